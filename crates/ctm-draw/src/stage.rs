@@ -6,7 +6,7 @@ use ctm_exec::engine::{Finding, MemoryFault};
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::TextureKind;
 use ctm_exec::r700::{
-    Buffer, Cells, Direct, Exports, Launch, Lent, Memory, Sampler, Space, Target, Texels, Texture, VertexEvent, Written,
+    Buffer, Cells, Direct, Exports, Launch, Memory, Sampler, Space, Target, Texels, Texture, VertexEvent, Written,
 };
 use ctm_exec::x1k::{Elements, Form};
 use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, LaneRows, Position, x1k};
@@ -188,7 +188,7 @@ impl Window<'_, '_> {
     }
 
     /// These targets, for engines that store themselves.
-    fn lent(&mut self, targets: &[Target]) -> Option<Vec<Option<Lent<'_>>>> {
+    fn lent(&mut self, targets: &[Target]) -> Option<Vec<Option<Elements<Cells<'_>>>>> {
         let mut all = [const { None }; 8];
         match self {
             Self::Targets { colour, written, truncates, .. } => {
@@ -203,8 +203,9 @@ impl Window<'_, '_> {
                 {
                     let (pitch, height) = (*width, colours.len() as u32 / (*width).max(1));
                     let (bytes, form) = (Cells::Dwords(colours), Form::Floats);
-                    let all = Elements { bytes, pitch, width: pitch, height, form, channels: 4, mask: 0b1111 };
-                    *lent = Some(all.into());
+                    let all =
+                        Elements { bytes, pitch, width: pitch, height, form, channels: 4, mask: 0b1111, tiles: None };
+                    *lent = Some(all);
                 }
             }
         }
@@ -262,7 +263,7 @@ fn level_0(memory: &dyn Memory, id: u8) -> Option<Elements<Texels<'_>>> {
     let texture = memory.texture(id).filter(|texture| texture.kind == TextureKind::TwoD && texture.samples == 1)?;
     let (width, height) = (texture.width, texture.height);
     let bytes = Texels::Dwords(memory.texels(id, 0)?);
-    Some(Elements { bytes, pitch: width, width, height, form: Form::Floats, channels: 4, mask: 0b1111 })
+    Some(Elements { bytes, pitch: width, width, height, form: Form::Floats, channels: 4, mask: 0b1111, tiles: None })
 }
 
 /// A number of vertices or quads of a launch.

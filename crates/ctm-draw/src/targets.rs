@@ -5,7 +5,7 @@ use crate::format::{ColourFormat, Colours, FormatError};
 use crate::layout::{Layout, LayoutError};
 use crate::raster::Rect;
 use crate::surface::{Lines, Surface};
-use ctm_exec::r700::{Cells, Lent};
+use ctm_exec::r700::Cells;
 use ctm_exec::x1k::Elements;
 
 /// A colour target.
@@ -148,12 +148,11 @@ impl OpenColour<'_> {
     }
 
     /// Layer 0 for engines that store themselves, whose row 0 is the first row of these bytes.
-    pub(crate) fn lent(&mut self) -> Option<Lent<'_>> {
+    pub(crate) fn lent(&mut self) -> Option<Elements<Cells<'_>>> {
         let (form, channels) = self.colours.form()?;
         let Lines { bytes, pitch, height, tiles } = self.surface.lines()?;
-        let elements =
-            Elements { bytes: Cells::Bytes(bytes), pitch, width: pitch, height, form, channels, mask: 0b1111 };
-        Some(Lent { elements, tiles })
+        let bytes = Cells::Bytes(bytes);
+        Some(Elements { bytes, pitch, width: pitch, height, form, channels, mask: 0b1111, tiles })
     }
 }
 

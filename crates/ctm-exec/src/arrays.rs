@@ -1,6 +1,7 @@
-//! Linear arrays: what their elements are, pictures in host memory, and what a write to one stored.
+//! Arrays: what their elements are, pictures in host memory, and what a write to one stored.
 
 use crate::float;
+use std::sync::Arc;
 
 /// A picture: rows of elements of four channels, as bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ impl Picture {
     }
 }
 
-/// What the elements of a linear array are, all little-endian, and what a read gives of them.
+/// What the elements of an array are, all little-endian, and what a read gives of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// 1 to 4 single-precision channels: channel c of element (x, y) is the dword `(y * pitch + x) * channels + c`. X1K outputs have no other form.
@@ -68,10 +69,21 @@ impl Form {
             Self::Words => 2,
         }
     }
+
+    /// Where a channel of an element begins, in bytes, and how many it has.
+    #[must_use]
+    pub const fn channel(self, channel: usize) -> (usize, usize) {
+        match (self, channel) {
+            (Self::Floats | Self::Square, _) => (4 * channel, 4),
+            (Self::Bytes { swapped: true }, 0 | 2) => (2 - channel, 1),
+            (Self::Bytes { .. }, _) => (channel, 1),
+            (Self::Words, _) => (2 * channel, 2),
+        }
+    }
 }
 
-/// A linear array.
-#[derive(Clone, Copy, Debug)]
+/// An array.
+#[derive(Clone, Debug)]
 pub struct Elements<B> {
     /// The bytes, from element (0, 0) on.
     pub bytes: B,
@@ -87,18 +99,35 @@ pub struct Elements<B> {
     pub channels: u8,
     /// Channels that may be written (bit 0 = r); for inputs without meaning.
     pub mask: u8,
+    /// Where elements lie, if not row by row; then the pitch has no meaning.
+    pub tiles: Option<Tiles>,
 }
 
 impl<B> Elements<B> {
     /// The same array of these bytes.
     pub fn with<C>(&self, bytes: C) -> Elements<C> {
-        let Self { bytes: _, pitch, width, height, form, channels, mask } = *self;
-        Elements { bytes, pitch, width, height, form, channels, mask }
+        let Self { bytes: _, pitch, width, height, form, channels, mask, ref tiles } = *self;
+        Elements { bytes, pitch, width, height, form, channels, mask, tiles: tiles.clone() }
     }
 
-    /// Bytes up to the end of the last element, in whole dwords.
+    /// Where element (x, y) begins, in bytes; `None` where tiles have no such column or row.
+    #[must_use]
+    pub fn offset(&self, x: u32, y: u32) -> Option<usize> {
+        match &self.tiles {
+            Some(tiles) => Some(tiles.offset(x, y)? as usize),
+            None => {
+                let element = y as usize * self.pitch as usize + x as usize;
+                Some(element * self.form.element_bytes(self.channels) as usize)
+            }
+        }
+    }
+
+    /// Bytes up to the end of the last element, in whole dwords or tiles.
     #[must_use]
     pub fn bytes_needed(&self) -> u64 {
+        if let Some(tiles) = &self.tiles {
+            return tiles.last(self.width.saturating_sub(1), self.height.saturating_sub(1)).unwrap_or(u64::MAX);
+        }
         let last = u64::from(self.height).saturating_sub(1) * u64::from(self.pitch) + u64::from(self.width);
         (last * u64::from(self.form.element_bytes(self.channels))).next_multiple_of(4)
     }
@@ -115,7 +144,7 @@ impl Elements<&[u8]> {
         let mut texel = [0, 0, 0, float::ONE];
         let bytes = self.form.element_bytes(self.channels) as usize;
         let at = |x: u32, y: u32| {
-            let first = (y as usize * self.pitch as usize + x as usize) * bytes;
+            let first = self.offset(x, y).unwrap_or(self.bytes.len());
             &self.bytes[first..first + bytes]
         };
         let dword = |bytes: &[u8]| bytes.iter().rev().fold(0, |all, byte| all << 8 | u32::from(*byte));
@@ -134,6 +163,32 @@ impl Elements<&[u8]> {
             Form::Words => texel[0] = normalised(dword(at(x, y)), u16::MAX.into()),
         }
         texel
+    }
+}
+
+impl Elements<&mut [u8]> {
+    /// Stores the channels of element (x, y) that are `written` (bit 0 = r), as far as it has them and they may be written. Says what that was: nothing where there is
+    /// no such element.
+    pub fn write(&mut self, x: u32, y: u32, bits: &[u32; 4], written: u8) -> Written {
+        let mut done = Written::default();
+        let size = self.form.element_bytes(self.channels) as usize;
+        let there = self.offset(x, y).filter(|_| x < self.width && y < self.height);
+        let Some(element) = there.and_then(|first| self.bytes.get_mut(first..first + size)) else { return done };
+        for (channel, &bits) in bits.iter().enumerate().take(self.channels.into()) {
+            if written & self.mask & 1 << channel == 0 {
+                continue;
+            }
+            let (first, bytes) = self.form.channel(channel);
+            let number = match self.form {
+                Form::Floats | Form::Square => bits,
+                Form::Bytes { .. } => scaled(bits, u8::MAX.into()),
+                Form::Words => scaled(bits, u16::MAX.into()),
+            };
+            element[first..first + bytes].copy_from_slice(&number.to_le_bytes()[..bytes]);
+            done.elements = 1;
+            done.bytes += bytes as u64;
+        }
+        done
     }
 }
 
@@ -159,4 +214,33 @@ pub struct Written {
     pub elements: u64,
     /// Bytes.
     pub bytes: u64,
+}
+
+/// Where the elements of an array lie whose columns and rows are folded into one another within tiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tiles {
+    /// Where element (x, 0) of each column begins, in bytes from the first element on.
+    pub columns: Arc<[u32]>,
+    /// Where element (0, y) of each row begins.
+    pub rows: Arc<[u32]>,
+    /// Bytes of a tile: a power of two.
+    pub tile_bytes: u32,
+}
+
+impl Tiles {
+    /// No byte of the tiles up to column x and row y lies behind this; `None` where there are fewer columns or rows.
+    #[must_use]
+    pub fn last(&self, x: u32, y: u32) -> Option<u64> {
+        let largest = |of: &[u32], last: u32| of.get(..=last as usize)?.iter().max().copied();
+        let (column, row) = (largest(&self.columns, x)?, largest(&self.rows, y)?);
+        Some(u64::from(column / self.tile_bytes + row / self.tile_bytes + 1) * u64::from(self.tile_bytes))
+    }
+
+    /// Where element (x, y) begins: tiles add up; within a tile, bits of columns and rows are folded by exclusive or.
+    #[must_use]
+    pub fn offset(&self, x: u32, y: u32) -> Option<u32> {
+        let (column, row) = (*self.columns.get(x as usize)?, *self.rows.get(y as usize)?);
+        let within = self.tile_bytes.wrapping_sub(1);
+        Some((column & !within).wrapping_add(row & !within) | (column ^ row) & within)
+    }
 }

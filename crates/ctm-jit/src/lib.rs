@@ -6,20 +6,20 @@
 //!
 //! | folder | what |
 //! |---|---|
-//! | `ir/` | micro-operations on lane vectors: the form of X1K programs, and that of R700's |
-//! | `launch/` | what goes into groups and wavefronts, and what comes out; arrays that memory lends |
-//! | `lower/` | from instructions to the forms |
+//! | `ir/` | micro-operations on lane vectors with masks, the form of both instruction sets; the graph that X1K programs are lowered to first |
+//! | `launch/` | what goes into wavefronts, and what comes out; arrays that memory lends |
+//! | `lower/` | from instructions to the form |
 //! | `passes/` | liveness, dead code, masks that nobody sees; which passes may be left out |
 //! | `stream/` | programs in which every processor does the same |
-//! | `codegen/` | the forms as machine code, and in plain Rust |
-//! | `runtime/` | batches of groups on all cores, commits in order |
+//! | `codegen/` | the form as machine code, and in plain Rust |
+//! | `runtime/` | wavefronts on all cores, commits in order |
 //! | `verify/` | two engines compared |
 //!
 //! None of them uses one that stands below it (`tests/layout.rs`). Begin with `ir`. `docs/engine.md` tells the whole, page by page.
 //!
 //! **Invariants.** Results never depend on the back end or the number of threads. Nothing is sent to memory before a whole group has
 //! run, so a group can always be run again by the reference interpreter. `unsafe` is allowed in this crate alone, and there in
-//! `codegen/x86/mod`, `codegen/x86/r700/mod`, `codegen/x86/r700/spans` and `codegen/x86/stream/run`, which call code, `codegen/x86/frame`, which code works on,
+//! `codegen/x86/r700/mod`, `codegen/x86/r700/spans` and `codegen/x86/stream/run`, which call code, `codegen/x86/frame`, which code works on,
 //! `launch/direct` and `runtime/native`, which see arrays as dwords, and `codegen/portable/rows`, which asks what the processor has.
 
 mod codegen;

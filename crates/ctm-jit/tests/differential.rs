@@ -1,13 +1,14 @@
 //! The engine against the reference interpreter: random programs, the same outputs, conditional values, counters and faults.
 //!
-//! Truth: the reference interpreter. To repeat one case: `CTM_SEED=n cargo test -p ctm-jit --test differential NAME`.
+//! Truth: the reference interpreter. To repeat one case: `CTM_SEED=n cargo test -p ctm-jit --test differential NAME`. A million programs of all kinds:
+//! `cargo test --release -p ctm-jit --test differential -- --ignored million`; `CTM_PROGRAMS` says how many, `CTM_SEED` where to begin.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use ctm_exec::{Fault, Interp, Outcome};
 use ctm_isa::x1k::Program;
 use ctm_jit::{Backend, Jit, StreamLimits};
-use ctm_testkit::tries::{Differences, on_all_cores, without_each};
+use ctm_testkit::tries::{Differences, many, on_all_cores, without_each};
 use ctm_testkit::x1k::case::reduce::reduced;
 use ctm_testkit::x1k::case::{Case, KINDS, Kind};
 use ctm_testkit::x1k::surfaces::Surfaces;
@@ -135,6 +136,22 @@ fn programs_with_relative_addresses() {
     named("relative addresses");
 }
 
+/// Nearly all of them are to end well, and some lanes are to wait in many.
+#[test]
+fn programs_as_compilers_write_them() {
+    let kind = KINDS.iter().find(|kind| kind.name == "compiled").unwrap();
+    compare(kind);
+    let (mut well, mut branch) = (0, 0);
+    for seed in 0..100 {
+        let (program, case) = kind.make(seed);
+        let case = Case { counters: true, ..case };
+        let Ok(outcome) = case.run(&program, &Interp, 1).0 else { continue };
+        well += 1;
+        branch += u32::from(outcome.counters.fc > 0 && outcome.counters.active_lanes < outcome.counters.total_lanes);
+    }
+    assert!(well > 80 && branch > 30, "{well} of 100 end well, in {branch} lanes wait");
+}
+
 #[test]
 fn raw_flow_control() {
     named("raw flow control");
@@ -143,6 +160,15 @@ fn raw_flow_control() {
 #[test]
 fn raw_flow_control_with_everything() {
     named("raw flow control with everything");
+}
+
+/// Programs of every kind, each on every back end.
+#[test]
+#[ignore = "takes long"]
+fn million() {
+    on_all_cores(many(), Engines::new, |engines, seed, differences| {
+        compare_one(&Kind::of_many(seed), engines, seed, differences);
+    });
 }
 
 /// Operations that may be calls of their reference functions are, as those are for which the engine has no code.

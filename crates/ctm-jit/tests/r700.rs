@@ -1,7 +1,8 @@
 //! The engine against the reference interpreter, R700: random programs of every stage, random structured programs, and the programs of
 //! `tests/corpus/mesa`; the same exports, memory, counters and faults.
 //!
-//! Truth: the reference interpreter. `CTM_RANDOM=n` tries n times as many, from `CTM_FIRST` on; `CTM_SEED=n` repeats one.
+//! Truth: the reference interpreter. `CTM_RANDOM=n` tries n times as many, from `CTM_FIRST` on; `CTM_SEED=n` repeats one. A million programs of all kinds:
+//! `cargo test --release -p ctm-jit --test r700 -- --ignored million`; `CTM_PROGRAMS` says how many, `CTM_SEED` where to begin.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -16,7 +17,7 @@ use ctm_isa::r700::program::{Chip, Stage};
 use ctm_isa::r700::random::{GPRS, RESOURCES, Random, Shape, program};
 use ctm_jit::{Backend, Jit, Verify};
 use ctm_testkit::far::FAR;
-use ctm_testkit::tries::{Differences, on_all_cores, seeds, without_each};
+use ctm_testkit::tries::{Differences, many, on_all_cores, seeds, without_each};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -166,6 +167,52 @@ impl Case {
         case
     }
 
+    /// Every target anew, little larger than the domain, as each run copies them; or with room between the rows.
+    fn add_targets(&mut self, seed: u64) {
+        let width = if seed % 8 == 1 { 64 } else { (self.domain.i1 + 1).next_multiple_of(1 << (seed % 4)) };
+        let blank = Picture::filled(width, self.domain.j1 + 1, [-3.0; 4]);
+        self.memory.targets = Target::all().map(|target| (target, blank.clone())).collect();
+    }
+
+    /// The case of this number for programs as compilers write them: ordinary numbers for the most part, textures of every kind.
+    fn compiled(seed: u64, stage: Stage) -> Self {
+        let mut case = Self::new(seed, stage);
+        let r = &mut Random::new(seed ^ 0xc0de_5eed);
+        let number = |r: &mut Random, other: u32| match r.below(8) {
+            0 => other,
+            1 | 2 => r.of(&[0.0f32, 1.0, -1.0, 0.5, 2.0]).to_bits(),
+            _ => ((r.below(129) as f32 - 64.0) / 32.0).to_bits(),
+        };
+        let values = case.constants.file.iter_mut().take(64).chain(case.memory.constants.values_mut().flatten());
+        values.flatten().for_each(|bits| *bits = number(r, *bits));
+        for row in &mut case.rows {
+            let ordinary = !r.one_in(4);
+            row.2.iter_mut().filter(|_| ordinary).for_each(|bits| *bits = number(r, *bits));
+        }
+        for id in 0..RESOURCES {
+            let kind = r.of(&r700_lookups::KINDS);
+            let image = r700_lookups::image(r, kind);
+            case.memory.textures.insert(id, image);
+            let sampler = r700_lookups::sampler(r, seed);
+            case.memory.samplers.insert(id, Sampler { compare: r.of(&Compare::ALL), ..sampler });
+        }
+        if !r.one_in(16) {
+            case.budget.instructions_per_group = Some(r.of(&[1 << 20, 100_000]));
+        }
+        if r.one_in(2) {
+            // Few wavefronts take less time.
+            case.domain.i1 = case.domain.i0 + r.below(12);
+            case.domain.j1 = case.domain.j0 + r.below(6);
+            case.rows.clear();
+            case.memory.lanes = None;
+            if r.one_in(2) {
+                case.add_rows(r);
+            }
+        }
+        case.add_targets(seed);
+        case
+    }
+
     /// Start values lane by lane, some rows too short or for registers that are not there; and, mostly, rows that take exports.
     fn add_rows(&mut self, r: &mut Random) {
         let constants = Constants::default();
@@ -302,60 +349,117 @@ fn compare(engines: &[Jit], seed: u64, case: &Case, program: &Program, differenc
 /// The control-flow machine: every instruction of control flow in any nesting, for wavefronts of every size.
 #[test]
 fn random_structured_programs() {
-    on_all_cores(seeds(200), engines, |engines, seed, differences| {
-        let tree = ctm_testkit::r700::structured::Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1).tree();
-        let program = ctm_testkit::r700::structured::words::Words::program(&tree);
-        let r = &mut Random::new(seed);
-        let start = Plane {
-            temp: ctm_testkit::r700::structured::words::ACC,
-            origin: [0.0; 4],
-            di: [f64::from(0x1234_5671), 0.0, 0.0, 0.0],
-            dj: [f64::from(0x0765_4321), 0.0, 0.0, 0.0],
-            bits: true,
-        };
-        let mut memory = Arrays::default();
-        memory.targets.insert(Target::Pixel(0), Picture::filled(32, 16, [-3.0; 4]));
-        let (i0, j0) = (r.below(4), r.below(3));
-        let case = Case {
-            covered: None,
-            divisor: None,
-            stage: Stage::Pixel,
-            constants: tree.constants.clone(),
-            planes: vec![start],
-            domain: Domain { i0, j0, i1: i0 + 1 + r.below(18), j1: j0 + r.below(9) },
-            wavefront: GroupSize::new(r.of(&[64, 64, 32, 16])).unwrap(),
-            budget: Budget { instructions_per_group: Some(r.of(&[100_000, 100_000, 100_000, 60])), time: None },
-            counters: !seed.is_multiple_of(3),
-            memory,
-            group_threads: 0,
-            global_gprs: 0,
-            chip: Chip::Rv770,
-            rows: Vec::new(),
-        };
-        compare(engines, seed, &case, &program, differences);
-    });
+    on_all_cores(seeds(200), engines, structured_program);
 }
+
+#[allow(clippy::ptr_arg, reason = "each thread's state")]
+fn structured_program(engines: &Vec<Jit>, seed: u64, differences: &Differences) {
+    let tree = ctm_testkit::r700::structured::Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1).tree();
+    let program = ctm_testkit::r700::structured::words::Words::program(&tree);
+    let r = &mut Random::new(seed);
+    let start = Plane {
+        temp: ctm_testkit::r700::structured::words::ACC,
+        origin: [0.0; 4],
+        di: [f64::from(0x1234_5671), 0.0, 0.0, 0.0],
+        dj: [f64::from(0x0765_4321), 0.0, 0.0, 0.0],
+        bits: true,
+    };
+    let mut memory = Arrays::default();
+    memory.targets.insert(Target::Pixel(0), Picture::filled(32, 16, [-3.0; 4]));
+    let (i0, j0) = (r.below(4), r.below(3));
+    let case = Case {
+        covered: None,
+        divisor: None,
+        stage: Stage::Pixel,
+        constants: tree.constants.clone(),
+        planes: vec![start],
+        domain: Domain { i0, j0, i1: i0 + 1 + r.below(18), j1: j0 + r.below(9) },
+        wavefront: GroupSize::new(r.of(&[64, 64, 32, 16])).unwrap(),
+        budget: Budget { instructions_per_group: Some(r.of(&[100_000, 100_000, 100_000, 60])), time: None },
+        counters: !seed.is_multiple_of(3),
+        memory,
+        group_threads: 0,
+        global_gprs: 0,
+        chip: Chip::Rv770,
+        rows: Vec::new(),
+    };
+    compare(engines, seed, &case, &program, differences);
+}
+
+const STAGES: [Stage; 5] = [Stage::Pixel, Stage::Pixel, Stage::Pixel, Stage::Vertex, Stage::Compute];
 
 #[test]
 fn random_programs() {
-    let stages = [Stage::Pixel, Stage::Pixel, Stage::Pixel, Stage::Vertex, Stage::Compute];
     // The last one once differed: gradients look at idle lanes in programs of every stage.
-    on_all_cores(seeds(200).chain([961_316]), engines, |engines, seed, differences| {
-        let r = &mut Random::new(seed ^ 0x57a6e);
-        let stage = r.of(&stages);
-        let shape = Shape {
-            clauses: 1 + r.below(10) as usize,
-            groups: 1 + r.below(8) as usize,
-            flow: !r.one_in(4),
-            fetches: r.one_in(2),
-            relative: r.one_in(3),
-            doubles: r.one_in(3),
-            memory: r.one_in(16),
-            ..Shape::all(stage)
-        };
-        let program = program(seed, &shape);
-        let case = Case::new(seed, stage);
-        compare(engines, seed, &case, &program, differences);
+    on_all_cores(seeds(200).chain([961_316]), engines, random_program);
+}
+
+#[allow(clippy::ptr_arg, reason = "each thread's state")]
+fn random_program(engines: &Vec<Jit>, seed: u64, differences: &Differences) {
+    let r = &mut Random::new(seed ^ 0x57a6e);
+    let stage = r.of(&STAGES);
+    let shape = Shape {
+        clauses: 1 + r.below(10) as usize,
+        groups: 1 + r.below(8) as usize,
+        flow: !r.one_in(4),
+        fetches: r.one_in(2),
+        relative: r.one_in(3),
+        doubles: r.one_in(3),
+        memory: r.one_in(16),
+        ..Shape::all(stage)
+    };
+    let program = program(seed, &shape);
+    let mut case = Case::new(seed, stage);
+    case.add_targets(seed);
+    compare(engines, seed, &case, &program, differences);
+}
+
+#[test]
+fn programs_as_compilers_write_them() {
+    on_all_cores(seeds(300), engines, compiled_program);
+    let ends_well = |&seed: &u64| {
+        let (program, case) = compiled(seed);
+        case.run(&program, &Interp, 1).0.is_ok()
+    };
+    let well = (0..100).filter(ends_well).count();
+    assert!(well > 60, "{well} of 100 end well");
+}
+
+#[allow(clippy::ptr_arg, reason = "each thread's state")]
+fn compiled_program(engines: &Vec<Jit>, seed: u64, differences: &Differences) {
+    let (program, case) = compiled(seed);
+    compare(engines, seed, &case, &program, differences);
+}
+
+/// The program and the case of this number.
+fn compiled(seed: u64) -> (Program, Case) {
+    let r = &mut Random::new(seed ^ 0xc0de);
+    let stage = r.of(&STAGES);
+    let shape = Shape {
+        clauses: r.of(&[1, 2, 3, 4, 6]),
+        groups: 1 + r.below(4) as usize,
+        flow: !r.one_in(8),
+        fetches: !r.one_in(3),
+        relative: r.one_in(4),
+        doubles: false,
+        memory: r.one_in(24),
+        compiled: true,
+        ..Shape::all(stage)
+    };
+    (program(seed, &shape), Case::compiled(seed, stage))
+}
+
+/// Programs of every kind, each on every back end.
+#[test]
+#[ignore = "takes long"]
+fn million() {
+    let levels = r700_lookups::programs_of_levels();
+    on_all_cores(many(), engines, |engines, seed, differences| match seed % 16 {
+        0..4 => structured_program(engines, seed, differences),
+        4..7 => random_program(engines, seed, differences),
+        7..9 => drop(r700_groups::program_that_shares(engines, seed, differences)),
+        9 => drop(r700_lookups::levels(engines, &levels, seed, differences)),
+        _ => compiled_program(engines, seed, differences),
     });
 }
 

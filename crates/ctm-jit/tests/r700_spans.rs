@@ -11,8 +11,8 @@
 use ctm_exec::arrays::scaled;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::{
-    Buffer, Cells, Constants, Direct, Divisor, Exports, Launch, Lent, LoopConstant, Memory, Plane, Sampler, Space,
-    Target, Texture, Tiles, VertexEvent, Written,
+    Buffer, Cells, Constants, Direct, Divisor, Exports, Launch, LoopConstant, Memory, Plane, Sampler, Space, Target,
+    Texture, Tiles, VertexEvent, Written,
 };
 use ctm_exec::x1k::{Elements, Form};
 use ctm_exec::{Domain, Engine, Fault, GroupSize, Interp, Outcome, Position};
@@ -155,12 +155,12 @@ impl Memory for Targets {
 
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
         assert!(textures.is_empty(), "nothing is fetched");
-        let mut lent: Vec<Option<Lent<'_>>> = targets.iter().map(|_| None).collect();
+        let mut lent: Vec<Option<Elements<Cells<'_>>>> = targets.iter().map(|_| None).collect();
         for (target, array) in (0..).map(Target::Pixel).zip(&mut self.arrays) {
             if let Some(place) = targets.iter().position(|&t| t == target) {
                 let Array { ref mut bytes, pitch, size: (width, height), channels, mask, form, ref tiles } = *array;
-                let elements = Elements { bytes: Cells::Bytes(bytes), pitch, width, height, form, channels, mask };
-                lent[place] = Some(Lent { elements, tiles: tiles.clone() });
+                let (bytes, tiles) = (Cells::Bytes(bytes), tiles.clone());
+                lent[place] = Some(Elements { bytes, pitch, width, height, form, channels, mask, tiles });
             }
         }
         let reads = Targets { constants: self.constants.clone(), arrays: Vec::new() };

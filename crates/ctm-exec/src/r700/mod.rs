@@ -45,7 +45,7 @@ pub mod transcendental;
 pub mod vertex;
 pub mod wavefront;
 
-pub use crate::arrays::{Elements, Written};
+pub use crate::arrays::{Elements, Tiles, Written};
 pub use crate::plane::Plane;
 pub use exports::{Exports, Target};
 pub use flow::LoopConstant;
@@ -56,7 +56,6 @@ use crate::engine::{Budget, Domain, GroupSize, MemoryFault, Position};
 use crate::rows::{LaneOrder, LaneRows, StartRow};
 use ctm_isa::r700::CONSTANT_FILE;
 use ctm_isa::r700::program::{Chip, Program, Stage};
-use std::sync::Arc;
 
 /// Boolean constants, and loop constants, of a program (`CF_CONST`, R700 §10.1).
 pub const CF_CONSTANTS: usize = 32;
@@ -412,52 +411,11 @@ pub struct Direct<'a> {
     /// Of each texture that was asked for, level 0: what [`Memory::texel`] reads.
     pub textures: Vec<Elements<Texels<'a>>>,
     /// Of each target that was asked for, where [`Memory::commit`] writes; one that is `None` drops what it is sent, and it does not count.
-    pub targets: Vec<Option<Lent<'a>>>,
+    ///
+    /// The form of its elements is not [`Form::Square`](crate::x1k::Form::Square).
+    pub targets: Vec<Option<Elements<Cells<'a>>>>,
     /// What the launch reads while its targets are lent; it takes no writes.
     pub reads: Box<dyn Memory + 'a>,
-}
-
-/// A target that is lent.
-pub struct Lent<'a> {
-    /// The array; its form is not [`Form::Square`](crate::arrays::Form::Square). With [`Self::tiles`], its pitch has no meaning.
-    pub elements: Elements<Cells<'a>>,
-    /// Where its elements lie, if not row by row.
-    pub tiles: Option<Tiles>,
-}
-
-impl<'a> From<Elements<Cells<'a>>> for Lent<'a> {
-    fn from(elements: Elements<Cells<'a>>) -> Self {
-        Self { elements, tiles: None }
-    }
-}
-
-/// Where the elements of an array lie whose columns and rows are folded into one another within tiles.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tiles {
-    /// Where element (x, 0) of each column begins, in bytes from the first element on.
-    pub columns: Arc<[u32]>,
-    /// Where element (0, y) of each row begins.
-    pub rows: Arc<[u32]>,
-    /// Bytes of a tile: a power of two.
-    pub tile_bytes: u32,
-}
-
-impl Tiles {
-    /// No byte of the tiles up to column x and row y lies behind this; `None` where there are fewer columns or rows.
-    #[must_use]
-    pub fn last(&self, x: u32, y: u32) -> Option<u64> {
-        let largest = |of: &[u32], last: u32| of.get(..=last as usize)?.iter().max().copied();
-        let (column, row) = (largest(&self.columns, x)?, largest(&self.rows, y)?);
-        Some(u64::from(column / self.tile_bytes + row / self.tile_bytes + 1) * u64::from(self.tile_bytes))
-    }
-
-    /// Where element (x, y) begins: tiles add up; within a tile, bits of columns and rows are folded by exclusive or.
-    #[must_use]
-    pub fn offset(&self, x: u32, y: u32) -> Option<u32> {
-        let (column, row) = (*self.columns.get(x as usize)?, *self.rows.get(y as usize)?);
-        let within = self.tile_bytes.wrapping_sub(1);
-        Some((column & !within).wrapping_add(row & !within) | (column ^ row) & within)
-    }
 }
 
 /// What lies in an array that is read: bytes, or elements of four channels.

@@ -1,7 +1,7 @@
 //! Buffers, textures and samplers as plain structures, and a memory made of them.
 
 use super::formats::Format;
-use super::{Cells, Direct, Elements, Exports, Lent, Memory, Space, Target, Texels, VertexEvent, Written};
+use super::{Cells, Direct, Elements, Exports, Memory, Space, Target, Texels, VertexEvent, Written};
 use crate::arrays::Picture;
 use crate::engine::{MemoryFault, Position};
 use crate::rows::LaneRows;
@@ -405,20 +405,28 @@ impl Memory for Arrays {
             lends_nothing: false,
         };
         let form = crate::arrays::Form::Floats;
-        let elements =
-            |width, height| Elements { bytes: (), pitch: width, width, height, form, channels: 4, mask: 0xf };
+        let elements = |width, height| Elements {
+            bytes: (),
+            pitch: width,
+            width,
+            height,
+            form,
+            channels: 4,
+            mask: 0xf,
+            tiles: None,
+        };
         let of = |id: &u8| {
             let image = images.get(id)?;
             let Texture { width, height, .. } = image.texture;
             Some(elements(width, height).with(Texels::Dwords(image.levels.first()?)))
         };
         let textures = textures.iter().map(of).collect::<Option<_>>()?;
-        let mut found: Vec<Option<Lent<'_>>> = Vec::new();
+        let mut found: Vec<Option<Elements<Cells<'_>>>> = Vec::new();
         found.resize_with(targets.len(), || None);
         for (target, picture) in lent {
             let Some(place) = targets.iter().position(|t| t == target) else { continue };
             let size = elements(picture.width, picture.height);
-            found[place] = Some(size.with(Cells::Dwords(&mut picture.elements)).into());
+            found[place] = Some(size.with(Cells::Dwords(&mut picture.elements)));
         }
         Some(Direct { textures, targets: found, reads: Box::new(inputs) })
     }

@@ -142,7 +142,7 @@ impl Memory for Arrays {
 }
 
 fn elements<B>(bytes: B, width: u32, height: u32) -> Elements<B> {
-    Elements { bytes, pitch: width, width, height, form: Form::Floats, channels: 4, mask: 0xf }
+    Elements { bytes, pitch: width, width, height, form: Form::Floats, channels: 4, mask: 0xf, tiles: None }
 }
 
 impl Arrays {

@@ -230,7 +230,7 @@ pub trait Memory: Sync {
 /// See [`Memory::direct`].
 #[derive(Debug, Default)]
 pub struct Direct<'a> {
-    /// What [`Memory::read`] reads, row by row, for inputs whose elements have a [`Form`].
+    /// What [`Memory::read`] reads, for inputs whose elements have a [`Form`].
     pub inputs: [Option<Elements<&'a [u8]>>; INPUTS],
     /// Where [`Memory::commit`] writes; an output that is `None` drops what it is sent.
     pub outputs: [Option<Elements<&'a mut [u8]>>; OUTPUTS],

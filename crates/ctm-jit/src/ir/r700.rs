@@ -137,6 +137,8 @@ impl M {
 
     /// How many of those there are.
     pub const UNDERS: usize = 8;
+    /// X1K: the lanes that an uncached write concerns, as a number.
+    pub const WRITING: Self = Self::continued(Self::ENTRIES - 1);
 
     /// Its number.
     pub const fn index(self) -> usize {
@@ -228,6 +230,10 @@ pub enum Unit {
     },
     /// The number times the output modifier, rounded: flushes, and makes the one NaN (`Wide::from_bits`, `ops::output_modifier`).
     Scale(x1k::Omod),
+    /// `a < b ? a : b`, flushed: `b` where one is a NaN, and of two zeros.
+    Min,
+    /// `a > b ? a : b`, in the same way.
+    Max,
     /// To 0..1 (`ops::clamp`).
     Clamp,
     /// `a - floor(a)`, times the output modifier (`ops::frc`).
@@ -252,6 +258,7 @@ impl Unit {
     pub const fn operands(self) -> usize {
         match self {
             Self::Mad { .. } | Self::Reference { .. } => 3,
+            Self::Min | Self::Max => 2,
             Self::Scale(_) | Self::Clamp | Self::Fraction(_) | Self::Scalar(_) => 1,
         }
     }
@@ -421,6 +428,50 @@ impl Op {
                 | Self::Tally(..)
                 | Self::Guard(..)
         )
+    }
+
+    /// Gives the vectors that it reads their new names.
+    pub fn rename(&mut self, name: impl Fn(Value) -> Value) {
+        let new = |value: &mut Value| *value = name(*value);
+        match self {
+            Self::Bits(_)
+            | Self::Get(_)
+            | Self::Uniform(_)
+            | Self::Number(_)
+            | Self::Mark(..)
+            | Self::Tally(..)
+            | Self::Guard(..)
+            | Self::Yield(_)
+            | Self::Lane => {}
+            Self::Abs(a)
+            | Self::Neg(a)
+            | Self::QuadLane(a, _)
+            | Self::GetRelative(_, _, _, a)
+            | Self::Fetched(a, _)
+            | Self::Set(_, a, _) => new(a),
+            Self::Unit(unit, abc) => {
+                let operands = unit.operands();
+                abc[..operands].iter_mut().for_each(new);
+                let first = abc[0];
+                abc[operands..].fill(first);
+            }
+            Self::Alu(op, abc, ..) => {
+                let operands = usize::from(op.info().operands).min(3);
+                // What is not read keeps a name that exists.
+                abc[..operands].iter_mut().for_each(new);
+                let first = if operands == 0 { Value(0) } else { abc[0] };
+                abc[operands..].fill(first);
+            }
+            Self::Holds(_, ab, _) => ab.iter_mut().for_each(new),
+            Self::Select(c, a, b) => [c, a, b].into_iter().for_each(new),
+            Self::Cube(_, xyz, ..) => xyz.iter_mut().for_each(new),
+            Self::Wide(_, _, dwords, ..) => dwords.iter_mut().for_each(new),
+            Self::Fetch(_, at, _) => at.iter_mut().for_each(new),
+            Self::Store(_, of, _) => of.iter_mut().for_each(new),
+            Self::SetRelative(_, _, _, index, value, _) => [index, value].into_iter().for_each(new),
+            Self::Mask(MaskOp::Lanes(_, a)) => new(a),
+            Self::Mask(_) => {}
+        }
     }
 
     /// Whether two of them with the same fields give the same vector wherever they stand in a block.

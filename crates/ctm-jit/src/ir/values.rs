@@ -3,7 +3,7 @@
 //! The portable back end runs them for every operation, machine code for those that it has no instructions for.
 
 use crate::ir::r700::{Op, Unit};
-use ctm_exec::float::{SIGN, Wide, number};
+use ctm_exec::float::{SIGN, Wide, flush, number};
 use ctm_exec::r700::single::{Effect, Value, factor, op2, op3, output};
 use ctm_exec::r700::{ops, ops64};
 use ctm_exec::x1k::functions::UnitOp;
@@ -71,6 +71,8 @@ pub fn unit_lane(unit: Unit, [a, b, c]: [u32; 3]) -> u32 {
     match unit {
         Unit::Mad { zero_wins, omod } => output_modifier(mad(a, b, c, rule(zero_wins)), omod, false),
         Unit::Scale(omod) => output_modifier(Wide::from_bits(a), omod, false),
+        Unit::Min => flush(if number(a) < number(b) { a } else { b }),
+        Unit::Max => flush(if number(a) > number(b) { a } else { b }),
         Unit::Clamp => clamp(a),
         Unit::Fraction(omod) => output_modifier(frc(a), omod, false),
         Unit::Scalar(op) => {

@@ -107,13 +107,6 @@ impl Grid {
         places
     }
 
-    /// Where the first lane of a group lies.
-    pub const fn first(&self, group: u64) -> Position {
-        let first = group * self.quads_per_group;
-        let (column, row) = (first % self.quads_per_row, first / self.quads_per_row);
-        Position { i: (self.domain.i0 & !1) + 2 * column as u32, j: (self.domain.j0 & !1) + 2 * row as u32 }
-    }
-
     /// How many groups from this one on, and before `end`, lie side by side in one row of quads, with all their lanes in the domain. Only
     /// groups of four quads do.
     pub const fn side_by_side(&self, group: u64, end: u64) -> u64 {
@@ -134,14 +127,6 @@ impl Grid {
         if side_by_side < end - group { side_by_side } else { end - group }
     }
 
-    /// The order in which passes of so many groups take them.
-    pub const fn order(&self, copies: usize) -> Order<'_> {
-        const QUADS: u64 = (LANES / 4) as u64;
-        let below = self.quads_per_group == QUADS && self.quads_per_row.is_multiple_of(QUADS);
-        let per_row = if below && copies.is_multiple_of(2) { self.quads_per_row / QUADS } else { 0 };
-        Order { grid: self, per_row }
-    }
-
     /// The lanes that lie in the domain.
     pub const fn inside(&self, places: &Places) -> Mask {
         if self.whole {
@@ -154,57 +139,6 @@ impl Grid {
             lane += 1;
         }
         mask
-    }
-}
-
-/// In which order passes take groups. Where groups lie below each other, two rows of quads give one by turns: lanes of a pass that are
-/// nearer to each other are more alike.
-#[derive(Clone, Copy, Debug)]
-pub struct Order<'a> {
-    grid: &'a Grid,
-    /// Groups in a row of quads; 0: they are taken as they are numbered.
-    per_row: u64,
-}
-
-/// Groups that lie side by side, one behind the other in an [`Order`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Strip {
-    /// How many.
-    pub groups: u64,
-    /// In so many rows of quads, 1 or 2, each of which has as many of them.
-    pub rows: u64,
-}
-
-impl Order<'_> {
-    /// The first group of the two rows of quads that hold the nth, and its number within them; `None` where groups have their own order.
-    const fn within_rows(&self, n: u64) -> Option<(u64, u64)> {
-        let two_rows = 2 * self.per_row;
-        if two_rows == 0 {
-            return None;
-        }
-        let first = n - n % two_rows;
-        if first + two_rows <= self.grid.groups() { Some((first, n - first)) } else { None }
-    }
-
-    /// The nth group.
-    pub const fn group(&self, n: u64) -> u64 {
-        match self.within_rows(n) {
-            Some((first, within)) => first + within % 2 * self.per_row + within / 2,
-            None => n,
-        }
-    }
-
-    /// How many groups from the nth on, and before `end`, lie side by side, with all their lanes in the domain.
-    pub fn strip(&self, n: u64, end: u64) -> Strip {
-        let Some((first, within)) = self.within_rows(n) else {
-            return Strip { groups: self.grid.side_by_side(n, end), rows: 1 };
-        };
-        if within % 2 == 1 {
-            return Strip { groups: 0, rows: 1 };
-        }
-        let row = |first: u64| self.grid.side_by_side(first + within / 2, first + self.per_row);
-        let most = end.saturating_sub(n) / 2;
-        Strip { groups: 2 * most.min(row(first)).min(row(first + self.per_row)), rows: 2 }
     }
 }
 
@@ -327,17 +261,6 @@ impl Ramp {
             (quad[0], quad[1], quad[2], quad[3]) = (top[0], top[1], bottom[0], bottom[1]);
         }
         lanes
-    }
-
-    /// How much more the lanes of four quads side by side hold than those of the four quads before them, from column i on so many times:
-    /// where all these are small multiples of one power of two, so that sums of them are exact.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "few digits")]
-    pub fn gain(&self, i: u32, j: u32, times: u64) -> Option<f32> {
-        let Steps { unit, more } = self.steps?;
-        let at = |i: f64| (self.origin + i * self.di + f64::from(j) * self.dj).abs() < WHOLE * unit;
-        let last = f64::from(i) + (times * (LANES / 2) as u64) as f64;
-        // Lane 4 is two columns further than lane 0.
-        (!self.bits && at(f64::from(i)) && at(last)).then_some((f64::from(4 * more[4]) * unit) as f32)
     }
 
     /// What the lanes of a group hold: as [`Plane::at`].

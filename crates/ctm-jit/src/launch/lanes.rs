@@ -19,12 +19,8 @@ pub type Mask = u16;
 /// One group: what it starts with, and what it leaves.
 #[derive(Clone, Debug, Default)]
 pub struct Lanes {
-    /// Lanes there are: the first `group size` ones.
-    pub existing: Mask,
     /// Lanes that are covered.
     pub covered: Mask,
-    /// What the variables of [`crate::runtime::engine::Artifact::start`] hold, in their order. All others hold 0.
-    pub start: Vec<Row>,
     /// Output components, W last: meaningful where [`Self::written`] says so.
     pub outputs: Vec<Row>,
     /// Lanes that wrote each output component.
@@ -32,15 +28,9 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// A group of `lanes` lanes with `start` start values.
-    pub fn new(lanes: usize, start: usize) -> Self {
-        Self {
-            existing: mask_of(lanes),
-            covered: 0,
-            start: vec![[0; LANES]; start],
-            outputs: vec![[0; LANES]; OUTPUT_VARS],
-            written: [0; OUTPUT_VARS],
-        }
+    /// A group.
+    pub fn new() -> Self {
+        Self { covered: 0, outputs: vec![[0; LANES]; OUTPUT_VARS], written: [0; OUTPUT_VARS] }
     }
 }
 

@@ -1,6 +1,5 @@
 //! What is computed of uniform values alone is computed once for each launch, and stands in their table.
 
-use super::r700::rename;
 use crate::ir::map::Map;
 use crate::ir::r700::{Block, Code, Op, Value};
 use crate::ir::values;
@@ -29,7 +28,7 @@ pub fn gather(code: &mut Code) {
         let mut names = vec![Value(0); block.ops.len()];
         for place in (0..needed.len()).filter(|&place| needed[place]) {
             let mut op = block.ops[place];
-            rename(&mut op, |value| names[value.index()]);
+            op.rename(|value| names[value.index()]);
             names[place] = *made.entry(op).or_insert_with(|| {
                 code.computed.push(op);
                 Value(code.computed.len() as u32 - 1)

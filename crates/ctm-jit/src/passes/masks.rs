@@ -68,6 +68,8 @@ struct Bits {
     masks: Vec<M>,
     /// Those that are numbers, not masks.
     numbers: u64,
+    /// Those that count as read at the program's end.
+    at_end: u64,
 }
 
 /// What lanes can be at the beginning of a block.
@@ -91,7 +93,7 @@ const ALWAYS: [M; 4] = [M::EXISTING, M::NONE, M::VALID, M::ACTIVE];
 impl Bits {
     /// `None` when there are too many.
     fn of(code: &Code) -> Option<Self> {
-        let mut bits = Self { of: vec![None; M::COUNT], masks: Vec::new(), numbers: 0 };
+        let mut bits = Self { of: vec![None; M::COUNT], masks: Vec::new(), numbers: 0, at_end: 0 };
         [M::NONE, M::ACTIVE, M::EXISTING, M::VALID].into_iter().for_each(|m| bits.note(m));
         for block in &code.blocks {
             for op in &block.ops {
@@ -115,6 +117,11 @@ impl Bits {
                 _ => 0,
             };
         }
+        // Where something concerns others than the active lanes by name, who is active has to be true to the end: by that it is known which lanes of
+        // variables matter.
+        let ops = || code.blocks.iter().flat_map(|block| &block.ops);
+        let by_name = ops().any(|op| op.clone().under().is_some_and(|under| *under != M::ACTIVE));
+        bits.at_end = bits.bit(M::VALID) | if by_name { bits.bit(M::ACTIVE) } else { 0 };
         Some(bits)
     }
 
@@ -131,7 +138,7 @@ impl Bits {
 
     /// What the end of a block and its successors read.
     fn live_out(&self, end: End, live: &[u64]) -> u64 {
-        let mut out = if end == End::Stop { self.bit(M::VALID) } else { 0 };
+        let mut out = if end == End::Stop { self.at_end } else { 0 };
         if let End::Branch { mask, .. } = end {
             out |= self.bit(mask);
         }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `table` | which passes may be left out, and the switch that leaves them out |
 //! | `x1k` | liveness, dead code, masks that nobody sees |
+//! | `breaks` | breaks that lead to breaks |
 //! | `r700`, `masks` | the same for R700; operations on masks that are known |
 //! | `computed` | what depends on uniform values alone |
 //! | `bound` | how many instructions a wavefront can issue at most |
@@ -11,6 +12,7 @@
 //! Passes that choose instructions or registers are in [`crate::codegen`].
 
 pub mod bound;
+pub mod breaks;
 pub mod computed;
 pub mod masks;
 pub mod r700;

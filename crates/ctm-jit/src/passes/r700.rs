@@ -174,53 +174,9 @@ pub fn sweep(block: &mut Block, keeps: &mut dyn FnMut(usize, &Op) -> bool) {
         names.push(Value(ops.len() as u32));
         if needed {
             let mut op = *op;
-            rename(&mut op, |value| names[value.index()]);
+            op.rename(|value| names[value.index()]);
             ops.push(op);
         }
     }
     block.ops = ops;
-}
-
-/// Gives the vectors that an operation reads their new names.
-pub fn rename(op: &mut Op, name: impl Fn(Value) -> Value) {
-    let new = |value: &mut Value| *value = name(*value);
-    match op {
-        Op::Bits(_)
-        | Op::Get(_)
-        | Op::Uniform(_)
-        | Op::Number(_)
-        | Op::Mark(..)
-        | Op::Tally(..)
-        | Op::Guard(..)
-        | Op::Yield(_)
-        | Op::Lane => {}
-        Op::Abs(a)
-        | Op::Neg(a)
-        | Op::QuadLane(a, _)
-        | Op::GetRelative(_, _, _, a)
-        | Op::Fetched(a, _)
-        | Op::Set(_, a, _) => new(a),
-        Op::Unit(unit, abc) => {
-            let operands = unit.operands();
-            abc[..operands].iter_mut().for_each(new);
-            let first = abc[0];
-            abc[operands..].fill(first);
-        }
-        Op::Alu(op, abc, ..) => {
-            let operands = usize::from(op.info().operands).min(3);
-            // What is not read keeps a name that exists.
-            abc[..operands].iter_mut().for_each(new);
-            let first = if operands == 0 { Value(0) } else { abc[0] };
-            abc[operands..].fill(first);
-        }
-        Op::Holds(_, ab, _) => ab.iter_mut().for_each(new),
-        Op::Select(c, a, b) => [c, a, b].into_iter().for_each(new),
-        Op::Cube(_, xyz, ..) => xyz.iter_mut().for_each(new),
-        Op::Wide(_, _, dwords, ..) => dwords.iter_mut().for_each(new),
-        Op::Fetch(_, at, _) => at.iter_mut().for_each(new),
-        Op::Store(_, of, _) => of.iter_mut().for_each(new),
-        Op::SetRelative(_, _, _, index, value, _) => [index, value].into_iter().for_each(new),
-        Op::Mask(MaskOp::Lanes(_, a)) => new(a),
-        Op::Mask(_) => {}
-    }
 }

@@ -1,6 +1,6 @@
 //! What the engine may leave out: one table of optional passes, with a switch for each.
 //!
-//! `CTM_PASSES=-joint,-spans` leaves those passes out, to find the one at fault where two engines differ. The variable is read once. Results never
+//! `CTM_PASSES=-joint,-waves` leaves those passes out, to find the one at fault where two engines differ. The variable is read once. Results never
 //! depend on it; the differential tests run without each of them. What each gains is in `docs/engine/passes.md`.
 
 use std::fmt;
@@ -55,42 +55,30 @@ passes! {
     Packed "packed" "streams: operations do the same to the four channels of a register";
     /// Columns that all rows of tiles read are copied side by side.
     Panels "panels" "streams: an input whose rows lie far apart is read again and again";
-    /// Machine code goes from group to group.
-    Spans "spans" "X1K: groups side by side, outputs that are arrays of floats, nothing counted down";
     /// Groups that are covered to their end run code of their own.
     Covered "covered" "X1K: flow control leaves uncovered lanes out, and nothing is killed";
     /// Flow control is decided for all groups of a pass at once.
     Joint "joint" "X1K: a group that stays with no lane running comes to where it would have jumped; nothing is counted";
-    /// Several groups run in one pass.
-    Copies "copies" "X1K: registers are left, and no operation looks at idle lanes";
     /// Lanes leave two loops at once.
     Breaks "breaks" "X1K, joint: the comparison behind an inner loop is the one by which lanes have left it";
-    /// Loops run without masks while all lanes run.
-    Whole "whole" "X1K on AVX2, joint: a small innermost loop with no flow control but breaks";
     /// Products of constants need no look for zero times infinity.
-    Ordinary "ordinary" "X1K: the constant was a number other than zero in the program's first launch, and is in this one";
+    Ordinary "ordinary" "the uniform value was a number other than zero in the program's first launch, and is in this one";
     /// Looks at products are put off until somebody reads something else than sums and products of them.
-    Deferred "deferred" "X1K: zero times anything is zero, and what the products read stays in registers until then";
-    /// Copies decide together where one comparison does.
-    Together "together" "X1K: lanes decide by one comparison with zero at a block's end";
-    /// Masks that nobody looks at are not kept.
-    Needs "needs" "X1K, joint: nothing reads the mask";
-    /// Multiply-adds are made under the mask of their store.
-    Merges "merges" "X1K on AVX-512: nobody else reads the result";
+    Deferred "deferred" "zero times anything is zero, and what the products read stays in registers until then";
     /// Literals and constants have registers.
-    Kept "kept" "registers are left, and there is more than one use";
+    Kept "kept" "streams: registers are left, and there is more than one use";
     /// What depends on uniform values alone is computed once for each launch.
     Computed "computed" "R700: an operation reads nothing but uniform values and literals";
     /// Operations on masks that are known are left out.
-    Masks "masks" "R700, and X1K on the portable machine: a mask is always empty, or the same as another";
+    Masks "masks" "a mask is always empty, or the same as another";
     /// Wavefronts follow one another in one call.
-    Waves "waves" "R700 in machine code: exports go to arrays, and wavefronts are groups by themselves";
+    Waves "waves" "machine code: exports go to arrays, and wavefronts are groups by themselves";
     /// Sums are made under the mask of their store, comparisons into the active lanes.
-    Fused "fused" "R700: nobody else reads the result";
+    Fused "fused" "machine code: nobody else reads the result";
     /// A multiply-add by a power of two is one operation.
     Sizes "sizes" "R700: uniform and start values are below 2^40";
     /// Wavefronts are narrower than the program's.
-    Narrow "narrow" "R700: more vectors are live than there are registers, or lanes go different ways; lanes share nothing, and nothing is counted";
+    Narrow "narrow" "more vectors are live than there are registers, or lanes go different ways; lanes share nothing, and nothing is counted";
     /// Textures with levels, layers and faces are looked up by code.
     Levels "levels" "R700 on AVX-512: memory offers texels, and the filters are nearest or linear";
 }

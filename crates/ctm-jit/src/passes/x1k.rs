@@ -69,12 +69,8 @@ impl VarSet {
 pub struct Liveness {
     /// For lanes that run.
     pub running: Vec<VarSet>,
-    /// For lanes that do not, and for other groups that wait elsewhere.
+    /// For lanes that do not.
     pub idle: Vec<VarSet>,
-    /// Whether other groups may wait elsewhere meanwhile.
-    pub waited: Vec<bool>,
-    /// Where they may wait.
-    pub waits: Vec<Vec<BlockId>>,
 }
 
 impl Liveness {
@@ -87,10 +83,8 @@ impl Liveness {
 }
 
 /// Removes what nobody reads and masks that nobody sees; gives the liveness of what is left.
-///
-/// `together`: several groups run at once and may diverge. Where they do, those whose target comes later wait there.
-pub fn optimise(code: &mut Code, together: bool) -> Liveness {
-    let paths = Paths::of(code, together);
+pub fn optimise(code: &mut Code) -> Liveness {
+    let paths = Paths::of(code);
     // What is live behind the only block is always the same, whatever it does.
     let only_one = code.blocks.iter().all(|block| block.successors().next().is_none());
     let mut effects: Vec<Effect> = if only_one {
@@ -107,45 +101,7 @@ pub fn optimise(code: &mut Code, together: bool) -> Liveness {
             break;
         }
     }
-    liveness.waits = paths.waits;
     liveness
-}
-
-/// Whether groups that run at once may diverge somewhere.
-#[cfg(target_arch = "x86_64")]
-pub fn parts(code: &Code) -> bool {
-    code.blocks.iter().any(|block| {
-        matches!(block.end, End::Flow(Flow { stay: Target::Block(stay), jump: Target::Block(jump), .. }) if stay != jump)
-    })
-}
-
-/// For each block, where other groups may wait while it runs.
-fn waits(code: &Code) -> Vec<Vec<BlockId>> {
-    let count = code.blocks.len();
-    let mut waits: Vec<Vec<BlockId>> = vec![Vec::new(); count];
-    let mut seen = vec![false; count * count];
-    // Some go on from the first block while others wait at the second.
-    let mut parted: Vec<(BlockId, BlockId)> = Vec::new();
-    for block in &code.blocks {
-        if let End::Flow(Flow { stay: Target::Block(stay), jump: Target::Block(jump), .. }) = block.end
-            && stay != jump
-        {
-            parted.push((stay.min(jump), stay.max(jump)));
-        }
-    }
-    while let Some((first, wait)) = parted.pop() {
-        let mut pending = vec![first];
-        while let Some(id) = pending.pop() {
-            if id > wait {
-                // Who has come further waits in turn, and those who waited go on.
-                parted.push((wait, id));
-            } else if id < wait && !std::mem::replace(&mut seen[id.index() * count + wait.index()], true) {
-                waits[id.index()].push(wait);
-                pending.extend(code.blocks[id.index()].successors());
-            }
-        }
-    }
-    waits
 }
 
 /// The outputs that the program may write.
@@ -202,12 +158,7 @@ impl Effect {
 fn liveness(code: &Code, paths: &Paths, effects: &[Effect]) -> Liveness {
     let count = code.blocks.len();
     let outputs = outputs(code);
-    let mut live = Liveness {
-        running: vec![VarSet::default(); count],
-        idle: vec![VarSet::default(); count],
-        waited: paths.waits.iter().map(|waits| !waits.is_empty()).collect(),
-        waits: Vec::new(),
-    };
+    let mut live = Liveness { running: vec![VarSet::default(); count], idle: vec![VarSet::default(); count] };
     for (idle, block) in live.idle.iter_mut().zip(&code.blocks) {
         if code.watches_idle_lanes && !block.all_run() {
             *idle = VarSet::ALL;
@@ -239,10 +190,6 @@ fn liveness(code: &Code, paths: &Paths, effects: &[Effect]) -> Liveness {
                 if paths.idle[index] >> reason & 1 == 1 {
                     idle.add(&set);
                 }
-            }
-            for &wait in &paths.waits[index] {
-                idle.add(&live.running[wait.index()]);
-                idle.add(&live.idle[wait.index()]);
             }
             changed |= live.idle[index].add(&idle) | live.running[index].add(&effects[index].before(out));
         }
@@ -363,8 +310,6 @@ struct Paths {
     idle: Vec<u64>,
     /// For each block, what comes next, and bits of the reasons whose lanes run again there.
     next: Vec<[Option<(BlockId, u64)>; 2]>,
-    /// For each block, where other groups may wait while it runs.
-    waits: Vec<Vec<BlockId>>,
 }
 
 /// Why a lane is idle.
@@ -382,7 +327,7 @@ enum Idle {
 const _: () = assert!(BRANCH_COUNTER_FULL as usize + 1 + 2 * LOOP_STACK <= 64);
 
 impl Paths {
-    fn of(code: &Code, together: bool) -> Self {
+    fn of(code: &Code) -> Self {
         let has = |wanted: fn(FcOp) -> bool, frame: u8| {
             code.blocks.iter().any(|b| matches!(b.end, End::Flow(f) if wanted(f.op) && f.frame == frame))
         };
@@ -416,7 +361,6 @@ impl Paths {
             reasons: reasons.len(),
             idle: code.blocks.iter().map(idle).collect(),
             next: code.blocks.iter().map(next).collect(),
-            waits: if together { waits(code) } else { vec![Vec::new(); code.blocks.len()] },
         }
     }
 }

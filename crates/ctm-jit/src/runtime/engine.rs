@@ -1,18 +1,16 @@
 //! The engine: lowers a program once, and remembers it.
 
 mod direct;
+pub mod form;
 mod journal;
-mod portable;
 mod run;
-#[cfg(target_arch = "x86_64")]
-mod spans;
 mod worker;
 
-#[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::Native;
-use crate::ir::x1k::{Code, OUTPUT_VARS, Var};
-use crate::launch::grid::Ramp;
-use crate::launch::lanes::{ENTRY, LANES};
+use crate::ir::r700::Var;
+use crate::ir::x1k::Code;
+use crate::launch::lanes::LANES;
+use crate::launch::r700::places::row_element;
+use crate::lower::x1k::joint;
 use crate::passes::table as optional;
 use crate::passes::table::Pass;
 use crate::passes::x1k::optimise;
@@ -20,13 +18,12 @@ use crate::runtime::backend::{Backend, BackendError};
 use ctm_exec::watch::Watch;
 use ctm_exec::x1k::{Constants, Launch, Memory};
 use ctm_exec::{Control, Engine, Fault, Interp, Outcome};
-use ctm_isa::x1k::Words;
-use portable::{Form, GROUPS};
+use ctm_isa::x1k::{TEMPORARIES, Words};
+use form::{Form, GROUPS};
 use run::Run;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use worker::Worker;
 
 /// Programs that an engine remembers.
 const CACHED_PROGRAMS: usize = 256;
@@ -202,11 +199,11 @@ impl Engine for Jit {
     }
 
     fn run_x1k_under(&self, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-        // Rows of start values are left to the reference interpreter.
-        let is_left = launch.checks || launch.group.lanes() > LANES || !launch.rows.is_empty();
+        let is_left = launch.checks || launch.group.lanes() > LANES;
         let artifact = if is_left { None } else { self.artifact(launch) };
         let watch = Watch::new(&launch.budget, control, launch.domain.processors());
-        let run = artifact.as_ref().map(|artifact| Run::new(&watch, launch, artifact)).filter(Run::can_stop);
+        let run =
+            artifact.as_ref().map(|artifact| Run::new(&watch, launch, artifact, self.backend)).filter(Run::can_stop);
         let Some(run) = run else { return Interp.run_x1k_under(control, launch, memory) };
         run.go(memory).map(|outcome| outcome.counted(launch.counters))
     }
@@ -245,6 +242,8 @@ struct State {
     integers: [[u8; 4]; 32],
     /// Temporaries that hold something at the start.
     planes: u128,
+    /// Elements that do so lane by lane.
+    rows: Vec<u16>,
     lanes: usize,
 }
 
@@ -266,6 +265,7 @@ impl State {
             integers: launch.constants.int,
             booleans: launch.constants.bool.iter().fold(0, |all, &b| all << 1 | u32::from(b)),
             planes: launch.planes.iter().map(|plane| usize::from(plane.temp)).fold(0, bit),
+            rows: launch.rows.iter().map(row_element).collect(),
             lanes: launch.group.lanes(),
         }
     }
@@ -273,60 +273,24 @@ impl State {
 
 /// A program, ready to run.
 pub struct Artifact {
-    /// Its form, as lowered: what back ends begin with.
+    /// Its form, as lowered: what streams begin with.
     #[cfg(target_arch = "x86_64")]
     lowered: Code,
-    /// The liveness of [`Self::code`].
-    #[cfg(target_arch = "x86_64")]
-    liveness: crate::passes::x1k::Liveness,
-    /// Its machine code in each [`Variant`]; made when first needed.
-    #[cfg(target_arch = "x86_64")]
-    native: [OnceLock<Option<Native>>; 16],
-    /// Components of constants by which something is multiplied, and which were numbers other than zero in the first launch.
-    #[cfg(target_arch = "x86_64")]
-    ordinary: Vec<u16>,
-    #[cfg(target_arch = "x86_64")]
-    options: Option<crate::codegen::x86::Options>,
     /// Its code for launches without masks.
     #[cfg(target_arch = "x86_64")]
     streams: crate::runtime::streams::Streams,
     /// Its form for one group at a time.
     pub code: Code,
-    /// Groups that the portable machine runs together.
+    /// The same with masks, for several groups as if they were one, and for one; made when first needed.
+    forms: [OnceLock<Option<Form>>; 2],
+    /// Groups that may run together.
     copies: usize,
-    /// The program of the portable machine; made when first needed.
-    form: OnceLock<Arc<Form>>,
     constants: Constants,
     counts: bool,
-    /// The variables that a group has to be given: live at the start and covered by a plane.
-    pub start: Vec<Var>,
-    /// The output components that it may write.
-    outputs: Vec<usize>,
-    /// It is for groups of which all processors are covered from the beginning to the end.
-    covered: bool,
+    /// The variables that hold something at the start.
+    given: Vec<bool>,
     /// The same program for such groups, where that makes a difference: votes of uncovered processors need no care then.
     whole: Option<Box<Self>>,
-    /// What threads need to run groups, kept from launch to launch: for each variant that is not careful.
-    idle: [Mutex<Vec<Worker>>; 8],
-}
-
-/// What machine code of one program differs in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Variant {
-    /// Instructions are counted down, and it looks whether to stop.
-    pub fuel: bool,
-    /// Visits of blocks are counted.
-    pub counters: bool,
-    /// The constants of [`Artifact::ordinary`] are taken for numbers other than zero.
-    pub ordinary: bool,
-    /// It looks for sums that have fallen below the range of single precision.
-    pub careful: bool,
-}
-
-impl Variant {
-    const fn number(self) -> usize {
-        self.fuel as usize + 2 * self.counters as usize + 4 * self.ordinary as usize + 8 * self.careful as usize
-    }
 }
 
 impl Artifact {
@@ -335,7 +299,7 @@ impl Artifact {
         let covered = Pass::Covered.is_on().then(|| crate::lower::x1k::for_covered_groups(launch.program));
         if let Some(program) = covered.flatten() {
             let whole = Self::of(&Launch { program: &program, ..*launch }, engine);
-            artifact.whole = whole.map(|whole| Box::new(Self { covered: true, ..whole }));
+            artifact.whole = whole.map(Box::new);
         }
         Some(artifact)
     }
@@ -343,84 +307,43 @@ impl Artifact {
     fn of(launch: &Launch<'_>, engine: &Jit) -> Option<Self> {
         let lowered = crate::lower::x1k::lower_with(launch.program, launch.constants, launch.counters, engine.calls)?;
         let mut code = lowered.clone();
-        let liveness = optimise(&mut code, false);
-        let start = liveness.at(ENTRY).iter().filter(|&var| Ramp::of(var, launch.planes).is_some()).collect();
-        let outputs = (0..OUTPUT_VARS).filter(|index| code.outputs >> index & 1 == 1).collect();
+        optimise(&mut code);
+        let mut given = vec![false; Var::COUNT];
+        for plane in launch.planes {
+            (0..4).for_each(|e| given[Var::gpr(usize::from(plane.temp) % TEMPORARIES, e).index()] = true);
+        }
+        launch.rows.iter().map(row_element).for_each(|element| given[usize::from(element)] = true);
         Some(Self {
             #[cfg(target_arch = "x86_64")]
             lowered,
             #[cfg(target_arch = "x86_64")]
-            liveness,
-            #[cfg(target_arch = "x86_64")]
-            native: Default::default(),
-            #[cfg(target_arch = "x86_64")]
-            ordinary: crate::codegen::x86::factors(&code)
-                .into_iter()
-                .filter(|&component| is_ordinary(launch.constants, component))
-                .collect(),
-            #[cfg(target_arch = "x86_64")]
-            options: engine.backend.isa().map(|isa| crate::codegen::x86::Options {
-                isa,
-                lanes: launch.group.lanes(),
-                fuel: false,
-                careful: false,
-                counters: false,
-                // Groups run one by one.
-                copies: if code.writes { Some(1) } else { engine.copies },
-            }),
-            #[cfg(target_arch = "x86_64")]
             streams: crate::runtime::streams::Streams::new(engine.streams, Arc::clone(&engine.streams_run)),
+            forms: Default::default(),
             // Groups that write run one by one.
             copies: if code.writes { 1 } else { engine.copies.map_or(GROUPS, usize::from).clamp(1, GROUPS) },
-            form: OnceLock::new(),
             constants: launch.constants.clone(),
             counts: launch.counters,
             code,
-            start,
-            outputs,
-            covered: false,
+            given,
             whole: None,
-            idle: Default::default(),
         })
     }
 
-    /// See [`Variant::ordinary`].
-    pub fn has_ordinary(&self, constants: &Constants) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        return !self.ordinary.is_empty() && self.ordinary.iter().all(|&component| is_ordinary(constants, component));
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            let _ = constants;
-            false
-        }
+    /// The program with masks, for as many groups as may run together.
+    fn form(&self) -> &Form {
+        let make = |joint| Form::new(&self.code, &self.constants, (self.counts, joint), &self.given, self.copies);
+        let joint = self.forms[0].get_or_init(|| {
+            let holds = self.copies > 1 && !self.counts && Pass::Joint.is_on() && joint::holds(&self.code);
+            holds.then(|| make(true))
+        });
+        joint.as_ref().unwrap_or_else(|| self.single())
     }
 
-    /// The program of the portable machine.
-    fn form(&self) -> Arc<Form> {
-        let make = || Form::new(&self.code, &self.constants, self.counts, (&self.start, &self.outputs), self.copies);
-        Arc::clone(self.form.get_or_init(|| Arc::new(make())))
+    /// The program with masks, for one group at a time.
+    fn single(&self) -> &Form {
+        let single = self.forms[1].get_or_init(|| {
+            Some(Form::new(&self.code, &self.constants, (self.counts, false), &self.given, self.copies))
+        });
+        single.as_ref().unwrap_or_else(|| unreachable!("it was just made"))
     }
-
-    /// The machine code, if this host lets us make it.
-    #[cfg(target_arch = "x86_64")]
-    fn native(&self, variant: Variant) -> Option<&Native> {
-        let make = || {
-            let Variant { fuel, counters, ordinary, careful } = variant;
-            let mut options = crate::codegen::x86::Options { fuel, counters, careful, ..self.options? };
-            if careful && !self.code.writes {
-                // It runs the same groups once more.
-                options.copies = self.native(Variant { careful: false, ..variant }).map(|native| native.copies as u8);
-            }
-            let ordinary = if ordinary { self.ordinary.as_slice() } else { &[] };
-            let single = (&self.code, &self.liveness);
-            Native::new(&self.lowered, single, &self.start, &self.outputs, ordinary, options)
-        };
-        self.native[variant.number()].get_or_init(make).as_ref()
-    }
-}
-
-/// Whether a component of a constant is a number other than zero.
-#[cfg(target_arch = "x86_64")]
-fn is_ordinary(constants: &Constants, component: u16) -> bool {
-    f32::from_bits(constants.float[usize::from(component) / 4][usize::from(component) % 4]).is_normal()
 }

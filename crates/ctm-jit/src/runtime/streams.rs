@@ -149,7 +149,7 @@ impl Stream {
         let mut plain = prepare::plain(code, &tree, |input| geometry.inputs[usize::from(input & 15)]);
         plain.code.outputs = wanted(code, &geometry)?;
         prepare::drop_faint(&mut plain.code);
-        let mut live = optimise(&mut plain.code, false);
+        let mut live = optimise(&mut plain.code);
         let start = live.at(ENTRY);
         let given = start.iter().filter_map(|var| Some((var, Ramp::of(var, given.planes)?)));
         let start_values: Vec<(Var, Linear)> =
@@ -159,7 +159,7 @@ impl Stream {
             && start_values.is_empty()
             && let Some(mut packed) = prepare::packed(&prepared)
         {
-            let packed_live = optimise(&mut packed.code, false);
+            let packed_live = optimise(&mut packed.code);
             if suits(&packed, &geometry) {
                 (prepared, live) = (packed, packed_live);
             }
@@ -215,7 +215,7 @@ fn choose(
         && !prepared.packed
         && let Some((mut joined, items)) = interleave::joined(&prepared, &tree.items)
     {
-        let live = optimise(&mut joined.code, false);
+        let live = optimise(&mut joined.code);
         if let Some((chosen, tile)) = of(joined, items, &live, true)
             && !chosen.shares_rows()
             && is_wide(tile, chosen.columns(), key.columns)

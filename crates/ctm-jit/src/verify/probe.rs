@@ -30,12 +30,13 @@ pub fn first(
         form: Form::Floats,
         channels: 4,
         mask: 0xf,
+        tiles: None,
     };
     let shape = (lends && width * height <= LENT).then_some(shape);
     for pc in 0..launch.program.words.len() {
         let Some(program) = cut(launch.program, pc) else { continue };
         let launch = Launch { program: &program, ..*launch };
-        let apart = Shadows::single(shape.map(Shadow::zeros));
+        let apart = Shadows::single(shape.clone().map(Shadow::zeros));
         let shadows = shape.is_some().then(|| apart.clone());
         let mut recorder = Recorder::apart(memory, apart);
         let expected = Interp.run_x1k_under(control, &launch, &mut recorder);

@@ -6,9 +6,9 @@ use crate::verify::shadow::Shadow;
 use crate::verify::{timed_out, until};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::{
-    Buffer, Cells, Direct, Exports, Launch, Lent, Memory, Sampler, Space, Target, Texture, VertexEvent, Written,
+    Buffer, Cells, Direct, Exports, Launch, Memory, Sampler, Space, Target, Texture, VertexEvent, Written,
 };
-use ctm_exec::x1k::{Elements, Form};
+use ctm_exec::x1k::Elements;
 use ctm_exec::{Control, Engine, Fault, Interp, Outcome, Position};
 use std::collections::HashMap;
 
@@ -87,12 +87,12 @@ impl Shadows {
     }
 
     /// Those of these targets that there are.
-    fn lend(&mut self, targets: &[Target]) -> Vec<Option<Lent<'_>>> {
+    fn lend(&mut self, targets: &[Target]) -> Vec<Option<Elements<Cells<'_>>>> {
         let mut lent: Vec<_> = targets.iter().map(|_| None).collect();
         for (target, shadow) in &mut self.0 {
             if let Some(place) = targets.iter().position(|wanted| wanted == target) {
                 let array = shadow.lend();
-                lent[place] = Some(array.with(()).with(Cells::Bytes(array.bytes)).into());
+                lent[place] = Some(array.with(()).with(Cells::Bytes(array.bytes)));
             }
         }
         lent
@@ -119,10 +119,7 @@ impl Shadows {
 
 /// A target as memory has it now, if it lends it.
 fn lent(memory: &mut dyn Memory, target: Target) -> Option<Elements<&[u8]>> {
-    let Lent { elements: array, tiles: None } = memory.direct(&[], &[target])?.targets.pop()?? else { return None };
-    if array.form != Form::Floats {
-        return None;
-    }
+    let array = memory.direct(&[], &[target])?.targets.pop()??;
     let shape = array.with(());
     let bytes: &[u8] = match array.bytes {
         Cells::Bytes(bytes) => bytes,

@@ -3,7 +3,7 @@
 use ctm_exec::Position;
 use ctm_exec::x1k::{Elements, Written};
 
-/// A copy of one array of dwords.
+/// A copy of one array.
 #[derive(Clone)]
 pub struct Shadow {
     shape: Elements<()>,
@@ -14,7 +14,7 @@ pub struct Shadow {
 /// Where two copies differ first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The element; one between the rows has a column beyond the width.
+    /// The element; one between the rows, or beside the elements of tiles, has a column beyond the width.
     pub element: Position,
     /// The channel.
     pub channel: usize,
@@ -50,38 +50,34 @@ impl Shadow {
 
     /// Writes the channels of an element that are `written` (bit 0 = r), as far as there are such and they may be written. Says what that was.
     pub fn store(&mut self, at: Position, values: &[u32; 4], written: u8) -> Written {
-        let channels = usize::from(self.shape.channels);
-        let passes = written & self.shape.mask & ((1 << channels) - 1) as u8;
-        let first = (at.j as usize * self.shape.pitch as usize + at.i as usize) * channels;
-        let exists = passes != 0 && at.i < self.shape.width && at.j < self.shape.height;
-        let Some(element) = self.dwords.get_mut(first..first + channels).filter(|_| exists) else {
-            return Written::default();
-        };
-        for (channel, (to, bits)) in element.iter_mut().zip(values).enumerate() {
-            if passes >> channel & 1 == 1 {
-                *to = bits.to_le();
-            }
-        }
-        Written { elements: 1, bytes: 4 * u64::from(passes.count_ones()) }
+        self.lend().write(at.i, at.j, values, written)
     }
 
     /// Where it differs from `expected`, the bytes of another copy.
     pub fn difference(&self, expected: &[u8]) -> Option<Place> {
         let found = self.bytes();
-        if found == expected {
-            return None;
-        }
-        let dword = |bytes: &[u8], at: usize| {
-            let bytes = bytes.get(4 * at..4 * at + 4)?;
-            Some(bytes.iter().rev().fold(0, |all, &byte| all << 8 | u32::from(byte)))
+        let at = found.iter().zip(expected).position(|(found, expected)| found != expected)?;
+        let shape = &self.shape;
+        let size = shape.form.element_bytes(shape.channels.max(1)) as usize;
+        let (first, pitch) = (at / size * size, shape.pitch.max(1) as usize);
+        let mut all = (0..shape.height).flat_map(|y| (0..shape.width).map(move |x| (x, y)));
+        let (i, j) = match &shape.tiles {
+            // Behind the last column and row lies what belongs to no element.
+            Some(_) => all.find(|&(x, y)| shape.offset(x, y) == Some(first)).unwrap_or((shape.width, shape.height)),
+            None => ((first / size % pitch) as u32, (first / size / pitch) as u32),
         };
-        (0..self.dwords.len()).find_map(|at| {
-            let (found, expected) = (dword(found, at)?, dword(expected, at)?);
-            let channels = usize::from(self.shape.channels.max(1));
-            let (element, pitch) = ((at / channels) as u32, self.shape.pitch.max(1));
-            let element = Position { i: element % pitch, j: element / pitch };
-            (found != expected).then_some(Place { element, channel: at % channels, found, expected })
-        })
+        let of_channel = |&channel: &usize| {
+            let (begin, bytes) = shape.form.channel(channel);
+            (begin..begin + bytes).contains(&(at - first))
+        };
+        let channel = (0..4).find(of_channel).unwrap_or_default();
+        let (begin, bytes) = shape.form.channel(channel);
+        let number = |all: &[u8]| {
+            let bytes = all.iter().skip(first + begin).take(bytes);
+            bytes.rev().fold(0, |all, &byte| all << 8 | u32::from(byte))
+        };
+        let (found, expected) = (number(found), number(expected));
+        Some(Place { element: Position { i, j }, channel, found, expected })
     }
 }
 

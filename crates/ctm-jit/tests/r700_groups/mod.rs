@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A case in which groups have several wavefronts, mostly, and everything that can be shared is.
 fn case(seed: u64, stage: Stage) -> Case {
     let mut case = Case::new(seed, stage);
+    case.add_targets(seed);
     let r = &mut Random::new(seed ^ 0x5a_a11d);
     if stage == Stage::Compute {
         case.group_threads = r.of(&[0, 40, 64, 128, 192, 256, 1024]);
@@ -32,29 +33,34 @@ fn case(seed: u64, stage: Stage) -> Case {
     case
 }
 
+/// Compares such a program; gives how many engines left some of it to the reference interpreter.
+pub(super) fn program_that_shares(engines: &[Jit], seed: u64, differences: &Differences) -> usize {
+    let stages = [Stage::Compute, Stage::Compute, Stage::Compute, Stage::Geometry, Stage::Export, Stage::Pixel];
+    let r = &mut Random::new(seed ^ 0x6a0_0d5);
+    let stage = r.of(&stages);
+    let shape = Shape {
+        clauses: 1 + r.below(12) as usize,
+        groups: 1 + r.below(4) as usize,
+        flow: !r.one_in(4),
+        fetches: r.one_in(4),
+        relative: r.one_in(2),
+        doubles: false,
+        memory: r.one_in(2),
+        sharing: true,
+        ..Shape::all(stage)
+    };
+    let before: Vec<u64> = engines.iter().map(Jit::r700_referred).collect();
+    compare(engines, seed, &case(seed, stage), &program(seed, &shape), differences);
+    engines.iter().map(Jit::r700_referred).zip(before).filter(|(after, before)| after > before).count()
+}
+
 /// Random programs with all that wavefronts share.
 #[test]
 fn random_programs_that_share() {
-    let stages = [Stage::Compute, Stage::Compute, Stage::Compute, Stage::Geometry, Stage::Export, Stage::Pixel];
     let (ran, here) = (AtomicU64::new(0), AtomicU64::new(0));
     // These once differed: gradients with ALT_CONST are a fault where nothing is bound; the data share of a group held what the one before had written.
     on_all_cores(seeds(150).chain([332, 778]), engines, |engines, seed, differences| {
-        let r = &mut Random::new(seed ^ 0x6a0_0d5);
-        let stage = r.of(&stages);
-        let shape = Shape {
-            clauses: 1 + r.below(12) as usize,
-            groups: 1 + r.below(4) as usize,
-            flow: !r.one_in(4),
-            fetches: r.one_in(4),
-            relative: r.one_in(2),
-            doubles: false,
-            memory: r.one_in(2),
-            sharing: true,
-            ..Shape::all(stage)
-        };
-        let before: Vec<u64> = engines.iter().map(Jit::r700_referred).collect();
-        compare(engines, seed, &case(seed, stage), &program(seed, &shape), differences);
-        let left = engines.iter().map(Jit::r700_referred).zip(before).filter(|(after, before)| after > before).count();
+        let left = program_that_shares(engines, seed, differences);
         ran.fetch_add(engines.len() as u64, Ordering::Relaxed);
         here.fetch_add((engines.len() - left) as u64, Ordering::Relaxed);
     });

@@ -148,13 +148,21 @@ fn gradients_that_are_set() {
     assert_eq!(ran, 24);
 }
 
-/// Textures of every kind with every filter, at levels that gradients, instructions and samplers choose.
-#[test]
-fn levels_layers_and_faces() {
+pub(super) const KINDS: [TextureKind; 7] = [
+    TextureKind::OneD,
+    TextureKind::OneDArray,
+    TextureKind::TwoD,
+    TextureKind::TwoDArray,
+    TextureKind::ThreeD,
+    TextureKind::Cube,
+    TextureKind::CubeArray,
+];
+
+/// Lookups at levels that gradients, instructions and samplers choose, with their names.
+pub(super) fn programs_of_levels() -> Vec<(String, Program)> {
     let ops = ["SAMPLE", "SAMPLE_L", "SAMPLE_LB", "SAMPLE_LZ", "SAMPLE_G"];
     let modifiers = ["", " XOFFSET(0.5) YOFFSET(-1.5)", " LOD_BIAS(8)", " UNNORM(XY)"];
-    let programs: Vec<(String, Program)> = ops
-        .iter()
+    ops.iter()
         .flat_map(|op| modifiers.map(|modifier| (op, modifier)))
         .map(|(op, modifier)| {
             // Half of the processors alone, then all. The third coordinate is a layer or face, the fourth a level.
@@ -167,64 +175,70 @@ fn levels_layers_and_faces() {
             );
             (format!("{op}{modifier}"), text(&source))
         })
-        .collect();
-    let kinds = [
-        TextureKind::OneD,
-        TextureKind::OneDArray,
-        TextureKind::TwoD,
-        TextureKind::TwoDArray,
-        TextureKind::ThreeD,
-        TextureKind::Cube,
-        TextureKind::CubeArray,
-    ];
+        .collect()
+}
+
+/// A sampler of any kind; numbers that follow one another have all filters.
+pub(super) fn sampler(r: &mut Random, number: u64) -> Sampler {
     let filters = [Filter::Nearest, Filter::Linear];
     let mips = [MipFilter::None, MipFilter::Nearest, MipFilter::Linear];
+    let [magnify, minify] = [7, 14].map(|part| filters[number as usize / part % 2]);
+    let wrap = r.of(&[Wrap::Clamp, Wrap::Repeat, Wrap::Mirror, Wrap::Clamp, Wrap::Border]);
+    Sampler {
+        magnify,
+        minify,
+        mip: mips[number as usize / 28 % 3],
+        wrap: [wrap, r.of(&[wrap, Wrap::Repeat]), wrap],
+        border: [0.25f32.to_bits(); 4],
+        min_lod: r.of(&[0.0, 0.0, 0.3, 1.5]),
+        max_lod: r.of(&[15.0, 15.0, 1.0, 2.25]),
+        lod_bias: r.of(&[0.0, 0.5, -0.75, 2.0]),
+        seamless: r.one_in(6),
+        mirrors_once: [r.one_in(12), r.one_in(12), false],
+        half_border: [r.one_in(12), r.one_in(12), false],
+        ..Sampler::default()
+    }
+}
+
+/// Textures of every kind with every filter.
+#[test]
+fn levels_layers_and_faces() {
+    let programs = programs_of_levels();
     let ran = AtomicU64::new(0);
     let tries = seeds(7 * 12 * 6);
     let count = tries.end - tries.start;
     on_all_cores(tries, engines, |engines, seed, differences| {
-        let r = &mut Random::new(seed ^ 0x1e_5e15);
-        let mut case = case(r);
-        let kind = kinds[seed as usize % 7];
-        let [magnify, minify] = [7, 14].map(|part| filters[seed as usize / part % 2]);
-        let mip = mips[seed as usize / 28 % 3];
-        let wrap = r.of(&[Wrap::Clamp, Wrap::Repeat, Wrap::Mirror, Wrap::Clamp, Wrap::Border]);
-        let sampler = Sampler {
-            magnify,
-            minify,
-            mip,
-            wrap: [wrap, r.of(&[wrap, Wrap::Repeat]), wrap],
-            border: [0.25f32.to_bits(); 4],
-            min_lod: r.of(&[0.0, 0.0, 0.3, 1.5]),
-            max_lod: r.of(&[15.0, 15.0, 1.0, 2.25]),
-            lod_bias: r.of(&[0.0, 0.5, -0.75, 2.0]),
-            seamless: r.one_in(6),
-            mirrors_once: [r.one_in(12), r.one_in(12), false],
-            half_border: [r.one_in(12), r.one_in(12), false],
-            ..Sampler::default()
-        };
-        case.memory.samplers.insert(0, sampler);
-        case.memory.textures.insert(0, image(r, kind));
-        if r.one_in(3) {
-            // Coordinates that vary slowly, as those of pictures do.
-            case.planes[0].di = [0.03, 0.001, 1.0, 0.0];
-            case.planes[0].dj = [0.002, 0.02, 0.0, 1.0];
-        }
-        let (name, program) = &programs[r.below(programs.len() as u32) as usize];
-        let expected = case.run(program, &Interp, 1);
-        ran.fetch_add(u64::from(expected.0.is_ok()), Ordering::Relaxed);
-        for jit in engines {
-            if let Some(text) = difference(&case, program, &expected, jit) {
-                let what = format!("{name}, {kind:?}, {sampler:?}");
-                differences.add(seed, format!("{}: {what}: {text}", jit.backend()));
-            }
-        }
+        ran.fetch_add(u64::from(levels(engines, &programs, seed, differences)), Ordering::Relaxed);
     });
     assert_eq!(ran.into_inner(), count);
 }
 
+/// Compares one of the programs with textures and samplers of this number; says whether all went well in the reference interpreter.
+pub(super) fn levels(engines: &[Jit], programs: &[(String, Program)], seed: u64, differences: &Differences) -> bool {
+    let r = &mut Random::new(seed ^ 0x1e_5e15);
+    let mut case = case(r);
+    let kind = KINDS[seed as usize % 7];
+    let sampler = sampler(r, seed);
+    case.memory.samplers.insert(0, sampler);
+    case.memory.textures.insert(0, image(r, kind));
+    if r.one_in(3) {
+        // Coordinates that vary slowly, as those of pictures do.
+        case.planes[0].di = [0.03, 0.001, 1.0, 0.0];
+        case.planes[0].dj = [0.002, 0.02, 0.0, 1.0];
+    }
+    let (name, program) = &programs[r.below(programs.len() as u32) as usize];
+    let expected = case.run(program, &Interp, 1);
+    for jit in engines {
+        if let Some(text) = difference(&case, program, &expected, jit) {
+            let what = format!("{name}, {kind:?}, {sampler:?}");
+            differences.add(seed, format!("{}: {what}: {text}", jit.backend()));
+        }
+    }
+    expected.0.is_ok()
+}
+
 /// A texture with some of its mipmap levels.
-fn image(r: &mut Random, kind: TextureKind) -> Image {
+pub(super) fn image(r: &mut Random, kind: TextureKind) -> Image {
     let (width, height) = (1 + r.below(20), 1 + r.below(20));
     let (width, height) = if r.one_in(2) { (16, 8) } else { (width, height) };
     let (width, height, depth) = match kind {

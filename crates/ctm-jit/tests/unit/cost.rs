@@ -8,12 +8,11 @@
     reason = "a test stops at what it did not expect, and says what it measured"
 )]
 
+use crate::codegen::x86::Isa;
+use crate::codegen::x86::r700::Variant;
 use crate::codegen::x86::stream::{Geometry, Kernel};
-use crate::codegen::x86::{Isa, Native, Options};
-use crate::ir::x1k::{OUTPUT_VARS, Var};
-use crate::launch::grid::Ramp;
-use crate::launch::lanes::ENTRY;
 use crate::passes::x1k::optimise;
+use crate::runtime::engine::form::{Form, GROUPS};
 use ctm_exec::x1k::{Constants, Launch, Plane};
 use ctm_exec::{Budget, Domain, GroupSize};
 use ctm_isa::x1k::random::{FlowControl, Random, Shape, StreamShape, program, stream};
@@ -66,21 +65,47 @@ fn stream_program(seed: u64, instructions: usize, plain: bool) -> Program {
     assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics))
 }
 
-/// Code for groups that counts nothing.
-const JOINT: fn(Isa) -> Options =
-    |isa| Options { isa, lanes: 16, fuel: false, counters: false, careful: false, copies: None };
+/// What code is made for.
+#[derive(Clone, Copy)]
+struct Options {
+    isa: Isa,
+    counts: bool,
+    fuel: bool,
+    careful: bool,
+}
 
-/// Code for groups that counts.
-const COUNTING: fn(Isa) -> Options = |isa| Options { counters: true, ..JOINT(isa) };
+/// Code that counts nothing.
+const JOINT: fn(Isa) -> Options = |isa| Options { isa, counts: false, fuel: false, careful: false };
 
-/// Code for groups; whatever a launch does before it runs.
-fn compile(launch: &Launch<'_>, options: Options) -> Option<Native> {
-    let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters)?;
-    let mut code = lowered.clone();
-    let live = optimise(&mut code, false);
-    let start: Vec<Var> = live.at(ENTRY).iter().filter(|&var| Ramp::of(var, launch.planes).is_some()).collect();
-    let outputs: Vec<usize> = (0..OUTPUT_VARS).filter(|index| code.outputs >> index & 1 == 1).collect();
-    Native::new(&lowered, (&code, &live), &start, &outputs, &[], options)
+/// Code that counts.
+const COUNTING: fn(Isa) -> Options = |isa| Options { counts: true, ..JOINT(isa) };
+
+/// The program with masks; whatever a launch does before it has code made.
+fn lowered(launch: &Launch<'_>, counts: bool) -> Option<Form> {
+    let mut code = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters)?;
+    optimise(&mut code);
+    let joint = !counts && crate::lower::x1k::joint::holds(&code);
+    let mut given = vec![false; crate::ir::r700::Var::COUNT];
+    given[..2].fill(true);
+    Some(Form::new(&code, launch.constants, (counts, joint), &given, GROUPS))
+}
+
+/// Its code.
+fn compile(launch: &Launch<'_>, Options { isa, counts, fuel, careful }: Options) -> Option<Vec<u8>> {
+    let form = lowered(launch, counts)?;
+    let variant = Variant {
+        isa,
+        moderate: false,
+        ordinary: false,
+        careful,
+        linear: false,
+        levels: false,
+        counts,
+        fuel,
+        narrows: false,
+    };
+    let uniforms = launch.constants.float.as_flattened();
+    form.program.native(variant, uniforms, true).map(|native| native.text().to_vec())
 }
 
 /// The kernel for the inside of a domain, or (`careful`) for its edges.
@@ -130,7 +155,7 @@ fn fingerprints() {
     let kinds: [Kind; 4] = [
         ("", COUNTING),
         ("joint ", JOINT),
-        ("careful ", |isa| Options { careful: true, copies: Some(2), ..JOINT(isa) }),
+        ("careful ", |isa| Options { careful: true, ..JOINT(isa) }),
         ("fuel ", |isa| Options { fuel: true, ..COUNTING(isa) }),
     ];
     for (isa, (kind, options)) in [Isa::Avx512, Isa::Avx2].into_iter().flat_map(|isa| kinds.map(|kind| (isa, kind))) {
@@ -139,8 +164,7 @@ fn fingerprints() {
             for seed in 0..60 {
                 let program = random(seed, instructions, flow, true);
                 let Some(native) = compile(&launch(&program, &constants), options(isa)) else { continue };
-                all.add(native.text());
-                all.add(&[native.copies as u8]);
+                all.add(&native);
             }
             println!("{kind}{isa:?} {flow:?} {instructions}: {all}");
         }

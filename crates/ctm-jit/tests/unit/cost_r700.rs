@@ -24,7 +24,17 @@ fn lower(launch: &Launch<'_>) -> Option<Artifact> {
 const SETS: [(Isa, &str); 2] = [(Isa::Avx512, "AVX-512"), (Isa::Avx2, "AVX2")];
 
 fn variant(isa: Isa, linear: bool) -> Variant {
-    Variant { isa, moderate: false, linear, levels: false, counts: true, fuel: true, narrows: false }
+    Variant {
+        isa,
+        moderate: false,
+        careful: false,
+        ordinary: false,
+        linear,
+        levels: false,
+        counts: true,
+        fuel: true,
+        narrows: false,
+    }
 }
 
 /// Prints a hash of the code of many programs.

@@ -1,7 +1,7 @@
 //! Which operations of X1K programs have no machine code, compared with a list: whole programs that cannot be lowered, and lookups that are calls of
 //! the reference function (all those of programs with uncached writes are). The programs are those of the corpus, of the examples and of the benchmarks.
 
-use crate::codegen::x86::reference_lookups;
+use crate::codegen::x86::r700::reference_lookups;
 use crate::{Backend, Jit};
 use ctm_exec::arrays::Picture;
 use ctm_exec::engine::MemoryFault;
@@ -130,8 +130,10 @@ fn lookups_are_code() {
                 let before = reference_lookups();
                 let outcome = engine.run_x1k(&launch, &mut memory);
                 assert!(outcome.is_ok(), "{}: {outcome:?}", path.display());
-                // What sees uncached writes asks memory for each element.
-                let as_code = || program.uncached || reference_lookups() == before;
+                // What sees uncached writes asks memory for each element. Where coordinates repeat, those that are not finite are calls: texproj divides by zero.
+                let repeats = matches!(sampler.wrap[0], Wrap::Repeat | Wrap::Mirror);
+                let divides = repeats && path.ends_with("texproj.hex");
+                let as_code = || program.uncached || divides || reference_lookups() == before;
                 assert!(as_code(), "{}, {sampler:?}, {backend}", path.display());
                 let forms = [Form::Square, Form::Bytes { swapped: false }, Form::Words];
                 let form = forms[number % forms.len()];

@@ -121,9 +121,18 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
         .collect();
     let exports: Vec<usize> = exports.into_iter().collect();
     let start: Vec<Var> = (0..4).map(|element| Var::gpr(0, element)).collect();
-    let variant =
-        Variant { isa, moderate: false, linear: false, levels: false, counts: true, fuel: true, narrows: false };
-    let chosen = Chosen::new(&code, &start, isa, false);
+    let variant = Variant {
+        isa,
+        moderate: false,
+        careful: false,
+        ordinary: false,
+        linear: false,
+        levels: false,
+        counts: true,
+        fuel: true,
+        narrows: false,
+    };
+    let chosen = Chosen::new(&code, &start, isa, false, &[], false);
     let native = Native::new(&code, &live, (&start, &exports), 64, variant, chosen);
     let native = native.unwrap_or_else(|| panic!("no machine code"));
     // A lookup of its own has a call, too, for what it does not know when it runs.

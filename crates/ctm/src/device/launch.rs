@@ -5,14 +5,15 @@ use super::co::{ConditionalUnit, passes};
 use super::loader::LoadedProgram;
 use super::registers::Registers;
 use crate::commands::{CondLoc, CondTest};
-use crate::mc::{ByteOrder, Format, Surface, Tiling};
+use crate::mc::{ByteOrder, ElementSize, Format, MAX_INDEX, Surface, tiled_address};
 use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
+use ctm_exec::r700::Tiles;
 use ctm_exec::x1k::{Direct, Elements, Form, Input, Memory, Outputs, Written};
 use ctm_isa::x1k::program::Usage;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// An input as texture instructions see it.
@@ -65,7 +66,7 @@ pub(super) struct LaunchMemory<'a> {
 }
 
 /// Locks the model; what another thread did to it before it panicked is as good as anything.
-pub(super) fn lock(model: &Mutex<CacheModel>) -> MutexGuard<'_, CacheModel> {
+pub(super) fn lock<T>(model: &Mutex<T>) -> MutexGuard<'_, T> {
     model.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -309,7 +310,7 @@ impl Memory for LaunchMemory<'_> {
         let (mut outputs, mut writes) = (Vec::new(), Vec::new());
         for index in (0..OUTPUTS).filter(|index| self.written >> index & 1 == 1) {
             let surface = self.outputs[index]?;
-            let (elements, bytes) = plain(&surface)?;
+            let (elements, bytes) = array(&surface, self.order)?;
             outputs.push((index, Elements { mask: self.out_mask & 0xf, ..elements }));
             writes.push((surface.base, bytes));
         }
@@ -333,42 +334,63 @@ impl Memory for LaunchMemory<'_> {
     }
 }
 
-/// What a surface is as an array of single-precision channels, and how many bytes it has; `None` when it is something else.
-pub(super) fn plain(surface: &Surface) -> Option<(Elements<()>, usize)> {
-    let channels = match surface.format {
-        Format::Float32x1 => 1,
-        Format::Float32x2 => 2,
-        Format::Float32x4 => 4,
-        Format::Uint16x1 | Format::Uint8x4 => return None,
+/// Bytes of a tile of a surface, and what its address is a multiple of.
+const TILE_BYTES: u32 = GpuAddr::ALIGNMENT;
+/// Sizes and pitches whose tiles are kept.
+const KNOWN_TILES: usize = 16;
+
+/// A surface as an array of its elements, and how many bytes it has; `None` where its addresses are no array's.
+pub(super) fn array(surface: &Surface, order: ByteOrder) -> Option<(Elements<()>, usize)> {
+    let (form, channels) = match surface.format {
+        Format::Float32x1 => (Form::Floats, 1),
+        Format::Float32x2 => (Form::Floats, 2),
+        Format::Float32x4 => (Form::Floats, 4),
+        Format::Uint8x4 => (Form::Bytes { swapped: order == ByteOrder::Bgra }, 4),
+        Format::Uint16x1 => (Form::Words, 1),
     };
-    if surface.tiling == Tiling::Linear { linear(surface, Form::Floats, channels) } else { None }
+    let (pitch, width, height) = (surface.effective_pitch(), surface.width(), surface.rows());
+    // The sum of addresses wraps at the end of the address space.
+    let ends = u64::from(surface.base.0) + surface.bytes() <= 1 << 32;
+    if !ends || width > pitch || width == 0 || height == 0 {
+        return None;
+    }
+    let mut elements = Elements { bytes: (), pitch, width, height, form, channels, mask: 0xf, tiles: None };
+    if !surface.tiling.is_tiled() {
+        let bytes = usize::try_from(elements.bytes_needed()).ok()?;
+        return Some((elements, bytes));
+    }
+    elements.tiles = Some(tiles(surface));
+    let bytes = usize::try_from(surface.bytes()).ok()?;
+    surface.base.0.is_multiple_of(TILE_BYTES).then_some((elements, bytes))
+}
+
+/// Where columns and rows lie in tiles: of all that can be told apart, as launch after launch asks for the same.
+fn tiles(surface: &Surface) -> Tiles {
+    static KNOWN: Mutex<VecDeque<((ElementSize, u32), Tiles)>> = Mutex::new(VecDeque::new());
+    let key = (surface.format.info().element, surface.effective_pitch());
+    let mut known = lock(&KNOWN);
+    if let Some((_, tiles)) = known.iter().find(|(of, _)| *of == key) {
+        return tiles.clone();
+    }
+    let address = |x, y| tiled_address(key.0, x, y, key.1, 0);
+    let tiles = Tiles {
+        columns: (0..MAX_INDEX).map(|x| address(x, 0)).collect(),
+        rows: (0..MAX_INDEX).map(|y| address(0, y)).collect(),
+        tile_bytes: TILE_BYTES,
+    };
+    known.push_front((key, tiles.clone()));
+    known.truncate(KNOWN_TILES);
+    tiles
 }
 
 /// The same of an input, as texture instructions read it.
 fn readable(bound: &BoundInput, order: ByteOrder) -> Option<(Elements<()>, usize)> {
-    let surface = &bound.surface;
-    let (form, channels) = match (surface.format, bound.square) {
-        (Format::Float32x1, true) => (Form::Square, 1),
-        (Format::Float32x1, false) => (Form::Floats, 1),
-        (Format::Float32x2, _) => (Form::Floats, 2),
-        (Format::Float32x4, _) => (Form::Floats, 4),
-        (Format::Uint8x4, _) => (Form::Bytes { swapped: order == ByteOrder::Bgra }, 4),
-        (Format::Uint16x1, false) => (Form::Words, 1),
+    let (mut elements, bytes) = array(&bound.surface, order)?;
+    match (bound.surface.format, bound.square) {
+        (Format::Float32x1, true) => elements.form = Form::Square,
         (Format::Uint16x1, true) => return None,
-    };
-    linear(surface, form, channels)
-}
-
-/// A surface as an array, if its rows lie one behind the other.
-pub(super) fn linear(surface: &Surface, form: Form, channels: u8) -> Option<(Elements<()>, usize)> {
-    let (pitch, width, height) = (surface.effective_pitch(), surface.width(), surface.rows());
-    // The sum of addresses wraps at the end of the address space.
-    let ends = u64::from(surface.base.0) + surface.bytes() <= 1 << 32;
-    if surface.tiling.is_tiled() || !ends || width > pitch || width == 0 || height == 0 {
-        return None;
+        _ => {}
     }
-    let elements = Elements { bytes: (), pitch, width, height, form, channels, mask: 0xf };
-    let bytes = usize::try_from(elements.bytes_needed()).ok()?;
     Some((elements, bytes))
 }
 
@@ -385,4 +407,40 @@ pub(super) fn aliased(registers: &Registers, usage: &Usage, uncached: bool) -> b
         // A surface that passes the end of the address space goes on at its beginning.
         input.1 > 1 << 32 || written.iter().any(|w| w.1 > 1 << 32 || (w.0 < input.1 && input.0 < w.1))
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::mc::Tiling;
+    use crate::memory::{ArenaId, ArenaOptions};
+
+    #[test]
+    fn arrays_are_what_surfaces_say() {
+        const SIZES: [(u32, u32); 4] = [(1, 1), (40, 21), (130, 70), (64, 3)];
+        let mut memory = DeviceMemory::new(&ArenaOptions::with_sizes([1 << 20, 0, 0, 0]).unwrap()).unwrap();
+        let base = memory.range(ArenaId::Gpu).base.0;
+        for at in 0..1 << 18 {
+            memory.write(GpuAddr(base + 4 * at), &at.wrapping_mul(0x9e37_79b9).to_le_bytes()).unwrap();
+        }
+        for (format, tiling) in Format::ALL.iter().flat_map(|&f| [(f, Tiling::Linear), (f, Tiling::TiledInp2x2)]) {
+            for ((width, height), order) in
+                SIZES.into_iter().flat_map(|s| [ByteOrder::Rgba, ByteOrder::Bgra].map(|o| (s, o)))
+            {
+                let surface =
+                    Surface::for_size(width, height, format, tiling).unwrap().at(GpuAddr(base + 2 * TILE_BYTES));
+                let (elements, bytes) = array(&surface, order).unwrap();
+                assert!(elements.bytes_needed() <= bytes as u64 && bytes as u64 <= surface.bytes(), "{surface:?}");
+                let size = [elements.width, elements.height];
+                let elements = elements.with(memory.lent(surface.base, bytes).unwrap());
+                for (x, y) in (0..size[1]).flat_map(|y| (0..size[0]).map(move |x| (x, y))) {
+                    let expected = surface.load(&memory, x, y, order).unwrap();
+                    assert_eq!(elements.read(x, y, size), expected, "({x}, {y}) of {surface:?}, {order:?}");
+                }
+            }
+        }
+        let surface = Surface::for_size(8, 8, Format::Uint8x4, Tiling::Tiled).unwrap();
+        assert!(array(&surface.at(GpuAddr(32)), ByteOrder::Rgba).is_none());
+    }
 }

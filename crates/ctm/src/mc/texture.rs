@@ -148,7 +148,7 @@ impl TextureSurface {
         let last = u64::from(height).checked_sub(1)? * u64::from(pitch) + u64::from(width);
         let bytes = usize::try_from(last * 4 * u64::from(channels)).ok()?;
         let form = Form::Floats;
-        apart.then_some((Elements { bytes: (), pitch, width, height, form, channels, mask: 0xf }, bytes))
+        apart.then_some((Elements { bytes: (), pitch, width, height, form, channels, mask: 0xf, tiles: None }, bytes))
     }
 
     /// Texels from one row of a level to the next.

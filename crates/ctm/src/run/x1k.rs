@@ -239,6 +239,7 @@ fn held<'a>(view: &View<'a>) -> Result<Held<'a>, String> {
         form,
         channels: u8::try_from(channels).unwrap_or(4),
         mask: 0xf,
+        tiles: None,
     };
     let whole = rows * columns * view.channels == numbers && cfg!(target_endian = "little");
     match (view.numbers, view.channels) {
@@ -377,6 +378,7 @@ fn outputs<'a>(
             form: Form::Floats,
             channels: u8::try_from(channels).unwrap_or(4),
             mask: 0xf,
+            tiles: None,
         };
         let count = rows * columns * channels;
         let cut = line.filter(|_| !matches!(one.place, Place::Into(_, Some(_))));
@@ -477,7 +479,7 @@ impl Memory for Arrays<'_> {
         }
         let mut direct = Direct::default();
         for (to, from) in direct.inputs.iter_mut().zip(&self.inputs) {
-            *to = from.as_ref().map(|(elements, _)| *elements);
+            *to = from.as_ref().map(|(elements, _)| elements.clone());
         }
         for (to, from) in direct.outputs.iter_mut().zip(&mut self.outputs) {
             *to = from.as_mut().map(|elements| {
@@ -490,7 +492,7 @@ impl Memory for Arrays<'_> {
 
     fn input_arrays(&self) -> [Option<Elements<&[u8]>>; INPUTS] {
         std::array::from_fn(|n| {
-            self.inputs[n].as_ref().filter(|_| cfg!(target_endian = "little")).map(|(elements, _)| *elements)
+            self.inputs[n].as_ref().filter(|_| cfg!(target_endian = "little")).map(|(elements, _)| elements.clone())
         })
     }
 }

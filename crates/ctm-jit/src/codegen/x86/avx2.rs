@@ -4,21 +4,16 @@
 //! | where | what |
 //! |---|---|
 //! | ymm15 | mask 1; streams may choose another register |
-//! | rows of the frame | masks 2 and 3, which only the slow ways of a multiply-add use; the running lanes of copies, once loaded in a block |
+//! | rows of the frame | masks 2 and 3, which only what is rare uses |
 
-use super::emit::{Emit, Unit};
-use super::isa::Isa;
-use super::lir::{Class, K, Lir, Src, Vector};
+use super::lir::{Class, K, Lir, Vector};
 use super::vectors::{Place, Vectors};
 use crate::codegen::x86::asm::{
     AND_F32, AND_NOT_F32, CMP_F32, CMP_F64, CMP_U32, Cond, EQUAL_I32, GREATER_I32, Label, MAX_U32, MOVUPS_LOAD, OR_F32,
-    RAX, RCX, Rm, SHIFT_LEFT_LANES, V, XOR,
+    RAX, Rm, V, XOR,
 };
-use crate::ir::x1k::Under;
 use ctm_exec::float::{INFINITY, SIGN};
 
-/// Mask 1, in groups.
-const MASK: u8 = Isa::Avx2.mask_scratch();
 /// The largest finite number.
 const LARGEST: u32 = INFINITY - 1;
 
@@ -163,57 +158,6 @@ pub trait Avx2Masks: Vectors {
 }
 
 impl<E: Vectors> Avx2Masks for E {}
-
-impl Emit<'_> {
-    /// Stores into a variable under a mask.
-    pub fn avx2_set(&mut self, dst: Vector, src: Src, under: Under, unit: Unit) {
-        self.avx2_lane_mask(under, unit);
-        let yes = self.last(src, unit, self.input.isa.operand_scratch());
-        self.merge(dst, unit, 1, yes);
-    }
-
-    /// The lanes of an effect as mask 1: their sign bits.
-    pub fn avx2_lane_mask(&mut self, under: Under, unit: Unit) -> K {
-        if under != Under::default() {
-            let lanes = self.lanes(under, unit.copy);
-            self.asm.spread(MASK, lanes);
-            self.asm.vector(SHIFT_LEFT_LANES, MASK, MASK, Rm::LaneShifts(unit.piece));
-            return 1;
-        }
-        if !self.input.joint && !self.cached[usize::from(unit.copy)] {
-            self.spread_running(unit.copy);
-            self.cached[usize::from(unit.copy)] = true;
-        }
-        let row = self.running_row(unit.copy, unit.piece);
-        self.asm.vector(MOVUPS_LOAD, MASK, 0, row);
-        1
-    }
-
-    /// The running lanes of a copy as vectors: from its general register.
-    pub fn spread_running(&mut self, copy: u8) {
-        let scratch = self.input.isa.scratch();
-        self.asm.spread(scratch, Self::running(copy));
-        for unit in self.units(copy) {
-            self.asm.vector(SHIFT_LEFT_LANES, MASK, scratch, Rm::LaneShifts(unit.piece));
-            let row = self.running_row(copy, unit.piece);
-            self.store(MASK, row);
-        }
-    }
-
-    /// Stores lanes of a register, which is not the scratch register for results.
-    pub fn avx2_store_masked(&mut self, register: u8, row: Rm) {
-        let scratch = self.input.isa.scratch();
-        self.asm.vector(MOVUPS_LOAD, scratch, 0, row);
-        self.asm.blend(scratch, MASK, Rm::Reg(register), scratch);
-        self.store(scratch, row);
-    }
-
-    /// rcx = the bits of a piece of a mask.
-    pub fn avx2_bits(&mut self, k: K) {
-        let mask = self.mask_reg(k, self.input.isa.scratch());
-        self.asm.signs(RCX, mask);
-    }
-}
 
 /// A comparison of signed integers, by its number in AVX-512: the instruction, whether operands change places, whether it is the
 /// opposite.

@@ -2,14 +2,6 @@
 
 use crate::launch::lanes::LANES;
 
-/// The most copies.
-pub const MAX_COPIES: u8 = 4;
-/// The most copies that may diverge.
-pub const MAX_COPIES_DIVERGED: u8 = 3;
-
-/// The largest pressure at which AVX2 runs two copies.
-const AVX2_PRESSURE_OF_TWO: usize = 12;
-
 /// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Isa {
@@ -73,20 +65,6 @@ impl Isa {
     /// Vectors of so many copies that have registers.
     pub const fn bundles(self, copies: u8) -> u8 {
         self.registers() / self.pieces() / copies
-    }
-
-    /// How many copies run a program best that has so many vectors live at once where it matters.
-    ///
-    /// AVX2 has few registers but reads operands from memory at no cost, so a second copy pays while its latencies are what counts; measured. Where
-    /// all copies go the same way (`joint`), what an iteration carries to the next counts most, and has to be in registers.
-    pub fn copies(self, pressure: usize, joint: bool) -> u8 {
-        let most = if joint { MAX_COPIES } else { MAX_COPIES_DIVERGED };
-        let fit = (usize::from(self.bundles(1)) / pressure.max(1)).clamp(1, most.into()) as u8;
-        match self {
-            Self::Avx512 => fit,
-            Self::Avx2 if joint && pressure > self.bundles(1).into() => fit,
-            Self::Avx2 => fit.max(1 + u8::from(pressure <= AVX2_PRESSURE_OF_TWO)),
-        }
     }
 
     /// The scratch register for results.

@@ -85,14 +85,13 @@ pub fn uses(blocks: &[Block], lines: &[Lines]) -> Vec<(Src, u64)> {
             match *lir {
                 Lir::Two(_, _, a, b)
                 | Lir::TwoImm(_, _, a, b, _)
-                | Lir::TwoUnder(_, _, a, b, _)
                 | Lir::Test(_, _, _, a, b, _)
                 | Lir::Blend(_, _, a, b) => {
                     note(a);
                     note(b);
                 }
                 Lir::Fix(_, _, table) => note(Src::Literal(table)),
-                Lir::Fma(_, _, abc) | Lir::FmaUnder(_, _, abc, _) | Lir::MulAdd(_, _, abc) => {
+                Lir::Fma(_, _, abc) | Lir::MulAdd(_, _, abc) => {
                     abc.into_iter().for_each(&mut note);
                 }
                 Lir::Copy(_, a) | Lir::One(_, _, a, _) => note(a),

@@ -4,7 +4,7 @@
 //! outright, as nothing in them outlives one [`Group`].
 
 use crate::codegen::x86::asm::V;
-use crate::ir::x1k::{Each, Few, Under, Var};
+use crate::ir::x1k::{Each, Few, Var};
 
 /// A vector that will live in a register, or in a row of the frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -116,34 +116,14 @@ pub enum Lir {
     MergeTwo(V, Vector, K, Src, Src),
     /// Skips the rest of the group when the mask is empty.
     StopIfNone(K),
-    /// `dst = op(a, b)` under a mask; only where instructions have masks.
-    TwoUnder(V, Vector, Src, Src, Under),
-    /// `dst = ±(a * b) ± c` under a mask, where `dst` is one of the operands; only where instructions have masks.
-    FmaUnder(Negated, Vector, [Src; 3], Under),
-    /// Stores into a variable under a mask; `None`: into all lanes.
-    Set(Vector, Src, Option<Under>),
-    /// Records that an output component was written.
-    Written(u8, Under),
-    /// Stores a mask: the predicate bit (4: the ALU result) gets `k` in the lanes of the effect.
-    SetMask(u8, K, Under),
-    /// Uncovers the lanes of `k`, those of the effect.
-    Kill(K, Under),
+    /// Stores into a variable.
+    Set(Vector, Src),
     /// Stores a vector into a row of the frame.
     Store(i32, Src),
-    /// Calls the fetch of this number; bails out on failure.
-    Fetch(u16, Under),
-    /// Calls the uncached write of this number; bails out on failure.
-    Write(u16, Under),
-    /// Calls the reference function of this number for all lanes; A, B and C are in rows of the frame, and the result will be.
-    Reference(u16),
-    /// Refers when `base + aL` is not a register: the limit of the file.
-    Guard { frame: Option<u8>, base: u8, limit: u32 },
+    /// The fetch of this number: what it reads is loaded where it is used.
+    Fetch(u16),
     /// `dst = constant base + aL`, in every lane.
     ConstRelative { frame: Option<u8>, base: u8, channel: u8, dst: Vector },
-    /// `dst = temporary base + aL`.
-    TempRelative { frame: Option<u8>, base: u8, channel: u8, dst: Vector },
-    /// Stores into the temporary `base + aL` under a mask.
-    SetTempRelative { frame: Option<u8>, base: u8, channel: u8, src: Src, under: Under },
 }
 
 /// Instructions that belong together: with mask registers, they are emitted copy by copy.
@@ -215,25 +195,13 @@ impl Lir {
                 (Some((dst, false)), [a, b, none])
             }
             Self::Fma(_, dst, abc) | Self::MulAdd(_, dst, abc) => (Some((dst, false)), abc),
-            Self::ConstRelative { dst, .. } | Self::TempRelative { dst, .. } => (Some((dst, false)), [none; 3]),
+            Self::ConstRelative { dst, .. } => (Some((dst, false)), [none; 3]),
             Self::Merge(dst, _, a) | Self::Fix(dst, a, _) => (Some((dst, true)), [a, none, none]),
-            Self::MergeTwo(_, dst, _, a, b) | Self::TwoUnder(_, dst, a, b, _) => (Some((dst, true)), [a, b, none]),
-            Self::FmaUnder(_, dst, abc, _) => (Some((dst, true)), abc),
-            Self::Set(dst, a, under) => (Some((dst, under.is_some())), [a, none, none]),
-            Self::Class(_, _, a, _) | Self::Store(_, a) | Self::SetTempRelative { src: a, .. } => {
-                (None, [a, none, none])
-            }
+            Self::MergeTwo(_, dst, _, a, b) => (Some((dst, true)), [a, b, none]),
+            Self::Set(dst, a) => (Some((dst, false)), [a, none, none]),
+            Self::Class(_, _, a, _) | Self::Store(_, a) => (None, [a, none, none]),
             Self::Test(_, _, _, a, b, _) => (None, [a, b, none]),
-            Self::Or(..)
-            | Self::AndNot(..)
-            | Self::StopIfNone(_)
-            | Self::Written(..)
-            | Self::SetMask(..)
-            | Self::Kill(..)
-            | Self::Fetch(..)
-            | Self::Write(..)
-            | Self::Reference(_)
-            | Self::Guard { .. } => (None, [none; 3]),
+            Self::Or(..) | Self::AndNot(..) | Self::StopIfNone(_) | Self::Fetch(_) => (None, [none; 3]),
         }
     }
 
@@ -246,30 +214,17 @@ impl Lir {
             | Self::Class(_, _, a, _)
             | Self::Merge(_, _, a)
             | Self::Fix(_, a, _)
-            | Self::Set(_, a, _)
-            | Self::Store(_, a)
-            | Self::SetTempRelative { src: a, .. } => [Some(a), None, None],
+            | Self::Set(_, a)
+            | Self::Store(_, a) => [Some(a), None, None],
             Self::Two(_, _, a, b)
             | Self::TwoImm(_, _, a, b, _)
             | Self::Test(_, _, _, a, b, _)
             | Self::MergeTwo(_, _, _, a, b)
-            | Self::TwoUnder(_, _, a, b, _)
             | Self::Blend(_, _, a, b) => [Some(a), Some(b), None],
-            Self::Fma(_, _, [a, b, c]) | Self::MulAdd(_, _, [a, b, c]) | Self::FmaUnder(_, _, [a, b, c], _) => {
-                [Some(a), Some(b), Some(c)]
+            Self::Fma(_, _, [a, b, c]) | Self::MulAdd(_, _, [a, b, c]) => [Some(a), Some(b), Some(c)],
+            Self::Or(..) | Self::AndNot(..) | Self::StopIfNone(_) | Self::Fetch(_) | Self::ConstRelative { .. } => {
+                [None, None, None]
             }
-            Self::Or(..)
-            | Self::AndNot(..)
-            | Self::StopIfNone(_)
-            | Self::Written(..)
-            | Self::SetMask(..)
-            | Self::Kill(..)
-            | Self::Fetch(..)
-            | Self::Write(..)
-            | Self::Reference(_)
-            | Self::Guard { .. }
-            | Self::ConstRelative { .. }
-            | Self::TempRelative { .. } => [None, None, None],
         };
         for src in sources.into_iter().flatten() {
             if let Src::Vector(vector) = src {
@@ -282,38 +237,17 @@ impl Lir {
     /// Whether it names a mask register.
     #[inline]
     pub fn uses_masks(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Test(..)
-            | Self::Class(..)
-            | Self::Or(..)
-            | Self::AndNot(..)
-            | Self::Blend(..)
-            | Self::Merge(..)
-            | Self::MergeTwo(..)
-            | Self::TwoUnder(..)
-            | Self::FmaUnder(..)
-            | Self::StopIfNone(_)
-            | Self::SetMask(..)
-            | Self::Kill(..) => true,
-            Self::Set(_, _, under) => under.is_some(),
-            Self::Copy(..)
-            | Self::Two(..)
-            | Self::TwoImm(..)
-            | Self::Fix(..)
-            | Self::One(..)
-            | Self::Shift(..)
-            | Self::Fma(..)
-            | Self::MulAdd(..)
-            | Self::Written(..)
-            | Self::Store(..)
-            | Self::Fetch(..)
-            | Self::Write(..)
-            | Self::Reference(_)
-            | Self::Guard { .. }
-            | Self::ConstRelative { .. }
-            | Self::TempRelative { .. }
-            | Self::SetTempRelative { .. } => false,
-        }
+                | Self::Class(..)
+                | Self::Or(..)
+                | Self::AndNot(..)
+                | Self::Blend(..)
+                | Self::Merge(..)
+                | Self::MergeTwo(..)
+                | Self::StopIfNone(_)
+        )
     }
 }
 

@@ -9,8 +9,6 @@ use crate::codegen::x86::asm::{
 };
 use crate::launch::lanes::{LANES, Row};
 
-/// Vector registers that [`Stores::store`] changes, from register 0 on; with masks, one more, rax and mask register 1.
-pub const REGISTERS: u8 = 8;
 /// How whole numbers are compared.
 const NOT_EQUAL: u8 = 4;
 
@@ -53,6 +51,11 @@ pub struct Stores<'a> {
     pub tables: (Gpr, i32),
     /// Where the elements of another call lie: what is not 0 there is stored. For AVX-512; each row of elements has [`MASK_ROW`] bytes.
     pub masks: Option<(Gpr, i32)>,
+}
+
+/// Bytes that a group of 16 lanes has in each of its two rows.
+pub const fn group_bytes(channels: u32) -> u32 {
+    4 * channels * LANES as u32 / 2
 }
 
 /// See [`Stores::masks`].

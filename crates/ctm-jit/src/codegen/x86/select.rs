@@ -12,19 +12,15 @@ mod sums;
 
 pub use facts::Facts;
 use facts::Known;
-pub use sums::factors;
 
 use super::isa::Isa;
 use super::lir::{Group, Lines, Lir, Src, Vars, Vector};
-use super::lookups::{Fetch, Reference, Write};
 use super::r700::alu::{Alu, Operand};
 use super::scalar::{self, Sink, Special};
 use crate::codegen::x86::asm;
-use crate::ir::x1k::{Block, Few, File, Op, Test, Under, Value};
+use crate::ir::x1k::{Block, File, Op, Test, Value};
 use ctm_exec::float::{NAN, ONE, SIGN};
-use ctm_exec::x1k::ops::ZeroRule;
-use ctm_isa::x1k::TEMPORARIES;
-use ctm_isa::x1k::ops::{CompareOp, Imod, Omod};
+use ctm_isa::x1k::ops::{Imod, Omod};
 use deferred::Deferred;
 use plan::{Note, Plan, Tables};
 use r700::R700;
@@ -41,26 +37,12 @@ pub const LESS: u8 = 0x11;
 pub const GREATER_EQUAL: u8 = 0x1d;
 /// Greater.
 pub const GREATER: u8 = 0x1e;
-/// Greater or equal, or one of them is a NaN.
-const NOT_LESS: u8 = 0x15;
-/// Less, or one of them is a NaN.
-const NOT_GREATER_EQUAL: u8 = 0x19;
-/// Less or equal, or one of them is a NaN.
-const NOT_GREATER: u8 = 0x1a;
 
 /// Turns blocks into vector instructions.
 pub struct Select<'a> {
     vars: &'a Vars,
     facts: &'a Facts,
-    rows: Rows,
     isa: Isa,
-    /// Instructions have masks, and nobody looks at idle lanes.
-    pub merges: bool,
-    /// Sums before an output modifier may fall below the range of single precision. Otherwise the processor has to be asked whether
-    /// one has, see [`Self::assumed`].
-    pub careful: bool,
-    /// Nothing may fall below the range of single precision.
-    pub assumed: bool,
     /// Vectors so far.
     pub vectors: u32,
     lines: Lines,
@@ -68,36 +50,11 @@ pub struct Select<'a> {
     masks: bool,
     /// Looks for wrong NaNs may be put off.
     pub defers: bool,
-    /// Constants that are numbers other than zero in this launch, in order.
-    pub ordinary: &'a [u16],
     deferred: Deferred,
-    /// Some were.
-    pub has_deferred: bool,
-    /// The fetches of the program, in the order of their numbers.
-    pub fetches: Vec<Fetch>,
-    /// Its uncached writes, in the order of theirs.
-    pub writes: Vec<Write>,
-    /// Its calls of reference functions, in the order of theirs.
-    pub references: Vec<Reference>,
+    fetches: u16,
     tables: Tables,
     /// Room for those of a block.
     notes: Vec<Note>,
-}
-
-/// Rows of a copy's part of the frame.
-#[derive(Clone, Copy, Debug)]
-pub struct Rows {
-    /// Coordinates of a fetch: two rows.
-    pub coordinates: i32,
-    /// What a fetch gave: four rows.
-    pub texels: i32,
-}
-
-impl Rows {
-    /// The three operands of a write or of a call of a reference function, whose result is then where the third was.
-    const fn call(self) -> [i32; 3] {
-        [self.coordinates, self.coordinates + 64, self.texels]
-    }
 }
 
 impl Sink for Select<'_> {
@@ -132,33 +89,25 @@ impl Sink for Select<'_> {
 
 impl<'a> Select<'a> {
     /// For a program with these variables.
-    pub fn new(isa: Isa, vars: &'a Vars, facts: &'a Facts, rows: Rows) -> Self {
+    pub fn new(isa: Isa, vars: &'a Vars, facts: &'a Facts) -> Self {
         Self {
             vars,
             facts,
-            rows,
             isa,
-            merges: false,
-            careful: true,
-            assumed: false,
             vectors: vars.used.len() as u32,
             lines: Lines::default(),
             masks: false,
             defers: false,
-            ordinary: &[],
             deferred: Deferred::default(),
-            has_deferred: false,
-            fetches: Vec::new(),
-            writes: Vec::new(),
-            references: Vec::new(),
+            fetches: 0,
             tables: Tables::default(),
             notes: Vec::new(),
         }
     }
 
-    /// The instructions of a block, the program's of this number; `waited`: copies may wait elsewhere meanwhile.
-    pub fn block(&mut self, index: usize, block: &Block, waited: bool) -> Lines {
-        let mut plan = self.plan(index, block, waited);
+    /// The instructions of a block, the program's of this number.
+    pub fn block(&mut self, index: usize, block: &Block) -> Lines {
+        let mut plan = self.plan(index, block);
         self.lines.lir.reserve(3 * block.ops.len());
         self.lines.groups.reserve(block.ops.len());
         for place in 0..block.ops.len() {
@@ -170,11 +119,6 @@ impl<'a> Select<'a> {
         }
         self.notes = plan.notes;
         std::mem::take(&mut self.lines)
-    }
-
-    /// Whether an operand is known to be a number other than zero.
-    fn is_ordinary(&self, src: Src) -> bool {
-        matches!(src, Src::Const(index) if self.ordinary.binary_search(&index).is_ok())
     }
 
     /// Where the operation's result goes.
@@ -209,10 +153,8 @@ impl<'a> Select<'a> {
             Op::GetRelative { file, base, channel } => {
                 let frame = plan.block.frames.loop_variable().map(|frame| frame as u8);
                 let dst = self.dst(plan, place);
-                self.push(match file {
-                    File::Temp => Lir::TempRelative { frame, base, channel, dst },
-                    File::Const => Lir::ConstRelative { frame, base, channel, dst },
-                });
+                debug_assert!(file == File::Const, "streams have no relative temporaries");
+                self.push(Lir::ConstRelative { frame, base, channel, dst });
                 Some(Src::Vector(dst))
             }
             Op::Sign(imod, a) => {
@@ -232,11 +174,6 @@ impl<'a> Select<'a> {
             }
             Op::Mad { a, b, c, zero_wins, omod } => {
                 let dst = self.dst(plan, place);
-                if plan.notes[place].masked {
-                    self.masked(plan, dst, [a, b, c], zero_wins, omod);
-                    plan.notes[place].at = Some(Src::Vector(dst));
-                    return;
-                }
                 self.mad(plan, dst, [a, b, c], zero_wins, omod);
                 self.one_nan(plan.known[place].seen, dst);
                 Some(Src::Vector(dst))
@@ -279,18 +216,6 @@ impl<'a> Select<'a> {
                 scalar::emit(self, function, a, dst, Special { one_nan: plan.known[place].seen, signed_root: false });
                 Some(Src::Vector(dst))
             }
-            Op::Reference { op, abc, zero_wins, omod, clamp } => {
-                for (row, value) in self.rows.call().into_iter().zip(abc) {
-                    let src = self.src(plan, value);
-                    self.push(Lir::Store(row, src));
-                }
-                self.push(Lir::Reference(self.references.len() as u16));
-                let zero = if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
-                self.references.push(Reference { op, zero, omod, clamp });
-                let dst = self.dst(plan, place);
-                self.push(Lir::Copy(dst, Src::Row(self.rows.texels)));
-                Some(Src::Vector(dst))
-            }
             Op::R700(op, values, omod, clamp) => {
                 let operands = values.map(|value| {
                     let (bare, negated) =
@@ -319,82 +244,35 @@ impl<'a> Select<'a> {
             }
             Op::Texel(_, channel) => {
                 let dst = self.dst(plan, place);
-                self.push(Lir::Copy(dst, Src::Row(self.rows.texels + 64 * i32::from(channel))));
+                self.push(Lir::Copy(dst, Src::Row(64 * i32::from(channel))));
                 Some(Src::Vector(dst))
             }
-            Op::Fetch { s, t, under, input, unscaled, uncached } => {
-                let (s, t) = (self.src(plan, s), self.src(plan, t));
-                self.push(Lir::Store(self.rows.coordinates, s));
-                self.push(Lir::Store(self.rows.coordinates + 64, t));
-                self.push(Lir::Fetch(self.fetches.len() as u16, under));
-                let channels = plan.notes[place].channels;
-                self.fetches.push(Fetch { input: input & 15, unscaled, uncached, channels });
+            Op::Fetch { .. } => {
+                self.push(Lir::Fetch(self.fetches));
+                self.fetches += 1;
                 None
             }
-            Op::Write { index: [x, y], value, shared, under, set, clear } => {
-                for (row, value) in self.rows.call().into_iter().zip([x, y, value]) {
-                    let src = self.src(plan, value);
-                    self.push(Lir::Store(row, src));
-                }
-                self.push(Lir::Write(self.writes.len() as u16, under));
-                self.writes.push(Write { shared, set, clear });
-                None
-            }
-            Op::Set(var, value, under) => {
-                if let Some(output) = var.output_index() {
-                    let under = Under { inactive: under.inactive || plan.all_here, ..under };
-                    self.push(Lir::Written(output as u8, under));
-                }
+            Op::Set(var, value, _) => {
                 let Some(vector) = self.vars.of(var) else { return };
                 if plan.notes[value.index()].location == Some(vector) {
                     return;
                 }
-                let under = (!whole(plan.all_here, under)).then_some(under);
                 let src = self.src(plan, value);
-                self.push(Lir::Set(vector, src, under));
+                self.push(Lir::Set(vector, src));
                 None
             }
-            Op::SetRelative { base, channel, value, under } => {
-                let frame = plan.block.frames.loop_variable().map(|frame| frame as u8);
-                let src = self.src(plan, value);
-                self.push(Lir::SetTempRelative { frame, base, channel, src, under });
-                None
-            }
-            Op::SetPredicate(bit, test, value, under) => {
-                self.compare(plan, test, value);
-                self.push(Lir::SetMask(bit, 1, under));
-                None
-            }
-            Op::SetResult(test, value, under) => {
-                self.compare(plan, test, value);
-                self.push(Lir::SetMask(4, 1, under));
-                None
-            }
-            Op::Kill(value, under) => {
-                self.compare(plan, CompareOp::Less, value);
-                self.push(Lir::Kill(1, under));
-                None
-            }
-            Op::Guard { file, base } => {
-                let frame = plan.block.frames.loop_variable().map(|frame| frame as u8);
-                let limit = match file {
-                    File::Temp => TEMPORARIES,
-                    File::Const => ctm_isa::x1k::FLOAT_CONSTANTS,
-                } as u32;
-                self.push(Lir::Guard { frame, base, limit });
+            Op::Reference { .. }
+            | Op::Write { .. }
+            | Op::SetRelative { .. }
+            | Op::SetPredicate(..)
+            | Op::SetResult(..)
+            | Op::Kill(..)
+            | Op::Guard { .. } => {
+                debug_assert!(false, "{:?} is in no stream", plan.block.ops[place]);
                 None
             }
         };
         plan.notes[place].at = made;
-    }
-
-    /// Compares with zero, into mask 1.
-    fn compare(&mut self, plan: &Plan<'_>, test: CompareOp, value: Value) {
-        let (how, x, y) = match decision(plan.block, test, value) {
-            Some((how, x, y)) => (how, self.src(plan, x), self.src(plan, y)),
-            None => (with_zero(test), self.src(plan, value), Src::Literal(0)),
-        };
-        self.push(Lir::Test(asm::CMP_F32, how, 1, x, y, 0));
     }
 
     /// Makes every NaN the one that arithmetic makes, where somebody can see it.
@@ -464,69 +342,15 @@ const fn absorbs(op: &Op) -> bool {
     }
 }
 
-/// What an operation reads once multiply-adds have absorbed negations, and comparisons with zero choices between two constants.
+/// What an operation reads once multiply-adds have absorbed negations.
 fn operands(block: &Block, op: &Op) -> impl Iterator<Item = Value> {
-    let compared = match *op {
-        Op::SetPredicate(_, test, value, _) | Op::SetResult(test, value, _) => decision(block, test, value),
-        Op::Kill(value, _) => decision(block, CompareOp::Less, value),
-        _ => None,
-    };
-    let reads = match compared {
-        Some((_, x, y)) => Few::of([x, y]).into_iter(),
-        None => op.reads(),
-    };
     let absorbs = absorbs(op);
-    reads.map(move |value| if absorbs { resolve(block, value).0 } else { value })
-}
-
-/// How a choice between two constants, compared with zero, compares what it was made by: predicate, left and right side. `None`: it is no such choice, or it does not matter what
-/// was chosen.
-fn decision(block: &Block, test: CompareOp, value: Value) -> Option<(u8, Value, Value)> {
-    let Op::Pick { test: made, x, y, a, b } = block.op_at(value) else { return None };
-    let passes = |value: Value| match block.op_at(value) {
-        Op::Bits(bits) => Some(ctm_exec::x1k::ops::compare(test, bits)),
-        _ => None,
-    };
-    match (passes(a)?, passes(b)?) {
-        (true, false) => Some((predicate(made), x, y)),
-        (false, true) => Some((opposite(made), x, y)),
-        (true, true) | (false, false) => None,
-    }
-}
-
-/// Whether a store goes to all lanes: nobody looks at those that it does not concern.
-fn whole(all_here: bool, under: Under) -> bool {
-    under.predicate.is_none() && !under.covered && (under.inactive || all_here)
+    op.reads().map(move |value| if absorbs { resolve(block, value).0 } else { value })
 }
 
 /// Whether the operation makes a vector that can go where we like.
 fn makes(op: &Op) -> bool {
     op.is_pure() && !matches!(op, Op::Bits(_) | Op::Const(_) | Op::Get(_))
-}
-
-/// Whether the operation can be made under a mask.
-const fn merges(op: &Op) -> bool {
-    matches!(op, Op::Mad { .. })
-}
-
-/// The predicate of a comparison with zero.
-const fn with_zero(test: CompareOp) -> u8 {
-    match test {
-        CompareOp::Equal => EQUAL,
-        CompareOp::Less => LESS,
-        CompareOp::GreaterEqual => GREATER_EQUAL,
-        CompareOp::NotEqual => NOT_EQUAL,
-    }
-}
-
-/// The predicate that holds where the test does not.
-const fn opposite(test: Test) -> u8 {
-    match test {
-        Test::Less => NOT_LESS,
-        Test::Greater => NOT_GREATER,
-        Test::GreaterEqual => NOT_GREATER_EQUAL,
-        Test::Equal => NOT_EQUAL,
-    }
 }
 
 fn predicate(test: Test) -> u8 {

@@ -204,20 +204,7 @@ pub trait Vectors: Sized {
             | Lir::Merge(..)
             | Lir::MergeTwo(..)
             | Lir::StopIfNone(_) => self.mask_line(lir, unit, end),
-            Lir::Set(..)
-            | Lir::TwoUnder(..)
-            | Lir::FmaUnder(..)
-            | Lir::Written(..)
-            | Lir::SetMask(..)
-            | Lir::Kill(..)
-            | Lir::Store(..)
-            | Lir::Fetch(..)
-            | Lir::Write(..)
-            | Lir::Reference(_)
-            | Lir::Guard { .. }
-            | Lir::ConstRelative { .. }
-            | Lir::TempRelative { .. }
-            | Lir::SetTempRelative { .. } => return false,
+            Lir::Set(..) | Lir::Store(..) | Lir::Fetch(_) | Lir::ConstRelative { .. } => return false,
         }
         true
     }

@@ -6,7 +6,8 @@ use ctm_exec::r700::resources::{AS_THEY_ARE, Compare, Filter, MipFilter, Texture
 use ctm_exec::r700::sample::filtered_axes;
 use ctm_exec::r700::texture::{self, Detail};
 use ctm_exec::r700::vertex::{VertexFetch, index_offset};
-use ctm_exec::r700::{Launch, Memory, Sampler, Texture};
+use ctm_exec::r700::{Launch, Memory, Sampler, Texels as Data, Texture, Tiles};
+use ctm_exec::x1k::{Elements, Form, Input};
 use ctm_isa::r700::inst::{TexFetch, VtxFetch, lod_bias};
 use ctm_isa::r700::ops::TexOp;
 use ctm_isa::r700::program::Stage;
@@ -22,12 +23,20 @@ pub enum Binding<'a> {
     Items(Items<'a>),
 }
 
-/// A texture whose texels can be looked up: coordinates clamp to its edges, or repeat.
+/// A texture or an input whose elements can be looked up.
 #[derive(Clone, Copy)]
 pub struct Texels<'a> {
-    /// Row by row.
-    pub texels: &'a [[u32; 4]],
-    /// Texels of a row.
+    /// All that columns and rows name, in the places that tiles and form say.
+    pub data: Data<'a>,
+    /// What elements are.
+    pub form: Form,
+    /// Channels of an element.
+    pub channels: u8,
+    /// Elements from row to row.
+    pub pitch: u32,
+    /// Where elements lie, if not row by row.
+    pub tiles: Option<&'a Tiles>,
+    /// Columns.
     pub width: u32,
     /// Rows.
     pub height: u32,
@@ -35,6 +44,12 @@ pub struct Texels<'a> {
     pub texel_bytes: u32,
     /// Texels after which columns and rows repeat, their mirror image included; 0: they do not.
     pub periods: [u32; 2],
+    /// Coordinates repeat that count texels.
+    pub repeats_in_texels: bool,
+    /// Beyond which columns, and rows, there is a border.
+    pub borders: [bool; 2],
+    /// Its channels.
+    pub border: [u32; 4],
     /// Four texels are weighed, instead of taking the nearest one.
     pub linear: bool,
     /// How a comparison compares its reference value with a texel.
@@ -75,9 +90,14 @@ impl<'a> Binding<'a> {
         }
     }
 
-    /// Whether it weighs texels.
-    pub const fn is_linear(&self) -> bool {
-        matches!(self, Self::Texels(Texels { linear: true, .. }))
+    /// Of an input of an X1K program whose coordinates are in elements (`unscaled`), or not; `None` when code does not look it up by itself.
+    pub fn of_input(input: &Input, elements: &'a Elements<&'a [u8]>, unscaled: bool) -> Option<Self> {
+        Texels::of_input(input, elements, unscaled).map(Self::Texels)
+    }
+
+    /// Whether it weighs texels, and code does that itself.
+    pub fn is_linear(&self) -> bool {
+        matches!(self, Self::Texels(texels) if texels.linear && texels.is_plain())
     }
 
     /// Whether the texture has mipmap levels, layers or faces.
@@ -100,33 +120,91 @@ impl<'a> Texels<'a> {
         let (texture, sampler, texels) = plain(memory, inst)?;
         let (width, height) = (texture.width, texture.height);
         let loads = inst.word0.op == TexOp::Ld;
-        // In texels, nothing repeats.
-        let period = |axis: usize, unnormalised: bool, size: u32| match sampler.wrap[axis] {
-            Wrap::Clamp => Some(0),
-            Wrap::Repeat | Wrap::Mirror if unnormalised => Some(0),
-            Wrap::Repeat => Some(size),
-            Wrap::Mirror => Some(2 * size),
-            Wrap::Border => None,
-        };
         let fits = texels.len() <= MOST_TEXELS && width.max(height) <= MOST_ALONG;
         if !fits {
             return None;
         }
         let linear = !loads && sampler.magnify == Filter::Linear;
-        let periods = if loads {
-            [0; 2]
-        } else {
-            [period(0, !inst.word1.coord_type_x, width)?, period(1, !inst.word1.coord_type_y, height)?]
-        };
+        // In texels, nothing repeats.
+        let normalised = [inst.word1.coord_type_x, inst.word1.coord_type_y];
+        let wrap = std::array::from_fn(|axis| match sampler.wrap[axis] {
+            _ if loads => Wrap::Clamp,
+            Wrap::Repeat | Wrap::Mirror if !normalised[axis] => Wrap::Clamp,
+            wrap => wrap,
+        });
+        let borders = wrap.map(|wrap| wrap == Wrap::Border);
+        if borders != [false; 2] && texture::is_comparison(inst.word0.op) {
+            return None;
+        }
         Some(Self {
-            texels,
+            data: Data::Dwords(texels),
+            form: Form::Floats,
+            channels: 4,
+            pitch: width,
+            tiles: None,
             width,
             height,
             texel_bytes: texture.texel_bytes,
-            periods,
+            periods: periods(wrap, [width, height]),
+            repeats_in_texels: false,
+            borders,
+            border: sampler.border,
             linear,
             compare: sampler.compare,
         })
+    }
+
+    fn of_input(input: &Input, elements: &'a Elements<&'a [u8]>, unscaled: bool) -> Option<Self> {
+        let &Elements { bytes, pitch, form, channels, ref tiles, .. } = elements;
+        let (width, height, sampler) = (input.width, input.height, &input.sampler);
+        let sizes = 1..=MOST_ALONG;
+        let there =
+            width <= elements.width && height <= elements.height && [width, height].iter().all(|n| sizes.contains(n));
+        let places = match tiles {
+            Some(tiles) => tiles.tile_bytes.is_power_of_two() && form.element_bytes(channels).is_power_of_two(),
+            // Code counts dwords in 31 bits.
+            None => {
+                let dwords = u64::from(pitch) * u64::from(elements.height) * u64::from(channels);
+                elements.width <= pitch && dwords <= i32::MAX as u64
+            }
+        };
+        if !there || !places || !(1..=4).contains(&channels) || elements.bytes_needed() > bytes.len() as u64 {
+            return None;
+        }
+        let periods = periods(sampler.wrap, [width, height]);
+        Some(Self {
+            data: Data::Bytes(bytes),
+            form,
+            channels,
+            pitch,
+            tiles: tiles.as_ref(),
+            width,
+            height,
+            texel_bytes: input.element_bytes,
+            periods,
+            repeats_in_texels: unscaled && periods != [0; 2],
+            borders: sampler.wrap.map(|wrap| wrap == Wrap::Border),
+            border: sampler.border,
+            linear: sampler.filter == Filter::Linear,
+            compare: Compare::default(),
+        })
+    }
+
+    /// Whether code looks it up without a routine: elements of four dwords row by row, without a border.
+    pub fn is_plain(&self) -> bool {
+        self.form == Form::Floats
+            && self.channels == 4
+            && self.tiles.is_none()
+            && self.borders == [false; 2]
+            && !self.repeats_in_texels
+    }
+
+    /// Where its data begin.
+    pub fn address(&self) -> usize {
+        match self.data {
+            Data::Bytes(bytes) => bytes.as_ptr() as usize,
+            Data::Dwords(texels) => texels.as_ptr() as usize,
+        }
     }
 }
 
@@ -234,6 +312,15 @@ impl<'a> Items<'a> {
         let item_bytes = fetch.size_bytes() as u32;
         whole.then_some(Self { bytes, count: u32::try_from(count).ok()?, stride, item_bytes, first })
     }
+}
+
+/// After how many columns and rows they repeat, their mirror image included; 0: they do not.
+fn periods(wrap: [Wrap; 2], sizes: [u32; 2]) -> [u32; 2] {
+    std::array::from_fn(|axis| match wrap[axis] {
+        Wrap::Clamp | Wrap::Border => 0,
+        Wrap::Repeat => sizes[axis],
+        Wrap::Mirror => 2 * sizes[axis],
+    })
 }
 
 /// The memory whose constants and resources are named; `None` where the other program type has none.

@@ -3,10 +3,10 @@
 use super::places::Places;
 use super::wave::{Row, lanes_of};
 use crate::launch::direct::cells;
-use ctm_exec::Position;
 use ctm_exec::arrays::scaled;
-use ctm_exec::r700::{Cells, Direct, Exports, Launch, Lent, Memory, Target, Tiles, Written};
+use ctm_exec::r700::{Cells, Direct, Elements, Launch, Memory, Target, Tiles, Written};
 use ctm_exec::x1k::Form;
+use ctm_exec::{Domain, Position};
 use ctm_isa::r700::program::Stage;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -78,7 +78,7 @@ impl Output<'_> {
         };
         for channel in channels {
             match self.form {
-                Form::Bytes { swapped } => part(8 * byte_of(channel, swapped), u8::MAX.into(), bits[channel]),
+                Form::Bytes { .. } => part(8 * self.form.channel(channel).0, u8::MAX.into(), bits[channel]),
                 Form::Words => part(8 * (bytes % 4), u16::MAX.into(), bits[channel]),
                 Form::Floats | Form::Square => {
                     if let Some(cell) = cells.get(channel) {
@@ -103,35 +103,45 @@ impl Output<'_> {
     }
 }
 
-/// The byte of an element that holds a channel.
-const fn byte_of(channel: usize, swapped: bool) -> usize {
-    match (swapped, channel) {
-        (true, 0) => 2,
-        (true, 2) => 0,
-        _ => channel,
-    }
+/// The targets of exported elements.
+pub fn numbers(exports: &[usize]) -> Vec<usize> {
+    let mut numbers: Vec<usize> = exports.iter().map(|export| export / 4).collect();
+    numbers.dedup();
+    numbers
 }
 
 /// The targets of a launch, in order, without those that drop what they are sent.
 pub struct Outputs<'a>(Vec<Output<'a>>);
 
 impl<'a> Outputs<'a> {
-    /// Of a launch whose program may write these exported elements (`4 * target + element`, in order), and what the launch reads; `None` when exports have to be
-    /// committed.
+    /// Of a launch of an R700 program that may write these exported elements (`4 * target + element`, in order), and what the launch reads; `None` when exports
+    /// have to be committed.
     pub fn of(
         memory: &'a mut dyn Memory,
         exports: &[usize],
         launch: &Launch<'_>,
     ) -> Option<(Self, Box<dyn Memory + 'a>)> {
+        let numbers = numbers(exports);
         let all: Vec<Target> = Target::all().collect();
-        let mut numbers: Vec<usize> = exports.iter().map(|export| export / 4).collect();
-        numbers.dedup();
         let targets: Vec<Target> = numbers.iter().map(|&number| all[number]).collect();
         let Direct { targets: lent, reads, .. } = memory.direct(&[], &targets)?;
-        let domain = &launch.domain;
+        let quads = launch.stage == Stage::Pixel;
+        Some((Self::lent(exports, lent, &launch.domain, quads)?, reads))
+    }
+
+    /// Of what is lent for each target of these exported elements; `quads`: lanes are quads. `None` when exports have to be committed.
+    pub fn lent(
+        exports: &[usize],
+        lent: Vec<Option<Elements<Cells<'a>>>>,
+        domain: &Domain,
+        quads: bool,
+    ) -> Option<Self> {
+        let all: Vec<Target> = Target::all().collect();
         let mut outputs = Vec::new();
-        for ((number, target), lent) in numbers.into_iter().zip(targets).zip(lent) {
-            let Some(Lent { elements: lent, tiles }) = lent else { continue };
+        for (number, lent) in numbers(exports).into_iter().zip(lent) {
+            let target = all[number];
+            let Some(lent) = lent else { continue };
+            let tiles = lent.tiles;
             let cells = match lent.bytes {
                 // They are little-endian.
                 Cells::Bytes(_) if cfg!(target_endian = "big") => return None,
@@ -141,7 +151,7 @@ impl<'a> Outputs<'a> {
             let channels = usize::from(lent.channels);
             let element_bytes = u64::from(lent.form.element_bytes(lent.channels));
             // One channel of 16 bits: two of a quad share a dword, and no others.
-            let pairs = launch.stage == Stage::Pixel && lent.pitch % 2 == 0;
+            let pairs = quads && lent.pitch % 2 == 0;
             let stores = match lent.form {
                 Form::Floats => (1..=4).contains(&channels),
                 Form::Bytes { .. } => channels == 4,
@@ -171,7 +181,7 @@ impl<'a> Outputs<'a> {
             let (form, pitch) = (lent.form, lent.pitch as usize);
             outputs.push(Output { target, cells, form, pitch, tiles, channels, mask, from });
         }
-        Some((Self(outputs), reads))
+        Some(Self(outputs))
     }
 
     /// Where code stores.
@@ -180,12 +190,12 @@ impl<'a> Outputs<'a> {
         let surface = |output: &Output<'a>| {
             let &Output { cells, form, pitch, ref tiles, channels, from, .. } = output;
             let element_bytes = output.element_bytes();
-            let (kind, swapped) = match form {
-                Form::Floats | Form::Square => (Kind::Floats(channels as u8), false),
-                Form::Bytes { swapped } => (Kind::Bytes, swapped),
-                Form::Words => (Kind::Words, false),
+            let kind = match form {
+                Form::Floats | Form::Square => Kind::Floats(channels as u8),
+                Form::Bytes { .. } => Kind::Bytes,
+                Form::Words => Kind::Words,
             };
-            let shifts = std::array::from_fn(|channel| 8 * byte_of(channel, swapped) as u32);
+            let shifts = std::array::from_fn(|channel| 8 * form.channel(channel).0 as u32);
             let (row_bytes, tiles) = (pitch * element_bytes, tiles.clone());
             Surface { cells, row_bytes, channels, element_bytes, kind, tiles, shifts, from }
         };
@@ -210,11 +220,11 @@ impl<'a> Outputs<'a> {
         done
     }
 
-    /// Stores what a thread exported; says what that was.
-    pub fn send(&self, at: Position, exports: &Exports) -> Written {
+    /// Stores what a thread exported: bits and elements of each target. Says what that was.
+    pub fn send(&self, at: Position, exports: &dyn Fn(Target) -> Option<([u32; 4], u8)>) -> Written {
         let mut done = Written::default();
         for output in &self.0 {
-            let Some((bits, elements)) = exports.get(output.target) else { continue };
+            let Some((bits, elements)) = exports(output.target) else { continue };
             let channels = elements & output.mask;
             output.put(at, bits, channels);
             let written = output.written(channels);

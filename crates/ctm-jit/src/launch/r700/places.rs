@@ -6,6 +6,7 @@ use crate::ir::x1k as form;
 use crate::launch::grid::{self, Coefficients, Grid, Makes, Ramp};
 use crate::launch::lanes;
 use ctm_exec::r700::{Divisor, Launch};
+use ctm_exec::x1k::Plane;
 use ctm_exec::{Domain, Position, StartRow};
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::program::Stage;
@@ -78,15 +79,19 @@ impl Places {
 }
 
 impl Waves {
-    /// Those of a launch.
+    /// Those of a launch of an R700 program.
     pub fn of(launch: &Launch<'_>) -> Self {
-        let domain = launch.domain;
-        let quads = (launch.stage == Stage::Pixel).then(|| Grid::new(domain, lanes::LANES));
+        Self::new(launch.domain, launch.wavefront.lanes(), launch.stage == Stage::Pixel)
+    }
+
+    /// Those of so many lanes that cover a domain; `quads`: lanes are quads.
+    pub fn new(domain: Domain, lanes: usize, quads: bool) -> Self {
+        let quads = quads.then(|| Grid::new(domain, lanes::LANES));
         let all = match &quads {
             Some(grid) => grid.full_groups() * lanes::LANES as u64 + grid.lanes_of_last() as u64,
             None => u64::from(domain.width()) * u64::from(domain.height()),
         };
-        Self { domain, lanes: launch.wavefront.lanes() as u64, quads, all }
+        Self { domain, lanes: lanes as u64, quads, all }
     }
 
     /// How many there are.
@@ -204,26 +209,35 @@ pub struct Starts<'a> {
 }
 
 impl<'a> Starts<'a> {
-    /// Of variables that planes or rows cover.
+    /// Of variables that planes or rows of a launch of an R700 program cover.
     pub fn of(variables: &[Var], launch: &Launch<'a>) -> Self {
         let gprs = usize::from(launch.program.gprs).clamp(1, GPRS);
         let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
+        Self::new(variables, (&planes, launch.rows, launch.divisor), launch.domain, launch.stage == Stage::Pixel)
+    }
+
+    /// Of variables that planes or rows cover; some of the former may be divided.
+    pub fn new(
+        variables: &[Var],
+        (planes, rows, divisor): (&[Plane], &[StartRow<'a>], Option<Divisor<'a>>),
+        Domain { i1, j1, .. }: Domain,
+        quads: bool,
+    ) -> Self {
         let source = |var: &Var| {
             // The last one wins.
-            let row = launch.rows.iter().rev().find(|row| usize::from(row_element(row)) == var.index());
+            let row = rows.iter().rev().find(|row| usize::from(row_element(row)) == var.index());
             let (register, element) = (var.index() / 4, var.index() % 4);
             let plane = || planes.iter().rev().find(|plane| usize::from(plane.temp) == register);
             let divides = |divisor: &Divisor<'_>| plane().is_some_and(|plane| divisor.divides(plane, element));
             let of_ramp =
-                if launch.divisor.is_some_and(|divisor| divides(&divisor)) { Source::Quotient } else { Source::Ramp };
-            let ramp = || Ramp::of(form::Var::temp(register, element), &planes);
+                if divisor.is_some_and(|divisor| divides(&divisor)) { Source::Quotient } else { Source::Ramp };
+            let ramp = || Ramp::of(form::Var::temp(register, element), planes);
             row.map(|row| Source::Row(row.bits)).or_else(|| ramp().map(of_ramp))
         };
         let sources: Vec<Source<'a>> = variables.iter().filter_map(source).collect();
-        let Domain { i1, j1, .. } = launch.domain;
         let is_moderate = |ramp: &Ramp| ramp.most(i1, j1).is_some_and(|most| most < MODERATE);
         let moderate = sources.iter().all(|source| source.ramp().is_some_and(is_moderate));
-        Self { sources, divisor: launch.divisor, quads: launch.stage == Stage::Pixel, moderate }
+        Self { sources, divisor, quads, moderate }
     }
 
     /// Whether all of them are numbers smaller than 2^40.
@@ -290,6 +304,33 @@ impl<'a> Starts<'a> {
             for (piece, (&i, &j)) in pieces.take(groups) {
                 let of = grid::Places { i, j };
                 *piece = if self.quads { ramp.row(&of) } else { ramp.anywhere(&of) };
+            }
+        }
+    }
+}
+
+impl Starts<'_> {
+    /// The same for groups of 16 lanes or fewer that need not follow one another; `numbers`: those of their first lanes.
+    pub fn fill_groups(&self, places: &Places, numbers: impl Iterator<Item = u64> + Clone, rows: &mut [Row]) {
+        for (source, row) in self.sources.iter().zip(rows) {
+            for (n, first) in numbers.clone().enumerate() {
+                let range = lanes::LANES * n..lanes::LANES * (n + 1);
+                let (i, j) = (&places.i[range.clone()], &places.j[range.clone()]);
+                let of =
+                    grid::Places { i: std::array::from_fn(|lane| i[lane]), j: std::array::from_fn(|lane| j[lane]) };
+                match source {
+                    Source::Row(bits) => {
+                        let first = usize::try_from(first).unwrap_or(usize::MAX);
+                        let bits = (0..lanes::LANES).map(|lane| first.checked_add(lane).and_then(|at| bits.get(at)));
+                        row[range].iter_mut().zip(bits).for_each(|(to, bits)| *to = bits.copied().unwrap_or(0));
+                    }
+                    Source::Ramp(ramp) => row[range].copy_from_slice(&ramp.row(&of)),
+                    Source::Quotient(ramp) => {
+                        if let Some(divisor) = &self.divisor {
+                            row[range].copy_from_slice(&ramp.divided(&of, divisor));
+                        }
+                    }
+                }
             }
         }
     }

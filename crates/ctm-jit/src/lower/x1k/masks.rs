@@ -10,7 +10,8 @@ use crate::ir::x1k::{self, Flow, Levels, Test, Under};
 use ctm_exec::x1k::Constants;
 use ctm_isa::r700::ops::Op2;
 use ctm_isa::x1k::ops::{CompareOp, FcOp, Imod};
-use ctm_isa::x1k::{FLOAT_CONSTANTS, TEMPORARIES};
+use ctm_isa::x1k::{FLOAT_CONSTANTS, LOOP_STACK, TEMPORARIES};
+use std::collections::HashSet;
 
 /// Lanes that want to jump, of those that vote.
 const JUMP: M = M::CONCERNED;
@@ -54,6 +55,9 @@ pub fn lower(code: &x1k::Code, how: How<'_>) -> Code {
         values: Vec::new(),
         unders: Vec::new(),
         all_run: false,
+        flushed: HashSet::new(),
+        result: None,
+        restores: restores(code, how.joint),
         continues: code.blocks.iter().any(|block| matches!(block.end, x1k::End::Flow(Flow { op: FcOp::Continue, .. }))),
     };
     let mut begin = vec![MaskOp::Copy(M::ACTIVE, M::EXISTING), MaskOp::Copy(M::RESULT, M::NONE)];
@@ -96,8 +100,54 @@ struct Lower<'a> {
     /// Masks of the lanes that instructions of the block concern.
     unders: Vec<(Under, M)>,
     all_run: bool,
+    /// Vectors whose readers flush them.
+    flushed: HashSet<usize>,
+    /// By which comparison with zero the ALU result of all lanes that run has been made in this block, if nothing else has made it.
+    result: Option<(CompareOp, x1k::Value)>,
+    /// Of each loop frame: exactly those lanes run behind its loops that ran before.
+    restores: Vec<bool>,
     /// Some CONTINUE is there.
     continues: bool,
+}
+
+/// The vectors of a block whose readers flush them.
+fn only_flushed(block: &x1k::Block) -> HashSet<usize> {
+    let picks = |(n, op): (usize, &x1k::Op)| matches!(op, x1k::Op::Pick { .. }).then_some(n);
+    let mut all: HashSet<usize> = block.ops.iter().enumerate().filter_map(picks).collect();
+    if all.is_empty() {
+        return all;
+    }
+    for op in &block.ops {
+        let flushes = matches!(
+            op,
+            x1k::Op::Mad { .. } | x1k::Op::Scale(..) | x1k::Op::Clamp(_) | x1k::Op::Fraction(..) | x1k::Op::Scalar(..)
+        );
+        if !flushes {
+            op.reads().for_each(|value| _ = all.remove(&value.index()));
+        }
+    }
+    all
+}
+
+/// The comparison of a choice.
+const fn holds(test: Test, [x, y]: [Value; 2]) -> (Op2, [Value; 2]) {
+    match test {
+        Test::Less => (Op2::PredSetgt, [y, x]),
+        Test::Greater => (Op2::PredSetgt, [x, y]),
+        Test::GreaterEqual => (Op2::PredSetge, [x, y]),
+        Test::Equal => (Op2::PredSete, [x, y]),
+    }
+}
+
+/// Of each loop frame, whether exactly those lanes run behind its loops that ran before: nobody leaves it by leaving a loop around it.
+fn restores(code: &x1k::Code, joint: bool) -> Vec<bool> {
+    let mut restores = vec![joint; LOOP_STACK];
+    for block in &code.blocks {
+        if let x1k::End::Flow(Flow { op: FcOp::BreakLoop | FcOp::BreakRep, frame, .. }) = block.end {
+            restores.iter_mut().take(block.frames.frames.len()).skip(usize::from(frame) + 1).for_each(|of| *of = false);
+        }
+    }
+    restores
 }
 
 /// Which lanes want to jump.
@@ -122,6 +172,8 @@ impl Lower<'_> {
     fn block(&mut self, block: &x1k::Block) -> Block {
         self.values.clear();
         self.unders.clear();
+        self.flushed = only_flushed(block);
+        self.result = None;
         self.all_run = block.all_run();
         let instructions = block.tally.instructions();
         if self.how.counts && instructions > 0 {
@@ -172,8 +224,21 @@ impl Lower<'_> {
         mask
     }
 
-    /// All ones where a number compares so with zero.
-    fn compared(&mut self, test: CompareOp, value: Value) -> Value {
+    /// All ones where a number compares so with zero, or (not `wanted`) does not. A choice between two constants is compared by what it was made by.
+    fn compared(&mut self, block: &x1k::Block, test: CompareOp, value: x1k::Value, wanted: bool) -> Value {
+        if let x1k::Op::Pick { test: made, x, y, a, b } = block.op_at(value) {
+            let passes = |value| match block.op_at(value) {
+                x1k::Op::Bits(bits) => Some(ctm_exec::x1k::ops::compare(test, bits)),
+                _ => None,
+            };
+            if let (Some(first), Some(second)) = (passes(a), passes(b))
+                && first != second
+            {
+                let (op, operands) = holds(made, [x, y].map(|value| self.values[value.index()]));
+                return self.push(Op::Holds(op, operands, first == wanted));
+            }
+        }
+        let value = self.values[value.index()];
         let zero = self.push(Op::Bits(0));
         let (op, operands) = match test {
             CompareOp::Equal => (Op2::PredSete, [value, zero]),
@@ -181,13 +246,13 @@ impl Lower<'_> {
             CompareOp::GreaterEqual => (Op2::PredSetge, [value, zero]),
             CompareOp::NotEqual => (Op2::PredSetne, [value, zero]),
         };
-        self.push(Op::Holds(op, operands, true))
+        self.push(Op::Holds(op, operands, wanted))
     }
 
     /// In the lanes of `under`, a mask becomes what a comparison gives.
-    fn compare_into(&mut self, mask: M, test: CompareOp, value: Value, under: Under) {
+    fn compare_into(&mut self, block: &x1k::Block, mask: M, test: CompareOp, value: x1k::Value, under: Under) {
         let under = self.under(under);
-        let holds = self.compared(test, value);
+        let holds = self.compared(block, test, value, true);
         if under == M::EXISTING {
             return self.mask(MaskOp::Lanes(mask, holds));
         }
@@ -237,14 +302,14 @@ impl Lower<'_> {
                 }
             }
             x1k::Op::Mad { a, b, c, zero_wins, omod } => unit(self, Unit::Mad { zero_wins, omod }, [a, b, c]),
+            x1k::Op::Pick { test: test @ (Test::Less | Test::Greater), x, y, a, b }
+                if x == a && y == b && self.flushed.contains(&self.values.len()) =>
+            {
+                unit(self, if test == Test::Less { Unit::Min } else { Unit::Max }, [x, y, x])
+            }
             x1k::Op::Pick { test, x, y, a, b } => {
                 let [x, y, a, b] = [x, y, a, b].map(|value| of(self, value));
-                let (op, operands) = match test {
-                    Test::Less => (Op2::PredSetgt, [y, x]),
-                    Test::Greater => (Op2::PredSetgt, [x, y]),
-                    Test::GreaterEqual => (Op2::PredSetge, [x, y]),
-                    Test::Equal => (Op2::PredSete, [x, y]),
-                };
+                let (op, operands) = holds(test, [x, y]);
                 let holds = self.push(Op::Holds(op, operands, true));
                 self.push(Op::Select(holds, a, b))
             }
@@ -270,16 +335,16 @@ impl Lower<'_> {
             x1k::Op::Write { index, value, shared, under, set, clear } => {
                 let [x, y, bits] = [index[0], index[1], value].map(|value| of(self, value));
                 let executing = self.under(under);
-                self.mask(MaskOp::Copy(M::TEMP, executing));
+                self.mask(MaskOp::Copy(M::WRITING, executing));
                 for bit in 0..4 {
                     if set >> bit & 1 == 1 {
-                        self.mask(MaskOp::And(M::TEMP, M::TEMP, M::predicate(bit)));
+                        self.mask(MaskOp::And(M::WRITING, M::WRITING, M::predicate(bit)));
                     }
                     if clear >> bit & 1 == 1 {
-                        self.mask(MaskOp::AndNot(M::TEMP, M::TEMP, M::predicate(bit)));
+                        self.mask(MaskOp::AndNot(M::WRITING, M::WRITING, M::predicate(bit)));
                     }
                 }
-                let writing = self.push(Op::Number(M::TEMP));
+                let writing = self.push(Op::Number(M::WRITING));
                 let number = number_of(&mut self.stores, Store::Uncached { shared });
                 self.push(Op::Store(number, [x, y, bits, writing, x], executing))
             }
@@ -306,19 +371,18 @@ impl Lower<'_> {
                 self.push(Op::SetRelative(TEMPORARIES as u8, base, channel, index, value, under))
             }
             x1k::Op::SetPredicate(bit, test, value, under) => {
-                let value = of(self, value);
-                self.compare_into(M::predicate(bit), test, value, under);
+                self.compare_into(block, M::predicate(bit), test, value, under);
                 self.unders.retain(|known| known.0.predicate.is_none_or(|(of, _)| of != bit));
                 Value(0)
             }
             x1k::Op::SetResult(test, value, under) => {
-                let value = of(self, value);
-                self.compare_into(M::RESULT, test, value, under);
+                self.result = (under == Under::default()).then_some((test, value));
+                self.compare_into(block, M::RESULT, test, value, under);
                 Value(0)
             }
             x1k::Op::Kill(value, under) => {
-                let (value, under) = (of(self, value), self.under(under));
-                let kills = self.compared(CompareOp::Less, value);
+                let under = self.under(under);
+                let kills = self.compared(block, CompareOp::Less, value, true);
                 self.mask(MaskOp::Lanes(M::TEMP, kills));
                 self.mask(MaskOp::And(M::TEMP2, M::TEMP, under));
                 self.mask(MaskOp::AndNot(M::VALID, M::VALID, M::TEMP2));
@@ -405,6 +469,8 @@ impl Lower<'_> {
         let reads = |op: &Op| matches!(op, Op::Mask(op) if op.reads().contains(&Some(M::RESULT)));
         let place = self.ops[first..].iter().rposition(reads).map_or(first, |place| first + place + 1);
         self.ops.insert(place, Op::Mask(MaskOp::Copy(M::RESULT, M::NONE)));
+        let moved = |value: Value| Value(value.0 + u32::from(value.index() >= place));
+        self.ops[place + 1..].iter_mut().for_each(|op| op.rename(moved));
         end
     }
 
@@ -413,25 +479,35 @@ impl Lower<'_> {
         let simple = !flow.exchange && !flow.ignore_uncovered && !flow.jump_any && !self.is_known(flow);
         let breaks = matches!(flow.op, FcOp::BreakLoop | FcOp::BreakRep);
         if simple && let Wants::Lanes(mask, wanted) = wants {
-            let narrowed =
-                |active| if wanted { MaskOp::AndNot(active, active, mask) } else { MaskOp::And(active, active, mask) };
+            let narrow = |lower: &mut Self| match lower.result.filter(|_| mask == M::RESULT) {
+                // The comparison that has made it is made into them.
+                Some((test, value)) => {
+                    let stays = lower.compared(block, test, value, !wanted);
+                    lower.mask(MaskOp::Lanes(M::TEMP, stays));
+                    lower.mask(MaskOp::And(M::ACTIVE, M::ACTIVE, M::TEMP));
+                }
+                None if wanted => lower.mask(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, mask)),
+                None => lower.mask(MaskOp::And(M::ACTIVE, M::ACTIVE, mask)),
+            };
             let branches =
                 flow.op == FcOp::Jump && flow.stay_levels == Levels::Push && flow.jump_levels != Levels::Push;
             if branches {
                 // Those who jump become a new level. When nobody stays, it is empty again.
                 let level = M::saved(usize::from(levels));
                 self.mask(MaskOp::Copy(level, M::ACTIVE));
-                self.mask(narrowed(M::ACTIVE));
+                narrow(self);
                 self.mask(MaskOp::AndNot(level, level, M::ACTIVE));
                 let mut jump = vec![MaskOp::Copy(M::ACTIVE, level)];
                 change_levels(&mut jump, levels, flow.jump_levels, M::NONE);
                 let none = self.behind(jump, target(flow.jump));
                 return End::Branch { mask: M::ACTIVE, none, some: target(flow.stay) };
             }
-            if breaks && flow.stay_levels == Levels::Keep {
-                self.lanes_that(JUMP, wants, M::ACTIVE);
-                self.mask(MaskOp::Or(M::broken(frame), M::broken(frame), JUMP));
-                self.mask(narrowed(M::ACTIVE));
+            if breaks && flow.stay_levels == Levels::Keep && flow.jump_levels != Levels::Push {
+                if !self.restores[frame] {
+                    self.lanes_that(JUMP, wants, M::ACTIVE);
+                    self.mask(MaskOp::Or(M::broken(frame), M::broken(frame), JUMP));
+                }
+                narrow(self);
                 let stays = self.with_idle(flow, levels, M::ACTIVE);
                 let none = self.outcome(block, flow, levels, true);
                 return End::Branch { mask: stays, none, some: target(flow.stay) };
@@ -556,7 +632,8 @@ impl Lower<'_> {
                 if flow.op == FcOp::Loop {
                     ops.push(MaskOp::Number(M::loop_index(frame), value.into()));
                 }
-                ops.push(MaskOp::Copy(broken, M::NONE));
+                // Who runs before the loop, or who has left it.
+                ops.push(MaskOp::Copy(broken, if self.restores[frame] { M::ACTIVE } else { M::NONE }));
                 if self.continues {
                     ops.push(MaskOp::Copy(continued, M::NONE));
                 }
@@ -568,14 +645,20 @@ impl Lower<'_> {
                 }
             }
             (op @ (FcOp::EndLoop | FcOp::EndRep | FcOp::BreakLoop | FcOp::BreakRep), _) if leaves_loop(op, jump) => {
-                ops.push(MaskOp::Or(M::ACTIVE, M::ACTIVE, broken));
+                ops.push(if self.restores[frame] {
+                    MaskOp::Copy(M::ACTIVE, broken)
+                } else {
+                    MaskOp::Or(M::ACTIVE, M::ACTIVE, broken)
+                });
                 if self.continues {
                     ops.push(MaskOp::Or(M::ACTIVE, M::ACTIVE, continued));
                 }
             }
             (FcOp::EndLoop | FcOp::EndRep | FcOp::BreakLoop | FcOp::BreakRep, _) => {
                 ops.push(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, JUMP));
-                ops.push(MaskOp::Or(broken, broken, JUMP));
+                if !self.restores[frame] {
+                    ops.push(MaskOp::Or(broken, broken, JUMP));
+                }
             }
             (FcOp::Continue, false) => {
                 ops.push(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, JUMP));

@@ -1,73 +1,57 @@
 //! One launch: its groups in batches on all cores, what they send in order.
 
+use super::Artifact;
+use super::form::Form;
 use super::journal::{Journal, Log};
-use super::worker::{Done, Held, Job, Left, TaskDone, Worker};
-use super::{Artifact, Variant};
-#[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::Native;
-use crate::ir::x1k::{OUTPUT_VARS, Tally, Var};
+use super::worker::{Done, Job, Left, TaskDone, Worker};
+use crate::ir::x1k::{OUTPUT_VARS, Tally};
 use crate::launch::direct::Views;
-use crate::launch::grid::{Grid, Ramp};
-use crate::launch::lanes::{Mask, Row, count, instruction_bound, lanes_of, mask_of, output_var};
+use crate::launch::grid::Grid;
+use crate::launch::lanes::{Mask, Row, count, instruction_bound, lanes_of, mask_of};
 use crate::launch::source::Source;
-use crate::passes::table::Pass;
+use crate::runtime::backend::Backend;
+use crate::runtime::wavefronts::per_look;
 use crate::runtime::work::share;
 use ctm_exec::watch::Watch;
 use ctm_exec::x1k::plan::Step;
 use ctm_exec::x1k::{Launch, Memory, Outputs, Written};
 use ctm_exec::{Counters, Fault, FaultKind, Outcome, Position};
-use std::sync::{MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 /// Groups that run side by side before their outputs are committed.
 const GROUPS_PER_BATCH: u64 = 4096;
 /// Groups that one task of a batch runs.
 const GROUPS_PER_TASK: usize = 64;
-/// Instructions of a group within which machine code need not look whether to stop.
-const INSTRUCTIONS_PER_LOOK: u64 = if cfg!(test) { 200 } else { 1 << 24 };
-/// A fetch may take as long as so many other instructions.
-const INSTRUCTIONS_PER_FETCH: u32 = 16;
-
 /// A launch under way.
 pub(super) struct Run<'a> {
     pub(super) launch: &'a Launch<'a>,
     pub(super) artifact: &'a Artifact,
     pub(super) grid: Grid,
-    pub(super) ramps: Vec<Ramp>,
     pub(super) watch: &'a Watch,
     pub(super) steps: OnceLock<Vec<Step>>,
     pub(super) counters: Counters,
     pub(super) did: Done,
     /// How many instructions one group can issue at most, if that is known.
     pub(super) bound: Option<u64>,
-    #[cfg(target_arch = "x86_64")]
-    pub(super) native: Option<&'a Native>,
-    /// The machine code counts instructions down, looks whether to stop, and may bail out.
-    pub(super) counts_down: bool,
+    /// Its wavefronts may have to be stopped.
+    counts_down: bool,
     /// Instructions that one group may issue.
     pub(super) fuel: u64,
-    /// See [`Variant::ordinary`].
-    ordinary: bool,
+    pub(super) backend: Backend,
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(watch: &'a Watch, launch: &'a Launch<'a>, artifact: &'a Artifact) -> Self {
+    pub(super) fn new(watch: &'a Watch, launch: &'a Launch<'a>, artifact: &'a Artifact, backend: Backend) -> Self {
         let fuel = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
-        let bound_of = |weight: fn(&Tally) -> u32| instruction_bound(&artifact.code, launch.constants, weight);
-        let bound = bound_of(Tally::instructions);
-        let work = bound_of(|tally| tally.instructions() + (INSTRUCTIONS_PER_FETCH - 1) * tally.tex_wide);
-        let counts_down =
-            bound.is_none_or(|bound| bound > fuel) || work.is_none_or(|work| work > INSTRUCTIONS_PER_LOOK);
+        let bound = instruction_bound(&artifact.code, launch.constants, Tally::instructions);
         Self {
             bound,
-            counts_down,
-            #[cfg(target_arch = "x86_64")]
-            native: None,
+            counts_down: bound.is_none_or(|bound| bound > per_look(&artifact.form().program, fuel)),
             fuel,
-            ordinary: Pass::Ordinary.is_on() && artifact.has_ordinary(launch.constants),
+            backend,
             launch,
             artifact,
             grid: Grid::new(launch.domain, launch.group.lanes()),
-            ramps: artifact.start.iter().filter_map(|&var| Ramp::of(var, launch.planes)).collect(),
             watch,
             steps: OnceLock::new(),
             counters: Counters::default(),
@@ -81,39 +65,22 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn go(mut self, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-        let mut whole = self.artifact.whole.as_deref().map(|whole| Self::new(self.watch, self.launch, whole));
-        let first_choice = whole.as_mut().unwrap_or(&mut self);
-        if first_choice.stream(memory) {
-            let counters = first_choice.counters;
-            return Ok(Outcome { counters, findings: Vec::new() });
+        // Where some processor of a group lies outside of the domain, the program runs as it is.
+        if let Some(whole) = self.artifact.whole.as_deref().filter(|_| self.grid.is_whole()) {
+            let mut run = Self::new(self.watch, self.launch, whole, self.backend);
+            if let Some(done) = run.at_once(memory) {
+                return done.map(|()| run.finish(memory));
+            }
         }
-        #[cfg(target_arch = "x86_64")]
-        {
-            self.native = self.artifact.native(self.variant());
+        if let Some(done) = self.at_once(memory) {
+            return done.map(|()| self.finish(memory));
         }
         if self.artifact.code.writes {
             self.one_by_one(memory)?;
             return Ok(self.finish(memory));
         }
-        let (mut first, mut refused, mut left) = (0, Vec::new(), Vec::new());
-        if let Some(mut whole) = whole {
-            (first, refused, left) = whole.write_groups_directly(memory);
-            self.counters.add(&whole.finish(memory).counters);
-        }
-        if first == 0 {
-            (first, refused, left) = self.write_groups_directly(memory);
-        }
-        for jobs in refused.chunks(GROUPS_PER_BATCH as usize) {
-            self.batch(jobs, memory)?;
-        }
-        // Those that were not come to are told to stop in turn, until the first of them has ended.
-        for jobs in left {
-            if !jobs.is_empty() {
-                let task = self.worker().get().task(&self, &jobs, Source::reading(memory, None));
-                self.commit(task, memory)?;
-            }
-        }
         let groups_per_batch = if memory.outputs_alias_inputs() { 1 } else { GROUPS_PER_BATCH };
+        let mut first = 0;
         while first < self.grid.groups() {
             let end = (first + groups_per_batch).min(self.grid.groups());
             let (jobs, refused) = self.schedule(first..end, memory);
@@ -126,6 +93,17 @@ impl<'a> Run<'a> {
         Ok(self.finish(memory))
     }
 
+    /// Runs the launch as a stream, or so that it stores its outputs itself; `None`, and nothing has happened, where it can do neither.
+    fn at_once(&mut self, memory: &mut dyn Memory) -> Option<Result<(), Fault>> {
+        if self.artifact.code.writes {
+            return None;
+        }
+        if self.stream(memory) {
+            return Some(Ok(()));
+        }
+        self.stores(memory)
+    }
+
     /// Runs groups on all cores, and sends what they leave in order.
     fn batch(&mut self, jobs: &[Job], memory: &mut dyn Memory) -> Result<(), Fault> {
         let this = &*self;
@@ -134,11 +112,11 @@ impl<'a> Run<'a> {
         let done = share(
             this.launch.threads,
             jobs.len().div_ceil(GROUPS_PER_TASK),
-            || this.worker(),
+            || Worker::new(this),
             |worker, task| {
                 let end = ((task + 1) * GROUPS_PER_TASK).min(jobs.len());
                 let source = Source::reading(memory_of_all, views.as_ref());
-                worker.get().task(this, &jobs[task * GROUPS_PER_TASK..end], source)
+                worker.task(this, &jobs[task * GROUPS_PER_TASK..end], source)
             },
         );
         done.into_iter().try_for_each(|task| self.commit(task, memory))
@@ -151,7 +129,7 @@ impl<'a> Run<'a> {
             let (jobs, refused) = self.schedule(group..group + 1, memory);
             if !jobs.is_empty() {
                 let journal = Journal::new(memory, log);
-                let task = self.worker().get().task(self, &jobs, Source::alone(&journal));
+                let task = Worker::new(self).task(self, &jobs, Source::alone(&journal));
                 log = journal.into_log();
                 if task.groups.iter().any(|(_, left)| matches!(left, Left::Here { .. })) {
                     let Written { elements, bytes } = log.written();
@@ -181,48 +159,17 @@ impl<'a> Run<'a> {
         (self.artifact.code.inputs != 0).then(|| Views::of(memory))
     }
 
-    /// Groups that run together.
-    pub(super) fn copies(&self) -> usize {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(native) = self.native {
-            return native.copies;
-        }
-        self.artifact.copies
-    }
-
-    /// Which code it runs.
-    pub(super) const fn variant(&self) -> Variant {
-        Variant {
-            fuel: self.counts_down,
-            counters: self.launch.counters,
-            ordinary: self.ordinary,
-            careful: self.artifact.code.writes,
-        }
-    }
-
-    /// Workers that nobody uses.
-    pub(super) fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
-        self.artifact.idle[self.variant().number() % self.artifact.idle.len()]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What one thread needs, until it is dropped.
-    pub(super) fn worker(&self) -> Held<'_> {
-        Held { run: self, worker: self.idle().pop() }
-    }
-
     /// Runs a launch in which every processor does the same; says whether it was one.
     #[cfg(target_arch = "x86_64")]
     fn stream(&mut self, memory: &mut dyn Memory) -> bool {
-        if self.artifact.code.writes {
+        if self.artifact.code.writes || !self.launch.rows.is_empty() {
             return false;
         }
         let limit = self.launch.budget.instructions_per_group.unwrap_or(u64::MAX);
-        let (Some(bound), Some(options)) = (self.bound.filter(|&bound| bound <= limit), self.artifact.options) else {
+        let (Some(bound), Some(isa)) = (self.bound.filter(|&bound| bound <= limit), self.backend.isa()) else {
             return false;
         };
-        let (streams, lowered, isa) = (&self.artifact.streams, &self.artifact.lowered, options.isa);
+        let (streams, lowered) = (&self.artifact.streams, &self.artifact.lowered);
         let done = crate::runtime::streams::run(streams, isa, lowered, self.launch, bound, self.watch, memory);
         let Some(done) = done else { return false };
         let lanes = self.launch.group.lanes();
@@ -251,18 +198,6 @@ impl<'a> Run<'a> {
     #[cfg(not(target_arch = "x86_64"))]
     fn stream(&mut self, _memory: &mut dyn Memory) -> bool {
         false
-    }
-
-    /// Writes outputs as groups end, where memory and code allow it; gives the first group that is left, and those before it that did not run
-    /// after all: in order, and where the launch was stopped by task.
-    fn write_groups_directly(&mut self, memory: &mut dyn Memory) -> (u64, Vec<Job>, Vec<Vec<Job>>) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            self.native = self.artifact.native(self.variant());
-        }
-        let (first, refused, left) = self.write_directly(memory);
-        let left = left.into_iter().map(|places| self.jobs_at(places)).collect();
-        (first, refused, left)
     }
 
     /// Asks which processors are to run. A conditional buffer that cannot be read concerns the group at which it happens: those
@@ -333,11 +268,11 @@ impl<'a> Run<'a> {
     /// What one lane sends when its program ends.
     fn outputs_of(&self, lane: usize, written: &[Mask; OUTPUT_VARS], rows: &[Row]) -> Outputs {
         let mut outputs = Outputs::default();
-        for (&index, row) in self.artifact.outputs.iter().zip(rows) {
+        for (index, row) in self.artifact.form().outputs().zip(rows) {
             if written[index] >> lane & 1 == 0 {
                 continue;
             }
-            if output_var(index) == Var::W {
+            if index >= Form::CONDITIONAL {
                 outputs.conditional_value = Some(row[lane]);
             } else {
                 outputs.values[index / 4][index % 4] = row[lane];

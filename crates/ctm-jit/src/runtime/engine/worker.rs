@@ -1,15 +1,14 @@
 //! What one thread does: groups by machine code, by the portable back end, or by the reference interpreter.
 
-#[cfg(target_arch = "x86_64")]
-use super::Variant;
-use super::portable::Portable;
 use super::run::Run;
-#[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::{Frame, Native};
 use crate::ir::x1k::{Code, OUTPUT_VARS};
-use crate::launch::grid::Places;
-use crate::launch::lanes::{BailOut, Lanes, Mask, Row, Tallies, Visits};
+use crate::launch::grid;
+use crate::launch::lanes::{BailOut, LANES, Lanes, Mask, Row, Tallies, Visits};
+use crate::launch::r700::bindings::Binding;
+use crate::launch::r700::places::Places;
+use crate::launch::r700::wave::{Guest, Shared};
 use crate::launch::source::{Reach, Source};
+use crate::runtime::wavefronts::{Runner, Wavefronts};
 use ctm_exec::watch::Part;
 use ctm_exec::x1k::Outputs;
 use ctm_exec::x1k::group::{Access, Context, Group};
@@ -74,87 +73,27 @@ pub(super) struct TaskDone {
     pub(super) fault: Option<Fault>,
 }
 
-/// A worker in use.
-pub(super) struct Held<'a> {
-    pub(super) run: &'a Run<'a>,
-    pub(super) worker: Option<Worker>,
-}
-
-impl Held<'_> {
-    pub(super) fn get(&mut self) -> &mut Worker {
-        self.worker.get_or_insert_with(|| Worker::new(self.run))
-    }
-}
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        if let Some(mut worker) = self.worker.take() {
-            // It belongs to a launch.
-            worker.reference = None;
-            self.run.idle().push(worker);
-        }
-    }
-}
-
 /// What one thread needs to run groups.
-pub(super) struct Worker {
-    pub(super) machine: Engines,
-    /// Start values of a span.
-    pub(super) starts: Vec<Row>,
-    pub(super) lanes: Vec<Lanes>,
-    pub(super) visits: Vec<Visits>,
-    pub(super) tallies: Tallies,
+pub(super) struct Worker<'a> {
+    of: Wavefronts<'a>,
+    runner: Runner<'a>,
+    lanes: Vec<Lanes>,
+    visits: Vec<Visits>,
+    tallies: Tallies,
     reference: Option<Group>,
-    /// Where the groups lie that run now.
-    pub(super) places: Vec<Places>,
 }
 
-/// What runs them.
-pub(super) enum Engines {
-    Portable(Box<Portable>),
-    #[cfg(target_arch = "x86_64")]
-    Native(Attempts),
-}
-
-/// Runs of machine code that may have to be repeated by careful code.
-#[cfg(target_arch = "x86_64")]
-pub(super) struct Attempts {
-    pub(super) frame: Frame,
-    careful: Option<Frame>,
-    /// Passes.
-    pub(super) made: u64,
-    /// Passes that careful code had to run again.
-    pub(super) failed: u64,
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Attempts {
-    fn new(native: &Native) -> Self {
-        Self { frame: native.frame(), careful: None, made: 0, failed: 0 }
-    }
-
-    /// Not where more than a quarter has failed.
-    pub(super) const fn are_worth_it(&self) -> bool {
-        self.failed < 16 || 4 * self.failed < self.made
-    }
-}
-
-impl Worker {
-    pub(super) fn new(run: &Run<'_>) -> Self {
-        #[cfg(target_arch = "x86_64")]
-        let native = run.native.map(|native| (Engines::Native(Attempts::new(native)), native.copies));
-        #[cfg(not(target_arch = "x86_64"))]
-        let native = None;
-        let portable = || (Engines::Portable(Box::new(Portable::new(run.artifact.form()))), run.artifact.copies);
-        let (machine, copies) = native.unwrap_or_else(portable);
+impl<'a> Worker<'a> {
+    pub(super) fn new(run: &Run<'a>) -> Self {
+        let form = run.artifact.form();
+        let of = run.wavefronts(form);
         Self {
-            machine,
-            starts: Vec::new(),
-            lanes: vec![Lanes::new(run.launch.group.lanes(), run.ramps.len()); copies],
+            runner: Runner::new(&form.program),
+            of,
+            lanes: vec![Lanes::new(); form.groups],
             visits: vec![Visits::default(); run.artifact.code.blocks.len()],
             tallies: Tallies::default(),
             reference: None,
-            places: Vec::with_capacity(copies),
         }
     }
 
@@ -168,6 +107,9 @@ impl Worker {
         };
         let Some(first) = jobs.first() else { return done };
         let part = run.watch.part(first.group);
+        let fetches = &run.artifact.form().program.code.fetches;
+        let bindings: Vec<_> =
+            fetches.iter().map(|fetch| source.views.and_then(|views| views.binding(fetch))).collect();
         if part.is_abandoned() {
             // Nobody will look at it.
             done.fault = Some(Fault { kind: FaultKind::Cancelled, pc: 0, position: None });
@@ -177,11 +119,11 @@ impl Worker {
         let full = jobs.iter().take_while(|job| job.group < run.grid.full_groups()).count();
         let waves = jobs[..full].chunks(self.lanes.len()).chain(jobs[full..].chunks(1));
         for (wave, short) in waves.map(|wave| (wave, wave[0].group >= run.grid.full_groups())) {
-            if self.wave(run, wave, source, &part).is_ok() {
+            if self.wave(run, wave, (source, &bindings), &part).is_ok() {
                 done.did.pass(short, &self.visits, &self.tallies);
                 for (job, lanes) in wave.iter().zip(&self.lanes) {
                     done.processors += u64::from(job.covered.count_ones());
-                    let rows = run.artifact.outputs.iter().map(|&index| lanes.outputs[index]).collect();
+                    let rows = self.of.program.exports.iter().map(|&index| lanes.outputs[index]).collect();
                     let left = Left::Here { covered: lanes.covered, written: lanes.written, rows };
                     done.groups.push((job.group, left));
                 }
@@ -196,54 +138,52 @@ impl Worker {
     }
 
     /// Runs groups together.
-    pub(super) fn wave(&mut self, run: &Run<'_>, wave: &[Job], memory: Source<'_>, part: &Part) -> Result<(), BailOut> {
+    fn wave(
+        &mut self,
+        run: &Run<'_>,
+        jobs: &[Job],
+        (source, bindings): (Source<'_>, &[Option<Binding<'_>>]),
+        part: &Part,
+    ) -> Result<(), BailOut> {
         // The reference interpreter says so, with the instruction that it has come to.
         if part.is_stopped() {
             return Err(BailOut);
         }
-        self.places.clear();
-        self.places.extend(wave.iter().map(|job| run.grid.places(job.group)));
-        self.pass(run, wave, memory, part, false)
-    }
-
-    /// Runs groups together whose [`Self::places`] are there; `careful`: by careful code, as something has fallen.
-    pub(super) fn pass(
-        &mut self,
-        run: &Run<'_>,
-        wave: &[Job],
-        memory: Source<'_>,
-        part: &Part,
-        careful: bool,
-    ) -> Result<(), BailOut> {
-        for ((job, lanes), places) in wave.iter().zip(&mut self.lanes).zip(&self.places) {
-            (lanes.existing, lanes.covered) = (run.existing(job.group), job.covered);
-            lanes.start.iter_mut().zip(&run.ramps).for_each(|(row, ramp)| *row = ramp.row(places));
+        let Self { of, runner, lanes, .. } = self;
+        let wave = &mut runner.wave;
+        wave.reset();
+        (wave.existing, wave.valid) = (0, 0);
+        let mut places = Places::new();
+        for (n, job) in jobs.iter().enumerate() {
+            let of_group = run.grid.places(job.group);
+            let range = LANES * n..LANES * (n + 1);
+            places.i[range.clone()].copy_from_slice(&of_group.i);
+            places.j[range].copy_from_slice(&of_group.j);
+            wave.existing |= u64::from(run.existing(job.group)) << (LANES * n);
+            wave.valid |= u64::from(job.covered) << (LANES * n);
         }
-        self.visits.fill(Visits::default());
-        self.tallies = Tallies::default();
-        let lanes = &mut self.lanes[..wave.len()];
-        match &mut self.machine {
-            #[cfg(target_arch = "x86_64")]
-            Engines::Native(attempts) => {
-                let (constants, limits) = (run.launch.constants, (run.fuel, part.flag()));
-                let native = run.native.ok_or(BailOut)?;
-                if !careful && attempts.are_worth_it() {
-                    attempts.made += 1;
-                    if native.run(&mut attempts.frame, lanes, constants, &memory, &mut self.visits, limits)? {
-                        return Ok(());
-                    }
-                    attempts.failed += 1;
-                    self.visits.fill(Visits::default());
-                }
-                let careful = run.artifact.native(Variant { careful: true, ..run.variant() }).ok_or(BailOut)?;
-                let frame = attempts.careful.get_or_insert_with(|| careful.frame());
-                careful.run(frame, lanes, constants, &memory, &mut self.visits, limits).map(drop)
-            }
-            Engines::Portable(machine) => {
-                let limits = (run.fuel, part.flag());
-                machine.run(run.launch.constants, memory, limits, lanes, (&mut self.visits, &mut self.tallies))
+        places.lanes = LANES * jobs.len();
+        let group = run.launch.group.lanes();
+        let numbers = jobs.iter().map(|job| job.group * group as u64);
+        of.starts.fill_groups(&places, numbers, &mut wave.start);
+        runner.places = places;
+        let uniforms = run.launch.constants.float.as_flattened();
+        let shared = runner.shared(of, Guest::X1k(source), (uniforms, bindings), part);
+        let shared = Shared { lanes: LANES * lanes.len(), ..shared };
+        runner.run(of, &shared, false)?;
+        let wave = &runner.wave;
+        for (n, lanes) in lanes.iter_mut().enumerate() {
+            let of_group = |mask: u64| (mask >> (LANES * n)) as Mask;
+            lanes.covered = of_group(wave.valid);
+            for (&output, row) in of.program.exports.iter().zip(&wave.exports) {
+                lanes.written[output] = of_group(wave.written[output]);
+                lanes.outputs[output].copy_from_slice(&row[LANES * n..LANES * (n + 1)]);
             }
         }
+        // Block 0 only begins, and those behind the program's count nothing.
+        self.visits.iter_mut().zip(&wave.visits[1..]).for_each(|(all, &n)| *all = Visits { groups: n, ..*all });
+        self.tallies = Tallies(wave.tallies);
+        Ok(())
     }
 
     /// Runs groups by the reference interpreter.
@@ -266,7 +206,7 @@ impl Worker {
         &mut self,
         run: &Run<'_>,
         job: &Job,
-        places: &Places,
+        places: &grid::Places,
         source: Source<'_>,
         part: &Part,
     ) -> Result<Left, Fault> {

@@ -1,28 +1,23 @@
 //! R700 programs, lowered once and remembered with all that lowering depends on.
 
-use crate::codegen::portable::r700::dense::Dense;
-#[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::Isa;
-#[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::r700::{Chosen, Native, Needs, Variant};
-use crate::ir::r700::{Code, Fetch, File, Op, Store, Var, indexed};
+use crate::ir::r700::{Fetch, Store, Var};
 use crate::launch::r700::places::Waves;
 use crate::launch::r700::places::row_element;
-use crate::launch::r700::wave::EXPORTS;
 use crate::lower::r700::{lower, waves_per_group};
-#[cfg(target_arch = "x86_64")]
-use crate::passes::r700::VarSet;
 use crate::passes::table::Pass;
 use crate::passes::{bound, computed};
+use crate::runtime::program::Program;
 #[cfg(target_arch = "x86_64")]
 pub use crate::runtime::streams::Streams;
 use ctm_exec::r700::memory::space;
 use ctm_exec::r700::{Launch, LoopConstant, Memory, Space};
 use ctm_exec::{Control, Engine, Fault, Interp, Outcome};
-use ctm_isa::r700::ops::TexOp;
 use ctm_isa::r700::program::{Chip, Stage};
+use std::ops::Deref;
+#[cfg(target_arch = "x86_64")]
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// There are none.
 #[cfg(not(target_arch = "x86_64"))]
@@ -160,39 +155,25 @@ pub fn artifact(programs: &Programs, streams: &dyn Fn() -> Streams, launch: &Lau
 
 /// A program, ready to run.
 pub struct Artifact {
-    pub code: Code,
-    /// Lanes of a wavefront.
-    #[cfg(target_arch = "x86_64")]
-    lanes: usize,
-    /// The variables that somebody may still read at the beginning of each block.
-    #[cfg(target_arch = "x86_64")]
-    live: Vec<VarSet>,
-    /// Its machine code in each [`Variant`]; made when first needed.
-    #[cfg(target_arch = "x86_64")]
-    native: [OnceLock<Option<Native>>; Variant::COUNT],
-    /// What code for moderate values needs, for AVX-512 and for AVX2.
-    #[cfg(target_arch = "x86_64")]
-    needs: [OnceLock<Needs>; 2],
+    program: Program,
     /// Its form for streams, if every thread does the same; made when first needed.
     #[cfg(target_arch = "x86_64")]
     pub uniform: OnceLock<Option<crate::stream::uniform::Uniform>>,
     /// Its code for streams.
     #[cfg(target_arch = "x86_64")]
     pub streams: Streams,
-    /// The variables that a wavefront has to be given: read somewhere and covered by a plane or a row.
-    pub start: Vec<Var>,
-    /// The exported elements that it may write.
-    pub exports: Vec<usize>,
     /// Whether it uses SIMD-global registers, which last from group to group.
     pub uses_globals: bool,
     /// Whether it reads memory that it writes.
     pub reads_back: bool,
-    /// Whether fetches and stores keep something for each wavefront: a data share, scratch memory, faces of cubes.
-    pub keeps: bool,
-    /// How many instructions a wavefront can issue at most, if no flow control can lead to the reference interpreter.
-    pub bound: Option<u64>,
-    /// The program of the portable machine; made when first needed.
-    dense: OnceLock<Arc<Dense>>,
+}
+
+impl Deref for Artifact {
+    type Target = Program;
+
+    fn deref(&self) -> &Program {
+        &self.program
+    }
 }
 
 impl Artifact {
@@ -203,12 +184,6 @@ impl Artifact {
             computed::gather(&mut code);
         }
         let bound = bound::instructions(&code);
-        let whole = is_whole(launch);
-        crate::passes::masks::simplify(&mut code, whole);
-        let live = crate::passes::r700::optimise(&mut code, whole);
-        #[cfg(not(target_arch = "x86_64"))]
-        drop(live);
-        let ops = || code.blocks.iter().flat_map(|block| &block.ops);
         let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);
         let mut given = vec![false; Var::COUNT];
         for plane in launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs) {
@@ -217,20 +192,6 @@ impl Artifact {
         for element in launch.rows.iter().map(row_element).filter(|&element| usize::from(element) < 4 * gprs) {
             given[Var::gpr(usize::from(element / 4), usize::from(element % 4)).index()] = true;
         }
-        let mut read = [false; Var::COUNT];
-        let mut written = [false; EXPORTS];
-        for op in ops() {
-            match op {
-                Op::Get(var) => read[var.index()] = true,
-                Op::GetRelative(File::Gprs(gprs), _, element, _) => {
-                    indexed(*gprs, *element).for_each(|var| read[var.index()] = true);
-                }
-                Op::Mark(var, _) => var.export_index().into_iter().for_each(|index| written[index] = true),
-                _ => {}
-            }
-        }
-        let start = (0..Var::COUNT).filter(|&v| given[v] && read[v]).map(|v| Var(v as u16)).collect();
-        let exports = (0..EXPORTS).filter(|&e| written[e]).collect();
         let uses_globals =
             code.fetches.contains(&Fetch::Global) || code.stores.iter().any(|store| matches!(store, Store::Global(_)));
         let spaces = code.stores.iter().filter_map(written_space);
@@ -238,39 +199,16 @@ impl Artifact {
             code.fetches.iter().any(|fetch| matches!(fetch, Fetch::Memory(read, _) if read.space == Some(written)))
         };
         let reads_back = spaces.into_iter().any(reads);
-        let kept = |fetch: &Fetch| match fetch {
-            Fetch::Texture(inst) => inst.word0.op == TexOp::SetCubemapIndex,
-            Fetch::Vertex(_) => false,
-            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global | Fetch::Input { .. } => true,
-        };
-        let keeps = !code.stores.is_empty() || code.fetches.iter().any(kept);
+        let whole = is_whole(launch);
         Some(Self {
-            uses_globals,
-            reads_back,
-            keeps,
-            code,
-            #[cfg(target_arch = "x86_64")]
-            lanes: launch.wavefront.lanes(),
-            #[cfg(target_arch = "x86_64")]
-            live,
-            #[cfg(target_arch = "x86_64")]
-            native: std::array::from_fn(|_| OnceLock::new()),
-            #[cfg(target_arch = "x86_64")]
-            needs: Default::default(),
+            program: Program::new(code, whole, launch.wavefront.lanes(), &given, bound),
             #[cfg(target_arch = "x86_64")]
             uniform: OnceLock::new(),
             #[cfg(target_arch = "x86_64")]
             streams,
-            start,
-            exports,
-            bound,
-            dense: OnceLock::new(),
+            uses_globals,
+            reads_back,
         })
-    }
-
-    /// The program of the portable machine.
-    pub fn dense(&self) -> Arc<Dense> {
-        Arc::clone(self.dense.get_or_init(|| Arc::new(Dense::of(&self.code))))
     }
 
     /// Whether it writes memory that threads share. What a group has written can be written again: nobody has read it meanwhile but the
@@ -289,41 +227,10 @@ impl Artifact {
         self.uses_globals || self.reads_back
     }
 
-    /// The machine code for these uniform values, if there is any; that they are moderate is found out here. `starts`: start values are
-    /// moderate.
-    #[cfg(target_arch = "x86_64")]
-    pub fn native(&self, of: Variant, uniforms: &[u32], starts: bool) -> Option<&Native> {
-        if !of.isa.is_available() {
-            return None;
-        }
-        let choose = |moderate| Chosen::new(&self.code, &self.start, of.isa, moderate);
-        // What was chosen to find out what it needs serves for the code.
-        let mut at_hand = None;
-        let needs = self.needs[usize::from(of.isa == Isa::Avx2)].get_or_init(|| {
-            let chosen = choose(true);
-            let needs = chosen.needs.clone();
-            at_hand = Some(chosen);
-            needs
-        });
-        let moderate = needs.are_met(uniforms, starts);
-        let variant = Variant { moderate, ..of };
-        let make = || {
-            let chosen = at_hand.filter(|_| moderate).unwrap_or_else(|| choose(moderate));
-            Native::new(&self.code, &self.live, (&self.start, &self.exports), self.lanes, variant, chosen)
-        };
-        self.native[variant.number()].get_or_init(make).as_ref()
-    }
-
     /// Whether what lanes do does not depend on which wavefront they are in: they share nothing, and what they call for looks at nothing but quads.
     #[cfg(target_arch = "x86_64")]
     pub fn is_of_quads(&self) -> bool {
         !self.keeps && !self.uses_globals && self.code.yields.is_empty()
-    }
-
-    /// Whether wavefronts may issue more instructions than these.
-    #[cfg(target_arch = "x86_64")]
-    pub fn may_exceed(&self, fuel: u64) -> bool {
-        self.bound.is_none_or(|bound| bound > fuel)
     }
 }
 

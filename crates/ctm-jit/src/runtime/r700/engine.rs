@@ -1,20 +1,22 @@
 //! R700 launches: wavefronts run in batches on all cores, what they export is committed in order.
 
 use super::artifact::{Artifact, Programs, Streams, artifact};
-use super::worker::{BailedOut, Direct, Ended, Left, Spans, TaskDone, Way, Worker};
+use super::worker::{BailedOut, Ended, Left, Reader, TaskDone, Worker};
 #[cfg(target_arch = "x86_64")]
 use crate::codegen::x86::r700::Variant;
 use crate::launch::r700::bindings::{Binding, resources};
 use crate::launch::r700::group::Stored;
 use crate::launch::r700::outputs::Outputs;
 use crate::launch::r700::places::{Places, Starts, Waves};
-use crate::launch::r700::wave::{Row, lanes_of};
+use crate::launch::r700::wave::{Guest, Row, Wave, lanes_of};
 use crate::lower::r700::waves_per_group;
 use crate::passes::computed;
 #[cfg(target_arch = "x86_64")]
 use crate::passes::table::Pass;
 use crate::runtime::backend::Backend;
-use crate::runtime::work::{share, threads};
+use crate::runtime::direct::{Direct, Done, Host};
+use crate::runtime::wavefronts::{Wavefronts, per_look};
+use crate::runtime::work::share;
 #[cfg(target_arch = "x86_64")]
 use ctm_exec::GroupSize;
 use ctm_exec::engine::MemoryFault;
@@ -23,6 +25,7 @@ use ctm_exec::r700::{Exports, Launch, Memory, Target, VertexEvent, clocks};
 use ctm_exec::watch::Watch;
 use ctm_exec::{Control, Counters, Domain, Fault, FaultKind, LaneOrder, LaneRows, Outcome, Position};
 use ctm_isa::r700::program::Stage;
+use std::ops::Deref;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,12 +33,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const WAVES_PER_BATCH: u64 = 1024;
 /// Wavefronts that one task of a batch runs.
 const WAVES_PER_TASK: usize = 16;
-/// Wavefronts that one task runs when it stores what they export itself: as many as make this many tasks for each thread, within bounds.
-const DIRECT_TASKS_PER_THREAD: u64 = 16;
-const DIRECT_WAVES_PER_TASK: [u64; 2] = [8, 64];
-/// Instructions of a wavefront within which machine code need not look whether to stop; fewer where it calls for fetches, as they may take long.
-const INSTRUCTIONS_PER_LOOK: u64 = 1 << 19;
-const INSTRUCTIONS_PER_LOOK_FETCHING: u64 = INSTRUCTIONS_PER_LOOK / 16;
 /// Threads of a group; what is beyond, the reference interpreter says.
 const GROUP_THREADS: u32 = 1024;
 
@@ -45,36 +42,16 @@ pub struct Run<'a> {
     pub artifact: &'a Artifact,
     /// The programs as the reference interpreter reads them, once it has to.
     pub context: OnceLock<Context<'a>>,
-    pub watch: &'a Watch,
-    pub waves: Waves,
     /// Wavefronts of a thread group.
     pub per_group: u64,
-    pub starts: Starts<'a>,
-    pub fuel: u64,
-    /// Instructions within which it need not look whether to stop.
-    pub per_look: u64,
-    /// Groups that were left to the reference interpreter.
-    pub bailed_out: AtomicU64,
-    #[cfg(target_arch = "x86_64")]
-    pub backend: Backend,
-    /// Its wavefronts may be narrower than the program's: the launch's are as machine code wants them.
-    #[cfg(target_arch = "x86_64")]
-    narrows: bool,
-    /// It ends as soon as a wavefront is left to the reference interpreter: wavefronts of the launch's own size have to run.
-    pub gives_up: bool,
+    of: Wavefronts<'a>,
 }
 
-/// What a launch did so far.
-struct Done {
-    counters: Counters,
-    /// Passages of blocks by full wavefronts.
-    visits: Vec<u64>,
-}
+impl<'a> Deref for Run<'a> {
+    type Target = Wavefronts<'a>;
 
-impl Done {
-    fn add(&mut self, counters: &Counters, visits: &[u64]) {
-        self.counters.add(counters);
-        self.visits.iter_mut().zip(visits).for_each(|(all, n)| *all += n);
+    fn deref(&self) -> &Wavefronts<'a> {
+        &self.of
     }
 }
 
@@ -111,50 +88,33 @@ pub fn run(
         return programs.reference(control, launch, memory);
     }
     let outcome = run.go(memory);
-    programs.bail_out(run.bailed_out.into_inner());
+    programs.bail_out(run.of.bailed_out.into_inner());
     outcome
 }
 
 impl<'a> Run<'a> {
     /// A launch that has not begun.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there is one back end"))]
     pub fn new(launch: &'a Launch<'a>, artifact: &'a Artifact, watch: &'a Watch, backend: Backend) -> Self {
         let fuel = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
-        let fetches = !artifact.code.fetches.is_empty();
-        let per_look = if fetches { INSTRUCTIONS_PER_LOOK_FETCHING } else { INSTRUCTIONS_PER_LOOK };
-        Self {
-            launch,
-            artifact,
-            context: OnceLock::new(),
-            watch,
+        let of = Wavefronts {
+            program: artifact,
             waves: Waves::of(launch),
-            per_group: waves_per_group(launch),
             starts: Starts::of(&artifact.start, launch),
+            domain: launch.domain,
+            lanes: launch.wavefront.lanes(),
+            covered: launch.covered,
+            counters: launch.counters,
+            threads: launch.threads,
+            watch,
             fuel,
-            per_look: fuel.min(per_look),
+            per_look: per_look(artifact, fuel),
             bailed_out: AtomicU64::new(0),
-            #[cfg(target_arch = "x86_64")]
             backend,
-            #[cfg(target_arch = "x86_64")]
             narrows: false,
+            once: false,
             gives_up: false,
-        }
-    }
-
-    /// What machine code may rely on.
-    #[cfg(target_arch = "x86_64")]
-    pub fn variant(&self, bindings: &[Option<Binding<'_>>]) -> Option<Variant> {
-        let bindings = || bindings.iter().flatten();
-        Some(Variant {
-            isa: self.backend.isa()?,
-            moderate: false,
-            linear: bindings().any(Binding::is_linear),
-            levels: Pass::Levels.is_on() && self.backend == Backend::Avx512 && bindings().any(Binding::has_levels),
-            // Whose turn it is follows from the blocks that have been passed.
-            counts: self.launch.counters || !self.artifact.code.yields.is_empty(),
-            fuel: self.artifact.may_exceed(self.per_look),
-            narrows: self.narrows,
-        })
+        };
+        Self { launch, artifact, context: OnceLock::new(), per_group: waves_per_group(launch), of }
     }
 
     /// The wavefronts that machine code wants, if they are narrower than the launch's and nobody can see the difference: lanes share nothing, and nothing is counted. Where
@@ -189,7 +149,7 @@ impl<'a> Run<'a> {
         let alone = alias || self.artifact.follows();
         let batch = if alone { 1 } else { (WAVES_PER_BATCH / self.per_group).max(1) };
         let count = self.waves.count().div_ceil(self.per_group);
-        let mut all = Done { counters: Counters::default(), visits: vec![0; self.artifact.code.blocks.len()] };
+        let mut all = Done::new(self.artifact.code.blocks.len());
         let mut uniforms = self.uniforms(memory);
         // Memory writes, vertex events and exports keep the order of groups.
         let waits = alone || self.artifact.sends_in_order() || self.per_group > 1;
@@ -204,11 +164,9 @@ impl<'a> Run<'a> {
                 let parts = (self.launch.wavefront.lanes() / wavefront.lanes()) as u64;
                 let gives_up = self.artifact.may_exceed(self.fuel);
                 let fuel = if gives_up { self.fuel / parts } else { self.fuel };
-                let run = Run::new(&launch, self.artifact, self.watch, self.backend);
-                let run = Run { narrows: true, gives_up, fuel, ..run };
-                let way = Way::of(&run, &outputs);
-                let direct = Direct { outputs: &outputs, reads: &*reads, uniforms, way };
-                let done = run.direct(&direct, &mut all);
+                let mut run = Run::new(&launch, self.artifact, self.watch, self.backend);
+                (run.of.narrows, run.of.gives_up, run.of.fuel) = (true, gives_up, fuel);
+                let done = run.stores(&outputs, &*reads, uniforms, &mut all);
                 if !gives_up || run.bailed_out.load(Ordering::Relaxed) == 0 {
                     done?;
                     all.counters.groups = self.waves.count();
@@ -218,12 +176,10 @@ impl<'a> Run<'a> {
                     return Ok(Outcome { counters: all.counters, findings: Vec::new() });
                 }
                 self.watch.undone(all.counters.processors);
-                all = Done { counters: Counters::default(), visits: vec![0; self.artifact.code.blocks.len()] };
+                all = Done::new(self.artifact.code.blocks.len());
             }
-            let way = Way::of(self, &outputs);
-            let direct = Direct { outputs: &outputs, reads: &*reads, uniforms, way };
-            self.direct(&direct, &mut all)?;
-            self.count(&all.visits, self.launch.wavefront.lanes() as u64, &mut all.counters);
+            self.stores(&outputs, &*reads, uniforms, &mut all)?;
+            self.count_all(&mut all);
             return Ok(Outcome { counters: all.counters, findings: Vec::new() });
         }
         let mut worker = None;
@@ -256,48 +212,21 @@ impl<'a> Run<'a> {
                 share(self.launch.threads, tasks.len(), || Worker::new(self), one)
             };
             for task in done {
-                all.add(&task.counters, &task.visits);
+                all.counters.add(&task.counters);
+                all.visits[0].iter_mut().zip(&task.visits).for_each(|(all, n)| *all += n);
                 self.commit(&task, &mut worker, memory, &mut all.counters)?;
             }
             first = end;
         }
-        self.count(&all.visits, self.launch.wavefront.lanes() as u64, &mut all.counters);
+        self.count_all(&mut all);
         Ok(Outcome { counters: all.counters, findings: Vec::new() })
     }
 
-    /// Runs wavefronts that store what they export themselves, in any order. Those behind one that faults may or may not have run.
-    fn direct(&self, direct: &Direct<'_>, all: &mut Done) -> Result<(), Fault> {
-        let count = self.waves.count();
-        let [fewest, most] = DIRECT_WAVES_PER_TASK;
-        let tasks = DIRECT_TASKS_PER_THREAD * threads(self.launch.threads) as u64;
-        let per_task = if self.launch.threads == 1 { most } else { (count / tasks).clamp(fewest, most) };
+    /// Runs wavefronts that store what they export themselves, in any order.
+    fn stores(&self, outputs: &Outputs<'_>, reads: &dyn Memory, uniforms: &[u32], all: &mut Done) -> Result<(), Fault> {
         let fetches = &self.artifact.code.fetches;
-        let bindings: Vec<_> = fetches.iter().map(|fetch| Binding::of(self.launch, direct.reads, fetch)).collect();
-        let task = |(worker, spans): &mut (Worker<'_>, Option<Spans<'_>>), task: usize| {
-            let mut counters = Counters::default();
-            worker.begin();
-            let mut done = Ok(());
-            let first = task as u64 * per_task;
-            let part = self.watch.part(first);
-            // Those behind one that faulted need not run.
-            let has_given_up = self.gives_up && self.bailed_out.load(Ordering::Relaxed) > 0;
-            if !part.is_abandoned() && !has_given_up {
-                let waves = first..(first + per_task).min(count);
-                done = worker.direct((self, &part), direct, &bindings, spans, waves, &mut counters);
-                if done.is_err() && !self.gives_up {
-                    part.fault();
-                }
-            }
-            (counters, worker.end(), done)
-        };
-        let state = || (Worker::new(self), Spans::new(self, direct));
-        let tasks = share(self.launch.threads, count.div_ceil(per_task) as usize, state, task);
-        let mut first = Ok(());
-        for (counters, visits, done) in tasks {
-            all.add(&counters, &visits);
-            first = first.and(done);
-        }
-        first
+        let bindings = fetches.iter().map(|fetch| Binding::of(self.launch, reads, fetch)).collect();
+        self.direct(&Direct { outputs, uniforms, bindings, host: &Stores { run: self, outputs, reads } }, all)
     }
 
     /// Runs wavefronts, each a group by itself, in order, and stores what they export in rows, as long as they run here. Gives the number of the first that does not.
@@ -319,7 +248,7 @@ impl<'a> Run<'a> {
             self.keep((valid, &written, &wave.exports), next, &targets, rows, &mut counters);
             next += 1;
         }
-        all.add(&counters, &worker.end());
+        all.add(&Done { counters, visits: [worker.end(), Vec::new()] });
         next
     }
 
@@ -343,6 +272,12 @@ impl<'a> Run<'a> {
     pub fn waves_of(&self, group: u64) -> std::ops::Range<u64> {
         let first = group * self.per_group;
         first..(first + self.per_group).min(self.waves.count())
+    }
+
+    /// Counts what all passages of blocks do.
+    fn count_all(&self, all: &mut Done) {
+        let lanes = [self.lanes as u64, self.waves.lanes_of_last()];
+        all.visits.iter().zip(lanes).for_each(|(visits, lanes)| self.count(visits, lanes, &mut all.counters));
     }
 
     /// What passages of blocks count (`Wavefront::charge` of the reference interpreter).
@@ -500,6 +435,36 @@ impl<'a> Run<'a> {
         counters.writes += written.elements;
         counters.write_bytes += written.bytes;
         Ok(())
+    }
+}
+
+/// A launch whose wavefronts store what they export themselves.
+struct Stores<'a, 'r> {
+    run: &'a Run<'r>,
+    outputs: &'a Outputs<'a>,
+    reads: &'a dyn Memory,
+}
+
+impl Host for Stores<'_, '_> {
+    fn guest(&self) -> Guest<'_> {
+        Guest::R700(self.run.launch, self.reads)
+    }
+
+    fn reference(&self, index: u64, counters: &mut Counters) -> Result<(), Fault> {
+        let mut reads = Reader { memory: self.reads };
+        let Left::Reference(waves) = Worker::new(self.run).reference(self.run, index, &mut reads, counters)? else {
+            return Ok(());
+        };
+        for (at, exports) in waves.iter().flat_map(|BailedOut { exports, .. }| exports) {
+            let written = self.outputs.send(*at, &|target| exports.get(target));
+            counters.writes += written.elements;
+            counters.write_bytes += written.bytes;
+        }
+        Ok(())
+    }
+
+    fn count(&self, wave: &Wave, counters: &mut Counters) {
+        wave.count(counters);
     }
 }
 

@@ -10,7 +10,7 @@ use crate::runtime::streams::Program;
 use crate::stream::affine::Given;
 use crate::stream::uniform::Uniform;
 use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
-use ctm_exec::r700::{Cells, Direct, Lent, Memory, Target, Texels, Texture};
+use ctm_exec::r700::{Cells, Direct, Memory, Target, Texels, Texture};
 use ctm_exec::x1k::Form;
 use ctm_exec::{Counters, Position};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
@@ -93,15 +93,19 @@ fn surfaces<'a>(direct: Direct<'a>, textures: &[Texture], last: Position) -> Opt
             Texels::Bytes(bytes) => bytes,
             Texels::Dwords(texels) => dwords(texels),
         };
-        if texture.width > of.width || texture.height > of.height || !matches!(of.channels, 1 | 2 | 4) {
+        if texture.width > of.width
+            || texture.height > of.height
+            || !matches!(of.channels, 1 | 2 | 4)
+            || of.tiles.is_some()
+        {
             return None;
         }
         let (width, height) = (texture.width, texture.height);
         *place = Some(InputView { bytes, pitch: of.pitch, width, height, channels: of.channels });
     }
     for (place, of) in surfaces.outputs.iter_mut().zip(direct.targets) {
-        let Some(Lent { elements: of, tiles }) = of else { continue };
-        if tiles.is_some() || of.form != Form::Floats {
+        let Some(of) = of else { continue };
+        if of.tiles.is_some() || of.form != Form::Floats {
             return None;
         }
         let all = (1u32 << of.channels) - 1;

@@ -1,27 +1,19 @@
 //! What one thread needs to run wavefronts of a launch, and what it leaves.
 
-mod spans;
-
 use super::artifact::Artifact;
 use super::engine::Run;
-use crate::codegen::portable::r700::Machine;
-#[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::Frame;
-use crate::codegen::x86::r700::Native;
 use crate::launch::lanes::BailOut;
 use crate::launch::r700::bindings::Binding;
 use crate::launch::r700::group::{Group, Stored};
-use crate::launch::r700::outputs::Outputs;
-use crate::launch::r700::places::Places;
 use crate::launch::r700::reads::reads;
-use crate::launch::r700::wave::{Guest, LANES, Ran, Row, Shared, Wave, mask_of};
+use crate::launch::r700::wave::{Guest, LANES, Ran, Row, Shared, Wave};
+use crate::runtime::wavefronts::Runner;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::memory::Shared as OnChip;
 use ctm_exec::r700::wavefront::{Context, Wavefront};
 use ctm_exec::r700::{Buffer, Exports, Memory, Sampler, Space, Texture, VertexEvent, Written};
 use ctm_exec::watch::Part;
 use ctm_exec::{Counters, Fault, FaultKind, Position};
-pub use spans::{Direct, Spans, Way};
 use std::sync::atomic::Ordering;
 
 /// What a wavefront that ran here left.
@@ -64,15 +56,7 @@ pub struct TaskDone {
 
 /// One wavefront of a group under way.
 struct Member<'a> {
-    machine: Option<Machine>,
-    /// For machine code, and which.
-    #[cfg(target_arch = "x86_64")]
-    frame: Option<(&'a Native, Frame)>,
-    artifact: &'a Artifact,
-    wave: Wave,
-    places: Places,
-    /// Lanes whose exports are sent.
-    covered: u64,
+    runner: Runner<'a>,
     /// Where it has yielded: how many control-flow instructions it has issued.
     waits_at: Option<u64>,
 }
@@ -91,35 +75,7 @@ pub struct Worker<'a> {
 
 impl<'a> Member<'a> {
     fn new(artifact: &'a Artifact) -> Self {
-        Self {
-            machine: None,
-            #[cfg(target_arch = "x86_64")]
-            frame: None,
-            artifact,
-            wave: Wave::new(artifact.start.len(), artifact.exports.len(), artifact.code.blocks.len()),
-            places: Places::new(),
-            covered: u64::MAX,
-            waits_at: None,
-        }
-    }
-
-    /// Puts wavefront `index`, number `n` of its group, at its start; with `fills`, start values are made here.
-    fn begin(&mut self, run: &Run<'_>, index: u64, n: usize, fills: bool) {
-        let lanes = run.launch.wavefront.lanes();
-        run.waves.place(index, &mut self.places);
-        self.wave.reset();
-        self.wave.fetched.first_thread = index * lanes as u64;
-        self.wave.fetched.first_in_group = n * lanes;
-        self.covered = run.launch.covered_from(index * lanes as u64);
-        self.wave.existing = mask_of(self.places.lanes);
-        self.wave.valid = self.places.inside;
-        if self.places.inside & self.covered == 0 && run.launch.covered.is_some() {
-            // Nothing of it runs.
-            self.places.inside = 0;
-        }
-        if fills {
-            run.starts.fill(&self.places, index * lanes as u64, &mut self.wave.start);
-        }
+        Self { runner: Runner::new(artifact), waits_at: None }
     }
 
     /// Runs it to its end or to its next yield; `goes_on`: from the last one.
@@ -130,79 +86,28 @@ impl<'a> Member<'a> {
         (uniforms, bindings, memory): (&[u32], &[Option<Binding<'_>>], &dyn Memory),
         goes_on: bool,
     ) -> Result<(), BailOut> {
-        let artifact = self.artifact;
-        if run.launch.covered.is_some() && self.places.inside == 0 {
-            self.waits_at = None;
+        let Self { runner, waits_at } = self;
+        if run.covered.is_some() && runner.places.inside == 0 {
+            *waits_at = None;
             return Ok(());
         }
-        let shared = Shared {
-            guest: Guest::R700(run.launch, memory),
-            fetches: &artifact.code.fetches,
-            stores: &artifact.code.stores,
-            reads_back: artifact.reads_back,
-            uniforms,
-            lanes: self.places.lanes,
-            fuel: run.fuel,
-            stop: part.flag(),
-            bindings,
-        };
-        std::mem::swap(group, &mut self.wave.fetched.group);
-        let ran = self.run_of(run, &shared, goes_on);
-        std::mem::swap(group, &mut self.wave.fetched.group);
-        self.waits_at = match ran? {
-            Ran::ToEnd => None,
+        let shared = runner.shared(run, Guest::R700(run.launch, memory), (uniforms, bindings), part);
+        let shared = Shared { reads_back: run.artifact.reads_back, ..shared };
+        std::mem::swap(group, &mut runner.wave.fetched.group);
+        let ran = runner.run(run, &shared, goes_on);
+        std::mem::swap(group, &mut runner.wave.fetched.group);
+        *waits_at = match ran? {
+            Ran::ToEnd | Ran::Underflow => None,
             Ran::ToYield(number) => {
-                let place = artifact.code.yields.get(usize::from(number)).ok_or(BailOut)?;
-                let passed = artifact.code.blocks.iter().zip(&self.wave.visits);
+                let code = &run.artifact.code;
+                let place = code.yields.get(usize::from(number)).ok_or(BailOut)?;
+                let passed = code.blocks.iter().zip(&runner.wave.visits);
                 let steps: u64 = passed.map(|(block, n)| u64::from(block.tally.steps()) * n).sum();
-                let own = artifact.code.blocks.get(usize::from(place.block)).ok_or(BailOut)?.tally.steps();
+                let own = code.blocks.get(usize::from(place.block)).ok_or(BailOut)?.tally.steps();
                 Some(steps - u64::from(own) + u64::from(place.before))
             }
         };
         Ok(())
-    }
-
-    /// The machine code of this launch, if there is any, and its frame.
-    #[cfg(target_arch = "x86_64")]
-    fn code<'f>(
-        frame: &'f mut Option<(&'a Native, Frame)>,
-        artifact: &'a Artifact,
-        run: &Run<'_>,
-        shared: &Shared<'_>,
-    ) -> Option<(&'a Native, &'f mut Frame)> {
-        let of = run.variant(shared.bindings)?;
-        let native = artifact.native(of, shared.uniforms, run.starts.are_moderate())?;
-        debug_assert_eq!(native.lanes(), run.launch.wavefront.lanes(), "it is for these wavefronts");
-        if !matches!(frame, Some((of, _)) if std::ptr::eq(*of, native))
-            && let Some((other, frame)) = frame.replace((native, native.frame()))
-        {
-            other.keep(frame);
-        }
-        frame.as_mut().map(|(_, frame)| (native, frame))
-    }
-
-    fn run_of(&mut self, run: &Run<'_>, shared: &Shared<'_>, goes_on: bool) -> Result<Ran, BailOut> {
-        let artifact = self.artifact;
-        #[cfg(target_arch = "x86_64")]
-        if let Some((native, frame)) = Self::code(&mut self.frame, artifact, run, shared) {
-            return native.run(frame, shared, &mut self.wave, goes_on);
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = run;
-        let machine = self.machine.get_or_insert_with(|| Machine::new(artifact.dense()));
-        if !goes_on {
-            machine.begin(&artifact.start, shared, &self.wave)?;
-        }
-        machine.run(&artifact.code, &artifact.exports, shared, &mut self.wave)
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Drop for Member<'_> {
-    fn drop(&mut self) {
-        if let Some((native, frame)) = self.frame.take() {
-            native.keep(frame);
-        }
     }
 }
 
@@ -226,16 +131,9 @@ impl<'a> Worker<'a> {
         std::mem::take(&mut self.visits)
     }
 
-    /// Stores what the last wavefront, a group by itself, exported.
-    pub fn store(&self, outputs: &Outputs<'_>) -> Written {
-        let exports = &self.artifact.exports;
-        let Member { places, wave, covered, .. } = &self.members[0];
-        outputs.store(places, wave.valid & covered, |place| wave.written[exports[place]], &wave.exports)
-    }
-
     /// What the last wavefront, a group by itself, left, and its lanes whose exports are sent.
     pub fn last_wave(&self) -> (&Wave, u64) {
-        let Member { wave, covered, .. } = &self.members[0];
+        let Runner { wave, covered, .. } = &self.members[0].runner;
         (wave, wave.valid & covered)
     }
 
@@ -259,7 +157,7 @@ impl<'a> Worker<'a> {
             if ran.is_err() {
                 let waves = run.waves_of(index);
                 let mut members = self.members.iter().take((waves.end - waves.start) as usize);
-                if !is_spent && members.any(|member| member.wave.is_spent) {
+                if !is_spent && members.any(|member| member.runner.wave.is_spent) {
                     is_spent = true;
                     // The reference interpreter will find the same, and say at which instruction.
                     part.fault_in(index);
@@ -268,11 +166,11 @@ impl<'a> Worker<'a> {
             let left = match ran {
                 Ok(waves) => {
                     let exports = &self.artifact.exports;
-                    let ended = |member: &mut Member<'_>| Ended {
-                        valid: member.wave.valid & member.covered,
-                        written: exports.iter().map(|&export| member.wave.written[export]).collect(),
-                        rows: member.wave.exports.clone(),
-                        events: std::mem::take(&mut member.wave.fetched.events),
+                    let ended = |Member { runner: Runner { wave, covered, .. }, .. }: &mut Member<'_>| Ended {
+                        valid: wave.valid & *covered,
+                        written: exports.iter().map(|&export| wave.written[export]).collect(),
+                        rows: wave.exports.clone(),
+                        events: std::mem::take(&mut wave.fetched.events),
                     };
                     let waves = self.members[..waves].iter_mut().map(ended).collect();
                     Ok(Left::Here { stored: std::mem::take(&mut self.group.stored), waves })
@@ -315,7 +213,7 @@ impl<'a> Worker<'a> {
         }
         let waves = ran?;
         let lanes = run.launch.wavefront.lanes();
-        for Member { wave, places, .. } in &self.members[..waves] {
+        for Runner { wave, places, .. } in self.members[..waves].iter().map(|member| &member.runner) {
             counters.groups += 1;
             counters.processors += u64::from(places.inside.count_ones());
             run.watch.done(places.inside.count_ones().into());
@@ -345,7 +243,7 @@ impl<'a> Worker<'a> {
         let members = &mut self.members[..count];
         self.group.begin();
         for ((n, member), index) in members.iter_mut().enumerate().zip(waves) {
-            member.begin(run, index, n, true);
+            member.runner.begin(run, index, n, true);
             member.run((run, part), &mut self.group, given, false)?;
         }
         while let Some(member) =
@@ -385,7 +283,7 @@ impl<'a> Worker<'a> {
         let count = (waves.end - waves.start) as usize;
         wavefronts.resize_with(count.max(wavefronts.len()), Wavefront::default);
         let wavefronts = &mut wavefronts[..count];
-        let places = &mut self.members[0].places;
+        let places = &mut self.members[0].runner.places;
         for ((n, wavefront), index) in wavefronts.iter_mut().enumerate().zip(waves) {
             run.waves.place(index, places);
             let positions: Vec<Position> = (0..places.lanes).map(|lane| places.position(lane)).collect();
@@ -412,8 +310,8 @@ impl<'a> Worker<'a> {
 }
 
 /// Memory for groups of programs that write none.
-struct Reader<'a> {
-    memory: &'a dyn Memory,
+pub struct Reader<'a> {
+    pub memory: &'a dyn Memory,
 }
 
 fn only_reads() -> MemoryFault {

@@ -10,9 +10,9 @@ fn names_are_understood_or_refused() {
     }
     assert_eq!(parse(""), Ok(0));
     assert_eq!(parse(" -streams , -pairs"), Ok(3));
-    let error = parse("-spans,-quick").map_err(|error| error.to_string());
+    let error = parse("-waves,-quick").map_err(|error| error.to_string());
     let start = "CTM_PASSES: `-quick` is no pass to leave out; there are `-streams`, ";
     assert!(error.as_ref().is_err_and(|text| text.starts_with(start)), "{error:?}");
     // A name without its sign is no request to leave anything out.
-    assert!(parse("spans").is_err());
+    assert!(parse("waves").is_err());
 }

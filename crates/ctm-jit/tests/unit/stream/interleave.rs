@@ -36,7 +36,7 @@ fn joined_loop(body: &str, iterations: u8) -> Option<(Prepared, Vec<Item>)> {
     let tree = affine::analyse(&code, parts, &Given::of(&launch, None)).unwrap();
     let mut plain = prepare::plain(&code, &tree, |_| 4);
     prepare::drop_faint(&mut plain.code);
-    crate::passes::x1k::optimise(&mut plain.code, false);
+    crate::passes::x1k::optimise(&mut plain.code);
     joined(&plain, &tree.items)
 }
 

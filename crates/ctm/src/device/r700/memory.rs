@@ -5,17 +5,17 @@ use super::touched::Touched;
 use super::{BoundTexture, input_size, load, texel_format};
 use crate::commands::{CondLoc, CondTest, MemoryKind};
 use crate::device::cache::{Cache, CacheModel, Way};
-use crate::device::launch::{Conditional, fault, linear, lock, plain, within};
+use crate::device::launch::{Conditional, array, fault, lock, within};
 use crate::device::registers::Registers;
 use crate::device::report::CommandErrorReason as Reason;
-use crate::mc::{ByteOrder, Format, Surface, read_at};
+use crate::mc::{ByteOrder, Surface, read_at};
 use crate::memory::{DeviceMemory, GpuAddr};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::resources::Image;
 use ctm_exec::r700::{
-    Arrays, Buffer, Cells, Direct, Elements, Exports, Lent, Memory, Sampler, Space, Target, Texels, Texture, Tiles,
-    VertexEvent, Written,
+    Arrays, Buffer, Cells, Direct, Elements, Exports, Memory, Sampler, Space, Target, Texels, Texture, VertexEvent,
+    Written,
 };
 use ctm_exec::x1k::Form;
 use ctm_isa::r700::program::Stage;
@@ -370,7 +370,9 @@ impl Memory for LaunchMemory<'_> {
         let (mut inputs, mut reads) = (Vec::new(), Vec::new());
         for &id in textures {
             let (base, (elements, bytes)) = match self.registers.r700.own.textures.get(&id)? {
-                BoundTexture::Input(surface) => (surface.base, plain(surface)?),
+                BoundTexture::Input(surface) => {
+                    (surface.base, array(surface, self.order).filter(|(of, _)| of.form == Form::Floats)?)
+                }
                 BoundTexture::Texture(texture) => (texture.base, texture.elements()?),
             };
             inputs.push(elements);
@@ -384,9 +386,9 @@ impl Memory for LaunchMemory<'_> {
                 None if pixel => return None,
                 None => outputs.push(None),
                 Some(surface) => {
-                    let (elements, tiles, bytes) = writable(surface, self.order)?;
+                    let (elements, bytes) = array(surface, self.order)?;
                     let mask = if pixel { self.registers.out_mask & 0xf } else { 0xf };
-                    outputs.push(Some((Elements { mask, ..elements }, tiles)));
+                    outputs.push(Some(Elements { mask, ..elements }));
                     writes.push((surface.base, bytes));
                 }
             }
@@ -402,44 +404,9 @@ impl Memory for LaunchMemory<'_> {
         let texels = |(of, bytes): (Elements<()>, Option<_>)| Some(of.with(Texels::Bytes(bytes?)));
         let textures = inputs.into_iter().zip(lent.reads).map(texels).collect::<Option<_>>()?;
         let mut bytes = lent.writes.into_iter();
-        let cells = |of: Option<(Elements<()>, Option<Tiles>)>| {
-            let (elements, tiles) = of?;
-            Some(Lent { elements: elements.with(Cells::Bytes(bytes.next()?)), tiles })
-        };
+        let cells = |of: Option<Elements<()>>| Some(of?.with(Cells::Bytes(bytes.next()?)));
         Some(Direct { textures, targets: outputs.into_iter().map(cells).collect(), reads: Box::new(reads) })
     }
-}
-
-/// Bytes of a tile of a surface, and what its address is a multiple of.
-const TILE_BYTES: u32 = GpuAddr::ALIGNMENT;
-
-/// A surface as engines write it: its elements, where they lie if not row by row, and how many bytes there are.
-fn writable(surface: &Surface, order: ByteOrder) -> Option<(Elements<()>, Option<Tiles>, usize)> {
-    let (form, channels) = match surface.format {
-        Format::Float32x1 => (Form::Floats, 1),
-        Format::Float32x2 => (Form::Floats, 2),
-        Format::Float32x4 => (Form::Floats, 4),
-        Format::Uint8x4 => (Form::Bytes { swapped: order == ByteOrder::Bgra }, 4),
-        Format::Uint16x1 => (Form::Words, 1),
-    };
-    if !surface.tiling.is_tiled() {
-        return linear(surface, form, channels).map(|(elements, bytes)| (elements, None, bytes));
-    }
-    let (pitch, width, height) = (surface.effective_pitch(), surface.width(), surface.rows());
-    // The sum of addresses wraps at the end of the address space.
-    let ends = u64::from(surface.base.0) + surface.bytes() <= 1 << 32;
-    let aligned = surface.base.0.is_multiple_of(TILE_BYTES);
-    if !ends || !aligned || width > pitch || width == 0 || height == 0 {
-        return None;
-    }
-    let first = surface.at(GpuAddr(0));
-    let tiles = Tiles {
-        columns: (0..width).map(|x| first.address_of(x, 0).0).collect(),
-        rows: (0..height).map(|y| first.address_of(0, y).0).collect(),
-        tile_bytes: TILE_BYTES,
-    };
-    let elements = Elements { bytes: (), pitch, width, height, form, channels, mask: 0xf };
-    Some((elements, Some(tiles), usize::try_from(surface.bytes()).ok()?))
 }
 
 /// Whether something that a program writes shares memory with anything else that it reads or writes.

@@ -2,7 +2,6 @@
 
 use crate::codegen::portable::dense::{self, FormOp, Makes};
 use crate::ir::r700::{Code, File, Op, Value, Var};
-use crate::passes::r700::rename;
 
 /// What is the same in all lanes of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +21,7 @@ impl FormOp for Op {
     }
 
     fn on_rows(mut self, rows: &[u32]) -> Self {
-        rename(&mut self, |value| Value(rows[value.index()]));
+        self.rename(|value| Value(rows[value.index()]));
         self
     }
 

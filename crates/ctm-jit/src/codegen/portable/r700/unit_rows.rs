@@ -15,6 +15,7 @@ pub fn unit_rows<const FUSED: bool>(unit: Unit, [a, b, c]: [&Row; 3]) -> Row {
     match unit {
         Unit::Mad { zero_wins, omod } => rows::fused::<FUSED>(a, b, c, zero_wins, omod),
         Unit::Scale(Omod::U1 | Omod::Disabled) => map(a, |x| canonical(number(x))),
+        Unit::Min | Unit::Max => map3(a, b, b, |a, b, _| unit_lane(unit, [a, b, b])),
         Unit::Clamp => map(a, ops::clamp),
         // The difference is exact or rounded once, and never tiny.
         Unit::Fraction(Omod::U1 | Omod::Disabled) => map(a, |x| canonical(number(x) - number(x).floor())),

@@ -151,20 +151,6 @@ pub enum Cond {
     Above = 7,
 }
 
-impl Cond {
-    /// What holds when it does not.
-    pub const fn opposite(self) -> Self {
-        match self {
-            Self::Below => Self::AboveEqual,
-            Self::AboveEqual => Self::Below,
-            Self::Equal => Self::NotEqual,
-            Self::NotEqual => Self::Equal,
-            Self::BelowEqual => Self::Above,
-            Self::Above => Self::BelowEqual,
-        }
-    }
-}
-
 /// Integer operations with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Int {
@@ -430,14 +416,6 @@ impl Asm {
     pub fn int_store_imm(&mut self, op: Int, wide: bool, base: Gpr, offset: i32, imm: i32) {
         let (opcode, extension) = if op == Int::Mov { (0xc7, 0) } else { (0x81, (op as u8 >> 3) & 7) };
         self.integer(wide, opcode, extension, Rm::Row(base, offset), dword(imm));
-    }
-
-    /// `dst = the number of set bits of src`.
-    pub fn popcount(&mut self, dst: Gpr, src: Gpr) {
-        self.byte(0xf3);
-        self.prefixed(false, dst, src, 0x0f);
-        self.byte(0xb8);
-        self.operand(dst, Rm::Reg(src), 1);
     }
 
     /// `dst = [base + offset]`, one byte, without or with sign.

@@ -7,7 +7,7 @@ use super::sizes::{Sizes, is_moderate};
 use super::{Call, Ins};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Vector;
-use crate::ir::r700::{Code, File, Op, Var, indexed};
+use crate::ir::r700::{Code, File, Op, Unit, Var, indexed};
 use crate::passes::table::Pass;
 
 /// Instructions, and what goes with them.
@@ -24,6 +24,8 @@ pub struct Chosen {
     pub(super) vectors: usize,
     pub(super) calls: Vec<Call>,
     pub(super) samples: Vec<Sample>,
+    /// Nothing may fall below the range of single precision.
+    pub(super) assumes: bool,
     /// What it relies on.
     pub needs: Needs,
 }
@@ -33,6 +35,8 @@ pub struct Chosen {
 pub struct Needs {
     /// Uniform values that have to be moderate; `None`: start values need not be either.
     moderate: Option<Vec<u16>>,
+    /// Factors among uniform values that were numbers other than zero in the first launch.
+    ordinary: Vec<u16>,
 }
 
 impl Needs {
@@ -41,12 +45,22 @@ impl Needs {
         let is = |&index: &u16| uniforms.get(usize::from(index)).is_some_and(|&bits| is_moderate(bits));
         self.moderate.as_ref().is_none_or(|of| starts && of.iter().all(is))
     }
+
+    /// Factors that are taken for numbers other than zero.
+    pub fn factors(&self) -> &[u16] {
+        &self.ordinary
+    }
+
+    /// Whether factors are numbers other than zero, and there are such.
+    pub fn are_ordinary(&self, uniforms: &[u32]) -> bool {
+        !self.ordinary.is_empty() && self.ordinary.iter().all(|&index| is_ordinary(uniforms, index))
+    }
 }
 
 impl Chosen {
     /// Chooses them. `start`: variables with start values. With `moderate`, uniform values and start values are taken for moderate
-    /// ones where that helps.
-    pub fn new(code: &Code, start: &[Var], isa: Isa, moderate: bool) -> Self {
+    /// ones where that helps; `ordinary` are taken for numbers other than zero. `careful`: sums are looked at whether they fall below the range of single precision.
+    pub fn new(code: &Code, start: &[Var], isa: Isa, moderate: bool, ordinary: &[u16], careful: bool) -> Self {
         let mut vars: Vec<Option<Vector>> = vec![None; Var::COUNT];
         let mut used = Vec::new();
         let note = |var: Var, vars: &mut [Option<Vector>], used: &mut Vec<Var>| {
@@ -71,6 +85,7 @@ impl Chosen {
         let sizes = if moderate && Pass::Sizes.is_on() { Sizes::of(code, start) } else { None };
         let resources = (code.fetches.as_slice(), code.stores.as_slice());
         let mut select = Select::new(isa, &facts, &vars, resources, used.len() as u32, sizes.as_ref());
+        (select.ordinary, select.careful, select.defers) = (ordinary, careful, Pass::Deferred.is_on());
         let lists = (0..).zip(&code.blocks).map(|(index, block)| select.block(index, block)).collect();
         let vectors = select.vectors as usize;
         let (calls, samples) = (std::mem::take(&mut select.calls), std::mem::take(&mut select.samples));
@@ -84,6 +99,33 @@ impl Chosen {
             named.dedup();
             named
         });
-        Self { lists, vars, used, in_rows, vectors, calls, samples, needs: Needs { moderate } }
+        let (assumes, ordinary) = (select.assumes, ordinary.to_vec());
+        Self { lists, vars, used, in_rows, vectors, calls, samples, assumes, needs: Needs { moderate, ordinary } }
     }
+}
+
+/// Uniform values that something is multiplied by where zero times anything may be zero, and which are numbers other than zero, in order.
+pub fn ordinary(code: &Code, uniforms: &[u32]) -> Vec<u16> {
+    let mut found = Vec::new();
+    for block in &code.blocks {
+        for op in &block.ops {
+            let factors = match *op {
+                Op::Unit(Unit::Mad { zero_wins: true, .. }, [a, b, _]) => [a, b],
+                _ => continue,
+            };
+            for factor in factors {
+                if let Op::Uniform(index) = block.ops[super::select::bare(block, factor).index()] {
+                    found.push(index);
+                }
+            }
+        }
+    }
+    found.retain(|&index| is_ordinary(uniforms, index));
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn is_ordinary(uniforms: &[u32], index: u16) -> bool {
+    uniforms.get(usize::from(index)).is_some_and(|&bits| f32::from_bits(bits).is_normal())
 }

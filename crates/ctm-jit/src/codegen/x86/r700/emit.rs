@@ -26,13 +26,13 @@ mod under;
 mod vectors;
 
 use super::fused::Iterations;
-use super::{Ins, ROW, SPENT, Sample, head, levels as tables, table};
+use super::{Ins, ROW, SPENT, Sample, UNDERFLOW, forms, head, levels as tables, table};
 use crate::codegen::x86::allocate::Locations;
 use crate::codegen::x86::asm::{Asm, BROADCAST, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBP, RBX, RDI, RDX, RSI, Rm};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
-use crate::ir::r700::{Code, End, M, Target, Var};
+use crate::ir::r700::{Code, Counter, End, M, Target, Var};
 pub use active::add_active;
 use active::{Lies, Needs};
 use std::ops::Range;
@@ -54,9 +54,12 @@ const MASK_ROWS: i32 = 512;
 const ACTIVE_ROWS: i32 = MASK_ROWS + 64;
 const INDEX_ROWS: i32 = ACTIVE_ROWS + ROW;
 const VALUE_ROWS: i32 = INDEX_ROWS + ROW;
+/// Rows of routines for lookups, which need none of these at the same time.
+const FORM_ROWS: i32 = INDEX_ROWS;
 const _: () = assert!(VALUE_ROWS + ROW <= SAVE_BYTES);
-/// Bytes for registers during calls.
-const SAVE_BYTES: i32 = 64 * 32;
+/// Bytes for registers during calls, and for rows of lookups.
+const SAVE_BYTES: i32 = 64 * 34;
+const _: () = assert!(64 * forms::ROWS <= SAVE_BYTES && FORM_ROWS + Isa::Avx2.bytes() * forms::ROWS <= SAVE_BYTES);
 
 /// Where things lie in the frame.
 #[derive(Clone, Copy, Debug)]
@@ -159,15 +162,23 @@ pub struct Input<'a> {
     pub iterations: &'a [Option<Iterations>],
     /// It calls out.
     pub calls: bool,
+    /// Nothing may fall below the range of single precision: the code says when something has.
+    pub assumes: bool,
 }
 
-/// A zero rule that has to look closer.
-struct Slow {
+/// Instructions for where something rare has happened.
+struct Rare<'a> {
     from: Label,
     back: Label,
-    piece: u8,
+    pieces: Range<u8>,
     is_moved: bool,
-    rule: (Vector, Src, Src),
+    body: &'a [Ins],
+}
+
+/// The instructions up to [`Ins::EndRare`].
+fn rare_body(list: &[Ins]) -> &[Ins] {
+    let end = list.iter().position(|ins| *ins == Ins::EndRare).unwrap_or(list.len());
+    &list[..end]
 }
 
 /// Code under construction.
@@ -184,13 +195,15 @@ struct Emit<'a> {
     resume: Label,
     /// Yields by number, and where the code goes on after them.
     yields: Vec<(u16, Label)>,
-    slow: Vec<Slow>,
+    rare: Vec<Rare<'a>>,
     /// Lookups that have to call: where they begin, where they go on, and which.
     calls: Vec<(Label, Label, Sample)>,
     /// Lookups that weigh texels: where they begin, where they go on, where they would call, which, and their table.
     linear: Vec<(Label, Label, Label, Sample, i32)>,
     /// Lookups of textures with mipmap levels: where they begin, where they go on, where they would call, and which.
     levels: Vec<(Label, Label, Label, i32)>,
+    /// Lookups by routines: where they begin, where they go on, where they would call, which, and their table.
+    others: Vec<(Label, Label, Label, Sample, i32)>,
     /// Where whole texels are loaded, if some lookup needs it.
     elements: Option<Label>,
     /// Code that weighs elements, if some lookup calls it.
@@ -232,10 +245,11 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         leave,
         resume,
         yields: Vec::new(),
-        slow: Vec::new(),
+        rare: Vec::new(),
         calls: Vec::new(),
         linear: Vec::new(),
         levels: Vec::new(),
+        others: Vec::new(),
         elements: None,
         weighed: None,
         is_spread: false,
@@ -280,7 +294,7 @@ fn order(code: &Code) -> Vec<usize> {
     after
 }
 
-impl Emit<'_> {
+impl<'a> Emit<'a> {
     fn pieces(&self) -> Range<u8> {
         0..self.input.pieces
     }
@@ -333,6 +347,11 @@ impl Emit<'_> {
             }
         }
         self.asm.int_imm(RAX, 0);
+        if self.input.assumes {
+            self.asm.mxcsr(true, RBX, head::MXCSR_BEHIND);
+            self.asm.int_load(Int::Mov, false, RAX, RBX, head::MXCSR_BEHIND);
+            self.asm.int_op_imm(Int::And, RAX, UNDERFLOW as i32);
+        }
         self.asm.jump(leave);
         self.asm.place(self.spent);
         self.asm.int_imm(RAX, SPENT);
@@ -365,9 +384,10 @@ impl Emit<'_> {
         if instructions > 0 && self.input.counts {
             self.asm.int_store_imm(Int::Add, true, VISITS, 8 * index as i32, 1);
         }
-        match self.input.runs.get(index) {
-            Some(runs) => self.runs(&self.input.lists[index], runs),
-            None => self.list(&self.input.lists[index]),
+        let input = self.input;
+        match input.runs.get(index) {
+            Some(runs) => self.runs(&input.lists[index], runs),
+            None => self.list(&input.lists[index]),
         }
         self.provide(Needs::behind(block.end, &self.needs));
         let is_next = |target: Target| next.is_some_and(|next| target == Target::Block(next as u16));
@@ -410,7 +430,7 @@ impl Emit<'_> {
     }
 
     /// The instructions of a block.
-    fn list(&mut self, list: &[Ins]) {
+    fn list(&mut self, list: &'a [Ins]) {
         let mut at = 0;
         while at < list.len() {
             match list[at] {
@@ -419,6 +439,11 @@ impl Emit<'_> {
                     let end = at + list[at..].iter().take_while(|ins| matches!(ins, Ins::Lir(_))).count();
                     self.group(&list[at..end]);
                     at = end;
+                }
+                Ins::BeginRare(check) => {
+                    let body = rare_body(&list[at + 1..]);
+                    self.rare_of_all(check, body);
+                    at += body.len() + 2;
                 }
                 Ins::BeginLanes => {
                     let ends = |ins: &Ins| matches!(ins, Ins::EndLanes(_) | Ins::EndKeep);
@@ -465,7 +490,6 @@ impl Emit<'_> {
 
     fn effect(&mut self, ins: &Ins) {
         match *ins {
-            Ins::ZeroRule(dst, a, b) => self.zero_rule(dst, a, b),
             Ins::Set(dst, src, M::EXISTING) => self.pieces().for_each(|piece| self.copy(dst, src, piece)),
             Ins::Set(dst, src, under) => {
                 self.pieces().for_each(|piece| self.set_under(dst, src, under, piece));
@@ -474,6 +498,12 @@ impl Emit<'_> {
                 for piece in self.pieces() {
                     let k = self.lane_mask(under, piece);
                     self.two_under(op, dst, [a, b], k, piece);
+                }
+            }
+            Ins::SetFma(negated, dst, abc, under) => {
+                for piece in self.pieces() {
+                    let k = self.lane_mask(under, piece);
+                    self.fma_under(negated, dst, abc, k, piece);
                 }
             }
             Ins::Number(dst, m) => {
@@ -488,13 +518,24 @@ impl Emit<'_> {
                 self.asm.int_store(Int::Or, true, RBX, at, lanes);
             }
             Ins::Mask(op) => self.mask_op(op),
-            Ins::Tally(_, weight, lanes) => {
+            Ins::Tally(counter, weight, lanes) => {
                 let lanes = self.mask_register(lanes, RAX);
                 self.asm.wide_popcount(RAX, lanes);
                 if weight != 1 {
                     self.asm.wide_times(RAX, RAX, weight as i32);
                 }
-                self.asm.wide(Int::Add, ACTIVE_LANES, RAX);
+                match counter {
+                    Counter::Lanes => self.asm.wide(Int::Add, ACTIVE_LANES, RAX),
+                    Counter::Lookups(input) => {
+                        self.asm.int_store(Int::Add, true, RBX, head::LOOKUPS + 8 * i32::from(input & 15), RAX);
+                    }
+                }
+            }
+            Ins::Guard(number, base, count) => {
+                self.load_mask(RAX, number);
+                self.asm.wide_imm(Int::Add, RAX, base.into());
+                self.asm.wide_imm(Int::Cmp, RAX, count.into());
+                self.asm.jump_if(Cond::AboveEqual, self.bail_out);
             }
             Ins::Keep(row, src, under) => {
                 self.pieces().for_each(|piece| self.store_under(row, src, under, piece));
@@ -522,6 +563,7 @@ impl Emit<'_> {
                     }
                 }
             }
+            Ins::BeginRare(_) | Ins::Again(_) | Ins::EndRare => {}
             Ins::Also(_) | Ins::Lir(_) | Ins::Split | Ins::BeginLanes | Ins::EndLanes(_) | Ins::EndKeep => {}
         }
     }
@@ -540,28 +582,33 @@ impl Emit<'_> {
         match self.isa() {
             Isa::Avx512 => {
                 self.linear_lookups();
+                self.other_lookups();
                 self.level_lookups();
             }
-            Isa::Avx2 => self.weighed_by_gathers(),
+            Isa::Avx2 => {
+                self.weighed_by_gathers();
+                self.others_by_gathers();
+            }
         }
         self.sample_calls();
         self.elements();
-        match self.isa() {
-            Isa::Avx512 => self.slow_rules(),
-            Isa::Avx2 => self.slow_rules_of_pieces(),
-        }
+        self.rare_parts();
     }
 
     /// Calls out, with all registers saved and the host's MXCSR.
     fn call(&mut self, number: u16, under: M) {
         self.save();
         self.load_mask(RDX, under);
+        let ours = if self.input.assumes { head::MXCSR_BEHIND } else { head::MXCSR };
+        if self.input.assumes {
+            self.asm.mxcsr(true, RBX, ours);
+        }
         self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
         self.asm.move_wide(RDI, RBX);
         self.asm.int_imm(RSI, u32::from(number));
         self.asm.zero_upper();
         self.asm.call(RBX, head::FUNCTION);
-        self.asm.mxcsr(false, RBX, head::MXCSR);
+        self.asm.mxcsr(false, RBX, ours);
         self.asm.test(RAX, RAX);
         self.asm.jump_if(Cond::NotEqual, self.bail_out);
         self.restore();

@@ -2,10 +2,11 @@
 //! denormals or show the bits of a NaN.
 
 use crate::codegen::x86::asm::{self, V};
-use crate::ir::r700::{Block, Code, File, Op, Value, Var, indexed};
+use crate::ir::r700::{Block, Code, File, Op, Unit, Value, Var, indexed};
 use crate::passes::r700::VarSet;
 use ctm_exec::float::ONE;
 use ctm_isa::r700::ops::{AluOp, Decides, Domain, Kind, Op2, Test};
+use ctm_isa::x1k::ops::Omod as XOmod;
 
 /// Comparisons of floats.
 pub const EQUAL: u8 = 0;
@@ -141,6 +142,9 @@ impl Facts {
                 Op::Alu(op, ab, ..) => (!is_integer(op), is_number(block, op, ab, |value| is(value).1)),
                 Op::Select(_, a, b) => (is(a).0 && is(b).0, is(a).1 && is(b).1),
                 Op::Cube(element, ..) => (element != 3, false),
+                Op::QuadLane(a, _) => is(a),
+                Op::Unit(Unit::Reference { omod, .. }, _) => (omod != XOmod::Disabled, false),
+                Op::Unit(unit, _) => (true, unit == Unit::Clamp),
                 _ => (false, false),
             };
             of.flushed.push(is_flushed);
@@ -176,6 +180,8 @@ impl Facts {
                     seen[b.index()] |= own;
                 }
                 Op::Cube(..) => {}
+                Op::QuadLane(a, _) => seen[a.index()] |= own,
+                Op::Unit(unit, _) if !matches!(unit, Unit::Reference { .. }) => {}
                 Op::Set(var, value, _) => seen[value.index()] |= self.seen.contains(var),
                 _ => {
                     op.reads().for_each(|value| seen[value.index()] = true);

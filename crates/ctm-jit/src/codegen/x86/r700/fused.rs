@@ -87,15 +87,21 @@ fn stores(list: &mut Vec<Ins>, own: usize, seen: &mut Seen) {
             && made.index() >= own
             && seen.reads[made.index()] == 1
             && let Some(from) = seen.writer(made)
-            && let Ins::Lir(Lir::Two(op, _, a, b)) = list[from]
+            && let Some((a, b, c, set)) = match list[from] {
+                Ins::Lir(Lir::Two(op, _, a, b)) => Some((a, b, a, Ins::SetTwo(op, dst, a, b, under))),
+                Ins::Lir(Lir::Fma(negated, _, abc)) if abc.contains(&Src::Vector(dst)) => {
+                    Some((abc[0], abc[1], abc[2], Ins::SetFma(negated, dst, abc, under)))
+                }
+                _ => None,
+            }
         {
             let stays = |src: Src| match src {
                 Src::Vector(vector) => seen.writer(vector).is_none_or(|writer| writer <= from),
                 Src::Literal(_) | Src::Const(_) => true,
                 Src::Row(_) => false,
             };
-            if stays(a) && stays(b) && indexed.is_none_or(|indexed| indexed < from) {
-                list[at] = Ins::SetTwo(op, dst, a, b, under);
+            if stays(a) && stays(b) && stays(c) && indexed.is_none_or(|indexed| indexed < from) {
+                list[at] = set;
                 seen.reads[made.index()] = 0;
                 joined.push(from);
             }
@@ -138,6 +144,8 @@ fn is_dead(rest: &[Ins], m: M, read_after: &dyn Fn(M) -> bool) -> bool {
             Ins::Mask(op) => op.reads().contains(&Some(m)),
             Ins::Set(.., under)
             | Ins::SetTwo(.., under)
+            | Ins::SetFma(.., under)
+            | Ins::Guard(under, ..)
             | Ins::SetRelative(.., under)
             | Ins::Keep(.., under)
             | Ins::Mark(_, under)
@@ -147,7 +155,9 @@ fn is_dead(rest: &[Ins], m: M, read_after: &dyn Fn(M) -> bool) -> bool {
             Ins::Sample(..) => true,
             Ins::Lir(_)
             | Ins::Split
-            | Ins::ZeroRule(..)
+            | Ins::BeginRare(_)
+            | Ins::Again(_)
+            | Ins::EndRare
             | Ins::GetRelative(..)
             | Ins::BeginLanes
             | Ins::EndLanes(_)

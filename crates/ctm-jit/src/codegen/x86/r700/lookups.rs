@@ -1,9 +1,11 @@
 //! Lookups of texels and of items of buffers, and the tables by which code finds them.
 
+use super::forms::Routines;
 use crate::codegen::x86::Frame;
+use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Src, Vector};
 use crate::ir::r700::M;
-use crate::launch::r700::bindings::Binding;
+use crate::launch::r700::bindings::{Binding, Texels};
 use ctm_exec::float::ONE;
 use ctm_exec::r700::resources::Compare;
 use ctm_exec::r700::sample::compared;
@@ -47,7 +49,7 @@ impl Looked {
 
 /// Offsets in the table that a sample finds its texture or buffer by.
 pub mod table {
-    /// 1 if there is a binding, 2 if it weighs texels, 3 if it has mipmap levels, layers or faces.
+    /// 1 if there is a binding, 2 if it weighs texels, 3 if it has mipmap levels, layers or faces, 4 if a routine looks up ([`super::forms`]).
     pub const BOUND: i32 = 0;
     /// Pointer to the texels or items.
     pub const DATA: i32 = 8;
@@ -70,8 +72,20 @@ pub mod table {
     /// What a comparison gives if the reference value is no number or the texel is none; then by what that changes where the reference is less,
     /// where it is equal, and where it is greater.
     pub const COMPARED: i32 = 64;
+    /// Pointer to the routine that looks up, and to the one that it calls for elements.
+    pub const ROUTINE: i32 = 80;
+    pub const ELEMENTS: i32 = 88;
+    /// Pointers to where columns and rows begin, in tiles.
+    pub const COLUMNS: i32 = 96;
+    pub const ROW_PLACES: i32 = 104;
+    /// The bits of a place within a tile, and of whole tiles.
+    pub const WITHIN: i32 = 112;
+    pub const WHOLE_TILES: i32 = 116;
+    /// All bits where columns, and rows, have a border; and its channels.
+    pub const BORDERED: i32 = 120;
+    pub const BORDER: i32 = 128;
     /// Its size.
-    pub const BYTES: i32 = 80;
+    pub const BYTES: i32 = 144;
 }
 
 /// See [`table::COMPARED`].
@@ -82,14 +96,20 @@ fn outcomes(compare: Compare) -> [u32; 4] {
 }
 
 /// Fills in a lookup's table.
-pub fn put(frame: &mut Frame, at: i32, binding: Option<&Binding<'_>>) {
-    let bound = u64::from(binding.is_some()) + u64::from(binding.is_some_and(Binding::is_linear));
+pub fn put(frame: &mut Frame, isa: Isa, at: i32, binding: Option<&Binding<'_>>) {
+    let bound = match binding {
+        None => 0,
+        Some(Binding::Texels(texture)) if !texture.is_plain() => {
+            put_routines(frame, isa, at, texture).map_or(0, |()| 4)
+        }
+        Some(binding) => 1 + u64::from(binding.is_linear()),
+    };
     frame.put(at + table::BOUND, &bound.to_le_bytes());
     frame.put(at + table::LANES, &0u64.to_le_bytes());
     let Some(binding) = binding else { return };
     match binding {
         Binding::Texels(texture) => {
-            frame.put(at + table::DATA, &(texture.texels.as_ptr() as usize).to_le_bytes());
+            frame.put(at + table::DATA, &texture.address().to_le_bytes());
             let mut number =
                 |place: i32, axis: i32, x: f32| frame.put(at + place + 4 * axis, &x.to_bits().to_le_bytes());
             for (axis, size) in [texture.width, texture.height].into_iter().enumerate() {
@@ -102,7 +122,7 @@ pub fn put(frame: &mut Frame, at: i32, binding: Option<&Binding<'_>>) {
             for (n, bits) in (0..).zip(outcomes(texture.compare)) {
                 frame.put(at + table::COMPARED + 4 * n, &bits.to_le_bytes());
             }
-            frame.put(at + table::WIDTH, &texture.width.to_le_bytes());
+            frame.put(at + table::WIDTH, &texture.pitch.to_le_bytes());
             frame.put(at + table::HEIGHT, &texture.height.to_le_bytes());
         }
         Binding::Levels(_) => {}
@@ -113,4 +133,27 @@ pub fn put(frame: &mut Frame, at: i32, binding: Option<&Binding<'_>>) {
             frame.put(at + table::HEIGHT, &items.count.to_le_bytes());
         }
     }
+}
+
+/// Names the routines for elements of every form, and what only they need; `None` when there are none.
+fn put_routines(frame: &mut Frame, isa: Isa, at: i32, texture: &Texels<'_>) -> Option<()> {
+    let Texels { form, channels, tiles, borders, border, linear, .. } = *texture;
+    let routines = Routines::of(isa)?;
+    let elements = routines.elements(form, channels, tiles.is_some())?;
+    let mut pointer = |place: i32, address: usize| frame.put(at + place, &address.to_le_bytes());
+    pointer(table::ROUTINE, routines.lookup(linear, borders != [false; 2]));
+    pointer(table::ELEMENTS, elements);
+    let mut number = |place: i32, x: u32| frame.put(at + place, &x.to_le_bytes());
+    for (axis, bordered) in (0..).zip(borders) {
+        number(table::BORDERED + 4 * axis, if bordered { u32::MAX } else { 0 });
+    }
+    (0..).zip(border).for_each(|(n, bits)| number(table::BORDER + 4 * n, bits));
+    if let Some(tiles) = tiles {
+        number(table::WITHIN, tiles.tile_bytes - 1);
+        number(table::WHOLE_TILES, !(tiles.tile_bytes - 1));
+        for (place, of) in [(table::COLUMNS, &tiles.columns), (table::ROW_PLACES, &tiles.rows)] {
+            frame.put(at + place, &(of.as_ptr() as usize).to_le_bytes());
+        }
+    }
+    Some(())
 }

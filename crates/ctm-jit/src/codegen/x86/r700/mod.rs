@@ -7,6 +7,7 @@
 //! | `select`, `chosen` | from the form to vector instructions; those of a whole program |
 //! | `fused` | instructions that are done as one |
 //! | `lookups`, `levels` | lookups of texels and items, and the tables by which code finds them; those of textures with mipmap levels, layers or faces |
+//! | `forms` | lookups of elements of every form, in tiles, with borders |
 //! | `narrow` | narrower wavefronts for programs that keep many vectors at once |
 //! | `alu`, `doubles` | what operations are in instructions |
 //! | `emit`, `emit/vectors` | machine code: the whole; single vector instructions |
@@ -24,6 +25,7 @@ mod chosen;
 mod doubles;
 mod emit;
 pub(in crate::codegen::x86) mod facts;
+mod forms;
 mod fused;
 mod levels;
 mod lookups;
@@ -38,7 +40,7 @@ pub mod spans;
 pub mod wide;
 
 use super::isa::Isa;
-use super::lir::{Lir, Src, Vector};
+use super::lir::{Lir, Negated, Src, Vector};
 use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
 use crate::codegen::x86::allocate::{Location, Pieces, Ranges};
 use crate::ir::r700::{Code, Counter, End, Fetch, M, MaskOp, Op, Var};
@@ -49,7 +51,7 @@ use crate::launch::r700::bindings::Binding;
 use crate::launch::r700::wave::{EXPORTS, Fetched, GRADIENTS, LANES, Ran, Row, Shared, Wave};
 use crate::passes::r700::VarSet;
 use crate::passes::table::Pass;
-pub use chosen::{Chosen, Needs};
+pub use chosen::{Chosen, Needs, ordinary};
 use ctm_exec::r700::texture::needs_set_gradients;
 use emit::Layout;
 use lookups::{Looked, Sample, UNCOMPARED, table};
@@ -87,8 +89,12 @@ mod head {
     pub const SHARE: i32 = 72;
     /// Pointer to a dword that is not 0 when the code should stop; read where instructions are counted down.
     pub const STOP: i32 = 80;
+    /// Our MXCSR behind what the code has done.
+    pub const MXCSR_BEHIND: i32 = 88;
+    /// Lanes that looked up each input.
+    pub const LOOKUPS: i32 = 96;
     /// Masks and numbers.
-    pub const MASKS: i32 = 88;
+    pub const MASKS: i32 = LOOKUPS + 8 * 16;
     /// Lanes that wrote each exported element.
     pub const WRITTEN: i32 = MASKS + 8 * M::COUNT as i32;
     /// Where rows begin.
@@ -97,6 +103,8 @@ mod head {
 
 /// What code returns when instructions are used up.
 const SPENT: u32 = 4;
+/// What code returns when something has fallen below the range of single precision: the bit of MXCSR that says so.
+const UNDERFLOW: u32 = 0x10;
 
 /// Bytes of a row: all lanes of a wavefront.
 const ROW: i32 = 4 * LANES as i32;
@@ -154,12 +162,18 @@ enum Ins {
     Lir(Lir),
     /// What belongs together ends.
     Split,
-    /// A product becomes +0 where a factor is zero and it is not a number: the product and its factors.
-    ZeroRule(Vector, Src, super::lir::Src),
+    /// What follows, up to [`Self::EndRare`], is for lanes in which something rare has happened; it stands aside.
+    BeginRare(Check),
+    /// Among that: makes a vector again, which keeps what it is where nothing rare has happened.
+    Again(Lir),
+    /// The end of that.
+    EndRare,
     /// Stores into a variable.
     Set(Vector, Src, M),
     /// `dst = op(a, b)` in the lanes of a mask; AVX-512 only.
     SetTwo(crate::codegen::x86::asm::V, Vector, Src, Src, M),
+    /// `dst = ±(a * b) ± c` in the lanes of a mask, where `dst` is one of the operands; AVX-512 only.
+    SetFma(Negated, Vector, [Src; 3], M),
     /// An element of register or constant `base + index`.
     GetRelative(Vector, Indexed, u8, Src),
     /// Stores into an element of register `base + index` (index, value), if there is such a register.
@@ -178,6 +192,8 @@ enum Ins {
     Mask(MaskOp),
     /// Counts so many for each lane of a mask.
     Tally(Counter, u32, M),
+    /// Bails out unless `base + number` is below a limit.
+    Guard(M, u8, u16),
     /// A call for the lanes of a mask.
     Call(u16, M),
     /// The wavefront yields to the others of its group, by number.
@@ -212,7 +228,13 @@ impl Ins {
                 let (written, [a, b, c]) = lir.touches();
                 (written, [a, b, c, none])
             }
-            Self::ZeroRule(dst, a, b) | Self::SetTwo(_, dst, a, b, _) => (Some((dst, true)), [a, b, none, none]),
+            Self::Again(ref lir) => {
+                let (written, [a, b, c]) = lir.touches();
+                (written.map(|(dst, _)| (dst, true)), [a, b, c, none])
+            }
+            Self::BeginRare(ref check) => (None, check.reads().map(|read| read.map_or(none, Src::Vector))),
+            Self::SetTwo(_, dst, a, b, _) => (Some((dst, true)), [a, b, none, none]),
+            Self::SetFma(_, dst, [a, b, c], _) => (Some((dst, true)), [a, b, c, none]),
             Self::Set(dst, src, under) => (Some((dst, under != M::EXISTING)), [src, none, none, none]),
             Self::Sample(_, dst, at) => (dst.map(|dst| (dst, false)), at),
             Self::Slope(dst, at, _) | Self::GetRelative(dst, _, _, at) => (Some((dst, false)), [at, none, none, none]),
@@ -220,14 +242,37 @@ impl Ins {
             Self::SetRelative(_, _, index, value, _) => (None, [index, value, none, none]),
             Self::Number(dst, _) | Self::Also(dst) => (Some((dst, false)), [none; 4]),
             Self::Split
+            | Self::EndRare
             | Self::BeginLanes
             | Self::EndLanes(_)
             | Self::EndKeep
             | Self::Mark(..)
             | Self::Mask(_)
             | Self::Tally(..)
+            | Self::Guard(..)
             | Self::Call(..)
             | Self::Yield(_) => (None, [none; 4]),
+        }
+    }
+}
+
+/// Something rare that instructions look for in vectors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Check {
+    /// A NaN in one of them.
+    Nan([Option<Vector>; 4]),
+    /// An infinity.
+    Infinite(Vector),
+    /// A zero.
+    Zero(Vector),
+}
+
+impl Check {
+    /// The vectors.
+    const fn reads(&self) -> [Option<Vector>; 4] {
+        match *self {
+            Self::Nan(vectors) => vectors,
+            Self::Infinite(vector) | Self::Zero(vector) => [Some(vector), None, None, None],
         }
     }
 }
@@ -239,6 +284,10 @@ pub struct Variant {
     pub isa: Isa,
     /// Uniform values and start values are moderate: [`Needs`].
     pub moderate: bool,
+    /// Factors among uniform values are numbers other than zero: [`Needs`].
+    pub ordinary: bool,
+    /// It looks for sums that have fallen below the range of single precision.
+    pub careful: bool,
     /// Some lookup weighs texels; code without this calls for those.
     pub linear: bool,
     /// Some texture has mipmap levels, layers or faces; code without this calls for those, as all code for AVX2 does.
@@ -253,12 +302,12 @@ pub struct Variant {
 
 impl Variant {
     /// How many there are.
-    pub const COUNT: usize = 128;
+    pub const COUNT: usize = 512;
 
     /// Its number.
     pub fn number(self) -> usize {
-        let Self { isa, moderate, linear, levels, counts, fuel, narrows } = self;
-        let facts = [isa == Isa::Avx2, moderate, linear, levels, counts, fuel, narrows];
+        let Self { isa, moderate, ordinary, careful, linear, levels, counts, fuel, narrows } = self;
+        let facts = [isa == Isa::Avx2, moderate, ordinary, careful, linear, levels, counts, fuel, narrows];
         facts.into_iter().fold(0, |number, fact| 2 * number + usize::from(fact))
     }
 }
@@ -269,6 +318,7 @@ pub struct Native {
     /// Lanes of a wavefront.
     lanes: usize,
     layout: Layout,
+    isa: Isa,
     calls: Vec<Call>,
     samples: Vec<Sample>,
     exports: Vec<usize>,
@@ -295,7 +345,7 @@ impl Native {
         Variant { isa, linear, levels, counts, fuel, narrows, .. }: Variant,
         chosen: Chosen,
     ) -> Option<Self> {
-        let Chosen { mut lists, vars, used, in_rows, vectors, calls, samples, .. } = chosen;
+        let Chosen { mut lists, vars, used, in_rows, vectors, calls, samples, assumes, .. } = chosen;
         if !counts {
             lists.iter_mut().for_each(|list| list.retain(|ins| !matches!(ins, Ins::Tally(..))));
         }
@@ -383,6 +433,7 @@ impl Native {
             fuel,
             iterations: &iterations,
             calls: calls_out,
+            assumes,
         });
         if layout.size > FRAME_LIMIT {
             return None;
@@ -395,7 +446,7 @@ impl Native {
         let gradients = code.fetches.iter().any(needs);
         let exports = exports.to_vec();
         let frames = Mutex::default();
-        Some(Self { text, lanes, layout, calls, samples, exports, rows, shares, gradients, frames })
+        Some(Self { text, lanes, layout, isa, calls, samples, exports, rows, shares, gradients, frames })
     }
 
     /// Lanes of the wavefronts that it is for.
@@ -435,6 +486,7 @@ impl Native {
         let Wave { start, valid, .. } = wave;
         frame.put(head::YIELD, &0u64.to_le_bytes());
         frame.put(head::ACTIVE_LANES, &0u64.to_le_bytes());
+        frame.bytes()[head::LOOKUPS as usize..head::MASKS as usize].fill(0);
         frame.put(head::MXCSR, &MXCSR.to_le_bytes());
         frame.put(head::QUADS, &0x1111_1111_1111_1111u64.to_le_bytes());
         frame.put(head::FUEL, &shared.fuel.to_le_bytes());
@@ -461,9 +513,9 @@ impl Native {
             match binding {
                 Some(Binding::Levels(texture)) => match self.layout.levels_of(place as i32) {
                     Some(rows) => levels::put(frame, (at, rows), &texture),
-                    None => lookups::put(frame, at, None),
+                    None => lookups::put(frame, self.isa, at, None),
                 },
-                binding => lookups::put(frame, at, binding.as_ref()),
+                binding => lookups::put(frame, self.isa, at, binding.as_ref()),
             }
         }
     }
@@ -491,6 +543,7 @@ impl Native {
                 Ok(Ran::ToEnd)
             }
             2 => Ok(Ran::ToYield((number(frame, head::YIELD) as u16).wrapping_sub(1))),
+            UNDERFLOW => Ok(Ran::Underflow),
             end => {
                 wave.is_spent = end == SPENT;
                 Err(BailOut)
@@ -501,8 +554,8 @@ impl Native {
     /// Makes the frame ready for the code, and calls it; what of the frame's head is the same for all calls is written here.
     ///
     /// The frame has the layout's size, and its head points to uniform values (as many as the program's form names), passages
-    /// (one for each block; the code adds to no other) and a context that outlive the call; so do the texels and items in its tables,
-    /// which the code reads at places that it has clamped to their number, or where it has compared with their number; so does the local data share, whose dwords
+    /// (one for each block; the code adds to no other) and a context that outlive the call; so do the texels and items in its tables, and
+    /// the places of their tiles, which the code and the routines of `forms` read at columns and rows that they have clamped to their number, or compared with it; so does the local data share, whose dwords
     /// the code reads and writes where it has compared with their number. It writes nothing else but frame and passages, and `call` what the context names.
     fn enter(
         &self,
@@ -536,6 +589,9 @@ impl Native {
             }
         }
         tallies[Counter::Lanes.index()] = number(frame, head::ACTIVE_LANES);
+        for input in 0..16u8 {
+            tallies[Counter::Lookups(input).index()] = number(frame, head::LOOKUPS + 8 * i32::from(input));
+        }
     }
 
     /// Reads what a wavefront has left in the frame.
@@ -574,7 +630,8 @@ fn ranges(
     let mut ends = vec![0; made];
     let mut first = 0;
     for (index, (block, list)) in code.blocks.iter().zip(lists).enumerate() {
-        let weight = 1 << (3 * u64::from(block.loops.min(8)));
+        let usual = 1 << (3 * u64::from(block.loops.min(8)));
+        let mut weight = usual;
         let end = first + list.len() + 2;
         let mut out = VarSet::NONE;
         if block.end == End::Stop {
@@ -589,6 +646,11 @@ fn ranges(
         }
         for (line, ins) in list.iter().enumerate().rev() {
             let place = first + 1 + line;
+            match ins {
+                Ins::EndRare => weight = 0,
+                Ins::BeginRare(_) => weight = usual,
+                _ => {}
+            }
             let (written, sources) = ins.touches();
             if let Some((vector, partly)) = written {
                 ranges.weigh(vector, weight);
@@ -616,6 +678,17 @@ fn ranges(
     ranges
 }
 
+#[cfg(test)]
+thread_local! {
+    static LOOKUPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// How often this thread's code has called the reference function for a fetch.
+#[cfg(test)]
+pub fn reference_lookups() -> u64 {
+    LOOKUPS.get()
+}
+
 /// What calls need.
 struct Context<'a> {
     calls: &'a [Call],
@@ -633,11 +706,15 @@ unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
     let rows = unsafe { &mut *frame.add(head::ROWS as usize).cast::<[Row; ARGUMENTS + RESULTS + GRADIENTS]>() };
     let (arguments, results) = rows.split_at_mut(ARGUMENTS);
     let (results, gradients) = results.split_at_mut(RESULTS);
+    // SAFETY: masks lie in the frame.
+    context.fetched.covered = unsafe { frame.add((head::MASKS + 8 * M::VALID.0 as i32) as usize).cast::<u64>().read() };
     // A panic must not cross the code that called; the reference interpreter will meet it again.
     let done = catch_unwind(AssertUnwindSafe(|| {
         let shared = context.shared;
         match context.calls.get(number as usize)? {
             Call::Fetch(fetch) => {
+                #[cfg(test)]
+                LOOKUPS.with(|lookups| lookups.set(lookups.get() + 1));
                 let at = [&arguments[0], &arguments[1], &arguments[2], &arguments[3]];
                 let results: &mut [Row; RESULTS] = results.try_into().ok()?;
                 let gradients: &mut [Row; GRADIENTS] = gradients.try_into().ok()?;

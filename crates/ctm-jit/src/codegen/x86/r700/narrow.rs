@@ -48,7 +48,12 @@ impl Work {
             let weight = 1 << (3 * u64::from(block.loops.min(8)));
             ready.fill(0u64);
             let mut latest = 0;
+            let mut rare = false;
             for ins in list {
+                rare = matches!(ins, Ins::BeginRare(_)) || rare && *ins != Ins::EndRare;
+                if rare && !matches!(ins, Ins::BeginRare(_)) {
+                    continue;
+                }
                 let [cycles, latency] = if matches!(ins, Ins::Sample(..)) { LOOKUP } else { INSTRUCTION };
                 let begins = ins.reads().map(|vector| ready[vector.index()]).max().unwrap_or(0);
                 work.cycles += weight * cycles;

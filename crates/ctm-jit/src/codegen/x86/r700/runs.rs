@@ -30,15 +30,19 @@ const fn is_whole(ins: &Ins) -> bool {
         | Ins::Mark(..)
         | Ins::Mask(_)
         | Ins::Tally(..)
+        | Ins::Guard(..)
         | Ins::Call(..)
         | Ins::Yield(_)
         | Ins::Sample(..)
         | Ins::Also(_) => true,
         Ins::Lir(_)
         | Ins::Split
-        | Ins::ZeroRule(..)
+        | Ins::BeginRare(_)
+        | Ins::Again(_)
+        | Ins::EndRare
         | Ins::Set(..)
         | Ins::SetTwo(..)
+        | Ins::SetFma(..)
         | Ins::GetRelative(..)
         | Ins::Number(..)
         | Ins::BeginLanes
@@ -52,7 +56,7 @@ const fn is_whole(ins: &Ins) -> bool {
 /// The mask that an instruction of a run reads.
 const fn read_by(ins: &Ins) -> Option<M> {
     match *ins {
-        Ins::Set(.., under) | Ins::SetTwo(.., under) | Ins::Keep(.., under) => Some(under),
+        Ins::Set(.., under) | Ins::SetTwo(.., under) | Ins::SetFma(.., under) | Ins::Keep(.., under) => Some(under),
         Ins::Number(_, m) => Some(m),
         Ins::EndKeep => Some(M::ACTIVE),
         Ins::Slope(..) => Some(M::EXISTING),

@@ -3,7 +3,9 @@
 //! Denormals are flushed by the processor; where an instruction would let one through, a product with 1.0 stands before it. NaN bits are
 //! made right only in vectors whose bits somebody can see.
 
+mod deferred;
 mod fetches;
+mod units;
 
 use super::alu::{Alu, Operand, Target};
 use super::doubles::{Double, Results, Wide};
@@ -14,9 +16,10 @@ use crate::codegen::x86::asm;
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{K, Lir, Negated, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
-use crate::ir::r700::{Block, Condition, Fetch, File, M, MaskOp, Op, Store, Value, Var, indexed};
+use crate::ir::r700::{Block, Condition, Fetch, File, M, MaskOp, Op, Store, Unit, Value, Var, indexed};
 use ctm_exec::float::SIGN;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
+use deferred::{Deferred, Rule};
 
 /// Instructions being chosen.
 pub struct Select<'a> {
@@ -35,6 +38,15 @@ pub struct Select<'a> {
     sizes: Option<&'a Sizes>,
     /// Something relies on that.
     pub relies_on_sizes: bool,
+    /// Uniform values that are numbers other than zero, in order.
+    pub ordinary: &'a [u16],
+    /// Sums before an output modifier may fall below the range of single precision; otherwise the processor has to be asked whether one has.
+    pub careful: bool,
+    /// Nothing may fall below the range of single precision.
+    pub assumes: bool,
+    /// Looks for wrong NaNs may be put off.
+    pub defers: bool,
+    deferred: Deferred,
     out: Vec<Ins>,
     /// The last fetch that was made in code, and the elements that somebody reads.
     sampled: Option<(Value, [Option<Vector>; 4])>,
@@ -52,6 +64,9 @@ impl Sink for Select<'_> {
     }
 
     fn push(&mut self, lir: Lir) {
+        if !self.deferred.is_empty() {
+            self.settle_before(&lir);
+        }
         self.out.push(Ins::Lir(lir));
     }
 
@@ -109,6 +124,11 @@ impl<'a> Select<'a> {
             calls: Vec::new(),
             sizes,
             relies_on_sizes: false,
+            ordinary: &[],
+            careful: false,
+            assumes: false,
+            defers: false,
+            deferred: Deferred::default(),
             out: Vec::new(),
             sampled: None,
             doubles: Vec::new(),
@@ -123,9 +143,18 @@ impl<'a> Select<'a> {
         for place in 0..block.ops.len() {
             let made = self.op(&plan, place);
             plan.at[place] = made;
-            self.out.push(Ins::Split);
+            self.put(Ins::Split);
         }
+        self.settle();
         std::mem::take(&mut self.out)
+    }
+
+    /// Appends what is no vector instruction.
+    fn put(&mut self, ins: Ins) {
+        if !matches!(ins, Ins::Split) {
+            self.settle();
+        }
+        self.out.push(ins);
     }
 
     fn plan<'b>(&self, index: usize, block: &'b Block) -> Plan<'b>
@@ -165,6 +194,11 @@ impl<'a> Select<'a> {
                     Op::Mask(MaskOp::Lanes(..)) => false,
                     _ => true,
                 };
+            }
+        }
+        for (place, op) in block.ops.iter().enumerate().rev() {
+            if let Some(of) = units::passes_on(op) {
+                plan.last[of.index()] = plan.last[of.index()].max(plan.last[place]);
             }
         }
         // Of each variable: the next store, going backwards; then the last read or store, and the newest of what stands for it.
@@ -254,25 +288,29 @@ impl<'a> Select<'a> {
                     return None;
                 }
                 let src = self.src(plan, value);
-                self.out.push(Ins::Set(vector, src, under));
+                self.put(Ins::Set(vector, src, under));
                 return None;
             }
             Op::Mark(var, under) => {
-                self.out.push(Ins::Mark(var.export_index()? as u16, under));
+                self.put(Ins::Mark(var.export_index()? as u16, under));
                 return None;
             }
             Op::Mask(MaskOp::Lanes(m, value)) => {
-                self.out.push(Ins::BeginLanes);
+                self.put(Ins::BeginLanes);
                 self.truth(plan, value, true);
-                self.out.push(Ins::EndLanes(m));
+                self.put(Ins::EndLanes(m));
                 return None;
             }
             Op::Mask(op) => {
-                self.out.push(Ins::Mask(op));
+                self.put(Ins::Mask(op));
                 return None;
             }
             Op::Tally(counter, weight, lanes) => {
-                self.out.push(Ins::Tally(counter, weight, lanes));
+                self.put(Ins::Tally(counter, weight, lanes));
+                return None;
+            }
+            Op::Guard(number, base, count) => {
+                self.put(Ins::Guard(number, base, count));
                 return None;
             }
             Op::Fetch(number, at, under) => {
@@ -281,13 +319,13 @@ impl<'a> Select<'a> {
                 return None;
             }
             Op::Yield(number) => {
-                self.out.push(Ins::Yield(number));
+                self.put(Ins::Yield(number));
                 return None;
             }
             Op::Store(number, of, under) => {
                 let of = of.map(|value| self.src(plan, value));
                 if self.stores.get(usize::from(number)) == Some(&Store::Dword) {
-                    self.out.push(Ins::SetRelative(Indexed::Share, 0, of[0], of[1], under));
+                    self.put(Ins::SetRelative(Indexed::Share, 0, of[0], of[1], under));
                     return None;
                 }
                 self.call(Call::Store(number), &of, under);
@@ -312,13 +350,16 @@ impl<'a> Select<'a> {
                 let first = self.vars[Var::gpr(0, usize::from(element)).index()]?;
                 let file = Indexed::Gprs { first, count: gprs };
                 let (index, value) = (self.src(plan, index), self.src(plan, value));
-                self.out.push(Ins::SetRelative(file, base, index, value, under));
+                self.put(Ins::SetRelative(file, base, index, value, under));
                 return None;
             }
             _ => {}
         }
         if plan.uses[place] == 0 {
             return None;
+        }
+        if let Some(same) = self.as_it_is(plan, place) {
+            return Some(same);
         }
         // A condition that only chooses or becomes a mask is made there.
         let compares = matches!(op, Op::Holds(op, ..) if truth(*op).is_some());
@@ -349,7 +390,7 @@ impl<'a> Select<'a> {
         };
         let last = match *op {
             Op::Alu(op, _, omod, clamp) => Alu { op, omod, clamp, seen: false }.writes_last(),
-            _ => false,
+            _ => self.is_plain_mad(plan, op),
         };
         let dst = location.filter(|&location| last || !is_read(location)).unwrap_or_else(|| self.fresh());
         if !self.native(plan, place, dst) {
@@ -372,7 +413,7 @@ impl<'a> Select<'a> {
         for (n, &src) in args.iter().enumerate() {
             self.push(Lir::Store(super::argument(n), src));
         }
-        self.out.push(Ins::Call(self.calls.len() as u16, under));
+        self.put(Ins::Call(self.calls.len() as u16, under));
         self.calls.push(call);
     }
 
@@ -477,7 +518,7 @@ impl<'a> Select<'a> {
     /// Makes a vector; false when there are no instructions for it.
     fn native(&mut self, plan: &Plan<'_>, place: usize, dst: Vector) -> bool {
         match plan.block.ops[place] {
-            Op::Number(m) => self.out.push(Ins::Number(dst, m)),
+            Op::Number(m) => self.put(Ins::Number(dst, m)),
             Op::Abs(a) => {
                 let a = self.src(plan, a);
                 self.push(Lir::Two(asm::AND, dst, a, Src::Literal(!SIGN)));
@@ -517,7 +558,7 @@ impl<'a> Select<'a> {
                     File::Share => Indexed::Share,
                 };
                 let index = self.src(plan, index);
-                self.out.push(Ins::GetRelative(dst, file, base, index));
+                self.put(Ins::GetRelative(dst, file, base, index));
             }
             Op::Cube(element, values, omod, clamp) => {
                 let operands = values.map(|value| Operand {
@@ -530,9 +571,14 @@ impl<'a> Select<'a> {
                 let alu = Alu { op: AluOp::Op2(Op2::Cube), omod, clamp, seen: plan.seen[place] };
                 alu::cube(self, dst, element, operands, alu);
             }
-            Op::Alu(op, values, omod, clamp) => {
+            Op::Unit(..) => return self.unit(plan, place, dst),
+            Op::QuadLane(a, lane) => {
+                let a = self.src(plan, a);
+                self.push(Lir::One(asm::PERMUTE_IN_QUAD, dst, a, Some(0x55 * lane)));
+            }
+            ref own @ Op::Alu(op, values, omod, clamp) => {
                 let operands = values.map(|value| {
-                    let (negated, of) = without_sign(plan.block, op, value);
+                    let (negated, of) = without_sign(plan.block, own, value);
                     let [flushed, number] = [&plan.known.flushed, &plan.known.numbers].map(|are| are[of.index()]);
                     Operand { src: self.src(plan, of), flushed, number, value: of.0, negated }
                 });
@@ -579,7 +625,7 @@ impl Target for With<'_, '_, '_> {
         let [va, vb] = [a, b].map(|operand| Value(operand.value));
         let same = bare(self.plan.block, va) == bare(self.plan.block, vb);
         if !same && !is_ordinary(self.plan, va) && !is_ordinary(self.plan, vb) {
-            self.select.out.push(Ins::ZeroRule(dst, a.src, b.src));
+            self.select.defer(Rule { factors: [a.src, b.src], mend: Lir::Merge(dst, 2, Src::Literal(0)) });
         }
     }
 
@@ -608,21 +654,26 @@ fn wide_key(op: &Op) -> Option<(WideKey, usize)> {
 }
 
 /// An operand of an operation that takes negated ones: whether it is, and of what.
-fn without_sign(block: &Block, op: AluOp, value: Value) -> (bool, Value) {
+fn without_sign(block: &Block, op: &Op, value: Value) -> (bool, Value) {
+    let negates = match *op {
+        Op::Alu(op, ..) => alu::Alu::negates(op),
+        Op::Unit(Unit::Mad { .. }, _) => true,
+        _ => false,
+    };
     match block.ops[value.index()] {
-        Op::Neg(a) if alu::Alu::negates(op) => (true, a),
+        Op::Neg(a) if negates => (true, a),
         _ => (false, value),
     }
 }
 
 /// The vectors that the instructions of an operation read.
 fn operands(block: &Block, op: &Op) -> impl Iterator<Item = Value> {
-    let own = if let Op::Alu(op, ..) = *op { Some(op) } else { None };
-    op.reads().map(move |value| own.map_or(value, |op| without_sign(block, op, value).1))
+    let own = *op;
+    op.reads().map(move |value| without_sign(block, &own, value).1)
 }
 
 /// The value behind sign changes.
-fn bare(block: &Block, value: Value) -> Value {
+pub(super) fn bare(block: &Block, value: Value) -> Value {
     match block.ops[value.index()] {
         Op::Abs(a) | Op::Neg(a) => bare(block, a),
         _ => value,

@@ -53,6 +53,8 @@ pub struct Ended {
     pub elements: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Careful code has to run the next one.
+    pub underflows: bool,
 }
 
 impl<'a> Block<'a> {
@@ -217,7 +219,7 @@ impl Native {
         }
         let Wave { visits, fetched, .. } = &mut *wave;
         let lanes = shared.lanes;
-        self.enter(frame, shared, visits, fetched, |_| {
+        let end = self.enter(frame, shared, visits, fetched, |_| {
             type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
             // SAFETY: the text is code that `Code` made for this signature, mapped executable and kept for ever.
             let entry = unsafe { std::mem::transmute::<*const u8, Entry>(block.code.entry()) };
@@ -229,7 +231,8 @@ impl Native {
         let left = super::number(&mut block.bytes, block::WAVES);
         self.collect_counts(frame, shared, wave);
         let (elements, bytes) = block.stored(lanes);
-        Ended { waves: waves - left, processors: super::number(&mut block.bytes, block::PROCESSORS), elements, bytes }
+        let processors = super::number(&mut block.bytes, block::PROCESSORS);
+        Ended { waves: waves - left, processors, elements, bytes, underflows: end == super::UNDERFLOW }
     }
 }
 

@@ -78,9 +78,7 @@ const fn is_plain(lir: &Lir) -> bool {
             | Lir::Fma(..)
             | Lir::MulAdd(..)
             | Lir::ConstRelative { .. }
-            | Lir::Set(_, _, None)
-            | Lir::Store(..)
-            | Lir::Written(..)
+            | Lir::Set(..)
     )
 }
 
@@ -140,7 +138,6 @@ impl Select<'_> {
         }
         self.push(Lir::StopIfNone(1));
         let single = items.len() == 1;
-        self.has_deferred |= !single;
         for Item { lir, dst, follows, rule, .. } in items {
             if follows {
                 self.push(lir);

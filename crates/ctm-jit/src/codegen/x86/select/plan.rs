@@ -1,14 +1,12 @@
 //! What is known of a block before its instructions are chosen: who uses vectors, and which are made where they are stored.
 
-use super::{Known, Select, makes, merges, operands, whole};
+use super::{Known, Select, makes, operands};
 use crate::codegen::x86::lir::{Src, Vector};
-use crate::ir::x1k::{Block, File, Op, Under, Value, Var};
+use crate::ir::x1k::{Block, Op, Value, Var};
 
 /// What is known of one block before its instructions are chosen.
 pub(super) struct Plan<'a> {
     pub block: &'a Block,
-    /// Every lane of every copy runs in it.
-    pub all_here: bool,
     pub known: &'a [Known],
     /// Of each operation.
     pub notes: Vec<Note>,
@@ -23,12 +21,8 @@ pub(super) struct Note {
     pub before: u32,
     /// A read of a variable that needs a copy, as the variable changes before the last use.
     pub copied: bool,
-    /// The store that it goes to has the mask of the running lanes.
-    pub masked: bool,
     /// A [`Op::Scale`] reads it.
     pub scaled: bool,
-    /// Of a fetch: the channels that are read.
-    pub channels: u8,
     /// Where it goes as it is made.
     pub location: Option<Vector>,
     /// Where it is, once made.
@@ -37,22 +31,12 @@ pub(super) struct Note {
 
 impl Default for Note {
     fn default() -> Self {
-        Self {
-            uses: 0,
-            last_use: 0,
-            before: NONE,
-            location: None,
-            copied: false,
-            masked: false,
-            scaled: false,
-            channels: 0,
-            at: None,
-        }
+        Self { uses: 0, last_use: 0, before: NONE, location: None, copied: false, scaled: false, at: None }
     }
 }
 
 impl<'a> Select<'a> {
-    pub(super) fn plan<'b>(&mut self, index: usize, block: &'b Block, waited: bool) -> Plan<'b>
+    pub(super) fn plan<'b>(&mut self, index: usize, block: &'b Block) -> Plan<'b>
     where
         'a: 'b,
     {
@@ -61,17 +45,15 @@ impl<'a> Select<'a> {
         notes.clear();
         notes.resize(count, Note::default());
         let facts = self.facts;
-        let mut plan = Plan { block, all_here: block.all_run() && !waited, known: &facts.vectors[index], notes };
+        let mut plan = Plan { block, known: &facts.vectors[index], notes };
         for (place, op) in block.ops.iter().enumerate() {
             for value in operands(block, op) {
                 let note = &mut plan.notes[value.index()];
                 note.uses += 1;
                 note.last_use = place as u32;
             }
-            match *op {
-                Op::Scale(value, _) => plan.notes[value.index()].scaled = true,
-                Op::Texel(fetch, channel) => plan.notes[fetch.index()].channels |= 1 << channel,
-                _ => {}
+            if let Op::Scale(value, _) = *op {
+                plan.notes[value.index()].scaled = true;
             }
         }
         let mut tables = std::mem::take(&mut self.tables);
@@ -90,7 +72,6 @@ impl<'a> Select<'a> {
                 Op::Pick { x, y, a, b, .. } => until(&[x, y, a, b]),
                 Op::Get(var) => _ = tables.write_after(var, place),
                 Op::Set(var, ..) => tables.write_after(var, place).next_write = place as u32,
-                Op::SetRelative { channel, .. } => tables.relative[usize::from(channel)].0 = place as u32,
                 _ => {}
             }
         }
@@ -104,7 +85,7 @@ impl<'a> Select<'a> {
                     }
                     tables.vars[var.index()].last_access = place as u32;
                 }
-                Op::Set(var, value, under) => {
+                Op::Set(var, value, _) => {
                     let made = value.index();
                     let still_read = || {
                         let mut earlier = tables.vars[var.index()].newest as usize;
@@ -117,7 +98,7 @@ impl<'a> Select<'a> {
                         false
                     };
                     if let Some(vector) = self.vars.of(var)
-                        && self.may_leave_register(&plan, made, under)
+                        && may_leave_register(&plan, made)
                         // Nothing reads or writes the variable in between,
                         && tables.last_access(var) <= made
                         // nothing is still to be read of the old value, and of an earlier vector that went to the same place,
@@ -125,15 +106,11 @@ impl<'a> Select<'a> {
                         // and no later store changes the place before the last use of this value.
                         && plan.notes[made].last_use < tables.writes[place]
                     {
-                        let masked = !whole(plan.all_here, under);
                         let note = &mut plan.notes[made];
-                        (note.location, note.masked) = (Some(vector), masked);
+                        note.location = Some(vector);
                         note.before = std::mem::replace(&mut tables.vars[var.index()].newest, made as u32);
                     }
                     tables.vars[var.index()].last_access = place as u32;
-                }
-                Op::SetRelative { channel, .. } | Op::GetRelative { file: File::Temp, channel, .. } => {
-                    tables.relative[usize::from(channel)].1 = place as u32;
                 }
                 _ => {}
             }
@@ -141,28 +118,23 @@ impl<'a> Select<'a> {
         self.tables = tables;
         plan
     }
+}
 
-    /// Whether what a store stores may be made where it goes.
-    fn may_leave_register(&self, plan: &Plan<'_>, made: usize, under: Under) -> bool {
-        let op = &plan.block.ops[made];
-        let masked = !whole(plan.all_here, under);
-        let merges = self.merges && under == Under::default() && merges(op) && !plan.known[made].seen;
-        makes(op) && plan.notes[made].location.is_none() && (!masked || merges)
-    }
+/// Whether what a store stores may be made where it goes.
+fn may_leave_register(plan: &Plan<'_>, made: usize) -> bool {
+    makes(&plan.block.ops[made]) && plan.notes[made].location.is_none()
 }
 
 /// No place of a block.
 const NONE: u32 = u32::MAX;
 
-/// What is looked up by variable while a block is planned; a relative address may be any temporary.
+/// What is looked up by variable while a block is planned.
 #[derive(Default)]
 pub(super) struct Tables {
     /// For each operation that reads or stores a variable, the next one that may store into it.
     writes: Vec<u32>,
     /// By variable.
     vars: Vec<VarState>,
-    /// The next and the last operation with a relative address, by channel.
-    relative: [(u32, u32); 4],
 }
 
 #[derive(Clone, Copy)]
@@ -185,7 +157,6 @@ impl Tables {
     fn begin(&mut self, count: usize) {
         self.vars.clear();
         self.vars.resize(Var::COUNT, VarState::default());
-        self.relative = [(NONE, 0); 4];
         self.writes.clear();
         self.writes.resize(count, NONE);
     }
@@ -193,13 +164,11 @@ impl Tables {
     /// Notes for an operation on a variable which store into it is next, where those behind it are known.
     fn write_after(&mut self, var: Var, place: usize) -> &mut VarState {
         let state = &mut self.vars[var.index()];
-        let relative = if var.output_index().is_none() { self.relative[var.index() % 4].0 } else { NONE };
-        self.writes[place] = state.next_write.min(relative);
+        self.writes[place] = state.next_write;
         state
     }
 
     fn last_access(&self, var: Var) -> usize {
-        let relative = if var.output_index().is_none() { self.relative[var.index() % 4].1 } else { 0 };
-        self.vars[var.index()].last_access.max(relative) as usize
+        self.vars[var.index()].last_access as usize
     }
 }

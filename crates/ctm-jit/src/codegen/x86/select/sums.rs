@@ -6,7 +6,7 @@ use super::{EQUAL, NOT_EQUAL, Select, factor, resolve};
 use crate::codegen::x86::asm;
 use crate::codegen::x86::lir::{Class, Lir, Negated, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
-use crate::ir::x1k::{Code, Op, Under, Value};
+use crate::ir::x1k::Value;
 use ctm_exec::float::{ONE, SIGN};
 use ctm_isa::x1k::ops::Omod;
 
@@ -14,7 +14,6 @@ impl Select<'_> {
     pub(super) fn mad(&mut self, plan: &Plan<'_>, dst: Vector, abc: [Value; 3], zero_wins: bool, omod: Omod) {
         let resolved = abc.map(|value| resolve(plan.block, value));
         let [a, b, c] = resolved.map(|(value, _)| self.src(plan, value));
-        let zero_wins = zero_wins && ![a, b].iter().any(|src| self.is_ordinary(*src));
         let negated = Negated { product: resolved[0].1 != resolved[1].1, summand: resolved[2].1 };
         if omod == Omod::U1 && !zero_wins {
             return self.plain_mad(dst, negated, [a, b, c]);
@@ -42,8 +41,7 @@ impl Select<'_> {
             self.push(Lir::Two(asm::MUL, result, sum_src, by));
         }
         let grows = matches!(omod, Omod::U2 | Omod::U4 | Omod::U8);
-        self.assumed |= grows && !self.careful;
-        if omod != Omod::U1 && (self.careful || !grows) {
+        if omod != Omod::U1 {
             let by = factor(omod);
             // The sum was rounded, and fell out of the range of single precision, before it was scaled: scale first instead.
             if grows {
@@ -74,26 +72,6 @@ impl Select<'_> {
         }
     }
 
-    /// A sum or product that goes where a store under a mask wants it: what other lanes hold there serves as well as what they would get.
-    pub(super) fn masked(&mut self, plan: &Plan<'_>, dst: Vector, abc: [Value; 3], zero_wins: bool, omod: Omod) {
-        let made = self.fresh();
-        self.mad(plan, made, abc, zero_wins, omod);
-        if !self.deferred.is_empty() {
-            return self.push(Lir::Set(dst, Src::Vector(made), Some(Under::default())));
-        }
-        let under = Under::default();
-        let masked = match self.lines.lir.last() {
-            Some(&Lir::Two(op, _, a, b)) => Lir::TwoUnder(op, dst, a, b, under),
-            Some(&Lir::Fma(negated, _, abc)) if abc.contains(&Src::Vector(dst)) => {
-                Lir::FmaUnder(negated, dst, abc, under)
-            }
-            _ => return self.push(Lir::Set(dst, Src::Vector(made), Some(under))),
-        };
-        self.lines.lir.pop();
-        self.split();
-        self.push(masked);
-    }
-
     fn plain_mad(&mut self, dst: Vector, negated: Negated, [a, b, c]: [Src; 3]) {
         const MINUS_ONE: u32 = ONE | SIGN;
         let by_one = b == Src::Literal(ONE);
@@ -107,22 +85,4 @@ impl Select<'_> {
             _ => Lir::Fma(negated, dst, [a, b, c]),
         });
     }
-}
-
-/// The components of constants by which a program multiplies what may be no number, in order.
-pub fn factors(code: &Code) -> Vec<u16> {
-    let mut found = Vec::new();
-    for block in &code.blocks {
-        for op in &block.ops {
-            let Op::Mad { a, b, zero_wins: true, .. } = *op else { continue };
-            for factor in [a, b] {
-                if let Op::Const(component) = block.op_at(resolve(block, factor).0) {
-                    found.push(component);
-                }
-            }
-        }
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
 }

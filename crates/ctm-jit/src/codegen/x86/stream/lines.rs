@@ -130,7 +130,7 @@ impl Emit<'_> {
             return;
         }
         match *lir {
-            Lir::Set(dst, a, _) => self.copy(dst, a, unit),
+            Lir::Set(dst, a) => self.copy(dst, a, unit),
             Lir::ConstRelative { frame, base, channel, dst } => {
                 if let Location::Constant { slot, offset } = self.constant_location(frame, base, channel) {
                     self.make(dst, unit, |e, dst| {

@@ -28,7 +28,7 @@ pub use super::Frame;
 use super::executable;
 use super::isa::Isa;
 use super::lir::{Group, Lines, Lir, Src, Vars, Vector};
-use super::select::{Facts, Rows, Select};
+use super::select::{Facts, Select};
 use crate::codegen::x86::allocate::{Given, Lives, Ranges};
 use crate::ir::x1k::{BlockId, Op, Var};
 use crate::launch::lanes::ENTRY;
@@ -327,8 +327,8 @@ impl Chosen {
         let vars = Vars::new(used.iter().collect());
         let start_vars: Vec<Var> = starts.iter().map(|s| s.0).collect();
         let facts = Facts::of(code, &start_vars);
-        let mut select = Select::new(isa, &vars, &facts, Rows { coordinates: 0, texels: 0 });
-        let mut lines: Vec<Lines> = (0..).zip(&code.blocks).map(|(n, block)| select.block(n, block, false)).collect();
+        let mut select = Select::new(isa, &vars, &facts);
+        let mut lines: Vec<Lines> = (0..).zip(&code.blocks).map(|(n, block)| select.block(n, block)).collect();
         let mut vectors = select.vectors as usize;
         let mut loads = Vec::new();
         let mut number = 0;
@@ -465,7 +465,6 @@ fn reorder(lines: &Lines, fetches: &[Fetch], number: &mut usize, vars: usize, lo
                     current = fetches.next().copied();
                     *number += 1;
                 }
-                Lir::Store(..) | Lir::Write(..) | Lir::Reference(_) | Lir::Written(..) | Lir::Guard { .. } => {}
                 Lir::Copy(dst, Src::Row(offset)) => {
                     let Some(fetch) = current else { continue };
                     loads.push(Load { fetch, number: *number, channel: (offset / 64) as u8 });

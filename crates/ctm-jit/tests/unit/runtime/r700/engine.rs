@@ -37,6 +37,8 @@ fn corpus_programs_run_here() {
             let of = crate::codegen::x86::r700::Variant {
                 isa,
                 moderate: false,
+                ordinary: false,
+                careful: false,
                 linear: false,
                 levels: false,
                 counts: true,

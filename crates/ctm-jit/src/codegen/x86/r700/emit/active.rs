@@ -113,9 +113,11 @@ fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
         // It goes from lane to lane.
         Ins::SetRelative(.., under) if lies != Lies::InMasks => (whole(under == M::ACTIVE), false),
         Ins::Set(.., under) | Ins::Keep(.., under) if lies == Lies::Nowhere => (whole(under == M::ACTIVE), false),
-        Ins::Set(.., under) | Ins::SetTwo(.., under) | Ins::SetRelative(.., under) | Ins::Keep(.., under) => {
-            ((under == M::ACTIVE).then_some(Needs::PIECES), false)
-        }
+        Ins::Set(.., under)
+        | Ins::SetTwo(.., under)
+        | Ins::SetFma(.., under)
+        | Ins::SetRelative(.., under)
+        | Ins::Keep(.., under) => ((under == M::ACTIVE).then_some(Needs::PIECES), false),
         Ins::EndKeep => (Some(Needs::PIECES), true),
         Ins::Mark(_, under) => (whole(under == M::ACTIVE), false),
         Ins::Tally(_, _, lanes) => (whole(lanes == M::ACTIVE), false),
@@ -125,7 +127,10 @@ fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
         Ins::Call(..) | Ins::Sample(..) | Ins::Yield(_) => (whole(true), true),
         Ins::Lir(_)
         | Ins::Split
-        | Ins::ZeroRule(..)
+        | Ins::BeginRare(_)
+        | Ins::Again(_)
+        | Ins::EndRare
+        | Ins::Guard(..)
         | Ins::GetRelative(..)
         | Ins::Number(..)
         | Ins::BeginLanes

@@ -8,7 +8,7 @@
 //! | rsi, rdi | the frame, moved by a piece's bytes of rows, and by those of masks (`pieces`) |
 //! | rdx | what is looked up |
 
-use super::{ACTIVE, Emit};
+use super::{ACTIVE, Emit, FORM_ROWS};
 use crate::codegen::x86::asm::{
     ADD, ADD_I32, AND, BROADCAST, CMP_F32, Cond, EQUAL_I32, Int, Label, MIN_U32, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32,
     PERMUTE_IN_QUAD, RAX, RBX, RCX, RDI, RDX, Rm, SHIFT_IMM, SUB, V, XOR,
@@ -16,6 +16,7 @@ use crate::codegen::x86::asm::{
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::r700::facts::{NOT_LESS, UNORDERED};
+use crate::codegen::x86::r700::forms::{self, Names};
 use crate::codegen::x86::r700::{Looked, Sample, UNCOMPARED, argument, result, table};
 use crate::codegen::x86::texels::{Axis, REPEATS_BELOW, Texels, clamped};
 use crate::codegen::x86::vectors::{Access, Place, Vectors};
@@ -71,6 +72,7 @@ impl Emit<'_> {
             let linear = if self.input.linear { self.asm.label() } else { from };
             self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 2);
             self.asm.jump_if(Cond::Equal, linear);
+            self.other(sample, number, back, from);
             if self.input.linear {
                 self.linear.push((linear, back, from, *sample, at));
             }
@@ -169,9 +171,9 @@ impl Emit<'_> {
     }
 
     /// Goes to `from` where a coordinate that repeats is too large, before anything has been written, so that a call can still do everything.
-    fn bound_by_signs(&mut self, sample: &Sample, at: i32, from: Label) {
+    fn bound_by_signs(&mut self, sample: &Sample, at: i32, from: Label, routine: bool) {
         let Looked::Nearest { unnormalised, .. } = sample.looked else { return };
-        for axis in (0..2).filter(|&axis| !unnormalised[axis]) {
+        for axis in (0..2).filter(|&axis| routine || !unnormalised[axis]) {
             let fine = self.asm.label();
             self.asm.int_store_imm(Int::Cmp, false, RBX, at + table::PERIOD + 4 * axis as i32, 0);
             self.asm.jump_if(Cond::Equal, fine);
@@ -256,7 +258,7 @@ impl Emit<'_> {
 
     /// The nearest texels: coordinates clamped to the texture.
     fn nearest_by_gathers(&mut self, sample: &Sample, at: i32, from: Label) {
-        self.bound_by_signs(sample, at, from);
+        self.bound_by_signs(sample, at, from, false);
         self.begin(sample, at);
         self.with_registers(OTHER, |e| {
             for (axis, to) in [X, Y].into_iter().enumerate() {
@@ -279,9 +281,31 @@ impl Emit<'_> {
     pub(super) fn weighed_by_gathers(&mut self) {
         for (begin, back, from, sample, at) in std::mem::take(&mut self.linear) {
             self.asm.place(begin);
-            self.bound_by_signs(&sample, at, from);
+            self.bound_by_signs(&sample, at, from, false);
             self.begin(&sample, at);
             self.with_registers(BESIDE, |e| e.weigh_by_gathers(&sample, at));
+            self.found(&sample);
+            self.asm.jump(back);
+        }
+    }
+
+    /// Lookups by routines.
+    pub(super) fn others_by_gathers(&mut self) {
+        let names = Names::of(Isa::Avx2);
+        for (begin, back, from, sample, number) in std::mem::take(&mut self.others) {
+            let at = self.table_of(number);
+            self.begin_other(number, [begin, back, from]);
+            self.bound_by_signs(&sample, at, from, true);
+            self.begin(&sample, at);
+            self.begin_routine(number, FORM_ROWS);
+            self.with_registers(Names::FIRST, |e| {
+                e.texel_coordinate(&sample, 0, at, names.x);
+                e.texel_coordinate(&sample, 1, at, names.y);
+                e.asm.call(forms::TABLE, table::ROUTINE);
+                for (register, element) in names.channels().into_iter().zip(0..) {
+                    e.store_element(register, &sample, element);
+                }
+            });
             self.found(&sample);
             self.asm.jump(back);
         }

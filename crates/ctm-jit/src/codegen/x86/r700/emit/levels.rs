@@ -75,7 +75,7 @@ impl Emit<'_> {
         self.asm.place(begin);
         self.is_spread = false;
         // Other levels are smaller: their coordinates are larger by the offset at most, which the bound leaves room for.
-        self.bound(sample, at, from);
+        self.bound(sample, at, from, false);
         if matches!(routine.detail, Detail::Computed { set: false } | Detail::Biased { set: false }) {
             self.one_face(sample, routine, from);
         }

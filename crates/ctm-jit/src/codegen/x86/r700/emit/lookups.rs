@@ -11,6 +11,7 @@ use crate::codegen::x86::elements::{self, Elements};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::r700::facts::{INT_NOT_EQUAL, NOT_LESS, UNORDERED};
+use crate::codegen::x86::r700::forms::{self, Names};
 use crate::codegen::x86::r700::wide::SHR;
 use crate::codegen::x86::r700::{Looked, Sample, UNCOMPARED, argument, head, result, table};
 use crate::codegen::x86::texels::{Axis, REPEATS_BELOW, Texels, clamped};
@@ -35,14 +36,9 @@ impl Emit<'_> {
         self.asm.jump_if(Cond::Equal, from);
         if matches!(sample.looked, Looked::Nearest { .. }) {
             let linear = if self.input.linear { self.asm.label() } else { from };
-            let levels = if self.input.levels && !sample.looked.compares() { self.asm.label() } else { from };
             self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 2);
             self.asm.jump_if(Cond::Equal, linear);
-            // Without code for them, their tables say that there is no binding.
-            if levels != from {
-                self.asm.jump_if(Cond::Above, levels);
-                self.levels.push((levels, back, from, number));
-            }
+            self.other(sample, number, back, from);
             if self.input.linear {
                 self.linear.push((linear, back, from, *sample, at));
             }
@@ -55,6 +51,61 @@ impl Emit<'_> {
         self.asm.place(back);
         self.is_spread = false;
         self.calls.push((from, back, *sample));
+    }
+
+    /// Leaves for a lookup by a routine, or of mipmap levels. Comparisons have no binding there.
+    pub(super) fn other(&mut self, sample: &Sample, number: i32, back: Label, from: Label) {
+        if sample.looked.compares() {
+            return;
+        }
+        let begin = self.asm.label();
+        self.asm.jump_if(Cond::Above, begin);
+        self.others.push((begin, back, from, *sample, number));
+    }
+
+    /// The beginning of such a lookup. Without code for levels, their tables say that there is no binding.
+    pub(super) fn begin_other(&mut self, number: i32, [begin, back, from]: [Label; 3]) {
+        self.asm.place(begin);
+        self.is_spread = false;
+        if self.input.levels {
+            let levels = self.asm.label();
+            self.asm.int_store_imm(Int::Cmp, true, RBX, self.table_of(number) + table::BOUND, 3);
+            self.asm.jump_if(Cond::Equal, levels);
+            self.levels.push((levels, back, from, number));
+        }
+    }
+
+    /// Points to what routines work on: the lookup's table and rows.
+    pub(super) fn begin_routine(&mut self, number: i32, rows: i32) {
+        for (register, at) in [(forms::TABLE, self.table_of(number)), (forms::OWN, self.input.layout.save + rows)] {
+            self.asm.move_wide(register, RBX);
+            self.asm.wide_imm(Int::Add, register, at);
+        }
+    }
+
+    /// Lookups by routines.
+    pub(super) fn other_lookups(&mut self) {
+        let names = Names::of(Isa::Avx512);
+        for (begin, back, from, sample, number) in std::mem::take(&mut self.others) {
+            let at = self.table_of(number);
+            self.begin_other(number, [begin, back, from]);
+            self.bound(&sample, at, from, true);
+            self.begin(&sample, at);
+            self.begin_routine(number, 0);
+            for piece in self.pieces() {
+                for (axis, to) in [names.x, names.y].into_iter().enumerate() {
+                    let u = self.in_texels(&sample, axis, piece, at, to);
+                    if u != to {
+                        self.asm.vector(MOVAPS, to, 0, Rm::Reg(u));
+                    }
+                }
+                self.asm.call(forms::TABLE, table::ROUTINE);
+                for (register, dst) in names.channels().into_iter().zip(sample.dst) {
+                    dst.into_iter().for_each(|dst| self.put(dst, piece, register));
+                }
+            }
+            self.asm.jump(back);
+        }
     }
 
     /// The table of a lookup.
@@ -113,10 +164,11 @@ impl Emit<'_> {
         u
     }
 
-    /// Goes to `from` where a coordinate that repeats is too large, before anything has been written, so that a call can still do everything.
-    pub(super) fn bound(&mut self, sample: &Sample, at: i32, from: Label) {
+    /// Goes to `from` where a coordinate that repeats is too large, before anything has been written, so that a call can still do everything. Only
+    /// for routines those may repeat that count texels.
+    pub(super) fn bound(&mut self, sample: &Sample, at: i32, from: Label, routine: bool) {
         let Looked::Nearest { unnormalised, .. } = sample.looked else { return };
-        for axis in (0..2).filter(|&axis| !unnormalised[axis]) {
+        for axis in (0..2).filter(|&axis| routine || !unnormalised[axis]) {
             let fine = self.asm.label();
             self.asm.int_store_imm(Int::Cmp, false, RBX, at + table::PERIOD + 4 * axis as i32, 0);
             self.asm.jump_if(Cond::Equal, fine);
@@ -163,7 +215,7 @@ impl Emit<'_> {
     }
 
     fn nearest(&mut self, sample: &Sample, at: i32, from: Label) {
-        self.bound(sample, at, from);
+        self.bound(sample, at, from, false);
         self.begin(sample, at);
         let compares = sample.looked.compares();
         for piece in self.pieces() {
@@ -224,7 +276,7 @@ impl Emit<'_> {
         for (begin, back, from, sample, at) in std::mem::take(&mut self.linear) {
             self.asm.place(begin);
             self.is_spread = false;
-            self.bound(&sample, at, from);
+            self.bound(&sample, at, from, false);
             self.begin(&sample, at);
             self.asm.int_imm(RCX, 0xffff);
             for piece in self.pieces() {

@@ -26,10 +26,15 @@ pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
         for ins in list {
             match *ins {
                 Ins::Mask(op) => op.reads().into_iter().flatten().chain([op.writes()]).for_each(&mut note),
-                Ins::Set(.., m) | Ins::SetTwo(.., m) | Ins::SetRelative(.., m) | Ins::Mark(_, m) | Ins::EndLanes(m) => {
+                Ins::Set(.., m)
+                | Ins::SetTwo(.., m)
+                | Ins::SetFma(.., m)
+                | Ins::SetRelative(.., m)
+                | Ins::Mark(_, m)
+                | Ins::EndLanes(m) => {
                     note(m);
                 }
-                Ins::Keep(.., m) => note(m),
+                Ins::Keep(.., m) | Ins::Guard(m, ..) => note(m),
                 _ => {}
             }
         }

@@ -2,16 +2,16 @@
 //!
 //! All pieces stand one behind the other, or, where there are many and the run is long, the run is a loop over them.
 
-use super::{ACTIVE, Emit, Slow};
+use super::{ACTIVE, Emit, Rare};
 use crate::codegen::x86::allocate::MOST_PIECES;
 use crate::codegen::x86::asm::{
     AND_F32, BROADCAST, BROADCAST_BYTE, CMP_F32, Cond, Gpr, Int, MOVUPS_LOAD, RAX, RBX, RDI, RSI, Rm, SHIFT_LEFT_LANES,
 };
-use crate::codegen::x86::lir::{Lir, Src, Vector};
-use crate::codegen::x86::r700::Ins;
+use crate::codegen::x86::lir::{Class, Lir, Src};
 use crate::codegen::x86::r700::facts::{EQUAL, UNORDERED};
 use crate::codegen::x86::r700::runs::MOST_MASKS;
 use crate::codegen::x86::r700::wide::{SHL, SHR};
+use crate::codegen::x86::r700::{Check, Ins};
 use crate::codegen::x86::vectors::{Place, Vectors};
 use crate::ir::r700::M;
 use std::ops::Range;
@@ -25,9 +25,9 @@ const END: Gpr = 9;
 /// The most instructions of a run whose pieces stand one behind the other, all of them together.
 const STRAIGHT: usize = 200;
 
-impl Emit<'_> {
+impl<'a> Emit<'a> {
     /// The instructions of a block, which has these runs.
-    pub(super) fn runs(&mut self, list: &[Ins], runs: &[Range<usize>]) {
+    pub(super) fn runs(&mut self, list: &'a [Ins], runs: &[Range<usize>]) {
         let mut at = 0;
         for run in runs {
             list[at..run.start].iter().for_each(|ins| self.effect(ins));
@@ -43,7 +43,7 @@ impl Emit<'_> {
         self.input.pieces > MOST_PIECES && size * usize::from(self.input.pieces) > STRAIGHT
     }
 
-    fn run(&mut self, run: &[Ins]) {
+    fn run(&mut self, run: &'a [Ins]) {
         let under_active =
             |ins: &Ins| matches!(*ins, Ins::Set(.., M::ACTIVE) | Ins::Keep(.., M::ACTIVE) | Ins::EndKeep);
         let is_looped = self.is_looped(run);
@@ -95,11 +95,13 @@ impl Emit<'_> {
     }
 
     /// One piece of a run.
-    fn piece(&mut self, run: &[Ins], piece: u8) {
+    fn piece(&mut self, run: &'a [Ins], piece: u8) {
         self.in_mask = None;
         let mut made = MADE.into_iter();
         let mut end = None;
-        for ins in run {
+        let mut at = 0;
+        while let Some(ins) = run.get(at) {
+            at += 1;
             match *ins {
                 Ins::Split => end.take().into_iter().for_each(|end| self.asm.place(end)),
                 Ins::Lir(ref lir) => {
@@ -108,7 +110,12 @@ impl Emit<'_> {
                     }
                     self.line(lir, piece);
                 }
-                Ins::ZeroRule(dst, a, b) => self.zero_rule_of(dst, a, b, piece),
+                Ins::BeginRare(check) => {
+                    let body = super::rare_body(&run[at..]);
+                    at += body.len() + 1;
+                    self.rare_of_piece(check, body, piece);
+                }
+                Ins::Again(_) | Ins::EndRare => {}
                 Ins::Set(dst, src, M::EXISTING) => self.copy(dst, src, piece),
                 Ins::Set(dst, src, under) => self.set_under(dst, src, under, piece),
                 Ins::Number(dst, m) => {
@@ -121,11 +128,12 @@ impl Emit<'_> {
                 Ins::EndLanes(_) => made.next().into_iter().for_each(|register| self.collect(register, piece)),
                 Ins::EndKeep => self.keep_piece(piece),
                 Ins::BeginLanes => {}
-                Ins::SetTwo(..) => debug_assert!(false, "{ins:?} is for AVX-512"),
+                Ins::SetTwo(..) | Ins::SetFma(..) => debug_assert!(false, "{ins:?} is for AVX-512"),
                 Ins::SetRelative(..)
                 | Ins::Mark(..)
                 | Ins::Mask(_)
                 | Ins::Tally(..)
+                | Ins::Guard(..)
                 | Ins::Call(..)
                 | Ins::Yield(_)
                 | Ins::Sample(..)
@@ -224,30 +232,31 @@ impl Emit<'_> {
         }
     }
 
-    /// Where some product is not a number, the slow part looks why.
-    fn zero_rule_of(&mut self, dst: Vector, a: Src, b: Src, piece: u8) {
+    /// Looks whether something rare has happened in a piece.
+    fn rare_of_piece(&mut self, check: Check, body: &'a [Ins], piece: u8) {
         let (from, back, mask) = (self.asm.label(), self.asm.label(), self.mask());
-        self.line(&Lir::Test(CMP_F32, UNORDERED, 1, Src::Vector(dst), Src::Vector(dst), 0), piece);
+        match check {
+            Check::Nan(vectors) => {
+                let mut all = vectors.into_iter().flatten().map(Src::Vector);
+                let mut k = 1;
+                while let Some(a) = all.next() {
+                    self.line(&Lir::Test(CMP_F32, UNORDERED, k, a, all.next().unwrap_or(a), 0), piece);
+                    if k > 1 {
+                        self.line(&Lir::Or(1, 1, k), piece);
+                    }
+                    k = 2;
+                }
+            }
+            Check::Infinite(vector) => self.line(&Lir::Class(Class::Infinite, 1, Src::Vector(vector), 0), piece),
+            Check::Zero(vector) => {
+                self.line(&Lir::Test(CMP_F32, EQUAL, 1, Src::Vector(vector), Src::Literal(0), 0), piece);
+            }
+        }
         self.asm.signs(RAX, mask);
         self.asm.test(RAX, RAX);
         self.asm.jump_if(Cond::NotEqual, from);
         self.asm.place(back);
-        self.slow.push(Slow { from, back, piece, is_moved: self.is_moved, rule: (dst, a, b) });
-    }
-
-    /// What looks closer, behind all blocks. Mask 1 holds where products are not numbers.
-    pub(super) fn slow_rules_of_pieces(&mut self) {
-        let zero = Src::Literal(0);
-        for Slow { from, back, piece, is_moved, rule: (dst, a, b) } in std::mem::take(&mut self.slow) {
-            self.is_moved = is_moved;
-            self.asm.place(from);
-            self.line(&Lir::Test(CMP_F32, EQUAL, 2, a, zero, 1), piece);
-            self.line(&Lir::Test(CMP_F32, EQUAL, 3, b, zero, 1), piece);
-            self.line(&Lir::Or(2, 2, 3), piece);
-            self.line(&Lir::Merge(dst, 2, zero), piece);
-            self.asm.jump(back);
-        }
-        self.is_moved = false;
+        self.rare.push(Rare { from, back, pieces: piece..piece + 1, is_moved: self.is_moved, body });
     }
 
     /// Where a piece of the active lanes lies as sign bits.

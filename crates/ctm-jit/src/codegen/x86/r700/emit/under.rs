@@ -1,15 +1,16 @@
 //! What is done under masks of lanes; what makes masks with AVX-512 (on AVX2: `pieces`).
 
-use super::{COLLECTED, Emit, SCRATCH, Slow};
+use super::{COLLECTED, Emit, Rare, SCRATCH};
 use crate::codegen::x86::asm::{CMP_F32, Cond, Int, MOVUPS_LOAD, MOVUPS_STORE, RAX, RCX};
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::lir::{K, Lir, Src, Vector};
-use crate::codegen::x86::r700::facts::{EQUAL, UNORDERED};
+use crate::codegen::x86::lir::{Class, K, Lir, Src, Vector};
+use crate::codegen::x86::r700::facts::EQUAL;
 use crate::codegen::x86::r700::wide::{SHL, SHR};
+use crate::codegen::x86::r700::{Check, Ins};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::r700::M;
 
-impl Emit<'_> {
+impl<'a> Emit<'a> {
     /// Stores into a vector in the lanes of a mask.
     pub(super) fn set_under(&mut self, dst: Vector, src: Src, under: M, piece: u8) {
         match self.isa() {
@@ -87,39 +88,65 @@ impl Emit<'_> {
         self.is_whole = false;
     }
 
-    /// Where some product is not a number, the slow part looks why.
-    pub(super) fn zero_rule(&mut self, dst: Vector, a: Src, b: Src) {
-        let it = Src::Vector(dst);
+    /// Looks whether something rare has happened in a lane, of whatever piece: AVX-512.
+    pub(super) fn rare_of_all(&mut self, check: Check, body: &'a [Ins]) {
+        /// None of two numbers is a NaN.
+        const ORDERED: u8 = 7;
         let (from, back) = (self.asm.label(), self.asm.label());
-        // A comparison of two registers finds what is unordered in either.
-        for (x, k) in self.pieces().step_by(2).zip(1..) {
-            let y = (x + 1).min(self.input.pieces - 1);
-            let x = self.reg(it, x, SCRATCH);
-            let y = self.rm(it, y);
-            self.asm.evex(CMP_F32, k, x, y, 0, false, Some(UNORDERED));
-        }
-        if self.input.pieces > 2 {
-            self.asm.mask_or(1, 1, 2);
-        }
+        let happened = match check {
+            Check::Nan(vectors) => {
+                // A comparison of two registers finds what is unordered in either.
+                let pieces = self.pieces();
+                let all: Vec<(Src, u8)> = vectors
+                    .into_iter()
+                    .flatten()
+                    .flat_map(|vector| pieces.clone().map(move |piece| (Src::Vector(vector), piece)))
+                    .collect();
+                for (n, pair) in all.chunks(2).enumerate() {
+                    let [(a, of_a), (b, of_b)] = [pair[0], pair[pair.len() - 1]];
+                    let a = self.reg(a, of_a, SCRATCH);
+                    let b = self.rm(b, of_b);
+                    self.asm.evex(CMP_F32, 1, a, b, u8::from(n > 0), false, Some(ORDERED));
+                }
+                Cond::AboveEqual
+            }
+            Check::Infinite(vector) | Check::Zero(vector) => {
+                for (piece, k) in self.pieces().zip([1, 2, 2, 2]) {
+                    let it = Src::Vector(vector);
+                    self.line(
+                        &match check {
+                            Check::Zero(_) => Lir::Test(CMP_F32, EQUAL, k, it, Src::Literal(0), 0),
+                            _ => Lir::Class(Class::Infinite, k, it, 0),
+                        },
+                        piece,
+                    );
+                    if piece > 0 {
+                        self.asm.mask_or(1, 1, 2);
+                    }
+                }
+                Cond::NotEqual
+            }
+        };
+        // The carry flag says that all lanes are in it.
         self.asm.mask_test(1);
-        self.asm.jump_if(Cond::NotEqual, from);
+        self.asm.jump_if(happened, from);
         self.asm.place(back);
-        self.slow.push(Slow { from, back, piece: 0, is_moved: false, rule: (dst, a, b) });
+        self.rare.push(Rare { from, back, pieces: self.pieces(), is_moved: false, body });
     }
 
-    /// What looks closer, behind all blocks.
-    pub(super) fn slow_rules(&mut self) {
-        for Slow { from, back, rule: (dst, a, b), .. } in std::mem::take(&mut self.slow) {
+    /// What is done where something rare has happened, behind all blocks.
+    pub(super) fn rare_parts(&mut self) {
+        for Rare { from, back, pieces, is_moved, body } in std::mem::take(&mut self.rare) {
+            self.is_moved = is_moved;
             self.asm.place(from);
-            let (it, zero) = (Src::Vector(dst), Src::Literal(0));
-            for piece in self.pieces() {
-                self.line(&Lir::Test(CMP_F32, UNORDERED, 1, it, it, 0), piece);
-                self.line(&Lir::Test(CMP_F32, EQUAL, 2, a, zero, 1), piece);
-                self.line(&Lir::Test(CMP_F32, EQUAL, 3, b, zero, 1), piece);
-                self.line(&Lir::Or(2, 2, 3), piece);
-                self.line(&Lir::Merge(dst, 2, zero), piece);
+            for piece in pieces {
+                let lirs = body
+                    .iter()
+                    .filter_map(|ins| if let Ins::Lir(lir) | Ins::Again(lir) = ins { Some(lir) } else { None });
+                lirs.for_each(|lir| self.line(lir, piece));
             }
             self.asm.jump(back);
         }
+        self.is_moved = false;
     }
 }

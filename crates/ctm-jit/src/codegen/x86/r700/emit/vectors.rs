@@ -4,12 +4,12 @@ use super::Emit;
 use crate::codegen::x86::allocate::Location;
 use crate::codegen::x86::asm::{Asm, CMP_F32, CMP_I32, CMP_U32, MOVAPS, RBP, RBX, RSI, Rm, V};
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::lir::{K, Lir, Src, Vector};
+use crate::codegen::x86::lir::{K, Lir, Negated, Src, Vector};
 use crate::codegen::x86::r700::facts::{
     AT_LEAST, AT_MOST, EQUAL, GREATER, INT_AT_LEAST, INT_AT_MOST, INT_EQUAL, INT_GREATER, INT_LESS, INT_NOT_EQUAL,
     LESS, NOT_EQUAL, NOT_GREATER, NOT_LESS, UNORDERED,
 };
-use crate::codegen::x86::vectors::{Access, Place, Vectors, commutes, load_of};
+use crate::codegen::x86::vectors::{Access, Place, Vectors, commutes, forms, load_of};
 
 /// The comparison with its operands exchanged, if there is one.
 fn turned(op: V, how: u8) -> Option<u8> {
@@ -145,6 +145,24 @@ impl Emit<'_> {
         let a = self.reg(a, piece, self.isa().operand_scratch());
         let rm = self.rm(b, piece);
         self.change(dst, piece, |e, dst| e.asm.evex(op, dst, a, rm, k, false, None));
+    }
+
+    /// `dst = ±(a * b) ± c` under a mask register, where `dst` is one of the operands.
+    pub(super) fn fma_under(&mut self, negated: Negated, dst: Vector, [a, b, c]: [Src; 3], k: K, piece: u8) {
+        let [_, form213, form231] = forms(negated);
+        let own = Src::Vector(dst);
+        self.change(dst, piece, |e, dst| {
+            let (form, factor, last) = if a == own {
+                (form213, b, c)
+            } else if b == own {
+                (form213, a, c)
+            } else {
+                (form231, a, b)
+            };
+            let factor = e.reg(factor, piece, e.isa().operand_scratch());
+            let last = e.rm(last, piece);
+            e.asm.evex(form, dst, factor, last, k, false, None);
+        });
     }
 
     /// A vector that a register has.

@@ -6,7 +6,7 @@ use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use crate::ir::r700::{Fetch, M, Op, Value};
 use crate::launch::r700::bindings::takes_level_0;
-use ctm_exec::r700::texture::{self, is_comparison};
+use ctm_exec::r700::texture::{self, Detail, is_comparison};
 use ctm_exec::r700::vertex::own_plain_dwords;
 use ctm_isa::r700::inst::texel_offset;
 use ctm_isa::r700::ops::TexOp;
@@ -36,7 +36,7 @@ impl Select<'_> {
     /// Keeps coordinates as gradients, from a row on; what is read of such a fetch is 0.
     fn keep(&mut self, plan: &Plan<'_>, place: usize, first: usize, at: [Src; 4], under: M) {
         for (n, &src) in at.iter().enumerate().take(COORDINATES) {
-            self.out.push(Ins::Keep(gradient(first + n), src, under));
+            self.put(Ins::Keep(gradient(first + n), src, under));
         }
         let dst = self.wanted(plan, place);
         dst.into_iter().flatten().for_each(|dst| self.push(Lir::Copy(dst, Src::Literal(0))));
@@ -60,7 +60,7 @@ impl Select<'_> {
     fn slopes(&mut self, plan: &Plan<'_>, place: usize, vertical: bool, at: [Src; 4]) {
         let dst = self.wanted(plan, place);
         for (dst, at) in dst.into_iter().zip(at).filter_map(|(dst, at)| Some((dst?, at))) {
-            self.out.push(Ins::Slope(dst, at, vertical));
+            self.put(Ins::Slope(dst, at, vertical));
         }
         self.sampled = Some((Value(place as u32), dst));
     }
@@ -72,8 +72,8 @@ impl Select<'_> {
         self.samples.push(Sample { fetch, call, at, dst, under, looked });
         self.calls.push(Call::Fetch(fetch));
         let mut made = dst.into_iter().flatten();
-        self.out.push(Ins::Sample(self.samples.len() as u16 - 1, made.next(), at));
-        self.out.extend(made.map(Ins::Also));
+        self.put(Ins::Sample(self.samples.len() as u16 - 1, made.next(), at));
+        made.for_each(|dst| self.put(Ins::Also(dst)));
         self.sampled = Some((Value(place as u32), dst));
     }
 }
@@ -96,6 +96,10 @@ fn looked(fetch: &Fetch) -> Option<Looked> {
         Fetch::Vertex(inst) => {
             let (dwords, one) = own_plain_dwords(inst)?;
             Some(Looked::Item { dwords: dwords as u8, one })
+        }
+        &Fetch::Input { unscaled, uncached: false, .. } => {
+            let (unnormalised, offset, detail) = ([unscaled; 2], [0.0; 2], Detail::Zero);
+            Some(Looked::Nearest { unnormalised, offset, compares: false, detail })
         }
         Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global | Fetch::Input { .. } => None,
     }

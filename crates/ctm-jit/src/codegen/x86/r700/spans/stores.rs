@@ -8,9 +8,8 @@ use crate::codegen::x86::asm::{
     MOVUPS_STORE, MUL_I32, NARROW_I32, OR, PERMUTE, PERMUTE_IN_QUAD, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm, SHIFT_LEFT,
     XOR,
 };
-use crate::codegen::x86::frame::target::group_bytes;
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::quads::{MASK_ROW, Stores};
+use crate::codegen::x86::quads::{MASK_ROW, Stores, group_bytes};
 use crate::codegen::x86::r700::wide::SHR;
 use crate::ir::r700::M;
 use crate::launch::r700::outputs::Kind;

@@ -4,8 +4,8 @@
 //! was just made, for those who broke; and by the BREAK of the outer loop. Such lanes may as well leave both loops at once. What the comparison reads is
 //! then not kept for them, so the inner loop stores it without a mask.
 //!
-//! Blocks are not passed that a group would pass alone, so this is for code that counts nothing. And it is for code that decides for all copies together
-//! ([`super::joint`]), which asks that lanes come back where their break leads, whichever way others take.
+//! Blocks are not passed that a group would pass alone, so this is for code that counts nothing. And it is for code that decides for several groups together
+//! (`lower/x1k/joint.rs`), which asks that lanes come back where their break leads, whichever way others take.
 
 use crate::ir::x1k::{Block, BlockId, Code, End, Flow, Levels, Op, Target, Under, Value};
 use ctm_isa::x1k::ops::{CompareOp, FcOp};
@@ -139,5 +139,5 @@ fn value_behind(block: &Block, behind: &Block, value: Value) -> Option<Value> {
 }
 
 #[cfg(test)]
-#[path = "../../../tests/unit/codegen/x86/breaks.rs"]
+#[path = "../../tests/unit/passes/breaks.rs"]
 mod tests;

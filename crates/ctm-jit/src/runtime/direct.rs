@@ -1,0 +1,183 @@
+//! Launches over targets that memory lends: wavefronts store what they export as soon as they end, in any order, several in one call of machine code where
+//! there is code for that.
+
+#[cfg_attr(not(target_arch = "x86_64"), path = "direct/none.rs")]
+mod spans;
+
+use crate::launch::lanes::BailOut;
+use crate::launch::r700::bindings::Binding;
+use crate::launch::r700::outputs::Outputs;
+use crate::launch::r700::wave::{Guest, Wave};
+use crate::runtime::wavefronts::{Runner, Wavefronts};
+use crate::runtime::work::{share, threads};
+use ctm_exec::watch::Part;
+use ctm_exec::{Counters, Fault, FaultKind};
+use spans::{Spans, Way};
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
+/// Wavefronts that one task runs: as many as make this many tasks for each thread, within bounds.
+const TASKS_PER_THREAD: u64 = 16;
+const LANES_PER_TASK: [u64; 2] = [8 * 64, 64 * 64];
+
+/// What wavefronts of a launch read and write.
+pub struct Direct<'a> {
+    /// Where exports go.
+    pub outputs: &'a Outputs<'a>,
+    /// Uniform values.
+    pub uniforms: &'a [u32],
+    /// What fetches look up without asking.
+    pub bindings: Vec<Option<Binding<'a>>>,
+    /// Whose launch it is.
+    pub host: &'a dyn Host,
+}
+
+/// What differs between launches of the two instruction sets.
+pub trait Host: Sync {
+    /// Whose memory fetches read.
+    fn guest(&self) -> Guest<'_>;
+
+    /// Runs a wavefront by the reference interpreter, and stores what it exports.
+    ///
+    /// # Errors
+    /// When it faults.
+    fn reference(&self, index: u64, counters: &mut Counters) -> Result<(), Fault>;
+
+    /// Counts what depends on lanes of a wavefront, beside its passages.
+    fn count(&self, wave: &Wave, counters: &mut Counters);
+}
+
+/// What a task did: counters, and passages of blocks by full wavefronts and by the last one where it is short.
+pub struct Done {
+    pub counters: Counters,
+    pub visits: [Vec<u64>; 2],
+}
+
+impl Done {
+    /// Nothing yet, of a program with so many blocks.
+    pub fn new(blocks: usize) -> Self {
+        Self { counters: Counters::default(), visits: [vec![0; blocks], vec![0; blocks]] }
+    }
+
+    /// Adds what others did.
+    pub fn add(&mut self, other: &Self) {
+        self.counters.add(&other.counters);
+        for (all, more) in self.visits.iter_mut().zip(&other.visits) {
+            all.iter_mut().zip(more).for_each(|(all, n)| *all += n);
+        }
+    }
+}
+
+impl Wavefronts<'_> {
+    /// Runs all wavefronts. Those behind one that faults may or may not have run.
+    ///
+    /// # Errors
+    /// The first fault in domain order.
+    pub fn direct(&self, direct: &Direct<'_>, all: &mut Done) -> Result<(), Fault> {
+        let count = self.waves.count();
+        let [fewest, most] = LANES_PER_TASK.map(|lanes| lanes / self.lanes as u64);
+        let tasks = TASKS_PER_THREAD * threads(self.threads) as u64;
+        let per_task = if self.threads == 1 { most } else { (count / tasks).clamp(fewest, most) };
+        let way = Way::of(self, direct);
+        let task = |(runner, spans): &mut (Runner<'_>, Option<Spans<'_>>), task: usize| {
+            let mut done = Done::new(self.program.code.blocks.len());
+            let first = task as u64 * per_task;
+            let part = self.watch.part(first);
+            // Those behind one that faulted need not run.
+            let has_given_up = self.gives_up && self.bailed_out.load(Ordering::Relaxed) > 0;
+            let mut ended = Ok(());
+            if !part.is_abandoned() && !has_given_up {
+                let mut task = Task { of: self, direct, part: &part, runner, done: &mut done };
+                ended = task.run(spans.as_mut(), first..(first + per_task).min(count));
+                if ended.is_err() && !self.gives_up {
+                    part.fault();
+                }
+            }
+            (done, ended)
+        };
+        let state = || (Runner::new(self.program), way.as_ref().and_then(|way| Spans::of(self, way)));
+        let mut first = Ok(());
+        for (done, ended) in share(self.threads, count.div_ceil(per_task) as usize, state, task) {
+            all.add(&done);
+            first = first.and(ended);
+        }
+        first
+    }
+}
+
+/// A task under way.
+struct Task<'t, 'a> {
+    of: &'t Wavefronts<'t>,
+    direct: &'t Direct<'t>,
+    part: &'t Part,
+    runner: &'t mut Runner<'a>,
+    done: &'t mut Done,
+}
+
+impl Task<'_, '_> {
+    /// Runs wavefronts up to the first fault.
+    fn run(&mut self, mut spans: Option<&mut Spans<'_>>, waves: Range<u64>) -> Result<(), Fault> {
+        let mut next = waves.start;
+        while next < waves.end {
+            if let Some(spans) = &mut spans
+                && !self.part.is_stopped()
+            {
+                let (ended, goes_on) = self.span(spans, next, waves.end);
+                next += ended;
+                if goes_on {
+                    continue;
+                }
+            }
+            if self.here(next).is_err() {
+                self.reference(next)?;
+            }
+            next += 1;
+        }
+        Ok(())
+    }
+
+    /// Runs a wavefront, and stores what it exports.
+    fn here(&mut self, index: u64) -> Result<(), BailOut> {
+        let Self { of, direct, runner, .. } = self;
+        if self.part.is_stopped() {
+            return Err(BailOut);
+        }
+        runner.begin(of, index, 0, true);
+        let shared = runner.shared(of, direct.host.guest(), (direct.uniforms, &direct.bindings), self.part);
+        if runner.places.inside != 0 || of.covered.is_none() {
+            runner.run(of, &shared, false)?;
+        }
+        let Runner { wave, places, covered, .. } = &**runner;
+        let exports = &of.program.exports;
+        let written = |place: usize| wave.written[exports[place]];
+        let stored = direct.outputs.store(places, wave.valid & covered, written, &wave.exports);
+        let inside = places.inside;
+        self.counted(1, inside.count_ones().into());
+        self.done.counters.writes += stored.elements;
+        self.done.counters.write_bytes += stored.bytes;
+        Ok(())
+    }
+
+    /// Counts what wavefronts did, the last of which is the runner's.
+    fn counted(&mut self, waves: u64, processors: u64) {
+        let Self { of, direct, runner, done, .. } = self;
+        done.counters.groups += waves;
+        done.counters.processors += processors;
+        of.watch.done(processors);
+        if of.counters && waves > 0 {
+            direct.host.count(&runner.wave, &mut done.counters);
+            // Only the last wavefront may be short.
+            let is_short = usize::from(runner.places.lanes < of.lanes);
+            done.visits[is_short].iter_mut().zip(&runner.wave.visits).for_each(|(all, n)| *all += n);
+        }
+    }
+
+    /// Leaves a wavefront to the reference interpreter. Where the run gives up instead, this is no fault that anybody is told.
+    fn reference(&mut self, index: u64) -> Result<(), Fault> {
+        self.of.bailed_out.fetch_add(1, Ordering::Relaxed);
+        if self.of.gives_up {
+            return Err(Fault { kind: FaultKind::Cancelled, pc: 0, position: None });
+        }
+        self.direct.host.reference(index, &mut self.done.counters)
+    }
+}

@@ -1,0 +1,129 @@
+//! A program in the mask form, with the code of every back end, each made when it is first needed.
+
+use crate::codegen::portable::r700::dense::Dense;
+#[cfg(target_arch = "x86_64")]
+use crate::codegen::x86::Isa;
+#[cfg(target_arch = "x86_64")]
+use crate::codegen::x86::r700::{Chosen, Native, Needs, Variant, ordinary};
+use crate::ir::r700::{Code, Fetch, File, Op, Var, indexed};
+use crate::launch::r700::wave::EXPORTS;
+use crate::passes;
+#[cfg(target_arch = "x86_64")]
+use crate::passes::r700::VarSet;
+#[cfg(target_arch = "x86_64")]
+use crate::passes::table::Pass;
+use ctm_isa::r700::ops::TexOp;
+use std::sync::{Arc, OnceLock};
+
+/// A program of either instruction set.
+pub struct Program {
+    pub code: Code,
+    /// Lanes of a wavefront.
+    pub lanes: usize,
+    /// The variables that somebody may still read at the beginning of each block.
+    #[cfg(target_arch = "x86_64")]
+    live: Vec<VarSet>,
+    /// Its machine code in each [`Variant`]; made when first needed.
+    #[cfg(target_arch = "x86_64")]
+    native: Box<[OnceLock<Option<Box<Native>>>]>,
+    /// What code for moderate values needs, for AVX-512 and for AVX2.
+    #[cfg(target_arch = "x86_64")]
+    needs: [OnceLock<Needs>; 2],
+    /// The variables that a wavefront has to be given: read somewhere and covered by a plane or a row.
+    pub start: Vec<Var>,
+    /// The exported elements that it may write.
+    pub exports: Vec<usize>,
+    /// Whether fetches and stores keep something for each wavefront: a data share, scratch memory, faces of cubes.
+    pub keeps: bool,
+    /// How many instructions a wavefront can issue at most, if no flow control can lead to the reference interpreter.
+    pub bound: Option<u64>,
+    /// The program of the portable machine; made when first needed.
+    dense: OnceLock<Arc<Dense>>,
+}
+
+impl Program {
+    /// Of a form that was just lowered. `whole`: all lanes that exist are valid; `given`: variables that hold something at the start.
+    pub fn new(mut code: Code, whole: bool, lanes: usize, given: &[bool], bound: Option<u64>) -> Self {
+        passes::masks::simplify(&mut code, whole);
+        let live = passes::r700::optimise(&mut code, whole);
+        #[cfg(not(target_arch = "x86_64"))]
+        drop(live);
+        let mut read = [false; Var::COUNT];
+        let mut written = [false; EXPORTS];
+        for op in code.blocks.iter().flat_map(|block| &block.ops) {
+            match op {
+                Op::Get(var) => read[var.index()] = true,
+                Op::GetRelative(File::Gprs(gprs), _, element, _) => {
+                    indexed(*gprs, *element).for_each(|var| read[var.index()] = true);
+                }
+                Op::Mark(var, _) => var.export_index().into_iter().for_each(|index| written[index] = true),
+                _ => {}
+            }
+        }
+        let start = (0..Var::COUNT).filter(|&v| given[v] && read[v]).map(|v| Var(v as u16)).collect();
+        let exports = (0..EXPORTS).filter(|&e| written[e]).collect();
+        let kept = |fetch: &Fetch| match fetch {
+            Fetch::Texture(inst) => inst.word0.op == TexOp::SetCubemapIndex,
+            Fetch::Vertex(_) | Fetch::Input { .. } => false,
+            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global => true,
+        };
+        let keeps = !code.stores.is_empty() || code.fetches.iter().any(kept);
+        Self {
+            keeps,
+            code,
+            lanes,
+            #[cfg(target_arch = "x86_64")]
+            live,
+            #[cfg(target_arch = "x86_64")]
+            native: (0..Variant::COUNT).map(|_| OnceLock::new()).collect(),
+            #[cfg(target_arch = "x86_64")]
+            needs: Default::default(),
+            start,
+            exports,
+            bound,
+            dense: OnceLock::new(),
+        }
+    }
+
+    /// The program of the portable machine.
+    pub fn dense(&self) -> Arc<Dense> {
+        Arc::clone(self.dense.get_or_init(|| Arc::new(Dense::of(&self.code))))
+    }
+
+    /// The machine code for these uniform values, if there is any; what it may rely on of them is found out here. `starts`: start values are
+    /// moderate.
+    #[cfg(target_arch = "x86_64")]
+    pub fn native(&self, of: Variant, uniforms: &[u32], starts: bool) -> Option<&Native> {
+        if !of.isa.is_available() {
+            return None;
+        }
+        let choose =
+            |moderate, factors: &[u16]| Chosen::new(&self.code, &self.start, of.isa, moderate, factors, of.careful);
+        // What was chosen to find out what it needs serves for the code.
+        let mut at_hand = None;
+        let needs = self.needs[usize::from(of.isa == Isa::Avx2)].get_or_init(|| {
+            let factors = if Pass::Ordinary.is_on() { ordinary(&self.code, uniforms) } else { Vec::new() };
+            let chosen = choose(true, &factors);
+            let needs = chosen.needs.clone();
+            at_hand = Some(chosen);
+            needs
+        });
+        let variant =
+            Variant { moderate: needs.are_met(uniforms, starts), ordinary: needs.are_ordinary(uniforms), ..of };
+        let make = || {
+            let Variant { moderate, ordinary, .. } = variant;
+            let factors = if ordinary { needs.factors() } else { &[] };
+            let as_wanted = moderate && (ordinary || needs.factors().is_empty());
+            let chosen = at_hand.filter(|_| as_wanted).unwrap_or_else(|| choose(moderate, factors));
+            let starts = (self.start.as_slice(), self.exports.as_slice());
+            Native::new(&self.code, &self.live, starts, self.lanes, variant, chosen).map(Box::new)
+        };
+        self.native[variant.number()].get_or_init(make).as_deref()
+    }
+
+    /// Whether wavefronts may issue more instructions than these.
+    #[cfg(target_arch = "x86_64")]
+    pub fn may_exceed(&self, fuel: u64) -> bool {
+        self.bound.is_none_or(|bound| bound > fuel)
+    }
+}

@@ -1,0 +1,251 @@
+//! Wavefronts of a launch, of either instruction set: what is the same for all of them, and what one thread needs to run one.
+
+use crate::codegen::portable::r700::Machine;
+#[cfg(target_arch = "x86_64")]
+use crate::codegen::x86::Frame;
+#[cfg(target_arch = "x86_64")]
+use crate::codegen::x86::r700::{Native, Variant};
+use crate::launch::lanes::BailOut;
+use crate::launch::r700::bindings::Binding;
+use crate::launch::r700::places::{Places, Starts, Waves};
+use crate::launch::r700::wave::{Guest, Ran, Shared, Wave, mask_of};
+#[cfg(target_arch = "x86_64")]
+use crate::passes::table::Pass;
+use crate::runtime::backend::Backend;
+use crate::runtime::program::Program;
+use ctm_exec::Domain;
+use ctm_exec::watch::{Part, Watch};
+use std::sync::atomic::AtomicU64;
+
+/// Instructions of a wavefront within which machine code need not look whether to stop; fewer where it calls for fetches, as they may take long.
+const INSTRUCTIONS_PER_LOOK: u64 = 1 << 19;
+const INSTRUCTIONS_PER_LOOK_FETCHING: u64 = INSTRUCTIONS_PER_LOOK / 16;
+
+/// What is the same for all wavefronts of a launch.
+pub struct Wavefronts<'a> {
+    pub program: &'a Program,
+    pub waves: Waves,
+    pub starts: Starts<'a>,
+    pub domain: Domain,
+    /// Lanes of a wavefront.
+    pub lanes: usize,
+    /// Lanes whose exports are sent, 64 a word, if not all are.
+    pub covered: Option<&'a [u64]>,
+    /// Somebody looks at counters.
+    pub counters: bool,
+    /// Threads that were asked for.
+    pub threads: usize,
+    pub watch: &'a Watch,
+    /// Instructions that a wavefront may issue.
+    pub fuel: u64,
+    /// Instructions within which it need not look whether to stop.
+    pub per_look: u64,
+    /// Groups that were left to the reference interpreter.
+    pub bailed_out: AtomicU64,
+    pub backend: Backend,
+    /// Its wavefronts may be narrower than the program's: the launch's are as machine code wants them.
+    pub narrows: bool,
+    /// Nothing may run twice, so careful code runs at once.
+    pub once: bool,
+    /// It ends as soon as a wavefront is left to the reference interpreter: wavefronts of the launch's own size have to run.
+    pub gives_up: bool,
+}
+
+/// Instructions within which a wavefront of a program need not look whether to stop.
+pub fn per_look(program: &Program, fuel: u64) -> u64 {
+    fuel.min(if program.code.fetches.is_empty() { INSTRUCTIONS_PER_LOOK } else { INSTRUCTIONS_PER_LOOK_FETCHING })
+}
+
+impl Wavefronts<'_> {
+    /// What machine code may rely on.
+    #[cfg(target_arch = "x86_64")]
+    pub fn variant(&self, bindings: &[Option<Binding<'_>>]) -> Option<Variant> {
+        let bindings = || bindings.iter().flatten();
+        Some(Variant {
+            isa: self.backend.isa()?,
+            moderate: false,
+            ordinary: false,
+            careful: false,
+            linear: bindings().any(Binding::is_linear),
+            levels: Pass::Levels.is_on() && self.backend == Backend::Avx512 && bindings().any(Binding::has_levels),
+            // Whose turn it is follows from the blocks that have been passed.
+            counts: self.counters || !self.program.code.yields.is_empty(),
+            fuel: self.program.bound.is_none_or(|bound| bound > self.per_look),
+            narrows: self.narrows,
+        })
+    }
+
+    /// The lanes that machine code wants of wavefronts, if those are fewer than they have.
+    #[cfg(target_arch = "x86_64")]
+    pub fn narrower(&self, bindings: &[Option<Binding<'_>>], uniforms: &[u32]) -> Option<usize> {
+        let of = Variant { narrows: true, ..self.variant(bindings).filter(|_| Pass::Narrow.is_on())? };
+        let lanes = self.program.native(of, uniforms, self.starts.are_moderate())?.lanes();
+        (lanes < self.lanes).then_some(lanes)
+    }
+
+    /// There is no machine code.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn narrower(&self, _bindings: &[Option<Binding<'_>>], _uniforms: &[u32]) -> Option<usize> {
+        None
+    }
+
+    /// The covered lanes of a wavefront that begins with this lane.
+    pub fn covered_from(&self, first: u64) -> u64 {
+        let Some(covered) = self.covered else { return u64::MAX };
+        let at = |word: u64| usize::try_from(word).ok().and_then(|word| covered.get(word)).copied().unwrap_or(0);
+        let (word, bit) = (first / 64, first % 64);
+        at(word) >> bit | if bit == 0 { 0 } else { at(word + 1) << (64 - bit) }
+    }
+}
+
+/// A wavefront under way, and what it runs in.
+pub struct Runner<'a> {
+    program: &'a Program,
+    machine: Option<Machine>,
+    /// For machine code, and which.
+    #[cfg(target_arch = "x86_64")]
+    frame: Option<(&'a Native, Frame)>,
+    pub wave: Wave,
+    pub places: Places,
+    /// Lanes whose exports are sent.
+    pub covered: u64,
+    /// Wavefronts that ran, and those of them that careful code had to run again.
+    attempts: [u64; 2],
+}
+
+impl<'a> Runner<'a> {
+    /// For a program.
+    pub fn new(program: &'a Program) -> Self {
+        Self {
+            program,
+            machine: None,
+            #[cfg(target_arch = "x86_64")]
+            frame: None,
+            wave: Wave::new(program.start.len(), program.exports.len(), program.code.blocks.len()),
+            places: Places::new(),
+            covered: u64::MAX,
+            attempts: [0; 2],
+        }
+    }
+
+    /// Puts wavefront `index`, number `n` of its group, at its start; with `fills`, start values are made here.
+    pub fn begin(&mut self, of: &Wavefronts<'_>, index: u64, n: usize, fills: bool) {
+        let first = index * of.lanes as u64;
+        of.waves.place(index, &mut self.places);
+        self.wave.reset();
+        self.wave.fetched.first_thread = first;
+        self.wave.fetched.first_in_group = n * of.lanes;
+        self.covered = of.covered_from(first);
+        self.wave.existing = mask_of(self.places.lanes);
+        self.wave.valid = self.places.inside;
+        if self.places.inside & self.covered == 0 && of.covered.is_some() {
+            // Nothing of it runs.
+            self.places.inside = 0;
+        }
+        if fills {
+            of.starts.fill(&self.places, first, &mut self.wave.start);
+        }
+    }
+
+    /// What its fetches and stores are given.
+    pub fn shared<'s>(
+        &self,
+        of: &Wavefronts<'_>,
+        guest: Guest<'s>,
+        (uniforms, bindings): (&'s [u32], &'s [Option<Binding<'s>>]),
+        part: &'s Part,
+    ) -> Shared<'s>
+    where
+        'a: 's,
+    {
+        Shared {
+            guest,
+            fetches: &self.program.code.fetches,
+            stores: &self.program.code.stores,
+            reads_back: false,
+            uniforms,
+            lanes: self.places.lanes,
+            fuel: of.fuel,
+            stop: part.flag(),
+            bindings,
+        }
+    }
+
+    /// The machine code of this launch, if there is any, and its frame.
+    #[cfg(target_arch = "x86_64")]
+    fn native(&mut self, of: &Wavefronts<'_>, shared: &Shared<'_>, careful: bool) -> Option<(&'a Native, &mut Frame)> {
+        let variant = Variant { careful, ..of.variant(shared.bindings)? };
+        let native = self.program.native(variant, shared.uniforms, of.starts.are_moderate())?;
+        debug_assert!(native.lanes() >= shared.lanes, "it is for these wavefronts");
+        if !matches!(self.frame, Some((of, _)) if std::ptr::eq(of, native))
+            && let Some((other, frame)) = self.frame.replace((native, native.frame()))
+        {
+            other.keep(frame);
+        }
+        self.frame.as_mut().map(|(_, frame)| (native, frame))
+    }
+
+    /// Machine code for spans, its frame and the wavefront that they begin with.
+    #[cfg(target_arch = "x86_64")]
+    pub fn span(&mut self, of: &Wavefronts<'_>, shared: &Shared<'_>) -> Option<(&'a Native, &mut Frame, &mut Wave)> {
+        self.native(of, shared, !self.is_worth_trying())?;
+        let Self { frame: Some((native, frame)), wave, .. } = self else { return None };
+        Some((native, frame, wave))
+    }
+
+    /// Notes that so many wavefronts ran, and whether the last of them has to be run again by careful code.
+    pub const fn note(&mut self, ran: u64, again: bool) {
+        self.attempts[0] += ran + again as u64;
+        self.attempts[1] += again as u64;
+    }
+
+    /// Whether code that is not careful is tried first: not where more than a quarter had to be run again.
+    pub const fn is_worth_trying(&self) -> bool {
+        self.attempts[1] < 16 || 4 * self.attempts[1] < self.attempts[0]
+    }
+
+    /// Runs the wavefront to its end or to its next yield; `goes_on`: from the last one.
+    ///
+    /// # Errors
+    /// [`BailOut`]: the reference interpreter has to.
+    pub fn run(&mut self, of: &Wavefronts<'_>, shared: &Shared<'_>, goes_on: bool) -> Result<Ran, BailOut> {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let tries = self.is_worth_trying() && !of.once;
+            for careful in [false, true].into_iter().skip(usize::from(!tries)) {
+                if self.native(of, shared, careful).is_none() {
+                    break;
+                }
+                let Self { frame: Some((native, frame)), wave, .. } = self else { break };
+                let ran = native.run(frame, shared, wave, goes_on)?;
+                if ran != Ran::Underflow {
+                    self.note(1, false);
+                    return Ok(ran);
+                }
+                self.note(0, true);
+                let Wave { written, tallies, visits, .. } = &mut self.wave;
+                written.fill(0);
+                tallies.fill(0);
+                visits.fill(0);
+                (self.wave.fetched.fetches, self.wave.fetched.bytes) = (0, 0);
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = of;
+        let program = self.program;
+        let machine = self.machine.get_or_insert_with(|| Machine::new(program.dense()));
+        if !goes_on {
+            machine.begin(&program.start, shared, &self.wave)?;
+        }
+        machine.run(&program.code, &program.exports, shared, &mut self.wave)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Drop for Runner<'_> {
+    fn drop(&mut self) {
+        if let Some((native, frame)) = self.frame.take() {
+            native.keep(frame);
+        }
+    }
+}
