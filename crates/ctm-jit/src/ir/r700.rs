@@ -11,7 +11,7 @@ use ctm_exec::r700::VertexEvent;
 use ctm_exec::r700::memory::MemoryRead;
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw, TexFetch, VtxFetch};
-use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2};
+use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2, TexOp};
 use ctm_isa::r700::{CONSTANT_FILE, GPRS};
 use ctm_isa::x1k::ops as x1k;
 
@@ -573,6 +573,11 @@ impl Fetch {
             Self::Vertex(inst) => inst.word2.alt_const,
             Self::Memory(..) | Self::Share(..) | Self::Global | Self::Input { .. } => false,
         }
+    }
+
+    /// Whether it chooses a cube of an array for later lookups.
+    pub const fn sets_cube(&self) -> bool {
+        matches!(self, Self::Texture(inst) if matches!(inst.word0.op, TexOp::SetCubemapIndex))
     }
 }
 

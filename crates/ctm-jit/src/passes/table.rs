@@ -80,7 +80,7 @@ passes! {
     /// Wavefronts are narrower than the program's.
     Narrow "narrow" "more vectors are live than there are registers, or lanes go different ways; lanes share nothing, and nothing is counted";
     /// Textures with levels, layers and faces are looked up by code.
-    Levels "levels" "R700 on AVX-512: memory offers texels, and the filters are nearest or linear";
+    Levels "levels" "R700: memory offers texels, and the filters are nearest or linear";
 }
 
 impl Pass {

@@ -12,7 +12,6 @@ use crate::passes;
 use crate::passes::r700::VarSet;
 #[cfg(target_arch = "x86_64")]
 use crate::passes::table::Pass;
-use ctm_isa::r700::ops::TexOp;
 use std::sync::{Arc, OnceLock};
 
 /// A program of either instruction set.
@@ -33,7 +32,7 @@ pub struct Program {
     pub start: Vec<Var>,
     /// The exported elements that it may write.
     pub exports: Vec<usize>,
-    /// Whether fetches and stores keep something for each wavefront: a data share, scratch memory, faces of cubes.
+    /// Whether fetches and stores keep something for each wavefront: a data share, scratch memory.
     pub keeps: bool,
     /// How many instructions a wavefront can issue at most, if no flow control can lead to the reference interpreter.
     pub bound: Option<u64>,
@@ -63,8 +62,7 @@ impl Program {
         let start = (0..Var::COUNT).filter(|&v| given[v] && read[v]).map(|v| Var(v as u16)).collect();
         let exports = (0..EXPORTS).filter(|&e| written[e]).collect();
         let kept = |fetch: &Fetch| match fetch {
-            Fetch::Texture(inst) => inst.word0.op == TexOp::SetCubemapIndex,
-            Fetch::Vertex(_) | Fetch::Input { .. } => false,
+            Fetch::Texture(_) | Fetch::Vertex(_) | Fetch::Input { .. } => false,
             Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global => true,
         };
         let keeps = !code.stores.is_empty() || code.fetches.iter().any(kept);

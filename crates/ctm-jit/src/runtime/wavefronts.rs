@@ -67,7 +67,7 @@ impl Wavefronts<'_> {
             ordinary: false,
             careful: false,
             linear: bindings().any(Binding::is_linear),
-            levels: Pass::Levels.is_on() && self.backend == Backend::Avx512 && bindings().any(Binding::has_levels),
+            levels: Pass::Levels.is_on() && bindings().any(Binding::has_levels),
             // Whose turn it is follows from the blocks that have been passed.
             counts: self.counters || !self.program.code.yields.is_empty(),
             fuel: self.program.bound.is_none_or(|bound| bound > self.per_look),

@@ -160,17 +160,36 @@ pub(super) const KINDS: [TextureKind; 7] = [
 
 /// Lookups at levels that gradients, instructions and samplers choose, with their names.
 pub(super) fn programs_of_levels() -> Vec<(String, Program)> {
-    let ops = ["SAMPLE", "SAMPLE_L", "SAMPLE_LB", "SAMPLE_LZ", "SAMPLE_G"];
-    let modifiers = ["", " XOFFSET(0.5) YOFFSET(-1.5)", " LOD_BIAS(8)", " UNNORM(XY)"];
+    let ops = [
+        "SAMPLE",
+        "SAMPLE_L",
+        "SAMPLE_LB",
+        "SAMPLE_LZ",
+        "SAMPLE_G",
+        "SAMPLE_G_LB",
+        "SAMPLE_C",
+        "SAMPLE_C_L",
+        "SAMPLE_C_LB",
+        "SAMPLE_C_LZ",
+        "SAMPLE_C_G",
+        "FETCH4",
+        "GET_COMP_TEX_LOD",
+        "LD",
+        "GET_TEXTURE_RESINFO",
+    ];
+    let modifiers = ["", " XOFFSET(0.5) YOFFSET(-1.5) ZOFFSET(1.0)", " LOD_BIAS(8)", " UNNORM(XYZ)"];
     ops.iter()
         .flat_map(|op| modifiers.map(|modifier| (op, modifier)))
         .map(|(op, modifier)| {
-            // Half of the processors alone, then all. The third coordinate is a layer or face, the fourth a level.
+            // Half of the processors alone, then all. The third coordinate is a layer or face, or names a cube; the fourth is a level.
+            let again = if is_whole(op) { "R1" } else { "R3" };
             let source = format!(
                 "TEX:\n SAMPLE R1.xyzw, R0.xyzw, t1, s1\nALU:\n 0 x: MUL R3.x, R0.x, R0.y\n y: MULADD R3.y, R0.y, 1.7f, R0.x\n\
                  z: MOV R3.z, R1.z\n w: MOV R3.w, R1.w\n\
+                 TEX:\n SET_GRADIENTS_H R4.____, R3.xyzw, t0, s0\n SET_GRADIENTS_V R4.____, R1.yxzw, t0, s0\n\
                  ALU_PUSH_BEFORE:\n 1 x: PRED_SETGT ____, R0.z, 6.0f UPDATE_EXEC_MASK UPDATE_PRED\n\
-                 JUMP POP_CNT(1) ADDR(end)\nTEX:\n {op} R2.xyzw, R3.xyzw, t0, s0{modifier}\nPOP POP_CNT(1)\nend:\n\
+                 JUMP POP_CNT(1) ADDR(end)\nTEX:\n SET_CUBEMAP_INDEX R4.____, R1.xyyw, t0, s0\n \
+                 {op} R2.xyzw, {again}.xyzw, t0, s0{modifier}\nPOP POP_CNT(1)\nend:\n\
                  TEX:\n {op} R1.wxyz, R1.xyzw, t0, s0{modifier}\nEXP: PIX0, R1.xyzw\nEXP_DONE: PIX1, R2.xyzw\nEND_OF_PROGRAM\n"
             );
             (format!("{op}{modifier}"), text(&source))
@@ -193,9 +212,10 @@ pub(super) fn sampler(r: &mut Random, number: u64) -> Sampler {
         min_lod: r.of(&[0.0, 0.0, 0.3, 1.5]),
         max_lod: r.of(&[15.0, 15.0, 1.0, 2.25]),
         lod_bias: r.of(&[0.0, 0.5, -0.75, 2.0]),
+        compare: r.of(&Compare::ALL),
         seamless: r.one_in(6),
-        mirrors_once: [r.one_in(12), r.one_in(12), false],
-        half_border: [r.one_in(12), r.one_in(12), false],
+        mirrors_once: [r.one_in(24), r.one_in(24), false],
+        half_border: [r.one_in(24), r.one_in(24), false],
         ..Sampler::default()
     }
 }
@@ -205,7 +225,7 @@ pub(super) fn sampler(r: &mut Random, number: u64) -> Sampler {
 fn levels_layers_and_faces() {
     let programs = programs_of_levels();
     let ran = AtomicU64::new(0);
-    let tries = seeds(7 * 12 * 6);
+    let tries = seeds(7 * 12 * 12);
     let count = tries.end - tries.start;
     on_all_cores(tries, engines, |engines, seed, differences| {
         ran.fetch_add(u64::from(levels(engines, &programs, seed, differences)), Ordering::Relaxed);
@@ -226,7 +246,19 @@ pub(super) fn levels(engines: &[Jit], programs: &[(String, Program)], seed: u64,
         case.planes[0].di = [0.03, 0.001, 1.0, 0.0];
         case.planes[0].dj = [0.002, 0.02, 0.0, 1.0];
     }
-    let (name, program) = &programs[r.below(programs.len() as u32) as usize];
+    let mut number = r.below(programs.len() as u32) as usize;
+    while programs[number].0.starts_with("LD") && matches!(kind, TextureKind::Cube | TextureKind::CubeArray) {
+        number = r.below(programs.len() as u32) as usize;
+    }
+    let (name, program) = &programs[number];
+    if is_whole(name) {
+        // Columns, rows, slices and levels, some of which do not exist.
+        let whole = |r: &mut Random| {
+            std::array::from_fn(|e| (r.below(if e == 3 { 6 } else { 14 }) as i32 - 1).cast_unsigned())
+        };
+        let source = case.memory.textures.get_mut(&1).unwrap();
+        source.levels[0].iter_mut().for_each(|texel| *texel = whole(r));
+    }
     let expected = case.run(program, &Interp, 1);
     for jit in engines {
         if let Some(text) = difference(&case, program, &expected, jit) {
@@ -235,6 +267,11 @@ pub(super) fn levels(engines: &[Jit], programs: &[(String, Program)], seed: u64,
         }
     }
     expected.0.is_ok()
+}
+
+/// Whether coordinates are whole numbers.
+fn is_whole(op: &str) -> bool {
+    op.starts_with("LD") || op.starts_with("GET_TEXTURE_RESINFO")
 }
 
 /// A texture with some of its mipmap levels.

@@ -92,14 +92,22 @@ impl Memory for Walls {
 fn image(r: &mut Random) -> Image {
     let kind = match r.one_in(2) {
         true => TextureKind::TwoD,
-        false => r.of(&[TextureKind::OneD, TextureKind::OneDArray, TextureKind::TwoDArray, TextureKind::Cube]),
+        false => r.of(&[
+            TextureKind::OneD,
+            TextureKind::OneDArray,
+            TextureKind::TwoDArray,
+            TextureKind::ThreeD,
+            TextureKind::Cube,
+            TextureKind::CubeArray,
+        ]),
     };
     let (width, height) = (1 + r.below(9), 1 + r.below(6));
     let (height, depth) = match kind {
         TextureKind::OneD => (1, 1),
         TextureKind::OneDArray => (1, 1 + r.below(4)),
-        TextureKind::TwoDArray => (height, 1 + r.below(4)),
+        TextureKind::TwoDArray | TextureKind::ThreeD => (height, 1 + r.below(4)),
         TextureKind::Cube => (width, 6),
+        TextureKind::CubeArray => (width, 6 * (1 + r.below(2))),
         _ => (height, 1),
     };
     let levels = if r.one_in(2) { 1 } else { 1 + width.max(height).ilog2() };

@@ -3,13 +3,13 @@
 use crate::ir::r700::Fetch;
 use ctm_exec::r700::formats::keeps_single;
 use ctm_exec::r700::resources::{AS_THEY_ARE, Compare, Filter, MipFilter, TextureKind, Wrap};
-use ctm_exec::r700::sample::filtered_axes;
+use ctm_exec::r700::sample::{FACES, filtered_axes, is_cube};
 use ctm_exec::r700::texture::{self, Detail};
 use ctm_exec::r700::vertex::{VertexFetch, index_offset};
 use ctm_exec::r700::{Launch, Memory, Sampler, Texels as Data, Texture, Tiles};
 use ctm_exec::x1k::{Elements, Form, Input};
 use ctm_isa::r700::inst::{TexFetch, VtxFetch, lod_bias};
-use ctm_isa::r700::ops::TexOp;
+use ctm_isa::r700::ops::{Sel, TexOp};
 use ctm_isa::r700::program::Stage;
 
 /// What a fetch reads without asking.
@@ -17,7 +17,7 @@ use ctm_isa::r700::program::Stage;
 pub enum Binding<'a> {
     /// Texels of a texture.
     Texels(Texels<'a>),
-    /// Texels of a texture with mipmap levels, layers or faces.
+    /// Texels of a texture with mipmap levels, layers or faces, or looked up in other ways.
     Levels(Levels<'a>),
     /// Items of a buffer.
     Items(Items<'a>),
@@ -81,10 +81,14 @@ impl<'a> Binding<'a> {
     pub fn of(launch: &Launch<'_>, memory: &'a dyn Memory, fetch: &Fetch) -> Option<Self> {
         let memory = resources(memory, fetch.alternate())?;
         match fetch {
-            Fetch::Texture(inst) => match Texels::of(memory, inst) {
-                Some(texels) => Some(Self::Texels(texels)),
-                None => Levels::of(launch, memory, inst).map(Self::Levels),
-            },
+            Fetch::Texture(inst) => {
+                let texels = Texels::of(memory, inst);
+                let levels = match texels {
+                    Some(_) if !names_level(memory, inst) => None,
+                    plain => Levels::of(launch, memory, inst).map(|levels| Levels { plain, ..levels }),
+                };
+                levels.map(Self::Levels).or(texels.map(Self::Texels))
+            }
             Fetch::Vertex(inst) => Items::of(launch, memory, inst).map(Self::Items),
             Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global | Fetch::Input { .. } => None,
         }
@@ -208,7 +212,7 @@ impl<'a> Texels<'a> {
     }
 }
 
-/// A texture with mipmap levels, layers or faces.
+/// A texture of any kind, with whatever a fetch does with it: see [`Texels`] for what is simpler.
 #[derive(Clone, Copy)]
 pub struct Levels<'a> {
     /// What it looks like.
@@ -219,13 +223,23 @@ pub struct Levels<'a> {
     pub bias: f32,
     /// Whether anything depends on the level of detail.
     pub detail_matters: bool,
-    /// Texels after which columns and rows of each level repeat, in its sizes: 1, with their mirror image 2; 0: they do not.
-    pub periods: [u32; 2],
+    /// Lanes are pixels of quads, so that a level of detail can be computed.
+    pub quads: bool,
+    /// The coordinate that a comparison compares.
+    pub reference: usize,
+    /// Texels after which columns, rows and slices of each level repeat, in its sizes: 1, with their mirror image 2; 0: they do not.
+    pub periods: [u32; 3],
+    /// Beyond which columns, rows and slices there is a border.
+    pub borders: [bool; 3],
+    /// Sizes are what the fetch asks for.
+    asks_sizes: bool,
     /// The level that lies first in memory. Levels may be arrays of their own: only machine code, which every address is the same to, goes from
     /// this one to another.
     pub first: &'a [[u32; 4]],
     /// Where each level begins, in texels from there.
     pub offsets: [u32; MOST_LEVELS],
+    /// How code without mipmap levels does most lookups.
+    pub plain: Option<Texels<'a>>,
 }
 
 /// The most mipmap levels of a [`Binding`].
@@ -233,42 +247,39 @@ pub const MOST_LEVELS: usize = 16;
 
 impl<'a> Levels<'a> {
     fn of(launch: &Launch<'_>, memory: &'a dyn Memory, inst: &TexFetch) -> Option<Self> {
+        let (op, word1) = (inst.word0.op, &inst.word1);
         let texture = memory.texture(inst.word0.resource_id)?;
-        let sampler = memory.sampler(inst.word2.sampler_id).unwrap_or_default();
-        let detail = texture::detail(inst.word0.op)?;
-        let detail_matters = sampler.mip != MipFilter::None || sampler.magnify != sampler.minify;
-        let axes = filtered_axes(texture.kind).min(2);
-        let computes = match detail {
-            Detail::Computed { set } | Detail::Biased { set } => !set && launch.stage == Stage::Pixel && axes == 2,
-            Detail::Given | Detail::Zero => true,
+        let loads = matches!(op, TexOp::Ld | TexOp::GetTextureResinfo);
+        let sampler = if loads { None } else { memory.sampler(inst.word2.sampler_id) }.unwrap_or_default();
+        let detail = match op {
+            _ if loads => Detail::Zero,
+            TexOp::Fetch4 | TexOp::GetCompTexLod => Detail::Computed { set: false },
+            op => texture::detail(op)?,
         };
-        let linear = sampler.magnify == Filter::Linear || sampler.minify == Filter::Linear;
-        let cube = texture.kind == TextureKind::Cube;
-        let of_kind = match texture.kind {
-            TextureKind::TwoD | TextureKind::TwoDArray => true,
-            TextureKind::OneD | TextureKind::OneDArray => !linear,
-            TextureKind::Cube => !(linear && sampler.seamless),
-            TextureKind::CubeArray | TextureKind::ThreeD => false,
-        };
+        let detail_matters =
+            sampler.mip != MipFilter::None || sampler.magnify != sampler.minify || op == TexOp::GetCompTexLod;
+        let axes = filtered_axes(texture.kind);
+        let (cube, quads) = (is_cube(texture.kind), launch.stage == Stage::Pixel);
         // Code flushes them.
         let ordinary =
             [sampler.min_lod, sampler.max_lod, sampler.lod_bias].into_iter().all(|x| x == 0.0 || x.is_normal());
-        let others = texture::is_comparison(inst.word0.op) || inst.word0.bc_frac_mode || sampler.max_anisotropy > 1;
-        let others = others || sampler.bends() || texture.samples > 1;
-        if !of_kind || others || !ordinary || (detail_matters && !computes) {
+        let linear = sampler.magnify == Filter::Linear || sampler.minify == Filter::Linear;
+        let others = inst.word0.bc_frac_mode || sampler.max_anisotropy > 1 || sampler.bends();
+        let others =
+            others || texture.samples > 1 && op != TexOp::Ld || cube && (linear && sampler.seamless || op == TexOp::Ld);
+        let others = others || op == TexOp::GetCompTexLod && !quads;
+        if others || !ordinary || (texture::is_comparison(op) && !compares_as_it_is(&texture)) {
             return None;
         }
-        let mut periods = [0; 2];
-        for (axis, unnormalised) in
-            [!inst.word1.coord_type_x, !inst.word1.coord_type_y].into_iter().enumerate().take(axes)
-        {
-            periods[axis] = match sampler.wrap[axis] {
-                Wrap::Clamp => 0,
-                Wrap::Repeat | Wrap::Mirror if unnormalised || cube => 0,
-                Wrap::Repeat => 1,
-                Wrap::Mirror => 2,
-                Wrap::Border => return None,
-            };
+        let (mut periods, mut borders) = ([0; 3], [false; 3]);
+        let normalised = [word1.coord_type_x, word1.coord_type_y, word1.coord_type_z];
+        for (axis, normalised) in normalised.into_iter().enumerate().take(axes) {
+            match sampler.wrap[axis] {
+                Wrap::Border => borders[axis] = true,
+                Wrap::Repeat if normalised && !cube => periods[axis] = 1,
+                Wrap::Mirror if normalised && !cube => periods[axis] = 2,
+                Wrap::Clamp | Wrap::Repeat | Wrap::Mirror => {}
+            }
         }
         let levels = usize::try_from(texture.levels).ok().filter(|levels| (1..=MOST_LEVELS).contains(levels))?;
         let mut slices: [&[[u32; 4]]; MOST_LEVELS] = [&[]; MOST_LEVELS];
@@ -290,11 +301,38 @@ impl<'a> Levels<'a> {
             *offset = u32::try_from(bytes / 16).ok().filter(|_| fits)?;
         }
         let bias = match detail {
-            Detail::Computed { .. } | Detail::Biased { .. } => lod_bias(inst.word1.lod_bias) + sampler.lod_bias,
+            Detail::Computed { .. } | Detail::Biased { .. } => lod_bias(word1.lod_bias) + sampler.lod_bias,
             Detail::Given => sampler.lod_bias,
             Detail::Zero => 0.0,
         };
-        Some(Self { texture, sampler, bias, detail_matters, periods, first, offsets })
+        let reference = texture::reference_element(op, texture.kind);
+        let asks_sizes = op == TexOp::GetTextureResinfo;
+        let plain = None;
+        Some(Self {
+            texture,
+            sampler,
+            bias,
+            detail_matters,
+            quads,
+            reference,
+            periods,
+            borders,
+            asks_sizes,
+            first,
+            offsets,
+            plain,
+        })
+    }
+
+    /// Texels along x, y and z of a level, as the fetch is told: the layers of a one-dimensional array stand where others have rows, and an array of
+    /// cubes says how many cubes there are.
+    pub const fn size(&self, level: u32) -> [u32; 3] {
+        let [x, y, z] = self.texture.size(level);
+        match self.texture.kind {
+            TextureKind::OneDArray if self.asks_sizes => [x, z, y],
+            TextureKind::CubeArray if self.asks_sizes => [x, y, z / FACES],
+            _ => [x, y, z],
+        }
     }
 }
 
@@ -348,6 +386,17 @@ pub const fn takes_level_0(op: TexOp) -> bool {
     is_plain_sample(op) || texture::is_comparison(op)
 }
 
+/// Whether reference values are compared as they are, and the outcome is what an instruction sees.
+fn compares_as_it_is(texture: &Texture) -> bool {
+    keeps_single(&texture.format) && texture.compared == AS_THEY_ARE
+}
+
+/// Whether an instruction may load from other levels than the first.
+fn names_level(memory: &dyn Memory, inst: &TexFetch) -> bool {
+    let texture = memory.texture(inst.word0.resource_id);
+    inst.word0.op == TexOp::Ld && inst.word2.src_sel_w != Sel::Zero && texture.is_some_and(|of| of.levels > 1)
+}
+
 /// What a lookup of a two-dimensional texture names, if its level of detail does not matter.
 pub fn plain<'a>(memory: &'a dyn Memory, inst: &TexFetch) -> Option<(Texture, Sampler, &'a [[u32; 4]])> {
     let texture = memory.texture(inst.word0.resource_id)?;
@@ -355,11 +404,7 @@ pub fn plain<'a>(memory: &'a dyn Memory, inst: &TexFetch) -> Option<(Texture, Sa
     let one_level = sampler.mip == MipFilter::None && sampler.magnify == sampler.minify && sampler.max_anisotropy <= 1;
     let op = inst.word0.op;
     let fine = op == TexOp::Ld || (takes_level_0(op) && one_level);
-    // Others are compared by the reference's function.
-    if texture::is_comparison(op)
-        && (texture::reference_element(op, texture.kind) != 3
-            || !keeps_single(&texture.format)
-            || texture.compared != AS_THEY_ARE)
+    if texture::is_comparison(op) && (texture::reference_element(op, texture.kind) != 3 || !compares_as_it_is(&texture))
     {
         return None;
     }

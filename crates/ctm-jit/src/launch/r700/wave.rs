@@ -7,7 +7,7 @@ use crate::launch::lanes::BailOut;
 use crate::launch::source::{InputRead, Source};
 use ctm_exec::Counters;
 use ctm_exec::float::{bits, number};
-use ctm_exec::r700::resources::{Filter, Wrap};
+use ctm_exec::r700::resources::{Filter, TextureKind, Wrap};
 use ctm_exec::r700::sample::{Lookup, Place, compared};
 use ctm_exec::r700::texture::{self, Gradients, TextureFetch};
 use ctm_exec::r700::vertex::{VertexFetch, index_offset};
@@ -32,8 +32,10 @@ pub const LANE_NUMBERS: Row = {
     }
     row
 };
-/// Gradients that are set: horizontal x, y, z, then vertical ones, each a row.
-pub const GRADIENTS: usize = 6;
+/// What is set for later lookups, each a row: gradients, horizontal x, y, z, then vertical ones; then the coordinate that names a cube of an array.
+pub const GRADIENTS: usize = CUBE + 1;
+/// The row of that coordinate.
+pub const CUBE: usize = 6;
 /// Exported elements.
 pub const EXPORTS: usize = 4 * TARGETS;
 
@@ -164,7 +166,6 @@ impl Wave {
         self.fetched.group.begin();
         self.fetched.fetches = 0;
         self.fetched.bytes = 0;
-        self.fetched.gradients.cube.clear();
     }
 
     /// Adds what depends on lanes to counters.
@@ -269,25 +270,27 @@ impl Fetched {
                 of.extend((0..lanes).map(|lane| -> [f32; 3] { std::array::from_fn(|e| number(set[first + e][lane])) }));
             }
         }
-        self.gradients.cube.resize(lanes, 0);
         let quads = launch.stage == Stage::Pixel;
         let fetch = if texture::needs_no_resource(op) {
             None
         } else {
             Some(TextureFetch::new(memory, inst, quads).map_err(|_| BailOut)?)
         };
+        if fetch.as_ref().is_some_and(|fetch| fetch.kind() == TextureKind::CubeArray) {
+            self.gradients.cube.clear();
+            self.gradients.cube.extend(set[CUBE][..lanes].iter().map(|&z| texture::cube_index(&[0, 0, z, 0])));
+        }
         for lane in lanes_of(executes) {
             let slopes = |vertical| texture::slopes(coordinates, lane, vertical);
-            let mut set = |vertical: bool, bits: [u32; 4]| {
-                let rows = &mut set[if vertical { 3..6 } else { 0..3 }];
-                rows.iter_mut().zip(bits).for_each(|(row, bits)| row[lane] = bits);
+            let mut keep = |first: usize, bits: &[u32]| {
+                set[first..].iter_mut().zip(bits).for_each(|(row, &bits)| row[lane] = bits);
             };
             let fetched = match (&fetch, op) {
                 (Some(fetch), _) => {
                     if op == TexOp::KeepGradients {
-                        [false, true]
-                            .into_iter()
-                            .for_each(|vertical| set(vertical, slopes(vertical).map(f32::to_bits)));
+                        let [h, v] = [false, true].map(|vertical| slopes(vertical).map(f32::to_bits));
+                        keep(0, &h[..3]);
+                        keep(3, &v[..3]);
                     }
                     self.fetches += 1;
                     self.bytes += u64::from(fetch.texel_bytes());
@@ -295,11 +298,11 @@ impl Fetched {
                 }
                 (None, TexOp::GetGradientsV) => slopes(true).map(bits),
                 (None, TexOp::SetGradientsH | TexOp::SetGradientsV) => {
-                    set(op == TexOp::SetGradientsV, coordinates[lane]);
+                    keep(if op == TexOp::SetGradientsV { 3 } else { 0 }, &coordinates[lane][..3]);
                     [0; 4]
                 }
                 (None, TexOp::SetCubemapIndex) => {
-                    self.gradients.cube[lane] = texture::cube_index(&coordinates[lane]);
+                    keep(CUBE, &coordinates[lane][2..3]);
                     [0; 4]
                 }
                 (None, _) => slopes(false).map(bits),

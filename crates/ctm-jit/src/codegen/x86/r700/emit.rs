@@ -583,13 +583,13 @@ impl<'a> Emit<'a> {
             Isa::Avx512 => {
                 self.linear_lookups();
                 self.other_lookups();
-                self.level_lookups();
             }
             Isa::Avx2 => {
                 self.weighed_by_gathers();
                 self.others_by_gathers();
             }
         }
+        self.level_lookups();
         self.sample_calls();
         self.elements();
         self.rare_parts();

@@ -60,12 +60,13 @@ pub struct Names {
     pub x: u8,
     /// Coordinates, rows; then the third channel.
     pub y: u8,
-    a: u8,
-    b: u8,
+    /// The second and the fourth channel.
+    pub a: u8,
+    pub b: u8,
     /// The number of an element while it is read.
     index: u8,
     /// What is the same in all lanes, and masks: AVX2.
-    each: u8,
+    pub each: u8,
     mask: u8,
 }
 

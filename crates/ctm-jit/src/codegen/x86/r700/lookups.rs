@@ -28,13 +28,28 @@ pub struct Sample {
 /// How a lookup finds what it reads.
 #[derive(Clone, Copy, Debug)]
 pub enum Looked {
-    /// The nearest texel, or four that are weighed; whether coordinates count texels, what is added to them in texels, whether texels are
-    /// compared with the fourth coordinate, and where the level of detail comes from.
-    Nearest { unnormalised: [bool; 2], offset: [f32; 2], compares: bool, detail: Detail },
+    /// The nearest texel, or several that are weighed; whether coordinates count texels, what is added to them in texels, what is found, and where
+    /// the level of detail comes from.
+    Nearest { unnormalised: [bool; 3], offset: [f32; 3], what: What, detail: Detail },
     /// The texel with these numbers, or zeros.
-    Load { offset: [i32; 2] },
+    Load { offset: [i32; 3] },
+    /// The sizes of a level.
+    Sizes,
     /// The item with this number, or zeros: so many dwords, and the fourth element where they are fewer.
     Item { dwords: u8, one: u32 },
+}
+
+/// What a lookup finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Texels.
+    Texels,
+    /// What comparisons of texels with a coordinate give.
+    Compared,
+    /// The first element of the four texels that are weighed elsewhere.
+    Four,
+    /// The level of detail.
+    Detail,
 }
 
 /// What a comparison gives besides its first element.
@@ -43,7 +58,17 @@ pub const UNCOMPARED: [u32; 4] = [0, 0, 0, ONE];
 impl Looked {
     /// Whether texels are compared with a reference value.
     pub const fn compares(self) -> bool {
-        matches!(self, Self::Nearest { compares: true, .. })
+        matches!(self, Self::Nearest { what: What::Compared, .. })
+    }
+
+    /// Whether only textures with mipmap levels have a binding.
+    pub const fn needs_levels(self) -> bool {
+        matches!(self, Self::Sizes | Self::Nearest { what: What::Four | What::Detail, .. })
+    }
+
+    /// Whether texels may lie where routines find them ([`super::forms`]).
+    pub const fn has_forms(self) -> bool {
+        matches!(self, Self::Nearest { what: What::Texels, .. })
     }
 }
 
@@ -55,41 +80,41 @@ pub mod table {
     pub const DATA: i32 = 8;
     /// The largest column and row, as numbers.
     pub const LAST: i32 = 16;
-    /// Columns and rows, as numbers.
+    /// Columns and rows, with levels slices, too: as numbers.
     pub const SIZE: i32 = 24;
     /// Columns; bytes from item to item.
-    pub const WIDTH: i32 = 32;
+    pub const WIDTH: i32 = 36;
     /// Rows; items.
-    pub const HEIGHT: i32 = 36;
+    pub const HEIGHT: i32 = 40;
     /// Lanes that have looked up.
-    pub const LANES: i32 = 40;
-    /// After how many columns and rows they repeat, as numbers; 0: they do not.
+    pub const LANES: i32 = 64;
+    /// After how many of them they repeat, as numbers; 0: they do not.
     pub const PERIOD: i32 = 48;
     /// One over that.
-    pub const INVERSE: i32 = 56;
+    pub const INVERSE: i32 = 72;
     /// What is added to the number of an item. It stands where textures have columns.
     pub const FIRST: i32 = LAST;
     /// What a comparison gives if the reference value is no number or the texel is none; then by what that changes where the reference is less,
     /// where it is equal, and where it is greater.
-    pub const COMPARED: i32 = 64;
+    pub const COMPARED: i32 = 80;
     /// Pointer to the routine that looks up, and to the one that it calls for elements.
-    pub const ROUTINE: i32 = 80;
-    pub const ELEMENTS: i32 = 88;
+    pub const ROUTINE: i32 = 96;
+    pub const ELEMENTS: i32 = 104;
     /// Pointers to where columns and rows begin, in tiles.
-    pub const COLUMNS: i32 = 96;
-    pub const ROW_PLACES: i32 = 104;
+    pub const COLUMNS: i32 = 112;
+    pub const ROW_PLACES: i32 = 120;
     /// The bits of a place within a tile, and of whole tiles.
-    pub const WITHIN: i32 = 112;
-    pub const WHOLE_TILES: i32 = 116;
+    pub const WITHIN: i32 = 128;
+    pub const WHOLE_TILES: i32 = 132;
     /// All bits where columns, and rows, have a border; and its channels.
-    pub const BORDERED: i32 = 120;
-    pub const BORDER: i32 = 128;
+    pub const BORDERED: i32 = 136;
+    pub const BORDER: i32 = 144;
     /// Its size.
-    pub const BYTES: i32 = 144;
+    pub const BYTES: i32 = 160;
 }
 
 /// See [`table::COMPARED`].
-fn outcomes(compare: Compare) -> [u32; 4] {
+pub fn outcomes(compare: Compare) -> [u32; 4] {
     let of = |reference: f32| compared(compare, reference, 1f32.to_bits())[0];
     let unordered = of(f32::NAN);
     [unordered, of(0.0) ^ unordered, of(1.0) ^ unordered, of(2.0) ^ unordered]

@@ -54,7 +54,7 @@ use crate::passes::table::Pass;
 pub use chosen::{Chosen, Needs, ordinary};
 use ctm_exec::r700::texture::needs_set_gradients;
 use emit::Layout;
-use lookups::{Looked, Sample, UNCOMPARED, table};
+use lookups::{Looked, Sample, UNCOMPARED, What, table};
 use memmap2::Mmap;
 use runs::Runs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -290,7 +290,7 @@ pub struct Variant {
     pub careful: bool,
     /// Some lookup weighs texels; code without this calls for those.
     pub linear: bool,
-    /// Some texture has mipmap levels, layers or faces; code without this calls for those, as all code for AVX2 does.
+    /// Some texture has mipmap levels, layers or faces; code without this calls for those.
     pub levels: bool,
     /// It counts passages of blocks and active lanes.
     pub counts: bool,
@@ -326,7 +326,7 @@ pub struct Native {
     rows: Vec<i32>,
     /// Whether the code itself reads or writes the local data share.
     shares: bool,
-    /// Some fetch asks for gradients that are set.
+    /// Some fetch asks for gradients that are set, or sets a cube.
     gradients: bool,
     /// Frames that nobody uses.
     frames: Mutex<Vec<Frame>>,
@@ -443,7 +443,7 @@ impl Native {
             |ins: &Ins| matches!(ins, Ins::GetRelative(_, Indexed::Share, ..) | Ins::SetRelative(Indexed::Share, ..));
         let shares = lists.iter().flatten().any(share);
         let needs = |fetch: &Fetch| matches!(fetch, Fetch::Texture(inst) if needs_set_gradients(inst.word0.op));
-        let gradients = code.fetches.iter().any(needs);
+        let gradients = code.fetches.iter().any(|fetch| needs(fetch) || fetch.sets_cube());
         let exports = exports.to_vec();
         let frames = Mutex::default();
         Some(Self { text, lanes, layout, isa, calls, samples, exports, rows, shares, gradients, frames })
@@ -511,9 +511,14 @@ impl Native {
             let at = self.layout.tables + table::BYTES * place as i32;
             let binding = shared.bindings.get(usize::from(sample.fetch)).copied().flatten();
             match binding {
-                Some(Binding::Levels(texture)) => match self.layout.levels_of(place as i32) {
+                // On AVX2 code loads from level 0 alone.
+                Some(Binding::Levels(texture)) => match self
+                    .layout
+                    .levels_of(place as i32)
+                    .filter(|_| self.isa == Isa::Avx512 || !matches!(sample.looked, Looked::Load { .. }))
+                {
                     Some(rows) => levels::put(frame, (at, rows), &texture),
-                    None => lookups::put(frame, self.isa, at, None),
+                    None => lookups::put(frame, self.isa, at, texture.plain.map(Binding::Texels).as_ref()),
                 },
                 binding => lookups::put(frame, self.isa, at, binding.as_ref()),
             }

@@ -15,13 +15,13 @@ use crate::codegen::x86::asm::{
 };
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
-use crate::codegen::x86::r700::facts::{NOT_LESS, UNORDERED};
+use crate::codegen::x86::r700::facts::NOT_LESS;
 use crate::codegen::x86::r700::forms::{self, Names};
-use crate::codegen::x86::r700::{Looked, Sample, UNCOMPARED, argument, result, table};
-use crate::codegen::x86::texels::{Axis, REPEATS_BELOW, Texels, clamped};
+use crate::codegen::x86::r700::{Looked, Sample, UNCOMPARED, What, argument, result, table};
+use crate::codegen::x86::texels::{Axis, REPEATS_BELOW, clamped};
 use crate::codegen::x86::vectors::{Access, Place, Vectors};
 use crate::ir::r700::M;
-use ctm_exec::float::{NAN, SIGN};
+use ctm_exec::float::SIGN;
 
 /// Masks.
 const MASK: u8 = Isa::Avx2.mask_scratch();
@@ -44,6 +44,8 @@ const SECOND: u8 = 3;
 const BESIDE: u8 = 2;
 /// The extension of vector shifts to the left.
 const SHIFT_LEFT: u8 = 6;
+/// That of those to the right that keep the sign.
+pub(super) const SHIFT_RIGHT_SIGNED: u8 = 4;
 
 impl Emit<'_> {
     /// A lookup.
@@ -53,9 +55,10 @@ impl Emit<'_> {
         self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 0);
         self.asm.jump_if(Cond::Equal, from);
         let read: &[usize] = match sample.looked {
-            Looked::Nearest { compares: true, .. } => &[0, 1, 3],
+            Looked::Nearest { .. } if self.input.levels => &[0, 1, 2, 3],
+            Looked::Nearest { what: What::Compared, .. } => &[0, 1, 3],
             Looked::Load { .. } if sample.at[3] != Src::Literal(0) => &[0, 1, 3],
-            Looked::Nearest { .. } | Looked::Load { .. } => &[0, 1],
+            Looked::Nearest { .. } | Looked::Load { .. } | Looked::Sizes => &[0, 1],
             Looked::Item { .. } => &[0],
         };
         for &n in read {
@@ -68,7 +71,9 @@ impl Emit<'_> {
         if sample.under == M::ACTIVE {
             self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(M::ACTIVE), ACTIVE);
         }
-        if matches!(sample.looked, Looked::Nearest { .. }) {
+        if sample.looked.needs_levels() {
+            self.only_levels(number, back, from);
+        } else if matches!(sample.looked, Looked::Nearest { .. }) {
             let linear = if self.input.linear { self.asm.label() } else { from };
             self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 2);
             self.asm.jump_if(Cond::Equal, linear);
@@ -78,7 +83,8 @@ impl Emit<'_> {
             }
         }
         match sample.looked {
-            Looked::Nearest { .. } => self.nearest_by_gathers(sample, at, from),
+            _ if sample.looked.needs_levels() => {}
+            Looked::Nearest { .. } | Looked::Sizes => self.nearest_by_gathers(sample, at, from),
             Looked::Load { offset } => self.load_by_gathers(sample, offset, at, from),
             Looked::Item { dwords, one } => self.item_by_gathers(sample, (dwords, one), at),
         }
@@ -88,7 +94,7 @@ impl Emit<'_> {
     }
 
     /// Does something for each piece with registers from this number on, which vectors may have.
-    fn with_registers(&mut self, first: u8, body: impl FnOnce(&mut Self)) {
+    pub(super) fn with_registers(&mut self, first: u8, body: impl FnOnce(&mut Self)) {
         let saved = first..self.registers().end.max(first);
         for register in saved.clone() {
             let row = self.saved(register);
@@ -106,15 +112,11 @@ impl Emit<'_> {
     }
 
     /// Takes what a lookup has found from the rows of results, where it is to be in registers.
-    fn found(&mut self, sample: &Sample) {
+    pub(super) fn found(&mut self, sample: &Sample) {
         for (element, dst) in sample.dst.into_iter().enumerate() {
             let Some(dst) = dst.filter(|&dst| self.has_register(Src::Vector(dst))) else { continue };
             self.pieces().for_each(|piece| self.copy(dst, Src::Row(result(element)), piece));
         }
-    }
-
-    fn texels_of_signs(&mut self) -> Texels<'_> {
-        Texels { asm: &mut self.asm, isa: Isa::Avx2, scratch: EACH }
     }
 
     /// A dword of the frame's in all lanes.
@@ -130,7 +132,7 @@ impl Emit<'_> {
     }
 
     /// A coordinate, or what stands in its place: from the row where it lies, or where it has been put.
-    fn load_argument(&mut self, to: u8, sample: &Sample, number: usize) {
+    pub(super) fn load_argument(&mut self, to: u8, sample: &Sample, number: usize) {
         let src = sample.at[number];
         let src = if self.has_register(src) { Src::Row(argument(number)) } else { src };
         self.is_moved = true;
@@ -139,7 +141,7 @@ impl Emit<'_> {
     }
 
     /// Stores an element in its row, or where it is taken from.
-    fn store_element(&mut self, from: u8, sample: &Sample, element: i32) {
+    pub(super) fn store_element(&mut self, from: u8, sample: &Sample, element: i32) {
         let Some(dst) = sample.dst[element as usize] else { return };
         self.is_moved = true;
         let row = match self.place(dst, 0) {
@@ -171,9 +173,9 @@ impl Emit<'_> {
     }
 
     /// Goes to `from` where a coordinate that repeats is too large, before anything has been written, so that a call can still do everything.
-    fn bound_by_signs(&mut self, sample: &Sample, at: i32, from: Label, routine: bool) {
+    pub(super) fn bound_by_signs(&mut self, sample: &Sample, (at, axes): (i32, usize), from: Label, routine: bool) {
         let Looked::Nearest { unnormalised, .. } = sample.looked else { return };
-        for axis in (0..2).filter(|&axis| routine || !unnormalised[axis]) {
+        for axis in (0..axes).filter(|&axis| routine || !unnormalised[axis]) {
             let fine = self.asm.label();
             self.asm.int_store_imm(Int::Cmp, false, RBX, at + table::PERIOD + 4 * axis as i32, 0);
             self.asm.jump_if(Cond::Equal, fine);
@@ -210,9 +212,9 @@ impl Emit<'_> {
             period: each(table::PERIOD),
             inverse: each(table::INVERSE),
         };
-        self.texels_of_signs().floor(u, u);
-        self.texels_of_signs().repeat(u, OTHER, &of_axis);
-        self.texels_of_signs().mirror(u, OTHER, &of_axis);
+        self.texels().floor(u, u);
+        self.texels().repeat(u, OTHER, &of_axis);
+        self.texels().mirror(u, OTHER, &of_axis);
         self.asm.place(done);
     }
 
@@ -230,11 +232,20 @@ impl Emit<'_> {
         self.asm.gather_by_signs(to, MASK, RDX, X, 4 * element);
     }
 
+    /// The elements whose first dwords have the numbers in x, as the routines for elements leave them.
+    pub(super) fn gather_elements(&mut self) {
+        let [x, second, third, fourth] = Names::of(Isa::Avx2).channels();
+        for (element, register) in (0..).zip([EACH, second, third, fourth]) {
+            self.gather_all(register, element);
+        }
+        self.asm.vector(MOVAPS, x, 0, Rm::Reg(EACH));
+    }
+
     /// Compares texels with reference values, in place. Changes x and y.
     fn compare_by_signs(&mut self, sample: &Sample, at: i32, texels: u8) {
         self.load_argument(Y, sample, 3);
         let outcomes = [0, 4, 8, 12].map(|n| Rm::Each(RBX, at + table::COMPARED + n));
-        self.texels_of_signs().compare(X, texels, Rm::Reg(Y), outcomes, MASK);
+        self.texels().compare(X, texels, Rm::Reg(Y), outcomes, MASK);
         self.asm.vector(MOVAPS, texels, 0, Rm::Reg(X));
     }
 
@@ -246,7 +257,7 @@ impl Emit<'_> {
     }
 
     /// What the other elements of a comparison are.
-    fn uncompared_rows(&mut self, sample: &Sample) {
+    pub(super) fn uncompared_rows(&mut self, sample: &Sample) {
         if !sample.looked.compares() {
             return;
         }
@@ -258,7 +269,7 @@ impl Emit<'_> {
 
     /// The nearest texels: coordinates clamped to the texture.
     fn nearest_by_gathers(&mut self, sample: &Sample, at: i32, from: Label) {
-        self.bound_by_signs(sample, at, from, false);
+        self.bound_by_signs(sample, (at, 2), from, false);
         self.begin(sample, at);
         self.with_registers(OTHER, |e| {
             for (axis, to) in [X, Y].into_iter().enumerate() {
@@ -281,7 +292,7 @@ impl Emit<'_> {
     pub(super) fn weighed_by_gathers(&mut self) {
         for (begin, back, from, sample, at) in std::mem::take(&mut self.linear) {
             self.asm.place(begin);
-            self.bound_by_signs(&sample, at, from, false);
+            self.bound_by_signs(&sample, (at, 2), from, false);
             self.begin(&sample, at);
             self.with_registers(BESIDE, |e| e.weigh_by_gathers(&sample, at));
             self.found(&sample);
@@ -295,7 +306,7 @@ impl Emit<'_> {
         for (begin, back, from, sample, number) in std::mem::take(&mut self.others) {
             let at = self.table_of(number);
             self.begin_other(number, [begin, back, from]);
-            self.bound_by_signs(&sample, at, from, true);
+            self.bound_by_signs(&sample, (at, 2), from, true);
             self.begin(&sample, at);
             self.begin_routine(number, FORM_ROWS);
             self.with_registers(Names::FIRST, |e| {
@@ -316,7 +327,7 @@ impl Emit<'_> {
         for (axis, weight) in WEIGHTS.into_iter().enumerate() {
             let [low, high] = SIDES[axis];
             self.texel_coordinate(sample, axis, at, X);
-            self.texels_of_signs().split(X, low, high);
+            self.texels().split(X, low, high);
             self.asm.vector(MOVAPS, weight, 0, Rm::Reg(X));
             for side in [low, high] {
                 self.wrapped_by_signs(sample, axis, at, side);
@@ -335,10 +346,10 @@ impl Emit<'_> {
                         self.compare_by_signs(sample, at, to);
                     }
                 }
-                self.texels_of_signs().mix(left, BESIDE, Rm::Reg(WEIGHTS[0]));
+                self.texels().mix(left, BESIDE, Rm::Reg(WEIGHTS[0]));
             }
-            self.texels_of_signs().mix(FIRST, SECOND, Rm::Reg(WEIGHTS[1]));
-            self.texels_of_signs().one_nan(FIRST);
+            self.texels().mix(FIRST, SECOND, Rm::Reg(WEIGHTS[1]));
+            self.texels().one_nan(FIRST);
             self.store_element(FIRST, sample, element);
         }
         self.uncompared_rows(sample);
@@ -371,7 +382,7 @@ impl Emit<'_> {
     }
 
     /// `LD`: texels by whole numbers, zeros outside.
-    fn load_by_gathers(&mut self, sample: &Sample, offset: [i32; 2], at: i32, from: Label) {
+    fn load_by_gathers(&mut self, sample: &Sample, offset: [i32; 3], at: i32, from: Label) {
         if sample.at[3] != Src::Literal(0) {
             // Other levels are for the call, before anything has been written.
             self.each_piece(|e| {
@@ -418,19 +429,22 @@ impl Emit<'_> {
 
     /// By what a coordinate differs in each quad of a piece; 0 where a quad is not complete.
     pub(super) fn slope_of_piece(&mut self, dst: Vector, at: Src, vertical: bool, piece: u8) {
-        let (other, scratch, operand) =
-            (if vertical { 2 } else { 1 }, self.isa().scratch(), self.isa().operand_scratch());
-        let at = self.reg(at, piece, operand);
-        self.asm.instruction(PERMUTE_IN_QUAD, scratch, 0, Rm::Reg(at), Some(0x55 * other));
-        self.asm.instruction(PERMUTE_IN_QUAD, operand, 0, Rm::Reg(at), Some(0));
-        self.asm.vector(SUB, scratch, scratch, Rm::Reg(operand));
-        self.asm.vex(CMP_F32, MASK, scratch, Rm::Reg(scratch), Some(UNORDERED));
-        self.asm.blend(operand, MASK, Rm::Literal(NAN), scratch);
+        let at = self.reg(at, piece, X);
+        self.slope_by_signs(at, piece, vertical);
+        self.make(dst, piece, |e, dst| e.asm.vector(AND, dst, X, Rm::Reg(MASK)));
+    }
+
+    /// By what a register differs in each quad of a piece, in x; the mask has the lanes whose quads are complete.
+    pub(super) fn slope_by_signs(&mut self, at: u8, piece: u8, vertical: bool) {
+        let other = if vertical { 2 } else { 1 };
+        self.asm.instruction(PERMUTE_IN_QUAD, EACH, 0, Rm::Reg(at), Some(0x55 * other));
+        self.asm.instruction(PERMUTE_IN_QUAD, X, 0, Rm::Reg(at), Some(0));
+        self.asm.vector(SUB, X, EACH, Rm::Reg(X));
+        self.texels().one_nan(X);
         // Whether each quad has its other lane, in the lane that compares.
         self.spread_piece(M::EXISTING, piece, MASK);
         self.in_mask = None;
         self.asm.instruction(PERMUTE_IN_QUAD, MASK, 0, Rm::Reg(MASK), Some(0x55 * other));
-        self.asm.vector(XOR, scratch, scratch, Rm::Reg(scratch));
-        self.make(dst, piece, |e, dst| e.asm.blend(dst, MASK, Rm::Reg(operand), scratch));
+        self.asm.instruction(SHIFT_IMM, SHIFT_RIGHT_SIGNED, MASK, Rm::Reg(MASK), Some(31));
     }
 }

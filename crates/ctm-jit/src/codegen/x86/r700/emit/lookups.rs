@@ -2,7 +2,7 @@
 //!
 //! Whether a lookup has a binding is seen when it runs, and so is whether its coordinates repeat; without one it is a call.
 
-use super::{Emit, GATHERED, OPERAND, SCRATCH};
+use super::{Emit, FORM_ROWS, GATHERED, OPERAND, SCRATCH};
 use crate::codegen::x86::asm::{
     ADD, ADD_I32, AND, BROADCAST, CMP_F32, CMP_I32, CMP_U32, Cond, Int, Label, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32,
     PERMUTE_IN_QUAD, RAX, RBX, RCX, RDX, Rm, SHIFT_IMM, SUB, XOR,
@@ -34,17 +34,23 @@ impl Emit<'_> {
         let (from, back) = (self.asm.label(), self.asm.label());
         self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 0);
         self.asm.jump_if(Cond::Equal, from);
-        if matches!(sample.looked, Looked::Nearest { .. }) {
+        if sample.looked.needs_levels() {
+            self.only_levels(number, back, from);
+        } else if !matches!(sample.looked, Looked::Item { .. }) {
+            let nearest = matches!(sample.looked, Looked::Nearest { .. });
             let linear = if self.input.linear { self.asm.label() } else { from };
             self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 2);
-            self.asm.jump_if(Cond::Equal, linear);
+            if nearest {
+                self.asm.jump_if(Cond::Equal, linear);
+            }
             self.other(sample, number, back, from);
-            if self.input.linear {
+            if nearest && self.input.linear {
                 self.linear.push((linear, back, from, *sample, at));
             }
         }
         match sample.looked {
-            Looked::Nearest { .. } => self.nearest(sample, at, from),
+            _ if sample.looked.needs_levels() => {}
+            Looked::Nearest { .. } | Looked::Sizes => self.nearest(sample, at, from),
             Looked::Load { offset } => self.load(sample, offset, at, from),
             Looked::Item { dwords, one } => self.item(sample, (dwords, one), at),
         }
@@ -53,14 +59,28 @@ impl Emit<'_> {
         self.calls.push((from, back, *sample));
     }
 
-    /// Leaves for a lookup by a routine, or of mipmap levels. Comparisons have no binding there.
+    /// Leaves for a lookup of mipmap levels.
+    pub(super) fn only_levels(&mut self, number: i32, back: Label, from: Label) {
+        let begin = if self.input.levels { self.asm.label() } else { from };
+        self.asm.jump(begin);
+        if self.input.levels {
+            self.levels.push((begin, back, from, number));
+        }
+    }
+
+    /// Leaves for a lookup by a routine, or of mipmap levels, where the number that was compared with 2 is above.
     pub(super) fn other(&mut self, sample: &Sample, number: i32, back: Label, from: Label) {
-        if sample.looked.compares() {
+        let forms = sample.looked.has_forms();
+        if !forms && !self.input.levels {
             return;
         }
         let begin = self.asm.label();
         self.asm.jump_if(Cond::Above, begin);
-        self.others.push((begin, back, from, *sample, number));
+        if forms {
+            self.others.push((begin, back, from, *sample, number));
+        } else {
+            self.levels.push((begin, back, from, number));
+        }
     }
 
     /// The beginning of such a lookup. Without code for levels, their tables say that there is no binding.
@@ -89,7 +109,7 @@ impl Emit<'_> {
         for (begin, back, from, sample, number) in std::mem::take(&mut self.others) {
             let at = self.table_of(number);
             self.begin_other(number, [begin, back, from]);
-            self.bound(&sample, at, from, true);
+            self.bound(&sample, (at, 2), from, true);
             self.begin(&sample, at);
             self.begin_routine(number, 0);
             for piece in self.pieces() {
@@ -166,9 +186,9 @@ impl Emit<'_> {
 
     /// Goes to `from` where a coordinate that repeats is too large, before anything has been written, so that a call can still do everything. Only
     /// for routines those may repeat that count texels.
-    pub(super) fn bound(&mut self, sample: &Sample, at: i32, from: Label, routine: bool) {
+    pub(super) fn bound(&mut self, sample: &Sample, (at, axes): (i32, usize), from: Label, routine: bool) {
         let Looked::Nearest { unnormalised, .. } = sample.looked else { return };
-        for axis in (0..2).filter(|&axis| routine || !unnormalised[axis]) {
+        for axis in (0..axes).filter(|&axis| routine || !unnormalised[axis]) {
             let fine = self.asm.label();
             self.asm.int_store_imm(Int::Cmp, false, RBX, at + table::PERIOD + 4 * axis as i32, 0);
             self.asm.jump_if(Cond::Equal, fine);
@@ -208,14 +228,14 @@ impl Emit<'_> {
     }
 
     /// What the other elements of a comparison are; behind the first, as the reference values may lie where these go.
-    fn uncompared(&mut self, sample: &Sample, piece: u8) {
+    pub(super) fn uncompared(&mut self, sample: &Sample, piece: u8) {
         for (dst, bits) in sample.dst.into_iter().zip(UNCOMPARED).skip(1) {
             dst.into_iter().for_each(|dst| self.copy(dst, Src::Literal(bits), piece));
         }
     }
 
     fn nearest(&mut self, sample: &Sample, at: i32, from: Label) {
-        self.bound(sample, at, from, false);
+        self.bound(sample, (at, 2), from, false);
         self.begin(sample, at);
         let compares = sample.looked.compares();
         for piece in self.pieces() {
@@ -260,7 +280,10 @@ impl Emit<'_> {
     pub(super) fn elements(&mut self) {
         if let Some(label) = self.elements.take() {
             self.asm.place(label);
-            self.whole_elements().load(&mut self.asm, SCRATCH);
+            match self.isa() {
+                Isa::Avx512 => self.whole_elements().load(&mut self.asm, SCRATCH),
+                Isa::Avx2 => self.gather_elements(),
+            }
             self.asm.ret();
         }
         if let Some(label) = self.weighed.take() {
@@ -276,7 +299,7 @@ impl Emit<'_> {
         for (begin, back, from, sample, at) in std::mem::take(&mut self.linear) {
             self.asm.place(begin);
             self.is_spread = false;
-            self.bound(&sample, at, from, false);
+            self.bound(&sample, (at, 2), from, false);
             self.begin(&sample, at);
             self.asm.int_imm(RCX, 0xffff);
             for piece in self.pieces() {
@@ -286,14 +309,19 @@ impl Emit<'_> {
         }
     }
 
-    /// Rows of those for registers during calls.
+    /// Rows to work on: of those for registers during calls.
+    fn work(&self) -> i32 {
+        self.input.layout.save + if self.isa() == Isa::Avx512 { 0 } else { FORM_ROWS }
+    }
+
+    /// What lookups of four corners work on.
     pub(super) fn corners(&self) -> Corners {
-        Corners { base: RBX, offset: self.input.layout.save + 64 * elements::ROWS }
+        Corners { base: RBX, offset: self.work() + 64 * elements::ROWS }
     }
 
     /// Where the columns (axis 0) and the beginnings of the rows are kept, low and high.
     pub(super) fn side(&self, axis: usize, high: usize) -> Rm {
-        Rm::Row(RBX, self.input.layout.save + 64 * (elements::ROWS + Corners::ROWS + (2 * axis + high) as i32))
+        Rm::Row(RBX, self.work() + 64 * (elements::ROWS + Corners::ROWS + (2 * axis + high) as i32))
     }
 
     /// One piece of a lookup that weighs texels.
@@ -328,12 +356,13 @@ impl Emit<'_> {
 
     /// The numbers of the corners' first dwords.
     pub(super) fn find_corners(&mut self, corners: Corners) {
+        let x = Names::of(self.isa()).x;
         for corner in 0..4 {
             let [column, row] = [self.side(0, corner % 2), self.side(1, corner / 2)];
-            self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, column);
-            self.asm.vector(ADD_I32, SCRATCH, SCRATCH, row);
-            self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
-            self.store(SCRATCH, corners.index(corner));
+            self.asm.vector(MOVUPS_LOAD, x, 0, column);
+            self.asm.vector(ADD_I32, x, x, row);
+            self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, x, Rm::Reg(x), Some(2));
+            self.store(x, corners.index(corner));
         }
     }
 
@@ -410,11 +439,12 @@ impl Emit<'_> {
     }
 
     pub(super) fn texels(&mut self) -> Texels<'_> {
-        Texels { asm: &mut self.asm, isa: Isa::Avx512, scratch: RIGHT }
+        let isa = self.isa();
+        Texels { asm: &mut self.asm, isa, scratch: Names::of(isa).each }
     }
 
     /// `LD`: texels by whole numbers, zeros outside.
-    fn load(&mut self, sample: &Sample, offset: [i32; 2], at: i32, from: Label) {
+    fn load(&mut self, sample: &Sample, offset: [i32; 3], at: i32, from: Label) {
         if sample.at[3] != Src::Literal(0) {
             // Other levels are for the call, before anything has been written.
             for piece in self.pieces() {

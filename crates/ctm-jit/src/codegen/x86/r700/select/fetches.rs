@@ -1,11 +1,13 @@
 //! What fetches are in instructions: lookups, differences in quads, gradients that are set, calls.
 
-use super::super::{Call, Ins, Looked, Sample, gradient};
+use super::super::{Call, Ins, Looked, Sample, What, gradient};
 use super::{Plan, Select};
+use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use crate::ir::r700::{Fetch, M, Op, Value};
 use crate::launch::r700::bindings::takes_level_0;
+use crate::launch::r700::wave::CUBE;
 use ctm_exec::r700::texture::{self, Detail, is_comparison};
 use ctm_exec::r700::vertex::own_plain_dwords;
 use ctm_isa::r700::inst::texel_offset;
@@ -23,19 +25,20 @@ impl Select<'_> {
             Fetch::Texture(inst) => Some(inst.word0.op),
             _ => None,
         });
-        match (own, fetch.and_then(looked)) {
+        match (own, fetch.and_then(|fetch| looked(fetch, self.isa))) {
             (Some(TexOp::GetGradientsH), _) => self.slopes(plan, place, false, at),
             (Some(TexOp::GetGradientsV), _) => self.slopes(plan, place, true, at),
-            (Some(TexOp::SetGradientsH), _) => self.keep(plan, place, 0, at, under),
-            (Some(TexOp::SetGradientsV), _) => self.keep(plan, place, COORDINATES, at, under),
+            (Some(TexOp::SetGradientsH), _) => self.keep(plan, place, 0, &at[..COORDINATES], under),
+            (Some(TexOp::SetGradientsV), _) => self.keep(plan, place, COORDINATES, &at[..COORDINATES], under),
+            (Some(TexOp::SetCubemapIndex), _) => self.keep(plan, place, CUBE, &at[2..COORDINATES], under),
             (_, Some(looked)) => self.sample(plan, place, number, looked, at, under),
             (_, None) => self.call(Call::Fetch(number), &at, under),
         }
     }
 
-    /// Keeps coordinates as gradients, from a row on; what is read of such a fetch is 0.
-    fn keep(&mut self, plan: &Plan<'_>, place: usize, first: usize, at: [Src; 4], under: M) {
-        for (n, &src) in at.iter().enumerate().take(COORDINATES) {
+    /// Keeps coordinates for later lookups, from a row on; what is read of such a fetch is 0.
+    fn keep(&mut self, plan: &Plan<'_>, place: usize, first: usize, at: &[Src], under: M) {
+        for (n, &src) in at.iter().enumerate() {
             self.put(Ins::Keep(gradient(first + n), src, under));
         }
         let dst = self.wanted(plan, place);
@@ -79,27 +82,32 @@ impl Select<'_> {
 }
 
 /// How machine code can find what a fetch reads, if memory offers it.
-fn looked(fetch: &Fetch) -> Option<Looked> {
+fn looked(fetch: &Fetch, isa: Isa) -> Option<Looked> {
     match fetch {
         Fetch::Texture(inst) => {
-            let offset = [inst.word2.offset_x, inst.word2.offset_y].map(texel_offset);
-            match inst.word0.op {
-                TexOp::Ld => Some(Looked::Load { offset: offset.map(|x| x.floor() as i32) }),
+            let (op, word1, word2) = (inst.word0.op, &inst.word1, &inst.word2);
+            let offset = [word2.offset_x, word2.offset_y, word2.offset_z].map(texel_offset);
+            let unnormalised = [!word1.coord_type_x, !word1.coord_type_y, !word1.coord_type_z];
+            let computed = Detail::Computed { set: false };
+            let (what, detail) = match op {
+                TexOp::Ld => return Some(Looked::Load { offset: offset.map(|x| x.floor() as i32) }),
                 op if takes_level_0(op) => {
-                    let unnormalised = [!inst.word1.coord_type_x, !inst.word1.coord_type_y];
-                    let detail = texture::detail(op)?;
-                    Some(Looked::Nearest { unnormalised, offset, compares: is_comparison(op), detail })
+                    (if is_comparison(op) { What::Compared } else { What::Texels }, texture::detail(op)?)
                 }
-                _ => None,
-            }
+                TexOp::GetTextureResinfo if isa == Isa::Avx512 => return Some(Looked::Sizes),
+                TexOp::Fetch4 => (What::Four, computed),
+                TexOp::GetCompTexLod => (What::Detail, computed),
+                _ => return None,
+            };
+            Some(Looked::Nearest { unnormalised, offset, what, detail })
         }
         Fetch::Vertex(inst) => {
             let (dwords, one) = own_plain_dwords(inst)?;
             Some(Looked::Item { dwords: dwords as u8, one })
         }
         &Fetch::Input { unscaled, uncached: false, .. } => {
-            let (unnormalised, offset, detail) = ([unscaled; 2], [0.0; 2], Detail::Zero);
-            Some(Looked::Nearest { unnormalised, offset, compares: false, detail })
+            let (unnormalised, offset, detail) = ([unscaled; 3], [0.0; 3], Detail::Zero);
+            Some(Looked::Nearest { unnormalised, offset, what: What::Texels, detail })
         }
         Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global | Fetch::Input { .. } => None,
     }
