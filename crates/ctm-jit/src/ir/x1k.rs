@@ -5,8 +5,7 @@
 //! what outlives a block lives in variables ([`Var`]). Lane masks are state of the machine and appear as [`Under`]: which lanes an
 //! effect concerns.
 //!
-//! `lower/x1k` makes it of X1K programs, `stream/uniform.rs` of R700's that are streams. `x86` turns it into vector instructions; for the
-//! portable machine `lower/x1k/masks.rs` brings it to the form of [`crate::ir::r700`].
+//! `lower/x1k` makes it of X1K programs, and `lower/x1k/masks.rs` brings it to the form of [`crate::ir::r700`], which is what runs.
 //!
 //! Arithmetic means what the functions of `ctm_exec::x1k::ops` mean: denormals read as zeros, one NaN. Each operation cites its
 //! function. **Invariant.** Every operation is exact in that sense for lanes that nobody looks at, too: quad operations and
@@ -14,7 +13,6 @@
 
 use ctm_exec::float::number;
 use ctm_exec::x1k::functions::UnitOp;
-use ctm_isa::r700::ops as r700;
 use ctm_isa::x1k::ops::{AlphaOp, CompareOp, FcOp, Imod, Omod};
 use ctm_isa::x1k::{OUTPUTS, TEMPORARIES};
 
@@ -179,9 +177,6 @@ pub enum Op {
         /// To 0..1.
         clamp: bool,
     },
-    /// An R700 operation of one slot with its output modifier and clamp (`ctm_exec::r700::single`); what it does beside its result is not
-    /// part of it. Operations of fewer operands repeat one.
-    R700(r700::AluOp, [Value; 3], r700::Omod, bool),
     /// In every lane, what the given lane (0..=3) of its quad holds.
     QuadLane(Value, u8),
     /// A channel of what a [`Op::Fetch`] read.
@@ -501,9 +496,7 @@ impl Op {
             | Self::SetPredicate(_, _, a, _)
             | Self::SetResult(_, a, _)
             | Self::Kill(a, _) => Few::of([a]),
-            Self::Mad { a, b, c, .. } | Self::Reference { abc: [a, b, c], .. } | Self::R700(_, [a, b, c], ..) => {
-                Few::of([a, b, c])
-            }
+            Self::Mad { a, b, c, .. } | Self::Reference { abc: [a, b, c], .. } => Few::of([a, b, c]),
             Self::Pick { x, y, a, b, .. } => Few::of([x, y, a, b]),
             Self::Fetch { s, t, .. } => Few::of([s, t]),
             Self::Write { index: [x, y], value, .. } => Few::of([x, y, value]),

@@ -1,7 +1,7 @@
 //! What goes into a group and what comes out of it, whichever back end runs it.
 
 use crate::ir::r700::Counter;
-use crate::ir::x1k::{BlockId, Code, End, OUTPUT_VARS, Op, Tally, Target, Var};
+use crate::ir::x1k::{Code, End, OUTPUT_VARS, Op, Tally, Target};
 use ctm_exec::Counters;
 use ctm_exec::x1k::{Constants, Memory, sample};
 use ctm_isa::x1k::INPUTS;
@@ -120,14 +120,6 @@ pub fn count(code: &Code, visits: &[Visits], lanes: usize, memory: &dyn Memory, 
 /// The group has to be run by the reference interpreter: it does, or may do, something that ends in a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BailOut;
-
-/// A program that begins with block 0.
-pub const ENTRY: BlockId = BlockId(0);
-
-/// The variable of an output component.
-pub const fn output_var(index: usize) -> Var {
-    Var((Var::COUNT - OUTPUT_VARS + index) as u16)
-}
 
 /// How many instructions one group can issue at most, each block's as `weight` counts them; `None` when that depends on data: some jump goes back that
 /// ends no loop.

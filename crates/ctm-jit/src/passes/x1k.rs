@@ -13,29 +13,29 @@ const WORDS: usize = Var::COUNT.div_ceil(64);
 
 /// A set of variables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct VarSet([u64; WORDS]);
+struct VarSet([u64; WORDS]);
 
 impl VarSet {
     /// All variables.
-    pub const ALL: Self = Self([u64::MAX; WORDS]);
+    const ALL: Self = Self([u64::MAX; WORDS]);
 
     /// Whether the variable belongs to it.
-    pub const fn contains(&self, var: Var) -> bool {
+    const fn contains(&self, var: Var) -> bool {
         self.0[var.index() / 64] >> (var.index() % 64) & 1 == 1
     }
 
     /// Adds a variable.
-    pub const fn insert(&mut self, var: Var) {
+    const fn insert(&mut self, var: Var) {
         self.0[var.index() / 64] |= 1 << (var.index() % 64);
     }
 
     /// Takes a variable out.
-    pub const fn remove(&mut self, var: Var) {
+    const fn remove(&mut self, var: Var) {
         self.0[var.index() / 64] &= !(1 << (var.index() % 64));
     }
 
     /// Adds the variables of another set; says whether any was new.
-    pub fn add(&mut self, other: &Self) -> bool {
+    fn add(&mut self, other: &Self) -> bool {
         let mut new = 0;
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
             new |= theirs & !*mine;
@@ -43,47 +43,18 @@ impl VarSet {
         }
         new != 0
     }
-
-    /// Whether both have some variable.
-    pub fn meets(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).fold(0, |all, (mine, theirs)| all | mine & theirs) != 0
-    }
-
-    /// The variables in order.
-    pub fn iter(&self) -> impl Iterator<Item = Var> + use<> {
-        let bits = |(index, word): (usize, u64)| {
-            let mut left = word;
-            std::iter::from_fn(move || {
-                let bit = left.trailing_zeros();
-                left &= left.wrapping_sub(1);
-                (bit < 64).then_some(Var((64 * index) as u16 + bit as u16))
-            })
-        };
-        // There may be bits behind the last variable.
-        self.0.into_iter().enumerate().flat_map(bits).take_while(|var| var.index() < Var::COUNT)
-    }
 }
 
 /// What is live at the beginning of each block.
-#[derive(Clone, Debug)]
-pub struct Liveness {
+struct Liveness {
     /// For lanes that run.
-    pub running: Vec<VarSet>,
+    running: Vec<VarSet>,
     /// For lanes that do not.
-    pub idle: Vec<VarSet>,
+    idle: Vec<VarSet>,
 }
 
-impl Liveness {
-    /// What has to be kept across the beginning of a block.
-    pub fn at(&self, block: BlockId) -> VarSet {
-        let mut set = self.running[block.index()];
-        set.add(&self.idle[block.index()]);
-        set
-    }
-}
-
-/// Removes what nobody reads and masks that nobody sees; gives the liveness of what is left.
-pub fn optimise(code: &mut Code) -> Liveness {
+/// Removes what nobody reads and masks that nobody sees.
+pub fn optimise(code: &mut Code) {
     let paths = Paths::of(code);
     // What is live behind the only block is always the same, whatever it does.
     let only_one = code.blocks.iter().all(|block| block.successors().next().is_none());
@@ -92,16 +63,9 @@ pub fn optimise(code: &mut Code) -> Liveness {
     } else {
         code.blocks.iter().map(Effect::of).collect()
     };
-    let mut liveness = liveness(code, &paths, &effects);
     let mut swept: Vec<Option<(VarSet, VarSet)>> = vec![None; code.blocks.len()];
     // A dead store may have been the only reader of something that was live into its block.
-    while sweep(code, &liveness, &mut effects, &mut swept) || only_one {
-        liveness = self::liveness(code, &paths, &effects);
-        if only_one {
-            break;
-        }
-    }
-    liveness
+    while sweep(code, &liveness(code, &paths, &effects), &mut effects, &mut swept) && !only_one {}
 }
 
 /// The outputs that the program may write.
@@ -285,7 +249,6 @@ pub fn renamed(op: Op, name: impl Fn(Value) -> Value) -> Op {
         Op::Reference { op, abc, zero_wins, omod, clamp } => {
             Op::Reference { op, abc: abc.map(name), zero_wins, omod, clamp }
         }
-        Op::R700(op, abc, omod, clamp) => Op::R700(op, abc.map(name), omod, clamp),
         Op::QuadLane(a, lane) => Op::QuadLane(name(a), lane),
         Op::Texel(a, channel) => Op::Texel(name(a), channel),
         Op::Fetch { input, s, t, unscaled, uncached, under } => {

@@ -273,9 +273,9 @@ impl State {
 
 /// A program, ready to run.
 pub struct Artifact {
-    /// Its form, as lowered: what streams begin with.
+    /// The program as a stream, if it is one; made when first needed.
     #[cfg(target_arch = "x86_64")]
-    lowered: Code,
+    uniform: OnceLock<Option<crate::stream::uniform::Uniform>>,
     /// Its code for launches without masks.
     #[cfg(target_arch = "x86_64")]
     streams: crate::runtime::streams::Streams,
@@ -305,8 +305,7 @@ impl Artifact {
     }
 
     fn of(launch: &Launch<'_>, engine: &Jit) -> Option<Self> {
-        let lowered = crate::lower::x1k::lower_with(launch.program, launch.constants, launch.counters, engine.calls)?;
-        let mut code = lowered.clone();
+        let mut code = crate::lower::x1k::lower_with(launch.program, launch.constants, launch.counters, engine.calls)?;
         optimise(&mut code);
         let mut given = vec![false; Var::COUNT];
         for plane in launch.planes {
@@ -315,7 +314,7 @@ impl Artifact {
         launch.rows.iter().map(row_element).for_each(|element| given[usize::from(element)] = true);
         Some(Self {
             #[cfg(target_arch = "x86_64")]
-            lowered,
+            uniform: OnceLock::new(),
             #[cfg(target_arch = "x86_64")]
             streams: crate::runtime::streams::Streams::new(engine.streams, Arc::clone(&engine.streams_run)),
             forms: Default::default(),

@@ -7,21 +7,25 @@
 
 use super::native;
 use crate::codegen::x86::Isa;
+use crate::codegen::x86::r700::exists;
 use crate::codegen::x86::stream::{
     Chosen, Frame, Geometry, Kernel, Options, Rect, Surfaces, Tile, columns, columns_inside, rows_inside,
 };
-use crate::ir::x1k::{Code, OUTPUT_VARS, Op, Var};
+use crate::ir::r700::{Op, Var};
+use crate::ir::x1k;
 use crate::launch::grid::Ramp;
-use crate::launch::lanes::{ENTRY, Visits};
+use crate::launch::lanes::Visits;
+use crate::lower::x1k::masks;
+use crate::passes::r700::{VarSet, optimise};
 use crate::passes::table::Pass;
-use crate::passes::x1k::{Liveness, optimise};
 use crate::runtime::engine::StreamLimits;
 use crate::runtime::work::{share, threads};
 use crate::stream::affine::{Fetch, Given, Item, Linear, Tree};
 use crate::stream::prepare::{Prepared, WHOLE};
+use crate::stream::uniform::Uniform;
 use crate::stream::{affine, interleave, prepare};
 use ctm_exec::watch::{Part, Watch};
-use ctm_exec::x1k::{Launch, Memory, Plane};
+use ctm_exec::x1k::{Constants, Launch, Memory, Plane};
 use ctm_exec::{Domain, Position};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -43,7 +47,6 @@ const OPERATIONS_OF_PROCESSOR: u64 = 1 << 20;
 /// What a program for streams was made for.
 #[derive(Clone, PartialEq)]
 struct Key {
-    ints: Vec<[u8; 4]>,
     planes: Vec<Plane>,
     geometry: Geometry,
     /// Columns of the domain, as far as they limit tiles.
@@ -82,24 +85,6 @@ struct Stream {
     operations: u64,
 }
 
-/// What ran.
-pub struct Done {
-    /// Elements and bytes that every processor wrote.
-    pub written: [u64; 2],
-    /// How often each processor passed each block.
-    pub passes: Vec<u64>,
-}
-
-/// A program that may be a stream.
-pub struct Program<'a> {
-    /// Its form.
-    pub code: &'a Code,
-    /// Its parts, if its flow does not depend on data.
-    pub parts: &'a dyn Fn() -> Option<Vec<Item>>,
-    /// Integer constants that these depend on.
-    pub ints: &'a [[u8; 4]],
-}
-
 impl Streams {
     /// None yet; `ran` counts the launches that they run.
     pub fn new(limits: StreamLimits, ran: Arc<AtomicU64>) -> Self {
@@ -114,7 +99,7 @@ impl Streams {
         enough && Pass::Streams.is_on()
     }
 
-    fn get(&self, isa: Isa, key: &Key, program: &Program<'_>, given: &Given<'_>) -> Option<Arc<Stream>> {
+    fn get(&self, isa: Isa, key: &Key, uniform: &Uniform, given: &Given<'_>) -> Option<Arc<Stream>> {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let holds = |entry: &&Entry| {
             entry.key == *key && entry.constants.iter().all(|&(index, bits)| given.constant(index) == bits)
@@ -125,13 +110,10 @@ impl Streams {
         if entries.len() >= REMEMBERED {
             entries.remove(0);
         }
-        let parts = (program.parts)();
-        let depends_on_data = parts.is_none();
-        let tree = parts.and_then(|parts| affine::analyse(program.code, parts, given));
-        let stream = tree.and_then(|tree| Stream::new(isa, program.code, tree, key, given, self.limits)).map(Arc::new);
+        let tree = affine::analyse(&uniform.code, uniform.parts.clone(), given);
+        let stream = tree.and_then(|tree| Stream::new(isa, uniform, tree, key, given, self.limits)).map(Arc::new);
         let constants = match &stream {
             Some(stream) => stream.tree.constants.clone(),
-            None if depends_on_data => Vec::new(),
             // Others might do.
             None => (0..=u16::MAX).zip(given.constants.iter().copied()).collect(),
         };
@@ -141,17 +123,23 @@ impl Streams {
 }
 
 impl Stream {
-    fn new(isa: Isa, code: &Code, tree: Tree, key: &Key, given: &Given<'_>, limits: StreamLimits) -> Option<Self> {
-        if !affine::all_linear(code, &tree) {
+    fn new(
+        isa: Isa,
+        uniform: &Uniform,
+        tree: Tree,
+        key: &Key,
+        given: &Given<'_>,
+        limits: StreamLimits,
+    ) -> Option<Self> {
+        if !affine::all_linear(&uniform.code, &tree) {
             return None;
         }
         let geometry = key.geometry;
-        let mut plain = prepare::plain(code, &tree, |input| geometry.inputs[usize::from(input & 15)]);
-        plain.code.outputs = wanted(code, &geometry)?;
-        prepare::drop_faint(&mut plain.code);
-        let mut live = optimise(&mut plain.code);
-        let start = live.at(ENTRY);
-        let given = start.iter().filter_map(|var| Some((var, Ramp::of(var, given.planes)?)));
+        let channels = |input| geometry.inputs[usize::from(input & 15)];
+        let mut plain = prepare::plain(uniform, &tree, channels, wanted(uniform, &geometry)?);
+        let mut live = optimise(&mut plain.code, true);
+        let start = (0..Var::COUNT as u16).map(Var).filter(|&var| live[0].contains(var));
+        let given = start.filter_map(|var| Some((var, Ramp::of(var, given.planes)?)));
         let start_values: Vec<(Var, Linear)> =
             given.map(|(var, ramp)| Some((var, affine::of_ramp(&ramp)?))).collect::<Option<_>>()?;
         let mut prepared = plain;
@@ -159,7 +147,7 @@ impl Stream {
             && start_values.is_empty()
             && let Some(mut packed) = prepare::packed(&prepared)
         {
-            let packed_live = optimise(&mut packed.code);
+            let packed_live = optimise(&mut packed.code, true);
             if suits(&packed, &geometry) {
                 (prepared, live) = (packed, packed_live);
             }
@@ -170,7 +158,7 @@ impl Stream {
         }
         let operations =
             passes(&tree).map(|(block, passes)| passes * prepared.code.blocks[block].ops.len() as u64).sum();
-        let (chosen, tile) = choose(isa, prepared, &tree, &live, &start_values, key)?;
+        let (chosen, tile) = choose(isa, prepared, &tree, &live, &start_values, key);
         let downwards = chosen.shares_rows();
         let kernels = Mutex::default();
         let past_caches_bytes = limits.past_caches_bytes;
@@ -197,14 +185,14 @@ fn choose(
     isa: Isa,
     prepared: Prepared,
     tree: &Tree,
-    live: &Liveness,
+    live: &[VarSet],
     starts: &[(Var, Linear)],
     key: &Key,
-) -> Option<(Chosen, Tile)> {
-    let of = |prepared: Prepared, items: Vec<Item>, live: &Liveness, joined: bool| {
-        let mut chosen = Chosen::new(isa, prepared, items, live, starts, key.geometry, joined)?;
+) -> (Chosen, Tile) {
+    let of = |prepared: Prepared, items: Vec<Item>, live: &[VarSet], joined: bool| {
+        let mut chosen = Chosen::new(isa, prepared, items, live, starts, key.geometry, joined);
         let tile = chosen.tile(key.columns);
-        Some((chosen, tile))
+        (chosen, tile)
     };
     // Nothing is gained where it costs vectors side by side.
     let is_wide =
@@ -215,12 +203,10 @@ fn choose(
         && !prepared.packed
         && let Some((mut joined, items)) = interleave::joined(&prepared, &tree.items)
     {
-        let live = optimise(&mut joined.code);
-        if let Some((chosen, tile)) = of(joined, items, &live, true)
-            && !chosen.shares_rows()
-            && is_wide(tile, chosen.columns(), key.columns)
-        {
-            return Some((chosen, tile));
+        let live = optimise(&mut joined.code, true);
+        let (chosen, tile) = of(joined, items, &live, true);
+        if !chosen.shares_rows() && is_wide(tile, chosen.columns(), key.columns) {
+            return (chosen, tile);
         }
     }
     of(prepared, tree.items.clone(), live, false)
@@ -228,26 +214,27 @@ fn choose(
 
 /// The kernel for the inside of the launch's domain, or (`careful`) for its edges, for measurements.
 #[cfg(test)]
-pub fn compile(isa: Isa, code: &Code, launch: &Launch<'_>, geometry: Geometry, careful: bool) -> Option<Arc<Kernel>> {
+pub fn compile(
+    isa: Isa,
+    uniform: &Uniform,
+    launch: &Launch<'_>,
+    geometry: Geometry,
+    careful: bool,
+) -> Option<Arc<Kernel>> {
     let columns = launch.domain.width().min(64);
-    let key = Key { ints: launch.constants.int.to_vec(), planes: launch.planes.to_vec(), geometry, columns };
-    let parts = || affine::parts(code, launch);
-    let program = Program { code, parts: &parts, ints: &launch.constants.int };
+    let key = Key { planes: launch.planes.to_vec(), geometry, columns };
     let streams = Streams::new(StreamLimits::default(), Arc::default());
-    let stream = streams.get(isa, &key, &program, &Given::of(launch, None))?;
+    let stream = streams.get(isa, &key, uniform, &Given::of(launch, None))?;
     let tile = if careful { stream.tile.narrow(isa) } else { stream.tile };
     stream.kernel(Options { tile, careful, past_caches: false })
 }
 
 /// The output components that are to be written; `None` when a bound output does not get all its channels.
-fn wanted(code: &Code, geometry: &Geometry) -> Option<u32> {
-    if code.outputs >> (4 * OUTPUTS) != 0 {
-        return None;
-    }
+fn wanted(uniform: &Uniform, geometry: &Geometry) -> Option<u32> {
     let mut wanted = 0;
     for (target, &channels) in geometry.outputs.iter().enumerate() {
         let all = (1u32 << channels) - 1;
-        if code.outputs >> (4 * target) & all != all {
+        if uniform.outputs >> (4 * target) & all != all {
             return None;
         }
         wanted |= all << (4 * target);
@@ -258,73 +245,71 @@ fn wanted(code: &Code, geometry: &Geometry) -> Option<u32> {
 /// Whether elements are what the packed form takes them for.
 fn suits(packed: &Prepared, geometry: &Geometry) -> bool {
     let outputs = geometry.outputs.iter().all(|&channels| channels == 0 || channels == 4);
-    let inputs = packed.code.blocks.iter().flat_map(|block| {
-        block.ops.iter().filter_map(|op| match *op {
-            Op::Texel(fetch, WHOLE) => Some(block.op_at(fetch)),
-            _ => None,
-        })
-    });
+    let channels = |input: u8| geometry.inputs[usize::from(input & 15)];
     outputs
-        && inputs.into_iter().all(|op| match op {
-            Op::Fetch { input, .. } => geometry.inputs[usize::from(input & 15)] == 4,
-            _ => false,
+        && packed.code.blocks.iter().all(|block| {
+            block.ops.iter().all(|op| match *op {
+                Op::Fetched(fetch, WHOLE) => {
+                    prepare::input(&packed.code, &block.ops[fetch.index()]).map_or(0, channels) == 4
+                }
+                _ => true,
+            })
         })
 }
 
-/// Runs an X1K launch as a stream; `None`, and nothing has happened to it, when it is none. `instructions`: what each processor issues at most.
+/// The program as a stream; `None` when it is none.
+pub fn uniform(code: &x1k::Code, constants: &Constants) -> Option<Uniform> {
+    let code = masks::lower(code, masks::How { constants, joint: false, counts: false });
+    Uniform::of(&code, exists, (0..OUTPUTS).collect())
+}
+
+/// Runs an X1K launch as a stream, and gives the elements and bytes that were written; `None`, and nothing has happened to it, when it is none.
 pub fn run(
     streams: &Streams,
     isa: Isa,
-    code: &Code,
+    (code, uniform): (&x1k::Code, &Uniform),
     launch: &Launch<'_>,
-    instructions: u64,
     watch: &Watch,
     memory: &mut dyn Memory,
-) -> Option<Done> {
+) -> Option<[u64; 2]> {
     let domain = launch.domain;
-    if !streams.take(domain, instructions) || memory.outputs_alias_inputs() {
+    if memory.outputs_alias_inputs() {
         return None;
     }
     let inputs: [_; INPUTS] = std::array::from_fn(|index| memory.input(index as u8));
     let last = Position { i: domain.i1, j: domain.j1 };
     let surfaces = native::surfaces(memory.direct()?, inputs, code, last)?;
-    let parts = || affine::parts(code, launch);
-    let program = Program { code, parts: &parts, ints: &launch.constants.int };
-    run_on(streams, isa, &program, &Given::of(launch, Some(watch)), &surfaces)
+    run_on(streams, isa, uniform, &Given::of(launch, Some(watch)), &surfaces)
 }
 
-/// Runs a launch as a stream; `None`, and nothing has happened to it, when it is none.
+/// Runs a launch as a stream, and gives the elements and bytes that were written; `None`, and nothing has happened to it, when it is none.
 pub fn run_on(
     streams: &Streams,
     isa: Isa,
-    program: &Program<'_>,
+    uniform: &Uniform,
     given: &Given<'_>,
     surfaces: &Surfaces<'_>,
-) -> Option<Done> {
-    let (code, domain) = (program.code, given.domain);
+) -> Option<[u64; 2]> {
+    let domain = given.domain;
     let processors = u64::from(domain.width()) * u64::from(domain.height());
     let geometry = Geometry {
         inputs: surfaces.inputs.map(|view| view.map_or(0, |view| view.channels)),
         outputs: surfaces.outputs.map(|view| view.map_or(0, |view| view.channels)),
     };
-    let key =
-        Key { ints: program.ints.to_vec(), planes: given.planes.to_vec(), geometry, columns: domain.width().min(64) };
-    let stream = streams.get(isa, &key, program, given)?;
+    let key = Key { planes: given.planes.to_vec(), geometry, columns: domain.width().min(64) };
+    let stream = streams.get(isa, &key, uniform, given)?;
     if !stream.run(given, surfaces) {
         return None;
     }
     streams.ran.fetch_add(1, Ordering::Relaxed);
-    let mut passed = vec![0; code.blocks.len()];
-    passes(&stream.tree).for_each(|(block, passes)| passed[block] = passes);
     let bound = geometry.outputs.iter().filter(|&&channels| channels > 0);
     let bytes = bound.clone().map(|&channels| 4 * u64::from(channels)).sum::<u64>();
-    Some(Done { written: [bound.count() as u64 * processors, bytes * processors], passes: passed })
+    Some([bound.count() as u64 * processors, bytes * processors])
 }
 
 /// The blocks, and how often each processor passes them.
 fn passes(tree: &Tree) -> impl Iterator<Item = (usize, u64)> {
-    let iterations =
-        |around: Vec<affine::Around>| around.iter().map(|(iterations, _)| u64::from(*iterations)).product();
+    let iterations = |around: Vec<u16>| around.iter().map(|&iterations| u64::from(iterations)).product();
     affine::blocks(&tree.items).into_iter().map(move |(block, around)| (block, iterations(around)))
 }
 
@@ -495,5 +480,3 @@ pub fn visits(passes: &[u64], groups: u64, processors: u64) -> Vec<Visits> {
         |&passes: &u64| Visits { groups: passes * groups, active: passes * processors, covered: passes * processors };
     passes.iter().map(of).collect()
 }
-
-const _: () = assert!(OUTPUT_VARS == 4 * OUTPUTS + 1);

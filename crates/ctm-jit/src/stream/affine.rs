@@ -1,21 +1,19 @@
-//! Programs whose flow does not depend on data, and fetches whose coordinates are whole linear functions of the index pair and of loop iterations.
+//! Fetches whose coordinates are whole linear functions of the index pair and of loop iterations.
 //!
-//! A program whose only flow control is counted loops is a tree ([`Item`]). Over it, each component of a register that is
+//! A program whose only flow control is counted loops is a tree ([`Item`], found by `uniform`). Over it, each component of a register that is
 //! `c + i * (column) + j * (row) + n * (iteration of a loop) ...` is followed exactly ([`Linear`]): sums and products of such values stay exact as
 //! long as they are multiples of 1/256 below 65536 in magnitude, which single precision holds without rounding. What is not known
 //! to be so is no linear function here, whatever it may be.
 
 use crate::ir::map::Map;
-use crate::ir::x1k::{Block, Code, End, File, Flow, Levels, Op, Target, Value, Var};
+use crate::ir::r700::{Block, Code, Fetch as Lookup, Op, Unit, Value, Var};
 use crate::launch::grid::Ramp;
-use crate::launch::lanes::ENTRY;
 use ctm_exec::Domain;
 use ctm_exec::float::flush;
 use ctm_exec::watch::Watch;
 use ctm_exec::x1k::Plane;
 use ctm_exec::x1k::{Launch, ops};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
-use ctm_isa::x1k::ops::{FcOp, Imod};
 
 /// What a launch of either instruction set gives.
 #[derive(Clone, Copy)]
@@ -63,8 +61,6 @@ pub enum Item {
     Loop {
         /// Iterations, at least one.
         iterations: u16,
-        /// aL in the first iteration and what each iteration adds, for LOOP.
-        variable: Option<(u8, i8)>,
         /// What is repeated.
         body: Vec<Item>,
     },
@@ -209,40 +205,6 @@ pub fn analyse(code: &Code, items: Vec<Item>, given: &Given<'_>) -> Option<Tree>
     })
 }
 
-/// Whether relative addresses name registers that there are, in all iterations; otherwise the launch ends with a fault, also where nothing is
-/// made of what would be read.
-fn registers_exist(code: &Code, items: &[Item]) -> bool {
-    blocks(items).into_iter().all(|(index, around)| {
-        let block = &code.blocks[index];
-        let (iterations, first, step) = match block.frames.loop_variable().map(|frame| around.get(frame)) {
-            None => (1, 0, 0),
-            Some(Some(&(iterations, Some((first, step))))) => (iterations, first, step),
-            Some(_) => return false,
-        };
-        block.ops.iter().all(|op| {
-            let Op::Guard { file, base } = *op else { return true };
-            let limit = match file {
-                File::Temp => ctm_isa::x1k::TEMPORARIES,
-                File::Const => ctm_isa::x1k::FLOAT_CONSTANTS,
-            };
-            let exists = |iteration: i32| {
-                let register = i32::from(base) + i32::from(first) + i32::from(step) * iteration;
-                usize::try_from(register).is_ok_and(|register| register < limit)
-            };
-            exists(0) && exists(i32::from(iterations) - 1)
-        })
-    })
-}
-
-/// The parts of an X1K program with these integer constants; `None` when its flow depends on data, or some operation looks at masks.
-pub fn parts(code: &Code, launch: &Launch<'_>) -> Option<Vec<Item>> {
-    if code.relative_temps || code.watches_idle_lanes {
-        return None;
-    }
-    let (items, end) = items(code, launch, ENTRY.index(), 0, &mut 0)?;
-    (matches!(end, After::Stop) && registers_exist(code, &items)).then_some(items)
-}
-
 /// How deep loops are nested.
 pub fn depth(items: &[Item]) -> usize {
     let of = |item: &Item| match item {
@@ -250,101 +212,6 @@ pub fn depth(items: &[Item]) -> usize {
         Item::Loop { body, .. } => 1 + depth(body),
     };
     items.iter().map(of).max().unwrap_or(0)
-}
-
-/// How a list of items ends.
-enum After {
-    /// With the program.
-    Stop,
-    /// With the end of a loop that begins at this block; what comes behind it.
-    EndOfLoop { begin: usize, next: usize },
-}
-
-fn block_of(target: Target) -> Option<usize> {
-    match target {
-        Target::Block(id) => Some(id.index()),
-        Target::Never | Target::Reference => None,
-    }
-}
-
-/// Follows the program from a block.
-fn items(
-    code: &Code,
-    launch: &Launch<'_>,
-    from: usize,
-    depth: usize,
-    blocks: &mut usize,
-) -> Option<(Vec<Item>, After)> {
-    let mut list = Vec::new();
-    let mut at = from;
-    loop {
-        *blocks += 1;
-        let block = code.blocks.get(at)?;
-        if *blocks > code.blocks.len() || !block.ops.iter().all(concerns_all) {
-            return None;
-        }
-        list.push(Item::Block(at));
-        let flow = match block.end {
-            End::Stop => return Some((list, After::Stop)),
-            End::Next(target) => {
-                at = block_of(target)?;
-                continue;
-            }
-            End::Flow(flow) => flow,
-        };
-        if flow.exchange || flow.stay_levels != Levels::Keep || flow.jump_levels != Levels::Keep || flow.depth != 0 {
-            return None;
-        }
-        match flow.op {
-            // All lanes run and are covered, so they agree if the truth table does not look at anything.
-            FcOp::Jump => at = block_of(jumps(&flow)?)?,
-            FcOp::Rep | FcOp::Loop => {
-                let [iterations, first, step, _] = launch.constants.int[usize::from(flow.int)];
-                // Nobody wants to jump over it.
-                if flow.wants != 0 || flow.jump_any || iterations == 0 || depth == LOOPS {
-                    return None;
-                }
-                let begin = block_of(flow.stay)?;
-                let (body, After::EndOfLoop { begin: back, next }) = items(code, launch, begin, depth + 1, blocks)?
-                else {
-                    return None;
-                };
-                if back != begin {
-                    return None;
-                }
-                let variable = (flow.op == FcOp::Loop).then_some((first, step.cast_signed()));
-                list.push(Item::Loop { iterations: iterations.into(), variable, body });
-                at = next;
-            }
-            FcOp::EndRep | FcOp::EndLoop => {
-                if flow.wants != 15 {
-                    return None;
-                }
-                let after = After::EndOfLoop { begin: block_of(flow.jump)?, next: block_of(flow.stay)? };
-                return Some((list, after));
-            }
-            FcOp::BreakLoop | FcOp::BreakRep | FcOp::Continue => return None,
-        }
-    }
-}
-
-/// Where an ordinary jump leads when its truth table is constant.
-fn jumps(flow: &Flow) -> Option<Target> {
-    match flow.wants {
-        0 => Some(flow.stay),
-        15 => Some(flow.jump),
-        _ => None,
-    }
-}
-
-/// Whether an operation does the same in every lane, whatever masks are.
-fn concerns_all(op: &Op) -> bool {
-    match op {
-        Op::Set(_, _, under) | Op::Fetch { under, .. } => under.predicate.is_none(),
-        Op::Kill(..) | Op::SetRelative { .. } | Op::QuadLane(..) | Op::Write { .. } | Op::Reference { .. } => false,
-        Op::GetRelative { file, .. } => *file == File::Const,
-        _ => true,
-    }
 }
 
 /// The analysis under way.
@@ -406,7 +273,7 @@ impl Walk<'_> {
         for item in items {
             match item {
                 Item::Block(index) => self.block(*index, state),
-                Item::Loop { iterations, body, .. } => {
+                Item::Loop { iterations, body } => {
                     self.iterations[depth] = *iterations;
                     self.repeat(*iterations, body, state, depth);
                     self.iterations[depth] = 0;
@@ -489,7 +356,7 @@ impl Walk<'_> {
         match *op {
             Op::Bits(bits) => self.exact(Linear::of_bits(bits), 0),
             Op::Get(var) => state[var.index()],
-            Op::Const(index) => {
+            Op::Uniform(index) => {
                 let linear = Linear::of_bits(self.given.constant(index));
                 if linear.is_none() {
                     return UNKNOWN;
@@ -497,17 +364,12 @@ impl Walk<'_> {
                 let set = self.set(vec![index]);
                 self.exact(linear, set)
             }
-            Op::Sign(imod, a) => {
+            Op::Neg(a) => {
                 let a = of(a);
-                let linear = a.linear.and_then(|linear| match imod {
-                    Imod::Off => Some(linear),
-                    Imod::Neg => linear.times(-UNIT),
-                    Imod::Abs | Imod::Nab => None,
-                });
-                self.exact(linear, a.constants)
+                self.exact(a.linear.and_then(|linear| linear.times(-UNIT)), a.constants)
             }
-            Op::Mad { a, b, c, omod, .. } => {
-                let [a, b, c] = [a, b, c].map(of);
+            Op::Unit(Unit::Mad { omod, .. }, abc) => {
+                let [a, b, c] = abc.map(of);
                 let [Some(x), Some(y), Some(z)] = [a, b, c].map(|known| known.linear) else { return UNKNOWN };
                 let product = if x.is_constant() {
                     y.times(x.c)
@@ -522,7 +384,7 @@ impl Walk<'_> {
                 let set = self.union(set, c.constants);
                 self.exact(scaled, set)
             }
-            Op::R700(op, abc, omod, clamp) if !clamp => {
+            Op::Alu(op, abc, omod, clamp) if !clamp => {
                 let [a, b, c] = abc.map(of);
                 let linear =
                     self.r700(op, [a, b, c].map(|known| known.linear)).and_then(|l| l.times(r700_factor(omod)));
@@ -530,7 +392,7 @@ impl Walk<'_> {
                 let set = [a, b, c][..reads].iter().fold(0, |set, known| self.union(set, known.constants));
                 self.exact(linear, set)
             }
-            Op::Scale(a, omod) => {
+            Op::Unit(Unit::Scale(omod), [a, ..]) => {
                 let a = of(a);
                 let linear = a.linear.and_then(|linear| linear.times(factor(omod)?));
                 self.exact(linear, a.constants)
@@ -539,8 +401,10 @@ impl Walk<'_> {
                 state[var.index()] = of(value);
                 UNKNOWN
             }
-            Op::Fetch { input, s, t, unscaled, .. } => {
-                self.fetch(place, input, [of(s), of(t)], unscaled);
+            Op::Fetch(number, [s, t, ..], _) => {
+                if let Lookup::Input { input, unscaled, .. } = self.code.fetches[usize::from(number)] {
+                    self.fetch(place, input, [of(s), of(t)], unscaled);
+                }
                 UNKNOWN
             }
             _ => UNKNOWN,
@@ -598,17 +462,14 @@ pub fn of_ramp(ramp: &Ramp) -> Option<Linear> {
     linear.is_exact(&[0; LOOPS]).then_some(linear)
 }
 
-/// A loop around a block: its iterations, and its variable.
-pub type Around = (u16, Option<(u8, i8)>);
-
-/// The blocks of a tree, each with the loops around it, outermost first.
-pub fn blocks(items: &[Item]) -> Vec<(usize, Vec<Around>)> {
-    fn walk(items: &[Item], around: &mut Vec<Around>, all: &mut Vec<(usize, Vec<Around>)>) {
+/// The blocks of a tree, each with the iterations of the loops around it, outermost first.
+pub fn blocks(items: &[Item]) -> Vec<(usize, Vec<u16>)> {
+    fn walk(items: &[Item], around: &mut Vec<u16>, all: &mut Vec<(usize, Vec<u16>)>) {
         for item in items {
             match item {
                 Item::Block(index) => all.push((*index, around.clone())),
-                Item::Loop { iterations, variable, body } => {
-                    around.push((*iterations, *variable));
+                Item::Loop { iterations, body } => {
+                    around.push(*iterations);
                     walk(body, around, all);
                     around.pop();
                 }
@@ -623,7 +484,7 @@ pub fn blocks(items: &[Item]) -> Vec<(usize, Vec<Around>)> {
 /// Whether every fetch of the tree has whole coordinates.
 pub fn all_linear(code: &Code, tree: &Tree) -> bool {
     blocks(&tree.items).into_iter().all(|(block, _)| {
-        let mut fetches = code.blocks[block].ops.iter().enumerate().filter(|(_, op)| matches!(op, Op::Fetch { .. }));
+        let mut fetches = code.blocks[block].ops.iter().enumerate().filter(|(_, op)| matches!(op, Op::Fetch(..)));
         fetches.all(|(place, _)| tree.fetches.contains_key(&(block, place)))
     })
 }

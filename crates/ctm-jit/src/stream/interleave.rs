@@ -5,10 +5,9 @@
 //! one before, as sums, stays in order: operations are those of the program, each with its rounding.
 
 use super::affine::{Fetch, Item};
-use super::prepare::Prepared;
+use super::prepare::{Prepared, renamed};
 use crate::ir::map::Map;
-use crate::ir::x1k::{Block, File, Op, Value, Var};
-use crate::passes::x1k::renamed;
+use crate::ir::r700::{Block, Op, Unit, Value, Var};
 use ctm_isa::r700::ops::Units;
 
 /// Operations that an iteration may have: two of them have to find registers.
@@ -21,8 +20,8 @@ const LONG: u32 = 2;
 pub fn joined(of: &Prepared, items: &[Item]) -> Option<(Prepared, Vec<Item>)> {
     let mut items = items.to_vec();
     let mut chains = Vec::new();
-    visit(&mut items, 0, &mut |block, iterations, variable, depth| {
-        if *iterations % 2 == 0 && is_chain(&of.code.blocks[block], variable) {
+    visit(&mut items, 0, &mut |block, iterations, depth| {
+        if *iterations % 2 == 0 && is_chain(&of.code.blocks[block]) {
             *iterations /= 2;
             chains.push((block, depth));
         }
@@ -35,12 +34,12 @@ pub fn joined(of: &Prepared, items: &[Item]) -> Option<(Prepared, Vec<Item>)> {
     Some((prepared, items))
 }
 
-/// Looks at every loop that is one block: the block, iterations, whether the loop has a variable, loops around it.
-fn visit(items: &mut [Item], depth: usize, look: &mut impl FnMut(usize, &mut u16, bool, usize)) {
+/// Looks at every loop that is one block: the block, iterations, loops around it.
+fn visit(items: &mut [Item], depth: usize, look: &mut impl FnMut(usize, &mut u16, usize)) {
     for item in items {
-        let Item::Loop { iterations, variable, body } = item else { continue };
+        let Item::Loop { iterations, body } = item else { continue };
         if let [Item::Block(block)] = body[..] {
-            look(block, iterations, variable.is_some(), depth);
+            look(block, iterations, depth);
         } else {
             visit(body, depth + 1, look);
         }
@@ -50,26 +49,22 @@ fn visit(items: &mut [Item], depth: usize, look: &mut impl FnMut(usize, &mut u16
 /// Instructions that an operation is about, each of which waits for the one before.
 fn instructions(op: &Op) -> u32 {
     match op {
-        Op::Scalar(..) => 10,
-        Op::R700(op, ..) if matches!(op.info().units, Units::Trans) => 10,
-        Op::Mad { .. } | Op::Pick { .. } | Op::Scale(..) | Op::Clamp(_) | Op::Fraction(..) | Op::R700(..) => 1,
+        Op::Unit(Unit::Scalar(_), _) => 10,
+        Op::Alu(op, ..) if matches!(op.info().units, Units::Trans) => 10,
+        Op::Unit(..) | Op::Alu(..) | Op::Select(..) => 1,
         _ => 0,
     }
 }
 
 /// Whether an iteration is mostly one chain that begins with what the iteration fetches.
-fn is_chain(block: &Block, has_variable: bool) -> bool {
+fn is_chain(block: &Block) -> bool {
     let sets = |var: Var| block.ops.iter().any(|op| matches!(*op, Op::Set(of, ..) if of == var));
     // The longest way to each value, and the longest one from what the iteration before has left.
     let mut long: Vec<(u32, u32)> = Vec::with_capacity(block.ops.len());
     let (mut all, mut longest, mut carried) = (0, 0, 0);
     for op in &block.ops {
-        match *op {
-            Op::GetRelative { file: File::Const, .. } if has_variable => return false,
-            Op::GetRelative { .. } | Op::QuadLane(..) | Op::Write { .. } | Op::SetRelative { .. } | Op::Kill(..) => {
-                return false;
-            }
-            _ => {}
+        if matches!(op, Op::GetRelative(..) | Op::QuadLane(..)) {
+            return false;
         }
         let own = instructions(op);
         let mut way = (0, 0);
@@ -88,7 +83,7 @@ fn is_chain(block: &Block, has_variable: bool) -> bool {
         carried = carried.max(way.1);
         long.push(way);
     }
-    let fetches = block.ops.iter().any(|op| matches!(op, Op::Fetch { .. }));
+    let fetches = block.ops.iter().any(|op| matches!(op, Op::Fetch(..)));
     fetches && block.ops.len() <= MOST && LONG * longest > all && LONG * carried < longest
 }
 
@@ -121,7 +116,7 @@ fn join(prepared: &mut Prepared, block: usize, depth: usize) {
                     held.push((var, value, op));
                     continue;
                 }
-                Op::Fetch { .. } => {
+                Op::Fetch(..) => {
                     let Some(fetch) = fetched.next() else { continue };
                     prepared.fetches[block].push(of_iteration(fetch, depth, iteration));
                 }

@@ -2,9 +2,9 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `uniform` | programs as straight blocks and counted loops |
 //! | `affine` | what qualifies: fetches at whole linear functions of the index pair |
-//! | `uniform` | R700 programs in the X1K's form |
-//! | `prepare` | the form without masks, predicates and coordinates |
+//! | `prepare` | those without coordinates, or with whole elements as values |
 //! | `interleave` | two iterations of a loop as one |
 //!
 //! `codegen/x86/stream` makes their code, `runtime/streams` runs them.

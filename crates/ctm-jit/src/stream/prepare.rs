@@ -5,16 +5,15 @@
 //! there, and elements are read and written as they lie in memory. [`WHOLE`] is the channel number of a texel that is a whole element.
 
 use super::affine::{Fetch, Tree};
+use super::uniform::{Number, Uniform};
 use crate::ir::map::Map;
-use crate::ir::x1k::{Code, Op, Under, Value, Var};
-use crate::passes::x1k::{VarSet, renamed};
+use crate::ir::r700::{Code, Fetch as Lookup, M, Op, Unit, Value, Var};
+use crate::passes::r700::{VarSet, sweep};
 use ctm_exec::float::ONE;
+use ctm_isa::x1k::OUTPUTS;
 
 /// In the packed form: all channels of an element, each in its lane.
 pub const WHOLE: u8 = 4;
-
-/// Every lane, without a mask.
-const ALL: Under = Under { predicate: None, inactive: true, covered: false };
 
 /// A program for streams.
 #[derive(Clone, Debug)]
@@ -23,8 +22,24 @@ pub struct Prepared {
     pub code: Code,
     /// The fetches of each block, in the order of their operations.
     pub fetches: Vec<Vec<Fetch>>,
+    /// The numbers that it names.
+    pub numbers: Vec<Number>,
+    /// Output components that somebody wants.
+    pub outputs: u32,
     /// Lanes are channels.
     pub packed: bool,
+}
+
+/// The input that an operation fetches.
+pub fn input(code: &Code, op: &Op) -> Option<u8> {
+    let Op::Fetch(number, ..) = *op else { return None };
+    if let Lookup::Input { input, .. } = code.fetches[usize::from(number)] { Some(input) } else { None }
+}
+
+/// The operation with its operands renamed.
+pub fn renamed(mut op: Op, name: impl Fn(Value) -> Value) -> Op {
+    op.rename(name);
+    op
 }
 
 /// New operations of a block, and where old values went.
@@ -49,55 +64,52 @@ impl Rebuilt {
     }
 }
 
-/// The plain form. `channels`: of an input's elements; what they lack reads as 0, alpha as 1.
-pub fn plain(code: &Code, tree: &Tree, channels: impl Fn(u8) -> u8) -> Prepared {
-    let mut prepared = Prepared { code: code.clone(), fetches: vec![Vec::new(); code.blocks.len()], packed: false };
-    for (index, block) in code.blocks.iter().enumerate() {
+/// The plain form. `channels`: of an input's elements; what they lack reads as 0, alpha as 1. `outputs`: components that somebody wants.
+pub fn plain(of: &Uniform, tree: &Tree, channels: impl Fn(u8) -> u8, outputs: u32) -> Prepared {
+    let mut code = of.code.clone();
+    let mut fetches = vec![Vec::new(); code.blocks.len()];
+    for (index, block) in of.code.blocks.iter().enumerate() {
         let mut new = Rebuilt { ops: Vec::with_capacity(block.ops.len()), made: Map::default() };
         let mut place = vec![Value(0); block.ops.len()];
         let zero = new.pure(Op::Bits(0));
         for (old, op) in block.ops.iter().enumerate() {
             place[old] = match *op {
-                Op::SetPredicate(..) | Op::SetResult(..) | Op::Guard { .. } => zero,
-                Op::Set(var, value, _) => new.effect(Op::Set(var, place[value.index()], ALL)),
-                Op::Fetch { input, unscaled, uncached, .. } => {
+                Op::Fetch(number, _, under) => {
                     let Some(fetch) = tree.fetches.get(&(index, old)) else { continue };
-                    prepared.fetches[index].push(*fetch);
-                    new.effect(Op::Fetch { input, s: zero, t: zero, unscaled, uncached, under: ALL })
+                    fetches[index].push(*fetch);
+                    new.effect(Op::Fetch(number, [zero; 4], under))
                 }
-                Op::Texel(fetch, channel) => {
-                    let Op::Fetch { input, .. } = block.op_at(fetch) else { continue };
-                    if channel < channels(input) {
-                        new.effect(Op::Texel(place[fetch.index()], channel))
-                    } else {
-                        new.pure(Op::Bits(if channel == 3 { ONE } else { 0 }))
-                    }
+                Op::Fetched(fetch, channel)
+                    if channel >= input(&of.code, &block.ops[fetch.index()]).map_or(0, &channels) =>
+                {
+                    new.pure(Op::Bits(if channel == 3 { ONE } else { 0 }))
                 }
                 op => new.effect(renamed(op, |value| place[value.index()])),
             };
         }
-        prepared.code.blocks[index].ops = new.ops;
+        code.blocks[index].ops = new.ops;
     }
-    prepared
+    drop_faint(&mut code, outputs);
+    Prepared { code, fetches, numbers: of.numbers.clone(), outputs, packed: false }
 }
 
-/// Removes stores into variables that feed nothing but themselves: what is left of coordinates that loops move on.
-pub fn drop_faint(code: &mut Code) {
-    let mut needed = VarSet::default();
-    let mut wanted = vec![Vec::new(); code.blocks.len()];
+/// Removes stores into outputs that nobody wants, and into variables that feed nothing but themselves: what is left of coordinates that loops move on.
+fn drop_faint(code: &mut Code, outputs: u32) {
+    let mut needed = VarSet::NONE;
+    let wanted = |op: &Op, needed: &VarSet| match *op {
+        Op::Set(var, ..) => match var.export_index() {
+            Some(index) => outputs >> index & 1 == 1,
+            None => needed.contains(var),
+        },
+        _ => true,
+    };
     let mut changed = true;
     while changed {
         changed = false;
-        for (block, wanted) in code.blocks.iter().zip(&mut wanted) {
+        for block in &code.blocks {
             let mut live = vec![false; block.ops.len()];
             for (place, op) in block.ops.iter().enumerate().rev() {
-                live[place] |= match *op {
-                    Op::Set(var, ..) => match var.output_index() {
-                        Some(index) => code.outputs >> index & 1 == 1,
-                        None => needed.contains(var),
-                    },
-                    _ => !op.is_pure(),
-                };
+                live[place] |= !op.is_pure() && wanted(op, &needed);
                 if live[place] {
                     op.reads().for_each(|value| live[value.index()] = true);
                     if let Op::Get(var) = *op
@@ -108,20 +120,9 @@ pub fn drop_faint(code: &mut Code) {
                     }
                 }
             }
-            *wanted = live;
         }
     }
-    for (block, wanted) in code.blocks.iter_mut().zip(wanted) {
-        let mut place = vec![Value(0); wanted.len()];
-        let mut kept = Vec::with_capacity(wanted.len());
-        for (old, op) in std::mem::take(&mut block.ops).into_iter().enumerate() {
-            if wanted[old] {
-                kept.push(renamed(op, |value| place[value.index()]));
-                place[old] = Value((kept.len() - 1) as u32);
-            }
-        }
-        block.ops = kept;
-    }
+    code.blocks.iter_mut().for_each(|block| sweep(block, &mut |_, op| wanted(op, &needed)));
 }
 
 /// The packed form of a plain one that has been optimised; `None` when some operation treats channels differently.
@@ -140,18 +141,14 @@ pub fn packed(plain: &Prepared) -> Option<Prepared> {
         code.blocks[index].ops = pack.new.ops;
     }
     let mut outputs = 0;
-    for target in 0..ctm_isa::x1k::OUTPUTS {
-        match code.outputs >> (4 * target) & 0xf {
+    for target in 0..OUTPUTS {
+        match plain.outputs >> (4 * target) & 0xf {
             0 => {}
             0xf => outputs |= 1 << (4 * target),
             _ => return None,
         }
     }
-    if code.outputs >> (4 * ctm_isa::x1k::OUTPUTS) != 0 {
-        return None;
-    }
-    code.outputs = outputs;
-    Some(Prepared { code, fetches: plain.fetches.clone(), packed: true })
+    Some(Prepared { code, outputs, packed: true, ..plain.clone() })
 }
 
 struct Pack<'a> {
@@ -168,35 +165,29 @@ struct Pack<'a> {
 impl Pack<'_> {
     fn block(&mut self) -> Option<()> {
         let mut fetches = 0;
-        let mut fetched: Map<Value, (Value, bool)> = Map::default();
         let mut registers: Map<usize, Value> = Map::default();
         let mut place = 0;
         while place < self.ops.len() {
             let value = Value(place as u32);
             match self.ops[place] {
-                Op::Fetch { .. } => {
+                Op::Fetch(number, _, under) => {
                     let fetch = self.fetches.get(fetches)?;
                     fetches += 1;
                     let zero = self.new.pure(Op::Bits(0));
-                    let mut op = self.ops[place];
-                    if let Op::Fetch { s, t, .. } = &mut op {
-                        (*s, *t) = (zero, zero);
-                    }
-                    let new = self.new.effect(op);
+                    let new = self.new.effect(Op::Fetch(number, [zero; 4], under));
                     let uniform = fetch.x.i == 0 && fetch.y.i == 0;
-                    fetched.insert(value, (new, uniform));
                     // What is read of it has to stand behind it, before the next fetch.
                     for (later, op) in self.ops.iter().enumerate().skip(place) {
-                        if let Op::Texel(of, channel) = *op
+                        if let Op::Fetched(of, channel) = *op
                             && of == value
                         {
                             self.texels.insert(Value(later as u32), (new, uniform, channel));
                             if uniform {
-                                self.new.pure(Op::Texel(new, channel));
+                                self.new.pure(Op::Fetched(new, channel));
                             }
                         }
                     }
-                    self.new.pure(Op::Texel(new, WHOLE));
+                    self.new.pure(Op::Fetched(new, WHOLE));
                 }
                 Op::Get(var) => {
                     let new = match registers.get(&(var.index() / 4)) {
@@ -220,7 +211,7 @@ impl Pack<'_> {
                         *to = *value;
                     }
                     let packed = self.element(values)?;
-                    self.new.effect(Op::Set(Var(base as u16), packed, ALL));
+                    self.new.effect(Op::Set(Var(base as u16), packed, M::EXISTING));
                     registers.remove(&(base / 4));
                     place += 3;
                 }
@@ -241,9 +232,9 @@ impl Pack<'_> {
         let new = if let Some(&(new, channel)) = self.elements.get(&values[0]) {
             self.channels(&values, new, channel, same, |pack, value| pack.elements.get(&value).copied())?
         } else if let Some(&(fetch, uniform, channel)) = self.texels.get(&values[0]) {
-            let whole = self.new.pure(Op::Texel(fetch, WHOLE));
+            let whole = self.new.pure(Op::Fetched(fetch, WHOLE));
             if same && uniform {
-                self.new.pure(Op::Texel(fetch, channel))
+                self.new.pure(Op::Fetched(fetch, channel))
             } else {
                 let of = |pack: &Self, value| {
                     let (other, _, channel) = pack.texels.get(&value).copied()?;
@@ -287,15 +278,9 @@ impl Pack<'_> {
         }
         match first {
             // The same in every lane: channels that differ would need a pattern.
-            Op::Bits(_) | Op::Const(_) | Op::GetRelative { .. } => {}
-            Op::Sign(..)
-            | Op::Mad { .. }
-            | Op::Pick { .. }
-            | Op::Scale(..)
-            | Op::Clamp(_)
-            | Op::Fraction(..)
-            | Op::Scalar(..)
-            | Op::R700(..) => {}
+            Op::Bits(_) | Op::Uniform(_) | Op::Number(_) | Op::GetRelative(..) => {}
+            Op::Unit(Unit::Reference { .. }, _) => return None,
+            Op::Abs(_) | Op::Neg(_) | Op::Holds(..) | Op::Select(..) | Op::Alu(..) | Op::Unit(..) => {}
             _ => return None,
         }
         debug_assert!(same || !operands.is_empty() || ops.iter().all(|op| *op == first));

@@ -1,23 +1,19 @@
-//! R700 programs whose every thread does the same, in the X1K's form: what streams are made of.
+//! Programs whose every processor does the same, as straight blocks and counted loops: what streams are made of.
 //!
-//! The program is run once with masks that stand for every wavefront: two bits, one for the valid lanes and one for lanes that exist and are
-//! not valid. Where nothing depends on data, that shows which blocks are passed, how often, and which of them repeat (`parse`). Their
-//! operations then become blocks and counted loops of the other form; arithmetic stays R700's own ([`form::Op::R700`]).
+//! The program is run once with masks that stand for every group or wavefront: two bits, one for the valid lanes and one for lanes that exist and are
+//! not valid. Where nothing depends on data, that shows which blocks are passed, how often, and which of them repeat (`parse`). Their operations then
+//! become blocks without masks; what they look up are inputs by number, and a loop's variable is a [`Number`].
 
 use crate::ir::map::Map;
-use crate::ir::r700::{Block, Code, End, Fetch, M, MaskOp, Op, Target, Value as Old, Var as OldVar};
-use crate::ir::x1k as form;
-use crate::ir::x1k::{BlockId, Flow, Frames, Levels, Tally, Test, Under, Value, Var};
+use crate::ir::r700::{Block, Code, Counter, End, Fetch, File, M, MaskOp, Op, Tally, Target, Value, Var};
 use crate::launch::r700::bindings::is_plain_sample;
 use crate::stream::affine::{Item, LOOPS};
-use ctm_isa::r700::GPRS;
-use ctm_isa::r700::inst::texel_offset;
-use ctm_isa::r700::ops::{AluOp, Decides, Domain, Omod, Op2, Op3, Test as Compare};
-use ctm_isa::x1k::ops::{FcOp, Imod};
-use ctm_isa::x1k::{INPUTS, OUTPUTS, TEMPORARIES};
+use ctm_isa::r700::inst::{TexFetch, texel_offset};
+use ctm_isa::r700::ops::{AluOp, Omod, Op2};
+use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::collections::BTreeMap;
 
-/// The most blocks that one thread may pass.
+/// The most blocks that one processor may pass.
 const PASSES: usize = 1 << 18;
 
 /// All lanes that are valid.
@@ -25,40 +21,67 @@ const VALID: i64 = 1;
 /// All lanes of a wavefront.
 const ALL: i64 = 3;
 
-/// No mask.
-const EVERYWHERE: Under = Under { predicate: None, inactive: true, covered: false };
+/// What [`Op::Number`] stands for in streams, by place: `first + step * (iteration of the loop at this depth)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Number {
+    /// How many loops are around the loop.
+    pub depth: u8,
+    /// In its first iteration.
+    pub first: i32,
+    /// What each iteration adds.
+    pub step: i32,
+}
 
-/// A program whose every thread does the same.
+/// A program whose every processor does the same.
 pub struct Uniform {
-    /// Its form.
-    pub code: form::Code,
+    /// Its blocks: without masks, lookups are [`Fetch::Input`]s, outputs are export targets in the order of [`Self::targets`].
+    pub code: Code,
     /// Its loops.
     pub parts: Vec<Item>,
-    /// How often a wavefront passes each block of the R700 form.
+    /// The numbers that its blocks name.
+    pub numbers: Vec<Number>,
+    /// How often a wavefront passes each block of the program.
     pub visits: Vec<u64>,
     /// Instructions that a wavefront issues.
     pub instructions: u64,
-    /// Of these, the ones that its valid lanes execute.
+    /// Of these, the ones that its valid lanes execute, where the program counts them.
     pub active: u64,
     /// How often each fetch runs.
     pub fetches: Vec<u64>,
-    /// Texture resource and sampler of each input of the form.
+    /// R700: texture resource and sampler of each input.
     pub textures: Vec<(u8, u8)>,
-    /// The export target (its place in `Target::all`) of each output of the form.
+    /// The export target (its place in `Target::all`) of each output.
     pub targets: Vec<usize>,
+    /// Output components (`4 * output + channel`) that are written.
+    pub outputs: u32,
 }
 
 impl Uniform {
-    /// `None` when something depends on data, or an operation does not exist for whoever makes the stream's code.
-    pub fn of(code: &Code, exists: fn(AluOp) -> bool) -> Option<Self> {
+    /// `None` when something depends on data, or an operation does not exist for whoever makes the stream's code. `targets`: of outputs whose number is known.
+    pub fn of(code: &Code, exists: fn(&Op) -> bool, targets: Vec<usize>) -> Option<Self> {
         let mut run = Run::default();
         run.go(code)?;
         let idle =
             |id: u16| code.blocks[usize::from(id)].ops.iter().all(|op| matches!(op, Op::Mask(_) | Op::Tally(..)));
         let nodes = parse(&run.passed, &idle)?;
-        let mut build = Build::new(code, exists);
-        let mut parts = build.nodes(&nodes, 0)?;
-        parts.push(Item::Block(build.close(0, form::End::Stop)));
+        let mut build = Build {
+            of: code,
+            run: &run,
+            exists,
+            blocks: Vec::new(),
+            fetches: Vec::new(),
+            ops: Vec::new(),
+            made: Map::default(),
+            current: BTreeMap::new(),
+            around: Vec::new(),
+            built: vec![0; code.blocks.len()],
+            numbers: Vec::new(),
+            textures: Vec::new(),
+            targets,
+            outputs: 0,
+        };
+        let mut parts = build.nodes(&nodes)?;
+        parts.push(Item::Block(build.close(End::Stop)));
         let mut visits = vec![0; code.blocks.len()];
         let mut fetches = vec![0; code.fetches.len()];
         let mut instructions = 0;
@@ -72,18 +95,19 @@ impl Uniform {
                 }
             }
         }
-        let inputs = ((1u32 << build.textures.len()) - 1) as u16;
-        let code = form::Code {
-            writes: false,
-            blocks: build.blocks,
+        let Build { blocks, fetches: inputs, numbers, textures, targets, outputs, .. } = build;
+        let code = Code {
+            blocks,
+            fetches: inputs,
+            stores: Vec::new(),
+            yields: Vec::new(),
+            locked: code.locked.clone(),
+            computed: code.computed.clone(),
             watches_idle_lanes: false,
-            relative_temps: false,
-            inputs,
-            faultless: true,
-            outputs: build.written,
+            keeps_idle_lanes: false,
         };
-        let (textures, targets) = (build.textures, build.targets);
-        Some(Self { code, parts, visits, instructions, active: run.active, fetches, textures, targets })
+        let active = run.active;
+        Some(Self { code, parts, numbers, visits, instructions, active, fetches, textures, targets, outputs })
     }
 }
 
@@ -92,16 +116,19 @@ impl Uniform {
 struct Run {
     passed: Vec<u16>,
     active: u64,
-    /// Masks, as two bits, and numbers.
-    state: Vec<i64>,
+    /// Masks, as two bits, and numbers, as far as they do not depend on data.
+    state: Vec<Option<i64>>,
+    /// What each [`Op::Number`] gave, by block and place, passage by passage.
+    numbers: Map<(u16, usize), Vec<Option<i64>>>,
 }
 
 impl Run {
     fn go(&mut self, code: &Code) -> Option<()> {
-        self.state = vec![0; M::COUNT];
-        self.state[M::EXISTING.index()] = ALL;
-        self.state[M::VALID.index()] = VALID;
-        self.state[M::ACTIVE.index()] = VALID;
+        self.state = vec![Some(0); M::COUNT];
+        self.state[M::EXISTING.index()] = Some(ALL);
+        self.state[M::VALID.index()] = Some(VALID);
+        self.state[M::ACTIVE.index()] = Some(VALID);
+        self.state[M::FIRST.index()] = None;
         let mut at = 0;
         loop {
             if self.passed.len() >= PASSES {
@@ -109,11 +136,12 @@ impl Run {
             }
             self.passed.push(at);
             let block = &code.blocks[usize::from(at)];
-            self.block(block)?;
+            self.block(at, block, &code.fetches)?;
             let target = match block.end {
-                End::Stop => return Some(()),
+                // Whoever was valid has to be so still.
+                End::Stop => return (self.of(M::VALID) == Some(VALID)).then_some(()),
                 End::Next(target) => target,
-                End::Branch { mask, none, some } => match self.of(mask) {
+                End::Branch { mask, none, some } => match self.of(mask)? {
                     0 => none,
                     // Each wavefront has a valid lane.
                     lanes if lanes & VALID != 0 => some,
@@ -125,38 +153,55 @@ impl Run {
         }
     }
 
-    fn of(&self, m: M) -> i64 {
+    fn of(&self, m: M) -> Option<i64> {
         self.state[m.index()]
     }
 
-    fn block(&mut self, block: &Block) -> Option<()> {
-        for op in &block.ops {
+    fn block(&mut self, id: u16, block: &Block, fetches: &[Fetch]) -> Option<()> {
+        for (place, op) in block.ops.iter().enumerate() {
             match *op {
-                Op::Mask(op) => {
-                    let result = self.mask(op)?;
-                    self.state[op.writes().index()] = result;
-                }
-                Op::Tally(_, weight, _) => match self.of(M::ACTIVE) {
+                Op::Mask(op) => self.state[op.writes().index()] = self.mask(op),
+                Op::Tally(Counter::Lanes, weight, lanes) => match self.of(lanes)? {
                     0 => {}
                     VALID => self.active += u64::from(weight),
                     _ => return None,
                 },
-                Op::Fetch(_, _, under) if self.of(under) != VALID => return None,
-                Op::Set(_, _, under) | Op::Mark(_, under) if self.of(under) & VALID == 0 => return None,
+                // How many lanes look something up is counted, but for inputs, which count in another way.
+                Op::Fetch(number, _, under) => match (&fetches[usize::from(number)], self.of(under)?) {
+                    (_, VALID) | (Fetch::Input { .. }, ALL) => {}
+                    _ => return None,
+                },
+                Op::Set(_, _, under) | Op::Mark(_, under) if self.of(under)? & VALID == 0 => return None,
+                Op::Number(m) => {
+                    let value = (0..M::ENTRIES).find(|&entry| M::loop_index(entry) == m).and_then(|_| self.of(m));
+                    self.numbers.entry((id, place)).or_default().push(value);
+                }
+                Op::Guard(m, base, count) if !(0..i64::from(count)).contains(&(i64::from(base) + self.of(m)?)) => {
+                    return None;
+                }
                 _ => {}
             }
         }
         Some(())
     }
 
+    /// What a mask becomes; `None` where that depends on data.
     fn mask(&self, op: MaskOp) -> Option<i64> {
+        let of = |m| self.of(m);
         Some(match op {
-            MaskOp::Copy(_, a) => self.of(a),
-            MaskOp::And(_, a, b) => self.of(a) & self.of(b),
-            MaskOp::AndNot(_, a, b) => self.of(a) & !self.of(b),
-            MaskOp::Or(_, a, b) => self.of(a) | self.of(b),
-            MaskOp::Xor(_, a, b) => self.of(a) ^ self.of(b),
-            MaskOp::Quads(_, a) => match self.of(a) {
+            MaskOp::Copy(_, a) => of(a)?,
+            MaskOp::And(_, a, b) if of(a) == Some(0) || of(b) == Some(0) => 0,
+            MaskOp::And(_, a, b) => of(a)? & of(b)?,
+            MaskOp::AndNot(_, a, b) => {
+                if of(a)? == 0 {
+                    0
+                } else {
+                    of(a)? & !of(b)?
+                }
+            }
+            MaskOp::Or(_, a, b) => of(a)? | of(b)?,
+            MaskOp::Xor(_, a, b) => of(a)? ^ of(b)?,
+            MaskOp::Quads(_, a) => match of(a)? {
                 0 => 0,
                 // Each quad has a valid lane.
                 lanes if lanes & VALID != 0 => ALL,
@@ -165,14 +210,14 @@ impl Run {
             MaskOp::Lanes(..) => return None,
             MaskOp::Number(_, number) => number.into(),
             MaskOp::Add(d, number, thirteen_bits) => {
-                let sum = self.of(d).wrapping_add(number.into());
+                let sum = of(d)?.wrapping_add(number.into());
                 if thirteen_bits { sum << 51 >> 51 } else { sum }
             }
             MaskOp::IfNot0(_, a, b) => {
-                if self.of(b) == 0 {
+                if of(b)? == 0 {
                     0
                 } else {
-                    self.of(a)
+                    of(a)?
                 }
             }
         })
@@ -216,54 +261,56 @@ fn parse(passed: &[u16], idle: &impl Fn(u16) -> bool) -> Option<Vec<Node>> {
     Some(nodes)
 }
 
-/// Blocks of the other form under construction.
+/// Blocks under construction.
 struct Build<'a> {
     of: &'a Code,
+    run: &'a Run,
     /// Whether an operation may be made.
-    exists: fn(AluOp) -> bool,
-    blocks: Vec<form::Block>,
-    ops: Vec<form::Op>,
-    made: Map<form::Op, Value>,
+    exists: fn(&Op) -> bool,
+    blocks: Vec<Block>,
+    /// Inputs.
+    fetches: Vec<Fetch>,
+    ops: Vec<Op>,
+    made: Map<Op, Value>,
     /// What variables hold here, and whether it still has to be stored.
     current: BTreeMap<usize, (Value, bool)>,
+    /// Iterations of the loops around.
+    around: Vec<u16>,
+    /// How often each block of the program is passed in what has been built.
+    built: Vec<usize>,
+    numbers: Vec<Number>,
     textures: Vec<(u8, u8)>,
     targets: Vec<usize>,
-    /// Output components that are written.
-    written: u32,
+    outputs: u32,
 }
 
-impl<'a> Build<'a> {
-    fn new(of: &'a Code, exists: fn(AluOp) -> bool) -> Self {
-        Self {
-            of,
-            exists,
-            blocks: Vec::new(),
-            ops: Vec::new(),
-            made: Map::default(),
-            current: BTreeMap::new(),
-            textures: Vec::new(),
-            targets: Vec::new(),
-            written: 0,
-        }
-    }
+/// The place of something in a list, at whose end it is put where it is new.
+fn place_of<T: PartialEq>(list: &mut Vec<T>, of: T) -> usize {
+    list.iter().position(|known| *known == of).unwrap_or_else(|| {
+        list.push(of);
+        list.len() - 1
+    })
+}
 
-    fn nodes(&mut self, nodes: &[Node], depth: u8) -> Option<Vec<Item>> {
+impl Build<'_> {
+    fn nodes(&mut self, nodes: &[Node]) -> Option<Vec<Item>> {
         let mut items = Vec::new();
         for node in nodes {
             match node {
-                Node::Block(id) => self.block(&self.of.blocks[usize::from(*id)])?,
+                Node::Block(id) => self.block(*id)?,
                 Node::Loop { iterations, body } => {
-                    if usize::from(depth) == LOOPS {
+                    if self.around.len() == LOOPS {
                         return None;
                     }
-                    let begin = self.blocks.len() + 1;
-                    let into = flow(FcOp::Rep, depth, begin, form::Target::Never);
-                    items.push(Item::Block(self.close(depth, into)));
-                    let mut body = self.nodes(body, depth + 1)?;
-                    let back = form::Target::Block(BlockId(begin as u16));
-                    let end = flow(FcOp::EndRep, depth, self.blocks.len() + 1, back);
-                    body.push(Item::Block(self.close(depth + 1, end)));
-                    items.push(Item::Loop { iterations: *iterations, variable: None, body });
+                    let begin = (self.blocks.len() + 1) as u16;
+                    items.push(Item::Block(self.close(End::Next(Target::Block(begin)))));
+                    self.around.push(*iterations);
+                    let mut body = self.nodes(body)?;
+                    let [some, none] = [begin, (self.blocks.len() + 1) as u16].map(Target::Block);
+                    // Which way it goes is counted.
+                    body.push(Item::Block(self.close(End::Branch { mask: M::NONE, none, some })));
+                    self.around.pop();
+                    items.push(Item::Loop { iterations: *iterations, body });
                 }
             }
         }
@@ -271,196 +318,175 @@ impl<'a> Build<'a> {
     }
 
     /// Ends the block: stores what has not been stored.
-    fn close(&mut self, depth: u8, end: form::End) -> usize {
+    fn close(&mut self, end: End) -> usize {
         for (var, (value, changed)) in std::mem::take(&mut self.current) {
             if changed {
-                self.ops.push(form::Op::Set(Var(var as u16), value, EVERYWHERE));
+                self.ops.push(Op::Set(Var(var as u16), value, M::EXISTING));
             }
         }
         self.made.clear();
-        self.blocks.push(form::Block {
-            pc: 0,
-            depth: 0,
-            frames: Frames { frames: vec![(false, 0); depth.into()] },
-            ops: std::mem::take(&mut self.ops),
-            tally: Tally::default(),
-            end,
-        });
+        let (loops, ops) = (self.around.len() as u8, std::mem::take(&mut self.ops));
+        self.blocks.push(Block { loops, ops, tally: Tally::default(), end });
         self.blocks.len() - 1
     }
 
-    fn effect(&mut self, op: form::Op) -> Value {
+    fn effect(&mut self, op: Op) -> Value {
         self.ops.push(op);
         Value(self.ops.len() as u32 - 1)
     }
 
-    fn pure(&mut self, op: form::Op) -> Value {
+    /// An operation that makes a vector, unless it has been made before; `None` where nobody can make it.
+    fn pure(&mut self, op: Op) -> Option<Value> {
         if let Some(&value) = self.made.get(&op) {
-            return value;
+            return Some(value);
         }
-        let value = self.effect(op);
-        self.made.insert(op, value);
-        value
+        (self.exists)(&op).then(|| {
+            let value = self.effect(op);
+            self.made.insert(op, value);
+            value
+        })
     }
 
-    fn alu(&mut self, op: AluOp, operands: [Value; 3], omod: Omod, clamp: bool) -> Option<Value> {
-        (self.exists)(op).then(|| self.pure(form::Op::R700(op, operands, omod, clamp)))
+    /// The variable of a variable: outputs have numbers of their own.
+    fn var(&mut self, var: Var) -> Option<Var> {
+        let Some(export) = var.export_index() else { return Some(var) };
+        let output = place_of(&mut self.targets, export / 4);
+        (output < OUTPUTS).then(|| Var::export(output, export % 4))
     }
 
-    /// The variable of the other form.
-    fn var(&mut self, var: OldVar) -> Option<Var> {
-        const { assert!(GPRS == TEMPORARIES) };
-        let Some(export) = var.export_index() else { return Some(Var(var.0)) };
-        let target = export / 4;
-        let slot = self.targets.iter().position(|&t| t == target).unwrap_or_else(|| {
-            self.targets.push(target);
-            self.targets.len() - 1
-        });
-        (slot < OUTPUTS).then(|| Var::output(slot, export % 4))
-    }
-
-    fn block(&mut self, block: &Block) -> Option<()> {
+    fn block(&mut self, id: u16) -> Option<()> {
+        let block = &self.of.blocks[usize::from(id)];
         let mut values: Vec<Value> = Vec::with_capacity(block.ops.len());
-        for op in &block.ops {
-            let value = self.op(op, &values, block)?;
+        for (place, op) in block.ops.iter().enumerate() {
+            let value = self.op(op, &values, (id, place))?;
             values.push(value);
         }
+        self.built[usize::from(id)] += self.around.iter().map(|&n| usize::from(n)).product::<usize>();
         Some(())
     }
 
-    fn op(&mut self, op: &Op, values: &[Value], block: &Block) -> Option<Value> {
-        let of = |value: Old| values[value.index()];
+    fn op(&mut self, op: &Op, values: &[Value], (id, place): (u16, usize)) -> Option<Value> {
+        let of = |value: Value| values[value.index()];
+        // Numbers are there for relative addresses only.
+        let is_number = |value: Value| matches!(self.ops.get(of(value).index()), Some(Op::Number(_)));
+        if !matches!(op, Op::GetRelative(..)) && op.reads().any(is_number) {
+            return None;
+        }
         Some(match *op {
-            Op::Bits(bits) => self.pure(form::Op::Bits(bits)),
             Op::Get(var) => {
                 let var = self.var(var)?;
                 match self.current.get(&var.index()) {
                     Some(&(value, _)) => value,
                     None => {
-                        let value = self.effect(form::Op::Get(var));
+                        let value = self.effect(Op::Get(var));
                         self.current.insert(var.index(), (value, false));
                         value
                     }
                 }
             }
-            Op::Uniform(index) => self.pure(form::Op::Const(index)),
-            Op::Abs(a) => self.pure(form::Op::Sign(Imod::Abs, of(a))),
-            Op::Neg(a) => self.pure(form::Op::Sign(Imod::Neg, of(a))),
-            Op::Alu(op, abc, omod, clamp) => {
-                let count = usize::from(op.info().operands).min(3);
-                let operands = if count == 0 {
-                    // It names nothing, which may be the first of its block.
-                    [self.pure(form::Op::Bits(0)); 3]
-                } else {
-                    std::array::from_fn(|n| of(abc[if n < count { n } else { 0 }]))
-                };
-                self.alu(op, operands, omod, clamp)?
-            }
-            Op::Holds(op, [a, b], wanted) => {
-                let (a, b) = (of(a), of(b));
-                let holds = self.alu(AluOp::Op2(op.truth()?), [a, b, a], Omod::Off, false)?;
-                if wanted { holds } else { self.alu(AluOp::Op2(Op2::NotInt), [holds; 3], Omod::Off, false)? }
-            }
-            Op::Select(c, a, b) if let Some((test, [x, y], wanted)) = float_test(&block.ops[c.index()]) => {
-                let (a, b) = if wanted { (of(a), of(b)) } else { (of(b), of(a)) };
-                self.pure(form::Op::Pick { test, x: of(x), y: of(y), a, b })
-            }
-            // Where the condition is 0, the second.
-            Op::Select(c, a, b) => self.alu(AluOp::Op3(Op3::CndeInt), [of(c), of(b), of(a)], Omod::Off, false)?,
-            Op::Fetch(number, at, _) => self.fetch(number, [of(at[0]), of(at[1])])?,
-            Op::Fetched(fetch, element) => self.pure(form::Op::Texel(of(fetch), element & 3)),
             Op::Set(var, value, _) => {
                 let var = self.var(var)?;
                 self.current.insert(var.index(), (of(value), true));
                 Value(0)
             }
             Op::Mark(var, _) => {
-                self.written |= 1 << self.var(var)?.output_index()?;
+                self.outputs |= 1 << self.var(var)?.export_index()?;
                 Value(0)
             }
-            Op::Mask(_) | Op::Tally(..) => Value(0),
-            Op::Number(_)
+            Op::Mask(_) | Op::Tally(..) | Op::Guard(..) => Value(0),
+            Op::Fetch(number, at, _) => self.fetch(number, [of(at[0]), of(at[1])])?,
+            Op::Number(_) => self.number(id, place)?,
+            Op::GetRelative(File::Constants(first, count), base, element, index) => {
+                self.constant((first, count), base, element, of(index))?
+            }
+            Op::GetRelative(..)
             | Op::Lane
-            | Op::Cube(..)
             | Op::Wide(..)
-            | Op::GetRelative(..)
-            | Op::SetRelative(..)
-            | Op::Store(..)
-            | Op::Unit(..)
             | Op::QuadLane(..)
-            | Op::Guard(..)
-            | Op::Yield(_) => {
-                return None;
+            | Op::Yield(_)
+            | Op::Store(..)
+            | Op::SetRelative(..) => return None,
+            Op::Alu(op, _, omod, clamp) if op.info().operands == 0 => {
+                // It names nothing, which may be the first of its block.
+                let nothing = self.pure(Op::Bits(0))?;
+                self.pure(Op::Alu(op, [nothing; 3], omod, clamp))?
+            }
+            mut op => {
+                op.rename(of);
+                self.pure(op)?
             }
         })
     }
 
-    /// A lookup of level 0 by texels.
+    /// What a loop's variable is in the passages of a block.
+    fn number(&mut self, id: u16, place: usize) -> Option<Value> {
+        let around: Vec<usize> = self.around.iter().map(|&n| n.into()).collect();
+        let strides: Vec<usize> = (1..=around.len()).map(|depth| around[depth..].iter().product()).collect();
+        let first = self.built[usize::from(id)];
+        let all = &self.run.numbers.get(&(id, place))?[first..first + around.iter().product::<usize>()];
+        let values: Vec<i64> = all.iter().copied().collect::<Option<_>>()?;
+        let steps = strides.iter().zip(&around).map(|(&stride, &n)| if n > 1 { values[stride] - values[0] } else { 0 });
+        let mut moves = steps.enumerate().filter(|(_, step)| *step != 0);
+        let (depth, step) = moves.next().unwrap_or((0, 0));
+        let at = |n: usize| values[0] + step * strides.get(depth).map_or(0, |stride| n / stride % around[depth]) as i64;
+        if moves.next().is_some() || values.iter().enumerate().any(|(n, &value)| value != at(n)) {
+            return None;
+        }
+        let first = i32::try_from(values[0]).ok()?;
+        if step == 0 {
+            return self.pure(Op::Bits(first.cast_unsigned()));
+        }
+        let number = Number { depth: depth as u8, first, step: step.try_into().ok()? };
+        let place = place_of(&mut self.numbers, number);
+        self.pure(Op::Number(M(place.try_into().ok()?)))
+    }
+
+    /// A constant at an index; `None` where it would lie outside.
+    fn constant(&mut self, (first, count): (u16, u16), base: u8, element: u8, index: Value) -> Option<Value> {
+        let exists = |index: i64| (0..i64::from(count)).contains(&(i64::from(base) + index));
+        match self.ops[index.index()] {
+            Op::Bits(bits) => {
+                let index = i64::from(bits.cast_signed());
+                let register = i64::from(first) + i64::from(base) + index;
+                let dword = u16::try_from(4 * register + i64::from(element)).ok()?;
+                if exists(index) { self.pure(Op::Uniform(dword)) } else { None }
+            }
+            Op::Number(m) => {
+                let Number { depth, first: from, step } = self.numbers[m.index()];
+                let last = i64::from(step) * i64::from(self.around[usize::from(depth)] - 1);
+                let inside = exists(from.into()) && exists(i64::from(from) + last);
+                let op = Op::GetRelative(File::Constants(first, count), base, element, index);
+                if inside { self.pure(op) } else { None }
+            }
+            _ => None,
+        }
+    }
+
     fn fetch(&mut self, number: u16, at: [Value; 2]) -> Option<Value> {
-        let Fetch::Texture(inst) = &self.of.fetches[usize::from(number)] else { return None };
-        if inst.word0.alt_const {
-            return None;
-        }
+        let (fetch, [s, t]) = match &self.of.fetches[usize::from(number)] {
+            input @ Fetch::Input { .. } => (*input, at),
+            Fetch::Texture(inst) => self.texture(inst, at)?,
+            Fetch::Vertex(_) | Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global => return None,
+        };
+        let number = place_of(&mut self.fetches, fetch) as u16;
+        Some(self.effect(Op::Fetch(number, [s, t, s, t], M::EXISTING)))
+    }
+
+    /// A lookup of level 0 by texels.
+    fn texture(&mut self, inst: &TexFetch, mut at: [Value; 2]) -> Option<(Fetch, [Value; 2])> {
         let in_texels = !inst.word1.coord_type_x && !inst.word1.coord_type_y;
-        if !is_plain_sample(inst.word0.op) || inst.word0.bc_frac_mode || !in_texels {
+        if inst.word0.alt_const || !is_plain_sample(inst.word0.op) || inst.word0.bc_frac_mode || !in_texels {
             return None;
         }
-        let texture = (inst.word0.resource_id, inst.word2.sampler_id);
-        let offsets = [inst.word2.offset_x, inst.word2.offset_y].map(texel_offset);
-        let input = self.textures.iter().position(|&t| t == texture).unwrap_or_else(|| {
-            self.textures.push(texture);
-            self.textures.len() - 1
-        });
-        if input >= INPUTS {
-            return None;
-        }
-        let mut moved = at;
-        for (coordinate, offset) in moved.iter_mut().zip(offsets) {
+        let input = place_of(&mut self.textures, (inst.word0.resource_id, inst.word2.sampler_id));
+        for (coordinate, offset) in at.iter_mut().zip([inst.word2.offset_x, inst.word2.offset_y].map(texel_offset)) {
             if offset != 0.0 {
-                let offset = self.pure(form::Op::Bits(offset.to_bits()));
-                let operands = [*coordinate, offset, offset];
-                *coordinate = self.alu(AluOp::Op2(Op2::Add), operands, Omod::Off, false)?;
+                let offset = self.pure(Op::Bits(offset.to_bits()))?;
+                let sum = [*coordinate, offset, *coordinate];
+                *coordinate = self.pure(Op::Alu(AluOp::Op2(Op2::Add), sum, Omod::Off, false))?;
             }
         }
-        let [s, t] = moved;
-        let (unscaled, uncached) = (true, false);
-        Some(self.effect(form::Op::Fetch { input: input as u8, s, t, unscaled, uncached, under: EVERYWHERE }))
+        let fetch = Fetch::Input { input: input as u8, unscaled: true, uncached: false };
+        (input < INPUTS).then_some((fetch, at))
     }
-}
-
-/// What compares two floats: how, what, and whether it has to hold.
-const fn float_test(op: &Op) -> Option<(Test, [Old; 2], bool)> {
-    let Op::Holds(op, ab, wanted) = *op else { return None };
-    let info = op.info();
-    match (info.reads, info.decides) {
-        (Domain::Float, Decides::Compare(test)) => match test {
-            Compare::Equal => Some((Test::Equal, ab, wanted)),
-            Compare::NotEqual => Some((Test::Equal, ab, !wanted)),
-            Compare::Greater => Some((Test::Greater, ab, wanted)),
-            Compare::GreaterEqual => Some((Test::GreaterEqual, ab, wanted)),
-            Compare::Less => Some((Test::Less, ab, wanted)),
-            Compare::LessEqual => None,
-        },
-        _ => None,
-    }
-}
-
-/// A counted loop's beginning or end: stays on the block with this number.
-const fn flow(op: FcOp, frame: u8, stay: usize, jump: form::Target) -> form::End {
-    form::End::Flow(Flow {
-        op,
-        wants: if matches!(op, FcOp::EndRep) { 15 } else { 0 },
-        predicate: None,
-        ignore_uncovered: false,
-        jump_any: false,
-        exchange: false,
-        int: 0,
-        count: 0,
-        frame,
-        depth: 0,
-        stay_levels: Levels::Keep,
-        jump_levels: Levels::Keep,
-        stay: form::Target::Block(BlockId(stay as u16)),
-        jump,
-    })
 }

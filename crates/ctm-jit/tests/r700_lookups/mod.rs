@@ -253,9 +253,8 @@ pub(super) fn levels(engines: &[Jit], programs: &[(String, Program)], seed: u64,
     let (name, program) = &programs[number];
     if is_whole(name) {
         // Columns, rows, slices and levels, some of which do not exist.
-        let whole = |r: &mut Random| {
-            std::array::from_fn(|e| (r.below(if e == 3 { 6 } else { 14 }) as i32 - 1).cast_unsigned())
-        };
+        let whole =
+            |r: &mut Random| std::array::from_fn(|e| (r.below(if e == 3 { 6 } else { 14 }) as i32 - 1).cast_unsigned());
         let source = case.memory.textures.get_mut(&1).unwrap();
         source.levels[0].iter_mut().for_each(|texel| *texel = whole(r));
     }

@@ -113,7 +113,8 @@ fn compile_stream(launch: &Launch<'_>, isa: Isa, careful: bool) -> Option<Arc<Ke
     let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters)?;
     let mut geometry = Geometry { inputs: [0; INPUTS], outputs: [0; OUTPUTS] };
     (geometry.inputs[0], geometry.inputs[1], geometry.outputs[0]) = (4, 4, 4);
-    crate::runtime::streams::compile(isa, &lowered, launch, geometry, careful)
+    let uniform = crate::runtime::streams::uniform(&lowered, launch.constants)?;
+    crate::runtime::streams::compile(isa, &uniform, launch, geometry, careful)
 }
 
 /// What many programs became.

@@ -4,10 +4,7 @@
 //! the vectors with the most weighted uses per place first (a use inside a loop counts eight times as much as one around it).
 //! What gets no register lives in a row of the frame.
 
-use super::lir::{Lines, Vars, Vector, read};
-use crate::ir::x1k::{BlockId, Code, End, OUTPUT_VARS};
-use crate::launch::lanes::output_var;
-use crate::passes::x1k::{Liveness, VarSet};
+use super::lir::Vector;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -32,8 +29,6 @@ pub struct Ranges {
     found: Vec<(Vector, Interval)>,
     weights: Vec<u64>,
     places: usize,
-    /// How many vectors are live at once where it matters most: in the deepest loops.
-    pub pressure: usize,
 }
 
 /// The intervals of each vector, in order and apart.
@@ -102,73 +97,9 @@ pub struct Locations {
 }
 
 impl Ranges {
-    /// Works them out. `vectors`: how many there are; variables come first.
-    pub fn of(code: &Code, lines: &[Lines], live: &Liveness, vars: &Vars, vectors: usize) -> Self {
-        let places = lines.iter().map(|l| l.lir.len() + 2).sum::<usize>();
-        let mut ranges = Self::empty(vectors, places);
-        ranges.found.reserve(vectors + 2 * vars.used.len() + 64);
-        let mut outputs = VarSet::default();
-        (0..OUTPUT_VARS).filter(|i| code.outputs >> i & 1 == 1).for_each(|i| outputs.insert(output_var(i)));
-        let mut first = 0;
-        let mut deepest = 0;
-        // The end of the live range that each vector is in, going backwards.
-        let mut ends = vec![0u32; vectors];
-        for (index, (block, lines)) in code.blocks.iter().zip(lines).enumerate() {
-            let depth = block.frames.frames.len();
-            let weight = 1 << (3 * depth);
-            let end = first + lines.lir.len() as u32 + 2;
-            let mut out = if block.end == End::Stop { outputs } else { VarSet::default() };
-            block.successors().for_each(|next| {
-                out.add(&live.at(next));
-            });
-            let mut alive = 0;
-            for (number, &var) in vars.used.iter().enumerate() {
-                let is = out.contains(var);
-                ends[number] = if is { end } else { 0 };
-                alive += usize::from(is);
-            }
-            let mut pressure = alive;
-            for (line, lir) in lines.lir.iter().enumerate().rev() {
-                let place = first + 1 + line as u32;
-                let (written, sources) = lir.touches();
-                if let Some((vector, partly)) = written {
-                    let number = vector.index();
-                    ranges.weights[number] += weight;
-                    let end = std::mem::take(&mut ends[number]);
-                    alive -= usize::from(end > 0);
-                    ranges.found.push((vector, (place, end.max(place + 1))));
-                    if partly {
-                        ends[number] = place + 1;
-                        alive += 1;
-                    }
-                }
-                for vector in read(written, sources) {
-                    ranges.weights[vector.index()] += weight;
-                    if ends[vector.index()] == 0 {
-                        ends[vector.index()] = place;
-                        alive += 1;
-                    }
-                }
-                pressure = pressure.max(alive);
-            }
-            let into = live.at(BlockId(index as u16));
-            for (number, &var) in vars.used.iter().enumerate() {
-                let end = std::mem::take(&mut ends[number]);
-                if into.contains(var) || end > 0 {
-                    ranges.found.push((Vector(number as u32), (first, end.max(first + 1))));
-                }
-            }
-            if depth > deepest || (depth == deepest && pressure > ranges.pressure) {
-                (deepest, ranges.pressure) = (depth, pressure);
-            }
-            first = end;
-        }
-        ranges
-    }
-
     /// Nothing is live yet: for so many vectors and places.
     pub fn empty(vectors: usize, places: usize) -> Self {
-        Self { found: Vec::new(), weights: vec![0; vectors], places, pressure: 0 }
+        Self { found: Vec::new(), weights: vec![0; vectors], places }
     }
 
     /// Counts a use.

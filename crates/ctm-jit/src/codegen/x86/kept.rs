@@ -1,8 +1,7 @@
 //! Literals and constants that have a place of their own, so that each use needs not load them again.
 
-use super::lir::{Lines, Lir, Src};
+use super::lir::{Lir, Src};
 use crate::ir::map::Map;
-use crate::ir::x1k::Block;
 
 /// Such places.
 #[derive(Debug)]
@@ -52,14 +51,15 @@ impl<T: Copy> Kept<T> {
     }
 }
 
-/// The literals and constants that a program uses, and how much: a use in a loop counts eight times one around it. The most used come first.
-pub fn uses(blocks: &[Block], lines: &[Lines]) -> Vec<(Src, u64)> {
+/// The literals and constants that blocks use, and how much: a use in a loop counts eight times one around it. The most used come first. Of each block: loops
+/// around it, and its instructions.
+pub fn uses<'a>(blocks: impl Iterator<Item = (u8, &'a [Lir])>) -> Vec<(Src, u64)> {
     let mut uses: Vec<(Src, u64)> = Vec::new();
     // Places among them: of constants one more, 0 for none.
     let mut constants: Vec<u32> = Vec::new();
     let mut literals: Map<u32, u32> = Map::default();
-    for (block, lines) in blocks.iter().zip(lines) {
-        let weight = 1u64 << (3 * block.frames.frames.len());
+    for (loops, lines) in blocks {
+        let weight = 1u64 << (3 * loops);
         let mut note = |src: Src| {
             let next = uses.len() as u32;
             let place = match src {
@@ -81,7 +81,7 @@ pub fn uses(blocks: &[Block], lines: &[Lines]) -> Vec<(Src, u64)> {
                 None => uses.push((src, weight)),
             }
         };
-        for lir in &lines.lir {
+        for lir in lines {
             match *lir {
                 Lir::Two(_, _, a, b)
                 | Lir::TwoImm(_, _, a, b, _)
@@ -94,6 +94,8 @@ pub fn uses(blocks: &[Block], lines: &[Lines]) -> Vec<(Src, u64)> {
                 Lir::Fma(_, _, abc) | Lir::MulAdd(_, _, abc) => {
                     abc.into_iter().for_each(&mut note);
                 }
+                // Zeros are made as soon as copied.
+                Lir::Copy(_, Src::Literal(0)) => {}
                 Lir::Copy(_, a) | Lir::One(_, _, a, _) => note(a),
                 _ => {}
             }

@@ -4,7 +4,7 @@
 //! outright, as nothing in them outlives one [`Group`].
 
 use crate::codegen::x86::asm::V;
-use crate::ir::x1k::{Each, Few, Var};
+use crate::ir::x1k::{Each, Few};
 
 /// A vector that will live in a register, or in a row of the frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -116,58 +116,10 @@ pub enum Lir {
     MergeTwo(V, Vector, K, Src, Src),
     /// Skips the rest of the group when the mask is empty.
     StopIfNone(K),
-    /// Stores into a variable.
-    Set(Vector, Src),
     /// Stores a vector into a row of the frame.
     Store(i32, Src),
-    /// The fetch of this number: what it reads is loaded where it is used.
-    Fetch(u16),
-    /// `dst = constant base + aL`, in every lane.
-    ConstRelative { frame: Option<u8>, base: u8, channel: u8, dst: Vector },
-}
-
-/// Instructions that belong together: with mask registers, they are emitted copy by copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Group {
-    /// The first instruction.
-    pub first: usize,
-    /// One past the last.
-    pub end: usize,
-    /// Some of them use mask registers.
-    pub masks: bool,
-}
-
-/// A block in these instructions.
-#[derive(Clone, Debug, Default)]
-pub struct Lines {
-    /// The instructions.
-    pub lir: Vec<Lir>,
-    /// They in groups.
-    pub groups: Vec<Group>,
-}
-
-/// The vectors of a program's variables.
-#[derive(Clone, Debug)]
-pub struct Vars {
-    numbers: Vec<Option<Vector>>,
-    /// The variables that have a vector.
-    pub used: Vec<Var>,
-}
-
-impl Vars {
-    /// Numbers these variables.
-    pub fn new(used: Vec<Var>) -> Self {
-        let mut numbers = vec![None; Var::COUNT];
-        for (number, var) in used.iter().enumerate() {
-            numbers[var.index()] = Some(Vector(number as u32));
-        }
-        Self { numbers, used }
-    }
-
-    /// The vector of a variable; variables without one are never read.
-    pub fn of(&self, var: Var) -> Option<Vector> {
-        self.numbers[var.index()]
-    }
+    /// Streams: `dst =` a dword of the constants, in every lane, counted from four times a number of the program.
+    ConstRelative { number: u16, dword: u16, dst: Vector },
 }
 
 impl Lir {
@@ -198,10 +150,9 @@ impl Lir {
             Self::ConstRelative { dst, .. } => (Some((dst, false)), [none; 3]),
             Self::Merge(dst, _, a) | Self::Fix(dst, a, _) => (Some((dst, true)), [a, none, none]),
             Self::MergeTwo(_, dst, _, a, b) => (Some((dst, true)), [a, b, none]),
-            Self::Set(dst, a) => (Some((dst, false)), [a, none, none]),
             Self::Class(_, _, a, _) | Self::Store(_, a) => (None, [a, none, none]),
             Self::Test(_, _, _, a, b, _) => (None, [a, b, none]),
-            Self::Or(..) | Self::AndNot(..) | Self::StopIfNone(_) | Self::Fetch(_) => (None, [none; 3]),
+            Self::Or(..) | Self::AndNot(..) | Self::StopIfNone(_) => (None, [none; 3]),
         }
     }
 
@@ -214,7 +165,6 @@ impl Lir {
             | Self::Class(_, _, a, _)
             | Self::Merge(_, _, a)
             | Self::Fix(_, a, _)
-            | Self::Set(_, a)
             | Self::Store(_, a) => [Some(a), None, None],
             Self::Two(_, _, a, b)
             | Self::TwoImm(_, _, a, b, _)
@@ -222,9 +172,7 @@ impl Lir {
             | Self::MergeTwo(_, _, _, a, b)
             | Self::Blend(_, _, a, b) => [Some(a), Some(b), None],
             Self::Fma(_, _, [a, b, c]) | Self::MulAdd(_, _, [a, b, c]) => [Some(a), Some(b), Some(c)],
-            Self::Or(..) | Self::AndNot(..) | Self::StopIfNone(_) | Self::Fetch(_) | Self::ConstRelative { .. } => {
-                [None, None, None]
-            }
+            Self::Or(..) | Self::AndNot(..) | Self::StopIfNone(_) | Self::ConstRelative { .. } => [None, None, None],
         };
         for src in sources.into_iter().flatten() {
             if let Src::Vector(vector) = src {

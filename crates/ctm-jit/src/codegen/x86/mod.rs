@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `r700/` | from the form with masks to machine code: programs of both instruction sets |
-//! | `stream/`, `select`, `select/plan` | from the form of streams to machine code |
+//! | `stream/` | streams |
 //! | `lir`, `scalar` | vector instructions; the transcendental functions in them |
 //! | `allocate` | registers |
 //! | `isa` | the instruction sets, and what differs between them |
@@ -30,7 +30,6 @@ mod lir;
 mod quads;
 pub mod r700;
 mod scalar;
-mod select;
 pub mod stream;
 mod texels;
 mod vectors;

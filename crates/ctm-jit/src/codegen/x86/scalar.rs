@@ -8,7 +8,7 @@
 
 use super::isa::Isa;
 use super::lir::{Lir, Negated, Src, Vector, fix};
-use super::select::{EQUAL, GREATER_EQUAL, LESS, UNORDERED};
+use super::r700::facts::{AT_LEAST, EQUAL, LESS, UNORDERED};
 use crate::codegen::x86::asm::{self, V};
 use ctm_exec::float::{HALF, INFINITY, MIN_NORMAL, NAN, SIGN};
 use ctm_exec::transcendental::{
@@ -111,7 +111,7 @@ fn patch(s: &mut impl Sink, result: Vector, (op, how): (V, u8), [x, y]: [Src; 2]
 
 const ZERO: Src = Src::Literal(0);
 const IS_EQUAL: (V, u8) = (asm::CMP_F32, EQUAL);
-const IS_AT_LEAST: (V, u8) = (asm::CMP_F32, GREATER_EQUAL);
+const IS_AT_LEAST: (V, u8) = (asm::CMP_F32, AT_LEAST);
 const IS_NAN: (V, u8) = (asm::CMP_F32, UNORDERED);
 
 /// A polynomial with these coefficients, lowest power first.

@@ -204,7 +204,7 @@ pub trait Vectors: Sized {
             | Lir::Merge(..)
             | Lir::MergeTwo(..)
             | Lir::StopIfNone(_) => self.mask_line(lir, unit, end),
-            Lir::Set(..) | Lir::Store(..) | Lir::Fetch(_) | Lir::ConstRelative { .. } => return false,
+            Lir::Store(..) | Lir::ConstRelative { .. } => return false,
         }
         true
     }

@@ -2,7 +2,6 @@
 
 use super::wave::{LANES, Row, mask_of};
 use crate::ir::r700::Var;
-use crate::ir::x1k as form;
 use crate::launch::grid::{self, Coefficients, Grid, Makes, Ramp};
 use crate::launch::lanes;
 use ctm_exec::r700::{Divisor, Launch};
@@ -231,7 +230,7 @@ impl<'a> Starts<'a> {
             let divides = |divisor: &Divisor<'_>| plane().is_some_and(|plane| divisor.divides(plane, element));
             let of_ramp =
                 if divisor.is_some_and(|divisor| divides(&divisor)) { Source::Quotient } else { Source::Ramp };
-            let ramp = || Ramp::of(form::Var::temp(register, element), planes);
+            let ramp = || Ramp::of(*var, planes);
             row.map(|row| Source::Row(row.bits)).or_else(|| ramp().map(of_ramp))
         };
         let sources: Vec<Source<'a>> = variables.iter().filter_map(source).collect();

@@ -320,10 +320,6 @@ impl Lower<'_> {
             x1k::Op::Reference { op, abc, zero_wins, omod, clamp } => {
                 unit(self, Unit::Reference { op, zero_wins, omod, clamp }, abc)
             }
-            x1k::Op::R700(op, abc, omod, clamp) => {
-                let abc = abc.map(|value| of(self, value));
-                self.push(Op::Alu(op, abc, omod, clamp))
-            }
             x1k::Op::QuadLane(a, lane) => {
                 let a = of(self, a);
                 self.push(Op::QuadLane(a, lane))
@@ -530,6 +526,8 @@ impl Lower<'_> {
             let (stay, jump) = (self.outcome(block, flow, levels, false), self.outcome(block, flow, levels, true));
             let again = vec![MaskOp::IfNot0(DECIDES, M::EXISTING, count)];
             let counted = End::Branch { mask: DECIDES, none: stay, some: jump };
+            // Groups that decide as one go on while iterations are left, whoever runs: that is the same in the end.
+            let voted = if self.how.joint && wants == Wants::All { Voted::Known(true) } else { voted };
             return match voted {
                 Voted::Known(false) => End::Next(stay),
                 Voted::Known(true) => {

@@ -84,7 +84,6 @@ fn hash(op: &Op) -> u32 {
         Op::Texel(a, channel) => hash_of([10 + 16 * u32::from(channel), a.0]),
         Op::GetRelative { base, channel, .. } => hash_of([11 + 16 * u32::from(channel), base.into()]),
         Op::Guard { base, .. } => hash_of([12, base.into()]),
-        Op::R700(_, [a, b, c], ..) => hash_of([13, a.0, b.0, c.0]),
         Op::Reference { abc: [a, b, c], .. } => hash_of([14, a.0, b.0, c.0]),
         Op::Get(_)
         | Op::Fetch { .. }
@@ -180,7 +179,6 @@ impl Builder {
             Op::Get(_)
             | Op::Const(_)
             | Op::GetRelative { .. }
-            | Op::R700(..)
             | Op::Texel(..)
             | Op::Fetch { .. }
             | Op::Write { .. }

@@ -169,9 +169,16 @@ impl<'a> Run<'a> {
         let (Some(bound), Some(isa)) = (self.bound.filter(|&bound| bound <= limit), self.backend.isa()) else {
             return false;
         };
-        let (streams, lowered) = (&self.artifact.streams, &self.artifact.lowered);
-        let done = crate::runtime::streams::run(streams, isa, lowered, self.launch, bound, self.watch, memory);
-        let Some(done) = done else { return false };
+        let Artifact { streams, code, constants, .. } = self.artifact;
+        if !streams.take(self.launch.domain, bound) {
+            return false;
+        }
+        let uniform = self.artifact.uniform.get_or_init(|| crate::runtime::streams::uniform(code, constants));
+        let Some(uniform) = uniform else { return false };
+        let of = (code, uniform);
+        let Some(written) = crate::runtime::streams::run(streams, isa, of, self.launch, self.watch, memory) else {
+            return false;
+        };
         let lanes = self.launch.group.lanes();
         let domain = self.launch.domain;
         let processors = u64::from(domain.width()) * u64::from(domain.height());
@@ -186,12 +193,13 @@ impl<'a> Run<'a> {
         for (groups, lanes, processors) in
             [(full, lanes, processors - last), (self.grid.groups() - full, self.grid.lanes_of_last(), last)]
         {
-            let visits = crate::runtime::streams::visits(&done.passes, groups, processors);
+            // Behind the block that only begins come those of the code.
+            let visits = crate::runtime::streams::visits(&uniform.visits[1..], groups, processors);
             count(&self.artifact.code, &visits, lanes, memory, &mut self.counters);
         }
         self.counters.groups += self.grid.groups();
         self.counters.processors += processors;
-        [self.counters.writes, self.counters.write_bytes] = done.written;
+        [self.counters.writes, self.counters.write_bytes] = written;
         true
     }
 

@@ -1,12 +1,11 @@
 //! R700 launches that are streams.
 
 use super::engine::Run;
-use crate::codegen::x86::r700::alu::Alu;
+use crate::codegen::x86::r700::exists;
 use crate::codegen::x86::stream::{InputView, OutputView, Surfaces};
 use crate::launch::direct::cells;
 use crate::runtime::native::dwords;
 use crate::runtime::streams as stream;
-use crate::runtime::streams::Program;
 use crate::stream::affine::Given;
 use crate::stream::uniform::Uniform;
 use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
@@ -30,7 +29,7 @@ impl Run<'_> {
             return None;
         }
         let artifact = self.artifact;
-        let uniform = artifact.uniform.get_or_init(|| Uniform::of(&artifact.code, Alu::exists)).as_ref()?;
+        let uniform = artifact.uniform.get_or_init(|| Uniform::of(&artifact.code, exists, Vec::new())).as_ref()?;
         let streams = &artifact.streams;
         if !streams.take(domain, uniform.instructions) {
             return None;
@@ -47,17 +46,15 @@ impl Run<'_> {
         let surfaces = surfaces(memory.direct(&ids, &targets)?, &textures, last)?;
         let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);
         let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
-        let parts = || Some(uniform.parts.clone());
-        let program = Program { code: &uniform.code, parts: &parts, ints: &[] };
         let (threads, watch) = (launch.threads, Some(self.watch));
         let given = Given { domain, planes: &planes, constants: &constants, threads, watch };
-        let done = stream::run_on(streams, isa, &program, &given, &surfaces)?;
+        let written = stream::run_on(streams, isa, uniform, &given, &surfaces)?;
         let mut counters = Counters::default();
         let processors = u64::from(domain.width()) * u64::from(domain.height());
         counters.processors = processors;
         counters.groups = self.waves.count();
         counters.active_lanes = uniform.active * processors;
-        [counters.writes, counters.write_bytes] = done.written;
+        [counters.writes, counters.write_bytes] = written;
         for (inst, &times) in artifact.code.fetches.iter().zip(&uniform.fetches) {
             let crate::ir::r700::Fetch::Texture(inst) = inst else { continue };
             let of = (inst.word0.resource_id, inst.word2.sampler_id);

@@ -11,7 +11,7 @@ fn quads_side_by_side_start_as_planes_have_it() {
         for di in numbers {
             for dj in numbers {
                 let plane = Plane { temp: 0, origin: [origin; 4], di: [di; 4], dj: [dj; 4], bits: false };
-                let Some(ramp) = Ramp::of(Var::temp(0, 0), &[plane]) else { continue };
+                let Some(ramp) = Ramp::of(Var::gpr(0, 0), &[plane]) else { continue };
                 for group in 0..grid.groups() {
                     let places = grid.places(group);
                     let row = ramp.row(&places);

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use super::*;
+use crate::lower::x1k::masks;
 use crate::stream::affine::Given;
+use crate::stream::uniform::Uniform;
 use crate::stream::{affine, prepare};
 use ctm_exec::x1k::{Constants, Launch, Plane};
 use ctm_exec::{Budget, Domain, GroupSize};
@@ -32,11 +34,11 @@ fn joined_loop(body: &str, iterations: u8) -> Option<(Prepared, Vec<Item>)> {
         counters: false,
     };
     let code = crate::lower::x1k::lower(&program, &constants, false).unwrap();
-    let parts = affine::parts(&code, &launch).unwrap();
-    let tree = affine::analyse(&code, parts, &Given::of(&launch, None)).unwrap();
-    let mut plain = prepare::plain(&code, &tree, |_| 4);
-    prepare::drop_faint(&mut plain.code);
-    crate::passes::x1k::optimise(&mut plain.code);
+    let how = masks::How { constants: &constants, joint: false, counts: false };
+    let uniform = Uniform::of(&masks::lower(&code, how), |_| true, vec![0, 1, 2, 3]).unwrap();
+    let tree = affine::analyse(&uniform.code, uniform.parts.clone(), &Given::of(&launch, None)).unwrap();
+    let mut plain = prepare::plain(&uniform, &tree, |_| 4, uniform.outputs);
+    crate::passes::r700::optimise(&mut plain.code, true);
     joined(&plain, &tree.items)
 }
 
@@ -53,9 +55,9 @@ fn the_second_turn_reads_what_the_next_one_would() {
     assert_eq!((first.x.c, first.x.iterations[0], first.iterations[0]), (0, 2, 3));
     assert_eq!((second.x.c, second.x.iterations[0], second.iterations[0]), (1, 2, 3));
     // Each variable is stored once.
-    let block = prepared.code.blocks.iter().find(|block| !block.frames.frames.is_empty()).unwrap();
+    let block = prepared.code.blocks.iter().find(|block| block.loops > 0).unwrap();
     assert_eq!(block.ops.iter().filter(|op| matches!(op, Op::Set(..))).count(), 3);
-    assert_eq!(block.ops.iter().filter(|op| matches!(op, Op::Scalar(..))).count(), 2);
+    assert_eq!(block.ops.iter().filter(|op| matches!(op, Op::Unit(Unit::Scalar(_), _))).count(), 2);
 }
 
 #[test]

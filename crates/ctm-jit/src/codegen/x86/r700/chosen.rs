@@ -13,15 +13,15 @@ use crate::passes::table::Pass;
 /// Instructions, and what goes with them.
 pub struct Chosen {
     /// Of each block.
-    pub(super) lists: Vec<Vec<Ins>>,
+    pub(in crate::codegen::x86) lists: Vec<Vec<Ins>>,
     /// The vectors of variables: of those that are read, written or exported.
-    pub(super) vars: Vec<Option<Vector>>,
+    pub(in crate::codegen::x86) vars: Vec<Option<Vector>>,
     /// These variables, by the numbers of their vectors.
-    pub(super) used: Vec<Var>,
+    pub(in crate::codegen::x86) used: Vec<Var>,
     /// The first of them, which an index can name: they lie in rows, in this order.
     pub(super) in_rows: Option<usize>,
     /// Vectors.
-    pub(super) vectors: usize,
+    pub(in crate::codegen::x86) vectors: usize,
     pub(super) calls: Vec<Call>,
     pub(super) samples: Vec<Sample>,
     /// Nothing may fall below the range of single precision.
@@ -61,6 +61,26 @@ impl Chosen {
     /// Chooses them. `start`: variables with start values. With `moderate`, uniform values and start values are taken for moderate
     /// ones where that helps; `ordinary` are taken for numbers other than zero. `careful`: sums are looked at whether they fall below the range of single precision.
     pub fn new(code: &Code, start: &[Var], isa: Isa, moderate: bool, ordinary: &[u16], careful: bool) -> Self {
+        let facts = Facts::of(code, start);
+        let sizes = if moderate && Pass::Sizes.is_on() { Sizes::of(code, start) } else { None };
+        Self::choose(code, isa, (&facts, sizes.as_ref()), ordinary, &|select| {
+            (select.careful, select.defers) = (careful, Pass::Deferred.is_on());
+        })
+    }
+
+    /// Chooses those of a stream.
+    pub fn of_stream(code: &Code, start: &[Var], isa: Isa) -> Self {
+        let facts = Facts::loosened(code, start);
+        Self::choose(code, isa, (&facts, None), &[], &|select| (select.careful, select.streams) = (true, true))
+    }
+
+    fn choose(
+        code: &Code,
+        isa: Isa,
+        (facts, sizes): (&Facts, Option<&Sizes>),
+        ordinary: &[u16],
+        set: &dyn Fn(&mut Select<'_>),
+    ) -> Self {
         let mut vars: Vec<Option<Vector>> = vec![None; Var::COUNT];
         let mut used = Vec::new();
         let note = |var: Var, vars: &mut [Option<Vector>], used: &mut Vec<Var>| {
@@ -81,11 +101,10 @@ impl Chosen {
                 note(*var, &mut vars, &mut used);
             }
         }
-        let facts = Facts::of(code, start);
-        let sizes = if moderate && Pass::Sizes.is_on() { Sizes::of(code, start) } else { None };
         let resources = (code.fetches.as_slice(), code.stores.as_slice());
-        let mut select = Select::new(isa, &facts, &vars, resources, used.len() as u32, sizes.as_ref());
-        (select.ordinary, select.careful, select.defers) = (ordinary, careful, Pass::Deferred.is_on());
+        let mut select = Select::new(isa, facts, &vars, resources, used.len() as u32, sizes);
+        select.ordinary = ordinary;
+        set(&mut select);
         let lists = (0..).zip(&code.blocks).map(|(index, block)| select.block(index, block)).collect();
         let vectors = select.vectors as usize;
         let (calls, samples) = (std::mem::take(&mut select.calls), std::mem::take(&mut select.samples));

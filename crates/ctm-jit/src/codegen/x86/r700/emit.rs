@@ -400,6 +400,13 @@ impl<'a> Emit<'a> {
                 if let Some(iterations) = self.input.iterations[index] {
                     let to = self.label_of(none);
                     self.test_iterations(iterations.left, to);
+                    if iterations.lanes == M::EXISTING {
+                        // They are there as long as the wavefront runs.
+                        if !is_next(some) {
+                            self.go(some);
+                        }
+                        return;
+                    }
                     lanes = iterations.lanes;
                 }
                 self.test_lanes(lanes);

@@ -4,7 +4,7 @@
 use crate::codegen::x86::asm::{self, V};
 use crate::ir::r700::{Block, Code, File, Op, Unit, Value, Var, indexed};
 use crate::passes::r700::VarSet;
-use ctm_exec::float::ONE;
+use ctm_exec::float::{NAN, ONE};
 use ctm_isa::r700::ops::{AluOp, Decides, Domain, Kind, Op2, Test};
 use ctm_isa::x1k::ops::Omod as XOmod;
 
@@ -35,6 +35,8 @@ pub struct Facts {
     unflushed: VarSet,
     /// Variables that may hold a NaN.
     nans: VarSet,
+    /// Where they hold a NaN, any NaN will do: whoever reads them and lets somebody see its bits makes it right.
+    loose: VarSet,
     /// Of uniform values that are computed whether they are no denormals, and how many stand before them.
     uniforms: (usize, Vec<bool>),
     /// Of each block.
@@ -64,11 +66,70 @@ impl OfBlock {
 impl Facts {
     /// Finds out; `start`: variables with start values.
     pub fn of(code: &Code, start: &[Var]) -> Self {
+        Self::with_loose(code, start, VarSet::NONE)
+    }
+
+    /// The same, where NaNs in variables may be made right when they are read: in loops that end in an output.
+    pub fn loosened(code: &Code, start: &[Var]) -> Self {
+        let facts = Self::of(code, start);
+        let loops = code.blocks.iter().any(|block| block.loops > 0);
+        let loose = if loops { facts.worth_loosening(code, start) } else { VarSet::NONE };
+        if loose == VarSet::NONE { facts } else { Self::with_loose(code, start, loose) }
+    }
+
+    /// Whether a NaN in a variable has to be made right where the variable is read.
+    pub fn is_loose(&self, var: Var) -> bool {
+        self.loose.contains(var)
+    }
+
+    /// Registers that hold results of arithmetic only, and are seen less often than they are written.
+    fn worth_loosening(&self, code: &Code, start: &[Var]) -> VarSet {
+        let mut dirty = VarSet::NONE;
+        start.iter().for_each(|&var| dirty.insert(var));
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in &code.blocks {
+                let values = one_nan(block, &dirty);
+                for op in &block.ops {
+                    if let Op::Set(var, value, _) = *op
+                        && !values[value.index()]
+                        && !dirty.contains(var)
+                    {
+                        dirty.insert(var);
+                        changed = true;
+                    }
+                }
+            }
+        }
+        let mut gain = vec![0i64; Var::export(0, 0).index()];
+        for (block, of) in code.blocks.iter().zip(&self.blocks) {
+            let weight = 1i64 << (3 * u32::from(block.loops.min(8)));
+            for (op, &seen) in block.ops.iter().zip(&of.seen) {
+                match *op {
+                    Op::Set(var, value, _)
+                        if matches!(block.ops[value.index()], Op::Unit(..) | Op::Alu(_, _, _, false))
+                            && var.export_index().is_none() =>
+                    {
+                        gain[var.index()] += weight;
+                    }
+                    Op::Get(var) if seen && var.export_index().is_none() => gain[var.index()] -= weight,
+                    _ => {}
+                }
+            }
+        }
+        let mut loose = VarSet::NONE;
+        let gains = gain.iter().zip(0..).filter(|(gain, _)| **gain > 0).map(|(_, var)| Var(var));
+        gains.filter(|&var| self.seen.contains(var) && !dirty.contains(var)).for_each(|var| loose.insert(var));
+        loose
+    }
+
+    fn with_loose(code: &Code, start: &[Var], loose: VarSet) -> Self {
         let none = VarSet::NONE;
         let blocks = vec![OfBlock::default(); code.blocks.len()];
         let flushed = |op: &Op| matches!(*op, Op::Alu(op, ..) if !is_choice(op) && !is_integer(op));
         let uniforms = (code.given_uniforms(), code.computed.iter().map(flushed).collect());
-        let mut facts = Self { seen: none, unflushed: none, nans: none, uniforms, blocks };
+        let mut facts = Self { seen: none, unflushed: none, nans: none, loose, uniforms, blocks };
         (Var::export(0, 0).index()..Var::COUNT).for_each(|var| facts.seen.insert(Var(var as u16)));
         for &var in start {
             facts.unflushed.insert(var);
@@ -182,7 +243,9 @@ impl Facts {
                 Op::Cube(..) => {}
                 Op::QuadLane(a, _) => seen[a.index()] |= own,
                 Op::Unit(unit, _) if !matches!(unit, Unit::Reference { .. }) => {}
-                Op::Set(var, value, _) => seen[value.index()] |= self.seen.contains(var),
+                Op::Set(var, value, _) => {
+                    seen[value.index()] |= self.seen.contains(var) && !self.loose.contains(var);
+                }
                 _ => {
                     op.reads().for_each(|value| seen[value.index()] = true);
                     if let Op::GetRelative(File::Gprs(gprs), _, element, _) = *op
@@ -194,6 +257,26 @@ impl Facts {
             }
         }
     }
+}
+
+/// The vectors of a block that are results of arithmetic: where they are NaNs, they are the one NaN. `dirty`: variables that may hold others.
+fn one_nan(block: &Block, dirty: &VarSet) -> Vec<bool> {
+    let mut values: Vec<bool> = Vec::with_capacity(block.ops.len());
+    for op in &block.ops {
+        let is = |value: Value| values[value.index()];
+        values.push(match *op {
+            Op::Bits(bits) => bits == NAN || !f32::from_bits(bits).is_nan(),
+            Op::Get(var) => !dirty.contains(var),
+            Op::QuadLane(a, _) => is(a),
+            Op::Select(_, a, b) => is(a) && is(b),
+            Op::Unit(Unit::Reference { omod, .. }, _) => omod != XOmod::Disabled,
+            Op::Unit(..) => true,
+            Op::Alu(op, [_, b, c], _, clamp) if is_choice(op) => clamp && !is_integer(op) || is(b) && is(c),
+            Op::Alu(op, ..) => !is_integer(op),
+            _ => false,
+        });
+    }
+    values
 }
 
 /// Whether the result of an operation that is no choice is never a NaN; `is`: whether an operand is none. Iterations that are counted in floats are such.

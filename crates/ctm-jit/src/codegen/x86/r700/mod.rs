@@ -57,6 +57,7 @@ use emit::Layout;
 use lookups::{Looked, Sample, UNCOMPARED, What, table};
 use memmap2::Mmap;
 use runs::Runs;
+pub use select::exists;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
@@ -146,7 +147,7 @@ enum Call {
 
 /// What an index chooses from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Indexed {
+pub(in crate::codegen::x86) enum Indexed {
     /// An element of so many registers, which lie in rows one behind the other: the first one's.
     Gprs { first: Vector, count: u8 },
     /// An element of so many constants: the first one's place in the table of uniform values.
@@ -157,7 +158,7 @@ enum Indexed {
 
 /// One instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Ins {
+pub(in crate::codegen::x86) enum Ins {
     /// A vector instruction.
     Lir(Lir),
     /// What belongs together ends.
@@ -258,7 +259,7 @@ impl Ins {
 
 /// Something rare that instructions look for in vectors.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Check {
+pub(in crate::codegen::x86) enum Check {
     /// A NaN in one of them.
     Nan([Option<Vector>; 4]),
     /// An infinity.
@@ -620,8 +621,8 @@ fn number(frame: &mut Frame, at: i32) -> u64 {
     bytes.iter().rev().fold(0u64, |all, &byte| all << 8 | u64::from(byte))
 }
 
-/// Where vectors are live: as `Ranges::of` finds it for the other form. Of each block, the places are one more than it has instructions, and one.
-fn ranges(
+/// Where vectors are live. Of each block, the places are one more than it has instructions, and one.
+pub(in crate::codegen::x86) fn ranges(
     code: &Code,
     lists: &[Vec<Ins>],
     live: &[VarSet],

@@ -46,6 +46,8 @@ pub struct Select<'a> {
     pub assumes: bool,
     /// Looks for wrong NaNs may be put off.
     pub defers: bool,
+    /// For streams: lookups are loads, which they make themselves, and nothing is called.
+    pub streams: bool,
     deferred: Deferred,
     out: Vec<Ins>,
     /// The last fetch that was made in code, and the elements that somebody reads.
@@ -75,8 +77,8 @@ impl Sink for Select<'_> {
     }
 
     fn split(&mut self) {
-        // With AVX-512 nothing stops.
-        if self.isa == Isa::Avx2 {
+        // With AVX-512 nothing stops but in streams.
+        if self.isa == Isa::Avx2 || self.streams {
             self.out.push(Ins::Split);
         }
     }
@@ -128,6 +130,7 @@ impl<'a> Select<'a> {
             careful: false,
             assumes: false,
             defers: false,
+            streams: false,
             deferred: Deferred::default(),
             out: Vec::new(),
             sampled: None,
@@ -275,11 +278,15 @@ impl<'a> Select<'a> {
             Op::Get(var) => {
                 let vector = self.vars[var.index()]?;
                 let stays = plan.store[place] > plan.last[place];
-                if stays {
+                let mends = plan.seen[place] && self.facts.is_loose(var);
+                if stays && !mends {
                     return Some(Src::Vector(vector));
                 }
                 let dst = self.fresh();
                 self.push(Lir::Copy(dst, Src::Vector(vector)));
+                if mends {
+                    self.one_nan(dst);
+                }
                 return Some(Src::Vector(dst));
             }
             Op::Set(var, value, under) => {
@@ -313,6 +320,10 @@ impl<'a> Select<'a> {
                 self.put(Ins::Guard(number, base, count));
                 return None;
             }
+            Op::Fetch(number, ..) if self.streams => {
+                self.put(Ins::Sample(number, None, [Src::Literal(0); 4]));
+                return None;
+            }
             Op::Fetch(number, at, under) => {
                 let at = at.map(|value| self.src(plan, value));
                 self.fetch(plan, place, number, at, under);
@@ -330,6 +341,11 @@ impl<'a> Select<'a> {
                 }
                 self.call(Call::Store(number), &of, under);
                 return None;
+            }
+            Op::Fetched(_, element) if self.streams => {
+                let dst = plan.location[place].unwrap_or_else(|| self.fresh());
+                self.push(Lir::Copy(dst, Src::Row(element.into())));
+                return Some(Src::Vector(dst));
             }
             Op::Fetched(of, element) => {
                 let sampled = self.sampled.filter(|(made, _)| *made == of);
@@ -591,6 +607,18 @@ impl<'a> Select<'a> {
     }
 }
 
+/// Whether a vector can be made without a call.
+pub fn exists(op: &Op) -> bool {
+    match *op {
+        Op::Alu(op, ..) => Alu::exists(op),
+        // The opposite of two comparisons is none.
+        Op::Holds(op, _, wanted) => truth(op).is_some_and(|(_, second)| wanted || second.is_none()),
+        Op::Unit(unit, _) => !matches!(unit, Unit::Reference { .. }),
+        Op::Wide(..) => false,
+        _ => op.is_pure(),
+    }
+}
+
 /// Whether a factor is known to be neither zero, infinite nor NaN.
 fn is_ordinary(plan: &Plan<'_>, value: Value) -> bool {
     matches!(plan.block.ops[bare(plan.block, value).index()], Op::Bits(bits) if f32::from_bits(bits).is_normal())
@@ -620,17 +648,32 @@ impl Sink for With<'_, '_, '_> {
     }
 }
 
+impl With<'_, '_, '_> {
+    /// Whether a product may be of zero and something that is no number.
+    fn may_be_zero_times_infinity(&self, operands: [Operand; 2]) -> bool {
+        let [a, b] = operands.map(|operand| Value(operand.value));
+        let same = bare(self.plan.block, a) == bare(self.plan.block, b);
+        !same && !is_ordinary(self.plan, a) && !is_ordinary(self.plan, b)
+    }
+}
+
 impl Target for With<'_, '_, '_> {
     fn zero_wins(&mut self, dst: Vector, [a, b]: [Operand; 2]) {
-        let [va, vb] = [a, b].map(|operand| Value(operand.value));
-        let same = bare(self.plan.block, va) == bare(self.plan.block, vb);
-        if !same && !is_ordinary(self.plan, va) && !is_ordinary(self.plan, vb) {
+        if self.may_be_zero_times_infinity([a, b]) {
             self.select.defer(Rule { factors: [a.src, b.src], mend: Lir::Merge(dst, 2, Src::Literal(0)) });
         }
     }
 
     fn multiply_add(&mut self, dst: Vector, operands: [Operand; 3], zero_wins: bool) {
-        let [a, b, c] = operands;
+        let [a, b, mut c] = operands;
+        if self.select.streams && !(zero_wins && self.may_be_zero_times_infinity([a, b])) {
+            let mut negated = Negated { product: a.negated != b.negated, summand: c.negated };
+            if negated.product && negated.summand {
+                c = c.plain(self);
+                negated.summand = false;
+            }
+            return self.push(Lir::MulAdd(negated, dst, [a.src, b.src, c.src]));
+        }
         let exact = |operand: Operand| matches!(self.plan.block.ops[operand.value as usize], Op::Bits(bits) if is_power_of_two(bits));
         if (exact(a) || exact(b)) && Sizes::may_be_added(&self.plan.sizes, Value(c.value)) {
             // The product is exact, so the sum can be rounded once.

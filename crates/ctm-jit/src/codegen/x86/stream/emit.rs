@@ -2,15 +2,16 @@
 
 use super::memory::table;
 use super::{
-    Chosen, Kind, Layout, Location, Options, ROW_STEP, Slot, TILE_STEP, Tile, Varies, at, iteration_step, slot_at,
+    Chosen, Group, Kind, Layout, Lines, Location, Options, ROW_STEP, Slot, TILE_STEP, Tile, Varies, at, iteration_step,
+    slot_at,
 };
 use crate::codegen::x86::allocate::Given;
 use crate::codegen::x86::asm::{ADD, Asm, Cond, Gpr, Int, MOVUPS_LOAD, RAX, RBP, RBX, RDI, Rm};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::kept::{self, Kept};
-use crate::codegen::x86::lir::{Group, Lines, Lir, Src, Vector};
+use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
-use crate::ir::x1k::End;
+use crate::ir::r700::End;
 use crate::passes::table::Pass;
 use crate::stream::affine::{Item, LOOPS, Linear};
 
@@ -37,8 +38,6 @@ pub(super) struct Emit<'a> {
     pub transposed: bool,
     /// Vectors have the third scratch register, too; no result lives in a row of the frame.
     pub lean: bool,
-    /// The block whose instructions are looked at.
-    current: usize,
 }
 
 /// One vector of a tile.
@@ -66,7 +65,6 @@ impl<'a> Emit<'a> {
             layout: Layout::default(),
             transposed: of.transposed(),
             lean: false,
-            current: 0,
         }
     }
 }
@@ -135,12 +133,8 @@ impl Emit<'_> {
         }
         self.first_locations.push(self.locations.len() as u32);
         let in_place = of.in_place(self.options.tile, self.options.careful);
-        for (number, lines) in of.lines.iter().enumerate() {
-            if in_place.is_empty() {
-                break;
-            }
-            self.current = number;
-            for lir in &lines.lir {
+        if !in_place.is_empty() {
+            for lir in of.lines.iter().flat_map(|lines| &lines.lir) {
                 let Some((dst, _)) = lir.writes() else { continue };
                 let location = match *lir {
                     Lir::Copy(_, Src::Row(load)) => Location::Load(load as u16),
@@ -151,7 +145,7 @@ impl Emit<'_> {
                     continue;
                 }
                 let location = match *lir {
-                    Lir::ConstRelative { frame, base, channel, .. } => self.constant_location(frame, base, channel),
+                    Lir::ConstRelative { number, dword, .. } => self.constant_location(number, dword),
                     _ => location,
                 };
                 let [first, end] = [0, 1].map(|next| self.first_locations[dst.index() + next] as usize);
@@ -162,11 +156,9 @@ impl Emit<'_> {
         self.layout.size = take(0);
     }
 
-    pub fn constant_location(&mut self, frame: Option<u8>, base: u8, channel: u8) -> Location {
-        let offset = 16 * i32::from(base) + 4 * i32::from(channel);
-        let kind = frame.map(|frame| self.of.relative_constants(self.current, frame));
-        let slot = kind.map_or(usize::MAX, |kind| self.slot(Slot { kind, row: 0 }));
-        Location::Constant { slot, offset }
+    pub fn constant_location(&mut self, number: u16, dword: u16) -> Location {
+        let slot = self.slot(Slot { kind: self.of.relative_constants(number), row: 0 });
+        Location::Constant { slot, offset: 4 * i32::from(dword) }
     }
 
     fn group(&mut self, lines: &Lines, group: &Group) {
@@ -203,7 +195,6 @@ impl Emit<'_> {
     fn block(&mut self, index: usize) {
         let of = self.of;
         let lines = &of.lines[index];
-        self.current = index;
         self.ask_ahead(index);
         let mut place = 0;
         while place < lines.groups.len() {
@@ -234,7 +225,7 @@ impl Emit<'_> {
         for item in items {
             match item {
                 Item::Block(index) => self.block(*index),
-                Item::Loop { iterations, body, .. } => self.repeat(*iterations, body, depth),
+                Item::Loop { iterations, body } => self.repeat(*iterations, body, depth),
             }
         }
     }
@@ -251,7 +242,7 @@ impl Emit<'_> {
         let moves = move |slot: &Slot| match slot.kind {
             Kind::Input { x, y, .. } => x.iterations[depth] != 0 || y.iterations[depth] != 0,
             Kind::Coordinate(of) => of.iterations[depth] != 0,
-            Kind::Constants { depth: of, .. } => usize::from(of) == depth,
+            Kind::Constants(number) => usize::from(number.depth) == depth,
             Kind::Output(_) => false,
         };
         self.step(moves, iteration_step(depth));
@@ -267,8 +258,9 @@ impl Emit<'_> {
     fn choose_literals(&mut self, count: u8, mut row: impl FnMut() -> i32) {
         let is_used = |register: u8| self.locations.contains(&Location::Register(register));
         let free: Vec<u8> = (0..count).map(|r| self.of.isa_register(r)).filter(|&r| !is_used(r)).collect();
-        let uses =
-            if Pass::Kept.is_on() { kept::uses(&self.of.prepared.code.blocks, &self.of.lines) } else { Vec::new() };
+        let blocks = self.of.prepared.code.blocks.iter().zip(&self.of.lines);
+        let blocks = blocks.map(|(block, lines)| (block.loops, lines.lir.as_slice()));
+        let uses = if Pass::Kept.is_on() { kept::uses(blocks) } else { Vec::new() };
         let (with, without) = uses.split_at(free.len().min(uses.len()));
         with.iter().zip(free).for_each(|(&(src, _), register)| self.kept.add(src, Rm::Reg(register)));
         if self.of.isa == Isa::Avx2 {
@@ -321,7 +313,7 @@ impl Emit<'_> {
             Kind::Input { x, y, .. } => x.i != 0 || y.i != 0,
             Kind::Coordinate(of) => of.i != 0,
             Kind::Output(_) => true,
-            Kind::Constants { .. } => false,
+            Kind::Constants(_) => false,
         };
         self.step(columns, TILE_STEP);
         self.step_starts(1, |value| value.i != 0);
@@ -331,7 +323,7 @@ impl Emit<'_> {
             Kind::Input { x, y, .. } => columns(slot) || x.j != 0 || y.j != 0,
             Kind::Coordinate(of) => of.i != 0 || of.j != 0,
             Kind::Output(_) => true,
-            Kind::Constants { .. } => false,
+            Kind::Constants(_) => false,
         };
         self.step(rows, ROW_STEP);
         self.step_starts(2, |value| value.i != 0 || value.j != 0);
@@ -357,8 +349,8 @@ impl Emit<'_> {
     /// What variables hold at the beginning of a tile.
     fn begin(&mut self) {
         let of = self.of;
-        for var in of.live_in.iter() {
-            let Some(vector) = of.vars.of(var) else { continue };
+        for &var in &of.live_in {
+            let Some(vector) = of.vars[var.index()] else { continue };
             let start = of.starts.iter().position(|start| start.var == var);
             for unit in self.units(self.of.varies[vector.index()]) {
                 let rm = start.map_or(Rm::Literal(0), |start| Rm::Row(RBX, self.start_row(start, unit, 0)));

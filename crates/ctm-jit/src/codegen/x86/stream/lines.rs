@@ -104,9 +104,6 @@ impl Emit<'_> {
     }
 
     fn constant_operand(&mut self, slot: usize, offset: i32) -> Rm {
-        if slot == usize::MAX {
-            return Rm::Each(RBP, offset);
-        }
         let register = self.pointer(self.slots[slot]);
         Rm::Each(register, offset)
     }
@@ -129,18 +126,14 @@ impl Emit<'_> {
         if self.single(lir, unit, end) {
             return;
         }
-        match *lir {
-            Lir::Set(dst, a) => self.copy(dst, a, unit),
-            Lir::ConstRelative { frame, base, channel, dst } => {
-                if let Location::Constant { slot, offset } = self.constant_location(frame, base, channel) {
-                    self.make(dst, unit, |e, dst| {
-                        let rm = e.constant_operand(slot, offset);
-                        e.load_rm(dst, rm, 0);
-                    });
-                }
-            }
-            // What streams have not, or do not need.
-            _ => {}
+        // Streams have nothing else that `single` does not know.
+        if let Lir::ConstRelative { number, dword, dst } = *lir
+            && let Location::Constant { slot, offset } = self.constant_location(number, dword)
+        {
+            self.make(dst, unit, |e, dst| {
+                let rm = e.constant_operand(slot, offset);
+                e.load_rm(dst, rm, 0);
+            });
         }
     }
 }

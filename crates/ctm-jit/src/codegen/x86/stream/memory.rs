@@ -9,7 +9,7 @@ use crate::codegen::x86::asm::{
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
-use crate::launch::lanes::output_var;
+use crate::ir::r700::Var;
 use crate::stream::affine::{Fetch, Linear};
 use crate::stream::prepare::WHOLE;
 
@@ -48,18 +48,16 @@ const FURTHEST: i32 = 1 << 20;
 const ITERATIONS_KEPT: u64 = 64;
 
 impl Chosen {
-    /// How many bytes further a fetch will read soon: in later iterations of the loop around this block, if these go along a row, else in later
+    /// How many bytes further a fetch will read soon: in later iterations of the loop around it, if these go along a row, else in later
     /// tiles. `size`: of an element, and of what a tile reads now.
-    fn ahead(&self, block: usize, fetch: &Fetch, [size, bytes]: [i32; 2]) -> Option<i32> {
-        let around = &self.around[block];
-        let step = match around.len().checked_sub(1) {
+    fn ahead(&self, fetch: &Fetch, [size, bytes]: [i32; 2]) -> Option<i32> {
+        let around = fetch.iterations.iter().filter(|&&iterations| iterations > 0);
+        let step = match around.clone().count().checked_sub(1) {
             Some(last) if fetch.x.iterations[last] != 0 && fetch.y.iterations[last] == 0 => {
                 i32::try_from(fetch.x.iterations[last]).ok()?.checked_mul(size)?
             }
             _ if self.shares_rows() => return None,
-            _ if around.iter().map(|(iterations, _)| u64::from(*iterations)).product::<u64>() > ITERATIONS_KEPT => {
-                return None;
-            }
+            _ if around.map(|&iterations| u64::from(iterations)).product::<u64>() > ITERATIONS_KEPT => return None,
             _ => bytes,
         };
         (step.abs() <= FURTHEST).then(|| step * ((AHEAD + step.abs() - 1) / step.abs()))
@@ -93,7 +91,7 @@ impl Emit<'_> {
             }
             let size = 4 * i32::from(of.geometry.inputs[usize::from(load.fetch.input)]);
             let bytes = size * of.columns() as i32 * i32::from(self.options.tile.vectors);
-            let Some(ahead) = of.ahead(block, &load.fetch, [size, bytes]) else { continue };
+            let Some(ahead) = of.ahead(&load.fetch, [size, bytes]) else { continue };
             let first = load.fetch.x.c as i32 * size + ahead;
             for unit in self.units(Varies { rows: true, columns: false }) {
                 let slot = self.slot(Self::input_slot(load, unit));
@@ -286,7 +284,7 @@ impl Emit<'_> {
     fn output(&mut self, target: usize, unit: Unit) {
         let channels = self.of.geometry.outputs[target];
         let slot = Slot { kind: Kind::Output(target as u8), row: unit.row };
-        let vectors: [Option<Vector>; 4] = std::array::from_fn(|c| self.of.vars.of(output_var(4 * target + c)));
+        let vectors: [Option<Vector>; 4] = std::array::from_fn(|c| self.of.vars[Var::export(target, c).index()]);
         let src = |c: usize| vectors[c].map_or(Src::Literal(0), Src::Vector);
         let (isa, bytes) = (self.of.isa, self.of.isa.bytes());
         let (scratch, one, other) = (isa.scratch(), isa.operand_scratch(), isa.mask_scratch());

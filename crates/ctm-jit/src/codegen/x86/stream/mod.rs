@@ -27,14 +27,16 @@
 pub use super::Frame;
 use super::executable;
 use super::isa::Isa;
-use super::lir::{Group, Lines, Lir, Src, Vars, Vector};
-use super::select::{Facts, Select};
+use super::lir::{Class, Lir, Src, Vector};
+use super::r700::facts::{EQUAL, UNORDERED};
+use super::r700::{self, Check, Indexed, Ins};
 use crate::codegen::x86::allocate::{Given, Lives, Ranges};
-use crate::ir::x1k::{BlockId, Op, Var};
-use crate::launch::lanes::ENTRY;
-use crate::passes::x1k::{Liveness, VarSet};
-use crate::stream::affine::{Around, Fetch, Item, LOOPS, Linear, blocks};
+use crate::codegen::x86::asm::CMP_F32;
+use crate::ir::r700::{File, Op, Var};
+use crate::passes::r700::VarSet;
+use crate::stream::affine::{Fetch, Item, LOOPS, Linear};
 use crate::stream::prepare::{Prepared, WHOLE};
+use crate::stream::uniform::Number;
 use emit::Emit;
 use memmap2::Mmap;
 pub use run::{InputView, OutputView, Rect, Surfaces, columns_inside, rows_inside};
@@ -116,15 +118,8 @@ pub enum Kind {
     },
     /// The address of an element of an output.
     Output(u8),
-    /// The address of floating-point constant aL.
-    Constants {
-        /// Which loop around, outermost first.
-        depth: u8,
-        /// aL in its first iteration.
-        first: u8,
-        /// What each iteration adds.
-        step: i8,
-    },
+    /// The address of the constant of this number.
+    Constants(Number),
     /// A coordinate.
     Coordinate(Linear),
 }
@@ -228,6 +223,26 @@ const fn iteration_step(depth: usize) -> i32 {
     24 + 8 * depth as i32
 }
 
+/// Instructions that belong together: with mask registers, they are emitted unit by unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Group {
+    /// The first instruction.
+    first: usize,
+    /// One past the last.
+    end: usize,
+    /// Some of them use mask registers.
+    masks: bool,
+}
+
+/// A block in instructions.
+#[derive(Clone, Debug, Default)]
+struct Lines {
+    /// The instructions.
+    lir: Vec<Lir>,
+    /// They in groups.
+    groups: Vec<Group>,
+}
+
 /// A program for streams, with its instructions chosen.
 pub struct Chosen {
     isa: Isa,
@@ -235,16 +250,17 @@ pub struct Chosen {
     pub prepared: Prepared,
     items: Vec<Item>,
     /// The variables that are live at the start.
-    live_in: VarSet,
-    vars: Vars,
+    live_in: Vec<Var>,
+    /// The vectors of variables, which come first.
+    vars: Vec<Option<Vector>>,
+    /// How many they are.
+    used: usize,
     lines: Vec<Lines>,
     loads: Vec<Load>,
     ranges: Ranges,
     vectors: usize,
     starts: Vec<Start>,
     geometry: Geometry,
-    /// The loops around each block.
-    around: Vec<Vec<Around>>,
     /// On what each vector depends.
     varies: Vec<Varies>,
     /// The same as a number.
@@ -309,102 +325,70 @@ impl Chosen {
         isa: Isa,
         prepared: Prepared,
         items: Vec<Item>,
-        live: &Liveness,
+        live: &[VarSet],
         starts: &[(Var, Linear)],
         geometry: Geometry,
         joined: bool,
-    ) -> Option<Self> {
+    ) -> Self {
         let code = &prepared.code;
-        let mut used = VarSet::default();
-        for (index, block) in code.blocks.iter().enumerate() {
-            used.add(&live.at(BlockId(index as u16)));
-            for op in &block.ops {
-                if let Op::Set(var, ..) | Op::Get(var) = op {
-                    used.insert(*var);
-                }
-            }
-        }
-        let vars = Vars::new(used.iter().collect());
         let start_vars: Vec<Var> = starts.iter().map(|s| s.0).collect();
-        let facts = Facts::of(code, &start_vars);
-        let mut select = Select::new(isa, &vars, &facts);
-        let mut lines: Vec<Lines> = (0..).zip(&code.blocks).map(|(n, block)| select.block(n, block)).collect();
-        let mut vectors = select.vectors as usize;
+        let r700::Chosen { lists, vars, used, mut vectors, .. } = r700::Chosen::of_stream(code, &start_vars, isa);
         let mut loads = Vec::new();
         let mut number = 0;
-        for (lines, fetches) in lines.iter_mut().zip(&prepared.fetches) {
+        let mut lines = Vec::with_capacity(lists.len());
+        for (list, fetches) in lists.iter().zip(&prepared.fetches) {
             let first = number;
-            *lines = reorder(lines, fetches, &mut number, vars.used.len(), &mut loads);
+            let mut of = in_order(list, fetches, &mut number, used.len(), &mut loads);
             if joined && !fetches.is_empty() {
                 // The second iteration's fetches come behind the first one's.
                 let second = |load: &Load| 2 * (load.number - first) > number - first + 1;
-                *lines = order::by_readiness(lines, vars.used.len(), &mut vectors, &loads, second);
+                of = order::by_readiness(&of, used.len(), &mut vectors, &loads, second);
             }
+            lines.push(of);
         }
-        let ranges = Ranges::of(code, &lines, live, &vars, vectors);
+        let lists: Vec<Vec<Ins>> = lines.iter().map(|of| of.lir.iter().map(|&lir| Ins::Lir(lir)).collect()).collect();
+        let exports: Vec<usize> = (0..32).filter(|output| prepared.outputs >> output & 1 == 1).collect();
+        let ranges = r700::ranges(code, &lists, live, &used, &vars, &exports, vectors);
         let starts = starts.iter().map(|&(var, value)| Start { var, value }).collect();
-        let mut around = vec![Vec::new(); code.blocks.len()];
-        blocks(&items).into_iter().for_each(|(block, loops)| around[block] = loops);
+        let live_in = used.iter().copied().filter(|&var| live[0].contains(var)).collect();
         let mut chosen = Self {
             isa,
             prepared,
             items,
-            live_in: live.at(ENTRY),
+            live_in,
             vars,
+            used: used.len(),
             lines,
             loads,
             ranges,
             vectors,
             starts,
             geometry,
-            around,
             varies: Vec::new(),
             classes: Vec::new(),
             lives: Lives::default(),
             full: None,
         };
-        if !chosen.constants_exist() {
-            return None;
-        }
         chosen.varies = chosen.varies();
         chosen.classes = chosen.varies.iter().map(|of| u8::from(of.rows) | u8::from(of.columns) << 1).collect();
         chosen.lives = chosen.lives();
-        Some(chosen)
+        chosen
     }
 
-    /// Dwords of constants that it may read, counted from the first; relative ones are X1K's.
+    /// Dwords of constants that it may read, counted from the first.
     fn constants(&self) -> usize {
         let ops = self.prepared.code.blocks.iter().flat_map(|block| &block.ops);
         let last = |op: &Op| match *op {
-            Op::Const(index) => usize::from(index) + 1,
-            Op::GetRelative { .. } => 4 * ctm_isa::x1k::FLOAT_CONSTANTS,
+            Op::Uniform(index) => usize::from(index) + 1,
+            Op::GetRelative(File::Constants(first, count), ..) => 4 * (usize::from(first) + usize::from(count)),
             _ => 0,
         };
         ops.map(last).max().unwrap_or(0)
     }
 
-    /// The constants that a loop's variable points to.
-    fn relative_constants(&self, block: usize, frame: u8) -> Kind {
-        let (first, step) = self.around[block].get(usize::from(frame)).and_then(|around| around.1).unwrap_or((0, 0));
-        Kind::Constants { depth: frame, first, step }
-    }
-
-    /// Whether all relative constants are constants.
-    fn constants_exist(&self) -> bool {
-        let exists = |index: i32| (0..ctm_isa::x1k::FLOAT_CONSTANTS as i32).contains(&index);
-        self.lines.iter().zip(&self.around).all(|(lines, around)| {
-            lines.lir.iter().all(|lir| match *lir {
-                Lir::ConstRelative { frame: None, base, .. } => exists(base.into()),
-                Lir::ConstRelative { frame: Some(frame), base, .. } => match around.get(usize::from(frame)) {
-                    Some(&(iterations, Some((first, step)))) => {
-                        let at = |iteration: i32| i32::from(base) + i32::from(first) + i32::from(step) * iteration;
-                        exists(at(0)) && exists(at(i32::from(iterations) - 1))
-                    }
-                    _ => false,
-                },
-                _ => true,
-            })
-        })
+    /// The constants that a number of the program points to.
+    fn relative_constants(&self, number: u16) -> Kind {
+        Kind::Constants(self.prepared.numbers[usize::from(number)])
     }
 
     /// The code for these options; `None` when memory cannot be made executable, or the program is too large.
@@ -450,39 +434,74 @@ impl Chosen {
     }
 }
 
-/// The lines of a block without what streams do not need, each load right before its first use.
-fn reorder(lines: &Lines, fetches: &[Fetch], number: &mut usize, vars: usize, loads: &mut Vec<Load>) -> Lines {
+/// The instructions of a block, each load right before its first use; what is there for rare lanes stands in line, and is skipped.
+fn in_order(list: &[Ins], fetches: &[Fetch], number: &mut usize, vars: usize, loads: &mut Vec<Load>) -> Lines {
     let mut fetches = fetches.iter();
     let mut current = None;
     let mut new = Lines::default();
     // Loads that nobody has used yet.
     let mut waiting: Vec<(Vector, usize)> = Vec::new();
-    for group in &lines.groups {
-        let mut body = Vec::new();
-        for lir in &lines.lir[group.first..group.end] {
-            match *lir {
-                Lir::Fetch(..) => {
-                    current = fetches.next().copied();
-                    *number += 1;
-                }
-                Lir::Copy(dst, Src::Row(offset)) => {
-                    let Some(fetch) = current else { continue };
-                    loads.push(Load { fetch, number: *number, channel: (offset / 64) as u8 });
-                    waiting.push((dst, loads.len() - 1));
-                    if dst.index() < vars {
-                        // A variable may be read, or changed, by what does not say so here.
-                        flush(&mut new, &mut waiting, loads, &[dst]);
-                    }
-                }
-                lir => body.push(lir),
-            }
+    // The vectors that stand for numbers.
+    let mut numbers: Vec<(Vector, u16)> = Vec::new();
+    let mut body: Vec<Lir> = Vec::new();
+    for ins in list.iter().chain([&Ins::Split]) {
+        if let Ins::Split | Ins::BeginRare(_) | Ins::EndRare = ins {
+            let reads: Vec<Vector> = body.iter().flat_map(Lir::reads).collect();
+            flush(&mut new, &mut waiting, loads, &reads);
+            let masks = body.iter().any(Lir::uses_masks);
+            append(&mut new, &body, masks);
+            body.clear();
         }
-        let reads: Vec<Vector> = body.iter().flat_map(Lir::reads).collect();
-        flush(&mut new, &mut waiting, loads, &reads);
-        let masks = body.iter().any(Lir::uses_masks);
-        append(&mut new, &body, masks);
+        match *ins {
+            Ins::Sample(..) => {
+                current = fetches.next().copied();
+                *number += 1;
+            }
+            Ins::Lir(Lir::Copy(dst, Src::Row(channel))) => {
+                let Some(fetch) = current else { continue };
+                loads.push(Load { fetch, number: *number, channel: channel as u8 });
+                waiting.push((dst, loads.len() - 1));
+                if dst.index() < vars {
+                    // A variable may be read, or changed, by what does not say so here.
+                    flush(&mut new, &mut waiting, loads, &[dst]);
+                }
+            }
+            Ins::Lir(lir) => body.push(lir),
+            Ins::Set(dst, src, _) => body.push(Lir::Copy(dst, src)),
+            Ins::Number(dst, m) => numbers.push((dst, m.0)),
+            Ins::GetRelative(dst, Indexed::Constants { first, .. }, base, Src::Vector(index)) => {
+                let of = numbers.iter().find(|(vector, _)| *vector == index).map_or(0, |(_, number)| *number);
+                body.push(Lir::ConstRelative { number: of, dword: (first + 4 * u32::from(base)) as u16, dst });
+            }
+            Ins::BeginRare(check) => look(check, &mut body),
+            Ins::Again(lir) => {
+                // What it made before lives up to here.
+                body.extend(lir.writes().map(|(dst, _)| Lir::Copy(dst, Src::Vector(dst))));
+                body.push(lir);
+            }
+            Ins::Split | Ins::EndRare => {}
+            _ => debug_assert!(false, "{ins:?} is in no stream"),
+        }
     }
     new
+}
+
+/// Goes on only where the check finds something.
+fn look(check: Check, body: &mut Vec<Lir>) {
+    match check {
+        Check::Nan(vectors) => {
+            let vectors: Vec<Src> = vectors.into_iter().flatten().map(Src::Vector).collect();
+            for (pair, k) in vectors.chunks(2).zip(1..) {
+                body.push(Lir::Test(CMP_F32, UNORDERED, k, pair[0], pair[pair.len() - 1], 0));
+                if k > 1 {
+                    body.push(Lir::Or(1, 1, k));
+                }
+            }
+        }
+        Check::Infinite(of) => body.push(Lir::Class(Class::Infinite, 1, Src::Vector(of), 0)),
+        Check::Zero(of) => body.push(Lir::Test(CMP_F32, EQUAL, 1, Src::Vector(of), Src::Literal(0), 0)),
+    }
+    body.push(Lir::StopIfNone(1));
 }
 
 fn append(lines: &mut Lines, body: &[Lir], masks: bool) {

@@ -3,9 +3,9 @@
 //! Chains of both iterations then stand close together, and processors find instructions to run without looking far ahead. The second iteration is a little
 //! behind the first one, so that not all its vectors are live where the first one's are.
 
-use super::Load;
+use super::{Lines, Load};
 use crate::codegen::x86::asm::{ADD_I32, AND, OR, SUB_I32, XOR};
-use crate::codegen::x86::lir::{Lines, Lir, Src, Vector};
+use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::stream::prepare::WHOLE;
 
 /// How many clocks the second iteration is behind; measured.
@@ -28,7 +28,7 @@ struct Node {
 /// Clocks until others can use what it makes.
 const fn clocks(lir: &Lir) -> u32 {
     match lir {
-        Lir::Copy(..) | Lir::Set(..) | Lir::ConstRelative { .. } => 0,
+        Lir::Copy(..) | Lir::ConstRelative { .. } => 0,
         Lir::Shift(..) | Lir::Two(ADD_I32 | SUB_I32 | AND | OR | XOR, ..) => 1,
         _ => 4,
     }

@@ -9,6 +9,7 @@ use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::{Line, MXCSR};
 use crate::launch::lanes::LANES;
 use crate::stream::affine::{Fetch, LOOPS, Linear};
+use crate::stream::uniform::Number;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::AtomicU32;
 
@@ -170,7 +171,7 @@ impl Kernel {
                 sum(&[(&column, size), (&row, size * i64::from(view.pitch))], view.cells.as_ptr() as i64)
             }
             Kind::Coordinate(of) => sum(&[(&of, 1)], 0),
-            Kind::Constants { depth, first, step } => {
+            Kind::Constants(Number { depth, first, step }) => {
                 let mut iterations = [0; LOOPS];
                 iterations[usize::from(depth)] = 16 * i64::from(step);
                 let first = constants.as_ptr() as i64 + 16 * i64::from(first);
@@ -248,8 +249,7 @@ impl Kernel {
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
         // SAFETY: the frame has the layout's size. The code reads constants and inputs and writes outputs where the slots lead: `is_inside` has
         // found all of that within the slices, which outlive the call (careful code clamps each lane instead), and panels hold all that is
-        // read of the inputs that they stand for; relative constants
-        // were found within the file when the kernel was made. Outputs are cells that other threads may write, but not the same ones.
+        // read of the inputs that they stand for; relative constants were found within those that it may read when the program was looked at. Outputs are cells that other threads may write, but not the same ones.
         unsafe { entry(frame.bytes.as_mut_ptr()) };
         true
     }

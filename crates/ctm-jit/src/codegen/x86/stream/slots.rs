@@ -35,8 +35,8 @@ impl Emit<'_> {
             None => weights.push((slot, weight)),
         };
         let of = self.of;
-        for (number, (block, lines)) in of.prepared.code.blocks.iter().zip(&of.lines).enumerate() {
-            let weight = 1u64 << (3 * block.frames.frames.len());
+        for (block, lines) in of.prepared.code.blocks.iter().zip(&of.lines) {
+            let weight = 1u64 << (3 * block.loops);
             for lir in &lines.lir {
                 match *lir {
                     Lir::Copy(_, Src::Row(load)) => {
@@ -52,8 +52,8 @@ impl Emit<'_> {
                             }
                         }
                     }
-                    Lir::ConstRelative { frame: Some(frame), .. } => {
-                        let slot = self.slot(Slot { kind: of.relative_constants(number, frame), row: 0 });
+                    Lir::ConstRelative { number, .. } => {
+                        let slot = self.slot(Slot { kind: of.relative_constants(number), row: 0 });
                         note(slot, weight);
                     }
                     _ => {}

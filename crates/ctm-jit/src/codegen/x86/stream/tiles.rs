@@ -76,7 +76,7 @@ impl Chosen {
     pub(super) fn varies(&self) -> Vec<Varies> {
         let mut varies = vec![Varies::default(); self.vectors];
         for start in &self.starts {
-            if let Some(vector) = self.vars.of(start.var) {
+            if let Some(vector) = self.vars[start.var.index()] {
                 varies[vector.index()] = Varies { rows: start.value.j != 0, columns: start.value.i != 0 };
             }
         }
@@ -116,7 +116,7 @@ impl Chosen {
 
     /// Whether rows of a tile have fetches in common that its columns have not, inside a loop.
     pub fn shares_rows(&self) -> bool {
-        let looped = |block: usize| !self.prepared.code.blocks[block].frames.frames.is_empty();
+        let looped = |block: usize| self.prepared.code.blocks[block].loops > 0;
         self.prepared
             .fetches
             .iter()
@@ -132,7 +132,7 @@ impl Chosen {
             Isa::Avx512 => AVX512,
             Isa::Avx2 => AVX2,
         };
-        let looped = self.prepared.code.blocks.iter().any(|block| !block.frames.frames.is_empty());
+        let looped = self.prepared.code.blocks.iter().any(|block| block.loops > 0);
         let candidates = match (self.prepared.packed, looped) {
             _ if self.shares_rows() => shared,
             (true, true) => wide,
@@ -226,7 +226,7 @@ impl Chosen {
                 Lir::ConstRelative { dst, .. } => (dst, false),
                 _ => continue,
             };
-            if vector.index() >= self.vars.used.len() {
+            if vector.index() >= self.used {
                 numbers.resize(self.vectors, NONE);
                 numbers[vector.index()] = found.len() as u32;
                 found.push(Uses { vector, is_whole, uses: 0, readers: 0 });

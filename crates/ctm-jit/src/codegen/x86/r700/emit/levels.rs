@@ -13,12 +13,11 @@ use crate::codegen::x86::asm::{
 };
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Src;
-use crate::codegen::x86::r700::facts::{EQUAL, GREATER, NOT_LESS};
+use crate::codegen::x86::r700::facts::{EQUAL, GREATER, NOT_EQUAL, NOT_LESS};
 use crate::codegen::x86::r700::forms::Names;
 use crate::codegen::x86::r700::levels::{of_level, of_texture, rows};
 use crate::codegen::x86::r700::wide::SHR;
 use crate::codegen::x86::r700::{Looked, Sample, What, gradient};
-use crate::codegen::x86::select::NOT_EQUAL;
 use crate::codegen::x86::texels::{Axis, clamped};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::r700::{Fetch, M};

@@ -76,11 +76,15 @@ impl Select<'_> {
             Unit::Reference { .. } => return false,
         }
         if seen {
-            // Every NaN is the one that arithmetic makes, where somebody can see it.
-            self.push(Lir::Test(asm::CMP_F32, UNORDERED, 1, Src::Vector(dst), Src::Vector(dst), 0));
-            self.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
+            self.one_nan(dst);
         }
         true
+    }
+
+    /// Makes every NaN the one that arithmetic makes.
+    pub(super) fn one_nan(&mut self, dst: Vector) {
+        self.push(Lir::Test(asm::CMP_F32, UNORDERED, 1, Src::Vector(dst), Src::Vector(dst), 0));
+        self.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
     }
 
     /// A multiply-add: negations, the zero rule, output modifiers at the ends of the range.
