@@ -349,7 +349,9 @@ fn compare(engines: &[Jit], seed: u64, case: &Case, program: &Program, differenc
 /// The control-flow machine: every instruction of control flow in any nesting, for wavefronts of every size.
 #[test]
 fn random_structured_programs() {
-    on_all_cores(seeds(200), engines, structured_program);
+    // The last ones once differed on AVX2: of a wavefront that used up its budget, narrower ones had stored their part.
+    let once = [1536, 114_480, 210_081, 245_985, 246_627, 247_809, 317_025];
+    on_all_cores(seeds(200).chain(once), engines, structured_program);
 }
 
 #[allow(clippy::ptr_arg, reason = "each thread's state")]

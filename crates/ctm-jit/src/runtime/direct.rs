@@ -7,6 +7,7 @@ mod spans;
 use crate::launch::lanes::BailOut;
 use crate::launch::r700::bindings::Binding;
 use crate::launch::r700::outputs::Outputs;
+use crate::launch::r700::places::Places;
 use crate::launch::r700::wave::{Guest, Wave};
 use crate::runtime::wavefronts::{Runner, Wavefronts};
 use crate::runtime::work::{share, threads};
@@ -14,11 +15,13 @@ use ctm_exec::watch::Part;
 use ctm_exec::{Counters, Fault, FaultKind};
 use spans::{Spans, Way};
 use std::ops::Range;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Wavefronts that one task runs: as many as make this many tasks for each thread, within bounds.
 const TASKS_PER_THREAD: u64 = 16;
 const LANES_PER_TASK: [u64; 2] = [8 * 64, 64 * 64];
+/// A task has whole wavefronts of this size, which no launch exceeds.
+const WIDEST: u64 = 64;
 
 /// What wavefronts of a launch read and write.
 pub struct Direct<'a> {
@@ -78,8 +81,9 @@ impl Wavefronts<'_> {
         let [fewest, most] = LANES_PER_TASK.map(|lanes| lanes / self.lanes as u64);
         let tasks = TASKS_PER_THREAD * threads(self.threads) as u64;
         let per_task = if self.threads == 1 { most } else { (count / tasks).clamp(fewest, most) };
+        let per_task = per_task.next_multiple_of(WIDEST / self.lanes as u64);
         let way = Way::of(self, direct);
-        let task = |(runner, spans): &mut (Runner<'_>, Option<Spans<'_>>), task: usize| {
+        let task = |(runner, spans, before): &mut (Runner<'_>, Option<Spans<'_>>, Vec<u32>), task: usize| {
             let mut done = Done::new(self.program.code.blocks.len());
             let first = task as u64 * per_task;
             let part = self.watch.part(first);
@@ -87,21 +91,41 @@ impl Wavefronts<'_> {
             let has_given_up = self.gives_up && self.bailed_out.load(Ordering::Relaxed) > 0;
             let mut ended = Ok(());
             if !part.is_abandoned() && !has_given_up {
+                let waves = first..(first + per_task).min(count);
+                before.clear();
+                if self.gives_up {
+                    self.cells(direct, waves.clone(), |cell| before.push(cell.load(Ordering::Relaxed)));
+                }
                 let mut task = Task { of: self, direct, part: &part, runner, done: &mut done };
-                ended = task.run(spans.as_mut(), first..(first + per_task).min(count));
-                if ended.is_err() && !self.gives_up {
+                ended = task.run(spans.as_mut(), waves.clone());
+                if ended.is_err() && self.gives_up {
+                    // The wavefront of the launch's own size may fault, and has stored nothing then.
+                    let mut before = before.iter();
+                    self.cells(direct, waves, |cell| {
+                        before.next().into_iter().for_each(|&bits| cell.store(bits, Ordering::Relaxed));
+                    });
+                } else if ended.is_err() {
                     part.fault();
                 }
             }
             (done, ended)
         };
-        let state = || (Runner::new(self.program), way.as_ref().and_then(|way| Spans::of(self, way)));
+        let state = || (Runner::new(self.program), way.as_ref().and_then(|way| Spans::of(self, way)), Vec::new());
         let mut first = Ok(());
         for (done, ended) in share(self.threads, count.div_ceil(per_task) as usize, state, task) {
             all.add(&done);
             first = first.and(ended);
         }
         first
+    }
+
+    /// Looks at all cells that these wavefronts may store to.
+    fn cells(&self, direct: &Direct<'_>, waves: Range<u64>, mut look: impl FnMut(&AtomicU32)) {
+        let mut places = Places::new();
+        for index in waves {
+            self.waves.place(index, &mut places);
+            direct.outputs.cells(&places).for_each(&mut look);
+        }
     }
 }
 

@@ -61,13 +61,18 @@ struct Output<'a> {
 }
 
 impl Output<'_> {
-    /// Stores channels of an element.
-    fn put(&self, at: Position, bits: [u32; 4], channels: u8) {
+    /// Where an element begins, in bytes, and the cells from there on.
+    fn element(&self, at: Position) -> (usize, &[AtomicU32]) {
         let bytes = match &self.tiles {
             Some(tiles) => tiles.offset(at.i, at.j).map_or(usize::MAX, |offset| offset as usize),
             None => (at.j as usize * self.pitch + at.i as usize) * self.element_bytes(),
         };
-        let Some(cells) = self.cells.get(bytes / 4..) else { return };
+        (bytes, self.cells.get(bytes / 4..).unwrap_or_default())
+    }
+
+    /// Stores channels of an element.
+    fn put(&self, at: Position, bits: [u32; 4], channels: u8) {
+        let (bytes, cells) = self.element(at);
         let channels = (0..self.channels).filter(|channel| channels >> channel & 1 == 1);
         // Neighbours may share a dword.
         let part = |first: usize, most: u32, bits: u32| {
@@ -218,6 +223,14 @@ impl<'a> Outputs<'a> {
             }
         }
         done
+    }
+
+    /// The cells that a wavefront's lanes may store to, in an order that is always the same.
+    pub fn cells<'s>(&'s self, places: &Places) -> impl Iterator<Item = &'s AtomicU32> {
+        self.0.iter().flat_map(move |output| {
+            let dwords = output.element_bytes().div_ceil(4);
+            lanes_of(places.inside).flat_map(move |lane| output.element(places.position(lane)).1.iter().take(dwords))
+        })
     }
 
     /// Stores what a thread exported: bits and elements of each target. Says what that was.
