@@ -94,16 +94,16 @@ impl Wavefronts<'_> {
                 let waves = first..(first + per_task).min(count);
                 before.clear();
                 if self.gives_up {
-                    self.cells(direct, waves.clone(), |cell| before.push(cell.load(Ordering::Relaxed)));
+                    let load = |cell: &AtomicU32| cell.load(Ordering::Relaxed);
+                    self.cells(direct, waves.clone(), |cells| before.extend(cells.iter().map(load)));
                 }
                 let mut task = Task { of: self, direct, part: &part, runner, done: &mut done };
                 ended = task.run(spans.as_mut(), waves.clone());
                 if ended.is_err() && self.gives_up {
                     // The wavefront of the launch's own size may fault, and has stored nothing then.
                     let mut before = before.iter();
-                    self.cells(direct, waves, |cell| {
-                        before.next().into_iter().for_each(|&bits| cell.store(bits, Ordering::Relaxed));
-                    });
+                    let store = |(cell, &bits): (&AtomicU32, _)| cell.store(bits, Ordering::Relaxed);
+                    self.cells(direct, waves, |cells| cells.iter().zip(&mut before).for_each(store));
                 } else if ended.is_err() {
                     part.fault();
                 }
@@ -120,7 +120,7 @@ impl Wavefronts<'_> {
     }
 
     /// Looks at all cells that these wavefronts may store to.
-    fn cells(&self, direct: &Direct<'_>, waves: Range<u64>, mut look: impl FnMut(&AtomicU32)) {
+    fn cells(&self, direct: &Direct<'_>, waves: Range<u64>, mut look: impl FnMut(&[AtomicU32])) {
         let mut places = Places::new();
         for index in waves {
             self.waves.place(index, &mut places);

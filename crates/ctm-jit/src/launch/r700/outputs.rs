@@ -226,10 +226,16 @@ impl<'a> Outputs<'a> {
     }
 
     /// The cells that a wavefront's lanes may store to, in an order that is always the same.
-    pub fn cells<'s>(&'s self, places: &Places) -> impl Iterator<Item = &'s AtomicU32> {
+    pub fn cells<'s>(&'s self, places: &Places) -> impl Iterator<Item = &'s [AtomicU32]> {
         self.0.iter().flat_map(move |output| {
-            let dwords = output.element_bytes().div_ceil(4);
-            lanes_of(places.inside).flat_map(move |lane| output.element(places.position(lane)).1.iter().take(dwords))
+            // Quads side by side are two rows, which begin with the first quad's lanes 0 and 2.
+            let is_rows = places.strip && output.tiles.is_none();
+            let (lanes, count) = if is_rows { (0b101, places.lanes / 2) } else { (places.inside, 1) };
+            lanes_of(lanes).map(move |lane| {
+                let (bytes, cells) = output.element(places.position(lane));
+                let dwords = (bytes % 4 + count * output.element_bytes()).div_ceil(4);
+                &cells[..dwords.min(cells.len())]
+            })
         })
     }
 
