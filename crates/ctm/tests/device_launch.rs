@@ -595,3 +595,37 @@ fn lookups_past_the_cache_read_the_same_memory() {
     rig.submit(&buffer.start_program()).unwrap();
     assert_eq!(rig.floats(&input, 16, 8), rig.floats(&out, 16, 8));
 }
+
+/// Prints how long copies of every format and tiling take, beside a linear copy of four floats of as many bytes.
+#[test]
+#[ignore = "a measurement"]
+#[allow(clippy::print_stdout, reason = "it says what it measured")]
+fn copies_beside_linear_ones() {
+    const WIDTH: u32 = 4096;
+    let time = |format: Format, [from, to]: [Tiling; 2], height: u32| {
+        let mut rig = Rig::with_engine(Box::new(Jit::new()), DeviceOptions::default());
+        let (input, out) = (rig.surface(WIDTH, height, format, from), rig.surface(WIDTH, height, format, to));
+        let program = rig.program(&copy_program(5, 2));
+        let domain = Domain { i0: 0, j0: 0, i1: WIDTH - 1, j1: height - 1 };
+        let buffer = CommandBuffer::new().set_inst_fmt(program).set_inp_fmt(5, &input).set_out_fmt(2, &out);
+        let buffer = buffer.set_domain(domain).start_program();
+        let mut times: Vec<f64> = (0..15)
+            .map(|_| {
+                let begun = std::time::Instant::now();
+                rig.submit(&buffer).unwrap();
+                1e3 * begun.elapsed().as_secs_f64()
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    let tilings = [Tiling::Linear, Tiling::Tiled];
+    for (&format, from, to) in
+        Format::ALL.iter().flat_map(|format| tilings.into_iter().flat_map(move |a| tilings.map(|b| (format, a, b))))
+    {
+        let height = 512;
+        let rows = (height * format.element_bytes() / Format::Float32x4.element_bytes()).max(1);
+        let (own, linear) = (time(format, [from, to], height), time(Format::Float32x4, [Tiling::Linear; 2], rows));
+        println!("{format:?}, {from:?} to {to:?}: {own:.2} ms, linear {linear:.2} ms, {:.1} times", own / linear);
+    }
+}
