@@ -82,7 +82,7 @@ fn the_items_that_it_names_are_there() {
         ("ctm-exec/src/x1k/functions.rs", "const fn function(", "`UnitOp::function`"),
         ("ctm-exec/src/r700/single.rs", "pub fn op2(", "`op2`"),
         ("ctm-jit/src/ir/x1k.rs", "Reference", "`Op::Reference`"),
-        ("ctm-jit/src/ir/r700.rs", "Alu", "`Op::Alu`"),
+        ("ctm-jit/src/ir/masked.rs", "Alu", "`Op::Alu`"),
         ("ctm-jit/src/lower/x1k/units.rs", "fn exists(", "`exists`"),
         (
             "ctm-jit/src/lower/x1k/units.rs",

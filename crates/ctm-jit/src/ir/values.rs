@@ -2,7 +2,7 @@
 //!
 //! The portable back end runs them for every operation, machine code for those that it has no instructions for.
 
-use crate::ir::r700::{Op, Unit};
+use crate::ir::masked::{Op, Unit};
 use ctm_exec::float::{SIGN, Wide, flush, number};
 use ctm_exec::r700::single::{Effect, Value, factor, op2, op3, output};
 use ctm_exec::r700::{ops, ops64};

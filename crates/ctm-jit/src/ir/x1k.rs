@@ -5,7 +5,7 @@
 //! what outlives a block lives in variables ([`Var`]). Lane masks are state of the machine and appear as [`Under`]: which lanes an
 //! effect concerns.
 //!
-//! `lower/x1k` makes it of X1K programs, and `lower/x1k/masks.rs` brings it to the form of [`crate::ir::r700`], which is what runs.
+//! `lower/x1k` makes it of X1K programs, and `lower/x1k/masks.rs` brings it to the form of [`crate::ir::masked`], which is what runs.
 //!
 //! Arithmetic means what the functions of `ctm_exec::x1k::ops` mean: denormals read as zeros, one NaN. Each operation cites its
 //! function. **Invariant.** Every operation is exact in that sense for lanes that nobody looks at, too: quad operations and

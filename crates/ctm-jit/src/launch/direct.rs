@@ -1,7 +1,7 @@
 //! Launches over memory that lets engines write: groups write their outputs as soon as they end, in any order.
 
-use crate::ir::r700::Fetch;
-use crate::launch::r700::bindings::Binding;
+use crate::ir::masked::Fetch;
+use crate::launch::wavefronts::bindings::Binding;
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::x1k::{Elements, Input, Memory, Outputs, Written};

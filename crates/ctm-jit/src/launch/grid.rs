@@ -1,6 +1,6 @@
 //! Where the lanes of a group lie, and what they start with.
 
-use crate::ir::r700::Var;
+use crate::ir::masked::Var;
 use crate::launch::lanes::{LANES, Mask, Row};
 use ctm_exec::r700::Divisor;
 use ctm_exec::x1k::Plane;

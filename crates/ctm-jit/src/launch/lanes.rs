@@ -1,6 +1,6 @@
 //! What goes into a group and what comes out of it, whichever back end runs it.
 
-use crate::ir::r700::Counter;
+use crate::ir::masked::Counter;
 use crate::ir::x1k::{Code, End, OUTPUT_VARS, Op, Tally, Target};
 use ctm_exec::Counters;
 use ctm_exec::x1k::{Constants, Memory, sample};

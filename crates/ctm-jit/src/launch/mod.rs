@@ -6,10 +6,10 @@
 //! | `grid` | where the lanes of a group lie, and what they start with |
 //! | `direct` | arrays that memory lends; outputs written without asking it for each |
 //! | `source` | what back ends read inputs from, and write to past the cache |
-//! | `r700/` | the same for wavefronts |
+//! | `wavefronts/` | the same for wavefronts |
 
 pub mod direct;
 pub mod grid;
 pub mod lanes;
-pub mod r700;
 pub mod source;
+pub mod wavefronts;

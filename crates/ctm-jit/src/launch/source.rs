@@ -2,7 +2,7 @@
 
 use crate::launch::direct;
 use crate::launch::lanes::BailOut;
-use crate::launch::r700::wave::{LANES, Row, lanes_of};
+use crate::launch::wavefronts::wave::{LANES, Row, lanes_of};
 use ctm_exec::x1k::group::uncached_index;
 use ctm_exec::x1k::{Memory, sample};
 

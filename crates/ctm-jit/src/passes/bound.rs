@@ -1,6 +1,6 @@
 //! How many instructions a wavefront can issue at most.
 
-use crate::ir::r700::{Block, Code, End, MaskOp, Op, Target};
+use crate::ir::masked::{Block, Code, End, MaskOp, Op, Target};
 
 /// The most instructions that any wavefront issues, if there is such a number: the program never bails out to the reference interpreter, and each way
 /// back leads through a counted loop's end.

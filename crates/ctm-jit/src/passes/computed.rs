@@ -1,7 +1,7 @@
 //! What is computed of uniform values alone is computed once for each launch, and stands in their table.
 
 use crate::ir::map::Map;
-use crate::ir::r700::{Block, Code, Op, Value};
+use crate::ir::masked::{Block, Code, Op, Value};
 use crate::ir::values;
 
 /// Finds it: it becomes [`Code::computed`], and those who read it read a uniform value.

@@ -6,8 +6,8 @@
 //! the same mask there. So a lane mask of a loop without CONTINUE is seen to be empty, those that go on at its end to be the active ones,
 //! and what nobody reads then is left out.
 
-use crate::ir::r700::{Block, Code, End, M, MaskOp, Op, Target};
-use crate::passes::r700::sweep;
+use crate::ir::masked::{Block, Code, End, M, MaskOp, Op, Target};
+use crate::passes::masked::sweep;
 use crate::passes::table::Pass;
 
 /// The most rows at one place; programs that need more stay as they are.

@@ -5,7 +5,7 @@
 //! | `table` | which passes may be left out, and the switch that leaves them out |
 //! | `x1k` | liveness, dead code, masks that nobody sees |
 //! | `breaks` | breaks that lead to breaks |
-//! | `r700`, `masks` | the same for R700; operations on masks that are known |
+//! | `masked`, `masks` | the same for the form with masks; operations on masks that are known |
 //! | `computed` | what depends on uniform values alone |
 //! | `bound` | how many instructions a wavefront can issue at most |
 //!
@@ -14,7 +14,7 @@
 pub mod bound;
 pub mod breaks;
 pub mod computed;
+pub mod masked;
 pub mod masks;
-pub mod r700;
 pub mod table;
 pub mod x1k;

@@ -5,10 +5,10 @@
 mod spans;
 
 use crate::launch::lanes::BailOut;
-use crate::launch::r700::bindings::Binding;
-use crate::launch::r700::outputs::Outputs;
-use crate::launch::r700::places::Places;
-use crate::launch::r700::wave::{Guest, Wave};
+use crate::launch::wavefronts::bindings::Binding;
+use crate::launch::wavefronts::outputs::Outputs;
+use crate::launch::wavefronts::places::Places;
+use crate::launch::wavefronts::wave::{Guest, Wave};
 use crate::runtime::wavefronts::{Runner, Wavefronts};
 use crate::runtime::work::{share, threads};
 use ctm_exec::watch::Part;

@@ -6,10 +6,10 @@ mod journal;
 mod run;
 mod worker;
 
-use crate::ir::r700::Var;
+use crate::ir::masked::Var;
 use crate::ir::x1k::Code;
 use crate::launch::lanes::LANES;
-use crate::launch::r700::places::row_element;
+use crate::launch::wavefronts::places::row_element;
 use crate::lower::x1k::joint;
 use crate::passes::table as optional;
 use crate::passes::table::Pass;

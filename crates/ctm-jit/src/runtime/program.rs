@@ -1,15 +1,15 @@
 //! A program in the mask form, with the code of every back end, each made when it is first needed.
 
-use crate::codegen::portable::r700::dense::Dense;
+use crate::codegen::portable::masked::dense::Dense;
 #[cfg(target_arch = "x86_64")]
 use crate::codegen::x86::Isa;
 #[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::r700::{Chosen, Native, Needs, Variant, ordinary};
-use crate::ir::r700::{Code, Fetch, File, Op, Var, indexed};
-use crate::launch::r700::wave::EXPORTS;
+use crate::codegen::x86::masked::{Chosen, Native, Needs, Variant, ordinary};
+use crate::ir::masked::{Code, Fetch, File, Op, Var, indexed};
+use crate::launch::wavefronts::wave::EXPORTS;
 use crate::passes;
 #[cfg(target_arch = "x86_64")]
-use crate::passes::r700::VarSet;
+use crate::passes::masked::VarSet;
 #[cfg(target_arch = "x86_64")]
 use crate::passes::table::Pass;
 use std::sync::{Arc, OnceLock};
@@ -44,7 +44,7 @@ impl Program {
     /// Of a form that was just lowered. `whole`: all lanes that exist are valid; `given`: variables that hold something at the start.
     pub fn new(mut code: Code, whole: bool, lanes: usize, given: &[bool], bound: Option<u64>) -> Self {
         passes::masks::simplify(&mut code, whole);
-        let live = passes::r700::optimise(&mut code, whole);
+        let live = passes::masked::optimise(&mut code, whole);
         #[cfg(not(target_arch = "x86_64"))]
         drop(live);
         let mut read = [false; Var::COUNT];

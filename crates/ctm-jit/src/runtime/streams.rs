@@ -7,16 +7,16 @@
 
 use super::native;
 use crate::codegen::x86::Isa;
-use crate::codegen::x86::r700::exists;
+use crate::codegen::x86::masked::exists;
 use crate::codegen::x86::stream::{
     Chosen, Frame, Geometry, Kernel, Options, Rect, Surfaces, Tile, columns, columns_inside, rows_inside,
 };
-use crate::ir::r700::{Op, Var};
+use crate::ir::masked::{Op, Var};
 use crate::ir::x1k;
 use crate::launch::grid::Ramp;
 use crate::launch::lanes::Visits;
 use crate::lower::x1k::masks;
-use crate::passes::r700::{VarSet, optimise};
+use crate::passes::masked::{VarSet, optimise};
 use crate::passes::table::Pass;
 use crate::runtime::engine::StreamLimits;
 use crate::runtime::work::{share, threads};

@@ -1,14 +1,14 @@
 //! Wavefronts of a launch, of either instruction set: what is the same for all of them, and what one thread needs to run one.
 
-use crate::codegen::portable::r700::Machine;
+use crate::codegen::portable::masked::Machine;
 #[cfg(target_arch = "x86_64")]
 use crate::codegen::x86::Frame;
 #[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::r700::{Native, Variant};
+use crate::codegen::x86::masked::{Native, Variant};
 use crate::launch::lanes::BailOut;
-use crate::launch::r700::bindings::Binding;
-use crate::launch::r700::places::{Places, Starts, Waves};
-use crate::launch::r700::wave::{Guest, Ran, Shared, Wave, mask_of};
+use crate::launch::wavefronts::bindings::Binding;
+use crate::launch::wavefronts::places::{Places, Starts, Waves};
+use crate::launch::wavefronts::wave::{Guest, Ran, Shared, Wave, mask_of};
 #[cfg(target_arch = "x86_64")]
 use crate::passes::table::Pass;
 use crate::runtime::backend::Backend;

@@ -6,7 +6,7 @@
 //! to be so is no linear function here, whatever it may be.
 
 use crate::ir::map::Map;
-use crate::ir::r700::{Block, Code, Fetch as Lookup, Op, Unit, Value, Var};
+use crate::ir::masked::{Block, Code, Fetch as Lookup, Op, Unit, Value, Var};
 use crate::launch::grid::Ramp;
 use ctm_exec::Domain;
 use ctm_exec::float::flush;

@@ -7,7 +7,7 @@
 use super::affine::{Fetch, Item};
 use super::prepare::{Prepared, renamed};
 use crate::ir::map::Map;
-use crate::ir::r700::{Block, Op, Unit, Value, Var};
+use crate::ir::masked::{Block, Op, Unit, Value, Var};
 use ctm_isa::r700::ops::Units;
 
 /// Operations that an iteration may have: two of them have to find registers.

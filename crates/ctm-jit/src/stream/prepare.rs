@@ -7,8 +7,8 @@
 use super::affine::{Fetch, Tree};
 use super::uniform::{Number, Uniform};
 use crate::ir::map::Map;
-use crate::ir::r700::{Code, Fetch as Lookup, M, Op, Unit, Value, Var};
-use crate::passes::r700::{VarSet, sweep};
+use crate::ir::masked::{Code, Fetch as Lookup, M, Op, Unit, Value, Var};
+use crate::passes::masked::{VarSet, sweep};
 use ctm_exec::float::ONE;
 use ctm_isa::x1k::OUTPUTS;
 

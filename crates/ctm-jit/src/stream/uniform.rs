@@ -5,8 +5,8 @@
 //! become blocks without masks; what they look up are inputs by number, and a loop's variable is a [`Number`].
 
 use crate::ir::map::Map;
-use crate::ir::r700::{Block, Code, Counter, End, Fetch, File, M, MaskOp, Op, Tally, Target, Value, Var};
-use crate::launch::r700::bindings::is_plain_sample;
+use crate::ir::masked::{Block, Code, Counter, End, Fetch, File, M, MaskOp, Op, Tally, Target, Value, Var};
+use crate::launch::wavefronts::bindings::is_plain_sample;
 use crate::stream::affine::{Item, LOOPS};
 use ctm_isa::r700::inst::{TexFetch, texel_offset};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};

@@ -1,7 +1,7 @@
 //! R700 launches by two engines: what the reference interpreter sends is written down, and what the other one sends is compared with it.
 
 use crate::Difference;
-use crate::launch::r700::reads::reads;
+use crate::launch::wavefronts::reads::reads;
 use crate::verify::shadow::Shadow;
 use crate::verify::{timed_out, until};
 use ctm_exec::engine::MemoryFault;

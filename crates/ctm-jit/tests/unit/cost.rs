@@ -9,7 +9,7 @@
 )]
 
 use crate::codegen::x86::Isa;
-use crate::codegen::x86::r700::Variant;
+use crate::codegen::x86::masked::Variant;
 use crate::codegen::x86::stream::{Geometry, Kernel};
 use crate::passes::x1k::optimise;
 use crate::runtime::engine::form::{Form, GROUPS};
@@ -85,7 +85,7 @@ fn lowered(launch: &Launch<'_>, counts: bool) -> Option<Form> {
     let mut code = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters)?;
     optimise(&mut code);
     let joint = !counts && crate::lower::x1k::joint::holds(&code);
-    let mut given = vec![false; crate::ir::r700::Var::COUNT];
+    let mut given = vec![false; crate::ir::masked::Var::COUNT];
     given[..2].fill(true);
     Some(Form::new(&code, launch.constants, (counts, joint), &given, GROUPS))
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::print_stdout, reason = "it says what it measured")]
 
 use crate::codegen::x86::Isa;
-use crate::codegen::x86::r700::Variant;
+use crate::codegen::x86::masked::Variant;
 use crate::runtime::r700::artifact::Artifact;
 use crate::tests::cost::{Print, fastest, thread_time};
 use ctm_exec::Domain;

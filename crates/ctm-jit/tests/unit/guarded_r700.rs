@@ -4,7 +4,7 @@
 //! ends the test process by a signal. The portable back end says whether wavefronts end, and what they count; `tests/r700.rs` compares what they
 //! export.
 
-use crate::launch::r700::bindings::Binding;
+use crate::launch::wavefronts::bindings::Binding;
 use crate::runtime::backend::Backend;
 use crate::runtime::r700::artifact::Artifact;
 use crate::runtime::r700::engine::Run;

@@ -1,7 +1,7 @@
 //! Which operations of X1K programs have no machine code, compared with a list: whole programs that cannot be lowered, and lookups that are calls of
 //! the reference function (all those of programs with uncached writes are). The programs are those of the corpus, of the examples and of the benchmarks.
 
-use crate::codegen::x86::r700::reference_lookups;
+use crate::codegen::x86::masked::reference_lookups;
 use crate::{Backend, Jit};
 use ctm_exec::arrays::Picture;
 use ctm_exec::engine::MemoryFault;

@@ -3,13 +3,13 @@
 
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Src;
-use crate::codegen::x86::r700::alu::{Alu, Nobody};
-use crate::codegen::x86::r700::doubles::{Double, Wide};
-use crate::codegen::x86::r700::facts::truth;
-use crate::codegen::x86::r700::{Call, Chosen, Native, Variant};
-use crate::ir::r700::{Fetch, Op, Store, Var};
+use crate::codegen::x86::masked::alu::{Alu, Nobody};
+use crate::codegen::x86::masked::doubles::{Double, Wide};
+use crate::codegen::x86::masked::facts::truth;
+use crate::codegen::x86::masked::{Call, Chosen, Native, Variant};
+use crate::ir::masked::{Fetch, Op, Store, Var};
 use crate::lower::r700::lower;
-use crate::passes::r700::optimise;
+use crate::passes::masked::optimise;
 use ctm_exec::Domain;
 use ctm_exec::r700::memory::space;
 use ctm_exec::r700::{Constants, Launch, LoopConstant};

@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `rows` | rows of 64 lanes, which the compiler vectorises |
 //! | `dense` | programs whose operands are rows |
-//! | `r700/` | the machine that runs them |
+//! | `masked/` | the machine that runs them |
 //! | `lookups` | texture fetches of X1K programs |
 
 pub mod dense;
 mod lookups;
-pub mod r700;
+pub mod masked;
 pub mod rows;

@@ -1,8 +1,8 @@
 //! Elements of four dwords, one for each lane. A load for each element and a transposition take less time than four gathers of dwords; where all lanes
 //! want the same element, as they do where a picture is drawn larger than it is, its dwords are broadcast. AVX-512.
 
-use super::r700::facts::INT_NOT_EQUAL;
-use super::r700::wide::SHL;
+use super::masked::facts::INT_NOT_EQUAL;
+use super::masked::wide::SHL;
 use crate::codegen::x86::asm::{
     Asm, BROADCAST, BROADCAST_LANE_0, CMP_I32, Cond, Gpr, Int, MOVUPS_STORE, RAX, Rm, SHUFFLE, UNPACK_HIGH, UNPACK_LOW,
 };

@@ -9,7 +9,7 @@ use crate::launch::lanes::Row;
 #[derive(Clone, Copy)]
 pub struct Line(pub [u8; 64]);
 
-/// What code works on: [`Layout`] says where things lie.
+/// What code works on; the `Layout` of each back end says where things lie.
 pub struct Frame {
     #[cfg(not(test))]
     pub(super) bytes: Vec<Line>,

@@ -1,7 +1,7 @@
 //! Instructions on vectors, before registers are chosen: each is about one machine instruction for each copy.
 //!
 //! Vectors are numbered: first the variables that the program uses, then what blocks make for themselves. Mask registers are named
-//! outright, as nothing in them outlives one [`Group`].
+//! outright, as nothing in them outlives the operations that use it.
 
 use crate::codegen::x86::asm::V;
 use crate::ir::x1k::{Each, Few};

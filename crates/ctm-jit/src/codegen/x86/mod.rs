@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `r700/` | from the form with masks to machine code: programs of both instruction sets |
+//! | `masked/` | from the form with masks to machine code: programs of both instruction sets |
 //! | `stream/` | streams |
 //! | `lir`, `scalar` | vector instructions; the transcendental functions in them |
 //! | `allocate` | registers |
@@ -27,8 +27,8 @@ mod frame;
 mod isa;
 mod kept;
 mod lir;
+pub mod masked;
 mod quads;
-pub mod r700;
 mod scalar;
 pub mod stream;
 mod texels;

@@ -8,7 +8,7 @@
 
 use super::isa::Isa;
 use super::lir::{Lir, Negated, Src, Vector, fix};
-use super::r700::facts::{AT_LEAST, EQUAL, LESS, UNORDERED};
+use super::masked::facts::{AT_LEAST, EQUAL, LESS, UNORDERED};
 use crate::codegen::x86::asm::{self, V};
 use ctm_exec::float::{HALF, INFINITY, MIN_NORMAL, NAN, SIGN};
 use ctm_exec::transcendental::{

@@ -3,7 +3,7 @@
 //! Registers are the caller's. Numbers of an input lie in memory, each for all lanes.
 
 use super::isa::Isa;
-use super::r700::facts::{EQUAL, GREATER, LESS, UNORDERED};
+use super::masked::facts::{EQUAL, GREATER, LESS, UNORDERED};
 use crate::codegen::x86::asm::{
     ADD, AND, Asm, BROADCAST, CMP_F32, CVT_F32_I32, FMADD231, FNMADD231, MAX, MIN, MOVUPS_LOAD, MUL, ROUND_SCALE, Rm,
     SUB, V, XOR,

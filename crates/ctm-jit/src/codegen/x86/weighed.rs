@@ -5,7 +5,7 @@
 //! elements, as they do where a picture is drawn larger than it is, their differences are taken once for all lanes.
 
 use super::elements::Elements;
-use super::r700::facts::{INT_NOT_EQUAL, UNORDERED};
+use super::masked::facts::{INT_NOT_EQUAL, UNORDERED};
 use crate::codegen::x86::asm::{
     ADD_I32, Asm, BROADCAST, BROADCAST_LANE_0, CMP_F32, CMP_I32, Cond, FMADD231, Gpr, Label, MOVUPS_LOAD, MOVUPS_STORE,
     OR, PERMUTE_IN_QUAD, RAX, Rm, SHUFFLE_QUARTERS, SUB, SUB_I32,

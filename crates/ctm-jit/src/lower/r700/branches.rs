@@ -1,7 +1,7 @@
 //! Branch-loop instructions as operations on masks (R700 §3.7): what each does to the pixels, and where it leads.
 
 use super::{After, Build, Entry, Lower, Place, State, Steps, Stop, Test, held_by, mask_ops};
-use crate::ir::r700::{End, M, MaskOp, Target};
+use crate::ir::masked::{End, M, MaskOp, Target};
 use ctm_exec::r700::flow::LoopConstant;
 use ctm_isa::r700::CALL_DEPTH;
 

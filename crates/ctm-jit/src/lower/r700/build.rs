@@ -1,7 +1,7 @@
 //! A block under construction: equal operations are made once, and what has just been stored is not read again.
 
 use crate::ir::map::Map;
-use crate::ir::r700::{Counter, M, MaskOp, Op, Tally, Value, Var};
+use crate::ir::masked::{Counter, M, MaskOp, Op, Tally, Value, Var};
 
 /// A block under construction.
 #[derive(Default)]

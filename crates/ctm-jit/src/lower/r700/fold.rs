@@ -4,7 +4,7 @@
 //! is such a choice again, and who compares it compares what it was chosen by.
 
 use super::build::Build;
-use crate::ir::r700::{Condition, Op, Value};
+use crate::ir::masked::{Condition, Op, Value};
 use crate::ir::values;
 use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2};
 

@@ -3,7 +3,7 @@
 //! Of few registers one is chosen by comparisons, so that they may live in the processor's; of many, in rows of the frame, it is gathered or scattered.
 
 use super::Build;
-use crate::ir::r700::{File, M, Op, Value, Var};
+use crate::ir::masked::{File, M, Op, Value, Var};
 use ctm_isa::r700::ops::Op2;
 
 /// As many registers are few.

@@ -14,7 +14,7 @@ mod sends;
 pub use build::Build;
 
 use crate::ir::map::Map;
-use crate::ir::r700::{Block, Code, Counter, End, Fetch, Locked, M, MaskOp, Op, Store, Tally, Target, Value, Yield};
+use crate::ir::masked::{Block, Code, Counter, End, Fetch, Locked, M, MaskOp, Op, Store, Tally, Target, Value, Yield};
 use ctm_exec::r700::clocks;
 use ctm_exec::r700::flow::LoopConstant;
 use ctm_exec::r700::{Launch, VertexEvent};

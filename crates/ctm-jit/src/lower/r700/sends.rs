@@ -1,7 +1,7 @@
 //! What leaves a wavefront: exports, memory writes, vertex events; and where wavefronts of a group take turns.
 
 use super::{After, Build, Lower, State, Stop, Test};
-use crate::ir::r700::{M, MaskOp, Op, Store, Var, Yield};
+use crate::ir::masked::{M, MaskOp, Op, Store, Var, Yield};
 use ctm_exec::r700::VertexEvent;
 use ctm_exec::r700::memory::space;
 use ctm_isa::r700::inst::{AluClause, Cf, CfExport, CfMem, ClauseBody, Fetch as Inst};

@@ -4,7 +4,9 @@
 //! one of them; so do predicates, the ALU result, coverage, and the lanes that instructions concern. Block n there is block n + 1 here: block 0 only begins, and
 //! what one outcome of an instruction does beside the other's stands in blocks of its own behind all others.
 
-use crate::ir::r700::{Block, Code, Counter, End, Fetch, File, M, MaskOp, Op, Store, Tally, Target, Unit, Value, Var};
+use crate::ir::masked::{
+    Block, Code, Counter, End, Fetch, File, M, MaskOp, Op, Store, Tally, Target, Unit, Value, Var,
+};
 use crate::ir::x1k::leaves_loop;
 use crate::ir::x1k::{self, Flow, Levels, Test, Under};
 use ctm_exec::x1k::Constants;

@@ -2,10 +2,10 @@
 
 use super::{Direct, Task};
 use crate::codegen::x86::Isa;
-use crate::codegen::x86::r700::spans::{Block, Given};
+use crate::codegen::x86::masked::spans::{Block, Given};
 use crate::launch::grid::Coefficients;
-use crate::launch::r700::outputs::Surface;
-use crate::launch::r700::places::Steps;
+use crate::launch::wavefronts::outputs::Surface;
+use crate::launch::wavefronts::places::Steps;
 use crate::passes::table::Pass;
 use crate::runtime::wavefronts::Wavefronts;
 

@@ -1,9 +1,9 @@
 //! Programs of the X1K with masks: what back ends run.
 
-use crate::ir::r700::Var;
+use crate::ir::masked::Var;
 use crate::ir::x1k;
 use crate::launch::lanes::{LANES, instruction_bound};
-use crate::launch::r700::wave;
+use crate::launch::wavefronts::wave;
 use crate::lower::x1k::{joint, masks};
 use crate::passes::breaks;
 use crate::passes::table::Pass;

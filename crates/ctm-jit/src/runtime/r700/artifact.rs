@@ -1,8 +1,8 @@
 //! R700 programs, lowered once and remembered with all that lowering depends on.
 
-use crate::ir::r700::{Fetch, Store, Var};
-use crate::launch::r700::places::Waves;
-use crate::launch::r700::places::row_element;
+use crate::ir::masked::{Fetch, Store, Var};
+use crate::launch::wavefronts::places::Waves;
+use crate::launch::wavefronts::places::row_element;
 use crate::lower::r700::{lower, waves_per_group};
 use crate::passes::table::Pass;
 use crate::passes::{bound, computed};

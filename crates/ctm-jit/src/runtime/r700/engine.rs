@@ -3,12 +3,12 @@
 use super::artifact::{Artifact, Programs, Streams, artifact};
 use super::worker::{BailedOut, Ended, Left, Reader, TaskDone, Worker};
 #[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::r700::Variant;
-use crate::launch::r700::bindings::{Binding, resources};
-use crate::launch::r700::group::Stored;
-use crate::launch::r700::outputs::Outputs;
-use crate::launch::r700::places::{Places, Starts, Waves};
-use crate::launch::r700::wave::{Guest, Row, Wave, lanes_of};
+use crate::codegen::x86::masked::Variant;
+use crate::launch::wavefronts::bindings::{Binding, resources};
+use crate::launch::wavefronts::group::Stored;
+use crate::launch::wavefronts::outputs::Outputs;
+use crate::launch::wavefronts::places::{Places, Starts, Waves};
+use crate::launch::wavefronts::wave::{Guest, Row, Wave, lanes_of};
 use crate::lower::r700::waves_per_group;
 use crate::passes::computed;
 #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,7 @@
 //! R700 launches that are streams.
 
 use super::engine::Run;
-use crate::codegen::x86::r700::exists;
+use crate::codegen::x86::masked::exists;
 use crate::codegen::x86::stream::{InputView, OutputView, Surfaces};
 use crate::launch::direct::cells;
 use crate::runtime::native::dwords;
@@ -56,7 +56,7 @@ impl Run<'_> {
         counters.active_lanes = uniform.active * processors;
         [counters.writes, counters.write_bytes] = written;
         for (inst, &times) in artifact.code.fetches.iter().zip(&uniform.fetches) {
-            let crate::ir::r700::Fetch::Texture(inst) = inst else { continue };
+            let crate::ir::masked::Fetch::Texture(inst) = inst else { continue };
             let of = (inst.word0.resource_id, inst.word2.sampler_id);
             let Some(input) = uniform.textures.iter().position(|&texture| texture == of) else { continue };
             counters.fetches += times * processors;

@@ -3,10 +3,10 @@
 use super::artifact::Artifact;
 use super::engine::Run;
 use crate::launch::lanes::BailOut;
-use crate::launch::r700::bindings::Binding;
-use crate::launch::r700::group::{Group, Stored};
-use crate::launch::r700::reads::reads;
-use crate::launch::r700::wave::{Guest, LANES, Ran, Row, Shared, Wave};
+use crate::launch::wavefronts::bindings::Binding;
+use crate::launch::wavefronts::group::{Group, Stored};
+use crate::launch::wavefronts::reads::reads;
+use crate::launch::wavefronts::wave::{Guest, LANES, Ran, Row, Shared, Wave};
 use crate::runtime::wavefronts::Runner;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::memory::Shared as OnChip;

@@ -38,7 +38,7 @@ fn joined_loop(body: &str, iterations: u8) -> Option<(Prepared, Vec<Item>)> {
     let uniform = Uniform::of(&masks::lower(&code, how), |_| true, vec![0, 1, 2, 3]).unwrap();
     let tree = affine::analyse(&uniform.code, uniform.parts.clone(), &Given::of(&launch, None)).unwrap();
     let mut plain = prepare::plain(&uniform, &tree, |_| 4, uniform.outputs);
-    crate::passes::r700::optimise(&mut plain.code, true);
+    crate::passes::masked::optimise(&mut plain.code, true);
     joined(&plain, &tree.items)
 }
 

@@ -11,7 +11,7 @@ use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::kept::{self, Kept};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
-use crate::ir::r700::End;
+use crate::ir::masked::End;
 use crate::passes::table::Pass;
 use crate::stream::affine::{Item, LOOPS, Linear};
 

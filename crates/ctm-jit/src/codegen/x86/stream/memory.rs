@@ -9,7 +9,7 @@ use crate::codegen::x86::asm::{
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
-use crate::ir::r700::Var;
+use crate::ir::masked::Var;
 use crate::stream::affine::{Fetch, Linear};
 use crate::stream::prepare::WHOLE;
 

@@ -28,12 +28,12 @@ pub use super::Frame;
 use super::executable;
 use super::isa::Isa;
 use super::lir::{Class, Lir, Src, Vector};
-use super::r700::facts::{EQUAL, UNORDERED};
-use super::r700::{self, Check, Indexed, Ins};
+use super::masked::facts::{EQUAL, UNORDERED};
+use super::masked::{self, Check, Indexed, Ins};
 use crate::codegen::x86::allocate::{Given, Lives, Ranges};
 use crate::codegen::x86::asm::CMP_F32;
-use crate::ir::r700::{File, Op, Var};
-use crate::passes::r700::VarSet;
+use crate::ir::masked::{File, Op, Var};
+use crate::passes::masked::VarSet;
 use crate::stream::affine::{Fetch, Item, LOOPS, Linear};
 use crate::stream::prepare::{Prepared, WHOLE};
 use crate::stream::uniform::Number;
@@ -332,7 +332,7 @@ impl Chosen {
     ) -> Self {
         let code = &prepared.code;
         let start_vars: Vec<Var> = starts.iter().map(|s| s.0).collect();
-        let r700::Chosen { lists, vars, used, mut vectors, .. } = r700::Chosen::of_stream(code, &start_vars, isa);
+        let masked::Chosen { lists, vars, used, mut vectors, .. } = masked::Chosen::of_stream(code, &start_vars, isa);
         let mut loads = Vec::new();
         let mut number = 0;
         let mut lines = Vec::with_capacity(lists.len());
@@ -348,7 +348,7 @@ impl Chosen {
         }
         let lists: Vec<Vec<Ins>> = lines.iter().map(|of| of.lir.iter().map(|&lir| Ins::Lir(lir)).collect()).collect();
         let exports: Vec<usize> = (0..32).filter(|output| prepared.outputs >> output & 1 == 1).collect();
-        let ranges = r700::ranges(code, &lists, live, &used, &vars, &exports, vectors);
+        let ranges = masked::ranges(code, &lists, live, &used, &vars, &exports, vectors);
         let starts = starts.iter().map(|&(var, value)| Start { var, value }).collect();
         let live_in = used.iter().copied().filter(|&var| live[0].contains(var)).collect();
         let mut chosen = Self {

@@ -1,7 +1,7 @@
 //! Fetch clauses: textures, buffers, memory, the local data share.
 
 use super::{chan, logic};
-use crate::ir::r700::{Fetch, File, M, MaskOp, Op, Store, Value, Var};
+use crate::ir::masked::{Fetch, File, M, MaskOp, Op, Store, Value, Var};
 use crate::lower::r700::{Build, LoopIndex, Lower, Stop, loop_index};
 use ctm_exec::r700::alu::is_register;
 use ctm_exec::r700::memory::{BANK_DWORDS, MemoryRead, share_stride, share_written_from};

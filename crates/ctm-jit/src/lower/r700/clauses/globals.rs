@@ -1,7 +1,7 @@
 //! Addresses that are not relative to the thread (R700 §2.6.1): SIMD-global registers, and the clause temporaries behind them.
 
 use super::{Build, Clause, Lower, logic};
-use crate::ir::r700::{Fetch, M, MaskOp, Op, Store, Value, Var};
+use crate::ir::masked::{Fetch, M, MaskOp, Op, Store, Value, Var};
 use ctm_exec::r700::alu::CLAUSE_TEMPORARIES;
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::ops::{IndexMode, Op2};

@@ -1,7 +1,7 @@
 //! Locked constants (R700 §4.6.4): where they stand in the table of uniform values.
 
 use super::{Build, LoopIndex, Lower, Stop, logic, loop_index};
-use crate::ir::r700::{File, Locked, M, Op, Value};
+use crate::ir::masked::{File, Locked, M, Op, Value};
 use ctm_exec::float::NAN;
 use ctm_isa::r700::inst::Kcache;
 use ctm_isa::r700::ops::{KcacheMode, Op2};

@@ -6,7 +6,7 @@ mod fetches;
 mod globals;
 mod locked;
 
-use crate::ir::r700::{File, M, MaskOp, Op, Value, Var};
+use crate::ir::masked::{File, M, MaskOp, Op, Value, Var};
 use crate::lower::r700::{Build, LoopIndex, Lower, Stop, loop_index};
 use ctm_exec::float::NAN;
 use ctm_exec::r700::alu::is_register;

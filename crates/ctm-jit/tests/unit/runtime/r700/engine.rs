@@ -34,7 +34,7 @@ fn corpus_programs_run_here() {
         assert!(ran.is_ok(), "{} is bailed_out", path.display());
         #[cfg(target_arch = "x86_64")]
         for isa in Backend::available().filter_map(Backend::isa) {
-            let of = crate::codegen::x86::r700::Variant {
+            let of = crate::codegen::x86::masked::Variant {
                 isa,
                 moderate: false,
                 ordinary: false,

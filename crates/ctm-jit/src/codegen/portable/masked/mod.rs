@@ -1,0 +1,393 @@
+//! The portable back end: the form in plain Rust, a row of 64 lanes for each vector.
+
+mod alu_rows;
+pub mod dense;
+mod unit_rows;
+
+pub use alu_rows::alu_rows;
+use alu_rows::holds;
+use unit_rows::unit_rows;
+
+use crate::codegen::portable::lookups::Lookup;
+use crate::codegen::portable::masked::dense::{Constant, Dense, Step};
+use crate::codegen::portable::rows::{Work, lanes_where, map, map3, on_this_host, store};
+use crate::ir::masked::{Code, End, Fetch, File, M, MaskOp, Op, Target, Value, Var};
+use crate::ir::values::lane;
+use crate::launch::lanes::BailOut;
+use crate::launch::source::Source;
+use crate::launch::wavefronts::wave::{GRADIENTS, Guest, LANE_NUMBERS, LANES, Ran, Row, Shared, Wave, lanes_of, quads};
+use ctm_exec::float::{NAN, SIGN};
+use ctm_exec::r700::alu::{relative_read, relative_write};
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// The state of a wavefront that runs.
+pub struct Machine {
+    dense: Arc<Dense>,
+    rows: Vec<Row>,
+    masks: Box<[u64; M::COUNT]>,
+    gradients: [Row; GRADIENTS],
+    /// The lanes that the wavefront has.
+    existing: u64,
+    /// Instructions issued.
+    issued: u64,
+    /// The block that runs.
+    block: usize,
+    /// Where it goes on.
+    place: usize,
+}
+
+impl Machine {
+    /// A machine for a program.
+    pub fn new(dense: Arc<Dense>) -> Self {
+        Self {
+            rows: vec![[0; LANES]; dense.rows],
+            dense,
+            masks: Box::new([0; M::COUNT]),
+            gradients: [[0; LANES]; GRADIENTS],
+            existing: 0,
+            issued: 0,
+            block: 0,
+            place: 0,
+        }
+    }
+
+    /// Begins a wavefront.
+    ///
+    /// # Errors
+    /// [`BailOut`]: there is no such uniform value.
+    pub fn begin(&mut self, start: &[Var], shared: &Shared<'_>, wave: &Wave) -> Result<(), BailOut> {
+        let dense = &*self.dense;
+        self.rows[..dense.vars].fill([0; LANES]);
+        let missing = Cell::new(false);
+        dense.constants.fill(&mut self.rows, |constant| match constant {
+            Constant::Bits(bits) => bits,
+            Constant::Uniform(index) => shared.uniforms.get(usize::from(index)).copied().unwrap_or_else(|| {
+                missing.set(true);
+                0
+            }),
+        });
+        for (&var, row) in start.iter().zip(&wave.start) {
+            if let Some(to) = dense.row(var) {
+                self.rows[to] = *row;
+            }
+        }
+        *self.masks = [0; M::COUNT];
+        self.existing = wave.existing;
+        self.masks[M::EXISTING.index()] = self.existing;
+        self.masks[M::VALID.index()] = wave.valid;
+        self.masks[M::ACTIVE.index()] = wave.valid;
+        self.masks[M::FIRST.index()] = wave.fetched.first_in_group as u64;
+        (self.issued, self.block, self.place) = (0, 0, 0);
+        self.gradients = [[0; LANES]; GRADIENTS];
+        if missing.get() { Err(BailOut) } else { Ok(()) }
+    }
+
+    /// Runs the wavefront to its end, or to where it yields; the next call goes on from there.
+    ///
+    /// # Errors
+    /// [`BailOut`]: the reference interpreter has to.
+    pub fn run(
+        &mut self,
+        code: &Code,
+        exports: &[usize],
+        shared: &Shared<'_>,
+        wave: &mut Wave,
+    ) -> Result<Ran, BailOut> {
+        loop {
+            let block = &code.blocks[self.block];
+            if self.place == 0 {
+                wave.visits[self.block] += 1;
+                self.issued += u64::from(block.tally.instructions());
+                wave.is_spent = self.issued > shared.fuel;
+                if wave.is_spent || shared.stop.load(Ordering::Relaxed) != 0 {
+                    return Err(BailOut);
+                }
+            }
+            if let Some(number) = on_this_host(Ops { machine: self, shared, wave })? {
+                return Ok(Ran::ToYield(number));
+            }
+            let target = match block.end {
+                End::Stop => break,
+                End::Next(target) => target,
+                End::Branch { mask, none, some } => {
+                    if self.masks[mask.index()] == 0 {
+                        none
+                    } else {
+                        some
+                    }
+                }
+            };
+            match target {
+                Target::Block(id) => self.block = usize::from(id),
+                Target::Reference => return Err(BailOut),
+            }
+        }
+        wave.valid = self.masks[M::VALID.index()];
+        for (row, &index) in wave.exports.iter_mut().zip(exports) {
+            match self.dense.row(Var((Var::export(0, 0).index() + index) as u16)) {
+                Some(from) => *row = self.rows[from],
+                None => *row = [0; LANES],
+            }
+        }
+        Ok(Ran::ToEnd)
+    }
+
+    fn mask(&self, m: M) -> u64 {
+        self.masks[m.index()]
+    }
+
+    fn row(&self, value: Value) -> &Row {
+        &self.rows[value.index()]
+    }
+
+    /// Stores a row in another.
+    #[inline(always)]
+    fn set(&mut self, to: usize, from: Value, mask: u64) {
+        if mask | !self.existing == u64::MAX {
+            self.rows.copy_within(from.index()..=from.index(), to);
+        } else {
+            let row = self.rows[from.index()];
+            store(&mut self.rows[to], &row, mask);
+        }
+    }
+
+    fn set_relative(&mut self, (gprs, base, element): (u8, u8, u8), index: Value, from: Value, mask: u64) {
+        let (index, from) = (*self.row(index), *self.row(from));
+        for lane in lanes_of(mask) {
+            let register = relative_write(base, index[lane].cast_signed(), usize::from(gprs));
+            let var = register.map(|register| Var::gpr(register, usize::from(element)));
+            if let Some(row) = var.and_then(|var| self.dense.row(var)) {
+                self.rows[row][lane] = from[lane];
+            }
+        }
+    }
+
+    fn get_relative(
+        &self,
+        (file, base, element): (File, u8, u8),
+        index: Value,
+        shared: &Shared<'_>,
+        wave: &Wave,
+    ) -> Row {
+        let index = self.row(index);
+        let mut row = [0; LANES];
+        if file == File::Share {
+            for (place, &index) in row.iter_mut().zip(index) {
+                *place = wave.fetched.group.dword(index.wrapping_add(base.into()));
+            }
+            return row;
+        }
+        const NONE: Row = [0; LANES];
+        let var = |var| self.dense.row(var).map_or(&NONE, |row| &self.rows[row]);
+        relative(file, base, element, index, &mut row, shared, &var);
+        row
+    }
+
+    /// What a fetch finds that is done for all lanes at once.
+    #[inline(always)]
+    fn of_array<const FUSED: bool>(
+        &self,
+        number: u16,
+        at: [Value; 4],
+        under: M,
+        shared: &Shared<'_>,
+    ) -> Option<[Row; 4]> {
+        let (&Fetch::Input { input, unscaled, .. }, Guest::X1k(Source { views: Some(views), .. })) =
+            (shared.fetches.get(usize::from(number))?, shared.guest)
+        else {
+            return None;
+        };
+        let lookup = Lookup { input, unscaled, working: self.mask(under) };
+        lookup.of_array::<FUSED>(views, [self.row(at[0]), self.row(at[1])])
+    }
+
+    fn fetch(
+        &mut self,
+        (number, to): (u16, u32),
+        at: [Value; 4],
+        under: M,
+        shared: &Shared<'_>,
+        wave: &mut Wave,
+    ) -> Result<(), BailOut> {
+        let mut texels = [[0; LANES]; 4];
+        let under = self.mask(under);
+        wave.fetched.covered = self.mask(M::VALID);
+        let at = at.map(|value| &self.rows[value.index()]);
+        wave.fetched.run(shared, usize::from(number), &at, under, &mut texels, &mut self.gradients)?;
+        self.rows[to as usize..to as usize + 4].copy_from_slice(&texels);
+        Ok(())
+    }
+
+    /// An operation that the reference functions do lane by lane.
+    fn by_lanes(&self, op: &Op, lanes: usize) -> Row {
+        let none = [0; LANES];
+        let mut rows = [&none; 6];
+        let mut count = 0;
+        for (row, value) in rows.iter_mut().zip(op.reads()) {
+            *row = self.row(value);
+            count += 1;
+        }
+        let mut results = [0; LANES];
+        let mut args = [0; 6];
+        for (at, result) in results.iter_mut().enumerate().take(lanes) {
+            for (arg, row) in args.iter_mut().zip(&rows[..count]) {
+                *arg = row[at];
+            }
+            *result = lane(op, &args);
+        }
+        results
+    }
+
+    #[inline(always)]
+    fn mask_op(&mut self, op: MaskOp) {
+        let result = match op {
+            MaskOp::Copy(_, a) => self.mask(a),
+            MaskOp::And(_, a, b) => self.mask(a) & self.mask(b),
+            MaskOp::AndNot(_, a, b) => self.mask(a) & !self.mask(b),
+            MaskOp::Or(_, a, b) => self.mask(a) | self.mask(b),
+            MaskOp::Xor(_, a, b) => self.mask(a) ^ self.mask(b),
+            MaskOp::Quads(_, a) => quads(self.mask(a)) & self.existing,
+            MaskOp::Lanes(_, value) => lanes_where(self.row(value), |bits| bits != 0) & self.existing,
+            MaskOp::Number(_, number) => i64::from(number).cast_unsigned(),
+            MaskOp::Add(d, number, thirteen_bits) => {
+                let sum = self.mask(d).wrapping_add(i64::from(number).cast_unsigned());
+                if thirteen_bits { (sum.cast_signed() << 51 >> 51).cast_unsigned() } else { sum }
+            }
+            MaskOp::IfNot0(_, a, b) => {
+                if self.mask(b) == 0 {
+                    0
+                } else {
+                    self.mask(a)
+                }
+            }
+        };
+        self.masks[op.writes().index()] = result;
+    }
+}
+
+/// What is left of a block's operations; gives the number of the yield that comes first.
+struct Ops<'a, 'b> {
+    machine: &'a mut Machine,
+    shared: &'a Shared<'b>,
+    wave: &'a mut Wave,
+}
+
+impl Work for Ops<'_, '_> {
+    type Done = Result<Option<u16>, BailOut>;
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> Result<Option<u16>, BailOut> {
+        let Self { machine, shared, wave } = self;
+        let dense = Arc::clone(&machine.dense);
+        let from = std::mem::take(&mut machine.place);
+        for (place, &Step { op, to }) in dense.blocks[machine.block].iter().enumerate().skip(from) {
+            let row = match op {
+                Op::Bits(_) | Op::Uniform(_) | Op::Fetched(..) => continue,
+                Op::Get(var) => machine.rows[dense.row(var).ok_or(BailOut)?],
+                Op::Number(number) => [machine.mask(number) as u32; LANES],
+                Op::Lane => LANE_NUMBERS,
+                Op::GetRelative(file, base, element, index) => {
+                    machine.get_relative((file, base, element), index, shared, wave)
+                }
+                Op::Abs(a) => map(machine.row(a), |x| x & !SIGN),
+                Op::Neg(a) => map(machine.row(a), |x| x ^ SIGN),
+                Op::Alu(op, abc, omod, clamp) => {
+                    alu_rows::<FUSED>(op, abc.map(|value| machine.row(value)), omod, clamp)
+                }
+                Op::Holds(of, [a, b], wanted) => match holds(of, machine.row(a), machine.row(b)) {
+                    Some(row) if wanted => row,
+                    Some(row) => map(&row, |holds| !holds),
+                    None => machine.by_lanes(&op, shared.lanes),
+                },
+                Op::Select(c, a, b) => {
+                    map3(machine.row(c), machine.row(a), machine.row(b), |c, a, b| if c != 0 { a } else { b })
+                }
+                Op::Cube(..) | Op::Wide(..) => machine.by_lanes(&op, shared.lanes),
+                Op::Unit(unit, abc) => unit_rows::<FUSED>(unit, abc.map(|value| machine.row(value))),
+                Op::QuadLane(a, which) => {
+                    let mut row = *machine.row(a);
+                    row.as_chunks_mut::<4>().0.iter_mut().for_each(|quad| *quad = [quad[usize::from(which & 3)]; 4]);
+                    row
+                }
+                Op::Guard(number, base, count) => {
+                    let index = i64::from(base) + i64::from(machine.mask(number) as i32);
+                    if !(0..i64::from(count)).contains(&index) {
+                        return Err(BailOut);
+                    }
+                    continue;
+                }
+                Op::Fetch(number, at, under) => {
+                    let of_array = machine.of_array::<FUSED>(number, at, under, shared);
+                    match of_array {
+                        Some(texels) => machine.rows[to as usize..to as usize + 4].copy_from_slice(&texels),
+                        None => machine.fetch((number, to), at, under, shared, wave)?,
+                    }
+                    continue;
+                }
+                Op::Store(number, of, under) => {
+                    let of = of.map(|value| machine.row(value));
+                    wave.fetched.store(shared, usize::from(number), &of, machine.mask(under))?;
+                    continue;
+                }
+                Op::Set(var, from, under) => {
+                    let mask = machine.mask(under);
+                    machine.set(dense.row(var).ok_or(BailOut)?, from, mask);
+                    continue;
+                }
+                Op::SetRelative(gprs, base, element, index, from, under) => {
+                    machine.set_relative((gprs, base, element), index, from, machine.mask(under));
+                    continue;
+                }
+                Op::Mark(var, under) => {
+                    if let Some(index) = var.export_index() {
+                        wave.written[index] |= machine.mask(under);
+                    }
+                    continue;
+                }
+                Op::Mask(op) => {
+                    machine.mask_op(op);
+                    continue;
+                }
+                Op::Tally(counter, weight, lanes) => {
+                    wave.tallies[counter.index()] += u64::from(machine.mask(lanes).count_ones()) * u64::from(weight);
+                    continue;
+                }
+                Op::Yield(number) => {
+                    machine.place = place + 1;
+                    return Ok(Some(number));
+                }
+            };
+            machine.rows[to as usize] = row;
+        }
+        Ok(None)
+    }
+}
+
+/// An element of registers or constants at an index of each lane.
+pub fn relative<'a>(
+    file: File,
+    base: u8,
+    element: u8,
+    index: &Row,
+    to: &mut Row,
+    shared: &Shared<'_>,
+    var: &dyn Fn(Var) -> &'a Row,
+) {
+    for (lane, place) in to.iter_mut().enumerate().take(shared.lanes) {
+        let index = index[lane].cast_signed();
+        *place = match file {
+            File::Gprs(gprs) => {
+                var(Var::gpr(relative_read(base, index, usize::from(gprs)), usize::from(element)))[lane]
+            }
+            File::Constants(first, count) => {
+                let at = usize::try_from(i64::from(base) + i64::from(index)).ok();
+                let at = at.filter(|&at| at < usize::from(count));
+                let dword = at.map(|at| 4 * (usize::from(first) + at) + usize::from(element));
+                dword.and_then(|dword| shared.uniforms.get(dword)).copied().unwrap_or(NAN)
+            }
+            File::Share => 0,
+        };
+    }
+}

@@ -1,0 +1,150 @@
+//! Instructions chosen for a program, before registers are: what they rely on is known then.
+
+use super::facts::Facts;
+use super::lookups::Sample;
+use super::select::Select;
+use super::sizes::{Sizes, is_moderate};
+use super::{Call, Ins};
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir::Vector;
+use crate::ir::masked::{Code, File, Op, Unit, Var, indexed};
+use crate::passes::table::Pass;
+
+/// Instructions, and what goes with them.
+pub struct Chosen {
+    /// Of each block.
+    pub(in crate::codegen::x86) lists: Vec<Vec<Ins>>,
+    /// The vectors of variables: of those that are read, written or exported.
+    pub(in crate::codegen::x86) vars: Vec<Option<Vector>>,
+    /// These variables, by the numbers of their vectors.
+    pub(in crate::codegen::x86) used: Vec<Var>,
+    /// The first of them, which an index can name: they lie in rows, in this order.
+    pub(super) in_rows: Option<usize>,
+    /// Vectors.
+    pub(in crate::codegen::x86) vectors: usize,
+    pub(super) calls: Vec<Call>,
+    pub(super) samples: Vec<Sample>,
+    /// Nothing may fall below the range of single precision.
+    pub(super) assumes: bool,
+    /// What it relies on.
+    pub needs: Needs,
+}
+
+/// What instructions rely on.
+#[derive(Clone, Debug)]
+pub struct Needs {
+    /// Uniform values that have to be moderate; `None`: start values need not be either.
+    moderate: Option<Vec<u16>>,
+    /// Factors among uniform values that were numbers other than zero in the first launch.
+    ordinary: Vec<u16>,
+}
+
+impl Needs {
+    /// Whether these uniform values are so; `starts`: start values are moderate.
+    pub fn are_met(&self, uniforms: &[u32], starts: bool) -> bool {
+        let is = |&index: &u16| uniforms.get(usize::from(index)).is_some_and(|&bits| is_moderate(bits));
+        self.moderate.as_ref().is_none_or(|of| starts && of.iter().all(is))
+    }
+
+    /// Factors that are taken for numbers other than zero.
+    pub fn factors(&self) -> &[u16] {
+        &self.ordinary
+    }
+
+    /// Whether factors are numbers other than zero, and there are such.
+    pub fn are_ordinary(&self, uniforms: &[u32]) -> bool {
+        !self.ordinary.is_empty() && self.ordinary.iter().all(|&index| is_ordinary(uniforms, index))
+    }
+}
+
+impl Chosen {
+    /// Chooses them. `start`: variables with start values. With `moderate`, uniform values and start values are taken for moderate
+    /// ones where that helps; `ordinary` are taken for numbers other than zero. `careful`: sums are looked at whether they fall below the range of single precision.
+    pub fn new(code: &Code, start: &[Var], isa: Isa, moderate: bool, ordinary: &[u16], careful: bool) -> Self {
+        let facts = Facts::of(code, start);
+        let sizes = if moderate && Pass::Sizes.is_on() { Sizes::of(code, start) } else { None };
+        Self::choose(code, isa, (&facts, sizes.as_ref()), ordinary, &|select| {
+            (select.careful, select.defers) = (careful, Pass::Deferred.is_on());
+        })
+    }
+
+    /// Chooses those of a stream.
+    pub fn of_stream(code: &Code, start: &[Var], isa: Isa) -> Self {
+        let facts = Facts::loosened(code, start);
+        Self::choose(code, isa, (&facts, None), &[], &|select| (select.careful, select.streams) = (true, true))
+    }
+
+    fn choose(
+        code: &Code,
+        isa: Isa,
+        (facts, sizes): (&Facts, Option<&Sizes>),
+        ordinary: &[u16],
+        set: &dyn Fn(&mut Select<'_>),
+    ) -> Self {
+        let mut vars: Vec<Option<Vector>> = vec![None; Var::COUNT];
+        let mut used = Vec::new();
+        let note = |var: Var, vars: &mut [Option<Vector>], used: &mut Vec<Var>| {
+            if vars[var.index()].is_none() {
+                vars[var.index()] = Some(Vector(used.len() as u32));
+                used.push(var);
+            }
+        };
+        let ops = || code.blocks.iter().flat_map(|block| &block.ops);
+        for op in ops() {
+            if let Op::GetRelative(File::Gprs(gprs), _, element, _) | Op::SetRelative(gprs, _, element, ..) = *op {
+                indexed(gprs, element).for_each(|var| note(var, &mut vars, &mut used));
+            }
+        }
+        let in_rows = (!used.is_empty()).then_some(used.len());
+        for op in ops() {
+            if let Op::Get(var) | Op::Set(var, ..) | Op::Mark(var, _) = op {
+                note(*var, &mut vars, &mut used);
+            }
+        }
+        let resources = (code.fetches.as_slice(), code.stores.as_slice());
+        let mut select = Select::new(isa, facts, &vars, resources, used.len() as u32, sizes);
+        select.ordinary = ordinary;
+        set(&mut select);
+        let lists = (0..).zip(&code.blocks).map(|(index, block)| select.block(index, block)).collect();
+        let vectors = select.vectors as usize;
+        let (calls, samples) = (std::mem::take(&mut select.calls), std::mem::take(&mut select.samples));
+        let moderate = select.relies_on_sizes.then(|| {
+            let mut named: Vec<u16> = ops()
+                .chain(&code.computed)
+                .filter_map(|op| if let Op::Uniform(index) = *op { Some(index) } else { None })
+                .collect();
+            named.retain(|&index| usize::from(index) < code.given_uniforms());
+            named.sort_unstable();
+            named.dedup();
+            named
+        });
+        let (assumes, ordinary) = (select.assumes, ordinary.to_vec());
+        Self { lists, vars, used, in_rows, vectors, calls, samples, assumes, needs: Needs { moderate, ordinary } }
+    }
+}
+
+/// Uniform values that something is multiplied by where zero times anything may be zero, and which are numbers other than zero, in order.
+pub fn ordinary(code: &Code, uniforms: &[u32]) -> Vec<u16> {
+    let mut found = Vec::new();
+    for block in &code.blocks {
+        for op in &block.ops {
+            let factors = match *op {
+                Op::Unit(Unit::Mad { zero_wins: true, .. }, [a, b, _]) => [a, b],
+                _ => continue,
+            };
+            for factor in factors {
+                if let Op::Uniform(index) = block.ops[super::select::bare(block, factor).index()] {
+                    found.push(index);
+                }
+            }
+        }
+    }
+    found.retain(|&index| is_ordinary(uniforms, index));
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn is_ordinary(uniforms: &[u32], index: u16) -> bool {
+    uniforms.get(usize::from(index)).is_some_and(|&bits| f32::from_bits(bits).is_normal())
+}

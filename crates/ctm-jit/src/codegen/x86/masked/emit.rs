@@ -1,0 +1,675 @@
+//! Machine code of R700 programs.
+//!
+//! A vector has as many *pieces* as the wavefront's lanes take registers: of 16 lanes with AVX-512, of 8 on AVX2.
+//!
+//! | register | holds |
+//! |---|---|
+//! | rbx | the frame |
+//! | rbp | the uniform values |
+//! | r12 | active lanes |
+//! | r13 | passages of blocks |
+//! | r14 | instructions that are left |
+//! | r15 | active lanes, summed over instructions |
+//! | rsi, rdi, r9-r11 | the other masks that are used most, in programs without calls |
+//! | zmm28-31, ymm13-15 | scratch |
+//! | k1-k3 | masks within a few instructions; on AVX2 these are ymm15 and two rows |
+//! | k4-k7 | the active lanes of each piece (`active`); on AVX2 they are a vector like others |
+
+mod active;
+mod gathers;
+mod levels;
+mod lookups;
+mod masks;
+mod pieces;
+mod relative;
+mod under;
+mod vectors;
+
+use super::fused::Iterations;
+use super::{Ins, ROW, SPENT, Sample, UNDERFLOW, forms, head, levels as tables, table};
+use crate::codegen::x86::allocate::Locations;
+use crate::codegen::x86::asm::{Asm, BROADCAST, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBP, RBX, RDI, RDX, RSI, Rm};
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir::{Lir, Src, Vector};
+use crate::codegen::x86::vectors::Vectors;
+use crate::ir::masked::{Code, Counter, End, M, Target, Var};
+pub use active::add_active;
+use active::{Lies, Needs};
+use std::ops::Range;
+
+const ACTIVE: Gpr = 12;
+const VISITS: Gpr = 13;
+const FUEL: Gpr = 14;
+const ACTIVE_LANES: Gpr = 15;
+/// Bits of a mask that its pieces are collected in.
+const COLLECTED: Gpr = 8;
+/// Scratch registers of AVX-512.
+const SCRATCH: u8 = Isa::Avx512.scratch();
+const OPERAND: u8 = Isa::Avx512.operand_scratch();
+const GATHERED: u8 = 30;
+
+/// Rows of AVX2 behind those for registers during calls, in bytes from these: masks 2 and 3; the active lanes, where they have no register; lanes' indices and
+/// values.
+const MASK_ROWS: i32 = 512;
+const ACTIVE_ROWS: i32 = MASK_ROWS + 64;
+const INDEX_ROWS: i32 = ACTIVE_ROWS + ROW;
+const VALUE_ROWS: i32 = INDEX_ROWS + ROW;
+/// Rows of routines for lookups, which need none of these at the same time.
+const FORM_ROWS: i32 = INDEX_ROWS;
+const _: () = assert!(VALUE_ROWS + ROW <= SAVE_BYTES);
+/// Bytes for registers during calls, and for rows of lookups.
+const SAVE_BYTES: i32 = 64 * 34;
+const _: () = assert!(64 * forms::ROWS <= SAVE_BYTES && FORM_ROWS + Isa::Avx2.bytes() * forms::ROWS <= SAVE_BYTES);
+
+/// Where things lie in the frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// Start values, in the artifact's order.
+    pub start: i32,
+    /// Exported elements, in the artifact's order.
+    pub exports: i32,
+    /// Vectors without a register.
+    pub spills: i32,
+    /// Bytes from one of them to the next.
+    pub spill_bytes: i32,
+    /// Vectors without a register that live within a run.
+    pub slots: i32,
+    /// Registers during calls.
+    save: i32,
+    /// The numbers of a piece's lanes.
+    pub lanes: i32,
+    /// Tables of lookups.
+    pub tables: i32,
+    /// Tables of textures with mipmap levels, and rows for their lookups, if there may be any.
+    pub levels: Option<i32>,
+    /// All of it.
+    pub size: i32,
+}
+
+impl Layout {
+    /// For so many start values, exported elements, spilled vectors, how many bytes each has, and those of runs, and lookups, which may be of textures with mipmap levels.
+    pub fn new(
+        start: usize,
+        exports: usize,
+        (spills, spill_bytes, slots): (u32, i32, u32),
+        samples: usize,
+        levels: bool,
+    ) -> Self {
+        let start_at = super::lane_numbers() + ROW;
+        let exports_at = start_at + ROW * start as i32;
+        let spills_at = exports_at + ROW * exports as i32;
+        let slots_at = (spills_at + spill_bytes * spills as i32 + 31) & !31;
+        let save = (slots_at + Isa::Avx2.bytes() * slots as i32 + 63) & !63;
+        let lanes = save + SAVE_BYTES;
+        let tables = lanes + 64;
+        let behind = tables + table::BYTES * samples as i32;
+        let levels_at = (behind + 63) & !63;
+        let levels = levels.then_some(levels_at);
+        let size = levels.map_or(behind, |at| at + tables::BYTES * samples as i32 + 64 * tables::ROWS);
+        let (start, exports, spills, slots) = (start_at, exports_at, spills_at, slots_at);
+        Self { start, exports, spills, spill_bytes, slots, save, lanes, tables, levels, size }
+    }
+
+    /// The table of a lookup's texture with mipmap levels.
+    pub fn levels_of(&self, sample: i32) -> Option<i32> {
+        self.levels.map(|at| at + 64 * tables::ROWS + tables::BYTES * sample)
+    }
+}
+
+/// What the emitter is told about the program.
+pub struct Input<'a> {
+    /// Its form.
+    pub code: &'a Code,
+    /// Its instructions.
+    pub lists: &'a [Vec<Ins>],
+    /// Its lookups.
+    pub samples: &'a [Sample],
+    /// Vectors of variables.
+    pub vars: &'a [Option<Vector>],
+    /// Where vectors live.
+    pub locations: &'a Locations,
+    /// The instruction set.
+    pub isa: Isa,
+    /// The vector of the active lanes, on AVX2: their sign bits.
+    pub active: Option<Vector>,
+    /// Of each vector, whether it has a place for each piece; all that are not named have.
+    pub wide: &'a [bool],
+    /// Rows of vectors that have one of their own.
+    pub homes: &'a [Option<i32>],
+    /// The runs of each block, on AVX2.
+    pub runs: &'a [Vec<Range<usize>>],
+    /// The frame.
+    pub layout: Layout,
+    /// Registers of a vector.
+    pub pieces: u8,
+    /// Variables with start values, in order.
+    pub start: &'a [Var],
+    /// Variables that are live at the start.
+    pub live_in: Vec<Var>,
+    /// Exported elements, in order.
+    pub exports: &'a [usize],
+    /// Where their rows are when the wavefront has ended: where variables without a register live.
+    pub rows: &'a [i32],
+    /// Lookups can weigh texels.
+    pub linear: bool,
+    /// Textures can have mipmap levels, layers or faces.
+    pub levels: bool,
+    /// Passages of blocks are counted.
+    pub counts: bool,
+    /// Instructions are counted down.
+    pub fuel: bool,
+    /// Blocks that end with an iteration of a loop.
+    pub iterations: &'a [Option<Iterations>],
+    /// It calls out.
+    pub calls: bool,
+    /// Nothing may fall below the range of single precision: the code says when something has.
+    pub assumes: bool,
+}
+
+/// Instructions for where something rare has happened.
+struct Rare<'a> {
+    from: Label,
+    back: Label,
+    pieces: Range<u8>,
+    is_moved: bool,
+    body: &'a [Ins],
+}
+
+/// The instructions up to [`Ins::EndRare`].
+fn rare_body(list: &[Ins]) -> &[Ins] {
+    let end = list.iter().position(|ins| *ins == Ins::EndRare).unwrap_or(list.len());
+    &list[..end]
+}
+
+/// Code under construction.
+struct Emit<'a> {
+    input: &'a Input<'a>,
+    asm: Asm,
+    blocks: Vec<Label>,
+    bail_out: Label,
+    /// Instructions are used up.
+    spent: Label,
+    done: Label,
+    leave: Label,
+    /// Where a wavefront that comes back after a yield finds out which.
+    resume: Label,
+    /// Yields by number, and where the code goes on after them.
+    yields: Vec<(u16, Label)>,
+    rare: Vec<Rare<'a>>,
+    /// Lookups that have to call: where they begin, where they go on, and which.
+    calls: Vec<(Label, Label, Sample)>,
+    /// Lookups that weigh texels: where they begin, where they go on, where they would call, which, and their table.
+    linear: Vec<(Label, Label, Label, Sample, i32)>,
+    /// Lookups of textures with mipmap levels: where they begin, where they go on, where they would call, and which.
+    levels: Vec<(Label, Label, Label, i32)>,
+    /// Lookups by routines: where they begin, where they go on, where they would call, which, and their table.
+    others: Vec<(Label, Label, Label, Sample, i32)>,
+    /// Where whole texels are loaded, if some lookup needs it.
+    elements: Option<Label>,
+    /// Code that weighs elements, if some lookup calls it.
+    weighed: Option<Label>,
+    /// Pieces of the active lanes are in their mask registers, or in their vector.
+    is_spread: bool,
+    /// The mask whose lanes mask 1 holds, on AVX2.
+    in_mask: Option<M>,
+    /// What is made is for the piece that registers point to.
+    is_moved: bool,
+    /// Where the instructions go that belong together, when nothing is left to do for them.
+    end: Label,
+    /// The active lanes are in their general register.
+    is_whole: bool,
+    /// Where each block needs them at its beginning.
+    needs: Vec<Needs>,
+    /// The registers of other masks.
+    masks: Vec<Option<Gpr>>,
+}
+
+/// The code of a program.
+pub fn emit(input: &Input<'_>) -> Vec<u8> {
+    let mut asm = Asm::new(input.isa);
+    let blocks = input.code.blocks.iter().map(|_| asm.label()).collect();
+    let (bail_out, done, leave, resume) = (asm.label(), asm.label(), asm.label(), asm.label());
+    let spent = asm.label();
+    let lies = match (input.isa, input.active) {
+        (Isa::Avx512, _) => Lies::InMasks,
+        (Isa::Avx2, Some(_)) => Lies::InVector,
+        (Isa::Avx2, None) => Lies::Nowhere,
+    };
+    let mut emit = Emit {
+        input,
+        asm,
+        blocks,
+        bail_out,
+        spent,
+        done,
+        leave,
+        resume,
+        yields: Vec::new(),
+        rare: Vec::new(),
+        calls: Vec::new(),
+        linear: Vec::new(),
+        levels: Vec::new(),
+        others: Vec::new(),
+        elements: None,
+        weighed: None,
+        is_spread: false,
+        in_mask: None,
+        is_moved: false,
+        end: bail_out,
+        is_whole: true,
+        needs: Needs::of(lies, input.code, input.lists, input.iterations),
+        masks: masks::locations(input),
+    };
+    emit.prologue();
+    let order = order(input.code);
+    for (n, &index) in order.iter().enumerate() {
+        emit.block(index, order.get(n + 1).copied());
+    }
+    emit.slow_parts();
+    emit.epilogue();
+    emit.asm.finish()
+}
+
+/// Blocks so that one mostly stands before where it goes on.
+fn order(code: &Code) -> Vec<usize> {
+    let mut seen = vec![false; code.blocks.len()];
+    let mut after = Vec::with_capacity(code.blocks.len());
+    // Depth first; each entry: a block, and how many of its successors have been followed.
+    let mut path = vec![(0, 0)];
+    seen[0] = true;
+    while let Some((block, followed)) = path.pop() {
+        // What lanes do comes right behind; what happens when there are none, later.
+        match code.blocks[block].end.successors().nth(followed) {
+            Some(next) => {
+                path.push((block, followed + 1));
+                if !seen[next] {
+                    seen[next] = true;
+                    path.push((next, 0));
+                }
+            }
+            None => after.push(block),
+        }
+    }
+    after.reverse();
+    after
+}
+
+impl<'a> Emit<'a> {
+    fn pieces(&self) -> Range<u8> {
+        0..self.input.pieces
+    }
+
+    fn mask_at(m: M) -> i32 {
+        head::MASKS + 8 * i32::from(m.0)
+    }
+
+    fn prologue(&mut self) {
+        for register in [RBX, RBP, 12, 13, 14, 15] {
+            self.asm.push(register);
+        }
+        self.asm.move_stack(-8);
+        self.asm.move_wide(RBX, RDI);
+        self.asm.int_load(Int::Mov, true, RBP, RBX, head::UNIFORMS);
+        self.asm.int_load(Int::Mov, true, VISITS, RBX, head::VISITS);
+        self.asm.int_load(Int::Mov, true, FUEL, RBX, head::FUEL);
+        self.asm.int_load(Int::Mov, true, ACTIVE, RBX, Self::mask_at(M::ACTIVE));
+        self.asm.int_load(Int::Mov, true, ACTIVE_LANES, RBX, head::ACTIVE_LANES);
+        self.asm.mxcsr(true, RBX, head::HOST_MXCSR);
+        self.asm.mxcsr(false, RBX, head::MXCSR);
+        if !self.input.code.yields.is_empty() {
+            self.asm.int_store_imm(Int::Cmp, true, RBX, head::YIELD, 0);
+            self.asm.jump_if(Cond::NotEqual, self.resume);
+        }
+        for var in self.input.live_in.clone() {
+            let Some(vector) = self.input.vars[var.index()] else { continue };
+            let given = self.input.start.iter().position(|&v| v == var);
+            let at = |place: usize| Src::Row(self.input.layout.start + ROW * place as i32);
+            if self.input.homes.get(vector.index()).is_some_and(Option::is_some) && self.register(vector, 0).is_none() {
+                continue;
+            }
+            let src = given.map_or(Src::Literal(0), at);
+            self.pieces().for_each(|piece| self.copy(vector, src, piece));
+        }
+        self.provide(self.needs[0]);
+    }
+
+    fn epilogue(&mut self) {
+        let leave = self.leave;
+        self.asm.place(self.done);
+        self.asm.int_store(Int::Mov, true, RBX, head::ACTIVE_LANES, ACTIVE_LANES);
+        for (&export, &at) in self.input.exports.iter().zip(self.input.rows) {
+            let Some(vector) = self.input.vars[Var::export(export / 4, export % 4).index()] else { continue };
+            for piece in self.pieces() {
+                if let Some(register) = self.register(vector, piece) {
+                    let row = self.at(at, piece);
+                    self.store(register, row);
+                }
+            }
+        }
+        self.asm.int_imm(RAX, 0);
+        if self.input.assumes {
+            self.asm.mxcsr(true, RBX, head::MXCSR_BEHIND);
+            self.asm.int_load(Int::Mov, false, RAX, RBX, head::MXCSR_BEHIND);
+            self.asm.int_op_imm(Int::And, RAX, UNDERFLOW as i32);
+        }
+        self.asm.jump(leave);
+        self.asm.place(self.spent);
+        self.asm.int_imm(RAX, SPENT);
+        self.asm.jump(leave);
+        self.asm.place(self.bail_out);
+        self.asm.int_imm(RAX, 1);
+        self.asm.place(leave);
+        self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
+        self.asm.zero_upper();
+        self.asm.move_stack(8);
+        for register in [15, 14, 13, 12, RBP, RBX] {
+            self.asm.pop(register);
+        }
+        self.asm.ret();
+    }
+
+    fn block(&mut self, index: usize, next: Option<usize>) {
+        let block = &self.input.code.blocks[index];
+        let label = self.blocks[index];
+        self.asm.place(label);
+        self.active_at(index);
+        let instructions = block.tally.instructions();
+        if instructions > 0 && self.input.fuel {
+            self.asm.wide_imm(Int::Sub, FUEL, instructions as i32);
+            self.asm.jump_if(Cond::Below, self.spent);
+            self.asm.int_load(Int::Mov, true, RAX, RBX, head::STOP);
+            self.asm.int_store_imm(Int::Cmp, false, RAX, 0, 0);
+            self.asm.jump_if(Cond::NotEqual, self.bail_out);
+        }
+        if instructions > 0 && self.input.counts {
+            self.asm.int_store_imm(Int::Add, true, VISITS, 8 * index as i32, 1);
+        }
+        let input = self.input;
+        match input.runs.get(index) {
+            Some(runs) => self.runs(&input.lists[index], runs),
+            None => self.list(&input.lists[index]),
+        }
+        self.provide(Needs::behind(block.end, &self.needs));
+        let is_next = |target: Target| next.is_some_and(|next| target == Target::Block(next as u16));
+        match block.end {
+            End::Stop => self.asm.jump(self.done),
+            End::Next(target) if is_next(target) => {}
+            End::Next(target) => self.go(target),
+            End::Branch { mask, none, some } => {
+                let mut lanes = mask;
+                if let Some(iterations) = self.input.iterations[index] {
+                    let to = self.label_of(none);
+                    self.test_iterations(iterations.left, to);
+                    if iterations.lanes == M::EXISTING {
+                        // They are there as long as the wavefront runs.
+                        if !is_next(some) {
+                            self.go(some);
+                        }
+                        return;
+                    }
+                    lanes = iterations.lanes;
+                }
+                self.test_lanes(lanes);
+                if is_next(none) {
+                    let to = self.label_of(some);
+                    self.asm.jump_if(Cond::NotEqual, to);
+                } else {
+                    let to = self.label_of(none);
+                    self.asm.jump_if(Cond::Equal, to);
+                    if !is_next(some) {
+                        self.go(some);
+                    }
+                }
+            }
+        }
+    }
+
+    fn label_of(&self, target: Target) -> Label {
+        match target {
+            Target::Block(id) => self.blocks[usize::from(id)],
+            Target::Reference => self.bail_out,
+        }
+    }
+
+    fn go(&mut self, target: Target) {
+        let label = self.label_of(target);
+        self.asm.jump(label);
+    }
+
+    /// The instructions of a block.
+    fn list(&mut self, list: &'a [Ins]) {
+        let mut at = 0;
+        while at < list.len() {
+            match list[at] {
+                Ins::Split => at += 1,
+                Ins::Lir(_) => {
+                    let end = at + list[at..].iter().take_while(|ins| matches!(ins, Ins::Lir(_))).count();
+                    self.group(&list[at..end]);
+                    at = end;
+                }
+                Ins::BeginRare(check) => {
+                    let body = rare_body(&list[at + 1..]);
+                    self.rare_of_all(check, body);
+                    at += body.len() + 2;
+                }
+                Ins::BeginLanes => {
+                    let ends = |ins: &Ins| matches!(ins, Ins::EndLanes(_) | Ins::EndKeep);
+                    let end = at + list[at..].iter().take_while(|ins| !ends(ins)).count();
+                    let tests: Vec<Lir> = list[at + 1..end.min(list.len())]
+                        .iter()
+                        .filter_map(|ins| if let Ins::Lir(lir) = ins { Some(*lir) } else { None })
+                        .collect();
+                    match list.get(end) {
+                        Some(Ins::EndLanes(m)) => {
+                            self.lanes_of(&tests);
+                            self.store_mask(*m, COLLECTED);
+                        }
+                        Some(_) => self.keep(&tests),
+                        None => {}
+                    }
+                    at = end + 1;
+                }
+                ins => {
+                    self.effect(&ins);
+                    at += 1;
+                }
+            }
+        }
+    }
+
+    /// Instructions that belong together. Those that use masks are emitted piece by piece, the others one by one for all pieces.
+    fn group(&mut self, group: &[Ins]) {
+        let uses_masks = |ins: &Ins| matches!(ins, Ins::Lir(lir) if lir.uses_masks());
+        for run in group.chunk_by(|a, b| uses_masks(a) == uses_masks(b)) {
+            let lirs: Vec<Lir> =
+                run.iter().filter_map(|ins| if let Ins::Lir(lir) = ins { Some(*lir) } else { None }).collect();
+            if run.iter().any(uses_masks) {
+                for piece in self.pieces() {
+                    lirs.iter().for_each(|lir| self.line(lir, piece));
+                }
+            } else {
+                for lir in &lirs {
+                    self.pieces().for_each(|piece| self.line(lir, piece));
+                }
+            }
+        }
+    }
+
+    fn effect(&mut self, ins: &Ins) {
+        match *ins {
+            Ins::Set(dst, src, M::EXISTING) => self.pieces().for_each(|piece| self.copy(dst, src, piece)),
+            Ins::Set(dst, src, under) => {
+                self.pieces().for_each(|piece| self.set_under(dst, src, under, piece));
+            }
+            Ins::SetTwo(op, dst, a, b, under) => {
+                for piece in self.pieces() {
+                    let k = self.lane_mask(under, piece);
+                    self.two_under(op, dst, [a, b], k, piece);
+                }
+            }
+            Ins::SetFma(negated, dst, abc, under) => {
+                for piece in self.pieces() {
+                    let k = self.lane_mask(under, piece);
+                    self.fma_under(negated, dst, abc, k, piece);
+                }
+            }
+            Ins::Number(dst, m) => {
+                for piece in self.pieces() {
+                    let at = Rm::Each(RBX, Self::mask_at(m));
+                    self.make(dst, piece, |e, dst| e.asm.vector(BROADCAST, dst, 0, at));
+                }
+            }
+            Ins::Mark(export, under) => {
+                let at = head::WRITTEN + 8 * i32::from(export);
+                let lanes = self.mask_register(under, RAX);
+                self.asm.int_store(Int::Or, true, RBX, at, lanes);
+            }
+            Ins::Mask(op) => self.mask_op(op),
+            Ins::Tally(counter, weight, lanes) => {
+                let lanes = self.mask_register(lanes, RAX);
+                self.asm.wide_popcount(RAX, lanes);
+                if weight != 1 {
+                    self.asm.wide_times(RAX, RAX, weight as i32);
+                }
+                match counter {
+                    Counter::Lanes => self.asm.wide(Int::Add, ACTIVE_LANES, RAX),
+                    Counter::Lookups(input) => {
+                        self.asm.int_store(Int::Add, true, RBX, head::LOOKUPS + 8 * i32::from(input & 15), RAX);
+                    }
+                }
+            }
+            Ins::Guard(number, base, count) => {
+                self.load_mask(RAX, number);
+                self.asm.wide_imm(Int::Add, RAX, base.into());
+                self.asm.wide_imm(Int::Cmp, RAX, count.into());
+                self.asm.jump_if(Cond::AboveEqual, self.bail_out);
+            }
+            Ins::Keep(row, src, under) => {
+                self.pieces().for_each(|piece| self.store_under(row, src, under, piece));
+            }
+            Ins::Slope(dst, at, vertical) => self.slope(dst, at, vertical),
+            Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index),
+            Ins::SetRelative(to, base, index, value, under) => match self.isa() {
+                Isa::Avx512 => self.set_relative(to, base, index, value, under),
+                Isa::Avx2 => self.set_lane_by_lane(to, base, index, value, under),
+            },
+            Ins::Call(number, under) => {
+                self.whole();
+                self.call(number, under);
+            }
+            Ins::Yield(number) => {
+                self.whole();
+                self.yield_here(number);
+            }
+            Ins::Sample(number, ..) => {
+                self.whole();
+                if let Some(sample) = self.input.samples.get(usize::from(number)) {
+                    match self.isa() {
+                        Isa::Avx512 => self.sample(sample, i32::from(number)),
+                        Isa::Avx2 => self.sample_by_gathers(sample, i32::from(number)),
+                    }
+                }
+            }
+            Ins::BeginRare(_) | Ins::Again(_) | Ins::EndRare => {}
+            Ins::Also(_) | Ins::Lir(_) | Ins::Split | Ins::BeginLanes | Ins::EndLanes(_) | Ins::EndKeep => {}
+        }
+    }
+
+    fn slow_parts(&mut self) {
+        if !self.input.code.yields.is_empty() {
+            self.asm.place(self.resume);
+            for (number, label) in std::mem::take(&mut self.yields) {
+                self.asm.int_store_imm(Int::Cmp, true, RBX, head::YIELD, i32::from(number) + 1);
+                self.asm.jump_if(Cond::Equal, label);
+            }
+            self.asm.jump(self.bail_out);
+        }
+        // Lookups leave the active lanes where they have found them.
+        self.is_whole = true;
+        match self.isa() {
+            Isa::Avx512 => {
+                self.linear_lookups();
+                self.other_lookups();
+            }
+            Isa::Avx2 => {
+                self.weighed_by_gathers();
+                self.others_by_gathers();
+            }
+        }
+        self.level_lookups();
+        self.sample_calls();
+        self.elements();
+        self.rare_parts();
+    }
+
+    /// Calls out, with all registers saved and the host's MXCSR.
+    fn call(&mut self, number: u16, under: M) {
+        self.save();
+        self.load_mask(RDX, under);
+        let ours = if self.input.assumes { head::MXCSR_BEHIND } else { head::MXCSR };
+        if self.input.assumes {
+            self.asm.mxcsr(true, RBX, ours);
+        }
+        self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
+        self.asm.move_wide(RDI, RBX);
+        self.asm.int_imm(RSI, u32::from(number));
+        self.asm.zero_upper();
+        self.asm.call(RBX, head::FUNCTION);
+        self.asm.mxcsr(false, RBX, ours);
+        self.asm.test(RAX, RAX);
+        self.asm.jump_if(Cond::NotEqual, self.bail_out);
+        self.restore();
+    }
+
+    /// Leaves, so that other wavefronts of the group can catch up; the next call goes on here.
+    fn yield_here(&mut self, number: u16) {
+        self.save();
+        self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(M::ACTIVE), ACTIVE);
+        self.asm.int_store(Int::Mov, true, RBX, head::FUEL, FUEL);
+        self.asm.int_store(Int::Mov, true, RBX, head::ACTIVE_LANES, ACTIVE_LANES);
+        self.asm.int_store_imm(Int::Mov, true, RBX, head::YIELD, i32::from(number) + 1);
+        self.asm.int_imm(RAX, 2);
+        self.asm.jump(self.leave);
+        let label = self.asm.label();
+        self.asm.place(label);
+        self.yields.push((number, label));
+        self.restore();
+    }
+
+    /// Registers with vectors go to the frame.
+    fn save(&mut self) {
+        for register in self.registers() {
+            let row = self.saved(register);
+            self.store(register, row);
+        }
+    }
+
+    /// And come back.
+    fn restore(&mut self) {
+        for register in self.registers() {
+            let row = self.saved(register);
+            self.asm.vector(MOVUPS_LOAD, register, 0, row);
+        }
+        // A vector of them is among the registers, or in rows.
+        self.is_spread &= self.isa() == Isa::Avx2;
+    }
+
+    /// Registers with vectors.
+    fn registers(&self) -> Range<u8> {
+        let bundles = self.input.locations.bundles;
+        match self.isa() {
+            Isa::Avx512 => 0..bundles * self.input.pieces,
+            Isa::Avx2 => 0..bundles,
+        }
+    }
+
+    /// Where a register is during calls.
+    fn saved(&self, register: u8) -> Rm {
+        self.work_row(0, register)
+    }
+
+    /// One of the rows behind each other that begin so far behind those for registers during calls.
+    fn work_row(&self, at: i32, piece: u8) -> Rm {
+        self.at(self.input.layout.save + at, piece)
+    }
+}

@@ -1,0 +1,238 @@
+//! Where the active lanes are: in a general register, in a mask register for each piece, or in both. On AVX2 the pieces are those of a vector.
+//!
+//! Each block begins with them where its instructions, or those of blocks behind it, need them first; whoever leads there puts them there. So a loop
+//! whose lanes only leave by comparisons, and whose instructions work under masks, never moves them.
+
+use super::{ACTIVE, Emit};
+use crate::codegen::x86::allocate::Ranges;
+use crate::codegen::x86::asm::{Cond, Int, Label, OR_F32, RAX, RBX, RCX, Rm};
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir::Vector;
+use crate::codegen::x86::masked::Ins;
+use crate::codegen::x86::masked::fused::Iterations;
+use crate::codegen::x86::masked::wide::{SHL, SHR};
+use crate::codegen::x86::vectors::{Place, Vectors};
+use crate::ir::masked::{Block, Code, End, M};
+
+/// Where they are needed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Needs {
+    /// As a general register.
+    pub whole: bool,
+    /// As mask registers.
+    pub pieces: bool,
+}
+
+/// Where the pieces lie that are needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lies {
+    /// In mask registers: AVX-512.
+    InMasks,
+    /// In a vector.
+    InVector,
+    /// They are made of the general register where they are needed.
+    Nowhere,
+}
+
+impl Needs {
+    const WHOLE: Self = Self { whole: true, pieces: false };
+    const PIECES: Self = Self { whole: false, pieces: true };
+
+    const fn and(self, other: Self) -> Self {
+        Self { whole: self.whole || other.whole, pieces: self.pieces || other.pieces }
+    }
+
+    /// What each block needs at its beginning.
+    pub fn of(lies: Lies, code: &Code, lists: &[Vec<Ins>], iterations: &[Option<Iterations>]) -> Vec<Self> {
+        let mut needs = vec![Self::default(); lists.len()];
+        loop {
+            let before = needs.clone();
+            for (index, (block, list)) in code.blocks.iter().zip(lists).enumerate().rev() {
+                let mut need = Self::behind(block.end, &needs);
+                // A jump takes them where they are.
+                let mut jumps = need == Self::default()
+                    && match (iterations[index], block.end) {
+                        (Some(iterations), _) => iterations.lanes == M::ACTIVE,
+                        (None, End::Branch { mask, .. }) => mask == M::ACTIVE,
+                        (None, _) => false,
+                    };
+                for ins in list.iter().rev() {
+                    let (reads, writes) = uses(lies, ins);
+                    if writes {
+                        (need, jumps) = (Self::default(), false);
+                    }
+                    if let Some(reads) = reads {
+                        (need, jumps) = (need.and(reads), false);
+                    }
+                }
+                needs[index] = if jumps { Self::WHOLE } else { need };
+            }
+            if needs == before {
+                return needs;
+            }
+        }
+    }
+
+    /// What the blocks need that a block goes on to.
+    pub fn behind(end: End, needs: &[Self]) -> Self {
+        end.successors().fold(Self::default(), |need, next| need.and(needs[next]))
+    }
+}
+
+/// Adds a vector for the active lanes, if the code for AVX2 uses one: where there are loops.
+pub fn add_active(
+    ranges: &mut Ranges,
+    code: &Code,
+    lists: &[Vec<Ins>],
+    iterations: &[Option<Iterations>],
+) -> Option<Vector> {
+    let is_worth_it = |(block, list): (&Block, &Vec<Ins>)| block.loops > 0 || list.contains(&Ins::EndKeep);
+    if !code.blocks.iter().zip(lists).any(is_worth_it) {
+        return None;
+    }
+    let needs = Needs::of(Lies::InVector, code, lists, iterations);
+    let mut vector = None;
+    let mut first = 0;
+    for ((block, list), need) in code.blocks.iter().zip(lists).zip(&needs) {
+        let end = first + list.len() + 2;
+        let uses = list.iter().filter(|ins| uses(Lies::InVector, ins).0.is_some_and(|need| need.pieces)).count() as u64;
+        if uses > 0 || need.pieces || Needs::behind(block.end, &needs).pieces {
+            let vector = *vector.get_or_insert_with(|| ranges.vector());
+            ranges.weigh(vector, uses << (3 * block.loops.min(8)));
+            ranges.add(vector, first, end);
+        }
+        first = end;
+    }
+    vector
+}
+
+/// Where an instruction reads the active lanes, and whether they are somewhere else behind it.
+fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
+    let whole = |reads: bool| reads.then_some(Needs::WHOLE);
+    match *ins {
+        // It goes from lane to lane.
+        Ins::SetRelative(.., under) if lies != Lies::InMasks => (whole(under == M::ACTIVE), false),
+        Ins::Set(.., under) | Ins::Keep(.., under) if lies == Lies::Nowhere => (whole(under == M::ACTIVE), false),
+        Ins::Set(.., under)
+        | Ins::SetTwo(.., under)
+        | Ins::SetFma(.., under)
+        | Ins::SetRelative(.., under)
+        | Ins::Keep(.., under) => ((under == M::ACTIVE).then_some(Needs::PIECES), false),
+        Ins::EndKeep => (Some(Needs::PIECES), true),
+        Ins::Mark(_, under) => (whole(under == M::ACTIVE), false),
+        Ins::Tally(_, _, lanes) => (whole(lanes == M::ACTIVE), false),
+        Ins::Mask(op) => (whole(op.reads().contains(&Some(M::ACTIVE))), op.writes() == M::ACTIVE),
+        Ins::EndLanes(m) => (None, m == M::ACTIVE),
+        // These change mask registers.
+        Ins::Call(..) | Ins::Sample(..) | Ins::Yield(_) => (whole(true), true),
+        Ins::Lir(_)
+        | Ins::Split
+        | Ins::BeginRare(_)
+        | Ins::Again(_)
+        | Ins::EndRare
+        | Ins::Guard(..)
+        | Ins::GetRelative(..)
+        | Ins::Number(..)
+        | Ins::BeginLanes
+        | Ins::Slope(..)
+        | Ins::Also(_) => (None, false),
+    }
+}
+
+impl Emit<'_> {
+    /// A block begins.
+    pub(super) fn active_at(&mut self, index: usize) {
+        (self.is_whole, self.is_spread) = (self.needs[index].whole, self.needs[index].pieces);
+    }
+
+    /// Puts the active lanes where they are needed.
+    pub(super) fn provide(&mut self, need: Needs) {
+        if need.whole {
+            self.whole();
+        }
+        if need.pieces {
+            self.spread();
+        }
+    }
+
+    /// The active lanes are in their general register. Changes rcx.
+    pub(super) fn whole(&mut self) {
+        if self.is_whole {
+            return;
+        }
+        let lanes = self.isa().lanes() as u8;
+        for piece in self.pieces() {
+            let to = if piece == 0 { ACTIVE } else { RCX };
+            match self.isa() {
+                Isa::Avx512 => self.asm.mask_to(to, 4 + piece),
+                Isa::Avx2 => {
+                    let signs = self.active_signs(piece, self.isa().scratch());
+                    self.asm.signs(to, signs);
+                }
+            }
+            if piece > 0 {
+                self.asm.wide_shift(SHL, RCX, lanes * piece);
+                self.asm.wide(Int::Or, ACTIVE, RCX);
+            }
+        }
+        self.is_whole = true;
+    }
+
+    /// The active lanes of each piece are in its mask register. Changes rax.
+    pub(super) fn spread(&mut self) {
+        if self.is_spread {
+            return;
+        }
+        self.is_spread = true;
+        if self.isa() == Isa::Avx2 {
+            return self.spread_active();
+        }
+        for piece in self.pieces() {
+            self.asm.wide(Int::Mov, RAX, ACTIVE);
+            if piece > 0 {
+                self.asm.wide_shift(SHR, RAX, 16 * piece);
+            }
+            self.asm.mask_from(4 + piece, RAX);
+        }
+    }
+
+    /// Looks whether a lane of a mask is there: equal where none is.
+    pub(super) fn test_lanes(&mut self, m: M) {
+        if m != M::ACTIVE || self.is_whole {
+            let register = self.mask_register(m, RAX);
+            return self.asm.wide_test(register, register);
+        }
+        if self.isa() == Isa::Avx2 {
+            let mut all = self.active_signs(0, self.isa().scratch());
+            for piece in self.pieces().skip(1) {
+                let last = match self.active_place(piece) {
+                    Place::Register(register) => Rm::Reg(register),
+                    Place::Memory(row) => row,
+                    Place::Nowhere => continue,
+                };
+                self.asm.vector(OR_F32, self.isa().scratch(), all, last);
+                all = self.isa().scratch();
+            }
+            self.asm.signs(RAX, all);
+            return self.asm.test(RAX, RAX);
+        }
+        match self.input.pieces {
+            1 => self.asm.mask_test(4),
+            2 => self.asm.mask_test_two(4, 5),
+            _ => {
+                self.asm.mask_or(1, 4, 5);
+                self.asm.mask_or(2, 6, 7);
+                self.asm.mask_test_two(1, 2);
+            }
+        }
+    }
+
+    /// Goes to `none` when no iteration is left.
+    pub(super) fn test_iterations(&mut self, left: M, none: Label) {
+        match self.mask_location(left) {
+            Some(register) => self.asm.wide_test(register, register),
+            None => self.asm.int_store_imm(Int::Cmp, true, RBX, Self::mask_at(left), 0),
+        }
+        self.asm.jump_if(Cond::Equal, none);
+    }
+}

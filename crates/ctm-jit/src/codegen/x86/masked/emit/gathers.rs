@@ -1,0 +1,450 @@
+//! Lookups of texels and of items of buffers on AVX2: a gather for each element, four where texels are weighed, in a loop over the pieces.
+//!
+//! What is looked up is found as with AVX-512 (`lookups`). A lookup reads and makes rows, where vectors have registers those of a call, so it may use any registers: it saves the ones that vectors
+//! have. Whether it leaves for a call it decides with scratch registers alone.
+//!
+//! | register | holds |
+//! |---|---|
+//! | rsi, rdi | the frame, moved by a piece's bytes of rows, and by those of masks (`pieces`) |
+//! | rdx | what is looked up |
+
+use super::{ACTIVE, Emit, FORM_ROWS};
+use crate::codegen::x86::asm::{
+    ADD, ADD_I32, AND, BROADCAST, CMP_F32, Cond, EQUAL_I32, Int, Label, MIN_U32, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32,
+    PERMUTE_IN_QUAD, RAX, RBX, RCX, RDI, RDX, Rm, SHIFT_IMM, SUB, V, XOR,
+};
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir::{Lir, Src, Vector};
+use crate::codegen::x86::masked::facts::NOT_LESS;
+use crate::codegen::x86::masked::forms::{self, Names};
+use crate::codegen::x86::masked::{Looked, Sample, UNCOMPARED, What, argument, result, table};
+use crate::codegen::x86::texels::{Axis, REPEATS_BELOW, clamped};
+use crate::codegen::x86::vectors::{Access, Place, Vectors};
+use crate::ir::masked::M;
+use ctm_exec::float::SIGN;
+
+/// Masks.
+const MASK: u8 = Isa::Avx2.mask_scratch();
+/// Coordinates, then indices: the second one is not a scratch register.
+const X: u8 = Isa::Avx2.operand_scratch();
+const Y: u8 = 12;
+/// What is the same in all lanes.
+const EACH: u8 = Isa::Avx2.scratch();
+/// Texels of the first row, and what is had of them meanwhile.
+const FIRST: u8 = 11;
+const OTHER: u8 = 10;
+/// The lanes that find something.
+const FOUND: u8 = 9;
+/// Weights along x and y.
+const WEIGHTS: [u8; 2] = [9, 8];
+/// Columns left and right, rows above and below.
+const SIDES: [[u8; 2]; 2] = [[7, 6], [5, 4]];
+/// Texels of the second row, and right of either.
+const SECOND: u8 = 3;
+const BESIDE: u8 = 2;
+/// The extension of vector shifts to the left.
+const SHIFT_LEFT: u8 = 6;
+/// That of those to the right that keep the sign.
+pub(super) const SHIFT_RIGHT_SIGNED: u8 = 4;
+
+impl Emit<'_> {
+    /// A lookup.
+    pub(super) fn sample_by_gathers(&mut self, sample: &Sample, number: i32) {
+        let at = self.table_of(number);
+        let (from, back) = (self.asm.label(), self.asm.label());
+        self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 0);
+        self.asm.jump_if(Cond::Equal, from);
+        let read: &[usize] = match sample.looked {
+            Looked::Nearest { .. } if self.input.levels => &[0, 1, 2, 3],
+            Looked::Nearest { what: What::Compared, .. } => &[0, 1, 3],
+            Looked::Load { .. } if sample.at[3] != Src::Literal(0) => &[0, 1, 3],
+            Looked::Nearest { .. } | Looked::Load { .. } | Looked::Sizes => &[0, 1],
+            Looked::Item { .. } => &[0],
+        };
+        for &n in read {
+            if !self.has_register(sample.at[n]) {
+                continue;
+            }
+            self.pieces().for_each(|piece| self.line(&Lir::Store(argument(n), sample.at[n]), piece));
+        }
+        // Masks are looked at where they lie in the frame; programs with lookups have no others in registers.
+        if sample.under == M::ACTIVE {
+            self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(M::ACTIVE), ACTIVE);
+        }
+        if sample.looked.needs_levels() {
+            self.only_levels(number, back, from);
+        } else if matches!(sample.looked, Looked::Nearest { .. }) {
+            let linear = if self.input.linear { self.asm.label() } else { from };
+            self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 2);
+            self.asm.jump_if(Cond::Equal, linear);
+            self.other(sample, number, back, from);
+            if self.input.linear {
+                self.linear.push((linear, back, from, *sample, at));
+            }
+        }
+        match sample.looked {
+            _ if sample.looked.needs_levels() => {}
+            Looked::Nearest { .. } | Looked::Sizes => self.nearest_by_gathers(sample, at, from),
+            Looked::Load { offset } => self.load_by_gathers(sample, offset, at, from),
+            Looked::Item { dwords, one } => self.item_by_gathers(sample, (dwords, one), at),
+        }
+        self.found(sample);
+        self.asm.place(back);
+        self.calls.push((from, back, *sample));
+    }
+
+    /// Does something for each piece with registers from this number on, which vectors may have.
+    pub(super) fn with_registers(&mut self, first: u8, body: impl FnOnce(&mut Self)) {
+        let saved = first..self.registers().end.max(first);
+        for register in saved.clone() {
+            let row = self.saved(register);
+            self.store(register, row);
+        }
+        self.each_piece(body);
+        for register in saved {
+            let row = self.saved(register);
+            self.asm.vector(MOVUPS_LOAD, register, 0, row);
+        }
+    }
+
+    fn has_register(&self, src: Src) -> bool {
+        matches!(self.access(src, 0), Access::Register(_))
+    }
+
+    /// Takes what a lookup has found from the rows of results, where it is to be in registers.
+    pub(super) fn found(&mut self, sample: &Sample) {
+        for (element, dst) in sample.dst.into_iter().enumerate() {
+            let Some(dst) = dst.filter(|&dst| self.has_register(Src::Vector(dst))) else { continue };
+            self.pieces().for_each(|piece| self.copy(dst, Src::Row(result(element)), piece));
+        }
+    }
+
+    /// A dword of the frame's in all lanes.
+    fn each(&mut self, offset: i32) -> Rm {
+        self.asm.vector(BROADCAST, EACH, 0, Rm::Each(RBX, offset));
+        Rm::Reg(EACH)
+    }
+
+    /// `to = op(a, a dword of the frame's)`.
+    fn with_each(&mut self, op: V, to: u8, a: u8, offset: i32) {
+        let each = self.each(offset);
+        self.asm.vector(op, to, a, each);
+    }
+
+    /// A coordinate, or what stands in its place: from the row where it lies, or where it has been put.
+    pub(super) fn load_argument(&mut self, to: u8, sample: &Sample, number: usize) {
+        let src = sample.at[number];
+        let src = if self.has_register(src) { Src::Row(argument(number)) } else { src };
+        self.is_moved = true;
+        self.load_into(to, src, 0);
+        self.is_moved = false;
+    }
+
+    /// Stores an element in its row, or where it is taken from.
+    pub(super) fn store_element(&mut self, from: u8, sample: &Sample, element: i32) {
+        let Some(dst) = sample.dst[element as usize] else { return };
+        self.is_moved = true;
+        let row = match self.place(dst, 0) {
+            Place::Memory(row) => row,
+            Place::Register(_) | Place::Nowhere => self.at(result(element as usize), 0),
+        };
+        self.is_moved = false;
+        self.store(from, row);
+    }
+
+    /// A coordinate in texels.
+    fn texel_coordinate(&mut self, sample: &Sample, axis: usize, at: i32, to: u8) {
+        self.load_argument(to, sample, axis);
+        let Looked::Nearest { unnormalised, offset, .. } = sample.looked else { return };
+        if !unnormalised[axis] {
+            self.with_each(MUL, to, to, at + table::SIZE + 4 * axis as i32);
+        }
+        if offset[axis] != 0.0 {
+            self.asm.vector(ADD, to, to, Rm::Literal(offset[axis].to_bits()));
+        }
+    }
+
+    /// Goes to `from` when the mask holds in a lane that looks up.
+    fn leave_if(&mut self, sample: &Sample, from: Label) {
+        self.asm.signs(RAX, MASK);
+        self.asm.load_byte(RCX, false, RDI, Self::mask_at(sample.under));
+        self.asm.test(RAX, RCX);
+        self.asm.jump_if(Cond::NotEqual, from);
+    }
+
+    /// Goes to `from` where a coordinate that repeats is too large, before anything has been written, so that a call can still do everything.
+    pub(super) fn bound_by_signs(&mut self, sample: &Sample, (at, axes): (i32, usize), from: Label, routine: bool) {
+        let Looked::Nearest { unnormalised, .. } = sample.looked else { return };
+        for axis in (0..axes).filter(|&axis| routine || !unnormalised[axis]) {
+            let fine = self.asm.label();
+            self.asm.int_store_imm(Int::Cmp, false, RBX, at + table::PERIOD + 4 * axis as i32, 0);
+            self.asm.jump_if(Cond::Equal, fine);
+            self.each_piece(|e| {
+                e.texel_coordinate(sample, axis, at, X);
+                e.asm.vector(AND, X, X, Rm::Literal(!SIGN));
+                e.asm.vex(CMP_F32, MASK, X, Rm::Literal(REPEATS_BELOW.to_bits()), Some(NOT_LESS));
+                e.leave_if(sample, from);
+            });
+            self.asm.place(fine);
+        }
+    }
+
+    /// A coordinate as the number of a column or row.
+    fn wrapped_by_signs(&mut self, sample: &Sample, axis: usize, at: i32, u: u8) {
+        if let Looked::Nearest { unnormalised, .. } = sample.looked
+            && !unnormalised[axis]
+        {
+            self.repeat_by_signs(axis as i32, at, u);
+        }
+        let last = self.each(at + table::LAST + 4 * axis as i32);
+        clamped(&mut self.asm, u, u, last);
+    }
+
+    /// Where coordinates repeat, the one of the first period, and behind the edge its mirror image.
+    fn repeat_by_signs(&mut self, axis: i32, at: i32, u: u8) {
+        let each = |place: i32| Rm::Each(RBX, at + place + 4 * axis);
+        let done = self.asm.label();
+        self.asm.int_store_imm(Int::Cmp, false, RBX, at + table::PERIOD + 4 * axis, 0);
+        self.asm.jump_if(Cond::Equal, done);
+        let of_axis = Axis {
+            size: each(table::SIZE),
+            last: each(table::LAST),
+            period: each(table::PERIOD),
+            inverse: each(table::INVERSE),
+        };
+        self.texels().floor(u, u);
+        self.texels().repeat(u, OTHER, &of_axis);
+        self.texels().mirror(u, OTHER, &of_axis);
+        self.asm.place(done);
+    }
+
+    /// `x = 4 * (x + y * columns)`: where a texel's dwords begin.
+    fn texel_index(&mut self, at: i32) {
+        self.with_each(MUL_I32, Y, Y, at + table::WIDTH);
+        self.asm.vector(ADD_I32, X, X, Rm::Reg(Y));
+        self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, X, Rm::Reg(X), Some(2));
+    }
+
+    /// Dwords of texels in all lanes.
+    fn gather_all(&mut self, to: u8, element: i32) {
+        self.asm.vector(EQUAL_I32, MASK, MASK, Rm::Reg(MASK));
+        self.asm.vector(XOR, to, to, Rm::Reg(to));
+        self.asm.gather_by_signs(to, MASK, RDX, X, 4 * element);
+    }
+
+    /// The elements whose first dwords have the numbers in x, as the routines for elements leave them.
+    pub(super) fn gather_elements(&mut self) {
+        let [x, second, third, fourth] = Names::of(Isa::Avx2).channels();
+        for (element, register) in (0..).zip([EACH, second, third, fourth]) {
+            self.gather_all(register, element);
+        }
+        self.asm.vector(MOVAPS, x, 0, Rm::Reg(EACH));
+    }
+
+    /// Compares texels with reference values, in place. Changes x and y.
+    fn compare_by_signs(&mut self, sample: &Sample, at: i32, texels: u8) {
+        self.load_argument(Y, sample, 3);
+        let outcomes = [0, 4, 8, 12].map(|n| Rm::Each(RBX, at + table::COMPARED + n));
+        self.texels().compare(X, texels, Rm::Reg(Y), outcomes, MASK);
+        self.asm.vector(MOVAPS, texels, 0, Rm::Reg(X));
+    }
+
+    /// The elements that are looked up, and a row for each.
+    fn elements_of(sample: &Sample) -> impl Iterator<Item = i32> + use<> {
+        let count = if sample.looked.compares() { 1 } else { 4 };
+        let dst = sample.dst;
+        (0..).zip(dst).take(count).filter_map(|(element, dst)| dst.map(|_| element))
+    }
+
+    /// What the other elements of a comparison are.
+    pub(super) fn uncompared_rows(&mut self, sample: &Sample) {
+        if !sample.looked.compares() {
+            return;
+        }
+        for element in (1..4).filter(|&element| sample.dst[element].is_some()) {
+            self.load_rm(FIRST, Rm::Literal(UNCOMPARED[element]), 0);
+            self.store_element(FIRST, sample, element as i32);
+        }
+    }
+
+    /// The nearest texels: coordinates clamped to the texture.
+    fn nearest_by_gathers(&mut self, sample: &Sample, at: i32, from: Label) {
+        self.bound_by_signs(sample, (at, 2), from, false);
+        self.begin(sample, at);
+        self.with_registers(OTHER, |e| {
+            for (axis, to) in [X, Y].into_iter().enumerate() {
+                e.texel_coordinate(sample, axis, at, to);
+                e.wrapped_by_signs(sample, axis, at, to);
+            }
+            e.texel_index(at);
+            for element in Self::elements_of(sample) {
+                e.gather_all(FIRST, element);
+                if sample.looked.compares() {
+                    e.compare_by_signs(sample, at, FIRST);
+                }
+                e.store_element(FIRST, sample, element);
+            }
+            e.uncompared_rows(sample);
+        });
+    }
+
+    /// Lookups that weigh four texels, along x, then along y.
+    pub(super) fn weighed_by_gathers(&mut self) {
+        for (begin, back, from, sample, at) in std::mem::take(&mut self.linear) {
+            self.asm.place(begin);
+            self.bound_by_signs(&sample, (at, 2), from, false);
+            self.begin(&sample, at);
+            self.with_registers(BESIDE, |e| e.weigh_by_gathers(&sample, at));
+            self.found(&sample);
+            self.asm.jump(back);
+        }
+    }
+
+    /// Lookups by routines.
+    pub(super) fn others_by_gathers(&mut self) {
+        let names = Names::of(Isa::Avx2);
+        for (begin, back, from, sample, number) in std::mem::take(&mut self.others) {
+            let at = self.table_of(number);
+            self.begin_other(number, [begin, back, from]);
+            self.bound_by_signs(&sample, (at, 2), from, true);
+            self.begin(&sample, at);
+            self.begin_routine(number, FORM_ROWS);
+            self.with_registers(Names::FIRST, |e| {
+                e.texel_coordinate(&sample, 0, at, names.x);
+                e.texel_coordinate(&sample, 1, at, names.y);
+                e.asm.call(forms::TABLE, table::ROUTINE);
+                for (register, element) in names.channels().into_iter().zip(0..) {
+                    e.store_element(register, &sample, element);
+                }
+            });
+            self.found(&sample);
+            self.asm.jump(back);
+        }
+    }
+
+    /// One piece of that.
+    fn weigh_by_gathers(&mut self, sample: &Sample, at: i32) {
+        for (axis, weight) in WEIGHTS.into_iter().enumerate() {
+            let [low, high] = SIDES[axis];
+            self.texel_coordinate(sample, axis, at, X);
+            self.texels().split(X, low, high);
+            self.asm.vector(MOVAPS, weight, 0, Rm::Reg(X));
+            for side in [low, high] {
+                self.wrapped_by_signs(sample, axis, at, side);
+                if axis == 1 {
+                    self.with_each(MUL_I32, side, side, at + table::WIDTH);
+                }
+            }
+        }
+        for element in Self::elements_of(sample) {
+            for (below, left) in SIDES[1].into_iter().zip([FIRST, SECOND]) {
+                for (column, to) in SIDES[0].into_iter().zip([left, BESIDE]) {
+                    self.asm.vector(ADD_I32, X, column, Rm::Reg(below));
+                    self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, X, Rm::Reg(X), Some(2));
+                    self.gather_all(to, element);
+                    if sample.looked.compares() {
+                        self.compare_by_signs(sample, at, to);
+                    }
+                }
+                self.texels().mix(left, BESIDE, Rm::Reg(WEIGHTS[0]));
+            }
+            self.texels().mix(FIRST, SECOND, Rm::Reg(WEIGHTS[1]));
+            self.texels().one_nan(FIRST);
+            self.store_element(FIRST, sample, element);
+        }
+        self.uncompared_rows(sample);
+    }
+
+    /// `found = x < a dword of the frame's`, unsigned, and in that register already if `also`. The dword is not 0.
+    fn below(&mut self, x: u8, offset: i32, also: bool) {
+        let size = self.each(offset);
+        self.load_rm(MASK, size, 0);
+        self.asm.vector(ADD_I32, MASK, MASK, Rm::Literal(u32::MAX));
+        self.asm.vector(MIN_U32, MASK, MASK, Rm::Reg(x));
+        if also {
+            self.asm.vector(EQUAL_I32, MASK, MASK, Rm::Reg(x));
+            self.asm.vector(AND, FOUND, FOUND, Rm::Reg(MASK));
+        } else {
+            self.asm.vector(EQUAL_I32, FOUND, MASK, Rm::Reg(x));
+        }
+    }
+
+    /// Dwords at indices (of dwords, or of `bytes`) in the lanes that find something, 0 in others.
+    fn gather_found(&mut self, sample: &Sample, bytes: bool, element: i32) {
+        self.asm.vector(MOVAPS, MASK, 0, Rm::Reg(FOUND));
+        self.asm.vector(XOR, FIRST, FIRST, Rm::Reg(FIRST));
+        if bytes {
+            self.asm.gather_bytes_by_signs(FIRST, MASK, RDX, X, 4 * element);
+        } else {
+            self.asm.gather_by_signs(FIRST, MASK, RDX, X, 4 * element);
+        }
+        self.store_element(FIRST, sample, element);
+    }
+
+    /// `LD`: texels by whole numbers, zeros outside.
+    fn load_by_gathers(&mut self, sample: &Sample, offset: [i32; 3], at: i32, from: Label) {
+        if sample.at[3] != Src::Literal(0) {
+            // Other levels are for the call, before anything has been written.
+            self.each_piece(|e| {
+                e.load_argument(X, sample, 3);
+                e.asm.vector(EQUAL_I32, MASK, X, Rm::Literal(0));
+                e.asm.vector(XOR, MASK, MASK, Rm::Literal(u32::MAX));
+                e.leave_if(sample, from);
+            });
+        }
+        self.begin(sample, at);
+        self.with_registers(FOUND, |e| {
+            let sizes = [table::WIDTH, table::HEIGHT];
+            for (axis, to) in [X, Y].into_iter().enumerate() {
+                e.load_argument(to, sample, axis);
+                if offset[axis] != 0 {
+                    e.asm.vector(ADD_I32, to, to, Rm::Literal(offset[axis].cast_unsigned()));
+                }
+                e.below(to, at + sizes[axis], axis == 1);
+            }
+            e.texel_index(at);
+            Self::elements_of(sample).for_each(|element| e.gather_found(sample, false, element));
+        });
+    }
+
+    /// A vertex fetch: items by whole numbers, zeros outside.
+    fn item_by_gathers(&mut self, sample: &Sample, (dwords, one): (u8, u32), at: i32) {
+        self.begin(sample, at);
+        self.with_registers(FOUND, |e| {
+            e.load_argument(X, sample, 0);
+            e.with_each(ADD_I32, X, X, at + table::FIRST);
+            e.below(X, at + table::HEIGHT, false);
+            e.with_each(MUL_I32, X, X, at + table::WIDTH);
+            for element in Self::elements_of(sample) {
+                if element < i32::from(dwords) {
+                    e.gather_found(sample, true, element);
+                } else {
+                    let bits = if element == 3 { one } else { 0 };
+                    e.asm.vector(AND, FIRST, FOUND, Rm::Literal(bits));
+                    e.store_element(FIRST, sample, element);
+                }
+            }
+        });
+    }
+
+    /// By what a coordinate differs in each quad of a piece; 0 where a quad is not complete.
+    pub(super) fn slope_of_piece(&mut self, dst: Vector, at: Src, vertical: bool, piece: u8) {
+        let at = self.reg(at, piece, X);
+        self.slope_by_signs(at, piece, vertical);
+        self.make(dst, piece, |e, dst| e.asm.vector(AND, dst, X, Rm::Reg(MASK)));
+    }
+
+    /// By what a register differs in each quad of a piece, in x; the mask has the lanes whose quads are complete.
+    pub(super) fn slope_by_signs(&mut self, at: u8, piece: u8, vertical: bool) {
+        let other = if vertical { 2 } else { 1 };
+        self.asm.instruction(PERMUTE_IN_QUAD, EACH, 0, Rm::Reg(at), Some(0x55 * other));
+        self.asm.instruction(PERMUTE_IN_QUAD, X, 0, Rm::Reg(at), Some(0));
+        self.asm.vector(SUB, X, EACH, Rm::Reg(X));
+        self.texels().one_nan(X);
+        // Whether each quad has its other lane, in the lane that compares.
+        self.spread_piece(M::EXISTING, piece, MASK);
+        self.in_mask = None;
+        self.asm.instruction(PERMUTE_IN_QUAD, MASK, 0, Rm::Reg(MASK), Some(0x55 * other));
+        self.asm.instruction(SHIFT_IMM, SHIFT_RIGHT_SIGNED, MASK, Rm::Reg(MASK), Some(31));
+    }
+}

@@ -1,0 +1,892 @@
+//! Lookups of textures with mipmap levels, slices, layers or faces, with borders and comparisons: as `ctm_exec::r700::sample` does them, a piece at once.
+//!
+//! They stand aside of the program, as they are long: for each lookup one routine, which is called for each piece of a wavefront with the coordinates in rows.
+//! What kind of texture it is, is seen when it runs.
+
+use super::Emit;
+use super::gathers::SHIFT_RIGHT_SIGNED;
+use super::lookups::SHIFT_LEFT;
+use crate::codegen::x86::asm::{
+    ADD, ADD_I32, AND, BROADCAST, CMP_F32, CMP_U32, CVT_F32_I32, CVT_I32_F32, Cond, EQUAL_I32, EXPONENT, FMADD213,
+    FMADD231, FRACTION, Int, Label, MAX, MIN, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32, OR, PERMUTE, PERMUTE_IN_QUAD, RAX,
+    RBX, RCX, ROUND_SCALE, RSI, Rm, SHIFT_IMM, SUB, SUB_I32, XOR,
+};
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir::Src;
+use crate::codegen::x86::masked::facts::{EQUAL, GREATER, NOT_EQUAL, NOT_LESS};
+use crate::codegen::x86::masked::forms::Names;
+use crate::codegen::x86::masked::levels::{of_level, of_texture, rows};
+use crate::codegen::x86::masked::wide::SHR;
+use crate::codegen::x86::masked::{Looked, Sample, What, gradient};
+use crate::codegen::x86::texels::{Axis, clamped};
+use crate::codegen::x86::vectors::Vectors;
+use crate::ir::masked::{Fetch, M};
+use crate::launch::wavefronts::wave::CUBE;
+use ctm_exec::float::{HALF, INFINITY, ONE, SIGN};
+use ctm_exec::r700::sample::FACES;
+use ctm_exec::r700::texture::Detail;
+use ctm_exec::transcendental::LN2_POLYNOMIAL;
+
+/// Where lanes are marked on AVX2.
+const MASK: u8 = Isa::Avx2.mask_scratch();
+/// A comparison that always holds.
+const ALWAYS: u8 = 0x0f;
+/// The bits of 0.75.
+const THREE_QUARTERS: u32 = 0x3f40_0000;
+/// Channels of a texel.
+const CHANNELS: i32 = 4;
+/// Roundings: to the nearest whole number, ties to even; to the one below.
+const NEAREST: u8 = 8;
+const BELOW: u8 = 9;
+/// Unsigned less.
+const LESS: u8 = 1;
+/// Bytes of a table from the numbers of one axis to those of the next.
+const PER_AXIS: i32 = 64 * of_level::PER_AXIS;
+
+/// How a routine looks up.
+struct Routine {
+    unnormalised: [bool; 3],
+    offset: [f32; 3],
+    what: What,
+    detail: Detail,
+    /// Some instruction chooses a cube of an array.
+    cubes: bool,
+    /// Its table.
+    of: i32,
+    /// Rows to work on.
+    rows: i32,
+}
+
+impl Routine {
+    fn row(&self, number: i32) -> Rm {
+        Rm::Row(RBX, self.rows + 64 * number)
+    }
+
+    /// What the table has for the level of each lane.
+    fn at_level(&self, number: i32) -> Rm {
+        self.row(rows::OF_LEVEL + number)
+    }
+
+    /// A number of the texture.
+    fn each(&self, offset: i32) -> Rm {
+        Rm::Each(RBX, self.of + offset)
+    }
+
+    /// Where the lanes beyond the border are noted, of the low or the high side along an axis.
+    fn beyond(&self, axis: i32, high: i32) -> i32 {
+        self.rows + 64 * (rows::BEYOND + 2 * axis + high)
+    }
+
+    /// Where the lanes that weigh texels are noted: their bits, on AVX2 a row.
+    fn linear(&self, isa: Isa) -> i32 {
+        self.rows + if isa == Isa::Avx512 { rows::LINEAR } else { 64 * rows::LINEAR_LANES }
+    }
+
+    /// Whether gradients are set (`true`) or computed in quads, if there are any.
+    fn gradients(&self) -> Option<bool> {
+        match self.detail {
+            Detail::Computed { set } | Detail::Biased { set } => Some(set),
+            Detail::Given | Detail::Zero => None,
+        }
+    }
+
+    /// Channels that are found.
+    fn channels(&self) -> i32 {
+        if self.what == What::Texels { CHANNELS } else { 1 }
+    }
+}
+
+impl Emit<'_> {
+    /// The lookups, and the routines that they call.
+    pub(super) fn level_lookups(&mut self) {
+        let Some(work) = self.input.layout.levels else { return };
+        let cubes = self.input.code.fetches.iter().any(Fetch::sets_cube);
+        for (begin, back, from, number) in std::mem::take(&mut self.levels) {
+            let sample = self.input.samples[number as usize];
+            let Some(of) = self.input.layout.levels_of(number) else { continue };
+            let (unnormalised, offset, what, detail) = match sample.looked {
+                Looked::Nearest { unnormalised, offset, what, detail } => (unnormalised, offset, what, detail),
+                _ => ([true; 3], [0.0; 3], What::Texels, Detail::Zero),
+            };
+            let routine = Routine { unnormalised, offset, what, detail, cubes, of, rows: work };
+            let label = self.asm.label();
+            self.pieces_of(&sample, number, &routine, [begin, back, from, label]);
+            self.asm.place(label);
+            match sample.looked {
+                Looked::Load { offset } => self.load_at_level(&routine, offset),
+                Looked::Sizes => self.sizes(&routine),
+                Looked::Nearest { .. } | Looked::Item { .. } => self.routine(&routine),
+            }
+        }
+    }
+
+    fn pieces_of(&mut self, sample: &Sample, number: i32, routine: &Routine, [begin, back, from, label]: [Label; 4]) {
+        let (at, v) = (self.table_of(number), self.names());
+        self.asm.place(begin);
+        self.is_spread = false;
+        // Other levels are smaller: their coordinates are larger by the offset at most, which the bound leaves room for.
+        match self.isa() {
+            Isa::Avx512 => self.bound(sample, (at, 3), from, false),
+            Isa::Avx2 => self.bound_by_signs(sample, (at, 3), from, false),
+        }
+        if routine.gradients() == Some(false) {
+            self.one_face(sample, routine, from);
+        }
+        self.begin(sample, at);
+        let found = if routine.what == What::Compared { 1 } else { CHANNELS };
+        match self.isa() {
+            Isa::Avx512 => {
+                for piece in self.pieces() {
+                    for (n, src) in (0..).zip(sample.at) {
+                        let register = self.reg(src, piece, v.x);
+                        self.store(register, routine.row(rows::AT + n));
+                    }
+                    self.take_set(routine, |e, row| e.at(row, piece));
+                    self.load_mask(RAX, M::EXISTING);
+                    if piece > 0 {
+                        self.asm.wide_shift(SHR, RAX, 16 * piece);
+                    }
+                    self.asm.int_store(Int::Mov, true, RBX, routine.rows + rows::EXISTING, RAX);
+                    self.asm.call_label(label);
+                    for (n, dst) in (0..found).zip(sample.dst) {
+                        let Some(dst) = dst else { continue };
+                        self.asm.vector(MOVUPS_LOAD, v.x, 0, routine.row(rows::FOUND + n));
+                        self.put(dst, piece, v.x);
+                    }
+                    if routine.what == What::Compared {
+                        self.uncompared(sample, piece);
+                    }
+                }
+            }
+            Isa::Avx2 => {
+                self.with_registers(Names::FIRST, |e| {
+                    for n in 0..4 {
+                        e.load_argument(v.x, sample, n);
+                        e.store(v.x, routine.row(rows::AT + n as i32));
+                    }
+                    e.take_set(routine, |_, row| Rm::Row(RSI, row));
+                    e.asm.call_label(label);
+                    for n in 0..found {
+                        e.asm.vector(MOVUPS_LOAD, v.x, 0, routine.row(rows::FOUND + n));
+                        e.store_element(v.x, sample, n);
+                    }
+                    e.uncompared_rows(sample);
+                });
+                self.found(sample);
+            }
+        }
+        self.asm.jump(back);
+    }
+
+    /// Takes what was set for a lookup.
+    fn take_set(&mut self, r: &Routine, row: impl Fn(&Self, i32) -> Rm) {
+        let v = self.names();
+        let gradients = if r.gradients() == Some(true) { 0..CUBE } else { 0..0 };
+        for n in gradients.chain(r.cubes.then_some(CUBE)) {
+            let set = row(self, gradient(n));
+            self.asm.vector(MOVUPS_LOAD, v.x, 0, set);
+            self.store(v.x, r.row(rows::SET + n as i32));
+        }
+    }
+
+    /// Leaves where quads look at several faces of a cube and the level of detail matters: their gradients are `ctm_exec`'s.
+    fn one_face(&mut self, sample: &Sample, r: &Routine, from: Label) {
+        let v = self.names();
+        let fine = self.asm.label();
+        for number in [of_texture::DETAIL, of_texture::BACK, of_texture::QUADS] {
+            self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + number, 0);
+            self.asm.jump_if(Cond::Equal, fine);
+        }
+        for piece in self.pieces() {
+            let face = self.reg(sample.at[2], piece, v.x);
+            self.asm.instruction(ROUND_SCALE, v.x, 0, Rm::Reg(face), Some(NEAREST));
+            self.asm.instruction(PERMUTE_IN_QUAD, v.each, 0, Rm::Reg(v.x), Some(0));
+            self.mark(v.x, Rm::Reg(v.each), NOT_EQUAL);
+            self.test_marked();
+            self.asm.jump_if(Cond::NotEqual, from);
+        }
+        self.asm.place(fine);
+    }
+
+    /// A lookup of a piece's lanes. Changes the registers of [`Names`], rax and what marks lanes.
+    fn routine(&mut self, r: &Routine) {
+        let v = self.names();
+        let [level, matters, chosen, two] = [(); 4].map(|()| self.asm.label());
+        if r.what == What::Detail {
+            return self.level_of_detail(r);
+        }
+        if r.what == What::Compared {
+            self.reference(r);
+        }
+        self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::DETAIL, 0);
+        self.asm.jump_if(Cond::NotEqual, matters);
+        // Level 0, and one filter.
+        self.asm.vector(XOR, v.x, v.x, Rm::Reg(v.x));
+        self.store(v.x, r.row(rows::LOW));
+        self.store(v.x, r.row(rows::WEIGHT));
+        self.filter(r, false);
+        self.asm.jump(chosen);
+        self.asm.place(matters);
+        self.detail(r);
+        self.choose(r);
+        self.asm.place(chosen);
+        self.slice(r);
+        self.move_row(r, rows::LOW, rows::LEVEL);
+        if r.what == What::Four {
+            self.mark(v.x, Rm::Reg(v.x), ALWAYS);
+            self.note_linear(r);
+            return self.level(r);
+        }
+        self.asm.call_label(level);
+        self.asm.vector(MOVUPS_LOAD, v.x, 0, r.row(rows::WEIGHT));
+        self.mark(v.x, Rm::Literal(0), NOT_EQUAL);
+        self.test_marked();
+        self.asm.jump_if(Cond::NotEqual, two);
+        self.asm.ret();
+        // The second level, weighed where it has a weight.
+        self.asm.place(two);
+        (0..r.channels()).for_each(|n| self.move_row(r, rows::FOUND + n, rows::FIRST + n));
+        self.move_row(r, rows::HIGH, rows::LEVEL);
+        self.asm.call_label(level);
+        self.mix_found(r, rows::FIRST, rows::WEIGHT, |e| {
+            e.asm.vector(MOVUPS_LOAD, v.x, 0, r.row(rows::WEIGHT));
+            e.mark(v.x, Rm::Literal(0), NOT_EQUAL);
+        });
+        self.asm.ret();
+        self.asm.place(level);
+        self.level(r);
+    }
+
+    /// Weighs what was found before with what was found now, in the lanes that `mask` marks with x; the others keep what was found before.
+    fn mix_found(&mut self, r: &Routine, before: i32, weight: i32, mask: impl Fn(&mut Self)) {
+        let v = self.names();
+        for n in 0..r.channels() {
+            self.asm.vector(MOVUPS_LOAD, v.a, 0, r.row(before + n));
+            self.asm.vector(MOVUPS_LOAD, v.x, 0, r.row(rows::FOUND + n));
+            self.texels().mix(v.a, v.x, r.row(weight));
+            self.texels().one_nan(v.a);
+            mask(self);
+            self.asm.vector(MOVUPS_LOAD, v.y, 0, r.row(before + n));
+            self.replace(v.y, Rm::Reg(v.a));
+            self.store(v.y, r.row(rows::FOUND + n));
+        }
+    }
+
+    /// Registers: those of the routines for elements.
+    fn names(&self) -> Names {
+        Names::of(self.isa())
+    }
+
+    /// Marks the lanes where a comparison holds: in mask 1, or on AVX2 in a vector.
+    fn mark(&mut self, left: u8, right: Rm, is: u8) {
+        match self.isa() {
+            Isa::Avx512 => self.asm.evex(CMP_F32, 1, left, right, 0, false, Some(is)),
+            Isa::Avx2 => {
+                let right = self.texels().each(right);
+                self.asm.vex(CMP_F32, MASK, left, right, Some(is));
+            }
+        }
+    }
+
+    /// Sets flags: not equal where a lane is marked. Changes rax.
+    fn test_marked(&mut self) {
+        match self.isa() {
+            Isa::Avx512 => self.asm.mask_test(1),
+            Isa::Avx2 => {
+                self.asm.signs(RAX, MASK);
+                self.asm.test(RAX, RAX);
+            }
+        }
+    }
+
+    /// Takes other values in the lanes that are marked.
+    fn replace(&mut self, register: u8, with: Rm) {
+        match self.isa() {
+            Isa::Avx512 => self.load_rm(register, with, 1),
+            Isa::Avx2 => {
+                let with = self.texels().each(with);
+                self.asm.blend(register, MASK, with, register);
+            }
+        }
+    }
+
+    /// Leaves 0 in the lanes that are not marked.
+    fn keep_marked(&mut self, register: u8) {
+        match self.isa() {
+            Isa::Avx512 => self.asm.evex(MOVAPS, register, 0, Rm::Reg(register), 1, true, None),
+            Isa::Avx2 => self.asm.vector(AND, register, register, Rm::Reg(MASK)),
+        }
+    }
+
+    /// Keeps the marked lanes in a row.
+    fn note_marked(&mut self, row: i32) {
+        match self.isa() {
+            Isa::Avx512 => {
+                self.asm.mask_to(RAX, 1);
+                self.asm.int_store(Int::Mov, false, RBX, row, RAX);
+            }
+            Isa::Avx2 => self.store(MASK, Rm::Row(RBX, row)),
+        }
+    }
+
+    /// Marks the lanes that are kept in one of some rows.
+    fn mark_noted(&mut self, noted: &[i32]) {
+        match self.isa() {
+            Isa::Avx512 => {
+                for (n, &row) in noted.iter().enumerate() {
+                    self.asm.int_load(if n == 0 { Int::Mov } else { Int::Or }, false, RAX, RBX, row);
+                }
+                self.asm.mask_from(1, RAX);
+            }
+            Isa::Avx2 => {
+                self.asm.vector(XOR, MASK, MASK, Rm::Reg(MASK));
+                noted.iter().for_each(|&row| self.asm.vector(OR, MASK, MASK, Rm::Row(RBX, row)));
+            }
+        }
+    }
+
+    /// Notes which lanes weigh texels: by the filter for enlarging, or where lanes are marked that for reducing.
+    fn filter(&mut self, r: &Routine, choose: bool) {
+        match self.isa() {
+            Isa::Avx512 => {
+                if choose {
+                    self.asm.mask_to(RAX, 1);
+                    self.asm.int_load(Int::And, false, RAX, RBX, r.of + of_texture::MINIFY);
+                }
+                let op = if choose { Int::Xor } else { Int::Mov };
+                self.asm.int_load(op, false, RAX, RBX, r.of + of_texture::MAGNIFY);
+                self.asm.mask_from(1, RAX);
+            }
+            Isa::Avx2 if choose => {
+                for (op, number) in [(AND, of_texture::MINIFY), (XOR, of_texture::MAGNIFY)] {
+                    self.texels().with(op, MASK, MASK, r.each(number));
+                }
+            }
+            Isa::Avx2 => self.asm.vector(BROADCAST, MASK, 0, r.each(of_texture::MAGNIFY)),
+        }
+        self.note_linear(r);
+    }
+
+    /// Notes that the marked lanes weigh texels, and how many.
+    fn note_linear(&mut self, r: &Routine) {
+        self.note_marked(r.linear(self.isa()));
+        if self.isa() == Isa::Avx2 {
+            self.asm.signs(RAX, MASK);
+            self.asm.int_store(Int::Mov, false, RBX, r.rows + rows::LINEAR, RAX);
+        }
+    }
+
+    /// Marks the lanes that weigh texels.
+    fn linear_lanes(&mut self, r: &Routine) {
+        self.mark_noted(&[r.linear(self.isa())]);
+    }
+
+    /// Notes the reference value.
+    fn reference(&mut self, r: &Routine) {
+        let fourth = self.asm.label();
+        self.move_row(r, rows::AT + 3, rows::REFERENCE);
+        self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::REFERENCE, 0);
+        self.asm.jump_if(Cond::Equal, fourth);
+        self.move_row(r, rows::AT + 2, rows::REFERENCE);
+        self.asm.place(fourth);
+    }
+
+    /// `GET_COMP_TEX_LOD`: the level of detail within what there is, and as it is.
+    fn level_of_detail(&mut self, r: &Routine) {
+        let v = self.names();
+        self.detail(r);
+        self.asm.vector(MOVAPS, v.a, 0, Rm::Reg(v.x));
+        self.texels().one_nan(v.a);
+        self.store(v.a, r.row(rows::FOUND + 1));
+        for (op, bound) in [
+            (MAX, r.each(of_texture::LEAST)),
+            (MIN, r.each(of_texture::MOST)),
+            (MAX, Rm::Literal(0)),
+            (MIN, r.each(of_texture::LAST_LEVEL)),
+        ] {
+            self.texels().with(op, v.x, v.x, bound);
+        }
+        self.store(v.x, r.row(rows::FOUND));
+        self.asm.vector(XOR, v.x, v.x, Rm::Reg(v.x));
+        (2..CHANNELS).for_each(|n| self.store(v.x, r.row(rows::FOUND + n)));
+        self.asm.ret();
+    }
+
+    /// `GET_TEXTURE_RESINFO`: the sizes of a level, 0 where there is none; and how many there are.
+    fn sizes(&mut self, r: &Routine) {
+        let v = self.names();
+        self.asm.vector(MOVUPS_LOAD, v.y, 0, r.row(rows::AT));
+        self.asm.evex(CMP_U32, 1, v.y, r.each(of_texture::LEVELS), 0, false, Some(LESS));
+        for axis in 0..3 {
+            let size = Rm::Row(RBX, r.of + 64 * of_level::SIZE + PER_AXIS * axis);
+            self.asm.vector(PERMUTE, v.x, v.y, size);
+            self.asm.evex(CVT_F32_I32, v.x, 0, Rm::Reg(v.x), 1, true, None);
+            self.store(v.x, r.row(rows::FOUND + axis));
+        }
+        self.asm.vector(BROADCAST, v.x, 0, r.each(of_texture::LEVELS));
+        self.store(v.x, r.row(rows::FOUND + 3));
+        self.asm.ret();
+    }
+
+    /// `LD`: texels by whole numbers, zeros outside.
+    fn load_at_level(&mut self, r: &Routine, offset: [i32; 3]) {
+        let v = self.names();
+        self.asm.vector(MOVUPS_LOAD, v.y, 0, r.row(rows::AT + 3));
+        self.asm.evex(CMP_U32, 1, v.y, r.each(of_texture::LEVELS), 0, false, Some(LESS));
+        self.of_level(r, 0..of_level::COUNT);
+        self.asm.vector(MOVUPS_LOAD, v.x, 0, r.at_level(of_level::OFFSET));
+        for (axis, step) in (0..).zip([None, Some(of_level::WIDTH), Some(of_level::SLICE)]) {
+            self.asm.vector(MOVUPS_LOAD, v.y, 0, r.row(rows::AT + axis));
+            if offset[axis as usize] != 0 {
+                self.asm.vector(ADD_I32, v.y, v.y, Rm::Literal(offset[axis as usize].cast_unsigned()));
+            }
+            self.texels().with(AND, v.y, v.y, r.each(of_texture::USED + 4 * axis));
+            self.asm.vector(CVT_F32_I32, v.b, 0, r.at_level(of_level::SIZE + of_level::PER_AXIS * axis));
+            self.asm.evex(CMP_U32, 1, v.y, Rm::Reg(v.b), 1, false, Some(LESS));
+            if let Some(step) = step {
+                self.asm.vector(MUL_I32, v.y, v.y, r.at_level(step));
+            }
+            self.asm.vector(ADD_I32, v.x, v.x, Rm::Reg(v.y));
+        }
+        self.asm.mask_to(RCX, 1);
+        // Lanes outside load one that exists.
+        self.asm.evex(MOVAPS, v.x, 0, Rm::Reg(v.x), 1, true, None);
+        self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, v.x, Rm::Reg(v.x), Some(2));
+        self.load_elements();
+        self.asm.mask_from(1, RCX);
+        for (n, register) in (0..).zip(v.channels()) {
+            self.asm.evex(MOVAPS, register, 0, Rm::Reg(register), 1, true, None);
+            self.store(register, r.row(rows::FOUND + n));
+        }
+        self.asm.ret();
+    }
+
+    fn move_row(&mut self, r: &Routine, from: i32, to: i32) {
+        let v = self.names();
+        self.asm.vector(MOVUPS_LOAD, v.x, 0, r.row(from));
+        self.store(v.x, r.row(to));
+    }
+
+    /// The level of detail, in x.
+    fn detail(&mut self, r: &Routine) {
+        let v = self.names();
+        let w = r.row(rows::AT + 3);
+        if let Some(set) = r.gradients() {
+            let flat = self.asm.label();
+            if !set {
+                self.asm.vector(XOR, v.x, v.x, Rm::Reg(v.x));
+                self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::QUADS, 0);
+                self.asm.jump_if(Cond::Equal, flat);
+            }
+            self.gradient(r, set, false);
+            self.store(v.a, r.row(rows::GRADIENT));
+            self.gradient(r, set, true);
+            // Where one is no number, the second.
+            self.asm.vector(MOVUPS_LOAD, v.x, 0, r.row(rows::GRADIENT));
+            self.asm.vector(MAX, v.x, v.x, Rm::Reg(v.a));
+            self.logarithm();
+            self.asm.vector(MUL, v.x, v.x, Rm::Literal(HALF));
+            self.asm.place(flat);
+            self.texels().with(ADD, v.x, v.x, r.each(of_texture::BIAS));
+            if matches!(r.detail, Detail::Biased { .. }) {
+                self.asm.vector(ADD, v.x, v.x, w);
+            }
+        } else if r.detail == Detail::Given {
+            self.asm.vector(MOVUPS_LOAD, v.x, 0, w);
+            self.texels().with(ADD, v.x, v.x, r.each(of_texture::BIAS));
+        } else {
+            self.asm.vector(XOR, v.x, v.x, Rm::Reg(v.x));
+        }
+    }
+
+    /// The squared length of a gradient of each lane in texels of level 0, in a.
+    fn gradient(&mut self, r: &Routine, set: bool, vertical: bool) {
+        let v = self.names();
+        let done = self.asm.label();
+        self.asm.vector(XOR, v.a, v.a, Rm::Reg(v.a));
+        for axis in 0..3 {
+            if axis > 0 {
+                self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::AXES, axis);
+                self.asm.jump_if(Cond::BelowEqual, done);
+            }
+            if set {
+                let number = axis + if vertical { 3 } else { 0 };
+                self.asm.vector(MOVUPS_LOAD, v.x, 0, r.row(rows::SET + number));
+            } else {
+                self.asm.vector(MOVUPS_LOAD, v.y, 0, r.row(rows::AT + axis));
+                if self.isa() == Isa::Avx512 {
+                    self.asm.int_load(Int::Mov, true, RAX, RBX, r.rows + rows::EXISTING);
+                    self.slope_of(v.y, vertical);
+                } else {
+                    self.is_moved = true;
+                    self.slope_by_signs(v.y, 0, vertical);
+                    self.is_moved = false;
+                }
+                self.keep_marked(v.x);
+            }
+            if !r.unnormalised[axis as usize] {
+                self.texels().with(MUL, v.x, v.x, r.each(64 * of_level::SIZE + PER_AXIS * axis));
+            }
+            self.asm.vector(FMADD231, v.a, v.x, Rm::Reg(v.x));
+        }
+        self.asm.place(done);
+    }
+
+    /// The logarithm by 2 of x, in its place: `ctm_exec::transcendental::ln2`.
+    fn logarithm(&mut self) {
+        let v = self.names();
+        let (fraction, exponent, sum) = (v.y, v.b, v.a);
+        match self.isa() {
+            Isa::Avx512 => {
+                self.asm.instruction(FRACTION, fraction, 0, Rm::Reg(v.x), Some(0x0f));
+                self.asm.instruction(EXPONENT, exponent, 0, Rm::Reg(fraction), None);
+                self.asm.instruction(EXPONENT, v.x, 0, Rm::Reg(v.x), None);
+                self.asm.vector(SUB, exponent, v.x, Rm::Reg(exponent));
+            }
+            Isa::Avx2 => {
+                self.asm.vector(ADD_I32, exponent, v.x, Rm::Literal(THREE_QUARTERS.wrapping_neg()));
+                self.asm.instruction(SHIFT_IMM, SHIFT_RIGHT_SIGNED, exponent, Rm::Reg(exponent), Some(23));
+                self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, fraction, Rm::Reg(exponent), Some(23));
+                self.asm.vector(SUB_I32, fraction, v.x, Rm::Reg(fraction));
+                self.asm.vector(CVT_I32_F32, exponent, 0, Rm::Reg(exponent));
+            }
+        }
+        self.asm.vector(SUB, fraction, fraction, Rm::Literal(ONE));
+        self.asm.vector(ADD, exponent, exponent, Rm::Reg(fraction));
+        let [rest @ .., highest] = LN2_POLYNOMIAL;
+        self.load_into(sum, Src::Literal(highest.to_bits()), 0);
+        for c in rest.into_iter().rev() {
+            self.asm.vector(FMADD213, sum, fraction, Rm::Literal(c.to_bits()));
+        }
+        self.asm.vector(FMADD213, sum, fraction, Rm::Reg(exponent));
+        if self.isa() == Isa::Avx2 {
+            // Exponents of AVX-512 are infinite where these are not.
+            self.mark(v.x, Rm::Literal(0), EQUAL);
+            self.replace(sum, Rm::Literal(SIGN | INFINITY));
+            self.mark(v.x, Rm::Literal(INFINITY), NOT_LESS);
+            self.replace(sum, Rm::Reg(v.x));
+        }
+        self.asm.vector(MOVAPS, v.x, 0, Rm::Reg(sum));
+    }
+
+    /// Levels, their weight, and the filter of each lane, from the level of detail.
+    fn choose(&mut self, r: &Routine) {
+        let v = self.names();
+        // Of what is no number, minimum and maximum are their second operand.
+        self.texels().with(MAX, v.x, v.x, r.each(of_texture::LEAST));
+        self.texels().with(MIN, v.x, v.x, r.each(of_texture::MOST));
+        self.mark(v.x, Rm::Literal(0), GREATER);
+        self.filter(r, true);
+        self.asm.vector(MAX, v.x, v.x, Rm::Literal(0));
+        self.texels().with(MIN, v.x, v.x, r.each(of_texture::LAST));
+        self.texels().with(ADD, v.x, v.x, r.each(of_texture::ROUND));
+        self.asm.instruction(ROUND_SCALE, v.y, 0, Rm::Reg(v.x), Some(BELOW));
+        self.asm.vector(SUB, v.x, v.x, Rm::Reg(v.y));
+        self.texels().with(AND, v.x, v.x, r.each(of_texture::WEIGH));
+        self.store(v.x, r.row(rows::WEIGHT));
+        self.asm.vector(CVT_F32_I32, v.x, 0, Rm::Reg(v.y));
+        self.store(v.x, r.row(rows::LOW));
+        self.asm.vector(ADD, v.y, v.y, Rm::Literal(ONE));
+        self.texels().with(MIN, v.y, v.y, r.each(of_texture::LAST));
+        self.asm.vector(CVT_F32_I32, v.y, 0, Rm::Reg(v.y));
+        self.store(v.y, r.row(rows::HIGH));
+    }
+
+    /// A whole number that a row names, from 0 to one of the table: as a number.
+    fn named(&mut self, to: u8, row: Rm, last: Rm) {
+        self.asm.instruction(ROUND_SCALE, to, 0, row, Some(NEAREST));
+        self.asm.vector(MAX, to, to, Rm::Literal(0));
+        self.texels().with(MIN, to, to, last);
+    }
+
+    /// The layer or face.
+    fn slice(&mut self, r: &Routine) {
+        let v = self.names();
+        self.named(v.x, r.row(rows::AT + 2), r.each(of_texture::LAST_SLICE));
+        if r.cubes {
+            self.named(v.y, r.row(rows::SET + CUBE as i32), r.each(of_texture::LAST_CUBE));
+            self.asm.vector(FMADD231, v.x, v.y, Rm::Literal((FACES as f32).to_bits()));
+        }
+        self.asm.vector(CVT_F32_I32, v.x, 0, Rm::Reg(v.x));
+        self.store(v.x, r.row(rows::SLICE));
+    }
+
+    /// What the table has for the levels in y.
+    fn of_level(&mut self, r: &Routine, numbers: std::ops::Range<i32>) {
+        let v = self.names();
+        for number in numbers {
+            let row = r.of + 64 * number;
+            match self.isa() {
+                Isa::Avx512 => self.asm.vector(PERMUTE, v.x, v.y, Rm::Row(RBX, row)),
+                Isa::Avx2 => {
+                    self.asm.vector(EQUAL_I32, MASK, MASK, Rm::Reg(MASK));
+                    self.asm.gather_by_signs(v.x, MASK, RBX, v.y, row);
+                }
+            }
+            self.store(v.x, r.at_level(number));
+        }
+    }
+
+    /// A lookup in one level.
+    fn level(&mut self, r: &Routine) {
+        let v = self.names();
+        let [linear, layers, begun] = [(); 3].map(|()| self.asm.label());
+        self.asm.vector(MOVUPS_LOAD, v.y, 0, r.row(rows::LEVEL));
+        self.of_level(r, 0..of_level::FLAT);
+        self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::AXES, 3);
+        self.asm.jump_if(Cond::NotEqual, layers);
+        self.slices(r);
+        self.asm.jump(begun);
+        self.asm.place(layers);
+        self.asm.vector(MOVUPS_LOAD, v.x, 0, r.row(rows::SLICE));
+        self.asm.vector(MUL_I32, v.x, v.x, r.at_level(of_level::SLICE));
+        self.asm.vector(ADD_I32, v.x, v.x, r.at_level(of_level::OFFSET));
+        self.store(v.x, r.row(rows::BASE));
+        self.inside(r, 2, 0);
+        self.asm.place(begun);
+        self.asm.int_store_imm(Int::Cmp, false, RBX, r.rows + rows::LINEAR, 0);
+        self.asm.jump_if(Cond::NotEqual, linear);
+        for (axis, to) in (0..).zip([v.x, v.y]) {
+            self.coordinate(r, axis, to);
+            self.wrapped_at_level(r, (axis, 0), to);
+        }
+        self.asm.vector(MUL_I32, v.y, v.y, r.at_level(of_level::WIDTH));
+        self.asm.vector(ADD_I32, v.x, v.x, Rm::Reg(v.y));
+        self.asm.vector(ADD_I32, v.x, v.x, r.row(rows::BASE));
+        self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, v.x, Rm::Reg(v.x), Some(2));
+        self.texel(r, [0, 0], rows::FOUND);
+        self.asm.ret();
+        self.asm.place(linear);
+        self.weigh_at_level(r);
+    }
+
+    /// The slices of a volume that a lookup begins in: the first one, how far behind it the second one is, and how much that weighs.
+    fn slices(&mut self, r: &Routine) {
+        let v = self.names();
+        self.of_level(r, of_level::FLAT..of_level::COUNT);
+        self.split_at_level(r, 2);
+        self.store(v.x, r.row(rows::DEPTH_WEIGHT));
+        for (high, register) in (0..).zip([v.y, v.b]) {
+            self.wrapped_at_level(r, (2, high), register);
+            self.asm.vector(MUL_I32, register, register, r.at_level(of_level::SLICE));
+        }
+        self.asm.vector(SUB_I32, v.b, v.b, Rm::Reg(v.y));
+        self.store(v.b, r.row(rows::STEP));
+        self.asm.vector(ADD_I32, v.y, v.y, r.at_level(of_level::OFFSET));
+        self.store(v.y, r.row(rows::BASE));
+    }
+
+    /// The texels whose first dwords have the numbers in x, or the border, compared if a comparison is asked for. Which columns
+    /// and rows those are: low or high.
+    fn texel(&mut self, r: &Routine, sides: [i32; 2], to: i32) {
+        let v = self.names();
+        let inside = self.asm.label();
+        self.load_elements();
+        self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::BORDERS, 0);
+        self.asm.jump_if(Cond::Equal, inside);
+        self.mark_noted(&[r.beyond(0, sides[0]), r.beyond(1, sides[1]), r.beyond(2, 0)]);
+        let channels = (0..r.channels()).zip(v.channels());
+        for (n, register) in channels.clone() {
+            self.replace(register, r.each(of_texture::BORDER + 4 * n));
+        }
+        self.asm.place(inside);
+        if r.what == What::Compared {
+            let outcomes = [0, 4, 8, 12].map(|n| r.each(of_texture::COMPARED + n));
+            self.asm.vector(MOVUPS_LOAD, v.y, 0, r.row(rows::REFERENCE));
+            self.texels().compare(v.a, v.x, Rm::Reg(v.y), outcomes, v.b);
+            return self.store(v.a, r.row(to));
+        }
+        channels.for_each(|(n, register)| self.store(register, r.row(to + n)));
+    }
+
+    /// A coordinate in texels of the level.
+    fn coordinate(&mut self, r: &Routine, axis: i32, to: u8) {
+        self.asm.vector(MOVUPS_LOAD, to, 0, r.row(rows::AT + axis));
+        self.texels().with(SUB, to, to, r.each(of_texture::BACK));
+        if !r.unnormalised[axis as usize] {
+            self.asm.vector(MUL, to, to, r.at_level(of_level::SIZE + of_level::PER_AXIS * axis));
+        }
+        if r.offset[axis as usize] != 0.0 {
+            self.asm.vector(ADD, to, to, Rm::Literal(r.offset[axis as usize].to_bits()));
+        }
+    }
+
+    /// The column, row or slice of a coordinate in y, the next one in b, and how much that weighs in x:
+    /// half a texel back where texels are weighed; the rest as `Texels::split`.
+    fn split_at_level(&mut self, r: &Routine, axis: i32) {
+        let v = self.names();
+        self.coordinate(r, axis, v.x);
+        self.linear_lanes(r);
+        self.asm.vector(SUB, v.y, v.x, Rm::Literal(HALF));
+        self.replace(v.x, Rm::Reg(v.y));
+        self.asm.instruction(ROUND_SCALE, v.y, 0, Rm::Reg(v.x), Some(BELOW));
+        self.asm.vector(SUB, v.x, v.x, Rm::Reg(v.y));
+        self.asm.vector(MAX, v.x, v.x, Rm::Literal(0));
+        self.asm.vector(ADD, v.b, v.y, Rm::Literal(ONE));
+    }
+
+    /// Notes that no lane lies beyond the border.
+    fn inside(&mut self, r: &Routine, axis: i32, high: i32) {
+        match self.isa() {
+            Isa::Avx512 => self.asm.int_store_imm(Int::Mov, false, RBX, r.beyond(axis, high), 0),
+            Isa::Avx2 => {
+                self.asm.vector(XOR, MASK, MASK, Rm::Reg(MASK));
+                self.note_marked(r.beyond(axis, high));
+            }
+        }
+    }
+
+    /// A coordinate as the number of a column, row or slice of the level; notes where it lies beyond the border. `high`: the side.
+    fn wrapped_at_level(&mut self, r: &Routine, (axis, high): (i32, i32), u: u8) {
+        let v = self.names();
+        let [done, clamps] = [(); 2].map(|()| self.asm.label());
+        let of = |number: i32| r.at_level(number + of_level::PER_AXIS * axis);
+        self.inside(r, axis, high);
+        if !r.unnormalised[axis as usize] {
+            let [period, size] = [of_level::PERIOD, of_level::SIZE].map(|number| r.of + 64 * number + PER_AXIS * axis);
+            // No level repeats where the first one does not.
+            self.asm.int_store_imm(Int::Cmp, false, RBX, period, 0);
+            self.asm.jump_if(Cond::Equal, clamps);
+            let of_axis = Axis {
+                size: of(of_level::SIZE),
+                last: of(of_level::LAST),
+                period: of(of_level::PERIOD),
+                inverse: of(of_level::INVERSE),
+            };
+            self.texels().floor(u, u);
+            self.texels().repeat(u, v.a, &of_axis);
+            // All levels are mirrored, or none.
+            self.unless_mirrored(period, size, done);
+            self.texels().mirror(u, v.a, &of_axis);
+            self.asm.jump(done);
+        }
+        self.asm.place(clamps);
+        self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::BORDERED + 4 * axis, 0);
+        self.asm.jump_if(Cond::Equal, done);
+        self.texels().floor(u, u);
+        self.asm.vector(MIN, v.a, u, of(of_level::LAST));
+        self.asm.vector(MAX, v.a, v.a, Rm::Literal(0));
+        self.mark(u, Rm::Reg(v.a), NOT_EQUAL);
+        self.note_marked(r.beyond(axis, high));
+        self.asm.place(done);
+        clamped(&mut self.asm, u, u, of(of_level::LAST));
+    }
+
+    /// Texels of the level, weighed; in lanes that take the nearest one, that.
+    fn weigh_at_level(&mut self, r: &Routine) {
+        let v = self.names();
+        let (corners, [square, volume]) = (self.corners(), [(); 2].map(|()| self.asm.label()));
+        for axis in 0..2 {
+            self.split_at_level(r, axis);
+            self.store(v.x, corners.weight(axis as usize));
+            for (high, register) in (0..).zip([v.y, v.b]) {
+                self.wrapped_at_level(r, (axis, high), register);
+                if axis == 1 {
+                    self.asm.vector(MUL_I32, register, register, r.at_level(of_level::WIDTH));
+                    self.asm.vector(ADD_I32, register, register, r.row(rows::BASE));
+                }
+                let place = self.side(axis as usize, high as usize);
+                self.store(register, place);
+            }
+        }
+        if r.what != What::Four {
+            self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::AXES, 3);
+            self.asm.jump_if(Cond::Equal, volume);
+            self.asm.place(square);
+        }
+        self.square(r);
+        if r.what == What::Four {
+            return;
+        }
+        // The second slice.
+        self.asm.place(volume);
+        self.asm.call_label(square);
+        (0..r.channels()).for_each(|n| self.move_row(r, rows::FOUND + n, rows::ABOVE + n));
+        for high in 0..2 {
+            let place = self.side(1, high);
+            self.asm.vector(MOVUPS_LOAD, v.x, 0, place);
+            self.asm.vector(ADD_I32, v.x, v.x, r.row(rows::STEP));
+            self.store(v.x, place);
+        }
+        self.mark_noted(&[r.beyond(2, 1)]);
+        self.note_marked(r.beyond(2, 0));
+        self.asm.call_label(square);
+        self.mix_found(r, rows::ABOVE, rows::DEPTH_WEIGHT, |e| e.linear_lanes(r));
+        self.asm.ret();
+    }
+
+    /// The texels of four corners, weighed.
+    fn square(&mut self, r: &Routine) {
+        let v = self.names();
+        let corners = self.corners();
+        let [all, apart] = [(); 2].map(|()| self.asm.label());
+        self.find_corners(corners);
+        if r.what == What::Texels && self.isa() == Isa::Avx512 {
+            self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::APART, 0);
+            self.asm.jump_if(Cond::NotEqual, apart);
+            // The indices are written.
+            self.asm.vector(MOVUPS_LOAD, v.x, 0, corners.index(0));
+            self.store(v.x, r.row(rows::NEAREST));
+            self.weigh_elements();
+            for (n, register) in (0..).zip(v.channels()) {
+                self.store(register, r.row(rows::FOUND + n));
+            }
+            self.asm.int_store_imm(Int::Cmp, false, RBX, r.rows + rows::LINEAR, 0xffff);
+            self.asm.jump_if(Cond::Equal, all);
+            self.asm.vector(MOVUPS_LOAD, v.x, 0, r.row(rows::NEAREST));
+            self.load_elements();
+            self.linear_lanes(r);
+            for (n, register) in (0..).zip(v.channels()) {
+                self.asm.evex(MOVUPS_LOAD, register, 0, r.row(rows::FOUND + n), 1, false, None);
+                self.store(register, r.row(rows::FOUND + n));
+            }
+            self.asm.place(all);
+            self.asm.ret();
+            self.asm.place(apart);
+        }
+        self.one_by_one(r);
+    }
+
+    /// The same for each corner by itself.
+    fn one_by_one(&mut self, r: &Routine) {
+        let v = self.names();
+        let (corners, row) = (self.corners(), self.asm.label());
+        let one_row = |e: &mut Self, to: Label| {
+            e.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::AXES, 1);
+            e.asm.jump_if(Cond::Equal, to);
+        };
+        for corner in 0..4 {
+            if corner == 2 && r.what != What::Four {
+                one_row(self, row);
+            }
+            self.asm.vector(MOVUPS_LOAD, v.x, 0, corners.index(corner as usize));
+            self.texel(r, [corner % 2, corner / 2], rows::CORNERS + CHANNELS * corner);
+        }
+        self.asm.place(row);
+        if r.what == What::Four {
+            // In the order of the manual.
+            (0..4).for_each(|n| self.move_row(r, rows::CORNERS + CHANNELS * ((n + 1) % 4), rows::FOUND + n));
+            return self.asm.ret();
+        }
+        for n in 0..r.channels() {
+            let along_x = self.asm.label();
+            for (corner, register) in (0..).zip([v.a, v.b]) {
+                self.asm.vector(MOVUPS_LOAD, register, 0, r.row(rows::CORNERS + CHANNELS * corner + n));
+            }
+            self.texels().mix(v.a, v.b, corners.weight(0));
+            one_row(self, along_x);
+            for (corner, register) in (2..).zip([v.y, v.b]) {
+                self.asm.vector(MOVUPS_LOAD, register, 0, r.row(rows::CORNERS + CHANNELS * corner + n));
+            }
+            self.texels().mix(v.y, v.b, corners.weight(0));
+            self.texels().mix(v.a, v.y, corners.weight(1));
+            self.asm.place(along_x);
+            self.texels().one_nan(v.a);
+            self.linear_lanes(r);
+            self.asm.vector(MOVUPS_LOAD, v.x, 0, r.row(rows::CORNERS + n));
+            self.replace(v.x, Rm::Reg(v.a));
+            self.store(v.x, r.row(rows::FOUND + n));
+        }
+        self.asm.ret();
+    }
+}

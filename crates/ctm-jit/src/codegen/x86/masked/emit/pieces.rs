@@ -1,0 +1,281 @@
+//! Runs of instructions, piece by piece: AVX2.
+//!
+//! All pieces stand one behind the other, or, where there are many and the run is long, the run is a loop over them.
+
+use super::{ACTIVE, Emit, Rare};
+use crate::codegen::x86::allocate::MOST_PIECES;
+use crate::codegen::x86::asm::{
+    AND_F32, BROADCAST, BROADCAST_BYTE, CMP_F32, Cond, Gpr, Int, MOVUPS_LOAD, RAX, RBX, RDI, RSI, Rm, SHIFT_LEFT_LANES,
+};
+use crate::codegen::x86::lir::{Class, Lir, Src};
+use crate::codegen::x86::masked::facts::{EQUAL, UNORDERED};
+use crate::codegen::x86::masked::runs::MOST_MASKS;
+use crate::codegen::x86::masked::wide::{SHL, SHR};
+use crate::codegen::x86::masked::{Check, Ins};
+use crate::codegen::x86::vectors::{Place, Vectors};
+use crate::ir::masked::M;
+use std::ops::Range;
+
+/// Lanes of a dword of a mask, in pieces.
+const PIECES_OF_DWORD: u8 = 4;
+/// Masks that a run makes.
+pub(super) const MADE: [Gpr; MOST_MASKS] = [8, 11];
+/// Where rsi is behind the last piece.
+const END: Gpr = 9;
+/// The most instructions of a run whose pieces stand one behind the other, all of them together.
+const STRAIGHT: usize = 200;
+
+impl<'a> Emit<'a> {
+    /// The instructions of a block, which has these runs.
+    pub(super) fn runs(&mut self, list: &'a [Ins], runs: &[Range<usize>]) {
+        let mut at = 0;
+        for run in runs {
+            list[at..run.start].iter().for_each(|ins| self.effect(ins));
+            self.run(&list[run.clone()]);
+            at = run.end;
+        }
+        list[at..].iter().for_each(|ins| self.effect(ins));
+    }
+
+    /// Whether a run is a loop.
+    fn is_looped(&self, run: &[Ins]) -> bool {
+        let size = run.iter().filter(|ins| !matches!(ins, Ins::Split)).count();
+        self.input.pieces > MOST_PIECES && size * usize::from(self.input.pieces) > STRAIGHT
+    }
+
+    fn run(&mut self, run: &'a [Ins]) {
+        let under_active =
+            |ins: &Ins| matches!(*ins, Ins::Set(.., M::ACTIVE) | Ins::Keep(.., M::ACTIVE) | Ins::EndKeep);
+        let is_looped = self.is_looped(run);
+        if run.iter().any(under_active) {
+            if self.input.active.is_some() {
+                self.spread();
+            } else {
+                self.whole();
+                if is_looped {
+                    self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(M::ACTIVE), ACTIVE);
+                }
+            }
+        }
+        let made: Vec<M> =
+            run.iter().filter_map(|ins| if let Ins::EndLanes(m) = *ins { Some(m) } else { None }).collect();
+        let registers = &MADE[..made.len().min(MOST_MASKS)];
+        if is_looped {
+            self.each_piece(|e| {
+                e.is_moved = true;
+                // The first piece moves down with each that follows; what the register held falls out.
+                registers.iter().for_each(|&register| e.asm.wide_shift(SHR, register, 8));
+                e.piece(run, 0);
+                e.is_moved = false;
+            });
+        } else {
+            self.pieces().for_each(|piece| self.piece(run, piece));
+        }
+        if run.contains(&Ins::EndKeep) {
+            self.is_whole = false;
+        }
+        for (m, &register) in made.into_iter().zip(registers) {
+            self.store_mask(m, register);
+        }
+    }
+
+    /// Does something for each piece: rsi and rdi are the frame, moved by a piece's bytes of rows, and by those of masks.
+    pub(super) fn each_piece(&mut self, body: impl FnOnce(&mut Self)) {
+        let (bytes, top) = (self.isa().bytes(), self.asm.label());
+        self.asm.move_wide(RSI, RBX);
+        self.asm.move_wide(RDI, RBX);
+        self.asm.move_wide(END, RBX);
+        self.asm.wide_imm(Int::Add, END, bytes * i32::from(self.input.pieces));
+        self.asm.place(top);
+        body(self);
+        self.asm.wide_imm(Int::Add, RSI, bytes);
+        self.asm.wide_imm(Int::Add, RDI, 1);
+        self.asm.wide(Int::Cmp, RSI, END);
+        self.asm.jump_if(Cond::NotEqual, top);
+    }
+
+    /// One piece of a run.
+    fn piece(&mut self, run: &'a [Ins], piece: u8) {
+        self.in_mask = None;
+        let mut made = MADE.into_iter();
+        let mut end = None;
+        let mut at = 0;
+        while let Some(ins) = run.get(at) {
+            at += 1;
+            match *ins {
+                Ins::Split => end.take().into_iter().for_each(|end| self.asm.place(end)),
+                Ins::Lir(ref lir) => {
+                    if matches!(lir, Lir::StopIfNone(_)) {
+                        self.end = *end.get_or_insert_with(|| self.asm.label());
+                    }
+                    self.line(lir, piece);
+                }
+                Ins::BeginRare(check) => {
+                    let body = super::rare_body(&run[at..]);
+                    at += body.len() + 1;
+                    self.rare_of_piece(check, body, piece);
+                }
+                Ins::Again(_) | Ins::EndRare => {}
+                Ins::Set(dst, src, M::EXISTING) => self.copy(dst, src, piece),
+                Ins::Set(dst, src, under) => self.set_under(dst, src, under, piece),
+                Ins::Number(dst, m) => {
+                    let number = Rm::Each(RBX, Self::mask_at(m));
+                    self.make(dst, piece, |e, dst| e.asm.vector(BROADCAST, dst, 0, number));
+                }
+                Ins::Keep(row, src, under) => self.store_under(row, src, under, piece),
+                Ins::Slope(dst, at, vertical) => self.slope_of_piece(dst, at, vertical, piece),
+                Ins::GetRelative(dst, from, base, index) => self.gather_relative(dst, from, base, index, piece),
+                Ins::EndLanes(_) => made.next().into_iter().for_each(|register| self.collect(register, piece)),
+                Ins::EndKeep => self.keep_piece(piece),
+                Ins::BeginLanes => {}
+                Ins::SetTwo(..) | Ins::SetFma(..) => debug_assert!(false, "{ins:?} is for AVX-512"),
+                Ins::SetRelative(..)
+                | Ins::Mark(..)
+                | Ins::Mask(_)
+                | Ins::Tally(..)
+                | Ins::Guard(..)
+                | Ins::Call(..)
+                | Ins::Yield(_)
+                | Ins::Sample(..)
+                | Ins::Also(_) => debug_assert!(false, "{ins:?} concerns the whole wavefront"),
+            }
+        }
+        end.into_iter().for_each(|end| self.asm.place(end));
+    }
+
+    /// The bits that a comparison has left in mask 1 go to those of the other pieces.
+    fn collect(&mut self, register: Gpr, piece: u8) {
+        let mask = self.mask();
+        let to = if piece == 0 && !self.is_moved { register } else { RAX };
+        self.asm.signs(to, mask);
+        if to == RAX {
+            self.asm.wide_shift(SHL, RAX, if self.is_moved { 56 } else { 8 * piece });
+            self.asm.wide(Int::Or, register, RAX);
+        }
+    }
+
+    /// Of the active lanes, those of mask 1 stay active.
+    fn keep_piece(&mut self, piece: u8) {
+        let mask = self.mask();
+        match self.active_place(piece) {
+            Place::Register(active) => self.asm.vector(AND_F32, active, mask, Rm::Reg(active)),
+            Place::Memory(row) => {
+                self.asm.vector(AND_F32, mask, mask, row);
+                self.store(mask, row);
+                self.in_mask = Some(M::ACTIVE);
+            }
+            Place::Nowhere => {}
+        }
+    }
+
+    /// A piece of a mask as sign bits, in a register.
+    pub(super) fn lane_signs(&mut self, under: M, piece: u8) -> u8 {
+        let mask = self.mask();
+        if self.in_mask == Some(under) {
+            return mask;
+        }
+        if under == M::ACTIVE && self.input.active.is_some() {
+            let signs = self.active_signs(piece, mask);
+            if signs == mask {
+                self.in_mask = Some(under);
+            }
+            return signs;
+        }
+        self.spread_piece(under, piece, mask);
+        self.in_mask = Some(under);
+        mask
+    }
+
+    /// A piece of a mask as sign bits. May change rax.
+    pub(super) fn spread_piece(&mut self, m: M, piece: u8, to: u8) {
+        match self.mask_location(m) {
+            Some(from) if !self.is_moved => {
+                self.spread_dword(from, piece, to);
+                self.asm.vector(SHIFT_LEFT_LANES, to, to, Rm::LaneShifts(piece % PIECES_OF_DWORD));
+            }
+            _ => {
+                let byte = if self.is_moved {
+                    Rm::Row(RDI, Self::mask_at(m))
+                } else {
+                    Rm::Row(RBX, Self::mask_at(m) + i32::from(piece))
+                };
+                self.asm.vex(BROADCAST_BYTE, to, 0, byte, None);
+                self.asm.vector(SHIFT_LEFT_LANES, to, to, Rm::LaneShifts(0));
+            }
+        }
+    }
+
+    /// The dword of a mask in a general register that has the bits of a piece, in all lanes.
+    fn spread_dword(&mut self, from: Gpr, piece: u8, to: u8) {
+        let mut from = from;
+        if piece >= PIECES_OF_DWORD {
+            self.asm.wide(Int::Mov, RAX, from);
+            self.asm.wide_shift(SHR, RAX, 32);
+            from = RAX;
+        }
+        self.asm.spread(to, from);
+    }
+
+    /// The vector of the active lanes from their general register.
+    pub(super) fn spread_active(&mut self) {
+        let (scratch, mask) = (self.isa().scratch(), self.mask());
+        for piece in self.pieces() {
+            if piece % PIECES_OF_DWORD == 0 {
+                self.spread_dword(ACTIVE, piece, scratch);
+            }
+            let place = self.active_place(piece);
+            let to = if let Place::Register(register) = place { register } else { mask };
+            self.asm.vector(SHIFT_LEFT_LANES, to, scratch, Rm::LaneShifts(piece % PIECES_OF_DWORD));
+            if let Place::Memory(row) = place {
+                self.store(to, row);
+            }
+        }
+    }
+
+    /// Looks whether something rare has happened in a piece.
+    fn rare_of_piece(&mut self, check: Check, body: &'a [Ins], piece: u8) {
+        let (from, back, mask) = (self.asm.label(), self.asm.label(), self.mask());
+        match check {
+            Check::Nan(vectors) => {
+                let mut all = vectors.into_iter().flatten().map(Src::Vector);
+                let mut k = 1;
+                while let Some(a) = all.next() {
+                    self.line(&Lir::Test(CMP_F32, UNORDERED, k, a, all.next().unwrap_or(a), 0), piece);
+                    if k > 1 {
+                        self.line(&Lir::Or(1, 1, k), piece);
+                    }
+                    k = 2;
+                }
+            }
+            Check::Infinite(vector) => self.line(&Lir::Class(Class::Infinite, 1, Src::Vector(vector), 0), piece),
+            Check::Zero(vector) => {
+                self.line(&Lir::Test(CMP_F32, EQUAL, 1, Src::Vector(vector), Src::Literal(0), 0), piece);
+            }
+        }
+        self.asm.signs(RAX, mask);
+        self.asm.test(RAX, RAX);
+        self.asm.jump_if(Cond::NotEqual, from);
+        self.asm.place(back);
+        self.rare.push(Rare { from, back, pieces: piece..piece + 1, is_moved: self.is_moved, body });
+    }
+
+    /// Where a piece of the active lanes lies as sign bits.
+    pub(super) fn active_place(&self, piece: u8) -> Place {
+        match self.input.active.and_then(|active| self.register(active, piece)) {
+            Some(register) => Place::Register(register),
+            None => Place::Memory(self.work_row(super::ACTIVE_ROWS, piece)),
+        }
+    }
+
+    /// A piece of the active lanes as sign bits: its register, or this one.
+    pub(super) fn active_signs(&mut self, piece: u8, scratch: u8) -> u8 {
+        match self.active_place(piece) {
+            Place::Register(register) => register,
+            Place::Memory(row) => {
+                self.asm.vector(MOVUPS_LOAD, scratch, 0, row);
+                scratch
+            }
+            Place::Nowhere => scratch,
+        }
+    }
+}

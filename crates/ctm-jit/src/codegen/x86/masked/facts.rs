@@ -1,0 +1,404 @@
+//! What is known of R700's operations and of a whole program before instructions are chosen: comparisons, and which vectors may hold
+//! denormals or show the bits of a NaN.
+
+use crate::codegen::x86::asm::{self, V};
+use crate::ir::masked::{Block, Code, File, Op, Unit, Value, Var, indexed};
+use crate::passes::masked::VarSet;
+use ctm_exec::float::{NAN, ONE};
+use ctm_isa::r700::ops::{AluOp, Decides, Domain, Kind, Op2, Test};
+use ctm_isa::x1k::ops::Omod as XOmod;
+
+/// Comparisons of floats.
+pub const EQUAL: u8 = 0;
+pub const LESS: u8 = 0x11;
+pub const UNORDERED: u8 = 3;
+pub const NOT_EQUAL: u8 = 4;
+pub const AT_MOST: u8 = 0x12;
+/// Or no number.
+pub const NOT_LESS: u8 = 0x15;
+pub const NOT_GREATER: u8 = 0x1a;
+pub const AT_LEAST: u8 = 0x1d;
+pub const GREATER: u8 = 0x1e;
+/// Comparisons of integers.
+pub const INT_EQUAL: u8 = 0;
+pub const INT_LESS: u8 = 1;
+pub const INT_AT_MOST: u8 = 2;
+pub const INT_NOT_EQUAL: u8 = 4;
+pub const INT_AT_LEAST: u8 = 5;
+pub const INT_GREATER: u8 = 6;
+
+/// What is known of the whole program.
+pub struct Facts {
+    /// Variables whose NaN bits somebody can see.
+    seen: VarSet,
+    /// Variables that may hold denormals.
+    unflushed: VarSet,
+    /// Variables that may hold a NaN.
+    nans: VarSet,
+    /// Where they hold a NaN, any NaN will do: whoever reads them and lets somebody see its bits makes it right.
+    loose: VarSet,
+    /// Of uniform values that are computed whether they are no denormals, and how many stand before them.
+    uniforms: (usize, Vec<bool>),
+    /// Of each block.
+    blocks: Vec<OfBlock>,
+}
+
+/// What is known of the vectors of a block.
+#[derive(Clone, Default)]
+pub struct OfBlock {
+    /// Whether somebody can see its NaN bits.
+    seen: Vec<bool>,
+    /// Whether it holds no denormals.
+    pub flushed: Vec<bool>,
+    /// Whether it never holds a NaN.
+    pub numbers: Vec<bool>,
+    /// Variables that the block reads and stores into.
+    touched: [VarSet; 2],
+}
+
+impl OfBlock {
+    /// Of each vector, whether somebody can see a NaN in it.
+    pub fn visible(&self) -> Vec<bool> {
+        self.seen.iter().zip(&self.numbers).map(|(&seen, &is_number)| seen && !is_number).collect()
+    }
+}
+
+impl Facts {
+    /// Finds out; `start`: variables with start values.
+    pub fn of(code: &Code, start: &[Var]) -> Self {
+        Self::with_loose(code, start, VarSet::NONE)
+    }
+
+    /// The same, where NaNs in variables may be made right when they are read: in loops that end in an output.
+    pub fn loosened(code: &Code, start: &[Var]) -> Self {
+        let facts = Self::of(code, start);
+        let loops = code.blocks.iter().any(|block| block.loops > 0);
+        let loose = if loops { facts.worth_loosening(code, start) } else { VarSet::NONE };
+        if loose == VarSet::NONE { facts } else { Self::with_loose(code, start, loose) }
+    }
+
+    /// Whether a NaN in a variable has to be made right where the variable is read.
+    pub fn is_loose(&self, var: Var) -> bool {
+        self.loose.contains(var)
+    }
+
+    /// Registers that hold results of arithmetic only, and are seen less often than they are written.
+    fn worth_loosening(&self, code: &Code, start: &[Var]) -> VarSet {
+        let mut dirty = VarSet::NONE;
+        start.iter().for_each(|&var| dirty.insert(var));
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in &code.blocks {
+                let values = one_nan(block, &dirty);
+                for op in &block.ops {
+                    if let Op::Set(var, value, _) = *op
+                        && !values[value.index()]
+                        && !dirty.contains(var)
+                    {
+                        dirty.insert(var);
+                        changed = true;
+                    }
+                }
+            }
+        }
+        let mut gain = vec![0i64; Var::export(0, 0).index()];
+        for (block, of) in code.blocks.iter().zip(&self.blocks) {
+            let weight = 1i64 << (3 * u32::from(block.loops.min(8)));
+            for (op, &seen) in block.ops.iter().zip(&of.seen) {
+                match *op {
+                    Op::Set(var, value, _)
+                        if matches!(block.ops[value.index()], Op::Unit(..) | Op::Alu(_, _, _, false))
+                            && var.export_index().is_none() =>
+                    {
+                        gain[var.index()] += weight;
+                    }
+                    Op::Get(var) if seen && var.export_index().is_none() => gain[var.index()] -= weight,
+                    _ => {}
+                }
+            }
+        }
+        let mut loose = VarSet::NONE;
+        let gains = gain.iter().zip(0..).filter(|(gain, _)| **gain > 0).map(|(_, var)| Var(var));
+        gains.filter(|&var| self.seen.contains(var) && !dirty.contains(var)).for_each(|var| loose.insert(var));
+        loose
+    }
+
+    fn with_loose(code: &Code, start: &[Var], loose: VarSet) -> Self {
+        let none = VarSet::NONE;
+        let blocks = vec![OfBlock::default(); code.blocks.len()];
+        let flushed = |op: &Op| matches!(*op, Op::Alu(op, ..) if !is_choice(op) && !is_integer(op));
+        let uniforms = (code.given_uniforms(), code.computed.iter().map(flushed).collect());
+        let mut facts = Self { seen: none, unflushed: none, nans: none, loose, uniforms, blocks };
+        (Var::export(0, 0).index()..Var::COUNT).for_each(|var| facts.seen.insert(Var(var as u16)));
+        for &var in start {
+            facts.unflushed.insert(var);
+            facts.nans.insert(var);
+        }
+        // What has become known of variables since the last round began: that they are seen, that they may hold something.
+        let mut news = [VarSet::ALL; 2];
+        while news != [none; 2] {
+            let before = std::mem::replace(&mut news, [none; 2]);
+            for (index, block) in code.blocks.iter().enumerate() {
+                let mut of = std::mem::take(&mut facts.blocks[index]);
+                let [reads, stores] = &of.touched;
+                let looked_at = of.seen.len() == block.ops.len();
+                let depends = [before, news].iter().any(|[seen, may_hold]| stores.meets(seen) || reads.meets(may_hold));
+                if depends || !looked_at {
+                    facts.look_at(block, &mut of, &mut news);
+                }
+                facts.blocks[index] = of;
+            }
+        }
+        facts
+    }
+
+    /// What is known of the block of this number.
+    pub fn block(&self, index: usize) -> &OfBlock {
+        &self.blocks[index]
+    }
+
+    /// Finds out what is known of the vectors of a block, and by that of variables.
+    fn look_at(&mut self, block: &Block, of: &mut OfBlock, [seen, may_hold]: &mut [VarSet; 2]) {
+        let [reads, stores] = &mut of.touched;
+        of.flushed.clear();
+        of.numbers.clear();
+        for op in &block.ops {
+            let (flushed, numbers) = (&of.flushed, &of.numbers);
+            let is = |value: Value| (flushed[value.index()], numbers[value.index()]);
+            let mut hold = |var: Var, value: Value| {
+                stores.insert(var);
+                let (is_flushed, is_number) = is(value);
+                for (holds, all) in [(is_flushed, &mut self.unflushed), (is_number, &mut self.nans)] {
+                    if !holds && !all.contains(var) {
+                        all.insert(var);
+                        may_hold.insert(var);
+                    }
+                }
+            };
+            let (is_flushed, is_number) = match *op {
+                Op::Bits(bits) => (ctm_exec::float::flush(bits) == bits, !f32::from_bits(bits).is_nan()),
+                Op::Uniform(index) => {
+                    let computed = usize::from(index).checked_sub(self.uniforms.0);
+                    (computed.is_some_and(|index| self.uniforms.1[index]), false)
+                }
+                Op::Get(var) => {
+                    reads.insert(var);
+                    (!self.unflushed.contains(var), !self.nans.contains(var))
+                }
+                Op::GetRelative(File::Gprs(gprs), _, element, _) => {
+                    indexed(gprs, element).for_each(|var| reads.insert(var));
+                    (false, false)
+                }
+                Op::Set(var, value, _) => {
+                    hold(var, value);
+                    (false, false)
+                }
+                Op::SetRelative(gprs, _, element, _, value, _) => {
+                    indexed(gprs, element).for_each(|var| hold(var, value));
+                    (false, false)
+                }
+                Op::Abs(a) | Op::Neg(a) => is(a),
+                Op::Alu(op, [_, b, c], _, clamp) if is_choice(op) => (clamp || (is(b).0 && is(c).0), false),
+                Op::Alu(op, ab, ..) => (!is_integer(op), is_number(block, op, ab, |value| is(value).1)),
+                Op::Select(_, a, b) => (is(a).0 && is(b).0, is(a).1 && is(b).1),
+                Op::Cube(element, ..) => (element != 3, false),
+                Op::QuadLane(a, _) => is(a),
+                Op::Unit(Unit::Reference { omod, .. }, _) => (omod != XOmod::Disabled, false),
+                Op::Unit(unit, _) => (true, unit == Unit::Clamp),
+                _ => (false, false),
+            };
+            of.flushed.push(is_flushed);
+            of.numbers.push(is_number);
+        }
+        of.seen.clear();
+        of.seen.resize(block.ops.len(), false);
+        let mut see = |all: &mut VarSet, var: Var| {
+            if !all.contains(var) {
+                all.insert(var);
+                seen.insert(var);
+            }
+        };
+        for (place, op) in block.ops.iter().enumerate().rev() {
+            let own = of.seen[place];
+            let seen = &mut of.seen;
+            match *op {
+                Op::Get(var) if own => see(&mut self.seen, var),
+                Op::Get(_) => {}
+                Op::Abs(a) | Op::Neg(a) => seen[a.index()] |= own,
+                Op::Alu(op, [_, b, c], _, clamp) if is_choice(op) => {
+                    seen[b.index()] |= own && !clamp;
+                    seen[c.index()] |= own && !clamp;
+                    if is_integer(op) {
+                        block.ops[place].reads().for_each(|v| seen[v.index()] = true);
+                    }
+                }
+                Op::Alu(op, ..) if !is_integer(op) => {}
+                Op::Holds(op, ..) if !is_integer(AluOp::Op2(op)) => {}
+                Op::Select(c, a, b) => {
+                    seen[c.index()] = true;
+                    seen[a.index()] |= own;
+                    seen[b.index()] |= own;
+                }
+                Op::Cube(..) => {}
+                Op::QuadLane(a, _) => seen[a.index()] |= own,
+                Op::Unit(unit, _) if !matches!(unit, Unit::Reference { .. }) => {}
+                Op::Set(var, value, _) => {
+                    seen[value.index()] |= self.seen.contains(var) && !self.loose.contains(var);
+                }
+                _ => {
+                    op.reads().for_each(|value| seen[value.index()] = true);
+                    if let Op::GetRelative(File::Gprs(gprs), _, element, _) = *op
+                        && own
+                    {
+                        indexed(gprs, element).for_each(|var| see(&mut self.seen, var));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The vectors of a block that are results of arithmetic: where they are NaNs, they are the one NaN. `dirty`: variables that may hold others.
+fn one_nan(block: &Block, dirty: &VarSet) -> Vec<bool> {
+    let mut values: Vec<bool> = Vec::with_capacity(block.ops.len());
+    for op in &block.ops {
+        let is = |value: Value| values[value.index()];
+        values.push(match *op {
+            Op::Bits(bits) => bits == NAN || !f32::from_bits(bits).is_nan(),
+            Op::Get(var) => !dirty.contains(var),
+            Op::QuadLane(a, _) => is(a),
+            Op::Select(_, a, b) => is(a) && is(b),
+            Op::Unit(Unit::Reference { omod, .. }, _) => omod != XOmod::Disabled,
+            Op::Unit(..) => true,
+            Op::Alu(op, [_, b, c], _, clamp) if is_choice(op) => clamp && !is_integer(op) || is(b) && is(c),
+            Op::Alu(op, ..) => !is_integer(op),
+            _ => false,
+        });
+    }
+    values
+}
+
+/// Whether the result of an operation that is no choice is never a NaN; `is`: whether an operand is none. Iterations that are counted in floats are such.
+fn is_number(block: &Block, op: AluOp, [a, b, _]: [Value; 3], is: impl Fn(Value) -> bool) -> bool {
+    let AluOp::Op2(op) = op else { return false };
+    let finite = |value: Value| match block.ops[value.index()] {
+        Op::Bits(bits) => f32::from_bits(bits).is_finite(),
+        Op::Alu(AluOp::Op2(Op2::IntToFlt | Op2::UintToFlt), ..) => true,
+        _ => false,
+    };
+    let ordinary =
+        |value: Value| matches!(block.ops[value.index()], Op::Bits(bits) if f32::from_bits(bits).is_normal());
+    match op {
+        Op2::IntToFlt | Op2::UintToFlt | Op2::Sete | Op2::Setgt | Op2::Setge | Op2::Setne => true,
+        Op2::Mov | Op2::Floor | Op2::Ceil | Op2::Trunc | Op2::Rndne => is(a),
+        Op2::Max | Op2::Min => is(a) && is(b),
+        Op2::MaxDx10 | Op2::MinDx10 => is(a) || is(b),
+        // Infinities of both signs have no sum, zero times infinity is no number.
+        Op2::Add => is(a) && is(b) && (finite(a) || finite(b)),
+        Op2::Mul | Op2::MulIeee => is(a) && is(b) && (ordinary(a) || ordinary(b)),
+        _ => false,
+    }
+}
+
+/// Whether the operation chooses between its second and third operand.
+pub const fn is_choice(op: AluOp) -> bool {
+    op.info().is_choice()
+}
+
+/// Whether the operation looks at its operands as bits, or gives bits.
+pub const fn is_integer(op: AluOp) -> bool {
+    op.info().is_integer()
+}
+
+/// Which comparison of floats a test is.
+pub const fn float_test(test: Test) -> u8 {
+    match test {
+        Test::Equal => EQUAL,
+        Test::NotEqual => NOT_EQUAL,
+        Test::Greater => GREATER,
+        Test::GreaterEqual => AT_LEAST,
+        Test::Less => LESS,
+        Test::LessEqual => AT_MOST,
+    }
+}
+
+/// The same of integers.
+const fn int_test(test: Test) -> u8 {
+    match test {
+        Test::Equal => INT_EQUAL,
+        Test::NotEqual => INT_NOT_EQUAL,
+        Test::Greater => INT_GREATER,
+        Test::GreaterEqual => INT_AT_LEAST,
+        Test::Less => INT_LESS,
+        Test::LessEqual => INT_AT_MOST,
+    }
+}
+
+/// The instruction that compares numbers of 32 bits, and which comparison of it.
+const fn compares(domain: Domain, test: Test) -> Option<(V, u8)> {
+    match domain {
+        Domain::Float => Some((asm::CMP_F32, float_test(test))),
+        Domain::Int => Some((asm::CMP_I32, int_test(test))),
+        Domain::Uint => Some((asm::CMP_U32, int_test(test))),
+        Domain::Bits | Domain::Double => None,
+    }
+}
+
+/// The comparison of an operation: instruction, which one, and what it compares (`true`: the second operand with the first).
+pub const fn comparison(op: Op2) -> Option<(V, u8)> {
+    let info = op.info();
+    match info.decides {
+        Decides::Compare(test) => compares(info.reads, test),
+        Decides::Nothing | Decides::Choose(_) | Decides::Counter | Decides::Push(_) => None,
+    }
+}
+
+/// What a comparison looks at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Side {
+    /// The first operand.
+    A,
+    /// The second operand.
+    B,
+    /// A number.
+    Bits(u32),
+}
+
+/// A comparison: instruction, which one, and of what.
+pub type Comparison = (V, u8, Side, Side);
+
+/// When the predicate of an operation says execute, or when it kills: where this holds, and the second one, if there is one.
+pub fn truth(op: Op2) -> Option<(Comparison, Option<Comparison>)> {
+    use Side::{A, B, Bits};
+    use asm::{CMP_F32, CMP_I32};
+    if let Some((compare, how)) = comparison(op) {
+        return Some(((compare, how, A, B), None));
+    }
+    let counter = (CMP_F32, EQUAL, A, Bits(0));
+    if let Decides::Push(test) = op.info().decides {
+        return compares(op.info().reads, test).map(|(compare, how)| (counter, Some((compare, how, B, Bits(0)))));
+    }
+    Some(match op {
+        Op2::PredSetInv => ((CMP_F32, EQUAL, A, Bits(ONE)), None),
+        Op2::PredSetPop => ((CMP_F32, AT_MOST, A, B), None),
+        Op2::PredSetClr => ((CMP_I32, INT_NOT_EQUAL, Bits(0), Bits(0)), None),
+        Op2::PredSetRestore => (counter, None),
+        _ => return None,
+    })
+}
+
+/// The comparison that holds where this one does not, NaNs included.
+pub const fn opposite(how: u8) -> u8 {
+    how ^ 4
+}
+
+/// Bits for true and for false.
+pub const fn outcomes(op: Op2) -> (u32, u32) {
+    let info = op.info();
+    match (info.kind, info.writes) {
+        (Kind::PredSet, _) => (0, ONE),
+        (Kind::Kill, _) | (Kind::Plain | Kind::Mova, Domain::Float) => (ONE, 0),
+        (Kind::Plain | Kind::Mova, Domain::Bits | Domain::Int | Domain::Uint | Domain::Double) => (u32::MAX, 0),
+    }
+}

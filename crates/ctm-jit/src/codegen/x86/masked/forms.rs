@@ -1,0 +1,439 @@
+//! Lookups of elements of every form, wherever they lie, with every wrap: routines that are the same for all programs, made once for each instruction set.
+//!
+//! Code of programs calls them for each piece with coordinates in elements. What is looked up most, whole elements of four dwords row by row and no
+//! border, it does itself (`emit::lookups`, `emit::gathers`). Which routines a lookup needs is seen when it is bound; so code does not depend on it.
+//!
+//! | register | holds |
+//! |---|---|
+//! | rdx | the array |
+//! | r8 | the lookup's table ([`table`]) |
+//! | r10 | rows to work on ([`ROWS`]) |
+//! | x, y | the coordinates |
+//! | x, a, y, b | afterwards: the channels ([`Names`]) |
+//!
+//! They change rax, r11 and mask 1, and read elements that exist whatever the coordinates are. Those that repeat are below [`super::super::texels::REPEATS_BELOW`].
+
+use super::facts::NOT_EQUAL;
+use super::lookups::table;
+use crate::codegen::x86::asm::{
+    ADD_I32, AND, Asm, BROADCAST, CMP_F32, CVT_F32_I32, CVT_I32_F32, Cond, DIV, EQUAL_I32, Gpr, Int, MAX, MIN, MIN_I32,
+    MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, OR, RAX, RDX, Rm, SHIFT_IMM, SHIFT_RIGHT, V, XOR,
+};
+use crate::codegen::x86::elements::{self, Elements};
+use crate::codegen::x86::executable;
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::texels::{Axis, Texels};
+use ctm_exec::float::ONE;
+use ctm_exec::x1k::Form;
+use memmap2::Mmap;
+use std::sync::OnceLock;
+
+/// The table.
+pub const TABLE: Gpr = 8;
+/// Rows to work on.
+pub const OWN: Gpr = 10;
+/// A table of places.
+const PLACES: Gpr = 11;
+
+/// Rows that they work on, each of a vector's size: those for whole elements, or the places and elements of a square.
+const SQUARE: i32 = 0;
+/// Weights along x and y.
+const WEIGHTS: i32 = SQUARE + 8;
+/// Columns left and right, rows above and below.
+const SIDES: i32 = WEIGHTS + 2;
+/// Of each, the lanes where it lies beyond the border.
+const BEYOND: i32 = SIDES + 4;
+/// Elements of four corners, channel by channel.
+const CORNERS: i32 = BEYOND + 4;
+/// How many there are.
+pub const ROWS: i32 = CORNERS + 4 * 4;
+const _: () = assert!(elements::ROWS <= WEIGHTS);
+
+/// The extensions of vector shifts.
+const LEFT: u8 = 6;
+const RIGHT: u8 = 2;
+
+/// Vector registers.
+#[derive(Clone, Copy)]
+pub struct Names {
+    /// Coordinates, columns, the number of an element; then the first channel.
+    pub x: u8,
+    /// Coordinates, rows; then the third channel.
+    pub y: u8,
+    /// The second and the fourth channel.
+    pub a: u8,
+    pub b: u8,
+    /// The number of an element while it is read.
+    index: u8,
+    /// What is the same in all lanes, and masks: AVX2.
+    pub each: u8,
+    mask: u8,
+}
+
+impl Names {
+    /// Scratch registers, and on AVX2 those from [`Self::FIRST`] on.
+    pub const fn of(isa: Isa) -> Self {
+        match isa {
+            Isa::Avx512 => Self { x: 28, y: 29, a: 30, b: 31, index: 31, each: 31, mask: 31 },
+            Isa::Avx2 => Self { x: 14, y: 12, a: 11, b: Self::FIRST, index: 13, each: 13, mask: 15 },
+        }
+    }
+
+    /// The first one on AVX2.
+    pub const FIRST: u8 = 10;
+
+    /// Where the channels are: r, g, b, a.
+    pub const fn channels(self) -> [u8; 4] {
+        [self.x, self.a, self.y, self.b]
+    }
+}
+
+/// What elements are: forms, with the channels of those that come in several numbers.
+const FORMS: [(Form, u8); 8] = [
+    (Form::Floats, 1),
+    (Form::Floats, 2),
+    (Form::Floats, 3),
+    (Form::Floats, 4),
+    (Form::Square, 1),
+    (Form::Bytes { swapped: false }, 4),
+    (Form::Bytes { swapped: true }, 4),
+    (Form::Words, 1),
+];
+
+/// The routines.
+pub struct Routines {
+    text: Mmap,
+    /// Lookups: of the nearest element, or linear ones; with borders.
+    lookups: [[usize; 2]; 2],
+    /// Of each form: the elements that columns and rows name; in tiles.
+    elements: [[usize; 2]; FORMS.len()],
+}
+
+impl Routines {
+    /// Those for an instruction set; `None` where memory cannot be made executable.
+    pub fn of(isa: Isa) -> Option<&'static Self> {
+        static ALL: [OnceLock<Option<Routines>>; 2] = [const { OnceLock::new() }; 2];
+        ALL[usize::from(isa == Isa::Avx2)].get_or_init(|| Self::new(isa)).as_ref()
+    }
+
+    fn new(isa: Isa) -> Option<Self> {
+        let mut emit = Emit { asm: Asm::new(isa), isa, n: Names::of(isa) };
+        let lookups = [false, true].map(|linear| {
+            [false, true].map(|borders| emit.entry(|e| if linear { e.linear(borders) } else { e.nearest(borders) }))
+        });
+        let elements = FORMS.map(|(form, channels)| {
+            [false, true].map(|tiled| {
+                emit.entry(|e| {
+                    if form == Form::Square {
+                        e.square(tiled);
+                    } else {
+                        e.place(tiled, form.element_bytes(channels));
+                        e.element(form, channels);
+                    }
+                })
+            })
+        });
+        Some(Self { text: executable(&emit.asm.finish())?, lookups, elements })
+    }
+
+    /// Where the routine for lookups begins.
+    pub fn lookup(&self, linear: bool, borders: bool) -> usize {
+        self.text.as_ptr() as usize + self.lookups[usize::from(linear)][usize::from(borders)]
+    }
+
+    /// Where the routine for elements begins; `None` when there are none of this form.
+    pub fn elements(&self, form: Form, channels: u8, tiled: bool) -> Option<usize> {
+        let of_form = |&(of, count): &(Form, u8)| of == form && (count == channels || form != Form::Floats);
+        let number = FORMS.iter().position(of_form)?;
+        if tiled && !form.element_bytes(channels).is_power_of_two() {
+            return None;
+        }
+        Some(self.text.as_ptr() as usize + self.elements[number][usize::from(tiled)])
+    }
+}
+
+struct Emit {
+    asm: Asm,
+    isa: Isa,
+    n: Names,
+}
+
+impl Emit {
+    /// A routine; where it begins.
+    fn entry(&mut self, body: impl FnOnce(&mut Self)) -> usize {
+        let entry = self.asm.code.len();
+        body(self);
+        self.asm.ret();
+        entry
+    }
+
+    fn texels(&mut self) -> Texels<'_> {
+        Texels { asm: &mut self.asm, isa: self.isa, scratch: self.n.each }
+    }
+
+    fn row(&self, number: i32) -> Rm {
+        Rm::Row(OWN, self.isa.bytes() * number)
+    }
+
+    fn load(&mut self, to: u8, number: i32) {
+        let row = self.row(number);
+        self.asm.vector(MOVUPS_LOAD, to, 0, row);
+    }
+
+    fn store(&mut self, from: u8, number: i32) {
+        let row = self.row(number);
+        self.asm.vector(MOVUPS_STORE, from, 0, row);
+    }
+
+    /// `to = op(a, a number of the table)`.
+    fn with(&mut self, op: V, to: u8, a: u8, place: i32) {
+        self.texels().with(op, to, a, Rm::Each(TABLE, place));
+    }
+
+    /// Dwords in all lanes.
+    fn gather(&mut self, to: u8, base: Gpr, index: u8, offset: i32) {
+        // It waits for nothing that the register held.
+        self.asm.vector(XOR, to, to, Rm::Reg(to));
+        match self.isa {
+            Isa::Avx512 => {
+                self.asm.mask_all(1);
+                self.asm.gather(to, 1, base, index, offset);
+            }
+            Isa::Avx2 => {
+                let mask = self.n.mask;
+                self.asm.vector(EQUAL_I32, mask, mask, Rm::Reg(mask));
+                self.asm.gather_by_signs(to, mask, base, index, offset);
+            }
+        }
+    }
+
+    /// A floored coordinate as the number of a column or row that exists. Changes `other`; `beyond`: the row for the lanes beyond the border.
+    fn wrapped(&mut self, axis: i32, u: u8, other: u8, beyond: Option<i32>) {
+        let of = |place: i32| Rm::Each(TABLE, place + 4 * axis);
+        let done = self.asm.label();
+        self.asm.int_store_imm(Int::Cmp, false, TABLE, table::PERIOD + 4 * axis, 0);
+        self.asm.jump_if(Cond::Equal, done);
+        let of_axis = Axis {
+            size: of(table::SIZE),
+            last: of(table::LAST),
+            period: of(table::PERIOD),
+            inverse: of(table::INVERSE),
+        };
+        self.texels().repeat(u, other, &of_axis);
+        self.texels().mirror(u, other, &of_axis);
+        self.asm.place(done);
+        self.with(MIN, other, u, table::LAST + 4 * axis);
+        self.asm.vector(MAX, other, other, Rm::Literal(0));
+        if let Some(beyond) = beyond {
+            let (mask, each, place) = (self.n.mask, self.n.each, table::BORDERED + 4 * axis);
+            match self.isa {
+                Isa::Avx512 => {
+                    self.asm.evex(CMP_F32, 1, u, Rm::Reg(other), 0, false, Some(NOT_EQUAL));
+                    self.asm.mask_to(RAX, 1);
+                    self.asm.int_load(Int::And, false, RAX, TABLE, place);
+                    self.asm.int_store(Int::Mov, false, OWN, self.isa.bytes() * beyond, RAX);
+                }
+                Isa::Avx2 => {
+                    self.asm.vex(CMP_F32, mask, u, Rm::Reg(other), Some(NOT_EQUAL));
+                    self.asm.vector(BROADCAST, each, 0, Rm::Each(TABLE, place));
+                    self.asm.vector(AND, mask, mask, Rm::Reg(each));
+                    self.store(mask, beyond);
+                }
+            }
+        }
+        self.asm.vector(CVT_F32_I32, u, 0, Rm::Reg(other));
+    }
+
+    /// Gives the lanes beyond the border its channels; so many columns and rows are right and below.
+    fn border(&mut self, [x, y]: [i32; 2]) {
+        let rows = [BEYOND + x, BEYOND + 2 + y];
+        let (mask, each) = (self.n.mask, self.n.each);
+        match self.isa {
+            Isa::Avx512 => {
+                for (op, row) in [Int::Mov, Int::Or].into_iter().zip(rows) {
+                    self.asm.int_load(op, false, RAX, OWN, self.isa.bytes() * row);
+                }
+                self.asm.mask_from(1, RAX);
+            }
+            Isa::Avx2 => {
+                self.load(mask, rows[0]);
+                let other = self.row(rows[1]);
+                self.asm.vector(OR, mask, mask, other);
+            }
+        }
+        for (channel, register) in (0..).zip(self.n.channels()) {
+            let colour = Rm::Each(TABLE, table::BORDER + 4 * channel);
+            match self.isa {
+                Isa::Avx512 => self.asm.evex(BROADCAST, register, 0, colour, 1, false, None),
+                Isa::Avx2 => {
+                    self.asm.vector(BROADCAST, each, 0, colour);
+                    self.asm.blend(register, mask, Rm::Reg(each), register);
+                }
+            }
+        }
+    }
+
+    /// The nearest elements.
+    fn nearest(&mut self, borders: bool) {
+        for (axis, u) in (0..).zip([self.n.x, self.n.y]) {
+            self.texels().floor(u, u);
+            self.wrapped(axis, u, self.n.a, borders.then_some(BEYOND + 2 * axis));
+        }
+        self.asm.call(TABLE, table::ELEMENTS);
+        if borders {
+            self.border([0; 2]);
+        }
+    }
+
+    /// Four elements weighed, along x, then along y.
+    fn linear(&mut self, borders: bool) {
+        let Names { x, y, a, b, .. } = self.n;
+        for (axis, u) in (0..).zip([x, y]) {
+            self.texels().split(u, a, b);
+            self.store(u, WEIGHTS + axis);
+            for (side, place) in (0..).zip([a, b]) {
+                self.wrapped(axis, place, u, borders.then_some(BEYOND + 2 * axis + side));
+                self.store(place, SIDES + 2 * axis + side);
+            }
+        }
+        for corner in 0..4 {
+            let sides = [corner % 2, corner / 2];
+            self.load(x, SIDES + sides[0]);
+            self.load(y, SIDES + 2 + sides[1]);
+            self.asm.call(TABLE, table::ELEMENTS);
+            if borders {
+                self.border(sides);
+            }
+            for (channel, register) in (0..).zip(self.n.channels()) {
+                self.store(register, CORNERS + 4 * corner + channel);
+            }
+        }
+        let [along_x, along_y] = [0, 1].map(|axis| self.row(WEIGHTS + axis));
+        for channel in 0..4 {
+            for (corner, register) in (0..).zip([x, y, a, b]) {
+                self.load(register, CORNERS + 4 * corner + channel);
+            }
+            self.texels().mix(x, y, along_x);
+            self.texels().mix(a, b, along_x);
+            self.texels().mix(x, a, along_y);
+            self.texels().one_nan(x);
+            self.store(x, CORNERS + channel);
+        }
+        for (channel, register) in (0..).zip(self.n.channels()) {
+            self.load(register, CORNERS + channel);
+        }
+    }
+
+    /// The numbers of the elements at columns and rows, in x.
+    fn place(&mut self, tiled: bool, element_bytes: u32) {
+        let Names { x, y, a, b, .. } = self.n;
+        if !tiled {
+            self.with(MUL_I32, y, y, table::WIDTH);
+            return self.asm.vector(ADD_I32, x, x, Rm::Reg(y));
+        }
+        for (to, index, places) in [(a, x, table::COLUMNS), (b, y, table::ROW_PLACES)] {
+            self.asm.int_load(Int::Mov, true, PLACES, TABLE, places);
+            self.gather(to, PLACES, index, 0);
+        }
+        // Tiles add up; within a tile, bits are folded.
+        self.asm.vector(XOR, x, a, Rm::Reg(b));
+        self.with(AND, x, x, table::WITHIN);
+        for register in [a, b] {
+            self.with(AND, register, register, table::WHOLE_TILES);
+            self.asm.vector(ADD_I32, x, x, Rm::Reg(register));
+        }
+        self.shift(RIGHT, x, x, element_bytes.trailing_zeros() as u8);
+    }
+
+    fn shift(&mut self, how: u8, to: u8, from: u8, bits: u8) {
+        self.asm.instruction(SHIFT_IMM, how, to, Rm::Reg(from), Some(bits));
+    }
+
+    /// The elements with the numbers in x.
+    fn element(&mut self, form: Form, channels: u8) {
+        let n @ Names { x, y, a, b, index, .. } = self.n;
+        match form {
+            Form::Floats if channels == 4 && self.isa == Isa::Avx512 => {
+                self.shift(LEFT, x, x, 2);
+                let whole = Elements { registers: [x, y, a, b], data: RDX, rows: (OWN, SQUARE) };
+                debug_assert_eq!(whole.channels(), n.channels());
+                whole.load(&mut self.asm, x);
+            }
+            Form::Floats | Form::Square => {
+                match channels {
+                    1 => self.asm.vector(MOVAPS, index, 0, Rm::Reg(x)),
+                    2 | 4 => self.shift(LEFT, index, x, channels / 2),
+                    _ => {
+                        self.asm.vector(ADD_I32, index, x, Rm::Reg(x));
+                        self.asm.vector(ADD_I32, index, index, Rm::Reg(x));
+                    }
+                }
+                for (channel, register) in n.channels().into_iter().enumerate().take(channels.into()) {
+                    self.gather(register, RDX, index, 4 * channel as i32);
+                }
+                self.missing(channels.into());
+            }
+            Form::Bytes { swapped } => {
+                self.asm.vector(MOVAPS, index, 0, Rm::Reg(x));
+                self.gather(x, RDX, index, 0);
+                // The register of them all comes last.
+                let [red, blue] = if swapped { [16, 0] } else { [0, 16] };
+                for (register, bits) in [(b, 24), (a, 8), (y, blue), (x, red)] {
+                    self.shift(RIGHT, register, x, bits);
+                    self.normalise(register, u8::MAX.into());
+                }
+            }
+            Form::Words => {
+                self.shift(RIGHT, index, x, 1);
+                // Every other one is the upper half of a dword.
+                self.asm.vector(AND, a, x, Rm::Literal(1));
+                self.shift(LEFT, a, a, 4);
+                self.gather(x, RDX, index, 0);
+                self.asm.vector(SHIFT_RIGHT, x, x, Rm::Reg(a));
+                self.normalise(x, u16::MAX.into());
+                self.missing(1);
+            }
+        }
+    }
+
+    /// The channels that elements lack.
+    fn missing(&mut self, channels: usize) {
+        for (register, bits) in self.n.channels().into_iter().zip([0, 0, 0, ONE]).skip(channels) {
+            self.texels().load_each(register, Rm::Literal(bits));
+        }
+    }
+
+    /// The lowest bits as a number of 0 to 1, which `most` stands for.
+    fn normalise(&mut self, to: u8, most: u32) {
+        self.asm.vector(AND, to, to, Rm::Literal(most));
+        self.asm.vector(CVT_I32_F32, to, 0, Rm::Reg(to));
+        self.asm.vector(DIV, to, to, Rm::Literal((most as f32).to_bits()));
+    }
+
+    /// Four elements side by side, as channels: of these columns and rows, and those right and below as far as there are such.
+    fn square(&mut self, tiled: bool) {
+        let Names { x, y, a, b, .. } = self.n;
+        for (axis, u) in (0..).zip([x, y]) {
+            self.store(u, SQUARE + 2 * axis);
+            self.texels().load_each(a, Rm::Each(TABLE, table::LAST + 4 * axis));
+            self.asm.vector(CVT_F32_I32, a, 0, Rm::Reg(a));
+            self.asm.vector(ADD_I32, b, u, Rm::Literal(1));
+            self.asm.vector(MIN_I32, b, b, Rm::Reg(a));
+            self.store(b, SQUARE + 2 * axis + 1);
+        }
+        for (channel, [right, below]) in (0..).zip([[1, 0], [0, 1], [1, 1], [0, 0]]) {
+            self.load(x, SQUARE + right);
+            self.load(y, SQUARE + 2 + below);
+            self.place(tiled, Form::Square.element_bytes(1));
+            self.gather(a, RDX, x, 0);
+            self.store(a, SQUARE + 4 + channel);
+        }
+        for (channel, register) in (0..).zip(self.n.channels()) {
+            self.load(register, SQUARE + 4 + channel);
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+#[path = "../../../../tests/unit/codegen/x86/masked/forms.rs"]
+mod tests;

@@ -1,0 +1,746 @@
+//! The back end for the form with masks: machine code for x86-64 with AVX-512 or AVX2, for programs of both instruction sets.
+//!
+//! | file | what |
+//! |---|---|
+//! | `facts` | what is known before |
+//! | `sizes` | how large numbers can become |
+//! | `select`, `chosen` | from the form to vector instructions; those of a whole program |
+//! | `fused` | instructions that are done as one |
+//! | `lookups`, `levels` | lookups of texels and items, and the tables by which code finds them; those of textures with mipmap levels, layers or faces |
+//! | `forms` | lookups of elements of every form, in tiles, with borders |
+//! | `narrow` | narrower wavefronts for programs that keep many vectors at once |
+//! | `alu`, `doubles` | what operations are in instructions |
+//! | `emit`, `emit/vectors` | machine code: the whole; single vector instructions |
+//! | `emit/active`, `emit/masks`, `emit/under` | where the active lanes are; other masks; what is done under masks |
+//! | `emit/lookups`, `emit/levels`, `emit/gathers` | lookups with AVX-512; those of textures with mipmap levels; lookups on AVX2 |
+//! | `emit/relative` | registers and constants at an index |
+//! | `spans` | wavefronts that follow one another, in one call: what they start with, where their exports go |
+//!
+//! A vector has as many registers (*pieces*) as the wavefront's lanes take: 1, 2 or 4 of 16 lanes with AVX-512, 2, 4 or 8 of 8 lanes on AVX2. They do everything together: masks of
+//! lanes have 64 bits and lie in general registers or in the frame, those of the active lanes in mask registers (on AVX2 in a vector), too. Operations without instructions of their own
+//! call their reference functions.
+
+pub mod alu;
+mod chosen;
+mod doubles;
+mod emit;
+pub(in crate::codegen::x86) mod facts;
+mod forms;
+mod fused;
+mod levels;
+mod lookups;
+mod narrow;
+#[cfg(test)]
+#[path = "../../../../tests/unit/occurs_r700.rs"]
+mod occurs;
+mod runs;
+mod select;
+mod sizes;
+pub mod spans;
+pub mod wide;
+
+use super::isa::Isa;
+use super::lir::{Lir, Negated, Src, Vector};
+use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
+use crate::codegen::x86::allocate::{Location, Pieces, Ranges};
+use crate::ir::masked::{Code, Counter, End, Fetch, M, MaskOp, Op, Var};
+use crate::ir::values;
+use crate::ir::x1k::Each;
+use crate::launch::lanes::BailOut;
+use crate::launch::wavefronts::bindings::Binding;
+use crate::launch::wavefronts::wave::{EXPORTS, Fetched, GRADIENTS, LANES, Ran, Row, Shared, Wave};
+use crate::passes::masked::VarSet;
+use crate::passes::table::Pass;
+pub use chosen::{Chosen, Needs, ordinary};
+use ctm_exec::r700::texture::needs_set_gradients;
+use emit::Layout;
+use lookups::{Looked, Sample, UNCOMPARED, What, table};
+use memmap2::Mmap;
+use runs::Runs;
+pub use select::exists;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+
+/// Offsets in the frame.
+mod head {
+    use crate::ir::masked::M;
+    use crate::launch::wavefronts::wave::EXPORTS;
+
+    /// Pointer to the function that is called.
+    pub const FUNCTION: i32 = 0;
+    /// Pointer for that function.
+    pub const CONTEXT: i32 = 8;
+    /// The host's MXCSR.
+    pub const HOST_MXCSR: i32 = 16;
+    /// Ours.
+    pub const MXCSR: i32 = 20;
+    /// The first lane of each quad.
+    pub const QUADS: i32 = 24;
+    /// Active lanes, summed over issued instructions.
+    pub const ACTIVE_LANES: i32 = 32;
+    /// Instructions that are left.
+    pub const FUEL: i32 = 40;
+    /// Pointer to the passages of blocks.
+    pub const VISITS: i32 = 48;
+    /// Pointer to the uniform values.
+    pub const UNIFORMS: i32 = 56;
+    /// One more than the number of the yield that the wavefront has come to; 0 at its start and at its end.
+    pub const YIELD: i32 = 64;
+    /// Pointer to the local data share.
+    pub const SHARE: i32 = 72;
+    /// Pointer to a dword that is not 0 when the code should stop; read where instructions are counted down.
+    pub const STOP: i32 = 80;
+    /// Our MXCSR behind what the code has done.
+    pub const MXCSR_BEHIND: i32 = 88;
+    /// Lanes that looked up each input.
+    pub const LOOKUPS: i32 = 96;
+    /// Masks and numbers.
+    pub const MASKS: i32 = LOOKUPS + 8 * 16;
+    /// Lanes that wrote each exported element.
+    pub const WRITTEN: i32 = MASKS + 8 * M::COUNT as i32;
+    /// Where rows begin.
+    pub const ROWS: i32 = (WRITTEN + 8 * EXPORTS as i32 + 63) & !63;
+}
+
+/// What code returns when instructions are used up.
+const SPENT: u32 = 4;
+/// What code returns when something has fallen below the range of single precision: the bit of MXCSR that says so.
+const UNDERFLOW: u32 = 0x10;
+
+/// Bytes of a row: all lanes of a wavefront.
+const ROW: i32 = 4 * LANES as i32;
+/// Arguments of a call.
+const ARGUMENTS: usize = 6;
+/// Results of a call.
+const RESULTS: usize = 4;
+
+/// The row of an argument.
+const fn argument(number: usize) -> i32 {
+    head::ROWS + ROW * number as i32
+}
+
+/// The row of a result.
+const fn result(number: usize) -> i32 {
+    head::ROWS + ROW * (ARGUMENTS + number) as i32
+}
+
+/// The row of a gradient that is set.
+const fn gradient(number: usize) -> i32 {
+    head::ROWS + ROW * (ARGUMENTS + RESULTS + number) as i32
+}
+
+/// The row of the lanes' numbers.
+const fn lane_numbers() -> i32 {
+    gradient(GRADIENTS)
+}
+
+/// Something that machine code calls for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Call {
+    /// A fetch: its number.
+    Fetch(u16),
+    /// A memory write: its number.
+    Store(u16),
+    /// A pure operation.
+    Pure(Op),
+}
+
+/// What an index chooses from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::codegen::x86) enum Indexed {
+    /// An element of so many registers, which lie in rows one behind the other: the first one's.
+    Gprs { first: Vector, count: u8 },
+    /// An element of so many constants: the first one's place in the table of uniform values.
+    Constants { first: u32, count: u16 },
+    /// A dword of the local data share.
+    Share,
+}
+
+/// One instruction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::codegen::x86) enum Ins {
+    /// A vector instruction.
+    Lir(Lir),
+    /// What belongs together ends.
+    Split,
+    /// What follows, up to [`Self::EndRare`], is for lanes in which something rare has happened; it stands aside.
+    BeginRare(Check),
+    /// Among that: makes a vector again, which keeps what it is where nothing rare has happened.
+    Again(Lir),
+    /// The end of that.
+    EndRare,
+    /// Stores into a variable.
+    Set(Vector, Src, M),
+    /// `dst = op(a, b)` in the lanes of a mask; AVX-512 only.
+    SetTwo(crate::codegen::x86::asm::V, Vector, Src, Src, M),
+    /// `dst = ±(a * b) ± c` in the lanes of a mask, where `dst` is one of the operands; AVX-512 only.
+    SetFma(Negated, Vector, [Src; 3], M),
+    /// An element of register or constant `base + index`.
+    GetRelative(Vector, Indexed, u8, Src),
+    /// Stores into an element of register `base + index` (index, value), if there is such a register.
+    SetRelative(Indexed, u8, Src, Src, M),
+    /// A number of the wavefront's state in every lane.
+    Number(Vector, M),
+    /// What follows leaves a mask in mask register 1 for each piece.
+    BeginLanes,
+    /// Those pieces make a mask.
+    EndLanes(M),
+    /// Of the active lanes, those of the pieces stay; AVX-512 only.
+    EndKeep,
+    /// Records that an exported element was written.
+    Mark(u16, M),
+    /// An operation on masks; none that reads vectors.
+    Mask(MaskOp),
+    /// Counts so many for each lane of a mask.
+    Tally(Counter, u32, M),
+    /// Bails out unless `base + number` is below a limit.
+    Guard(M, u8, u16),
+    /// A call for the lanes of a mask.
+    Call(u16, M),
+    /// The wavefront yields to the others of its group, by number.
+    Yield(u16),
+    /// A lookup of nearest texels, by number.
+    Sample(u16, Option<Vector>, [Src; 4]),
+    /// Stores into a row of the frame's in the lanes of a mask.
+    Keep(i32, Src, M),
+    /// By what a coordinate differs in the quad: right from left, or (`true`) upper from lower.
+    Slope(Vector, Src, bool),
+    /// What came before makes this vector, too.
+    Also(Vector),
+}
+
+impl Ins {
+    /// The vector that it makes anew, or changes in part (`true`).
+    fn writes(&self) -> Option<(Vector, bool)> {
+        self.touches().0
+    }
+
+    /// The vectors that it reads.
+    fn reads(&self) -> Each<Vector> {
+        let (written, sources) = self.touches();
+        super::lir::read(written, sources)
+    }
+
+    /// The vector that it makes anew, or changes in part (`true`), and its operands.
+    fn touches(&self) -> (Option<(Vector, bool)>, [Src; 4]) {
+        let none = Src::Literal(0);
+        match *self {
+            Self::Lir(ref lir) => {
+                let (written, [a, b, c]) = lir.touches();
+                (written, [a, b, c, none])
+            }
+            Self::Again(ref lir) => {
+                let (written, [a, b, c]) = lir.touches();
+                (written.map(|(dst, _)| (dst, true)), [a, b, c, none])
+            }
+            Self::BeginRare(ref check) => (None, check.reads().map(|read| read.map_or(none, Src::Vector))),
+            Self::SetTwo(_, dst, a, b, _) => (Some((dst, true)), [a, b, none, none]),
+            Self::SetFma(_, dst, [a, b, c], _) => (Some((dst, true)), [a, b, c, none]),
+            Self::Set(dst, src, under) => (Some((dst, under != M::EXISTING)), [src, none, none, none]),
+            Self::Sample(_, dst, at) => (dst.map(|dst| (dst, false)), at),
+            Self::Slope(dst, at, _) | Self::GetRelative(dst, _, _, at) => (Some((dst, false)), [at, none, none, none]),
+            Self::Keep(_, at, _) => (None, [at, none, none, none]),
+            Self::SetRelative(_, _, index, value, _) => (None, [index, value, none, none]),
+            Self::Number(dst, _) | Self::Also(dst) => (Some((dst, false)), [none; 4]),
+            Self::Split
+            | Self::EndRare
+            | Self::BeginLanes
+            | Self::EndLanes(_)
+            | Self::EndKeep
+            | Self::Mark(..)
+            | Self::Mask(_)
+            | Self::Tally(..)
+            | Self::Guard(..)
+            | Self::Call(..)
+            | Self::Yield(_) => (None, [none; 4]),
+        }
+    }
+}
+
+/// Something rare that instructions look for in vectors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::codegen::x86) enum Check {
+    /// A NaN in one of them.
+    Nan([Option<Vector>; 4]),
+    /// An infinity.
+    Infinite(Vector),
+    /// A zero.
+    Zero(Vector),
+}
+
+impl Check {
+    /// The vectors.
+    const fn reads(&self) -> [Option<Vector>; 4] {
+        match *self {
+            Self::Nan(vectors) => vectors,
+            Self::Infinite(vector) | Self::Zero(vector) => [Some(vector), None, None, None],
+        }
+    }
+}
+
+/// What code may rely on.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    /// What to make code for.
+    pub isa: Isa,
+    /// Uniform values and start values are moderate: [`Needs`].
+    pub moderate: bool,
+    /// Factors among uniform values are numbers other than zero: [`Needs`].
+    pub ordinary: bool,
+    /// It looks for sums that have fallen below the range of single precision.
+    pub careful: bool,
+    /// Some lookup weighs texels; code without this calls for those.
+    pub linear: bool,
+    /// Some texture has mipmap levels, layers or faces; code without this calls for those.
+    pub levels: bool,
+    /// It counts passages of blocks and active lanes.
+    pub counts: bool,
+    /// It counts instructions down.
+    pub fuel: bool,
+    /// It may be for fewer lanes than were asked for, where that is faster: [`Native::lanes`].
+    pub narrows: bool,
+}
+
+impl Variant {
+    /// How many there are.
+    pub const COUNT: usize = 512;
+
+    /// Its number.
+    pub fn number(self) -> usize {
+        let Self { isa, moderate, ordinary, careful, linear, levels, counts, fuel, narrows } = self;
+        let facts = [isa == Isa::Avx2, moderate, ordinary, careful, linear, levels, counts, fuel, narrows];
+        facts.into_iter().fold(0, |number, fact| 2 * number + usize::from(fact))
+    }
+}
+
+/// A program in machine code.
+pub struct Native {
+    text: Mmap,
+    /// Lanes of a wavefront.
+    lanes: usize,
+    layout: Layout,
+    isa: Isa,
+    calls: Vec<Call>,
+    samples: Vec<Sample>,
+    exports: Vec<usize>,
+    /// Where their rows lie.
+    rows: Vec<i32>,
+    /// Whether the code itself reads or writes the local data share.
+    shares: bool,
+    /// Some fetch asks for gradients that are set, or sets a cube.
+    gradients: bool,
+    /// Frames that nobody uses.
+    frames: Mutex<Vec<Frame>>,
+}
+
+/// Frames that are kept.
+const KEPT_FRAMES: usize = 64;
+
+impl Native {
+    /// Makes the code of a program from the instructions chosen for it; `None` when memory cannot be made executable or a frame would be too large.
+    pub fn new(
+        code: &Code,
+        live: &[VarSet],
+        (start, exports): (&[Var], &[usize]),
+        mut lanes: usize,
+        Variant { isa, linear, levels, counts, fuel, narrows, .. }: Variant,
+        chosen: Chosen,
+    ) -> Option<Self> {
+        let Chosen { mut lists, vars, used, in_rows, vectors, calls, samples, assumes, .. } = chosen;
+        if !counts {
+            lists.iter_mut().for_each(|list| list.retain(|ins| !matches!(ins, Ins::Tally(..))));
+        }
+        let live_in = used.iter().copied().filter(|&var| live.first().is_some_and(|live| live.contains(var)));
+        // Lanes that do not write an element leave anything there.
+        let is_read = |var: Var| {
+            var.export_index().is_none() || code.blocks.iter().any(|block| block.ops.contains(&Op::Get(var)))
+        };
+        let live_in: Vec<Var> = live_in.filter(|&var| is_read(var)).collect();
+        let calls_out = !calls.is_empty() || !code.yields.is_empty();
+        let iterations = if Pass::Fused.is_on() {
+            fused::fuse(isa, code, &mut lists, used.len(), vectors)
+        } else {
+            vec![None; lists.len()]
+        };
+        let runs = match isa {
+            Isa::Avx512 => Runs { of: Vec::new() },
+            Isa::Avx2 => Runs::of(&mut lists),
+        };
+        let mut ranges = ranges(code, &lists, live, &used, &vars, exports, vectors);
+        let active = (isa == Isa::Avx2).then(|| emit::add_active(&mut ranges, code, &lists, &iterations)).flatten();
+        let mut wide = if isa == Isa::Avx2 { runs.wide(&lists, used.len(), ranges.vectors()) } else { Vec::new() };
+        active.into_iter().for_each(|active| wide[active.index()] = true);
+        let places = runs.places(&lists);
+        let locations = |sixteens: u8| match isa {
+            Isa::Avx512 => ranges.locations(isa.bundles(sixteens), in_rows),
+            Isa::Avx2 => ranges.locations_of_pieces(&Pieces {
+                wide: &wide,
+                runs: &places,
+                pieces: sixteens * isa.pieces(),
+                registers: isa.registers(),
+                variables_in_rows: in_rows,
+            }),
+        };
+        let mut sixteens = (lanes / crate::launch::lanes::LANES) as u8;
+        let locations = if narrows {
+            let narrowed = narrow::narrow(isa, (code, &lists), &ranges, exports, sixteens, locations);
+            sixteens = narrowed.0;
+            lanes = usize::from(sixteens) * crate::launch::lanes::LANES;
+            narrowed.1
+        } else {
+            locations(sixteens)
+        };
+        // An index counts rows of whole wavefronts; others lie close together, as those far apart would share few lines of the cache.
+        let spill_bytes = if in_rows.is_some() { ROW } else { 4 * lanes as i32 };
+        let spills = (locations.rows, spill_bytes, locations.slots);
+        let layout = Layout::new(start.len(), exports.len(), spills, samples.len(), levels);
+        let home = |(number, var): (usize, &Var)| {
+            let own = isa == Isa::Avx2 && number >= in_rows.unwrap_or(0);
+            let place = start.iter().position(|v| v == var).filter(|_| own);
+            place.map(|place| layout.start + ROW * place as i32)
+        };
+        let homes: Vec<Option<i32>> = used.iter().enumerate().map(home).collect();
+        let rows: Vec<i32> = exports
+            .iter()
+            .zip(0..)
+            .map(|(&export, place)| {
+                let vector = vars[Var::export(export / 4, export % 4).index()];
+                match vector.map(|vector| locations.of[vector.index()]) {
+                    Some(Location::Row(row)) => layout.spills + layout.spill_bytes * row as i32,
+                    _ => layout.exports + ROW * place,
+                }
+            })
+            .collect();
+        let bytes = emit::emit(&emit::Input {
+            code,
+            lists: &lists,
+            samples: &samples,
+            vars: &vars,
+            locations: &locations,
+            isa,
+            active,
+            wide: &wide,
+            homes: &homes,
+            runs: &runs.of,
+            layout,
+            pieces: sixteens * isa.pieces(),
+            start,
+            live_in,
+            exports,
+            rows: &rows,
+            linear,
+            levels,
+            counts,
+            fuel,
+            iterations: &iterations,
+            calls: calls_out,
+            assumes,
+        });
+        if layout.size > FRAME_LIMIT {
+            return None;
+        }
+        let text = executable(&bytes)?;
+        let share =
+            |ins: &Ins| matches!(ins, Ins::GetRelative(_, Indexed::Share, ..) | Ins::SetRelative(Indexed::Share, ..));
+        let shares = lists.iter().flatten().any(share);
+        let needs = |fetch: &Fetch| matches!(fetch, Fetch::Texture(inst) if needs_set_gradients(inst.word0.op));
+        let gradients = code.fetches.iter().any(|fetch| needs(fetch) || fetch.sets_cube());
+        let exports = exports.to_vec();
+        let frames = Mutex::default();
+        Some(Self { text, lanes, layout, isa, calls, samples, exports, rows, shares, gradients, frames })
+    }
+
+    /// Lanes of the wavefronts that it is for.
+    pub const fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// The code.
+    #[cfg(test)]
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// A frame for this code.
+    pub fn frame(&self) -> Frame {
+        let kept = self.frames.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.unwrap_or_else(|| self.new_frame())
+    }
+
+    /// Keeps a frame for whoever needs one next.
+    pub fn keep(&self, frame: Frame) {
+        let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
+        if frames.len() < KEPT_FRAMES {
+            frames.push(frame);
+        }
+    }
+
+    fn new_frame(&self) -> Frame {
+        let mut frame = Frame::new(self.layout.size);
+        (0..16i32).for_each(|lane| frame.put(self.layout.lanes + 4 * lane, &lane.to_le_bytes()));
+        (0..LANES as i32).for_each(|lane| frame.put(lane_numbers() + 4 * lane, &lane.to_le_bytes()));
+        frame
+    }
+
+    /// Puts a wavefront at its start.
+    fn begin(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &Wave) {
+        let Wave { start, valid, .. } = wave;
+        frame.put(head::YIELD, &0u64.to_le_bytes());
+        frame.put(head::ACTIVE_LANES, &0u64.to_le_bytes());
+        frame.bytes()[head::LOOKUPS as usize..head::MASKS as usize].fill(0);
+        frame.put(head::MXCSR, &MXCSR.to_le_bytes());
+        frame.put(head::QUADS, &0x1111_1111_1111_1111u64.to_le_bytes());
+        frame.put(head::FUEL, &shared.fuel.to_le_bytes());
+        let mask = |m: M| head::MASKS + 8 * i32::from(m.0);
+        frame.put(mask(M::EXISTING), &wave.existing.to_le_bytes());
+        frame.put(mask(M::NONE), &0u64.to_le_bytes());
+        frame.put(mask(M::VALID), &valid.to_le_bytes());
+        frame.put(mask(M::FIRST), &(wave.fetched.first_in_group as u64).to_le_bytes());
+        frame.put(mask(M::ACTIVE), &valid.to_le_bytes());
+        for &export in &self.exports {
+            frame.put(head::WRITTEN + 8 * export as i32, &0u64.to_le_bytes());
+        }
+        for (place, row) in start.iter().enumerate() {
+            let at = (self.layout.start + ROW * place as i32) as usize;
+            let to = &mut frame.bytes()[at..at + ROW as usize];
+            to.chunks_exact_mut(4).zip(row).for_each(|(to, bits)| to.copy_from_slice(&bits.to_le_bytes()));
+        }
+        if self.gradients {
+            frame.bytes()[gradient(0) as usize..gradient(GRADIENTS) as usize].fill(0);
+        }
+        for (place, sample) in self.samples.iter().enumerate() {
+            let at = self.layout.tables + table::BYTES * place as i32;
+            let binding = shared.bindings.get(usize::from(sample.fetch)).copied().flatten();
+            match binding {
+                // On AVX2 code loads from level 0 alone.
+                Some(Binding::Levels(texture)) => match self
+                    .layout
+                    .levels_of(place as i32)
+                    .filter(|_| self.isa == Isa::Avx512 || !matches!(sample.looked, Looked::Load { .. }))
+                {
+                    Some(rows) => levels::put(frame, (at, rows), &texture),
+                    None => lookups::put(frame, self.isa, at, texture.plain.map(Binding::Texels).as_ref()),
+                },
+                binding => lookups::put(frame, self.isa, at, binding.as_ref()),
+            }
+        }
+    }
+
+    /// Runs a wavefront to its end or to its next yield: from its start, or (`goes_on`) from the yield that it came to in this frame.
+    ///
+    /// # Errors
+    /// [`BailOut`]: the reference interpreter has to.
+    #[allow(unsafe_code, reason = "machine code is called, and calls back")]
+    pub fn run(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave, goes_on: bool) -> Result<Ran, BailOut> {
+        if !goes_on {
+            self.begin(frame, shared, wave);
+        }
+        let Wave { visits, fetched, .. } = &mut *wave;
+        let call = |frame: *mut Line| {
+            type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
+            // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
+            let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
+            // SAFETY: `enter` has made the frame ready.
+            unsafe { entry(frame) }
+        };
+        match self.enter(frame, shared, visits, fetched, call) {
+            0 => {
+                self.collect(frame, shared, wave);
+                Ok(Ran::ToEnd)
+            }
+            2 => Ok(Ran::ToYield((number(frame, head::YIELD) as u16).wrapping_sub(1))),
+            UNDERFLOW => Ok(Ran::Underflow),
+            end => {
+                wave.is_spent = end == SPENT;
+                Err(BailOut)
+            }
+        }
+    }
+
+    /// Makes the frame ready for the code, and calls it; what of the frame's head is the same for all calls is written here.
+    ///
+    /// The frame has the layout's size, and its head points to uniform values (as many as the program's form names), passages
+    /// (one for each block; the code adds to no other) and a context that outlive the call; so do the texels and items in its tables, and
+    /// the places of their tiles, which the code and the routines of `forms` read at columns and rows that they have clamped to their number, or compared with it; so does the local data share, whose dwords
+    /// the code reads and writes where it has compared with their number. It writes nothing else but frame and passages, and `call` what the context names.
+    fn enter(
+        &self,
+        frame: &mut Frame,
+        shared: &Shared<'_>,
+        visits: &mut [u64],
+        fetched: &mut Fetched,
+        run: impl FnOnce(*mut Line) -> u32,
+    ) -> u32 {
+        if self.shares {
+            frame.put(head::SHARE, &(fetched.group.dwords().as_mut_ptr() as usize).to_le_bytes());
+        }
+        let mut context = Context { calls: &self.calls, shared, fetched };
+        frame.put(head::FUNCTION, &(call as *const () as usize).to_le_bytes());
+        frame.put(head::CONTEXT, &((&raw mut context) as usize).to_le_bytes());
+        frame.put(head::STOP, &(shared.stop.as_ptr() as usize).to_le_bytes());
+        frame.put(head::VISITS, &(visits.as_mut_ptr() as usize).to_le_bytes());
+        frame.put(head::UNIFORMS, &(shared.uniforms.as_ptr() as usize).to_le_bytes());
+        run(frame.bytes.as_mut_ptr())
+    }
+
+    /// Reads what has been counted in the frame.
+    fn collect_counts(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave) {
+        let Wave { tallies, fetched, .. } = wave;
+        for (place, sample) in self.samples.iter().enumerate() {
+            let at = self.layout.tables + table::BYTES * place as i32;
+            if let Some(Some(binding)) = shared.bindings.get(usize::from(sample.fetch)) {
+                let lanes = number(frame, at + table::LANES);
+                fetched.fetches += lanes;
+                fetched.bytes += lanes * u64::from(binding.bytes());
+            }
+        }
+        tallies[Counter::Lanes.index()] = number(frame, head::ACTIVE_LANES);
+        for input in 0..16u8 {
+            tallies[Counter::Lookups(input).index()] = number(frame, head::LOOKUPS + 8 * i32::from(input));
+        }
+    }
+
+    /// Reads what a wavefront has left in the frame.
+    fn collect(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave) {
+        self.collect_counts(frame, shared, wave);
+        let Wave { valid, written, exports, .. } = wave;
+        *valid = number(frame, head::MASKS + 8 * i32::from(M::VALID.0));
+        for ((&export, &at), row) in self.exports.iter().zip(&self.rows).zip(exports) {
+            written[export] = number(frame, head::WRITTEN + 8 * export as i32);
+            let at = at as usize;
+            let from = &frame.bytes()[at..at + ROW as usize];
+            let dwords = from.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+            row.iter_mut().zip(dwords).for_each(|(to, bits)| *to = bits);
+        }
+    }
+}
+
+/// A mask or number of the frame.
+fn number(frame: &mut Frame, at: i32) -> u64 {
+    let bytes = &frame.bytes()[at as usize..at as usize + 8];
+    bytes.iter().rev().fold(0u64, |all, &byte| all << 8 | u64::from(byte))
+}
+
+/// Where vectors are live. Of each block, the places are one more than it has instructions, and one.
+pub(in crate::codegen::x86) fn ranges(
+    code: &Code,
+    lists: &[Vec<Ins>],
+    live: &[VarSet],
+    used: &[Var],
+    vectors: &[Option<Vector>],
+    exports: &[usize],
+    made: usize,
+) -> Ranges {
+    let places = lists.iter().map(|list| list.len() + 2).sum::<usize>();
+    let mut ranges = Ranges::empty(made, places);
+    let mut ends = vec![0; made];
+    let mut first = 0;
+    for (index, (block, list)) in code.blocks.iter().zip(lists).enumerate() {
+        let usual = 1 << (3 * u64::from(block.loops.min(8)));
+        let mut weight = usual;
+        let end = first + list.len() + 2;
+        let mut out = VarSet::NONE;
+        if block.end == End::Stop {
+            exports.iter().for_each(|&e| out.insert(Var::export(e / 4, e % 4)));
+        }
+        block.end.successors().for_each(|next| {
+            out.add(&live[next]);
+        });
+        let number = |var: &Var| vectors[var.index()].map_or(0, Vector::index);
+        for var in used {
+            ends[number(var)] = if out.contains(*var) { end } else { 0 };
+        }
+        for (line, ins) in list.iter().enumerate().rev() {
+            let place = first + 1 + line;
+            match ins {
+                Ins::EndRare => weight = 0,
+                Ins::BeginRare(_) => weight = usual,
+                _ => {}
+            }
+            let (written, sources) = ins.touches();
+            if let Some((vector, partly)) = written {
+                ranges.weigh(vector, weight);
+                let end = std::mem::take(&mut ends[vector.index()]);
+                ranges.add(vector, place, end.max(place + 1));
+                if partly {
+                    ends[vector.index()] = place + 1;
+                }
+            }
+            for vector in super::lir::read(written, sources) {
+                ranges.weigh(vector, weight);
+                if ends[vector.index()] == 0 {
+                    ends[vector.index()] = place;
+                }
+            }
+        }
+        for var in used {
+            let end = std::mem::take(&mut ends[number(var)]);
+            if live[index].contains(*var) || end > 0 {
+                ranges.add(Vector(number(var) as u32), first, end.max(first + 1));
+            }
+        }
+        first = end;
+    }
+    ranges
+}
+
+#[cfg(test)]
+thread_local! {
+    static LOOKUPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// How often this thread's code has called the reference function for a fetch.
+#[cfg(test)]
+pub fn reference_lookups() -> u64 {
+    LOOKUPS.get()
+}
+
+/// What calls need.
+struct Context<'a> {
+    calls: &'a [Call],
+    shared: &'a Shared<'a>,
+    fetched: &'a mut Fetched,
+}
+
+/// Does what machine code has no instructions for: arguments and results are rows of the frame. 0: done, 1: bail out.
+#[allow(unsafe_code, reason = "machine code is called, and calls back")]
+unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
+    // SAFETY: called by code that `emit` made, whose head holds the context that `run` has put there for the duration of the call, and
+    // nobody else uses it meanwhile.
+    let context = unsafe { &mut *frame.add(head::CONTEXT as usize).cast::<*mut Context<'_>>().read() };
+    // SAFETY: these rows lie in the frame, are aligned to 64 bytes, and nobody else looks at them meanwhile.
+    let rows = unsafe { &mut *frame.add(head::ROWS as usize).cast::<[Row; ARGUMENTS + RESULTS + GRADIENTS]>() };
+    let (arguments, results) = rows.split_at_mut(ARGUMENTS);
+    let (results, gradients) = results.split_at_mut(RESULTS);
+    // SAFETY: masks lie in the frame.
+    context.fetched.covered = unsafe { frame.add((head::MASKS + 8 * M::VALID.0 as i32) as usize).cast::<u64>().read() };
+    // A panic must not cross the code that called; the reference interpreter will meet it again.
+    let done = catch_unwind(AssertUnwindSafe(|| {
+        let shared = context.shared;
+        match context.calls.get(number as usize)? {
+            Call::Fetch(fetch) => {
+                #[cfg(test)]
+                LOOKUPS.with(|lookups| lookups.set(lookups.get() + 1));
+                let at = [&arguments[0], &arguments[1], &arguments[2], &arguments[3]];
+                let results: &mut [Row; RESULTS] = results.try_into().ok()?;
+                let gradients: &mut [Row; GRADIENTS] = gradients.try_into().ok()?;
+                context.fetched.run(shared, usize::from(*fetch), &at, mask, results, gradients).ok()?;
+            }
+            Call::Store(store) => {
+                let of = std::array::from_fn(|n| &arguments[n]);
+                context.fetched.store(shared, usize::from(*store), &of, mask).ok()?;
+            }
+            Call::Pure(op) => {
+                for lane in 0..shared.lanes {
+                    let args = std::array::from_fn(|n| arguments[n][lane]);
+                    results[0][lane] = values::lane(op, &args);
+                }
+            }
+        }
+        Some(())
+    }));
+    u32::from(!matches!(done, Ok(Some(()))))
+}
+
+/// As many as there can be.
+const _: () = assert!(EXPORTS < u16::MAX as usize);

@@ -1,0 +1,129 @@
+//! Narrower wavefronts for programs that keep many vectors at once.
+//!
+//! A vector of 64 lanes takes four registers, so eight vectors fill the processor's. Where a program keeps more, two wavefronts of 32 lanes or four of 16, one
+//! after the other, may take less time: what they keep lies in registers and not in the frame. They pay for starts, exports and branches again, and where each instruction waits for
+//! the one before, there is less to do meanwhile.
+
+use super::Ins;
+use crate::codegen::x86::allocate::{Locations, Ranges};
+use crate::codegen::x86::isa::Isa;
+use crate::ir::masked::{Code, M};
+
+/// Estimated cycles of an instruction on one register, and until its result is there.
+const INSTRUCTION: [u64; 2] = [1, 4];
+/// Those of a lookup.
+const LOOKUP: [u64; 2] = [20, 60];
+/// Cycles of a wavefront's start and of storing to one target. Targets disturb each other, so it grows with the square of their number.
+const WAVEFRONT: f64 = 100.0;
+/// Cycles of a block's end.
+const BLOCK: f64 = 10.0;
+/// Bytes of rows in the frame at which a use of one register's row takes a cycle longer; it takes as much longer as they fill the first-level cache.
+const ROWS: f64 = 22.0 * 1024.0;
+/// Where lanes leave loops by themselves, AVX2 has wavefronts of twice 16 lanes at most, as the last lane of many leaves late: so much later than that of 16.
+const FEW: u8 = 2;
+const STRAGGLERS: f64 = 1.15;
+/// On AVX2 instructions are made for one register after the other. So a use of a row costs something by itself, a block's end less; and loops run more often than they
+/// are weighted, which matters there, as hardly anything else is gained.
+const ROW_OF_AVX2: f64 = 1.0;
+const BLOCK_OF_AVX2: f64 = 2.0;
+const OFTEN: f64 = 4.0;
+/// Fewer lanes have to be estimated to take less than this share of the time.
+const GAIN: f64 = 0.85;
+
+/// What a program does, whatever the number of lanes.
+struct Work {
+    /// Cycles of all instructions on one register.
+    cycles: u64,
+    /// Cycles from the start to the end if nothing but what came before has to be waited for.
+    latency: u64,
+    /// Passages of blocks.
+    blocks: u64,
+}
+
+impl Work {
+    fn of(code: &Code, lists: &[Vec<Ins>], vectors: usize) -> Self {
+        let mut work = Self { cycles: 0, latency: 0, blocks: 0 };
+        let mut ready = vec![0; vectors];
+        for (block, list) in code.blocks.iter().zip(lists) {
+            let weight = 1 << (3 * u64::from(block.loops.min(8)));
+            ready.fill(0u64);
+            let mut latest = 0;
+            let mut rare = false;
+            for ins in list {
+                rare = matches!(ins, Ins::BeginRare(_)) || rare && *ins != Ins::EndRare;
+                if rare && !matches!(ins, Ins::BeginRare(_)) {
+                    continue;
+                }
+                let [cycles, latency] = if matches!(ins, Ins::Sample(..)) { LOOKUP } else { INSTRUCTION };
+                let begins = ins.reads().map(|vector| ready[vector.index()]).max().unwrap_or(0);
+                work.cycles += weight * cycles;
+                if let Some((vector, _)) = ins.writes() {
+                    ready[vector.index()] = begins + latency;
+                    latest = latest.max(begins + latency);
+                }
+            }
+            work.latency += weight * latest;
+            work.blocks += weight;
+        }
+        work
+    }
+}
+
+/// Whether lanes go different ways.
+fn lanes_diverge(code: &Code, lists: &[Vec<Ins>]) -> bool {
+    let diverges = |ins: &Ins| match *ins {
+        Ins::EndKeep | Ins::EndLanes(M::ACTIVE) => true,
+        Ins::Mask(op) => op.writes() == M::ACTIVE,
+        _ => false,
+    };
+    code.blocks.len() > 1 && lists.iter().flatten().any(diverges)
+}
+
+/// How many times 16 lanes a wavefront has, and where vectors are then: as for `asked` times, or for fewer where that is estimated to be faster.
+pub fn narrow(
+    isa: Isa,
+    (code, lists): (&Code, &[Vec<Ins>]),
+    ranges: &Ranges,
+    exports: &[usize],
+    asked: u8,
+    locations: impl Fn(u8) -> Locations,
+) -> (u8, Locations) {
+    let work = Work::of(code, lists, ranges.vectors());
+    let targets = exports.chunk_by(|a, b| a / 4 == b / 4).count().max(1) as f64;
+    let apart = match isa {
+        Isa::Avx512 => WAVEFRONT * targets * targets + BLOCK * work.blocks as f64,
+        Isa::Avx2 => {
+            let deepest = code.blocks.iter().map(|block| block.loops).max().unwrap_or(0);
+            WAVEFRONT * targets * targets / OFTEN.powi(deepest.into()) + BLOCK_OF_AVX2 * work.blocks as f64
+        }
+    };
+    // Cycles of all lanes, where so many are spent on rows of one register.
+    let time = |copies: u8, rows: f64| {
+        let cycles = (f64::from(copies) * (work.cycles as f64 + rows)).max(work.latency as f64);
+        f64::from(asked / copies) * (cycles + apart)
+    };
+    let estimate = |copies: u8| {
+        let locations = locations(copies);
+        let bytes = f64::from(locations.rows) * f64::from(copies) * 64.0;
+        let each = bytes / ROWS + if isa == Isa::Avx2 { ROW_OF_AVX2 } else { 0.0 };
+        let rows = ranges.weight_in_rows(&locations) as f64 * each;
+        (time(copies, rows), copies, locations)
+    };
+    if isa == Isa::Avx2 && asked > FEW && lanes_diverge(code, lists) {
+        let few = estimate(FEW);
+        let looks_up = lists.iter().flatten().any(|ins| matches!(ins, Ins::Sample(..)));
+        let one = if looks_up { None } else { Some(estimate(1)) };
+        let best = one.filter(|one| one.0 < STRAGGLERS * few.0).unwrap_or(few);
+        return (best.1, best.2);
+    }
+    let mut best = estimate(asked);
+    for copies in [2, 1].into_iter().filter(|&copies| copies < asked) {
+        if time(copies, 0.0) < GAIN * best.0 {
+            let other = estimate(copies);
+            if other.0 < GAIN * best.0 {
+                best = other;
+            }
+        }
+    }
+    (best.1, best.2)
+}

@@ -1,0 +1,177 @@
+//! Runs: instructions that can be made for one piece of a wavefront after the other. What a run makes for itself needs one register then, whatever the number of pieces.
+//!
+//! No operation of the form looks farther than its quad. What changes or reads masks as a whole stands before the run that it was found in, unless that makes or reads the
+//! same masks.
+
+use super::Ins;
+use crate::ir::masked::{M, MaskOp};
+use std::ops::Range;
+
+/// Masks that one run can make.
+pub const MOST_MASKS: usize = 2;
+
+/// The runs of a program.
+pub struct Runs {
+    /// Of each block: where they stand in its list.
+    pub of: Vec<Vec<Range<usize>>>,
+}
+
+/// The masks that a run looks at, and those it makes.
+#[derive(Default)]
+struct Masks {
+    reads: Vec<M>,
+    makes: Vec<M>,
+}
+
+/// Whether an instruction concerns the wavefront as a whole.
+const fn is_whole(ins: &Ins) -> bool {
+    match ins {
+        Ins::SetRelative(..)
+        | Ins::Mark(..)
+        | Ins::Mask(_)
+        | Ins::Tally(..)
+        | Ins::Guard(..)
+        | Ins::Call(..)
+        | Ins::Yield(_)
+        | Ins::Sample(..)
+        | Ins::Also(_) => true,
+        Ins::Lir(_)
+        | Ins::Split
+        | Ins::BeginRare(_)
+        | Ins::Again(_)
+        | Ins::EndRare
+        | Ins::Set(..)
+        | Ins::SetTwo(..)
+        | Ins::SetFma(..)
+        | Ins::GetRelative(..)
+        | Ins::Number(..)
+        | Ins::BeginLanes
+        | Ins::EndLanes(_)
+        | Ins::EndKeep
+        | Ins::Keep(..)
+        | Ins::Slope(..) => false,
+    }
+}
+
+/// The mask that an instruction of a run reads.
+const fn read_by(ins: &Ins) -> Option<M> {
+    match *ins {
+        Ins::Set(.., under) | Ins::SetTwo(.., under) | Ins::SetFma(.., under) | Ins::Keep(.., under) => Some(under),
+        Ins::Number(_, m) => Some(m),
+        Ins::EndKeep => Some(M::ACTIVE),
+        Ins::Slope(..) => Some(M::EXISTING),
+        _ => None,
+    }
+}
+
+/// Whether an instruction on masks can stand before a run with these.
+fn goes_before(ins: &Ins, masks: &Masks) -> bool {
+    match *ins {
+        Ins::Mark(_, m) | Ins::Tally(_, _, m) => !masks.makes.contains(&m),
+        Ins::Mask(MaskOp::Lanes(..)) => false,
+        Ins::Mask(op) => {
+            let [a, b] = op.reads();
+            !masks.reads.contains(&op.writes())
+                && [Some(op.writes()), a, b].into_iter().flatten().all(|m| !masks.makes.contains(&m))
+        }
+        _ => false,
+    }
+}
+
+impl Runs {
+    /// Finds them, and moves what can stand before them there.
+    pub fn of(lists: &mut [Vec<Ins>]) -> Self {
+        Self { of: lists.iter_mut().map(of_list).collect() }
+    }
+
+    /// Of each vector, whether something else names it than one run alone. Variables come first.
+    pub fn wide(&self, lists: &[Vec<Ins>], variables: usize, vectors: usize) -> Vec<bool> {
+        const NEVER: u32 = 0;
+        const WHOLE: u32 = 1;
+        let mut wide = vec![false; vectors];
+        wide[..variables].fill(true);
+        let mut named = vec![NEVER; vectors];
+        let mut number = WHOLE;
+        for (list, runs) in lists.iter().zip(&self.of) {
+            let mut runs = runs.iter().peekable();
+            for (at, ins) in list.iter().enumerate() {
+                while runs.next_if(|run| run.end <= at).is_some() {}
+                let by = match runs.peek() {
+                    Some(run) if run.start <= at => {
+                        number += u32::from(run.start == at);
+                        number
+                    }
+                    _ => WHOLE,
+                };
+                let (written, sources) = ins.touches();
+                for vector in crate::codegen::x86::lir::read(written, sources).chain(written.map(|(dst, _)| dst)) {
+                    let named = &mut named[vector.index()];
+                    wide[vector.index()] |= by == WHOLE || (*named != NEVER && *named != by);
+                    *named = by;
+                }
+            }
+        }
+        wide
+    }
+
+    /// Of each place of [`crate::codegen::x86::allocate::Ranges`], the places of its run: the first, and one behind the last.
+    pub fn places(&self, lists: &[Vec<Ins>]) -> Vec<(u32, u32)> {
+        let mut places: Vec<(u32, u32)> = Vec::new();
+        for (list, runs) in lists.iter().zip(&self.of) {
+            let first = places.len();
+            places.extend((first..first + list.len() + 2).map(|place| (place as u32, place as u32 + 1)));
+            for run in runs {
+                let (from, to) = (first + 1 + run.start, first + 1 + run.end);
+                places[from..to].fill((from as u32, to as u32));
+            }
+        }
+        places
+    }
+}
+
+fn of_list(list: &mut Vec<Ins>) -> Vec<Range<usize>> {
+    let mut runs = Vec::new();
+    let mut out = Vec::with_capacity(list.len());
+    let mut run: Vec<Ins> = Vec::new();
+    let mut masks = Masks::default();
+    let flush = |out: &mut Vec<Ins>, run: &mut Vec<Ins>, masks: &mut Masks, runs: &mut Vec<_>| {
+        if run.iter().any(|ins| *ins != Ins::Split) {
+            runs.push(out.len()..out.len() + run.len());
+            out.append(run);
+        }
+        run.clear();
+        *masks = Masks::default();
+    };
+    for ins in list.drain(..) {
+        if is_whole(&ins) {
+            if !goes_before(&ins, &masks) {
+                flush(&mut out, &mut run, &mut masks, &mut runs);
+            }
+            out.push(ins);
+            continue;
+        }
+        let read = read_by(&ins).filter(|&m| m != M::EXISTING);
+        let meets = match ins {
+            Ins::BeginLanes => masks.makes.iter().filter(|&&m| m != M::ACTIVE).count() == MOST_MASKS,
+            // The pieces of the active lanes are there.
+            _ => read.is_some_and(|m| m != M::ACTIVE && masks.makes.contains(&m)),
+        };
+        if meets {
+            flush(&mut out, &mut run, &mut masks, &mut runs);
+        }
+        masks.reads.extend(read);
+        match ins {
+            Ins::EndLanes(m) => masks.makes.push(m),
+            Ins::EndKeep => masks.makes.push(M::ACTIVE),
+            _ => {}
+        }
+        let ends = ins == Ins::EndLanes(M::ACTIVE);
+        run.push(ins);
+        if ends {
+            flush(&mut out, &mut run, &mut masks, &mut runs);
+        }
+    }
+    flush(&mut out, &mut run, &mut masks, &mut runs);
+    *list = out;
+    runs
+}

@@ -1,0 +1,729 @@
+//! From R700's form to vector instructions.
+//!
+//! Denormals are flushed by the processor; where an instruction would let one through, a product with 1.0 stands before it. NaN bits are
+//! made right only in vectors whose bits somebody can see.
+
+mod deferred;
+mod fetches;
+mod units;
+
+use super::alu::{Alu, Operand, Target};
+use super::doubles::{Double, Results, Wide};
+use super::facts::{Comparison, Facts, INT_EQUAL, INT_NOT_EQUAL, OfBlock, Side, opposite, truth};
+use super::sizes::{Sizes, is_power_of_two};
+use super::{Call, Indexed, Ins, Sample, alu};
+use crate::codegen::x86::asm;
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir::{K, Lir, Negated, Src, Vector};
+use crate::codegen::x86::scalar::Sink;
+use crate::ir::masked::{Block, Condition, Fetch, File, M, MaskOp, Op, Store, Unit, Value, Var, indexed};
+use ctm_exec::float::SIGN;
+use ctm_isa::r700::ops::{AluOp, Omod, Op2};
+use deferred::{Deferred, Rule};
+
+/// Instructions being chosen.
+pub struct Select<'a> {
+    isa: Isa,
+    facts: &'a Facts,
+    vars: &'a [Option<Vector>],
+    fetches: &'a [Fetch],
+    stores: &'a [Store],
+    /// Lookups so far.
+    pub samples: Vec<Sample>,
+    /// Vectors so far; those of variables come first.
+    pub vectors: u32,
+    /// Calls so far.
+    pub calls: Vec<Call>,
+    /// How large numbers can become, where uniform values and start values are moderate.
+    sizes: Option<&'a Sizes>,
+    /// Something relies on that.
+    pub relies_on_sizes: bool,
+    /// Uniform values that are numbers other than zero, in order.
+    pub ordinary: &'a [u16],
+    /// Sums before an output modifier may fall below the range of single precision; otherwise the processor has to be asked whether one has.
+    pub careful: bool,
+    /// Nothing may fall below the range of single precision.
+    pub assumes: bool,
+    /// Looks for wrong NaNs may be put off.
+    pub defers: bool,
+    /// For streams: lookups are loads, which they make themselves, and nothing is called.
+    pub streams: bool,
+    deferred: Deferred,
+    out: Vec<Ins>,
+    /// The last fetch that was made in code, and the elements that somebody reads.
+    sampled: Option<(Value, [Option<Vector>; 4])>,
+    /// The block's 64-bit operations so far.
+    doubles: Vec<(WideKey, Results)>,
+}
+
+/// A 64-bit operation, whichever of its dwords is meant.
+type WideKey = (AluOp, [Value; 6], Omod, bool);
+
+impl Sink for Select<'_> {
+    fn fresh(&mut self) -> Vector {
+        self.vectors += 1;
+        Vector(self.vectors - 1)
+    }
+
+    fn push(&mut self, lir: Lir) {
+        if !self.deferred.is_empty() {
+            self.settle_before(&lir);
+        }
+        self.out.push(Ins::Lir(lir));
+    }
+
+    fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    fn split(&mut self) {
+        // With AVX-512 nothing stops but in streams.
+        if self.isa == Isa::Avx2 || self.streams {
+            self.out.push(Ins::Split);
+        }
+    }
+}
+
+/// What is known of one block.
+struct Plan<'a> {
+    block: &'a Block,
+    seen: Vec<bool>,
+    known: &'a OfBlock,
+    /// How large each vector can be; empty where nobody asks.
+    sizes: Vec<i16>,
+    /// The last place at which each vector is read.
+    last: Vec<usize>,
+    uses: Vec<u32>,
+    /// Of a comparison: somebody reads its bits, not only whether it holds.
+    shown: Vec<bool>,
+    /// The variable's vector that a vector is made in.
+    location: Vec<Option<Vector>>,
+    at: Vec<Option<Src>>,
+    /// The next store after a read or a store, into the same variable.
+    store: Vec<usize>,
+    /// Of the vectors that stand for a variable, the one before.
+    before: Vec<Option<usize>>,
+}
+
+impl<'a> Select<'a> {
+    /// For a program whose variables have these vectors, numbered from 0.
+    pub fn new(
+        isa: Isa,
+        facts: &'a Facts,
+        vars: &'a [Option<Vector>],
+        (fetches, stores): (&'a [Fetch], &'a [Store]),
+        used: u32,
+        sizes: Option<&'a Sizes>,
+    ) -> Self {
+        Self {
+            isa,
+            facts,
+            vars,
+            fetches,
+            stores,
+            samples: Vec::new(),
+            vectors: used,
+            calls: Vec::new(),
+            sizes,
+            relies_on_sizes: false,
+            ordinary: &[],
+            careful: false,
+            assumes: false,
+            defers: false,
+            streams: false,
+            deferred: Deferred::default(),
+            out: Vec::new(),
+            sampled: None,
+            doubles: Vec::new(),
+        }
+    }
+
+    /// The instructions of the program's block of this number.
+    pub fn block(&mut self, index: usize, block: &Block) -> Vec<Ins> {
+        self.sampled = None;
+        self.doubles.clear();
+        let mut plan = self.plan(index, block);
+        for place in 0..block.ops.len() {
+            let made = self.op(&plan, place);
+            plan.at[place] = made;
+            self.put(Ins::Split);
+        }
+        self.settle();
+        std::mem::take(&mut self.out)
+    }
+
+    /// Appends what is no vector instruction.
+    fn put(&mut self, ins: Ins) {
+        if !matches!(ins, Ins::Split) {
+            self.settle();
+        }
+        self.out.push(ins);
+    }
+
+    fn plan<'b>(&self, index: usize, block: &'b Block) -> Plan<'b>
+    where
+        'a: 'b,
+    {
+        let count = block.ops.len();
+        let known = self.facts.block(index);
+        let mut plan = Plan {
+            block,
+            seen: known.visible(),
+            known,
+            sizes: self.sizes.map(|sizes| sizes.within(&block.ops)).unwrap_or_default(),
+            last: vec![0; count],
+            uses: vec![0; count],
+            shown: vec![false; count],
+            location: vec![None; count],
+            at: vec![None; count],
+            store: vec![count; count],
+            before: vec![None; count],
+        };
+        for (place, op) in block.ops.iter().enumerate() {
+            for value in operands(block, op) {
+                plan.last[value.index()] = place;
+                plan.uses[value.index()] += 1;
+                // A comparison may be made where its result is used.
+                if let Op::Holds(_, ab, _) = block.ops[value.index()] {
+                    ab.into_iter().for_each(|v| plan.last[v.index()] = place);
+                }
+                if let Some(condition) = self.joined(block, value) {
+                    condition.reads(&block.ops, &mut |v| plan.last[v.index()] = place);
+                }
+                plan.shown[value.index()] |= match *op {
+                    Op::Select(_, a, b) => {
+                        (a == value || b == value) && self.joined(block, Value(place as u32)).is_none()
+                    }
+                    Op::Mask(MaskOp::Lanes(..)) => false,
+                    _ => true,
+                };
+            }
+        }
+        for (place, op) in block.ops.iter().enumerate().rev() {
+            if let Some(of) = units::passes_on(op) {
+                plan.last[of.index()] = plan.last[of.index()].max(plan.last[place]);
+            }
+        }
+        // Of each variable: the next store, going backwards; then the last read or store, and the newest of what stands for it.
+        let mut next = vec![count; Var::COUNT];
+        for (place, op) in block.ops.iter().enumerate().rev() {
+            match *op {
+                Op::Get(var) => plan.store[place] = next[var.index()],
+                Op::Set(var, ..) => plan.store[place] = std::mem::replace(&mut next[var.index()], place),
+                Op::SetRelative(gprs, _, element, ..) => {
+                    indexed(gprs, element).for_each(|var| next[var.index()] = place)
+                }
+                _ => {}
+            }
+        }
+        let (mut accessed, mut newest) = (vec![0; Var::COUNT], vec![None; Var::COUNT]);
+        for (place, op) in block.ops.iter().enumerate() {
+            match *op {
+                Op::Get(var) => {
+                    accessed[var.index()] = place;
+                    plan.before[place] = newest[var.index()].replace(place);
+                }
+                Op::GetRelative(File::Gprs(gprs), _, element, _) | Op::SetRelative(gprs, _, element, ..) => {
+                    indexed(gprs, element).for_each(|var| accessed[var.index()] = place);
+                }
+                Op::Set(var, value, under) => {
+                    let accessed = std::mem::replace(&mut accessed[var.index()], place);
+                    let (Some(vector), M::EXISTING) = (self.vars[var.index()], under) else { continue };
+                    let made = value.index();
+                    // Nobody reads or writes the variable from where the vector is made to where it is stored, nor changes it while the
+                    // vector is read.
+                    let free = plan.location[made].is_none()
+                        && can_go_anywhere(&block.ops[made])
+                        && plan.last[made] <= plan.store[place]
+                        && accessed <= made;
+                    // What lives there already is not read any more.
+                    let lives = |at: usize| at < made && plan.last[at] > made;
+                    let mut earlier = newest[var.index()];
+                    while earlier.is_some_and(|at| !lives(at)) {
+                        earlier = earlier.and_then(|at| plan.before[at]);
+                    }
+                    if free && earlier.is_none() {
+                        plan.location[made] = Some(vector);
+                        plan.before[made] = newest[var.index()].replace(made);
+                    }
+                }
+                _ => {}
+            }
+        }
+        // What is made in a variable's place changes it, too; it may still be read for that.
+        next.fill(count);
+        for (place, op) in block.ops.iter().enumerate().rev() {
+            match (plan.location[place], op) {
+                (Some(vector), _) => next[vector.index()] = place,
+                (None, Op::Get(var)) => {
+                    let made = self.vars[var.index()].map_or(count, |vector| next[vector.index()]);
+                    plan.store[place] = plan.store[place].min(made + 1);
+                }
+                _ => {}
+            }
+        }
+        plan
+    }
+
+    fn src(&self, plan: &Plan<'_>, value: Value) -> Src {
+        plan.at[value.index()].unwrap_or(Src::Literal(0))
+    }
+
+    fn op(&mut self, plan: &Plan<'_>, place: usize) -> Option<Src> {
+        let op = &plan.block.ops[place];
+        match *op {
+            Op::Bits(bits) => return Some(Src::Literal(bits)),
+            Op::Uniform(index) => return Some(Src::Const(index)),
+            Op::Lane => return Some(Src::Row(super::lane_numbers())),
+            Op::Get(var) => {
+                let vector = self.vars[var.index()]?;
+                let stays = plan.store[place] > plan.last[place];
+                let mends = plan.seen[place] && self.facts.is_loose(var);
+                if stays && !mends {
+                    return Some(Src::Vector(vector));
+                }
+                let dst = self.fresh();
+                self.push(Lir::Copy(dst, Src::Vector(vector)));
+                if mends {
+                    self.one_nan(dst);
+                }
+                return Some(Src::Vector(dst));
+            }
+            Op::Set(var, value, under) => {
+                let vector = self.vars[var.index()]?;
+                if plan.location[value.index()] == Some(vector) {
+                    return None;
+                }
+                let src = self.src(plan, value);
+                self.put(Ins::Set(vector, src, under));
+                return None;
+            }
+            Op::Mark(var, under) => {
+                self.put(Ins::Mark(var.export_index()? as u16, under));
+                return None;
+            }
+            Op::Mask(MaskOp::Lanes(m, value)) => {
+                self.put(Ins::BeginLanes);
+                self.truth(plan, value, true);
+                self.put(Ins::EndLanes(m));
+                return None;
+            }
+            Op::Mask(op) => {
+                self.put(Ins::Mask(op));
+                return None;
+            }
+            Op::Tally(counter, weight, lanes) => {
+                self.put(Ins::Tally(counter, weight, lanes));
+                return None;
+            }
+            Op::Guard(number, base, count) => {
+                self.put(Ins::Guard(number, base, count));
+                return None;
+            }
+            Op::Fetch(number, ..) if self.streams => {
+                self.put(Ins::Sample(number, None, [Src::Literal(0); 4]));
+                return None;
+            }
+            Op::Fetch(number, at, under) => {
+                let at = at.map(|value| self.src(plan, value));
+                self.fetch(plan, place, number, at, under);
+                return None;
+            }
+            Op::Yield(number) => {
+                self.put(Ins::Yield(number));
+                return None;
+            }
+            Op::Store(number, of, under) => {
+                let of = of.map(|value| self.src(plan, value));
+                if self.stores.get(usize::from(number)) == Some(&Store::Dword) {
+                    self.put(Ins::SetRelative(Indexed::Share, 0, of[0], of[1], under));
+                    return None;
+                }
+                self.call(Call::Store(number), &of, under);
+                return None;
+            }
+            Op::Fetched(_, element) if self.streams => {
+                let dst = plan.location[place].unwrap_or_else(|| self.fresh());
+                self.push(Lir::Copy(dst, Src::Row(element.into())));
+                return Some(Src::Vector(dst));
+            }
+            Op::Fetched(of, element) => {
+                let sampled = self.sampled.filter(|(made, _)| *made == of);
+                let from = match sampled.and_then(|(_, dst)| dst[usize::from(element & 3)]) {
+                    Some(vector) => Src::Vector(vector),
+                    None => Src::Row(super::result(usize::from(element))),
+                };
+                match (plan.location[place], from) {
+                    (None, Src::Vector(_)) => return Some(from),
+                    (location, _) => {
+                        let dst = location.unwrap_or_else(|| self.fresh());
+                        self.push(Lir::Copy(dst, from));
+                        return Some(Src::Vector(dst));
+                    }
+                }
+            }
+            Op::SetRelative(gprs, base, element, index, value, under) => {
+                let first = self.vars[Var::gpr(0, usize::from(element)).index()]?;
+                let file = Indexed::Gprs { first, count: gprs };
+                let (index, value) = (self.src(plan, index), self.src(plan, value));
+                self.put(Ins::SetRelative(file, base, index, value, under));
+                return None;
+            }
+            _ => {}
+        }
+        if plan.uses[place] == 0 {
+            return None;
+        }
+        if let Some(same) = self.as_it_is(plan, place) {
+            return Some(same);
+        }
+        // A condition that only chooses or becomes a mask is made there.
+        let compares = matches!(op, Op::Holds(op, ..) if truth(*op).is_some());
+        let joined = self.joined(plan.block, Value(place as u32));
+        if (compares || joined.is_some()) && self.only_chooses(plan, place) {
+            return None;
+        }
+        if let Some(result) = self.wide(plan, place) {
+            let Some(location) = plan.location[place] else { return Some(result) };
+            self.push(Lir::Copy(location, result));
+            return Some(Src::Vector(location));
+        }
+        // Straight into its location, unless that is still read while the vector is made.
+        let location = plan.location[place];
+        let reads = || operands(plan.block, op);
+        let is_read = |location: Vector| reads().any(|v| plan.at[v.index()] == Some(Src::Vector(location)));
+        let is_read = |location: Vector| {
+            let through = |v: Value| {
+                let mut is = false;
+                let mut look = |v: Value| is |= plan.at[v.index()] == Some(Src::Vector(location));
+                match plan.block.ops[v.index()] {
+                    Op::Holds(_, ab, _) => ab.into_iter().for_each(look),
+                    _ => self.joined(plan.block, v).into_iter().for_each(|of| of.reads(&plan.block.ops, &mut look)),
+                }
+                is
+            };
+            is_read(location) || reads().any(through)
+        };
+        let last = match *op {
+            Op::Alu(op, _, omod, clamp) => Alu { op, omod, clamp, seen: false }.writes_last(),
+            _ => self.is_plain_mad(plan, op),
+        };
+        let dst = location.filter(|&location| last || !is_read(location)).unwrap_or_else(|| self.fresh());
+        if !self.native(plan, place, dst) {
+            let args: Vec<Src> = op.reads().map(|value| self.src(plan, value)).collect();
+            self.call(Call::Pure(*op), &args, M::EXISTING);
+            self.push(Lir::Copy(dst, Src::Row(super::result(0))));
+        }
+        if let Some(location) = location.filter(|&location| location != dst) {
+            self.push(Lir::Copy(location, Src::Vector(dst)));
+            return Some(Src::Vector(location));
+        }
+        Some(Src::Vector(dst))
+    }
+
+    fn only_chooses(&self, plan: &Plan<'_>, place: usize) -> bool {
+        plan.location[place].is_none() && !plan.shown[place]
+    }
+
+    fn call(&mut self, call: Call, args: &[Src], under: M) {
+        for (n, &src) in args.iter().enumerate() {
+            self.push(Lir::Store(super::argument(n), src));
+        }
+        self.put(Ins::Call(self.calls.len() as u16, under));
+        self.calls.push(call);
+    }
+
+    /// A value that is several comparisons: with AVX-512, which has instructions for masks, it is made where it is used.
+    fn joined(&self, block: &Block, value: Value) -> Option<Condition> {
+        let is = self.isa == Isa::Avx512 && matches!(block.ops[value.index()], Op::Select(..));
+        if is { Condition::of(&block.ops, value) } else { None }
+    }
+
+    /// Puts the lanes in which a value is not zero, or (not `wanted`) in which it is, into mask 1.
+    fn truth(&mut self, plan: &Plan<'_>, value: Value, wanted: bool) {
+        if plan.at[value.index()].is_none() {
+            if let Op::Holds(op, ab, holds) = plan.block.ops[value.index()]
+                && self.holds(plan, (op, ab), holds == wanted)
+            {
+                return;
+            }
+            if let Some(condition) = self.joined(plan.block, value) {
+                return self.condition(plan, condition, wanted);
+            }
+        }
+        let src = self.src(plan, value);
+        let how = if wanted { INT_NOT_EQUAL } else { INT_EQUAL };
+        self.push(Lir::Test(asm::CMP_I32, how, 1, src, Src::Literal(0), 0));
+    }
+
+    /// Puts the lanes in which a condition holds, or (not `wanted`) does not, into mask 1.
+    fn condition(&mut self, plan: &Plan<'_>, condition: Condition, wanted: bool) {
+        let ((op, ab, holds), of, both) = match condition {
+            Condition::Holds((op, ab, holds)) => {
+                self.holds(plan, (op, ab), holds == wanted);
+                return;
+            }
+            Condition::Not(of) => return self.truth(plan, of, !wanted),
+            Condition::And(holds, of) => (holds, of, wanted),
+            Condition::Or(holds, of) => (holds, of, !wanted),
+        };
+        self.truth(plan, of, wanted);
+        let Some((first, None)) = truth(op) else { return };
+        if both {
+            return self.compare(plan, first, ab, holds == wanted, (1, 1));
+        }
+        self.compare(plan, first, ab, holds == wanted, (2, 0));
+        self.push(Lir::Or(1, 1, 2));
+    }
+
+    /// Puts the lanes in which a comparison holds, or (not `wanted`) does not, into a mask under another one.
+    fn compare(
+        &mut self,
+        plan: &Plan<'_>,
+        (op, how, x, y): Comparison,
+        [a, b]: [Value; 2],
+        wanted: bool,
+        (k, under): (K, K),
+    ) {
+        let [x, y] = [x, y].map(|side| match side {
+            Side::A => self.src(plan, a),
+            Side::B => self.src(plan, b),
+            Side::Bits(bits) => Src::Literal(bits),
+        });
+        let how = if wanted { how } else { opposite(how) };
+        self.push(Lir::Test(op, how, k, x, y, under));
+    }
+
+    /// Puts the lanes where an operation's predicate says execute, or where it kills, into mask 1, or (not `wanted`) those where it does not.
+    fn holds(&mut self, plan: &Plan<'_>, (op, ab): (Op2, [Value; 2]), wanted: bool) -> bool {
+        let Some((first, second)) = truth(op) else { return false };
+        // The opposite of two comparisons is none.
+        if !wanted && second.is_some() {
+            return false;
+        }
+        self.compare(plan, first, ab, wanted, (1, 0));
+        if let Some(second) = second {
+            self.compare(plan, second, ab, wanted, (1, 1));
+        }
+        true
+    }
+
+    /// A dword of a 64-bit operation, all of which are made at once.
+    fn wide(&mut self, plan: &Plan<'_>, place: usize) -> Option<Src> {
+        let (key, part) = wide_key(&plan.block.ops[place])?;
+        let made = |select: &Self, key: WideKey| select.doubles.iter().find(|(k, _)| *k == key).map(|(_, made)| *made);
+        if let Some(results) = made(self, key) {
+            return results.parts.get(part).copied();
+        }
+        let (op, dwords, omod, clamp) = key;
+        let operands = [0, 2, 4].map(|n| {
+            let [high, low] = [dwords[n], dwords[n + 1]];
+            // Both dwords of what was made before.
+            let of = |value: Value| wide_key(&plan.block.ops[value.index()]);
+            let pair = match (of(high), of(low)) {
+                (Some((h, 1 | 3)), Some((l, 0 | 2))) if h == l => made(self, h).and_then(|made| made.doubles),
+                _ => None,
+            };
+            Double { high: self.src(plan, high), low: self.src(plan, low), pair }
+        });
+        let results = Wide { op, omod, clamp }.emit(self, operands)?;
+        self.doubles.push((key, results));
+        results.parts.get(part).copied()
+    }
+
+    /// Makes a vector; false when there are no instructions for it.
+    fn native(&mut self, plan: &Plan<'_>, place: usize, dst: Vector) -> bool {
+        match plan.block.ops[place] {
+            Op::Number(m) => self.put(Ins::Number(dst, m)),
+            Op::Abs(a) => {
+                let a = self.src(plan, a);
+                self.push(Lir::Two(asm::AND, dst, a, Src::Literal(!SIGN)));
+            }
+            Op::Neg(a) => {
+                let a = self.src(plan, a);
+                self.push(Lir::Two(asm::XOR, dst, a, Src::Literal(SIGN)));
+            }
+            Op::Select(c, a, b) => {
+                if let Some(condition) = self.joined(plan.block, Value(place as u32)) {
+                    self.condition(plan, condition, true);
+                    self.push(Lir::Blend(dst, 1, Src::Literal(u32::MAX), Src::Literal(0)));
+                    return true;
+                }
+                // That one of two holds is what takes an instruction more.
+                let either = matches!(self.joined(plan.block, c), Some(Condition::Or(..)));
+                let (a, b) = if either { (b, a) } else { (a, b) };
+                self.truth(plan, c, !either);
+                let (a, b) = (self.src(plan, a), self.src(plan, b));
+                self.push(Lir::Blend(dst, 1, a, b));
+            }
+            Op::Holds(op, ab, wanted) => {
+                if !self.holds(plan, (op, ab), wanted) {
+                    return false;
+                }
+                self.push(Lir::Blend(dst, 1, Src::Literal(u32::MAX), Src::Literal(0)));
+            }
+            Op::GetRelative(file, base, element, index) => {
+                let file = match file {
+                    File::Gprs(count) => match self.vars[Var::gpr(0, usize::from(element)).index()] {
+                        Some(first) => Indexed::Gprs { first, count },
+                        None => return false,
+                    },
+                    File::Constants(first, count) => {
+                        Indexed::Constants { first: 4 * u32::from(first) + u32::from(element), count }
+                    }
+                    File::Share => Indexed::Share,
+                };
+                let index = self.src(plan, index);
+                self.put(Ins::GetRelative(dst, file, base, index));
+            }
+            Op::Cube(element, values, omod, clamp) => {
+                let operands = values.map(|value| Operand {
+                    src: self.src(plan, value),
+                    flushed: plan.known.flushed[value.index()],
+                    number: false,
+                    value: value.0,
+                    negated: false,
+                });
+                let alu = Alu { op: AluOp::Op2(Op2::Cube), omod, clamp, seen: plan.seen[place] };
+                alu::cube(self, dst, element, operands, alu);
+            }
+            Op::Unit(..) => return self.unit(plan, place, dst),
+            Op::QuadLane(a, lane) => {
+                let a = self.src(plan, a);
+                self.push(Lir::One(asm::PERMUTE_IN_QUAD, dst, a, Some(0x55 * lane)));
+            }
+            ref own @ Op::Alu(op, values, omod, clamp) => {
+                let operands = values.map(|value| {
+                    let (negated, of) = without_sign(plan.block, own, value);
+                    let [flushed, number] = [&plan.known.flushed, &plan.known.numbers].map(|are| are[of.index()]);
+                    Operand { src: self.src(plan, of), flushed, number, value: of.0, negated }
+                });
+                let alu = Alu { op, omod, clamp, seen: plan.seen[place] };
+                return alu.emit(&mut With { select: self, plan }, dst, operands);
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Whether a vector can be made without a call.
+pub fn exists(op: &Op) -> bool {
+    match *op {
+        Op::Alu(op, ..) => Alu::exists(op),
+        // The opposite of two comparisons is none.
+        Op::Holds(op, _, wanted) => truth(op).is_some_and(|(_, second)| wanted || second.is_none()),
+        Op::Unit(unit, _) => !matches!(unit, Unit::Reference { .. }),
+        Op::Wide(..) => false,
+        _ => op.is_pure(),
+    }
+}
+
+/// Whether a factor is known to be neither zero, infinite nor NaN.
+fn is_ordinary(plan: &Plan<'_>, value: Value) -> bool {
+    matches!(plan.block.ops[bare(plan.block, value).index()], Op::Bits(bits) if f32::from_bits(bits).is_normal())
+}
+
+/// One block's instructions, for [`Alu::emit`].
+struct With<'s, 'a, 'p> {
+    select: &'s mut Select<'a>,
+    plan: &'p Plan<'p>,
+}
+
+impl Sink for With<'_, '_, '_> {
+    fn fresh(&mut self) -> Vector {
+        self.select.fresh()
+    }
+
+    fn push(&mut self, lir: Lir) {
+        self.select.push(lir);
+    }
+
+    fn isa(&self) -> Isa {
+        self.select.isa()
+    }
+
+    fn split(&mut self) {
+        self.select.split();
+    }
+}
+
+impl With<'_, '_, '_> {
+    /// Whether a product may be of zero and something that is no number.
+    fn may_be_zero_times_infinity(&self, operands: [Operand; 2]) -> bool {
+        let [a, b] = operands.map(|operand| Value(operand.value));
+        let same = bare(self.plan.block, a) == bare(self.plan.block, b);
+        !same && !is_ordinary(self.plan, a) && !is_ordinary(self.plan, b)
+    }
+}
+
+impl Target for With<'_, '_, '_> {
+    fn zero_wins(&mut self, dst: Vector, [a, b]: [Operand; 2]) {
+        if self.may_be_zero_times_infinity([a, b]) {
+            self.select.defer(Rule { factors: [a.src, b.src], mend: Lir::Merge(dst, 2, Src::Literal(0)) });
+        }
+    }
+
+    fn multiply_add(&mut self, dst: Vector, operands: [Operand; 3], zero_wins: bool) {
+        let [a, b, mut c] = operands;
+        if self.select.streams && !(zero_wins && self.may_be_zero_times_infinity([a, b])) {
+            let mut negated = Negated { product: a.negated != b.negated, summand: c.negated };
+            if negated.product && negated.summand {
+                c = c.plain(self);
+                negated.summand = false;
+            }
+            return self.push(Lir::MulAdd(negated, dst, [a.src, b.src, c.src]));
+        }
+        let exact = |operand: Operand| matches!(self.plan.block.ops[operand.value as usize], Op::Bits(bits) if is_power_of_two(bits));
+        if (exact(a) || exact(b)) && Sizes::may_be_added(&self.plan.sizes, Value(c.value)) {
+            // The product is exact, so the sum can be rounded once.
+            self.select.relies_on_sizes = true;
+            let negated = Negated { product: a.negated != b.negated, summand: c.negated };
+            return self.push(Lir::Fma(negated, dst, [a.src, b.src, c.src]));
+        }
+        alu::multiply_add(self, dst, operands, zero_wins);
+    }
+}
+
+/// A 64-bit operation and which of its dwords is meant. Where both pairs of slots get the same, they are the first pair.
+fn wide_key(op: &Op) -> Option<(WideKey, usize)> {
+    let Op::Wide(op, part, dwords, omod, clamp) = *op else { return None };
+    Some(match op {
+        AluOp::Op2(Op2::PredSete64 | Op2::PredSetgt64 | Op2::PredSetge64 | Op2::Frexp64) => {
+            ((op, dwords, Omod::Off, false), usize::from(part))
+        }
+        _ => ((op, dwords, omod, clamp), usize::from(part & 1)),
+    })
+}
+
+/// An operand of an operation that takes negated ones: whether it is, and of what.
+fn without_sign(block: &Block, op: &Op, value: Value) -> (bool, Value) {
+    let negates = match *op {
+        Op::Alu(op, ..) => alu::Alu::negates(op),
+        Op::Unit(Unit::Mad { .. }, _) => true,
+        _ => false,
+    };
+    match block.ops[value.index()] {
+        Op::Neg(a) if negates => (true, a),
+        _ => (false, value),
+    }
+}
+
+/// The vectors that the instructions of an operation read.
+fn operands(block: &Block, op: &Op) -> impl Iterator<Item = Value> {
+    let own = *op;
+    op.reads().map(move |value| without_sign(block, &own, value).1)
+}
+
+/// The value behind sign changes.
+pub(super) fn bare(block: &Block, value: Value) -> Value {
+    match block.ops[value.index()] {
+        Op::Abs(a) | Op::Neg(a) => bare(block, a),
+        _ => value,
+    }
+}
+
+/// Whether the operation makes a vector of its own.
+fn can_go_anywhere(op: &Op) -> bool {
+    op.is_pure() && !matches!(op, Op::Bits(_) | Op::Uniform(_) | Op::Lane | Op::Get(_))
+}

@@ -1,0 +1,165 @@
+//! What the X1K's operations are in instructions: each is one channel of an instruction's half.
+//!
+//! NaN bits are made right only where somebody can see them. Denormals need no care: the processor flushes them (MXCSR), exactly as the X1K does; only moves
+//! and choices carry them, so a `Scale` after those multiplies by one.
+
+use super::super::Check;
+use super::deferred::Rule;
+use super::{Plan, Select, without_sign};
+use crate::codegen::x86::asm;
+use crate::codegen::x86::lir::{Class, Lir, Negated, Src, Vector};
+use crate::codegen::x86::masked::facts::{EQUAL, NOT_EQUAL, UNORDERED};
+use crate::codegen::x86::scalar::{self, Sink, Special};
+use crate::ir::masked::{Op, Unit, Value};
+use ctm_exec::float::{NAN, ONE, SIGN};
+use ctm_isa::x1k::ops::Omod;
+
+/// The factor of an output modifier.
+fn factor(omod: Omod) -> Src {
+    Src::Literal((ctm_exec::x1k::ops::omod_factor(omod) as f32).to_bits())
+}
+
+impl Select<'_> {
+    /// Whether a multiply-add is one instruction, so that its result may take the place of an operand.
+    pub(super) fn is_plain_mad(&self, plan: &Plan<'_>, op: &Op) -> bool {
+        let Op::Unit(Unit::Mad { zero_wins, omod: Omod::U1 }, [a, b, _]) = *op else { return false };
+        let product = [a, b].map(|value| self.src(plan, without_sign(plan.block, op, value).1));
+        !zero_wins || product.into_iter().any(|src| self.is_ordinary(src))
+    }
+
+    /// Whether an operand is known to be a number other than zero.
+    fn is_ordinary(&self, src: Src) -> bool {
+        match src {
+            Src::Const(index) => self.ordinary.binary_search(&index).is_ok(),
+            Src::Literal(bits) => f32::from_bits(bits).is_normal(),
+            Src::Vector(_) | Src::Row(_) => false,
+        }
+    }
+
+    /// Makes a vector; false when there are no instructions for it.
+    pub(super) fn unit(&mut self, plan: &Plan<'_>, place: usize, dst: Vector) -> bool {
+        let op = &plan.block.ops[place];
+        let Op::Unit(unit, abc) = *op else { return false };
+        let resolved = abc.map(|value| without_sign(plan.block, op, value));
+        let [a, b, c] = resolved.map(|(_, value)| self.src(plan, value));
+        let seen = plan.seen[place];
+        match unit {
+            Unit::Mad { zero_wins, omod } => {
+                let [x, y, z] = resolved.map(|(is_negated, _)| is_negated);
+                let zero_wins = zero_wins && ![a, b].into_iter().any(|src| self.is_ordinary(src));
+                self.mad((dst, Negated { product: x != y, summand: z }), [a, b, c], zero_wins, omod);
+            }
+            Unit::Scale(omod) if omod == Omod::U1 && plan.known.flushed[abc[0].index()] => self.push(Lir::Copy(dst, a)),
+            Unit::Scale(omod) => self.push(Lir::Two(asm::MUL, dst, a, factor(omod))),
+            // MINPS and MAXPS give the second operand for NaN and for two zeros, as the Guide wants it.
+            Unit::Min => self.push(Lir::Two(asm::MIN, dst, a, b)),
+            Unit::Max => self.push(Lir::Two(asm::MAX, dst, a, b)),
+            Unit::Clamp => {
+                let positive = self.two(asm::MAX, a, Src::Literal(0));
+                self.push(Lir::Two(asm::MIN, dst, positive, Src::Literal(ONE)));
+                return true;
+            }
+            Unit::Fraction(omod) => {
+                let floor = self.fresh();
+                self.push(Lir::One(asm::ROUND_SCALE, floor, a, Some(9)));
+                if omod == Omod::U1 {
+                    self.push(Lir::Two(asm::SUB, dst, a, Src::Vector(floor)));
+                } else {
+                    let fraction = self.two(asm::SUB, a, Src::Vector(floor));
+                    self.push(Lir::Two(asm::MUL, dst, fraction, factor(omod)));
+                }
+            }
+            Unit::Scalar(function) => {
+                scalar::emit(self, function, a, dst, Special { one_nan: seen, signed_root: false });
+                return true;
+            }
+            Unit::Reference { .. } => return false,
+        }
+        if seen {
+            self.one_nan(dst);
+        }
+        true
+    }
+
+    /// Makes every NaN the one that arithmetic makes.
+    pub(super) fn one_nan(&mut self, dst: Vector) {
+        self.push(Lir::Test(asm::CMP_F32, UNORDERED, 1, Src::Vector(dst), Src::Vector(dst), 0));
+        self.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
+    }
+
+    /// A multiply-add: negations, the zero rule, output modifiers at the ends of the range.
+    fn mad(&mut self, (dst, negated): (Vector, Negated), abc: [Src; 3], zero_wins: bool, omod: Omod) {
+        let [a, b, c] = abc;
+        let sum = if omod == Omod::U1 { dst } else { self.fresh() };
+        self.plain_mad(sum, negated, abc);
+        if zero_wins {
+            // Where the sum is a NaN and a factor is zero, the product is +0.
+            let mend = if negated.summand {
+                Lir::MergeTwo(asm::SUB, sum, 2, Src::Literal(0), c)
+            } else {
+                Lir::MergeTwo(asm::ADD, sum, 2, c, Src::Literal(0))
+            };
+            self.defer(Rule { factors: [a, b], mend });
+        }
+        if omod == Omod::U1 {
+            return;
+        }
+        let by = factor(omod);
+        self.push(Lir::Two(asm::MUL, dst, Src::Vector(sum), by));
+        let grows = matches!(omod, Omod::U2 | Omod::U4 | Omod::U8);
+        self.assumes |= grows && !self.careful;
+        if grows && !self.careful {
+            return;
+        }
+        // The sum was rounded, and fell out of the range of single precision, before it was scaled: scale first instead.
+        self.settle();
+        self.rare(if grows { Check::Zero(sum) } else { Check::Infinite(sum) }, |select| {
+            let scaled_a = select.two(asm::MUL, a, by);
+            let scaled_c = select.fresh();
+            select.push(Lir::Two(asm::MUL, scaled_c, c, by));
+            if !grows {
+                // A summand that would vanish still decides a tie: the smallest number of its sign does the same.
+                select.push(Lir::Test(asm::CMP_F32, EQUAL, 2, Src::Vector(scaled_c), Src::Literal(0), 0));
+                select.push(Lir::Test(asm::CMP_F32, NOT_EQUAL, 2, c, Src::Literal(0), 2));
+                let sign = select.two(asm::AND, c, Src::Literal(SIGN));
+                select.push(Lir::MergeTwo(asm::OR, scaled_c, 2, sign, Src::Literal(0x0080_0000)));
+            }
+            let again = select.fresh();
+            select.push(Lir::Fma(negated, again, [scaled_a, b, Src::Vector(scaled_c)]));
+            select.push(if grows {
+                Lir::Test(asm::CMP_F32, EQUAL, 1, Src::Vector(sum), Src::Literal(0), 0)
+            } else {
+                Lir::Class(Class::Infinite, 1, Src::Vector(sum), 0)
+            });
+            select.push(Lir::Class(Class::NotFinite, 2, Src::Vector(again), 0));
+            select.push(Lir::AndNot(1, 2, 1));
+            select.push(Lir::Merge(dst, 1, Src::Vector(again)));
+        });
+    }
+
+    fn plain_mad(&mut self, dst: Vector, negated: Negated, [a, b, c]: [Src; 3]) {
+        const MINUS_ONE: u32 = ONE | SIGN;
+        let by_one = b == Src::Literal(ONE);
+        let product =
+            if by_one { Some(negated.product) } else { (b == Src::Literal(MINUS_ONE)).then_some(!negated.product) };
+        self.push(match (product, negated.summand) {
+            (Some(false), false) => Lir::Two(asm::ADD, dst, a, c),
+            (Some(false), true) => Lir::Two(asm::SUB, dst, a, c),
+            (Some(true), false) => Lir::Two(asm::SUB, dst, c, a),
+            _ if c == Src::Literal(SIGN) && negated == Negated::default() => Lir::Two(asm::MUL, dst, a, b),
+            _ => Lir::Fma(negated, dst, [a, b, c]),
+        });
+    }
+
+    /// A vector that is another one as it is.
+    pub(super) fn as_it_is(&self, plan: &Plan<'_>, place: usize) -> Option<Src> {
+        let Op::Unit(Unit::Scale(Omod::U1), [a, ..]) = plan.block.ops[place] else { return None };
+        let same = plan.known.flushed[a.index()] && !plan.seen[place] && plan.location[place].is_none();
+        same.then(|| self.src(plan, a))
+    }
+}
+
+/// A vector that may be taken for its operand: whose readers read that.
+pub(super) const fn passes_on(op: &Op) -> Option<Value> {
+    if let Op::Unit(Unit::Scale(Omod::U1), [a, ..]) = *op { Some(a) } else { None }
+}

@@ -1,0 +1,245 @@
+//! Wavefronts that follow one another, in one call of machine code: a *span*.
+//!
+//! The call makes what each wavefront starts with, runs the program's code, and stores what the wavefront has exported. One that the reference interpreter has to
+//! run ends the call before anything of it is stored.
+
+mod block;
+mod code;
+mod lanes;
+mod stores;
+
+use super::{Frame, Line, Native, ROW, Shared, Wave, head};
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::quads;
+use crate::ir::masked::M;
+use crate::launch::grid::Coefficients;
+use crate::launch::lanes::LANES;
+use crate::launch::wavefronts::outputs::Surface;
+use crate::launch::wavefronts::places::{Places, Steps};
+use block::{coefficients, surface};
+use code::{Code, mask_at};
+use ctm_exec::r700::Tiles;
+
+/// What is the same for all spans of a launch.
+pub struct Given<'a> {
+    /// Where wavefronts lie.
+    pub steps: &'a Steps,
+    /// What start values are made of; `None`: they are given.
+    pub starts: Option<&'a [Coefficients]>,
+    /// Whether single precision makes all of them exactly.
+    pub single: bool,
+    /// What quotients are divided by: at (0, 0), and its change by column and row.
+    pub divisor: Option<[f64; 3]>,
+    /// Where exports go.
+    pub surfaces: &'a [Surface<'a>],
+}
+
+/// What spans of a launch work on.
+pub struct Block<'a> {
+    bytes: Frame,
+    code: &'static Code,
+    given: Given<'a>,
+    surfaces: i32,
+}
+
+/// What a span did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ended {
+    /// Wavefronts that ended.
+    pub waves: u64,
+    /// Their lanes in the domain.
+    pub processors: u64,
+    /// Elements that were stored.
+    pub elements: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Careful code has to run the next one.
+    pub underflows: bool,
+}
+
+impl<'a> Block<'a> {
+    /// For wavefronts of so many lanes. `None` where memory cannot be made executable. On AVX2 start values that are made are in single precision.
+    pub fn new(isa: Isa, lanes: usize, given: Given<'a>) -> Option<Self> {
+        let code = Code::of(isa, (lanes / LANES) as u8)?;
+        let starts = given.starts.unwrap_or_default();
+        let surfaces = block::COEFFICIENTS + coefficients::SIZE * starts.len() as i32;
+        let mut bytes = Frame::new(surfaces + surface::SIZE * given.surfaces.len() as i32);
+        let Steps { di, dj, last, width, next_row, domain, .. } = *given.steps;
+        for (at, number) in [
+            (block::STARTS, starts.len() as u32),
+            (block::SINGLE, given.single.into()),
+            (block::WHOLE, given.steps.whole.into()),
+            (block::TARGETS, given.surfaces.len() as u32),
+            (block::DI, di),
+            (block::DJ, dj),
+            (block::LAST, last),
+            (block::WIDTH, width),
+            (block::NEXT_ROW, next_row),
+            (block::I0, domain.i0),
+            (block::I1, domain.i1),
+            (block::J0, domain.j0),
+            (block::J1, domain.j1),
+        ] {
+            bytes.put(at, &number.to_le_bytes());
+        }
+        for (table, row) in (0..).zip(&quads::TABLES) {
+            bytes.put_row(block::QUADS + 64 * table, row);
+        }
+        for (number, start) in (0..).zip(starts) {
+            let at = block::COEFFICIENTS + coefficients::SIZE * number;
+            let [origin, di, dj] = start.of;
+            let double = [(coefficients::ORIGIN, origin), (coefficients::DI, di), (coefficients::DJ, dj)];
+            double.into_iter().for_each(|(place, x)| bytes.put(at + place, &x.to_le_bytes()));
+            let single =
+                [(coefficients::ORIGIN_SINGLE, origin), (coefficients::DI_SINGLE, di), (coefficients::DJ_SINGLE, dj)];
+            single.into_iter().for_each(|(place, x)| bytes.put(at + place, &(x as f32).to_le_bytes()));
+            bytes.put(at + coefficients::MAKES, &(start.makes as u32).to_le_bytes());
+        }
+        bytes.put(block::DIVIDES, &u32::from(given.divisor.is_some()).to_le_bytes());
+        bytes.put(block::ONE, &1f64.to_le_bytes());
+        for (place, x) in (0..).zip(given.divisor.unwrap_or([1.0, 0.0, 0.0])) {
+            bytes.put(block::DIVISOR + 8 * place, &x.to_le_bytes());
+        }
+        Some(Self { bytes, code, given, surfaces })
+    }
+
+    /// Says where the frame of a program's code has what is stored.
+    fn name(&mut self, native: &Native, frame: &Frame) {
+        let nothing = self.bytes.address(block::NOTHING);
+        for (number, of) in (0..).zip(self.given.surfaces) {
+            let at = self.surfaces + surface::SIZE * number;
+            let channels = of.from.iter().enumerate().zip(0..);
+            for ((channel, from), place) in channels {
+                let exported = from.and_then(|from| native.exports.get(from).zip(native.rows.get(from)));
+                let (written, row, clear) = match exported {
+                    Some((&export, &row)) => {
+                        let written = frame.address(head::WRITTEN + 8 * export as i32);
+                        (written, frame.address(row), written)
+                    }
+                    None if channel < of.channels => {
+                        (frame.address(mask_at(M::NONE)), frame.address(head::ROWS), nothing)
+                    }
+                    // Elements do not have it: it is no less than whole.
+                    None => (frame.address(mask_at(M::EXISTING)), frame.address(head::ROWS), nothing),
+                };
+                for (of, pointer) in [(surface::WRITTEN, written), (surface::ROWS, row), (surface::CLEAR, clear)] {
+                    self.bytes.put(at + of + 8 * place, &pointer.to_le_bytes());
+                }
+            }
+            let [whole, part] = self.code.routines(of.kind);
+            let store = if of.tiles.is_some() { part } else { whole };
+            let pointer =
+                |of: fn(&Tiles) -> &[u32], tiles: &Option<Tiles>| tiles.as_ref().map_or(0, |t| of(t).as_ptr() as usize);
+            let (columns, rows) = (pointer(|t| &t.columns, &of.tiles), pointer(|t| &t.rows, &of.tiles));
+            for (place, number) in [
+                (surface::DATA, of.cells.as_ptr() as usize),
+                (surface::ROW_BYTES, of.row_bytes),
+                (surface::STORE, store),
+                (surface::STORE_PART, part),
+                (surface::COLUMNS, columns),
+                (surface::ROW_PLACES, rows),
+                (surface::WHOLE, 0),
+                (surface::ELEMENTS, 0),
+                (surface::CHANNELS_STORED, 0),
+            ] {
+                self.bytes.put(at + place, &number.to_le_bytes());
+            }
+            self.bytes.put(at + surface::CHANNELS, &(of.channels as u32).to_le_bytes());
+            for (place, shift) in (0..).zip(of.shifts) {
+                self.bytes.put(at + surface::SHIFTS + 4 * place, &shift.to_le_bytes());
+            }
+            let within = of.tiles.as_ref().map_or(0, |tiles| tiles.tile_bytes.wrapping_sub(1));
+            for (place, bits) in [(surface::WITHIN, within), (surface::WHOLE_TILES, !within)] {
+                self.bytes.put(at + place, &bits.to_le_bytes());
+            }
+            self.bytes.put(at + surface::ELEMENT_BYTES, &(of.element_bytes as u32).to_le_bytes());
+        }
+        for (at, pointer) in [
+            (block::FRAME, frame.address(0)),
+            (block::PROGRAM, native.text.as_ptr() as usize),
+            (block::START_ROWS, frame.address(native.layout.start)),
+            (block::SURFACES, self.bytes.address(self.surfaces)),
+        ] {
+            self.bytes.put(at, &pointer.to_le_bytes());
+        }
+        self.bytes.put(block::GRADIENTS, &u32::from(native.gradients).to_le_bytes());
+    }
+
+    /// What has been stored since [`Self::name`].
+    fn stored(&mut self, lanes: usize) -> (u64, u64) {
+        let (mut elements, mut bytes) = (0, 0);
+        for (number, of) in (0..).zip(self.given.surfaces) {
+            let at = self.surfaces + surface::SIZE * number;
+            let mut count = |place: i32| super::number(&mut self.bytes, at + place);
+            let whole = count(surface::WHOLE) * lanes as u64;
+            let channel_bytes = (of.element_bytes / of.channels) as u64;
+            elements += whole + count(surface::ELEMENTS);
+            bytes += whole * of.element_bytes as u64 + count(surface::CHANNELS_STORED) * channel_bytes;
+        }
+        (elements, bytes)
+    }
+}
+
+impl Native {
+    /// Runs so many wavefronts, of which the first one lies at these places. `covered`: the lanes whose exports are stored, 64 a word, and which of them the first wavefront begins with, a multiple of a wavefront's lanes. Passages of blocks, active lanes and what fetches count are those of all that began.
+    #[allow(unsafe_code, reason = "machine code is called")]
+    pub fn run_span(
+        &self,
+        frame: &mut Frame,
+        shared: &Shared<'_>,
+        wave: &mut Wave,
+        block: &mut Block<'_>,
+        (places, covered, waves): (&Places, Option<(&[u64], u64)>, u64),
+    ) -> Ended {
+        let fits = |of: &Surface<'_>| of.from.iter().flatten().all(|&from| from < self.rows.len());
+        let starts = block.given.starts.is_none_or(|starts| starts.len() == wave.start.len());
+        // Start values that are given are those of the first wavefront.
+        let most = if block.given.starts.is_none() { 1 } else { u64::MAX };
+        let lanes_of_all = waves.saturating_mul(wave_lanes(block) as u64);
+        let is_short =
+            covered.is_some_and(|(words, first)| 64 * (words.len() as u64) < first.saturating_add(lanes_of_all));
+        if is_short || waves == 0 || waves > most || !starts || !block.given.surfaces.iter().all(fits) {
+            return Ended::default();
+        }
+        self.begin(frame, shared, wave);
+        block.name(self, frame);
+        let full = shared.lanes == wave_lanes(block);
+        let strip = if block.given.steps.quads && full { 1 } else { u32::MAX / 2 };
+        block.bytes.put(block::STRIP, &strip.to_le_bytes());
+        block.bytes.put(block::SENT, &u64::MAX.to_le_bytes());
+        let covered = covered.map_or(0, |(words, first)| words.as_ptr() as usize + first as usize / 8);
+        block.bytes.put(block::COVERED, &covered.to_le_bytes());
+        block.bytes.put(block::WAVES, &waves.to_le_bytes());
+        block.bytes.put(block::PROCESSORS, &0u64.to_le_bytes());
+        block.bytes.put(block::FUEL, &shared.fuel.to_le_bytes());
+        for (at, row) in [(block::I, &places.i), (block::J, &places.j)] {
+            for (n, piece) in (0..).zip(row.as_chunks::<LANES>().0) {
+                block.bytes.put_row(at + 64 * n, piece);
+            }
+        }
+        let Wave { visits, fetched, .. } = &mut *wave;
+        let lanes = shared.lanes;
+        let end = self.enter(frame, shared, visits, fetched, |_| {
+            type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
+            // SAFETY: the text is code that `Code` made for this signature, mapped executable and kept for ever.
+            let entry = unsafe { std::mem::transmute::<*const u8, Entry>(block.code.entry()) };
+            // SAFETY: the block has the size of its start values and targets, and points to the frame, whose layout the code knows, to the program's code, which
+            // `Native::enter` makes ready, and to elements. The code writes those that lie in the domain, all of which are among the cells; cells may be written
+            // by several threads.
+            unsafe { entry(block.bytes.bytes.as_mut_ptr()) }
+        });
+        let left = super::number(&mut block.bytes, block::WAVES);
+        self.collect_counts(frame, shared, wave);
+        let (elements, bytes) = block.stored(lanes);
+        let processors = super::number(&mut block.bytes, block::PROCESSORS);
+        Ended { waves: waves - left, processors, elements, bytes, underflows: end == super::UNDERFLOW }
+    }
+}
+
+/// Lanes of a whole wavefront.
+fn wave_lanes(block: &Block<'_>) -> usize {
+    block.given.steps.lanes
+}
+
+/// A row of start values holds all pieces of a wavefront.
+const _: () = assert!(ROW == 4 * 4 * LANES as i32);

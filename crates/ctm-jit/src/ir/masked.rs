@@ -1,0 +1,736 @@
+//! The micro-operation form with masks: what a program does to the lanes that run together, one register element at a time.
+//!
+//! As in [`crate::ir::x1k`], a [`Code`] is a graph of blocks of operations on *lane vectors* in single-assignment form; here a vector has
+//! the 16, 32 or 64 lanes of a wavefront. What differs is flow control: pixel states, the stack and its loops are *masks* of 64
+//! bits in fixed places ([`M`]), and a few operations on them ([`MaskOp`]) say what each branch-loop instruction does.
+//!
+//! Arithmetic operations are the machine's own ([`Op::Alu`]); they mean what `ctm_exec::r700::alu::single` says. X1K programs come to this form, too
+//! (`lower/x1k/masks.rs`): their operations are [`Op::Unit`], and a mask holds one group or several.
+
+use ctm_exec::r700::VertexEvent;
+use ctm_exec::r700::memory::MemoryRead;
+use ctm_exec::x1k::functions::UnitOp;
+use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw, TexFetch, VtxFetch};
+use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2, TexOp};
+use ctm_isa::r700::{CONSTANT_FILE, GPRS};
+use ctm_isa::x1k::ops as x1k;
+
+/// A lane vector: the operation of the same block that makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(pub u32);
+
+impl Value {
+    /// Its place in the block's list.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A variable: an element of a register or of an export, kept for each lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Var(pub u16);
+
+/// Export targets: colours, depth, positions, parameters.
+pub const TARGETS: usize = 8 + 1 + 4 + 32;
+
+impl Var {
+    /// How many there are.
+    pub const COUNT: usize = 4 * (GPRS + TARGETS);
+
+    /// An element of a register.
+    pub const fn gpr(register: usize, element: usize) -> Self {
+        Self((4 * (register % GPRS) + element) as u16)
+    }
+
+    /// An element of an export target, by its place in `Target::all`.
+    pub const fn export(target: usize, element: usize) -> Self {
+        Self((4 * (GPRS + target) + element) as u16)
+    }
+
+    /// Its number.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Which element of which export it is: `4 * target + element`; `None` for registers.
+    pub const fn export_index(self) -> Option<usize> {
+        self.index().checked_sub(4 * GPRS)
+    }
+}
+
+/// The variables that an index can name: an element of every register that the program has.
+pub fn indexed(gprs: u8, element: u8) -> impl Iterator<Item = Var> {
+    (0..usize::from(gprs)).map(move |register| Var::gpr(register, usize::from(element)))
+}
+
+/// A mask of lanes, or a number of 64 bits that is the same for all: a place in the wavefront's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct M(pub u16);
+
+impl M {
+    /// Lanes that execute.
+    pub const ACTIVE: Self = Self(0);
+    /// The valid mask.
+    pub const VALID: Self = Self(1);
+    /// Lanes there are.
+    pub const EXISTING: Self = Self(2);
+    /// No lane.
+    pub const NONE: Self = Self(3);
+    /// Lanes that an instruction with its own mode concerns.
+    pub const CONCERNED: Self = Self(4);
+    /// Lanes that pass a condition test.
+    pub const PASS: Self = Self(5);
+    /// Scratch.
+    pub const TEMP: Self = Self(6);
+    /// More scratch.
+    pub const TEMP2: Self = Self(7);
+    /// The number of the wavefront's first thread in its group.
+    pub const FIRST: Self = Self(8);
+    /// The first place of the stack's entries.
+    const STACK: u16 = 9;
+    const PER_ENTRY: u16 = 5;
+    /// The most entries.
+    pub const ENTRIES: usize = 48;
+    /// X1K: the ALU result.
+    pub const RESULT: Self = Self::saved(Self::ENTRIES - 1);
+    /// How many places there are.
+    pub const COUNT: usize = (Self::STACK + Self::PER_ENTRY * Self::ENTRIES as u16) as usize;
+
+    const fn of_entry(entry: usize, place: u16) -> Self {
+        Self(Self::STACK + Self::PER_ENTRY * entry as u16 + place)
+    }
+
+    /// The active lanes that an entry of the stack keeps.
+    pub const fn saved(entry: usize) -> Self {
+        Self::of_entry(entry, 0)
+    }
+
+    /// Lanes that have left the loop of an entry.
+    pub const fn broken(entry: usize) -> Self {
+        Self::of_entry(entry, 1)
+    }
+
+    /// Lanes that wait for the next iteration.
+    pub const fn continued(entry: usize) -> Self {
+        Self::of_entry(entry, 2)
+    }
+
+    /// Iterations left.
+    pub const fn count(entry: usize) -> Self {
+        Self::of_entry(entry, 3)
+    }
+
+    /// The loop index.
+    pub const fn loop_index(entry: usize) -> Self {
+        Self::of_entry(entry, 4)
+    }
+
+    /// X1K: a bit of the predicate register (0 = r to 3 = a).
+    pub const fn predicate(bit: u8) -> Self {
+        Self::saved(Self::ENTRIES - 2 - bit as usize)
+    }
+
+    /// X1K: scratch for the lanes that instructions concern; there are [`Self::UNDERS`].
+    pub const fn under(number: usize) -> Self {
+        Self::broken(Self::ENTRIES - 1 - number)
+    }
+
+    /// How many of those there are.
+    pub const UNDERS: usize = 8;
+    /// X1K: the lanes that an uncached write concerns, as a number.
+    pub const WRITING: Self = Self::continued(Self::ENTRIES - 1);
+
+    /// Its number.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An operation on masks. The first place is the destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MaskOp {
+    /// `d = a`
+    Copy(M, M),
+    /// `d = a & b`
+    And(M, M, M),
+    /// `d = a & !b`
+    AndNot(M, M, M),
+    /// `d = a | b`
+    Or(M, M, M),
+    /// `d = a ^ b`
+    Xor(M, M, M),
+    /// The quads of which a lane is in `a`.
+    Quads(M, M),
+    /// The lanes whose value is not zero.
+    Lanes(M, Value),
+    /// A number.
+    Number(M, i32),
+    /// Adds to a number; kept to 13 bits in two's complement when `true`.
+    Add(M, i32, bool),
+    /// `d = a` if the number `b` is not zero, else no lane.
+    IfNot0(M, M, M),
+}
+
+impl MaskOp {
+    /// What it changes.
+    pub const fn writes(&self) -> M {
+        match *self {
+            Self::Copy(d, ..)
+            | Self::And(d, ..)
+            | Self::AndNot(d, ..)
+            | Self::Or(d, ..)
+            | Self::Xor(d, ..)
+            | Self::Quads(d, ..)
+            | Self::Lanes(d, _)
+            | Self::Number(d, _)
+            | Self::Add(d, ..)
+            | Self::IfNot0(d, ..) => d,
+        }
+    }
+
+    /// What it reads.
+    pub const fn reads(&self) -> [Option<M>; 2] {
+        match *self {
+            Self::Lanes(..) | Self::Number(..) => [None; 2],
+            Self::Copy(_, a) | Self::Quads(_, a) | Self::Add(a, ..) => [Some(a), None],
+            Self::And(_, a, b)
+            | Self::AndNot(_, a, b)
+            | Self::Or(_, a, b)
+            | Self::Xor(_, a, b)
+            | Self::IfNot0(_, a, b) => [Some(a), Some(b)],
+        }
+    }
+
+    /// Whether it changes the active lanes so that only fewer can be.
+    pub fn only_narrows(&self) -> bool {
+        matches!(*self, Self::AndNot(M::ACTIVE, M::ACTIVE, _) | Self::And(M::ACTIVE, M::ACTIVE, _))
+    }
+}
+
+/// What a relative address reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum File {
+    /// The thread's registers: so many. Outside, register 0 is read and nothing is written.
+    Gprs(u8),
+    /// Constants of the table of uniform values: the first one's number and how many. Outside, NaN is read.
+    Constants(u16, u16),
+    /// Dwords of the local data share. Outside, 0 is read.
+    Share,
+}
+
+/// An operation of the X1K on one channel: what it makes of its first one or three operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// `a * b + c`, times the output modifier, rounded once (`ops::mad` and `ops::output_modifier`).
+    Mad {
+        /// 0 times infinity and 0 times NaN are 0 (`ops::ZeroRule`).
+        zero_wins: bool,
+        /// Output modifier.
+        omod: x1k::Omod,
+    },
+    /// The number times the output modifier, rounded: flushes, and makes the one NaN (`Wide::from_bits`, `ops::output_modifier`).
+    Scale(x1k::Omod),
+    /// `a < b ? a : b`, flushed: `b` where one is a NaN, and of two zeros.
+    Min,
+    /// `a > b ? a : b`, in the same way.
+    Max,
+    /// To 0..1 (`ops::clamp`).
+    Clamp,
+    /// `a - floor(a)`, times the output modifier (`ops::frc`).
+    Fraction(x1k::Omod),
+    /// A transcendental function (`ctm_exec::transcendental`).
+    Scalar(x1k::AlphaOp),
+    /// An operation for which back ends have no code of their own: its reference function is called for each lane (`UnitOp::channel`).
+    Reference {
+        /// Which: one that looks at one channel of its operands.
+        op: UnitOp,
+        /// 0 times infinity and 0 times NaN are 0 (`ops::ZeroRule`).
+        zero_wins: bool,
+        /// Output modifier.
+        omod: x1k::Omod,
+        /// To 0..1.
+        clamp: bool,
+    },
+}
+
+impl Unit {
+    /// How many operands it reads.
+    pub const fn operands(self) -> usize {
+        match self {
+            Self::Mad { .. } | Self::Reference { .. } => 3,
+            Self::Min | Self::Max => 2,
+            Self::Scale(_) | Self::Clamp | Self::Fraction(_) | Self::Scalar(_) => 1,
+        }
+    }
+}
+
+/// What is counted for lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Counter {
+    /// Active lanes, for each instruction.
+    Lanes,
+    /// X1K: lookups of an input.
+    Lookups(u8),
+}
+
+impl Counter {
+    /// How many there are.
+    pub const COUNT: usize = 17;
+
+    /// Its number.
+    pub const fn index(self) -> usize {
+        match self {
+            Self::Lanes => 0,
+            Self::Lookups(input) => 1 + (input & 15) as usize,
+        }
+    }
+}
+
+/// One micro-operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    // --- vectors ---
+    /// The same bits in every lane.
+    Bits(u32),
+    /// What a variable holds here.
+    Get(Var),
+    /// A dword of the table of uniform values.
+    Uniform(u16),
+    /// A number of the wavefront's state, in every lane.
+    Number(M),
+    /// The lane's number.
+    Lane,
+    /// The sign bit cleared.
+    Abs(Value),
+    /// The sign bit turned.
+    Neg(Value),
+    /// An operation of one slot with its modifiers.
+    Alu(AluOp, [Value; 3], Omod, bool),
+    /// All ones where the operation's predicate says execute or its comparison kills (`true`), or where it does not (`false`), else 0.
+    Holds(Op2, [Value; 2], bool),
+    /// `c != 0 ? a : b`, as bits.
+    Select(Value, Value, Value),
+    /// An element (0 = x) of CUBE of a direction.
+    Cube(u8, [Value; 3], Omod, bool),
+    /// A dword (0..=3) of a 64-bit operation, or whether its predicate holds (4). Operands: high and low dwords of src0, src1, src2.
+    Wide(AluOp, u8, [Value; 6], Omod, bool),
+    /// An operation of the X1K; operands that it does not read repeat the first one.
+    Unit(Unit, [Value; 3]),
+    /// In every lane, what the given lane (0..=3) of its quad holds.
+    QuadLane(Value, u8),
+    /// An element of register or constant `base + index`.
+    GetRelative(File, u8, u8, Value),
+    /// An element of what a [`Op::Fetch`] read.
+    Fetched(Value, u8),
+
+    // --- effects ---
+    /// Runs the fetch of this number with these coordinates for the lanes of a mask.
+    Fetch(u16, [Value; 4], M),
+    /// Does what the [`Store`] of this number does, for the lanes of a mask: index and elements.
+    Store(u16, [Value; 5], M),
+    /// The other wavefronts of the group come to where this [`Yield`] is first, as far as they have issued fewer instructions.
+    Yield(u16),
+    /// Stores into a variable.
+    Set(Var, Value, M),
+    /// Stores into an element of the register `base + index`, if there is such a register.
+    SetRelative(u8, u8, u8, Value, Value, M),
+    /// Records that an element of an export was written.
+    Mark(Var, M),
+    /// Changes masks.
+    Mask(MaskOp),
+    /// Counts so many for each lane of a mask.
+    Tally(Counter, u32, M),
+    /// Leaves the group to the reference interpreter unless `base + number` is from 0 to below `count`: number, base, count.
+    Guard(M, u8, u16),
+}
+
+impl Op {
+    /// The vectors it reads.
+    pub fn reads(&self) -> impl Iterator<Item = Value> + use<> {
+        let mut values = [None; 6];
+        let mut put = |from: &[Value]| from.iter().zip(&mut values).for_each(|(v, place)| *place = Some(*v));
+        match self {
+            Self::Bits(_) | Self::Get(_) | Self::Uniform(_) | Self::Number(_) | Self::Mark(..) | Self::Tally(..) => {}
+            Self::Yield(_) | Self::Lane | Self::Guard(..) => {}
+            Self::Abs(a)
+            | Self::Neg(a)
+            | Self::QuadLane(a, _)
+            | Self::GetRelative(_, _, _, a)
+            | Self::Fetched(a, _)
+            | Self::Set(_, a, _) => put(&[*a]),
+            Self::Unit(unit, abc) => put(&abc[..unit.operands()]),
+            Self::Alu(op, abc, ..) => put(&abc[..usize::from(op.info().operands).min(3)]),
+            Self::Holds(_, ab, _) => put(ab),
+            Self::Select(c, a, b) => put(&[*c, *a, *b]),
+            Self::Cube(_, xyz, ..) => put(xyz),
+            Self::Wide(_, _, dwords, ..) => put(dwords),
+            Self::Fetch(_, at, _) => put(at),
+            Self::Store(_, of, _) => put(of),
+            Self::SetRelative(_, _, _, index, value, _) => put(&[*index, *value]),
+            Self::Mask(MaskOp::Lanes(_, a)) => put(&[*a]),
+            Self::Mask(_) => {}
+        }
+        values.into_iter().flatten()
+    }
+
+    /// The masks and numbers that it reads.
+    pub fn masks(&self) -> impl Iterator<Item = M> + use<> {
+        let masks = match self {
+            Self::Mask(op) => op.reads(),
+            Self::Tally(_, _, m) | Self::Number(m) | Self::Guard(m, ..) => [Some(*m), None],
+            _ => [self.clone().under().copied(), None],
+        };
+        masks.into_iter().flatten()
+    }
+
+    /// The mask of the lanes that it concerns.
+    pub const fn under(&mut self) -> Option<&mut M> {
+        match self {
+            Self::Fetch(.., under)
+            | Self::Store(.., under)
+            | Self::Set(.., under)
+            | Self::SetRelative(.., under)
+            | Self::Mark(_, under) => Some(under),
+            Self::Bits(_)
+            | Self::Get(_)
+            | Self::Uniform(_)
+            | Self::Number(_)
+            | Self::Lane
+            | Self::Abs(_)
+            | Self::Neg(_)
+            | Self::Alu(..)
+            | Self::Holds(..)
+            | Self::Select(..)
+            | Self::Cube(..)
+            | Self::Wide(..)
+            | Self::Unit(..)
+            | Self::QuadLane(..)
+            | Self::GetRelative(..)
+            | Self::Fetched(..)
+            | Self::Mask(_)
+            | Self::Yield(_)
+            | Self::Tally(..)
+            | Self::Guard(..) => None,
+        }
+    }
+
+    /// Whether it only makes a vector: without a reader it can go.
+    pub const fn is_pure(&self) -> bool {
+        !matches!(
+            self,
+            Self::Fetch(..)
+                | Self::Store(..)
+                | Self::Yield(_)
+                | Self::Set(..)
+                | Self::SetRelative(..)
+                | Self::Mark(..)
+                | Self::Mask(_)
+                | Self::Tally(..)
+                | Self::Guard(..)
+        )
+    }
+
+    /// Gives the vectors that it reads their new names.
+    pub fn rename(&mut self, name: impl Fn(Value) -> Value) {
+        let new = |value: &mut Value| *value = name(*value);
+        match self {
+            Self::Bits(_)
+            | Self::Get(_)
+            | Self::Uniform(_)
+            | Self::Number(_)
+            | Self::Mark(..)
+            | Self::Tally(..)
+            | Self::Guard(..)
+            | Self::Yield(_)
+            | Self::Lane => {}
+            Self::Abs(a)
+            | Self::Neg(a)
+            | Self::QuadLane(a, _)
+            | Self::GetRelative(_, _, _, a)
+            | Self::Fetched(a, _)
+            | Self::Set(_, a, _) => new(a),
+            Self::Unit(unit, abc) => {
+                let operands = unit.operands();
+                abc[..operands].iter_mut().for_each(new);
+                let first = abc[0];
+                abc[operands..].fill(first);
+            }
+            Self::Alu(op, abc, ..) => {
+                let operands = usize::from(op.info().operands).min(3);
+                // What is not read keeps a name that exists.
+                abc[..operands].iter_mut().for_each(new);
+                let first = if operands == 0 { Value(0) } else { abc[0] };
+                abc[operands..].fill(first);
+            }
+            Self::Holds(_, ab, _) => ab.iter_mut().for_each(new),
+            Self::Select(c, a, b) => [c, a, b].into_iter().for_each(new),
+            Self::Cube(_, xyz, ..) => xyz.iter_mut().for_each(new),
+            Self::Wide(_, _, dwords, ..) => dwords.iter_mut().for_each(new),
+            Self::Fetch(_, at, _) => at.iter_mut().for_each(new),
+            Self::Store(_, of, _) => of.iter_mut().for_each(new),
+            Self::SetRelative(_, _, _, index, value, _) => [index, value].into_iter().for_each(new),
+            Self::Mask(MaskOp::Lanes(_, a)) => new(a),
+            Self::Mask(_) => {}
+        }
+    }
+
+    /// Whether two of them with the same fields give the same vector wherever they stand in a block.
+    pub const fn is_constant(&self) -> bool {
+        self.is_pure() && !matches!(self, Self::Get(_) | Self::Number(_) | Self::GetRelative(..) | Self::Fetched(..))
+    }
+}
+
+/// A comparison that is one instruction; `true`: it holds, or it does not.
+type Holds = (Op2, [Value; 2], bool);
+
+/// A value that is all ones or 0 by comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// One.
+    Holds(Holds),
+    /// One and what another condition says.
+    And(Holds, Value),
+    /// One or what another condition says.
+    Or(Holds, Value),
+    /// What another condition does not say.
+    Not(Value),
+}
+
+/// Comparisons of a condition, at most.
+const COMPARISONS: u8 = 6;
+
+impl Condition {
+    /// What a value of a block is, if it is such.
+    pub fn of(ops: &[Op], value: Value) -> Option<Self> {
+        Self::within(ops, value, COMPARISONS)
+    }
+
+    fn within(ops: &[Op], value: Value, left: u8) -> Option<Self> {
+        let holds = |value: Value, as_said: bool| match ops[value.index()] {
+            Op::Holds(op, ab, wanted) if matches!(op.info().decides, Decides::Compare(_)) => {
+                Some((op, ab, wanted == as_said))
+            }
+            _ => None,
+        };
+        let Op::Select(by, a, b) = ops[value.index()] else { return holds(value, true).map(Self::Holds) };
+        let left = left.checked_sub(1)?;
+        let is = |value| Self::within(ops, value, left).is_some();
+        match (&ops[a.index()], &ops[b.index()]) {
+            (Op::Bits(0), Op::Bits(u32::MAX)) => is(by).then_some(Self::Not(by)),
+            (_, Op::Bits(0)) if is(a) => Some(Self::And(holds(by, true)?, a)),
+            (Op::Bits(0), _) if is(b) => Some(Self::And(holds(by, false)?, b)),
+            (Op::Bits(u32::MAX), _) if is(b) => Some(Self::Or(holds(by, true)?, b)),
+            (_, Op::Bits(u32::MAX)) if is(a) => Some(Self::Or(holds(by, false)?, a)),
+            _ => None,
+        }
+    }
+
+    /// Gives what it compares, and the conditions that it is made of.
+    pub fn reads(self, ops: &[Op], give: &mut impl FnMut(Value)) {
+        let (ab, of) = match self {
+            Self::Holds((_, ab, _)) => (Some(ab), None),
+            Self::And((_, ab, _), of) | Self::Or((_, ab, _), of) => (Some(ab), Some(of)),
+            Self::Not(of) => (None, Some(of)),
+        };
+        ab.into_iter().flatten().for_each(&mut *give);
+        if let Some(of) = of {
+            give(of);
+            Self::of(ops, of).into_iter().for_each(|of| of.reads(ops, give));
+        }
+    }
+}
+
+/// A fetch instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fetch {
+    /// A texture fetch.
+    Texture(TexFetch),
+    /// A vertex fetch.
+    Vertex(VtxFetch),
+    /// One read of a burst of memory: by the index.
+    Memory(MemoryRead, u8),
+    /// One read of a burst of the local data share: by index and address, which come first. With BROADCAST for the first lane of the mask, and
+    /// what it finds is for all.
+    Share(MemDsr, u8),
+    /// A SIMD-global register by its number; 0 behind them.
+    Global,
+    /// X1K: an input, at column and row.
+    Input {
+        /// Which input.
+        input: u8,
+        /// Coordinates are in elements.
+        unscaled: bool,
+        /// Sees uncached writes.
+        uncached: bool,
+    },
+}
+
+impl Fetch {
+    /// Whether it reads the constants and resources of the other program type.
+    pub const fn alternate(&self) -> bool {
+        match self {
+            Self::Texture(inst) => inst.word0.alt_const,
+            Self::Vertex(inst) => inst.word2.alt_const,
+            Self::Memory(..) | Self::Share(..) | Self::Global | Self::Input { .. } => false,
+        }
+    }
+
+    /// Whether it chooses a cube of an array for later lookups.
+    pub const fn sets_cube(&self) -> bool {
+        matches!(self, Self::Texture(inst) if matches!(inst.word0.op, TexOp::SetCubemapIndex))
+    }
+}
+
+/// Something that leaves the wavefront, or its registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Store {
+    /// One write of a burst to memory: index and elements.
+    Memory(CfMem, u8),
+    /// One write of a burst to the local data share: the elements.
+    Share(MemDsw, u8),
+    /// A geometry program says something about its vertices.
+    Event(VertexEvent),
+    /// A dword of the local data share by its number, if there is such a dword: number and bits.
+    Dword,
+    /// An element of a SIMD-global register by its number, if there is such a register: number and bits.
+    Global(u8),
+    /// X1K: element (x, y) of output 0 past the cache, lane by lane (CTM §3.3.8): x, y, bits, and in every lane the mask of those that write.
+    Uncached {
+        /// All of them take the index of the first lane that executes it.
+        shared: bool,
+    },
+}
+
+/// A place where a wavefront yields to the others of its group: what follows is seen by the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Yield {
+    /// The block it is in.
+    pub block: u16,
+    /// Control-flow instructions of the block before it.
+    pub before: u32,
+}
+
+/// Where a jump leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// To a block.
+    Block(u16),
+    /// To something that is, or may be, a fault: the reference interpreter runs the wavefront instead.
+    Reference,
+}
+
+/// How a block ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The program ends.
+    Stop,
+    /// On to another block.
+    Next(Target),
+    /// On to one of two.
+    Branch {
+        /// The lanes in question.
+        mask: M,
+        /// If there is none.
+        none: Target,
+        /// If there is one.
+        some: Target,
+    },
+}
+
+impl End {
+    /// The blocks it can go on to.
+    pub fn successors(&self) -> impl Iterator<Item = usize> + use<> {
+        let targets = match *self {
+            Self::Stop => [None, None],
+            Self::Next(target) => [Some(target), None],
+            Self::Branch { none, some, .. } => [Some(none), Some(some)],
+        };
+        targets.into_iter().flatten().filter_map(|target| match target {
+            Target::Block(id) => Some(usize::from(id)),
+            Target::Reference => None,
+        })
+    }
+}
+
+/// What one passage of a block counts, beside what depends on lanes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Instruction groups.
+    pub alu: u32,
+    /// Groups that are waited for the address register.
+    pub delays: u32,
+    /// Exports.
+    pub output: u32,
+    /// Fetches.
+    pub tex: u32,
+    /// Passes of fetches beyond the first one of each.
+    pub tex_passes: u32,
+    /// Control-flow instructions that are no exports.
+    pub fc: u32,
+}
+
+impl Tally {
+    /// Instructions.
+    pub const fn instructions(&self) -> u32 {
+        self.alu + self.output + self.tex + self.fc
+    }
+
+    /// Control-flow instructions, exports and memory writes among them: by which wavefronts of a group are ordered.
+    pub const fn steps(&self) -> u32 {
+        self.output + self.fc
+    }
+}
+
+/// A straight run of instructions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// How many loops are around it.
+    pub loops: u8,
+    /// What it does.
+    pub ops: Vec<Op>,
+    /// What it counts.
+    pub tally: Tally,
+    /// How it ends.
+    pub end: End,
+}
+
+/// Constants that a program locks, as they stand in the table of uniform values behind the constant file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Locked {
+    /// Constant buffer.
+    pub bank: u8,
+    /// The first constant; those before 0 are zeros.
+    pub first: i32,
+    /// How many.
+    pub count: u16,
+    /// Of the other program type.
+    pub alternate: bool,
+}
+
+/// A program in micro-operations. Execution begins with block 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Code {
+    /// The blocks.
+    pub blocks: Vec<Block>,
+    /// Its fetches, by number.
+    pub fetches: Vec<Fetch>,
+    /// Its memory writes and what is like them, by number.
+    pub stores: Vec<Store>,
+    /// Where the wavefronts of a group yield to each other, by number; none where a group is one wavefront.
+    pub yields: Vec<Yield>,
+    /// Constants of buffers, in the order of the table.
+    pub locked: Vec<Locked>,
+    /// What is computed of uniform values alone, in the order of the table; operands are numbers of this list.
+    pub computed: Vec<Op>,
+    /// Some fetch looks at lanes that do not execute.
+    pub watches_idle_lanes: bool,
+    /// Every lane keeps what its variables hold, whether it is active or not: somebody looks at or writes lanes that are not.
+    pub keeps_idle_lanes: bool,
+}
+
+impl Code {
+    /// Uniform values that a launch is given; those that are computed stand behind them.
+    pub fn given_uniforms(&self) -> usize {
+        4 * (CONSTANT_FILE + self.locked.iter().map(|locked| usize::from(locked.count)).sum::<usize>())
+    }
+}

@@ -1,0 +1,418 @@
+//! What fetches read without asking: textures and buffers that memory lends as arrays.
+
+use crate::ir::masked::Fetch;
+use ctm_exec::r700::formats::keeps_single;
+use ctm_exec::r700::resources::{AS_THEY_ARE, Compare, Filter, MipFilter, TextureKind, Wrap};
+use ctm_exec::r700::sample::{FACES, filtered_axes, is_cube};
+use ctm_exec::r700::texture::{self, Detail};
+use ctm_exec::r700::vertex::{VertexFetch, index_offset};
+use ctm_exec::r700::{Launch, Memory, Sampler, Texels as Data, Texture, Tiles};
+use ctm_exec::x1k::{Elements, Form, Input};
+use ctm_isa::r700::inst::{TexFetch, VtxFetch, lod_bias};
+use ctm_isa::r700::ops::{Sel, TexOp};
+use ctm_isa::r700::program::Stage;
+
+/// What a fetch reads without asking.
+#[derive(Clone, Copy)]
+pub enum Binding<'a> {
+    /// Texels of a texture.
+    Texels(Texels<'a>),
+    /// Texels of a texture with mipmap levels, layers or faces, or looked up in other ways.
+    Levels(Levels<'a>),
+    /// Items of a buffer.
+    Items(Items<'a>),
+}
+
+/// A texture or an input whose elements can be looked up.
+#[derive(Clone, Copy)]
+pub struct Texels<'a> {
+    /// All that columns and rows name, in the places that tiles and form say.
+    pub data: Data<'a>,
+    /// What elements are.
+    pub form: Form,
+    /// Channels of an element.
+    pub channels: u8,
+    /// Elements from row to row.
+    pub pitch: u32,
+    /// Where elements lie, if not row by row.
+    pub tiles: Option<&'a Tiles>,
+    /// Columns.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Bytes that one texel asks memory for.
+    pub texel_bytes: u32,
+    /// Texels after which columns and rows repeat, their mirror image included; 0: they do not.
+    pub periods: [u32; 2],
+    /// Coordinates repeat that count texels.
+    pub repeats_in_texels: bool,
+    /// Beyond which columns, and rows, there is a border.
+    pub borders: [bool; 2],
+    /// Its channels.
+    pub border: [u32; 4],
+    /// Four texels are weighed, instead of taking the nearest one.
+    pub linear: bool,
+    /// How a comparison compares its reference value with a texel.
+    pub compare: Compare,
+}
+
+/// A buffer whose items can be copied.
+#[derive(Clone, Copy)]
+pub struct Items<'a> {
+    /// All of it, from item 0 on.
+    pub bytes: &'a [u8],
+    /// Items that lie in it: at most 2^31 bytes.
+    pub count: u32,
+    /// Bytes from item to item.
+    pub stride: u32,
+    /// Bytes that one item asks memory for.
+    pub item_bytes: u32,
+    /// Added to an index, modulo 2^32.
+    pub first: u32,
+}
+
+/// The most texels of a [`Binding`].
+const MOST_TEXELS: usize = 1 << 28;
+/// The longest row or column, so that every index is a single-precision number.
+const MOST_ALONG: u32 = 1 << 23;
+
+impl<'a> Binding<'a> {
+    /// Of a fetch.
+    pub fn of(launch: &Launch<'_>, memory: &'a dyn Memory, fetch: &Fetch) -> Option<Self> {
+        let memory = resources(memory, fetch.alternate())?;
+        match fetch {
+            Fetch::Texture(inst) => {
+                let texels = Texels::of(memory, inst);
+                let levels = match texels {
+                    Some(_) if !names_level(memory, inst) => None,
+                    plain => Levels::of(launch, memory, inst).map(|levels| Levels { plain, ..levels }),
+                };
+                levels.map(Self::Levels).or(texels.map(Self::Texels))
+            }
+            Fetch::Vertex(inst) => Items::of(launch, memory, inst).map(Self::Items),
+            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global | Fetch::Input { .. } => None,
+        }
+    }
+
+    /// Of an input of an X1K program whose coordinates are in elements (`unscaled`), or not; `None` when code does not look it up by itself.
+    pub fn of_input(input: &Input, elements: &'a Elements<&'a [u8]>, unscaled: bool) -> Option<Self> {
+        Texels::of_input(input, elements, unscaled).map(Self::Texels)
+    }
+
+    /// Whether it weighs texels, and code does that itself.
+    pub fn is_linear(&self) -> bool {
+        matches!(self, Self::Texels(texels) if texels.linear && texels.is_plain())
+    }
+
+    /// Whether the texture has mipmap levels, layers or faces.
+    pub const fn has_levels(&self) -> bool {
+        matches!(self, Self::Levels(_))
+    }
+
+    /// Bytes that one lane asks memory for.
+    pub const fn bytes(&self) -> u32 {
+        match self {
+            Self::Texels(texels) => texels.texel_bytes,
+            Self::Levels(levels) => levels.texture.texel_bytes,
+            Self::Items(items) => items.item_bytes,
+        }
+    }
+}
+
+impl<'a> Texels<'a> {
+    fn of(memory: &'a dyn Memory, inst: &TexFetch) -> Option<Self> {
+        let (texture, sampler, texels) = plain(memory, inst)?;
+        let (width, height) = (texture.width, texture.height);
+        let loads = inst.word0.op == TexOp::Ld;
+        let fits = texels.len() <= MOST_TEXELS && width.max(height) <= MOST_ALONG;
+        if !fits {
+            return None;
+        }
+        let linear = !loads && sampler.magnify == Filter::Linear;
+        // In texels, nothing repeats.
+        let normalised = [inst.word1.coord_type_x, inst.word1.coord_type_y];
+        let wrap = std::array::from_fn(|axis| match sampler.wrap[axis] {
+            _ if loads => Wrap::Clamp,
+            Wrap::Repeat | Wrap::Mirror if !normalised[axis] => Wrap::Clamp,
+            wrap => wrap,
+        });
+        let borders = wrap.map(|wrap| wrap == Wrap::Border);
+        if borders != [false; 2] && texture::is_comparison(inst.word0.op) {
+            return None;
+        }
+        Some(Self {
+            data: Data::Dwords(texels),
+            form: Form::Floats,
+            channels: 4,
+            pitch: width,
+            tiles: None,
+            width,
+            height,
+            texel_bytes: texture.texel_bytes,
+            periods: periods(wrap, [width, height]),
+            repeats_in_texels: false,
+            borders,
+            border: sampler.border,
+            linear,
+            compare: sampler.compare,
+        })
+    }
+
+    fn of_input(input: &Input, elements: &'a Elements<&'a [u8]>, unscaled: bool) -> Option<Self> {
+        let &Elements { bytes, pitch, form, channels, ref tiles, .. } = elements;
+        let (width, height, sampler) = (input.width, input.height, &input.sampler);
+        let sizes = 1..=MOST_ALONG;
+        let there =
+            width <= elements.width && height <= elements.height && [width, height].iter().all(|n| sizes.contains(n));
+        let places = match tiles {
+            Some(tiles) => tiles.tile_bytes.is_power_of_two() && form.element_bytes(channels).is_power_of_two(),
+            // Code counts dwords in 31 bits.
+            None => {
+                let dwords = u64::from(pitch) * u64::from(elements.height) * u64::from(channels);
+                elements.width <= pitch && dwords <= i32::MAX as u64
+            }
+        };
+        if !there || !places || !(1..=4).contains(&channels) || elements.bytes_needed() > bytes.len() as u64 {
+            return None;
+        }
+        let periods = periods(sampler.wrap, [width, height]);
+        Some(Self {
+            data: Data::Bytes(bytes),
+            form,
+            channels,
+            pitch,
+            tiles: tiles.as_ref(),
+            width,
+            height,
+            texel_bytes: input.element_bytes,
+            periods,
+            repeats_in_texels: unscaled && periods != [0; 2],
+            borders: sampler.wrap.map(|wrap| wrap == Wrap::Border),
+            border: sampler.border,
+            linear: sampler.filter == Filter::Linear,
+            compare: Compare::default(),
+        })
+    }
+
+    /// Whether code looks it up without a routine: elements of four dwords row by row, without a border.
+    pub fn is_plain(&self) -> bool {
+        self.form == Form::Floats
+            && self.channels == 4
+            && self.tiles.is_none()
+            && self.borders == [false; 2]
+            && !self.repeats_in_texels
+    }
+
+    /// Where its data begin.
+    pub fn address(&self) -> usize {
+        match self.data {
+            Data::Bytes(bytes) => bytes.as_ptr() as usize,
+            Data::Dwords(texels) => texels.as_ptr() as usize,
+        }
+    }
+}
+
+/// A texture of any kind, with whatever a fetch does with it: see [`Texels`] for what is simpler.
+#[derive(Clone, Copy)]
+pub struct Levels<'a> {
+    /// What it looks like.
+    pub texture: Texture,
+    /// How it is sampled.
+    pub sampler: Sampler,
+    /// The bias of the instruction and of the sampler.
+    pub bias: f32,
+    /// Whether anything depends on the level of detail.
+    pub detail_matters: bool,
+    /// Lanes are pixels of quads, so that a level of detail can be computed.
+    pub quads: bool,
+    /// The coordinate that a comparison compares.
+    pub reference: usize,
+    /// Texels after which columns, rows and slices of each level repeat, in its sizes: 1, with their mirror image 2; 0: they do not.
+    pub periods: [u32; 3],
+    /// Beyond which columns, rows and slices there is a border.
+    pub borders: [bool; 3],
+    /// Sizes are what the fetch asks for.
+    asks_sizes: bool,
+    /// The level that lies first in memory. Levels may be arrays of their own: only machine code, which every address is the same to, goes from
+    /// this one to another.
+    pub first: &'a [[u32; 4]],
+    /// Where each level begins, in texels from there.
+    pub offsets: [u32; MOST_LEVELS],
+    /// How code without mipmap levels does most lookups.
+    pub plain: Option<Texels<'a>>,
+}
+
+/// The most mipmap levels of a [`Binding`].
+pub const MOST_LEVELS: usize = 16;
+
+impl<'a> Levels<'a> {
+    fn of(launch: &Launch<'_>, memory: &'a dyn Memory, inst: &TexFetch) -> Option<Self> {
+        let (op, word1) = (inst.word0.op, &inst.word1);
+        let texture = memory.texture(inst.word0.resource_id)?;
+        let loads = matches!(op, TexOp::Ld | TexOp::GetTextureResinfo);
+        let sampler = if loads { None } else { memory.sampler(inst.word2.sampler_id) }.unwrap_or_default();
+        let detail = match op {
+            _ if loads => Detail::Zero,
+            TexOp::Fetch4 | TexOp::GetCompTexLod => Detail::Computed { set: false },
+            op => texture::detail(op)?,
+        };
+        let detail_matters =
+            sampler.mip != MipFilter::None || sampler.magnify != sampler.minify || op == TexOp::GetCompTexLod;
+        let axes = filtered_axes(texture.kind);
+        let (cube, quads) = (is_cube(texture.kind), launch.stage == Stage::Pixel);
+        // Code flushes them.
+        let ordinary =
+            [sampler.min_lod, sampler.max_lod, sampler.lod_bias].into_iter().all(|x| x == 0.0 || x.is_normal());
+        let linear = sampler.magnify == Filter::Linear || sampler.minify == Filter::Linear;
+        let others = inst.word0.bc_frac_mode || sampler.max_anisotropy > 1 || sampler.bends();
+        let others =
+            others || texture.samples > 1 && op != TexOp::Ld || cube && (linear && sampler.seamless || op == TexOp::Ld);
+        let others = others || op == TexOp::GetCompTexLod && !quads;
+        if others || !ordinary || (texture::is_comparison(op) && !compares_as_it_is(&texture)) {
+            return None;
+        }
+        let (mut periods, mut borders) = ([0; 3], [false; 3]);
+        let normalised = [word1.coord_type_x, word1.coord_type_y, word1.coord_type_z];
+        for (axis, normalised) in normalised.into_iter().enumerate().take(axes) {
+            match sampler.wrap[axis] {
+                Wrap::Border => borders[axis] = true,
+                Wrap::Repeat if normalised && !cube => periods[axis] = 1,
+                Wrap::Mirror if normalised && !cube => periods[axis] = 2,
+                Wrap::Clamp | Wrap::Repeat | Wrap::Mirror => {}
+            }
+        }
+        let levels = usize::try_from(texture.levels).ok().filter(|levels| (1..=MOST_LEVELS).contains(levels))?;
+        let mut slices: [&[[u32; 4]]; MOST_LEVELS] = [&[]; MOST_LEVELS];
+        for (level, slice) in (0..).zip(&mut slices).take(levels) {
+            let size = texture.size(level);
+            *slice = memory.texels(inst.word0.resource_id, level)?;
+            let fits = slice.len() <= MOST_TEXELS && size.into_iter().all(|size| (1..=MOST_ALONG).contains(&size));
+            if !fits || slice.len() as u64 != size.iter().map(|&size| u64::from(size)).product::<u64>() {
+                return None;
+            }
+        }
+        let address = |slice: &[[u32; 4]]| slice.as_ptr() as usize;
+        let first = slices[..levels].iter().copied().min_by_key(|slice| address(slice))?;
+        let mut offsets = [0; MOST_LEVELS];
+        for (slice, offset) in slices.iter().zip(&mut offsets).take(levels) {
+            let bytes = address(slice) - address(first);
+            // Code counts their dwords in 32 bits.
+            let fits = bytes.is_multiple_of(16) && bytes / 16 + slice.len() <= 1 << 30;
+            *offset = u32::try_from(bytes / 16).ok().filter(|_| fits)?;
+        }
+        let bias = match detail {
+            Detail::Computed { .. } | Detail::Biased { .. } => lod_bias(word1.lod_bias) + sampler.lod_bias,
+            Detail::Given => sampler.lod_bias,
+            Detail::Zero => 0.0,
+        };
+        let reference = texture::reference_element(op, texture.kind);
+        let asks_sizes = op == TexOp::GetTextureResinfo;
+        let plain = None;
+        Some(Self {
+            texture,
+            sampler,
+            bias,
+            detail_matters,
+            quads,
+            reference,
+            periods,
+            borders,
+            asks_sizes,
+            first,
+            offsets,
+            plain,
+        })
+    }
+
+    /// Texels along x, y and z of a level, as the fetch is told: the layers of a one-dimensional array stand where others have rows, and an array of
+    /// cubes says how many cubes there are.
+    pub const fn size(&self, level: u32) -> [u32; 3] {
+        let [x, y, z] = self.texture.size(level);
+        match self.texture.kind {
+            TextureKind::OneDArray if self.asks_sizes => [x, z, y],
+            TextureKind::CubeArray if self.asks_sizes => [x, y, z / FACES],
+            _ => [x, y, z],
+        }
+    }
+}
+
+impl<'a> Items<'a> {
+    fn of(launch: &Launch<'_>, memory: &'a dyn Memory, inst: &VtxFetch) -> Option<Self> {
+        let fetch = VertexFetch::new(memory, inst).ok()?;
+        fetch.plain_dwords()?;
+        let bytes = memory.buffer_bytes(inst.word0.buffer_id)?;
+        let (stride, first_byte) = fetch.steps();
+        let whole = bytes.len() as u64 == fetch.buffer_bytes() && bytes.len() <= i32::MAX as usize;
+        let last = (bytes.len() as u64).checked_sub(u64::from(first_byte) + fetch.size_bytes())?;
+        let count = last.checked_div(stride.into())? + 1;
+        let first = index_offset(launch, inst.word0.fetch_type);
+        let bytes = bytes.get(first_byte as usize..)?;
+        let item_bytes = fetch.size_bytes() as u32;
+        whole.then_some(Self { bytes, count: u32::try_from(count).ok()?, stride, item_bytes, first })
+    }
+}
+
+/// After how many columns and rows they repeat, their mirror image included; 0: they do not.
+fn periods(wrap: [Wrap; 2], sizes: [u32; 2]) -> [u32; 2] {
+    std::array::from_fn(|axis| match wrap[axis] {
+        Wrap::Clamp | Wrap::Border => 0,
+        Wrap::Repeat => sizes[axis],
+        Wrap::Mirror => 2 * sizes[axis],
+    })
+}
+
+/// The memory whose constants and resources are named; `None` where the other program type has none.
+pub fn resources(memory: &dyn Memory, alternate: bool) -> Option<&dyn Memory> {
+    if alternate { memory.alternate() } else { Some(memory) }
+}
+
+/// Whether a lookup takes level 0 when there is one filter and no mipmap.
+pub const fn is_plain_sample(op: TexOp) -> bool {
+    matches!(
+        op,
+        TexOp::Sample
+            | TexOp::SampleL
+            | TexOp::SampleLb
+            | TexOp::SampleLz
+            | TexOp::SampleG
+            | TexOp::SampleGL
+            | TexOp::SampleGLb
+            | TexOp::SampleGLz
+    )
+}
+
+/// Whether a lookup takes level 0 of whatever texture has one filter and no mipmap.
+pub const fn takes_level_0(op: TexOp) -> bool {
+    is_plain_sample(op) || texture::is_comparison(op)
+}
+
+/// Whether reference values are compared as they are, and the outcome is what an instruction sees.
+fn compares_as_it_is(texture: &Texture) -> bool {
+    keeps_single(&texture.format) && texture.compared == AS_THEY_ARE
+}
+
+/// Whether an instruction may load from other levels than the first.
+fn names_level(memory: &dyn Memory, inst: &TexFetch) -> bool {
+    let texture = memory.texture(inst.word0.resource_id);
+    inst.word0.op == TexOp::Ld && inst.word2.src_sel_w != Sel::Zero && texture.is_some_and(|of| of.levels > 1)
+}
+
+/// What a lookup of a two-dimensional texture names, if its level of detail does not matter.
+pub fn plain<'a>(memory: &'a dyn Memory, inst: &TexFetch) -> Option<(Texture, Sampler, &'a [[u32; 4]])> {
+    let texture = memory.texture(inst.word0.resource_id)?;
+    let sampler = memory.sampler(inst.word2.sampler_id).unwrap_or_default();
+    let one_level = sampler.mip == MipFilter::None && sampler.magnify == sampler.minify && sampler.max_anisotropy <= 1;
+    let op = inst.word0.op;
+    let fine = op == TexOp::Ld || (takes_level_0(op) && one_level);
+    if texture::is_comparison(op) && (texture::reference_element(op, texture.kind) != 3 || !compares_as_it_is(&texture))
+    {
+        return None;
+    }
+    let unusual = inst.word0.bc_frac_mode || sampler.bends() || texture.samples > 1;
+    if texture.kind != TextureKind::TwoD || texture.levels == 0 || !fine || unusual {
+        return None;
+    }
+    let texels = memory.texels(inst.word0.resource_id, 0)?;
+    let size = texture.width as usize * texture.height as usize;
+    (size > 0 && texels.len() == size).then_some((texture, sampler, texels))
+}

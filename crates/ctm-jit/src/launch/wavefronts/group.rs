@@ -1,0 +1,312 @@
+//! What the wavefronts of a thread group share, and what they send to memory: the local data share (R700 §2.6.2), SIMD-global registers
+//! (§2.6.1), writes to memory that threads share, which are noted here and made in order by the calling thread; and a wavefront's scratch memory.
+
+use super::wave::{Fetched, Guest, LANES, Row, Shared, lanes_of};
+use crate::ir::masked::Store;
+use crate::launch::lanes::BailOut;
+use ctm_exec::r700::Space;
+use ctm_exec::r700::memory::{
+    MemoryRead, SHARE_DWORDS, scatter_index, share_dword, share_read_at, share_written_from, shared_address, space,
+    written_components,
+};
+use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw};
+use ctm_isa::r700::ops::{MuxCntl, Sel};
+use std::collections::HashMap;
+
+/// The dwords of a local data share. In this crate's tests they lie between pages that may not be touched.
+#[cfg(all(test, target_arch = "x86_64"))]
+type Share = crate::tests::guarded::Guarded<u32>;
+#[cfg(not(all(test, target_arch = "x86_64")))]
+type Share = Vec<u32>;
+
+#[cfg(all(test, target_arch = "x86_64"))]
+fn new_share() -> Share {
+    Share::new(SHARE_DWORDS)
+}
+
+#[cfg(not(all(test, target_arch = "x86_64")))]
+fn new_share() -> Share {
+    vec![0; SHARE_DWORDS]
+}
+
+/// A dword that a wavefront writes to memory which threads share.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored {
+    /// Which memory.
+    pub space: Space,
+    /// The lane that writes it.
+    lane: u8,
+    /// Where.
+    pub dword: u64,
+    /// What.
+    pub bits: u32,
+}
+
+/// What the wavefronts of a group share.
+#[derive(Default)]
+pub struct Group {
+    /// What they have written to memory that threads share, in order.
+    pub stored: Vec<Stored>,
+    /// SIMD-global registers, as rows of four elements.
+    pub globals: Vec<[Row; 4]>,
+    /// The data share, once somebody writes to it.
+    share: Option<Share>,
+    /// Whether it may hold anything but zeros.
+    shared: bool,
+    /// Where the burst that is under way begins in `stored`.
+    burst: usize,
+    /// What they have written, for those who read it back.
+    written: HashMap<(Space, u64), u32>,
+}
+
+impl Group {
+    /// Before a group runs.
+    pub fn begin(&mut self) {
+        self.stored.clear();
+        self.written.clear();
+        if let (true, Some(share)) = (std::mem::take(&mut self.shared), &mut self.share) {
+            share.fill(0);
+        }
+    }
+
+    /// The data share, for somebody who may write to it.
+    pub fn dwords(&mut self) -> &mut [u32] {
+        self.shared = true;
+        self.share.get_or_insert_with(new_share)
+    }
+
+    /// A dword of the data share by its number; 0 beyond its end.
+    pub fn dword(&self, number: u32) -> u32 {
+        self.share.as_ref().and_then(|share| share.get(number as usize)).copied().unwrap_or(0)
+    }
+
+    /// `LOCAL_DS_READ` (R700 §10.6): index and address, four elements.
+    pub fn share_read(
+        &self,
+        inst: &MemDsr,
+        burst: u8,
+        [x, y]: [&Row; 2],
+        executes: u64,
+        to: &mut [Row; 4],
+    ) -> Result<(), BailOut> {
+        let read = |lane: usize| -> [u32; 4] {
+            let bank = x[lane] as usize;
+            let at = share_read_at(inst, bank, y[lane] as usize, burst);
+            let dword = |at: Option<usize>| {
+                at.and_then(|at| share_dword(bank, at)).map_or(0, |number| self.dword(number as u32))
+            };
+            match inst.word1.mux_cntl {
+                MuxCntl::WordSelect => [dword(at[0]); 4],
+                _ => at.map(dword),
+            }
+        };
+        if inst.word1.broadcast {
+            // Who reads where no lane is valid, the reference interpreter knows.
+            let first = lanes_of(executes).next().ok_or(BailOut)?;
+            to.iter_mut().zip(read(first)).for_each(|(row, bits)| row.fill(bits));
+            return Ok(());
+        }
+        for lane in lanes_of(executes) {
+            to.iter_mut().zip(read(lane)).for_each(|(row, bits)| row[lane] = bits);
+        }
+        Ok(())
+    }
+
+    /// `LOCAL_DS_WRITE` (R700 §10.6): rows of four elements, behind one that is not read.
+    fn share_write(&mut self, inst: &MemDsw, burst: u8, of: &[&Row; 5], executes: u64, first_in_group: usize) {
+        let share = self.dwords();
+        let word = &inst.word0;
+        let sels = [word.src_sel_x, word.src_sel_y, word.src_sel_z, word.src_sel_w];
+        for lane in lanes_of(executes) {
+            let thread = if inst.word1.simd_wave_rel { first_in_group + lane } else { lane };
+            let first = share_written_from(inst, thread, burst);
+            for (c, _) in sels.iter().enumerate().filter(|(_, sel)| **sel != Sel::Mask) {
+                if let Some(place) = share_dword(thread, first + c).and_then(|at| share.get_mut(at)) {
+                    *place = of[c + 1][lane];
+                }
+            }
+        }
+    }
+
+    /// SIMD-global registers by their numbers.
+    pub fn global_read(&self, at: &Row, lanes: usize, to: &mut [Row; 4]) {
+        for lane in 0..lanes {
+            let register = self.globals.get(at[lane] as usize);
+            to.iter_mut().enumerate().for_each(|(e, row)| row[lane] = register.map_or(0, |register| register[e][lane]));
+        }
+    }
+
+    fn global_write(&mut self, element: u8, [at, bits]: [&Row; 2], executes: u64) {
+        for lane in lanes_of(executes) {
+            if let Some(register) = self.globals.get_mut(at[lane] as usize) {
+                register[usize::from(element & 3)][lane] = bits[lane];
+            }
+        }
+    }
+
+    /// Behind the last write of a burst: lanes write one after the other, each its whole burst.
+    fn burst_ends(&mut self, reads_back: bool) {
+        let burst = &mut self.stored[self.burst..];
+        burst.sort_by_key(|stored| stored.lane);
+        if reads_back {
+            self.written.extend(burst.iter().map(|stored| ((stored.space, stored.dword), stored.bits)));
+        }
+    }
+}
+
+/// A wavefront's scratch memory: elements of four dwords of each lane, as far as they were written.
+#[derive(Default)]
+pub struct Scratch {
+    /// Of each element, one more than its place in `rows`; 0 where nothing was written.
+    places: Vec<u32>,
+    rows: Vec<[Row; 4]>,
+    written: Vec<usize>,
+}
+
+impl Scratch {
+    /// Before a wavefront runs.
+    pub fn clear(&mut self) {
+        self.written.drain(..).for_each(|element| self.places[element] = 0);
+        self.rows.clear();
+    }
+
+    fn dword(&self, element: usize, c: usize, lane: usize) -> u32 {
+        let place = self.places.get(element).copied().unwrap_or(0);
+        self.rows.get((place as usize).wrapping_sub(1)).map_or(0, |rows| rows[c & 3][lane])
+    }
+
+    fn place(&mut self, element: usize, c: usize, lane: usize) -> &mut u32 {
+        if self.places.len() <= element {
+            self.places.resize(element + 1, 0);
+        }
+        if self.places[element] == 0 {
+            self.rows.push([[0; LANES]; 4]);
+            self.places[element] = self.rows.len() as u32;
+            self.written.push(element);
+        }
+        &mut self.rows[self.places[element] as usize - 1][c & 3][lane]
+    }
+}
+
+impl Fetched {
+    /// Does what a store does for the lanes of `executes`: reads rows of indices and elements.
+    ///
+    /// # Errors
+    /// [`BailOut`] where the reference interpreter would find a fault.
+    pub fn store(&mut self, shared: &Shared<'_>, number: usize, of: &[&Row; 5], executes: u64) -> Result<(), BailOut> {
+        match shared.stores.get(number).ok_or(BailOut)? {
+            Store::Memory(cf, burst) => self.memory_write(shared, cf, *burst, of, executes)?,
+            Store::Share(inst, burst) => self.group.share_write(inst, *burst, of, executes, self.first_in_group),
+            Store::Event(event) => self.events.extend(lanes_of(executes).map(|lane| (lane as u8, *event))),
+            Store::Dword => {
+                let share = self.group.dwords();
+                for lane in lanes_of(executes) {
+                    if let Some(place) = share.get_mut(of[0][lane] as usize) {
+                        *place = of[1][lane];
+                    }
+                }
+            }
+            Store::Global(element) => self.group.global_write(*element, [of[0], of[1]], executes),
+            Store::Uncached { shared: shares } => {
+                let Guest::X1k(source) = shared.guest else { return Err(BailOut) };
+                let Some(first) = lanes_of(executes).next() else { return Ok(()) };
+                let writing = executes & u64::from(of[3][0]);
+                source.write([of[0], of[1], of[2]], writing, shares.then_some(first))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One write of a burst (R700 §3.4.2).
+    fn memory_write(
+        &mut self,
+        shared: &Shared<'_>,
+        cf: &CfMem,
+        burst: u8,
+        of: &[&Row; 5],
+        executes: u64,
+    ) -> Result<(), BailOut> {
+        let size = u64::from(cf.word0.elem_size) + 1;
+        let (base, array_size) = (u64::from(cf.word0.array_base), u64::from(cf.word1.array_size) + 1);
+        let n = u64::from(burst);
+        let scatters = space(cf.word1.op) == Some(Space::Scatter);
+        let index = |lane: usize| match (cf.kind.is_indexed(), scatters) {
+            (false, _) => 0,
+            (true, true) => scatter_index(of[0][lane]),
+            (true, false) => u64::from(of[0][lane]),
+        };
+        let elements = || written_components(cf);
+        let Some(space) = space(cf.word1.op) else {
+            for lane in lanes_of(executes).filter(|&lane| index(lane) + n < array_size) {
+                let at = usize::try_from(base + index(lane) + n).map_err(|_| BailOut)?;
+                elements().for_each(|c| *self.scratch.place(at, c, lane) = of[c + 1][lane]);
+            }
+            return Ok(());
+        };
+        let (launch, memory) = shared.r700()?;
+        let limit = memory.space(space).ok_or(BailOut)?;
+        if burst == 0 {
+            self.group.burst = self.group.stored.len();
+        }
+        for lane in lanes_of(executes) {
+            let steps = if scatters { index(lane).wrapping_add(n * size) } else { index(lane) + n };
+            if space != Space::Scatter && steps >= array_size {
+                continue;
+            }
+            let first = shared_address(launch, space, (self.first_thread, lane), base, steps, size);
+            for (c, dword) in elements().map(|c| (c, first.wrapping_add(c as u64))) {
+                if dword >= limit {
+                    return Err(BailOut);
+                }
+                self.group.stored.push(Stored { space, lane: lane as u8, dword, bits: of[c + 1][lane] });
+            }
+        }
+        if burst == cf.word1.burst_count && (burst > 0 || shared.reads_back) {
+            self.group.burst_ends(shared.reads_back);
+        }
+        Ok(())
+    }
+
+    /// One read of a burst of memory (R700 chapter 7): index, four elements.
+    pub fn memory(
+        &mut self,
+        shared: &Shared<'_>,
+        read: &MemoryRead,
+        burst: u8,
+        given: &Row,
+        executes: u64,
+        to: &mut [Row; 4],
+    ) -> Result<(), BailOut> {
+        let (launch, memory) = shared.r700()?;
+        let limit = match read.space {
+            Some(space) => memory.space(space).ok_or(BailOut)?,
+            None => 0,
+        };
+        for lane in lanes_of(executes) {
+            let element = read.element(given[lane], burst);
+            let mut dwords = [0; 4];
+            for (c, place) in dwords.iter_mut().enumerate().take(read.dwords) {
+                *place = match read.space {
+                    None => self.scratch.dword(read.scratch_element(element), c, lane),
+                    Some(space) => {
+                        let first = read.address(launch, space, (self.first_thread, lane), element);
+                        let dword = first.wrapping_add(c as u64);
+                        // A fault, unless the lane is not valid.
+                        if dword >= limit {
+                            return Err(BailOut);
+                        }
+                        self.bytes += 4;
+                        match self.group.written.get(&(space, dword)) {
+                            Some(&bits) => bits,
+                            None => memory.load(space, dword).map_err(|_| BailOut)?,
+                        }
+                    }
+                };
+            }
+            self.fetches += 1;
+            let fetched = read.converted(dwords).map_err(|_| BailOut)?;
+            to.iter_mut().zip(fetched).for_each(|(row, bits)| row[lane] = bits);
+        }
+        Ok(())
+    }
+}

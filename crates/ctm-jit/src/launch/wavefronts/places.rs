@@ -1,0 +1,345 @@
+//! Where the lanes of a wavefront lie, and what they start with.
+
+use super::wave::{LANES, Row, mask_of};
+use crate::ir::masked::Var;
+use crate::launch::grid::{self, Coefficients, Grid, Makes, Ramp};
+use crate::launch::lanes;
+use ctm_exec::r700::{Divisor, Launch};
+use ctm_exec::x1k::Plane;
+use ctm_exec::{Domain, Position, StartRow};
+use ctm_isa::r700::GPRS;
+use ctm_isa::r700::program::Stage;
+
+/// Columns of four quads side by side.
+const COLUMNS: u32 = (lanes::LANES / 2) as u32;
+
+/// What is smaller is moderate.
+const MODERATE: f64 = (1u64 << 40) as f64;
+
+/// The wavefronts of a launch, in the reference interpreter's order (`ctm_exec::r700::interp::Order`).
+pub struct Waves {
+    domain: Domain,
+    /// Lanes of a wavefront, but for the last one.
+    lanes: u64,
+    /// Quads as groups of 16 lanes, of which a wavefront has one or more; otherwise threads follow one another row by row.
+    quads: Option<Grid>,
+    /// All lanes of all wavefronts.
+    all: u64,
+}
+
+/// The index pairs of a wavefront's lanes.
+#[derive(Clone, Copy)]
+pub struct Places {
+    /// Columns.
+    pub i: Row,
+    /// Rows.
+    pub j: Row,
+    /// How many lanes there are; what lies beyond has no meaning.
+    pub lanes: usize,
+    /// Those of them that lie in the domain.
+    pub inside: u64,
+    /// All of them are quads side by side, in the domain.
+    pub strip: bool,
+}
+
+/// How lanes move from each wavefront to the next: by so many columns and rows, and from behind the last column to the first one, further down.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    /// Columns.
+    pub di: u32,
+    /// Rows.
+    pub dj: u32,
+    /// The last column of lanes.
+    pub last: u32,
+    /// Columns of lanes.
+    pub width: u32,
+    /// A row, or a row of quads.
+    pub next_row: u32,
+    /// Lanes are quads.
+    pub quads: bool,
+    /// All lanes of all wavefronts lie in the domain.
+    pub whole: bool,
+    /// The domain.
+    pub domain: Domain,
+    /// Lanes of a wavefront, but for the last one.
+    pub lanes: usize,
+}
+
+impl Places {
+    /// For [`Waves::place`].
+    pub const fn new() -> Self {
+        Self { i: [0; LANES], j: [0; LANES], lanes: 0, inside: 0, strip: false }
+    }
+
+    /// Of one lane.
+    pub const fn position(&self, lane: usize) -> Position {
+        Position { i: self.i[lane], j: self.j[lane] }
+    }
+}
+
+impl Waves {
+    /// Those of a launch of an R700 program.
+    pub fn of(launch: &Launch<'_>) -> Self {
+        Self::new(launch.domain, launch.wavefront.lanes(), launch.stage == Stage::Pixel)
+    }
+
+    /// Those of so many lanes that cover a domain; `quads`: lanes are quads.
+    pub fn new(domain: Domain, lanes: usize, quads: bool) -> Self {
+        let quads = quads.then(|| Grid::new(domain, lanes::LANES));
+        let all = match &quads {
+            Some(grid) => grid.full_groups() * lanes::LANES as u64 + grid.lanes_of_last() as u64,
+            None => u64::from(domain.width()) * u64::from(domain.height()),
+        };
+        Self { domain, lanes: lanes as u64, quads, all }
+    }
+
+    /// How many there are.
+    pub const fn count(&self) -> u64 {
+        self.all.div_ceil(self.lanes)
+    }
+
+    /// Lanes of the last one.
+    pub const fn lanes_of_last(&self) -> u64 {
+        self.all - self.count().saturating_sub(1) * self.lanes
+    }
+
+    /// Lanes of wavefronts that have a covered one, where wavefronts have 64 lanes, all of them in the domain.
+    #[cfg(target_arch = "x86_64")]
+    pub fn lanes_that_run(&self, covered: &[u64]) -> u64 {
+        let words = (0..self.count()).zip(covered);
+        let lanes = |index: u64| if self.is_whole(index) { self.lanes } else { self.lanes_of_last() };
+        let runs = |&(index, word): &(u64, &u64)| word & mask_of(lanes(index) as usize) != 0;
+        words.filter(runs).map(|(index, _)| lanes(index)).sum()
+    }
+
+    /// Lanes of a wavefront, but for the last one.
+    const fn is_whole(&self, index: u64) -> bool {
+        (index + 1) * self.lanes <= self.all
+    }
+
+    /// How many wavefronts from this one on, and before `end`, have as many lanes as it.
+    pub const fn alike(&self, index: u64, end: u64) -> u64 {
+        let full = self.all / self.lanes;
+        let end = if end < full { end } else { full };
+        if self.is_whole(index) { end - index } else { 1 }
+    }
+
+    /// How lanes move.
+    pub fn steps(&self) -> Steps {
+        let domain = self.domain;
+        let lanes = self.lanes as usize;
+        let (width, first, next_row, step) = match &self.quads {
+            Some(_) => (2 * ((domain.i1 / 2).saturating_sub(domain.i0 / 2) + 1), domain.i0 & !1, 2, self.lanes / 2),
+            None => (domain.width().max(1), domain.i0, 1, self.lanes),
+        };
+        let (di, rows) = ((step % u64::from(width)) as u32, (step / u64::from(width)) as u32);
+        let whole = self.quads.is_none() || self.quads.as_ref().is_some_and(Grid::is_whole);
+        let (last, dj, quads) = (first + width - 1, rows * next_row, self.quads.is_some());
+        Steps { di, dj, last, width, next_row, quads, whole, domain, lanes }
+    }
+
+    /// Where the lanes of a wavefront lie.
+    pub fn place(&self, index: u64, places: &mut Places) {
+        let first = index * self.lanes;
+        places.lanes = self.lanes.min(self.all.saturating_sub(first)) as usize;
+        let existing = mask_of(places.lanes);
+        let pieces = places.i.as_chunks_mut::<{ lanes::LANES }>().0.iter_mut();
+        let pieces = pieces.zip(places.j.as_chunks_mut::<{ lanes::LANES }>().0);
+        places.strip = false;
+        if let Some(grid) = &self.quads {
+            let groups = places.lanes.div_ceil(lanes::LANES);
+            let group = first / lanes::LANES as u64;
+            places.strip =
+                places.lanes as u64 == self.lanes && grid.side_by_side(group, group + groups as u64) == groups as u64;
+            if places.strip {
+                let of = grid.places(group);
+                for (n, (i, j)) in pieces.take(groups).enumerate() {
+                    (*i, *j) = (of.i.map(|i| i + COLUMNS * n as u32), of.j);
+                }
+                places.inside = existing;
+                return;
+            }
+            places.inside = 0;
+            for (n, (i, j)) in pieces.take(groups).enumerate() {
+                let of = grid.places(group + n as u64);
+                (*i, *j) = (of.i, of.j);
+                places.inside |= u64::from(grid.inside(&of)) << (lanes::LANES * n);
+            }
+            places.inside &= existing;
+            return;
+        }
+        places.inside = existing;
+        let width = u64::from(self.domain.width()).max(1);
+        let (mut column, mut row) = ((first % width) as u32, (first / width) as u32);
+        for (i, j) in places.i.iter_mut().zip(&mut places.j) {
+            (*i, *j) = (self.domain.i0 + column, self.domain.j0 + row);
+            column += 1;
+            if u64::from(column) == width {
+                (column, row) = (0, row + 1);
+            }
+        }
+    }
+}
+
+/// Where the lanes of a wavefront have the start values of a variable from.
+enum Source<'a> {
+    Ramp(Ramp),
+    /// Divided by the launch's divisor.
+    Quotient(Ramp),
+    /// By lane number ([`ctm_exec::rows`]).
+    Row(&'a [u32]),
+}
+
+impl Source<'_> {
+    const fn ramp(&self) -> Option<&Ramp> {
+        match self {
+            Self::Ramp(ramp) => Some(ramp),
+            Self::Quotient(_) | Self::Row(_) => None,
+        }
+    }
+}
+
+/// What the lanes of a wavefront hold at the start in these variables.
+pub struct Starts<'a> {
+    sources: Vec<Source<'a>>,
+    divisor: Option<Divisor<'a>>,
+    quads: bool,
+    moderate: bool,
+}
+
+impl<'a> Starts<'a> {
+    /// Of variables that planes or rows of a launch of an R700 program cover.
+    pub fn of(variables: &[Var], launch: &Launch<'a>) -> Self {
+        let gprs = usize::from(launch.program.gprs).clamp(1, GPRS);
+        let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
+        Self::new(variables, (&planes, launch.rows, launch.divisor), launch.domain, launch.stage == Stage::Pixel)
+    }
+
+    /// Of variables that planes or rows cover; some of the former may be divided.
+    pub fn new(
+        variables: &[Var],
+        (planes, rows, divisor): (&[Plane], &[StartRow<'a>], Option<Divisor<'a>>),
+        Domain { i1, j1, .. }: Domain,
+        quads: bool,
+    ) -> Self {
+        let source = |var: &Var| {
+            // The last one wins.
+            let row = rows.iter().rev().find(|row| usize::from(row_element(row)) == var.index());
+            let (register, element) = (var.index() / 4, var.index() % 4);
+            let plane = || planes.iter().rev().find(|plane| usize::from(plane.temp) == register);
+            let divides = |divisor: &Divisor<'_>| plane().is_some_and(|plane| divisor.divides(plane, element));
+            let of_ramp =
+                if divisor.is_some_and(|divisor| divides(&divisor)) { Source::Quotient } else { Source::Ramp };
+            let ramp = || Ramp::of(*var, planes);
+            row.map(|row| Source::Row(row.bits)).or_else(|| ramp().map(of_ramp))
+        };
+        let sources: Vec<Source<'a>> = variables.iter().filter_map(source).collect();
+        let is_moderate = |ramp: &Ramp| ramp.most(i1, j1).is_some_and(|most| most < MODERATE);
+        let moderate = sources.iter().all(|source| source.ramp().is_some_and(is_moderate));
+        Self { sources, divisor, quads, moderate }
+    }
+
+    /// Whether all of them are numbers smaller than 2^40.
+    pub const fn are_moderate(&self) -> bool {
+        self.moderate
+    }
+
+    /// What code makes them of; `None` where it cannot make one.
+    pub fn coefficients(&self, domain: &Domain) -> Option<Vec<Coefficients>> {
+        let of = |source: &Source<'_>| match source {
+            Source::Ramp(ramp) => ramp.coefficients(domain.i1, domain.j1),
+            Source::Quotient(ramp) => {
+                let of = ramp.coefficients(domain.i1, domain.j1)?;
+                Some(Coefficients { makes: Makes::Quotient, ..of })
+            }
+            Source::Row(_) => None,
+        };
+        self.sources.iter().map(of).collect()
+    }
+
+    /// What quotients are divided by: at (0, 0), and its change by column and row.
+    pub fn divisor(&self) -> Option<[f64; 3]> {
+        self.divisor.map(|divisor| divisor.of)
+    }
+
+    /// Whether single precision makes all of them exactly.
+    pub fn are_exact(&self, domain: &Domain) -> bool {
+        self.sources.iter().all(|source| source.ramp().is_some_and(|ramp| ramp.is_exact(domain.i1, domain.j1)))
+    }
+
+    /// Fills a row for each variable, of a wavefront whose first lane has this number.
+    pub fn fill(&self, places: &Places, first: u64, rows: &mut [Row]) {
+        let groups = places.lanes.div_ceil(lanes::LANES);
+        let given = self.sources.iter().zip(rows.iter_mut());
+        for (bits, row) in
+            given.filter_map(|(source, row)| if let Source::Row(bits) = source { Some((bits, row)) } else { None })
+        {
+            let first = usize::try_from(first).unwrap_or(usize::MAX).min(bits.len());
+            let bits = &bits[first..bits.len().min(first + places.lanes)];
+            let (there, beyond) = row.split_at_mut(bits.len());
+            there.copy_from_slice(bits);
+            beyond.fill(0);
+        }
+        let pairs = places.i.as_chunks().0.iter().zip(places.j.as_chunks().0);
+        if let Some(divisor) = &self.divisor {
+            for (source, row) in self.sources.iter().zip(rows.iter_mut()) {
+                let Source::Quotient(ramp) = source else { continue };
+                let pieces = row.as_chunks_mut::<{ lanes::LANES }>().0.iter_mut().zip(pairs.clone());
+                pieces
+                    .take(groups)
+                    .for_each(|(piece, (&i, &j))| *piece = ramp.divided(&grid::Places { i, j }, divisor));
+            }
+        }
+        let ramps = self.sources.iter().zip(rows).filter_map(|(source, row)| Some((source.ramp()?, row)));
+        if places.strip {
+            for (ramp, row) in ramps {
+                let pieces = row.as_chunks_mut::<{ lanes::LANES }>().0.iter_mut().take(groups);
+                pieces.zip(0..).for_each(|(piece, n)| *piece = ramp.quads(places.i[0] + COLUMNS * n, places.j[0]));
+            }
+            return;
+        }
+        for (ramp, row) in ramps {
+            let pieces = row.as_chunks_mut::<{ lanes::LANES }>().0.iter_mut().zip(pairs.clone());
+            for (piece, (&i, &j)) in pieces.take(groups) {
+                let of = grid::Places { i, j };
+                *piece = if self.quads { ramp.row(&of) } else { ramp.anywhere(&of) };
+            }
+        }
+    }
+}
+
+impl Starts<'_> {
+    /// The same for groups of 16 lanes or fewer that need not follow one another; `numbers`: those of their first lanes.
+    pub fn fill_groups(&self, places: &Places, numbers: impl Iterator<Item = u64> + Clone, rows: &mut [Row]) {
+        for (source, row) in self.sources.iter().zip(rows) {
+            for (n, first) in numbers.clone().enumerate() {
+                let range = lanes::LANES * n..lanes::LANES * (n + 1);
+                let (i, j) = (&places.i[range.clone()], &places.j[range.clone()]);
+                let of =
+                    grid::Places { i: std::array::from_fn(|lane| i[lane]), j: std::array::from_fn(|lane| j[lane]) };
+                match source {
+                    Source::Row(bits) => {
+                        let first = usize::try_from(first).unwrap_or(usize::MAX);
+                        let bits = (0..lanes::LANES).map(|lane| first.checked_add(lane).and_then(|at| bits.get(at)));
+                        row[range].iter_mut().zip(bits).for_each(|(to, bits)| *to = bits.copied().unwrap_or(0));
+                    }
+                    Source::Ramp(ramp) => row[range].copy_from_slice(&ramp.row(&of)),
+                    Source::Quotient(ramp) => {
+                        if let Some(divisor) = &self.divisor {
+                            row[range].copy_from_slice(&ramp.divided(&of, divisor));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The element that a row is for, counted through all registers.
+pub fn row_element(row: &StartRow<'_>) -> u16 {
+    u16::from(row.register) * 4 + u16::from(row.element % 4)
+}
+
+#[cfg(test)]
+#[path = "../../../tests/unit/launch/wavefronts/places.rs"]
+mod tests;
