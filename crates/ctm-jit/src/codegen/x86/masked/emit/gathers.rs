@@ -18,7 +18,7 @@ use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::masked::facts::NOT_LESS;
 use crate::codegen::x86::masked::forms::{self, Names};
 use crate::codegen::x86::masked::{Looked, Sample, UNCOMPARED, What, argument, result, table};
-use crate::codegen::x86::texels::{Axis, REPEATS_BELOW, clamped};
+use crate::codegen::x86::texels::{REPEATS_BELOW, clamped};
 use crate::codegen::x86::vectors::{Access, Place, Vectors};
 use crate::ir::masked::M;
 use ctm_exec::float::SIGN;
@@ -194,28 +194,10 @@ impl Emit<'_> {
         if let Looked::Nearest { unnormalised, .. } = sample.looked
             && !unnormalised[axis]
         {
-            self.repeat_by_signs(axis as i32, at, u);
+            self.repeat(axis as i32, at, u, OTHER);
         }
         let last = self.each(at + table::LAST + 4 * axis as i32);
         clamped(&mut self.asm, u, u, last);
-    }
-
-    /// Where coordinates repeat, the one of the first period, and behind the edge its mirror image.
-    fn repeat_by_signs(&mut self, axis: i32, at: i32, u: u8) {
-        let each = |place: i32| Rm::Each(RBX, at + place + 4 * axis);
-        let done = self.asm.label();
-        self.asm.int_store_imm(Int::Cmp, false, RBX, at + table::PERIOD + 4 * axis, 0);
-        self.asm.jump_if(Cond::Equal, done);
-        let of_axis = Axis {
-            size: each(table::SIZE),
-            last: each(table::LAST),
-            period: each(table::PERIOD),
-            inverse: each(table::INVERSE),
-        };
-        self.texels().floor(u, u);
-        self.texels().repeat(u, OTHER, &of_axis);
-        self.texels().mirror(u, OTHER, &of_axis);
-        self.asm.place(done);
     }
 
     /// `x = 4 * (x + y * columns)`: where a texel's dwords begin.

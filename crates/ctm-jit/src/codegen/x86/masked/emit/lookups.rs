@@ -213,7 +213,7 @@ impl Emit<'_> {
         if let Looked::Nearest { unnormalised, .. } = sample.looked
             && !unnormalised[axis]
         {
-            self.repeat(axis as i32, at, to);
+            self.repeat(axis as i32, at, to, GATHERED);
             u = to;
         }
         clamped(&mut self.asm, to, u, Rm::Each(RBX, at + table::LAST + 4 * axis as i32));
@@ -412,8 +412,8 @@ impl Emit<'_> {
         }
     }
 
-    /// Where coordinates repeat, the one of the first period, and behind the edge its mirror image.
-    fn repeat(&mut self, axis: i32, at: i32, u: u8) {
+    /// Where coordinates repeat, the one of the first period, and behind the edge its mirror image. Changes `other` and rax.
+    pub(super) fn repeat(&mut self, axis: i32, at: i32, u: u8, other: u8) {
         let each = |place: i32| Rm::Each(RBX, at + place + 4 * axis);
         let done = self.asm.label();
         self.asm.int_store_imm(Int::Cmp, false, RBX, at + table::PERIOD + 4 * axis, 0);
@@ -425,9 +425,9 @@ impl Emit<'_> {
             inverse: each(table::INVERSE),
         };
         self.texels().floor(u, u);
-        self.texels().repeat(u, GATHERED, &of_axis);
+        self.texels().repeat(u, other, &of_axis);
         self.unless_mirrored(at + table::PERIOD + 4 * axis, at + table::SIZE + 4 * axis, done);
-        self.texels().mirror(u, GATHERED, &of_axis);
+        self.texels().mirror(u, other, &of_axis);
         self.asm.place(done);
     }
 
