@@ -6,7 +6,7 @@
 //!
 //! | folder | what |
 //! |---|---|
-//! | `ir/` | micro-operations on lane vectors with masks, the form of both instruction sets; the graph that X1K programs are lowered to first |
+//! | `ir/` | micro-operations on lane vectors with masks, the form of both instruction sets; the graph of an X1K program's states |
 //! | `launch/` | what goes into wavefronts, and what comes out; arrays that memory lends |
 //! | `lower/` | from instructions to the form |
 //! | `passes/` | liveness, dead code, masks that nobody sees; which passes may be left out |

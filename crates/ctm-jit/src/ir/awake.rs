@@ -1,6 +1,6 @@
 //! Where some lane runs, whatever the data are; and what follows for the beginnings of loops.
 
-use crate::ir::x1k::{Code, End, Flow, Levels, Op, Target};
+use crate::ir::x1k::{Block, Code, End, Flow, Levels, Target};
 use ctm_isa::x1k::ops::FcOp;
 
 /// For each block whether some lane runs at its beginning: one that is covered, if uncovered ones have no vote in some decision.
@@ -77,7 +77,7 @@ pub fn awake(code: &Code) -> Vec<bool> {
 /// group of which all have been killed would jump. Nobody sees what such a group does, unless its instructions are counted. A group of which all
 /// that run have been killed is another matter: the others may lie in a level, or have left a loop around this one.
 pub fn settle_loops(code: &mut Code, kills: bool) {
-    let killing = code.blocks.iter().flat_map(|block| &block.ops).any(|op| matches!(op, Op::Kill(..)));
+    let killing = code.blocks.iter().any(Block::kills);
     let votes_lost = killing && ignores_uncovered(code);
     if !kills && votes_lost {
         return;

@@ -1,7 +1,7 @@
 //! Tables for looking things up while compiling.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// A table that is quick to ask.
 pub type Map<K, V> = HashMap<K, V, BuildHasherDefault<QuickHasher>>;
@@ -38,7 +38,7 @@ impl Hasher for QuickHasher {
     }
 }
 
-/// Operations of a block that were made, found by what they are. Whoever looks gives a hash of it, which is known in part where it is made.
+/// Operations of a block that were made, found by what they are. Whoever looks gives a hash of it.
 #[derive(Debug)]
 pub struct Made {
     /// Hashes, and one more than the place; 0: free. As many as a power of two.
@@ -48,7 +48,7 @@ pub struct Made {
 
 impl Default for Made {
     fn default() -> Self {
-        Self { slots: vec![(0, 0); 256], count: 0 }
+        Self { slots: vec![(0, 0); 64], count: 0 }
     }
 }
 
@@ -61,24 +61,33 @@ impl Made {
         }
     }
 
-    /// The place of what has this hash and `is` what is looked for; otherwise it gets this `place`.
+    /// The place of what has this hash and `is` what is looked for.
     #[inline]
-    pub fn find_or_add(&mut self, hash: u32, place: u32, is: impl Fn(u32) -> bool) -> Option<u32> {
+    pub fn find(&self, hash: u32, is: impl Fn(u32) -> bool) -> Option<u32> {
         let last = self.slots.len() - 1;
         let mut at = hash as usize & last;
         loop {
             match self.slots[at] {
-                (_, 0) => break,
+                (_, 0) => return None,
                 (of, number) if of == hash && is(number - 1) => return Some(number - 1),
                 _ => at = (at + 1) & last,
             }
+        }
+    }
+
+    /// Adds what has this hash, at this place; it is not there yet.
+    #[inline]
+    pub fn add(&mut self, hash: u32, place: u32) {
+        let last = self.slots.len() - 1;
+        let mut at = hash as usize & last;
+        while self.slots[at].1 > 0 {
+            at = (at + 1) & last;
         }
         self.slots[at] = (hash, place + 1);
         self.count += 1;
         if 2 * self.count > self.slots.len() {
             self.grow();
         }
-        None
     }
 
     #[cold]
@@ -95,10 +104,10 @@ impl Made {
     }
 }
 
-/// A hash of some numbers, for [`Made`].
+/// A hash, for [`Made`].
 #[inline]
-pub fn hash_of<const N: usize>(numbers: [u32; N]) -> u32 {
+pub fn hash_of(of: &impl Hash) -> u32 {
     let mut hasher = QuickHasher::default();
-    numbers.into_iter().for_each(|n| hasher.write_u32(n));
+    of.hash(&mut hasher);
     (hasher.finish() >> 16) as u32
 }

@@ -1,11 +1,13 @@
 //! The micro-operation form with masks: what a program does to the lanes that run together, one register element at a time.
 //!
-//! As in [`crate::ir::x1k`], a [`Code`] is a graph of blocks of operations on *lane vectors* in single-assignment form; here a vector has
-//! the 16, 32 or 64 lanes of a wavefront. What differs is flow control: pixel states, the stack and its loops are *masks* of 64
-//! bits in fixed places ([`M`]), and a few operations on them ([`MaskOp`]) say what each branch-loop instruction does.
+//! A [`Code`] is a graph of blocks: straight lists of operations on *lane vectors*, 32 bits for each of the 16, 32 or 64 lanes of a wavefront. Operations that
+//! make a vector are named by their place in the list ([`Value`]) and never change (single assignment); what outlives a block lives in variables ([`Var`]).
+//! Flow control is *masks* of 64 bits in fixed places ([`M`]), and a few operations on them ([`MaskOp`]) say what each branch-loop instruction does.
 //!
-//! Arithmetic operations are the machine's own ([`Op::Alu`]); they mean what `ctm_exec::r700::alu::single` says. X1K programs come to this form, too
-//! (`lower/x1k/masks.rs`): their operations are [`Op::Unit`], and a mask holds one group or several.
+//! Arithmetic operations of R700 are the machine's own ([`Op::Alu`]); they mean what `ctm_exec::r700::alu::single` says. Those of X1K programs are
+//! [`Op::Unit`], which mean what the functions of `ctm_exec::x1k::ops` do: denormals read as zeros, one NaN; there a mask holds one group or several.
+//!
+//! **Invariant.** Every operation is exact for lanes that nobody looks at, too: quad operations and WRITE_INACTIVE make them visible.
 
 use ctm_exec::r700::VertexEvent;
 use ctm_exec::r700::memory::MemoryRead;

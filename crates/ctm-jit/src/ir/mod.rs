@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `masked` | what a program does to the lanes that run together, with masks of lanes as values; streams are made of it, too |
-//! | `x1k` | what lowering X1K programs makes first |
+//! | `x1k` | the graph of an X1K program's states |
 //! | `values` | what pure operations mean, lane by lane |
 //! | `awake` | where some lane runs, whatever the data are |
 //! | `map` | tables for looking things up while compiling |

@@ -1,7 +1,7 @@
 //! What goes into a group and what comes out of it, whichever back end runs it.
 
-use crate::ir::masked::Counter;
-use crate::ir::x1k::{Code, End, OUTPUT_VARS, Op, Tally, Target};
+use crate::ir::masked::{Counter, Fetch, Op};
+use crate::ir::x1k::{Code, End, OUTPUT_VARS, Tally, Target};
 use ctm_exec::Counters;
 use ctm_exec::x1k::{Constants, Memory, sample};
 use ctm_isa::x1k::INPUTS;
@@ -105,11 +105,11 @@ pub fn count(code: &Code, visits: &[Visits], lanes: usize, memory: &dyn Memory, 
         counters.tex_clocks += times(tally.tex_wide) * quads + times(tally.tex - tally.tex_wide);
         counters.fc_clocks += times(tally.fc);
         for op in &block.ops {
-            if let Op::Fetch { input, under, .. } = op
-                && let Some(input) = memory.input(*input)
+            if let Op::Fetch(number, ..) = *op
+                && let Fetch::Input { input, .. } = code.fetches[usize::from(number)]
+                && let Some(input) = memory.input(input)
             {
-                let lookups = if under.inactive { visits.covered } else { visits.active };
-                let elements = lookups * sample::elements_per_lookup(input.sampler.filter);
+                let elements = visits.active * sample::elements_per_lookup(input.sampler.filter);
                 counters.fetches += elements;
                 counters.fetch_bytes += elements * u64::from(input.element_bytes);
             }

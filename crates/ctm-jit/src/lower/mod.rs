@@ -1,9 +1,12 @@
-//! From instructions to the forms of [`crate::ir`].
+//! From instructions to the form of [`crate::ir`].
 //!
 //! | file | what |
 //! |---|---|
-//! | `x1k/` | ALU, OUTPUT and texture instructions; `flow`: the graph of blocks |
+//! | `build`, `fold` | a block under construction; operations whose outcome is known |
+//! | `x1k/` | ALU, OUTPUT and texture instructions; `flow`: the graph of states; `masks`: its flow control as operations on masks |
 //! | `r700/` | control flow with what is known of the stack; `clauses/`: ALU groups and fetches |
 
+pub mod build;
+mod fold;
 pub mod r700;
 pub mod x1k;

@@ -7,11 +7,12 @@
 //! Blocks are not passed that a group would pass alone, so this is for code that counts nothing. And it is for code that decides for several groups together
 //! (`lower/x1k/joint.rs`), which asks that lanes come back where their break leads, whichever way others take.
 
-use crate::ir::x1k::{Block, BlockId, Code, End, Flow, Levels, Op, Target, Under, Value};
-use ctm_isa::x1k::ops::{CompareOp, FcOp};
+use crate::ir::masked::{M, Op, Value};
+use crate::ir::x1k::{Block, BlockId, Code, End, Flow, Levels, Target};
+use ctm_isa::x1k::ops::FcOp;
 
 /// Blocks that make more than such a comparison are not looked at, as that takes time.
-const OPS: usize = 16;
+const OPS: usize = 24;
 /// Blocks with more are not searched.
 const SEARCHED: usize = 512;
 
@@ -52,16 +53,11 @@ fn breaks_of(block: &Block, frame: u8) -> Option<Flow> {
     }
 }
 
-/// The comparison by which every lane that runs decides whether it breaks, if nothing else does: it, and what it compares with zero.
-fn decision(block: &Block, flow: &Flow) -> Option<(CompareOp, Value)> {
+/// The comparison by which every lane that runs decides whether it breaks, if nothing else does.
+fn decision(block: &Block, flow: &Flow) -> Option<Value> {
     let of_result = flow.predicate.is_none() && matches!(flow.wants, 3 | 12);
     let votes = !flow.jump_any && !flow.exchange && !flow.ignore_uncovered && flow.stay_levels == Levels::Keep;
-    let last = block.ops.iter().rev().find_map(|op| match *op {
-        Op::SetResult(how, value, under) => Some((how, value, under)),
-        _ => None,
-    });
-    let (how, value, under) = last?;
-    (of_result && votes && under == Under::default()).then_some((how, value))
+    block.result.filter(|_| of_result && votes)
 }
 
 /// The flow control of a block that breaks, if those who do break out of the next loop, too.
@@ -71,10 +67,11 @@ fn through(code: &Code, index: usize) -> Option<Flow> {
     let Target::Block(id) = flow.jump else { return None };
     let behind = &code.blocks[id.index()];
     let again = breaks_of(behind, flow.frame - 1)?;
-    let (how, value) = decision(block, &flow)?;
-    let (how_again, value_again) = decision(behind, &again)?;
-    let only_decides = behind.ops.iter().all(|op| op.is_pure() || matches!(op, Op::SetResult(..)));
-    let same = (how, flow.wants) == (how_again, again.wants) && value_behind(block, behind, value_again) == Some(value);
+    let (holds, holds_again) = (decision(block, &flow)?, decision(behind, &again)?);
+    let decides =
+        |op: &Op| matches!(op, Op::Mask(op) if [M::RESULT, M::TEMP, M::TEMP2].contains(&op.writes())) || op.is_pure();
+    let only_decides = behind.ops.iter().all(decides);
+    let same = flow.wants == again.wants && value_behind(block, behind, holds_again) == Some(holds);
     let pops = |levels: Levels| match levels {
         Levels::Keep => Some(0),
         Levels::Pop(count) => Some(count),
@@ -122,15 +119,15 @@ fn value_behind(block: &Block, behind: &Block, value: Value) -> Option<Value> {
                 });
                 match stored {
                     None => find(*op),
-                    Some((value, under)) => (under.predicate.is_none() && !under.covered).then_some(value),
+                    Some((value, under)) => [M::ACTIVE, M::EXISTING].contains(&under).then_some(value),
                 }
             }
             // What aL is depends on the loop.
-            Op::GetRelative { .. } => None,
-            op => {
+            Op::Number(_) => None,
+            mut op => {
                 let known = op.is_pure() && op.reads().all(|read| same[read.index()].is_some());
-                let renamed = known.then(|| crate::passes::x1k::renamed(op, |read| same[read.index()].unwrap_or(read)));
-                renamed.and_then(find)
+                op.rename(|read| same[read.index()].unwrap_or(read));
+                if known { find(op) } else { None }
             }
         };
         same.push(found);

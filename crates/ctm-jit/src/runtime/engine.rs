@@ -13,7 +13,6 @@ use crate::launch::wavefronts::places::row_element;
 use crate::lower::x1k::joint;
 use crate::passes::table as optional;
 use crate::passes::table::Pass;
-use crate::passes::x1k::optimise;
 use crate::runtime::backend::{Backend, BackendError};
 use ctm_exec::watch::Watch;
 use ctm_exec::x1k::{Constants, Launch, Memory};
@@ -305,8 +304,7 @@ impl Artifact {
     }
 
     fn of(launch: &Launch<'_>, engine: &Jit) -> Option<Self> {
-        let mut code = crate::lower::x1k::lower_with(launch.program, launch.constants, launch.counters, engine.calls)?;
-        optimise(&mut code);
+        let code = crate::lower::x1k::lower_with(launch.program, launch.constants, launch.counters, engine.calls)?;
         let mut given = vec![false; Var::COUNT];
         for plane in launch.planes {
             (0..4).for_each(|e| given[Var::gpr(usize::from(plane.temp) % TEMPORARIES, e).index()] = true);
@@ -330,7 +328,7 @@ impl Artifact {
 
     /// The program with masks, for as many groups as may run together.
     fn form(&self) -> &Form {
-        let make = |joint| Form::new(&self.code, &self.constants, (self.counts, joint), &self.given, self.copies);
+        let make = |joint| Form::new(&self.code, &self.constants, joint, &self.given, self.copies);
         let joint = self.forms[0].get_or_init(|| {
             let holds = self.copies > 1 && !self.counts && Pass::Joint.is_on() && joint::holds(&self.code);
             holds.then(|| make(true))
@@ -340,9 +338,8 @@ impl Artifact {
 
     /// The program with masks, for one group at a time.
     fn single(&self) -> &Form {
-        let single = self.forms[1].get_or_init(|| {
-            Some(Form::new(&self.code, &self.constants, (self.counts, false), &self.given, self.copies))
-        });
+        let make = || Form::new(&self.code, &self.constants, false, &self.given, self.copies);
+        let single = self.forms[1].get_or_init(|| Some(make()));
         single.as_ref().unwrap_or_else(|| unreachable!("it was just made"))
     }
 }

@@ -259,7 +259,7 @@ fn suits(packed: &Prepared, geometry: &Geometry) -> bool {
 
 /// The program as a stream; `None` when it is none.
 pub fn uniform(code: &x1k::Code, constants: &Constants) -> Option<Uniform> {
-    let code = masks::lower(code, masks::How { constants, joint: false, counts: false });
+    let code = masks::lower(code, constants, false);
     Uniform::of(&code, exists, (0..OUTPUTS).collect())
 }
 

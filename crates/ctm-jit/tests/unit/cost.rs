@@ -11,7 +11,6 @@
 use crate::codegen::x86::Isa;
 use crate::codegen::x86::masked::Variant;
 use crate::codegen::x86::stream::{Geometry, Kernel};
-use crate::passes::x1k::optimise;
 use crate::runtime::engine::form::{Form, GROUPS};
 use ctm_exec::x1k::{Constants, Launch, Plane};
 use ctm_exec::{Budget, Domain, GroupSize};
@@ -82,12 +81,11 @@ const COUNTING: fn(Isa) -> Options = |isa| Options { counts: true, ..JOINT(isa) 
 
 /// The program with masks; whatever a launch does before it has code made.
 fn lowered(launch: &Launch<'_>, counts: bool) -> Option<Form> {
-    let mut code = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters)?;
-    optimise(&mut code);
+    let code = crate::lower::x1k::lower(launch.program, launch.constants, counts)?;
     let joint = !counts && crate::lower::x1k::joint::holds(&code);
     let mut given = vec![false; crate::ir::masked::Var::COUNT];
     given[..2].fill(true);
-    Some(Form::new(&code, launch.constants, (counts, joint), &given, GROUPS))
+    Some(Form::new(&code, launch.constants, joint, &given, GROUPS))
 }
 
 /// Its code.

@@ -4,7 +4,6 @@
 //! outright, as nothing in them outlives the operations that use it.
 
 use crate::codegen::x86::asm::V;
-use crate::ir::x1k::{Each, Few};
 
 /// A vector that will live in a register, or in a row of the frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,6 +27,51 @@ pub enum Src {
     Const(u16),
     /// 64 bytes of the frame, at this offset from the copy's part.
     Row(i32),
+}
+
+/// Up to four things in order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Few<T> {
+    items: [T; 4],
+    count: u8,
+}
+
+impl<T: Copy + Default> Few<T> {
+    /// One more.
+    pub fn push(&mut self, item: T) {
+        self.items[usize::from(self.count)] = item;
+        self.count += 1;
+    }
+}
+
+impl<T: Copy> IntoIterator for Few<T> {
+    type Item = T;
+    type IntoIter = Each<T>;
+
+    #[inline]
+    fn into_iter(self) -> Self::IntoIter {
+        Each { few: self, next: 0 }
+    }
+}
+
+/// The things of a [`Few`], one after the other.
+#[derive(Clone, Debug)]
+pub struct Each<T> {
+    few: Few<T>,
+    next: u8,
+}
+
+impl<T: Copy> Iterator for Each<T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        if self.next >= self.few.count {
+            return None;
+        }
+        self.next += 1;
+        self.few.items.get(usize::from(self.next - 1)).copied()
+    }
 }
 
 /// A mask register, 1..=3.

@@ -5,16 +5,13 @@
 //! mask in a fixed place. Loop constants and booleans are part of the program here. What may be a fault leads to [`Target::Reference`].
 
 mod branches;
-mod build;
 mod clauses;
-mod fold;
 mod indexed;
 mod sends;
 
-pub use build::Build;
-
 use crate::ir::map::Map;
 use crate::ir::masked::{Block, Code, Counter, End, Fetch, Locked, M, MaskOp, Op, Store, Tally, Target, Value, Yield};
+use crate::lower::build::Build;
 use ctm_exec::r700::clocks;
 use ctm_exec::r700::flow::LoopConstant;
 use ctm_exec::r700::{Launch, VertexEvent};

@@ -8,7 +8,8 @@
 
 use crate::ir::awake::settle_loops;
 use crate::ir::map::Map;
-use crate::ir::x1k::{Block, BlockId, Code, End, Flow, Frames, Levels, Op, Target};
+use crate::ir::masked::{Fetch, M, Op};
+use crate::ir::x1k::{Block, BlockId, Code, End, Flow, Frames, Levels, Target};
 use crate::lower::x1k::Builder;
 use ctm_exec::x1k::Constants;
 use ctm_exec::x1k::alu::predicate_channel;
@@ -61,7 +62,7 @@ pub fn lower_with(program: &Program, constants: &Constants, counts: bool, calls:
         ids: Map::default(),
         states: Vec::new(),
         watches_idle_lanes,
-        builder: Builder::new(program, sees_uncovered, calls),
+        builder: Builder::new(program, sees_uncovered, calls, counts),
     };
     let first = State { pc: program.first, depth: 0, frames: Frames::default(), addresses: Vec::new() };
     let mut blocks = Vec::new();
@@ -79,7 +80,9 @@ pub fn lower_with(program: &Program, constants: &Constants, counts: bool, calls:
         blocks: order(blocks),
         watches_idle_lanes,
         relative_temps: decoded().any(super::has_relative_temps),
-        inputs: graph.builder.inputs,
+        inputs: graph.builder.fetches.iter().fold(0, |inputs, fetch| inputs | input_bit(fetch)),
+        fetches: std::mem::take(&mut graph.builder.fetches),
+        stores: std::mem::take(&mut graph.builder.stores),
         writes: program.uncached,
         faultless: graph.builder.faultless,
         outputs: graph.builder.outputs,
@@ -95,9 +98,14 @@ pub fn lower_with(program: &Program, constants: &Constants, counts: bool, calls:
     Some(code)
 }
 
+/// An input that is fetched, as a bit.
+const fn input_bit(fetch: &Fetch) -> u16 {
+    if let Fetch::Input { input, .. } = *fetch { 1 << (input & 15) } else { 0 }
+}
+
 /// Makes every LOOP a REP where nobody reads aL: then it need not be kept.
 fn forget_loop_variables(code: &mut Code) {
-    let reads = |op: &Op| matches!(op, Op::GetRelative { .. } | Op::SetRelative { .. } | Op::Guard { .. });
+    let reads = |op: &Op| matches!(*op, Op::Guard(m, ..) | Op::Number(m) if m != M::WRITING);
     if code.blocks.iter().flat_map(|block| &block.ops).any(reads) {
         return;
     }
@@ -233,8 +241,7 @@ impl Graph<'_> {
 
     /// Follows instructions from the state until one ends the block.
     fn block(&mut self, state: &State) -> Block {
-        let all_run = state.depth == 0 && state.frames.frames.is_empty();
-        self.builder.begin(all_run || !self.watches_idle_lanes);
+        self.builder.begin(state.depth, &state.frames, !self.watches_idle_lanes);
         let mut pc = state.pc;
         let end = loop {
             match self.instructions.get(usize::from(pc)).copied().flatten() {
@@ -257,8 +264,8 @@ impl Graph<'_> {
                 break End::Next(self.target(State { pc, ..state.clone() }));
             }
         };
-        let (ops, tally) = self.builder.finish();
-        Block { pc: state.pc, depth: state.depth, frames: state.frames.clone(), ops, tally, end }
+        let (ops, result, tally) = (self.builder.finish(), self.builder.result, self.builder.tally);
+        Block { pc: state.pc, depth: state.depth, frames: state.frames.clone(), ops, result, tally, end }
     }
 
     /// A flow-control instruction: where its two outcomes lead, and to what state.

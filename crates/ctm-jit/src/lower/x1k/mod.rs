@@ -13,21 +13,33 @@ mod units;
 pub use flow::lower;
 pub use flow::{for_covered_groups, lower_with};
 
-use crate::ir::map::{Made, hash_of};
-use crate::ir::x1k::{File, Op, Tally, Test, Under, Value, Var};
-use ctm_exec::float::{NAN, SIGN, Wide, flush};
+use crate::ir::masked::{Counter, Fetch, File, M, MaskOp, Op, Store, Unit, Value, Var};
+use crate::ir::x1k::{Frames, Tally};
+use crate::lower::build::Build;
+use ctm_exec::float::{NAN, SIGN, flush};
 use ctm_exec::x1k::alu::predicate_channel;
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::group::shares_index;
-use ctm_exec::x1k::ops::{self, ZeroRule};
 use ctm_exec::x1k::plan::AluPlan;
 use ctm_exec::x1k::tex;
-use ctm_isa::x1k::Program;
+use ctm_isa::r700::ops::Op2;
 use ctm_isa::x1k::formats::CmnInst;
 use ctm_isa::x1k::inst::{AluInst, Source, TexInstruction, inline_constant};
 use ctm_isa::x1k::ops::{AlphaOp, AluResultSel, Channel, CompareOp, Imod, Omod, TexOp};
+use ctm_isa::x1k::{FLOAT_CONSTANTS, OUTPUTS, Program, TEMPORARIES};
 pub use units::exists;
 use units::{Finish, Units};
+
+/// Which lanes an effect concerns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Under {
+    /// A predicate bit (0 = r to 3 = a), and whether it is inverted.
+    predicate: Option<(u8, bool)>,
+    /// All lanes there are, instead of those that flow control lets run.
+    inactive: bool,
+    /// Covered lanes only.
+    covered: bool,
+}
 
 /// What is known of the bits of a vector.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,15 +50,23 @@ struct Known {
     one_nan: bool,
 }
 
+/// A comparison of two numbers; false when either is NaN, denormals are zeros.
+type Test = (Op2, [Value; 2]);
+
 /// Makes the operations of one block.
 pub struct Builder {
-    ops: Vec<Op>,
+    /// The block under way.
+    block: Build,
+    /// Of the first so many vectors of the block.
     known: Vec<Known>,
-    made: Made,
-    /// The vector that each variable is known to hold.
-    holds: Vec<Option<Value>>,
+    /// Masks of the lanes that instructions of the block concern.
+    unders: Vec<(Under, M)>,
+    /// Every lane there is runs in this block: no branch and no loop is open.
+    all_run: bool,
     /// Stores concern all lanes there are, or nobody looks at the others.
     forwards: bool,
+    /// The loop whose aL is seen.
+    loop_variable: Option<usize>,
     zero_wins: bool,
     conditional_value: bool,
     /// OUTPUT instructions write past the cache.
@@ -55,296 +75,295 @@ pub struct Builder {
     sees_uncovered: bool,
     /// Operations that look at one channel are calls of their reference functions, even where back ends have code for them.
     calls: bool,
+    /// Somebody looks at counters.
+    counts: bool,
+    /// The comparison that has made the ALU result of all lanes that run, if nothing has made it since.
+    pub result: Option<Value>,
     /// What the instructions so far count.
     pub tally: Tally,
     /// Of all blocks so far: nothing may fault.
     pub faultless: bool,
-    /// Of all blocks so far: inputs that are fetched, by number.
-    pub inputs: u16,
+    /// Of all blocks so far: what they fetch, by number.
+    pub fetches: Vec<Fetch>,
+    /// Of all blocks so far: uncached writes, by number.
+    pub stores: Vec<Store>,
     /// Of all blocks so far: outputs whose channels are written.
     pub outputs: u32,
 }
 
-/// A hash of an operation that makes a vector.
-#[inline(always)]
-fn hash(op: &Op) -> u32 {
-    match *op {
-        Op::Bits(bits) => hash_of([0, bits]),
-        Op::Const(index) => hash_of([1, index.into()]),
-        Op::Sign(imod, a) => hash_of([2 + 16 * imod as u32, a.0]),
-        Op::Mad { a, b, c, zero_wins, omod } => {
-            hash_of([3 + 16 * (2 * omod as u32 + u32::from(zero_wins)), a.0, b.0, c.0])
-        }
-        Op::Pick { test, x, y, a, b } => hash_of([4 + 16 * test as u32, x.0, y.0, a.0, b.0]),
-        Op::Scale(a, omod) => hash_of([5 + 16 * omod as u32, a.0]),
-        Op::Clamp(a) => hash_of([6, a.0]),
-        Op::Fraction(a, omod) => hash_of([7 + 16 * omod as u32, a.0]),
-        Op::Scalar(function, a) => hash_of([8 + 16 * function as u32, a.0]),
-        Op::QuadLane(a, lane) => hash_of([9 + 16 * u32::from(lane), a.0]),
-        Op::Texel(a, channel) => hash_of([10 + 16 * u32::from(channel), a.0]),
-        Op::GetRelative { base, channel, .. } => hash_of([11 + 16 * u32::from(channel), base.into()]),
-        Op::Guard { base, .. } => hash_of([12, base.into()]),
-        Op::Reference { abc: [a, b, c], .. } => hash_of([14, a.0, b.0, c.0]),
-        Op::Get(_)
-        | Op::Fetch { .. }
-        | Op::Write { .. }
-        | Op::Set(..)
-        | Op::SetRelative { .. }
-        | Op::SetPredicate(..)
-        | Op::SetResult(..)
-        | Op::Kill(..) => 0,
+/// The comparison of a number with zero.
+const fn with_zero(test: CompareOp, value: Value, zero: Value) -> Test {
+    match test {
+        CompareOp::Equal => (Op2::PredSete, [value, zero]),
+        CompareOp::Less => (Op2::PredSetgt, [zero, value]),
+        CompareOp::GreaterEqual => (Op2::PredSetge, [value, zero]),
+        CompareOp::NotEqual => (Op2::PredSetne, [value, zero]),
     }
+}
+
+/// The number of a thing in a list, to which it is added where it is new.
+fn number_of<T: PartialEq>(list: &mut Vec<T>, thing: T) -> u16 {
+    let place = list.iter().position(|known| *known == thing).unwrap_or_else(|| {
+        list.push(thing);
+        list.len() - 1
+    });
+    place as u16
 }
 
 impl Builder {
     /// A builder for blocks of this program.
-    pub fn new(program: &Program, sees_uncovered: bool, calls: bool) -> Self {
+    pub fn new(program: &Program, sees_uncovered: bool, calls: bool, counts: bool) -> Self {
         Self {
-            ops: Vec::with_capacity(256),
-            known: Vec::with_capacity(256),
-            made: Made::default(),
-            holds: vec![None; Var::COUNT],
+            block: Build::default(),
+            known: Vec::new(),
+            unders: Vec::new(),
+            all_run: true,
             forwards: false,
+            loop_variable: None,
             zero_wins: program.zero_times_anything,
             conditional_value: program.conditional_value,
             uncached: program.uncached,
             sees_uncovered,
             calls,
+            counts,
+            result: None,
             tally: Tally::default(),
             faultless: true,
-            inputs: 0,
+            fetches: Vec::new(),
+            stores: Vec::new(),
             outputs: 0,
         }
     }
 
-    /// Begins a block. `forwards`: what a store under the running lanes leaves in the other lanes does not matter to later reads.
-    pub fn begin(&mut self, forwards: bool) {
-        self.ops.clear();
+    /// Begins a block inside of so many levels and these loops. `forwards`: what a store under the running lanes leaves in the other lanes does not matter
+    /// to later reads.
+    pub fn begin(&mut self, depth: u8, frames: &Frames, forwards: bool) {
         self.known.clear();
-        self.made.clear();
-        self.holds.fill(None);
-        self.forwards = forwards;
+        self.unders.clear();
+        self.all_run = depth == 0 && frames.frames.is_empty();
+        self.forwards = self.all_run || forwards;
+        self.loop_variable = frames.loop_variable();
+        self.result = None;
         self.tally = Tally::default();
+        if self.counts {
+            let lanes = self.under(Under { covered: true, ..Under::default() });
+            // How many instructions there are is known at the end.
+            self.block.effect(Op::Tally(Counter::Lanes, 0, lanes));
+        }
     }
 
     /// The block's operations.
-    pub fn finish(&mut self) -> (Vec<Op>, Tally) {
-        (self.ops.clone(), self.tally)
+    pub fn finish(&mut self) -> Vec<Op> {
+        let mut ops = self.block.take();
+        let count = ops.iter_mut().find_map(|op| if let Op::Tally(Counter::Lanes, n, _) = op { Some(n) } else { None });
+        count.into_iter().for_each(|n| *n = self.tally.instructions());
+        ops
     }
 
-    fn append(&mut self, op: Op, known: Known) -> Value {
-        self.ops.push(op);
-        self.known.push(known);
-        Value(u32::try_from(self.ops.len() - 1).unwrap_or(u32::MAX))
+    fn mask(&mut self, op: MaskOp) {
+        self.block.effect(Op::Mask(op));
     }
 
-    fn effect(&mut self, op: Op) -> Value {
-        self.append(op, Known::default())
-    }
-
-    /// An operation that makes a vector, unless it has been made before.
-    // Where it is called it is known which operation that is.
-    #[inline(always)]
-    fn pure(&mut self, op: Op) -> Value {
-        let (hash, known) = (hash(&op), self.known_of(&op));
-        self.make(op, hash, known)
-    }
-
-    fn make(&mut self, op: Op, hash: u32, known: Known) -> Value {
-        let (ops, place) = (&self.ops, self.ops.len() as u32);
-        match self.made.find_or_add(hash, place, |place| ops[place as usize] == op) {
-            Some(made) => Value(made),
-            None => self.append(op, known),
+    /// The mask of the lanes that an effect concerns.
+    fn under(&mut self, under: Under) -> M {
+        let under = Under { inactive: under.inactive || self.all_run, ..under };
+        let all = if under.inactive { M::EXISTING } else { M::ACTIVE };
+        if under.predicate.is_none() && !under.covered {
+            return all;
         }
-    }
-
-    #[inline(always)]
-    fn known_of(&self, op: &Op) -> Known {
-        let of = |v: Value| self.known[v.index()];
-        match *op {
-            Op::Bits(bits) => {
-                let x = f32::from_bits(bits);
-                Known { flushed: flush(bits) == bits, one_nan: !x.is_nan() || bits == NAN }
-            }
-            Op::Mad { .. } | Op::Scale(..) | Op::Clamp(_) | Op::Fraction(..) | Op::Scalar(..) => {
-                Known { flushed: true, one_nan: true }
-            }
-            Op::Sign(Imod::Abs | Imod::Off, a) | Op::QuadLane(a, _) => of(a),
-            Op::Sign(Imod::Neg | Imod::Nab, a) => Known { one_nan: false, ..of(a) },
-            Op::Pick { a, b, .. } => {
-                let (a, b) = (of(a), of(b));
-                Known { flushed: a.flushed && b.flushed, one_nan: a.one_nan && b.one_nan }
-            }
-            Op::Reference { omod, .. } => Known { flushed: omod != Omod::Disabled, one_nan: omod != Omod::Disabled },
-            Op::Get(_)
-            | Op::Const(_)
-            | Op::GetRelative { .. }
-            | Op::Texel(..)
-            | Op::Fetch { .. }
-            | Op::Write { .. }
-            | Op::Set(..)
-            | Op::SetRelative { .. }
-            | Op::SetPredicate(..)
-            | Op::SetResult(..)
-            | Op::Kill(..)
-            | Op::Guard { .. } => Known::default(),
+        if let Some((_, mask)) = self.unders.iter().find(|known| known.0 == under) {
+            return *mask;
         }
-    }
-
-    fn bits(&mut self, bits: u32) -> Value {
-        self.pure(Op::Bits(bits))
-    }
-
-    /// The bits that a vector is known to hold in every lane.
-    fn constant(&self, value: Value) -> Option<u32> {
-        match self.ops[value.index()] {
-            Op::Bits(bits) => Some(bits),
-            _ => None,
+        let mask = M::under(self.unders.len() % M::UNDERS);
+        self.unders.retain(|known| known.1 != mask);
+        self.unders.push((under, mask));
+        let mut from = all;
+        if let Some((bit, inverted)) = under.predicate {
+            let bit = M::predicate(bit);
+            self.mask(if inverted { MaskOp::AndNot(mask, from, bit) } else { MaskOp::And(mask, from, bit) });
+            from = mask;
         }
+        if under.covered {
+            self.mask(MaskOp::And(mask, from, M::VALID));
+        }
+        mask
     }
 
-    fn get(&mut self, var: Var) -> Value {
-        if let Some(value) = self.holds[var.index()] {
-            return value;
+    /// In the lanes of `under`, a mask becomes what a comparison with zero gives. The comparison.
+    fn compare_into(&mut self, mask: M, test: CompareOp, value: Value, under: Under) -> Value {
+        let under = self.under(under);
+        let holds = self.compared(test, value);
+        if under == M::EXISTING {
+            self.mask(MaskOp::Lanes(mask, holds));
+            return holds;
         }
-        let value = self.append(Op::Get(var), Known::default());
-        self.holds[var.index()] = Some(value);
-        value
+        self.mask(MaskOp::Lanes(M::TEMP, holds));
+        self.mask(MaskOp::And(M::TEMP2, M::TEMP, under));
+        self.mask(MaskOp::AndNot(mask, mask, under));
+        self.mask(MaskOp::Or(mask, mask, M::TEMP2));
+        holds
+    }
+
+    /// All ones where a number compares so with zero.
+    fn compared(&mut self, test: CompareOp, value: Value) -> Value {
+        let zero = self.block.bits(0);
+        let (op, operands) = with_zero(test, value, zero);
+        self.block.make(Op::Holds(op, operands, true))
+    }
+
+    /// What is known of a vector of the block.
+    fn known(&mut self, value: Value) -> Known {
+        for op in &self.block.ops[self.known.len()..] {
+            let of = |v: Value| self.known[v.index()];
+            let known = match *op {
+                Op::Bits(bits) => {
+                    let x = f32::from_bits(bits);
+                    Known { flushed: flush(bits) == bits, one_nan: !x.is_nan() || bits == NAN }
+                }
+                Op::Unit(Unit::Reference { omod, .. }, _) => {
+                    Known { flushed: omod != Omod::Disabled, one_nan: omod != Omod::Disabled }
+                }
+                Op::Unit(Unit::Min | Unit::Max, [a, b, _]) => {
+                    Known { flushed: true, one_nan: of(a).one_nan && of(b).one_nan }
+                }
+                Op::Unit(..) => Known { flushed: true, one_nan: true },
+                Op::Abs(a) | Op::QuadLane(a, _) => of(a),
+                Op::Neg(a) => Known { one_nan: false, ..of(a) },
+                Op::Select(_, a, b) => {
+                    let (a, b) = (of(a), of(b));
+                    Known { flushed: a.flushed && b.flushed, one_nan: a.one_nan && b.one_nan }
+                }
+                _ => Known::default(),
+            };
+            self.known.push(known);
+        }
+        self.known[value.index()]
+    }
+
+    fn unit(&mut self, unit: Unit, operands: [Value; 3]) -> Value {
+        self.block.make(Op::Unit(unit, operands))
     }
 
     fn set(&mut self, var: Var, value: Value, under: Under) {
         // Copying a variable to itself under whatever mask changes nothing, but for outputs it says that they were written.
-        if self.holds[var.index()] == Some(value) && var.output_index().is_none() {
+        if self.block.holds(var, value) && var.export_index().is_none() {
             return;
         }
-        self.effect(Op::Set(var, value, under));
-        self.outputs |= var.output_index().map_or(0, |index| 1 << index);
-        let whole = under.predicate.is_none() && !under.covered && (self.forwards || under.inactive);
-        self.holds[var.index()] = whole.then_some(value);
-    }
-
-    /// `of` applied to the bits in every lane, where they are known: to the constant, or to both of a choice between two constants.
-    fn folded(&mut self, a: Value, of: impl Fn(u32) -> u32) -> Option<Value> {
-        if let Some(bits) = self.constant(a) {
-            return Some(self.bits(of(bits)));
+        let lanes = self.under(under);
+        if let Some(output) = var.export_index() {
+            self.block.effect(Op::Mark(var, lanes));
+            self.outputs |= 1 << output;
         }
-        let Op::Pick { test, x, y, a, b } = self.ops[a.index()] else { return None };
-        let (a, b) = (self.constant(a)?, self.constant(b)?);
-        let (a, b) = (self.bits(of(a)), self.bits(of(b)));
-        Some(self.pick(test, [x, y], [a, b]))
+        self.block.effect(Op::Set(var, value, lanes));
+        let whole = under.predicate.is_none() && !under.covered && (self.forwards || under.inactive);
+        self.block.hold(var, whole.then_some(value));
     }
 
     fn sign(&mut self, imod: Imod, a: Value) -> Value {
-        if let Some(folded) = self.folded(a, |bits| ops::input_modifier(imod, bits)) {
-            return folded;
-        }
-        match (imod, self.ops[a.index()]) {
-            (Imod::Off, _) => a,
-            // Magnitudes do not care for signs below them; two negations are none.
-            (Imod::Abs | Imod::Nab, Op::Sign(_, below)) => self.sign(imod, below),
-            (Imod::Neg, Op::Sign(Imod::Neg, below)) => below,
-            (Imod::Neg, Op::Sign(Imod::Abs, below)) => self.pure(Op::Sign(Imod::Nab, below)),
-            (Imod::Neg, Op::Sign(Imod::Nab, below)) => self.pure(Op::Sign(Imod::Abs, below)),
-            (_, _) => self.pure(Op::Sign(imod, a)),
+        match imod {
+            Imod::Off => a,
+            Imod::Neg => match self.block.ops[a.index()] {
+                Op::Neg(below) => below,
+                _ => self.block.make(Op::Neg(a)),
+            },
+            // Magnitudes do not care for signs below them.
+            Imod::Abs => match self.block.ops[a.index()] {
+                Op::Neg(below) | Op::Abs(below) => self.sign(Imod::Abs, below),
+                _ => self.block.make(Op::Abs(a)),
+            },
+            Imod::Nab => {
+                let magnitude = self.sign(Imod::Abs, a);
+                self.block.make(Op::Neg(magnitude))
+            }
         }
     }
 
     fn mad(&mut self, [a, b, c]: [Value; 3], zero_wins: bool, omod: Omod) -> Value {
-        let zero = if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
-        let made = |[x, y, z]: [u32; 3]| ops::output_modifier(ops::mad(x, y, z, zero), omod, false);
-        let folded = match [a, b, c].map(|v| self.constant(v)) {
-            [Some(x), Some(y), Some(z)] => Some(self.bits(made([x, y, z]))),
-            [None, Some(y), Some(z)] => self.folded(a, |x| made([x, y, z])),
-            [Some(x), None, Some(z)] => self.folded(b, |y| made([x, y, z])),
-            [Some(x), Some(y), None] => self.folded(c, |z| made([x, y, z])),
-            _ => None,
-        };
-        if let Some(folded) = folded {
-            return folded;
-        }
         // A constant factor that is a number other than zero never makes 0 times infinity or NaN.
         let harmless = |v: Value| {
-            self.constant(v).is_some_and(|bits| f32::from_bits(bits).is_finite() && f32::from_bits(flush(bits)) != 0.0)
+            self.block
+                .constant(v)
+                .is_some_and(|bits| f32::from_bits(bits).is_finite() && f32::from_bits(flush(bits)) != 0.0)
         };
         let zero_wins = zero_wins && !harmless(a) && !harmless(b);
         // A constant goes second: that is where instructions take operands from memory.
-        let is_constant = |v: Value| matches!(self.ops[v.index()], Op::Bits(_) | Op::Const(_));
+        let is_constant = |v: Value| matches!(self.block.ops[v.index()], Op::Bits(_) | Op::Uniform(_));
         let (a, b) = if is_constant(a) && !is_constant(b) { (b, a) } else { (a, b) };
-        self.pure(Op::Mad { a, b, c, zero_wins, omod })
+        self.unit(Unit::Mad { zero_wins, omod }, [a, b, c])
     }
 
     fn reference(&mut self, op: UnitOp, abc: [Value; 3], Finish { omod, clamp }: Finish) -> Value {
-        self.pure(Op::Reference { op, abc, zero_wins: self.zero_wins, omod, clamp })
+        self.unit(Unit::Reference { op, zero_wins: self.zero_wins, omod, clamp }, abc)
     }
 
-    fn pick(&mut self, test: Test, [x, y]: [Value; 2], [a, b]: [Value; 2]) -> Value {
+    fn pick(&mut self, (op, operands): Test, [a, b]: [Value; 2]) -> Value {
         // The same operand twice: a move (CTM §3.3.5).
         if a == b {
             return a;
         }
-        // A comparison of what an earlier one has chosen between two constants says what that one says, or the opposite, or always the same.
-        if let Op::Pick { test: earlier, x: left, y: right, a: then, b: otherwise } = self.ops[x.index()]
-            && let [Some(then), Some(otherwise), Some(with)] = [then, otherwise, y].map(|v| self.constant(v))
-        {
-            return match [then, otherwise].map(|chosen| test.holds(chosen, with)) {
-                [true, true] => a,
-                [false, false] => b,
-                [true, false] => self.pick(earlier, [left, right], [a, b]),
-                [false, true] => self.pick(earlier, [left, right], [b, a]),
-            };
-        }
-        self.pure(Op::Pick { test, x, y, a, b })
+        let holds = self.block.make(Op::Holds(op, operands, true));
+        self.block.make(Op::Select(holds, a, b))
     }
 
     fn scale(&mut self, a: Value, omod: Omod) -> Value {
-        if let Some(folded) = self.folded(a, |bits| ops::output_modifier(Wide::from_bits(bits), omod, false)) {
-            return folded;
-        }
-        let known = self.known[a.index()];
-        if omod == Omod::U1 && known.flushed && known.one_nan { a } else { self.pure(Op::Scale(a, omod)) }
+        let known = self.known(a);
+        if omod == Omod::U1 && known.flushed && known.one_nan { a } else { self.unit(Unit::Scale(omod), [a; 3]) }
     }
 
     fn clamp(&mut self, a: Value) -> Value {
-        match self.folded(a, ops::clamp) {
-            Some(folded) => folded,
-            None => self.pure(Op::Clamp(a)),
+        self.unit(Unit::Clamp, [a; 3])
+    }
+
+    /// The number aL.
+    fn loop_index(&mut self) -> Value {
+        match self.loop_variable {
+            Some(frame) => self.block.once(Op::Number(M::loop_index(frame))),
+            None => self.block.bits(0),
         }
     }
 
     fn guard(&mut self, source: Source) {
-        let (file, base) = match source {
-            Source::Temp { index, relative: true } => (File::Temp, index),
-            Source::Const { index, relative: true } => (File::Const, index),
+        let (base, count) = match source {
+            Source::Temp { index, relative: true } => (index, TEMPORARIES),
+            Source::Const { index, relative: true } => (index, FLOAT_CONSTANTS),
             Source::Temp { .. } | Source::Const { .. } | Source::Inline { .. } => return,
         };
         self.faultless = false;
-        self.pure(Op::Guard { file, base });
+        // No loop: aL is 0, and every register is there.
+        if let Some(frame) = self.loop_variable {
+            self.block.once(Op::Guard(M::loop_index(frame), base, count as u16));
+        }
     }
 
     /// A channel of a source register (CTM §3.3.1).
     fn source(&mut self, source: Source, channel: usize) -> Value {
         let lane_channel = channel as u8;
         match source {
-            Source::Temp { index, relative: false } => self.get(Var::temp(index.into(), channel)),
-            Source::Const { index, relative: false } => self.pure(Op::Const(u16::from(index) * 4 + channel as u16)),
+            Source::Temp { index, relative: false } => self.block.get(Var::gpr(index.into(), channel)),
+            Source::Const { index, relative: false } => {
+                self.block.make(Op::Uniform(u16::from(index) * 4 + channel as u16))
+            }
             // Temporaries may change between two reads; constants do not.
             Source::Temp { index, relative: true } => {
-                self.effect(Op::GetRelative { file: File::Temp, base: index, channel: lane_channel })
+                let at = self.loop_index();
+                self.block.effect(Op::GetRelative(File::Gprs(TEMPORARIES as u8), index, lane_channel, at))
             }
             Source::Const { index, relative: true } => {
-                self.pure(Op::GetRelative { file: File::Const, base: index, channel: lane_channel })
+                let at = self.loop_index();
+                self.block.once(Op::GetRelative(File::Constants(0, FLOAT_CONSTANTS as u16), index, lane_channel, at))
             }
-            Source::Inline { code, .. } => self.bits(inline_constant(code).to_bits()),
+            Source::Inline { code, .. } => self.block.bits(inline_constant(code).to_bits()),
         }
     }
 
     fn set_temp(&mut self, register: u8, relative: bool, channel: usize, value: Value, under: Under) {
         if relative {
-            self.effect(Op::SetRelative { base: register, channel: channel as u8, value, under });
+            let (lanes, index) = (self.under(under), self.loop_index());
+            self.block.effect(Op::SetRelative(TEMPORARIES as u8, register, channel as u8, index, value, lanes));
             // It may have been any of them.
-            (0..ctm_isa::x1k::TEMPORARIES).for_each(|r| self.holds[Var::temp(r, channel).index()] = None);
+            (0..TEMPORARIES).for_each(|r| self.block.hold(Var::gpr(r, channel), None));
         } else {
-            self.set(Var::temp(register.into(), channel), value, under);
+            self.set(Var::gpr(register.into(), channel), value, under);
         }
     }
 
@@ -393,13 +412,16 @@ impl Builder {
             if is_output && self.uncached {
                 continue;
             } else if is_output {
-                self.set(Var::output(target.into(), channel), value, unders[channel]);
+                self.set(Var::export(target.into(), channel), value, unders[channel]);
             } else {
-                self.effect(Op::SetPredicate(channel as u8, compare_op(target), value, executing));
+                let bit = channel as u8;
+                self.compare_into(M::predicate(bit), compare_op(target), value, executing);
+                self.unders.retain(|known| known.0.predicate.is_none_or(|(of, _)| of != bit));
             }
         }
         if let (true, Some(value)) = (inst.alpha.w_omask && is_output && self.conditional_value, results[3]) {
-            self.set(Var::W, value, unders[3]);
+            // Behind the four targets comes the conditional value.
+            self.set(Var::export(OUTPUTS, 0), value, unders[3]);
         }
         if inst.rgb.alu_wmask {
             let channel = match cmn.alu_result_sel {
@@ -407,7 +429,8 @@ impl Builder {
                 AluResultSel::Alpha => 3,
             };
             if let Some(value) = results[channel] {
-                self.effect(Op::SetResult(cmn.alu_result_op, value, executing));
+                let holds = self.compare_into(M::RESULT, cmn.alu_result_op, value, executing);
+                self.result = (executing == Under::default()).then_some(holds);
             }
         }
         if let (true, true, [Some(value), Some(x), Some(y), Some(_)]) = (is_output, self.uncached, results) {
@@ -428,7 +451,20 @@ impl Builder {
         };
         let under = Under { predicate: None, inactive: cmn.write_inactive, covered: true };
         self.faultless = false;
-        self.effect(Op::Write { index, value, shared, under, set: bits(false), clear: bits(true) });
+        let executing = self.under(under);
+        self.mask(MaskOp::Copy(M::WRITING, executing));
+        let (set, clear): (u8, u8) = (bits(false), bits(true));
+        for bit in 0..4 {
+            if set >> bit & 1 == 1 {
+                self.mask(MaskOp::And(M::WRITING, M::WRITING, M::predicate(bit)));
+            }
+            if clear >> bit & 1 == 1 {
+                self.mask(MaskOp::AndNot(M::WRITING, M::WRITING, M::predicate(bit)));
+            }
+        }
+        let writing = self.block.effect(Op::Number(M::WRITING));
+        let number = number_of(&mut self.stores, Store::Uncached { shared });
+        self.block.effect(Op::Store(number, [index[0], index[1], value, writing, index[0]], executing));
     }
 
     /// A texture instruction.
@@ -453,9 +489,14 @@ impl Builder {
                 let mut values: Vec<_> = channels(written).map(|c| (self.source(source, c), unders[c])).collect();
                 // Compilers write the same to all channels.
                 values.dedup();
-                values.into_iter().for_each(|(value, under)| {
-                    self.effect(Op::Kill(value, under));
-                });
+                for (value, under) in values {
+                    let under = self.under(under);
+                    let kills = self.compared(CompareOp::Less, value);
+                    self.mask(MaskOp::Lanes(M::TEMP, kills));
+                    self.mask(MaskOp::And(M::TEMP2, M::TEMP, under));
+                    self.mask(MaskOp::AndNot(M::VALID, M::VALID, M::TEMP2));
+                    self.unders.retain(|known| !known.0.covered);
+                }
             }
             TexOp::Lookup | TexOp::LookupProj | TexOp::LodBias | TexOp::Lod | TexOp::Dxdy | TexOp::LookupUncached => {
                 let channel = |c: Channel| c as usize;
@@ -463,25 +504,28 @@ impl Builder {
                 let mut t = self.source(source, channel(addr.src_t_swiz));
                 if inst.inst.op == TexOp::LookupProj {
                     let q = self.source(source, channel(addr.src_q_swiz));
-                    let reciprocal = self.pure(Op::Scalar(AlphaOp::Rcp, q));
+                    let reciprocal = self.unit(Unit::Scalar(AlphaOp::Rcp), [q; 3]);
                     // A product alone: adding -0 changes no sum.
-                    let nothing = self.bits(SIGN);
+                    let nothing = self.block.bits(SIGN);
                     s = self.mad([s, reciprocal, nothing], false, Omod::U1);
                     t = self.mad([t, reciprocal, nothing], false, Omod::U1);
                 }
-                self.inputs |= 1 << (inst.inst.tex_id & 15);
-                let fetch = self.effect(Op::Fetch {
-                    input: inst.inst.tex_id,
-                    s,
-                    t,
-                    unscaled: inst.inst.unscaled,
-                    uncached: inst.inst.op == TexOp::LookupUncached,
-                    // Uncovered lanes read nothing, whether or not somebody sees what they hold.
-                    under: Under { predicate: None, inactive: cmn.write_inactive, covered: inst.inst.ignore_uncovered },
-                });
+                // Uncovered lanes read nothing, whether or not somebody sees what they hold.
+                let reading =
+                    Under { predicate: None, inactive: cmn.write_inactive, covered: inst.inst.ignore_uncovered };
+                let input = inst.inst.tex_id;
+                if self.counts {
+                    let lanes = self.under(Under { covered: true, ..reading });
+                    self.block.effect(Op::Tally(Counter::Lookups(input), 1, lanes));
+                }
+                let lanes = self.under(reading);
+                let uncached = inst.inst.op == TexOp::LookupUncached;
+                let fetch = Fetch::Input { input: input & 15, unscaled: inst.inst.unscaled, uncached };
+                let number = number_of(&mut self.fetches, fetch);
+                let fetch = self.block.effect(Op::Fetch(number, [s, t, s, t], lanes));
                 let swizzle = [addr.dst_r_swiz, addr.dst_g_swiz, addr.dst_b_swiz, addr.dst_a_swiz];
                 let texels: [Option<Value>; 4] =
-                    std::array::from_fn(|c| written[c].then(|| self.pure(Op::Texel(fetch, swizzle[c] as u8))));
+                    std::array::from_fn(|c| written[c].then(|| self.block.once(Op::Fetched(fetch, swizzle[c] as u8))));
                 for (c, texel) in texels.into_iter().enumerate() {
                     if let Some(texel) = texel {
                         self.set_temp(addr.dst_addr, addr.dst_addr_rel, c, texel, unders[c]);

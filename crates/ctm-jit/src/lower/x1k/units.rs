@@ -1,15 +1,16 @@
 //! What the RGB and the alpha unit of an instruction compute (CTM §3.3.3, §3.3.4).
 
-use super::Builder;
-use crate::ir::x1k::{Op, Test, Value};
+use super::{Builder, Test};
+use crate::ir::masked::{Op, Unit, Value};
 use ctm_exec::float::{HALF, ONE, SIGN};
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::plan::{AluPlan, channel_of};
+use ctm_isa::r700::ops::Op2;
 use ctm_isa::x1k::inst::AluInst;
 use ctm_isa::x1k::ops::{AlphaOp, Class, Imod, Looks, Omod, RgbOp, Sel, SrcpOp, Swizzle};
 
 /// Whether both operations of an instruction can be lowered. Dot products and quad operations without a lowering cannot: groups that come to one go on in the
-/// reference interpreter. Operations that look at one channel always can ([`Op::Reference`]).
+/// reference interpreter. Operations that look at one channel always can ([`Unit::Reference`]).
 pub const fn exists(inst: &AluInst) -> bool {
     let rgb = match inst.rgba.op.info().class {
         Class::Plain | Class::Choice | Class::Transcendental | Class::Copy => true,
@@ -51,7 +52,7 @@ impl Units<'_> {
     /// A component of an operand, before its input modifier (CTM §3.3.3).
     fn component(&mut self, sel: Sel, swizzle: Swizzle) -> Value {
         let Some(channel) = channel_of(swizzle) else {
-            return self.b.bits(match swizzle {
+            return self.b.block.bits(match swizzle {
                 Swizzle::Half => HALF,
                 Swizzle::One => ONE,
                 Swizzle::Zero | Swizzle::Unused | Swizzle::R | Swizzle::G | Swizzle::B | Swizzle::A => 0,
@@ -77,9 +78,9 @@ impl Units<'_> {
                 };
                 let summand = match summand {
                     Some(source) => self.b.source(source, channel),
-                    None => self.b.bits(ONE),
+                    None => self.b.block.bits(ONE),
                 };
-                let factor = self.b.bits(factor.to_bits());
+                let factor = self.b.block.bits(factor.to_bits());
                 self.b.mad([factor, src0, summand], false, Omod::U1)
             }
         }
@@ -104,7 +105,7 @@ impl Units<'_> {
             return None;
         }
         let zero_wins = self.b.zero_wins;
-        let nothing = self.b.bits(SIGN);
+        let nothing = self.b.block.bits(SIGN);
         let mut terms: Vec<Value> = Vec::with_capacity(4);
         for channel in 0..if op == RgbOp::D2a { 2 } else { 3 } {
             let (a, b) = (self.rgb_operand(0, channel), self.rgb_operand(1, channel));
@@ -131,7 +132,7 @@ impl Units<'_> {
     }
 
     fn add(&mut self, x: Value, y: Value, omod: Omod) -> Value {
-        let one = self.b.bits(ONE);
+        let one = self.b.block.bits(ONE);
         self.b.mad([x, one, y], false, omod)
     }
 
@@ -141,7 +142,7 @@ impl Units<'_> {
         op.is_transcendental().then(|| {
             let a = self.alpha_operand(0);
             if has_code(op) && !self.b.calls {
-                return self.b.pure(Op::Scalar(op, a));
+                return self.b.unit(Unit::Scalar(op), [a; 3]);
             }
             self.b.reference(UnitOp::Alpha(op), [a; 3], Finish::NONE)
         })
@@ -150,7 +151,7 @@ impl Units<'_> {
     /// A call of the reference function.
     fn reference(&mut self, op: UnitOp, finish: Finish, operand: impl Fn(&mut Self, usize) -> Value) -> Value {
         let looks = op.info().looks;
-        let abc = [0, 1, 2].map(|n| if looks[n] == Looks::Nothing { self.b.bits(0) } else { operand(self, n) });
+        let abc = [0, 1, 2].map(|n| if looks[n] == Looks::Nothing { self.b.block.bits(0) } else { operand(self, n) });
         self.b.reference(op, abc, finish)
     }
 
@@ -161,11 +162,22 @@ impl Units<'_> {
         if finish.clamp && finish.omod != Omod::Disabled { self.b.clamp(value) } else { value }
     }
 
-    fn choice(&mut self, finish: Finish, test: Test, [x, y]: [Value; 2], [a, b]: [Value; 2]) -> Value {
-        let chosen = self.b.pick(test, [x, y], [a, b]);
+    fn choice(&mut self, finish: Finish, test: Test, ab: [Value; 2]) -> Value {
+        let chosen = self.b.pick(test, ab);
         if finish.omod == Omod::Disabled {
             return chosen;
         }
+        self.finish_wide(finish, |b, omod| b.scale(chosen, omod))
+    }
+
+    /// MIN (`unit`) or MAX: the first operand where the comparison of the two holds, else the second one.
+    fn least(&mut self, finish: Finish, unit: Unit, [a, b]: [Value; 2]) -> Value {
+        if finish.omod == Omod::Disabled || a == b {
+            let operands = if unit == Unit::Min { [b, a] } else { [a, b] };
+            return self.choice(finish, (Op2::PredSetgt, operands), [a, b]);
+        }
+        // What follows flushes.
+        let chosen = self.b.unit(unit, [a, b, a]);
         self.finish_wide(finish, |b, omod| b.scale(chosen, omod))
     }
 
@@ -182,25 +194,25 @@ impl Units<'_> {
             RgbOp::Dp3 | RgbOp::Dp4 | RgbOp::D2a => self.finish_dot(finish, dot),
             RgbOp::Min => {
                 let ab = [operand(self, 0), operand(self, 1)];
-                self.choice(finish, Test::Less, ab, ab)
+                self.least(finish, Unit::Min, ab)
             }
             RgbOp::Max => {
                 let ab = [operand(self, 0), operand(self, 1)];
-                self.choice(finish, Test::Greater, ab, ab)
+                self.least(finish, Unit::Max, ab)
             }
             RgbOp::Cnd => {
                 let (ab, c) = ([operand(self, 0), operand(self, 1)], operand(self, 2));
-                let half = self.b.bits(HALF);
-                self.choice(finish, Test::Greater, [c, half], ab)
+                let half = self.b.block.bits(HALF);
+                self.choice(finish, (Op2::PredSetgt, [c, half]), ab)
             }
             RgbOp::Cmp => {
                 let (ab, c) = ([operand(self, 0), operand(self, 1)], operand(self, 2));
-                let zero = self.b.bits(0);
-                self.choice(finish, Test::GreaterEqual, [c, zero], ab)
+                let zero = self.b.block.bits(0);
+                self.choice(finish, (Op2::PredSetge, [c, zero]), ab)
             }
             RgbOp::Frc => {
                 let a = operand(self, 0);
-                self.finish_wide(finish, |b, omod| b.pure(Op::Fraction(a, omod)))
+                self.finish_wide(finish, |b, omod| b.unit(Unit::Fraction(omod), [a; 3]))
             }
             RgbOp::Mdh | RgbOp::Mdv => {
                 let src0 = self.b.source(self.plan.rgb_sources[0], channel);
@@ -227,25 +239,25 @@ impl Units<'_> {
             AlphaOp::Dp => self.finish_dot(finish, dot),
             AlphaOp::Min => {
                 let ab = [self.alpha_operand(0), self.alpha_operand(1)];
-                self.choice(finish, Test::Less, ab, ab)
+                self.least(finish, Unit::Min, ab)
             }
             AlphaOp::Max => {
                 let ab = [self.alpha_operand(0), self.alpha_operand(1)];
-                self.choice(finish, Test::Greater, ab, ab)
+                self.least(finish, Unit::Max, ab)
             }
             AlphaOp::Cnd => {
                 let (ab, c) = ([self.alpha_operand(0), self.alpha_operand(1)], self.alpha_operand(2));
-                let half = self.b.bits(HALF);
-                self.choice(finish, Test::Greater, [c, half], ab)
+                let half = self.b.block.bits(HALF);
+                self.choice(finish, (Op2::PredSetgt, [c, half]), ab)
             }
             AlphaOp::Cmp => {
                 let (ab, c) = ([self.alpha_operand(0), self.alpha_operand(1)], self.alpha_operand(2));
-                let zero = self.b.bits(0);
-                self.choice(finish, Test::GreaterEqual, [c, zero], ab)
+                let zero = self.b.block.bits(0);
+                self.choice(finish, (Op2::PredSetge, [c, zero]), ab)
             }
             AlphaOp::Frc => {
                 let a = self.alpha_operand(0);
-                self.finish_wide(finish, |b, omod| b.pure(Op::Fraction(a, omod)))
+                self.finish_wide(finish, |b, omod| b.unit(Unit::Fraction(omod), [a; 3]))
             }
             op if op.is_transcendental() => self.finish_scalar(finish, scalar),
             AlphaOp::Mdh | AlphaOp::Mdv => {
@@ -265,20 +277,20 @@ impl Units<'_> {
     fn finish_dot(&mut self, finish: Finish, dot: Option<Dot>) -> Value {
         let Some(Dot { parts, crosswise }) = dot else {
             // ALPHA_DP beside what is no dot product (`ops::INVALID_COPY`).
-            return self.b.bits(0);
+            return self.b.block.bits(0);
         };
         let omod = if finish.omod == Omod::Disabled { Omod::U1 } else { finish.omod };
         let sum = self.add(parts[0], parts[1], omod);
-        let zero = self.b.bits(0);
+        let zero = self.b.block.bits(0);
         // Zero times any output modifier is that zero.
-        let value = self.b.pick(Test::Equal, [crosswise, zero], [crosswise, sum]);
+        let value = self.b.pick((Op2::PredSete, [crosswise, zero]), [crosswise, sum]);
         if finish.clamp && finish.omod != Omod::Disabled { self.b.clamp(value) } else { value }
     }
 
     fn finish_scalar(&mut self, finish: Finish, scalar: Option<Value>) -> Value {
         match scalar {
             Some(scalar) => self.finish_wide(finish, |b, omod| b.scale(scalar, omod)),
-            None => self.b.bits(0),
+            None => self.b.block.bits(0),
         }
     }
 
@@ -287,8 +299,8 @@ impl Units<'_> {
     fn quad(&mut self, finish: Finish, src0: Value, b: Value, imods: [Imod; 2], horizontal: bool) -> Value {
         let a = self.b.sign(imods[0], src0);
         let c = self.b.sign(imods[1], src0);
-        let a = self.b.pure(Op::QuadLane(a, 0));
-        let c = self.b.pure(Op::QuadLane(c, if horizontal { 1 } else { 2 }));
+        let a = self.b.block.make(Op::QuadLane(a, 0));
+        let c = self.b.block.make(Op::QuadLane(c, if horizontal { 1 } else { 2 }));
         self.finish_mad(finish, [a, b, c])
     }
 }

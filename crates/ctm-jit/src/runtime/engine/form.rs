@@ -7,7 +7,6 @@ use crate::launch::wavefronts::wave;
 use crate::lower::x1k::{joint, masks};
 use crate::passes::breaks;
 use crate::passes::table::Pass;
-use crate::passes::x1k::optimise;
 use crate::runtime::program::Program;
 use ctm_exec::x1k::Constants;
 
@@ -22,23 +21,14 @@ pub struct Form {
 }
 
 impl Form {
-    /// Of a program that is optimised for one group. `given`: variables that hold something at the start.
-    pub fn new(
-        code: &x1k::Code,
-        constants: &Constants,
-        (counts, is_joint): (bool, bool),
-        given: &[bool],
-        most: usize,
-    ) -> Self {
+    /// Of a program. `given`: variables that hold something at the start.
+    pub fn new(code: &x1k::Code, constants: &Constants, is_joint: bool, given: &[bool], most: usize) -> Self {
         let bound = instruction_bound(code, constants, x1k::Tally::instructions);
         // 1, 2 or 4.
         let groups = if is_joint { 1 << most.min(GROUPS).ilog2() } else { 1 };
         let joined = (is_joint && Pass::Breaks.is_on()).then(|| breaks::joined(code)).flatten();
-        let joined = joined.filter(joint::holds).map(|mut code| {
-            optimise(&mut code);
-            code
-        });
-        let code = masks::lower(joined.as_ref().unwrap_or(code), masks::How { constants, joint: is_joint, counts });
+        let joined = joined.filter(joint::holds);
+        let code = masks::lower(joined.as_ref().unwrap_or(code), constants, is_joint);
         Self { program: Program::new(code, false, LANES * groups, given, bound), groups }
     }
 

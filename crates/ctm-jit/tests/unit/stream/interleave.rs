@@ -34,8 +34,7 @@ fn joined_loop(body: &str, iterations: u8) -> Option<(Prepared, Vec<Item>)> {
         counters: false,
     };
     let code = crate::lower::x1k::lower(&program, &constants, false).unwrap();
-    let how = masks::How { constants: &constants, joint: false, counts: false };
-    let uniform = Uniform::of(&masks::lower(&code, how), |_| true, vec![0, 1, 2, 3]).unwrap();
+    let uniform = Uniform::of(&masks::lower(&code, &constants, false), |_| true, vec![0, 1, 2, 3]).unwrap();
     let tree = affine::analyse(&uniform.code, uniform.parts.clone(), &Given::of(&launch, None)).unwrap();
     let mut plain = prepare::plain(&uniform, &tree, |_| 4, uniform.outputs);
     crate::passes::masked::optimise(&mut plain.code, true);

@@ -40,12 +40,11 @@ pub mod spans;
 pub mod wide;
 
 use super::isa::Isa;
-use super::lir::{Lir, Negated, Src, Vector};
+use super::lir::{Each, Lir, Negated, Src, Vector};
 use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
 use crate::codegen::x86::allocate::{Location, Pieces, Ranges};
 use crate::ir::masked::{Code, Counter, End, Fetch, M, MaskOp, Op, Var};
 use crate::ir::values;
-use crate::ir::x1k::Each;
 use crate::launch::lanes::BailOut;
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{EXPORTS, Fetched, GRADIENTS, LANES, Ran, Row, Shared, Wave};

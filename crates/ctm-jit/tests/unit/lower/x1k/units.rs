@@ -20,7 +20,9 @@ fn ops(rgb: RgbOp, alpha: AlphaOp, calls: bool) -> Vec<Op> {
 }
 
 fn called(ops: &[Op]) -> Vec<UnitOp> {
-    ops.iter().filter_map(|op| if let Op::Reference { op, .. } = op { Some(*op) } else { None }).collect()
+    ops.iter()
+        .filter_map(|op| if let Op::Unit(Unit::Reference { op, .. }, _) = op { Some(*op) } else { None })
+        .collect()
 }
 
 #[test]

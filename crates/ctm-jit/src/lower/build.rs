@@ -1,18 +1,18 @@
 //! A block under construction: equal operations are made once, and what has just been stored is not read again.
 
-use crate::ir::map::Map;
+use crate::ir::map::{Made, Map, hash_of};
 use crate::ir::masked::{Counter, M, MaskOp, Op, Tally, Value, Var};
 
 /// A block under construction.
 #[derive(Default)]
 pub struct Build {
     pub ops: Vec<Op>,
-    made: Map<Op, Value>,
+    made: Made,
     /// What variables hold in the active lanes, as far as it is known.
     current: Map<Var, Value>,
     pub tally: Tally,
     /// Instructions that have not been counted for the active lanes yet.
-    pub(super) pending: u32,
+    pub pending: u32,
 }
 
 impl Build {
@@ -26,11 +26,25 @@ impl Build {
         if !op.is_constant() {
             return self.push(op);
         }
-        if let Some(&value) = self.made.get(&op) {
-            return value;
+        let ops = &self.ops;
+        let hash = hash_of(&op);
+        if let Some(place) = self.made.find(hash, |place| ops[place as usize] == op) {
+            return Value(place);
         }
-        let value = self.folded(&op).unwrap_or_else(|| self.push(op));
-        self.made.insert(op, value);
+        self.folded(&op).unwrap_or_else(|| self.add(hash, op))
+    }
+
+    /// The same of one that gives the same wherever it stands in this block.
+    pub fn once(&mut self, op: Op) -> Value {
+        let ops = &self.ops;
+        let hash = hash_of(&op);
+        let made = self.made.find(hash, |place| ops[place as usize] == op);
+        made.map_or_else(|| self.add(hash, op), Value)
+    }
+
+    fn add(&mut self, hash: u32, op: Op) -> Value {
+        let value = self.push(op);
+        self.made.add(hash, value.0);
         value
     }
 
@@ -70,8 +84,28 @@ impl Build {
         self.current.insert(var, value);
     }
 
+    /// Says what a variable holds now, if that is known.
+    pub fn hold(&mut self, var: Var, value: Option<Value>) {
+        match value {
+            Some(value) => _ = self.current.insert(var, value),
+            None => _ = self.current.remove(&var),
+        }
+    }
+
+    /// Whether a variable is known to hold this.
+    pub fn holds(&self, var: Var, value: Value) -> bool {
+        self.current.get(&var) == Some(&value)
+    }
+
     pub fn effect(&mut self, op: Op) -> Value {
         self.push(op)
+    }
+
+    /// The operations so far; a new block begins.
+    pub fn take(&mut self) -> Vec<Op> {
+        self.made.clear();
+        self.current.clear();
+        std::mem::take(&mut self.ops)
     }
 
     /// From here on other lanes may look.

@@ -20,7 +20,7 @@ impl Build {
     /// What the operation gives, if that is something simpler.
     pub(super) fn folded(&mut self, op: &Op) -> Option<Value> {
         match *op {
-            Op::Abs(_) | Op::Neg(_) | Op::Holds(..) => self.computed(op),
+            Op::Abs(_) | Op::Neg(_) | Op::Holds(..) | Op::Unit(..) => self.computed(op),
             Op::Alu(alu, [x, a, b], Omod::Off, false) if matches!(alu.info().decides, Decides::Choose(_)) => {
                 // It hands on one of two operands as it is: which one, by this operand.
                 let first = |x: u32| values::alu(alu, [x, u32::MAX, 0], Omod::Off, false) != 0;
@@ -49,7 +49,8 @@ impl Build {
         }
     }
 
-    fn constant(&self, value: Value) -> Option<u32> {
+    /// The bits that a value has in every lane.
+    pub(super) fn constant(&self, value: Value) -> Option<u32> {
         match self.ops[value.index()] {
             Op::Bits(bits) => Some(bits),
             _ => None,
