@@ -59,9 +59,6 @@ impl Var {
     }
 }
 
-/// Output components, W included.
-pub const OUTPUT_VARS: usize = 4 * OUTPUTS + 1;
-
 /// Which lanes an effect concerns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Under {
@@ -469,11 +466,11 @@ pub struct Code {
     pub relative_temps: bool,
     /// Inputs that are fetched, by number.
     pub inputs: u16,
-    /// Groups run one by one, and may write as they do ([`Op::Write`]).
+    /// It may write past the cache ([`Op::Write`]).
     pub writes: bool,
     /// It cannot fault, as far as the program alone decides: no relative addresses, no stack that may overflow.
     pub faultless: bool,
-    /// Outputs whose channels may be written: [`OUTPUT_VARS`] bits.
+    /// Output components that may be written, W last.
     pub outputs: u32,
 }
 
