@@ -4,11 +4,7 @@
 //! flow-control instruction. `lower/x1k` makes the graph; what asks how groups go through a program asks it here; `lower/x1k/masks.rs` makes the form of it.
 
 use crate::ir::masked::{Fetch, M, MaskOp, Op, Store, Value};
-use ctm_isa::x1k::OUTPUTS;
 use ctm_isa::x1k::ops::FcOp;
-
-/// Output components, W included.
-pub const OUTPUT_VARS: usize = 4 * OUTPUTS + 1;
 
 /// Names a block of a [`Code`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -185,11 +181,11 @@ pub struct Code {
     pub relative_temps: bool,
     /// Inputs that are fetched, by number.
     pub inputs: u16,
-    /// Groups run one by one, and may write as they do ([`Store::Uncached`]).
+    /// It may write past the cache ([`Store::Uncached`]).
     pub writes: bool,
     /// It cannot fault, as far as the program alone decides: no relative addresses, no stack that may overflow.
     pub faultless: bool,
-    /// Outputs whose channels may be written: [`OUTPUT_VARS`] bits.
+    /// Output components that may be written, W last.
     pub outputs: u32,
 }
 

@@ -60,6 +60,7 @@ impl Grid {
     }
 
     /// How many groups there are.
+    #[cfg(test)]
     pub const fn groups(&self) -> u64 {
         self.quads.div_ceil(self.quads_per_group)
     }

@@ -61,9 +61,14 @@ fn known(block: &Block) -> Vec<bool> {
     for op in &block.ops {
         known.push(match op {
             Op::Bits(_) | Op::Uniform(_) => true,
-            Op::Abs(_) | Op::Neg(_) | Op::Alu(..) | Op::Holds(..) | Op::Select(..) | Op::Cube(..) | Op::Wide(..) => {
-                op.reads().all(|value| known[value.index()])
-            }
+            Op::Abs(_)
+            | Op::Neg(_)
+            | Op::Alu(..)
+            | Op::Unit(..)
+            | Op::Holds(..)
+            | Op::Select(..)
+            | Op::Cube(..)
+            | Op::Wide(..) => op.reads().all(|value| known[value.index()]),
             _ => false,
         });
     }

@@ -68,7 +68,7 @@ passes! {
     /// Literals and constants have registers.
     Kept "kept" "streams: registers are left, and there is more than one use";
     /// What depends on uniform values alone is computed once for each launch.
-    Computed "computed" "R700: an operation reads nothing but uniform values and literals";
+    Computed "computed" "an operation reads nothing but uniform values and literals";
     /// Operations on masks that are known are left out.
     Masks "masks" "a mask is always empty, or the same as another";
     /// Wavefronts follow one another in one call.

@@ -8,8 +8,9 @@ use crate::launch::lanes::BailOut;
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::outputs::Outputs;
 use crate::launch::wavefronts::places::Places;
-use crate::launch::wavefronts::wave::{Guest, Wave};
-use crate::runtime::wavefronts::{Runner, Wavefronts};
+use crate::launch::wavefronts::wave::Guest;
+use crate::runtime::batches::written;
+use crate::runtime::wavefronts::{Done, Runner, Wavefronts};
 use crate::runtime::work::{share, threads};
 use ctm_exec::watch::Part;
 use ctm_exec::{Counters, Fault, FaultKind};
@@ -29,47 +30,16 @@ pub struct Direct<'a> {
     pub outputs: &'a Outputs<'a>,
     /// Uniform values.
     pub uniforms: &'a [u32],
+    /// Whose launch it is, and the memory that fetches read.
+    pub guest: Guest<'a>,
     /// What fetches look up without asking.
-    pub bindings: Vec<Option<Binding<'a>>>,
-    /// Whose launch it is.
-    pub host: &'a dyn Host,
-}
-
-/// What differs between launches of the two instruction sets.
-pub trait Host: Sync {
-    /// Whose memory fetches read.
-    fn guest(&self) -> Guest<'_>;
-
+    pub bindings: &'a [Option<Binding<'a>>],
     /// Runs a wavefront by the reference interpreter, and stores what it exports.
-    ///
-    /// # Errors
-    /// When it faults.
-    fn reference(&self, index: u64, counters: &mut Counters) -> Result<(), Fault>;
-
-    /// Counts what depends on lanes of a wavefront, beside its passages.
-    fn count(&self, wave: &Wave, counters: &mut Counters);
+    pub reference: &'a Reference<'a>,
 }
 
-/// What a task did: counters, and passages of blocks by full wavefronts and by the last one where it is short.
-pub struct Done {
-    pub counters: Counters,
-    pub visits: [Vec<u64>; 2],
-}
-
-impl Done {
-    /// Nothing yet, of a program with so many blocks.
-    pub fn new(blocks: usize) -> Self {
-        Self { counters: Counters::default(), visits: [vec![0; blocks], vec![0; blocks]] }
-    }
-
-    /// Adds what others did.
-    pub fn add(&mut self, other: &Self) {
-        self.counters.add(&other.counters);
-        for (all, more) in self.visits.iter_mut().zip(&other.visits) {
-            all.iter_mut().zip(more).for_each(|(all, n)| *all += n);
-        }
-    }
-}
+/// See [`Direct::reference`].
+pub type Reference<'a> = dyn Fn(u64, &mut Counters) -> Result<(), Fault> + Sync + 'a;
 
 impl Wavefronts<'_> {
     /// Runs all wavefronts. Those behind one that faults may or may not have run.
@@ -162,46 +132,30 @@ impl Task<'_, '_> {
 
     /// Runs a wavefront, and stores what it exports.
     fn here(&mut self, index: u64) -> Result<(), BailOut> {
-        let Self { of, direct, runner, .. } = self;
+        let Self { of, direct, ref mut runner, .. } = *self;
         if self.part.is_stopped() {
             return Err(BailOut);
         }
-        runner.begin(of, index, 0, true);
-        let shared = runner.shared(of, direct.host.guest(), (direct.uniforms, &direct.bindings), self.part);
+        runner.begin(of, index, (0, u64::MAX), true);
+        let shared = runner.shared(of, direct.guest, (direct.uniforms, direct.bindings), self.part);
         if runner.places.inside != 0 || of.covered.is_none() {
             runner.run(of, &shared, false)?;
         }
         let Runner { wave, places, covered, .. } = &**runner;
         let exports = &of.program.exports;
-        let written = |place: usize| wave.written[exports[place]];
-        let stored = direct.outputs.store(places, wave.valid & covered, written, &wave.exports);
-        let inside = places.inside;
-        self.counted(1, inside.count_ones().into());
-        self.done.counters.writes += stored.elements;
-        self.done.counters.write_bytes += stored.bytes;
+        let by = |place: usize| wave.written[exports[place]];
+        let stored = direct.outputs.store(places, wave.valid & covered, by, &wave.exports);
+        self.done.ended(of, (1, places.inside.count_ones().into()), runner, direct.guest);
+        written(&mut self.done.counters, stored);
         Ok(())
-    }
-
-    /// Counts what wavefronts did, the last of which is the runner's.
-    fn counted(&mut self, waves: u64, processors: u64) {
-        let Self { of, direct, runner, done, .. } = self;
-        done.counters.groups += waves;
-        done.counters.processors += processors;
-        of.watch.done(processors);
-        if of.counters && waves > 0 {
-            direct.host.count(&runner.wave, &mut done.counters);
-            // Only the last wavefront may be short.
-            let is_short = usize::from(runner.places.lanes < of.lanes);
-            done.visits[is_short].iter_mut().zip(&runner.wave.visits).for_each(|(all, n)| *all += n);
-        }
     }
 
     /// Leaves a wavefront to the reference interpreter. Where the run gives up instead, this is no fault that anybody is told.
     fn reference(&mut self, index: u64) -> Result<(), Fault> {
-        self.of.bailed_out.fetch_add(1, Ordering::Relaxed);
+        self.of.bail_out();
         if self.of.gives_up {
             return Err(Fault { kind: FaultKind::Cancelled, pc: 0, position: None });
         }
-        self.direct.host.reference(index, &mut self.done.counters)
+        (self.direct.reference)(index, &mut self.done.counters)
     }
 }

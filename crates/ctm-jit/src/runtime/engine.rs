@@ -1,31 +1,25 @@
 //! The engine: lowers a program once, and remembers it.
 
-mod direct;
-pub mod form;
-mod journal;
-mod run;
-mod worker;
-
-use crate::ir::masked::Var;
-use crate::ir::x1k::Code;
+use super::batches::{at_once, run};
+use super::{r700, x1k};
+use crate::launch::grid::Grid;
 use crate::launch::lanes::LANES;
-use crate::launch::wavefronts::places::row_element;
-use crate::lower::x1k::joint;
 use crate::passes::table as optional;
-use crate::passes::table::Pass;
 use crate::runtime::backend::{Backend, BackendError};
+use crate::runtime::r700::launched::R700;
+use crate::runtime::x1k::launched::X1k;
 use ctm_exec::watch::Watch;
-use ctm_exec::x1k::{Constants, Launch, Memory};
+use ctm_exec::x1k::{Launch, Memory};
 use ctm_exec::{Control, Engine, Fault, Interp, Outcome};
-use ctm_isa::x1k::{TEMPORARIES, Words};
-use form::{Form, GROUPS};
-use run::Run;
+use ctm_isa::r700::program::Stage;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Programs that an engine remembers.
+/// Programs of each instruction set that an engine remembers.
 const CACHED_PROGRAMS: usize = 256;
+/// Threads of an R700 thread group; what is beyond, the reference interpreter says.
+const GROUP_THREADS: u32 = 1024;
 
 /// When launches run as streams (`docs/engine/streams.md`), and how.
 ///
@@ -83,12 +77,55 @@ impl Default for StreamLimits {
 /// ```
 pub struct Jit {
     backend: Backend,
-    copies: Option<u8>,
-    calls: bool,
-    streams: StreamLimits,
+    options: Options,
+    x1k: Programs<x1k::artifact::Key, x1k::artifact::Artifact>,
+    r700: Programs<r700::artifact::Key, r700::artifact::Artifact>,
+    r700_referred: AtomicU64,
+}
+
+/// How programs are lowered and run.
+#[derive(Clone, Default)]
+pub struct Options {
+    /// X1K groups at once, if not as many as registers allow.
+    pub copies: Option<u8>,
+    /// Reference functions are called for X1K operations that have code, too.
+    pub calls: bool,
+    limits: StreamLimits,
+    /// Launches that ran as streams.
     streams_run: Arc<AtomicU64>,
-    cache: Mutex<Vec<Remembered>>,
-    r700: super::r700::Programs,
+}
+
+impl Options {
+    /// Streams of a program.
+    #[cfg(target_arch = "x86_64")]
+    pub fn streams(&self) -> super::streams::Streams {
+        super::streams::Streams::new(self.limits, Arc::clone(&self.streams_run))
+    }
+}
+
+/// The programs that an engine has lowered: with all that lowering depends on, the last one that was launched first. `None`: what has to be left to the reference
+/// interpreter.
+struct Programs<K, A>(Mutex<Vec<(K, Option<Arc<A>>)>>);
+
+impl<K, A> Default for Programs<K, A> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K, A> Programs<K, A> {
+    /// The one whose key `is` accepts, or else a new one.
+    fn get(&self, is: impl Fn(&K) -> bool, new: impl FnOnce() -> (K, Option<A>)) -> Option<Arc<A>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = known.iter().position(|(key, _)| is(key)) {
+            known[..=place].rotate_right(1);
+        } else {
+            known.truncate(CACHED_PROGRAMS - 1);
+            let (key, artifact) = new();
+            known.insert(0, (key, artifact.map(Arc::new)));
+        }
+        known.first().and_then(|(_, artifact)| artifact.clone())
+    }
 }
 
 impl fmt::Debug for Jit {
@@ -124,47 +161,44 @@ impl Jit {
     pub fn with_backend(backend: Backend) -> Self {
         let can = Backend::available().any(|available| available == backend);
         let backend = if can { backend } else { Backend::Portable };
-        Self {
-            backend,
-            copies: None,
-            calls: false,
-            streams: StreamLimits::default(),
-            streams_run: Arc::default(),
-            cache: Mutex::default(),
-            r700: super::r700::Programs::default(),
-        }
+        Self::of(backend, Options::default())
+    }
+
+    fn of(backend: Backend, options: Options) -> Self {
+        let (x1k, r700) = (Programs::default(), Programs::default());
+        Self { backend, options, x1k, r700, r700_referred: AtomicU64::new(0) }
     }
 
     /// The same engine, running so many groups at once (1 to 3) instead of as many as registers allow. For tests: results do not
     /// depend on it.
     #[must_use]
     pub fn with_copies(self, copies: u8) -> Self {
-        Self { copies: Some(copies), cache: Mutex::default(), ..self }
+        Self::of(self.backend, Options { copies: Some(copies), ..self.options })
     }
 
     /// The same engine, calling the reference function of every X1K operation that looks at one channel of its operands, as it does for operations
     /// for which it has no code. For tests: results do not depend on it.
     #[must_use]
     pub fn with_calls(self) -> Self {
-        Self { calls: true, cache: Mutex::default(), ..self }
+        Self::of(self.backend, Options { calls: true, ..self.options })
     }
 
     /// The same engine with other limits for streams. For tests: results do not depend on them.
     #[must_use]
     pub fn with_stream_limits(self, limits: StreamLimits) -> Self {
-        Self { streams: limits, cache: Mutex::default(), r700: super::r700::Programs::default(), ..self }
+        Self::of(self.backend, Options { limits, ..self.options })
     }
 
     /// How many launches ran as streams so far.
     #[must_use]
     pub fn streams_run(&self) -> u64 {
-        self.streams_run.load(Ordering::Relaxed)
+        self.options.streams_run.load(Ordering::Relaxed)
     }
 
     /// How much of R700 launches the reference interpreter has run in this engine's place: launches as a whole, and thread groups of others.
     #[must_use]
     pub fn r700_referred(&self) -> u64 {
-        self.r700.bailed_out()
+        self.r700_referred.load(Ordering::Relaxed)
     }
 
     /// What executes the form.
@@ -173,22 +207,15 @@ impl Jit {
         self.backend
     }
 
-    /// The program in micro-operations; `None` when it has to be left to the reference interpreter.
-    fn artifact(&self, launch: &Launch<'_>) -> Option<Arc<Artifact>> {
-        let (state, words) = (State::of(launch), &launch.program.words);
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |entry: &Remembered| entry.state == state && entry.words.as_flattened() == words.as_flattened();
-        if let Some(place) = cache.iter().position(same) {
-            // What is used again is looked at first.
-            cache.swap(0, place);
-            return cache[0].artifact.clone();
-        }
-        if cache.len() >= CACHED_PROGRAMS {
-            cache.truncate(CACHED_PROGRAMS / 2);
-        }
-        let artifact = Artifact::new(launch, self).map(Arc::new);
-        cache.insert(0, Remembered { state, words: words.clone(), artifact: artifact.clone() });
-        artifact
+    /// Leaves an R700 launch to the reference interpreter.
+    fn refer(
+        &self,
+        control: &Control,
+        launch: &ctm_exec::r700::Launch<'_>,
+        memory: &mut dyn ctm_exec::r700::Memory,
+    ) -> Result<Outcome, Fault> {
+        self.r700_referred.fetch_add(1, Ordering::Relaxed);
+        Interp.run_r700_under(control, launch, memory)
     }
 }
 
@@ -198,13 +225,30 @@ impl Engine for Jit {
     }
 
     fn run_x1k_under(&self, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+        use x1k::artifact::{Artifact, Key};
+        let new = || (Key::of(launch), Artifact::new(launch, &self.options));
         let is_left = launch.checks || launch.group.lanes() > LANES;
-        let artifact = if is_left { None } else { self.artifact(launch) };
+        let artifact = if is_left { None } else { self.x1k.get(|key| key.is_of(launch), new) };
+        // A group that writes uncached may read it.
+        let aliased = memory.outputs_alias_inputs();
+        let artifact = artifact.filter(|artifact| !aliased || !artifact.code.writes);
+        let Some(artifact) = artifact else { return Interp.run_x1k_under(control, launch, memory) };
         let watch = Watch::new(&launch.budget, control, launch.domain.processors());
-        let run =
-            artifact.as_ref().map(|artifact| Run::new(&watch, launch, artifact, self.backend)).filter(Run::can_stop);
-        let Some(run) = run else { return Interp.run_x1k_under(control, launch, memory) };
-        run.go(memory).map(|outcome| outcome.counted(launch.counters))
+        // Where some processor of a group lies outside of the domain, the program runs as it is.
+        if let Some(whole) = artifact.whole.as_deref().filter(|_| Grid::new(launch.domain, LANES).is_whole()) {
+            let of = X1k::wavefronts(launch, whole, (&watch, self.backend), aliased);
+            let done = if of.can_stop() { at_once(&mut X1k::new(launch, whole, &mut *memory), &of) } else { None };
+            if let Some(done) = done {
+                return done.map(|outcome| outcome.counted(launch.counters));
+            }
+        }
+        let of = X1k::wavefronts(launch, &artifact, (&watch, self.backend), aliased);
+        if !of.can_stop() {
+            return Interp.run_x1k_under(control, launch, memory);
+        }
+        let mut launched = X1k::new(launch, &artifact, memory);
+        let outcome = at_once(&mut launched, &of).unwrap_or_else(|| run(&mut launched, &of));
+        outcome.map(|outcome| outcome.counted(launch.counters))
     }
 
     fn run_r700_under(
@@ -213,133 +257,26 @@ impl Engine for Jit {
         launch: &ctm_exec::r700::Launch<'_>,
         memory: &mut dyn ctm_exec::r700::Memory,
     ) -> Result<Outcome, Fault> {
-        #[cfg(target_arch = "x86_64")]
-        let streams = || crate::runtime::streams::Streams::new(self.streams, Arc::clone(&self.streams_run));
-        #[cfg(not(target_arch = "x86_64"))]
-        let streams = || ();
-        let outcome = super::r700::run(&self.r700, self.backend, &streams, (control, launch), memory);
+        use r700::artifact::{Artifact, Key};
+        let lanes = launch.wavefront.lanes();
+        let partial = launch.stage == Stage::Compute && !launch.group_threads.is_multiple_of(lanes as u32);
+        let is_left = launch.checks
+            || !matches!(lanes, 16 | 32 | 64)
+            || launch.group_threads > GROUP_THREADS
+            || partial
+            || !launch.dx10_clamp;
+        let new = || (Key::of(launch), Artifact::new(launch, &self.options));
+        let artifact = if is_left { None } else { self.r700.get(|key| key.is_of(launch), new) };
+        let artifact = artifact.filter(|artifact| !artifact.writes_memory() || !memory.outputs_alias_inputs());
+        let Some(artifact) = artifact else { return self.refer(control, launch, memory) };
+        let watch = Watch::new(&launch.budget, control, launch.domain.processors());
+        let of = R700::wavefronts(launch, &artifact, (&watch, self.backend));
+        if !of.can_stop() {
+            return self.refer(control, launch, memory);
+        }
+        let mut launched = R700::new(launch, &artifact, memory);
+        let outcome = at_once(&mut launched, &of).unwrap_or_else(|| run(&mut launched, &of));
+        self.r700_referred.fetch_add(of.bailed_out.into_inner(), Ordering::Relaxed);
         outcome.map(|outcome| outcome.counted(launch.counters))
-    }
-}
-
-/// A program that was lowered, or could not be.
-struct Remembered {
-    state: State,
-    words: Vec<Words>,
-    artifact: Option<Arc<Artifact>>,
-}
-
-/// All that lowering depends on, beside the instructions.
-#[derive(PartialEq, Eq)]
-struct State {
-    first: u16,
-    last: u16,
-    flags: u8,
-    /// Boolean constants decide which way jumps go,
-    booleans: u32,
-    /// integer constants how often loops run.
-    integers: [[u8; 4]; 32],
-    /// Temporaries that hold something at the start.
-    planes: u128,
-    /// Elements that do so lane by lane.
-    rows: Vec<u16>,
-    lanes: usize,
-}
-
-impl State {
-    fn of(launch: &Launch<'_>) -> Self {
-        let program = launch.program;
-        let flags = [
-            program.full_flow_control,
-            program.uncached,
-            program.zero_times_anything,
-            program.conditional_value,
-            launch.counters,
-        ];
-        let bit = |set: u128, index: usize| set | 1 << (index % 128);
-        Self {
-            first: program.first,
-            last: program.last,
-            flags: flags.iter().fold(0, |all, &flag| all << 1 | u8::from(flag)),
-            integers: launch.constants.int,
-            booleans: launch.constants.bool.iter().fold(0, |all, &b| all << 1 | u32::from(b)),
-            planes: launch.planes.iter().map(|plane| usize::from(plane.temp)).fold(0, bit),
-            rows: launch.rows.iter().map(row_element).collect(),
-            lanes: launch.group.lanes(),
-        }
-    }
-}
-
-/// A program, ready to run.
-pub struct Artifact {
-    /// The program as a stream, if it is one; made when first needed.
-    #[cfg(target_arch = "x86_64")]
-    uniform: OnceLock<Option<crate::stream::uniform::Uniform>>,
-    /// Its code for launches without masks.
-    #[cfg(target_arch = "x86_64")]
-    streams: crate::runtime::streams::Streams,
-    /// Its form for one group at a time.
-    pub code: Code,
-    /// The same with masks, for several groups as if they were one, and for one; made when first needed.
-    forms: [OnceLock<Option<Form>>; 2],
-    /// Groups that may run together.
-    copies: usize,
-    constants: Constants,
-    counts: bool,
-    /// The variables that hold something at the start.
-    given: Vec<bool>,
-    /// The same program for such groups, where that makes a difference: votes of uncovered processors need no care then.
-    whole: Option<Box<Self>>,
-}
-
-impl Artifact {
-    fn new(launch: &Launch<'_>, engine: &Jit) -> Option<Self> {
-        let mut artifact = Self::of(launch, engine)?;
-        let covered = Pass::Covered.is_on().then(|| crate::lower::x1k::for_covered_groups(launch.program));
-        if let Some(program) = covered.flatten() {
-            let whole = Self::of(&Launch { program: &program, ..*launch }, engine);
-            artifact.whole = whole.map(Box::new);
-        }
-        Some(artifact)
-    }
-
-    fn of(launch: &Launch<'_>, engine: &Jit) -> Option<Self> {
-        let code = crate::lower::x1k::lower_with(launch.program, launch.constants, launch.counters, engine.calls)?;
-        let mut given = vec![false; Var::COUNT];
-        for plane in launch.planes {
-            (0..4).for_each(|e| given[Var::gpr(usize::from(plane.temp) % TEMPORARIES, e).index()] = true);
-        }
-        launch.rows.iter().map(row_element).for_each(|element| given[usize::from(element)] = true);
-        Some(Self {
-            #[cfg(target_arch = "x86_64")]
-            uniform: OnceLock::new(),
-            #[cfg(target_arch = "x86_64")]
-            streams: crate::runtime::streams::Streams::new(engine.streams, Arc::clone(&engine.streams_run)),
-            forms: Default::default(),
-            // Groups that write run one by one.
-            copies: if code.writes { 1 } else { engine.copies.map_or(GROUPS, usize::from).clamp(1, GROUPS) },
-            constants: launch.constants.clone(),
-            counts: launch.counters,
-            code,
-            given,
-            whole: None,
-        })
-    }
-
-    /// The program with masks, for as many groups as may run together.
-    fn form(&self) -> &Form {
-        let make = |joint| Form::new(&self.code, &self.constants, joint, &self.given, self.copies);
-        let joint = self.forms[0].get_or_init(|| {
-            let holds = self.copies > 1 && !self.counts && Pass::Joint.is_on() && joint::holds(&self.code);
-            holds.then(|| make(true))
-        });
-        joint.as_ref().unwrap_or_else(|| self.single())
-    }
-
-    /// The program with masks, for one group at a time.
-    fn single(&self) -> &Form {
-        let make = || Form::new(&self.code, &self.constants, false, &self.given, self.copies);
-        let single = self.forms[1].get_or_init(|| Some(make()));
-        single.as_ref().unwrap_or_else(|| unreachable!("it was just made"))
     }
 }

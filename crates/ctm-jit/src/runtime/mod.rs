@@ -1,18 +1,21 @@
-//! Launches: batches of groups on all cores, commits in order.
+//! Launches: wavefronts on all cores, commits in order.
 //!
 //! | file | what |
 //! |---|---|
 //! | `backend` | which back end runs |
-//! | `engine`, `engine/` | X1K launches, and [`crate::Jit`], which remembers what it has lowered |
-//! | `r700/` | R700 launches |
-//! | `streams` | launches of both that are streams |
-//! | `native` | arrays as machine code takes them |
+//! | `engine` | [`crate::Jit`], which remembers what it has lowered |
+//! | `batches` | launches: at once, or in batches of groups, whose exports are committed in order |
+//! | `x1k/`, `r700/` | what differs between launches of the two |
+//! | `worker` | groups whose exports are committed later, on one thread |
+//! | `direct` | launches that store what they export as they end |
+//! | `streams` | launches that are streams |
+//! | `native` | arrays as streams take them |
 //! | `program` | a program, and its code for each back end |
 //! | `wavefronts` | wavefronts of a launch, and what runs one |
-//! | `direct` | launches that store what they export as they end |
 //! | `work` | tasks on several threads |
 
 pub mod backend;
+pub mod batches;
 pub mod direct;
 pub mod engine;
 #[cfg(target_arch = "x86_64")]
@@ -23,3 +26,5 @@ pub mod r700;
 pub mod streams;
 pub mod wavefronts;
 pub mod work;
+pub mod worker;
+pub mod x1k;

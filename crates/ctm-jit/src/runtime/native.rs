@@ -1,57 +1,32 @@
-//! What machine code is given of a launch's arrays.
+//! What machine code of streams is given of a launch's arrays.
 
-use crate::codegen::x86::stream::{InputView, OutputView, Surfaces};
-use crate::ir::x1k::Code;
+use crate::codegen::x86::stream::{InputView, OutputView};
 use crate::launch::direct::cells;
-use ctm_exec::Position;
-use ctm_exec::x1k::{Direct, Filter, Form, Input, Wrap};
-use ctm_isa::x1k::{INPUTS, OUTPUTS};
+use ctm_exec::Domain;
+use ctm_exec::r700::Cells;
+use ctm_exec::x1k::{Elements, Form};
 
-/// Inputs that are fetched and outputs that are written as plain arrays; `None` when one of them is something else, or an output does not
-/// let all its channels pass.
-pub fn surfaces<'a>(
-    direct: Direct<'a>,
-    descriptors: [Option<Input>; INPUTS],
-    code: &Code,
-    last: Position,
-) -> Option<Surfaces<'a>> {
-    let mut surfaces = Surfaces { inputs: [None; INPUTS], outputs: [None; OUTPUTS] };
-    for (index, elements) in direct.inputs.into_iter().enumerate() {
-        if code.inputs >> index & 1 == 0 {
-            continue;
-        }
-        let (descriptor, elements) = (descriptors[index]?, elements?);
-        let nearest = descriptor.sampler.filter == Filter::Nearest && descriptor.sampler.wrap == [Wrap::Clamp; 2];
-        let fits = descriptor.width <= elements.width
-            && descriptor.height <= elements.height
-            && elements.form == Form::Floats
-            && elements.tiles.is_none();
-        if !nearest || !fits || !matches!(elements.channels, 1 | 2 | 4) {
-            return None;
-        }
-        surfaces.inputs[index] = Some(InputView {
-            bytes: elements.bytes,
-            pitch: elements.pitch,
-            width: descriptor.width,
-            height: descriptor.height,
-            channels: elements.channels,
-        });
+/// An input of so many columns and rows that is fetched as a plain array; `None` when it is something else.
+pub fn input<'a>(of: &Elements<&'a [u8]>, [width, height]: [u32; 2]) -> Option<InputView<'a>> {
+    let Elements { bytes, pitch, channels, .. } = *of;
+    let plain = of.form == Form::Floats && of.tiles.is_none() && matches!(channels, 1 | 2 | 4);
+    let fits = width <= of.width && height <= of.height;
+    (plain && fits).then_some(InputView { bytes, pitch, width, height, channels })
+}
+
+/// An output that is written as a plain array; `None` when it is something else, or does not let all its channels pass.
+pub fn output(of: Elements<Cells<'_>>, Domain { i1, j1, .. }: Domain) -> Option<OutputView<'_>> {
+    let Elements { pitch, channels, .. } = of;
+    let plain = of.form == Form::Floats && of.tiles.is_none() && matches!(channels, 1 | 2 | 4);
+    let all = (1 << channels) - 1;
+    if !plain || i1 >= of.width || j1 >= of.height || u32::from(of.mask) & all != all {
+        return None;
     }
-    for (index, output) in direct.outputs.into_iter().enumerate() {
-        if code.outputs >> (4 * index) & 0xf == 0 {
-            continue;
-        }
-        let Some(output) = output else { continue };
-        let all = output.mask & ((1 << output.channels) - 1) as u8 == ((1 << output.channels) - 1) as u8;
-        let fits =
-            last.i < output.width && last.j < output.height && output.form == Form::Floats && output.tiles.is_none();
-        if !all || !fits || !matches!(output.channels, 1 | 2 | 4) {
-            return None;
-        }
-        let (pitch, channels) = (output.pitch, output.channels);
-        surfaces.outputs[index] = Some(OutputView { cells: cells(output.bytes)?, pitch, channels });
-    }
-    Some(surfaces)
+    let cells = match of.bytes {
+        Cells::Bytes(bytes) => cells(bytes)?,
+        Cells::Dwords(elements) => cells(elements)?,
+    };
+    Some(OutputView { cells, pitch, channels })
 }
 
 /// Dwords as bytes, as this host orders them.

@@ -120,7 +120,6 @@ impl Program {
     }
 
     /// Whether wavefronts may issue more instructions than these.
-    #[cfg(target_arch = "x86_64")]
     pub fn may_exceed(&self, fuel: u64) -> bool {
         self.bound.is_none_or(|bound| bound > fuel)
     }

@@ -5,7 +5,6 @@
 //!
 //! Where a tile's fetches reach beyond an input, careful kernels clamp; rows and columns of tiles inside run without.
 
-use super::native;
 use crate::codegen::x86::Isa;
 use crate::codegen::x86::masked::exists;
 use crate::codegen::x86::stream::{
@@ -14,20 +13,23 @@ use crate::codegen::x86::stream::{
 use crate::ir::masked::{Op, Var};
 use crate::ir::x1k;
 use crate::launch::grid::Ramp;
-use crate::launch::lanes::Visits;
+use crate::launch::wavefronts::places::Waves;
 use crate::lower::x1k::masks;
 use crate::passes::masked::{VarSet, optimise};
 use crate::passes::table::Pass;
+use crate::runtime::batches::written;
 use crate::runtime::engine::StreamLimits;
+use crate::runtime::wavefronts::Wavefronts;
 use crate::runtime::work::{share, threads};
 use crate::stream::affine::{Fetch, Given, Item, Linear, Tree};
 use crate::stream::prepare::{Prepared, WHOLE};
 use crate::stream::uniform::Uniform;
 use crate::stream::{affine, interleave, prepare};
-use ctm_exec::watch::{Part, Watch};
-use ctm_exec::x1k::{Constants, Launch, Memory, Plane};
-use ctm_exec::{Domain, Position};
-use ctm_isa::x1k::{INPUTS, OUTPUTS};
+use ctm_exec::r700::Written;
+use ctm_exec::watch::Part;
+use ctm_exec::x1k::{Constants, Plane};
+use ctm_exec::{Counters, Domain};
+use ctm_isa::x1k::OUTPUTS;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -91,12 +93,16 @@ impl Streams {
         Self { entries: Mutex::default(), limits, ran }
     }
 
-    /// Whether a launch is worth it: many processors, or few with much to do. `instructions`: what each of them issues.
-    pub fn take(&self, domain: Domain, instructions: u64) -> bool {
-        let processors = u64::from(domain.width()) * u64::from(domain.height());
-        let enough = self.limits.processors;
-        let enough = processors >= enough || processors.saturating_mul(instructions) >= enough.saturating_mul(LONG);
-        enough && Pass::Streams.is_on()
+    /// Whether a launch is worth it: many processors, or few with much to do. `instructions`: what each of them issues at most, if that is known.
+    pub fn take(&self, domain: Domain, instructions: Option<u64>) -> bool {
+        let (processors, enough) = (domain.processors(), self.limits.processors);
+        let all = processors.saturating_mul(instructions.unwrap_or(u64::MAX));
+        (processors >= enough || all >= enough.saturating_mul(LONG)) && Pass::Streams.is_on()
+    }
+
+    /// Whether a launch is worth it, and does not issue more instructions than it may.
+    pub fn takes(&self, of: &Wavefronts<'_>, uniform: &Uniform) -> bool {
+        self.take(of.domain, Some(uniform.instructions)) && uniform.instructions <= of.fuel
     }
 
     fn get(&self, isa: Isa, key: &Key, uniform: &Uniform, given: &Given<'_>) -> Option<Arc<Stream>> {
@@ -217,7 +223,7 @@ fn choose(
 pub fn compile(
     isa: Isa,
     uniform: &Uniform,
-    launch: &Launch<'_>,
+    launch: &ctm_exec::x1k::Launch<'_>,
     geometry: Geometry,
     careful: bool,
 ) -> Option<Arc<Kernel>> {
@@ -263,35 +269,17 @@ pub fn uniform(code: &x1k::Code, constants: &Constants) -> Option<Uniform> {
     Uniform::of(&code, exists, (0..OUTPUTS).collect())
 }
 
-/// Runs an X1K launch as a stream, and gives the elements and bytes that were written; `None`, and nothing has happened to it, when it is none.
+/// Runs a launch as a stream, and says what was written; `None`, and nothing has happened to it, when it is none.
 pub fn run(
     streams: &Streams,
-    isa: Isa,
-    (code, uniform): (&x1k::Code, &Uniform),
-    launch: &Launch<'_>,
-    watch: &Watch,
-    memory: &mut dyn Memory,
-) -> Option<[u64; 2]> {
-    let domain = launch.domain;
-    if memory.outputs_alias_inputs() {
-        return None;
-    }
-    let inputs: [_; INPUTS] = std::array::from_fn(|index| memory.input(index as u8));
-    let last = Position { i: domain.i1, j: domain.j1 };
-    let surfaces = native::surfaces(memory.direct()?, inputs, code, last)?;
-    run_on(streams, isa, uniform, &Given::of(launch, Some(watch)), &surfaces)
-}
-
-/// Runs a launch as a stream, and gives the elements and bytes that were written; `None`, and nothing has happened to it, when it is none.
-pub fn run_on(
-    streams: &Streams,
-    isa: Isa,
+    of: &Wavefronts<'_>,
     uniform: &Uniform,
     given: &Given<'_>,
     surfaces: &Surfaces<'_>,
-) -> Option<[u64; 2]> {
+) -> Option<Written> {
+    let isa = of.backend.isa()?;
     let domain = given.domain;
-    let processors = u64::from(domain.width()) * u64::from(domain.height());
+    let processors = domain.processors();
     let geometry = Geometry {
         inputs: surfaces.inputs.map(|view| view.map_or(0, |view| view.channels)),
         outputs: surfaces.outputs.map(|view| view.map_or(0, |view| view.channels)),
@@ -304,7 +292,24 @@ pub fn run_on(
     streams.ran.fetch_add(1, Ordering::Relaxed);
     let bound = geometry.outputs.iter().filter(|&&channels| channels > 0);
     let bytes = bound.clone().map(|&channels| 4 * u64::from(channels)).sum::<u64>();
-    Some([bound.count() as u64 * processors, bytes * processors])
+    Some(Written { elements: bound.count() as u64 * processors, bytes: bytes * processors })
+}
+
+/// What a stream counts: every processor of these wavefronts passes every block as often as any other. `count` counts passages by wavefronts of so many lanes.
+pub fn counters(
+    (waves, lanes): (&Waves, usize),
+    of: &Wavefronts<'_>,
+    uniform: &Uniform,
+    stored: Written,
+    count: impl Fn(&[u64], u64, &mut Counters),
+) -> Counters {
+    let mut counters = Counters { groups: waves.count(), processors: of.domain.processors(), ..Counters::default() };
+    written(&mut counters, stored);
+    // The last wavefront may be short.
+    let full: Vec<u64> = uniform.visits.iter().map(|n| n * (counters.groups - 1)).collect();
+    count(&full, lanes as u64, &mut counters);
+    count(&uniform.visits, waves.lanes_of_last(), &mut counters);
+    counters
 }
 
 /// The blocks, and how often each processor passes them.
@@ -472,11 +477,4 @@ impl Stream {
         }
         Some(areas)
     }
-}
-
-/// What blocks count, for so many groups with so many processors.
-pub fn visits(passes: &[u64], groups: u64, processors: u64) -> Vec<Visits> {
-    let of =
-        |&passes: &u64| Visits { groups: passes * groups, active: passes * processors, covered: passes * processors };
-    passes.iter().map(of).collect()
 }

@@ -13,9 +13,10 @@ use crate::launch::wavefronts::wave::{Guest, Ran, Shared, Wave, mask_of};
 use crate::passes::table::Pass;
 use crate::runtime::backend::Backend;
 use crate::runtime::program::Program;
-use ctm_exec::Domain;
 use ctm_exec::watch::{Part, Watch};
-use std::sync::atomic::AtomicU64;
+use ctm_exec::{Budget, Counters, Domain};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Instructions of a wavefront within which machine code need not look whether to stop; fewer where it calls for fetches, as they may take long.
 const INSTRUCTIONS_PER_LOOK: u64 = 1 << 19;
@@ -45,18 +46,110 @@ pub struct Wavefronts<'a> {
     pub backend: Backend,
     /// Its wavefronts may be narrower than the program's: the launch's are as machine code wants them.
     pub narrows: bool,
-    /// Nothing may run twice, so careful code runs at once.
-    pub once: bool,
+    /// Wavefronts of a group.
+    pub per_group: u64,
+    /// A wavefront is several groups of the X1K that decide as one.
+    pub joint: bool,
+    /// SIMD-global registers that a program uses.
+    pub globals: usize,
+    /// It reads memory that it writes.
+    pub reads_back: bool,
+    /// A group has to see what those before it have left.
+    pub follows: bool,
+    /// What groups send keeps their order.
+    pub waits: bool,
     /// It ends as soon as a wavefront is left to the reference interpreter: wavefronts of the launch's own size have to run.
     pub gives_up: bool,
 }
 
-/// Instructions within which a wavefront of a program need not look whether to stop.
-pub fn per_look(program: &Program, fuel: u64) -> u64 {
-    fuel.min(if program.code.fetches.is_empty() { INSTRUCTIONS_PER_LOOK } else { INSTRUCTIONS_PER_LOOK_FETCHING })
+/// What wavefronts did: counters, and passages of blocks by full ones and by the last one where it is short.
+pub struct Done {
+    pub counters: Counters,
+    pub visits: [Vec<u64>; 2],
 }
 
-impl Wavefronts<'_> {
+impl Done {
+    /// Nothing yet, of a program with so many blocks.
+    pub fn new(blocks: usize) -> Self {
+        Self { counters: Counters::default(), visits: [vec![0; blocks], vec![0; blocks]] }
+    }
+
+    /// Adds what others did.
+    pub fn add(&mut self, other: &Self) {
+        self.counters.add(&other.counters);
+        for (all, more) in self.visits.iter_mut().zip(&other.visits) {
+            all.iter_mut().zip(more).for_each(|(all, n)| *all += n);
+        }
+    }
+
+    /// Adds wavefronts that ended, with so many processors, the last of which is the runner's.
+    pub fn ended(
+        &mut self,
+        of: &Wavefronts<'_>,
+        (waves, processors): (u64, u64),
+        Runner { wave, places, .. }: &Runner<'_>,
+        guest: Guest<'_>,
+    ) {
+        self.counters.groups += waves;
+        self.counters.processors += processors;
+        of.watch.done(processors);
+        if of.counters && waves > 0 {
+            guest.count(wave, &mut self.counters);
+            // Only the last wavefront may be short.
+            let is_short = usize::from(places.lanes < of.lanes);
+            self.visits[is_short].iter_mut().zip(&wave.visits).for_each(|(all, n)| *all += n);
+        }
+    }
+}
+
+impl<'a> Wavefronts<'a> {
+    /// Of a program, of so many lanes (quads, or one beside the other); all else is as most launches have it.
+    pub fn new(
+        program: &'a Program,
+        (domain, lanes, quads): (Domain, usize, bool),
+        starts: Starts<'a>,
+        budget: Budget,
+        (watch, backend): (&'a Watch, Backend),
+    ) -> Self {
+        let fuel = budget.instructions_per_group.unwrap_or(u64::MAX);
+        let often =
+            if program.code.fetches.is_empty() { INSTRUCTIONS_PER_LOOK } else { INSTRUCTIONS_PER_LOOK_FETCHING };
+        Self {
+            program,
+            waves: Waves::new(domain, lanes, quads),
+            starts,
+            domain,
+            lanes,
+            covered: None,
+            counters: false,
+            threads: 1,
+            watch,
+            fuel,
+            per_look: fuel.min(often),
+            bailed_out: AtomicU64::new(0),
+            backend,
+            narrows: false,
+            per_group: 1,
+            joint: false,
+            globals: 0,
+            reads_back: false,
+            follows: false,
+            waits: false,
+            gives_up: false,
+        }
+    }
+
+    /// The same launch in narrower wavefronts.
+    pub fn of_lanes(&self, lanes: usize) -> Self {
+        let (waves, starts, bailed_out) = (self.waves.of_lanes(lanes), self.starts.clone(), AtomicU64::new(0));
+        Self { waves, starts, lanes, narrows: true, bailed_out, ..*self }
+    }
+
+    /// Whether it can be stopped, however long its wavefronts are.
+    pub fn can_stop(&self) -> bool {
+        !self.program.may_exceed(self.per_look) || self.watch.sets_flags()
+    }
+
     /// What machine code may rely on.
     #[cfg(target_arch = "x86_64")]
     pub fn variant(&self, bindings: &[Option<Binding<'_>>]) -> Option<Variant> {
@@ -87,6 +180,17 @@ impl Wavefronts<'_> {
     #[cfg(not(target_arch = "x86_64"))]
     pub fn narrower(&self, _bindings: &[Option<Binding<'_>>], _uniforms: &[u32]) -> Option<usize> {
         None
+    }
+
+    /// The wavefronts of a group.
+    pub fn waves_of(&self, group: u64) -> Range<u64> {
+        let first = group * self.per_group;
+        first..(first + self.per_group).min(self.waves.count())
+    }
+
+    /// Counts a group that is left to the reference interpreter.
+    pub fn bail_out(&self) {
+        self.bailed_out.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The covered lanes of a wavefront that begins with this lane.
@@ -128,10 +232,11 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Puts wavefront `index`, number `n` of its group, at its start; with `fills`, start values are made here.
-    pub fn begin(&mut self, of: &Wavefronts<'_>, index: u64, n: usize, fills: bool) {
+    /// Puts wavefront `index`, number `n` of its group, at its start, of which these lanes are to run; with `fills`, start values are made here.
+    pub fn begin(&mut self, of: &Wavefronts<'_>, index: u64, (n, lanes): (usize, u64), fills: bool) {
         let first = index * of.lanes as u64;
         of.waves.place(index, &mut self.places);
+        self.places.inside &= lanes;
         self.wave.reset();
         self.wave.fetched.first_thread = first;
         self.wave.fetched.first_in_group = n * of.lanes;
@@ -211,7 +316,8 @@ impl<'a> Runner<'a> {
     pub fn run(&mut self, of: &Wavefronts<'_>, shared: &Shared<'_>, goes_on: bool) -> Result<Ran, BailOut> {
         #[cfg(target_arch = "x86_64")]
         {
-            let tries = self.is_worth_trying() && !of.once;
+            let tries = self.is_worth_trying();
+            let stored = self.wave.fetched.group.stored.len();
             for careful in [false, true].into_iter().skip(usize::from(!tries)) {
                 if self.native(of, shared, careful).is_none() {
                     break;
@@ -228,6 +334,7 @@ impl<'a> Runner<'a> {
                 tallies.fill(0);
                 visits.fill(0);
                 (self.wave.fetched.fetches, self.wave.fetched.bytes) = (0, 0);
+                self.wave.fetched.group.stored.truncate(stored);
             }
         }
         #[cfg(not(target_arch = "x86_64"))]

@@ -11,7 +11,7 @@
 use crate::codegen::x86::Isa;
 use crate::codegen::x86::masked::Variant;
 use crate::codegen::x86::stream::{Geometry, Kernel};
-use crate::runtime::engine::form::{Form, GROUPS};
+use crate::runtime::x1k::form::{Form, GROUPS};
 use ctm_exec::x1k::{Constants, Launch, Plane};
 use ctm_exec::{Budget, Domain, GroupSize};
 use ctm_isa::x1k::random::{FlowControl, Random, Shape, StreamShape, program, stream};

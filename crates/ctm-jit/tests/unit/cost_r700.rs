@@ -18,7 +18,7 @@ fn launch<'a>(program: &'a Program, constants: &'a Constants) -> Launch<'a> {
 }
 
 fn lower(launch: &Launch<'_>) -> Option<Artifact> {
-    Artifact::new(launch, crate::runtime::streams::Streams::new(Default::default(), Default::default()))
+    Artifact::new(launch, &crate::runtime::engine::Options::default())
 }
 
 const SETS: [(Isa, &str); 2] = [(Isa::Avx512, "AVX-512"), (Isa::Avx2, "AVX2")];

@@ -5,10 +5,13 @@
 //! export.
 
 use crate::launch::wavefronts::bindings::Binding;
+use crate::launch::wavefronts::wave::Guest;
 use crate::runtime::backend::Backend;
+use crate::runtime::engine::Options;
 use crate::runtime::r700::artifact::Artifact;
-use crate::runtime::r700::engine::Run;
-use crate::runtime::r700::worker::Worker;
+use crate::runtime::r700::launched::{R700, bindings, uniforms};
+use crate::runtime::wavefronts::Done;
+use crate::runtime::worker::{Given, Job, Worker};
 use crate::tests::guarded::Guarded;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::resources::{Compare, Filter, Image, MipFilter, TextureKind, Wrap};
@@ -17,7 +20,7 @@ use ctm_exec::r700::{
     Written,
 };
 use ctm_exec::watch::Watch;
-use ctm_exec::{Budget, Control, Counters, Domain, GroupSize, Position};
+use ctm_exec::{Budget, Control, Domain, GroupSize, Position};
 use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::random::{GPRS, RESOURCES, Random, Shape, program};
 use std::collections::BTreeMap;
@@ -193,40 +196,35 @@ fn stay_inside(backend: Backend) {
             global_gprs,
             ..Launch::new(&program, &constants, domain)
         };
-        let Some(artifact) =
-            Artifact::new(&launch, crate::runtime::streams::Streams::new(Default::default(), Default::default()))
-        else {
+        let Some(artifact) = Artifact::new(&launch, &Options::default()) else {
             continue;
         };
         let walls = memory(r);
         let watch = Watch::new(&launch.budget, &Control::none(), 0);
-        let of = |backend| -> Run<'_> { Run::new(&launch, &artifact, &watch, backend) };
+        let of = |backend| R700::wavefronts(&launch, &artifact, (&watch, backend));
         let (native, portable) = (of(backend), of(Backend::Portable));
-        let Some(uniforms) = native.uniforms(&walls) else { continue };
+        let Some(uniforms) = uniforms(&launch, &artifact, &walls) else { continue };
         let uniforms = Guarded::of(&uniforms);
-        let bindings: Vec<_> = artifact.code.fetches.iter().map(|fetch| Binding::of(&launch, &walls, fetch)).collect();
+        let bindings = bindings(&launch, &artifact, &walls);
+        let given = Given { guest: Guest::R700(&launch, &walls), uniforms: &uniforms, bindings: &bindings };
         let of_levels = bindings.iter().flatten().any(Binding::has_levels);
         let (mut first, mut second) = (Worker::new(&native), Worker::new(&portable));
-        for wave in 0..native.waves.count().div_ceil(native.per_group) {
-            let mut counted = [Counters::default(); 2];
-            first.begin();
-            second.begin();
-            let found = first
-                .here((&native, &native.watch.part(wave)), wave, &uniforms, &bindings, &walls, &mut counted[0])
-                .is_ok();
-            let expected = second
-                .here((&portable, &portable.watch.part(wave)), wave, &uniforms, &bindings, &walls, &mut counted[1])
-                .is_ok();
-            assert_eq!(found, expected, "{backend}, seed {seed}, wavefront {wave}");
+        for group in 0..native.waves.count().div_ceil(native.per_group) {
+            let job = Job { group, lanes: u64::MAX };
+            let [mut here, mut there] = [0; 2].map(|_| Done::new(artifact.code.blocks.len()));
+            let found = first.here((&native, &watch.part(group)), job, &given, &mut here).is_ok();
+            let expected = second.here((&portable, &watch.part(group)), job, &given, &mut there).is_ok();
+            assert_eq!(found, expected, "{backend}, seed {seed}, group {group}");
             if found {
-                let lanes = wavefront.lanes() as u64;
                 yields += u64::from(!artifact.code.yields.is_empty());
-                native.count(&first.end(), lanes, &mut counted[0]);
-                portable.count(&second.end(), lanes, &mut counted[1]);
-                assert_eq!(counted[0], counted[1], "{backend}, seed {seed}, wavefront {wave}");
+                for Done { counters, visits } in [&mut here, &mut there] {
+                    let lanes = [wavefront.lanes() as u64, native.waves.lanes_of_last()];
+                    visits.iter().zip(lanes).for_each(|(visits, lanes)| artifact.count(visits, lanes, counters));
+                }
+                assert_eq!(here.counters, there.counters, "{backend}, seed {seed}, group {group}");
                 ran += 1;
-                looked_up += u64::from(counted[0].fetches > 0);
-                levels += u64::from(of_levels && counted[0].fetches > 0);
+                looked_up += u64::from(here.counters.fetches > 0);
+                levels += u64::from(of_levels && here.counters.fetches > 0);
             }
         }
     }

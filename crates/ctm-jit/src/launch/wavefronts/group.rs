@@ -1,7 +1,7 @@
 //! What the wavefronts of a thread group share, and what they send to memory: the local data share (R700 §2.6.2), SIMD-global registers
 //! (§2.6.1), writes to memory that threads share, which are noted here and made in order by the calling thread; and a wavefront's scratch memory.
 
-use super::wave::{Fetched, Guest, LANES, Row, Shared, lanes_of};
+use super::wave::{Fetched, LANES, Row, Shared, lanes_of};
 use crate::ir::masked::Store;
 use crate::launch::lanes::BailOut;
 use ctm_exec::r700::Space;
@@ -9,6 +9,7 @@ use ctm_exec::r700::memory::{
     MemoryRead, SHARE_DWORDS, scatter_index, share_dword, share_read_at, share_written_from, shared_address, space,
     written_components,
 };
+use ctm_exec::x1k::group::uncached_index;
 use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw};
 use ctm_isa::r700::ops::{MuxCntl, Sel};
 use std::collections::HashMap;
@@ -32,15 +33,18 @@ fn new_share() -> Share {
 /// A dword that a wavefront writes to memory which threads share.
 #[derive(Clone, Copy, Debug)]
 pub struct Stored {
-    /// Which memory.
+    /// Which memory; of the X1K there is one, output 0 past the cache.
     pub space: Space,
     /// The lane that writes it.
     lane: u8,
-    /// Where.
+    /// Where; on the X1K the column, and 2^32 times the row.
     pub dword: u64,
     /// What.
     pub bits: u32,
 }
+
+/// Dwords that are noted of one group; one that writes more is left to the reference interpreter.
+const NOTED: usize = 1 << 20;
 
 /// What the wavefronts of a group share.
 #[derive(Default)]
@@ -136,6 +140,15 @@ impl Group {
         }
     }
 
+    /// Notes a dword that is written.
+    fn note(&mut self, stored: Stored) -> Result<(), BailOut> {
+        if self.stored.len() >= NOTED {
+            return Err(BailOut);
+        }
+        self.stored.push(stored);
+        Ok(())
+    }
+
     fn global_write(&mut self, element: u8, [at, bits]: [&Row; 2], executes: u64) {
         for lane in lanes_of(executes) {
             if let Some(register) = self.globals.get_mut(at[lane] as usize) {
@@ -208,10 +221,13 @@ impl Fetched {
             }
             Store::Global(element) => self.group.global_write(*element, [of[0], of[1]], executes),
             Store::Uncached { shared: shares } => {
-                let Guest::X1k(source) = shared.guest else { return Err(BailOut) };
                 let Some(first) = lanes_of(executes).next() else { return Ok(()) };
-                let writing = executes & u64::from(of[3][0]);
-                source.write([of[0], of[1], of[2]], writing, shares.then_some(first))?;
+                for lane in lanes_of(executes & u64::from(of[3][0])) {
+                    let at = if *shares { first } else { lane };
+                    let [x, y] = [of[0], of[1]].map(|row| uncached_index(row[at]).ok_or(BailOut));
+                    let dword = u64::from(x?) | u64::from(y?) << 32;
+                    self.group.note(Stored { space: Space::Scatter, lane: lane as u8, dword, bits: of[2][lane] })?;
+                }
             }
         }
         Ok(())
@@ -258,7 +274,7 @@ impl Fetched {
                 if dword >= limit {
                     return Err(BailOut);
                 }
-                self.group.stored.push(Stored { space, lane: lane as u8, dword, bits: of[c + 1][lane] });
+                self.group.note(Stored { space, lane: lane as u8, dword, bits: of[c + 1][lane] })?;
             }
         }
         if burst == cf.word1.burst_count && (burst > 0 || shared.reads_back) {

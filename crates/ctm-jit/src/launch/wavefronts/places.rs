@@ -21,7 +21,7 @@ pub struct Waves {
     domain: Domain,
     /// Lanes of a wavefront, but for the last one.
     lanes: u64,
-    /// Quads as groups of 16 lanes, of which a wavefront has one or more; otherwise threads follow one another row by row.
+    /// Quads as groups of 16 lanes, of which a wavefront has one or more, or of as many as it has; otherwise threads follow one another row by row.
     quads: Option<Grid>,
     /// All lanes of all wavefronts.
     all: u64,
@@ -85,12 +85,18 @@ impl Waves {
 
     /// Those of so many lanes that cover a domain; `quads`: lanes are quads.
     pub fn new(domain: Domain, lanes: usize, quads: bool) -> Self {
-        let quads = quads.then(|| Grid::new(domain, lanes::LANES));
+        let of_group = lanes.min(lanes::LANES);
+        let quads = quads.then(|| Grid::new(domain, of_group));
         let all = match &quads {
-            Some(grid) => grid.full_groups() * lanes::LANES as u64 + grid.lanes_of_last() as u64,
+            Some(grid) => grid.full_groups() * of_group as u64 + grid.lanes_of_last() as u64,
             None => u64::from(domain.width()) * u64::from(domain.height()),
         };
         Self { domain, lanes: lanes as u64, quads, all }
+    }
+
+    /// Those of the same lanes, so many to each.
+    pub fn of_lanes(&self, lanes: usize) -> Self {
+        Self::new(self.domain, lanes, self.quads.is_some())
     }
 
     /// How many there are.
@@ -104,7 +110,6 @@ impl Waves {
     }
 
     /// Lanes of wavefronts that have a covered one, where wavefronts have 64 lanes, all of them in the domain.
-    #[cfg(target_arch = "x86_64")]
     pub fn lanes_that_run(&self, covered: &[u64]) -> u64 {
         let words = (0..self.count()).zip(covered);
         let lanes = |index: u64| if self.is_whole(index) { self.lanes } else { self.lanes_of_last() };
@@ -148,7 +153,7 @@ impl Waves {
         places.strip = false;
         if let Some(grid) = &self.quads {
             let groups = places.lanes.div_ceil(lanes::LANES);
-            let group = first / lanes::LANES as u64;
+            let group = first / self.lanes.min(lanes::LANES as u64);
             places.strip =
                 places.lanes as u64 == self.lanes && grid.side_by_side(group, group + groups as u64) == groups as u64;
             if places.strip {
@@ -182,6 +187,7 @@ impl Waves {
 }
 
 /// Where the lanes of a wavefront have the start values of a variable from.
+#[derive(Clone)]
 enum Source<'a> {
     Ramp(Ramp),
     /// Divided by the launch's divisor.
@@ -200,6 +206,7 @@ impl Source<'_> {
 }
 
 /// What the lanes of a wavefront hold at the start in these variables.
+#[derive(Clone)]
 pub struct Starts<'a> {
     sources: Vec<Source<'a>>,
     divisor: Option<Divisor<'a>>,
@@ -303,33 +310,6 @@ impl<'a> Starts<'a> {
             for (piece, (&i, &j)) in pieces.take(groups) {
                 let of = grid::Places { i, j };
                 *piece = if self.quads { ramp.row(&of) } else { ramp.anywhere(&of) };
-            }
-        }
-    }
-}
-
-impl Starts<'_> {
-    /// The same for groups of 16 lanes or fewer that need not follow one another; `numbers`: those of their first lanes.
-    pub fn fill_groups(&self, places: &Places, numbers: impl Iterator<Item = u64> + Clone, rows: &mut [Row]) {
-        for (source, row) in self.sources.iter().zip(rows) {
-            for (n, first) in numbers.clone().enumerate() {
-                let range = lanes::LANES * n..lanes::LANES * (n + 1);
-                let (i, j) = (&places.i[range.clone()], &places.j[range.clone()]);
-                let of =
-                    grid::Places { i: std::array::from_fn(|lane| i[lane]), j: std::array::from_fn(|lane| j[lane]) };
-                match source {
-                    Source::Row(bits) => {
-                        let first = usize::try_from(first).unwrap_or(usize::MAX);
-                        let bits = (0..lanes::LANES).map(|lane| first.checked_add(lane).and_then(|at| bits.get(at)));
-                        row[range].iter_mut().zip(bits).for_each(|(to, bits)| *to = bits.copied().unwrap_or(0));
-                    }
-                    Source::Ramp(ramp) => row[range].copy_from_slice(&ramp.row(&of)),
-                    Source::Quotient(ramp) => {
-                        if let Some(divisor) = &self.divisor {
-                            row[range].copy_from_slice(&ramp.divided(&of, divisor));
-                        }
-                    }
-                }
             }
         }
     }

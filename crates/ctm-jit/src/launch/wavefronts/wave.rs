@@ -3,7 +3,7 @@
 use super::bindings::{Binding, plain, resources};
 use super::group::{Group, Scratch};
 use crate::ir::masked::{Counter, Fetch, Store, TARGETS};
-use crate::launch::lanes::BailOut;
+use crate::launch::lanes::{BailOut, count_lookups};
 use crate::launch::source::{InputRead, Source};
 use ctm_exec::Counters;
 use ctm_exec::float::{bits, number};
@@ -16,6 +16,7 @@ use ctm_exec::sample::{in_elements, wrap};
 use ctm_isa::r700::inst::{TexFetch, VtxFetch, texel_offset};
 use ctm_isa::r700::ops::TexOp;
 use ctm_isa::r700::program::Stage;
+use ctm_isa::x1k::INPUTS;
 use std::sync::atomic::AtomicU32;
 
 /// The most lanes of a wavefront here.
@@ -167,12 +168,23 @@ impl Wave {
         self.fetched.fetches = 0;
         self.fetched.bytes = 0;
     }
+}
 
-    /// Adds what depends on lanes to counters.
-    pub fn count(&self, counters: &mut Counters) {
-        counters.active_lanes += self.tallies[Counter::Lanes.index()];
-        counters.fetches += self.fetched.fetches;
-        counters.fetch_bytes += self.fetched.bytes;
+impl Guest<'_> {
+    /// Counts what lanes of a wavefront did.
+    pub fn count(&self, wave: &Wave, counters: &mut Counters) {
+        let tally = |of: Counter| wave.tallies[of.index()];
+        counters.active_lanes += tally(Counter::Lanes);
+        match self {
+            Self::R700(..) => {
+                counters.fetches += wave.fetched.fetches;
+                counters.fetch_bytes += wave.fetched.bytes;
+            }
+            Self::X1k(source) => {
+                let count = |n| count_lookups(source.memory, n, tally(Counter::Lookups(n)), counters);
+                (0..INPUTS as u8).for_each(count);
+            }
+        }
     }
 }
 

@@ -58,9 +58,9 @@ impl<'a> Spans<'a> {
 impl Task<'_, '_> {
     /// Runs wavefronts from one on and before `end`, in one call. Gives how many have ended, and `false` where the next one has to run by itself.
     pub(super) fn span(&mut self, spans: &mut Spans<'_>, index: u64, end: u64) -> (u64, bool) {
-        let Self { of, direct, runner, .. } = self;
-        runner.begin(of, index, 0, !spans.starts);
-        let shared = runner.shared(of, direct.host.guest(), (direct.uniforms, &direct.bindings), self.part);
+        let Self { of, direct, ref mut runner, .. } = *self;
+        runner.begin(of, index, (0, u64::MAX), !spans.starts);
+        let shared = runner.shared(of, direct.guest, (direct.uniforms, direct.bindings), self.part);
         let places = runner.places;
         let covered = of.covered.map(|all| (all, index * of.lanes as u64));
         let asked = of.waves.alike(index, end).min(spans.most);
@@ -73,10 +73,10 @@ impl Task<'_, '_> {
             }
             // What the one that did not end has counted is among what has been counted. So the others run once more, to the same end.
             waves = ended.waves;
-            runner.begin(of, index, 0, false);
+            runner.begin(of, index, (0, u64::MAX), false);
         };
         runner.note(ended.waves, ended.underflows);
-        self.counted(ended.waves, ended.processors);
+        self.done.ended(of, (ended.waves, ended.processors), runner, direct.guest);
         self.done.counters.writes += ended.elements;
         self.done.counters.write_bytes += ended.bytes;
         (ended.waves, ended.waves == asked)

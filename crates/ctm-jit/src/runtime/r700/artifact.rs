@@ -6,52 +6,17 @@ use crate::launch::wavefronts::places::row_element;
 use crate::lower::r700::{lower, waves_per_group};
 use crate::passes::table::Pass;
 use crate::passes::{bound, computed};
+use crate::runtime::engine::Options;
 use crate::runtime::program::Program;
 #[cfg(target_arch = "x86_64")]
-pub use crate::runtime::streams::Streams;
+use crate::runtime::streams::Streams;
+use ctm_exec::Counters;
 use ctm_exec::r700::memory::space;
-use ctm_exec::r700::{Launch, LoopConstant, Memory, Space};
-use ctm_exec::{Control, Engine, Fault, Interp, Outcome};
+use ctm_exec::r700::{Launch, LoopConstant, Space, clocks};
 use ctm_isa::r700::program::{Chip, Stage};
 use std::ops::Deref;
 #[cfg(target_arch = "x86_64")]
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// There are none.
-#[cfg(not(target_arch = "x86_64"))]
-pub type Streams = ();
-
-/// Programs that an engine remembers.
-const CACHED_PROGRAMS: usize = 256;
-
-/// The R700 programs that an engine has lowered.
-#[derive(Default)]
-pub struct Programs {
-    /// The last one that was launched comes first. `None`: what has to be left to the reference interpreter.
-    lowered: Mutex<Vec<(Key, Option<Arc<Artifact>>)>>,
-    /// What was left to it: launches as a whole, and thread groups of others.
-    bailed_out: AtomicU64,
-}
-
-impl Programs {
-    /// How many launches as a whole, and how many thread groups of others, the reference interpreter has run.
-    pub fn bailed_out(&self) -> u64 {
-        self.bailed_out.load(Ordering::Relaxed)
-    }
-
-    /// Counts what was left to the reference interpreter.
-    pub fn bail_out(&self, more: u64) {
-        self.bailed_out.fetch_add(more, Ordering::Relaxed);
-    }
-
-    /// Leaves a launch to it.
-    pub fn reference(&self, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-        self.bail_out(1);
-        Interp.run_r700_under(control, launch, memory)
-    }
-}
 
 /// All that lowering depends on.
 pub struct Key {
@@ -82,7 +47,8 @@ fn is_whole(launch: &Launch<'_>) -> bool {
 }
 
 impl Key {
-    fn of(launch: &Launch<'_>) -> Self {
+    /// Of a launch.
+    pub fn of(launch: &Launch<'_>) -> Self {
         let fetch = launch.fetch_program;
         let words = |program: Option<&ctm_isa::r700::Program>| program.map(|p| p.words.clone()).unwrap_or_default();
         Self {
@@ -105,7 +71,7 @@ impl Key {
     }
 
     /// Whether a launch's program is this one. Nothing is copied.
-    fn is_of(&self, launch: &Launch<'_>) -> bool {
+    pub fn is_of(&self, launch: &Launch<'_>) -> bool {
         let Self { words: [main, fetch_words], entries, has_fetch_program, .. } = self;
         let fetch = launch.fetch_program;
         let small = *entries == [launch.program.entry, fetch.map_or(0, |program| program.entry)]
@@ -140,19 +106,6 @@ fn planes(launch: &Launch<'_>) -> u128 {
     launch.planes.iter().fold(0, |set, plane| set | 1 << (plane.temp % 128))
 }
 
-/// The program of a launch; `None` when it has to be left to the reference interpreter.
-pub fn artifact(programs: &Programs, streams: &dyn Fn() -> Streams, launch: &Launch<'_>) -> Option<Arc<Artifact>> {
-    let mut known = programs.lowered.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(place) = known.iter().position(|(key, _)| key.is_of(launch)) {
-        known[..=place].rotate_right(1);
-    } else {
-        known.truncate(CACHED_PROGRAMS - 1);
-        let artifact = Artifact::new(launch, streams()).map(Arc::new);
-        known.insert(0, (Key::of(launch), artifact));
-    }
-    known.first().and_then(|(_, artifact)| artifact.clone())
-}
-
 /// A program, ready to run.
 pub struct Artifact {
     program: Program,
@@ -177,8 +130,9 @@ impl Deref for Artifact {
 }
 
 impl Artifact {
+    /// The program of a launch; `None` when it has to be left to the reference interpreter.
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
-    pub fn new(launch: &Launch<'_>, streams: Streams) -> Option<Self> {
+    pub fn new(launch: &Launch<'_>, options: &Options) -> Option<Self> {
         let mut code = lower(launch)?;
         if Pass::Computed.is_on() {
             computed::gather(&mut code);
@@ -205,10 +159,26 @@ impl Artifact {
             #[cfg(target_arch = "x86_64")]
             uniform: OnceLock::new(),
             #[cfg(target_arch = "x86_64")]
-            streams,
+            streams: options.streams(),
             uses_globals,
             reads_back,
         })
+    }
+
+    /// Counts what passages of blocks do, by wavefronts of so many lanes (`Wavefront::charge` of the reference interpreter).
+    pub fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
+        for (block, &n) in self.code.blocks.iter().zip(visits) {
+            let tally = &block.tally;
+            counters.alu += n * u64::from(tally.alu);
+            counters.output += n * u64::from(tally.output);
+            counters.tex += n * u64::from(tally.tex);
+            counters.fc += n * u64::from(tally.fc);
+            counters.total_lanes += n * lanes * u64::from(tally.instructions());
+            let groups = u64::from(tally.alu + tally.delays);
+            counters.alu_clocks += n * groups * lanes.div_ceil(clocks::GROUP_LANES);
+            counters.tex_clocks += n * u64::from(tally.tex + tally.tex_passes) * lanes.div_ceil(clocks::FETCH_LANES);
+            counters.fc_clocks += n * clocks::CONTROL_CLOCKS * u64::from(tally.fc + tally.output);
+        }
     }
 
     /// Whether it writes memory that threads share. What a group has written can be written again: nobody has read it meanwhile but the
@@ -222,13 +192,7 @@ impl Artifact {
         self.writes_memory() || self.code.stores.iter().any(|store| matches!(store, Store::Event(_)))
     }
 
-    /// Whether a group has to see what those before it have left.
-    pub fn follows(&self) -> bool {
-        self.uses_globals || self.reads_back
-    }
-
     /// Whether what lanes do does not depend on which wavefront they are in: they share nothing, and what they call for looks at nothing but quads.
-    #[cfg(target_arch = "x86_64")]
     pub fn is_of_quads(&self) -> bool {
         !self.keeps && !self.uses_globals && self.code.yields.is_empty()
     }

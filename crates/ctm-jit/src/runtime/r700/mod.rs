@@ -1,17 +1,9 @@
-//! R700 launches: wavefronts on all cores.
+//! Launches of R700 programs: what differs from those of the X1K.
 //!
 //! | file | what |
 //! |---|---|
 //! | `artifact` | programs that have been lowered, with their code |
-//! | `engine` | wavefronts in batches, commits in order |
-//! | `streamed` | launches that are streams |
-//! | `worker`, `worker/spans` | what one thread does; wavefronts that follow one another, in one call |
+//! | `launched` | what wavefronts read and send, the reference interpreter in the engine's place |
 
 pub mod artifact;
-pub mod engine;
-#[cfg(target_arch = "x86_64")]
-pub mod streamed;
-pub mod worker;
-
-pub use artifact::Programs;
-pub use engine::run;
+pub mod launched;

@@ -194,7 +194,7 @@ impl Machine {
         under: M,
         shared: &Shared<'_>,
     ) -> Option<[Row; 4]> {
-        let (&Fetch::Input { input, unscaled, .. }, Guest::X1k(Source { views: Some(views), .. })) =
+        let (&Fetch::Input { input, unscaled, .. }, Guest::X1k(Source { views, .. })) =
             (shared.fetches.get(usize::from(number))?, shared.guest)
         else {
             return None;

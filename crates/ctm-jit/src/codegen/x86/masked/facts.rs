@@ -127,7 +127,11 @@ impl Facts {
     fn with_loose(code: &Code, start: &[Var], loose: VarSet) -> Self {
         let none = VarSet::NONE;
         let blocks = vec![OfBlock::default(); code.blocks.len()];
-        let flushed = |op: &Op| matches!(*op, Op::Alu(op, ..) if !is_choice(op) && !is_integer(op));
+        let flushed = |op: &Op| match *op {
+            Op::Alu(op, ..) => !is_choice(op) && !is_integer(op),
+            Op::Unit(unit, _) => !matches!(unit, Unit::Reference { omod: XOmod::Disabled, .. }),
+            _ => false,
+        };
         let uniforms = (code.given_uniforms(), code.computed.iter().map(flushed).collect());
         let mut facts = Self { seen: none, unflushed: none, nans: none, loose, uniforms, blocks };
         (Var::export(0, 0).index()..Var::COUNT).for_each(|var| facts.seen.insert(Var(var as u16)));

@@ -4,6 +4,7 @@
 use super::*;
 use crate::codegen::x86::masked::{Chosen, Native, Variant};
 use crate::ir::masked::{Block, Code, End, Fetch, M, Op, Tally, Value, Var};
+use crate::launch::direct::Views;
 use crate::launch::source::Source;
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{Guest, LANES, Ran, Shared, Wave};
@@ -122,10 +123,11 @@ fn check(native: &Native, code: &Code, unscaled: bool, r: &mut Random) -> u64 {
             let input =
                 Input { width, height, element_bytes, sampler: Sampler { filter, wrap: [wrap_x, wrap_y], border } };
             let memory = Held(input, shape.with(&bytes[..]));
+            let views = Views::of(&memory);
             let bindings = [Binding::of_input(&input, &memory.1, unscaled)];
             assert!(bindings[0].is_some());
             let shared = Shared {
-                guest: Guest::X1k(Source::reading(&memory, None)),
+                guest: Guest::X1k(Source { memory: &memory, views: &views }),
                 fetches: &code.fetches,
                 stores: &[],
                 reads_back: false,

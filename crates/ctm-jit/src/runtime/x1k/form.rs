@@ -5,8 +5,8 @@ use crate::ir::x1k;
 use crate::launch::lanes::{LANES, instruction_bound};
 use crate::launch::wavefronts::wave;
 use crate::lower::x1k::{joint, masks};
-use crate::passes::breaks;
 use crate::passes::table::Pass;
+use crate::passes::{breaks, computed};
 use crate::runtime::program::Program;
 use ctm_exec::x1k::Constants;
 
@@ -28,7 +28,10 @@ impl Form {
         let groups = if is_joint { 1 << most.min(GROUPS).ilog2() } else { 1 };
         let joined = (is_joint && Pass::Breaks.is_on()).then(|| breaks::joined(code)).flatten();
         let joined = joined.filter(joint::holds);
-        let code = masks::lower(joined.as_ref().unwrap_or(code), constants, is_joint);
+        let mut code = masks::lower(joined.as_ref().unwrap_or(code), constants, is_joint);
+        if Pass::Computed.is_on() {
+            computed::gather(&mut code);
+        }
         Self { program: Program::new(code, false, LANES * groups, given, bound), groups }
     }
 

@@ -1,9 +1,11 @@
-//! Tests of `src/runtime/r700/engine.rs`.
+//! Tests of `src/runtime/r700/launched.rs`.
 
 use super::*;
-use ctm_exec::Domain;
+use crate::runtime::engine::Options;
+use crate::runtime::worker::{Given, Worker};
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::{Arrays, Constants};
+use ctm_exec::{Control, Domain};
 use std::path::Path;
 
 /// None of the compiled programs is left to the reference interpreter.
@@ -19,18 +21,20 @@ fn corpus_programs_run_here() {
         let constants = Constants::default();
         let domain = Domain { i0: 0, j0: 0, i1: 15, j1: 3 };
         let launch = Launch { counters: false, ..Launch::new(&program, &constants, domain) };
-        let Some(artifact) = Artifact::new(&launch, Streams::new(Default::default(), Default::default())) else {
+        let Some(artifact) = Artifact::new(&launch, &Options::default()) else {
             panic!("{} is not lowered", path.display())
         };
         let watch = Watch::new(&launch.budget, &Control::none(), 0);
-        let run = Run::new(&launch, &artifact, &watch, Backend::detect());
+        let of = R700::wavefronts(&launch, &artifact, (&watch, Backend::detect()));
         let mut memory = Arrays::default();
         memory.textures.insert(18, Picture::filled(4, 4, [0.5; 4]).into());
         memory.textures.insert(19, Picture::filled(4, 4, [0.5; 4]).into());
         memory.bind_constants(0, Some(0), vec![[0; 4]; 64]);
-        let uniforms = run.uniforms(&memory).unwrap_or_default();
-        let ran =
-            Worker::new(&run).here((&run, &run.watch.part(0)), 0, &uniforms, &[], &memory, &mut Counters::default());
+        let uniforms = uniforms(&launch, &artifact, &memory).unwrap_or_default();
+        let given = Given { guest: Guest::R700(&launch, &memory), uniforms: &uniforms, bindings: &[] };
+        let job = Job { group: 0, lanes: u64::MAX };
+        let mut done = Done::new(artifact.code.blocks.len());
+        let ran = Worker::new(&of).here((&of, &watch.part(0)), job, &given, &mut done);
         assert!(ran.is_ok(), "{} is bailed_out", path.display());
         #[cfg(target_arch = "x86_64")]
         for isa in Backend::available().filter_map(Backend::isa) {
@@ -49,10 +53,12 @@ fn corpus_programs_run_here() {
             assert!(native.is_some(), "{} has no machine code for {isa:?}", path.display());
         }
         #[cfg(target_arch = "x86_64")]
-        if run.backend == Backend::Avx512 {
+        if of.backend == Backend::Avx512 {
             // What keeps many texels at once takes fewer lanes, what keeps little takes all.
             let name = path.file_stem().unwrap_or_default();
-            let fewer = run.narrower(&memory, &uniforms).is_some();
+            let bindings = bindings(&launch, &artifact, &memory);
+            let program = Program { launch: &launch, artifact: &artifact, context: OnceLock::new() };
+            let fewer = program.narrower(&of, &bindings, &uniforms).is_some();
             assert!(fewer || name != "conv5x5", "{} is not narrowed", path.display());
             assert!(!fewer || !["tex2d", "varying"].iter().any(|few| name == *few), "{} is narrowed", path.display());
         }

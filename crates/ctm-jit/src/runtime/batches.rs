@@ -1,0 +1,198 @@
+//! Launches of either instruction set: as streams, so that wavefronts store what they export themselves, or in batches on all cores, after each of which the calling
+//! thread commits what groups have sent, in their order.
+
+use crate::launch::wavefronts::bindings::Binding;
+use crate::launch::wavefronts::group::{Group, Stored};
+use crate::launch::wavefronts::places::Places;
+use crate::launch::wavefronts::wave::{Guest, lanes_of};
+use crate::runtime::wavefronts::{Done, Wavefronts};
+use crate::runtime::work::share;
+use crate::runtime::worker::{Ended, Given, Job, Left, TaskDone, Worker};
+use ctm_exec::engine::MemoryFault;
+use ctm_exec::r700::{VertexEvent, Written};
+use ctm_exec::{Counters, Fault, Outcome, Position};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Lanes that run side by side before what they send is committed.
+const LANES_PER_BATCH: u64 = 1 << 16;
+/// Lanes that one task of a batch runs.
+const LANES_PER_TASK: u64 = 1 << 10;
+
+/// A launch of one of the instruction sets, and its memory: all that differs between the two.
+pub trait Launched: Sync {
+    /// Lets somebody read memory: through this, and from what fetches look up without asking.
+    fn reading<T>(&self, with: impl FnOnce(Guest<'_>, &[Option<Binding<'_>>]) -> T) -> T;
+
+    /// The table of uniform values; `None` when memory refuses a constant, which the reference interpreter will tell.
+    fn uniforms(&self) -> Option<Cow<'_, [u32]>>;
+
+    /// Whether what the launch sends may be what it reads.
+    fn is_aliased(&self) -> bool;
+
+    /// Runs the launch as a stream, and counts; `None`, and nothing has happened, when it is none.
+    fn stream(&mut self, of: &Wavefronts<'_>) -> Option<Counters>;
+
+    /// Runs it so that wavefronts store what they export as they end; `None`, and nothing has happened, when memory does not lend what they store to.
+    fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done, Fault>>;
+
+    /// Says which of these groups are to run. One that cannot be asked for concerns nobody before it: its fault is told when they have run.
+    fn schedule(&mut self, of: &Wavefronts<'_>, groups: Range<u64>) -> (Vec<Job>, Option<Fault>);
+
+    /// Writes a dword to memory that threads share. Says what that was.
+    fn store(&mut self, stored: &Stored) -> Result<Written, MemoryFault>;
+
+    /// Says what a lane said of vertices.
+    fn say(&mut self, at: Position, event: VertexEvent) -> Result<(), Fault>;
+
+    /// Sends what the valid lanes of a wavefront export, and counts what that wrote.
+    fn send(
+        &mut self,
+        of: &Wavefronts<'_>,
+        index: u64,
+        places: &Places,
+        wave: &Ended,
+        counters: &mut Counters,
+    ) -> Result<(), Fault>;
+
+    /// Runs a group by the reference interpreter, sends what it leaves, and counts. `shared`: what it shares with others.
+    fn reference(
+        &mut self,
+        of: &Wavefronts<'_>,
+        job: Job,
+        shared: &mut Group,
+        counters: &mut Counters,
+    ) -> Result<(), Fault>;
+
+    /// Counts what passages of blocks do, by wavefronts of so many lanes.
+    fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters);
+
+    /// How many groups ran, where they are not wavefronts.
+    fn groups(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Counts what was written.
+pub const fn written(counters: &mut Counters, Written { elements, bytes }: Written) {
+    counters.writes += elements;
+    counters.write_bytes += bytes;
+}
+
+/// Runs a launch as a stream, or so that it stores what it exports; `None`, and nothing has happened, where it can do neither.
+pub fn at_once(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Option<Result<Outcome, Fault>> {
+    if let Some(counters) = launched.stream(of) {
+        return Some(Ok(Outcome { counters, findings: Vec::new() }));
+    }
+    if of.waits || launched.is_aliased() {
+        return None;
+    }
+    let done = launched.stores(of)?;
+    Some(done.map(|done| finished(launched, of, done)))
+}
+
+/// Runs a launch in batches.
+///
+/// # Errors
+/// The fault of the first group that did wrong.
+pub fn run(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Result<Outcome, Fault> {
+    let aliased = launched.is_aliased();
+    let alone = aliased || of.follows;
+    let lanes = of.lanes as u64 * of.per_group;
+    let batch = if alone { 1 } else { (LANES_PER_BATCH / lanes).max(1) };
+    let per_task = LANES_PER_TASK.div_ceil(lanes) as usize;
+    let count = of.waves.count().div_ceil(of.per_group);
+    let mut all = Done::new(of.program.code.blocks.len());
+    let mut worker = Worker::new(of);
+    let mut uniforms = launched.uniforms().map(Cow::into_owned);
+    let mut first = 0;
+    while first < count {
+        let end = (first + batch).min(count);
+        if aliased && first > 0 {
+            uniforms = launched.uniforms().map(Cow::into_owned);
+        }
+        let (jobs, refused) = launched.schedule(of, first..end);
+        let done = launched.reading(|guest, bindings| {
+            let given = uniforms.as_deref().map(|uniforms| Given { guest, uniforms, bindings });
+            if alone {
+                return vec![worker.task(of, &jobs, given.as_ref())];
+            }
+            let tasks: Vec<&[Job]> = jobs.chunks(per_task).collect();
+            let new = || Worker::new(of);
+            share(of.threads, tasks.len(), new, |worker, task| worker.task(of, tasks[task], given.as_ref()))
+        });
+        for task in done {
+            all.add(&task.done);
+            commit(launched, of, task, &mut worker, &mut all.counters)?;
+        }
+        if let Some(fault) = refused {
+            return Err(fault);
+        }
+        first = end;
+    }
+    Ok(finished(launched, of, all))
+}
+
+/// Sends what a task's groups left: of each in turn what it wrote to memory that threads share, then what each of its wavefronts said of
+/// vertices and exports. Groups that are left to the reference interpreter run now.
+fn commit(
+    launched: &mut impl Launched,
+    of: &Wavefronts<'_>,
+    task: TaskDone,
+    worker: &mut Worker<'_>,
+    counters: &mut Counters,
+) -> Result<(), Fault> {
+    let mut places = Places::new();
+    for (job, left) in task.groups {
+        let waves = match left {
+            Left::Here { stored, waves } => {
+                let store = |stored: &Stored| launched.store(stored).map(|stored| written(counters, stored));
+                // Where memory refuses, the reference interpreter says what and where.
+                stored.iter().try_for_each(store).is_ok().then_some(waves)
+            }
+            Left::Later => None,
+        };
+        let Some(waves) = waves else {
+            of.bail_out();
+            launched.reference(of, job, &mut worker.group, counters)?;
+            continue;
+        };
+        for (index, wave) in of.waves_of(job.group).zip(&waves) {
+            of.waves.place(index, &mut places);
+            for &(lane, event) in &wave.events {
+                launched.say(places.position(lane.into()), event)?;
+            }
+            launched.send(of, index, &places, wave, counters)?;
+        }
+    }
+    Ok(())
+}
+
+/// What a launch counted in all.
+fn finished(launched: &impl Launched, of: &Wavefronts<'_>, done: Done) -> Outcome {
+    let mut counters = done.counters;
+    counters.groups = launched.groups().unwrap_or(counters.groups);
+    for (visits, lanes) in done.visits.iter().zip([of.lanes as u64, of.waves.lanes_of_last()]) {
+        launched.count(visits, lanes, &mut counters);
+    }
+    Outcome { counters, findings: Vec::new() }
+}
+
+/// The lanes of a wavefront whose exports are sent, each with the elements that it has written and their bits.
+///
+/// # Errors
+/// The first one of `send`.
+pub fn each_lane(
+    exports: &[usize],
+    wave: &Ended,
+    mut send: impl FnMut(usize, &[(usize, u32)]) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut elements = Vec::with_capacity(exports.len());
+    lanes_of(wave.valid).try_for_each(|lane| {
+        let all = exports.iter().zip(&wave.written).zip(&wave.rows);
+        let written = all.filter(|((_, written), _)| **written >> lane & 1 == 1);
+        elements.clear();
+        elements.extend(written.map(|((&export, _), row)| (export, row[lane])));
+        send(lane, &elements)
+    })
+}

@@ -1,0 +1,439 @@
+//! A launch of an R700 program, and its memory.
+
+use super::artifact::Artifact;
+use crate::launch::wavefronts::bindings::{Binding, resources};
+use crate::launch::wavefronts::group::{Group, Stored};
+use crate::launch::wavefronts::outputs::Outputs;
+use crate::launch::wavefronts::places::{Places, Starts};
+use crate::launch::wavefronts::reads::reads;
+use crate::launch::wavefronts::wave::Guest;
+use crate::lower::r700::waves_per_group;
+use crate::passes::computed;
+use crate::runtime::backend::Backend;
+use crate::runtime::batches::{Launched, each_lane, written};
+use crate::runtime::direct;
+use crate::runtime::wavefronts::{Done, Wavefronts};
+use crate::runtime::worker::{Ended, Job};
+#[cfg(target_arch = "x86_64")]
+use crate::{
+    codegen::x86::{masked::exists, stream::Surfaces},
+    ir::masked::Fetch,
+    runtime::{native, streams},
+    stream::affine::Given,
+    stream::uniform::Uniform,
+};
+use ctm_exec::engine::MemoryFault;
+use ctm_exec::r700::memory::Shared as OnChip;
+use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
+use ctm_exec::r700::wavefront::{Context, Wavefront};
+use ctm_exec::r700::{
+    Buffer, Direct, Exports, Launch, Memory, Sampler, Space, Target, Texels, Texture, VertexEvent, Written,
+};
+use ctm_exec::watch::Watch;
+use ctm_exec::{Counters, Fault, FaultKind, GroupSize, LaneRows, Position};
+use ctm_isa::r700::program::Stage;
+use ctm_isa::x1k::{INPUTS, OUTPUTS};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+/// SIMD-global registers that a program can have.
+const GLOBALS: u8 = 124;
+
+/// The launch.
+pub struct R700<'a> {
+    program: Program<'a>,
+    memory: &'a mut dyn Memory,
+    /// What the reference interpreter runs groups in.
+    interpreter: Interpreter,
+    /// All there are.
+    targets: Vec<Target>,
+}
+
+/// What does not change.
+struct Program<'a> {
+    launch: &'a Launch<'a>,
+    artifact: &'a Artifact,
+    /// The programs as the reference interpreter reads them, once it has to.
+    context: OnceLock<Context<'a>>,
+}
+
+/// The wavefronts of a group in the reference interpreter.
+#[derive(Default)]
+struct Interpreter {
+    wavefronts: Vec<Wavefront>,
+    on_chip: OnChip,
+}
+
+impl<'a> Program<'a> {
+    /// Runs a group by the reference interpreter; gives its wavefronts.
+    fn interpret<'i>(
+        &self,
+        of: &Wavefronts<'_>,
+        group: u64,
+        shared: &mut Group,
+        memory: &mut dyn Memory,
+        Interpreter { wavefronts, on_chip }: &'i mut Interpreter,
+    ) -> Result<&'i [Wavefront], Fault> {
+        let launch = self.launch;
+        let lanes = launch.wavefront.lanes();
+        let context = self.context.get_or_init(|| Context {
+            launch,
+            main: launch.program.decode(),
+            fetch: launch.fetch_program.map(ctm_isa::r700::Program::decode),
+        });
+        on_chip.data_share.clear();
+        on_chip.globals.resize(lanes, vec![[0; 4]; usize::from(launch.global_gprs.min(GLOBALS))]);
+        for (register, rows) in shared.globals.iter().enumerate() {
+            for (lane, registers) in on_chip.globals.iter_mut().enumerate() {
+                registers[register] = std::array::from_fn(|element| rows[element][lane]);
+            }
+        }
+        let waves = of.waves_of(group);
+        let count = (waves.end - waves.start) as usize;
+        wavefronts.resize_with(count.max(wavefronts.len()), Wavefront::default);
+        let wavefronts = &mut wavefronts[..count];
+        let mut places = Places::new();
+        for ((n, wavefront), index) in wavefronts.iter_mut().enumerate().zip(waves) {
+            of.waves.place(index, &mut places);
+            let positions: Vec<Position> = (0..places.lanes).map(|lane| places.position(lane)).collect();
+            wavefront.start(context, &positions, index * lanes as u64, n * lanes);
+        }
+        on_chip.part = Some(of.watch.part(group));
+        while wavefronts.iter().any(Wavefront::is_running) {
+            for wavefront in wavefronts.iter_mut() {
+                wavefront.step(context, on_chip, memory)?;
+            }
+        }
+        for (register, rows) in shared.globals.iter_mut().enumerate() {
+            for (lane, registers) in on_chip.globals.iter().enumerate() {
+                rows.iter_mut().zip(registers[register]).for_each(|(row, bits)| row[lane] = bits);
+            }
+        }
+        Ok(wavefronts)
+    }
+
+    fn refused(&self, fault: MemoryFault, at: Position) -> Fault {
+        Fault { kind: FaultKind::Memory(fault), pc: self.launch.program.entry, position: Some(at) }
+    }
+
+    /// The lanes of narrower wavefronts that machine code wants, if nobody can see the difference: lanes share nothing, and nothing is counted. Where
+    /// one could come to a fault, which names an instruction and depends on how far others have come, the launch gives up.
+    fn narrower(&self, of: &Wavefronts<'_>, bindings: &[Option<Binding<'_>>], uniforms: &[u32]) -> Option<GroupSize> {
+        let Launch { counters, covered, wavefront, .. } = *self.launch;
+        // How many lanes run of covered ones is counted by words.
+        let counts = covered.is_none() || wavefront.lanes() == 64 && of.waves.steps().whole;
+        if counters || !counts || !self.artifact.is_of_quads() || bindings.iter().any(Option::is_none) {
+            return None;
+        }
+        GroupSize::new(of.narrower(bindings, uniforms)? as u16)
+    }
+}
+
+/// The table of uniform values of a launch; `None` when memory refuses a constant.
+pub fn uniforms(launch: &Launch<'_>, artifact: &Artifact, memory: &dyn Memory) -> Option<Vec<u32>> {
+    let mut table: Vec<u32> = launch.constants.file.as_flattened().to_vec();
+    for locked in &artifact.code.locked {
+        let memory = resources(memory, locked.alternate)?;
+        for index in (0..i32::from(locked.count)).map(|index| locked.first + index) {
+            match u32::try_from(index) {
+                Ok(index) => table.extend(memory.constant(locked.bank, index).ok()?),
+                Err(_) => table.extend([0; 4]),
+            }
+        }
+    }
+    computed::append(&artifact.code.computed, &mut table);
+    Some(table)
+}
+
+/// How fetches look memory up.
+pub fn bindings<'m>(launch: &Launch<'_>, artifact: &Artifact, memory: &'m dyn Memory) -> Vec<Option<Binding<'m>>> {
+    artifact.code.fetches.iter().map(|fetch| Binding::of(launch, memory, fetch)).collect()
+}
+
+impl<'a> R700<'a> {
+    /// A launch that has not begun.
+    pub fn new(launch: &'a Launch<'a>, artifact: &'a Artifact, memory: &'a mut dyn Memory) -> Self {
+        let program = Program { launch, artifact, context: OnceLock::new() };
+        Self { program, memory, interpreter: Interpreter::default(), targets: Target::all().collect() }
+    }
+
+    /// Its wavefronts.
+    pub fn wavefronts(launch: &'a Launch<'a>, artifact: &'a Artifact, given: (&'a Watch, Backend)) -> Wavefronts<'a> {
+        let lanes = (launch.domain, launch.wavefront.lanes(), launch.stage == Stage::Pixel);
+        let per_group = waves_per_group(launch);
+        let follows = artifact.uses_globals || artifact.reads_back;
+        Wavefronts {
+            covered: launch.covered,
+            counters: launch.counters,
+            threads: launch.threads,
+            per_group,
+            globals: if artifact.uses_globals { usize::from(launch.global_gprs.min(GLOBALS)) } else { 0 },
+            reads_back: artifact.reads_back,
+            follows,
+            waits: follows || artifact.sends_in_order() || per_group > 1,
+            ..Wavefronts::new(artifact, lanes, Starts::of(&artifact.start, launch), launch.budget, given)
+        }
+    }
+}
+
+/// Stores what a wavefront exports lane beside lane: as [`Exports::store`] does for each lane.
+fn keep(
+    targets: &[Target],
+    of: &Wavefronts<'_>,
+    (index, wave): (u64, &Ended),
+    rows: &mut LaneRows<Target>,
+    counters: &mut Counters,
+) {
+    let first = index as usize * of.lanes;
+    let elements = of.program.exports.iter().zip(&wave.written).zip(&wave.rows);
+    let mut elements = elements.map(|((&export, written), row)| (export, written & wave.valid, row)).peekable();
+    while let Some(&(export, ..)) = elements.peek() {
+        let target = export / 4;
+        let place = rows.targets().iter().position(|&t| t == targets[target]);
+        let mut any = 0;
+        while let Some((export, written, row)) = elements.next_if(|(export, ..)| export / 4 == target) {
+            any |= written;
+            if let Some(place) = place.filter(|_| written != 0) {
+                rows.store_all(first, (place, export % 4), row, written);
+                counters.write_bytes += 4 * u64::from(written.count_ones());
+            }
+        }
+        counters.writes += if place.is_some() { u64::from(any.count_ones()) } else { 0 };
+    }
+    rows.survive_all(first, wave.valid);
+}
+
+impl Launched for R700<'_> {
+    fn reading<T>(&self, with: impl FnOnce(Guest<'_>, &[Option<Binding<'_>>]) -> T) -> T {
+        let Program { launch, artifact, .. } = self.program;
+        with(Guest::R700(launch, &*self.memory), &bindings(launch, artifact, &*self.memory))
+    }
+
+    fn uniforms(&self) -> Option<Cow<'_, [u32]>> {
+        uniforms(self.program.launch, self.program.artifact, &*self.memory).map(Cow::Owned)
+    }
+
+    fn is_aliased(&self) -> bool {
+        self.memory.outputs_alias_inputs()
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn stream(&mut self, of: &Wavefronts<'_>) -> Option<Counters> {
+        let Program { launch, artifact, .. } = self.program;
+        let is_plain = launch.rows.is_empty() && launch.divisor.is_none() && launch.covered.is_none() && !launch.once;
+        if !is_plain || !artifact.streams.take(launch.domain, artifact.bound) || self.is_aliased() {
+            return None;
+        }
+        let uniform = artifact.uniform.get_or_init(|| Uniform::of(&artifact.code, exists, Vec::new())).as_ref()?;
+        if !artifact.streams.takes(of, uniform) {
+            return None;
+        }
+        let constants = self.uniforms()?.into_owned();
+        let textures = uniform.textures.iter().map(|&of| texture(&*self.memory, of));
+        let textures: Vec<Texture> = textures.collect::<Option<_>>()?;
+        let targets: Vec<Target> = uniform.targets.iter().map(|&target| self.targets[target]).collect();
+        let ids: Vec<u8> = uniform.textures.iter().map(|texture| texture.0).collect();
+        let Direct { textures: arrays, targets: cells, reads } = self.memory.direct(&ids, &targets)?;
+        drop(reads);
+        let mut surfaces = Surfaces { inputs: [None; INPUTS], outputs: [None; OUTPUTS] };
+        for ((place, of), texture) in surfaces.inputs.iter_mut().zip(arrays).zip(&textures) {
+            let bytes = match of.bytes {
+                Texels::Bytes(bytes) => bytes,
+                Texels::Dwords(texels) => native::dwords(texels),
+            };
+            *place = Some(native::input(&of.with(bytes), [texture.width, texture.height])?);
+        }
+        for (place, elements) in surfaces.outputs.iter_mut().zip(cells) {
+            if let Some(elements) = elements {
+                *place = Some(native::output(elements, launch.domain)?);
+            }
+        }
+        let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);
+        let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
+        let (domain, threads, watch) = (launch.domain, launch.threads, Some(of.watch));
+        let given = Given { domain, planes: &planes, constants: &constants, threads, watch };
+        let stored = streams::run(&artifact.streams, of, uniform, &given, &surfaces)?;
+        let count = |visits: &[u64], lanes, counters: &mut Counters| self.count(visits, lanes, counters);
+        let mut counters = streams::counters((&of.waves, of.lanes), of, uniform, stored, count);
+        counters.active_lanes = uniform.active * counters.processors;
+        for (inst, &times) in artifact.code.fetches.iter().zip(&uniform.fetches) {
+            let Fetch::Texture(inst) = inst else { continue };
+            let of = (inst.word0.resource_id, inst.word2.sampler_id);
+            let Some(input) = uniform.textures.iter().position(|&texture| texture == of) else { continue };
+            counters.fetches += times * counters.processors;
+            counters.fetch_bytes += times * counters.processors * u64::from(textures[input].texel_bytes);
+        }
+        Some(counters)
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn stream(&mut self, _of: &Wavefronts<'_>) -> Option<Counters> {
+        None
+    }
+
+    fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done, Fault>> {
+        let Program { launch, artifact, .. } = self.program;
+        let uniforms = uniforms(launch, artifact, &*self.memory)?;
+        let (outputs, reads) = Outputs::of(&mut *self.memory, &artifact.exports, launch)?;
+        let reads = &*reads;
+        let bindings = bindings(launch, artifact, reads);
+        let run = |of: &Wavefronts<'_>, program: &Program<'_>| {
+            let reference = |group: u64, counters: &mut Counters| {
+                let mut interpreter = Interpreter::default();
+                let mut memory = Reader { memory: reads };
+                let waves = program.interpret(of, group, &mut Group::default(), &mut memory, &mut interpreter)?;
+                for wave in waves {
+                    counters.add(wave.counters());
+                    wave.exports().for_each(|(at, exports)| {
+                        written(counters, outputs.send(at, &|target| exports.get(target)));
+                    });
+                }
+                Ok(())
+            };
+            let mut done = Done::new(artifact.code.blocks.len());
+            let guest = Guest::R700(program.launch, reads);
+            let direct = direct::Direct {
+                outputs: &outputs,
+                uniforms: &uniforms,
+                guest,
+                bindings: &bindings,
+                reference: &reference,
+            };
+            (of.direct(&direct, &mut done), done)
+        };
+        if let Some(wavefront) = self.program.narrower(of, &bindings, &uniforms) {
+            let launch = Launch { wavefront, ..*launch };
+            let gives_up = artifact.may_exceed(of.fuel);
+            // What all parts of a wavefront issue is no less than what it issues.
+            let parts = (of.lanes / wavefront.lanes()) as u64;
+            let fuel = if gives_up { of.fuel / parts } else { of.fuel };
+            let narrow = Wavefronts { gives_up, fuel, ..of.of_lanes(wavefront.lanes()) };
+            let (ran, mut done) = run(&narrow, &Program { launch: &launch, artifact, context: OnceLock::new() });
+            if !gives_up || narrow.bailed_out.load(Ordering::Relaxed) == 0 {
+                done.counters.groups = of.waves.count();
+                if let Some(covered) = launch.covered {
+                    done.counters.processors = of.waves.lanes_that_run(covered);
+                }
+                return Some(ran.map(|()| done));
+            }
+            of.watch.undone(done.counters.processors);
+        }
+        let (ran, done) = run(of, &self.program);
+        Some(ran.map(|()| done))
+    }
+
+    fn schedule(&mut self, _of: &Wavefronts<'_>, groups: Range<u64>) -> (Vec<Job>, Option<Fault>) {
+        (groups.map(|group| Job { group, lanes: u64::MAX }).collect(), None)
+    }
+
+    fn store(&mut self, &Stored { space, dword, bits, .. }: &Stored) -> Result<Written, MemoryFault> {
+        self.memory.store(space, dword, bits).map(|()| Written { elements: 1, bytes: 4 })
+    }
+
+    fn say(&mut self, at: Position, event: VertexEvent) -> Result<(), Fault> {
+        self.memory.vertex_event(at, event).map_err(|fault| self.program.refused(fault, at))
+    }
+
+    fn send(
+        &mut self,
+        of: &Wavefronts<'_>,
+        index: u64,
+        places: &Places,
+        wave: &Ended,
+        counters: &mut Counters,
+    ) -> Result<(), Fault> {
+        let order = self.program.launch.lane_order();
+        if let Some(rows) = self.memory.lane_rows().filter(|rows| rows.order() == order) {
+            keep(&self.targets, of, (index, wave), rows, counters);
+            return Ok(());
+        }
+        let mut exports = Exports::default();
+        each_lane(&of.program.exports, wave, |lane, elements| {
+            exports.clear();
+            for elements in elements.chunk_by(|a, b| a.0 / 4 == b.0 / 4) {
+                let mut values = [None; 4];
+                elements.iter().for_each(|&(element, bits)| values[element % 4] = Some(bits));
+                exports.set(self.targets[elements[0].0 / 4], values);
+            }
+            if !exports.is_empty() {
+                let at = places.position(lane);
+                let sent = self.memory.commit(at, &exports).map_err(|fault| self.program.refused(fault, at))?;
+                written(counters, sent);
+            }
+            Ok(())
+        })
+    }
+
+    fn reference(
+        &mut self,
+        of: &Wavefronts<'_>,
+        job: Job,
+        shared: &mut Group,
+        counters: &mut Counters,
+    ) -> Result<(), Fault> {
+        let Self { program, memory, interpreter, .. } = self;
+        let refused = |fault, at| program.refused(fault, at);
+        for wave in program.interpret(of, job.group, shared, &mut **memory, interpreter)? {
+            counters.add(wave.counters());
+            wave.events().try_for_each(|(at, event)| memory.vertex_event(at, event).map_err(|f| refused(f, at)))?;
+            for (at, exports) in wave.exports() {
+                written(counters, memory.commit(at, exports).map_err(|fault| refused(fault, at))?);
+            }
+            if let Some(rows) = memory.lane_rows() {
+                wave.survivors().for_each(|at| _ = rows.survive(at));
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
+        self.program.artifact.count(visits, lanes, counters);
+    }
+}
+
+/// A texture whose nearest texels are looked up by whole texels, clamped to its edges.
+#[cfg(target_arch = "x86_64")]
+fn texture(memory: &dyn Memory, (resource, sampler): (u8, u8)) -> Option<Texture> {
+    let texture = memory.texture(resource)?;
+    let sampler = memory.sampler(sampler).unwrap_or_default();
+    let nearest = sampler.mip == MipFilter::None && [sampler.magnify, sampler.minify] == [Filter::Nearest; 2];
+    // Coordinates in texels do not repeat.
+    let clamps = sampler.wrap[..2].iter().all(|&wrap| wrap != Wrap::Border);
+    let plain = texture.kind == TextureKind::TwoD && texture.levels > 0 && texture.width.min(texture.height) > 0;
+    (nearest && clamps && plain).then_some(texture)
+}
+
+/// Memory for groups that write none.
+struct Reader<'a> {
+    memory: &'a dyn Memory,
+}
+
+fn only_reads() -> MemoryFault {
+    MemoryFault { what: "memory".into(), address: None, reason: "the program was taken for one that only reads".into() }
+}
+
+impl Memory for Reader<'_> {
+    reads!();
+
+    fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault> {
+        self.memory.load(space, dword)
+    }
+
+    fn store(&mut self, _space: Space, _dword: u64, _bits: u32) -> Result<(), MemoryFault> {
+        Err(only_reads())
+    }
+
+    fn vertex_event(&mut self, _at: Position, _event: VertexEvent) -> Result<(), MemoryFault> {
+        Err(only_reads())
+    }
+
+    fn commit(&mut self, _at: Position, _exports: &Exports) -> Result<Written, MemoryFault> {
+        Err(only_reads())
+    }
+}
+
+#[cfg(test)]
+#[path = "../../../tests/unit/runtime/r700/launched.rs"]
+mod tests;

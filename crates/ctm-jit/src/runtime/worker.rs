@@ -1,0 +1,193 @@
+//! What one thread needs to run groups of wavefronts whose exports are committed later, and what it leaves.
+
+use crate::launch::lanes::BailOut;
+use crate::launch::wavefronts::bindings::Binding;
+use crate::launch::wavefronts::group::{Group, Stored};
+use crate::launch::wavefronts::wave::{Guest, LANES, Ran, Row, Shared};
+use crate::runtime::wavefronts::{Done, Runner, Wavefronts};
+use ctm_exec::r700::VertexEvent;
+use ctm_exec::watch::Part;
+
+/// A group of wavefronts that is to run.
+#[derive(Clone, Copy)]
+pub struct Job {
+    pub group: u64,
+    /// Its lanes that are to run, where it is one wavefront.
+    pub lanes: u64,
+}
+
+/// What groups read.
+pub struct Given<'a> {
+    pub guest: Guest<'a>,
+    pub uniforms: &'a [u32],
+    pub bindings: &'a [Option<Binding<'a>>],
+}
+
+/// What a wavefront left.
+pub struct Ended {
+    /// Valid lanes whose exports are sent.
+    pub valid: u64,
+    /// Lanes that wrote each element that the program may export.
+    pub written: Vec<u64>,
+    /// Rows of these.
+    pub rows: Vec<Row>,
+    /// What it said about vertices, in order: lane and event.
+    pub events: Vec<(u8, VertexEvent)>,
+}
+
+/// What one group left.
+pub enum Left {
+    /// It ran here: what memory gets, then what each wavefront left.
+    Here { stored: Vec<Stored>, waves: Vec<Ended> },
+    /// The reference interpreter has to run it, when it is its turn.
+    Later,
+}
+
+/// What one task left.
+pub struct TaskDone {
+    pub done: Done,
+    pub groups: Vec<(Job, Left)>,
+}
+
+/// One wavefront of a group under way.
+struct Member<'a> {
+    runner: Runner<'a>,
+    /// Where it has yielded: how many control-flow instructions it has issued.
+    waits_at: Option<u64>,
+}
+
+/// What one thread needs to run groups of wavefronts.
+pub struct Worker<'a> {
+    /// The wavefronts of a group.
+    members: Vec<Member<'a>>,
+    /// What they share.
+    pub group: Group,
+}
+
+impl Member<'_> {
+    /// Runs it to its end or to its next yield; `goes_on`: from the last one.
+    fn run(
+        &mut self,
+        (of, part): (&Wavefronts<'_>, &Part),
+        group: &mut Group,
+        given: &Given<'_>,
+        goes_on: bool,
+    ) -> Result<(), BailOut> {
+        let Self { runner, waits_at } = self;
+        if of.covered.is_some() && runner.places.inside == 0 {
+            *waits_at = None;
+            return Ok(());
+        }
+        let shared = runner.shared(of, given.guest, (given.uniforms, given.bindings), part);
+        let shared = Shared { reads_back: of.reads_back, ..shared };
+        std::mem::swap(group, &mut runner.wave.fetched.group);
+        let ran = runner.run(of, &shared, goes_on);
+        std::mem::swap(group, &mut runner.wave.fetched.group);
+        *waits_at = match ran? {
+            Ran::ToEnd | Ran::Underflow => None,
+            Ran::ToYield(number) => {
+                let code = &of.program.code;
+                let place = code.yields.get(usize::from(number)).ok_or(BailOut)?;
+                let passed = code.blocks.iter().zip(&runner.wave.visits);
+                let steps: u64 = passed.map(|(block, n)| u64::from(block.tally.steps()) * n).sum();
+                let own = code.blocks.get(usize::from(place.block)).ok_or(BailOut)?.tally.steps();
+                Some(steps - u64::from(own) + u64::from(place.before))
+            }
+        };
+        Ok(())
+    }
+}
+
+impl<'a> Worker<'a> {
+    /// For a launch.
+    pub fn new(of: &Wavefronts<'a>) -> Self {
+        let mut group = Group::default();
+        group.globals.resize(of.globals, [[0; LANES]; 4]);
+        Self { members: Vec::new(), group }
+    }
+
+    /// Runs groups. `None` is given where memory refuses a constant, which the reference interpreter will tell.
+    pub fn task(&mut self, of: &Wavefronts<'a>, jobs: &[Job], given: Option<&Given<'_>>) -> TaskDone {
+        let mut done = Done::new(of.program.code.blocks.len());
+        let mut groups = Vec::with_capacity(jobs.len());
+        let part = of.watch.part(jobs.first().map_or(0, |job| job.group));
+        let mut is_spent = false;
+        for &job in jobs {
+            let ran = match given {
+                Some(given) if !is_spent && !part.is_stopped() => self.here((of, &part), job, given, &mut done),
+                _ => Err(BailOut),
+            };
+            let left = match ran {
+                Ok(waves) => {
+                    let exports = &of.program.exports;
+                    let ended = |Member { runner: Runner { wave, covered, .. }, .. }: &mut Member<'_>| Ended {
+                        valid: wave.valid & *covered,
+                        written: exports.iter().map(|&export| wave.written[export]).collect(),
+                        rows: wave.exports.clone(),
+                        events: std::mem::take(&mut wave.fetched.events),
+                    };
+                    let waves = self.members[..waves].iter_mut().map(ended).collect();
+                    Left::Here { stored: std::mem::take(&mut self.group.stored), waves }
+                }
+                Err(BailOut) => {
+                    let waves = of.waves_of(job.group);
+                    let mut members = self.members.iter().take((waves.end - waves.start) as usize);
+                    // Several groups that run as one may issue more than each of them.
+                    if !is_spent && !of.joint && members.any(|member| member.runner.wave.is_spent) {
+                        is_spent = true;
+                        // The reference interpreter will find the same, and say at which instruction.
+                        part.fault_in(job.group);
+                    }
+                    Left::Later
+                }
+            };
+            groups.push((job, left));
+        }
+        TaskDone { done, groups }
+    }
+
+    /// Runs a group here. What its wavefronts leave is in `members`, and counted; gives how many they are.
+    ///
+    /// # Errors
+    /// [`BailOut`]: the reference interpreter has to.
+    pub fn here(
+        &mut self,
+        (of, part): (&Wavefronts<'a>, &Part),
+        job: Job,
+        given: &Given<'_>,
+        done: &mut Done,
+    ) -> Result<usize, BailOut> {
+        // Whoever runs the group again begins with what was there.
+        let globals = (of.globals > 0).then(|| self.group.globals.clone());
+        let ran = self.group((of, part), job, given);
+        if let (Err(BailOut), Some(globals)) = (&ran, globals) {
+            self.group.globals = globals;
+        }
+        let waves = ran?;
+        for Member { runner, .. } in &self.members[..waves] {
+            done.ended(of, (1, runner.places.inside.count_ones().into()), runner, given.guest);
+        }
+        Ok(waves)
+    }
+
+    /// Runs the wavefronts of a group. Where they may see what others do, the one that has issued the fewest control-flow instructions goes
+    /// on, of several the first: that is the reference interpreter's order, in which they take turns, one such instruction each.
+    fn group(&mut self, (of, part): (&Wavefronts<'a>, &Part), job: Job, given: &Given<'_>) -> Result<usize, BailOut> {
+        let waves = of.waves_of(job.group);
+        let count = (waves.end - waves.start) as usize;
+        let member = || Member { runner: Runner::new(of.program), waits_at: None };
+        self.members.resize_with(count.max(self.members.len()), member);
+        let members = &mut self.members[..count];
+        self.group.begin();
+        for ((n, member), index) in members.iter_mut().enumerate().zip(waves) {
+            member.runner.begin(of, index, (n, job.lanes), true);
+            member.run((of, part), &mut self.group, given, false)?;
+        }
+        while let Some(member) =
+            members.iter_mut().filter(|member| member.waits_at.is_some()).min_by_key(|member| member.waits_at)
+        {
+            member.run((of, part), &mut self.group, given, true)?;
+        }
+        Ok(count)
+    }
+}

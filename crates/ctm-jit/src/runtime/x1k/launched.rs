@@ -1,0 +1,354 @@
+//! A launch of an X1K program, and its memory.
+
+use super::artifact::Artifact;
+use super::form::Form;
+use crate::ir::masked::{Fetch, Op};
+use crate::launch::direct::Views;
+use crate::launch::lanes::{LANES, count, count_lookups};
+use crate::launch::source::Source;
+use crate::launch::wavefronts::bindings::Binding;
+use crate::launch::wavefronts::group::{Group, Stored};
+use crate::launch::wavefronts::outputs::{self, numbers};
+use crate::launch::wavefronts::places::{Places, Starts, Waves};
+use crate::launch::wavefronts::wave::{Guest, lanes_of, mask_of};
+use crate::passes::computed;
+use crate::runtime::backend::Backend;
+use crate::runtime::batches::{Launched, each_lane, written};
+use crate::runtime::direct::Direct;
+use crate::runtime::wavefronts::{Done, Wavefronts};
+use crate::runtime::worker::{Ended, Job};
+#[cfg(target_arch = "x86_64")]
+use crate::{
+    codegen::x86::stream::Surfaces,
+    runtime::{native, streams},
+    stream::affine::Given,
+};
+use ctm_exec::engine::MemoryFault;
+use ctm_exec::r700::{Cells, Target, VertexEvent, Written};
+use ctm_exec::watch::Watch;
+use ctm_exec::x1k::group::{self, Access, Context};
+use ctm_exec::x1k::lanes::LaneMask;
+use ctm_exec::x1k::plan::{Step, plan};
+use ctm_exec::x1k::{Elements, Filter, Input, Launch, Memory, Outputs, Wrap};
+use ctm_exec::{Counters, Fault, FaultKind, Position};
+use ctm_isa::x1k::{INPUTS, OUTPUTS};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// The launch.
+pub struct X1k<'a> {
+    program: Program<'a>,
+    memory: &'a mut dyn Memory,
+    /// What the reference interpreter runs groups in.
+    interpreter: Option<group::Group>,
+    /// Groups of which some processor was to run.
+    groups: u64,
+}
+
+/// What does not change.
+struct Program<'a> {
+    launch: &'a Launch<'a>,
+    artifact: &'a Artifact,
+    /// The program as the reference interpreter reads it, once it has to.
+    steps: OnceLock<Vec<Step>>,
+}
+
+/// An output that memory lends.
+fn cells(elements: Elements<&mut [u8]>) -> Elements<Cells<'_>> {
+    elements.with(()).with(Cells::Bytes(elements.bytes))
+}
+
+/// What the reference interpreter reads and writes.
+enum Reach<'r> {
+    /// Arrays that memory lends.
+    Lent(&'r Views<'r>, &'r outputs::Outputs<'r>),
+    /// Memory itself.
+    Memory(&'r mut dyn Memory),
+}
+
+impl Reach<'_> {
+    fn access(&mut self) -> Access<'_> {
+        match self {
+            Self::Lent(views, _) => Access::Shared(*views),
+            Self::Memory(memory) => Access::Exclusive(*memory),
+        }
+    }
+
+    fn send(&mut self, at: Position, sent: &Outputs) -> Result<Written, MemoryFault> {
+        match self {
+            Self::Lent(_, outputs) => Ok(outputs.send(at, &|target| match target {
+                Target::Pixel(n) => {
+                    sent.values.get(usize::from(n)).copied().zip(sent.written.get(usize::from(n)).copied())
+                }
+                _ => None,
+            })),
+            Self::Memory(memory) => memory.commit(at, sent),
+        }
+    }
+}
+
+impl<'a> Program<'a> {
+    /// The table of uniform values.
+    fn uniforms(&self) -> Cow<'a, [u32]> {
+        let constants = self.launch.constants.float.as_flattened();
+        let computed = &self.artifact.form().program.code.computed;
+        if computed.is_empty() {
+            return Cow::Borrowed(constants);
+        }
+        let mut table = constants.to_vec();
+        computed::append(computed, &mut table);
+        Cow::Owned(table)
+    }
+
+    /// Runs the groups of a wavefront by the reference interpreter.
+    fn interpret(
+        &self,
+        of: &Wavefronts<'_>,
+        job: Job,
+        group: &mut group::Group,
+        reach: &mut Reach<'_>,
+        counters: &mut Counters,
+    ) -> Result<(), Fault> {
+        let context = Context { launch: self.launch, steps: self.steps.get_or_init(|| plan(self.launch.program)) };
+        let part = of.watch.part(job.group);
+        let mut places = Places::new();
+        of.waves.place(job.group, &mut places);
+        let (runs, lanes) = (places.inside & job.lanes, self.launch.group.lanes());
+        for first in (0..places.lanes).step_by(lanes) {
+            let covered = LaneMask::of(|lane| lane < lanes && runs >> (first + lane) & 1 == 1);
+            if covered.is_empty() {
+                continue;
+            }
+            let positions: Vec<_> =
+                (first..places.lanes.min(first + lanes)).map(|lane| places.position(lane)).collect();
+            group.run(&context, &part, &positions, &[covered], &mut reach.access())?;
+            counters.add(group.counters());
+            for (at, outputs) in group.outputs() {
+                written(counters, reach.send(at, &outputs).map_err(|fault| self.refused(fault, at))?);
+            }
+        }
+        Ok(())
+    }
+
+    fn refused(&self, fault: MemoryFault, at: Position) -> Fault {
+        Fault { kind: FaultKind::Memory(fault), pc: u32::from(self.launch.program.last), position: Some(at) }
+    }
+}
+
+impl<'a> X1k<'a> {
+    /// A launch that has not begun.
+    pub fn new(launch: &'a Launch<'a>, artifact: &'a Artifact, memory: &'a mut dyn Memory) -> Self {
+        let program = Program { launch, artifact, steps: OnceLock::new() };
+        Self { program, memory, interpreter: None, groups: 0 }
+    }
+
+    /// Its wavefronts. `alone`: each group sees what those before it have sent.
+    pub fn wavefronts(
+        launch: &'a Launch<'a>,
+        artifact: &'a Artifact,
+        (watch, backend): (&'a Watch, Backend),
+        alone: bool,
+    ) -> Wavefronts<'a> {
+        let Form { program, groups } = artifact.form();
+        let (domain, group) = (launch.domain, launch.group.lanes());
+        // Groups of other sizes decide as these do, if any of them may decide together.
+        let joint = *groups > 1 && LANES.is_multiple_of(group) && !alone;
+        let lanes = if joint { LANES * groups } else { group };
+        let starts = Starts::new(&program.start, (launch.planes, launch.rows, None), domain, true);
+        Wavefronts {
+            waits: artifact.code.writes || artifact.form().outputs().any(|output| output >= Form::CONDITIONAL),
+            joint,
+            counters: launch.counters,
+            threads: launch.threads,
+            ..Wavefronts::new(program, (domain, lanes, true), starts, launch.budget, (watch, backend))
+        }
+    }
+}
+
+impl Launched for X1k<'_> {
+    fn reading<T>(&self, with: impl FnOnce(Guest<'_>, &[Option<Binding<'_>>]) -> T) -> T {
+        let memory = &*self.memory;
+        let views = Views::of(memory);
+        let fetches = &self.program.artifact.form().program.code.fetches;
+        let bindings: Vec<_> = fetches.iter().map(|fetch| views.binding(fetch)).collect();
+        with(Guest::X1k(Source { memory, views: &views }), &bindings)
+    }
+
+    fn uniforms(&self) -> Option<Cow<'_, [u32]>> {
+        Some(self.program.uniforms())
+    }
+
+    fn is_aliased(&self) -> bool {
+        self.memory.outputs_alias_inputs()
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn stream(&mut self, of: &Wavefronts<'_>) -> Option<Counters> {
+        let Program { launch, artifact, .. } = self.program;
+        let Artifact { streams: own, code, constants, .. } = artifact;
+        if code.writes || !launch.rows.is_empty() || !own.take(launch.domain, of.program.bound) {
+            return None;
+        }
+        let uniform = artifact.uniform.get_or_init(|| streams::uniform(code, constants)).as_ref()?;
+        if self.is_aliased() || !own.takes(of, uniform) {
+            return None;
+        }
+        let descriptors: [_; INPUTS] = std::array::from_fn(|index| self.memory.input(index as u8));
+        let direct = self.memory.direct()?;
+        let mut surfaces = Surfaces { inputs: [None; INPUTS], outputs: [None; OUTPUTS] };
+        for (index, elements) in
+            direct.inputs.into_iter().enumerate().filter(|(index, _)| code.inputs >> index & 1 == 1)
+        {
+            let (Input { width, height, sampler, .. }, elements) = (descriptors[index]?, elements?);
+            let nearest = sampler.filter == Filter::Nearest && sampler.wrap == [Wrap::Clamp; 2];
+            surfaces.inputs[index] = Some(native::input(&elements, [width, height]).filter(|_| nearest)?);
+        }
+        for (index, elements) in direct.outputs.into_iter().enumerate() {
+            if let Some(elements) = elements.filter(|_| code.outputs >> (4 * index) & 0xf != 0) {
+                surfaces.outputs[index] = Some(native::output(cells(elements), launch.domain)?);
+            }
+        }
+        let stored = streams::run(own, of, uniform, &Given::of(launch, Some(of.watch)), &surfaces)?;
+        let lanes = launch.group.lanes();
+        let waves = Waves::new(launch.domain, lanes, true);
+        let count = |visits: &[u64], lanes, counters: &mut Counters| self.count(visits, lanes, counters);
+        let mut counters = streams::counters((&waves, lanes), of, uniform, stored, count);
+        counters.active_lanes = uniform.instructions * counters.processors;
+        // Behind the block that only begins come those of the code.
+        for (block, visits) in code.blocks.iter().zip(&uniform.visits[1..]) {
+            for op in &block.ops {
+                let Op::Fetch(number, ..) = *op else { continue };
+                let Fetch::Input { input, .. } = code.fetches[usize::from(number)] else { continue };
+                count_lookups(&*self.memory, input, visits * counters.processors, &mut counters);
+            }
+        }
+        Some(counters)
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn stream(&mut self, _of: &Wavefronts<'_>) -> Option<Counters> {
+        None
+    }
+
+    fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done, Fault>> {
+        let Program { launch, artifact, .. } = self.program;
+        let form = artifact.form();
+        if !of.lanes.is_multiple_of(LANES) || of.waves.count() == 0 {
+            return None;
+        }
+        let descriptors = std::array::from_fn(|index| self.memory.input(index as u8));
+        let direct = self.memory.direct()?;
+        let views = Views::lent(descriptors, direct.inputs, artifact.code.inputs)?;
+        let mut lent = direct.outputs.map(|elements| elements.map(cells));
+        let exports = &form.program.exports;
+        let lent = numbers(exports).into_iter().map(|number| lent[number].take()).collect();
+        let outputs = outputs::Outputs::lent(exports, lent, &launch.domain, true)?;
+        let bindings: Vec<_> = form.program.code.fetches.iter().map(|fetch| views.binding(fetch)).collect();
+        let uniforms = &*self.program.uniforms();
+        let guest = Guest::X1k(Source { memory: &views, views: &views });
+        let run = |of: &Wavefronts<'_>| {
+            let program = &self.program;
+            let reference = |group: u64, counters: &mut Counters| {
+                let mut state = group::Group::new(launch);
+                let mut reach = Reach::Lent(&views, &outputs);
+                program.interpret(of, Job { group, lanes: u64::MAX }, &mut state, &mut reach, counters)
+            };
+            let mut done = Done::new(form.program.code.blocks.len());
+            let direct = Direct { outputs: &outputs, uniforms, guest, bindings: &bindings, reference: &reference };
+            of.direct(&direct, &mut done).map(|()| done)
+        };
+        let narrower = if of.joint { of.narrower(&bindings, uniforms) } else { None };
+        self.groups = Waves::new(launch.domain, launch.group.lanes(), true).count();
+        Some(match narrower {
+            Some(lanes) => run(&of.of_lanes(lanes)),
+            None => run(of),
+        })
+    }
+
+    fn schedule(&mut self, of: &Wavefronts<'_>, groups: Range<u64>) -> (Vec<Job>, Option<Fault>) {
+        let mut jobs = Vec::with_capacity((groups.end - groups.start) as usize);
+        let mut places = Places::new();
+        let lanes_of_group = self.program.launch.group.lanes();
+        for group in groups {
+            of.waves.place(group, &mut places);
+            let mut job = Job { group, lanes: 0 };
+            let mut refused = None;
+            for lane in lanes_of(places.inside) {
+                let at = places.position(lane);
+                match self.memory.schedule(at) {
+                    Ok(runs) => job.lanes |= u64::from(runs) << lane,
+                    Err(fault) => {
+                        let pc = u32::from(self.program.launch.program.first);
+                        refused = Some(Fault { kind: FaultKind::Memory(fault), pc, position: Some(at) });
+                        // The groups before it still run.
+                        job.lanes &= mask_of(lane / lanes_of_group * lanes_of_group);
+                        break;
+                    }
+                }
+            }
+            let runs = |first: usize| job.lanes >> first & mask_of(lanes_of_group) != 0;
+            self.groups += (0..places.lanes).step_by(lanes_of_group).filter(|&first| runs(first)).count() as u64;
+            if job.lanes != 0 {
+                jobs.push(job);
+            }
+            if refused.is_some() {
+                return (jobs, refused);
+            }
+        }
+        (jobs, None)
+    }
+
+    fn store(&mut self, &Stored { dword, bits, .. }: &Stored) -> Result<Written, MemoryFault> {
+        self.memory.write_uncached(dword as u32, (dword >> 32) as u32, bits)
+    }
+
+    fn say(&mut self, _at: Position, _event: VertexEvent) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn send(
+        &mut self,
+        of: &Wavefronts<'_>,
+        _index: u64,
+        places: &Places,
+        wave: &Ended,
+        counters: &mut Counters,
+    ) -> Result<(), Fault> {
+        each_lane(&of.program.exports, wave, |lane, elements| {
+            let mut outputs = Outputs::default();
+            for &(element, bits) in elements {
+                if element >= Form::CONDITIONAL {
+                    outputs.conditional_value = Some(bits);
+                } else {
+                    outputs.values[element / 4][element % 4] = bits;
+                    outputs.written[element / 4] |= 1 << (element % 4);
+                }
+            }
+            let at = places.position(lane);
+            let sent = self.memory.commit(at, &outputs).map_err(|fault| self.program.refused(fault, at))?;
+            written(counters, sent);
+            Ok(())
+        })
+    }
+
+    fn reference(
+        &mut self,
+        of: &Wavefronts<'_>,
+        job: Job,
+        _shared: &mut Group,
+        counters: &mut Counters,
+    ) -> Result<(), Fault> {
+        let state = self.interpreter.get_or_insert_with(|| group::Group::new(self.program.launch));
+        self.program.interpret(of, job, state, &mut Reach::Memory(&mut *self.memory), counters)
+    }
+
+    fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
+        // Block 0 only begins, and those behind the program's count nothing.
+        count(&self.program.artifact.code, &visits[1..], lanes, counters);
+    }
+
+    fn groups(&self) -> Option<u64> {
+        Some(self.groups)
+    }
+}
