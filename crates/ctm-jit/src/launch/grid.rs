@@ -172,6 +172,13 @@ pub struct Coefficients {
     pub makes: Makes,
 }
 
+impl Coefficients {
+    /// Whether no start value is a denormal, nor is what it is made of: all are multiples of a normal number.
+    pub fn are_normal(&self) -> bool {
+        unit(self.of).is_some()
+    }
+}
+
 /// What becomes of a start value that has been summed up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Makes {

@@ -61,7 +61,7 @@ impl Chosen {
     /// Chooses them. `start`: variables with start values. With `moderate`, uniform values and start values are taken for moderate
     /// ones where that helps; `ordinary` are taken for numbers other than zero. `careful`: sums are looked at whether they fall below the range of single precision.
     pub fn new(code: &Code, start: &[Var], isa: Isa, moderate: bool, ordinary: &[u16], careful: bool) -> Self {
-        let facts = Facts::of(code, start);
+        let facts = Facts::loosened(code, start);
         let sizes = if moderate && Pass::Sizes.is_on() { Sizes::of(code, start) } else { None };
         Self::choose(code, isa, (&facts, sizes.as_ref()), ordinary, &|select| {
             (select.careful, select.defers) = (careful, Pass::Deferred.is_on());

@@ -314,8 +314,12 @@ impl<'a> Emit<'a> {
         self.asm.int_load(Int::Mov, true, FUEL, RBX, head::FUEL);
         self.asm.int_load(Int::Mov, true, ACTIVE, RBX, Self::mask_at(M::ACTIVE));
         self.asm.int_load(Int::Mov, true, ACTIVE_LANES, RBX, head::ACTIVE_LANES);
+        let is_set = self.asm.label();
+        self.asm.int_store_imm(Int::Cmp, false, RBX, head::IS_SET, 0);
+        self.asm.jump_if(Cond::NotEqual, is_set);
         self.asm.mxcsr(true, RBX, head::HOST_MXCSR);
         self.asm.mxcsr(false, RBX, head::MXCSR);
+        self.asm.place(is_set);
         if !self.input.code.yields.is_empty() {
             self.asm.int_store_imm(Int::Cmp, true, RBX, head::YIELD, 0);
             self.asm.jump_if(Cond::NotEqual, self.resume);
@@ -359,7 +363,11 @@ impl<'a> Emit<'a> {
         self.asm.place(self.bail_out);
         self.asm.int_imm(RAX, 1);
         self.asm.place(leave);
+        let stays_set = self.asm.label();
+        self.asm.int_store_imm(Int::Cmp, false, RBX, head::IS_SET, 0);
+        self.asm.jump_if(Cond::NotEqual, stays_set);
         self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
+        self.asm.place(stays_set);
         self.asm.zero_upper();
         self.asm.move_stack(8);
         for register in [15, 14, 13, 12, RBP, RBX] {
@@ -398,18 +406,17 @@ impl<'a> Emit<'a> {
             End::Branch { mask, none, some } => {
                 let mut lanes = mask;
                 if let Some(iterations) = self.input.iterations[index] {
-                    let to = self.label_of(none);
-                    self.test_iterations(iterations.left, to);
-                    if iterations.lanes == M::EXISTING {
-                        // They are there as long as the wavefront runs.
-                        if !is_next(some) {
-                            self.go(some);
-                        }
-                        return;
-                    }
+                    self.test_iterations(iterations.left);
                     lanes = iterations.lanes;
+                    // Those that exist are there as long as the wavefront runs.
+                    if lanes != M::EXISTING {
+                        let to = self.label_of(none);
+                        self.asm.jump_if(Cond::Equal, to);
+                        self.test_lanes(lanes);
+                    }
+                } else {
+                    self.test_lanes(lanes);
                 }
-                self.test_lanes(lanes);
                 if is_next(none) {
                     let to = self.label_of(some);
                     self.asm.jump_if(Cond::NotEqual, to);

@@ -1,6 +1,7 @@
 //! What is known of R700's operations and of a whole program before instructions are chosen: comparisons, and which vectors may hold
 //! denormals or show the bits of a NaN.
 
+use super::select::bare;
 use crate::codegen::x86::asm::{self, V};
 use crate::ir::masked::{Block, Code, File, Op, Unit, Value, Var, indexed};
 use crate::passes::masked::VarSet;
@@ -209,7 +210,7 @@ impl Facts {
                 Op::Cube(element, ..) => (element != 3, false),
                 Op::QuadLane(a, _) => is(a),
                 Op::Unit(Unit::Reference { omod, .. }, _) => (omod != XOmod::Disabled, false),
-                Op::Unit(unit, _) => (true, unit == Unit::Clamp),
+                Op::Unit(unit, abc) => (true, is_number_of_unit(block, unit, abc, |value| is(value).1)),
                 _ => (false, false),
             };
             of.flushed.push(is_flushed);
@@ -287,12 +288,10 @@ fn one_nan(block: &Block, dirty: &VarSet) -> Vec<bool> {
 fn is_number(block: &Block, op: AluOp, [a, b, _]: [Value; 3], is: impl Fn(Value) -> bool) -> bool {
     let AluOp::Op2(op) = op else { return false };
     let finite = |value: Value| match block.ops[value.index()] {
-        Op::Bits(bits) => f32::from_bits(bits).is_finite(),
         Op::Alu(AluOp::Op2(Op2::IntToFlt | Op2::UintToFlt), ..) => true,
-        _ => false,
+        ref op => is_finite(op),
     };
-    let ordinary =
-        |value: Value| matches!(block.ops[value.index()], Op::Bits(bits) if f32::from_bits(bits).is_normal());
+    let ordinary = |value: Value| is_normal(&block.ops[value.index()]);
     match op {
         Op2::IntToFlt | Op2::UintToFlt | Op2::Sete | Op2::Setgt | Op2::Setge | Op2::Setne => true,
         Op2::Mov | Op2::Floor | Op2::Ceil | Op2::Trunc | Op2::Rndne => is(a),
@@ -303,6 +302,36 @@ fn is_number(block: &Block, op: AluOp, [a, b, _]: [Value; 3], is: impl Fn(Value)
         Op2::Mul | Op2::MulIeee => is(a) && is(b) && (ordinary(a) || ordinary(b)),
         _ => false,
     }
+}
+
+/// The same of an X1K operation.
+fn is_number_of_unit(block: &Block, unit: Unit, [a, b, c]: [Value; 3], is: impl Fn(Value) -> bool) -> bool {
+    let op = |value: Value| &block.ops[bare(block, value).index()];
+    match unit {
+        Unit::Clamp => true,
+        Unit::Scale(_) => is(a),
+        // They give the second operand where one is a NaN.
+        Unit::Min | Unit::Max => is(b),
+        // No product of zero and infinity, and no sum of infinities.
+        Unit::Mad { .. } => {
+            let by_one = [(a, b), (b, a)].into_iter().find(|&(_, one)| matches!(op(one), Op::Bits(ONE)));
+            let product_is_finite = by_one.is_some_and(|(other, _)| is_finite(op(other)));
+            [a, b, c].into_iter().all(&is)
+                && (is_normal(op(a)) || is_normal(op(b)))
+                && (is_finite(op(c)) || product_is_finite)
+        }
+        Unit::Fraction(_) | Unit::Scalar(_) | Unit::Reference { .. } => false,
+    }
+}
+
+/// Whether an operation is a number that is not infinite.
+fn is_finite(op: &Op) -> bool {
+    matches!(*op, Op::Bits(bits) if f32::from_bits(bits).is_finite())
+}
+
+/// Whether an operation is a number that is neither infinite nor too small.
+fn is_normal(op: &Op) -> bool {
+    matches!(*op, Op::Bits(bits) if f32::from_bits(bits).is_normal())
 }
 
 /// Whether the operation chooses between its second and third operand.

@@ -91,6 +91,8 @@ mod head {
     pub const STOP: i32 = 80;
     /// Our MXCSR behind what the code has done.
     pub const MXCSR_BEHIND: i32 = 88;
+    /// 1: whoever calls has set the MXCSR, and kept the host's.
+    pub const IS_SET: i32 = 92;
     /// Lanes that looked up each input.
     pub const LOOKUPS: i32 = 96;
     /// Masks and numbers.

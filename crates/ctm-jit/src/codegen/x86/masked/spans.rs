@@ -63,11 +63,13 @@ impl<'a> Block<'a> {
         let code = Code::of(isa, (lanes / LANES) as u8)?;
         let starts = given.starts.unwrap_or_default();
         let surfaces = block::COEFFICIENTS + coefficients::SIZE * starts.len() as i32;
+        let sets = given.divisor.is_none() && starts.iter().all(Coefficients::are_normal);
         let mut bytes = Frame::new(surfaces + surface::SIZE * given.surfaces.len() as i32);
         let Steps { di, dj, last, width, next_row, domain, .. } = *given.steps;
         for (at, number) in [
             (block::STARTS, starts.len() as u32),
             (block::SINGLE, given.single.into()),
+            (block::SETS, sets.into()),
             (block::WHOLE, given.steps.whole.into()),
             (block::TARGETS, given.surfaces.len() as u32),
             (block::DI, di),

@@ -5,7 +5,7 @@
 
 use super::{ACTIVE, Emit};
 use crate::codegen::x86::allocate::Ranges;
-use crate::codegen::x86::asm::{Cond, Int, Label, OR_F32, RAX, RBX, RCX, Rm};
+use crate::codegen::x86::asm::{Int, OR_F32, RAX, RBX, RCX, Rm};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Vector;
 use crate::codegen::x86::masked::Ins;
@@ -227,12 +227,11 @@ impl Emit<'_> {
         }
     }
 
-    /// Goes to `none` when no iteration is left.
-    pub(super) fn test_iterations(&mut self, left: M, none: Label) {
+    /// Looks whether an iteration is left: equal where none is.
+    pub(super) fn test_iterations(&mut self, left: M) {
         match self.mask_location(left) {
             Some(register) => self.asm.wide_test(register, register),
             None => self.asm.int_store_imm(Int::Cmp, true, RBX, Self::mask_at(left), 0),
         }
-        self.asm.jump_if(Cond::Equal, none);
     }
 }

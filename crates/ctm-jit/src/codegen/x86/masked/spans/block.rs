@@ -61,6 +61,8 @@ pub const ONE: i32 = 160;
 pub const COVERED: i32 = 168;
 /// The covered lanes of the wavefront.
 pub const SENT: i32 = 176;
+/// 1: what is made here holds no denormals, so the program's MXCSR is set once for all wavefronts.
+pub const SETS: i32 = 184;
 /// Columns of all lanes.
 pub const I: i32 = 192;
 /// Rows of all lanes.

@@ -102,13 +102,21 @@ impl Emit {
 
     /// Zero is returned when all wavefronts have ended; what the program's code gave, when it gave something else.
     fn span(&mut self) {
-        let [again, next, leave] = std::array::from_fn(|_| self.asm.label());
+        let [again, next, leave, each_sets, stayed] = std::array::from_fn(|_| self.asm.label());
         for register in [RBX, RBP, 12, 13, 14, 15] {
             self.asm.push(register);
         }
         self.asm.move_stack(-8);
         self.asm.move_wide(RBP, RDI);
         self.asm.int_load(Int::Mov, true, RBX, RBP, block::FRAME);
+        // Nothing here depends on it where there are no denormals, and changing it takes as long as a short program.
+        self.asm.int_load(Int::Mov, false, RAX, RBP, block::SETS);
+        self.asm.int_store(Int::Mov, false, RBX, head::IS_SET, RAX);
+        self.asm.test(RAX, RAX);
+        self.asm.jump_if(Cond::Equal, each_sets);
+        self.asm.mxcsr(true, RBX, head::HOST_MXCSR);
+        self.asm.mxcsr(false, RBX, head::MXCSR);
+        self.asm.place(each_sets);
         self.asm.place(again);
         self.masks(next);
         self.starts();
@@ -131,6 +139,11 @@ impl Emit {
         self.asm.jump_if(Cond::NotEqual, again);
         self.asm.int_imm(RAX, 0);
         self.asm.place(leave);
+        self.asm.int_store_imm(Int::Cmp, false, RBX, head::IS_SET, 0);
+        self.asm.jump_if(Cond::Equal, stayed);
+        self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
+        self.asm.int_store_imm(Int::Mov, false, RBX, head::IS_SET, 0);
+        self.asm.place(stayed);
         self.asm.zero_upper();
         self.asm.move_stack(8);
         for register in [15, 14, 13, 12, RBP, RBX] {
