@@ -11,9 +11,6 @@ pub const LANES: usize = 16;
 /// 32 bits for each lane.
 pub type Row = [u32; LANES];
 
-/// A set of lanes, lane 0 in bit 0.
-pub type Mask = u16;
-
 /// Turns passages of blocks into the counters of `docs/clocks.md`, for groups of `lanes` lanes: those that do not depend on what lanes do.
 pub fn count(code: &Code, visits: &[u64], lanes: u64, counters: &mut Counters) {
     let quads = lanes / 4;

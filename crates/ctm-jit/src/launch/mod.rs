@@ -2,14 +2,14 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `lanes` | what goes into a group of X1K lanes and comes out |
-//! | `grid` | where the lanes of a group lie, and what they start with |
+//! | `lanes` | groups of X1K lanes, and what they count |
+//! | `ramp` | what variables hold at the start |
 //! | `direct` | arrays that memory lends; outputs written without asking it for each |
-//! | `source` | what back ends read inputs from, and write to past the cache |
+//! | `source` | what back ends read inputs of X1K programs from |
 //! | `wavefronts/` | the same for wavefronts |
 
 pub mod direct;
-pub mod grid;
 pub mod lanes;
+pub mod ramp;
 pub mod source;
 pub mod wavefronts;

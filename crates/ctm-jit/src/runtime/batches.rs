@@ -102,7 +102,7 @@ pub fn run(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Result<Outcome,
     let batch = if alone { 1 } else { (LANES_PER_BATCH / lanes).max(1) };
     let per_task = LANES_PER_TASK.div_ceil(lanes) as usize;
     let count = of.waves.count().div_ceil(of.per_group);
-    let mut all = Done::new(of.program.code.blocks.len());
+    let mut all = Done::new(of);
     let mut worker = Worker::new(of);
     let mut uniforms = launched.uniforms().map(Cow::into_owned);
     let mut first = 0;

@@ -54,7 +54,7 @@ impl Wavefronts<'_> {
         let per_task = per_task.next_multiple_of(WIDEST / self.lanes as u64);
         let way = Way::of(self, direct);
         let task = |(runner, spans, before): &mut (Runner<'_>, Option<Spans<'_>>, Vec<u32>), task: usize| {
-            let mut done = Done::new(self.program.code.blocks.len());
+            let mut done = Done::new(self);
             let first = task as u64 * per_task;
             let part = self.watch.part(first);
             // Those behind one that faulted need not run.

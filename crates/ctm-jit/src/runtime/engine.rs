@@ -2,8 +2,8 @@
 
 use super::batches::{at_once, run};
 use super::{r700, x1k};
-use crate::launch::grid::Grid;
 use crate::launch::lanes::LANES;
+use crate::launch::wavefronts::places::Waves;
 use crate::passes::table as optional;
 use crate::runtime::backend::{Backend, BackendError};
 use crate::runtime::r700::launched::R700;
@@ -235,7 +235,8 @@ impl Engine for Jit {
         let Some(artifact) = artifact else { return Interp.run_x1k_under(control, launch, memory) };
         let watch = Watch::new(&launch.budget, control, launch.domain.processors());
         // Where some processor of a group lies outside of the domain, the program runs as it is.
-        if let Some(whole) = artifact.whole.as_deref().filter(|_| Grid::new(launch.domain, LANES).is_whole()) {
+        if let Some(whole) = artifact.whole.as_deref().filter(|_| Waves::new(launch.domain, LANES, true).is_of_quads())
+        {
             let of = X1k::wavefronts(launch, whole, (&watch, self.backend), aliased);
             let done = if of.can_stop() { at_once(&mut X1k::new(launch, whole, &mut *memory), &of) } else { None };
             if let Some(done) = done {

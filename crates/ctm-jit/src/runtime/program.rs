@@ -6,13 +6,14 @@ use crate::codegen::x86::Isa;
 #[cfg(target_arch = "x86_64")]
 use crate::codegen::x86::masked::{Chosen, Native, Needs, Variant, ordinary};
 use crate::ir::masked::{Code, Fetch, File, Op, Var, indexed};
-use crate::launch::wavefronts::wave::EXPORTS;
+use crate::launch::wavefronts::wave::{EXPORTS, Wave};
 use crate::passes;
 #[cfg(target_arch = "x86_64")]
 use crate::passes::masked::VarSet;
 #[cfg(target_arch = "x86_64")]
 use crate::passes::table::Pass;
-use std::sync::{Arc, OnceLock};
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A program of either instruction set.
 pub struct Program {
@@ -38,7 +39,13 @@ pub struct Program {
     pub bound: Option<u64>,
     /// The program of the portable machine; made when first needed.
     dense: OnceLock<Arc<Dense>>,
+    /// What wavefronts ran in, for those to come.
+    #[allow(clippy::vec_box, reason = "a wave is large, and changes hands at every launch")]
+    waves: Mutex<Vec<Box<Wave>>>,
 }
+
+/// So many are kept.
+const KEPT_WAVES: usize = 64;
 
 impl Program {
     /// Of a form that was just lowered. `whole`: all lanes that exist are valid; `given`: variables that hold something at the start.
@@ -80,7 +87,15 @@ impl Program {
             exports,
             bound,
             dense: OnceLock::new(),
+            waves: Mutex::default(),
         }
+    }
+
+    /// What a wavefront runs in.
+    pub fn wave(&self) -> KeptWave<'_> {
+        let kept = self.waves.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let new = || Box::new(Wave::new(self.start.len(), self.exports.len(), self.code.blocks.len()));
+        KeptWave { program: self, wave: Some(kept.unwrap_or_else(new)) }
     }
 
     /// The program of the portable machine.
@@ -122,5 +137,35 @@ impl Program {
     /// Whether wavefronts may issue more instructions than these.
     pub fn may_exceed(&self, fuel: u64) -> bool {
         self.bound.is_none_or(|bound| bound > fuel)
+    }
+}
+
+/// What a wavefront of a program runs in, which its program keeps for the next one.
+pub struct KeptWave<'a> {
+    program: &'a Program,
+    /// Some until it is dropped.
+    wave: Option<Box<Wave>>,
+}
+
+impl Deref for KeptWave<'_> {
+    type Target = Wave;
+
+    fn deref(&self) -> &Wave {
+        self.wave.as_deref().unwrap_or_else(|| unreachable!("it lives"))
+    }
+}
+
+impl DerefMut for KeptWave<'_> {
+    fn deref_mut(&mut self) -> &mut Wave {
+        self.wave.as_deref_mut().unwrap_or_else(|| unreachable!("it lives"))
+    }
+}
+
+impl Drop for KeptWave<'_> {
+    fn drop(&mut self) {
+        let mut waves = self.program.waves.lock().unwrap_or_else(PoisonError::into_inner);
+        if waves.len() < KEPT_WAVES {
+            waves.extend(self.wave.take());
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::codegen::x86::stream::{
 };
 use crate::ir::masked::{Op, Var};
 use crate::ir::x1k;
-use crate::launch::grid::Ramp;
+use crate::launch::ramp::Ramp;
 use crate::launch::wavefronts::places::Waves;
 use crate::lower::x1k::masks;
 use crate::passes::masked::{VarSet, optimise};

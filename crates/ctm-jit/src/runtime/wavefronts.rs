@@ -12,7 +12,7 @@ use crate::launch::wavefronts::wave::{Guest, Ran, Shared, Wave, mask_of};
 #[cfg(target_arch = "x86_64")]
 use crate::passes::table::Pass;
 use crate::runtime::backend::Backend;
-use crate::runtime::program::Program;
+use crate::runtime::program::{KeptWave, Program};
 use ctm_exec::watch::{Part, Watch};
 use ctm_exec::{Budget, Counters, Domain};
 use std::ops::Range;
@@ -62,15 +62,16 @@ pub struct Wavefronts<'a> {
     pub gives_up: bool,
 }
 
-/// What wavefronts did: counters, and passages of blocks by full ones and by the last one where it is short.
+/// What wavefronts did: counters, and passages of blocks by full ones and by the last one where it is short, if somebody looks at counters.
 pub struct Done {
     pub counters: Counters,
     pub visits: [Vec<u64>; 2],
 }
 
 impl Done {
-    /// Nothing yet, of a program with so many blocks.
-    pub fn new(blocks: usize) -> Self {
+    /// Nothing yet.
+    pub fn new(of: &Wavefronts<'_>) -> Self {
+        let blocks = if of.counters { of.program.code.blocks.len() } else { 0 };
         Self { counters: Counters::default(), visits: [vec![0; blocks], vec![0; blocks]] }
     }
 
@@ -209,7 +210,7 @@ pub struct Runner<'a> {
     /// For machine code, and which.
     #[cfg(target_arch = "x86_64")]
     frame: Option<(&'a Native, Frame)>,
-    pub wave: Wave,
+    pub wave: KeptWave<'a>,
     pub places: Places,
     /// Lanes whose exports are sent.
     pub covered: u64,
@@ -225,7 +226,7 @@ impl<'a> Runner<'a> {
             machine: None,
             #[cfg(target_arch = "x86_64")]
             frame: None,
-            wave: Wave::new(program.start.len(), program.exports.len(), program.code.blocks.len()),
+            wave: program.wave(),
             places: Places::new(),
             covered: u64::MAX,
             attempts: [0; 2],
@@ -329,7 +330,7 @@ impl<'a> Runner<'a> {
                     return Ok(ran);
                 }
                 self.note(0, true);
-                let Wave { written, tallies, visits, .. } = &mut self.wave;
+                let Wave { written, tallies, visits, .. } = &mut *self.wave;
                 written.fill(0);
                 tallies.fill(0);
                 visits.fill(0);

@@ -108,7 +108,7 @@ impl<'a> Worker<'a> {
 
     /// Runs groups. `None` is given where memory refuses a constant, which the reference interpreter will tell.
     pub fn task(&mut self, of: &Wavefronts<'a>, jobs: &[Job], given: Option<&Given<'_>>) -> TaskDone {
-        let mut done = Done::new(of.program.code.blocks.len());
+        let mut done = Done::new(of);
         let mut groups = Vec::with_capacity(jobs.len());
         let part = of.watch.part(jobs.first().map_or(0, |job| job.group));
         let mut is_spent = false;

@@ -7,7 +7,7 @@
 
 use crate::ir::map::Map;
 use crate::ir::masked::{Block, Code, Fetch as Lookup, Op, Unit, Value, Var};
-use crate::launch::grid::Ramp;
+use crate::launch::ramp::Ramp;
 use ctm_exec::Domain;
 use ctm_exec::float::flush;
 use ctm_exec::watch::Watch;

@@ -211,7 +211,7 @@ fn stay_inside(backend: Backend) {
         let (mut first, mut second) = (Worker::new(&native), Worker::new(&portable));
         for group in 0..native.waves.count().div_ceil(native.per_group) {
             let job = Job { group, lanes: u64::MAX };
-            let [mut here, mut there] = [0; 2].map(|_| Done::new(artifact.code.blocks.len()));
+            let [mut here, mut there] = [0; 2].map(|_| Done::new(&native));
             let found = first.here((&native, &watch.part(group)), job, &given, &mut here).is_ok();
             let expected = second.here((&portable, &watch.part(group)), job, &given, &mut there).is_ok();
             assert_eq!(found, expected, "{backend}, seed {seed}, group {group}");

@@ -72,8 +72,23 @@ impl Indices {
         Self(bits)
     }
 
+    const ALL: Self = Self([u64::MAX; 4]);
+
     fn has(self, index: usize) -> bool {
         self.0[index / 64 % 4] >> (index % 64) & 1 == 1
+    }
+
+    /// In order.
+    fn iter(self) -> impl Iterator<Item = usize> {
+        self.0.into_iter().zip((0..).step_by(64)).flat_map(|(mut bits, first)| {
+            std::iter::from_fn(move || {
+                let index = first + bits.trailing_zeros() as usize;
+                (bits != 0).then(|| {
+                    bits &= bits - 1;
+                    index
+                })
+            })
+        })
     }
 }
 
@@ -141,12 +156,14 @@ struct Bank<'a> {
     base: Option<GpuAddr>,
     bytes_each: u32,
     cache: Cache,
+    /// Those that are loaded.
+    listed: Indices,
     /// Used by the program and not carried by it.
-    used: Box<dyn Fn(u8) -> bool + 'a>,
+    used: &'a dyn Fn(u8) -> bool,
 }
 
 impl Bank<'_> {
-    /// Reads constants `0..count`: those that lie in memory. One that is used must.
+    /// Reads those of constants `0..count` that are loaded and lie in memory. One that is used must.
     fn read(
         &self,
         memory: &DeviceMemory,
@@ -159,7 +176,9 @@ impl Bank<'_> {
             && let Ok(bytes) = memory.slice(base, count * self.bytes_each as usize)
         {
             // The usual case: all of them lie in memory.
-            bytes.chunks_exact(self.bytes_each as usize).enumerate().for_each(|(index, bytes)| set(index, bytes));
+            let each = self.bytes_each as usize;
+            let loaded = self.listed.iter().take_while(|&index| index < count);
+            loaded.for_each(|index| set(index, &bytes[each * index..each * (index + 1)]));
             return Ok(());
         }
         for index in 0..count {
@@ -168,7 +187,8 @@ impl Bank<'_> {
             let used = (self.used)(number);
             let address = GpuAddr(base.0.wrapping_add(offset));
             match memory.slice(address, self.bytes_each as usize) {
-                Ok(bytes) => set(index, bytes),
+                Ok(bytes) if self.listed.has(index) => set(index, bytes),
+                Ok(_) => {}
                 Err(error) if used => return Err(outside(format!("{} constant {index}", self.name), error)),
                 Err(_) => {}
             }
@@ -181,32 +201,30 @@ impl Bank<'_> {
     }
 }
 
-/// Reads the constants and lays the program's literals over them.
+/// Reads the constants and lays the program's literals over them; `constants` are zeros before.
 pub(super) fn constants(
     memory: &DeviceMemory,
     mut model: Option<&mut CacheModel>,
     registers: &Registers,
     loaded: &LoadedProgram,
-) -> Result<Constants, Reason> {
-    let mut constants = Constants::default();
+    constants: &mut Constants,
+) -> Result<(), Reason> {
     let usage = &loaded.usage;
     let literals = &loaded.program.literals;
+    // Registers of constants that no note lists are not loaded.
     let float = Bank {
         name: "floating-point",
         base: registers.float_constants,
         bytes_each: 16,
         cache: Cache::Float,
-        used: Box::new(|n| {
+        listed: loaded.listed.float,
+        used: &|n| {
             usage.float_constants.contains(&n)
                 && !literals.iter().any(|l| matches!(l, Literal::Float { index, .. } if *index == n))
-        }),
+        },
     };
     let count = constants.float.len();
-    // Registers of constants that no note lists are not loaded.
     float.read(memory, model.as_deref_mut(), count, |n, bytes| {
-        if !loaded.listed.float.has(n) {
-            return;
-        }
         for (to, from) in constants.float[n].iter_mut().zip(bytes.chunks_exact(4)) {
             *to = u32::from_le_bytes([from[0], from[1], from[2], from[3]]);
         }
@@ -216,26 +234,24 @@ pub(super) fn constants(
         base: registers.int_constants,
         bytes_each: 4,
         cache: Cache::Int,
-        used: Box::new(|n| {
+        listed: loaded.listed.int,
+        used: &|n| {
             usage.int_constants.contains(&n)
                 && !literals.iter().any(|l| matches!(l, Literal::Int { index, .. } if *index == n))
-        }),
+        },
     };
     let count = constants.int.len();
-    int.read(memory, model.as_deref_mut(), count, |n, bytes| {
-        if loaded.listed.int.has(n) {
-            constants.int[n].copy_from_slice(bytes);
-        }
-    })?;
+    int.read(memory, model.as_deref_mut(), count, |n, bytes| constants.int[n].copy_from_slice(bytes))?;
     let boolean = Bank {
         name: "boolean",
         base: registers.bool_constants,
         bytes_each: 4,
         cache: Cache::Bool,
-        used: Box::new(|n| {
+        listed: Indices::ALL,
+        used: &|n| {
             usage.bool_constants.contains(&n)
                 && !literals.iter().any(|l| matches!(l, Literal::Bool { index, .. } if *index == n))
-        }),
+        },
     };
     let count = constants.bool.len();
     boolean.read(memory, model, count, |n, bytes| constants.bool[n] = bytes[0] != 0)?;
@@ -254,7 +270,7 @@ pub(super) fn constants(
             }
         }
     }
-    Ok(constants)
+    Ok(())
 }
 
 /// The literals of the program that lie over another value that the client has set, as `c1`.

@@ -211,9 +211,10 @@ pub struct Device {
     memory: DeviceMemory,
     registers: Registers,
     /// The program at the address of `set_inst_fmt`; `None` when it is to be read again.
-    program: Option<LoadedProgram>,
+    program: Option<Box<LoadedProgram>>,
     /// Programs that were set before, in case memory still holds them when they are set again.
-    kept: Vec<LoadedProgram>,
+    #[allow(clippy::vec_box, reason = "a program changes hands at every launch")]
+    kept: Vec<Box<LoadedProgram>>,
     /// The programs of an R700 device that were read.
     programs: r700::Programs,
     /// Only when caches are modelled.
@@ -318,7 +319,7 @@ impl Device {
         self.registers = Registers::default();
         self.program = None;
         self.kept.clear();
-        self.programs.forget();
+        self.programs.clear();
         if let Some(watcher) = &mut self.watcher {
             watcher.reset();
         }

@@ -14,12 +14,12 @@ use crate::commands::{
 use crate::mc::{Format, FormatWord, Surface, Tiling};
 use crate::memory::GpuAddr;
 use ctm_exec::r700::Target;
-use ctm_exec::x1k::{Launch, Sampler};
+use ctm_exec::x1k::{Constants, Launch, Sampler};
 use ctm_exec::{Counters, Domain};
 use ctm_isa::table::FieldError;
 
 /// Programs that a device keeps beside the one that is set.
-const KEPT_PROGRAMS: usize = 16;
+pub(super) const KEPT_PROGRAMS: usize = 16;
 
 impl Device {
     /// Executes the `size_dwords` dwords at `address` as a command buffer.
@@ -381,10 +381,10 @@ impl Device {
     }
 
     /// The program whose image lies at an address; one that was read before is not taken apart again.
-    fn load_program(&mut self, address: GpuAddr) -> Result<LoadedProgram, Reason> {
+    fn load_program(&mut self, address: GpuAddr) -> Result<Box<LoadedProgram>, Reason> {
         match self.kept.iter().position(|kept| kept.is_at(&self.memory, address)) {
             Some(place) => Ok(self.kept.swap_remove(place)),
-            None => LoadedProgram::load(&self.memory, address),
+            None => LoadedProgram::load(&self.memory, address).map(Box::new),
         }
     }
 
@@ -397,15 +397,16 @@ impl Device {
             self.look_at_launch(loaded, domain, command, offset);
         }
         let program = &loaded.program;
-        let constants = {
+        let mut constants = Constants::default();
+        {
             let mut model = self.model.as_ref().map(lock);
             if let Some(model) = &mut model {
                 // The loader reads the image while a program before it may still be running.
                 model.start_launch();
                 model.reads(Some(Cache::Instruction), loaded.address, loaded.bytes, || "the program".to_owned());
             }
-            loader::constants(&self.memory, model.as_deref_mut(), &self.registers, loaded)?
-        };
+            loader::constants(&self.memory, model.as_deref_mut(), &self.registers, loaded, &mut constants)?;
+        }
         let planes = loader::planes(&self.memory, &self.registers, program, self.options.params_stride)?;
         let launch = Launch {
             program,

@@ -8,6 +8,7 @@ use ctm_exec::r700::{Cells, Direct, Elements, Launch, Memory, Target, Tiles, Wri
 use ctm_exec::x1k::Form;
 use ctm_exec::{Domain, Position};
 use ctm_isa::r700::program::Stage;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How machine code stores elements.
@@ -108,6 +109,12 @@ impl Output<'_> {
     }
 }
 
+/// All targets there are, by their numbers.
+pub fn targets() -> &'static [Target] {
+    static TARGETS: OnceLock<Vec<Target>> = OnceLock::new();
+    TARGETS.get_or_init(|| Target::all().collect())
+}
+
 /// The targets of exported elements.
 pub fn numbers(exports: &[usize]) -> Vec<usize> {
     let mut numbers: Vec<usize> = exports.iter().map(|export| export / 4).collect();
@@ -127,8 +134,7 @@ impl<'a> Outputs<'a> {
         launch: &Launch<'_>,
     ) -> Option<(Self, Box<dyn Memory + 'a>)> {
         let numbers = numbers(exports);
-        let all: Vec<Target> = Target::all().collect();
-        let targets: Vec<Target> = numbers.iter().map(|&number| all[number]).collect();
+        let targets: Vec<Target> = numbers.iter().map(|&number| targets()[number]).collect();
         let Direct { targets: lent, reads, .. } = memory.direct(&[], &targets)?;
         let quads = launch.stage == Stage::Pixel;
         Some((Self::lent(exports, lent, &launch.domain, quads)?, reads))
@@ -141,10 +147,9 @@ impl<'a> Outputs<'a> {
         domain: &Domain,
         quads: bool,
     ) -> Option<Self> {
-        let all: Vec<Target> = Target::all().collect();
-        let mut outputs = Vec::new();
+        let mut outputs = Vec::with_capacity(lent.len());
         for (number, lent) in numbers(exports).into_iter().zip(lent) {
-            let target = all[number];
+            let target = targets()[number];
             let Some(lent) = lent else { continue };
             let tiles = lent.tiles;
             let cells = match lent.bytes {

@@ -2,16 +2,13 @@
 
 use super::wave::{LANES, Row, mask_of};
 use crate::ir::masked::Var;
-use crate::launch::grid::{self, Coefficients, Grid, Makes, Ramp};
 use crate::launch::lanes;
+use crate::launch::ramp::{Coefficients, Makes, Ramp};
 use ctm_exec::r700::{Divisor, Launch};
 use ctm_exec::x1k::Plane;
 use ctm_exec::{Domain, Position, StartRow};
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::program::Stage;
-
-/// Columns of four quads side by side.
-const COLUMNS: u32 = (lanes::LANES / 2) as u32;
 
 /// What is smaller is moderate.
 const MODERATE: f64 = (1u64 << 40) as f64;
@@ -21,8 +18,8 @@ pub struct Waves {
     domain: Domain,
     /// Lanes of a wavefront, but for the last one.
     lanes: u64,
-    /// Quads as groups of 16 lanes, of which a wavefront has one or more, or of as many as it has; otherwise threads follow one another row by row.
-    quads: Option<Grid>,
+    /// Columns of quads, row by row, continuous across row ends (CTM §2.1.2), aligned to even index pairs; otherwise threads follow one another row by row.
+    quads: Option<u64>,
     /// All lanes of all wavefronts.
     all: u64,
 }
@@ -85,13 +82,14 @@ impl Waves {
 
     /// Those of so many lanes that cover a domain; `quads`: lanes are quads.
     pub fn new(domain: Domain, lanes: usize, quads: bool) -> Self {
-        let of_group = lanes.min(lanes::LANES);
-        let quads = quads.then(|| Grid::new(domain, of_group));
-        let all = match &quads {
-            Some(grid) => grid.full_groups() * of_group as u64 + grid.lanes_of_last() as u64,
-            None => u64::from(domain.width()) * u64::from(domain.height()),
+        let span = |first: u32, last: u32| u64::from((last / 2).saturating_sub(first / 2)) + 1;
+        let columns = quads.then(|| span(domain.i0, domain.i1));
+        let all = match columns {
+            _ if domain.processors() == 0 => 0,
+            Some(columns) => 4 * columns * span(domain.j0, domain.j1),
+            None => domain.processors(),
         };
-        Self { domain, lanes: lanes as u64, quads, all }
+        Self { domain, lanes: lanes as u64, quads: columns, all }
     }
 
     /// Those of the same lanes, so many to each.
@@ -133,56 +131,57 @@ impl Waves {
     pub fn steps(&self) -> Steps {
         let domain = self.domain;
         let lanes = self.lanes as usize;
-        let (width, first, next_row, step) = match &self.quads {
+        let (width, first, next_row, step) = match self.quads {
             Some(_) => (2 * ((domain.i1 / 2).saturating_sub(domain.i0 / 2) + 1), domain.i0 & !1, 2, self.lanes / 2),
             None => (domain.width().max(1), domain.i0, 1, self.lanes),
         };
         let (di, rows) = ((step % u64::from(width)) as u32, (step / u64::from(width)) as u32);
-        let whole = self.quads.is_none() || self.quads.as_ref().is_some_and(Grid::is_whole);
+        let whole = self.is_of_quads();
         let (last, dj, quads) = (first + width - 1, rows * next_row, self.quads.is_some());
         Steps { di, dj, last, width, next_row, quads, whole, domain, lanes }
     }
 
+    /// All lanes that exist lie in the domain.
+    pub const fn is_of_quads(&self) -> bool {
+        let Domain { i0, j0, i1, j1 } = self.domain;
+        self.quads.is_none() || (i0 | j0) & 1 == 0 && i1 & j1 & 1 == 1
+    }
+
     /// Where the lanes of a wavefront lie.
     pub fn place(&self, index: u64, places: &mut Places) {
-        let first = index * self.lanes;
+        let (first, Domain { i0, j0, .. }) = (index * self.lanes, self.domain);
         places.lanes = self.lanes.min(self.all.saturating_sub(first)) as usize;
-        let existing = mask_of(places.lanes);
-        let pieces = places.i.as_chunks_mut::<{ lanes::LANES }>().0.iter_mut();
-        let pieces = pieces.zip(places.j.as_chunks_mut::<{ lanes::LANES }>().0);
+        places.inside = mask_of(places.lanes);
         places.strip = false;
-        if let Some(grid) = &self.quads {
-            let groups = places.lanes.div_ceil(lanes::LANES);
-            let group = first / self.lanes.min(lanes::LANES as u64);
-            places.strip =
-                places.lanes as u64 == self.lanes && grid.side_by_side(group, group + groups as u64) == groups as u64;
-            if places.strip {
-                let of = grid.places(group);
-                for (n, (i, j)) in pieces.take(groups).enumerate() {
-                    (*i, *j) = (of.i.map(|i| i + COLUMNS * n as u32), of.j);
+        let Some(columns) = self.quads else {
+            let width = u64::from(self.domain.width()).max(1);
+            let (mut column, mut row) = ((first % width) as u32, (first / width) as u32);
+            for (i, j) in places.i.iter_mut().zip(&mut places.j) {
+                (*i, *j) = (i0 + column, j0 + row);
+                column += 1;
+                if u64::from(column) == width {
+                    (column, row) = (0, row + 1);
                 }
-                places.inside = existing;
-                return;
             }
-            places.inside = 0;
-            for (n, (i, j)) in pieces.take(groups).enumerate() {
-                let of = grid.places(group + n as u64);
-                (*i, *j) = (of.i, of.j);
-                places.inside |= u64::from(grid.inside(&of)) << (lanes::LANES * n);
-            }
-            places.inside &= existing;
             return;
-        }
-        places.inside = existing;
-        let width = u64::from(self.domain.width()).max(1);
-        let (mut column, mut row) = ((first % width) as u32, (first / width) as u32);
-        for (i, j) in places.i.iter_mut().zip(&mut places.j) {
-            (*i, *j) = (self.domain.i0 + column, self.domain.j0 + row);
+        };
+        let (i0, j0) = (i0 & !1, j0 & !1);
+        let (mut column, mut row) = ((first / 4 % columns) as u32, (first / 4 / columns) as u32);
+        let is_in_row = u64::from(column) + self.lanes / 4 <= columns;
+        let (quads_of_i, quads_of_j) = (places.i.as_chunks_mut::<4>().0, places.j.as_chunks_mut::<4>().0);
+        for (of_i, of_j) in quads_of_i.iter_mut().zip(quads_of_j).take(places.lanes / 4) {
+            let (i, j) = (i0 + 2 * column, j0 + 2 * row);
+            (*of_i, *of_j) = ([i, i + 1, i, i + 1], [j, j, j + 1, j + 1]);
             column += 1;
-            if u64::from(column) == width {
+            if u64::from(column) == columns {
                 (column, row) = (0, row + 1);
             }
         }
+        if !self.is_of_quads() {
+            let lanes = (0..places.lanes).filter(|&lane| self.domain.contains(places.position(lane)));
+            places.inside = lanes.fold(0, |inside, lane| inside | 1 << lane);
+        }
+        places.strip = is_in_row && places.lanes as u64 == self.lanes && places.inside == mask_of(places.lanes);
     }
 }
 
@@ -210,7 +209,6 @@ impl Source<'_> {
 pub struct Starts<'a> {
     sources: Vec<Source<'a>>,
     divisor: Option<Divisor<'a>>,
-    quads: bool,
     moderate: bool,
 }
 
@@ -219,7 +217,7 @@ impl<'a> Starts<'a> {
     pub fn of(variables: &[Var], launch: &Launch<'a>) -> Self {
         let gprs = usize::from(launch.program.gprs).clamp(1, GPRS);
         let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
-        Self::new(variables, (&planes, launch.rows, launch.divisor), launch.domain, launch.stage == Stage::Pixel)
+        Self::new(variables, (&planes, launch.rows, launch.divisor), launch.domain)
     }
 
     /// Of variables that planes or rows cover; some of the former may be divided.
@@ -227,7 +225,6 @@ impl<'a> Starts<'a> {
         variables: &[Var],
         (planes, rows, divisor): (&[Plane], &[StartRow<'a>], Option<Divisor<'a>>),
         Domain { i1, j1, .. }: Domain,
-        quads: bool,
     ) -> Self {
         let source = |var: &Var| {
             // The last one wins.
@@ -243,7 +240,7 @@ impl<'a> Starts<'a> {
         let sources: Vec<Source<'a>> = variables.iter().filter_map(source).collect();
         let is_moderate = |ramp: &Ramp| ramp.most(i1, j1).is_some_and(|most| most < MODERATE);
         let moderate = sources.iter().all(|source| source.ramp().is_some_and(is_moderate));
-        Self { sources, divisor, quads, moderate }
+        Self { sources, divisor, moderate }
     }
 
     /// Whether all of them are numbers smaller than 2^40.
@@ -276,7 +273,6 @@ impl<'a> Starts<'a> {
 
     /// Fills a row for each variable, of a wavefront whose first lane has this number.
     pub fn fill(&self, places: &Places, first: u64, rows: &mut [Row]) {
-        let groups = places.lanes.div_ceil(lanes::LANES);
         let given = self.sources.iter().zip(rows.iter_mut());
         for (bits, row) in
             given.filter_map(|(source, row)| if let Source::Row(bits) = source { Some((bits, row)) } else { None })
@@ -287,29 +283,14 @@ impl<'a> Starts<'a> {
             there.copy_from_slice(bits);
             beyond.fill(0);
         }
-        let pairs = places.i.as_chunks().0.iter().zip(places.j.as_chunks().0);
-        if let Some(divisor) = &self.divisor {
-            for (source, row) in self.sources.iter().zip(rows.iter_mut()) {
-                let Source::Quotient(ramp) = source else { continue };
-                let pieces = row.as_chunks_mut::<{ lanes::LANES }>().0.iter_mut().zip(pairs.clone());
-                pieces
-                    .take(groups)
-                    .for_each(|(piece, (&i, &j))| *piece = ramp.divided(&grid::Places { i, j }, divisor));
-            }
-        }
-        let ramps = self.sources.iter().zip(rows).filter_map(|(source, row)| Some((source.ramp()?, row)));
-        if places.strip {
-            for (ramp, row) in ramps {
-                let pieces = row.as_chunks_mut::<{ lanes::LANES }>().0.iter_mut().take(groups);
-                pieces.zip(0..).for_each(|(piece, n)| *piece = ramp.quads(places.i[0] + COLUMNS * n, places.j[0]));
-            }
-            return;
-        }
-        for (ramp, row) in ramps {
-            let pieces = row.as_chunks_mut::<{ lanes::LANES }>().0.iter_mut().zip(pairs.clone());
-            for (piece, (&i, &j)) in pieces.take(groups) {
-                let of = grid::Places { i, j };
-                *piece = if self.quads { ramp.row(&of) } else { ramp.anywhere(&of) };
+        for (source, row) in self.sources.iter().zip(rows) {
+            let pieces = row.as_chunks_mut().0.iter_mut().take(places.lanes.div_ceil(lanes::LANES));
+            for ((piece, i), j) in pieces.zip(places.i.as_chunks().0).zip(places.j.as_chunks().0) {
+                match (source, &self.divisor) {
+                    (Source::Ramp(ramp), _) => *piece = ramp.row([i, j]),
+                    (Source::Quotient(ramp), Some(divisor)) => *piece = ramp.divided([i, j], divisor),
+                    (Source::Quotient(_), None) | (Source::Row(_), _) => {}
+                }
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::{Direct, Task};
 use crate::codegen::x86::Isa;
 use crate::codegen::x86::masked::spans::{Block, Given};
-use crate::launch::grid::Coefficients;
+use crate::launch::ramp::Coefficients;
 use crate::launch::wavefronts::outputs::Surface;
 use crate::launch::wavefronts::places::Steps;
 use crate::passes::table::Pass;

@@ -43,7 +43,7 @@ pub struct Key {
 
 /// Whether all lanes that exist lie in the domain.
 fn is_whole(launch: &Launch<'_>) -> bool {
-    Waves::of(launch).steps().whole
+    Waves::of(launch).is_of_quads()
 }
 
 impl Key {

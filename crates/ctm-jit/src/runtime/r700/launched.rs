@@ -3,7 +3,7 @@
 use super::artifact::Artifact;
 use crate::launch::wavefronts::bindings::{Binding, resources};
 use crate::launch::wavefronts::group::{Group, Stored};
-use crate::launch::wavefronts::outputs::Outputs;
+use crate::launch::wavefronts::outputs::{Outputs, targets};
 use crate::launch::wavefronts::places::{Places, Starts};
 use crate::launch::wavefronts::reads::reads;
 use crate::launch::wavefronts::wave::Guest;
@@ -46,9 +46,7 @@ pub struct R700<'a> {
     program: Program<'a>,
     memory: &'a mut dyn Memory,
     /// What the reference interpreter runs groups in.
-    interpreter: Interpreter,
-    /// All there are.
-    targets: Vec<Target>,
+    interpreter: Option<Interpreter>,
 }
 
 /// What does not change.
@@ -132,8 +130,12 @@ impl<'a> Program<'a> {
 }
 
 /// The table of uniform values of a launch; `None` when memory refuses a constant.
-pub fn uniforms(launch: &Launch<'_>, artifact: &Artifact, memory: &dyn Memory) -> Option<Vec<u32>> {
-    let mut table: Vec<u32> = launch.constants.file.as_flattened().to_vec();
+pub fn uniforms<'l>(launch: &Launch<'l>, artifact: &Artifact, memory: &dyn Memory) -> Option<Cow<'l, [u32]>> {
+    let file = launch.constants.file.as_flattened();
+    if artifact.code.locked.is_empty() && artifact.code.computed.is_empty() {
+        return Some(Cow::Borrowed(file));
+    }
+    let mut table = file.to_vec();
     for locked in &artifact.code.locked {
         let memory = resources(memory, locked.alternate)?;
         for index in (0..i32::from(locked.count)).map(|index| locked.first + index) {
@@ -144,7 +146,7 @@ pub fn uniforms(launch: &Launch<'_>, artifact: &Artifact, memory: &dyn Memory) -
         }
     }
     computed::append(&artifact.code.computed, &mut table);
-    Some(table)
+    Some(Cow::Owned(table))
 }
 
 /// How fetches look memory up.
@@ -156,7 +158,7 @@ impl<'a> R700<'a> {
     /// A launch that has not begun.
     pub fn new(launch: &'a Launch<'a>, artifact: &'a Artifact, memory: &'a mut dyn Memory) -> Self {
         let program = Program { launch, artifact, context: OnceLock::new() };
-        Self { program, memory, interpreter: Interpreter::default(), targets: Target::all().collect() }
+        Self { program, memory, interpreter: None }
     }
 
     /// Its wavefronts.
@@ -179,19 +181,13 @@ impl<'a> R700<'a> {
 }
 
 /// Stores what a wavefront exports lane beside lane: as [`Exports::store`] does for each lane.
-fn keep(
-    targets: &[Target],
-    of: &Wavefronts<'_>,
-    (index, wave): (u64, &Ended),
-    rows: &mut LaneRows<Target>,
-    counters: &mut Counters,
-) {
+fn keep(of: &Wavefronts<'_>, (index, wave): (u64, &Ended), rows: &mut LaneRows<Target>, counters: &mut Counters) {
     let first = index as usize * of.lanes;
     let elements = of.program.exports.iter().zip(&wave.written).zip(&wave.rows);
     let mut elements = elements.map(|((&export, written), row)| (export, written & wave.valid, row)).peekable();
     while let Some(&(export, ..)) = elements.peek() {
         let target = export / 4;
-        let place = rows.targets().iter().position(|&t| t == targets[target]);
+        let place = rows.targets().iter().position(|&t| t == targets()[target]);
         let mut any = 0;
         while let Some((export, written, row)) = elements.next_if(|(export, ..)| export / 4 == target) {
             any |= written;
@@ -212,7 +208,7 @@ impl Launched for R700<'_> {
     }
 
     fn uniforms(&self) -> Option<Cow<'_, [u32]>> {
-        uniforms(self.program.launch, self.program.artifact, &*self.memory).map(Cow::Owned)
+        uniforms(self.program.launch, self.program.artifact, &*self.memory)
     }
 
     fn is_aliased(&self) -> bool {
@@ -233,7 +229,7 @@ impl Launched for R700<'_> {
         let constants = self.uniforms()?.into_owned();
         let textures = uniform.textures.iter().map(|&of| texture(&*self.memory, of));
         let textures: Vec<Texture> = textures.collect::<Option<_>>()?;
-        let targets: Vec<Target> = uniform.targets.iter().map(|&target| self.targets[target]).collect();
+        let targets: Vec<Target> = uniform.targets.iter().map(|&target| targets()[target]).collect();
         let ids: Vec<u8> = uniform.textures.iter().map(|texture| texture.0).collect();
         let Direct { textures: arrays, targets: cells, reads } = self.memory.direct(&ids, &targets)?;
         drop(reads);
@@ -292,7 +288,7 @@ impl Launched for R700<'_> {
                 }
                 Ok(())
             };
-            let mut done = Done::new(artifact.code.blocks.len());
+            let mut done = Done::new(of);
             let guest = Guest::R700(program.launch, reads);
             let direct = direct::Direct {
                 outputs: &outputs,
@@ -346,7 +342,7 @@ impl Launched for R700<'_> {
     ) -> Result<(), Fault> {
         let order = self.program.launch.lane_order();
         if let Some(rows) = self.memory.lane_rows().filter(|rows| rows.order() == order) {
-            keep(&self.targets, of, (index, wave), rows, counters);
+            keep(of, (index, wave), rows, counters);
             return Ok(());
         }
         let mut exports = Exports::default();
@@ -355,7 +351,7 @@ impl Launched for R700<'_> {
             for elements in elements.chunk_by(|a, b| a.0 / 4 == b.0 / 4) {
                 let mut values = [None; 4];
                 elements.iter().for_each(|&(element, bits)| values[element % 4] = Some(bits));
-                exports.set(self.targets[elements[0].0 / 4], values);
+                exports.set(targets()[elements[0].0 / 4], values);
             }
             if !exports.is_empty() {
                 let at = places.position(lane);
@@ -375,7 +371,7 @@ impl Launched for R700<'_> {
     ) -> Result<(), Fault> {
         let Self { program, memory, interpreter, .. } = self;
         let refused = |fault, at| program.refused(fault, at);
-        for wave in program.interpret(of, job.group, shared, &mut **memory, interpreter)? {
+        for wave in program.interpret(of, job.group, shared, &mut **memory, interpreter.get_or_insert_default())? {
             counters.add(wave.counters());
             wave.events().try_for_each(|(at, event)| memory.vertex_event(at, event).map_err(|f| refused(f, at)))?;
             for (at, exports) in wave.exports() {

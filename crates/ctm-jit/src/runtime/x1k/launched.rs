@@ -155,7 +155,7 @@ impl<'a> X1k<'a> {
         // Groups of other sizes decide as these do, if any of them may decide together.
         let joint = *groups > 1 && LANES.is_multiple_of(group) && !alone;
         let lanes = if joint { LANES * groups } else { group };
-        let starts = Starts::new(&program.start, (launch.planes, launch.rows, None), domain, true);
+        let starts = Starts::new(&program.start, (launch.planes, launch.rows, None), domain);
         Wavefronts {
             waits: artifact.code.writes || artifact.form().outputs().any(|output| output >= Form::CONDITIONAL),
             joint,
@@ -254,7 +254,7 @@ impl Launched for X1k<'_> {
                 let mut reach = Reach::Lent(&views, &outputs);
                 program.interpret(of, Job { group, lanes: u64::MAX }, &mut state, &mut reach, counters)
             };
-            let mut done = Done::new(form.program.code.blocks.len());
+            let mut done = Done::new(of);
             let direct = Direct { outputs: &outputs, uniforms, guest, bindings: &bindings, reference: &reference };
             of.direct(&direct, &mut done).map(|()| done)
         };
@@ -345,7 +345,7 @@ impl Launched for X1k<'_> {
 
     fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
         // Block 0 only begins, and those behind the program's count nothing.
-        count(&self.program.artifact.code, &visits[1..], lanes, counters);
+        count(&self.program.artifact.code, visits.get(1..).unwrap_or_default(), lanes, counters);
     }
 
     fn groups(&self) -> Option<u64> {

@@ -29,6 +29,10 @@ pub struct LoadedProgram {
     pub names_alternates: bool,
     /// What it can touch.
     pub touched: Touched,
+    /// What `set_program` said; `None`: nothing, it is an ELF image.
+    place: Option<ProgramPlace>,
+    /// What it was read from.
+    source: Vec<u8>,
 }
 
 pub fn outside(what: impl Into<String>, error: MemoryError) -> Reason {
@@ -36,8 +40,15 @@ pub fn outside(what: impl Into<String>, error: MemoryError) -> Reason {
 }
 
 impl LoadedProgram {
-    fn new(base: GpuAddr, bytes: u64, program: Program) -> Self {
-        Self { base, bytes, names_alternates: names_alternates(&program), touched: Touched::of(&program), program }
+    fn new((base, bytes): (GpuAddr, u64), place: Option<ProgramPlace>, source: &[u8], program: Program) -> Self {
+        let (names_alternates, touched) = (names_alternates(&program), Touched::of(&program));
+        Self { base, bytes, names_alternates, touched, program, place, source: source.to_vec() }
+    }
+
+    /// Whether reading it again, as this place says or as an ELF image at `base`, would give the same.
+    pub fn is_at(&self, memory: &DeviceMemory, base: GpuAddr, place: Option<ProgramPlace>) -> bool {
+        let is_there = || memory.slice(base, self.source.len()).is_ok_and(|bytes| bytes == self.source);
+        self.base == base && self.place == place && is_there()
     }
 
     /// Reads the program that `set_program` named.
@@ -59,7 +70,7 @@ impl LoadedProgram {
             }
             ProgramForm::Image => of_image(bytes, place.base, place.entry)?,
         };
-        Ok(Self::new(place.base, place.bytes.into(), program))
+        Ok(Self::new((place.base, place.bytes.into()), Some(*place), bytes, program))
     }
 
     /// Reads the ELF image that `set_inst_fmt` named. It is copied as far as it says that it reaches.
@@ -73,7 +84,8 @@ impl LoadedProgram {
             match ctm_image::ctm_elf::extent(bytes) {
                 Ok(extent) => {
                     let end = usize::try_from(extent).unwrap_or(size).min(size);
-                    return Ok(Self::new(base, extent, of_image(&bytes[..end], base, 0)?));
+                    let program = of_image(&bytes[..end], base, 0)?;
+                    return Ok(Self::new((base, extent), None, &bytes[..end], program));
                 }
                 Err(ImageError::Truncated { .. }) if size < available => size = (2 * size).min(available),
                 Err(error) => return Err(image(error)),

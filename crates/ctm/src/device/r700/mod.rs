@@ -20,7 +20,7 @@ pub use strips::{Strip, strips, vertex_events};
 
 use super::cache::Cache;
 use super::launch::lock;
-use super::pe::field;
+use super::pe::{KEPT_PROGRAMS, field};
 use super::report::CommandErrorReason as Reason;
 use super::{Device, Registers};
 use crate::commands::{
@@ -30,7 +30,7 @@ use crate::commands::{
     SemanticsWord, StageWord, TextureDepthWord, TexturePitchWord, TextureSamplerWord, TextureSizeWord, TextureWord,
 };
 use crate::mc::{Format, Surface, TextureShape, TextureSurface};
-use crate::memory::GpuAddr;
+use crate::memory::{DeviceMemory, GpuAddr};
 use ctm_exec::GroupSize;
 use ctm_exec::r700::exports::{PARAMETERS, PIXELS, POSITIONS};
 use ctm_exec::r700::resources::{Compare, MipFilter};
@@ -368,32 +368,64 @@ impl R700Registers {
 pub(super) struct Programs {
     main: Option<Arc<LoadedProgram>>,
     fetch: Option<Arc<LoadedProgram>>,
+    /// Those that were read before.
+    kept: Vec<Arc<LoadedProgram>>,
 }
 
 impl Programs {
     /// The instruction cache is invalid, or the place of a program changed.
     pub fn forget(&mut self) {
+        for program in [self.main.take(), self.fetch.take()].into_iter().flatten() {
+            if self.kept.len() >= KEPT_PROGRAMS {
+                self.kept.remove(0);
+            }
+            self.kept.push(program);
+        }
+    }
+
+    /// Nothing that was read stays.
+    pub fn clear(&mut self) {
         *self = Self::default();
+    }
+
+    /// One that was read before from this place, if memory still holds it: it is not taken apart again.
+    fn known(
+        &mut self,
+        memory: &DeviceMemory,
+        base: GpuAddr,
+        place: Option<ProgramPlace>,
+    ) -> Option<Arc<LoadedProgram>> {
+        let found = self.kept.iter().position(|kept| kept.is_at(memory, base, place))?;
+        Some(self.kept.swap_remove(found))
     }
 }
 
 impl Device {
     /// Reads the programs that were not read yet.
     fn r700_programs(&mut self) -> Result<(Arc<LoadedProgram>, Option<Arc<LoadedProgram>>), Reason> {
-        let registers = &self.registers;
-        let main = match (&self.programs.main, registers.r700.program, registers.instructions) {
-            (Some(loaded), _, _) => Arc::clone(loaded),
-            (None, Some(place), _) => Arc::new(LoadedProgram::load(&self.memory, &place, "the program")?),
-            (None, None, Some(at)) => Arc::new(LoadedProgram::load_elf(&self.memory, at)?),
-            (None, None, None) => return Err(Reason::NoProgram),
-        };
-        let fetch = match (&self.programs.fetch, registers.r700.fetch_program) {
-            (Some(loaded), _) => Some(Arc::clone(loaded)),
-            (None, Some(place)) => Some(Arc::new(LoadedProgram::load(&self.memory, &place, "the fetch program")?)),
-            (None, None) => None,
-        };
-        self.programs = Programs { main: Some(Arc::clone(&main)), fetch: fetch.clone() };
-        Ok((main, fetch))
+        let (registers, memory, programs) = (&self.registers, &self.memory, &mut self.programs);
+        if programs.main.is_none() {
+            let main = match (registers.r700.program, registers.instructions) {
+                (Some(place), _) => match programs.known(memory, place.base, Some(place)) {
+                    Some(known) => known,
+                    None => Arc::new(LoadedProgram::load(memory, &place, "the program")?),
+                },
+                (None, Some(at)) => match programs.known(memory, at, None) {
+                    Some(known) => known,
+                    None => Arc::new(LoadedProgram::load_elf(memory, at)?),
+                },
+                (None, None) => return Err(Reason::NoProgram),
+            };
+            programs.main = Some(main);
+        }
+        if let (None, Some(place)) = (&programs.fetch, registers.r700.fetch_program) {
+            programs.fetch = Some(match programs.known(memory, place.base, Some(place)) {
+                Some(known) => known,
+                None => Arc::new(LoadedProgram::load(memory, &place, "the fetch program")?),
+            });
+        }
+        let main = programs.main.clone().ok_or(Reason::NoProgram)?;
+        Ok((main, programs.fetch.clone()))
     }
 
     /// `start_program` on an R700 device.
@@ -458,9 +490,8 @@ impl Device {
             Ok(ctm_exec::Outcome::default())
         } else {
             let order = self.options.uint8_order;
-            let touched = fetch.as_ref().map_or_else(|| main.touched.clone(), |f| main.touched.clone().and(&f.touched));
-            let threads = u64::from(domain.width()) * u64::from(domain.height());
-            let touched = (stage, &touched, threads);
+            let both = fetch.as_ref().map(|fetch| main.touched.clone().and(&fetch.touched));
+            let touched = (stage, both.as_ref().unwrap_or(&main.touched), domain.processors());
             let mut memory =
                 LaunchMemory::new(&mut self.memory, self.model.as_ref(), order, &self.registers, touched, alternate)?;
             self.engine.run_r700_under(&self.control, &launch, &mut memory)

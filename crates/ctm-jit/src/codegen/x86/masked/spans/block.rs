@@ -90,7 +90,7 @@ pub mod coefficients {
     pub const DI_SINGLE: i32 = 28;
     /// See above.
     pub const DJ_SINGLE: i32 = 32;
-    /// What is made of the sum: [`crate::launch::grid::Makes`].
+    /// What is made of the sum: [`crate::launch::ramp::Makes`].
     pub const MAKES: i32 = 36;
     /// Its size.
     pub const SIZE: i32 = 64;

@@ -22,7 +22,7 @@ use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::masked::wide::SHL;
 use crate::codegen::x86::masked::{ROW, gradient, head};
 use crate::ir::masked::M;
-use crate::launch::grid::Makes;
+use crate::launch::ramp::Makes;
 use crate::launch::wavefronts::outputs::Kind;
 use crate::launch::wavefronts::wave::GRADIENTS;
 use memmap2::Mmap;
