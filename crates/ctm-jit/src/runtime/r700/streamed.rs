@@ -1,6 +1,7 @@
 //! R700 launches that are streams.
 
 use super::engine::Run;
+use crate::codegen::x86::Isa;
 use crate::codegen::x86::masked::exists;
 use crate::codegen::x86::stream::{InputView, OutputView, Surfaces};
 use crate::launch::direct::cells;
@@ -10,9 +11,7 @@ use crate::stream::affine::Given;
 use crate::stream::uniform::Uniform;
 use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::{Cells, Direct, Memory, Target, Texels, Texture};
-use ctm_exec::x1k::Form;
 use ctm_exec::{Counters, Position};
-use ctm_isa::x1k::{INPUTS, OUTPUTS};
 
 impl Run<'_> {
     /// Runs the launch as a stream; `None`, and nothing has happened, when it is none.
@@ -43,7 +42,7 @@ impl Run<'_> {
         let targets: Vec<Target> = uniform.targets.iter().map(|&target| all[target]).collect();
         let ids: Vec<u8> = uniform.textures.iter().map(|texture| texture.0).collect();
         let last = Position { i: domain.i1, j: domain.j1 };
-        let surfaces = surfaces(memory.direct(&ids, &targets)?, &textures, last)?;
+        let surfaces = surfaces(isa, memory.direct(&ids, &targets)?, &textures, last)?;
         let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);
         let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
         let (threads, watch) = (launch.threads, Some(self.watch));
@@ -83,38 +82,23 @@ fn texture(memory: &dyn Memory, (resource, sampler): (u8, u8)) -> Option<Texture
 }
 
 /// The arrays as streams take them; `None` when one of them is something else, or a target does not let all its channels pass.
-fn surfaces<'a>(direct: Direct<'a>, textures: &[Texture], last: Position) -> Option<Surfaces<'a>> {
-    let mut surfaces = Surfaces { inputs: [None; INPUTS], outputs: [None; OUTPUTS] };
+fn surfaces<'a>(isa: Isa, direct: Direct<'a>, textures: &[Texture], last: Position) -> Option<Surfaces<'a>> {
+    let mut surfaces = Surfaces::default();
     for ((place, of), texture) in surfaces.inputs.iter_mut().zip(direct.textures).zip(textures) {
         let bytes = match of.bytes {
             Texels::Bytes(bytes) => bytes,
             Texels::Dwords(texels) => dwords(texels),
         };
-        if texture.width > of.width
-            || texture.height > of.height
-            || !matches!(of.channels, 1 | 2 | 4)
-            || of.tiles.is_some()
-        {
-            return None;
-        }
-        let (width, height) = (texture.width, texture.height);
-        *place = Some(InputView { bytes, pitch: of.pitch, width, height, channels: of.channels });
+        *place = Some(InputView::of(isa, &of.with(bytes), [texture.width, texture.height])?);
     }
     for (place, of) in surfaces.outputs.iter_mut().zip(direct.targets) {
         let Some(of) = of else { continue };
-        if of.tiles.is_some() || of.form != Form::Floats {
-            return None;
-        }
-        let all = (1u32 << of.channels) - 1;
-        let fits = last.i < of.width && last.j < of.height && matches!(of.channels, 1 | 2 | 4);
-        if !fits || u32::from(of.mask) & all != all {
-            return None;
-        }
+        let shape = of.with(());
         let cells = match of.bytes {
             Cells::Bytes(bytes) => cells(bytes)?,
             Cells::Dwords(elements) => cells(elements)?,
         };
-        *place = Some(OutputView { cells, pitch: of.pitch, channels: of.channels });
+        *place = Some(OutputView::of(isa, &shape.with(cells), last)?);
     }
     Some(surfaces)
 }
