@@ -596,6 +596,42 @@ fn lookups_past_the_cache_read_the_same_memory() {
     assert_eq!(rig.floats(&input, 16, 8), rig.floats(&out, 16, 8));
 }
 
+/// Copies between all formats and tilings, of special numbers, at places that fit no tile: what the engines leave in memory.
+#[test]
+fn engines_store_the_same_in_every_format_and_tiling() {
+    const SPECIAL: [f32; 8] = [f32::NAN, -1.0, 1.0, 2.0, f32::INFINITY, 1e-40, 0.5, -0.0];
+    let domains = [(0, 0, 63, 31), (3, 5, 66, 37), (1, 2, 45, 40)];
+    for &from in Format::ALL {
+        for &to in Format::ALL {
+            for (tilings, (i0, j0, i1, j1)) in [Tiling::Linear, Tiling::Tiled]
+                .into_iter()
+                .flat_map(|a| [a, Tiling::Tiled].map(|b| [a, b]))
+                .zip(domains.into_iter().cycle())
+            {
+                let run = |mut rig: Rig| {
+                    let (input, out) = (rig.surface(66, 40, from, tilings[0]), rig.surface(68, 43, to, tilings[1]));
+                    rig.fill(&input, 66, 40, |x, y| {
+                        let n = x * 7 + y * 131;
+                        let plain = n as f32 / 4000.0;
+                        [if n % 5 == 0 { SPECIAL[n as usize / 5 % 8] } else { plain }, plain * plain, 1.0 - plain, 0.4]
+                    });
+                    rig.fill(&out, 68, 43, |x, y| [x as f32 / 68.0, y as f32 / 43.0, 0.25, 1.0]);
+                    let program = rig.program(&copy_program(5, 2));
+                    let buffer = CommandBuffer::new().set_inst_fmt(program).set_inp_fmt(5, &input).set_out_fmt(2, &out);
+                    let report = rig.submit(&buffer.set_domain(Domain { i0, j0, i1, j1 }).start_program()).unwrap();
+                    let found = rig.floats(&out, 68, 43).into_iter().map(|element| element.map(f32::to_bits));
+                    (found.collect::<Vec<_>>(), report.counters())
+                };
+                let expected = run(Rig::with_engine(Box::new(ctm_exec::Interp), DeviceOptions::default()));
+                for backend in ctm_jit::Backend::available() {
+                    let found = run(Rig::with_engine(Box::new(Jit::with_backend(backend)), DeviceOptions::default()));
+                    assert!(found == expected, "{from:?} to {to:?}, {tilings:?}, ({i0}, {j0}), {backend}");
+                }
+            }
+        }
+    }
+}
+
 /// Prints how long copies of every format and tiling take, beside a linear copy of four floats of as many bytes.
 #[test]
 #[ignore = "a measurement"]
@@ -609,15 +645,13 @@ fn copies_beside_linear_ones() {
         let domain = Domain { i0: 0, j0: 0, i1: WIDTH - 1, j1: height - 1 };
         let buffer = CommandBuffer::new().set_inst_fmt(program).set_inp_fmt(5, &input).set_out_fmt(2, &out);
         let buffer = buffer.set_domain(domain).start_program();
-        let mut times: Vec<f64> = (0..15)
-            .map(|_| {
-                let begun = std::time::Instant::now();
-                rig.submit(&buffer).unwrap();
-                1e3 * begun.elapsed().as_secs_f64()
-            })
-            .collect();
-        times.sort_by(f64::total_cmp);
-        times[times.len() / 2]
+        // The shortest, as others may use the machine.
+        let times = (0..40).map(|_| {
+            let begun = std::time::Instant::now();
+            rig.submit(&buffer).unwrap();
+            1e3 * begun.elapsed().as_secs_f64()
+        });
+        times.fold(f64::INFINITY, f64::min)
     };
     let tilings = [Tiling::Linear, Tiling::Tiled];
     for (&format, from, to) in

@@ -8,7 +8,8 @@
 use crate::codegen::x86::Isa;
 use crate::codegen::x86::masked::exists;
 use crate::codegen::x86::stream::{
-    Chosen, Frame, Geometry, Kernel, Options, Rect, Surfaces, Tile, columns, columns_inside, rows_inside,
+    Chosen, Frame, Geometry, InputView, Kernel, Options, OutputView, Rect, Surfaces, Tile, columns, columns_inside,
+    is_local, rows_inside,
 };
 use crate::ir::masked::{Op, Var};
 use crate::ir::x1k;
@@ -29,7 +30,7 @@ use ctm_exec::r700::Written;
 use ctm_exec::watch::Part;
 use ctm_exec::x1k::{Constants, Plane};
 use ctm_exec::{Counters, Domain};
-use ctm_isa::x1k::OUTPUTS;
+use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -77,7 +78,6 @@ struct Stream {
     tree: Tree,
     /// The program with its instructions chosen.
     chosen: Chosen,
-    geometry: Geometry,
     tile: Tile,
     /// Tiles run down a column: the rows of a tile read the same, and so do those below it.
     downwards: bool,
@@ -168,7 +168,7 @@ impl Stream {
         let downwards = chosen.shares_rows();
         let kernels = Mutex::default();
         let past_caches_bytes = limits.past_caches_bytes;
-        Some(Self { isa, tree, chosen, geometry, tile, downwards, kernels, past_caches_bytes, operations })
+        Some(Self { isa, tree, chosen, tile, downwards, kernels, past_caches_bytes, operations })
     }
 
     fn kernel(&self, options: Options) -> Option<Arc<Kernel>> {
@@ -281,18 +281,25 @@ pub fn run(
     let domain = given.domain;
     let processors = domain.processors();
     let geometry = Geometry {
-        inputs: surfaces.inputs.map(|view| view.map_or(0, |view| view.channels)),
-        outputs: surfaces.outputs.map(|view| view.map_or(0, |view| view.channels)),
+        inputs: surfaces.inputs.each_ref().map(|view| view.as_ref().map_or(0, |view| view.channels)),
+        outputs: surfaces.outputs.each_ref().map(|view| view.as_ref().map_or(0, |view| view.channels)),
     };
     let key = Key { planes: given.planes.to_vec(), geometry, columns: domain.width().min(64) };
     let stream = streams.get(isa, &key, uniform, given)?;
-    if !stream.run(given, surfaces) {
+    let whole = stream.whole(surfaces);
+    let mut surfaces = surfaces.clone();
+    for (view, whole) in surfaces.inputs.iter_mut().zip(&whole) {
+        if let (Some(view), Some((bytes, pitch))) = (view, whole) {
+            *view = InputView { bytes, pitch: *pitch, stored: None, ..view.clone() };
+        }
+    }
+    if !stream.run(given, &surfaces) {
         return None;
     }
     streams.ran.fetch_add(1, Ordering::Relaxed);
-    let bound = geometry.outputs.iter().filter(|&&channels| channels > 0);
-    let bytes = bound.clone().map(|&channels| 4 * u64::from(channels)).sum::<u64>();
-    Some(Written { elements: bound.count() as u64 * processors, bytes: bytes * processors })
+    let outputs = surfaces.outputs.iter().flatten();
+    let bytes = outputs.clone().map(OutputView::element_bytes).sum::<u64>();
+    Some(Written { elements: outputs.count() as u64 * processors, bytes: bytes * processors })
 }
 
 /// What a stream counts: every processor of these wavefronts passes every block as often as any other. `count` counts passages by wavefronts of so many lanes.
@@ -327,6 +334,15 @@ struct Area {
 }
 
 impl Stream {
+    /// The numbers of inputs that are not stored so and are read from everywhere, and elements from row to row.
+    fn whole(&self, surfaces: &Surfaces<'_>) -> [Option<(Vec<u8>, u32)>; INPUTS] {
+        std::array::from_fn(|input| {
+            let view = surfaces.inputs[input].as_ref()?;
+            let fetches = self.fetches().filter(|fetch| usize::from(fetch.input) == input);
+            view.stored.as_ref().filter(|_| !is_local(fetches, view)).map(|stored| stored.whole(view))
+        })
+    }
+
     /// Runs all tiles; `false` when something could not be run: then all has to be run otherwise.
     fn run(&self, given: &Given<'_>, surfaces: &Surfaces<'_>) -> bool {
         let Given { domain, watch, .. } = *given;
@@ -334,6 +350,7 @@ impl Stream {
             return false;
         }
         let Some(areas) = self.areas(domain, surfaces) else { return false };
+        let large = self.is_large(domain, surfaces);
         // Work is cut by rows.
         let processors = u64::from(domain.width()) * u64::from(domain.height());
         let cores = threads(given.threads) as u64;
@@ -372,7 +389,9 @@ impl Stream {
             let (area, rect) = tasks[task];
             let kernel = &areas[area].kernel;
             let frame = frames[area].get_or_insert_with(|| kernel.frame());
-            if part.as_ref().is_some_and(Part::is_stopped) || !kernel.run(frame, &rect, surfaces, given.constants) {
+            if part.as_ref().is_some_and(Part::is_stopped)
+                || !kernel.run(frame, &rect, surfaces, given.constants, large)
+            {
                 failed.store(true, Ordering::Relaxed);
             }
             if let Some(watch) = watch {
@@ -390,15 +409,23 @@ impl Stream {
         !failed
     }
 
+    /// Whether outputs are larger than the caches.
+    fn is_large(&self, domain: Domain, surfaces: &Surfaces<'_>) -> bool {
+        let bytes = surfaces.outputs.iter().flatten().map(OutputView::element_bytes).sum::<u64>();
+        bytes * u64::from(domain.width()) * u64::from(domain.height()) >= self.past_caches_bytes
+    }
+
     /// The domain cut into areas, each with its kernel.
     fn areas(&self, domain: Domain, surfaces: &Surfaces<'_>) -> Option<Vec<Area>> {
         let full = self.tile;
         let narrow = full.narrow(self.isa);
         let columns = columns(self.isa, self.chosen.prepared.packed) * u32::from(narrow.vectors);
         let strips = domain.width() / columns;
-        let bytes = self.geometry.outputs.iter().map(|&channels| 4 * u64::from(channels)).sum::<u64>();
-        let large = bytes * u64::from(domain.width()) * u64::from(domain.height()) >= self.past_caches_bytes;
+        let large = self.is_large(domain, surfaces);
         let aligned = surfaces.outputs.iter().flatten().all(|view| {
+            if view.stored.is_some() {
+                return false;
+            }
             let size = 4 * u64::from(view.channels);
             (view.cells.as_ptr() as u64).is_multiple_of(64)
                 && (size * u64::from(view.pitch)).is_multiple_of(64)
@@ -406,7 +433,7 @@ impl Stream {
         });
         let whole_columns = [i64::from(domain.i0), i64::from(domain.i1)];
         let whole_rows = [i64::from(domain.j0), i64::from(domain.j1)];
-        let view = |fetch: &Fetch| surfaces.inputs[usize::from(fetch.input)];
+        let view = |fetch: &Fetch| surfaces.inputs[usize::from(fetch.input)].as_ref();
         let column_safe = |i: u32| {
             let here = [i64::from(i), i64::from(i + columns) - 1];
             self.fetches().all(|f| view(f).is_some_and(|v| columns_inside(f, here, whole_rows, v.width)))

@@ -11,6 +11,7 @@
 //! | `kept` | literals and constants with registers |
 //! | `elements`, `weighed`, `texels` | lookups: whole elements, weighed ones, coordinates |
 //! | `quads` | outputs of quads |
+//! | `transfer` | tiles and elements of 8 and 16 bits as rows of numbers, and back |
 //! | `vectors` | instructions on vectors, for both instruction sets |
 //! | `avx512`, `avx2` | masks of lanes, which each instruction set has in its own way |
 //! | `asm` | bytes |
@@ -32,6 +33,7 @@ mod quads;
 mod scalar;
 pub mod stream;
 mod texels;
+pub mod transfer;
 mod vectors;
 mod weighed;
 

@@ -16,7 +16,10 @@ use crate::runtime::wavefronts::{Done, Wavefronts};
 use crate::runtime::worker::{Ended, Job};
 #[cfg(target_arch = "x86_64")]
 use crate::{
-    codegen::x86::{masked::exists, stream::Surfaces},
+    codegen::x86::{
+        masked::exists,
+        stream::{InputView, Surfaces},
+    },
     ir::masked::Fetch,
     runtime::{native, streams},
     stream::affine::Given,
@@ -32,7 +35,6 @@ use ctm_exec::r700::{
 use ctm_exec::watch::Watch;
 use ctm_exec::{Counters, Fault, FaultKind, GroupSize, LaneRows, Position};
 use ctm_isa::r700::program::Stage;
-use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -233,17 +235,18 @@ impl Launched for R700<'_> {
         let ids: Vec<u8> = uniform.textures.iter().map(|texture| texture.0).collect();
         let Direct { textures: arrays, targets: cells, reads } = self.memory.direct(&ids, &targets)?;
         drop(reads);
-        let mut surfaces = Surfaces { inputs: [None; INPUTS], outputs: [None; OUTPUTS] };
+        let isa = of.backend.isa()?;
+        let mut surfaces = Surfaces::default();
         for ((place, of), texture) in surfaces.inputs.iter_mut().zip(arrays).zip(&textures) {
             let bytes = match of.bytes {
                 Texels::Bytes(bytes) => bytes,
                 Texels::Dwords(texels) => native::dwords(texels),
             };
-            *place = Some(native::input(&of.with(bytes), [texture.width, texture.height])?);
+            *place = Some(InputView::of(isa, &of.with(bytes), [texture.width, texture.height])?);
         }
         for (place, elements) in surfaces.outputs.iter_mut().zip(cells) {
             if let Some(elements) = elements {
-                *place = Some(native::output(elements, launch.domain)?);
+                *place = Some(native::output(isa, elements, launch.domain)?);
             }
         }
         let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);

@@ -19,7 +19,7 @@ use crate::runtime::wavefronts::{Done, Wavefronts};
 use crate::runtime::worker::{Ended, Job};
 #[cfg(target_arch = "x86_64")]
 use crate::{
-    codegen::x86::stream::Surfaces,
+    codegen::x86::stream::{InputView, Surfaces},
     runtime::{native, streams},
     stream::affine::Given,
 };
@@ -31,7 +31,7 @@ use ctm_exec::x1k::lanes::LaneMask;
 use ctm_exec::x1k::plan::{Step, plan};
 use ctm_exec::x1k::{Elements, Filter, Input, Launch, Memory, Outputs, Wrap};
 use ctm_exec::{Counters, Fault, FaultKind, Position};
-use ctm_isa::x1k::{INPUTS, OUTPUTS};
+use ctm_isa::x1k::INPUTS;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -196,17 +196,18 @@ impl Launched for X1k<'_> {
         }
         let descriptors: [_; INPUTS] = std::array::from_fn(|index| self.memory.input(index as u8));
         let direct = self.memory.direct()?;
-        let mut surfaces = Surfaces { inputs: [None; INPUTS], outputs: [None; OUTPUTS] };
+        let isa = of.backend.isa()?;
+        let mut surfaces = Surfaces::default();
         for (index, elements) in
             direct.inputs.into_iter().enumerate().filter(|(index, _)| code.inputs >> index & 1 == 1)
         {
             let (Input { width, height, sampler, .. }, elements) = (descriptors[index]?, elements?);
             let nearest = sampler.filter == Filter::Nearest && sampler.wrap == [Wrap::Clamp; 2];
-            surfaces.inputs[index] = Some(native::input(&elements, [width, height]).filter(|_| nearest)?);
+            surfaces.inputs[index] = Some(InputView::of(isa, &elements, [width, height]).filter(|_| nearest)?);
         }
         for (index, elements) in direct.outputs.into_iter().enumerate() {
             if let Some(elements) = elements.filter(|_| code.outputs >> (4 * index) & 0xf != 0) {
-                surfaces.outputs[index] = Some(native::output(cells(elements), launch.domain)?);
+                surfaces.outputs[index] = Some(native::output(isa, cells(elements), launch.domain)?);
             }
         }
         let stored = streams::run(own, of, uniform, &Given::of(launch, Some(of.watch)), &surfaces)?;

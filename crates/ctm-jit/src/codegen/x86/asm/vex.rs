@@ -25,7 +25,7 @@ rows! { VEX_ROWS
 
 impl Asm {
     /// A VEX instruction: 256 bits wide or 128, `reg`, `second` (0 where it has none), `rm`, immediate.
-    fn vex_sized(&mut self, wide: bool, op: V, reg: u8, second: u8, rm: Rm, imm: Option<u8>) {
+    pub(super) fn vex_sized(&mut self, wide: bool, op: V, reg: u8, second: u8, rm: Rm, imm: Option<u8>) {
         let base = match rm {
             Rm::Reg(r) | Rm::Row(r, _) | Rm::Each(r, _) => r >> 3 & 1,
             Rm::Literal(_) | Rm::LaneShifts(_) => 0,

@@ -22,7 +22,7 @@
 //! | `emit` | the code as a whole |
 //! | `order` | the instructions of two iterations side by side |
 //! | `slots`, `lines`, `memory` | addresses; single instructions; loads and stores of vectors |
-//! | `run` | calls |
+//! | `run`, `panels` | calls; where they read and write |
 
 pub use super::Frame;
 use super::executable;
@@ -39,6 +39,7 @@ use crate::stream::prepare::{Prepared, WHOLE};
 use crate::stream::uniform::Number;
 use emit::Emit;
 use memmap2::Mmap;
+pub use panels::is_local;
 pub use run::{InputView, OutputView, Rect, Surfaces, columns_inside, rows_inside};
 pub use tiles::columns;
 

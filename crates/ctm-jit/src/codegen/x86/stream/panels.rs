@@ -1,21 +1,34 @@
-//! Where inputs are read: in place, or from a *panel*, a copy of the columns that all rows of tiles read again and again.
+//! Where inputs are read and outputs written: in place, or in *panels*, rows of single-precision numbers that lie side by side.
 //!
-//! Rows of a wide input lie some multiple of a large power of two apart, so that few of them stay in a cache at once, and no processor
-//! guesses which one comes next. In a panel they lie side by side.
+//! Arrays of tiles and of elements of 8 or 16 bits have panels: what some tiles read is copied into them, the code runs, and what it has written is copied out. So
+//! tiles are run in *pieces*, whose panels stay in a core's first cache.
+//!
+//! Other inputs have panels where all rows of tiles read the same columns again and again: rows of a wide input lie some multiple of a large power of two apart, so that few of them stay in a cache at once, and no processor
+//! guesses which one comes next.
 
 use super::super::Frame;
+use super::super::transfer::{Panel, Part, Stored};
 use super::Kernel;
-use super::run::{Rect, Surfaces, range};
+use super::run::{InputView, Rect, Surfaces, range};
 use crate::passes::table::Pass;
 use crate::stream::affine::Fetch;
-use ctm_isa::x1k::INPUTS;
+use ctm_isa::x1k::{INPUTS, OUTPUTS};
+use std::ops::Range;
 
-/// Rows of tiles that a panel pays for.
+/// Rows of tiles that a panel of numbers pays for.
 const LEAST_ROWS: u32 = 4;
-/// Bytes of all panels together: what a core's second cache holds beside other things.
-const MOST_BYTES: i64 = 512 << 10;
+/// Bytes of all panels of numbers together: what a core's second cache holds beside other things.
+const MOST_BYTES: usize = 512 << 10;
+/// Bytes of a piece's panels.
+const PIECE_BYTES: u32 = 24 << 10;
+/// Rows of a piece, where it is more than one: those of most tiles.
+const PIECE_ROWS: u32 = 4;
+/// Columns of a piece are a multiple of this where possible: those of most tiles.
+const PIECE_COLUMNS: u32 = 32;
+/// How many times as many elements as it has processors a piece may read of an input.
+const MOST_READ: i64 = 4;
 
-/// Where the elements of an input are.
+/// Where the elements of an array are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     /// The address of element (0, 0), as if all were there.
@@ -24,79 +37,195 @@ pub(super) struct Origin {
     pub pitch: i64,
 }
 
-/// The part of an input that is copied: columns and rows, first and last.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    x: [i64; 2],
-    y: [i64; 2],
+/// A part of an array in a panel.
+struct InPanel {
+    /// The number of the input or output.
+    array: usize,
+    part: Part,
+    panel: Panel,
+    /// Where it lies among all panels.
+    place: Range<usize>,
 }
 
-impl Part {
-    const fn width(&self) -> i64 {
-        self.x[1] - self.x[0] + 1
+/// Where elements are, input by input and output by output.
+pub(super) struct Origins {
+    pub inputs: [Option<Origin>; INPUTS],
+    pub outputs: [Option<Origin>; OUTPUTS],
+    read: Vec<InPanel>,
+    written: Vec<InPanel>,
+    /// Bytes of all panels.
+    bytes: usize,
+}
+
+impl Origins {
+    /// Where arrays lie in memory.
+    pub(super) fn of(surfaces: &Surfaces<'_>) -> Self {
+        let at = |address: *const u8, pitch: u32| Origin { address: address as i64, pitch: pitch.into() };
+        let mut inputs = [None; INPUTS];
+        for (origin, view) in inputs.iter_mut().zip(&surfaces.inputs) {
+            *origin = view.as_ref().map(|view| at(view.bytes.as_ptr(), view.pitch));
+        }
+        let mut outputs = [None; OUTPUTS];
+        for (origin, view) in outputs.iter_mut().zip(&surfaces.outputs) {
+            *origin = view.as_ref().map(|view| at(view.cells.as_ptr().cast(), view.pitch));
+        }
+        Self { inputs, outputs, read: Vec::new(), written: Vec::new(), bytes: 0 }
     }
 
-    const fn elements(&self) -> i64 {
-        self.width() * (self.y[1] - self.y[0] + 1)
+    fn take(&mut self, array: usize, part: Part, panel: Panel) -> InPanel {
+        let place = self.bytes..self.bytes + panel.bytes;
+        self.bytes += panel.bytes.next_multiple_of(64);
+        InPanel { array, part, panel, place }
     }
+}
+
+/// The columns and rows of a domain that tiles cover.
+fn covered(kernel: &Kernel, rect: &Rect) -> [[i64; 2]; 2] {
+    let of = |first: u32, count: u32, each: u32| [first.into(), i64::from(first) + i64::from(count * each) - 1];
+    [of(rect.i, rect.tiles, kernel.columns), of(rect.j, rect.rows, kernel.options.tile.rows.into())]
+}
+
+/// From the first to the last one.
+fn indices([first, last]: [i64; 2]) -> Range<u32> {
+    first as u32..last as u32 + 1
+}
+
+/// What fetches of an input read of it for these columns and rows of the domain: at least one element.
+fn part_of<'a>(
+    fetches: impl Iterator<Item = &'a Fetch>,
+    [columns, rows]: [[i64; 2]; 2],
+    view: &InputView<'_>,
+) -> Option<Part> {
+    let clamped = |of: [i64; 2], size: u32| of.map(|at| at.clamp(0, i64::from(size) - 1));
+    let join = |a: [i64; 2], b: [i64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
+    let areas = fetches.map(|fetch| {
+        let [x, y] = [&fetch.x, &fetch.y].map(|of| range(of, columns, rows, &fetch.iterations));
+        [clamped(x, view.width), clamped(y, view.height)]
+    });
+    let [x, y] = areas.reduce(|all, of| [join(all[0], of[0]), join(all[1], of[1])])?;
+    Some(Part { x: indices(x), y: indices(y) })
+}
+
+/// Whether neighbours read elements near each other: otherwise the input is better converted as a whole.
+pub fn is_local<'a>(fetches: impl Iterator<Item = &'a Fetch>, view: &InputView<'_>) -> bool {
+    let area = [[0, i64::from(PIECE_COLUMNS) - 1], [0, i64::from(PIECE_ROWS) - 1]];
+    let elements = |part: &Part| part.x.len() as i64 * part.y.len() as i64;
+    let read: i64 = fetches
+        .map(|fetch| part_of([fetch].into_iter(), area, view).map_or(0, |part| elements(&part)))
+        .max()
+        .unwrap_or(0);
+    read <= MOST_READ * i64::from(PIECE_COLUMNS * PIECE_ROWS)
 }
 
 impl Kernel {
-    /// Where inputs are read. All that the tiles read must lie inside.
-    pub(super) fn origins(&self, frame: &mut Frame, rect: &Rect, surfaces: &Surfaces<'_>) -> [Option<Origin>; INPUTS] {
-        let mut origins = surfaces
-            .inputs
-            .map(|view| view.map(|view| Origin { address: view.bytes.as_ptr() as i64, pitch: view.pitch.into() }));
-        let mut parts = Vec::new();
-        let mut left = MOST_BYTES;
-        for (input, view) in surfaces.inputs.iter().enumerate() {
-            let Some(view) = view else { continue };
-            let Some(part) = self.part(input, rect) else { continue };
-            let size = 4 * i64::from(view.channels);
-            let lines = (part.elements() * size + 63) / 64;
-            if 2 * part.width() <= i64::from(view.pitch) && 64 * lines <= left {
-                left -= 64 * lines;
-                parts.push((input, view, part, size, lines));
+    /// Rectangles of tiles that are run one after the other.
+    pub(super) fn pieces(&self, rect: &Rect, surfaces: &Surfaces<'_>) -> Vec<Rect> {
+        let inputs = surfaces.inputs.iter().flatten().filter_map(|view| view.stored.as_ref());
+        let outputs = surfaces.outputs.iter().flatten().filter_map(|view| view.stored.as_ref());
+        let (mut bytes, mut is_high) = (0, false);
+        for stored in inputs.chain(outputs) {
+            bytes += stored.panel_bytes();
+            is_high |= stored.is_tiled();
+        }
+        if bytes == 0 {
+            return vec![*rect];
+        }
+        is_high |= self.fetches.iter().any(|fetch| fetch.iterations[0] > 1);
+        let each = u32::from(self.options.tile.rows);
+        let high = if is_high { (PIECE_ROWS / each).max(1) } else { 1 };
+        let columns = PIECE_BYTES / bytes / (high * each) / PIECE_COLUMNS * PIECE_COLUMNS;
+        let wide = (columns.max(PIECE_COLUMNS) / self.columns).max(1);
+        let mut pieces = Vec::new();
+        let mut row = 0;
+        while row < rect.rows {
+            // As tiles lie.
+            let to_next = (PIECE_ROWS - (rect.j + row * each) % PIECE_ROWS).div_ceil(each);
+            let rows = high.min(to_next).min(rect.rows - row);
+            for tile in (0..rect.tiles).step_by(wide as usize) {
+                let (i, j) = (rect.i + tile * self.columns, rect.j + row * each);
+                pieces.push(Rect { i, j, tiles: wide.min(rect.tiles - tile), rows });
             }
+            row += rows;
         }
-        let total = (MOST_BYTES - left) as usize;
-        if total == 0 {
-            return origins;
-        }
-        let mut rest = frame.panels(total);
-        for (input, view, part, size, lines) in parts {
-            let (panel, behind) = rest.split_at_mut(64 * lines as usize);
-            rest = behind;
-            let row_bytes = (part.width() * size) as usize;
-            let address = panel.as_ptr() as i64 - (part.x[0] + part.y[0] * part.width()) * size;
-            let rows = panel.chunks_exact_mut(row_bytes).zip(part.y[0]..=part.y[1]);
-            let copied = rows.map(|(to, y)| {
-                let first = ((y * i64::from(view.pitch) + part.x[0]) * size) as usize;
-                view.bytes.get(first..first + row_bytes).map(|from| to.copy_from_slice(from))
-            });
-            if copied.into_iter().all(|row| row.is_some()) {
-                origins[input] = Some(Origin { address, pitch: part.width() });
-            }
-        }
-        origins
+        pieces
     }
 
-    /// What all rows of tiles read of an input, if it is the same.
-    fn part(&self, input: usize, rect: &Rect) -> Option<Part> {
-        if !Pass::Panels.is_on() || self.options.careful || rect.tiles != 1 || rect.rows < LEAST_ROWS {
-            return None;
-        }
-        let columns = [i64::from(rect.i), i64::from(rect.i) + i64::from(self.columns) - 1];
-        let same = |fetch: &Fetch| fetch.x.j == 0 && fetch.y.j == 0;
-        let mut part: Option<Part> = None;
-        for fetch in self.fetches.iter().filter(|fetch| usize::from(fetch.input) == input) {
-            if !same(fetch) {
-                return None;
+    /// Gives panels to what tiles read and write in some, and copies what is read. All that the tiles reach must lie inside.
+    pub(super) fn fill(&self, origins: &mut Origins, frame: &mut Frame, rect: &Rect, surfaces: &Surfaces<'_>) {
+        let area = covered(self, rect);
+        origins.read.clear();
+        origins.written.clear();
+        origins.bytes = 0;
+        for (input, view) in surfaces.inputs.iter().enumerate() {
+            let Some(view) = view else { continue };
+            let fetches = || self.fetches.iter().filter(|fetch| usize::from(fetch.input) == input);
+            if view.stored.is_none() && !self.reads_again(rect, fetches()) {
+                continue;
             }
-            let [x, y] = [&fetch.x, &fetch.y].map(|of| range(of, columns, [0, 0], &fetch.iterations));
-            let join = |a: [i64; 2], b: [i64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
-            part = Some(part.map_or(Part { x, y }, |part| Part { x: join(part.x, x), y: join(part.y, y) }));
+            let Some(part) = part_of(fetches(), area, view) else { continue };
+            let panel = match &view.stored {
+                Some(stored) => stored.panel(&part),
+                None => Panel::of_numbers(&part, view.channels),
+            };
+            let is_worth = 2 * part.x.len() <= view.pitch as usize && origins.bytes + panel.bytes <= MOST_BYTES;
+            if view.stored.is_some() || is_worth {
+                let read = origins.take(input, part, panel);
+                origins.read.push(read);
+            }
         }
-        part
+        for (output, view) in surfaces.outputs.iter().enumerate() {
+            if let Some(stored) = view.as_ref().and_then(|view| view.stored.as_ref()) {
+                let part = Part { x: indices(area[0]), y: indices(area[1]) };
+                let panel = stored.panel(&part);
+                let written = origins.take(output, part, panel);
+                origins.written.push(written);
+            }
+        }
+        if origins.bytes == 0 {
+            return;
+        }
+        let panels = frame.panels(origins.bytes);
+        let begin = panels.as_ptr() as i64;
+        let origin = |of: &InPanel| {
+            Some(Origin { address: begin + of.place.start as i64 + of.panel.origin, pitch: of.panel.pitch })
+        };
+        for of in &origins.written {
+            origins.outputs[of.array] = origin(of);
+        }
+        for of in &origins.read {
+            origins.inputs[of.array] = origin(of);
+            let (Some(view), to) = (&surfaces.inputs[of.array], &mut panels[of.place.clone()]) else { continue };
+            match &view.stored {
+                Some(stored) => stored.read(view.bytes, &of.part, &of.panel, to),
+                None => of.panel.copy((view.bytes, view.pitch, 4 * u32::from(view.channels)), &of.part, to),
+            }
+        }
+    }
+
+    /// Copies what the code has written out of panels.
+    pub(super) fn write_back(origins: &Origins, frame: &mut Frame, surfaces: &Surfaces<'_>, past_caches: bool) {
+        for of in &origins.written {
+            let Some(view) = &surfaces.outputs[of.array] else { continue };
+            let Some(stored) = &view.stored else { continue };
+            let from = &mut frame.panels(origins.bytes)[of.place.clone()];
+            stored.write(view.cells, &of.part, &of.panel, from, past_caches);
+        }
+    }
+
+    /// Whether all rows of tiles read the same of an input, and are enough of them.
+    fn reads_again<'a>(&self, rect: &Rect, mut fetches: impl Iterator<Item = &'a Fetch>) -> bool {
+        let is_worth = Pass::Panels.is_on() && !self.options.careful && rect.tiles == 1 && rect.rows >= LEAST_ROWS;
+        is_worth && fetches.all(|fetch| fetch.x.j == 0 && fetch.y.j == 0)
+    }
+}
+
+impl Stored {
+    /// All numbers of an array, row by row, and elements from row to row.
+    pub fn whole(&self, view: &InputView<'_>) -> (Vec<u8>, u32) {
+        let part = Part { x: 0..view.width, y: 0..view.height };
+        let panel = self.panel(&part);
+        let mut numbers = vec![0; panel.bytes];
+        self.read(view.bytes, &part, &panel, &mut numbers);
+        (numbers, panel.pitch as u32)
     }
 }

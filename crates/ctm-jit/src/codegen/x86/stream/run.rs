@@ -1,8 +1,9 @@
 //! Runs kernels: fills in addresses and steps, and calls the code.
 
+use super::super::transfer::Stored;
 use super::emit::start_row;
 use super::memory::table;
-use super::panels::Origin;
+use super::panels::Origins;
 use super::tiles::columns;
 use super::{Frame, Kernel, Kind, ROW_STEP, Slot, Steps, TILE_STEP, at, iteration_step, slot_at};
 use crate::codegen::x86::isa::Isa;
@@ -10,11 +11,13 @@ use crate::codegen::x86::{Line, MXCSR};
 use crate::launch::lanes::LANES;
 use crate::stream::affine::{Fetch, LOOPS, Linear};
 use crate::stream::uniform::Number;
+use ctm_exec::Position;
+use ctm_exec::arrays::Elements;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::AtomicU32;
 
-/// An input: rows of elements of single-precision channels.
-#[derive(Clone, Copy)]
+/// An input.
+#[derive(Clone)]
 pub struct InputView<'a> {
     /// The bytes, from element (0, 0) on.
     pub bytes: &'a [u8],
@@ -26,10 +29,12 @@ pub struct InputView<'a> {
     pub height: u32,
     /// Channels of an element: 1, 2 or 4.
     pub channels: u8,
+    /// How it is stored, if not as single-precision numbers row by row.
+    pub stored: Option<Stored>,
 }
 
 /// An output.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct OutputView<'a> {
     /// Its dwords; threads write different ones.
     pub cells: &'a [AtomicU32],
@@ -37,9 +42,39 @@ pub struct OutputView<'a> {
     pub pitch: u32,
     /// Channels of an element: 1, 2 or 4.
     pub channels: u8,
+    /// How it is stored, if not as single-precision numbers row by row.
+    pub stored: Option<Stored>,
+}
+
+impl<'a> InputView<'a> {
+    /// Of an array, of which so many columns and rows may be read; `None` where streams do not read such arrays.
+    pub fn of(isa: Isa, array: &Elements<&'a [u8]>, [width, height]: [u32; 2]) -> Option<Self> {
+        let (bytes, pitch, channels) = (array.bytes, array.pitch, array.channels);
+        let fits = width <= array.width && height <= array.height && matches!(channels, 1 | 2 | 4);
+        let stored = Stored::of(isa, array, bytes.len()).filter(|_| fits)?;
+        Some(Self { bytes, pitch, width, height, channels, stored })
+    }
+}
+
+impl<'a> OutputView<'a> {
+    /// Of an array whose last element that is written lies there; `None` where streams do not write such arrays, or not all channels may be
+    /// written.
+    pub fn of(isa: Isa, array: &Elements<&'a [AtomicU32]>, last: Position) -> Option<Self> {
+        let (cells, pitch, channels) = (array.bytes, array.pitch, array.channels);
+        let all = (1u32 << channels) - 1;
+        let fits = last.i < array.width && last.j < array.height && matches!(channels, 1 | 2 | 4);
+        let stored = Stored::of(isa, array, 4 * cells.len()).filter(|_| fits && u32::from(array.mask) & all == all)?;
+        Some(Self { cells, pitch, channels, stored })
+    }
+
+    /// Bytes of an element.
+    pub fn element_bytes(&self) -> u64 {
+        self.stored.as_ref().map_or(4 * u64::from(self.channels), |stored| stored.element_bytes().into())
+    }
 }
 
 /// What a launch reads and writes.
+#[derive(Clone, Default)]
 pub struct Surfaces<'a> {
     /// Inputs that are fetched.
     pub inputs: [Option<InputView<'a>>; INPUTS],
@@ -136,14 +171,7 @@ impl Kernel {
     }
 
     /// Where a slot begins, and its steps.
-    fn steps(
-        &self,
-        slot: &Slot,
-        rect: &Rect,
-        origins: &[Option<Origin>; INPUTS],
-        surfaces: &Surfaces<'_>,
-        constants: &[u32],
-    ) -> Option<Steps> {
+    fn steps(&self, slot: &Slot, rect: &Rect, origins: &Origins, constants: &[u32]) -> Option<Steps> {
         let (i, j) = (i64::from(rect.i), i64::from(rect.j) + i64::from(slot.row));
         let at = |of: &Linear| of.c + of.i * i + of.j * j;
         // Linear functions of the place, added up with these weights.
@@ -159,16 +187,16 @@ impl Kernel {
         };
         Some(match slot.kind {
             Kind::Input { input, x, y } => {
-                let origin = origins[usize::from(input)]?;
+                let origin = origins.inputs[usize::from(input)]?;
                 let size = 4 * i64::from(self.geometry.inputs[usize::from(input)]);
                 sum(&[(&x, size), (&y, size * origin.pitch)], origin.address)
             }
             Kind::Output(target) => {
-                let view = surfaces.outputs[usize::from(target)]?;
-                let size = 4 * i64::from(view.channels);
+                let origin = origins.outputs[usize::from(target)]?;
+                let size = 4 * i64::from(self.geometry.outputs[usize::from(target)]);
                 let column = Linear { i: 1, ..Linear::default() };
                 let row = Linear { j: 1, ..Linear::default() };
-                sum(&[(&column, size), (&row, size * i64::from(view.pitch))], view.cells.as_ptr() as i64)
+                sum(&[(&column, size), (&row, size * origin.pitch)], origin.address)
             }
             Kind::Coordinate(of) => sum(&[(&of, 1)], 0),
             Kind::Constants(Number { depth, first, step }) => {
@@ -186,10 +214,12 @@ impl Kernel {
         let columns = [i, i + i64::from(rect.tiles) * i64::from(self.columns) - 1];
         let rows = [j, j + i64::from(rect.rows) * i64::from(self.options.tile.rows) - 1];
         let fetches = self.fetches.iter().all(|fetch| {
-            surfaces.inputs[usize::from(fetch.input)].is_some_and(|view| {
+            surfaces.inputs[usize::from(fetch.input)].as_ref().is_some_and(|view| {
                 let last = (i64::from(view.height) - 1) * i64::from(view.pitch) + i64::from(view.width);
-                let exists = view.width.min(view.height) > 0 && view.width <= view.pitch;
-                let holds = exists && last * 4 * i64::from(view.channels) <= view.bytes.len() as i64;
+                let exists = view.width.min(view.height) > 0;
+                let is_long =
+                    view.width <= view.pitch && last * 4 * i64::from(view.channels) <= view.bytes.len() as i64;
+                let holds = exists && (view.stored.is_some() || is_long);
                 // Gathers count elements in 32 bits.
                 let small = last * i64::from(view.channels) < i64::from(i32::MAX);
                 let safe = self.options.careful
@@ -200,7 +230,10 @@ impl Kernel {
         });
         let outputs = self.geometry.outputs.iter().zip(&surfaces.outputs).all(|(&channels, view)| {
             channels == 0
-                || view.is_some_and(|view| {
+                || view.as_ref().is_some_and(|view| {
+                    if view.stored.is_some() {
+                        return view.channels == channels && !self.options.past_caches;
+                    }
                     let last = rows[1] * i64::from(view.pitch) + columns[1] + 1;
                     let aligned = |x: u64| !self.options.past_caches || x.is_multiple_of(self.isa.bytes() as u64);
                     let size = 4 * u64::from(channels);
@@ -215,26 +248,54 @@ impl Kernel {
         fetches && outputs && self.constants <= constants.len()
     }
 
-    /// Runs tiles; `false`, and nothing has happened, when they would reach beyond what is there.
-    #[allow(unsafe_code, reason = "machine code is called")]
-    pub fn run(&self, frame: &mut Frame, rect: &Rect, surfaces: &Surfaces<'_>, constants: &[u32]) -> bool {
+    /// Runs tiles; `false`, and nothing has happened, when they would reach beyond what is there. `past_caches`: what panels hold of outputs passes the caches by.
+    pub fn run(
+        &self,
+        frame: &mut Frame,
+        rect: &Rect,
+        surfaces: &Surfaces<'_>,
+        constants: &[u32],
+        past_caches: bool,
+    ) -> bool {
         if rect.tiles == 0 || rect.rows == 0 || !self.is_inside(rect, surfaces, constants) {
             return false;
         }
         frame.put(at::CONSTANTS, &(constants.as_ptr() as usize).to_le_bytes());
-        frame.put(at::TILES, &rect.tiles.to_le_bytes());
-        frame.put(at::ROWS_LEFT, &rect.rows.to_le_bytes());
         for (input, view) in surfaces.inputs.iter().enumerate() {
             let Some(view) = view else { continue };
             let at = at::INPUTS + 32 * input as i32;
-            frame.put(at, &(view.bytes.as_ptr() as usize).to_le_bytes());
-            for (place, number) in [(8, view.width - 1), (12, view.height - 1), (16, view.pitch)] {
-                frame.put(at + place, &number.to_le_bytes());
-            }
+            frame.put(at + 8, &(view.width - 1).to_le_bytes());
+            frame.put(at + 12, &(view.height - 1).to_le_bytes());
         }
-        let origins = self.origins(frame, rect, surfaces);
+        let mut origins = Origins::of(surfaces);
+        for piece in self.pieces(rect, surfaces) {
+            self.fill(&mut origins, frame, &piece, surfaces);
+            if !self.run_piece(frame, &piece, &origins, constants) {
+                return false;
+            }
+            Self::write_back(&origins, frame, surfaces, past_caches);
+        }
+        if let Some(stored) = surfaces.outputs.iter().flatten().find_map(|view| view.stored.as_ref())
+            && past_caches
+        {
+            stored.fence();
+        }
+        true
+    }
+
+    /// Runs tiles whose elements are there.
+    #[allow(unsafe_code, reason = "machine code is called")]
+    fn run_piece(&self, frame: &mut Frame, rect: &Rect, origins: &Origins, constants: &[u32]) -> bool {
+        frame.put(at::TILES, &rect.tiles.to_le_bytes());
+        frame.put(at::ROWS_LEFT, &rect.rows.to_le_bytes());
+        for (input, origin) in origins.inputs.iter().enumerate() {
+            let Some(origin) = origin else { continue };
+            let at = at::INPUTS + 32 * input as i32;
+            frame.put(at, &origin.address.to_le_bytes());
+            frame.put(at + 16, &(origin.pitch as u32).to_le_bytes());
+        }
         for (number, slot) in self.slots.iter().enumerate() {
-            let Some(steps) = self.steps(slot, rect, &origins, surfaces, constants) else { return false };
+            let Some(steps) = self.steps(slot, rect, origins, constants) else { return false };
             let at = slot_at(number);
             frame.put(at, &steps.first.to_le_bytes());
             frame.put(at + TILE_STEP, &steps.tile.to_le_bytes());
@@ -249,7 +310,7 @@ impl Kernel {
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
         // SAFETY: the frame has the layout's size. The code reads constants and inputs and writes outputs where the slots lead: `is_inside` has
         // found all of that within the slices, which outlive the call (careful code clamps each lane instead), and panels hold all that is
-        // read of the inputs that they stand for; relative constants were found within those that it may read when the program was looked at. Outputs are cells that other threads may write, but not the same ones.
+        // read and written of the arrays that they stand for; relative constants were found within those that it may read when the program was looked at. Outputs are cells that other threads may write, but not the same ones.
         unsafe { entry(frame.bytes.as_mut_ptr()) };
         true
     }

@@ -1,0 +1,49 @@
+//! What elements of 8 and 16 bits and tiles need: narrower and wider numbers, quarters of vectors.
+
+use super::{Asm, Gpr, Rm, V, rows, v};
+
+rows! { PACK_ROWS
+    /// Bytes in memory, a quarter of a vector, as dwords.
+    WIDEN_BYTES = 2 1 0x31;
+    /// Words in memory, half a vector, as dwords.
+    WIDEN_WORDS = 2 1 0x33;
+    /// Dwords as the bytes or words that come nearest, in order; the destination is the last operand. AVX-512 alone.
+    NARROW_TO_BYTES = 2 2 0x11;
+    NARROW_TO_WORDS = 2 2 0x13;
+    /// Dwords of two vectors as the words that come nearest, and signed words as bytes, in each half: AVX2, as are all that follow.
+    PACK_SIGNED = 1 1 0x6b;
+    PACK_WORDS = 2 1 0x2b;
+    PACK_BYTES = 1 1 0x67;
+    UNPACK_LOW_I64 = 1 1 0x6c;
+    UNPACK_HIGH_I64 = 1 1 0x6d;
+    /// A half takes 16 bytes; the immediate says which.
+    INSERT_QUARTER = 3 1 0x18;
+}
+
+/// A half as 16 bytes: the destination is the last operand.
+const EXTRACT_QUARTER: V = v(3, 1, 0x19);
+
+impl Asm {
+    /// Loads 16 bytes; the other half becomes 0: AVX2.
+    pub fn load_16(&mut self, dst: u8, base: Gpr) {
+        self.vex_sized(false, super::MOVUPS_LOAD, dst, 0, Rm::Row(base, 0), None);
+    }
+
+    /// Stores 16 bytes of a vector, those of the low half or of the high one: AVX2.
+    pub fn store_16(&mut self, register: u8, high: bool, base: Gpr) {
+        if high {
+            self.vex(EXTRACT_QUARTER, register, 0, Rm::Row(base, 0), Some(1));
+        } else {
+            self.vex_sized(false, super::MOVUPS_STORE, register, 0, Rm::Row(base, 0), None);
+        }
+    }
+
+    /// Moves rcx bytes from rsi to rdi, and both behind them.
+    pub fn move_bytes(&mut self) {
+        self.code.extend([0xf3, 0xa4]);
+    }
+}
+
+#[cfg(test)]
+#[path = "../../../../tests/unit/codegen/x86/asm/pack.rs"]
+mod tests;

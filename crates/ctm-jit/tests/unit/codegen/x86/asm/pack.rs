@@ -1,0 +1,39 @@
+//! Tests of `src/codegen/x86/asm/pack.rs`.
+
+use super::super::tests::decoded_for;
+use super::super::{RBX, RDI, RSI};
+use super::*;
+use crate::codegen::x86::isa::Isa;
+
+#[test]
+fn packs() {
+    let of = |isa, op, a, rm| decoded_for(isa, |asm| asm.vector(op, 11, a, rm));
+    let memory = Rm::Row(RBX, 0);
+    let wide = [(WIDEN_BYTES, "vpmovzxbd"), (WIDEN_WORDS, "vpmovzxwd")];
+    for (op, name) in wide {
+        assert_eq!(of(Isa::Avx512, op, 0, memory), format!("{name} zmm11,[rbx]"));
+        assert_eq!(of(Isa::Avx2, op, 0, memory), format!("{name} ymm11,[rbx]"));
+        assert_eq!(of(Isa::Avx512, op, 0, Rm::Row(RBX, 32)), format!("{name} zmm11,[rbx+20h]"));
+    }
+    for (op, name) in [(NARROW_TO_BYTES, "vpmovusdb"), (NARROW_TO_WORDS, "vpmovusdw")] {
+        assert_eq!(of(Isa::Avx512, op, 0, memory), format!("{name} [rbx],zmm11"));
+        assert_eq!(of(Isa::Avx512, op, 0, Rm::Row(RBX, 16)), format!("{name} [rbx+10h],zmm11"));
+    }
+    let two = [
+        (PACK_SIGNED, "vpackssdw"),
+        (PACK_WORDS, "vpackusdw"),
+        (PACK_BYTES, "vpackuswb"),
+        (UNPACK_LOW_I64, "vpunpcklqdq"),
+        (UNPACK_HIGH_I64, "vpunpckhqdq"),
+    ];
+    for (op, name) in two {
+        assert_eq!(of(Isa::Avx2, op, 9, Rm::Reg(14)), format!("{name} ymm11,ymm9,ymm14"));
+    }
+    assert_eq!(wide.len() + 2 + two.len() + 1, PACK_ROWS.len());
+    let insert = |asm: &mut Asm| asm.vex(INSERT_QUARTER, 1, 3, Rm::Row(RSI, 0), Some(1));
+    assert_eq!(decoded_for(Isa::Avx2, insert), "vinsertf128 ymm1,ymm3,[rsi],1");
+    assert_eq!(decoded_for(Isa::Avx2, |asm| asm.load_16(9, 10)), "vmovups xmm9,[r10]");
+    assert_eq!(decoded_for(Isa::Avx2, |asm| asm.store_16(3, false, RDI)), "vmovups [rdi],xmm3");
+    assert_eq!(decoded_for(Isa::Avx2, |asm| asm.store_16(3, true, 9)), "vextractf128 [r9],ymm3,1");
+    assert_eq!(decoded_for(Isa::Avx2, Asm::move_bytes), "rep movsb [rdi],[rsi]");
+}
