@@ -44,33 +44,49 @@ impl Needs {
 
     /// What each block needs at its beginning.
     pub fn of(lies: Lies, code: &Code, lists: &[Vec<Ins>], iterations: &[Option<Iterations>]) -> Vec<Self> {
-        let mut needs = vec![Self::default(); lists.len()];
-        loop {
-            let before = needs.clone();
-            for (index, (block, list)) in code.blocks.iter().zip(lists).enumerate().rev() {
-                let mut need = Self::behind(block.end, &needs);
-                // A jump takes them where they are.
-                let mut jumps = need == Self::default()
-                    && match (iterations[index], block.end) {
-                        (Some(iterations), _) => iterations.lanes == M::ACTIVE,
-                        (None, End::Branch { mask, .. }) => mask == M::ACTIVE,
-                        (None, _) => false,
-                    };
-                for ins in list.iter().rev() {
-                    let (reads, writes) = uses(lies, ins);
-                    if writes {
-                        (need, jumps) = (Self::default(), false);
-                    }
-                    if let Some(reads) = reads {
-                        (need, jumps) = (need.and(reads), false);
-                    }
-                }
-                needs[index] = if jumps { Self::WHOLE } else { need };
+        // What its own instructions need, up to the one that puts them somewhere else.
+        let mut own: Vec<(Self, bool)> = lists.iter().map(|list| Self::of_list(lies, list)).collect();
+        let needs = Self::settle(code, &own);
+        // A jump takes them where they are; where nobody says where, in the general register.
+        for (index, block) in code.blocks.iter().enumerate() {
+            let jumps = match (iterations[index], block.end) {
+                (Some(iterations), _) => iterations.lanes == M::ACTIVE,
+                (None, End::Branch { mask, .. }) => mask == M::ACTIVE,
+                (None, _) => false,
+            };
+            if jumps && !own[index].1 && needs[index] == Self::default() {
+                own[index].0 = Self::WHOLE;
             }
-            if needs == before {
+        }
+        Self::settle(code, &own)
+    }
+
+    /// What blocks need with those that they go on to. Needs only grow from round to round, so it ends.
+    fn settle(code: &Code, own: &[(Self, bool)]) -> Vec<Self> {
+        let mut needs = vec![Self::default(); own.len()];
+        loop {
+            let mut changed = false;
+            for (index, (block, &(own, is_put))) in code.blocks.iter().zip(own).enumerate().rev() {
+                let need = if is_put { own } else { own.and(Self::behind(block.end, &needs)) };
+                changed |= std::mem::replace(&mut needs[index], need) != need;
+            }
+            if !changed {
                 return needs;
             }
         }
+    }
+
+    /// What a block's own instructions need, and whether one of them puts the lanes somewhere else.
+    fn of_list(lies: Lies, list: &[Ins]) -> (Self, bool) {
+        let mut own = Self::default();
+        for ins in list {
+            let (reads, is_put) = uses(lies, ins);
+            own = own.and(reads.unwrap_or_default());
+            if is_put {
+                return (own, true);
+            }
+        }
+        (own, false)
     }
 
     /// What the blocks need that a block goes on to.
