@@ -349,8 +349,12 @@ pub enum Op {
 impl Op {
     /// The vectors it reads.
     pub fn reads(&self) -> impl Iterator<Item = Value> + use<> {
-        let mut values = [None; 6];
-        let mut put = |from: &[Value]| from.iter().zip(&mut values).for_each(|(v, place)| *place = Some(*v));
+        let mut values = [Value(0); 6];
+        let mut count = 0;
+        let mut put = |from: &[Value]| {
+            values[..from.len()].copy_from_slice(from);
+            count = from.len();
+        };
         match self {
             Self::Bits(_) | Self::Get(_) | Self::Uniform(_) | Self::Number(_) | Self::Mark(..) | Self::Tally(..) => {}
             Self::Yield(_) | Self::Lane | Self::Guard(..) => {}
@@ -372,15 +376,22 @@ impl Op {
             Self::Mask(MaskOp::Lanes(_, a)) => put(&[*a]),
             Self::Mask(_) => {}
         }
-        values.into_iter().flatten()
+        values.into_iter().take(count)
     }
 
     /// The masks and numbers that it reads.
     pub fn masks(&self) -> impl Iterator<Item = M> + use<> {
         let masks = match self {
             Self::Mask(op) => op.reads(),
-            Self::Tally(_, _, m) | Self::Number(m) | Self::Guard(m, ..) => [Some(*m), None],
-            _ => [self.clone().under().copied(), None],
+            Self::Tally(_, _, m)
+            | Self::Number(m)
+            | Self::Guard(m, ..)
+            | Self::Fetch(.., m)
+            | Self::Store(.., m)
+            | Self::Set(.., m)
+            | Self::SetRelative(.., m)
+            | Self::Mark(_, m) => [Some(*m), None],
+            _ => [None; 2],
         };
         masks.into_iter().flatten()
     }

@@ -220,6 +220,8 @@ fn step_back(block: &Block, waiting: &Waiting, seen: Seen, live: &mut [VarSet], 
                     }
                 }
             }
+            // It changes nothing (`masks.rs`).
+            Op::Mask(MaskOp::Copy(d, a)) if d == a => continue,
             Op::Mask(op) => waiting.step_back(op, live),
             Op::Fetch(..) if seen == Seen::Fetches => op.reads().for_each(|value| looked_at[value.index()] = true),
             _ => {}

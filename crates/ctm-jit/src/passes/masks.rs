@@ -7,15 +7,16 @@
 //! and what nobody reads then is left out.
 
 use crate::ir::masked::{Block, Code, End, M, MaskOp, Op, Target};
-use crate::passes::masked::sweep;
 use crate::passes::table::Pass;
 
 /// The most rows at one place; programs that need more stay as they are.
 const MOST_ROWS: usize = 256;
-/// How many rows are followed through one operation at most, all in all.
+/// So many rows may be the same ones.
+const FEW_ROWS: usize = 24;
+/// How many rows are followed through one operation on masks at most, all in all.
 const MOST_STEPS: usize = 200_000;
 
-/// Leaves out what is known; gives masks that are the same one name. `whole`: all lanes that exist lie in the domain.
+/// Finds what is known or read by nobody: it becomes `Copy(d, d)`; gives masks that are the same one name. `whole`: all lanes that exist lie in the domain.
 pub fn simplify(code: &mut Code, whole: bool) {
     if !Pass::Masks.is_on() {
         return;
@@ -24,19 +25,22 @@ pub fn simplify(code: &mut Code, whole: bool) {
     // These get new readers, as they give their names to others; so what they are made of is followed, too.
     let always = ALWAYS.into_iter().fold(0, |set, m| set | bits.bit(m));
     let live = bits.live(code, always);
-    let Some(entries) = bits.follow(code, &live, whole) else { return };
-    for (block, entry) in code.blocks.iter_mut().zip(&entries) {
-        bits.rewrite(block, entry);
+    let after: Vec<Vec<u64>> = code.blocks.iter().map(|block| bits.after(block, &live, always)).collect();
+    let Some(entries) = bits.follow(code, (&live, &after), whole) else { return };
+    for (block, (entry, after)) in code.blocks.iter_mut().zip(entries.iter().zip(&after)) {
+        bits.rewrite(block, entry, after);
     }
     let live = bits.live(code, 0);
     for block in &mut code.blocks {
         let mut reads = bits.live_out(block.end, &live);
-        let mut keeps = vec![true; block.ops.len()];
-        for (keeps, op) in keeps.iter_mut().zip(&block.ops).rev() {
-            let unchanged = matches!(*op, Op::Mask(MaskOp::Copy(d, a)) if d == a);
-            *keeps = !unchanged && bits.before(op, &mut reads);
+        for op in block.ops.iter_mut().rev() {
+            let touches = bits.touches(op);
+            match op {
+                Op::Mask(MaskOp::Copy(d, a)) if d == a => {}
+                Op::Mask(of) if reads & touches.0 == 0 => *of = MaskOp::Copy(of.writes(), of.writes()),
+                _ => reads = step_back(reads, touches),
+            }
         }
-        sweep(block, &mut |place, _| keeps[place]);
     }
 }
 
@@ -85,6 +89,19 @@ struct Here {
     /// Rows, apart for what a number decides for all lanes.
     worlds: Vec<Vec<u64>>,
     defined: u64,
+}
+
+/// Rows that are the same become one, where they are many.
+fn unite(rows: &mut Vec<u64>) {
+    if rows.len() > FEW_ROWS {
+        rows.sort_unstable();
+        rows.dedup();
+    }
+}
+
+/// The masks that somebody reads before an operation which writes and reads these; what nobody reads counts for nothing.
+const fn step_back(live: u64, (writes, reads): (u64, u64)) -> u64 {
+    if writes != 0 && live & writes == 0 { live } else { live & !writes | reads }
 }
 
 /// Masks that hold something from the start, whether somebody reads it or not.
@@ -145,30 +162,21 @@ impl Bits {
         end.successors().fold(out, |out, next| out | live[next])
     }
 
-    /// Steps back over an operation; says whether somebody reads what it does.
-    fn before(&self, op: &Op, live: &mut u64) -> bool {
-        if let Op::Mask(op) = op {
-            let bit = self.bit(op.writes());
-            if *live & bit == 0 {
-                return false;
-            }
-            *live &= !bit;
-        }
-        op.masks().for_each(|m| *live |= self.bit(m));
-        true
-    }
-
     /// The masks that somebody reads, at the beginning of each block; a mask that only makes itself anew counts for nothing. `always`: these count as read everywhere.
     fn live(&self, code: &Code, always: u64) -> Vec<u64> {
+        let touches: Vec<Vec<(u64, u64)>> = code
+            .blocks
+            .iter()
+            .map(|block| {
+                block.ops.iter().rev().map(|op| self.touches(op)).filter(|touches| *touches != (0, 0)).collect()
+            })
+            .collect();
         let mut live = vec![0; code.blocks.len()];
         loop {
             let mut changed = false;
             for (index, block) in code.blocks.iter().enumerate().rev() {
-                let mut of = self.live_out(block.end, &live) | always;
-                for op in block.ops.iter().rev() {
-                    self.before(op, &mut of);
-                    of |= always;
-                }
+                let out = self.live_out(block.end, &live) | always;
+                let of = touches[index].iter().fold(out, |of, touches| step_back(of, *touches) | always);
                 changed |= std::mem::replace(&mut live[index], of) != of;
             }
             if !changed {
@@ -177,8 +185,28 @@ impl Bits {
         }
     }
 
+    /// The masks that somebody reads behind each operation on masks of a block.
+    fn after(&self, block: &Block, live: &[u64], always: u64) -> Vec<u64> {
+        let mut of = self.live_out(block.end, live) | always;
+        let mut after = Vec::new();
+        for op in block.ops.iter().rev() {
+            if matches!(op, Op::Mask(_)) {
+                after.push(of);
+            }
+            of = step_back(of, self.touches(op)) | always;
+        }
+        after.reverse();
+        after
+    }
+
+    /// What an operation writes and reads.
+    fn touches(&self, op: &Op) -> (u64, u64) {
+        let writes = if let Op::Mask(op) = op { self.bit(op.writes()) } else { 0 };
+        (writes, op.masks().fold(0, |reads, m| reads | self.bit(m)))
+    }
+
     /// What lanes can be at the beginning of each block; no rows where nothing leads.
-    fn follow(&self, code: &Code, live: &[u64], whole: bool) -> Option<Vec<Entry>> {
+    fn follow(&self, code: &Code, (live, after): (&[u64], &[Vec<u64>]), whole: bool) -> Option<Vec<Entry>> {
         let mut entries = vec![Entry::default(); code.blocks.len()];
         let [existing, valid, active] = [M::EXISTING, M::VALID, M::ACTIVE].map(|m| self.bit(m));
         let always = ALWAYS.into_iter().fold(0, |set, m| set | self.bit(m));
@@ -192,9 +220,9 @@ impl Bits {
         while let Some(index) = open.pop() {
             let block = &code.blocks[index];
             let mut here = Here::of(&entries[index]);
-            for op in &block.ops {
+            for (op, &after) in block.ops.iter().filter(|op| matches!(op, Op::Mask(_))).zip(&after[index]) {
                 steps += here.worlds.iter().map(Vec::len).sum::<usize>();
-                self.step(op, &mut here);
+                self.step(op, after, &mut here);
                 if steps > MOST_STEPS || here.worlds.iter().any(|rows| rows.len() > MOST_ROWS) {
                     return None;
                 }
@@ -253,15 +281,25 @@ impl Bits {
         }
     }
 
-    fn step(&self, op: &Op, here: &mut Here) {
+    /// Steps over an operation on masks, behind which somebody reads some of them (`after`); the others are forgotten.
+    fn step(&self, op: &Op, after: u64, here: &mut Here) {
+        self.make(op, here);
+        if here.defined & !after != 0 {
+            here.defined &= after;
+            for rows in &mut here.worlds {
+                rows.iter_mut().for_each(|row| *row &= after);
+                unite(rows);
+            }
+        }
+    }
+
+    fn make(&self, op: &Op, here: &mut Here) {
         let Op::Mask(op) = *op else { return };
         let bit = self.bit(op.writes());
         here.defined |= bit;
         if let (MaskOp::IfNot0(_, a, _), [rows]) = (op, &mut here.worlds[..]) {
             // All lanes of the mask, or none.
-            let mut none: Vec<u64> = rows.iter().map(|row| row & !bit).collect();
-            none.sort_unstable();
-            none.dedup();
+            let none: Vec<u64> = rows.iter().map(|row| row & !bit).collect();
             self.each(rows, bit, |row| Some(row & self.bit(a) != 0));
             here.worlds.push(none);
             return;
@@ -273,15 +311,20 @@ impl Bits {
 
     fn each(&self, rows: &mut Vec<u64>, bit: u64, result: impl Fn(u64) -> Option<bool>) {
         let put = |row: u64, set: bool| if set { row | bit } else { row & !bit };
-        let old = std::mem::take(rows);
-        for row in old {
-            match result(row) {
-                Some(set) => rows.push(put(row, set)),
-                None => rows.extend([put(row, false), put(row, true)]),
+        let mut more = Vec::new();
+        for row in &mut *rows {
+            match result(*row) {
+                Some(set) => *row = put(*row, set),
+                None => {
+                    more.push(put(*row, true));
+                    *row = put(*row, false);
+                }
             }
         }
-        rows.sort_unstable();
-        rows.dedup();
+        if !more.is_empty() {
+            rows.append(&mut more);
+            unite(rows);
+        }
     }
 
     /// Whether two things hold for the same rows.
@@ -303,13 +346,14 @@ impl Bits {
         self.masks.iter().copied().filter(move |&m| usable & self.bit(m) != 0)
     }
 
-    fn rewrite(&self, block: &mut Block, entry: &Entry) {
+    fn rewrite(&self, block: &mut Block, entry: &Entry, after: &[u64]) {
         if entry.rows.is_empty() {
             return;
         }
         let mut here = Here::of(entry);
         // Masks that come from vectors of this block.
         let mut made: Vec<M> = Vec::new();
+        let mut after = after.iter().peekable();
         for op in &mut block.ops {
             let old = *op;
             match op {
@@ -318,10 +362,12 @@ impl Bits {
                 Op::Number(_) | Op::Guard(..) => {}
                 op => op.under().into_iter().for_each(|m| *m = self.name(&here, *m)),
             }
-            self.step(&old, &mut here);
-            if let Op::Mask(op) = old {
-                made.retain(|&m| m != op.writes());
-                if let MaskOp::Lanes(d, _) = op {
+            if let (Op::Mask(op), Some(&after)) = (old, after.next_if(|_| matches!(old, Op::Mask(_)))) {
+                self.step(&old, after, &mut here);
+                made.retain(|&m| m != op.writes() && here.defined & self.bit(m) != 0);
+                if let MaskOp::Lanes(d, _) = op
+                    && here.defined & self.bit(d) != 0
+                {
                     made.push(d);
                 }
             }

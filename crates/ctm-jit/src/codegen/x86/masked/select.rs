@@ -26,6 +26,8 @@ pub struct Select<'a> {
     isa: Isa,
     facts: &'a Facts,
     vars: &'a [Option<Vector>],
+    /// How many vectors of variables there are, and at least 1.
+    variables: usize,
     fetches: &'a [Fetch],
     stores: &'a [Store],
     /// Lookups so far.
@@ -96,6 +98,8 @@ struct Plan<'a> {
     uses: Vec<u32>,
     /// Of a comparison: somebody reads its bits, not only whether it holds.
     shown: Vec<bool>,
+    /// The elements of a fetch that somebody reads, a bit for each.
+    elements: Vec<u8>,
     /// The variable's vector that a vector is made in.
     location: Vec<Option<Vector>>,
     at: Vec<Option<Src>>,
@@ -119,6 +123,7 @@ impl<'a> Select<'a> {
             isa,
             facts,
             vars,
+            variables: used.max(1) as usize,
             fetches,
             stores,
             samples: Vec::new(),
@@ -143,6 +148,7 @@ impl<'a> Select<'a> {
         self.sampled = None;
         self.doubles.clear();
         let mut plan = self.plan(index, block);
+        self.out.reserve(4 * block.ops.len());
         for place in 0..block.ops.len() {
             let made = self.op(&plan, place);
             plan.at[place] = made;
@@ -174,6 +180,7 @@ impl<'a> Select<'a> {
             last: vec![0; count],
             uses: vec![0; count],
             shown: vec![false; count],
+            elements: vec![0; count],
             location: vec![None; count],
             at: vec![None; count],
             store: vec![count; count],
@@ -204,30 +211,38 @@ impl<'a> Select<'a> {
                 plan.last[of.index()] = plan.last[of.index()].max(plan.last[place]);
             }
         }
+        for (place, op) in block.ops.iter().enumerate() {
+            if let Op::Fetched(of, element) = *op
+                && plan.uses[place] > 0
+            {
+                plan.elements[of.index()] |= 1 << (element & 3);
+            }
+        }
         // Of each variable: the next store, going backwards; then the last read or store, and the newest of what stands for it.
-        let mut next = vec![count; Var::COUNT];
+        let number = |var: Var| self.vars[var.index()].map_or(0, Vector::index);
+        let mut next = vec![count; self.variables];
         for (place, op) in block.ops.iter().enumerate().rev() {
             match *op {
-                Op::Get(var) => plan.store[place] = next[var.index()],
-                Op::Set(var, ..) => plan.store[place] = std::mem::replace(&mut next[var.index()], place),
+                Op::Get(var) => plan.store[place] = next[number(var)],
+                Op::Set(var, ..) => plan.store[place] = std::mem::replace(&mut next[number(var)], place),
                 Op::SetRelative(gprs, _, element, ..) => {
-                    indexed(gprs, element).for_each(|var| next[var.index()] = place)
+                    indexed(gprs, element).for_each(|var| next[number(var)] = place)
                 }
                 _ => {}
             }
         }
-        let (mut accessed, mut newest) = (vec![0; Var::COUNT], vec![None; Var::COUNT]);
+        let (mut accessed, mut newest) = (vec![0; self.variables], vec![None; self.variables]);
         for (place, op) in block.ops.iter().enumerate() {
             match *op {
                 Op::Get(var) => {
-                    accessed[var.index()] = place;
-                    plan.before[place] = newest[var.index()].replace(place);
+                    accessed[number(var)] = place;
+                    plan.before[place] = newest[number(var)].replace(place);
                 }
                 Op::GetRelative(File::Gprs(gprs), _, element, _) | Op::SetRelative(gprs, _, element, ..) => {
-                    indexed(gprs, element).for_each(|var| accessed[var.index()] = place);
+                    indexed(gprs, element).for_each(|var| accessed[number(var)] = place);
                 }
                 Op::Set(var, value, under) => {
-                    let accessed = std::mem::replace(&mut accessed[var.index()], place);
+                    let accessed = std::mem::replace(&mut accessed[number(var)], place);
                     let (Some(vector), M::EXISTING) = (self.vars[var.index()], under) else { continue };
                     let made = value.index();
                     // Nobody reads or writes the variable from where the vector is made to where it is stored, nor changes it while the
@@ -238,13 +253,13 @@ impl<'a> Select<'a> {
                         && accessed <= made;
                     // What lives there already is not read any more.
                     let lives = |at: usize| at < made && plan.last[at] > made;
-                    let mut earlier = newest[var.index()];
+                    let mut earlier = newest[number(var)];
                     while earlier.is_some_and(|at| !lives(at)) {
                         earlier = earlier.and_then(|at| plan.before[at]);
                     }
                     if free && earlier.is_none() {
                         plan.location[made] = Some(vector);
-                        plan.before[made] = newest[var.index()].replace(made);
+                        plan.before[made] = newest[number(var)].replace(made);
                     }
                 }
                 _ => {}

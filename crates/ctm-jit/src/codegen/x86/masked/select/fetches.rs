@@ -5,7 +5,7 @@ use super::{Plan, Select};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
-use crate::ir::masked::{Fetch, M, Op, Value};
+use crate::ir::masked::{Fetch, M, Value};
 use crate::launch::wavefronts::bindings::takes_level_0;
 use crate::launch::wavefronts::wave::CUBE;
 use ctm_exec::r700::texture::{self, Detail, is_comparison};
@@ -48,15 +48,7 @@ impl Select<'_> {
 
     /// Vectors for the elements of a fetch that somebody reads.
     fn wanted(&mut self, plan: &Plan<'_>, place: usize) -> [Option<Vector>; 4] {
-        let value = Value(place as u32);
-        let mut dst = [None; 4];
-        for (element, dst) in (0..).zip(&mut dst) {
-            let reads = |(at, op): (usize, &Op)| *op == Op::Fetched(value, element) && plan.uses[at] > 0;
-            if plan.block.ops.iter().enumerate().any(reads) {
-                *dst = Some(self.fresh());
-            }
-        }
-        dst
+        std::array::from_fn(|element| (plan.elements[place] >> element & 1 == 1).then(|| self.fresh()))
     }
 
     /// What coordinates differ by in each quad.
