@@ -81,7 +81,7 @@ fn the_items_that_it_names_are_there() {
         ("ctm-isa/src/r700/ops/columns.rs", "fn listed(", "`.listed(\"..\")`"),
         ("ctm-exec/src/x1k/functions.rs", "const fn function(", "`UnitOp::function`"),
         ("ctm-exec/src/r700/single.rs", "pub fn op2(", "`op2`"),
-        ("ctm-jit/src/ir/x1k.rs", "Reference", "`Op::Reference`"),
+        ("ctm-jit/src/ir/masked.rs", "Reference {", "`Unit::Reference`"),
         ("ctm-jit/src/ir/masked.rs", "Alu", "`Op::Alu`"),
         ("ctm-jit/src/lower/x1k/units.rs", "fn exists(", "`exists`"),
         (
