@@ -86,8 +86,8 @@ fn the_items_that_it_names_are_there() {
         ("ctm-jit/src/lower/x1k/units.rs", "fn exists(", "`exists`"),
         (
             "ctm-jit/src/lower/x1k/units.rs",
-            "self.choice(finish, Test::GreaterEqual, ",
-            "self.choice(finish, Test::GreaterEqual, ",
+            "self.choice(finish, (Op2::PredSetge, ",
+            "self.choice(finish, (Op2::PredSetge, ",
         ),
         ("ctm-jit/src/lower/x1k/units.rs", "fn alpha_operand(", "`self.alpha_operand(0)`"),
         ("ctm-jit/src/lower/x1k/units.rs", "operand(self, 0)", "operand(self, 0)"),
