@@ -1,4 +1,4 @@
-//! Machine code of R700 programs.
+//! Machine code of programs of both instruction sets.
 //!
 //! A vector has as many *pieces* as the wavefront's lanes take registers: of 16 lanes with AVX-512, of 8 on AVX2.
 //!

@@ -1,4 +1,4 @@
-//! What is known of R700's operations and of a whole program before instructions are chosen: comparisons, and which vectors may hold
+//! What is known of operations and of a whole program before instructions are chosen: comparisons, and which vectors may hold
 //! denormals or show the bits of a NaN.
 
 use super::select::bare;

@@ -1,4 +1,4 @@
-//! From R700's form to vector instructions.
+//! From the form with masks to vector instructions.
 //!
 //! Denormals are flushed by the processor; where an instruction would let one through, a product with 1.0 stands before it. NaN bits are
 //! made right only in vectors whose bits somebody can see.

@@ -251,3 +251,7 @@ impl Emit<'_> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "../../../../../tests/unit/codegen/x86/masked/emit/active.rs"]
+mod tests;
