@@ -13,5 +13,7 @@ pub fn planes() -> Vec<Vec<Plane>> {
         // Not whole, too large, and a mixture; whole numbers as bits.
         of([0.1, 1e9, 0.0, 0.5], [0.01, 1.0, 1.0, 0.25], [-0.02, 3.0, 1.0, 1e-40], false),
         of([1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0], true),
+        // Denormals, which moves show, and which code must not flush while it makes them.
+        of([1e-39, -1e-40, 0.0, 1e-45], [1e-41, 1e-42, 1e-45, 0.0], [-2e-41, 0.0, 1e-44, 1e-43], false),
     ]
 }
