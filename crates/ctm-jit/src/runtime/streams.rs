@@ -26,6 +26,7 @@ use crate::stream::affine::{Fetch, Given, Item, Linear, Tree};
 use crate::stream::prepare::{Prepared, WHOLE};
 use crate::stream::uniform::Uniform;
 use crate::stream::{affine, interleave, prepare};
+use ctm_exec::arrays::Form;
 use ctm_exec::r700::Written;
 use ctm_exec::watch::Part;
 use ctm_exec::x1k::{Constants, Plane};
@@ -283,11 +284,16 @@ pub fn run(
     let geometry = Geometry {
         inputs: surfaces.inputs.each_ref().map(|view| view.as_ref().map_or(0, |view| view.channels)),
         outputs: surfaces.outputs.each_ref().map(|view| view.as_ref().map_or(0, |view| view.channels)),
+        input_forms: surfaces.inputs.each_ref().map(|view| view.as_ref().map_or(Form::Floats, |view| view.form)),
+        output_forms: surfaces.outputs.each_ref().map(|view| view.as_ref().map_or(Form::Floats, |view| view.form)),
     };
     let key = Key { planes: given.planes.to_vec(), geometry, columns: domain.width().min(64) };
     let stream = streams.get(isa, &key, uniform, given)?;
-    let whole = stream.whole(surfaces);
     let mut surfaces = surfaces.clone();
+    for (view, form) in surfaces.inputs.iter_mut().zip(stream.chosen.geometry.input_forms) {
+        view.iter_mut().for_each(|view| view.read_as(form));
+    }
+    let whole = stream.whole(&surfaces);
     for (view, whole) in surfaces.inputs.iter_mut().zip(&whole) {
         if let (Some(view), Some((bytes, pitch))) = (view, whole) {
             *view = InputView { bytes, pitch: *pitch, stored: None, ..view.clone() };
@@ -334,7 +340,7 @@ struct Area {
 }
 
 impl Stream {
-    /// The numbers of inputs that are not stored so and are read from everywhere, and elements from row to row.
+    /// The elements, row by row, of inputs that are not stored so and are read from everywhere, and how many there are from row to row.
     fn whole(&self, surfaces: &Surfaces<'_>) -> [Option<(Vec<u8>, u32)>; INPUTS] {
         std::array::from_fn(|input| {
             let view = surfaces.inputs[input].as_ref()?;
@@ -422,15 +428,15 @@ impl Stream {
         let columns = columns(self.isa, self.chosen.prepared.packed) * u32::from(narrow.vectors);
         let strips = domain.width() / columns;
         let large = self.is_large(domain, surfaces);
-        let aligned = surfaces.outputs.iter().flatten().all(|view| {
-            if view.stored.is_some() {
-                return false;
-            }
-            let size = 4 * u64::from(view.channels);
-            (view.cells.as_ptr() as u64).is_multiple_of(64)
-                && (size * u64::from(view.pitch)).is_multiple_of(64)
-                && (size * u64::from(domain.i0)).is_multiple_of(64)
-        });
+        // Tiles of so many columns, the first of which begins there.
+        let is_aligned = |i: u32, columns: u32| {
+            surfaces.outputs.iter().flatten().all(|view| {
+                let rows = [view.pitch, i, columns].map(|elements| view.element_bytes() * u64::from(elements));
+                view.stored.is_none()
+                    && (view.cells.as_ptr() as u64).is_multiple_of(64)
+                    && rows.iter().all(|bytes| bytes.is_multiple_of(64))
+            })
+        };
         let whole_columns = [i64::from(domain.i0), i64::from(domain.i1)];
         let whole_rows = [i64::from(domain.j0), i64::from(domain.j1)];
         let view = |fetch: &Fetch| surfaces.inputs[usize::from(fetch.input)].as_ref();
@@ -478,7 +484,9 @@ impl Stream {
                 if tiles == 0 {
                     return Some(());
                 }
-                let options = Options { tile, careful: !safe, past_caches: large && aligned && may_pass };
+                let columns = self.chosen.columns() * u32::from(tile.vectors);
+                let past_caches = large && may_pass && is_aligned(i, columns);
+                let options = Options { tile, careful: !safe, past_caches };
                 let kernel = self.kernel(options)?;
                 let again = next - i;
                 next = i + tiles * kernel.columns;

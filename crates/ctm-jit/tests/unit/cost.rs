@@ -14,8 +14,8 @@ use crate::codegen::x86::stream::{Geometry, Kernel};
 use crate::runtime::x1k::form::{Form, GROUPS};
 use ctm_exec::x1k::{Constants, Launch, Plane};
 use ctm_exec::{Budget, Domain, GroupSize};
+use ctm_isa::x1k::Program;
 use ctm_isa::x1k::random::{FlowControl, Random, Shape, StreamShape, program, stream};
-use ctm_isa::x1k::{INPUTS, OUTPUTS, Program};
 pub(crate) use ctm_testkit::clock::thread_time;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -109,7 +109,7 @@ fn compile(launch: &Launch<'_>, Options { isa, counts, fuel, careful }: Options)
 /// The kernel for the inside of a domain, or (`careful`) for its edges.
 fn compile_stream(launch: &Launch<'_>, isa: Isa, careful: bool) -> Option<Arc<Kernel>> {
     let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters)?;
-    let mut geometry = Geometry { inputs: [0; INPUTS], outputs: [0; OUTPUTS] };
+    let mut geometry = Geometry::default();
     (geometry.inputs[0], geometry.inputs[1], geometry.outputs[0]) = (4, 4, 4);
     let uniform = crate::runtime::streams::uniform(&lowered, launch.constants)?;
     crate::runtime::streams::compile(isa, &uniform, launch, geometry, careful)

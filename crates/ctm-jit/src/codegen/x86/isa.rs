@@ -5,7 +5,7 @@ use crate::launch::lanes::LANES;
 /// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Isa {
-    /// 32 registers of 512 bits, mask registers: AVX-512 F and DQ.
+    /// 32 registers of 512 bits, mask registers: AVX-512 F, DQ and BW.
     Avx512,
     /// 16 registers of 256 bits, masks in them too: AVX2 and FMA.
     Avx2,
@@ -18,6 +18,7 @@ impl Isa {
             Self::Avx512 => {
                 is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("popcnt")
             }
             Self::Avx2 => {

@@ -3,7 +3,7 @@
 use super::{Asm, Gpr, Rm, V, rows, v};
 
 const fn wide(map: u8, pp: u8, opcode: u8) -> V {
-    V { map, pp, opcode, wide: 1 }
+    V { map, pp, opcode, wide: 1, part: 0 }
 }
 
 rows! { CONVERT_ROWS

@@ -5,7 +5,7 @@
 use super::{V, rows};
 
 const fn v(map: u8, pp: u8, opcode: u8) -> V {
-    V { map, pp, opcode, wide: 1 }
+    V { map, pp, opcode, wide: 1, part: 0 }
 }
 
 rows! { DOUBLE_ROWS

@@ -33,7 +33,9 @@ impl Asm {
                     None => self.bytes(bits, 6),
                 }
             }
-            Rm::Row(base, offset) => self.evex_memory(head, in_memory(field, base, offset, 6), base, imm),
+            Rm::Row(base, offset) => {
+                self.evex_memory(head, in_memory(field, base, offset, 6 - u32::from(op.part)), base, imm)
+            }
             Rm::Each(base, offset) => {
                 let element = 2 + u32::from(op.wide);
                 self.evex_memory(head | broadcast(op), in_memory(field, base, offset, element), base, imm);

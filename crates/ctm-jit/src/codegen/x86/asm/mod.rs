@@ -17,8 +17,8 @@ pub use double::{
     SUB_F64,
 };
 pub use pack::{
-    INSERT_QUARTER, NARROW_TO_BYTES, NARROW_TO_WORDS, PACK_BYTES, PACK_SIGNED, PACK_WORDS, UNPACK_HIGH_I64,
-    UNPACK_LOW_I64, WIDEN_BYTES, WIDEN_WORDS,
+    INSERT_QUARTER, NARROW_TO_BYTES, NARROW_TO_WORDS, PACK_BYTES, PACK_SIGNED, PACK_WORDS, SHUFFLE_BYTES,
+    UNPACK_HIGH_I64, UNPACK_LOW_I64, WIDEN_BYTES, WIDEN_WORDS,
 };
 pub use shuffle::{PERMUTE, PERMUTE_TWO, SHUFFLE, SHUFFLE_QUARTERS, STORE_PAST_CACHES, UNPACK_HIGH, UNPACK_LOW};
 pub use vex::{AND_F32, AND_NOT_F32, BROADCAST_BYTE, EQUAL_I32, GREATER_I32, OR_F32, PERMUTE_HALVES, SHIFT_LEFT_LANES};
@@ -41,10 +41,12 @@ pub struct V {
     opcode: u8,
     /// 1: elements of 64 bits. The forms of AVX2 do not ask.
     wide: u8,
+    /// How often an operand in memory is halved: 0 for whole vectors.
+    part: u8,
 }
 
 const fn v(map: u8, pp: u8, opcode: u8) -> V {
-    V { map, pp, opcode, wide: 0 }
+    V { map, pp, opcode, wide: 0, part: 0 }
 }
 
 macro_rules! rows {

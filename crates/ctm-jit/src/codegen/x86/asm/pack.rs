@@ -2,24 +2,30 @@
 
 use super::{Asm, Gpr, Rm, V, rows, v};
 
+/// Bytes in memory, a quarter of a vector, as dwords.
+pub const WIDEN_BYTES: V = V { part: 2, ..v(2, 1, 0x31) };
+/// Words in memory, half a vector, as dwords.
+pub const WIDEN_WORDS: V = V { part: 1, ..v(2, 1, 0x33) };
+/// Dwords as the bytes or words that come nearest, in order; the destination is the last operand. AVX-512 alone.
+pub const NARROW_TO_BYTES: V = V { part: 2, ..v(2, 2, 0x11) };
+pub const NARROW_TO_WORDS: V = V { part: 1, ..v(2, 2, 0x13) };
+
 rows! { PACK_ROWS
-    /// Bytes in memory, a quarter of a vector, as dwords.
-    WIDEN_BYTES = 2 1 0x31;
-    /// Words in memory, half a vector, as dwords.
-    WIDEN_WORDS = 2 1 0x33;
-    /// Dwords as the bytes or words that come nearest, in order; the destination is the last operand. AVX-512 alone.
-    NARROW_TO_BYTES = 2 2 0x11;
-    NARROW_TO_WORDS = 2 2 0x13;
-    /// Dwords of two vectors as the words that come nearest, and signed words as bytes, in each half: AVX2, as are all that follow.
+    /// Dwords of two vectors as the words that come nearest, signed or not, and signed words as bytes, in each quarter.
     PACK_SIGNED = 1 1 0x6b;
     PACK_WORDS = 2 1 0x2b;
     PACK_BYTES = 1 1 0x67;
+    /// Bytes of each quarter in the order that the last operand says.
+    SHUFFLE_BYTES = 2 1 0x00;
+    /// AVX2, as are all that follow.
     UNPACK_LOW_I64 = 1 1 0x6c;
     UNPACK_HIGH_I64 = 1 1 0x6d;
     /// A half takes 16 bytes; the immediate says which.
     INSERT_QUARTER = 3 1 0x18;
 }
 
+/// Eight bytes: the destination is the last operand.
+const STORE_8: V = v(1, 1, 0xd6);
 /// A half as 16 bytes: the destination is the last operand.
 const EXTRACT_QUARTER: V = v(3, 1, 0x19);
 
@@ -36,6 +42,12 @@ impl Asm {
         } else {
             self.vex_sized(false, super::MOVUPS_STORE, register, 0, Rm::Row(base, 0), None);
         }
+    }
+
+    /// Stores the first 8 or 16 bytes of a vector: AVX2.
+    pub fn store_first(&mut self, register: u8, bytes: i32, to: Rm) {
+        let op = if bytes == 8 { STORE_8 } else { super::MOVUPS_STORE };
+        self.vex_sized(false, op, register, 0, to, None);
     }
 
     /// Moves rcx bytes from rsi to rdi, and both behind them.

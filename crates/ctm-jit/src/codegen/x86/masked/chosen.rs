@@ -8,6 +8,7 @@ use super::{Call, Ins};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Vector;
 use crate::ir::masked::{Code, File, Op, Unit, Var, indexed};
+use crate::passes::masked::VarSet;
 use crate::passes::table::Pass;
 
 /// Instructions, and what goes with them.
@@ -61,7 +62,7 @@ impl Chosen {
     /// Chooses them. `start`: variables with start values. With `moderate`, uniform values and start values are taken for moderate
     /// ones where that helps; `ordinary` are taken for numbers other than zero. `careful`: sums are looked at whether they fall below the range of single precision.
     pub fn new(code: &Code, start: &[Var], isa: Isa, moderate: bool, ordinary: &[u16], careful: bool) -> Self {
-        let facts = Facts::loosened(code, start);
+        let facts = Facts::loosened(code, start, &VarSet::NONE);
         let sizes = if moderate && Pass::Sizes.is_on() { Sizes::of(code, start) } else { None };
         Self::choose(code, isa, (&facts, sizes.as_ref()), ordinary, &|select| {
             (select.careful, select.defers) = (careful, Pass::Deferred.is_on());
@@ -69,8 +70,8 @@ impl Chosen {
     }
 
     /// Chooses those of a stream.
-    pub fn of_stream(code: &Code, start: &[Var], isa: Isa) -> Self {
-        let facts = Facts::loosened(code, start);
+    pub fn of_stream(code: &Code, start: &[Var], unseen: &VarSet, isa: Isa) -> Self {
+        let facts = Facts::loosened(code, start, unseen);
         Self::choose(code, isa, (&facts, None), &[], &|select| (select.careful, select.streams) = (true, true))
     }
 

@@ -110,8 +110,7 @@ impl Emit<'_> {
 
     /// Where the element of a load that is no gather lies.
     pub fn load_operand(&mut self, load: &Load, unit: Unit) -> Rm {
-        let channels = self.of.geometry.inputs[usize::from(load.fetch.input)];
-        let size = 4 * i32::from(channels);
+        let size = self.of.geometry.input_bytes(load.fetch.input);
         let register = self.pointer(Self::input_slot(load, unit));
         let mut offset = load.fetch.x.c as i32 * size;
         if self.of.way(load, self.options.careful) == Way::Uniform {

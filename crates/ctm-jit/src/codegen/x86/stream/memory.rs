@@ -3,8 +3,8 @@
 use super::emit::{Emit, Unit};
 use super::{Chosen, Kind, Load, Slot, Varies, Way, at, slot_at};
 use crate::codegen::x86::asm::{
-    ADD_I32, BROADCAST, EQUAL_I32, Int, MAX_I32, MIN_I32, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PERMUTE, PERMUTE_TWO,
-    RBX, RDI, Rm, SHIFT_IMM, SHUFFLE, STORE_PAST_CACHES, SUB_I32, UNPACK_HIGH, UNPACK_LOW, V, XOR,
+    ADD_I32, AND, BROADCAST, EQUAL_I32, Int, MAX_I32, MIN_I32, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PERMUTE,
+    PERMUTE_TWO, RBX, RDI, Rm, SHIFT_IMM, SHUFFLE, STORE_PAST_CACHES, SUB_I32, UNPACK_HIGH, UNPACK_LOW, V, XOR,
 };
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
@@ -12,6 +12,7 @@ use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::Var;
 use crate::stream::affine::{Fetch, Linear};
 use crate::stream::prepare::WHOLE;
+use ctm_exec::arrays::Form;
 
 /// The low and the high pairs of two vectors, in each quarter.
 const LOW: Option<u8> = Some(0x44);
@@ -34,8 +35,14 @@ pub(super) mod table {
     pub const WRITE_PAIRS: usize = 4;
     /// The channel of each lane of the packed form.
     pub const CHANNEL: usize = 6;
+    /// Elements of bytes in the packed form: how far the channel of each lane is to be shifted.
+    pub const SHIFTS: usize = 7;
+    /// Elements of bytes that were packed: what orders them.
+    pub const BYTES: usize = 8;
+    /// What orders the dwords of vectors that were packed.
+    pub const PACKED: usize = 9;
     /// How many.
-    pub const ROWS: usize = 7;
+    pub const ROWS: usize = 10;
 }
 
 /// Bytes of a line of the caches.
@@ -65,12 +72,12 @@ impl Chosen {
 }
 
 impl Emit<'_> {
-    fn table(&self, row: usize) -> Rm {
+    pub(super) fn table(&self, row: usize) -> Rm {
         Rm::Row(RBX, self.layout.tables + 64 * row as i32)
     }
 
     /// Stores into an output.
-    fn put(&mut self, register: u8, to: Rm) {
+    pub(super) fn put(&mut self, register: u8, to: Rm) {
         let op = if self.options.past_caches { STORE_PAST_CACHES } else { MOVUPS_STORE };
         self.asm.vector(op, register, 0, to);
     }
@@ -89,7 +96,7 @@ impl Emit<'_> {
             if is_known || of.way(load, self.options.careful) != Way::Contiguous {
                 continue;
             }
-            let size = 4 * i32::from(of.geometry.inputs[usize::from(load.fetch.input)]);
+            let size = of.geometry.input_bytes(load.fetch.input);
             let bytes = size * of.columns() as i32 * i32::from(self.options.tile.vectors);
             let Some(ahead) = of.ahead(&load.fetch, [size, bytes]) else { continue };
             let first = load.fetch.x.c as i32 * size + ahead;
@@ -117,8 +124,11 @@ impl Emit<'_> {
                 Way::Uniform => self.uniform(&wanted, unit),
                 Way::Contiguous if self.packed() => {
                     for (dst, load) in &wanted {
-                        let from = self.load_operand(load, unit);
-                        self.make(*dst, unit, |e, dst| e.load_rm(dst, from, 0));
+                        let (from, form) = (self.load_operand(load, unit), self.form(load));
+                        self.make(*dst, unit, |e, dst| match form {
+                            Form::Floats => e.load_rm(dst, from, 0),
+                            _ => e.whole(dst, from, form, 0),
+                        });
                     }
                 }
                 Way::Contiguous => self.contiguous(&wanted, unit),
@@ -146,6 +156,13 @@ impl Emit<'_> {
         let Some((_, load)) = wanted.first() else { return };
         let channels = self.of.geometry.inputs[usize::from(load.fetch.input)];
         let Rm::Row(base, offset) = self.load_operand(load, unit) else { return };
+        let form = self.form(load);
+        if form != Form::Floats {
+            for (dst, load) in wanted {
+                self.make(*dst, unit, |e, dst| e.whole(dst, Rm::Row(base, offset), form, load.channel));
+            }
+            return;
+        }
         let (isa, bytes) = (self.of.isa, self.of.isa.bytes());
         let from = |vector: i32| Rm::Row(base, offset + bytes * vector);
         let target = |channel: u8| wanted.iter().find(|(_, load)| load.channel == channel).map(|(dst, _)| *dst);
@@ -234,25 +251,32 @@ impl Emit<'_> {
     fn gather(&mut self, wanted: &[(Vector, Load)], unit: Unit) {
         let Some((_, load)) = wanted.first().copied() else { return };
         let input = at::INPUTS + 32 * i32::from(load.fetch.input);
-        let channels = self.of.geometry.inputs[usize::from(load.fetch.input)];
+        let (form, dwords) = (self.form(&load), self.of.geometry.input_bytes(load.fetch.input) / 4);
         let isa = self.of.isa;
         let (index, row, scratch) = (isa.operand_scratch(), isa.scratch(), isa.mask_scratch());
         self.clamped(index, load.fetch.x, unit, input + 8, scratch);
         self.clamped(row, load.fetch.y, unit, input + 12, scratch);
         self.with_each(MUL_I32, row, input + 16, scratch);
         self.asm.vector(ADD_I32, index, index, Rm::Reg(row));
-        if channels > 1 {
-            self.asm.instruction(SHIFT_IMM, 6, index, Rm::Reg(index), Some(channels / 2));
+        let shifts = Rm::Row(RBX, self.layout.masks);
+        if dwords > 1 {
+            self.asm.instruction(SHIFT_IMM, 6, index, Rm::Reg(index), Some(dwords as u8 / 2));
+        } else if form == Form::Words {
+            self.asm.instruction(SHIFT_IMM, 6, row, Rm::Reg(index), Some(4));
+            self.asm.vector(AND, row, row, Rm::Literal(16));
+            Vectors::store(self, row, shifts);
+            self.asm.instruction(SHIFT_IMM, 2, index, Rm::Reg(index), Some(1));
         }
         self.asm.int_load(Int::Mov, true, RDI, RBX, input);
         let mut is_whole = false;
         for (dst, load) in wanted {
-            if is_whole != (load.channel == WHOLE) {
+            let is_number = form == Form::Floats;
+            if is_number && is_whole != (load.channel == WHOLE) {
                 let channel = self.table(table::CHANNEL);
                 self.asm.vector(if is_whole { SUB_I32 } else { ADD_I32 }, index, index, channel);
                 is_whole = !is_whole;
             }
-            let offset = if is_whole { 0 } else { 4 * i32::from(load.channel) };
+            let offset = if is_whole || !is_number { 0 } else { 4 * i32::from(load.channel) };
             self.make(*dst, unit, |e, dst| {
                 e.asm.vector(XOR, dst, dst, Rm::Reg(dst));
                 match isa {
@@ -265,6 +289,7 @@ impl Emit<'_> {
                         e.asm.gather_by_signs(dst, scratch, RDI, index, offset);
                     }
                 }
+                e.gathered(dst, form, load.channel, shifts);
             });
         }
     }
@@ -273,7 +298,11 @@ impl Emit<'_> {
     pub fn outputs(&mut self) {
         self.shares = false;
         for target in 0..ctm_isa::x1k::OUTPUTS {
-            if self.of.geometry.outputs[target] > 0 {
+            if self.of.geometry.outputs[target] == 0 {
+                continue;
+            } else if self.of.geometry.output_forms[target] != Form::Floats {
+                self.pack_output(target);
+            } else {
                 for unit in self.units(Varies::ALL) {
                     self.output(target, unit);
                 }
@@ -281,11 +310,21 @@ impl Emit<'_> {
         }
     }
 
+    /// What is written to a channel of an output.
+    pub(super) fn exported(&self, target: usize, channel: usize) -> Src {
+        self.of.vars[Var::export(target, channel).index()].map_or(Src::Literal(0), Src::Vector)
+    }
+
+    /// What a load's elements are.
+    fn form(&self, load: &Load) -> Form {
+        self.of.geometry.input_forms[usize::from(load.fetch.input)]
+    }
+
     fn output(&mut self, target: usize, unit: Unit) {
         let channels = self.of.geometry.outputs[target];
         let slot = Slot { kind: Kind::Output(target as u8), row: unit.row };
-        let vectors: [Option<Vector>; 4] = std::array::from_fn(|c| self.of.vars[Var::export(target, c).index()]);
-        let src = |c: usize| vectors[c].map_or(Src::Literal(0), Src::Vector);
+        let vectors: [Src; 4] = std::array::from_fn(|c| self.exported(target, c));
+        let src = |c: usize| vectors[c];
         let (isa, bytes) = (self.of.isa, self.of.isa.bytes());
         let (scratch, one, other) = (isa.scratch(), isa.operand_scratch(), isa.mask_scratch());
         if self.packed() {

@@ -22,6 +22,7 @@
 //! | `emit` | the code as a whole |
 //! | `order` | the instructions of two iterations side by side |
 //! | `slots`, `lines`, `memory` | addresses; single instructions; loads and stores of vectors |
+//! | `forms` | elements of 8 and 16 bits |
 //! | `run`, `panels` | calls; where they read and write |
 
 pub use super::Frame;
@@ -32,11 +33,12 @@ use super::masked::facts::{EQUAL, UNORDERED};
 use super::masked::{self, Check, Indexed, Ins};
 use crate::codegen::x86::allocate::{Given, Lives, Ranges};
 use crate::codegen::x86::asm::CMP_F32;
-use crate::ir::masked::{File, Op, Var};
+use crate::ir::masked::{End, File, Op, Var};
 use crate::passes::masked::VarSet;
 use crate::stream::affine::{Fetch, Item, LOOPS, Linear};
 use crate::stream::prepare::{Prepared, WHOLE};
 use crate::stream::uniform::Number;
+use ctm_exec::arrays::Form;
 use emit::Emit;
 use memmap2::Mmap;
 pub use panels::is_local;
@@ -44,6 +46,7 @@ pub use run::{InputView, OutputView, Rect, Surfaces, columns_inside, rows_inside
 pub use tiles::columns;
 
 mod emit;
+mod forms;
 mod lines;
 mod memory;
 mod order;
@@ -156,12 +159,29 @@ pub struct Start {
 }
 
 /// What a kernel needs to know of surfaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Geometry {
     /// Channels of each input's elements.
     pub inputs: [u8; ctm_isa::x1k::INPUTS],
     /// Channels of each output's elements; 0: it is dropped.
     pub outputs: [u8; ctm_isa::x1k::OUTPUTS],
+    /// What the elements of each input are.
+    pub input_forms: [Form; ctm_isa::x1k::INPUTS],
+    /// What the elements of each output are.
+    pub output_forms: [Form; ctm_isa::x1k::OUTPUTS],
+}
+
+impl Geometry {
+    /// Bytes of an input's element.
+    fn input_bytes(&self, input: u8) -> i32 {
+        let input = usize::from(input);
+        self.input_forms[input].element_bytes(self.inputs[input]) as i32
+    }
+
+    /// Bytes of an output's element.
+    fn output_bytes(&self, target: usize) -> i32 {
+        self.output_forms[target].element_bytes(self.outputs[target]) as i32
+    }
 }
 
 /// Machine code for tiles.
@@ -176,7 +196,8 @@ pub struct Kernel {
     constants: usize,
     /// Its slots.
     pub slots: Vec<Slot>,
-    geometry: Geometry,
+    /// What it needs to know of surfaces.
+    pub geometry: Geometry,
     fetches: Vec<Fetch>,
     layout: Layout,
     starts: Vec<Start>,
@@ -261,7 +282,8 @@ pub struct Chosen {
     ranges: Ranges,
     vectors: usize,
     starts: Vec<Start>,
-    geometry: Geometry,
+    /// What it needs to know of surfaces; inputs whose elements are converted beforehand are numbers.
+    pub geometry: Geometry,
     /// On what each vector depends.
     varies: Vec<Varies>,
     /// The same as a number.
@@ -328,18 +350,24 @@ impl Chosen {
         items: Vec<Item>,
         live: &[VarSet],
         starts: &[(Var, Linear)],
-        geometry: Geometry,
+        mut geometry: Geometry,
         joined: bool,
     ) -> Self {
         let code = &prepared.code;
+        forms::choose(&mut geometry, &prepared.fetches);
         let start_vars: Vec<Var> = starts.iter().map(|s| s.0).collect();
-        let masked::Chosen { lists, vars, used, mut vectors, .. } = masked::Chosen::of_stream(code, &start_vars, isa);
+        let masked::Chosen { lists, vars, used, mut vectors, .. } =
+            masked::Chosen::of_stream(code, &start_vars, &forms::without_nans(&geometry), isa);
         let mut loads = Vec::new();
         let mut number = 0;
         let mut lines = Vec::with_capacity(lists.len());
-        for (list, fetches) in lists.iter().zip(&prepared.fetches) {
+        for ((list, fetches), block) in lists.iter().zip(&prepared.fetches).zip(&code.blocks) {
             let first = number;
             let mut of = in_order(list, fetches, &mut number, used.len(), &mut loads);
+            forms::decode(&mut of, &loads, &geometry, &mut vectors);
+            if block.end == End::Stop {
+                forms::encode(&mut of, &vars, &geometry, prepared.packed);
+            }
             if joined && !fetches.is_empty() {
                 // The second iteration's fetches come behind the first one's.
                 let second = |load: &Load| 2 * (load.number - first) > number - first + 1;

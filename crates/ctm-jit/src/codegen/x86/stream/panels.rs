@@ -1,6 +1,6 @@
 //! Where inputs are read and outputs written: in place, or in *panels*, rows of single-precision numbers that lie side by side.
 //!
-//! Arrays of tiles and of elements of 8 or 16 bits have panels: what some tiles read is copied into them, the code runs, and what it has written is copied out. So
+//! Arrays of tiles and inputs whose elements are converted beforehand have panels: what some tiles read is copied into them, the code runs, and what it has written is copied out. So
 //! tiles are run in *pieces*, whose panels stay in a core's first cache.
 //!
 //! Other inputs have panels where all rows of tiles read the same columns again and again: rows of a wide input lie some multiple of a large power of two apart, so that few of them stay in a cache at once, and no processor
@@ -22,7 +22,7 @@ const MOST_BYTES: usize = 512 << 10;
 /// Bytes of a piece's panels.
 const PIECE_BYTES: u32 = 24 << 10;
 /// Rows of a piece, where it is more than one: those of most tiles.
-const PIECE_ROWS: u32 = 4;
+const PIECE_ROWS: u32 = 16;
 /// Columns of a piece are a multiple of this where possible: those of most tiles.
 const PIECE_COLUMNS: u32 = 32;
 /// How many times as many elements as it has processors a piece may read of an input.
@@ -93,7 +93,8 @@ fn indices([first, last]: [i64; 2]) -> Range<u32> {
 /// What fetches of an input read of it for these columns and rows of the domain: at least one element.
 fn part_of<'a>(
     fetches: impl Iterator<Item = &'a Fetch>,
-    [columns, rows]: [[i64; 2]; 2],
+    columns: [i64; 2],
+    rows: [i64; 2],
     view: &InputView<'_>,
 ) -> Option<Part> {
     let clamped = |of: [i64; 2], size: u32| of.map(|at| at.clamp(0, i64::from(size) - 1));
@@ -108,10 +109,10 @@ fn part_of<'a>(
 
 /// Whether neighbours read elements near each other: otherwise the input is better converted as a whole.
 pub fn is_local<'a>(fetches: impl Iterator<Item = &'a Fetch>, view: &InputView<'_>) -> bool {
-    let area = [[0, i64::from(PIECE_COLUMNS) - 1], [0, i64::from(PIECE_ROWS) - 1]];
+    let [columns, rows] = [PIECE_COLUMNS, PIECE_ROWS].map(|count| [0, i64::from(count) - 1]);
     let elements = |part: &Part| part.x.len() as i64 * part.y.len() as i64;
     let read: i64 = fetches
-        .map(|fetch| part_of([fetch].into_iter(), area, view).map_or(0, |part| elements(&part)))
+        .map(|fetch| part_of([fetch].into_iter(), columns, rows, view).map_or(0, |part| elements(&part)))
         .max()
         .unwrap_or(0);
     read <= MOST_READ * i64::from(PIECE_COLUMNS * PIECE_ROWS)
@@ -152,7 +153,7 @@ impl Kernel {
 
     /// Gives panels to what tiles read and write in some, and copies what is read. All that the tiles reach must lie inside.
     pub(super) fn fill(&self, origins: &mut Origins, frame: &mut Frame, rect: &Rect, surfaces: &Surfaces<'_>) {
-        let area = covered(self, rect);
+        let [columns, rows] = covered(self, rect);
         origins.read.clear();
         origins.written.clear();
         origins.bytes = 0;
@@ -162,7 +163,7 @@ impl Kernel {
             if view.stored.is_none() && !self.reads_again(rect, fetches()) {
                 continue;
             }
-            let Some(part) = part_of(fetches(), area, view) else { continue };
+            let Some(part) = part_of(fetches(), columns, rows, view) else { continue };
             let panel = match &view.stored {
                 Some(stored) => stored.panel(&part),
                 None => Panel::of_numbers(&part, view.channels),
@@ -175,7 +176,7 @@ impl Kernel {
         }
         for (output, view) in surfaces.outputs.iter().enumerate() {
             if let Some(stored) = view.as_ref().and_then(|view| view.stored.as_ref()) {
-                let part = Part { x: indices(area[0]), y: indices(area[1]) };
+                let part = Part { x: indices(columns), y: indices(rows) };
                 let panel = stored.panel(&part);
                 let written = origins.take(output, part, panel);
                 origins.written.push(written);
@@ -207,7 +208,7 @@ impl Kernel {
         for of in &origins.written {
             let Some(view) = &surfaces.outputs[of.array] else { continue };
             let Some(stored) = &view.stored else { continue };
-            let from = &mut frame.panels(origins.bytes)[of.place.clone()];
+            let from = &frame.panels(origins.bytes)[of.place.clone()];
             stored.write(view.cells, &of.part, &of.panel, from, past_caches);
         }
     }

@@ -12,7 +12,7 @@ use crate::launch::lanes::LANES;
 use crate::stream::affine::{Fetch, LOOPS, Linear};
 use crate::stream::uniform::Number;
 use ctm_exec::Position;
-use ctm_exec::arrays::Elements;
+use ctm_exec::arrays::{Elements, Form};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::AtomicU32;
 
@@ -29,7 +29,9 @@ pub struct InputView<'a> {
     pub height: u32,
     /// Channels of an element: 1, 2 or 4.
     pub channels: u8,
-    /// How it is stored, if not as single-precision numbers row by row.
+    /// What elements are for the code.
+    pub form: Form,
+    /// How it is stored, if not so, row by row.
     pub stored: Option<Stored>,
 }
 
@@ -42,7 +44,9 @@ pub struct OutputView<'a> {
     pub pitch: u32,
     /// Channels of an element: 1, 2 or 4.
     pub channels: u8,
-    /// How it is stored, if not as single-precision numbers row by row.
+    /// What elements are.
+    pub form: Form,
+    /// How they are stored, if not row by row.
     pub stored: Option<Stored>,
 }
 
@@ -52,7 +56,19 @@ impl<'a> InputView<'a> {
         let (bytes, pitch, channels) = (array.bytes, array.pitch, array.channels);
         let fits = width <= array.width && height <= array.height && matches!(channels, 1 | 2 | 4);
         let stored = Stored::of(isa, array, bytes.len()).filter(|_| fits)?;
-        Some(Self { bytes, pitch, width, height, channels, stored })
+        Some(Self { bytes, pitch, width, height, channels, form: array.form, stored })
+    }
+
+    /// How the code reads it that takes its elements as numbers of this form.
+    pub fn read_as(&mut self, form: Form) {
+        if self.form == form {
+            self.stored = self.stored.take().and_then(Stored::unconverted);
+        }
+        self.form = form;
+    }
+
+    fn element_bytes(&self) -> u32 {
+        self.form.element_bytes(self.channels)
     }
 }
 
@@ -64,12 +80,13 @@ impl<'a> OutputView<'a> {
         let all = (1u32 << channels) - 1;
         let fits = last.i < array.width && last.j < array.height && matches!(channels, 1 | 2 | 4);
         let stored = Stored::of(isa, array, 4 * cells.len()).filter(|_| fits && u32::from(array.mask) & all == all)?;
-        Some(Self { cells, pitch, channels, stored })
+        let stored = stored.and_then(Stored::unconverted);
+        Some(Self { cells, pitch, channels, form: array.form, stored })
     }
 
     /// Bytes of an element.
     pub fn element_bytes(&self) -> u64 {
-        self.stored.as_ref().map_or(4 * u64::from(self.channels), |stored| stored.element_bytes().into())
+        self.form.element_bytes(self.channels).into()
     }
 }
 
@@ -139,6 +156,7 @@ impl Kernel {
             (table::READ, _) => self.column(lane),
             (table::WRITE, _) => lane_of[lane],
             (table::CHANNEL, _) => lane % 4,
+            (table::SHIFTS.., _) => self.form_entry(row, lane),
             (table::READ_PAIRS..table::WRITE_PAIRS, Isa::Avx512) => 2 * self.column(lane) + row - table::READ_PAIRS,
             (table::READ_PAIRS..table::WRITE_PAIRS, Isa::Avx2) => order(self.column(lane)),
             (_, Isa::Avx512) => lane_of[LANES / 2 * (row - table::WRITE_PAIRS) + lane / 2] + LANES * (lane % 2),
@@ -188,12 +206,12 @@ impl Kernel {
         Some(match slot.kind {
             Kind::Input { input, x, y } => {
                 let origin = origins.inputs[usize::from(input)]?;
-                let size = 4 * i64::from(self.geometry.inputs[usize::from(input)]);
+                let size = i64::from(self.geometry.input_bytes(input));
                 sum(&[(&x, size), (&y, size * origin.pitch)], origin.address)
             }
             Kind::Output(target) => {
                 let origin = origins.outputs[usize::from(target)]?;
-                let size = 4 * i64::from(self.geometry.outputs[usize::from(target)]);
+                let size = i64::from(self.geometry.output_bytes(target.into()));
                 let column = Linear { i: 1, ..Linear::default() };
                 let row = Linear { j: 1, ..Linear::default() };
                 sum(&[(&column, size), (&row, size * origin.pitch)], origin.address)
@@ -217,29 +235,35 @@ impl Kernel {
             surfaces.inputs[usize::from(fetch.input)].as_ref().is_some_and(|view| {
                 let last = (i64::from(view.height) - 1) * i64::from(view.pitch) + i64::from(view.width);
                 let exists = view.width.min(view.height) > 0;
-                let is_long =
-                    view.width <= view.pitch && last * 4 * i64::from(view.channels) <= view.bytes.len() as i64;
+                // Gathers read whole dwords.
+                let bytes = (last as u64 * u64::from(view.element_bytes())).next_multiple_of(4);
+                let is_long = view.width <= view.pitch && bytes <= view.bytes.len() as u64;
                 let holds = exists && (view.stored.is_some() || is_long);
                 // Gathers count elements in 32 bits.
                 let small = last * i64::from(view.channels) < i64::from(i32::MAX);
                 let safe = self.options.careful
                     || (columns_inside(fetch, columns, rows, view.width)
                         && rows_inside(fetch, columns, rows, view.height));
-                holds && small && safe && view.channels == self.geometry.inputs[usize::from(fetch.input)]
+                let input = usize::from(fetch.input);
+                let is_same =
+                    (view.channels, view.form) == (self.geometry.inputs[input], self.geometry.input_forms[input]);
+                holds && small && safe && is_same
             })
         });
-        let outputs = self.geometry.outputs.iter().zip(&surfaces.outputs).all(|(&channels, view)| {
+        let outputs = (0..OUTPUTS).all(|target| {
+            let (channels, view) = (self.geometry.outputs[target], &surfaces.outputs[target]);
             channels == 0
                 || view.as_ref().is_some_and(|view| {
+                    let is_same = view.channels == channels && view.form == self.geometry.output_forms[target];
                     if view.stored.is_some() {
-                        return view.channels == channels && !self.options.past_caches;
+                        return is_same && !self.options.past_caches;
                     }
                     let last = rows[1] * i64::from(view.pitch) + columns[1] + 1;
                     let aligned = |x: u64| !self.options.past_caches || x.is_multiple_of(self.isa.bytes() as u64);
-                    let size = 4 * u64::from(channels);
-                    view.channels == channels
+                    let size = view.element_bytes();
+                    is_same
                         && columns[1] < i64::from(view.pitch)
-                        && last * i64::from(channels) <= view.cells.len() as i64
+                        && last as u64 * size <= 4 * view.cells.len() as u64
                         && aligned(view.cells.as_ptr() as u64)
                         && aligned(size * u64::from(view.pitch))
                         && aligned(size * u64::from(rect.i))

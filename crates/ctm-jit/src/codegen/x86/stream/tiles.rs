@@ -6,6 +6,7 @@ use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::stream::affine::Fetch;
 use crate::stream::prepare::WHOLE;
+use ctm_exec::arrays::Form;
 
 /// Tiles to try, the best first: rows, vectors side by side.
 struct Candidates {
@@ -46,7 +47,8 @@ impl Chosen {
             Isa::Avx2 => !self.lines.iter().all(|lines| only_mends(&lines.lir)),
         };
         let gathers = self.loads.iter().any(|load| self.way(load, careful) == Way::Gather);
-        let scratch = if needs_third || gathers || !self.prepared.packed { 3 } else { 2 };
+        let packs = self.geometry.output_forms.iter().any(|&form| form != Form::Floats);
+        let scratch = if needs_third || gathers || packs || !self.prepared.packed { 3 } else { 2 };
         self.isa.all_registers() - scratch
     }
 
@@ -242,6 +244,9 @@ impl Chosen {
 
     /// Whether an instruction can take the load as its last operand.
     fn is_operand(&self, load: &Load, careful: bool) -> bool {
+        if self.geometry.input_forms[usize::from(load.fetch.input)] != Form::Floats {
+            return false;
+        }
         match self.way(load, careful) {
             Way::Uniform => load.channel != WHOLE,
             Way::Contiguous => self.prepared.packed && load.channel == WHOLE,
@@ -251,9 +256,11 @@ impl Chosen {
 
     /// In the plain form: lane 4a + b is column `quarters * b + a`, which saves permutations when elements have four channels.
     pub(super) fn transposed(&self) -> bool {
-        let inputs = self.loads.iter().filter(|load| self.way(load, false) == Way::Contiguous);
-        let mut channels = inputs.map(|load| self.geometry.inputs[usize::from(load.fetch.input)]);
-        !self.prepared.packed && (channels.any(|c| c == 4) || self.geometry.outputs.contains(&4))
+        let mut inputs = self.loads.iter().filter(|load| self.way(load, false) == Way::Contiguous);
+        let is_wide = |bytes: i32| bytes == 16;
+        !self.prepared.packed
+            && (inputs.any(|load| is_wide(self.geometry.input_bytes(load.fetch.input)))
+                || (0..ctm_isa::x1k::OUTPUTS).any(|target| is_wide(self.geometry.output_bytes(target))))
     }
 }
 

@@ -13,23 +13,34 @@ fn packs() {
     for (op, name) in wide {
         assert_eq!(of(Isa::Avx512, op, 0, memory), format!("{name} zmm11,[rbx]"));
         assert_eq!(of(Isa::Avx2, op, 0, memory), format!("{name} ymm11,[rbx]"));
-        assert_eq!(of(Isa::Avx512, op, 0, Rm::Row(RBX, 32)), format!("{name} zmm11,[rbx+20h]"));
+        for offset in [32, 64, 2048] {
+            assert_eq!(of(Isa::Avx512, op, 0, Rm::Row(RBX, offset)), format!("{name} zmm11,[rbx+{offset:X}h]"));
+        }
     }
     for (op, name) in [(NARROW_TO_BYTES, "vpmovusdb"), (NARROW_TO_WORDS, "vpmovusdw")] {
         assert_eq!(of(Isa::Avx512, op, 0, memory), format!("{name} [rbx],zmm11"));
-        assert_eq!(of(Isa::Avx512, op, 0, Rm::Row(RBX, 16)), format!("{name} [rbx+10h],zmm11"));
+        for offset in [16, 64, 2048] {
+            assert_eq!(of(Isa::Avx512, op, 0, Rm::Row(RBX, offset)), format!("{name} [rbx+{offset:X}h],zmm11"));
+        }
     }
     let two = [
         (PACK_SIGNED, "vpackssdw"),
         (PACK_WORDS, "vpackusdw"),
         (PACK_BYTES, "vpackuswb"),
+        (SHUFFLE_BYTES, "vpshufb"),
         (UNPACK_LOW_I64, "vpunpcklqdq"),
         (UNPACK_HIGH_I64, "vpunpckhqdq"),
     ];
     for (op, name) in two {
         assert_eq!(of(Isa::Avx2, op, 9, Rm::Reg(14)), format!("{name} ymm11,ymm9,ymm14"));
     }
-    assert_eq!(wide.len() + 2 + two.len() + 1, PACK_ROWS.len());
+    for (op, name) in &two[..4] {
+        assert_eq!(of(Isa::Avx512, *op, 9, Rm::Reg(14)), format!("{name} zmm11,zmm9,zmm14"));
+    }
+    assert_eq!(two.len() + 1, PACK_ROWS.len());
+    for (bytes, name) in [(8, "vmovq [rbx+20h],xmm9"), (16, "vmovups [rbx+20h],xmm9")] {
+        assert_eq!(decoded_for(Isa::Avx2, |asm| asm.store_first(9, bytes, Rm::Row(RBX, 32))), name);
+    }
     let insert = |asm: &mut Asm| asm.vex(INSERT_QUARTER, 1, 3, Rm::Row(RSI, 0), Some(1));
     assert_eq!(decoded_for(Isa::Avx2, insert), "vinsertf128 ymm1,ymm3,[rsi],1");
     assert_eq!(decoded_for(Isa::Avx2, |asm| asm.load_16(9, 10)), "vmovups xmm9,[r10]");

@@ -1,0 +1,277 @@
+//! Elements of 8 and 16 bits in the code of streams: whole numbers that stand for 0 to 1.
+//!
+//! Loads bring whole numbers of 32 bits; instructions of the program make numbers of them, and whole numbers of what is written, which stores pack. Inputs that
+//! processors read again and again are converted once instead, beforehand: for the code their elements are numbers.
+
+use super::emit::{Emit, Unit};
+use super::memory::table;
+use super::{Geometry, Kind, Lines, Load, Slot, append};
+use crate::codegen::x86::asm::{
+    AND, CVT_I32_F32, MAX, MUL, NARROW_TO_BYTES, NARROW_TO_WORDS, PACK_BYTES, PACK_SIGNED, PACK_WORDS, PERMUTE,
+    PERMUTE_IN_QUAD, Rm, SHIFT_IMM, SHIFT_RIGHT, SHUFFLE_BYTES, SUB_I32, WIDEN_BYTES, WIDEN_WORDS,
+};
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
+use crate::codegen::x86::transfer::{Decoding, MAGIC, largest};
+use crate::codegen::x86::vectors::Vectors;
+use crate::ir::masked::Var;
+use crate::passes::masked::VarSet;
+use crate::stream::affine::Fetch;
+use ctm_exec::arrays::Form;
+
+/// Fetches of a processor that convert the same input's elements; with more of them they are converted beforehand.
+const FETCHES: usize = 2;
+/// The first and the third channel change places.
+const SWAP: Option<u8> = Some(0b11_00_01_10);
+
+/// Makes inputs numbers that are to be converted beforehand: processors read their elements again and again, or not side by side.
+pub(super) fn choose(geometry: &mut Geometry, fetches: &[Vec<Fetch>]) {
+    for (input, form) in geometry.input_forms.iter_mut().enumerate() {
+        let of = || fetches.iter().flatten().filter(|fetch| usize::from(fetch.input) == input);
+        let is_simple = |Fetch { x, y, iterations, .. }: &Fetch| {
+            [x.i, x.j, y.i] == [1, 0, 0] && y.j.abs() <= 1 && iterations.iter().all(|&iterations| iterations == 0)
+        };
+        if of().count() > FETCHES || !of().all(is_simple) {
+            *form = Form::Floats;
+        }
+    }
+}
+
+/// The outputs in which a NaN becomes 0.
+pub(super) fn without_nans(geometry: &Geometry) -> VarSet {
+    let mut all = VarSet::NONE;
+    let targets = geometry.output_forms.iter().zip(0..).filter(|(form, _)| **form != Form::Floats);
+    targets.flat_map(|(_, target)| (0..4).map(move |c| Var::export(target, c))).for_each(|var| all.insert(var));
+    all
+}
+
+/// Makes numbers of what loads bring: those of one fetch that come together first.
+pub(super) fn decode(lines: &mut Lines, loads: &[Load], geometry: &Geometry, vectors: &mut usize) {
+    let form = |load: i32| geometry.input_forms[usize::from(loads[load as usize].fetch.input)];
+    let is_raw = |lir: &Lir| matches!(*lir, Lir::Copy(_, Src::Row(load)) if form(load) != Form::Floats);
+    if !lines.lir.iter().any(is_raw) {
+        return;
+    }
+    let mut new = Lines::default();
+    let mut waiting = Vec::new();
+    let mut name = || {
+        *vectors += 1;
+        Vector(*vectors as u32 - 1)
+    };
+    for group in &lines.groups {
+        let of = &lines.lir[group.first..group.end];
+        if let [Lir::Copy(dst, Src::Row(load))] = *of
+            && is_raw(&of[0])
+        {
+            let [whole, number, rest] = [name(), name(), name()];
+            append(&mut new, &[Lir::Copy(whole, Src::Row(load))], false);
+            let Decoding { reciprocal, lack } = Decoding::of(form(load));
+            let [reciprocal, lack] = [reciprocal, lack].map(|number| Src::Literal(number.to_bits()));
+            waiting.extend([
+                Lir::One(CVT_I32_F32, number, Src::Vector(whole), None),
+                Lir::Two(MUL, rest, Src::Vector(number), lack),
+                Lir::Fma(Negated::default(), dst, [Src::Vector(number), reciprocal, Src::Vector(rest)]),
+            ]);
+        } else {
+            append(&mut new, &waiting, false);
+            waiting.clear();
+            append(&mut new, of, group.masks);
+        }
+    }
+    append(&mut new, &waiting, false);
+    *lines = new;
+}
+
+/// Makes whole numbers of what is written. A fused multiply-add rounds once; NaN gives 0, and what is too large remains so.
+pub(super) fn encode(lines: &mut Lines, vars: &[Option<Vector>], geometry: &Geometry, packed: bool) {
+    for (target, &form) in geometry.output_forms.iter().enumerate().filter(|(_, form)| **form != Form::Floats) {
+        let channels = if packed { 1 } else { usize::from(geometry.outputs[target]) };
+        for vector in (0..channels).filter_map(|channel| vars[Var::export(target, channel).index()]) {
+            let src = Src::Vector(vector);
+            let [most, magic] = [largest(form), MAGIC].map(|number| Src::Literal(number.to_bits()));
+            let lir = [
+                Lir::Two(MAX, vector, src, Src::Literal(0)),
+                Lir::Fma(Negated::default(), vector, [src, most, magic]),
+                Lir::Two(SUB_I32, vector, src, magic),
+            ];
+            append(lines, &lir, false);
+        }
+    }
+}
+
+impl Emit<'_> {
+    /// Elements that lie side by side, whole numbers of so many bits; `channel`: of bytes, in the plain form.
+    pub(super) fn whole(&mut self, register: u8, from: Rm, form: Form, channel: u8) {
+        let one = self.of.isa.operand_scratch();
+        match form {
+            Form::Bytes { swapped } if self.packed() => {
+                self.asm.vector(WIDEN_BYTES, register, 0, from);
+                if swapped {
+                    self.asm.instruction(PERMUTE_IN_QUAD, register, 0, Rm::Reg(register), SWAP);
+                }
+            }
+            Form::Words => {
+                self.asm.vector(WIDEN_WORDS, register, 0, from);
+                if self.transposed {
+                    let table = self.table(table::READ);
+                    self.load_rm(one, table, 0);
+                    self.asm.vector(PERMUTE, register, one, Rm::Reg(register));
+                }
+            }
+            _ => {
+                if self.transposed {
+                    let table = self.table(table::READ);
+                    self.load_rm(one, table, 0);
+                    self.asm.vector(PERMUTE, register, one, from);
+                } else {
+                    self.load_rm(register, from, 0);
+                }
+                self.byte(register, form, channel);
+            }
+        }
+    }
+
+    /// A channel of elements of four bytes.
+    fn byte(&mut self, register: u8, form: Form, channel: u8) {
+        let first = 8 * form.channel(channel.into()).0 as u8;
+        if first > 0 {
+            self.asm.instruction(SHIFT_IMM, 2, register, Rm::Reg(register), Some(first));
+        }
+        if first < 24 {
+            self.asm.vector(AND, register, register, Rm::Literal(0xff));
+        }
+    }
+
+    /// The elements that dwords hold which were gathered. `shifts`: of words, where it stands how far each is.
+    pub(super) fn gathered(&mut self, register: u8, form: Form, channel: u8, shifts: Rm) {
+        match form {
+            Form::Bytes { swapped } if self.packed() => {
+                let table = self.table(table::SHIFTS);
+                self.asm.vector(SHIFT_RIGHT, register, register, table);
+                self.asm.vector(AND, register, register, Rm::Literal(0xff));
+                if swapped {
+                    self.asm.instruction(PERMUTE_IN_QUAD, register, 0, Rm::Reg(register), SWAP);
+                }
+            }
+            Form::Bytes { .. } => self.byte(register, form, channel),
+            Form::Words => {
+                self.asm.vector(SHIFT_RIGHT, register, register, shifts);
+                self.asm.vector(AND, register, register, Rm::Literal(0xffff));
+            }
+            Form::Floats | Form::Square => {}
+        }
+    }
+
+    /// Packs and stores all of an output whose elements are of 8 or 16 bits.
+    pub(super) fn pack_output(&mut self, target: usize) {
+        let form = self.of.geometry.output_forms[target];
+        let vectors = self.options.tile.vectors;
+        // Vectors that fill one, if there are so many.
+        let (side, op) = match form {
+            Form::Words => (2, NARROW_TO_WORDS),
+            _ if self.packed() => (4, NARROW_TO_BYTES),
+            _ => (1, NARROW_TO_BYTES),
+        };
+        let side = if vectors.is_multiple_of(side) { side } else { 1 };
+        for row in 0..self.options.tile.rows {
+            for column in (0..vectors).step_by(side.into()) {
+                let unit = |column: u8| Unit { row, column };
+                let of = |channel: usize, column: u8| (self.exported(target, channel), unit(column));
+                let sources: [(Src, Unit); 4] = if form == Form::Words || self.packed() {
+                    std::array::from_fn(|n| of(0, column + n as u8 % side))
+                } else {
+                    // In the order in which they lie in memory.
+                    std::array::from_fn(|n| {
+                        of((0..4).find(|&channel| form.channel(channel).0 == n).unwrap_or(n), column)
+                    })
+                };
+                let bytes = self.of.geometry.output_bytes(target);
+                let first = self.of.columns() as i32 * bytes * i32::from(column);
+                let is_part = side == 1 && (form == Form::Words || self.packed());
+                let narrows = is_part && self.of.isa == Isa::Avx512;
+                let from = if narrows { self.ordered(sources[0], form) } else { self.pack(&sources, form) };
+                let to = Rm::Row(self.pointer(Slot { kind: Kind::Output(target as u8), row }), first);
+                match is_part {
+                    true if narrows => self.asm.vector(op, from, 0, to),
+                    true => self.asm.store_first(from, self.of.columns() as i32 * bytes, to),
+                    false => self.put(from, to),
+                }
+            }
+        }
+    }
+
+    /// One vector, in the order of columns.
+    fn in_columns(&mut self, (src, unit): (Src, Unit), register: u8) -> u8 {
+        let from = self.reg(src, unit, register);
+        if !self.transposed {
+            return from;
+        }
+        let (one, table) = (self.of.isa.operand_scratch(), self.table(table::WRITE));
+        debug_assert_ne!(register, one, "the table is there");
+        self.load_rm(one, table, 0);
+        self.asm.vector(PERMUTE, register, one, Rm::Reg(from));
+        register
+    }
+
+    /// One vector in the order in which it is stored.
+    fn ordered(&mut self, source: (Src, Unit), form: Form) -> u8 {
+        let scratch = self.of.isa.scratch();
+        let from = self.in_columns(source, scratch);
+        if form != (Form::Bytes { swapped: true }) {
+            return from;
+        }
+        self.asm.instruction(PERMUTE_IN_QUAD, scratch, 0, Rm::Reg(from), SWAP);
+        scratch
+    }
+
+    /// Four vectors as bytes, or the first two as words.
+    fn pack(&mut self, sources: &[(Src, Unit); 4], form: Form) -> u8 {
+        let isa = self.of.isa;
+        let (scratch, one, other) = (isa.scratch(), isa.operand_scratch(), isa.mask_scratch());
+        if form == Form::Words {
+            let second = self.in_columns(sources[1], other);
+            let first = self.in_columns(sources[0], scratch);
+            self.asm.vector(PACK_WORDS, scratch, first, Rm::Reg(second));
+        } else {
+            for (pair, register) in [(0, one), (2, other)] {
+                let [(a, unit_a), (b, unit_b)] = [sources[pair], sources[pair + 1]];
+                let a = self.reg(a, unit_a, scratch);
+                let b = self.last(b, unit_b, register);
+                self.asm.vector(PACK_SIGNED, register, a, b);
+            }
+            self.asm.vector(PACK_BYTES, scratch, one, Rm::Reg(other));
+        }
+        let is_plain = form != Form::Words && !self.packed();
+        if is_plain || form == (Form::Bytes { swapped: true }) {
+            let table = self.table(table::BYTES);
+            self.asm.vector(SHUFFLE_BYTES, scratch, scratch, table);
+        }
+        let order = if is_plain { table::WRITE } else { table::PACKED };
+        if !is_plain || self.transposed {
+            let table = self.table(order);
+            self.load_rm(one, table, 0);
+            self.asm.vector(PERMUTE, scratch, one, Rm::Reg(scratch));
+        }
+        scratch
+    }
+}
+
+impl super::Kernel {
+    /// Of the tables for elements of 8 and 16 bits.
+    pub(super) fn form_entry(&self, row: usize, lane: usize) -> usize {
+        let bytes = |of: [usize; 4]| of.iter().rev().fold(0, |all, byte| all << 8 | byte);
+        let quarters = self.isa.lanes() / 4;
+        match (row, self.packed) {
+            (table::SHIFTS, _) => 8 * (lane % 4),
+            (table::BYTES, false) => bytes([0, 4, 8, 12].map(|byte| byte + lane % 4)),
+            // The first and the third byte of each dword change places.
+            (table::BYTES, true) => bytes([2, 1, 0, 3].map(|byte| byte + 4 * (lane % 4))),
+            // Of each quarter, dwords come from one vector after the other: one of each, or two of two.
+            (_, true) => 4 * (lane % quarters) + lane / quarters,
+            (_, false) => {
+                let (vector, place) = (lane / (2 * quarters), lane % (2 * quarters));
+                4 * (place / 2) + 2 * vector + place % 2
+            }
+        }
+    }
+}
