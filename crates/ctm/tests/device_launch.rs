@@ -596,18 +596,33 @@ fn lookups_past_the_cache_read_the_same_memory() {
     assert_eq!(rig.floats(&input, 16, 8), rig.floats(&out, 16, 8));
 }
 
-/// Copies between all formats and tilings, of special numbers, at places that fit no tile: what the engines leave in memory.
+/// Programs that read input 5 and write output 2: a copy; sums of neighbours, so that tiles at edges clamp; channels that are treated apart; one element for all.
+const READERS: [&str; 4] = [
+    "tex r1, a, r0.rg\nmov c, r1\n",
+    "add r1.rg, r0.rg, -k.rr\ntex r2, a, r1.rg\ntex r3, a, r0.rg\nadd c, r2, r3\n",
+    "add r1.rg, r0.rg, k.rr\ntex r2, a, r1.rg\nmov r3, r2.gbra\nmul c.rgb, r3.rgb, r2.rrr | mad c.a, r2.a, r3.r, k.r\n",
+    "mov r3, k\ntex r1, a, r3.rr\ntex r2, a, r0.rg\nmad c, r1, r2, r2\n",
+];
+
+/// Copies between all formats and tilings, and other programs, of special numbers, at places that fit no tile: what the engines leave in memory.
 #[test]
 fn engines_store_the_same_in_every_format_and_tiling() {
     const SPECIAL: [f32; 8] = [f32::NAN, -1.0, 1.0, 2.0, f32::INFINITY, 1e-40, 0.5, -0.0];
-    let domains = [(0, 0, 63, 31), (3, 5, 66, 37), (1, 2, 45, 40)];
+    let domains = [(0, 0, 63, 31), (3, 5, 66, 37), (1, 2, 45, 40), (0, 0, 65, 39)];
+    let programs = READERS.map(|text| {
+        let head = ".input a = s5\n.output c = o2\n.const k = c0 (2.0, 0.0, 0.0, 0.0)\n";
+        let assembly = ctm_isa::x1k::text::assemble(&format!("{head}{text}"));
+        assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics))
+    });
+    let orders = [ByteOrder::Rgba, ByteOrder::Bgra];
     for &from in Format::ALL {
         for &to in Format::ALL {
-            for (tilings, (i0, j0, i1, j1)) in [Tiling::Linear, Tiling::Tiled]
-                .into_iter()
-                .flat_map(|a| [a, Tiling::Tiled].map(|b| [a, b]))
-                .zip(domains.into_iter().cycle())
-            {
+            let tilings = [Tiling::Linear, Tiling::Tiled].into_iter().flat_map(|a| [a, Tiling::Tiled].map(|b| [a, b]));
+            let all =
+                tilings.flat_map(|tilings| programs.iter().zip(0..).map(move |(program, n)| (tilings, program, n)));
+            for (case, (tilings, program, number)) in all.enumerate() {
+                let (i0, j0, i1, j1) = domains[(case + case / 4) % 4];
+                let options = || DeviceOptions { uint8_order: orders[case / 3 % 2], ..DeviceOptions::default() };
                 let run = |mut rig: Rig| {
                     let (input, out) = (rig.surface(66, 40, from, tilings[0]), rig.surface(68, 43, to, tilings[1]));
                     rig.fill(&input, 66, 40, |x, y| {
@@ -616,16 +631,21 @@ fn engines_store_the_same_in_every_format_and_tiling() {
                         [if n % 5 == 0 { SPECIAL[n as usize / 5 % 8] } else { plain }, plain * plain, 1.0 - plain, 0.4]
                     });
                     rig.fill(&out, 68, 43, |x, y| [x as f32 / 68.0, y as f32 / 43.0, 0.25, 1.0]);
-                    let program = rig.program(&copy_program(5, 2));
+                    let program = rig.program(program);
+                    let constants = rig.bytes(&[2.0f32, 0.0, 0.0, 0.0].map(f32::to_le_bytes).concat());
                     let buffer = CommandBuffer::new().set_inst_fmt(program).set_inp_fmt(5, &input).set_out_fmt(2, &out);
-                    let report = rig.submit(&buffer.set_domain(Domain { i0, j0, i1, j1 }).start_program()).unwrap();
+                    let buffer = buffer.set_constf_fmt(constants).set_domain(Domain { i0, j0, i1, j1 });
+                    let report = rig.submit(&buffer.start_program()).unwrap();
                     let found = rig.floats(&out, 68, 43).into_iter().map(|element| element.map(f32::to_bits));
                     (found.collect::<Vec<_>>(), report.counters())
                 };
-                let expected = run(Rig::with_engine(Box::new(ctm_exec::Interp), DeviceOptions::default()));
+                let expected = run(Rig::with_engine(Box::new(ctm_exec::Interp), options()));
                 for backend in ctm_jit::Backend::available() {
-                    let found = run(Rig::with_engine(Box::new(Jit::with_backend(backend)), DeviceOptions::default()));
-                    assert!(found == expected, "{from:?} to {to:?}, {tilings:?}, ({i0}, {j0}), {backend}");
+                    let found = run(Rig::with_engine(Box::new(Jit::with_backend(backend)), options()));
+                    assert!(
+                        found == expected,
+                        "{from:?} to {to:?}, {tilings:?}, ({i0}, {j0}), program {number}, {backend}"
+                    );
                 }
             }
         }
