@@ -9,23 +9,16 @@ pub fn gather(code: &mut Code) {
     let first = code.given_uniforms();
     let mut made = Map::default();
     for block in &mut code.blocks {
-        let known = known(block);
-        // What the others read, and what that is made of.
-        let mut read = vec![false; block.ops.len()];
-        let others = (0..block.ops.len()).filter(|&place| !known[place]);
-        others.flat_map(|place| block.ops[place].reads()).for_each(|value| read[bare(block, value).index()] = true);
-        let roots: Vec<usize> = (0..read.len()).filter(|&p| known[p] && read[p] && !is_given(&block.ops[p])).collect();
-        if roots.is_empty() {
-            continue;
-        }
-        let mut needed = vec![false; block.ops.len()];
+        let roots = roots(block);
+        let Some(&last) = roots.last() else { continue };
+        let mut needed = vec![false; last + 1];
         roots.iter().for_each(|&place| needed[place] = true);
         for place in (0..needed.len()).rev() {
             if needed[place] {
                 block.ops[place].reads().for_each(|value| needed[value.index()] = true);
             }
         }
-        let mut names = vec![Value(0); block.ops.len()];
+        let mut names = vec![Value(0); needed.len()];
         for place in (0..needed.len()).filter(|&place| needed[place]) {
             let mut op = block.ops[place];
             op.rename(|value| names[value.index()]);
@@ -55,11 +48,12 @@ pub fn append(computed: &[Op], table: &mut Vec<u32>) {
     }
 }
 
-/// Which vectors of a block depend on nothing but uniform values.
-fn known(block: &Block) -> Vec<bool> {
-    let mut known = Vec::with_capacity(block.ops.len());
+/// The vectors of a block that depend on nothing but uniform values, are none, and are read by others.
+fn roots(block: &Block) -> Vec<usize> {
+    let mut known: Vec<bool> = Vec::with_capacity(block.ops.len());
+    let mut roots = Vec::new();
     for op in &block.ops {
-        known.push(match op {
+        let is_known = match op {
             Op::Bits(_) | Op::Uniform(_) => true,
             Op::Abs(_)
             | Op::Neg(_)
@@ -70,9 +64,16 @@ fn known(block: &Block) -> Vec<bool> {
             | Op::Cube(..)
             | Op::Wide(..) => op.reads().all(|value| known[value.index()]),
             _ => false,
-        });
+        };
+        if !is_known {
+            let read = op.reads().filter(|value| known[value.index()]).map(|value| bare(block, value).index());
+            roots.extend(read.filter(|&place| !is_given(&block.ops[place])));
+        }
+        known.push(is_known);
     }
-    known
+    roots.sort_unstable();
+    roots.dedup();
+    roots
 }
 
 const fn is_given(op: &Op) -> bool {

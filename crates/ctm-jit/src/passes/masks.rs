@@ -25,15 +25,16 @@ pub fn simplify(code: &mut Code, whole: bool) {
     // These get new readers, as they give their names to others; so what they are made of is followed, too.
     let always = ALWAYS.into_iter().fold(0, |set, m| set | bits.bit(m));
     let live = bits.live(code, always);
-    let after: Vec<Vec<u64>> = code.blocks.iter().map(|block| bits.after(block, &live, always)).collect();
+    let after: Vec<Vec<u64>> = (0..code.blocks.len()).map(|block| bits.after(code, block, &live, always)).collect();
     let Some(entries) = bits.follow(code, (&live, &after), whole) else { return };
-    for (block, (entry, after)) in code.blocks.iter_mut().zip(entries.iter().zip(&after)) {
-        bits.rewrite(block, entry, after);
+    for (index, block) in code.blocks.iter_mut().enumerate() {
+        bits.rewrite(block, &bits.places[index], &entries[index], &after[index]);
     }
     let live = bits.live(code, 0);
-    for block in &mut code.blocks {
+    for (block, places) in code.blocks.iter_mut().zip(&bits.places) {
         let mut reads = bits.live_out(block.end, &live);
-        for op in block.ops.iter_mut().rev() {
+        for &place in places.iter().rev() {
+            let op = &mut block.ops[place as usize];
             let touches = bits.touches(op);
             match op {
                 Op::Mask(MaskOp::Copy(d, a)) if d == a => {}
@@ -74,6 +75,8 @@ struct Bits {
     numbers: u64,
     /// Those that count as read at the program's end.
     at_end: u64,
+    /// Of each block, the places of operations that write or read some.
+    places: Vec<Vec<u32>>,
 }
 
 /// What lanes can be at the beginning of a block.
@@ -89,6 +92,11 @@ struct Here {
     /// Rows, apart for what a number decides for all lanes.
     worlds: Vec<Vec<u64>>,
     defined: u64,
+}
+
+/// The operations at these places.
+fn at<'a>(ops: &'a [Op], places: &'a [u32]) -> impl DoubleEndedIterator<Item = &'a Op> {
+    places.iter().map(|&place| &ops[place as usize])
 }
 
 /// Rows that are the same become one, where they are many.
@@ -110,15 +118,23 @@ const ALWAYS: [M; 4] = [M::EXISTING, M::NONE, M::VALID, M::ACTIVE];
 impl Bits {
     /// `None` when there are too many.
     fn of(code: &Code) -> Option<Self> {
-        let mut bits = Self { of: vec![None; M::COUNT], masks: Vec::new(), numbers: 0, at_end: 0 };
+        let places = Vec::with_capacity(code.blocks.len());
+        let mut bits = Self { of: vec![None; M::COUNT], masks: Vec::new(), numbers: 0, at_end: 0, places };
         [M::NONE, M::ACTIVE, M::EXISTING, M::VALID].into_iter().for_each(|m| bits.note(m));
         for block in &code.blocks {
-            for op in &block.ops {
-                op.masks().for_each(|m| bits.note(m));
-                if let Op::Mask(op) = op {
-                    bits.note(op.writes());
+            let mut places = Vec::new();
+            for (op, place) in block.ops.iter().zip(0..) {
+                let mut touches = false;
+                let written = if let Op::Mask(op) = op { Some(op.writes()) } else { None };
+                for m in op.masks().chain(written) {
+                    bits.note(m);
+                    touches = true;
+                }
+                if touches {
+                    places.push(place);
                 }
             }
+            bits.places.push(places);
             if let End::Branch { mask, .. } = block.end {
                 bits.note(mask);
             }
@@ -126,18 +142,18 @@ impl Bits {
         if bits.masks.len() > 64 {
             return None;
         }
-        for op in code.blocks.iter().flat_map(|block| &block.ops) {
+        // Where something concerns others than the active lanes by name, who is active has to be true to the end: by that it is known which lanes of
+        // variables matter.
+        let mut by_name = false;
+        for op in code.blocks.iter().zip(&bits.places).flat_map(|(block, places)| at(&block.ops, places)) {
             bits.numbers |= match *op {
                 Op::Mask(MaskOp::Number(m, _) | MaskOp::Add(m, ..) | MaskOp::IfNot0(_, _, m))
                 | Op::Number(m)
                 | Op::Guard(m, ..) => bits.bit(m),
                 _ => 0,
             };
+            by_name |= op.clone().under().is_some_and(|under| *under != M::ACTIVE);
         }
-        // Where something concerns others than the active lanes by name, who is active has to be true to the end: by that it is known which lanes of
-        // variables matter.
-        let ops = || code.blocks.iter().flat_map(|block| &block.ops);
-        let by_name = ops().any(|op| op.clone().under().is_some_and(|under| *under != M::ACTIVE));
         bits.at_end = bits.bit(M::VALID) | if by_name { bits.bit(M::ACTIVE) } else { 0 };
         Some(bits)
     }
@@ -167,9 +183,8 @@ impl Bits {
         let touches: Vec<Vec<(u64, u64)>> = code
             .blocks
             .iter()
-            .map(|block| {
-                block.ops.iter().rev().map(|op| self.touches(op)).filter(|touches| *touches != (0, 0)).collect()
-            })
+            .zip(&self.places)
+            .map(|(block, places)| at(&block.ops, places).rev().map(|op| self.touches(op)).collect())
             .collect();
         let mut live = vec![0; code.blocks.len()];
         loop {
@@ -186,10 +201,11 @@ impl Bits {
     }
 
     /// The masks that somebody reads behind each operation on masks of a block.
-    fn after(&self, block: &Block, live: &[u64], always: u64) -> Vec<u64> {
+    fn after(&self, code: &Code, block: usize, live: &[u64], always: u64) -> Vec<u64> {
+        let (block, places) = (&code.blocks[block], &self.places[block]);
         let mut of = self.live_out(block.end, live) | always;
         let mut after = Vec::new();
-        for op in block.ops.iter().rev() {
+        for op in at(&block.ops, places).rev() {
             if matches!(op, Op::Mask(_)) {
                 after.push(of);
             }
@@ -220,7 +236,8 @@ impl Bits {
         while let Some(index) = open.pop() {
             let block = &code.blocks[index];
             let mut here = Here::of(&entries[index]);
-            for (op, &after) in block.ops.iter().filter(|op| matches!(op, Op::Mask(_))).zip(&after[index]) {
+            let ops = at(&block.ops, &self.places[index]).filter(|op| matches!(op, Op::Mask(_)));
+            for (op, &after) in ops.zip(&after[index]) {
                 steps += here.worlds.iter().map(Vec::len).sum::<usize>();
                 self.step(op, after, &mut here);
                 if steps > MOST_STEPS || here.worlds.iter().any(|rows| rows.len() > MOST_ROWS) {
@@ -346,7 +363,7 @@ impl Bits {
         self.masks.iter().copied().filter(move |&m| usable & self.bit(m) != 0)
     }
 
-    fn rewrite(&self, block: &mut Block, entry: &Entry, after: &[u64]) {
+    fn rewrite(&self, block: &mut Block, places: &[u32], entry: &Entry, after: &[u64]) {
         if entry.rows.is_empty() {
             return;
         }
@@ -354,7 +371,8 @@ impl Bits {
         // Masks that come from vectors of this block.
         let mut made: Vec<M> = Vec::new();
         let mut after = after.iter().peekable();
-        for op in &mut block.ops {
+        for &place in places {
+            let op = &mut block.ops[place as usize];
             let old = *op;
             match op {
                 Op::Mask(op) => *op = self.simpler(&here, *op, &made),
