@@ -75,7 +75,8 @@ pub fn awake(code: &Code) -> Vec<bool> {
 ///
 /// Compilers let such a jump lead to ENDLOOP, which would find no loop. `kills`: also where processors that are killed lose their votes, so that a
 /// group of which all have been killed would jump. Nobody sees what such a group does, unless its instructions are counted. A group of which all
-/// that run have been killed is another matter: the others may lie in a level, or have left a loop around this one.
+/// that run have been killed is another matter: the others may lie in a level, or have left a loop around this one. So is a jump back, which such a group
+/// may take for ever.
 pub fn settle_loops(code: &mut Code, kills: bool) {
     let killing = code.blocks.iter().any(Block::kills);
     let votes_lost = killing && ignores_uncovered(code);
@@ -85,7 +86,9 @@ pub fn settle_loops(code: &mut Code, kills: bool) {
     let leaves = |op: FcOp| matches!(op, FcOp::BreakLoop | FcOp::BreakRep | FcOp::Continue);
     let left = code.blocks.iter().any(|block| matches!(block.end, End::Flow(flow) if leaves(flow.op)));
     let awake = awake(code);
+    let places: Vec<u16> = code.blocks.iter().map(|block| block.pc).collect();
     for (block, awake) in code.blocks.iter_mut().zip(awake) {
+        let goes_back = |jump: Target| matches!(jump, Target::Block(to) if places[to.index()] <= block.pc);
         let others = block.depth > 0 || left && !block.frames.frames.is_empty();
         if let End::Flow(flow) = &mut block.end
             && matches!(flow.op, FcOp::Loop | FcOp::Rep)
@@ -94,7 +97,7 @@ pub fn settle_loops(code: &mut Code, kills: bool) {
             && flow.wants == 0
             && !flow.exchange
             && matches!(flow.stay, Target::Block(_))
-            && !(votes_lost && others)
+            && !(votes_lost && (others || goes_back(flow.jump)))
         {
             flow.jump = Target::Never;
         }
