@@ -90,7 +90,9 @@ fn indices([first, last]: [i64; 2]) -> Range<u32> {
     first as u32..last as u32 + 1
 }
 
-/// What fetches of an input read of it for these columns and rows of the domain: at least one element.
+/// What fetches of an input read of it for these columns and rows of the domain: at least one element. In line, as what was stored just before can be had
+/// from registers alone while stores to arrays wait.
+#[inline(always)]
 fn part_of<'a>(
     fetches: impl Iterator<Item = &'a Fetch>,
     columns: [i64; 2],

@@ -89,22 +89,25 @@ impl Blocks {
         cut(part.y, rows).flat_map(move |y| cut(part.x.clone(), columns).map(move |x| Part { x, y: y.clone() }))
     }
 
-    /// Whole blocks, of so many bytes of tiles; `None` where they or so many bytes of the panel do not hold them.
-    pub fn rows(&self, part: &Part, bytes: usize, panel: &Panel, left: usize) -> Option<BlockRows> {
-        let shape = &SHAPES[self.shape];
-        let wanted = panel.row_bytes * part.y.len().saturating_sub(1) + part.x.len() * shape.element_bytes as usize;
-        let exists = part.x.end <= self.size[0] && part.y.end <= self.size[1] && !part.x.is_empty();
-        if part.y.is_empty() || !exists || self.bytes > bytes || wanted > left {
-            return None;
-        }
-        Some(BlockRows {
+    /// Whether so many bytes of tiles and so many of a panel hold whole blocks, of which there are some.
+    pub fn are_held(&self, part: &Part, bytes: usize, panel: &Panel, left: usize) -> bool {
+        let size = SHAPES[self.shape].element_bytes as usize;
+        let wanted = panel.row_bytes * part.y.len().saturating_sub(1) + part.x.len() * size;
+        let exists = part.x.end <= self.size[0] && part.y.end <= self.size[1];
+        exists && !part.x.is_empty() && !part.y.is_empty() && self.bytes <= bytes && wanted <= left
+    }
+
+    /// What the routine is told of whole blocks that are held.
+    #[inline]
+    pub fn rows(&self, part: &Part, panel: &Panel) -> BlockRows {
+        BlockRows {
             columns: self.tiles.columns[part.x.start as usize..].as_ptr(),
             rows: self.tiles.rows[part.y.start as usize..].as_ptr(),
-            count: part.y.len() as u64 / u64::from(shape.rows),
+            count: part.y.len() as u64 / u64::from(SHAPES[self.shape].rows),
             within: (self.tiles.tile_bytes - 1).into(),
             pitch: panel.row_bytes as u64,
             remembered: [0; 3],
-        })
+        }
     }
 }
 

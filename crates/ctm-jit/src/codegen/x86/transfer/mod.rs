@@ -148,8 +148,8 @@ impl Stored {
         let (panel, first, bytes) = to;
         for part in blocks.by_tiles(whole) {
             let place = panel.offset([part.x.start, part.y.start], self.element_bytes);
-            let left = bytes.saturating_sub(place);
-            if let Some(mut rows) = blocks.rows(&part, array.1, panel, left) {
+            if blocks.are_held(&part, array.1, panel, bytes.saturating_sub(place)) {
+                let mut rows = blocks.rows(&part, panel);
                 let steps = part.x.len() / SHAPES[blocks.shape].step() as usize;
                 let routine = self.routines.blocks[blocks.shape][way];
                 self.call(routine, array.0, first.wrapping_add(place), steps, Some(&mut rows));
