@@ -65,11 +65,18 @@ const fn counters(seed: u64) -> bool {
     (seed / 4).is_multiple_of(2)
 }
 
+/// Forms of elements that are no numbers as they are.
+const FORMS: [Form; 4] = [Form::Bytes { swapped: false }, Form::Bytes { swapped: true }, Form::Words, Form::Square];
+
 /// An array of elements that are no numbers as they are.
 fn other(r: &mut Random, w: u32, h: u32) -> Array {
-    let form = r.of(&[Form::Square, Form::Bytes { swapped: false }, Form::Bytes { swapped: true }, Form::Words]);
-    let array = array(r, w, h);
-    Array::with_pitch(array.pitch, [w, h], 1, |x, y, _| array.get(x, y)[0]).read_as(form)
+    let form = r.of(&FORMS);
+    read_as(&array(r, w, h), form)
+}
+
+/// As many words as an array has elements, as elements of another form.
+fn read_as(array: &Array, form: Form) -> Array {
+    Array::with_pitch(array.pitch, [array.width, array.height], 1, |x, y, _| array.get(x, y)[0]).read_as(form)
 }
 
 fn sampler(r: &mut Random) -> Sampler {
@@ -256,6 +263,8 @@ impl Case {
         }
         let mut memory = Surfaces { direct: true, ..Surfaces::default() };
         let alike = r.one_in(2).then(|| r.of(&[1, 2, 4, 4, 4]));
+        // Of 8 or 16 bits: those of four channels where all have as many.
+        let small = if alike == Some(4) { &FORMS[..2] } else { &FORMS[..3] };
         for _ in 0..4 {
             // Often larger than what fetches reach, sometimes a single element.
             let (w, h) = match r.below(4) {
@@ -267,6 +276,9 @@ impl Case {
             if let Some(channels) = alike {
                 input = Array::with_pitch(input.pitch, [w, h], channels, |x, y, c| input.get(x, y)[usize::from(c)]);
             }
+            if r.one_in(4) {
+                input = read_as(&input, r.of(small));
+            }
             memory.inputs.push(input);
         }
         for _ in 0..outputs {
@@ -277,6 +289,9 @@ impl Case {
             let mut output = blank(r, w, h);
             if alike == Some(4) {
                 output = Array::with_pitch(output.pitch, [w, h], 4, |_, _, _| 0xc040_0000);
+            }
+            if r.one_in(4) {
+                output = read_as(&output, r.of(small));
             }
             if r.one_in(96) {
                 output.mask = r.below(16) as u8;

@@ -220,12 +220,11 @@ impl<W: DerefMut<Target = [u32]> + Sync> Memory for Surfaces<W> {
             if at.i >= array.width || at.j >= array.height {
                 return Err(outside("output", target, at.i, at.j));
             }
-            let place = array.at(at.i, at.j);
-            for channel in (0..4).filter(|c| mask >> c & 1 == 1) {
-                array.words[place + channel] = outputs.values[target][channel];
-                written.bytes += 4;
-            }
-            written.elements += 1;
+            let shape = array.elements(());
+            let mut elements = shape.with(bytes_of_mut(&mut array.words[array.skip..]));
+            let stored = elements.write(at.i, at.j, &outputs.values[target], mask);
+            written.elements += stored.elements;
+            written.bytes += stored.bytes;
         }
         Ok(written)
     }
@@ -265,9 +264,8 @@ impl<W: DerefMut<Target = [u32]> + Sync> Memory for Surfaces<W> {
             *to = Some(array.elements(bytes_of(&array.words[array.skip..])));
         }
         for (to, array) in direct.outputs.iter_mut().zip(&mut self.outputs) {
-            let mut elements = array.elements::<&mut [u8]>(&mut []);
-            elements.bytes = bytes_of_mut(&mut array.words[array.skip..]);
-            *to = Some(elements);
+            let shape = array.elements(());
+            *to = Some(shape.with(bytes_of_mut(&mut array.words[array.skip..])));
         }
         Some(direct)
     }

@@ -168,7 +168,7 @@ impl Kernel {
             let Some(part) = part_of(fetches(), columns, rows, view) else { continue };
             let panel = match &view.stored {
                 Some(stored) => stored.panel(&part),
-                None => Panel::of_numbers(&part, view.channels),
+                None => Panel::of_rows(&part, view.element_bytes()),
             };
             let is_worth = 2 * part.x.len() <= view.pitch as usize && origins.bytes + panel.bytes <= MOST_BYTES;
             if view.stored.is_some() || is_worth {
@@ -200,7 +200,7 @@ impl Kernel {
             let (Some(view), to) = (&surfaces.inputs[of.array], &mut panels[of.place.clone()]) else { continue };
             match &view.stored {
                 Some(stored) => stored.read(view.bytes, &of.part, &of.panel, to),
-                None => of.panel.copy((view.bytes, view.pitch, 4 * u32::from(view.channels)), &of.part, to),
+                None => of.panel.copy((view.bytes, view.pitch, view.element_bytes()), &of.part, to),
             }
         }
     }

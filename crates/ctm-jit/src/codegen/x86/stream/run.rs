@@ -67,7 +67,8 @@ impl<'a> InputView<'a> {
         self.form = form;
     }
 
-    fn element_bytes(&self) -> u32 {
+    /// Bytes of an element for the code.
+    pub fn element_bytes(&self) -> u32 {
         self.form.element_bytes(self.channels)
     }
 }

@@ -27,9 +27,9 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// For a part of an array of numbers.
-    pub fn of_numbers(part: &Part, channels: u8) -> Self {
-        let size = 4 * usize::from(channels);
+    /// For a part of an array of elements of so many bytes, row by row.
+    pub fn of_rows(part: &Part, element_bytes: u32) -> Self {
+        let size = element_bytes as usize;
         let (pitch, row_bytes) = (part.x.len() as i64, part.x.len() * size);
         let first = [part.x.start, part.y.start];
         let origin = -(size as i64) * (i64::from(first[0]) + i64::from(first[1]) * pitch);
