@@ -207,6 +207,48 @@ fn both_engines_store_what_divergent_threads_export() {
     }
 }
 
+/// Textures and targets of every format and tiling: copies, and sums of neighbours, of special numbers, at places that fit no tile.
+#[test]
+fn both_engines_store_the_same_in_every_format_and_tiling() {
+    const SPECIAL: [f32; 8] = [f32::NAN, -1.0, 1.0, 2.0, f32::INFINITY, 1e-40, 0.5, -0.0];
+    let copies = "TEX:\n SAMPLE R1.xyzw, R0.xy__, t0, s0 DENORM(XY)\nEXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n";
+    let sums = "ALU:\n 0 x: ADD R2.x, R0.x, -2.0f\n y: ADD R2.y, R0.y, -1.0f\n\
+        TEX:\n SAMPLE R1.xyzw, R0.xy__, t0, s0 DENORM(XY)\n SAMPLE R2.xyzw, R2.xy__, t0, s0 DENORM(XY)\n\
+        ALU:\n 1 x: ADD R1.x, R1.x, R2.y\n y: MULADD R1.y, R1.y, R2.x, R2.z\n z: MOV R1.z, R2.w\n w: MAX R1.w, R1.w, R2.w\n\
+        EXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n";
+    let domains = [(0, 0, 63, 31), (3, 5, 66, 37), (1, 2, 45, 40), (0, 0, 65, 39)];
+    let cases = Format::ALL.iter().flat_map(|&from| Format::ALL.iter().map(move |&to| (from, to)));
+    let tilings = [Tiling::Linear, Tiling::Tiled];
+    let cases = cases.flat_map(|formats| tilings.into_iter().flat_map(move |a| tilings.map(|b| (formats, [a, b]))));
+    for (number, ((from, to), tilings)) in cases.flat_map(|case| [case; 2]).enumerate() {
+        let (i0, j0, i1, j1) = domains[number / 3 % 4];
+        let run = |engine: Box<dyn ctm_exec::Engine>| {
+            let options = DeviceOptions { threads: 2, ..DeviceOptions::r700(Chip::Rv770) };
+            let mut rig = Rig { device: ctm::Device::open(engine, options).unwrap() };
+            let program = text(&mut rig, if number % 2 == 0 { copies } else { sums });
+            let (input, out) = (rig.surface(66, 40, from, tilings[0]), rig.surface(68, 43, to, tilings[1]));
+            rig.fill(&input, 66, 40, |x, y| {
+                let n = x * 7 + y * 131;
+                let plain = n as f32 / 4000.0;
+                [if n % 5 == 0 { SPECIAL[n as usize / 5 % 8] } else { plain }, plain * plain, 1.0 - plain, 0.4]
+            });
+            rig.fill(&out, 68, 43, |x, y| [x as f32 / 68.0, y as f32 / 43.0, 0.25, 1.0]);
+            let setup = CommandBuffer::new().set_inp_fmt(0, &input).set_out_fmt(0, &out);
+            let report = rig.submit(&start(Stage::Pixel, &program, Domain { i0, j0, i1, j1 }, setup)).unwrap();
+            (bits(&rig, &out, 68, 43), report.counters())
+        };
+        let expected = run(ctm::EngineKind::Interp.engine().unwrap());
+        for backend in ctm_jit::Backend::available() {
+            let found = run(Box::new(ctm_jit::Jit::with_backend(backend)));
+            assert!(
+                found == expected,
+                "{from:?} to {to:?}, {tilings:?}, ({i0}, {j0}), program {}, {backend}",
+                number % 2
+            );
+        }
+    }
+}
+
 #[test]
 fn constants_of_every_kind() {
     let mut rig = rig();
