@@ -12,7 +12,7 @@ const NO_EXEC: &str = "CTM_ENGINE_NO_EXEC";
 /// What executes the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Backend {
-    /// Machine code for x86-64 with AVX-512 (F and DQ).
+    /// Machine code for x86-64 with AVX-512 (F, DQ and BW).
     Avx512,
     /// Machine code for x86-64 with AVX2 and FMA.
     Avx2,
