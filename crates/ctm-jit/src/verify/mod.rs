@@ -1,8 +1,9 @@
 //! Two engines in lockstep: the reference interpreter and the fast engine.
 
+mod lockstep;
 mod probe;
 mod r700;
-pub mod shadow;
+mod shadow;
 mod x1k;
 
 use crate::Jit;
@@ -31,7 +32,7 @@ pub struct Verify {
 /// Where two engines first disagree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The instruction whose result differs first, as far as probes find it: [`Verify::compare`].
+    /// The instruction whose result differs first, as far as probes find it ([`Verify::compare`]), otherwise that of the fault, if one is concerned.
     pub pc: Option<u32>,
     /// The processor.
     pub position: Option<Position>,
@@ -80,7 +81,7 @@ impl Verify {
         launch: &ctm_exec::r700::Launch<'_>,
         memory: &mut dyn ctm_exec::r700::Memory,
     ) -> (Result<Outcome, Fault>, Option<Difference>) {
-        crate::verify::r700::compare(&self.fast, &Control::none(), launch, memory)
+        r700::compare(&self.fast, &Control::none(), launch, memory)
     }
 }
 
@@ -105,7 +106,7 @@ impl Engine for Verify {
         launch: &ctm_exec::r700::Launch<'_>,
         memory: &mut dyn ctm_exec::r700::Memory,
     ) -> Result<Outcome, Fault> {
-        report(crate::verify::r700::compare(&self.fast, control, launch, memory), launch.program.entry)
+        report(r700::compare(&self.fast, control, launch, memory), launch.program.entry)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The first instruction whose result differs: programs that are cut behind each instruction in turn.
 
 use super::Difference;
-use super::shadow::Shadow;
-use super::x1k::{Recorder, Shadows, replay};
-use ctm_exec::x1k::{Elements, Form, Launch, Memory};
+use super::shadow::{self, Shadow};
+use super::x1k::{Recorder, replay};
+use ctm_exec::x1k::{Elements, Form, Launch, Memory, Target};
 use ctm_exec::{Control, Engine, Interp};
 use ctm_isa::x1k::inst::AluInst;
 use ctm_isa::x1k::ops::{AlphaOp, InstType, Omod, RgbOp, Swizzle};
@@ -36,12 +36,12 @@ pub fn first(
     for pc in 0..launch.program.words.len() {
         let Some(program) = cut(launch.program, pc) else { continue };
         let launch = Launch { program: &program, ..*launch };
-        let apart = Shadows::single(shape.clone().map(Shadow::zeros));
-        let shadows = shape.is_some().then(|| apart.clone());
-        let mut recorder = Recorder::apart(memory, apart);
+        let shadow = shape.clone().map(|shape| (Target::Colour(0), Shadow::zeros(shape)));
+        let shadows = shadow::Shadows(shadow.into_iter().collect());
+        let mut recorder = Recorder::apart(memory, shadows.clone());
         let expected = Interp.run_x1k_under(control, &launch, &mut recorder);
         let (log, left) = recorder.into_parts();
-        if let Some(difference) = replay((fast, control), &launch, memory, &log, &expected, shadows, left.as_ref()) {
+        if let Some(difference) = replay((fast, control), &launch, memory, &log, &expected, shadows, left) {
             return Some((pc as u32, difference));
         }
     }

@@ -1,5 +1,7 @@
 //! Copies of outputs that memory lends: what the second engine writes by itself, beside what the first one wrote.
 
+use super::Difference;
+use super::lockstep::{Target, differing};
 use ctm_exec::Position;
 use ctm_exec::x1k::{Elements, Written};
 
@@ -78,6 +80,35 @@ impl Shadow {
         };
         let (found, expected) = (number(found), number(expected));
         Some(Place { element: Position { i, j }, channel, found, expected })
+    }
+}
+
+/// Copies of the arrays of targets.
+#[derive(Clone)]
+pub struct Shadows<T>(pub Vec<(T, Shadow)>);
+
+impl<T: Target> Shadows<T> {
+    /// Writes what a processor has sent; says what that was.
+    pub fn store(&mut self, at: Position, targets: &[(T, [u32; 4], u8)]) -> Written {
+        let mut all = Written::default();
+        for (target, shadow) in &mut self.0 {
+            if let Some((_, values, written)) = targets.iter().find(|(other, ..)| other == target) {
+                let Written { elements, bytes } = shadow.store(at, values, *written);
+                all.elements += elements;
+                all.bytes += bytes;
+            }
+        }
+        all
+    }
+
+    /// The first element that is not as in `expected`, copies of the same arrays.
+    pub fn difference(&self, expected: &Self) -> Option<Difference> {
+        self.0.iter().find_map(|(target, shadow)| {
+            let (_, expected) = expected.0.iter().find(|(other, _)| other == target)?;
+            let place = shadow.difference(expected.bytes())?;
+            let message = differing(*target, place.channel, [place.found, place.expected].map(Some));
+            Some(Difference { pc: None, position: Some(place.element), message })
+        })
     }
 }
 

@@ -33,7 +33,7 @@ fn the_first_difference_is_found() {
         assert!(outcome.is_ok());
         let Some(difference) = difference else { panic!("no difference found") };
         assert_eq!(difference.position, Some(Position { i: 1, j: 0 }));
-        let message = "the engine exported 0x40000000 for y of Pixel(0), the reference 0x00000000";
+        let message = "the engine gave 0x40000000 for y of Pixel(0), the reference 0x00000000";
         assert_eq!(difference.message, message);
         // Memory has what the reference interpreter sent.
         assert_eq!(memory.targets[&Target::Pixel(0)].get(1, 0), Some([1f32.to_bits(), 0, 0, 0]));
