@@ -67,15 +67,16 @@ impl Build {
         self.push(Op::Get(var))
     }
 
+    /// One vector where another, if there is one, is not zero, and what `no` makes elsewhere.
+    pub fn select(&mut self, on: Option<Value>, yes: Value, no: impl FnOnce(&mut Self) -> Value) -> Value {
+        let Some(on) = on else { return yes };
+        let no = no(self);
+        self.make(Op::Select(on, yes, no))
+    }
+
     /// Stores where a vector, if there is one, is not zero.
     pub fn set_where(&mut self, on: Option<Value>, var: Var, value: Value, under: M) {
-        let value = match on {
-            Some(on) => {
-                let old = self.get(var);
-                self.make(Op::Select(on, value, old))
-            }
-            None => value,
-        };
+        let value = self.select(on, value, |b| b.get(var));
         self.set(var, value, under);
     }
 

@@ -1,6 +1,6 @@
 //! Branch-loop instructions as operations on masks (R700 §3.7): what each does to the pixels, and where it leads.
 
-use super::{After, Build, Entry, Lower, Place, State, Steps, Stop, Test, held_by, mask_ops};
+use super::{After, Branch, Build, Entry, Lower, Result, State, Steps, Stop, Test, held_by, mask_ops};
 use crate::ir::masked::{End, M, MaskOp, Target};
 use ctm_exec::r700::flow::LoopConstant;
 use ctm_isa::r700::CALL_DEPTH;
@@ -62,7 +62,7 @@ impl Lower<'_> {
     }
 
     /// What popping so many states does, and the state after it. Valid pixel mode deactivates the invalid ones of the restored lanes.
-    pub(super) fn popped(&self, state: &State, count: u8, test: Test) -> Result<(Vec<MaskOp>, State), Stop> {
+    pub(super) fn popped(&self, state: &State, count: u8, test: Test) -> Result<(Vec<MaskOp>, State)> {
         let mut popped = state.clone();
         let mut ops = Vec::new();
         if let Some(last) = popped.pop_states(count)? {
@@ -74,7 +74,7 @@ impl Lower<'_> {
         Ok((ops, popped))
     }
 
-    pub(super) fn pop(&self, b: &mut Build, state: &mut State, count: u8, test: Test) -> Result<(), Stop> {
+    pub(super) fn pop(&self, b: &mut Build, state: &mut State, count: u8, test: Test) -> Result<()> {
         let (ops, popped) = self.popped(state, count, test)?;
         ops.into_iter().for_each(|op| b.mask(op));
         *state = popped;
@@ -82,7 +82,7 @@ impl Lower<'_> {
     }
 
     /// Of the lanes that were active at the last push and pass the test, active and inactive ones change places.
-    pub(super) fn exchange(&self, b: &mut Build, state: &State, test: Test) -> Result<(), Stop> {
+    pub(super) fn exchange(&self, b: &mut Build, state: &State, test: Test) -> Result<()> {
         let Some(Entry::Push) = state.stack.last() else { return Err(Stop::BailOut) };
         let pass = self.test(b, test, M::saved(state.stack.len() - 1));
         b.mask(MaskOp::Xor(M::TEMP, M::ACTIVE, pass));
@@ -93,88 +93,63 @@ impl Lower<'_> {
         Ok(())
     }
 
-    pub(super) fn jump(
-        &mut self,
-        b: &mut Build,
-        state: &State,
-        test: Test,
-        pops: u8,
-        [next, target]: [Place; 2],
-        ends: bool,
-    ) -> Result<After, Stop> {
-        let mask = self.test(b, test, M::ACTIVE);
-        let none = match self.popped(state, pops, test) {
-            Ok((ops, popped)) => self.way(&ops, &popped, target, ends)?,
-            Err(Stop::BailOut) => Target::Reference,
-            Err(stop) => return Err(stop),
-        };
-        let some = self.way(&[], state, next, ends)?;
+    /// The way of the lanes that do not go on with the next instruction: they pop states.
+    fn popping(&mut self, state: &State, branch: Branch) -> Result<Target> {
+        match self.popped(state, branch.pops, branch.test) {
+            Ok((ops, popped)) => self.way(&ops, &popped, branch.target, branch.ends),
+            Err(Stop::BailOut) => Ok(Target::Reference),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// To the next instruction if any lane of a mask is set, otherwise to the target.
+    pub(super) fn either(&mut self, state: &State, branch: Branch, mask: M) -> Result<After> {
+        let none = self.way(&[], state, branch.target, branch.ends)?;
+        let some = self.way(&[], state, branch.next, branch.ends)?;
         Ok(After::End(End::Branch { mask, none, some }))
     }
 
-    pub(super) fn push(
-        &mut self,
-        b: &mut Build,
-        state: &mut State,
-        test: Test,
-        pops: u8,
-        [next, target]: [Place; 2],
-        ends: bool,
-    ) -> Result<After, Stop> {
-        let mask = self.test(b, test, M::ACTIVE);
-        let none = match self.popped(state, pops, test) {
-            Ok((ops, popped)) => self.way(&ops, &popped, target, ends)?,
-            Err(Stop::BailOut) => Target::Reference,
-            Err(stop) => return Err(stop),
-        };
+    pub(super) fn jump(&mut self, b: &mut Build, state: &State, branch: Branch) -> Result<After> {
+        let mask = self.test(b, branch.test, M::ACTIVE);
+        let none = self.popping(state, branch)?;
+        let some = self.way(&[], state, branch.next, branch.ends)?;
+        Ok(After::End(End::Branch { mask, none, some }))
+    }
+
+    pub(super) fn push(&mut self, b: &mut Build, state: &mut State, branch: Branch) -> Result<After> {
+        let mask = self.test(b, branch.test, M::ACTIVE);
+        let none = self.popping(state, branch)?;
         let place = state.push(Entry::Push)?;
         let mut stays = Build::default();
         stays.mask(MaskOp::Copy(M::saved(place), M::ACTIVE));
-        self.narrow(&mut stays, state, test, mask);
-        let some = self.way(&mask_ops(&stays), state, next, ends)?;
+        self.narrow(&mut stays, state, branch.test, mask);
+        let some = self.way(&mask_ops(&stays), state, branch.next, branch.ends)?;
         Ok(After::End(End::Branch { mask, none, some }))
     }
 
-    pub(super) fn push_else(
-        &mut self,
-        b: &mut Build,
-        state: &mut State,
-        test: Test,
-        [next, target]: [Place; 2],
-        ends: bool,
-    ) -> Result<After, Stop> {
-        let pass = self.test(b, test, M::ACTIVE);
+    pub(super) fn push_else(&mut self, b: &mut Build, state: &mut State, branch: Branch) -> Result<After> {
+        let pass = self.test(b, branch.test, M::ACTIVE);
         let place = state.push(Entry::Push)?;
         b.mask(MaskOp::Copy(M::saved(place), M::ACTIVE));
         // All that pass go: the active mask itself, if it passes.
         let pass = if pass == M::ACTIVE { M::saved(place) } else { pass };
         b.mask(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, pass));
-        let none = self.way(&[], state, target, ends)?;
-        let some = self.way(&[], state, next, ends)?;
-        Ok(After::End(End::Branch { mask: M::ACTIVE, none, some }))
+        self.either(state, branch, M::ACTIVE)
     }
 
-    #[allow(clippy::too_many_arguments, reason = "an instruction's fields")]
+    /// `counted` and `indexed`: the constant, where it says how often the loop runs, and how its index goes.
     pub(super) fn loop_start(
         &mut self,
         b: &mut Build,
         state: &mut State,
-        counted: Option<LoopConstant>,
-        indexed: Option<LoopConstant>,
-        test: Test,
-        pops: u8,
-        [next, target]: [Place; 2],
-        ends: bool,
-    ) -> Result<After, Stop> {
-        let mut mask = self.test(b, test, M::ACTIVE);
+        [counted, indexed]: [Option<LoopConstant>; 2],
+        branch: Branch,
+    ) -> Result<After> {
+        let mut mask = self.test(b, branch.test, M::ACTIVE);
         if counted.is_some_and(|c| c.count == 0) {
             mask = M::NONE;
         }
-        let none = match self.popped(state, pops, test) {
-            Ok((ops, popped)) => self.way(&ops, &popped, target, ends)?,
-            Err(Stop::BailOut) => Target::Reference,
-            Err(stop) => return Err(stop),
-        };
+        let none = self.popping(state, branch)?;
         let place = state.push(Entry::Loop { counted: counted.is_some(), index: indexed.map(Steps::of) })?;
         let mut ops = vec![
             MaskOp::Copy(M::saved(place), M::ACTIVE),
@@ -186,18 +161,12 @@ impl Lower<'_> {
         }
         ops.extend(counted.map(|c| MaskOp::Number(M::count(place), i32::from(c.count))));
         ops.extend(indexed.map(|c| MaskOp::Number(M::loop_index(place), i32::from(c.start))));
-        let some = self.way(&ops, state, next, ends)?;
+        let some = self.way(&ops, state, branch.next, branch.ends)?;
         Ok(After::End(End::Branch { mask, none, some }))
     }
 
-    pub(super) fn loop_end(
-        &mut self,
-        b: &mut Build,
-        state: &mut State,
-        test: Test,
-        [next, target]: [Place; 2],
-        ends: bool,
-    ) -> Result<After, Stop> {
+    pub(super) fn loop_end(&mut self, b: &mut Build, state: &mut State, branch: Branch) -> Result<After> {
+        let Branch { test, next, target, ends, .. } = branch;
         let Some(&Entry::Loop { counted, index }) = state.stack.last() else { return Err(Stop::BailOut) };
         let place = state.stack.len() - 1;
         // Whole-quad mode has no meaning here.
@@ -230,15 +199,8 @@ impl Lower<'_> {
         Ok(After::End(End::Branch { mask: M::PASS, none, some }))
     }
 
-    pub(super) fn call(
-        &mut self,
-        b: &mut Build,
-        state: &mut State,
-        test: Test,
-        call_count: u8,
-        [next, target]: [Place; 2],
-        ends: bool,
-    ) -> Result<After, Stop> {
+    pub(super) fn call(&mut self, b: &mut Build, state: &State, call_count: u8, branch: Branch) -> Result<After> {
+        let Branch { test, next, target, ends, .. } = branch;
         let depth = state.depth + u32::from(call_count & 31);
         if depth as usize > CALL_DEPTH {
             b.pending += 1;

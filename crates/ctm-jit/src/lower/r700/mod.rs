@@ -16,7 +16,7 @@ use ctm_exec::r700::clocks;
 use ctm_exec::r700::flow::LoopConstant;
 use ctm_exec::r700::{Launch, VertexEvent};
 use ctm_isa::r700::inst::{Cf, CfEntry, CfPlain, ClauseBody, Decoded};
-use ctm_isa::r700::ops::{CfOp, Cond};
+use ctm_isa::r700::ops::{AluOp, CfOp, Cond, Omod, Op2};
 use ctm_isa::r700::program::Stage;
 use std::collections::HashSet;
 
@@ -36,6 +36,8 @@ pub enum Stop {
     /// The whole launch has to be left to it.
     NotLowered,
 }
+
+type Result<T = (), E = Stop> = std::result::Result<T, E>;
 
 /// A slot of the program (`false`) or the fetch program (`true`).
 pub type Place = (bool, u32);
@@ -100,7 +102,7 @@ impl State {
     }
 
     /// The loop that an instruction leaves.
-    fn left_loop(&self) -> Result<usize, Stop> {
+    fn left_loop(&self) -> Result<usize> {
         let innermost = self.stack.iter().rposition(|entry| !matches!(entry, Entry::Push));
         innermost.filter(|&entry| matches!(self.stack[entry], Entry::Loop { .. })).ok_or(Stop::BailOut)
     }
@@ -122,7 +124,7 @@ impl State {
         self.index().map(|index| index.place)
     }
 
-    fn push(&mut self, entry: Entry) -> Result<usize, Stop> {
+    fn push(&mut self, entry: Entry) -> Result<usize> {
         if self.stack.len() >= M::ENTRIES {
             return Err(Stop::NotLowered);
         }
@@ -131,7 +133,7 @@ impl State {
     }
 
     /// Pops so many states; gives the place of the last one.
-    fn pop_states(&mut self, count: u8) -> Result<Option<usize>, Stop> {
+    fn pop_states(&mut self, count: u8) -> Result<Option<usize>> {
         let mut last = None;
         for _ in 0..count {
             match self.stack.pop() {
@@ -152,7 +154,25 @@ struct Test {
     valid_pixel: bool,
 }
 
-const ACTIVE: Test = Test { allowed: true, whole_quad: false, valid_pixel: false };
+impl Test {
+    /// What a clause, an export or a write looks at: they have no condition.
+    const fn of(whole_quad: bool, valid_pixel: bool) -> Self {
+        Self { allowed: true, whole_quad, valid_pixel }
+    }
+}
+
+/// An instruction that may lead elsewhere.
+#[derive(Clone, Copy)]
+struct Branch {
+    test: Test,
+    pops: u8,
+    next: Place,
+    target: Place,
+    /// The program ends behind it.
+    ends: bool,
+}
+
+const ACTIVE: Test = Test::of(false, false);
 
 /// A program being lowered.
 pub struct Lower<'a> {
@@ -250,7 +270,7 @@ impl Lower<'_> {
         }
     }
 
-    fn new_block(&mut self) -> Result<u16, Stop> {
+    fn new_block(&mut self) -> Result<u16> {
         if self.blocks.len() >= BLOCKS {
             return Err(Stop::NotLowered);
         }
@@ -259,7 +279,7 @@ impl Lower<'_> {
     }
 
     /// The block of a state.
-    fn block(&mut self, state: State) -> Result<Target, Stop> {
+    fn block(&mut self, state: State) -> Result<Target> {
         if let Some(&id) = self.ids.get(&state) {
             return Ok(Target::Block(id));
         }
@@ -270,7 +290,7 @@ impl Lower<'_> {
     }
 
     /// A jump's way: mask operations, the count of the instruction, then the block of the state.
-    fn way(&mut self, ops: &[MaskOp], state: &State, next: Place, ends: bool) -> Result<Target, Stop> {
+    fn way(&mut self, ops: &[MaskOp], state: &State, next: Place, ends: bool) -> Result<Target> {
         let id = self.new_block()?;
         let mut list: Vec<Op> = ops.iter().map(|&op| Op::Mask(op)).collect();
         list.push(Op::Tally(Counter::Lanes, 1, M::ACTIVE));
@@ -281,7 +301,7 @@ impl Lower<'_> {
     }
 
     /// Follows instructions until the block ends.
-    fn follow(&mut self, mut state: State) -> Result<Block, Stop> {
+    fn follow(&mut self, mut state: State) -> Result<Block> {
         let mut build = Build::default();
         let loops = loops(&state);
         let mut first = true;
@@ -318,7 +338,7 @@ impl Lower<'_> {
         self.stores.len() as u16 - 1
     }
 
-    fn instruction(&mut self, b: &mut Build, state: &mut State, entry: &CfEntry) -> Result<After, Stop> {
+    fn instruction(&mut self, b: &mut Build, state: &mut State, entry: &CfEntry) -> Result<After> {
         let cf = entry.cf.as_ref().map_err(|_| Stop::BailOut)?;
         if matches!(entry.clause, ClauseBody::Outside | ClauseBody::Unread) {
             return Err(Stop::BailOut);
@@ -333,8 +353,7 @@ impl Lower<'_> {
                     b.mask(MaskOp::Copy(M::saved(place), M::ACTIVE));
                 }
                 let held = state.loop_entry();
-                let index = state.index();
-                let done = self.alu_clause(b, cf, clause, index)?;
+                let done = self.alu_clause(b, cf, clause, state)?;
                 match op {
                     CfAluOp::Alu
                     | CfAluOp::PushBefore
@@ -354,9 +373,7 @@ impl Lower<'_> {
                 match op {
                     CfAluOp::PopAfter => self.pop(b, state, 1, ACTIVE)?,
                     CfAluOp::Pop2After => self.pop(b, state, 2, ACTIVE)?,
-                    CfAluOp::ElseAfter => {
-                        self.exchange(b, state, ACTIVE)?;
-                    }
+                    CfAluOp::ElseAfter => self.exchange(b, state, ACTIVE)?,
                     CfAluOp::Alu | CfAluOp::PushBefore | CfAluOp::Continue | CfAluOp::Break => {}
                 }
                 let groups = clause.groups.len() as u32;
@@ -368,33 +385,23 @@ impl Lower<'_> {
             }
             (Cf::Alu(_), _) => {
                 b.tally.fc += 1;
-                b.pending += 1;
-                Ok(After::On)
+                Ok(b.on())
             }
             (Cf::Export(cf), _) => {
                 self.export(b, state, cf)?;
                 b.tally.output += 1;
-                b.pending += 1;
-                Ok(After::On)
+                Ok(b.on())
             }
             (Cf::Mem(cf), _) => {
                 self.store(b, state, cf)?;
                 b.tally.output += 1;
-                b.pending += 1;
-                Ok(After::On)
+                Ok(b.on())
             }
-            (Cf::Plain(cf), clause) => self.plain(b, state, cf, clause, cf.word1.end_of_program),
+            (Cf::Plain(cf), clause) => self.plain(b, state, cf, clause),
         }
     }
 
-    fn plain(
-        &mut self,
-        b: &mut Build,
-        state: &mut State,
-        cf: &CfPlain,
-        clause: &ClauseBody,
-        ends: bool,
-    ) -> Result<After, Stop> {
+    fn plain(&mut self, b: &mut Build, state: &mut State, cf: &CfPlain, clause: &ClauseBody) -> Result<After> {
         let word = &cf.word1;
         let constants = self.launch.constants;
         let constant = usize::from(word.cf_const) % ctm_exec::r700::CF_CONSTANTS;
@@ -404,42 +411,40 @@ impl Lower<'_> {
             Cond::Bool => constants.bool[constant],
             Cond::NotBool => !constants.bool[constant],
         };
-        let test = Test { allowed, whole_quad: word.whole_quad_mode, valid_pixel: word.valid_pixel_mode };
+        let test = Test { allowed, ..Test::of(word.whole_quad_mode, word.valid_pixel_mode) };
         let pops = word.pop_count;
         let next = (state.place.0, state.place.1.wrapping_add(1));
         let target = (state.place.0, cf.word0.addr);
+        let ends = word.end_of_program;
+        let branch = Branch { test, pops, next, target, ends };
+        // What has popped already.
+        let popped = Branch { pops: 0, ..branch };
         let is_fetch_clause = matches!(word.op, CfOp::Tex | CfOp::Vtx | CfOp::VtxTc);
         if !is_fetch_clause {
             b.tally.fc += 1;
         }
+        if matches!(word.op, CfOp::PopJump | CfOp::PopPush | CfOp::PopPushElse | CfOp::Pop) {
+            self.pop(b, state, pops, test)?;
+        }
         // An instruction whose clause was read counts as a clause; others have no fetches.
         match word.op {
-            CfOp::Nop | CfOp::WaitAck => {
-                b.pending += 1;
-                Ok(After::On)
-            }
+            CfOp::Nop | CfOp::WaitAck => Ok(b.on()),
             CfOp::Tex | CfOp::Vtx | CfOp::VtxTc => {
                 b.tally.fc += 1;
-                b.pending += 1;
                 if let ClauseBody::Fetch(clause) = clause {
                     let passes = self.concerned(b, Test { allowed: true, ..test });
-                    self.fetch_clause(b, clause, passes, state.index())?;
+                    self.fetch_clause(b, clause, passes, state.index_place())?;
                     b.tally.tex += clause.fetches.len() as u32;
                     let passes = clause.fetches.iter().flat_map(|fetch| fetch.inst.as_ref().ok());
                     b.tally.tex_passes += passes.map(|inst| clocks::passes(&inst.fetch) as u32 - 1).sum::<u32>();
                     b.pending += clause.fetches.len() as u32;
                 }
-                Ok(After::On)
+                Ok(b.on())
             }
-            CfOp::LoopStart => {
-                let c = constants.loops[constant];
-                self.loop_start(b, state, Some(c), Some(c), test, pops, [next, target], ends)
-            }
-            CfOp::LoopStartNoAl => {
-                self.loop_start(b, state, Some(constants.loops[constant]), None, test, pops, [next, target], ends)
-            }
-            CfOp::LoopStartDx10 => self.loop_start(b, state, None, None, test, pops, [next, target], ends),
-            CfOp::LoopEnd => self.loop_end(b, state, test, [next, target], ends),
+            CfOp::LoopStart => self.loop_start(b, state, [Some(constants.loops[constant]); 2], branch),
+            CfOp::LoopStartNoAl => self.loop_start(b, state, [Some(constants.loops[constant]), None], branch),
+            CfOp::LoopStartDx10 => self.loop_start(b, state, [None; 2], branch),
+            CfOp::LoopEnd => self.loop_end(b, state, branch),
             CfOp::LoopContinue | CfOp::LoopBreak => {
                 let entry = state.left_loop()?;
                 let pass = self.test(b, test, M::ACTIVE);
@@ -455,44 +460,29 @@ impl Lower<'_> {
                 let some = self.way(&[], state, next, ends)?;
                 Ok(After::End(End::Branch { mask: M::TEMP, none, some }))
             }
-            CfOp::Jump => self.jump(b, state, test, pops, [next, target], ends),
-            CfOp::PopJump => {
-                self.pop(b, state, pops, test)?;
-                self.jump(b, state, test, 0, [next, target], ends)
-            }
-            CfOp::Push => self.push(b, state, test, pops, [next, target], ends),
-            CfOp::PopPush => {
-                self.pop(b, state, pops, test)?;
-                self.push(b, state, test, 0, [next, target], ends)
-            }
-            CfOp::PushElse => self.push_else(b, state, test, [next, target], ends),
-            CfOp::PopPushElse => {
-                self.pop(b, state, pops, test)?;
-                self.push_else(b, state, test, [next, target], ends)
-            }
+            CfOp::Jump => self.jump(b, state, branch),
+            CfOp::PopJump => self.jump(b, state, popped),
+            CfOp::Push => self.push(b, state, branch),
+            CfOp::PopPush => self.push(b, state, popped),
+            CfOp::PushElse | CfOp::PopPushElse => self.push_else(b, state, branch),
             CfOp::Else => {
                 self.exchange(b, state, test)?;
-                let (pops_ops, popped) = self.popped(state, pops, test)?;
-                let none = self.way(&pops_ops, &popped, target, ends)?;
+                let (ops, popped) = self.popped(state, pops, test)?;
+                let none = self.way(&ops, &popped, target, ends)?;
                 let some = self.way(&[], state, next, ends)?;
                 Ok(After::End(End::Branch { mask: M::ACTIVE, none, some }))
             }
             CfOp::Pop => {
-                self.pop(b, state, pops, test)?;
                 let pass = self.test(b, test, M::ACTIVE);
                 self.narrow(b, state, test, pass);
-                b.pending += 1;
-                Ok(After::On)
+                Ok(b.on())
             }
-            CfOp::Call => self.call(b, state, test, word.call_count, [next, target], ends),
+            CfOp::Call => self.call(b, state, word.call_count, branch),
             CfOp::CallFs => match self.launch.fetch_program {
                 Some(program) if !state.place.0 => {
-                    self.call(b, state, test, word.call_count, [next, (true, program.entry)], ends)
+                    self.call(b, state, word.call_count, Branch { target: (true, program.entry), ..branch })
                 }
-                _ => {
-                    b.pending += 1;
-                    Ok(After::On)
-                }
+                _ => Ok(b.on()),
             },
             CfOp::Return => {
                 let pass = self.test(b, test, M::ACTIVE);
@@ -507,14 +497,9 @@ impl Lower<'_> {
             CfOp::Kill if self.launch.stage == Stage::Pixel => {
                 let pass = self.test(b, test, M::ACTIVE);
                 b.mask(MaskOp::AndNot(M::VALID, M::VALID, pass));
-                let none = self.way(&[], state, target, ends)?;
-                let some = self.way(&[], state, next, ends)?;
-                Ok(After::End(End::Branch { mask: M::VALID, none, some }))
+                self.either(state, branch, M::VALID)
             }
-            CfOp::Kill => {
-                b.pending += 1;
-                Ok(After::On)
-            }
+            CfOp::Kill => Ok(b.on()),
             CfOp::EmitVertex => self.vertex_event(b, test, VertexEvent::Emit),
             CfOp::EmitCutVertex => self.vertex_event(b, test, VertexEvent::EmitCut),
             CfOp::CutVertex => self.vertex_event(b, test, VertexEvent::Cut),
@@ -522,25 +507,52 @@ impl Lower<'_> {
     }
 
     /// An element of the register that a fetch or an export reads, relative to the loop index if it says so.
-    pub fn source(
-        &mut self,
-        b: &mut Build,
-        base: u8,
-        relative: bool,
-        element: u8,
-        index: Option<M>,
-        exactly: bool,
-    ) -> Value {
+    fn source(&self, b: &mut Build, (base, relative): (u8, bool), element: u8, index: Option<M>, exact: bool) -> Value {
         if relative {
             let index = loop_index(b, index);
-            return b.get_indexed(self.gprs(), (base, element, index), exactly);
+            return b.get_indexed(self.gprs(), (base, element, index), exact);
         }
-        b.element(base, element, exactly)
+        b.element(base, element, exact)
     }
 
     /// Registers of a thread.
     pub fn gprs(&self) -> u8 {
         self.launch.program.gprs.clamp(1, ctm_isa::r700::GPRS as u8)
+    }
+}
+
+impl Build {
+    /// Counts an instruction; control goes on with the next.
+    fn on(&mut self) -> After {
+        self.pending += 1;
+        After::On
+    }
+
+    /// An operation on bits; a number stands for itself in all lanes.
+    fn logic(&mut self, op: Op2, x: impl Into<Operand>, y: impl Into<Operand>) -> Value {
+        let [x, y] = [x.into(), y.into()].map(|operand| match operand {
+            Operand::Value(value) => value,
+            Operand::Bits(bits) => self.bits(bits),
+        });
+        self.make(Op::Alu(AluOp::Op2(op), [x, y, x], Omod::Off, false))
+    }
+}
+
+/// An operand of [`Build::logic`].
+enum Operand {
+    Value(Value),
+    Bits(u32),
+}
+
+impl From<Value> for Operand {
+    fn from(value: Value) -> Self {
+        Self::Value(value)
+    }
+}
+
+impl From<u32> for Operand {
+    fn from(bits: u32) -> Self {
+        Self::Bits(bits)
     }
 }
 

@@ -1,11 +1,12 @@
 //! What leaves a wavefront: exports, memory writes, vertex events; and where wavefronts of a group take turns.
 
-use super::{After, Build, Lower, State, Stop, Test};
+use super::clauses::element_of;
+use super::{After, Build, Lower, Result, State, Stop, Test};
 use crate::ir::masked::{M, MaskOp, Op, Store, Var, Yield};
 use ctm_exec::r700::VertexEvent;
 use ctm_exec::r700::memory::space;
 use ctm_isa::r700::inst::{AluClause, Cf, CfExport, CfMem, ClauseBody, Fetch as Inst};
-use ctm_isa::r700::ops::{IndexMode, MemOp, Sel};
+use ctm_isa::r700::ops::{IndexMode, MemOp};
 use ctm_isa::r700::program::Stage;
 
 impl Lower<'_> {
@@ -36,7 +37,7 @@ impl Lower<'_> {
     }
 
     /// `EMIT_VERTEX` and its relatives.
-    pub(super) fn vertex_event(&mut self, b: &mut Build, test: Test, event: VertexEvent) -> Result<After, Stop> {
+    pub(super) fn vertex_event(&mut self, b: &mut Build, test: Test, event: VertexEvent) -> Result<After> {
         if self.launch.stage != Stage::Geometry {
             return Err(Stop::BailOut);
         }
@@ -44,14 +45,13 @@ impl Lower<'_> {
         let zero = b.bits(0);
         let number = self.store_number(Store::Event(event));
         b.effect(Op::Store(number, [zero; 5], pass));
-        b.pending += 1;
-        Ok(After::On)
+        Ok(b.on())
     }
 
     /// A memory write.
-    pub(super) fn store(&mut self, b: &mut Build, state: &State, cf: &CfMem) -> Result<(), Stop> {
+    pub(super) fn store(&mut self, b: &mut Build, state: &State, cf: &CfMem) -> Result {
         let word = &cf.word1;
-        let test = Test { allowed: true, whole_quad: word.whole_quad_mode, valid_pixel: word.valid_pixel_mode };
+        let test = Test::of(word.whole_quad_mode, word.valid_pixel_mode);
         let executes = self.concerned(b, test);
         if executes != M::ACTIVE {
             b.forget();
@@ -60,15 +60,15 @@ impl Lower<'_> {
         b.mask(MaskOp::And(M::TEMP2, executes, M::VALID));
         let zero = b.bits(0);
         let index = if cf.kind.is_indexed() {
-            self.source(b, cf.word0.index_gpr, false, 0, state.index_place(), false)
+            self.source(b, (cf.word0.index_gpr, false), 0, state.index_place(), false)
         } else {
             zero
         };
         for burst in 0..=word.burst_count {
             let mut values = [index, zero, zero, zero, zero];
             for element in (0..4u8).filter(|element| word.comp_mask >> element & 1 == 1) {
-                let (base, relative) = (cf.word0.rw_gpr.saturating_add(burst), cf.word0.rw_rel);
-                values[usize::from(element) + 1] = self.source(b, base, relative, element, state.index_place(), false);
+                let from = (cf.word0.rw_gpr.saturating_add(burst), cf.word0.rw_rel);
+                values[usize::from(element) + 1] = self.source(b, from, element, state.index_place(), false);
             }
             let number = self.store_number(Store::Memory(*cf, burst));
             b.effect(Op::Store(number, values, M::TEMP2));
@@ -80,9 +80,9 @@ impl Lower<'_> {
     }
 
     /// `EXPORT`, `EXPORT_DONE`.
-    pub(super) fn export(&mut self, b: &mut Build, state: &State, cf: &CfExport) -> Result<(), Stop> {
+    pub(super) fn export(&mut self, b: &mut Build, state: &State, cf: &CfExport) -> Result {
         let word = &cf.word1;
-        let test = Test { allowed: true, whole_quad: word.whole_quad_mode, valid_pixel: word.valid_pixel_mode };
+        let test = Test::of(word.whole_quad_mode, word.valid_pixel_mode);
         let under = self.concerned(b, test);
         if under != M::ACTIVE {
             b.forget();
@@ -91,16 +91,12 @@ impl Lower<'_> {
             let index = u32::from(cf.word0.array_base) + u32::from(burst);
             let target = ctm_exec::r700::Target::from_fields(cf.kind, index).map_err(|_| Stop::BailOut)?;
             let place = ctm_exec::r700::Target::all().position(|t| t == target).ok_or(Stop::BailOut)?;
-            let base = cf.word0.rw_gpr.saturating_add(burst);
+            let from = (cf.word0.rw_gpr.saturating_add(burst), cf.word0.rw_rel);
             for (element, sel) in cf.swizzle().into_iter().enumerate() {
-                let value = match sel {
-                    Sel::X => self.source(b, base, cf.word0.rw_rel, 0, state.index_place(), false),
-                    Sel::Y => self.source(b, base, cf.word0.rw_rel, 1, state.index_place(), false),
-                    Sel::Z => self.source(b, base, cf.word0.rw_rel, 2, state.index_place(), false),
-                    Sel::W => self.source(b, base, cf.word0.rw_rel, 3, state.index_place(), false),
-                    Sel::Zero => b.bits(0),
-                    Sel::One => b.bits(0x3f80_0000),
-                    Sel::Mask => continue,
+                let value = match element_of(sel) {
+                    Ok(of) => self.source(b, from, of, state.index_place(), false),
+                    Err(Some(bits)) => b.bits(bits),
+                    Err(None) => continue,
                 };
                 let var = Var::export(place, element);
                 b.set(var, value, under);

@@ -1,14 +1,14 @@
 //! Fetch clauses: textures, buffers, memory, the local data share.
 
-use super::{chan, logic};
 use crate::ir::masked::{Fetch, File, M, MaskOp, Op, Store, Value, Var};
-use crate::lower::r700::{Build, LoopIndex, Lower, Stop, loop_index};
+use crate::lower::r700::{Build, Lower, Result, Stop, loop_index};
 use ctm_exec::r700::alu::is_register;
 use ctm_exec::r700::memory::{BANK_DWORDS, MemoryRead, share_stride, share_written_from};
 use ctm_exec::r700::vertex;
 use ctm_isa::r700::inst::{Fetch as Inst, FetchClause, MemDsr, MemDsw, MemRd, VtxWord1};
 use ctm_isa::r700::ops::{MuxCntl, Op2, RelMode, Sel, TexOp};
 use ctm_isa::r700::program::Stage;
+use std::array::from_fn;
 
 /// A number of a dword that no data share has, nor those just behind it.
 const BEYOND: u32 = 0x7fff_0000;
@@ -24,14 +24,7 @@ struct Destination {
 
 impl Lower<'_> {
     /// A fetch clause for the lanes of `passes`.
-    pub fn fetch_clause(
-        &mut self,
-        b: &mut Build,
-        clause: &FetchClause,
-        passes: M,
-        index: Option<LoopIndex>,
-    ) -> Result<(), Stop> {
-        let index = index.map(|index| index.place);
+    pub fn fetch_clause(&mut self, b: &mut Build, clause: &FetchClause, passes: M, index: Option<M>) -> Result {
         for fetch in &clause.fetches {
             let inst = fetch.inst.as_ref().map_err(|_| Stop::BailOut)?;
             let whole_quad = match &inst.fetch {
@@ -59,20 +52,21 @@ impl Lower<'_> {
                     self.watches_idle_lanes |= watches;
                     let mut at = [zero; 4];
                     for (place, sel) in at.iter_mut().zip(tex.source_swizzle()) {
-                        let (base, relative) = (tex.word0.src_gpr, tex.word0.src_rel);
+                        let from = (tex.word0.src_gpr, tex.word0.src_rel);
                         *place = match element_of(sel) {
-                            Ok(element) => self.source(b, base, relative, element, index, watches),
+                            Ok(element) => self.source(b, from, element, index, watches),
                             Err(bits) => b.bits(bits.unwrap_or(0)),
                         };
                     }
                     let number = self.fetch_number(Fetch::Texture(*tex));
                     let fetched = b.effect(Op::Fetch(number, at, under));
                     let to = Destination { gpr: tex.word1.dst_gpr, relative: tex.word1.dst_rel, under };
-                    self.write_fetched(b, fetched, (tex.destination_swizzle(), ONE), to, index);
+                    let values = fetched_values(b, fetched, (tex.destination_swizzle(), ONE));
+                    self.write_values(b, values, to, index);
                 }
                 Inst::Vtx(vtx) => {
-                    let element = chan(vtx.word0.src_sel_x);
-                    let at = self.source(b, vtx.word0.src_gpr, vtx.word0.src_rel, element, index, false);
+                    let from = (vtx.word0.src_gpr, vtx.word0.src_rel);
+                    let at = self.source(b, from, vtx.word0.src_sel_x as u8, index, false);
                     let number = self.fetch_number(Fetch::Vertex(*vtx));
                     let fetched = b.effect(Op::Fetch(number, [at, zero, zero, zero], under));
                     let destination = match &vtx.word1 {
@@ -84,7 +78,8 @@ impl Lower<'_> {
                     };
                     if let Some((gpr, relative)) = destination {
                         let to = Destination { gpr, relative, under };
-                        self.write_fetched(b, fetched, (vtx.word1.swizzle(), vertex::one(vtx)), to, index);
+                        let values = fetched_values(b, fetched, (vtx.word1.swizzle(), vertex::one(vtx)));
+                        self.write_values(b, values, to, index);
                     }
                 }
                 Inst::MemRd(read) => self.memory_read(b, read, under, index)?,
@@ -99,84 +94,64 @@ impl Lower<'_> {
     }
 
     /// A memory read (R700 chapter 7): the index is read once, then each element of a burst.
-    fn memory_read(&mut self, b: &mut Build, inst: &MemRd, under: M, index: Option<M>) -> Result<(), Stop> {
+    fn memory_read(&mut self, b: &mut Build, inst: &MemRd, under: M, index: Option<M>) -> Result {
         let (word0, word1) = (&inst.word0, &inst.word1);
         let read = MemoryRead::new(inst, self.launch.chip).map_err(|_| Stop::BailOut)?;
-        let zero = b.bits(0);
-        let given = self.source(b, word0.src_gpr, word0.src_rel, chan(word0.src_sel_x), index, false);
+        let (zero, gprs) = (b.bits(0), self.gprs());
+        let given = self.source(b, (word0.src_gpr, word0.src_rel), word0.src_sel_x as u8, index, false);
         let swizzle = [word1.dst_sel_x, word1.dst_sel_y, word1.dst_sel_z, word1.dst_sel_w];
         for burst in 0..=word0.burst_cnt {
             let number = self.fetch_number(Fetch::Memory(read, burst));
             let fetched = b.effect(Op::Fetch(number, [given, zero, zero, zero], under));
             let gpr = word1.dst_gpr.saturating_add(burst);
             if word1.dst_rel {
-                self.write_relative(b, fetched, swizzle, gpr, under, index);
+                let register = self.register_at(b, gpr, index);
+                for (element, value) in (0..).zip(fetched_values(b, fetched, (swizzle, ONE))) {
+                    value.into_iter().for_each(|value| b.set_indexed(gprs, (0, element, register), value, under));
+                }
             } else {
-                self.write_fetched(b, fetched, (swizzle, ONE), Destination { gpr, relative: false, under }, index);
+                let values = fetched_values(b, fetched, (swizzle, ONE));
+                self.write_values(b, values, Destination { gpr, relative: false, under }, index);
             }
         }
         Ok(())
     }
 
-    /// Writes what a memory read found to a register at the loop index; to register 0 where that lies outside the registers (R700 §4.6.3).
-    fn write_relative(
-        &mut self,
-        b: &mut Build,
-        fetched: Value,
-        swizzle: [Sel; 4],
-        gpr: u8,
-        under: M,
-        index: Option<M>,
-    ) {
-        let gprs = self.gprs();
+    /// The number of the register at the loop index; 0 where it lies outside the registers (R700 §4.6.3).
+    fn register_at(&self, b: &mut Build, gpr: u8, index: Option<M>) -> Value {
         let at = loop_index(b, index);
-        let (base, count) = (b.bits(gpr.into()), b.bits(gprs.into()));
-        let register = logic(b, Op2::AddInt, at, base);
-        let within = logic(b, Op2::SetgtUint, count, register);
+        let register = b.logic(Op2::AddInt, at, u32::from(gpr));
+        let within = b.logic(Op2::SetgtUint, u32::from(self.gprs()), register);
         let zero = b.bits(0);
-        let register = b.make(Op::Select(within, register, zero));
-        for (element, sel) in swizzle.into_iter().enumerate() {
-            let value = match element_of(sel) {
-                Ok(of) => b.make(Op::Fetched(fetched, of)),
-                Err(Some(bits)) => b.bits(bits),
-                Err(None) => continue,
-            };
-            b.set_indexed(gprs, (0, element as u8, register), value, under);
-        }
+        b.make(Op::Select(within, register, zero))
     }
 
     /// An element of what an operation of the data share reads (R700 §10.6).
-    fn share_source(
-        &mut self,
-        b: &mut Build,
-        (base, mode): (u8, RelMode),
-        sel: Sel,
-        index: Option<M>,
-        exactly: bool,
-    ) -> Option<Value> {
+    fn share_source(&mut self, b: &mut Build, from: (u8, RelMode), sel: Sel, index: Option<M>, exact: bool) -> Value {
+        let (base, mode) = from;
         let element = match element_of(sel) {
             Ok(element) => element,
-            Err(bits) => return bits.map(|bits| b.bits(bits)),
+            Err(bits) => return b.bits(bits.unwrap_or(0)),
         };
-        Some(match mode {
-            RelMode::None | RelMode::Loop => self.source(b, base, mode == RelMode::Loop, element, index, exactly),
+        match mode {
+            RelMode::None | RelMode::Loop => self.source(b, (base, mode == RelMode::Loop), element, index, exact),
             RelMode::Global if usize::from(base) < self.globals() => {
                 let at = b.bits(base.into());
                 self.global(b, at, element)
             }
             RelMode::Global => b.bits(0),
-        })
+        }
     }
 
     /// Where a dword of a bank lies in the data share; beyond it where the bank ends, or where `within` says so.
     fn share_index(&mut self, b: &mut Build, bank: Value, offset: Value, within: Option<Value>) -> Value {
-        let (three, ten, size, beyond) = (b.bits(3), b.bits(10), b.bits(BANK_DWORDS as u32), b.bits(BEYOND));
-        let bank = logic(b, Op2::AndInt, bank, three);
-        let first = logic(b, Op2::LshlInt, bank, ten);
-        let at = logic(b, Op2::AddInt, first, offset);
-        let mut inside = logic(b, Op2::SetgtUint, size, offset);
+        let bank = b.logic(Op2::AndInt, bank, 3);
+        let first = b.logic(Op2::LshlInt, bank, 10);
+        let at = b.logic(Op2::AddInt, first, offset);
+        let mut inside = b.logic(Op2::SetgtUint, BANK_DWORDS as u32, offset);
+        let beyond = b.bits(BEYOND);
         if let Some(within) = within {
-            inside = logic(b, Op2::AndInt, inside, within);
+            inside = b.logic(Op2::AndInt, inside, within);
         }
         b.make(Op::Select(inside, at, beyond))
     }
@@ -194,21 +169,19 @@ impl Lower<'_> {
         let mut thread = b.make(Op::Lane);
         if inst.word1.simd_wave_rel && self.takes_turns {
             let first = b.make(Op::Number(M::FIRST));
-            thread = logic(b, Op2::AddInt, thread, first);
+            thread = b.logic(Op2::AddInt, thread, first);
         }
         for burst in 0..=inst.word2.burst_cnt {
             let source = (word.src_gpr.saturating_add(burst), word.src_rel_mode);
             let mut values = [zero; 5];
             for (value, sel) in values[1..].iter_mut().zip(sels) {
-                *value = self.share_source(b, source, sel, index, false).unwrap_or(zero);
+                *value = self.share_source(b, source, sel, index, false);
             }
             if !one_by_one {
-                let (stride, two) = (b.bits(share_stride(inst) as u32), b.bits(2));
-                let row = logic(b, Op2::LshrInt, thread, two);
-                let row = logic(b, Op2::MulloUint, row, stride);
+                let row = b.logic(Op2::LshrInt, thread, 2);
+                let row = b.logic(Op2::MulloUint, row, share_stride(inst) as u32);
                 for c in (0..4).filter(|&c| sels[c] != Sel::Mask) {
-                    let from = b.bits((share_written_from(inst, 0, burst) + c) as u32);
-                    let offset = logic(b, Op2::AddInt, row, from);
+                    let offset = b.logic(Op2::AddInt, row, (share_written_from(inst, 0, burst) + c) as u32);
                     let at = self.share_index(b, thread, offset, None);
                     let number = self.store_number(Store::Dword);
                     b.effect(Op::Store(number, [at, values[c + 1], zero, zero, zero], M::TEMP2));
@@ -221,7 +194,7 @@ impl Lower<'_> {
     }
 
     /// `LOCAL_DS_READ`.
-    fn share_read(&mut self, b: &mut Build, inst: &MemDsr, passes: M, index: Option<M>) -> Result<(), Stop> {
+    fn share_read(&mut self, b: &mut Build, inst: &MemDsr, passes: M, index: Option<M>) -> Result {
         let (word0, word1) = (&inst.word0, &inst.word1);
         if word1.mux_cntl == MuxCntl::FftPermute {
             return Err(Stop::BailOut);
@@ -234,13 +207,13 @@ impl Lower<'_> {
         }
         let writes = [word1.dst_wr_x, word1.dst_wr_y, word1.dst_wr_z, word1.dst_wr_w];
         let elements = [Sel::X, Sel::Y, Sel::Z, Sel::W];
-        let swizzle: [Sel; 4] = std::array::from_fn(|c| if writes[c] { elements[c] } else { Sel::Mask });
+        let swizzle: [Sel; 4] = from_fn(|c| if writes[c] { elements[c] } else { Sel::Mask });
         for burst in 0..=inst.word2.burst_cnt {
             let zero = b.bits(0);
             let mut at = [zero; 4];
             for (place, sel) in at.iter_mut().zip([word0.src_sel_x, word0.src_sel_y]) {
                 let source = (word0.src_gpr, word0.src_rel_mode);
-                *place = self.share_source(b, source, sel, index, word1.broadcast).unwrap_or(zero);
+                *place = self.share_source(b, source, sel, index, word1.broadcast);
             }
             let values = if word1.broadcast {
                 let number = self.fetch_number(Fetch::Share(*inst, burst));
@@ -272,40 +245,21 @@ impl Lower<'_> {
     fn share_values(&mut self, b: &mut Build, inst: &MemDsr, [x, y]: [Value; 2], burst: u8) -> [Option<Value>; 4] {
         let word = &inst.word1;
         let writes = [word.dst_wr_x, word.dst_wr_y, word.dst_wr_z, word.dst_wr_w];
-        let (size, aligned) = (b.bits(BANK_DWORDS as u32), b.bits(!3));
-        let entry = logic(b, Op2::AndInt, x, aligned);
+        let entry = b.logic(Op2::AndInt, x, !3);
         // The sum is no sum where one of them does not lie in the bank.
-        let within = [entry, y].map(|at| logic(b, Op2::SetgtUint, size, at));
-        let within = logic(b, Op2::AndInt, within[0], within[1]);
-        let offset = b.bits(u32::from(inst.word0.rd_offset) + 4 * u32::from(burst));
-        let at = logic(b, Op2::AddInt, entry, y);
-        let at = logic(b, Op2::AddInt, at, offset);
+        let within = [entry, y].map(|at| b.logic(Op2::SetgtUint, BANK_DWORDS as u32, at));
+        let within = b.logic(Op2::AndInt, within[0], within[1]);
+        let at = b.logic(Op2::AddInt, entry, y);
+        let at = b.logic(Op2::AddInt, at, u32::from(inst.word0.rd_offset) + 4 * u32::from(burst));
         let word_select = word.mux_cntl == MuxCntl::WordSelect;
-        let first = if word_select { at } else { logic(b, Op2::AndInt, at, aligned) };
+        let first = if word_select { at } else { b.logic(Op2::AndInt, at, !3) };
         let first = self.share_index(b, x, first, Some(within));
         let mut read = |c: u8| b.make(Op::GetRelative(File::Share, c, 0, first));
         if word_select {
             let value = read(0);
             return writes.map(|writes| writes.then_some(value));
         }
-        let mut values = [None; 4];
-        for (c, value) in (0..).zip(&mut values).filter(|(c, _)| writes[usize::from(*c)]) {
-            *value = Some(read(c));
-        }
-        values
-    }
-
-    /// `swizzle`: with the bits of its 1.
-    fn write_fetched(
-        &mut self,
-        b: &mut Build,
-        fetched: Value,
-        swizzle: ([Sel; 4], u32),
-        to: Destination,
-        index: Option<M>,
-    ) {
-        let values = fetched_values(b, fetched, swizzle);
-        self.write_values(b, values, to, index);
+        from_fn(|c| writes[c].then(|| read(c as u8)))
     }
 
     fn write_values(&mut self, b: &mut Build, values: [Option<Value>; 4], to: Destination, index: Option<M>) {
@@ -338,7 +292,7 @@ fn fetched_values(b: &mut Build, fetched: Value, (swizzle, one): ([Sel; 4], u32)
 }
 
 /// The element that a selector names, or the constant bits that it stands for (none: masked).
-fn element_of(sel: Sel) -> Result<u8, Option<u32>> {
+pub const fn element_of(sel: Sel) -> Result<u8, Option<u32>> {
     match sel {
         Sel::X => Ok(0),
         Sel::Y => Ok(1),

@@ -1,6 +1,6 @@
 //! Addresses that are not relative to the thread (R700 §2.6.1): SIMD-global registers, and the clause temporaries behind them.
 
-use super::{Build, Clause, Lower, logic};
+use super::{Build, Clause, Lower};
 use crate::ir::masked::{Fetch, M, MaskOp, Op, Store, Value, Var};
 use ctm_exec::r700::alu::CLAUSE_TEMPORARIES;
 use ctm_isa::r700::GPRS;
@@ -23,19 +23,12 @@ impl Lower<'_> {
         if mode == IndexMode::Global {
             return Address::Known(usize::from(base));
         }
-        let base = b.bits(base.into());
-        Address::Vector(logic(b, Op2::AddInt, clause.ar[0], base))
+        Address::Vector(b.logic(Op2::AddInt, clause.ar[0], u32::from(base)))
     }
 
     /// An element of what lies at an address; 0 where nothing does.
-    pub(super) fn global_read(
-        &mut self,
-        b: &mut Build,
-        clause: &Clause,
-        base: u8,
-        element: u8,
-        mode: IndexMode,
-    ) -> Value {
+    pub(super) fn global_read(&mut self, b: &mut Build, clause: &Clause, from: (u8, u8, IndexMode)) -> Value {
+        let (base, element, mode) = from;
         let globals = self.globals();
         match self.address(b, clause, base, mode) {
             Address::Known(at) if at < globals => {
@@ -47,8 +40,7 @@ impl Lower<'_> {
             Address::Vector(at) => {
                 let mut value = if globals > 0 { self.global(b, at, element) } else { b.bits(0) };
                 for n in 0..CLAUSE_TEMPORARIES {
-                    let number = b.bits((globals + n) as u32);
-                    let is = logic(b, Op2::SeteInt, at, number);
+                    let is = b.logic(Op2::SeteInt, at, (globals + n) as u32);
                     let own = b.get(temporary(n, element));
                     value = b.make(Op::Select(is, own, value));
                 }
@@ -108,14 +100,11 @@ impl Lower<'_> {
             let is = match address {
                 Address::Known(at) if at != globals + n => continue,
                 Address::Known(_) => None,
-                Address::Vector(at) => {
-                    let number = b.bits((globals + n) as u32);
-                    Some(logic(b, Op2::SeteInt, at, number))
-                }
+                Address::Vector(at) => Some(b.logic(Op2::SeteInt, at, (globals + n) as u32)),
             };
             let var = temporary(n, element);
             let on = match (on, is) {
-                (Some(on), Some(is)) => Some(logic(b, Op2::AndInt, on, is)),
+                (Some(on), Some(is)) => Some(b.logic(Op2::AndInt, on, is)),
                 (on, is) => on.or(is),
             };
             b.set_where(on, var, value, clause.under);

@@ -1,7 +1,8 @@
 //! Locked constants (R700 §4.6.4): where they stand in the table of uniform values.
 
-use super::{Build, LoopIndex, Lower, Stop, logic, loop_index};
+use super::{Build, Lower, Result, Stop, loop_index};
 use crate::ir::masked::{File, Locked, M, Op, Value};
+use crate::lower::r700::LoopIndex;
 use ctm_exec::float::NAN;
 use ctm_isa::r700::inst::Kcache;
 use ctm_isa::r700::ops::{KcacheMode, Op2};
@@ -45,13 +46,10 @@ impl Window {
             return b.make(Op::GetRelative(File::Constants(self.first, self.count), index, element, at));
         };
         // The window begins at line aL / 16 already.
-        let in_line = b.bits(KCACHE_LINE - 1);
-        let at = logic(b, Op2::AndInt, at, in_line);
-        let base = b.bits(index.into());
-        let within = logic(b, Op2::AddInt, at, base);
-        let count = b.bits(self.count.into());
-        let within = logic(b, Op2::SetgtUint, count, within);
-        let at = logic(b, Op2::AddInt, at, by);
+        let at = b.logic(Op2::AndInt, at, KCACHE_LINE - 1);
+        let within = b.logic(Op2::AddInt, at, u32::from(index));
+        let within = b.logic(Op2::SetgtUint, u32::from(self.count), within);
+        let at = b.logic(Op2::AddInt, at, by);
         let value = b.make(Op::GetRelative(File::Constants(self.first, self.reach), index, element, at));
         let value = self.or_zero(b, value, before);
         let outside = b.bits(NAN);
@@ -74,7 +72,7 @@ impl Lower<'_> {
         set: Kcache,
         alternate: bool,
         index: Option<LoopIndex>,
-    ) -> Result<Window, Stop> {
+    ) -> Result<Window> {
         let count = set.mode.constants() as u16;
         let (line, constants) = (i32::from(set.line), KCACHE_LINE as i32);
         let of = |first, reach, moved| Window { first, reach, count, moved };
@@ -85,16 +83,12 @@ impl Lower<'_> {
                 let reach = (highest - lowest) * constants + i32::from(count);
                 let first = self.lock(set.bank, lowest * constants, reach, alternate)?;
                 let at = loop_index(b, Some(index.place));
-                let four = b.bits(4);
-                let lines = logic(b, Op2::AshrInt, at, four);
-                let all = logic(b, Op2::LshlInt, lines, four);
-                let from = b.bits(((line - lowest) * constants).cast_unsigned());
-                let by = logic(b, Op2::AddInt, all, from);
+                let lines = b.logic(Op2::AshrInt, at, 4);
+                let all = b.logic(Op2::LshlInt, lines, 4);
+                let by = b.logic(Op2::AddInt, all, ((line - lowest) * constants).cast_unsigned());
                 let before = (lowest < 0).then(|| {
-                    let line = b.bits(line.cast_unsigned());
-                    let at = logic(b, Op2::AddInt, lines, line);
-                    let zero = b.bits(0);
-                    logic(b, Op2::SetgtInt, zero, at)
+                    let at = b.logic(Op2::AddInt, lines, line.cast_unsigned());
+                    b.logic(Op2::SetgtInt, 0, at)
                 });
                 Ok(of(first, reach as u16, Some((by, before))))
             }
@@ -114,7 +108,7 @@ impl Lower<'_> {
     }
 
     /// Where locked constants stand in the table of uniform values: behind the constant file.
-    fn lock(&mut self, bank: u8, first: i32, count: i32, alternate: bool) -> Result<u16, Stop> {
+    fn lock(&mut self, bank: u8, first: i32, count: i32, alternate: bool) -> Result<u16> {
         let mut at = CONSTANT_FILE as i32;
         for locked in &self.locked {
             let same = (locked.bank, locked.first, locked.alternate) == (bank, first, alternate);

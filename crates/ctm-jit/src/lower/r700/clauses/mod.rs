@@ -7,14 +7,15 @@ mod globals;
 mod locked;
 
 use crate::ir::masked::{File, M, MaskOp, Op, Value, Var};
-use crate::lower::r700::{Build, LoopIndex, Lower, Stop, loop_index};
+use crate::lower::r700::{Build, Lower, Result, State, Stop, loop_index};
 use ctm_exec::float::NAN;
 use ctm_exec::r700::alu::is_register;
 use ctm_exec::r700::single::{Effect, op2, op3};
 use ctm_isa::r700::CONSTANT_FILE;
 use ctm_isa::r700::inst::{AluClause, AluInst, CfAlu, Group, Operand};
-use ctm_isa::r700::ops::{AluOp, Chan, IndexMode, Omod, Op2, PredSel, Slots, Source, SpecialSel, Unit};
+use ctm_isa::r700::ops::{AluOp, IndexMode, Omod, Op2, PredSel, Slots, Source, SpecialSel, Unit};
 use ctm_isa::r700::program::Stage;
+pub use fetches::element_of;
 use locked::Window;
 
 /// What an ALU clause left for flow control.
@@ -104,33 +105,25 @@ enum What {
     Address,
 }
 
-fn chan(c: Chan) -> u8 {
-    match c {
-        Chan::X => 0,
-        Chan::Y => 1,
-        Chan::Z => 2,
-        Chan::W => 3,
+/// An instruction where it stands.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    clause: &'a Clause,
+    group: &'a Group,
+    inst: &'a AluInst,
+}
+
+impl At<'_> {
+    /// The instruction of another unit of the group, which does the same operation.
+    fn partner(self, unit: Unit) -> Result<Self> {
+        let inst = self.group.unit(unit).filter(|inst| inst.op() == self.inst.op()).ok_or(Stop::BailOut)?;
+        Ok(Self { inst, ..self })
     }
-}
-
-fn partner(group: &Group, unit: Unit, op: AluOp) -> Result<&AluInst, Stop> {
-    group.unit(unit).filter(|inst| inst.op() == op).ok_or(Stop::BailOut)
-}
-
-/// A bit operation.
-fn logic(b: &mut Build, op: Op2, x: Value, y: Value) -> Value {
-    b.make(Op::Alu(AluOp::Op2(op), [x, y, x], Omod::Off, false))
 }
 
 impl Lower<'_> {
     /// An ALU clause under the active lanes, or their quads. Everything but flow control.
-    pub fn alu_clause(
-        &mut self,
-        b: &mut Build,
-        cf: &CfAlu,
-        clause: &AluClause,
-        index: Option<LoopIndex>,
-    ) -> Result<Done, Stop> {
+    pub(super) fn alu_clause(&mut self, b: &mut Build, cf: &CfAlu, clause: &AluClause, state: &State) -> Result<Done> {
         let under = if cf.word1.whole_quad_mode {
             b.mask(MaskOp::Quads(M::CONCERNED, M::ACTIVE));
             b.forget();
@@ -142,13 +135,12 @@ impl Lower<'_> {
             self.needs_alternate();
         }
         let [set0, set1] = cf.kcache();
-        let mut window = |set| self.window(b, set, cf.word1.alt_const, index);
+        let mut window = |set| self.window(b, set, cf.word1.alt_const, state.index());
         let locked = [window(set0)?, window(set1)?];
-        let index = index.map(|index| index.place);
         let zero = b.bits(0);
         let mut state = Clause {
             locked,
-            index,
+            index: state.index_place(),
             under,
             pv: [zero; 4],
             ps: zero,
@@ -174,10 +166,11 @@ impl Lower<'_> {
         Ok(Done { executes: under, predicate: state.execute })
     }
 
-    fn group(&mut self, b: &mut Build, clause: &mut Clause, group: &Group) -> Result<(), Stop> {
+    fn group(&mut self, b: &mut Build, clause: &mut Clause, group: &Group) -> Result {
         let mut done: [Option<(&AluInst, Unit1)>; 5] = [None; 5];
         for slot in &group.slots {
-            done[slot.unit as usize] = Some((&slot.inst, self.compute(b, clause, group, slot.unit, &slot.inst)?));
+            let at = At { clause, group, inst: &slot.inst };
+            done[slot.unit as usize] = Some((&slot.inst, self.compute(b, at, slot.unit)?));
         }
         // Predicates and AR are read as they were before the group.
         let before = clause.predicate;
@@ -185,7 +178,7 @@ impl Lower<'_> {
         for (place, entry) in enabled.iter_mut().zip(&done) {
             *place = match (entry.map(|(inst, _)| inst.word0.pred_sel), before) {
                 (Some(PredSel::One), Some(predicate)) => Some(predicate),
-                (Some(PredSel::Zero), Some(predicate)) => Some(logic(b, Op2::NotInt, predicate, predicate)),
+                (Some(PredSel::Zero), Some(predicate)) => Some(b.logic(Op2::NotInt, predicate, predicate)),
                 _ => None,
             };
         }
@@ -196,8 +189,8 @@ impl Lower<'_> {
                 None | Some((_, Unit1::Nop)) => zero,
                 Some((_, Unit1::Disabled)) => previous,
                 Some((inst, Unit1::Result(value, _))) => {
-                    self.write(b, clause, inst, value, enabled[unit])?;
-                    enabled[unit].map_or(value, |on| b.make(Op::Select(on, value, previous)))
+                    self.write(b, clause, inst, value, enabled[unit]);
+                    b.select(enabled[unit], value, |_| previous)
                 }
             };
             *(if unit == Unit::T as usize { &mut clause.ps } else { &mut clause.pv[unit] }) = new;
@@ -210,14 +203,7 @@ impl Lower<'_> {
                 What::Predicate(holds) => {
                     if inst.updates_predicate() {
                         let old = clause.predicate;
-                        clause.predicate = Some(match (on, old) {
-                            (None, _) => holds,
-                            (Some(on), Some(old)) => b.make(Op::Select(on, holds, old)),
-                            (Some(on), None) => {
-                                let all = b.bits(u32::MAX);
-                                b.make(Op::Select(on, holds, all))
-                            }
-                        });
+                        clause.predicate = Some(b.select(on, holds, |b| old.unwrap_or_else(|| b.bits(u32::MAX))));
                     }
                     if inst.updates_execute_mask() {
                         clause.execute = Some(match (on, clause.execute) {
@@ -225,20 +211,20 @@ impl Lower<'_> {
                             (Some(on), None) => (Some(on), holds),
                             (Some(on), Some((has, says))) => {
                                 let says = b.make(Op::Select(on, holds, says));
-                                (has.map(|has| logic(b, Op2::OrInt, has, on)), says)
+                                (has.map(|has| b.logic(Op2::OrInt, has, on)), says)
                             }
                         });
                     }
                 }
                 What::Kill(holds) => {
                     if self.launch.stage == Stage::Pixel {
-                        let kills = on.map_or(holds, |on| logic(b, Op2::AndInt, on, holds));
-                        clause.killed = Some(clause.killed.map_or(kills, |old| logic(b, Op2::OrInt, old, kills)));
+                        let kills = on.map_or(holds, |on| b.logic(Op2::AndInt, on, holds));
+                        clause.killed = Some(clause.killed.map_or(kills, |old| b.logic(Op2::OrInt, old, kills)));
                     }
                 }
                 What::Address => {
                     let old = clause.ar[unit & 3];
-                    clause.ar[unit & 3] = on.map_or(value, |on| b.make(Op::Select(on, value, old)));
+                    clause.ar[unit & 3] = b.select(on, value, |_| old);
                 }
             }
         }
@@ -246,14 +232,8 @@ impl Lower<'_> {
     }
 
     /// What one instruction gives, before anything of its group is written.
-    fn compute(
-        &mut self,
-        b: &mut Build,
-        clause: &Clause,
-        group: &Group,
-        unit: Unit,
-        inst: &AluInst,
-    ) -> Result<Unit1, Stop> {
+    fn compute(&mut self, b: &mut Build, at: At<'_>, unit: Unit) -> Result<Unit1> {
+        let At { clause, inst, .. } = at;
         let op = inst.op();
         if op == AluOp::Op2(Op2::Nop) {
             return Ok(Unit1::Nop);
@@ -268,13 +248,13 @@ impl Lower<'_> {
         let (omod, clamp) = (inst.omod(), inst.clamp());
         let place = unit as u8;
         match slots {
-            Slots::One => self.single(b, clause, group, inst),
+            Slots::One => self.single(b, at),
             Slots::Reduction => {
                 let (mut x, mut y) = ([clause.ps; 4], [clause.ps; 4]);
                 for (element, unit) in [Unit::X, Unit::Y, Unit::Z, Unit::W].into_iter().enumerate() {
-                    let inst = partner(group, unit, op)?;
-                    x[element] = self.operand(b, clause, group, inst, 0)?;
-                    y[element] = self.operand(b, clause, group, inst, 1)?;
+                    let at = at.partner(unit)?;
+                    x[element] = self.operand(b, at, 0)?;
+                    y[element] = self.operand(b, at, 1)?;
                 }
                 let mut two = |op, a, b2, omod, clamp| b.make(Op::Alu(AluOp::Op2(op), [a, b2, a], omod, clamp));
                 let value = match op {
@@ -302,12 +282,12 @@ impl Lower<'_> {
             }
             Slots::Pair64 => {
                 let units = if place & 2 == 0 { [Unit::X, Unit::Y] } else { [Unit::Z, Unit::W] };
-                let (high, low) = (partner(group, units[0], op)?, partner(group, units[1], op)?);
-                let mut dwords = self.doubles(b, clause, group, high, low)?;
+                let (high, low) = (at.partner(units[0])?, at.partner(units[1])?);
+                let mut dwords = self.doubles(b, high, low)?;
                 if op == AluOp::Op2(Op2::Ldexp64) {
-                    dwords[2] = self.read(b, clause, group, high, &high.operand(1))?;
+                    dwords[2] = self.read(b, high, &high.inst.operand(1))?;
                 }
-                let (omod, clamp) = (high.omod(), high.clamp());
+                let (omod, clamp) = (high.inst.omod(), high.inst.clamp());
                 let value = b.make(Op::Wide(op, place & 1, dwords, omod, clamp));
                 let what = match op {
                     AluOp::Op2(Op2::PredSete64 | Op2::PredSetgt64 | Op2::PredSetge64) => {
@@ -318,20 +298,20 @@ impl Lower<'_> {
                 Ok(Unit1::Result(value, what))
             }
             Slots::Quad64 => {
-                let all = [Unit::X, Unit::Y, Unit::Z, Unit::W].map(|unit| partner(group, unit, op));
-                let [x, y, z, w] = all;
+                let [x, y, z, w] = [Unit::X, Unit::Y, Unit::Z, Unit::W].map(|unit| at.partner(unit));
                 let (x, y, z, w) = (x?, y?, z?, w?);
                 let low = if op == AluOp::Op2(Op2::Frexp64) { y } else { w };
-                let dwords = self.doubles(b, clause, group, x, low)?;
+                let dwords = self.doubles(b, x, low)?;
                 let part = place & 3;
-                let clamp = if part < 2 { x.clamp() } else { z.clamp() };
-                let value = b.make(Op::Wide(op, part, dwords, x.omod(), clamp));
+                let clamp = if part < 2 { x.inst.clamp() } else { z.inst.clamp() };
+                let value = b.make(Op::Wide(op, part, dwords, x.inst.omod(), clamp));
                 Ok(Unit1::Result(value, What::Nothing))
             }
         }
     }
 
-    fn single(&mut self, b: &mut Build, clause: &Clause, group: &Group, inst: &AluInst) -> Result<Unit1, Stop> {
+    fn single(&mut self, b: &mut Build, at: At<'_>) -> Result<Unit1> {
+        let At { clause, inst, .. } = at;
         let (op, omod, clamp) = (inst.op(), inst.omod(), inst.clamp());
         // What kind of effect an operation has does not depend on its operands.
         let effect = match op {
@@ -343,7 +323,7 @@ impl Lower<'_> {
         for (index, arg) in args.iter_mut().enumerate() {
             let wanted = index < 2 || matches!(op, AluOp::Op3(_));
             if wanted {
-                *arg = self.operand(b, clause, group, inst, index)?;
+                *arg = self.operand(b, at, index)?;
             }
         }
         if matches!(op, AluOp::Op2(_)) {
@@ -368,38 +348,24 @@ impl Lower<'_> {
     }
 
     /// High and low dwords of the three operands.
-    fn doubles(
-        &mut self,
-        b: &mut Build,
-        clause: &Clause,
-        group: &Group,
-        high: &AluInst,
-        low: &AluInst,
-    ) -> Result<[Value; 6], Stop> {
+    fn doubles(&mut self, b: &mut Build, high: At<'_>, low: At<'_>) -> Result<[Value; 6]> {
         let zero = b.bits(0);
         let mut dwords = [zero; 6];
-        for index in 0..usize::from(high.op().info().operands).min(3) {
-            dwords[2 * index] = self.operand(b, clause, group, high, index)?;
+        for index in 0..usize::from(high.inst.op().info().operands).min(3) {
+            dwords[2 * index] = self.operand(b, high, index)?;
             // Modifiers belong to the high dword.
-            dwords[2 * index + 1] = self.read(b, clause, group, low, &low.operand(index))?;
+            dwords[2 * index + 1] = self.read(b, low, &low.inst.operand(index))?;
         }
         Ok(dwords)
     }
 
     /// An operand with its modifiers.
-    fn operand(
-        &mut self,
-        b: &mut Build,
-        clause: &Clause,
-        group: &Group,
-        inst: &AluInst,
-        index: usize,
-    ) -> Result<Value, Stop> {
-        if index >= usize::from(inst.op().info().operands) {
+    fn operand(&mut self, b: &mut Build, at: At<'_>, index: usize) -> Result<Value> {
+        if index >= usize::from(at.inst.op().info().operands) {
             return Ok(b.bits(0));
         }
-        let operand = inst.operand(index);
-        let mut value = self.read(b, clause, group, inst, &operand)?;
+        let operand = at.inst.operand(index);
+        let mut value = self.read(b, at, &operand)?;
         if operand.abs {
             value = match b.ops[value.index()] {
                 Op::Bits(bits) => b.bits(bits & 0x7fff_ffff),
@@ -416,19 +382,13 @@ impl Lower<'_> {
     }
 
     /// An operand before its modifiers.
-    fn read(
-        &mut self,
-        b: &mut Build,
-        clause: &Clause,
-        group: &Group,
-        inst: &AluInst,
-        operand: &Operand,
-    ) -> Result<Value, Stop> {
+    fn read(&mut self, b: &mut Build, at: At<'_>, operand: &Operand) -> Result<Value> {
+        let At { clause, group, inst } = at;
         let mode = inst.word0.index_mode;
-        let element = chan(operand.chan);
+        let element = operand.chan as u8;
         Ok(match operand.source {
             Source::Gpr(base) if operand.relative && is_global(mode) => {
-                self.global_read(b, clause, base, element, mode)
+                self.global_read(b, clause, (base, element, mode))
             }
             Source::Gpr(base) if operand.relative => {
                 let index = register_index(b, clause, mode);
@@ -472,38 +432,24 @@ impl Lower<'_> {
     }
 
     /// Writes a result to the register, if there is one to write, in the lanes where `on` is set.
-    fn write(
-        &mut self,
-        b: &mut Build,
-        clause: &Clause,
-        inst: &AluInst,
-        value: Value,
-        on: Option<Value>,
-    ) -> Result<(), Stop> {
+    fn write(&mut self, b: &mut Build, clause: &Clause, inst: &AluInst, value: Value, on: Option<Value>) {
         let (base, relative, element) = inst.destination();
         if !inst.writes() {
-            return Ok(());
+            return;
         }
-        let element = chan(element);
+        let element = element as u8;
         let mode = inst.word0.index_mode;
         if relative && is_global(mode) {
             self.global_write(b, clause, (base, element, mode), value, on);
         } else if relative {
             let index = register_index(b, clause, mode);
             let gprs = self.gprs();
-            let value = match on {
-                Some(on) => {
-                    let old = b.get_indexed(gprs, (base, element, index), false);
-                    b.make(Op::Select(on, value, old))
-                }
-                None => value,
-            };
+            let value = b.select(on, value, |b| b.get_indexed(gprs, (base, element, index), false));
             b.set_indexed(gprs, (base, element, index), value, clause.under);
         } else if is_register(i64::from(base), usize::from(self.gprs())) {
             let var = Var::gpr(usize::from(base), usize::from(element));
             b.set_where(on, var, value, clause.under);
         }
-        Ok(())
     }
 }
 
