@@ -8,21 +8,18 @@ use ctm_exec::x1k::plan::{AluPlan, channel_of};
 use ctm_isa::r700::ops::Op2;
 use ctm_isa::x1k::inst::AluInst;
 use ctm_isa::x1k::ops::{AlphaOp, Class, Imod, Looks, Omod, RgbOp, Sel, SrcpOp, Swizzle};
+use std::array::from_fn;
 
 /// Whether both operations of an instruction can be lowered. Dot products and quad operations without a lowering cannot: groups that come to one go on in the
 /// reference interpreter. Operations that look at one channel always can ([`Unit::Reference`]).
-pub const fn exists(inst: &AluInst) -> bool {
-    let rgb = match inst.rgba.op.info().class {
+pub fn exists(inst: &AluInst) -> bool {
+    [UnitOp::Rgb(inst.rgba.op), UnitOp::Alpha(inst.alpha.op)].into_iter().all(|op| match op.info().class {
         Class::Plain | Class::Choice | Class::Transcendental | Class::Copy => true,
-        Class::DotProduct => matches!(inst.rgba.op, RgbOp::Dp3 | RgbOp::Dp4 | RgbOp::D2a),
-        Class::Quad => matches!(inst.rgba.op, RgbOp::Mdh | RgbOp::Mdv),
-    };
-    let alpha = match inst.alpha.op.info().class {
-        Class::Plain | Class::Choice | Class::Transcendental | Class::Copy => true,
-        Class::DotProduct => false,
-        Class::Quad => matches!(inst.alpha.op, AlphaOp::Mdh | AlphaOp::Mdv),
-    };
-    rgb && alpha
+        Class::DotProduct => matches!(op, UnitOp::Rgb(RgbOp::Dp3 | RgbOp::Dp4 | RgbOp::D2a)),
+        Class::Quad => {
+            matches!(op, UnitOp::Rgb(RgbOp::Mdh | RgbOp::Mdv) | UnitOp::Alpha(AlphaOp::Mdh | AlphaOp::Mdv))
+        }
+    })
 }
 
 /// The RGB and the alpha unit of one instruction (CTM §3.3.3, §3.3.4).
@@ -37,16 +34,9 @@ impl Units<'_> {
         let plan = self.plan;
         let dot = if plan.rgb_computed() { self.dot_operands() } else { None };
         let scalar = if plan.alpha_computed() { self.scalar() } else { None };
-        let mut results = [None; 4];
-        for (channel, result) in results.iter_mut().enumerate().take(3) {
-            if plan.rgb_stored[channel] {
-                *result = Some(self.rgb(channel, dot, scalar));
-            }
-        }
-        if plan.alpha_stored {
-            results[3] = Some(self.alpha(dot, scalar));
-        }
-        results
+        let [r, g, b] = plan.rgb_stored;
+        let stored = [r, g, b, plan.alpha_stored];
+        from_fn(|channel| stored[channel].then(|| self.result(channel, dot, scalar)))
     }
 
     /// A component of an operand, before its input modifier (CTM §3.3.3).
@@ -86,16 +76,19 @@ impl Units<'_> {
         }
     }
 
-    fn rgb_operand(&mut self, which: usize, channel: usize) -> Value {
-        let operand = &self.plan.rgb_operands[which];
-        let value = self.component(operand.sel, operand.swizzle[channel]);
-        self.b.sign(operand.imod, value)
+    /// An operand's select, swizzle and input modifier for a channel.
+    fn selected(&self, which: usize, channel: usize) -> (Sel, Swizzle, Imod) {
+        let (rgb, alpha) = (&self.plan.rgb_operands[which], &self.plan.alpha_operands[which]);
+        match rgb.swizzle.get(channel) {
+            Some(&swizzle) => (rgb.sel, swizzle, rgb.imod),
+            None => (alpha.sel, alpha.swizzle, alpha.imod),
+        }
     }
 
-    fn alpha_operand(&mut self, which: usize) -> Value {
-        let operand = &self.plan.alpha_operands[which];
-        let value = self.component(operand.sel, operand.swizzle);
-        self.b.sign(operand.imod, value)
+    fn operand(&mut self, which: usize, channel: usize) -> Value {
+        let (sel, swizzle, imod) = self.selected(which, channel);
+        let value = self.component(sel, swizzle);
+        self.b.sign(imod, value)
     }
 
     /// A dot product without its last step (`ops::dp3`).
@@ -108,14 +101,14 @@ impl Units<'_> {
         let nothing = self.b.block.bits(SIGN);
         let mut terms: Vec<Value> = Vec::with_capacity(4);
         for channel in 0..if op == RgbOp::D2a { 2 } else { 3 } {
-            let (a, b) = (self.rgb_operand(0, channel), self.rgb_operand(1, channel));
+            let (a, b) = (self.operand(0, channel), self.operand(1, channel));
             terms.push(self.b.mad([a, b, nothing], zero_wins, Omod::U1));
         }
         let mut last = None;
         match op {
-            RgbOp::D2a => terms.push(self.rgb_operand(2, 2)),
+            RgbOp::D2a => terms.push(self.operand(2, 2)),
             RgbOp::Dp4 => {
-                let (a, b) = (self.alpha_operand(0), self.alpha_operand(1));
+                let (a, b) = (self.operand(0, 3), self.operand(1, 3));
                 last = Some(self.b.mad([a, b, nothing], zero_wins, Omod::U1));
             }
             _ => {}
@@ -140,19 +133,12 @@ impl Units<'_> {
     fn scalar(&mut self) -> Option<Value> {
         let op = self.plan.inst.alpha.op;
         op.is_transcendental().then(|| {
-            let a = self.alpha_operand(0);
+            let a = self.operand(0, 3);
             if has_code(op) && !self.b.calls {
                 return self.b.unit(Unit::Scalar(op), [a; 3]);
             }
             self.b.reference(UnitOp::Alpha(op), [a; 3], Finish::NONE)
         })
-    }
-
-    /// A call of the reference function.
-    fn reference(&mut self, op: UnitOp, finish: Finish, operand: impl Fn(&mut Self, usize) -> Value) -> Value {
-        let looks = op.info().looks;
-        let abc = [0, 1, 2].map(|n| if looks[n] == Looks::Nothing { self.b.block.bits(0) } else { operand(self, n) });
-        self.b.reference(op, abc, finish)
     }
 
     /// Of an arithmetic result that is wide until now: output modifier and clamp. `OMOD_DISABLED` counts as U1 without clamp.
@@ -181,93 +167,63 @@ impl Units<'_> {
         self.finish_wide(finish, |b, omod| b.scale(chosen, omod))
     }
 
-    fn rgb(&mut self, channel: usize, dot: Option<Dot>, scalar: Option<Value>) -> Value {
-        let inst = &self.plan.inst;
-        let finish = Finish { omod: inst.rgb.omod, clamp: inst.cmn.rgb_clamp };
-        let operand = |units: &mut Self, which| units.rgb_operand(which, channel);
-        match inst.rgba.op {
-            op if self.b.calls && is_single(UnitOp::Rgb(op)) => self.reference(UnitOp::Rgb(op), finish, operand),
-            RgbOp::Mad => {
-                let abc = [operand(self, 0), operand(self, 1), operand(self, 2)];
+    /// What a channel's unit computes.
+    fn result(&mut self, channel: usize, dot: Option<Dot>, scalar: Option<Value>) -> Value {
+        use UnitOp::{Alpha, Rgb};
+        let plan = self.plan;
+        let inst = &plan.inst;
+        let (op, omod, clamp, sources) = if channel == 3 {
+            (Alpha(inst.alpha.op), inst.alpha.omod, inst.cmn.alpha_clamp, &plan.alpha_sources)
+        } else {
+            (Rgb(inst.rgba.op), inst.rgb.omod, inst.cmn.rgb_clamp, &plan.rgb_sources)
+        };
+        let finish = Finish { omod, clamp };
+        match op {
+            _ if self.b.calls && is_single(op) => self.reference(op, finish, channel),
+            Rgb(RgbOp::Mad) | Alpha(AlphaOp::Mad) => {
+                let abc = [0, 1, 2].map(|n| self.operand(n, channel));
                 self.finish_mad(finish, abc)
             }
-            RgbOp::Dp3 | RgbOp::Dp4 | RgbOp::D2a => self.finish_dot(finish, dot),
-            RgbOp::Min => {
-                let ab = [operand(self, 0), operand(self, 1)];
+            Rgb(RgbOp::Dp3 | RgbOp::Dp4 | RgbOp::D2a) | Alpha(AlphaOp::Dp) => self.finish_dot(finish, dot),
+            Rgb(RgbOp::Min) | Alpha(AlphaOp::Min) => {
+                let ab = [0, 1].map(|n| self.operand(n, channel));
                 self.least(finish, Unit::Min, ab)
             }
-            RgbOp::Max => {
-                let ab = [operand(self, 0), operand(self, 1)];
+            Rgb(RgbOp::Max) | Alpha(AlphaOp::Max) => {
+                let ab = [0, 1].map(|n| self.operand(n, channel));
                 self.least(finish, Unit::Max, ab)
             }
-            RgbOp::Cnd => {
-                let (ab, c) = ([operand(self, 0), operand(self, 1)], operand(self, 2));
+            Rgb(RgbOp::Cnd) | Alpha(AlphaOp::Cnd) => {
+                let [a, b, c] = [0, 1, 2].map(|n| self.operand(n, channel));
                 let half = self.b.block.bits(HALF);
-                self.choice(finish, (Op2::PredSetgt, [c, half]), ab)
+                self.choice(finish, (Op2::PredSetgt, [c, half]), [a, b])
             }
-            RgbOp::Cmp => {
-                let (ab, c) = ([operand(self, 0), operand(self, 1)], operand(self, 2));
+            Rgb(RgbOp::Cmp) | Alpha(AlphaOp::Cmp) => {
+                let [a, b, c] = [0, 1, 2].map(|n| self.operand(n, channel));
                 let zero = self.b.block.bits(0);
-                self.choice(finish, (Op2::PredSetge, [c, zero]), ab)
+                self.choice(finish, (Op2::PredSetge, [c, zero]), [a, b])
             }
-            RgbOp::Frc => {
-                let a = operand(self, 0);
+            Rgb(RgbOp::Frc) | Alpha(AlphaOp::Frc) => {
+                let a = self.operand(0, channel);
                 self.finish_wide(finish, |b, omod| b.unit(Unit::Fraction(omod), [a; 3]))
             }
-            RgbOp::Mdh | RgbOp::Mdv => {
-                let src0 = self.b.source(self.plan.rgb_sources[0], channel);
-                let b = operand(self, 1);
-                let imods = [self.plan.rgb_operands[0].imod, self.plan.rgb_operands[2].imod];
-                self.quad(finish, src0, b, imods, inst.rgba.op == RgbOp::Mdh)
+            Rgb(RgbOp::Mdh | RgbOp::Mdv) | Alpha(AlphaOp::Mdh | AlphaOp::Mdv) => {
+                let src0 = self.b.source(sources[0], channel);
+                let b = self.operand(1, channel);
+                let imods = [0, 2].map(|which| self.selected(which, channel).2);
+                self.quad(finish, src0, b, imods, matches!(op, Rgb(RgbOp::Mdh) | Alpha(AlphaOp::Mdh)))
             }
-            op if op.info().class == Class::Copy => self.finish_scalar(finish, scalar),
-            op => self.reference(UnitOp::Rgb(op), finish, operand),
+            _ if matches!(op.info().class, Class::Copy | Class::Transcendental) => self.finish_scalar(finish, scalar),
+            _ => self.reference(op, finish, channel),
         }
     }
 
-    fn alpha(&mut self, dot: Option<Dot>, scalar: Option<Value>) -> Value {
-        let inst = &self.plan.inst;
-        let finish = Finish { omod: inst.alpha.omod, clamp: inst.cmn.alpha_clamp };
-        match inst.alpha.op {
-            op if self.b.calls && is_single(UnitOp::Alpha(op)) => {
-                self.reference(UnitOp::Alpha(op), finish, Self::alpha_operand)
-            }
-            AlphaOp::Mad => {
-                let abc = [self.alpha_operand(0), self.alpha_operand(1), self.alpha_operand(2)];
-                self.finish_mad(finish, abc)
-            }
-            AlphaOp::Dp => self.finish_dot(finish, dot),
-            AlphaOp::Min => {
-                let ab = [self.alpha_operand(0), self.alpha_operand(1)];
-                self.least(finish, Unit::Min, ab)
-            }
-            AlphaOp::Max => {
-                let ab = [self.alpha_operand(0), self.alpha_operand(1)];
-                self.least(finish, Unit::Max, ab)
-            }
-            AlphaOp::Cnd => {
-                let (ab, c) = ([self.alpha_operand(0), self.alpha_operand(1)], self.alpha_operand(2));
-                let half = self.b.block.bits(HALF);
-                self.choice(finish, (Op2::PredSetgt, [c, half]), ab)
-            }
-            AlphaOp::Cmp => {
-                let (ab, c) = ([self.alpha_operand(0), self.alpha_operand(1)], self.alpha_operand(2));
-                let zero = self.b.block.bits(0);
-                self.choice(finish, (Op2::PredSetge, [c, zero]), ab)
-            }
-            AlphaOp::Frc => {
-                let a = self.alpha_operand(0);
-                self.finish_wide(finish, |b, omod| b.unit(Unit::Fraction(omod), [a; 3]))
-            }
-            op if op.is_transcendental() => self.finish_scalar(finish, scalar),
-            AlphaOp::Mdh | AlphaOp::Mdv => {
-                let src0 = self.b.source(self.plan.alpha_sources[0], 3);
-                let b = self.alpha_operand(1);
-                let imods = [self.plan.alpha_operands[0].imod, self.plan.alpha_operands[2].imod];
-                self.quad(finish, src0, b, imods, inst.alpha.op == AlphaOp::Mdh)
-            }
-            op => self.reference(UnitOp::Alpha(op), finish, Self::alpha_operand),
-        }
+    /// A call of the reference function, with the operands that it looks at.
+    fn reference(&mut self, op: UnitOp, finish: Finish, channel: usize) -> Value {
+        let looks = op.info().looks;
+        let operand = |n| if looks[n] == Looks::Nothing { self.b.block.bits(0) } else { self.operand(n, channel) };
+        let abc = [0, 1, 2].map(operand);
+        self.b.reference(op, abc, finish)
     }
 
     fn finish_mad(&mut self, finish: Finish, abc: [Value; 3]) -> Value {
