@@ -1,6 +1,6 @@
 //! What launches need besides: conversions of positions, start values and elements, for AVX-512; a product of registers.
 
-use super::{Asm, Gpr, Rm, V, rows, v};
+use super::{Asm, EXTRACT_QUARTER, Gpr, Rm, V, rows, v};
 
 const fn wide(map: u8, pp: u8, opcode: u8) -> V {
     V { map, pp, opcode, wide: 1, part: 0 }
@@ -27,14 +27,7 @@ pub const CVT_F64_I64: V = wide(1, 1, 0x7b);
 impl Asm {
     /// Stores 16 bytes of a vector: AVX-512.
     pub fn store_quarter(&mut self, register: u8, quarter: u8, base: Gpr, offset: i32) {
-        self.byte(0x62);
-        let (r, b) = (!(register >> 3) & 1, !(base >> 3) & 1);
-        self.byte(r << 7 | 1 << 6 | b << 5 | (!(register >> 4) & 1) << 4 | 3);
-        self.byte(15 << 3 | 4 | 1);
-        self.byte(2 << 5 | 1 << 3);
-        self.byte(0x19);
-        self.operand(register, Rm::Row(base, offset), 16);
-        self.byte(quarter);
+        self.evex_part(EXTRACT_QUARTER, register, (base, offset), 4, Some(quarter));
     }
 
     /// `dst *= [base + offset]`, 64 bits.

@@ -16,6 +16,7 @@ pub use double::{
     ADD_F64, AND_I64, CMP_F64, DIV_F64, MAX_F64, MIN_F64, MUL_F64, MUL_WIDE_I32, MUL_WIDE_U32, OR_I64, ROUND_F64,
     SUB_F64,
 };
+use pack::EXTRACT_QUARTER;
 pub use pack::{
     INSERT_QUARTER, NARROW_TO_BYTES, NARROW_TO_WORDS, PACK_BYTES, PACK_SIGNED, PACK_WORDS, SHUFFLE_BYTES,
     UNPACK_HIGH_I64, UNPACK_LOW_I64, WIDEN_BYTES, WIDEN_WORDS,
@@ -491,6 +492,12 @@ impl Asm {
     pub fn jump_if(&mut self, condition: Cond, to: Label) {
         self.bytes(0x0f | (0x80 | u64::from(condition as u8)) << 8, 6);
         self.jumps.push((self.code.len() - 4, to));
+    }
+
+    /// Jumps if the condition holds of `[base + offset]` (32 bits, or 64 when `wide`) and a number.
+    pub fn jump_cmp(&mut self, wide: bool, base: Gpr, offset: i32, imm: i32, condition: Cond, to: Label) {
+        self.int_store_imm(Int::Cmp, wide, base, offset, imm);
+        self.jump_if(condition, to);
     }
 
     /// Calls code of its own.

@@ -26,8 +26,8 @@ rows! { PACK_ROWS
 
 /// Eight bytes: the destination is the last operand.
 const STORE_8: V = v(1, 1, 0xd6);
-/// A half as 16 bytes: the destination is the last operand.
-const EXTRACT_QUARTER: V = v(3, 1, 0x19);
+/// A half, or a quarter, as 16 bytes: the destination is the last operand.
+pub(super) const EXTRACT_QUARTER: V = v(3, 1, 0x19);
 
 impl Asm {
     /// Loads 16 bytes; the other half becomes 0: AVX2.

@@ -1,6 +1,6 @@
 //! What streams need besides: elements into vectors and back.
 
-use super::{Asm, Gpr, Rm, V, rows, v};
+use super::{Asm, EXTRACT_HALF, Gpr, Rm, V, rows, v};
 use crate::codegen::x86::isa::Isa;
 
 rows! { SHUFFLE_ROWS
@@ -24,12 +24,7 @@ impl Asm {
         if self.isa == Isa::Avx2 {
             return self.vex(BROADCAST_QUARTER, dst, 0, Rm::Row(base, offset), None);
         }
-        self.byte(0x62);
-        self.byte(!(dst >> 3 & 1) << 7 | 1 << 6 | (!(base >> 3) & 1) << 5 | (!(dst >> 4) & 1) << 4 | 2);
-        self.byte(15 << 3 | 4 | 1);
-        self.byte(2 << 5 | 1 << 3);
-        self.byte(0x1a);
-        self.operand(dst, Rm::Row(base, offset), 16);
+        self.evex_part(BROADCAST_QUARTER, dst, (base, offset), 4, None);
     }
 
     /// The 16 bytes at `base + 4 * index` in the first quarter, zeros elsewhere: AVX-512. The base is neither rbp nor r13.
@@ -71,14 +66,7 @@ impl Asm {
 
     /// Stores the low half of a vector, or the high one: AVX-512.
     pub fn store_half(&mut self, register: u8, high: bool, base: Gpr, offset: i32) {
-        self.byte(0x62);
-        let (r, b) = (!(register >> 3) & 1, !(base >> 3) & 1);
-        self.byte(r << 7 | 1 << 6 | b << 5 | (!(register >> 4) & 1) << 4 | 3);
-        self.byte(15 << 3 | 4 | 1);
-        self.byte(2 << 5 | 1 << 3);
-        self.byte(0x1b);
-        self.operand(register, Rm::Row(base, offset), 32);
-        self.byte(high.into());
+        self.evex_part(EXTRACT_HALF, register, (base, offset), 5, Some(high.into()));
     }
 
     /// The dwords at `base + 4 * index + offset` for the lanes whose sign bit is set in the mask, a vector that is 0 afterwards: AVX2. The

@@ -308,21 +308,19 @@ impl<'a> Emit<'a> {
             self.asm.push(register);
         }
         self.asm.move_stack(-8);
-        self.asm.move_wide(RBX, RDI);
+        self.asm.wide(Int::Mov, RBX, RDI);
         self.asm.int_load(Int::Mov, true, RBP, RBX, head::UNIFORMS);
         self.asm.int_load(Int::Mov, true, VISITS, RBX, head::VISITS);
         self.asm.int_load(Int::Mov, true, FUEL, RBX, head::FUEL);
         self.asm.int_load(Int::Mov, true, ACTIVE, RBX, Self::mask_at(M::ACTIVE));
         self.asm.int_load(Int::Mov, true, ACTIVE_LANES, RBX, head::ACTIVE_LANES);
         let is_set = self.asm.label();
-        self.asm.int_store_imm(Int::Cmp, false, RBX, head::IS_SET, 0);
-        self.asm.jump_if(Cond::NotEqual, is_set);
+        self.asm.jump_cmp(false, RBX, head::IS_SET, 0, Cond::NotEqual, is_set);
         self.asm.mxcsr(true, RBX, head::HOST_MXCSR);
         self.asm.mxcsr(false, RBX, head::MXCSR);
         self.asm.place(is_set);
         if !self.input.code.yields.is_empty() {
-            self.asm.int_store_imm(Int::Cmp, true, RBX, head::YIELD, 0);
-            self.asm.jump_if(Cond::NotEqual, self.resume);
+            self.asm.jump_cmp(true, RBX, head::YIELD, 0, Cond::NotEqual, self.resume);
         }
         for var in self.input.live_in.clone() {
             let Some(vector) = self.input.vars[var.index()] else { continue };
@@ -364,8 +362,7 @@ impl<'a> Emit<'a> {
         self.asm.int_imm(RAX, 1);
         self.asm.place(leave);
         let stays_set = self.asm.label();
-        self.asm.int_store_imm(Int::Cmp, false, RBX, head::IS_SET, 0);
-        self.asm.jump_if(Cond::NotEqual, stays_set);
+        self.asm.jump_cmp(false, RBX, head::IS_SET, 0, Cond::NotEqual, stays_set);
         self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
         self.asm.place(stays_set);
         self.asm.zero_upper();
@@ -386,8 +383,7 @@ impl<'a> Emit<'a> {
             self.asm.wide_imm(Int::Sub, FUEL, instructions as i32);
             self.asm.jump_if(Cond::Below, self.spent);
             self.asm.int_load(Int::Mov, true, RAX, RBX, head::STOP);
-            self.asm.int_store_imm(Int::Cmp, false, RAX, 0, 0);
-            self.asm.jump_if(Cond::NotEqual, self.bail_out);
+            self.asm.jump_cmp(false, RAX, 0, 0, Cond::NotEqual, self.bail_out);
         }
         if instructions > 0 && self.input.counts {
             self.asm.int_store_imm(Int::Add, true, VISITS, 8 * index as i32, 1);
@@ -586,8 +582,7 @@ impl<'a> Emit<'a> {
         if !self.input.code.yields.is_empty() {
             self.asm.place(self.resume);
             for (number, label) in std::mem::take(&mut self.yields) {
-                self.asm.int_store_imm(Int::Cmp, true, RBX, head::YIELD, i32::from(number) + 1);
-                self.asm.jump_if(Cond::Equal, label);
+                self.asm.jump_cmp(true, RBX, head::YIELD, i32::from(number) + 1, Cond::Equal, label);
             }
             self.asm.jump(self.bail_out);
         }
@@ -618,7 +613,7 @@ impl<'a> Emit<'a> {
             self.asm.mxcsr(true, RBX, ours);
         }
         self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
-        self.asm.move_wide(RDI, RBX);
+        self.asm.wide(Int::Mov, RDI, RBX);
         self.asm.int_imm(RSI, u32::from(number));
         self.asm.zero_upper();
         self.asm.call(RBX, head::FUNCTION);

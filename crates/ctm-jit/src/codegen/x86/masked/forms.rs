@@ -211,8 +211,7 @@ impl Emit {
     fn wrapped(&mut self, axis: i32, u: u8, other: u8, beyond: Option<i32>) {
         let of = |place: i32| Rm::Each(TABLE, place + 4 * axis);
         let done = self.asm.label();
-        self.asm.int_store_imm(Int::Cmp, false, TABLE, table::PERIOD + 4 * axis, 0);
-        self.asm.jump_if(Cond::Equal, done);
+        self.asm.jump_cmp(false, TABLE, table::PERIOD + 4 * axis, 0, Cond::Equal, done);
         let of_axis = Axis {
             size: of(table::SIZE),
             last: of(table::LAST),

@@ -52,8 +52,7 @@ impl Emit<'_> {
     pub(super) fn sample_by_gathers(&mut self, sample: &Sample, number: i32) {
         let at = self.table_of(number);
         let (from, back) = (self.asm.label(), self.asm.label());
-        self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 0);
-        self.asm.jump_if(Cond::Equal, from);
+        self.asm.jump_cmp(true, RBX, at + table::BOUND, 0, Cond::Equal, from);
         let read: &[usize] = match sample.looked {
             Looked::Nearest { .. } if self.input.levels => &[0, 1, 2, 3],
             Looked::Nearest { what: What::Compared, .. } => &[0, 1, 3],
@@ -75,8 +74,7 @@ impl Emit<'_> {
             self.only_levels(number, back, from);
         } else if matches!(sample.looked, Looked::Nearest { .. }) {
             let linear = if self.input.linear { self.asm.label() } else { from };
-            self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 2);
-            self.asm.jump_if(Cond::Equal, linear);
+            self.asm.jump_cmp(true, RBX, at + table::BOUND, 2, Cond::Equal, linear);
             self.other(sample, number, back, from);
             if self.input.linear {
                 self.linear.push((linear, back, from, *sample, at));
@@ -177,8 +175,7 @@ impl Emit<'_> {
         let Looked::Nearest { unnormalised, .. } = sample.looked else { return };
         for axis in (0..axes).filter(|&axis| routine || !unnormalised[axis]) {
             let fine = self.asm.label();
-            self.asm.int_store_imm(Int::Cmp, false, RBX, at + table::PERIOD + 4 * axis as i32, 0);
-            self.asm.jump_if(Cond::Equal, fine);
+            self.asm.jump_cmp(false, RBX, at + table::PERIOD + 4 * axis as i32, 0, Cond::Equal, fine);
             self.each_piece(|e| {
                 e.texel_coordinate(sample, axis, at, X);
                 e.asm.vector(AND, X, X, Rm::Literal(!SIGN));

@@ -194,8 +194,7 @@ impl Emit<'_> {
         let v = self.names();
         let fine = self.asm.label();
         for number in [of_texture::DETAIL, of_texture::BACK, of_texture::QUADS] {
-            self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + number, 0);
-            self.asm.jump_if(Cond::Equal, fine);
+            self.asm.jump_cmp(false, RBX, r.of + number, 0, Cond::Equal, fine);
         }
         for piece in self.pieces() {
             let face = self.reg(sample.at[2], piece, v.x);
@@ -218,8 +217,7 @@ impl Emit<'_> {
         if r.what == What::Compared {
             self.reference(r);
         }
-        self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::DETAIL, 0);
-        self.asm.jump_if(Cond::NotEqual, matters);
+        self.asm.jump_cmp(false, RBX, r.of + of_texture::DETAIL, 0, Cond::NotEqual, matters);
         // Level 0, and one filter.
         self.asm.vector(XOR, v.x, v.x, Rm::Reg(v.x));
         self.store(v.x, r.row(rows::LOW));
@@ -385,8 +383,7 @@ impl Emit<'_> {
     fn reference(&mut self, r: &Routine) {
         let fourth = self.asm.label();
         self.move_row(r, rows::AT + 3, rows::REFERENCE);
-        self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::REFERENCE, 0);
-        self.asm.jump_if(Cond::Equal, fourth);
+        self.asm.jump_cmp(false, RBX, r.of + of_texture::REFERENCE, 0, Cond::Equal, fourth);
         self.move_row(r, rows::AT + 2, rows::REFERENCE);
         self.asm.place(fourth);
     }
@@ -475,8 +472,7 @@ impl Emit<'_> {
             let flat = self.asm.label();
             if !set {
                 self.asm.vector(XOR, v.x, v.x, Rm::Reg(v.x));
-                self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::QUADS, 0);
-                self.asm.jump_if(Cond::Equal, flat);
+                self.asm.jump_cmp(false, RBX, r.of + of_texture::QUADS, 0, Cond::Equal, flat);
             }
             self.gradient(r, set, false);
             self.store(v.a, r.row(rows::GRADIENT));
@@ -506,8 +502,7 @@ impl Emit<'_> {
         self.asm.vector(XOR, v.a, v.a, Rm::Reg(v.a));
         for axis in 0..3 {
             if axis > 0 {
-                self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::AXES, axis);
-                self.asm.jump_if(Cond::BelowEqual, done);
+                self.asm.jump_cmp(false, RBX, r.of + of_texture::AXES, axis, Cond::BelowEqual, done);
             }
             if set {
                 let number = axis + if vertical { 3 } else { 0 };
@@ -633,8 +628,7 @@ impl Emit<'_> {
         let [linear, layers, begun] = [(); 3].map(|()| self.asm.label());
         self.asm.vector(MOVUPS_LOAD, v.y, 0, r.row(rows::LEVEL));
         self.of_level(r, 0..of_level::FLAT);
-        self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::AXES, 3);
-        self.asm.jump_if(Cond::NotEqual, layers);
+        self.asm.jump_cmp(false, RBX, r.of + of_texture::AXES, 3, Cond::NotEqual, layers);
         self.slices(r);
         self.asm.jump(begun);
         self.asm.place(layers);
@@ -644,8 +638,7 @@ impl Emit<'_> {
         self.store(v.x, r.row(rows::BASE));
         self.inside(r, 2, 0);
         self.asm.place(begun);
-        self.asm.int_store_imm(Int::Cmp, false, RBX, r.rows + rows::LINEAR, 0);
-        self.asm.jump_if(Cond::NotEqual, linear);
+        self.asm.jump_cmp(false, RBX, r.rows + rows::LINEAR, 0, Cond::NotEqual, linear);
         for (axis, to) in (0..).zip([v.x, v.y]) {
             self.coordinate(r, axis, to);
             self.wrapped_at_level(r, (axis, 0), to);
@@ -682,8 +675,7 @@ impl Emit<'_> {
         let v = self.names();
         let inside = self.asm.label();
         self.load_elements();
-        self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::BORDERS, 0);
-        self.asm.jump_if(Cond::Equal, inside);
+        self.asm.jump_cmp(false, RBX, r.of + of_texture::BORDERS, 0, Cond::Equal, inside);
         self.mark_noted(&[r.beyond(0, sides[0]), r.beyond(1, sides[1]), r.beyond(2, 0)]);
         let channels = (0..r.channels()).zip(v.channels());
         for (n, register) in channels.clone() {
@@ -745,8 +737,7 @@ impl Emit<'_> {
         if !r.unnormalised[axis as usize] {
             let [period, size] = [of_level::PERIOD, of_level::SIZE].map(|number| r.of + 64 * number + PER_AXIS * axis);
             // No level repeats where the first one does not.
-            self.asm.int_store_imm(Int::Cmp, false, RBX, period, 0);
-            self.asm.jump_if(Cond::Equal, clamps);
+            self.asm.jump_cmp(false, RBX, period, 0, Cond::Equal, clamps);
             let of_axis = Axis {
                 size: of(of_level::SIZE),
                 last: of(of_level::LAST),
@@ -761,8 +752,7 @@ impl Emit<'_> {
             self.asm.jump(done);
         }
         self.asm.place(clamps);
-        self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::BORDERED + 4 * axis, 0);
-        self.asm.jump_if(Cond::Equal, done);
+        self.asm.jump_cmp(false, RBX, r.of + of_texture::BORDERED + 4 * axis, 0, Cond::Equal, done);
         self.texels().floor(u, u);
         self.asm.vector(MIN, v.a, u, of(of_level::LAST));
         self.asm.vector(MAX, v.a, v.a, Rm::Literal(0));
@@ -790,8 +780,7 @@ impl Emit<'_> {
             }
         }
         if r.what != What::Four {
-            self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::AXES, 3);
-            self.asm.jump_if(Cond::Equal, volume);
+            self.asm.jump_cmp(false, RBX, r.of + of_texture::AXES, 3, Cond::Equal, volume);
             self.asm.place(square);
         }
         self.square(r);
@@ -822,8 +811,7 @@ impl Emit<'_> {
         let [all, apart] = [(); 2].map(|()| self.asm.label());
         self.find_corners(corners);
         if r.what == What::Texels && self.isa() == Isa::Avx512 {
-            self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::APART, 0);
-            self.asm.jump_if(Cond::NotEqual, apart);
+            self.asm.jump_cmp(false, RBX, r.of + of_texture::APART, 0, Cond::NotEqual, apart);
             // The indices are written.
             self.asm.vector(MOVUPS_LOAD, v.x, 0, corners.index(0));
             self.store(v.x, r.row(rows::NEAREST));
@@ -831,8 +819,7 @@ impl Emit<'_> {
             for (n, register) in (0..).zip(v.channels()) {
                 self.store(register, r.row(rows::FOUND + n));
             }
-            self.asm.int_store_imm(Int::Cmp, false, RBX, r.rows + rows::LINEAR, 0xffff);
-            self.asm.jump_if(Cond::Equal, all);
+            self.asm.jump_cmp(false, RBX, r.rows + rows::LINEAR, 0xffff, Cond::Equal, all);
             self.asm.vector(MOVUPS_LOAD, v.x, 0, r.row(rows::NEAREST));
             self.load_elements();
             self.linear_lanes(r);
@@ -852,8 +839,7 @@ impl Emit<'_> {
         let v = self.names();
         let (corners, row) = (self.corners(), self.asm.label());
         let one_row = |e: &mut Self, to: Label| {
-            e.asm.int_store_imm(Int::Cmp, false, RBX, r.of + of_texture::AXES, 1);
-            e.asm.jump_if(Cond::Equal, to);
+            e.asm.jump_cmp(false, RBX, r.of + of_texture::AXES, 1, Cond::Equal, to);
         };
         for corner in 0..4 {
             if corner == 2 && r.what != What::Four {

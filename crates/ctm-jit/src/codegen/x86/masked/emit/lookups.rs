@@ -32,8 +32,7 @@ impl Emit<'_> {
     pub(super) fn sample(&mut self, sample: &Sample, number: i32) {
         let at = self.table_of(number);
         let (from, back) = (self.asm.label(), self.asm.label());
-        self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 0);
-        self.asm.jump_if(Cond::Equal, from);
+        self.asm.jump_cmp(true, RBX, at + table::BOUND, 0, Cond::Equal, from);
         if sample.looked.needs_levels() {
             self.only_levels(number, back, from);
         } else if !matches!(sample.looked, Looked::Item { .. }) {
@@ -89,8 +88,7 @@ impl Emit<'_> {
         self.is_spread = false;
         if self.input.levels {
             let levels = self.asm.label();
-            self.asm.int_store_imm(Int::Cmp, true, RBX, self.table_of(number) + table::BOUND, 3);
-            self.asm.jump_if(Cond::Equal, levels);
+            self.asm.jump_cmp(true, RBX, self.table_of(number) + table::BOUND, 3, Cond::Equal, levels);
             self.levels.push((levels, back, from, number));
         }
     }
@@ -98,7 +96,7 @@ impl Emit<'_> {
     /// Points to what routines work on: the lookup's table and rows.
     pub(super) fn begin_routine(&mut self, number: i32, rows: i32) {
         for (register, at) in [(forms::TABLE, self.table_of(number)), (forms::OWN, self.input.layout.save + rows)] {
-            self.asm.move_wide(register, RBX);
+            self.asm.wide(Int::Mov, register, RBX);
             self.asm.wide_imm(Int::Add, register, at);
         }
     }
@@ -190,8 +188,7 @@ impl Emit<'_> {
         let Looked::Nearest { unnormalised, .. } = sample.looked else { return };
         for axis in (0..axes).filter(|&axis| routine || !unnormalised[axis]) {
             let fine = self.asm.label();
-            self.asm.int_store_imm(Int::Cmp, false, RBX, at + table::PERIOD + 4 * axis as i32, 0);
-            self.asm.jump_if(Cond::Equal, fine);
+            self.asm.jump_cmp(false, RBX, at + table::PERIOD + 4 * axis as i32, 0, Cond::Equal, fine);
             for piece in self.pieces() {
                 let lanes = self.lane_mask(sample.under, piece);
                 let u = self.in_texels(sample, axis, piece, at, SCRATCH);
@@ -416,8 +413,7 @@ impl Emit<'_> {
     pub(super) fn repeat(&mut self, axis: i32, at: i32, u: u8, other: u8) {
         let each = |place: i32| Rm::Each(RBX, at + place + 4 * axis);
         let done = self.asm.label();
-        self.asm.int_store_imm(Int::Cmp, false, RBX, at + table::PERIOD + 4 * axis, 0);
-        self.asm.jump_if(Cond::Equal, done);
+        self.asm.jump_cmp(false, RBX, at + table::PERIOD + 4 * axis, 0, Cond::Equal, done);
         let of_axis = Axis {
             size: each(table::SIZE),
             last: each(table::LAST),

@@ -82,9 +82,9 @@ impl<'a> Emit<'a> {
     /// Does something for each piece: rsi and rdi are the frame, moved by a piece's bytes of rows, and by those of masks.
     pub(super) fn each_piece(&mut self, body: impl FnOnce(&mut Self)) {
         let (bytes, top) = (self.isa().bytes(), self.asm.label());
-        self.asm.move_wide(RSI, RBX);
-        self.asm.move_wide(RDI, RBX);
-        self.asm.move_wide(END, RBX);
+        self.asm.wide(Int::Mov, RSI, RBX);
+        self.asm.wide(Int::Mov, RDI, RBX);
+        self.asm.wide(Int::Mov, END, RBX);
         self.asm.wide_imm(Int::Add, END, bytes * i32::from(self.input.pieces));
         self.asm.place(top);
         body(self);

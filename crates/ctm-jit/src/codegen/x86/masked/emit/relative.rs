@@ -164,7 +164,7 @@ impl Emit<'_> {
         let [each, next, done] = std::array::from_fn(|_| self.asm.label());
         let save = self.input.layout.save;
         self.load_mask(RCX, under);
-        self.asm.move_wide(RDX, RBX);
+        self.asm.wide(Int::Mov, RDX, RBX);
         self.asm.wide_test(RCX, RCX);
         self.asm.jump_if(Cond::Equal, done);
         self.asm.place(each);

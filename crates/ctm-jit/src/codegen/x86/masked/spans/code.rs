@@ -107,7 +107,7 @@ impl Emit {
             self.asm.push(register);
         }
         self.asm.move_stack(-8);
-        self.asm.move_wide(RBP, RDI);
+        self.asm.wide(Int::Mov, RBP, RDI);
         self.asm.int_load(Int::Mov, true, RBX, RBP, block::FRAME);
         // Nothing here depends on it where there are no denormals, and changing it takes as long as a short program.
         self.asm.int_load(Int::Mov, false, RAX, RBP, block::SETS);
@@ -123,7 +123,7 @@ impl Emit {
         self.gradients();
         self.asm.int_load(Int::Mov, true, RAX, RBP, block::FUEL);
         self.asm.int_store(Int::Mov, true, RBX, head::FUEL, RAX);
-        self.asm.move_wide(RDI, RBX);
+        self.asm.wide(Int::Mov, RDI, RBX);
         self.asm.call(RBP, block::PROGRAM);
         self.asm.test(RAX, RAX);
         self.asm.jump_if(Cond::NotEqual, leave);
@@ -139,8 +139,7 @@ impl Emit {
         self.asm.jump_if(Cond::NotEqual, again);
         self.asm.int_imm(RAX, 0);
         self.asm.place(leave);
-        self.asm.int_store_imm(Int::Cmp, false, RBX, head::IS_SET, 0);
-        self.asm.jump_if(Cond::Equal, stayed);
+        self.asm.jump_cmp(false, RBX, head::IS_SET, 0, Cond::Equal, stayed);
         self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
         self.asm.int_store_imm(Int::Mov, false, RBX, head::IS_SET, 0);
         self.asm.place(stayed);
@@ -158,13 +157,12 @@ impl Emit {
         self.asm.int_load(Int::Mov, false, RAX, RBP, block::STARTS);
         self.asm.test(RAX, RAX);
         self.asm.jump_if(Cond::Equal, done);
-        self.asm.move_wide(RCX, RBP);
+        self.asm.wide(Int::Mov, RCX, RBP);
         self.asm.wide_imm(Int::Add, RCX, block::COEFFICIENTS);
         self.asm.int_load(Int::Mov, true, RDX, RBP, block::START_ROWS);
         let wide = self.isa == Isa::Avx512;
         if wide {
-            self.asm.int_store_imm(Int::Cmp, false, RBP, block::SINGLE, 0);
-            self.asm.jump_if(Cond::NotEqual, exact);
+            self.asm.jump_cmp(false, RBP, block::SINGLE, 0, Cond::NotEqual, exact);
             self.doubles();
             self.asm.jump(done);
             self.asm.place(exact);
@@ -219,8 +217,7 @@ impl Emit {
             }
         }
         let [each, undivided] = std::array::from_fn(|_| self.asm.label());
-        self.asm.int_store_imm(Int::Cmp, false, RBP, block::DIVIDES, 0);
-        self.asm.jump_if(Cond::Equal, undivided);
+        self.asm.jump_cmp(false, RBP, block::DIVIDES, 0, Cond::Equal, undivided);
         let one = 30;
         self.asm.vector(XOR, one, one, Rm::Reg(one));
         self.asm.vector(ADD_F64, one, one, Rm::Each(RBP, block::ONE));
@@ -238,8 +235,7 @@ impl Emit {
             let of = [coefficients::ORIGIN, coefficients::DI, coefficients::DJ];
             (0..).zip(halves).for_each(|(n, sum)| self.sum(sum, (copy, n), RCX, of));
             let [bits, join, single] = std::array::from_fn(|_| self.asm.label());
-            self.asm.int_store_imm(Int::Cmp, false, RCX, coefficients::MAKES, Makes::Bits as i32);
-            self.asm.jump_if(Cond::Equal, bits);
+            self.asm.jump_cmp(false, RCX, coefficients::MAKES, Makes::Bits as i32, Cond::Equal, bits);
             self.asm.jump_if(Cond::Below, single);
             for (n, half) in (0..).zip(halves) {
                 self.asm.vector(MUL_F64, half, half, Rm::Reg(RECIPROCALS + 2 * copy + n));
@@ -272,8 +268,7 @@ impl Emit {
     fn masks(&mut self, next: Label) {
         let [whole, all] = std::array::from_fn(|_| self.asm.label());
         self.asm.int_load(Int::Mov, true, RAX, RBX, mask_at(M::EXISTING));
-        self.asm.int_store_imm(Int::Cmp, false, RBP, block::WHOLE, 0);
-        self.asm.jump_if(Cond::NotEqual, whole);
+        self.asm.jump_cmp(false, RBP, block::WHOLE, 0, Cond::NotEqual, whole);
         match self.isa {
             Isa::Avx512 => self.inside_wide(),
             Isa::Avx2 => self.inside(),
@@ -352,8 +347,7 @@ impl Emit {
     /// None is set.
     fn gradients(&mut self) {
         let none = self.asm.label();
-        self.asm.int_store_imm(Int::Cmp, false, RBP, block::GRADIENTS, 0);
-        self.asm.jump_if(Cond::Equal, none);
+        self.asm.jump_cmp(false, RBP, block::GRADIENTS, 0, Cond::Equal, none);
         self.asm.vector(XOR, 0, 0, Rm::Reg(0));
         for number in 0..GRADIENTS {
             for part in self.parts() {

@@ -61,15 +61,14 @@ pub fn emit(asm: &mut Asm, copies: u8, kind: Kind) -> usize {
 fn place(asm: &mut Asm, element: i32) {
     let (row, column) = (RCX, 15);
     let [tiles, done] = std::array::from_fn(|_| asm.label());
-    asm.move_wide(RDI, RBP);
-    asm.add_wide(RDI, RSI);
+    asm.wide(Int::Mov, RDI, RBP);
+    asm.wide(Int::Add, RDI, RSI);
     asm.int_load(Int::Mov, false, row, RDI, block::J);
     asm.int_load(Int::Mov, false, column, RDI, block::I);
-    asm.int_store_imm(Int::Cmp, true, 12, surface::COLUMNS, 0);
-    asm.jump_if(Cond::NotEqual, tiles);
+    asm.jump_cmp(true, 12, surface::COLUMNS, 0, Cond::NotEqual, tiles);
     asm.product(row, 12, surface::ROW_BYTES);
     asm.wide_times(column, column, element);
-    asm.add_wide(row, column);
+    asm.wide(Int::Add, row, column);
     asm.jump(done);
     asm.place(tiles);
     for (register, table) in [(column, surface::COLUMNS), (row, surface::ROW_PLACES)] {
@@ -84,8 +83,8 @@ fn place(asm: &mut Asm, element: i32) {
     for register in [row, column] {
         asm.int_load(Int::And, false, register, 12, surface::WHOLE_TILES);
     }
-    asm.add_wide(row, column);
-    asm.add_wide(row, RDX);
+    asm.wide(Int::Add, row, column);
+    asm.wide(Int::Add, row, RDX);
     asm.place(done);
     asm.int_load(Int::Add, true, row, 12, surface::DATA);
 }
@@ -97,7 +96,7 @@ fn floats(asm: &mut Asm, channels: u8) {
         asm.test_imm(register, 1);
         asm.jump_if(Cond::Equal, none);
         asm.int_load(Int::Mov, true, RDX, 12, surface::ROWS + 8 * channel);
-        asm.add_wide(RDX, RSI);
+        asm.wide(Int::Add, RDX, RSI);
         asm.int_load(Int::Mov, false, RDX, RDX, 0);
         asm.int_store(Int::Mov, false, RCX, 4 * channel, RDX);
         asm.place(none);
@@ -157,8 +156,8 @@ fn change(asm: &mut Asm, kind: Kind) {
         asm.place(none);
     }
     let (new, old) = (RDX, 15);
-    asm.move_wide(new, RBP);
-    asm.add_wide(new, RSI);
+    asm.wide(Int::Mov, new, RBP);
+    asm.wide(Int::Add, new, RSI);
     asm.int_load(Int::Mov, false, new, new, block::MASK_ROWS);
     asm.int(Int::And, new, bits);
     asm.not(bits);

@@ -71,9 +71,9 @@ fn strip_rows(asm: &mut Asm, element_bytes: i32) {
     asm.product(RCX, 12, surface::ROW_BYTES);
     asm.int_load(Int::Mov, false, RAX, RBP, block::I);
     asm.wide_times(RAX, RAX, element_bytes);
-    asm.add_wide(RCX, RAX);
+    asm.wide(Int::Add, RCX, RAX);
     asm.int_load(Int::Add, true, RCX, 12, surface::DATA);
-    asm.move_wide(RDX, RCX);
+    asm.wide(Int::Mov, RDX, RCX);
     asm.int_load(Int::Add, true, RDX, 12, surface::ROW_BYTES);
 }
 
@@ -104,8 +104,7 @@ fn masked(asm: &mut Asm, copies: u8, channels: usize, lanes: Label) -> usize {
     let entry = asm.code.len();
     asm.test(14, 14);
     asm.jump_if(Cond::Equal, lanes);
-    asm.int_store_imm(Int::Cmp, true, 12, surface::COLUMNS, 0);
-    asm.jump_if(Cond::NotEqual, lanes);
+    asm.jump_cmp(true, 12, surface::COLUMNS, 0, Cond::NotEqual, lanes);
     written(asm);
     strip_rows(asm, 4 * channels as i32);
     let tables = (RBP, block::QUADS);
@@ -118,7 +117,7 @@ fn masked(asm: &mut Asm, copies: u8, channels: usize, lanes: Label) -> usize {
         }
         // The masks take the same way as what they are for.
         for (to, row) in [(RSI, 0), (RDI, MASK_ROW)] {
-            asm.move_wide(to, RBP);
+            asm.wide(Int::Mov, to, RBP);
             asm.wide_imm(Int::Add, to, block::MASKS + row);
         }
         let rows: [i32; 4] = std::array::from_fn(|channel| block::MASK_ROWS + 64 * channel as i32);
@@ -145,8 +144,7 @@ pub(super) fn written(asm: &mut Asm) {
     }
     let known = asm.label();
     for (channel, register) in (0..).zip(CHANNELS) {
-        asm.int_store_imm(Int::Cmp, false, 12, surface::CHANNELS, channel);
-        asm.jump_if(Cond::BelowEqual, known);
+        asm.jump_cmp(false, 12, surface::CHANNELS, channel, Cond::BelowEqual, known);
         asm.int_load(Int::Mov, true, RCX, 12, surface::WRITTEN + 8 * channel);
         asm.int_load(Int::Mov, true, register, RBX, mask_at(M::VALID));
         asm.int_load(Int::And, true, register, RCX, 0);
@@ -166,8 +164,7 @@ fn places(asm: &mut Asm, copy: u8) {
     for (register, of) in [(row, block::J), (column, block::I)] {
         asm.vector(MOVUPS_LOAD, register, 0, Rm::Row(RBP, of + 64 * i32::from(copy)));
     }
-    asm.int_store_imm(Int::Cmp, true, 12, surface::COLUMNS, 0);
-    asm.jump_if(Cond::NotEqual, tiles);
+    asm.jump_cmp(true, 12, surface::COLUMNS, 0, Cond::NotEqual, tiles);
     asm.vector(MUL_I32, row, row, Rm::Each(12, surface::ROW_BYTES));
     asm.vector(MUL_I32, column, column, Rm::Each(12, surface::ELEMENT_BYTES));
     asm.vector(ADD_I32, PLACE, row, Rm::Reg(column));
