@@ -351,31 +351,11 @@ impl Op {
     pub fn reads(&self) -> impl Iterator<Item = Value> + use<> {
         let mut values = [Value(0); 6];
         let mut count = 0;
-        let mut put = |from: &[Value]| {
-            values[..from.len()].copy_from_slice(from);
-            count = from.len();
-        };
-        match self {
-            Self::Bits(_) | Self::Get(_) | Self::Uniform(_) | Self::Number(_) | Self::Mark(..) | Self::Tally(..) => {}
-            Self::Yield(_) | Self::Lane | Self::Guard(..) => {}
-            Self::Abs(a)
-            | Self::Neg(a)
-            | Self::QuadLane(a, _)
-            | Self::GetRelative(_, _, _, a)
-            | Self::Fetched(a, _)
-            | Self::Set(_, a, _) => put(&[*a]),
-            Self::Unit(unit, abc) => put(&abc[..unit.operands()]),
-            Self::Alu(op, abc, ..) => put(&abc[..usize::from(op.info().operands).min(3)]),
-            Self::Holds(_, ab, _) => put(ab),
-            Self::Select(c, a, b) => put(&[*c, *a, *b]),
-            Self::Cube(_, xyz, ..) => put(xyz),
-            Self::Wide(_, _, dwords, ..) => put(dwords),
-            Self::Fetch(_, at, _) => put(at),
-            Self::Store(_, of, _) => put(of),
-            Self::SetRelative(_, _, _, index, value, _) => put(&[*index, *value]),
-            Self::Mask(MaskOp::Lanes(_, a)) => put(&[*a]),
-            Self::Mask(_) => {}
-        }
+        let mut op = *self;
+        op.each_read(|value| {
+            values[count] = *value;
+            count += 1;
+        });
         values.into_iter().take(count)
     }
 
@@ -404,26 +384,7 @@ impl Op {
             | Self::Set(.., under)
             | Self::SetRelative(.., under)
             | Self::Mark(_, under) => Some(under),
-            Self::Bits(_)
-            | Self::Get(_)
-            | Self::Uniform(_)
-            | Self::Number(_)
-            | Self::Lane
-            | Self::Abs(_)
-            | Self::Neg(_)
-            | Self::Alu(..)
-            | Self::Holds(..)
-            | Self::Select(..)
-            | Self::Cube(..)
-            | Self::Wide(..)
-            | Self::Unit(..)
-            | Self::QuadLane(..)
-            | Self::GetRelative(..)
-            | Self::Fetched(..)
-            | Self::Mask(_)
-            | Self::Yield(_)
-            | Self::Tally(..)
-            | Self::Guard(..) => None,
+            _ => None,
         }
     }
 
@@ -443,46 +404,40 @@ impl Op {
         )
     }
 
-    /// Gives the vectors that it reads their new names.
+    /// Gives the vectors that it reads their new names. What is not read keeps a name that exists.
     pub fn rename(&mut self, name: impl Fn(Value) -> Value) {
-        let new = |value: &mut Value| *value = name(*value);
+        self.each_read(|value| *value = name(*value));
+        let (abc, operands) = match self {
+            Self::Unit(unit, abc) => (abc, unit.operands()),
+            Self::Alu(op, abc, ..) => (abc, usize::from(op.info().operands).min(3)),
+            _ => return,
+        };
+        let first = if operands == 0 { Value(0) } else { abc[0] };
+        abc[operands..].fill(first);
+    }
+
+    /// Does something with each vector that it reads.
+    #[inline]
+    fn each_read(&mut self, mut each: impl FnMut(&mut Value)) {
         match self {
-            Self::Bits(_)
-            | Self::Get(_)
-            | Self::Uniform(_)
-            | Self::Number(_)
-            | Self::Mark(..)
-            | Self::Tally(..)
-            | Self::Guard(..)
-            | Self::Yield(_)
-            | Self::Lane => {}
+            Self::Bits(_) | Self::Get(_) | Self::Uniform(_) | Self::Number(_) | Self::Mark(..) | Self::Tally(..) => {}
+            Self::Yield(_) | Self::Lane | Self::Guard(..) => {}
             Self::Abs(a)
             | Self::Neg(a)
             | Self::QuadLane(a, _)
             | Self::GetRelative(_, _, _, a)
             | Self::Fetched(a, _)
-            | Self::Set(_, a, _) => new(a),
-            Self::Unit(unit, abc) => {
-                let operands = unit.operands();
-                abc[..operands].iter_mut().for_each(new);
-                let first = abc[0];
-                abc[operands..].fill(first);
-            }
-            Self::Alu(op, abc, ..) => {
-                let operands = usize::from(op.info().operands).min(3);
-                // What is not read keeps a name that exists.
-                abc[..operands].iter_mut().for_each(new);
-                let first = if operands == 0 { Value(0) } else { abc[0] };
-                abc[operands..].fill(first);
-            }
-            Self::Holds(_, ab, _) => ab.iter_mut().for_each(new),
-            Self::Select(c, a, b) => [c, a, b].into_iter().for_each(new),
-            Self::Cube(_, xyz, ..) => xyz.iter_mut().for_each(new),
-            Self::Wide(_, _, dwords, ..) => dwords.iter_mut().for_each(new),
-            Self::Fetch(_, at, _) => at.iter_mut().for_each(new),
-            Self::Store(_, of, _) => of.iter_mut().for_each(new),
-            Self::SetRelative(_, _, _, index, value, _) => [index, value].into_iter().for_each(new),
-            Self::Mask(MaskOp::Lanes(_, a)) => new(a),
+            | Self::Set(_, a, _) => each(a),
+            Self::Unit(unit, abc) => abc[..unit.operands()].iter_mut().for_each(each),
+            Self::Alu(op, abc, ..) => abc[..usize::from(op.info().operands).min(3)].iter_mut().for_each(each),
+            Self::Holds(_, ab, _) => ab.iter_mut().for_each(each),
+            Self::Select(c, a, b) => [c, a, b].into_iter().for_each(each),
+            Self::Cube(_, xyz, ..) => xyz.iter_mut().for_each(each),
+            Self::Wide(_, _, dwords, ..) => dwords.iter_mut().for_each(each),
+            Self::Fetch(_, at, _) => at.iter_mut().for_each(each),
+            Self::Store(_, of, _) => of.iter_mut().for_each(each),
+            Self::SetRelative(_, _, _, index, value, _) => [index, value].into_iter().for_each(each),
+            Self::Mask(MaskOp::Lanes(_, a)) => each(a),
             Self::Mask(_) => {}
         }
     }

@@ -38,6 +38,33 @@ pub trait Sink {
         Src::Vector(dst)
     }
 
+    /// `op(a)` with an immediate, in a vector of its own.
+    fn one(&mut self, op: V, a: Src, imm: Option<u8>) -> Src {
+        let dst = self.fresh();
+        self.push(Lir::One(op, dst, a, imm));
+        Src::Vector(dst)
+    }
+
+    /// `a` shifted, as by [`Lir::Shift`], in a vector of its own.
+    fn shift(&mut self, how: u8, a: Src, count: u8) -> Src {
+        let dst = self.fresh();
+        self.push(Lir::Shift(how, dst, a, count));
+        Src::Vector(dst)
+    }
+
+    /// A copy in a vector of its own.
+    fn copied(&mut self, a: Src) -> Vector {
+        let dst = self.fresh();
+        self.push(Lir::Copy(dst, a));
+        dst
+    }
+
+    /// The value takes the place of `dst` where a comparison holds. Changes mask 1.
+    fn patch(&mut self, dst: Vector, (op, how): (V, u8), [x, y]: [Src; 2], value: Src) {
+        self.push(Lir::Test(op, how, 1, x, y, 0));
+        self.push(Lir::Merge(dst, 1, value));
+    }
+
     /// `±(a * b) ± c` in a vector of its own.
     fn fma(&mut self, negated: Negated, abc: [Src; 3]) -> Src {
         let dst = self.fresh();
@@ -80,34 +107,16 @@ pub fn emit(s: &mut impl Sink, function: AlphaOp, x: Src, dst: Vector, special: 
     }
     if special.one_nan {
         s.split();
-        patch(s, result, IS_NAN, [Src::Vector(result); 2], Src::Literal(NAN));
+        s.patch(result, IS_NAN, [Src::Vector(result); 2], Src::Literal(NAN));
     }
     if result != dst {
         s.push(Lir::Copy(dst, Src::Vector(result)));
     }
 }
 
-fn one(s: &mut impl Sink, op: V, a: Src, imm: Option<u8>) -> Src {
-    let dst = s.fresh();
-    s.push(Lir::One(op, dst, a, imm));
-    Src::Vector(dst)
-}
-
-fn shift(s: &mut impl Sink, how: u8, a: Src, count: u8) -> Src {
-    let dst = s.fresh();
-    s.push(Lir::Shift(how, dst, a, count));
-    Src::Vector(dst)
-}
-
 /// Logical right, left.
 const PSRL: u8 = 2;
 const PSLL: u8 = 6;
-
-/// `result = x ? y : result` where a comparison holds.
-fn patch(s: &mut impl Sink, result: Vector, (op, how): (V, u8), [x, y]: [Src; 2], value: Src) {
-    s.push(Lir::Test(op, how, 1, x, y, 0));
-    s.push(Lir::Merge(result, 1, value));
-}
 
 const ZERO: Src = Src::Literal(0);
 const IS_EQUAL: (V, u8) = (asm::CMP_F32, EQUAL);
@@ -134,8 +143,8 @@ fn unless_normal(s: &mut impl Sink, bits: Src, most: u32) {
 /// NaN where [`unless_normal`] found something, but these values for zeros and infinity.
 fn patch_root(s: &mut impl Sink, x: Src, dst: Vector, [zero, infinity]: [Src; 2]) {
     s.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
-    patch(s, dst, IS_EQUAL, [x, ZERO], zero);
-    patch(s, dst, IS_EQUAL, [x, Src::Literal(INFINITY)], infinity);
+    s.patch(dst, IS_EQUAL, [x, ZERO], zero);
+    s.patch(dst, IS_EQUAL, [x, Src::Literal(INFINITY)], infinity);
     s.split();
 }
 
@@ -171,14 +180,14 @@ fn rcp(s: &mut impl Sink, x: Src, dst: Vector) {
             let sign = s.two(asm::AND, x, Src::Literal(SIGN));
             let value = s.two(asm::OR, Src::Vector(value), sign);
             s.push(Lir::Merge(dst, 1, value));
-            patch(s, dst, IS_NAN, [x, x], Src::Literal(NAN));
+            s.patch(dst, IS_NAN, [x, x], Src::Literal(NAN));
             s.split();
         }
     }
 }
 
 fn rsq(s: &mut impl Sink, x: Src, dst: Vector, signed: bool) {
-    let half = shift(s, PSRL, x, 1);
+    let half = s.shift(PSRL, x, 1);
     let y = s.two(asm::SUB_I32, Src::Literal(RSQ_SEED), half);
     let xy = s.two(asm::MUL, x, y);
     let w = s.fma(MINUS, [xy, y, float(RSQ_FIRST)]);
@@ -209,7 +218,7 @@ fn ex2(s: &mut impl Sink, x: Src, dst: Vector) {
     match s.isa() {
         Isa::Avx512 => {
             // An infinity has the fraction 0; scaling knows the ends of the range.
-            let f = one(s, asm::REDUCE, x, Some(8));
+            let f = s.one(asm::REDUCE, x, Some(8));
             let n = s.two(asm::SUB, x, f);
             let p = polynomial(s, f, &EX2_POLYNOMIAL);
             let p = s.fma(PLUS, [f, p, float(1.0)]);
@@ -225,8 +234,8 @@ fn ex2(s: &mut impl Sink, x: Src, dst: Vector) {
             let p = polynomial(s, f, &EX2_POLYNOMIAL);
             let p = s.fma(PLUS, [f, p, float(1.0)]);
             // 0 for a NaN, once shifted.
-            let n = one(s, asm::CVT_F32_I32, nearest, None);
-            let n = shift(s, PSLL, n, 23);
+            let n = s.one(asm::CVT_F32_I32, nearest, None);
+            let n = s.shift(PSLL, n, 23);
             let scaled = s.two(asm::ADD_I32, p, n);
             s.push(Lir::Two(asm::MUL, dst, scaled, float(1.0)));
         }
@@ -237,10 +246,10 @@ fn ln2(s: &mut impl Sink, x: Src, dst: Vector) {
     match s.isa() {
         Isa::Avx512 => {
             // The fraction in 0.75..1.5, NaN for negative numbers; the exponent is one more where it is below 1.
-            let m = one(s, asm::FRACTION, x, Some(0x0f));
+            let m = s.one(asm::FRACTION, x, Some(0x0f));
             let f = s.two(asm::SUB, m, float(1.0));
-            let low = one(s, asm::EXPONENT, x, None);
-            let more = one(s, asm::EXPONENT, m, None);
+            let low = s.one(asm::EXPONENT, x, None);
+            let more = s.one(asm::EXPONENT, m, None);
             let e = s.two(asm::SUB, low, more);
             let p = polynomial(s, f, &LN2_POLYNOMIAL);
             let sum = s.two(asm::ADD, e, f);
@@ -252,7 +261,7 @@ fn ln2(s: &mut impl Sink, x: Src, dst: Vector) {
             let m = s.two(asm::SUB_I32, x, e);
             let f = s.two(asm::SUB, m, float(1.0));
             let p = polynomial(s, f, &LN2_POLYNOMIAL);
-            let e = one(s, asm::CVT_I32_F32, e, None);
+            let e = s.one(asm::CVT_I32_F32, e, None);
             // An exact product: the sum is rounded as it is by itself.
             let sum = s.fma(PLUS, [e, float(1.0 / TO_INTEGER), f]);
             s.push(Lir::Fma(PLUS, dst, [f, p, sum]));
@@ -265,13 +274,13 @@ fn ln2(s: &mut impl Sink, x: Src, dst: Vector) {
 /// `|x|` less its nearest integer, 0 from 2^23 on.
 fn turns(s: &mut impl Sink, magnitude: Src) -> Src {
     if s.isa() == Isa::Avx512 {
-        return one(s, asm::REDUCE, magnitude, Some(8));
+        return s.one(asm::REDUCE, magnitude, Some(8));
     }
     let shifted = s.two(asm::ADD, magnitude, float(TO_INTEGER));
     let nearest = s.two(asm::SUB, shifted, float(TO_INTEGER));
     let r = s.fresh();
     s.push(Lir::Two(asm::SUB, r, magnitude, nearest));
-    patch(s, r, IS_AT_LEAST, [magnitude, float(TO_INTEGER)], ZERO);
+    s.patch(r, IS_AT_LEAST, [magnitude, float(TO_INTEGER)], ZERO);
     Src::Vector(r)
 }
 
@@ -289,8 +298,8 @@ fn finish(s: &mut impl Sink, magnitude: Src, sine: Src, sign_of: Src, dst: Vecto
     match s.isa() {
         Isa::Avx512 => s.push(Lir::Fix(dst, magnitude, fix::table(0, 0, fix::NAN, 0))),
         Isa::Avx2 => {
-            patch(s, dst, IS_EQUAL, [magnitude, Src::Literal(INFINITY)], Src::Literal(NAN));
-            patch(s, dst, IS_NAN, [magnitude, magnitude], Src::Literal(NAN));
+            s.patch(dst, IS_EQUAL, [magnitude, Src::Literal(INFINITY)], Src::Literal(NAN));
+            s.patch(dst, IS_NAN, [magnitude, magnitude], Src::Literal(NAN));
         }
     }
 }

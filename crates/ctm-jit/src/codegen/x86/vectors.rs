@@ -196,15 +196,8 @@ pub trait Vectors: Sized {
             Lir::Shift(how, dst, a, count) => self.shift(how, dst, a, count, unit),
             Lir::Fma(negated, dst, abc) => self.fma(negated, dst, abc, unit),
             Lir::MulAdd(negated, dst, abc) => self.mul_add(negated, dst, abc, unit),
-            Lir::Test(..)
-            | Lir::Class(..)
-            | Lir::Or(..)
-            | Lir::AndNot(..)
-            | Lir::Blend(..)
-            | Lir::Merge(..)
-            | Lir::MergeTwo(..)
-            | Lir::StopIfNone(_) => self.mask_line(lir, unit, end),
             Lir::Store(..) | Lir::ConstRelative { .. } => return false,
+            _ => self.mask_line(lir, unit, end),
         }
         true
     }

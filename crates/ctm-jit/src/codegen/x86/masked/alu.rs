@@ -135,8 +135,7 @@ impl Alu {
             s.push(Lir::Two(asm::MAX, dst, it, Src::Literal(0)));
             s.push(Lir::Two(asm::MIN, dst, it, Src::Literal(ONE)));
         } else if may_be_nan && self.seen {
-            s.push(Lir::Test(asm::CMP_F32, UNORDERED, 1, it, it, 0));
-            s.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
+            s.patch(dst, (asm::CMP_F32, UNORDERED), [it, it], Src::Literal(NAN));
         }
     }
 
@@ -239,8 +238,7 @@ impl Alu {
                 } else {
                     s.push(Lir::Two(asm::MIN, dst, a, b));
                     if !vb.number {
-                        s.push(Lir::Test(asm::CMP_F32, UNORDERED, 1, b, b, 0));
-                        s.push(Lir::Merge(dst, 1, a));
+                        s.patch(dst, (asm::CMP_F32, UNORDERED), [b, b], a);
                     }
                 }
                 flush_result(s, dst, both_flushed);
@@ -317,8 +315,12 @@ impl Alu {
             Op2::RecipClamped | Op2::RecipsqrtClamped => f32::MAX.to_bits(),
             Op2::RecipFf | Op2::RecipsqrtFf => 0,
             Op2::LogClamped => {
-                s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, it, Src::Literal(SIGN | INFINITY), 0));
-                s.push(Lir::Merge(dst, 1, Src::Literal(SIGN | f32::MAX.to_bits())));
+                s.patch(
+                    dst,
+                    (asm::CMP_I32, INT_EQUAL),
+                    [it, Src::Literal(SIGN | INFINITY)],
+                    Src::Literal(SIGN | f32::MAX.to_bits()),
+                );
                 return true;
             }
             _ => return true,
@@ -326,8 +328,7 @@ impl Alu {
         let sign = s.two(asm::AND, it, Src::Literal(SIGN));
         let bounded = s.two(asm::OR, sign, Src::Literal(magnitude));
         let size = s.two(asm::AND, it, Src::Literal(!SIGN));
-        s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, size, Src::Literal(INFINITY), 0));
-        s.push(Lir::Merge(dst, 1, bounded));
+        s.patch(dst, (asm::CMP_I32, INT_EQUAL), [size, Src::Literal(INFINITY)], bounded);
         true
     }
 
@@ -362,10 +363,8 @@ impl Alu {
             s.push(Lir::Two(asm::MUL, dst, va.src, vb.src));
             s.zero_wins(dst, [va, vb]);
             // The least number, what is less, and NaNs.
-            s.push(Lir::Test(asm::CMP_F32, NOT_GREATER, 1, vb.src, LEAST, 0));
-            s.push(Lir::Merge(dst, 1, LEAST));
-            s.push(Lir::Test(asm::CMP_F32, NOT_GREATER, 1, vc.src, Src::Literal(0), 0));
-            s.push(Lir::Merge(dst, 1, LEAST));
+            s.patch(dst, (asm::CMP_F32, NOT_GREATER), [vb.src, LEAST], LEAST);
+            s.patch(dst, (asm::CMP_F32, NOT_GREATER), [vc.src, Src::Literal(0)], LEAST);
             if let Some(scale) = factor(omod) {
                 s.push(Lir::Two(asm::MUL, dst, Src::Vector(dst), scale));
             }
@@ -454,8 +453,7 @@ pub fn cube(s: &mut impl Sink, dst: Vector, element: u8, [vx, vy, vz]: [Operand;
             s.push(Lir::Two(asm::MUL, dst, Src::Vector(dst), Src::Literal(2f32.to_bits())));
         }
         _ => {
-            let major = s.fresh();
-            s.push(Lir::Copy(major, x));
+            let major = s.copied(x);
             s.push(Lir::Copy(dst, zero));
             axes(&mut |lir| s.push(lir));
             for (k, axis, face) in [(2, y, 2f32), (1, z, 4f32)] {
@@ -484,16 +482,10 @@ fn flush_result(s: &mut impl Sink, dst: Vector, flushed: bool) {
     }
 }
 
-pub(super) fn shift(s: &mut impl Sink, how: u8, a: Src, count: u8) -> Src {
-    let dst = s.fresh();
-    s.push(Lir::Shift(how, dst, a, count));
-    Src::Vector(dst)
-}
-
 /// The low-order bits of the integer part: the fraction with its leading one, shifted by the exponent. Shift counts beyond 31, negative
 /// ones too, give 0.
 fn float_to_int(s: &mut impl Sink, dst: Vector, a: Src) {
-    let exponent = shift(s, 2, a, 23);
+    let exponent = s.shift(2, a, 23);
     let exponent = s.two(asm::AND, exponent, Src::Literal(255));
     let left = s.two(asm::SUB_I32, exponent, Src::Literal(150));
     let right = s.two(asm::SUB_I32, Src::Literal(150), exponent);
@@ -502,7 +494,7 @@ fn float_to_int(s: &mut impl Sink, dst: Vector, a: Src) {
     let up = s.two(asm::SHIFT_LEFT, fraction, left);
     let down = s.two(asm::SHIFT_RIGHT, fraction, right);
     let magnitude = s.two(asm::OR, up, down);
-    let sign = shift(s, 4, a, 31);
+    let sign = s.shift(4, a, 31);
     let turned = s.two(asm::XOR, magnitude, sign);
     s.push(Lir::Two(asm::SUB_I32, dst, turned, sign));
 }

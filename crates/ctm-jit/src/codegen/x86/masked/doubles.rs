@@ -4,8 +4,8 @@
 //! bits, which the processor adds and multiplies; its flush of denormals is `ctm_exec::r700::ops64`'s. It makes NaN operands quiet, which
 //! here stay as they are, so they are put back. What only splits and joins exponents and fractions is done on the dwords.
 
+use super::alu::Alu;
 use super::alu::integers::{HIGH_DWORDS, LOW_DWORDS, number, unpack};
-use super::alu::{Alu, shift};
 use super::facts::{INT_AT_LEAST, INT_AT_MOST, INT_EQUAL, INT_GREATER, INT_LESS, INT_NOT_EQUAL, UNORDERED, float_test};
 use crate::codegen::x86::asm::{self, SHUFFLE, V};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
@@ -118,8 +118,7 @@ impl Wide {
                 let Decides::Compare(test) = op.info().decides else { return None };
                 let how = float_test(test);
                 let (a, b) = (a.pair(s), b.pair(s));
-                let ones = s.fresh();
-                s.push(Lir::Copy(ones, Src::Literal(u32::MAX)));
+                let ones = s.copied(Src::Literal(u32::MAX));
                 let mut holds = [s.fresh(), s.fresh()];
                 for (n, holds) in holds.iter_mut().enumerate() {
                     s.push(Lir::Copy(*holds, ZERO));
@@ -145,8 +144,7 @@ impl Wide {
         }
         if self.clamp {
             let one = number(s, 1f64.to_bits());
-            let zero = s.fresh();
-            s.push(Lir::Copy(zero, ZERO));
+            let zero = s.copied(ZERO);
             doubles = doubles.map(|x| {
                 let positive = s.two(asm::MAX_F64, x, Src::Vector(zero));
                 s.two(asm::MIN_F64, positive, one)
@@ -217,11 +215,10 @@ fn ldexp(s: &mut impl Sink, a: Double, power: Src) -> [Src; 2] {
     let sum = s.two(asm::ADD_I32, exponent, power);
     let sign = s.two(asm::AND, a.high, Src::Literal(SIGN));
     let rest = s.two(asm::AND, a.high, Src::Literal(SIGN_AND_FRACTION));
-    let moved = shift(s, 6, sum, 20);
+    let moved = s.shift(6, sum, 20);
     let high = s.two(asm::OR, rest, moved);
     let infinity = s.two(asm::OR, sign, Src::Literal(INFINITY64));
-    let low = s.fresh();
-    s.push(Lir::Copy(low, a.low));
+    let low = s.copied(a.low);
     let tests: [(u8, Src, u32, Src, Src); 4] = [
         (INT_AT_LEAST, sum, 0x7ff, infinity, ZERO),
         (INT_AT_MOST, sum, 0, sign, ZERO),
@@ -229,15 +226,14 @@ fn ldexp(s: &mut impl Sink, a: Double, power: Src) -> [Src; 2] {
         (INT_EQUAL, exponent, 0x7ff, a.high, a.low),
     ];
     for (how, of, bound, h, l) in tests {
-        s.push(Lir::Test(asm::CMP_I32, how, 1, of, Src::Literal(bound), 0));
-        s.push(Lir::Merge(vector(high), 1, h));
+        s.patch(vector(high), (asm::CMP_I32, how), [of, Src::Literal(bound)], h);
         s.push(Lir::Merge(low, 1, l));
     }
     [Src::Vector(low), high]
 }
 
 fn exponent(s: &mut impl Sink, high: Src) -> Src {
-    let field = shift(s, 2, high, 20);
+    let field = s.shift(2, high, 20);
     s.two(asm::AND, field, Src::Literal(0x7ff))
 }
 
@@ -249,19 +245,16 @@ fn frexp(s: &mut impl Sink, a: Double) -> [Src; 5] {
     let size = s.two(asm::AND, a.high, Src::Literal(!SIGN));
     let rest = s.two(asm::AND, a.high, Src::Literal(SIGN_AND_FRACTION));
     let high = s.two(asm::OR, rest, Src::Literal(0x3fe << 20));
-    let low = s.fresh();
-    s.push(Lir::Copy(low, a.low));
-    s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, field, ZERO, 0));
-    s.push(Lir::Merge(vector(power), 1, ZERO));
+    let low = s.copied(a.low);
+    s.patch(vector(power), (asm::CMP_I32, INT_EQUAL), [field, ZERO], ZERO);
     s.push(Lir::Merge(vector(high), 1, sign));
     s.push(Lir::Merge(low, 1, ZERO));
-    s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, field, Src::Literal(0x7ff), 0));
-    s.push(Lir::Merge(vector(power), 1, Src::Literal(u32::MAX)));
+    s.patch(vector(power), (asm::CMP_I32, INT_EQUAL), [field, Src::Literal(0x7ff)], Src::Literal(u32::MAX));
     s.push(Lir::Merge(vector(high), 1, a.high));
     s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, size, Src::Literal(INFINITY64), 0));
     s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, a.low, ZERO, 1));
     s.push(Lir::Merge(vector(high), 1, Src::Literal(0xfff8_0000)));
-    let extended = shift(s, 4, power, 31);
+    let extended = s.shift(4, power, 31);
     [power, extended, Src::Vector(low), high, ZERO]
 }
 
@@ -269,13 +262,12 @@ fn frexp(s: &mut impl Sink, a: Double) -> [Src; 5] {
 fn lengthened(s: &mut impl Sink, a: Src) -> [Src; 2] {
     let sign = s.two(asm::AND, a, Src::Literal(SIGN));
     let size = s.two(asm::AND, a, Src::Literal(!SIGN));
-    let moved = shift(s, 2, size, 3);
+    let moved = s.shift(2, size, 3);
     let high = s.two(asm::ADD_I32, moved, Src::Literal(REBIAS));
-    let low = shift(s, 6, a, 29);
+    let low = s.shift(6, a, 29);
     s.push(Lir::Test(asm::CMP_I32, INT_AT_LEAST, 1, size, Src::Literal(INFINITY), 0));
     s.push(Lir::MergeTwo(asm::OR, vector(high), 1, high, Src::Literal(INFINITY64)));
-    s.push(Lir::Test(asm::CMP_I32, INT_LESS, 1, size, Src::Literal(MIN_NORMAL), 0));
-    s.push(Lir::Merge(vector(high), 1, ZERO));
+    s.patch(vector(high), (asm::CMP_I32, INT_LESS), [size, Src::Literal(MIN_NORMAL)], ZERO);
     s.push(Lir::Merge(vector(low), 1, ZERO));
     s.push(Lir::Two(asm::OR, vector(high), high, sign));
     [low, high]
@@ -286,25 +278,21 @@ fn shortened(s: &mut impl Sink, a: Double) -> Vector {
     let sign = s.two(asm::AND, a.high, Src::Literal(SIGN));
     let size = s.two(asm::AND, a.high, Src::Literal(!SIGN));
     let rebiased = s.two(asm::SUB_I32, size, Src::Literal(REBIAS));
-    let upper = shift(s, 6, rebiased, 3);
-    let lower = shift(s, 2, a.low, 29);
+    let upper = s.shift(6, rebiased, 3);
+    let lower = s.shift(2, a.low, 29);
     let kept = s.two(asm::OR, upper, lower);
     let left_out = s.two(asm::AND, a.low, Src::Literal(0x1fff_ffff));
     let odd = s.two(asm::AND, kept, Src::Literal(1));
     let half = s.two(asm::ADD_I32, left_out, Src::Literal(0x0fff_ffff));
     let half = s.two(asm::ADD_I32, half, odd);
-    let carry = shift(s, 2, half, 29);
+    let carry = s.shift(2, half, 29);
     let dst = vector(s.two(asm::ADD_I32, kept, carry));
     let it = Src::Vector(dst);
-    s.push(Lir::Test(asm::CMP_I32, INT_LESS, 1, it, Src::Literal(MIN_NORMAL), 0));
-    s.push(Lir::Merge(dst, 1, ZERO));
-    s.push(Lir::Test(asm::CMP_I32, INT_LESS, 1, size, Src::Literal(REBIAS), 0));
-    s.push(Lir::Merge(dst, 1, ZERO));
-    s.push(Lir::Test(asm::CMP_I32, INT_AT_LEAST, 1, size, Src::Literal(REBIAS + (255 << 20)), 0));
-    s.push(Lir::Merge(dst, 1, Src::Literal(INFINITY)));
+    s.patch(dst, (asm::CMP_I32, INT_LESS), [it, Src::Literal(MIN_NORMAL)], ZERO);
+    s.patch(dst, (asm::CMP_I32, INT_LESS), [size, Src::Literal(REBIAS)], ZERO);
+    s.patch(dst, (asm::CMP_I32, INT_AT_LEAST), [size, Src::Literal(REBIAS + (255 << 20))], Src::Literal(INFINITY));
     const ONE_NAN: Src = Src::Literal(0x7fc0_0000);
-    s.push(Lir::Test(asm::CMP_I32, INT_GREATER, 1, size, Src::Literal(INFINITY64), 0));
-    s.push(Lir::Merge(dst, 1, ONE_NAN));
+    s.patch(dst, (asm::CMP_I32, INT_GREATER), [size, Src::Literal(INFINITY64)], ONE_NAN);
     s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, size, Src::Literal(INFINITY64), 0));
     s.push(Lir::Test(asm::CMP_I32, INT_NOT_EQUAL, 1, a.low, ZERO, 1));
     s.push(Lir::Merge(dst, 1, ONE_NAN));

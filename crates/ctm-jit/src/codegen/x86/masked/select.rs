@@ -166,6 +166,12 @@ impl<'a> Select<'a> {
         self.out.push(ins);
     }
 
+    /// The same, of what makes no vector.
+    fn effect(&mut self, ins: Ins) -> Option<Src> {
+        self.put(ins);
+        None
+    }
+
     fn plan<'b>(&self, index: usize, block: &'b Block) -> Plan<'b>
     where
         'a: 'b,
@@ -310,49 +316,30 @@ impl<'a> Select<'a> {
                     return None;
                 }
                 let src = self.src(plan, value);
-                self.put(Ins::Set(vector, src, under));
-                return None;
-            }
-            Op::Mark(var, under) => {
-                self.put(Ins::Mark(var.export_index()? as u16, under));
-                return None;
+                return self.effect(Ins::Set(vector, src, under));
             }
             Op::Mask(MaskOp::Lanes(m, value)) => {
                 self.put(Ins::BeginLanes);
                 self.truth(plan, value, true);
-                self.put(Ins::EndLanes(m));
-                return None;
+                return self.effect(Ins::EndLanes(m));
             }
-            Op::Mask(op) => {
-                self.put(Ins::Mask(op));
-                return None;
-            }
-            Op::Tally(counter, weight, lanes) => {
-                self.put(Ins::Tally(counter, weight, lanes));
-                return None;
-            }
-            Op::Guard(number, base, count) => {
-                self.put(Ins::Guard(number, base, count));
-                return None;
-            }
+            Op::Mask(op) => return self.effect(Ins::Mask(op)),
+            Op::Mark(var, under) => return self.effect(Ins::Mark(var.export_index()? as u16, under)),
+            Op::Tally(counter, weight, lanes) => return self.effect(Ins::Tally(counter, weight, lanes)),
+            Op::Guard(number, base, count) => return self.effect(Ins::Guard(number, base, count)),
+            Op::Yield(number) => return self.effect(Ins::Yield(number)),
             Op::Fetch(number, ..) if self.streams => {
-                self.put(Ins::Sample(number, None, [Src::Literal(0); 4]));
-                return None;
+                return self.effect(Ins::Sample(number, None, [Src::Literal(0); 4]));
             }
             Op::Fetch(number, at, under) => {
                 let at = at.map(|value| self.src(plan, value));
                 self.fetch(plan, place, number, at, under);
                 return None;
             }
-            Op::Yield(number) => {
-                self.put(Ins::Yield(number));
-                return None;
-            }
             Op::Store(number, of, under) => {
                 let of = of.map(|value| self.src(plan, value));
                 if self.stores.get(usize::from(number)) == Some(&Store::Dword) {
-                    self.put(Ins::SetRelative(Indexed::Share, 0, of[0], of[1], under));
-                    return None;
+                    return self.effect(Ins::SetRelative(Indexed::Share, 0, of[0], of[1], under));
                 }
                 self.call(Call::Store(number), &of, under);
                 return None;
@@ -381,8 +368,7 @@ impl<'a> Select<'a> {
                 let first = self.vars[Var::gpr(0, usize::from(element)).index()]?;
                 let file = Indexed::Gprs { first, count: gprs };
                 let (index, value) = (self.src(plan, index), self.src(plan, value));
-                self.put(Ins::SetRelative(file, base, index, value, under));
-                return None;
+                return self.effect(Ins::SetRelative(file, base, index, value, under));
             }
             _ => {}
         }

@@ -16,15 +16,12 @@ pub fn emit(s: &mut impl Sink, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> 
         Op2::PredSetInv => {
             let counter = flush(s, va);
             s.push(Lir::Copy(dst, counter));
-            s.push(Lir::Test(asm::CMP_F32, EQUAL, 1, counter, Src::Literal(ONE), 0));
-            s.push(Lir::Merge(dst, 1, zero));
-            s.push(Lir::Test(asm::CMP_F32, EQUAL, 1, counter, zero, 0));
-            s.push(Lir::Merge(dst, 1, Src::Literal(ONE)));
+            s.patch(dst, (asm::CMP_F32, EQUAL), [counter, Src::Literal(ONE)], zero);
+            s.patch(dst, (asm::CMP_F32, EQUAL), [counter, zero], Src::Literal(ONE));
         }
         Op2::PredSetPop => {
             s.push(Lir::Two(asm::SUB, dst, a, b));
-            s.push(Lir::Test(asm::CMP_F32, AT_MOST, 1, a, b, 0));
-            s.push(Lir::Merge(dst, 1, zero));
+            s.patch(dst, (asm::CMP_F32, AT_MOST), [a, b], zero);
         }
         Op2::PredSetClr => {
             s.push(Lir::Copy(dst, Src::Literal(INFINITY - 1)));
@@ -33,8 +30,7 @@ pub fn emit(s: &mut impl Sink, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> 
         Op2::PredSetRestore => {
             let counter = flush(s, va);
             s.push(Lir::Copy(dst, counter));
-            s.push(Lir::Test(asm::CMP_F32, EQUAL, 1, counter, zero, 0));
-            s.push(Lir::Merge(dst, 1, zero));
+            s.patch(dst, (asm::CMP_F32, EQUAL), [counter, zero], zero);
         }
         _ => {
             let (counter, Some(condition)) = truth(op)? else { return None };

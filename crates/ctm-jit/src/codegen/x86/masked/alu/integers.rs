@@ -1,7 +1,7 @@
 //! Integer products and reciprocals, and the indices of the address register.
 
 use super::super::facts::{GREATER, INT_GREATER};
-use super::{Operand, flush, shift};
+use super::{Operand, flush};
 use crate::codegen::x86::asm::{self, SHUFFLE, UNPACK_HIGH, UNPACK_LOW, V};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
@@ -35,7 +35,7 @@ pub fn high_product(s: &mut impl Sink, dst: Vector, [a, b]: [Src; 2], signed: bo
 pub fn reciprocal(s: &mut impl Sink, dst: Vector, a: Src, signed: bool) {
     const TWO_52: u64 = 0x4330_0000_0000_0000;
     const TWO_32: u64 = 0x41f0_0000_0000_0000;
-    let sign = if signed { Some(shift(s, 4, a, 31)) } else { None };
+    let sign = if signed { Some(s.shift(4, a, 31)) } else { None };
     let size = match sign {
         Some(sign) => {
             let turned = s.two(asm::XOR, a, sign);
@@ -54,8 +54,7 @@ pub fn reciprocal(s: &mut impl Sink, dst: Vector, a: Src, signed: bool) {
         s.two(asm::ADD_F64, Src::Vector(floor), two_52)
     });
     s.push(Lir::TwoImm(SHUFFLE, dst, quotients[0], quotients[1], LOW_DWORDS));
-    s.push(Lir::Test(asm::CMP_U32, BELOW, 1, size, Src::Literal(2), 0));
-    s.push(Lir::Merge(dst, 1, Src::Literal(u32::MAX)));
+    s.patch(dst, (asm::CMP_U32, BELOW), [size, Src::Literal(2)], Src::Literal(u32::MAX));
     if let Some(sign) = sign {
         let most = s.two(asm::SUB_I32, Src::Literal(i32::MAX.cast_unsigned()), sign);
         s.push(Lir::Two(asm::MIN_U32, dst, Src::Vector(dst), most));
@@ -71,8 +70,7 @@ pub fn address(s: &mut impl Sink, dst: Vector, op: Op2, operand: Operand) {
         let a = operand.src;
         let above = s.two(asm::ADD_I32, a, Src::Literal(256));
         s.push(Lir::Copy(dst, a));
-        s.push(Lir::Test(asm::CMP_U32, INT_GREATER, 1, above, Src::Literal(511), 0));
-        s.push(Lir::Merge(dst, 1, LEAST));
+        s.patch(dst, (asm::CMP_U32, INT_GREATER), [above, Src::Literal(511)], LEAST);
         return;
     }
     let x = match op {
@@ -84,6 +82,5 @@ pub fn address(s: &mut impl Sink, dst: Vector, op: Op2, operand: Operand) {
     // Of a NaN the maximum is its second operand.
     let bounded = s.two(asm::MAX, Src::Vector(floor), Src::Literal((-256f32).to_bits()));
     s.push(Lir::One(asm::CVT_F32_I32, dst, bounded, None));
-    s.push(Lir::Test(asm::CMP_F32, GREATER, 1, bounded, Src::Literal(255f32.to_bits()), 0));
-    s.push(Lir::Merge(dst, 1, LEAST));
+    s.patch(dst, (asm::CMP_F32, GREATER), [bounded, Src::Literal(255f32.to_bits())], LEAST);
 }

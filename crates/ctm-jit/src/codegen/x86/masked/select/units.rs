@@ -83,8 +83,7 @@ impl Select<'_> {
 
     /// Makes every NaN the one that arithmetic makes.
     pub(super) fn one_nan(&mut self, dst: Vector) {
-        self.push(Lir::Test(asm::CMP_F32, UNORDERED, 1, Src::Vector(dst), Src::Vector(dst), 0));
-        self.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
+        self.patch(dst, (asm::CMP_F32, UNORDERED), [Src::Vector(dst), Src::Vector(dst)], Src::Literal(NAN));
     }
 
     /// A multiply-add: negations, the zero rule, output modifiers at the ends of the range.
