@@ -623,16 +623,22 @@ impl End {
 /// What one passage of a block counts, beside what depends on lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Instruction groups.
+    /// Instruction groups of R700, ALU instructions of X1K.
     pub alu: u32,
-    /// Groups that are waited for the address register.
+    /// R700: groups that are waited for the address register.
     pub delays: u32,
-    /// Exports.
+    /// X1K: ALU and OUTPUT instructions with NOP set.
+    pub nops: u32,
+    /// Exports, OUTPUT instructions.
     pub output: u32,
-    /// Fetches.
+    /// X1K: OUTPUT instructions that write uncached, each lane at its own index.
+    pub scattered: u32,
+    /// Fetches, texture instructions.
     pub tex: u32,
-    /// Passes of fetches beyond the first one of each.
+    /// R700: passes of fetches beyond the first one of each.
     pub tex_passes: u32,
+    /// X1K: texture instructions that take a clock for each quad (all but NOP).
+    pub tex_wide: u32,
     /// Control-flow instructions that are no exports.
     pub fc: u32,
 }
@@ -660,6 +666,16 @@ pub struct Block {
     pub tally: Tally,
     /// How it ends.
     pub end: End,
+}
+
+impl Block {
+    /// The value behind sign changes.
+    pub fn bare(&self, value: Value) -> Value {
+        match self.ops[value.index()] {
+            Op::Abs(a) | Op::Neg(a) => self.bare(a),
+            _ => value,
+        }
+    }
 }
 
 /// Constants that a program locks, as they stand in the table of uniform values behind the constant file.

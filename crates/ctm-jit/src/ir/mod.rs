@@ -6,10 +6,12 @@
 //! | `x1k` | the graph of an X1K program's states |
 //! | `values` | what pure operations mean, lane by lane |
 //! | `awake` | where some lane runs, whatever the data are |
+//! | `order` | orders of blocks |
 //! | `map` | tables for looking things up while compiling |
 
 pub mod awake;
 pub mod map;
 pub mod masked;
+pub mod order;
 pub mod values;
 pub mod x1k;

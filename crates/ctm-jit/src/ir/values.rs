@@ -22,13 +22,8 @@ pub fn lane(op: &Op, args: &[u32; 6]) -> u32 {
             let holds = matches!(effect, Some(Effect::Predicate(true) | Effect::Kill(true)));
             if holds == wanted { u32::MAX } else { 0 }
         }
-        Op::Select(..) => {
-            if args[0] != 0 {
-                args[1]
-            } else {
-                args[2]
-            }
-        }
+        Op::Select(..) if args[0] != 0 => args[1],
+        Op::Select(..) => args[2],
         Op::Cube(element, _, omod, clamp) => {
             let elements = ops::cube(number(args[0]), number(args[1]), number(args[2]));
             let x = elements[usize::from(element & 3)];
@@ -36,22 +31,8 @@ pub fn lane(op: &Op, args: &[u32; 6]) -> u32 {
         }
         Op::Wide(op, part, _, omod, clamp) => wide(op, part, args, omod, clamp),
         Op::Unit(unit, _) => unit_lane(unit, [args[0], args[1], args[2]]),
-        Op::Get(_)
-        | Op::Uniform(_)
-        | Op::Number(_)
-        | Op::Lane
-        | Op::GetRelative(..)
-        | Op::Fetched(..)
-        | Op::Fetch(..)
-        | Op::Store(..)
-        | Op::Yield(_)
-        | Op::Set(..)
-        | Op::SetRelative(..)
-        | Op::Mark(..)
-        | Op::Mask(_)
-        | Op::Tally(..)
-        | Op::Guard(..)
-        | Op::QuadLane(..) => 0,
+        // Others read more than vectors.
+        _ => 0,
     }
 }
 

@@ -3,7 +3,7 @@
 //! What a block's ALU, OUTPUT and texture instructions do is in operations of the form ([`crate::ir::masked`]) already; how it ends is still the machine's own
 //! flow-control instruction. `lower/x1k` makes the graph; what asks how groups go through a program asks it here; `lower/x1k/masks.rs` makes the form of it.
 
-use crate::ir::masked::{Fetch, M, MaskOp, Op, Store, Value};
+use crate::ir::masked::{Fetch, M, MaskOp, Op, Store, Tally, Value};
 use ctm_isa::x1k::ops::FcOp;
 
 /// Names a block of a [`Code`].
@@ -87,32 +87,6 @@ pub enum End {
     Flow(Flow),
 }
 
-/// What executing a block once adds to the counters of a group, beside what depends on lanes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// ALU instructions.
-    pub alu: u32,
-    /// OUTPUT instructions.
-    pub output: u32,
-    /// Texture instructions.
-    pub tex: u32,
-    /// Texture instructions that take a clock for each quad (all but NOP).
-    pub tex_wide: u32,
-    /// Flow-control instructions.
-    pub fc: u32,
-    /// ALU and OUTPUT instructions with NOP set.
-    pub nops: u32,
-    /// OUTPUT instructions that write uncached, each lane at its own index.
-    pub scattered: u32,
-}
-
-impl Tally {
-    /// Instructions.
-    pub const fn instructions(&self) -> u32 {
-        self.alu + self.output + self.tex + self.fc
-    }
-}
-
 /// The innermost loops around a block, as far as their iterations are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Frames {
@@ -153,7 +127,7 @@ impl Block {
     }
 
     /// The targets it can go on to.
-    pub fn successors(&self) -> impl Iterator<Item = BlockId> + use<> {
+    pub fn successors(&self) -> impl DoubleEndedIterator<Item = BlockId> + use<> {
         let targets = match self.end {
             End::Stop => [None, None],
             End::Next(target) => [Some(target), None],

@@ -1,6 +1,6 @@
 //! Groups of X1K lanes, and what they count.
 
-use crate::ir::x1k::{Code, End, Tally, Target};
+use crate::ir::x1k::{Code, End, Target};
 use ctm_exec::Counters;
 use ctm_exec::x1k::{Constants, Memory, sample};
 use ctm_isa::x1k::ops::FcOp;
@@ -41,9 +41,8 @@ pub fn count_lookups(memory: &dyn Memory, input: u8, lookups: u64, counters: &mu
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BailOut;
 
-/// How many instructions one group can issue at most, each block's as `weight` counts them; `None` when that depends on data: some jump goes back that
-/// ends no loop.
-pub fn instruction_bound(code: &Code, constants: &Constants, weight: impl Fn(&Tally) -> u32) -> Option<u64> {
+/// How many instructions one group can issue at most; `None` when that depends on data: some jump goes back that ends no loop.
+pub fn instruction_bound(code: &Code, constants: &Constants) -> Option<u64> {
     let mut bound = 0u64;
     for (index, block) in code.blocks.iter().enumerate() {
         let goes_back = |target: Target| matches!(target, Target::Block(id) if id.index() <= index);
@@ -60,7 +59,7 @@ pub fn instruction_bound(code: &Code, constants: &Constants, weight: impl Fn(&Ta
         }
         let iterations = |&(_, int): &(bool, u8)| u64::from(constants.int[usize::from(int)][0].max(1));
         let iterations = block.frames.frames.iter().map(iterations).product::<u64>();
-        bound = bound.saturating_add(iterations.saturating_mul(weight(&block.tally).into()));
+        bound = bound.saturating_add(iterations.saturating_mul(block.tally.instructions().into()));
     }
     Some(bound)
 }

@@ -1,6 +1,7 @@
 //! How many instructions a wavefront can issue at most.
 
 use crate::ir::masked::{Block, Code, End, MaskOp, Op, Target};
+use crate::ir::order::postorder;
 
 /// The most instructions that any wavefront issues, if there is such a number: the program never bails out to the reference interpreter, and each way
 /// back leads through a counted loop's end.
@@ -72,21 +73,8 @@ fn parts(blocks: &[Block], within: &[bool]) -> Vec<Vec<usize>> {
         of.end.successors().filter(|&next| within[next]).for_each(|next| from[next].push(block));
     }
     // Blocks in the order in which a search forwards leaves them; searches backwards from the last of them find what leads to one another.
-    let mut left = Vec::new();
-    let mut seen: Vec<bool> = within.iter().map(|within| !within).collect();
-    for start in 0..blocks.len() {
-        let mut path = if std::mem::replace(&mut seen[start], true) { Vec::new() } else { vec![(start, 0)] };
-        while let Some((block, followed)) = path.pop() {
-            let Some(next) = blocks[block].end.successors().nth(followed) else {
-                left.push(block);
-                continue;
-            };
-            path.push((block, followed + 1));
-            if !std::mem::replace(&mut seen[next], true) {
-                path.push((next, 0));
-            }
-        }
-    }
+    let outside = within.iter().map(|within| !within).collect();
+    let left = postorder(outside, 0..blocks.len(), |block| blocks[block].end.successors());
     let mut parts = Vec::new();
     let mut seen = vec![false; blocks.len()];
     for &start in left.iter().rev() {

@@ -66,7 +66,7 @@ fn roots(block: &Block) -> Vec<usize> {
             _ => false,
         };
         if !is_known {
-            let read = op.reads().filter(|value| known[value.index()]).map(|value| bare(block, value).index());
+            let read = op.reads().filter(|value| known[value.index()]).map(|value| block.bare(value).index());
             roots.extend(read.filter(|&place| !is_given(&block.ops[place])));
         }
         known.push(is_known);
@@ -78,12 +78,4 @@ fn roots(block: &Block) -> Vec<usize> {
 
 const fn is_given(op: &Op) -> bool {
     matches!(op, Op::Bits(_) | Op::Uniform(_))
-}
-
-/// The value behind sign changes, which cost little.
-fn bare(block: &Block, value: Value) -> Value {
-    match block.ops[value.index()] {
-        Op::Abs(a) | Op::Neg(a) => bare(block, a),
-        _ => value,
-    }
 }

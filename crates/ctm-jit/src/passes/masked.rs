@@ -1,6 +1,7 @@
 //! What is left out of lowered programs: vectors without readers, stores that nobody reads, masks that nobody sees.
 
 use crate::ir::masked::{Block, Code, End, File, M, MaskOp, Op, Value, Var, indexed};
+use crate::ir::order::postorder;
 
 /// A set of variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,23 +237,11 @@ fn step_back(block: &Block, waiting: &Waiting, seen: Seen, live: &mut [VarSet], 
 /// The blocks, each behind those that it leads to where there is no loop; and of each, those that lead to it.
 fn backwards(code: &Code) -> (Vec<usize>, Vec<Vec<usize>>) {
     let count = code.blocks.len();
-    let (mut order, mut before) = (Vec::with_capacity(count), vec![Vec::new(); count]);
-    let mut seen = vec![false; count];
-    for first in 0..count {
-        let mut path = vec![(first, false)];
-        while let Some((block, is_done)) = path.pop() {
-            if is_done {
-                order.push(block);
-            } else if !std::mem::replace(&mut seen[block], true) {
-                path.push((block, true));
-                for next in code.blocks[block].end.successors() {
-                    before[next].push(block);
-                    path.push((next, false));
-                }
-            }
-        }
+    let mut before = vec![Vec::new(); count];
+    for (block, of) in code.blocks.iter().enumerate() {
+        of.end.successors().for_each(|next| before[next].push(block));
     }
-    (order, before)
+    (postorder(vec![false; count], 0..count, |block| code.blocks[block].end.successors()), before)
 }
 
 /// Takes out operations that `keeps` does not want, and vectors without readers.

@@ -288,13 +288,8 @@ impl Bits {
             // Lanes beyond those there are hold anything.
             MaskOp::Lanes(..) => None,
             MaskOp::Number(..) | MaskOp::Add(..) => Some(false),
-            MaskOp::IfNot0(_, a, _) => {
-                if has(a) {
-                    None
-                } else {
-                    Some(false)
-                }
-            }
+            MaskOp::IfNot0(_, a, _) if has(a) => None,
+            MaskOp::IfNot0(..) => Some(false),
         }
     }
 

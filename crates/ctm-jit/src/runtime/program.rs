@@ -1,6 +1,6 @@
 //! A program in the mask form, with the code of every back end, each made when it is first needed.
 
-use crate::codegen::portable::masked::dense::Dense;
+use crate::codegen::portable::dense::Dense;
 #[cfg(target_arch = "x86_64")]
 use crate::codegen::x86::Isa;
 #[cfg(target_arch = "x86_64")]

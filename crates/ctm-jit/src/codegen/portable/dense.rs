@@ -1,45 +1,97 @@
-//! Programs for the portable machines: operations whose operands are rows. The forms of both instruction sets are made so in the same way.
+//! Programs for the portable machine: the operands of operations are rows.
 
-use crate::codegen::portable::rows::{Constants, Pool};
+use crate::codegen::portable::rows::{LANES, Row};
+use crate::ir::masked::{Block, Code, File, Op, Value, Var};
 
-/// An operation of a form.
-pub trait FormOp: Copy {
-    /// What it may store into or read.
-    type Var: Copy + PartialEq;
-    /// What is the same in all lanes of a launch.
-    type Constant: Copy + PartialEq;
-
-    /// The places in its block of what it reads.
-    fn operands(&self) -> impl Iterator<Item = usize>;
-    /// The same with the numbers of rows in place of the places, `rows` says which.
-    fn on_rows(self, rows: &[u32]) -> Self;
-    /// What it makes.
-    fn makes(&self) -> Makes<Self::Var, Self::Constant>;
-    /// Whether it may change the variable.
-    fn changes(&self, var: Self::Var) -> bool;
+/// What is the same in all lanes of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Constant {
+    /// Bits of the program.
+    Bits(u32),
+    /// A dword of the table of uniform values.
+    Uniform(u16),
 }
 
-/// What an operation makes.
-pub enum Makes<V, C> {
-    /// Something that is the same in all lanes.
-    Constant(C),
-    /// One of the four rows of what was fetched at this place.
-    Part(usize, u32),
-    /// What a variable holds.
-    Variable(V),
-    /// A row.
-    Row,
-    /// Four rows, side by side.
-    Four,
-    /// None.
-    Nothing,
+/// Rows that hold the same in every lane, throughout a launch.
+pub struct Constants {
+    /// The row of the first one.
+    first: u32,
+    of: Vec<Constant>,
+}
+
+impl Constants {
+    /// The row of one.
+    fn row(&mut self, constant: Constant) -> u32 {
+        let place = self.of.iter().position(|&known| known == constant).unwrap_or_else(|| {
+            self.of.push(constant);
+            self.of.len() - 1
+        });
+        self.first + place as u32
+    }
+
+    /// Fills the rows that do not hold what they should.
+    pub fn fill(&self, rows: &mut [Row], bits: impl Fn(Constant) -> u32) {
+        for (row, &constant) in rows[self.first as usize..].iter_mut().zip(&self.of) {
+            let bits = bits(constant);
+            if row[0] != bits || row[LANES - 1] != bits {
+                row.fill(bits);
+            }
+        }
+    }
+}
+
+/// Rows for vectors: those that nobody reads any more are given to others.
+struct Pool {
+    first: u32,
+    next: u32,
+    most: u32,
+    free: Vec<u32>,
+}
+
+impl Pool {
+    /// Rows from this one on.
+    const fn new(first: u32) -> Self {
+        Self { first, next: first, most: first, free: Vec::new() }
+    }
+
+    /// Nobody has one.
+    fn restart(&mut self) {
+        self.next = self.first;
+        self.free.clear();
+    }
+
+    /// A row that nobody has.
+    fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.next += 1;
+            self.most = self.most.max(self.next);
+            self.next - 1
+        })
+    }
+
+    /// So many side by side.
+    fn take_side_by_side(&mut self, count: u32) -> u32 {
+        self.next += count;
+        self.most = self.most.max(self.next);
+        self.next - count
+    }
+
+    /// Nobody reads it any more.
+    fn give(&mut self, row: u32) {
+        self.free.push(row);
+    }
+
+    /// The first row that it never gave.
+    const fn end(&self) -> usize {
+        self.most as usize
+    }
 }
 
 /// An operation, with the numbers of rows in place of values, and the row that it makes (of a fetch the first of four).
 #[derive(Clone, Copy, Debug)]
-pub struct Step<O> {
+pub struct Step {
     /// What it does.
-    pub op: O,
+    pub op: Op,
     /// Where its result goes.
     pub to: u32,
 }
@@ -48,81 +100,87 @@ pub struct Step<O> {
 const NO_ROW: u32 = u32::MAX;
 
 /// A program.
-pub struct Dense<O: FormOp> {
+pub struct Dense {
     /// The operations of each block.
-    pub blocks: Vec<Vec<Step<O>>>,
+    pub blocks: Vec<Vec<Step>>,
     rows_of_vars: Vec<u32>,
     /// Rows of variables: the first ones.
     pub vars: usize,
     /// Rows of constants: the next ones.
-    pub constants: Constants<O::Constant>,
+    pub constants: Constants,
     /// All rows.
     pub rows: usize,
 }
 
-impl<O: FormOp> Dense<O> {
-    /// Of the operations of each block. `used`: the variables that somebody reads or writes; `number`: a variable's place among them.
-    pub fn new<'a>(blocks: impl Iterator<Item = &'a [O]> + Clone, used: &[bool], number: fn(O::Var) -> usize) -> Self
-    where
-        O: 'a,
-    {
-        let mut vars = 0;
-        let row = |used: &bool| {
-            vars += u32::from(*used);
-            if *used { vars - 1 } else { NO_ROW }
-        };
-        let rows_of_vars: Vec<u32> = used.iter().map(row).collect();
-        let mut constants = Constants::new(vars);
-        for op in blocks.clone().flatten() {
-            if let Makes::Constant(of) = op.makes() {
-                constants.row(of);
+impl Dense {
+    /// Of a program.
+    pub fn of(code: &Code) -> Self {
+        let ops = || code.blocks.iter().flat_map(|block| &block.ops);
+        let mut used = vec![false; Var::COUNT];
+        for op in ops() {
+            if let Op::Get(var) | Op::Set(var, ..) = op {
+                used[var.index()] = true;
+            }
+            if matches!(op, Op::SetRelative(..) | Op::GetRelative(File::Gprs(_), ..)) {
+                used[..Var::export(0, 0).index()].fill(true);
             }
         }
-        let mut pool = Pool::new(vars + constants.count());
-        let row_of = |var: O::Var| rows_of_vars[number(var)];
-        let blocks = blocks.map(|ops| steps(ops, row_of, &mut constants, &mut pool)).collect();
+        let mut vars = 0;
+        let row = |used: bool| {
+            vars += u32::from(used);
+            if used { vars - 1 } else { NO_ROW }
+        };
+        let rows_of_vars: Vec<u32> = used.into_iter().map(row).collect();
+        let mut constants = Constants { first: vars, of: Vec::new() };
+        for op in ops() {
+            match *op {
+                Op::Bits(bits) => _ = constants.row(Constant::Bits(bits)),
+                Op::Uniform(index) => _ = constants.row(Constant::Uniform(index)),
+                _ => {}
+            }
+        }
+        let mut pool = Pool::new(vars + constants.of.len() as u32);
+        let of_block = |block: &Block| steps(&block.ops, &rows_of_vars, &mut constants, &mut pool);
+        let blocks = code.blocks.iter().map(of_block).collect();
         Self { blocks, rows_of_vars, vars: vars as usize, constants, rows: pool.end() }
     }
 
-    /// The row of the variable with this number, if somebody reads or writes it.
-    pub fn row_of(&self, number: usize) -> Option<usize> {
-        self.rows_of_vars.get(number).filter(|&&row| row != NO_ROW).map(|&row| row as usize)
+    /// The row of a variable, if somebody reads or writes it.
+    pub fn row(&self, var: Var) -> Option<usize> {
+        self.rows_of_vars.get(var.index()).filter(|&&row| row != NO_ROW).map(|&row| row as usize)
     }
 }
 
 /// Gives the values of a block rows. A value that is a constant, something fetched or a variable, until something is stored there, has no row of its own.
-fn steps<O: FormOp>(
-    ops: &[O],
-    row_of: impl Fn(O::Var) -> u32,
-    constants: &mut Constants<O::Constant>,
-    pool: &mut Pool,
-) -> Vec<Step<O>> {
+fn steps(ops: &[Op], rows_of_vars: &[u32], constants: &mut Constants, pool: &mut Pool) -> Vec<Step> {
     pool.restart();
     let mut last_use = vec![0; ops.len()];
     for (place, op) in ops.iter().enumerate() {
-        op.operands().for_each(|value| last_use[value] = place);
+        op.reads().for_each(|value| last_use[value.index()] = place);
     }
-    let mut rows = Vec::with_capacity(ops.len());
+    let mut rows: Vec<u32> = Vec::with_capacity(ops.len());
     // Whether the row comes from the pool and goes back to it.
     let mut owned = vec![false; ops.len()];
     let mut steps = Vec::with_capacity(ops.len());
     for (place, &op) in ops.iter().enumerate() {
-        let named = op.on_rows(&rows);
-        for value in op.operands().filter(|&value| last_use[value] == place) {
+        let mut named = op;
+        named.rename(|value| Value(rows[value.index()]));
+        for value in op.reads().map(Value::index).filter(|&value| last_use[value] == place) {
             if std::mem::take(&mut owned[value]) {
                 pool.give(rows[value]);
             }
         }
         // Whether nothing is stored in the variable before its last use.
-        let stays = |var| !ops.get(place..last_use[place]).unwrap_or_default().iter().any(|op| op.changes(var));
-        let row = match op.makes() {
-            Makes::Constant(of) => constants.row(of),
-            Makes::Part(of, part) => rows[of] + part,
-            Makes::Variable(var) if stays(var) => row_of(var),
-            makes => {
-                let to = match makes {
-                    Makes::Four => pool.take_side_by_side(4),
-                    Makes::Nothing => 0,
+        let stays = |var| !ops.get(place..last_use[place]).unwrap_or_default().iter().any(|op| changes(op, var));
+        let row = match op {
+            Op::Bits(bits) => constants.row(Constant::Bits(bits)),
+            Op::Uniform(index) => constants.row(Constant::Uniform(index)),
+            Op::Fetched(fetch, element) => rows[fetch.index()] + u32::from(element & 3),
+            Op::Get(var) if stays(var) => rows_of_vars[var.index()],
+            _ => {
+                let to = match op {
+                    Op::Fetch(..) => pool.take_side_by_side(4),
+                    _ if !op.is_pure() => 0,
                     _ => {
                         let to = pool.take();
                         owned[place] = last_use[place] > place;
@@ -140,4 +198,13 @@ fn steps<O: FormOp>(
         rows.push(row);
     }
     steps
+}
+
+/// Whether an operation may change a variable.
+fn changes(op: &Op, var: Var) -> bool {
+    match *op {
+        Op::Set(to, ..) => to == var,
+        Op::SetRelative(..) => var.export_index().is_none(),
+        _ => false,
+    }
 }

@@ -9,6 +9,7 @@
 use crate::ir::awake::settle_loops;
 use crate::ir::map::Map;
 use crate::ir::masked::{Fetch, M, Op};
+use crate::ir::order::postorder;
 use crate::ir::x1k::{Block, BlockId, Code, End, Flow, Frames, Levels, Target};
 use crate::lower::x1k::Builder;
 use ctm_exec::x1k::Constants;
@@ -172,28 +173,18 @@ fn starts(program: &Program, instructions: &[Option<Inst>]) -> Vec<bool> {
 /// The blocks that something leads to, in an order in which loops and branches are contiguous: reverse postorder, the jump target visited first.
 fn order(blocks: Vec<Block>) -> Vec<Block> {
     let count = blocks.len();
-    let mut postorder = Vec::with_capacity(count);
-    let mut seen = vec![false; count];
-    let mut pending = vec![(BlockId(0), false)];
-    while let Some((id, done)) = pending.pop() {
-        if done {
-            postorder.push(id);
-        } else if !std::mem::replace(&mut seen[id.index()], true) {
-            pending.push((id, true));
-            // What is pushed last is visited first.
-            pending.extend(blocks[id.index()].successors().filter(|s| !seen[s.index()]).map(|s| (s, false)));
-        }
-    }
+    let successors = |block: usize| blocks[block].successors().map(BlockId::index).rev();
+    let postorder = postorder(vec![false; count], [0], successors);
     let mut place = vec![BlockId(0); count];
-    for (new, old) in postorder.iter().rev().enumerate() {
-        place[old.index()] = BlockId(new as u16);
+    for (new, &old) in postorder.iter().rev().enumerate() {
+        place[old] = BlockId(new as u16);
     }
     let moved = |target: Target| match target {
         Target::Block(id) => Target::Block(place[id.index()]),
         Target::Never | Target::Reference => target,
     };
     let mut blocks: Vec<Option<Block>> = blocks.into_iter().map(Some).collect();
-    let in_order = postorder.iter().rev().filter_map(|old| blocks[old.index()].take());
+    let in_order = postorder.iter().rev().filter_map(|&old| blocks[old].take());
     in_order
         .map(|mut block| {
             block.end = match block.end {

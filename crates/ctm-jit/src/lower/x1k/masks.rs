@@ -111,14 +111,7 @@ impl Lower<'_> {
             x1k::End::Next(next) => End::Next(target(next)),
             x1k::End::Flow(flow) => self.flow(block, &flow),
         };
-        let tally = Tally {
-            alu: block.tally.alu,
-            output: block.tally.output,
-            tex: block.tally.tex,
-            fc: block.tally.fc,
-            ..Tally::default()
-        };
-        Block { loops: block.frames.frames.len() as u8, ops: std::mem::take(&mut self.ops), tally, end }
+        Block { loops: block.frames.frames.len() as u8, ops: std::mem::take(&mut self.ops), tally: block.tally, end }
     }
 
     /// The lanes that want to jump, whoever of them votes (CTM §3.5.2).

@@ -13,8 +13,8 @@ mod units;
 pub use flow::lower;
 pub use flow::{for_covered_groups, lower_with};
 
-use crate::ir::masked::{Counter, Fetch, File, M, MaskOp, Op, Store, Unit, Value, Var};
-use crate::ir::x1k::{Frames, Tally};
+use crate::ir::masked::{Counter, Fetch, File, M, MaskOp, Op, Store, Tally, Unit, Value, Var};
+use crate::ir::x1k::Frames;
 use crate::lower::build::Build;
 use ctm_exec::float::{NAN, SIGN, flush};
 use ctm_exec::x1k::alu::predicate_channel;

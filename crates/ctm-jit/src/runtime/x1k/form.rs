@@ -23,7 +23,7 @@ pub struct Form {
 impl Form {
     /// Of a program. `given`: variables that hold something at the start.
     pub fn new(code: &x1k::Code, constants: &Constants, is_joint: bool, given: &[bool], most: usize) -> Self {
-        let bound = instruction_bound(code, constants, x1k::Tally::instructions);
+        let bound = instruction_bound(code, constants);
         // 1, 2 or 4.
         let groups = if is_joint { 1 << most.min(GROUPS).ilog2() } else { 1 };
         let joined = (is_joint && Pass::Breaks.is_on()).then(|| breaks::joined(code)).flatten();

@@ -1,15 +1,14 @@
 //! The portable back end: the form in plain Rust, a row of 64 lanes for each vector.
 
 mod alu_rows;
-pub mod dense;
 mod unit_rows;
 
 pub use alu_rows::alu_rows;
 use alu_rows::holds;
 use unit_rows::unit_rows;
 
+use crate::codegen::portable::dense::{Constant, Dense, Step};
 use crate::codegen::portable::lookups::Lookup;
-use crate::codegen::portable::masked::dense::{Constant, Dense, Step};
 use crate::codegen::portable::rows::{Work, lanes_where, map, map3, on_this_host, store};
 use crate::ir::masked::{Code, End, Fetch, File, M, MaskOp, Op, Target, Value, Var};
 use crate::ir::values::lane;
@@ -111,13 +110,8 @@ impl Machine {
             let target = match block.end {
                 End::Stop => break,
                 End::Next(target) => target,
-                End::Branch { mask, none, some } => {
-                    if self.masks[mask.index()] == 0 {
-                        none
-                    } else {
-                        some
-                    }
-                }
+                End::Branch { mask, none, .. } if self.mask(mask) == 0 => none,
+                End::Branch { some, .. } => some,
             };
             match target {
                 Target::Block(id) => self.block = usize::from(id),
@@ -164,6 +158,7 @@ impl Machine {
         }
     }
 
+    /// An element of a register or constant, or a dword of the data share, at an index of each lane.
     fn get_relative(
         &self,
         (file, base, element): (File, u8, u8),
@@ -171,17 +166,24 @@ impl Machine {
         shared: &Shared<'_>,
         wave: &Wave,
     ) -> Row {
-        let index = self.row(index);
-        let mut row = [0; LANES];
-        if file == File::Share {
-            for (place, &index) in row.iter_mut().zip(index) {
-                *place = wave.fetched.group.dword(index.wrapping_add(base.into()));
-            }
-            return row;
+        let mut row = *self.row(index);
+        for (lane, place) in row.iter_mut().enumerate() {
+            let index = place.cast_signed();
+            *place = match file {
+                _ if lane >= shared.lanes && file != File::Share => 0,
+                File::Gprs(gprs) => {
+                    let register = relative_read(base, index, usize::from(gprs));
+                    self.dense.row(Var::gpr(register, usize::from(element))).map_or(0, |row| self.rows[row][lane])
+                }
+                File::Constants(first, count) => {
+                    let at = usize::try_from(i64::from(base) + i64::from(index)).ok();
+                    let at = at.filter(|&at| at < usize::from(count));
+                    let dword = at.map(|at| 4 * (usize::from(first) + at) + usize::from(element));
+                    dword.and_then(|dword| shared.uniforms.get(dword)).copied().unwrap_or(NAN)
+                }
+                File::Share => wave.fetched.group.dword(place.wrapping_add(base.into())),
+            };
         }
-        const NONE: Row = [0; LANES];
-        let var = |var| self.dense.row(var).map_or(&NONE, |row| &self.rows[row]);
-        relative(file, base, element, index, &mut row, shared, &var);
         row
     }
 
@@ -255,13 +257,8 @@ impl Machine {
                 let sum = self.mask(d).wrapping_add(i64::from(number).cast_unsigned());
                 if thirteen_bits { (sum.cast_signed() << 51 >> 51).cast_unsigned() } else { sum }
             }
-            MaskOp::IfNot0(_, a, b) => {
-                if self.mask(b) == 0 {
-                    0
-                } else {
-                    self.mask(a)
-                }
-            }
+            MaskOp::IfNot0(_, _, b) if self.mask(b) == 0 => 0,
+            MaskOp::IfNot0(_, a, _) => self.mask(a),
         };
         self.masks[op.writes().index()] = result;
     }
@@ -362,32 +359,5 @@ impl Work for Ops<'_, '_> {
             machine.rows[to as usize] = row;
         }
         Ok(None)
-    }
-}
-
-/// An element of registers or constants at an index of each lane.
-pub fn relative<'a>(
-    file: File,
-    base: u8,
-    element: u8,
-    index: &Row,
-    to: &mut Row,
-    shared: &Shared<'_>,
-    var: &dyn Fn(Var) -> &'a Row,
-) {
-    for (lane, place) in to.iter_mut().enumerate().take(shared.lanes) {
-        let index = index[lane].cast_signed();
-        *place = match file {
-            File::Gprs(gprs) => {
-                var(Var::gpr(relative_read(base, index, usize::from(gprs)), usize::from(element)))[lane]
-            }
-            File::Constants(first, count) => {
-                let at = usize::try_from(i64::from(base) + i64::from(index)).ok();
-                let at = at.filter(|&at| at < usize::from(count));
-                let dword = at.map(|at| 4 * (usize::from(first) + at) + usize::from(element));
-                dword.and_then(|dword| shared.uniforms.get(dword)).copied().unwrap_or(NAN)
-            }
-            File::Share => 0,
-        };
     }
 }

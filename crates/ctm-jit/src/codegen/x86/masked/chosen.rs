@@ -134,7 +134,7 @@ pub fn ordinary(code: &Code, uniforms: &[u32]) -> Vec<u16> {
                 _ => continue,
             };
             for factor in factors {
-                if let Op::Uniform(index) = block.ops[super::select::bare(block, factor).index()] {
+                if let Op::Uniform(index) = block.ops[block.bare(factor).index()] {
                     found.push(index);
                 }
             }

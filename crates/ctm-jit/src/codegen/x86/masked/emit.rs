@@ -33,6 +33,7 @@ use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::{Code, Counter, End, M, Target, Var};
+use crate::ir::order::postorder;
 pub use active::add_active;
 use active::{Lies, Needs};
 use std::ops::Range;
@@ -272,26 +273,10 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
 
 /// Blocks so that one mostly stands before where it goes on.
 fn order(code: &Code) -> Vec<usize> {
-    let mut seen = vec![false; code.blocks.len()];
-    let mut after = Vec::with_capacity(code.blocks.len());
-    // Depth first; each entry: a block, and how many of its successors have been followed.
-    let mut path = vec![(0, 0)];
-    seen[0] = true;
-    while let Some((block, followed)) = path.pop() {
-        // What lanes do comes right behind; what happens when there are none, later.
-        match code.blocks[block].end.successors().nth(followed) {
-            Some(next) => {
-                path.push((block, followed + 1));
-                if !seen[next] {
-                    seen[next] = true;
-                    path.push((next, 0));
-                }
-            }
-            None => after.push(block),
-        }
-    }
-    after.reverse();
-    after
+    // What lanes do comes right behind; what happens when there are none, later.
+    let mut order = postorder(vec![false; code.blocks.len()], [0], |block| code.blocks[block].end.successors());
+    order.reverse();
+    order
 }
 
 impl<'a> Emit<'a> {

@@ -1,7 +1,6 @@
 //! What is known of operations and of a whole program before instructions are chosen: comparisons, and which vectors may hold
 //! denormals or show the bits of a NaN.
 
-use super::select::bare;
 use crate::codegen::x86::asm::{self, V};
 use crate::ir::masked::{Block, Code, File, Op, Unit, Value, Var, indexed};
 use crate::passes::masked::VarSet;
@@ -302,7 +301,7 @@ fn is_number(block: &Block, op: AluOp, [a, b, _]: [Value; 3], is: impl Fn(Value)
 
 /// The same of an X1K operation.
 fn is_number_of_unit(block: &Block, unit: Unit, [a, b, c]: [Value; 3], is: impl Fn(Value) -> bool) -> bool {
-    let op = |value: Value| &block.ops[bare(block, value).index()];
+    let op = |value: Value| &block.ops[block.bare(value).index()];
     match unit {
         Unit::Clamp => true,
         Unit::Scale(_) => is(a),

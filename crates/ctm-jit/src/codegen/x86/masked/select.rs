@@ -622,7 +622,7 @@ pub fn exists(op: &Op) -> bool {
 
 /// Whether a factor is known to be neither zero, infinite nor NaN.
 fn is_ordinary(plan: &Plan<'_>, value: Value) -> bool {
-    matches!(plan.block.ops[bare(plan.block, value).index()], Op::Bits(bits) if f32::from_bits(bits).is_normal())
+    matches!(plan.block.ops[plan.block.bare(value).index()], Op::Bits(bits) if f32::from_bits(bits).is_normal())
 }
 
 /// One block's instructions, for [`Alu::emit`].
@@ -653,7 +653,7 @@ impl With<'_, '_, '_> {
     /// Whether a product may be of zero and something that is no number.
     fn may_be_zero_times_infinity(&self, operands: [Operand; 2]) -> bool {
         let [a, b] = operands.map(|operand| Value(operand.value));
-        let same = bare(self.plan.block, a) == bare(self.plan.block, b);
+        let same = self.plan.block.bare(a) == self.plan.block.bare(b);
         !same && !is_ordinary(self.plan, a) && !is_ordinary(self.plan, b)
     }
 }
@@ -714,14 +714,6 @@ fn without_sign(block: &Block, op: &Op, value: Value) -> (bool, Value) {
 fn operands(block: &Block, op: &Op) -> impl Iterator<Item = Value> {
     let own = *op;
     op.reads().map(move |value| without_sign(block, &own, value).1)
-}
-
-/// The value behind sign changes.
-pub(super) fn bare(block: &Block, value: Value) -> Value {
-    match block.ops[value.index()] {
-        Op::Abs(a) | Op::Neg(a) => bare(block, a),
-        _ => value,
-    }
 }
 
 /// Whether the operation makes a vector of its own.
