@@ -552,10 +552,7 @@ impl<'a> Emit<'a> {
             Ins::Sample(number, ..) => {
                 self.whole();
                 if let Some(sample) = self.input.samples.get(usize::from(number)) {
-                    match self.isa() {
-                        Isa::Avx512 => self.sample(sample, i32::from(number)),
-                        Isa::Avx2 => self.sample_by_gathers(sample, i32::from(number)),
-                    }
+                    self.sample(sample, i32::from(number));
                 }
             }
             Ins::BeginRare(_) | Ins::Again(_) | Ins::EndRare => {}
@@ -573,16 +570,8 @@ impl<'a> Emit<'a> {
         }
         // Lookups leave the active lanes where they have found them.
         self.is_whole = true;
-        match self.isa() {
-            Isa::Avx512 => {
-                self.linear_lookups();
-                self.other_lookups();
-            }
-            Isa::Avx2 => {
-                self.weighed_by_gathers();
-                self.others_by_gathers();
-            }
-        }
+        self.linear_lookups();
+        self.other_lookups();
         self.level_lookups();
         self.sample_calls();
         self.elements();

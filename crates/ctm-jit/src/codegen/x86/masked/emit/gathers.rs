@@ -8,20 +8,17 @@
 //! | rsi, rdi | the frame, moved by a piece's bytes of rows, and by those of masks (`pieces`) |
 //! | rdx | what is looked up |
 
-use super::{ACTIVE, Emit, FORM_ROWS};
+use super::{ACTIVE, Emit};
 use crate::codegen::x86::asm::{
-    ADD, ADD_I32, AND, BROADCAST, CMP_F32, Cond, EQUAL_I32, Int, Label, MIN_U32, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32,
-    PERMUTE_IN_QUAD, RAX, RBX, RCX, RDI, RDX, Rm, SHIFT_IMM, SUB, V, XOR,
+    ADD_I32, AND, Cond, EQUAL_I32, Int, Label, MIN_U32, MOVAPS, MOVUPS_LOAD, MUL_I32, PERMUTE_IN_QUAD, RAX, RBX, RCX,
+    RDI, RDX, Rm, SHIFT_IMM, SUB, XOR,
 };
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
-use crate::codegen::x86::masked::facts::NOT_LESS;
-use crate::codegen::x86::masked::forms::{self, Names};
-use crate::codegen::x86::masked::{Looked, Sample, UNCOMPARED, What, argument, result, table};
-use crate::codegen::x86::texels::{REPEATS_BELOW, clamped};
+use crate::codegen::x86::masked::forms::Names;
+use crate::codegen::x86::masked::{Looked, Sample, What, argument, result, table};
 use crate::codegen::x86::vectors::{Access, Place, Vectors};
 use crate::ir::masked::M;
-use ctm_exec::float::SIGN;
 
 /// Masks.
 const MASK: u8 = Isa::Avx2.mask_scratch();
@@ -30,9 +27,8 @@ const X: u8 = Isa::Avx2.operand_scratch();
 const Y: u8 = 12;
 /// What is the same in all lanes.
 const EACH: u8 = Isa::Avx2.scratch();
-/// Texels of the first row, and what is had of them meanwhile.
+/// Texels of the first row. The register below it is changed where coordinates repeat.
 const FIRST: u8 = 11;
-const OTHER: u8 = 10;
 /// The lanes that find something.
 const FOUND: u8 = 9;
 /// Weights along x and y.
@@ -41,18 +37,15 @@ const WEIGHTS: [u8; 2] = [9, 8];
 const SIDES: [[u8; 2]; 2] = [[7, 6], [5, 4]];
 /// Texels of the second row, and right of either.
 const SECOND: u8 = 3;
-const BESIDE: u8 = 2;
+pub(super) const BESIDE: u8 = 2;
 /// The extension of vector shifts to the left.
 const SHIFT_LEFT: u8 = 6;
 /// That of those to the right that keep the sign.
 pub(super) const SHIFT_RIGHT_SIGNED: u8 = 4;
 
 impl Emit<'_> {
-    /// A lookup.
-    pub(super) fn sample_by_gathers(&mut self, sample: &Sample, number: i32) {
-        let at = self.table_of(number);
-        let (from, back) = (self.asm.label(), self.asm.label());
-        self.asm.jump_cmp(true, RBX, at + table::BOUND, 0, Cond::Equal, from);
+    /// What a lookup reads goes to rows, where vectors have registers.
+    pub(super) fn give_arguments(&mut self, sample: &Sample) {
         let read: &[usize] = match sample.looked {
             Looked::Nearest { .. } if self.input.levels => &[0, 1, 2, 3],
             Looked::Nearest { what: What::Compared, .. } => &[0, 1, 3],
@@ -70,25 +63,6 @@ impl Emit<'_> {
         if sample.under == M::ACTIVE {
             self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(M::ACTIVE), ACTIVE);
         }
-        if sample.looked.needs_levels() {
-            self.only_levels(number, back, from);
-        } else if matches!(sample.looked, Looked::Nearest { .. }) {
-            let linear = if self.input.linear { self.asm.label() } else { from };
-            self.asm.jump_cmp(true, RBX, at + table::BOUND, 2, Cond::Equal, linear);
-            self.other(sample, number, back, from);
-            if self.input.linear {
-                self.linear.push((linear, back, from, *sample, at));
-            }
-        }
-        match sample.looked {
-            _ if sample.looked.needs_levels() => {}
-            Looked::Nearest { .. } | Looked::Sizes => self.nearest_by_gathers(sample, at, from),
-            Looked::Load { offset } => self.load_by_gathers(sample, offset, at, from),
-            Looked::Item { dwords, one } => self.item_by_gathers(sample, (dwords, one), at),
-        }
-        self.found(sample);
-        self.asm.place(back);
-        self.calls.push((from, back, *sample));
     }
 
     /// Does something for each piece with registers from this number on, which vectors may have.
@@ -117,18 +91,6 @@ impl Emit<'_> {
         }
     }
 
-    /// A dword of the frame's in all lanes.
-    fn each(&mut self, offset: i32) -> Rm {
-        self.asm.vector(BROADCAST, EACH, 0, Rm::Each(RBX, offset));
-        Rm::Reg(EACH)
-    }
-
-    /// `to = op(a, a dword of the frame's)`.
-    fn with_each(&mut self, op: V, to: u8, a: u8, offset: i32) {
-        let each = self.each(offset);
-        self.asm.vector(op, to, a, each);
-    }
-
     /// A coordinate, or what stands in its place: from the row where it lies, or where it has been put.
     pub(super) fn load_argument(&mut self, to: u8, sample: &Sample, number: usize) {
         let src = sample.at[number];
@@ -150,58 +112,12 @@ impl Emit<'_> {
         self.store(from, row);
     }
 
-    /// A coordinate in texels.
-    fn texel_coordinate(&mut self, sample: &Sample, axis: usize, at: i32, to: u8) {
-        self.load_argument(to, sample, axis);
-        let Looked::Nearest { unnormalised, offset, .. } = sample.looked else { return };
-        if !unnormalised[axis] {
-            self.with_each(MUL, to, to, at + table::SIZE + 4 * axis as i32);
-        }
-        if offset[axis] != 0.0 {
-            self.asm.vector(ADD, to, to, Rm::Literal(offset[axis].to_bits()));
-        }
-    }
-
     /// Goes to `from` when the mask holds in a lane that looks up.
-    fn leave_if(&mut self, sample: &Sample, from: Label) {
+    pub(super) fn leave_if(&mut self, sample: &Sample, from: Label) {
         self.asm.signs(RAX, MASK);
         self.asm.load_byte(RCX, false, RDI, Self::mask_at(sample.under));
         self.asm.test(RAX, RCX);
         self.asm.jump_if(Cond::NotEqual, from);
-    }
-
-    /// Goes to `from` where a coordinate that repeats is too large, before anything has been written, so that a call can still do everything.
-    pub(super) fn bound_by_signs(&mut self, sample: &Sample, (at, axes): (i32, usize), from: Label, routine: bool) {
-        let Looked::Nearest { unnormalised, .. } = sample.looked else { return };
-        for axis in (0..axes).filter(|&axis| routine || !unnormalised[axis]) {
-            let fine = self.asm.label();
-            self.asm.jump_cmp(false, RBX, at + table::PERIOD + 4 * axis as i32, 0, Cond::Equal, fine);
-            self.each_piece(|e| {
-                e.texel_coordinate(sample, axis, at, X);
-                e.asm.vector(AND, X, X, Rm::Literal(!SIGN));
-                e.asm.vex(CMP_F32, MASK, X, Rm::Literal(REPEATS_BELOW.to_bits()), Some(NOT_LESS));
-                e.leave_if(sample, from);
-            });
-            self.asm.place(fine);
-        }
-    }
-
-    /// A coordinate as the number of a column or row.
-    fn wrapped_by_signs(&mut self, sample: &Sample, axis: usize, at: i32, u: u8) {
-        if let Looked::Nearest { unnormalised, .. } = sample.looked
-            && !unnormalised[axis]
-        {
-            self.repeat(axis as i32, at, u, OTHER);
-        }
-        let last = self.each(at + table::LAST + 4 * axis as i32);
-        clamped(&mut self.asm, u, u, last);
-    }
-
-    /// `x = 4 * (x + y * columns)`: where a texel's dwords begin.
-    fn texel_index(&mut self, at: i32) {
-        self.with_each(MUL_I32, Y, Y, at + table::WIDTH);
-        self.asm.vector(ADD_I32, X, X, Rm::Reg(Y));
-        self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, X, Rm::Reg(X), Some(2));
     }
 
     /// Dwords of texels in all lanes.
@@ -220,14 +136,6 @@ impl Emit<'_> {
         self.asm.vector(MOVAPS, x, 0, Rm::Reg(EACH));
     }
 
-    /// Compares texels with reference values, in place. Changes x and y.
-    fn compare_by_signs(&mut self, sample: &Sample, at: i32, texels: u8) {
-        self.load_argument(Y, sample, 3);
-        let outcomes = [0, 4, 8, 12].map(|n| Rm::Each(RBX, at + table::COMPARED + n));
-        self.texels().compare(X, texels, Rm::Reg(Y), outcomes, MASK);
-        self.asm.vector(MOVAPS, texels, 0, Rm::Reg(X));
-    }
-
     /// The elements that are looked up, and a row for each.
     fn elements_of(sample: &Sample) -> impl Iterator<Item = i32> + use<> {
         let count = if sample.looked.compares() { 1 } else { 4 };
@@ -235,83 +143,28 @@ impl Emit<'_> {
         (0..).zip(dst).take(count).filter_map(|(element, dst)| dst.map(|_| element))
     }
 
-    /// What the other elements of a comparison are.
-    pub(super) fn uncompared_rows(&mut self, sample: &Sample) {
-        if !sample.looked.compares() {
-            return;
-        }
-        for element in (1..4).filter(|&element| sample.dst[element].is_some()) {
-            self.load_rm(FIRST, Rm::Literal(UNCOMPARED[element]), 0);
-            self.store_element(FIRST, sample, element as i32);
-        }
-    }
-
-    /// The nearest texels: coordinates clamped to the texture.
-    fn nearest_by_gathers(&mut self, sample: &Sample, at: i32, from: Label) {
-        self.bound_by_signs(sample, (at, 2), from, false);
-        self.begin(sample, at);
-        self.with_registers(OTHER, |e| {
-            for (axis, to) in [X, Y].into_iter().enumerate() {
-                e.texel_coordinate(sample, axis, at, to);
-                e.wrapped_by_signs(sample, axis, at, to);
+    /// The elements of the texels whose dwords begin at x.
+    pub(super) fn elements_by_gathers(&mut self, sample: &Sample, at: i32) {
+        for element in Self::elements_of(sample) {
+            self.gather_all(FIRST, element);
+            if sample.looked.compares() {
+                self.compare(sample, at, 0, FIRST);
             }
-            e.texel_index(at);
-            for element in Self::elements_of(sample) {
-                e.gather_all(FIRST, element);
-                if sample.looked.compares() {
-                    e.compare_by_signs(sample, at, FIRST);
-                }
-                e.store_element(FIRST, sample, element);
-            }
-            e.uncompared_rows(sample);
-        });
-    }
-
-    /// Lookups that weigh four texels, along x, then along y.
-    pub(super) fn weighed_by_gathers(&mut self) {
-        for (begin, back, from, sample, at) in std::mem::take(&mut self.linear) {
-            self.asm.place(begin);
-            self.bound_by_signs(&sample, (at, 2), from, false);
-            self.begin(&sample, at);
-            self.with_registers(BESIDE, |e| e.weigh_by_gathers(&sample, at));
-            self.found(&sample);
-            self.asm.jump(back);
+            self.store_element(FIRST, sample, element);
         }
     }
 
-    /// Lookups by routines.
-    pub(super) fn others_by_gathers(&mut self) {
-        let names = Names::of(Isa::Avx2);
-        for (begin, back, from, sample, number) in std::mem::take(&mut self.others) {
-            let at = self.table_of(number);
-            self.begin_other(number, [begin, back, from]);
-            self.bound_by_signs(&sample, (at, 2), from, true);
-            self.begin(&sample, at);
-            self.begin_routine(number, FORM_ROWS);
-            self.with_registers(Names::FIRST, |e| {
-                e.texel_coordinate(&sample, 0, at, names.x);
-                e.texel_coordinate(&sample, 1, at, names.y);
-                e.asm.call(forms::TABLE, table::ROUTINE);
-                for (register, element) in names.channels().into_iter().zip(0..) {
-                    e.store_element(register, &sample, element);
-                }
-            });
-            self.found(&sample);
-            self.asm.jump(back);
-        }
-    }
-
-    /// One piece of that.
-    fn weigh_by_gathers(&mut self, sample: &Sample, at: i32) {
+    /// One piece of a lookup that weighs texels.
+    pub(super) fn weigh_by_gathers(&mut self, sample: &Sample, at: i32) {
         for (axis, weight) in WEIGHTS.into_iter().enumerate() {
             let [low, high] = SIDES[axis];
-            self.texel_coordinate(sample, axis, at, X);
+            self.in_texels(sample, axis, 0, at, X);
             self.texels().split(X, low, high);
             self.asm.vector(MOVAPS, weight, 0, Rm::Reg(X));
             for side in [low, high] {
-                self.wrapped_by_signs(sample, axis, at, side);
+                self.wrapped(sample, axis, at, side, side);
                 if axis == 1 {
-                    self.with_each(MUL_I32, side, side, at + table::WIDTH);
+                    self.texels().with(MUL_I32, side, side, Rm::Each(RBX, at + table::WIDTH));
                 }
             }
         }
@@ -322,7 +175,7 @@ impl Emit<'_> {
                     self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, X, Rm::Reg(X), Some(2));
                     self.gather_all(to, element);
                     if sample.looked.compares() {
-                        self.compare_by_signs(sample, at, to);
+                        self.compare(sample, at, 0, to);
                     }
                 }
                 self.texels().mix(left, BESIDE, Rm::Reg(WEIGHTS[0]));
@@ -331,12 +184,12 @@ impl Emit<'_> {
             self.texels().one_nan(FIRST);
             self.store_element(FIRST, sample, element);
         }
-        self.uncompared_rows(sample);
+        self.uncompared(sample, 0);
     }
 
     /// `found = x < a dword of the frame's`, unsigned, and in that register already if `also`. The dword is not 0.
     fn below(&mut self, x: u8, offset: i32, also: bool) {
-        let size = self.each(offset);
+        let size = self.texels().each(Rm::Each(RBX, offset));
         self.load_rm(MASK, size, 0);
         self.asm.vector(ADD_I32, MASK, MASK, Rm::Literal(u32::MAX));
         self.asm.vector(MIN_U32, MASK, MASK, Rm::Reg(x));
@@ -361,18 +214,17 @@ impl Emit<'_> {
     }
 
     /// `LD`: texels by whole numbers, zeros outside.
-    fn load_by_gathers(&mut self, sample: &Sample, offset: [i32; 3], at: i32, from: Label) {
+    pub(super) fn load_by_gathers(&mut self, sample: &Sample, offset: [i32; 3], at: i32, from: Label) {
         if sample.at[3] != Src::Literal(0) {
             // Other levels are for the call, before anything has been written.
-            self.each_piece(|e| {
+            self.leave_where(sample, from, |e, _, _| {
                 e.load_argument(X, sample, 3);
                 e.asm.vector(EQUAL_I32, MASK, X, Rm::Literal(0));
                 e.asm.vector(XOR, MASK, MASK, Rm::Literal(u32::MAX));
-                e.leave_if(sample, from);
             });
         }
         self.begin(sample, at);
-        self.with_registers(FOUND, |e| {
+        self.each_looked_up(sample, FOUND, |e, _| {
             let sizes = [table::WIDTH, table::HEIGHT];
             for (axis, to) in [X, Y].into_iter().enumerate() {
                 e.load_argument(to, sample, axis);
@@ -387,13 +239,13 @@ impl Emit<'_> {
     }
 
     /// A vertex fetch: items by whole numbers, zeros outside.
-    fn item_by_gathers(&mut self, sample: &Sample, (dwords, one): (u8, u32), at: i32) {
+    pub(super) fn item_by_gathers(&mut self, sample: &Sample, (dwords, one): (u8, u32), at: i32) {
         self.begin(sample, at);
-        self.with_registers(FOUND, |e| {
+        self.each_looked_up(sample, FOUND, |e, _| {
             e.load_argument(X, sample, 0);
-            e.with_each(ADD_I32, X, X, at + table::FIRST);
+            e.texels().with(ADD_I32, X, X, Rm::Each(RBX, at + table::FIRST));
             e.below(X, at + table::HEIGHT, false);
-            e.with_each(MUL_I32, X, X, at + table::WIDTH);
+            e.texels().with(MUL_I32, X, X, Rm::Each(RBX, at + table::WIDTH));
             for element in Self::elements_of(sample) {
                 if element < i32::from(dwords) {
                     e.gather_found(sample, true, element);

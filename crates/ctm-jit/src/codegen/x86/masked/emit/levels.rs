@@ -12,7 +12,7 @@ use crate::codegen::x86::asm::{
     RBX, RCX, ROUND_SCALE, RSI, Rm, SHIFT_IMM, SUB, SUB_I32, XOR,
 };
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::lir::Src;
+use crate::codegen::x86::lir::{K, Src};
 use crate::codegen::x86::masked::facts::{EQUAL, GREATER, NOT_EQUAL, NOT_LESS};
 use crate::codegen::x86::masked::forms::Names;
 use crate::codegen::x86::masked::levels::{of_level, of_texture, rows};
@@ -125,65 +125,44 @@ impl Emit<'_> {
         self.asm.place(begin);
         self.is_spread = false;
         // Other levels are smaller: their coordinates are larger by the offset at most, which the bound leaves room for.
-        match self.isa() {
-            Isa::Avx512 => self.bound(sample, (at, 3), from, false),
-            Isa::Avx2 => self.bound_by_signs(sample, (at, 3), from, false),
-        }
+        self.bound(sample, (at, 3), from, false);
         if routine.gradients() == Some(false) {
             self.one_face(sample, routine, from);
         }
         self.begin(sample, at);
-        let found = if routine.what == What::Compared { 1 } else { CHANNELS };
-        match self.isa() {
-            Isa::Avx512 => {
-                for piece in self.pieces() {
-                    for (n, src) in (0..).zip(sample.at) {
-                        let register = self.reg(src, piece, v.x);
-                        self.store(register, routine.row(rows::AT + n));
-                    }
-                    self.take_set(routine, |e, row| e.at(row, piece));
-                    self.load_mask(RAX, M::EXISTING);
-                    if piece > 0 {
-                        self.asm.wide_shift(SHR, RAX, 16 * piece);
-                    }
-                    self.asm.int_store(Int::Mov, true, RBX, routine.rows + rows::EXISTING, RAX);
-                    self.asm.call_label(label);
-                    for (n, dst) in (0..found).zip(sample.dst) {
-                        let Some(dst) = dst else { continue };
-                        self.asm.vector(MOVUPS_LOAD, v.x, 0, routine.row(rows::FOUND + n));
-                        self.put(dst, piece, v.x);
-                    }
-                    if routine.what == What::Compared {
-                        self.uncompared(sample, piece);
-                    }
+        let found = if routine.what == What::Compared { 1 } else { 4 };
+        self.each_looked_up(sample, Names::FIRST, |e, piece| {
+            for n in 0..4 {
+                let register = e.argument(sample, n, piece, v.x);
+                e.store(register, routine.row(rows::AT + n as i32));
+            }
+            e.take_set(routine, piece);
+            if e.isa() == Isa::Avx512 {
+                e.load_mask(RAX, M::EXISTING);
+                if piece > 0 {
+                    e.asm.wide_shift(SHR, RAX, 16 * piece);
                 }
+                e.asm.int_store(Int::Mov, true, RBX, routine.rows + rows::EXISTING, RAX);
             }
-            Isa::Avx2 => {
-                self.with_registers(Names::FIRST, |e| {
-                    for n in 0..4 {
-                        e.load_argument(v.x, sample, n);
-                        e.store(v.x, routine.row(rows::AT + n as i32));
-                    }
-                    e.take_set(routine, |_, row| Rm::Row(RSI, row));
-                    e.asm.call_label(label);
-                    for n in 0..found {
-                        e.asm.vector(MOVUPS_LOAD, v.x, 0, routine.row(rows::FOUND + n));
-                        e.store_element(v.x, sample, n);
-                    }
-                    e.uncompared_rows(sample);
-                });
-                self.found(sample);
+            e.asm.call_label(label);
+            for n in (0..found).filter(|&n| sample.dst[n].is_some()) {
+                e.asm.vector(MOVUPS_LOAD, v.x, 0, routine.row(rows::FOUND + n as i32));
+                e.give(sample, n, piece, v.x);
             }
-        }
+            e.uncompared(sample, piece);
+        });
         self.asm.jump(back);
     }
 
     /// Takes what was set for a lookup.
-    fn take_set(&mut self, r: &Routine, row: impl Fn(&Self, i32) -> Rm) {
+    fn take_set(&mut self, r: &Routine, piece: u8) {
         let v = self.names();
         let gradients = if r.gradients() == Some(true) { 0..CUBE } else { 0..0 };
         for n in gradients.chain(r.cubes.then_some(CUBE)) {
-            let set = row(self, gradient(n));
+            let set = match self.isa() {
+                Isa::Avx512 => self.at(gradient(n), piece),
+                Isa::Avx2 => Rm::Row(RSI, gradient(n)),
+            };
             self.asm.vector(MOVUPS_LOAD, v.x, 0, set);
             self.store(v.x, r.row(rows::SET + n as i32));
         }
@@ -200,7 +179,7 @@ impl Emit<'_> {
             let face = self.reg(sample.at[2], piece, v.x);
             self.asm.instruction(ROUND_SCALE, v.x, 0, Rm::Reg(face), Some(NEAREST));
             self.asm.instruction(PERMUTE_IN_QUAD, v.each, 0, Rm::Reg(v.x), Some(0));
-            self.mark(v.x, Rm::Reg(v.each), NOT_EQUAL);
+            self.mark(v.x, Rm::Reg(v.each), NOT_EQUAL, 0);
             self.test_marked();
             self.asm.jump_if(Cond::NotEqual, from);
         }
@@ -231,13 +210,13 @@ impl Emit<'_> {
         self.slice(r);
         self.move_row(r, rows::LOW, rows::LEVEL);
         if r.what == What::Four {
-            self.mark(v.x, Rm::Reg(v.x), ALWAYS);
+            self.mark(v.x, Rm::Reg(v.x), ALWAYS, 0);
             self.note_linear(r);
             return self.level(r);
         }
         self.asm.call_label(level);
         self.asm.vector(MOVUPS_LOAD, v.x, 0, r.row(rows::WEIGHT));
-        self.mark(v.x, Rm::Literal(0), NOT_EQUAL);
+        self.mark(v.x, Rm::Literal(0), NOT_EQUAL, 0);
         self.test_marked();
         self.asm.jump_if(Cond::NotEqual, two);
         self.asm.ret();
@@ -248,7 +227,7 @@ impl Emit<'_> {
         self.asm.call_label(level);
         self.mix_found(r, rows::FIRST, rows::WEIGHT, |e| {
             e.asm.vector(MOVUPS_LOAD, v.x, 0, r.row(rows::WEIGHT));
-            e.mark(v.x, Rm::Literal(0), NOT_EQUAL);
+            e.mark(v.x, Rm::Literal(0), NOT_EQUAL, 0);
         });
         self.asm.ret();
         self.asm.place(level);
@@ -275,10 +254,10 @@ impl Emit<'_> {
         Names::of(self.isa())
     }
 
-    /// Marks the lanes where a comparison holds: in mask 1, or on AVX2 in a vector.
-    fn mark(&mut self, left: u8, right: Rm, is: u8) {
+    /// Marks the lanes where a comparison holds: in mask 1, under another one (0: none), or on AVX2 in a vector.
+    pub(super) fn mark(&mut self, left: u8, right: Rm, is: u8, under: K) {
         match self.isa() {
-            Isa::Avx512 => self.asm.evex(CMP_F32, 1, left, right, 0, false, Some(is)),
+            Isa::Avx512 => self.asm.evex(CMP_F32, 1, left, right, under, false, Some(is)),
             Isa::Avx2 => {
                 let right = self.texels().each(right);
                 self.asm.vex(CMP_F32, MASK, left, right, Some(is));
@@ -556,9 +535,9 @@ impl Emit<'_> {
         self.asm.vector(FMADD213, sum, fraction, Rm::Reg(exponent));
         if self.isa() == Isa::Avx2 {
             // Exponents of AVX-512 are infinite where these are not.
-            self.mark(v.x, Rm::Literal(0), EQUAL);
+            self.mark(v.x, Rm::Literal(0), EQUAL, 0);
             self.replace(sum, Rm::Literal(SIGN | INFINITY));
-            self.mark(v.x, Rm::Literal(INFINITY), NOT_LESS);
+            self.mark(v.x, Rm::Literal(INFINITY), NOT_LESS, 0);
             self.replace(sum, Rm::Reg(v.x));
         }
         self.asm.vector(MOVAPS, v.x, 0, Rm::Reg(sum));
@@ -570,7 +549,7 @@ impl Emit<'_> {
         // Of what is no number, minimum and maximum are their second operand.
         self.texels().with(MAX, v.x, v.x, r.each(of_texture::LEAST));
         self.texels().with(MIN, v.x, v.x, r.each(of_texture::MOST));
-        self.mark(v.x, Rm::Literal(0), GREATER);
+        self.mark(v.x, Rm::Literal(0), GREATER, 0);
         self.filter(r, true);
         self.asm.vector(MAX, v.x, v.x, Rm::Literal(0));
         self.texels().with(MIN, v.x, v.x, r.each(of_texture::LAST));
@@ -756,7 +735,7 @@ impl Emit<'_> {
         self.texels().floor(u, u);
         self.asm.vector(MIN, v.a, u, of(of_level::LAST));
         self.asm.vector(MAX, v.a, v.a, Rm::Literal(0));
-        self.mark(u, Rm::Reg(v.a), NOT_EQUAL);
+        self.mark(u, Rm::Reg(v.a), NOT_EQUAL, 0);
         self.note_marked(r.beyond(axis, high));
         self.asm.place(done);
         clamped(&mut self.asm, u, u, of(of_level::LAST));

@@ -2,6 +2,7 @@
 //!
 //! Whether a lookup has a binding is seen when it runs, and so is whether its coordinates repeat; without one it is a call.
 
+use super::gathers::BESIDE;
 use super::{Emit, FORM_ROWS, GATHERED, OPERAND, SCRATCH};
 use crate::codegen::x86::asm::{
     ADD, ADD_I32, AND, BROADCAST, CMP_F32, CMP_I32, CMP_U32, Cond, Int, Label, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32,
@@ -9,7 +10,7 @@ use crate::codegen::x86::asm::{
 };
 use crate::codegen::x86::elements::{self, Elements};
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::lir::{Lir, Src, Vector};
+use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::masked::facts::{INT_NOT_EQUAL, NOT_LESS, UNORDERED};
 use crate::codegen::x86::masked::forms::{self, Names};
 use crate::codegen::x86::masked::wide::SHR;
@@ -30,13 +31,16 @@ pub(super) const SHIFT_LEFT: u8 = 6;
 impl Emit<'_> {
     /// A lookup.
     pub(super) fn sample(&mut self, sample: &Sample, number: i32) {
-        let at = self.table_of(number);
+        let (at, isa) = (self.table_of(number), self.isa());
         let (from, back) = (self.asm.label(), self.asm.label());
         self.asm.jump_cmp(true, RBX, at + table::BOUND, 0, Cond::Equal, from);
+        if isa == Isa::Avx2 {
+            self.give_arguments(sample);
+        }
+        let nearest = matches!(sample.looked, Looked::Nearest { .. });
         if sample.looked.needs_levels() {
             self.only_levels(number, back, from);
-        } else if !matches!(sample.looked, Looked::Item { .. }) {
-            let nearest = matches!(sample.looked, Looked::Nearest { .. });
+        } else if nearest || isa == Isa::Avx512 && !matches!(sample.looked, Looked::Item { .. }) {
             let linear = if self.input.linear { self.asm.label() } else { from };
             self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 2);
             if nearest {
@@ -47,15 +51,55 @@ impl Emit<'_> {
                 self.linear.push((linear, back, from, *sample, at));
             }
         }
-        match sample.looked {
+        match (sample.looked, isa) {
             _ if sample.looked.needs_levels() => {}
-            Looked::Nearest { .. } | Looked::Sizes => self.nearest(sample, at, from),
-            Looked::Load { offset } => self.load(sample, offset, at, from),
-            Looked::Item { dwords, one } => self.item(sample, (dwords, one), at),
+            (Looked::Nearest { .. } | Looked::Sizes, _) => self.nearest(sample, at, from),
+            (Looked::Load { offset }, Isa::Avx512) => self.load(sample, offset, at, from),
+            (Looked::Load { offset }, Isa::Avx2) => self.load_by_gathers(sample, offset, at, from),
+            (Looked::Item { dwords, one }, Isa::Avx512) => self.item(sample, (dwords, one), at),
+            (Looked::Item { dwords, one }, Isa::Avx2) => self.item_by_gathers(sample, (dwords, one), at),
         }
         self.asm.place(back);
-        self.is_spread = false;
+        self.is_spread &= isa == Isa::Avx2;
         self.calls.push((from, back, *sample));
+    }
+
+    /// Does something for each piece. On AVX2 it may use registers from `first` on, which vectors may have.
+    pub(super) fn each_looked_up(&mut self, sample: &Sample, first: u8, body: impl Fn(&mut Self, u8)) {
+        match self.isa() {
+            Isa::Avx512 => self.pieces().for_each(|piece| body(self, piece)),
+            Isa::Avx2 => {
+                self.with_registers(first, |e| body(e, 0));
+                self.found(sample);
+            }
+        }
+    }
+
+    /// A coordinate, or what stands in its place; the register is `to` unless the operand is taken as it is.
+    pub(super) fn argument(&mut self, sample: &Sample, number: usize, piece: u8, to: u8) -> u8 {
+        match self.isa() {
+            Isa::Avx512 => self.reg(sample.at[number], piece, to),
+            Isa::Avx2 => {
+                self.load_argument(to, sample, number);
+                to
+            }
+        }
+    }
+
+    /// Gives an element that was found to whoever reads it.
+    pub(super) fn give(&mut self, sample: &Sample, element: usize, piece: u8, from: u8) {
+        match (self.isa(), sample.dst[element]) {
+            (Isa::Avx512, Some(dst)) => self.put(dst, piece, from),
+            (Isa::Avx512, None) => {}
+            (Isa::Avx2, _) => self.store_element(from, sample, element as i32),
+        }
+    }
+
+    /// Gives all channels of elements.
+    fn give_channels(&mut self, sample: &Sample, piece: u8) {
+        for (element, register) in Names::of(self.isa()).channels().into_iter().enumerate() {
+            self.give(sample, element, piece, register);
+        }
     }
 
     /// Leaves for a lookup of mipmap levels.
@@ -103,25 +147,23 @@ impl Emit<'_> {
 
     /// Lookups by routines.
     pub(super) fn other_lookups(&mut self) {
-        let names = Names::of(Isa::Avx512);
+        let names = Names::of(self.isa());
         for (begin, back, from, sample, number) in std::mem::take(&mut self.others) {
             let at = self.table_of(number);
             self.begin_other(number, [begin, back, from]);
             self.bound(&sample, (at, 2), from, true);
             self.begin(&sample, at);
-            self.begin_routine(number, 0);
-            for piece in self.pieces() {
+            self.begin_routine(number, self.work() - self.input.layout.save);
+            self.each_looked_up(&sample, Names::FIRST, |e, piece| {
                 for (axis, to) in [names.x, names.y].into_iter().enumerate() {
-                    let u = self.in_texels(&sample, axis, piece, at, to);
+                    let u = e.in_texels(&sample, axis, piece, at, to);
                     if u != to {
-                        self.asm.vector(MOVAPS, to, 0, Rm::Reg(u));
+                        e.asm.vector(MOVAPS, to, 0, Rm::Reg(u));
                     }
                 }
-                self.asm.call(forms::TABLE, table::ROUTINE);
-                for (register, dst) in names.channels().into_iter().zip(sample.dst) {
-                    dst.into_iter().for_each(|dst| self.put(dst, piece, register));
-                }
-            }
+                e.asm.call(forms::TABLE, table::ROUTINE);
+                e.give_channels(&sample, piece);
+            });
             self.asm.jump(back);
         }
     }
@@ -168,11 +210,11 @@ impl Emit<'_> {
     }
 
     /// A coordinate in texels; the register is `to` unless the operand is taken as it is.
-    fn in_texels(&mut self, sample: &Sample, axis: usize, piece: u8, at: i32, to: u8) -> u8 {
-        let mut u = self.reg(sample.at[axis], piece, to);
+    pub(super) fn in_texels(&mut self, sample: &Sample, axis: usize, piece: u8, at: i32, to: u8) -> u8 {
+        let mut u = self.argument(sample, axis, piece, to);
         let Looked::Nearest { unnormalised, offset, .. } = sample.looked else { return u };
         if !unnormalised[axis] {
-            self.asm.vector(MUL, to, u, Rm::Each(RBX, at + table::SIZE + 4 * axis as i32));
+            self.texels().with(MUL, to, u, Rm::Each(RBX, at + table::SIZE + 4 * axis as i32));
             u = to;
         }
         if offset[axis] != 0.0 {
@@ -189,77 +231,112 @@ impl Emit<'_> {
         for axis in (0..axes).filter(|&axis| routine || !unnormalised[axis]) {
             let fine = self.asm.label();
             self.asm.jump_cmp(false, RBX, at + table::PERIOD + 4 * axis as i32, 0, Cond::Equal, fine);
-            for piece in self.pieces() {
-                let lanes = self.lane_mask(sample.under, piece);
-                let u = self.in_texels(sample, axis, piece, at, SCRATCH);
-                self.asm.vector(AND, SCRATCH, u, Rm::Literal(!SIGN));
-                let bound = Rm::Literal(REPEATS_BELOW.to_bits());
-                self.asm.evex(CMP_F32, 1, SCRATCH, bound, lanes, false, Some(NOT_LESS));
-                self.asm.mask_test(1);
-                self.asm.jump_if(Cond::NotEqual, from);
-            }
+            let x = Names::of(self.isa()).x;
+            self.leave_where(sample, from, |e, piece, lanes| {
+                let u = e.in_texels(sample, axis, piece, at, x);
+                e.asm.vector(AND, x, u, Rm::Literal(!SIGN));
+                e.mark(x, Rm::Literal(REPEATS_BELOW.to_bits()), NOT_LESS, lanes);
+            });
             self.asm.place(fine);
             // Where they do not repeat, no mask has been loaded.
-            self.is_spread = false;
+            self.is_spread &= self.isa() == Isa::Avx2;
+        }
+    }
+
+    /// Goes to `from` where `mark` marks a lane of a piece that looks up. It is told the mask register of those lanes; on AVX2 it may mark others.
+    pub(super) fn leave_where(&mut self, sample: &Sample, from: Label, mark: impl Fn(&mut Self, u8, K)) {
+        match self.isa() {
+            Isa::Avx512 => {
+                for piece in self.pieces() {
+                    let lanes = self.lane_mask(sample.under, piece);
+                    mark(self, piece, lanes);
+                    self.asm.mask_test(1);
+                    self.asm.jump_if(Cond::NotEqual, from);
+                }
+            }
+            Isa::Avx2 => self.each_piece(|e| {
+                mark(e, 0, 0);
+                e.leave_if(sample, from);
+            }),
         }
     }
 
     /// A coordinate as the number of a column or row; from `u`, in `to`.
-    fn wrapped(&mut self, sample: &Sample, axis: usize, at: i32, u: u8, to: u8) {
-        let mut u = u;
+    pub(super) fn wrapped(&mut self, sample: &Sample, axis: usize, at: i32, u: u8, to: u8) {
+        let (mut u, names) = (u, Names::of(self.isa()));
         if let Looked::Nearest { unnormalised, .. } = sample.looked
             && !unnormalised[axis]
         {
-            self.repeat(axis as i32, at, to, GATHERED);
+            self.repeat(axis as i32, at, to, if self.isa() == Isa::Avx512 { names.a } else { names.b });
             u = to;
         }
-        clamped(&mut self.asm, to, u, Rm::Each(RBX, at + table::LAST + 4 * axis as i32));
+        let last = self.texels().each(Rm::Each(RBX, at + table::LAST + 4 * axis as i32));
+        clamped(&mut self.asm, to, u, last);
     }
 
-    /// Compares texels with reference values, in place.
-    fn compare(&mut self, sample: &Sample, at: i32, piece: u8, texels: u8) {
-        let reference = self.rm(sample.at[3], piece);
+    /// `x = 4 * (x + y * columns)`: where texels' dwords begin.
+    pub(super) fn texel_index(&mut self, at: i32) {
+        let Names { x, y, .. } = Names::of(self.isa());
+        self.texels().with(MUL_I32, y, y, Rm::Each(RBX, at + table::WIDTH));
+        self.asm.vector(ADD_I32, x, x, Rm::Reg(y));
+        self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, x, Rm::Reg(x), Some(2));
+    }
+
+    /// Compares texels with reference values, in place. Changes x, and on AVX2 y and the mask.
+    pub(super) fn compare(&mut self, sample: &Sample, at: i32, piece: u8, texels: u8) {
+        let Names { x, y, .. } = Names::of(self.isa());
+        let (reference, other) = match self.isa() {
+            Isa::Avx512 => (self.rm(sample.at[3], piece), x),
+            Isa::Avx2 => (Rm::Reg(self.argument(sample, 3, piece, y)), self.mask()),
+        };
         let outcomes = [0, 4, 8, 12].map(|n| Rm::Each(RBX, at + table::COMPARED + n));
-        self.texels().compare(SCRATCH, texels, reference, outcomes, SCRATCH);
-        self.asm.vector(MOVAPS, texels, 0, Rm::Reg(SCRATCH));
+        self.texels().compare(x, texels, reference, outcomes, other);
+        self.asm.vector(MOVAPS, texels, 0, Rm::Reg(x));
     }
 
     /// What the other elements of a comparison are; behind the first, as the reference values may lie where these go.
     pub(super) fn uncompared(&mut self, sample: &Sample, piece: u8) {
-        for (dst, bits) in sample.dst.into_iter().zip(UNCOMPARED).skip(1) {
-            dst.into_iter().for_each(|dst| self.copy(dst, Src::Literal(bits), piece));
+        if !sample.looked.compares() {
+            return;
+        }
+        for (element, bits) in (0..).zip(UNCOMPARED).skip(1) {
+            match (self.isa(), sample.dst[element as usize]) {
+                (Isa::Avx512, Some(dst)) => self.copy(dst, Src::Literal(bits), piece),
+                (Isa::Avx2, Some(_)) => {
+                    let first = Names::of(Isa::Avx2).a;
+                    self.load_rm(first, Rm::Literal(bits), 0);
+                    self.store_element(first, sample, element);
+                }
+                (_, None) => {}
+            }
         }
     }
 
+    /// The nearest texels.
     fn nearest(&mut self, sample: &Sample, at: i32, from: Label) {
         self.bound(sample, (at, 2), from, false);
         self.begin(sample, at);
-        let compares = sample.looked.compares();
-        for piece in self.pieces() {
-            for (axis, to) in [SCRATCH, OPERAND].into_iter().enumerate() {
-                let u = self.in_texels(sample, axis, piece, at, to);
-                self.wrapped(sample, axis, at, u, to);
+        let names = Names::of(self.isa());
+        self.each_looked_up(sample, Names::FIRST, |e, piece| {
+            for (axis, to) in [names.x, names.y].into_iter().enumerate() {
+                let u = e.in_texels(sample, axis, piece, at, to);
+                e.wrapped(sample, axis, at, u, to);
             }
-            self.asm.vector(MUL_I32, OPERAND, OPERAND, Rm::Each(RBX, at + table::WIDTH));
-            self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
-            // In dwords.
-            self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
-            if compares {
-                if let Some(dst) = sample.dst[0] {
-                    self.asm.int_imm(RCX, 0xffff);
-                    self.asm.mask_from(1, RCX);
-                    self.asm.gather(GATHERED, 1, RDX, SCRATCH, 0);
-                    self.compare(sample, at, piece, GATHERED);
-                    self.put(dst, piece, GATHERED);
-                }
-                self.uncompared(sample, piece);
-                continue;
+            e.texel_index(at);
+            if e.isa() == Isa::Avx2 {
+                e.elements_by_gathers(sample, at);
+            } else if !sample.looked.compares() {
+                e.load_elements();
+                e.give_channels(sample, piece);
+            } else if let Some(dst) = sample.dst[0] {
+                e.asm.int_imm(RCX, 0xffff);
+                e.asm.mask_from(1, RCX);
+                e.asm.gather(GATHERED, 1, RDX, SCRATCH, 0);
+                e.compare(sample, at, piece, GATHERED);
+                e.put(dst, piece, GATHERED);
             }
-            self.load_elements();
-            for (register, dst) in self.whole_elements().channels().into_iter().zip(sample.dst) {
-                dst.into_iter().for_each(|dst| self.put(dst, piece, register));
-            }
-        }
+            e.uncompared(sample, piece);
+        });
     }
 
     /// How elements are loaded: to the scratch registers.
@@ -298,10 +375,13 @@ impl Emit<'_> {
             self.is_spread = false;
             self.bound(&sample, (at, 2), from, false);
             self.begin(&sample, at);
-            self.asm.int_imm(RCX, 0xffff);
-            for piece in self.pieces() {
-                self.weigh(&sample, at, piece);
+            if self.isa() == Isa::Avx512 {
+                self.asm.int_imm(RCX, 0xffff);
             }
+            self.each_looked_up(&sample, BESIDE, |e, piece| match e.isa() {
+                Isa::Avx512 => e.weigh(&sample, at, piece),
+                Isa::Avx2 => e.weigh_by_gathers(&sample, at),
+            });
             self.asm.jump(back);
         }
     }
@@ -346,9 +426,7 @@ impl Emit<'_> {
             return self.weigh_compared(sample, at, piece, corners);
         }
         self.weigh_elements();
-        for (register, dst) in self.whole_elements().channels().into_iter().zip(sample.dst) {
-            dst.into_iter().for_each(|dst| self.put(dst, piece, register));
-        }
+        self.give_channels(sample, piece);
     }
 
     /// The numbers of the corners' first dwords.
@@ -443,13 +521,10 @@ impl Emit<'_> {
     fn load(&mut self, sample: &Sample, offset: [i32; 3], at: i32, from: Label) {
         if sample.at[3] != Src::Literal(0) {
             // Other levels are for the call, before anything has been written.
-            for piece in self.pieces() {
-                let lanes = self.lane_mask(sample.under, piece);
-                let level = self.reg(sample.at[3], piece, SCRATCH);
-                self.asm.evex(CMP_I32, 1, level, Rm::Literal(0), lanes, false, Some(INT_NOT_EQUAL));
-                self.asm.mask_test(1);
-                self.asm.jump_if(Cond::NotEqual, from);
-            }
+            self.leave_where(sample, from, |e, piece, lanes| {
+                let level = e.argument(sample, 3, piece, SCRATCH);
+                e.asm.evex(CMP_I32, 1, level, Rm::Literal(0), lanes, false, Some(INT_NOT_EQUAL));
+            });
         }
         self.begin(sample, at);
         for piece in self.pieces() {
@@ -463,9 +538,7 @@ impl Emit<'_> {
                 self.asm.evex(CMP_U32, 1, to, size, axis as u8, false, Some(BELOW));
             }
             self.asm.mask_to(RCX, 1);
-            self.asm.vector(MUL_I32, OPERAND, OPERAND, Rm::Each(RBX, at + table::WIDTH));
-            self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
-            self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
+            self.texel_index(at);
             // Lanes outside load the first one.
             self.asm.mask_from(1, RCX);
             self.asm.evex(MOVAPS, SCRATCH, 0, Rm::Reg(SCRATCH), 1, true, None);
