@@ -12,7 +12,7 @@ use crate::runtime::program::Program;
 use crate::runtime::streams::Streams;
 use ctm_exec::Counters;
 use ctm_exec::r700::memory::space;
-use ctm_exec::r700::{Launch, LoopConstant, Space, clocks};
+use ctm_exec::r700::{CF_CONSTANTS, Launch, LoopConstant, Space, clocks};
 use ctm_isa::r700::program::{Chip, Stage};
 use std::ops::Deref;
 #[cfg(target_arch = "x86_64")]
@@ -21,19 +21,25 @@ use std::sync::OnceLock;
 /// All that lowering depends on.
 pub struct Key {
     words: [Vec<u32>; 2],
-    entries: [u32; 2],
-    has_fetch_program: bool,
+    state: State,
+    semantics: Vec<(u8, u8)>,
+    /// Elements that hold something lane by lane at the start, of register after register.
+    rows: Vec<u16>,
+}
+
+/// That of it which is of a fixed size.
+#[derive(PartialEq, Eq)]
+struct State {
+    /// Of the program, and of the fetch program if there is one.
+    entries: [Option<u32>; 2],
     gprs: u8,
     stage: Stage,
     chip: Chip,
     lanes: usize,
     booleans: u32,
-    loops: Vec<(u16, u16, i8)>,
-    semantics: Vec<(u8, u8)>,
+    loops: [LoopConstant; CF_CONSTANTS],
     /// Registers that hold something at the start.
     planes: u128,
-    /// Elements that do so lane by lane, of register after register.
-    rows: Vec<u16>,
     /// Wavefronts of a thread group.
     waves_per_group: u64,
     global_gprs: u8,
@@ -46,64 +52,50 @@ fn is_whole(launch: &Launch<'_>) -> bool {
     Waves::of(launch).is_of_quads()
 }
 
-impl Key {
-    /// Of a launch.
-    pub fn of(launch: &Launch<'_>) -> Self {
-        let fetch = launch.fetch_program;
-        let words = |program: Option<&ctm_isa::r700::Program>| program.map(|p| p.words.clone()).unwrap_or_default();
+impl State {
+    fn of(launch: &Launch<'_>) -> Self {
         Self {
-            words: [words(Some(launch.program)), words(fetch)],
-            entries: [launch.program.entry, fetch.map_or(0, |program| program.entry)],
-            has_fetch_program: fetch.is_some(),
+            entries: programs(launch).map(|program| Some(program?.entry)),
             gprs: launch.program.gprs,
             stage: launch.stage,
             chip: launch.chip,
             lanes: launch.wavefront.lanes(),
-            booleans: booleans(launch),
-            loops: launch.constants.loops.iter().map(constant).collect(),
-            semantics: launch.semantics.iter().map(|row| (row.id, row.gpr)).collect(),
-            planes: planes(launch),
-            rows: launch.rows.iter().map(row_element).collect(),
+            booleans: launch.constants.bool.iter().fold(0, |all, &b| all << 1 | u32::from(b)),
+            loops: launch.constants.loops,
+            planes: launch.planes.iter().fold(0, |set, plane| set | 1 << (plane.temp % 128)),
             waves_per_group: waves_per_group(launch),
             global_gprs: launch.global_gprs,
             is_whole: is_whole(launch),
         }
     }
+}
+
+/// The program, and the fetch program if there is one.
+fn programs<'a>(launch: &Launch<'a>) -> [Option<&'a ctm_isa::r700::Program>; 2] {
+    [Some(launch.program), launch.fetch_program]
+}
+
+impl Key {
+    /// Of a launch.
+    pub fn of(launch: &Launch<'_>) -> Self {
+        Self {
+            words: programs(launch).map(|program| program.map(|program| program.words.clone()).unwrap_or_default()),
+            state: State::of(launch),
+            semantics: launch.semantics.iter().map(|row| (row.id, row.gpr)).collect(),
+            rows: launch.rows.iter().map(row_element).collect(),
+        }
+    }
 
     /// Whether a launch's program is this one. Nothing is copied.
     pub fn is_of(&self, launch: &Launch<'_>) -> bool {
-        let Self { words: [main, fetch_words], entries, has_fetch_program, .. } = self;
-        let fetch = launch.fetch_program;
-        let small = *entries == [launch.program.entry, fetch.map_or(0, |program| program.entry)]
-            && *has_fetch_program == fetch.is_some()
-            && self.gprs == launch.program.gprs
-            && self.stage == launch.stage
-            && self.chip == launch.chip
-            && self.lanes == launch.wavefront.lanes()
-            && self.booleans == booleans(launch)
-            && self.planes == planes(launch)
-            && self.waves_per_group == waves_per_group(launch)
-            && self.global_gprs == launch.global_gprs
-            && self.is_whole == is_whole(launch);
-        small
-            && *main == launch.program.words
-            && fetch.is_none_or(|program| *fetch_words == program.words)
-            && self.loops.iter().copied().eq(launch.constants.loops.iter().map(constant))
+        let same = |(words, program): (&Vec<u32>, Option<&ctm_isa::r700::Program>)| {
+            program.is_none_or(|program| *words == program.words)
+        };
+        self.state == State::of(launch)
+            && self.words.iter().zip(programs(launch)).all(same)
             && self.semantics.iter().copied().eq(launch.semantics.iter().map(|row| (row.id, row.gpr)))
             && self.rows.iter().copied().eq(launch.rows.iter().map(row_element))
     }
-}
-
-fn constant(c: &LoopConstant) -> (u16, u16, i8) {
-    (c.count, c.start, c.step)
-}
-
-fn booleans(launch: &Launch<'_>) -> u32 {
-    launch.constants.bool.iter().fold(0, |all, &b| all << 1 | u32::from(b))
-}
-
-fn planes(launch: &Launch<'_>) -> u128 {
-    launch.planes.iter().fold(0, |set, plane| set | 1 << (plane.temp % 128))
 }
 
 /// A program, ready to run.
