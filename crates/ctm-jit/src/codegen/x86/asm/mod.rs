@@ -435,8 +435,7 @@ impl Asm {
 
     /// `dst = !dst` (32 bits).
     pub fn not(&mut self, dst: Gpr) {
-        self.prefixed(false, 0, dst, 0xf7);
-        self.operand(2, Rm::Reg(dst), 1);
+        self.integer(false, 0xf7, 2, Rm::Reg(dst), NOTHING);
     }
 
     /// Sets flags by `a & b`.
@@ -451,34 +450,27 @@ impl Asm {
 
     /// `dst <<= count` (32 bits).
     pub fn shift_left(&mut self, dst: Gpr, count: u8) {
-        self.prefixed(false, 0, dst, 0xc1);
-        self.operand(4, Rm::Reg(dst), 1);
-        self.byte(count);
+        self.integer(false, 0xc1, 4, Rm::Reg(dst), (count.into(), 1));
     }
 
     /// `dst = [base + offset] * factor`, 64 bits.
     pub fn multiply_wide(&mut self, dst: Gpr, base: Gpr, offset: i32, factor: i32) {
-        self.prefixed(true, dst, base, 0x69);
-        self.operand(dst, Rm::Row(base, offset), 1);
-        self.dword(factor);
+        self.integer(true, 0x69, dst, Rm::Row(base, offset), dword(factor));
     }
 
     /// `dst -= src`, 64 bits.
     pub fn subtract_wide(&mut self, dst: Gpr, src: Gpr) {
-        self.prefixed(true, dst, src, Int::Sub as u8);
-        self.operand(dst, Rm::Reg(src), 1);
+        self.wide(Int::Sub, dst, src);
     }
 
     /// `dst = src + dst`, 64 bits.
     pub fn add_wide(&mut self, dst: Gpr, src: Gpr) {
-        self.prefixed(true, dst, src, Int::Add as u8);
-        self.operand(dst, Rm::Reg(src), 1);
+        self.wide(Int::Add, dst, src);
     }
 
     /// `dst = src`, 64 bits.
     pub fn move_wide(&mut self, dst: Gpr, src: Gpr) {
-        self.prefixed(true, dst, src, Int::Mov as u8);
-        self.operand(dst, Rm::Reg(src), 1);
+        self.wide(Int::Mov, dst, src);
     }
 
     /// Jumps.
@@ -509,8 +501,7 @@ impl Asm {
 
     /// Calls the address in `[base + offset]`.
     pub fn call(&mut self, base: Gpr, offset: i32) {
-        self.prefixed(false, 0, base, 0xff);
-        self.operand(2, Rm::Row(base, offset), 1);
+        self.integer(false, 0xff, 2, Rm::Row(base, offset), NOTHING);
     }
 
     /// Pushes a register.
@@ -525,9 +516,7 @@ impl Asm {
 
     /// Adds to the stack pointer.
     pub fn move_stack(&mut self, bytes: i32) {
-        self.prefixed(true, 0, RSP, 0x81);
-        self.operand(0, Rm::Reg(RSP), 1);
-        self.dword(bytes);
+        self.wide_imm(Int::Add, RSP, bytes);
     }
 
     /// Returns.

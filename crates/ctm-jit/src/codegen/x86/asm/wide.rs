@@ -1,6 +1,6 @@
 //! What R700 code needs besides: integer instructions of 64 bits, for masks of whole wavefronts, and integer operations on vectors.
 
-use super::{Asm, Gpr, Int, Rm, V, rows, v};
+use super::{Asm, Gpr, Int, NOTHING, Rm, V, dword, rows, v};
 
 rows! { R700_ROWS
     MAX_I32 = 2 1 0x3d;
@@ -20,34 +20,27 @@ rows! { R700_ROWS
 impl Asm {
     /// `dst op= src`.
     pub fn wide(&mut self, op: Int, dst: Gpr, src: Gpr) {
-        self.prefixed(true, dst, src, op as u8);
-        self.operand(dst, Rm::Reg(src), 1);
+        self.integer(true, op as u8, dst, Rm::Reg(src), NOTHING);
     }
 
     /// `dst op= imm`.
     pub fn wide_imm(&mut self, op: Int, dst: Gpr, imm: i32) {
-        self.prefixed(true, 0, dst, 0x81);
-        self.operand((op as u8 >> 3) & 7, Rm::Reg(dst), 1);
-        self.dword(imm);
+        self.integer(true, 0x81, (op as u8 >> 3) & 7, Rm::Reg(dst), dword(imm));
     }
 
     /// `dst` shifted; the number is the opcode's extension: 4 left, 5 logical right, 7 arithmetic right.
     pub fn wide_shift(&mut self, how: u8, dst: Gpr, count: u8) {
-        self.prefixed(true, 0, dst, 0xc1);
-        self.operand(how, Rm::Reg(dst), 1);
-        self.byte(count);
+        self.integer(true, 0xc1, how, Rm::Reg(dst), (count.into(), 1));
     }
 
     /// `dst = !dst`.
     pub fn wide_not(&mut self, dst: Gpr) {
-        self.prefixed(true, 0, dst, 0xf7);
-        self.operand(2, Rm::Reg(dst), 1);
+        self.integer(true, 0xf7, 2, Rm::Reg(dst), NOTHING);
     }
 
     /// Sets flags by `a & b`.
     pub fn wide_test(&mut self, a: Gpr, b: Gpr) {
-        self.prefixed(true, b, a, 0x85);
-        self.operand(b, Rm::Reg(a), 1);
+        self.integer(true, 0x85, b, Rm::Reg(a), NOTHING);
     }
 
     /// `dst = the number of set bits of src`.
@@ -93,9 +86,7 @@ impl Asm {
 
     /// `dst = src * imm`.
     pub fn wide_times(&mut self, dst: Gpr, src: Gpr, imm: i32) {
-        self.prefixed(true, dst, src, 0x69);
-        self.operand(dst, Rm::Reg(src), 1);
-        self.dword(imm);
+        self.integer(true, 0x69, dst, Rm::Reg(src), dword(imm));
     }
 }
 
