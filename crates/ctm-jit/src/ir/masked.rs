@@ -417,7 +417,7 @@ impl Op {
     }
 
     /// Does something with each vector that it reads.
-    #[inline]
+    #[inline(always)]
     fn each_read(&mut self, mut each: impl FnMut(&mut Value)) {
         match self {
             Self::Bits(_) | Self::Get(_) | Self::Uniform(_) | Self::Number(_) | Self::Mark(..) | Self::Tally(..) => {}

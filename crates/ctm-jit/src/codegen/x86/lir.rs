@@ -182,39 +182,48 @@ impl Lir {
 
     /// The vector that it makes anew, or changes in part (`true`), and its operands.
     pub fn touches(&self) -> (Option<(Vector, bool)>, [Src; 3]) {
-        let mut lir = *self;
-        let (written, sources) = lir.parts();
-        (written, sources.map(|src| src.map_or(Src::Literal(0), |src| *src)))
+        let none = Src::Literal(0);
+        match *self {
+            Self::Copy(dst, a) | Self::One(_, dst, a, _) | Self::Shift(_, dst, a, _) => {
+                (Some((dst, false)), [a, none, none])
+            }
+            Self::Two(_, dst, a, b) | Self::TwoImm(_, dst, a, b, _) | Self::Blend(dst, _, a, b) => {
+                (Some((dst, false)), [a, b, none])
+            }
+            Self::Fma(_, dst, abc) | Self::MulAdd(_, dst, abc) => (Some((dst, false)), abc),
+            Self::ConstRelative { dst, .. } => (Some((dst, false)), [none; 3]),
+            Self::Merge(dst, _, a) | Self::Fix(dst, a, _) => (Some((dst, true)), [a, none, none]),
+            Self::MergeTwo(_, dst, _, a, b) => (Some((dst, true)), [a, b, none]),
+            Self::Class(_, _, a, _) | Self::Store(_, a) => (None, [a, none, none]),
+            Self::Test(_, _, _, a, b, _) => (None, [a, b, none]),
+            Self::Or(..) | Self::AndNot(..) | Self::StopIfNone(_) => (None, [none; 3]),
+        }
     }
 
     /// The same with other operands in place of its own; what it changes in part stays.
     pub fn with_reads(mut self, name: impl Fn(Vector) -> Vector) -> Self {
-        for src in self.parts().1.into_iter().flatten() {
+        let sources: [Option<&mut Src>; 3] = match &mut self {
+            Self::Copy(_, a)
+            | Self::One(_, _, a, _)
+            | Self::Shift(_, _, a, _)
+            | Self::Class(_, _, a, _)
+            | Self::Merge(_, _, a)
+            | Self::Fix(_, a, _)
+            | Self::Store(_, a) => [Some(a), None, None],
+            Self::Two(_, _, a, b)
+            | Self::TwoImm(_, _, a, b, _)
+            | Self::Test(_, _, _, a, b, _)
+            | Self::MergeTwo(_, _, _, a, b)
+            | Self::Blend(_, _, a, b) => [Some(a), Some(b), None],
+            Self::Fma(_, _, [a, b, c]) | Self::MulAdd(_, _, [a, b, c]) => [Some(a), Some(b), Some(c)],
+            Self::Or(..) | Self::AndNot(..) | Self::StopIfNone(_) | Self::ConstRelative { .. } => [None, None, None],
+        };
+        for src in sources.into_iter().flatten() {
             if let Src::Vector(vector) = src {
                 *vector = name(*vector);
             }
         }
         self
-    }
-
-    /// As [`Self::touches`].
-    #[inline]
-    fn parts(&mut self) -> (Option<(Vector, bool)>, [Option<&mut Src>; 3]) {
-        match self {
-            Self::Copy(dst, a) | Self::One(_, dst, a, _) | Self::Shift(_, dst, a, _) => {
-                (Some((*dst, false)), [Some(a), None, None])
-            }
-            Self::Two(_, dst, a, b) | Self::TwoImm(_, dst, a, b, _) | Self::Blend(dst, _, a, b) => {
-                (Some((*dst, false)), [Some(a), Some(b), None])
-            }
-            Self::Fma(_, dst, abc) | Self::MulAdd(_, dst, abc) => (Some((*dst, false)), abc.each_mut().map(Some)),
-            Self::ConstRelative { dst, .. } => (Some((*dst, false)), [None, None, None]),
-            Self::Merge(dst, _, a) | Self::Fix(dst, a, _) => (Some((*dst, true)), [Some(a), None, None]),
-            Self::MergeTwo(_, dst, _, a, b) => (Some((*dst, true)), [Some(a), Some(b), None]),
-            Self::Class(_, _, a, _) | Self::Store(_, a) => (None, [Some(a), None, None]),
-            Self::Test(_, _, _, a, b, _) => (None, [Some(a), Some(b), None]),
-            Self::Or(..) | Self::AndNot(..) | Self::StopIfNone(_) => (None, [None, None, None]),
-        }
     }
 
     /// Whether it names a mask register.

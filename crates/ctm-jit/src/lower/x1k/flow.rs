@@ -32,13 +32,6 @@ struct State {
     addresses: Vec<u16>,
 }
 
-/// An edge of the graph.
-enum Edge {
-    To(State),
-    /// A stack may overflow or underflow there.
-    Fault,
-}
-
 /// Lowers a program; `None` when it has too many states. `counts`: somebody looks at counters.
 #[cfg(all(test, target_arch = "x86_64"))]
 pub fn lower(program: &Program, constants: &Constants, counts: bool) -> Option<Code> {
@@ -223,13 +216,6 @@ impl Graph<'_> {
         Target::Block(id)
     }
 
-    fn edge(&mut self, edge: Edge) -> Target {
-        match edge {
-            Edge::To(state) => self.target(state),
-            Edge::Fault => Target::Reference,
-        }
-    }
-
     /// Follows instructions from the state until one ends the block.
     fn block(&mut self, state: &State) -> Block {
         self.builder.begin(state.depth, &state.frames, !self.watches_idle_lanes);
@@ -278,8 +264,7 @@ impl Graph<'_> {
         let jump = self.outcome(state, fc, pc, levels, jump_levels, true);
         if pc == self.program.last {
             // It decides nothing any more, but it may fault.
-            let faults = matches!(stay, Edge::Fault) || matches!(jump, Edge::Fault);
-            return if faults { End::Next(Target::Reference) } else { End::Stop };
+            return if stay.is_none() || jump.is_none() { End::Next(Target::Reference) } else { End::Stop };
         }
         let boolean = self.constants.bool[usize::from(fc.addr.bool_addr & 31)];
         let wants = (0..4u8)
@@ -288,8 +273,12 @@ impl Graph<'_> {
         // The rows ENDIF and RETURN of CTM §3.5.4, for two, have only one outcome.
         let never_jumps = fc.inst.jump_any && wants == 0 && !fc.inst.b_else && !matches!(op, FcOp::Loop | FcOp::Rep);
         let always_jumps = !fc.inst.jump_any && wants == 15 && op == FcOp::Jump;
-        let stay = if always_jumps { Target::Never } else { self.edge(stay) };
-        let jump = if never_jumps { Target::Never } else { self.edge(jump) };
+        let mut edge = |never, state| match state {
+            _ if never => Target::Never,
+            Some(state) => self.target(state),
+            None => Target::Reference,
+        };
+        let (stay, jump) = (edge(always_jumps, stay), edge(never_jumps, jump));
         End::Flow(Flow {
             op,
             wants,
@@ -308,8 +297,16 @@ impl Graph<'_> {
         })
     }
 
-    /// The state after one outcome of a flow-control instruction.
-    fn outcome(&self, state: &State, fc: &FcInstruction, pc: u16, levels: u8, effect: Levels, jump: bool) -> Edge {
+    /// The state after one outcome of a flow-control instruction; `None` where a stack may overflow or underflow.
+    fn outcome(
+        &self,
+        state: &State,
+        fc: &FcInstruction,
+        pc: u16,
+        levels: u8,
+        effect: Levels,
+        jump: bool,
+    ) -> Option<State> {
         let full = self.program.full_flow_control;
         let mut next = State { pc: pc + 1, depth: levels, ..state.clone() };
         match (fc.inst.op, jump) {
@@ -317,7 +314,7 @@ impl Graph<'_> {
             (FcOp::EndLoop | FcOp::EndRep, true) | (FcOp::BreakLoop | FcOp::BreakRep, false) => {}
             (FcOp::Loop | FcOp::Rep, false) => {
                 if next.frames.frames.len() >= if full { LOOP_STACK } else { 0 } {
-                    return Edge::Fault;
+                    return None;
                 }
                 next.frames.frames.push((fc.inst.op == FcOp::Loop, fc.addr.int_addr & 31));
             }
@@ -329,12 +326,9 @@ impl Graph<'_> {
             next.pc = fc.addr.jump_addr;
             match fc.inst.a_op {
                 AOp::None => {}
-                AOp::Push if next.addresses.len() >= if full { ADDRESS_STACK } else { 0 } => return Edge::Fault,
+                AOp::Push if next.addresses.len() >= if full { ADDRESS_STACK } else { 0 } => return None,
                 AOp::Push => next.addresses.push(pc + 1),
-                AOp::Pop => match next.addresses.pop() {
-                    Some(address) => next.pc = address,
-                    None => return Edge::Fault,
-                },
+                AOp::Pop => next.pc = next.addresses.pop()?,
             }
         }
         match effect {
@@ -344,11 +338,11 @@ impl Graph<'_> {
                 let limit = if full { BRANCH_COUNTER_FULL } else { BRANCH_COUNTER_PARTIAL };
                 // The lanes of the lowest level would have this counter.
                 if next.depth > limit {
-                    return Edge::Fault;
+                    return None;
                 }
                 next.depth += 1;
             }
         }
-        Edge::To(next)
+        Some(next)
     }
 }

@@ -31,7 +31,6 @@ pub const FUEL: i32 = 64;
 pub const SURFACES: i32 = 72;
 /// What lanes gain from wavefront to wavefront: columns and rows.
 pub const DI: i32 = 80;
-/// See above.
 pub const DJ: i32 = 84;
 /// The last column of lanes.
 pub const LAST: i32 = 88;
@@ -41,11 +40,8 @@ pub const WIDTH: i32 = 92;
 pub const NEXT_ROW: i32 = 96;
 /// The domain: first and last column, first and last row.
 pub const I0: i32 = 100;
-/// See above.
 pub const I1: i32 = 104;
-/// See above.
 pub const J0: i32 = 108;
-/// See above.
 pub const J1: i32 = 112;
 /// 1: there are quotients.
 pub const DIVIDES: i32 = 116;
@@ -86,9 +82,7 @@ pub mod coefficients {
     pub const DJ: i32 = 16;
     /// In single precision.
     pub const ORIGIN_SINGLE: i32 = 24;
-    /// See above.
     pub const DI_SINGLE: i32 = 28;
-    /// See above.
     pub const DJ_SINGLE: i32 = 32;
     /// What is made of the sum: [`crate::launch::ramp::Makes`].
     pub const MAKES: i32 = 36;
