@@ -1,10 +1,10 @@
 //! What two engines are compared by, whichever the instruction set: what the reference interpreter sent to memory, in order, with memory's answers.
 
 use super::shadow::Shadows;
-use super::{Difference, timed_out};
+use super::{Compared, Difference, Ended, timed_out};
+use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::{Space, VertexEvent, Written};
-use ctm_exec::{Fault, Outcome, Position};
 use std::array::from_fn;
 use std::sync::{Mutex, PoisonError};
 
@@ -84,11 +84,7 @@ pub fn differing<T: Target>(target: T, element: usize, bits: [Option<u32>; 2]) -
 
 /// The first difference of the runs without and with counters from what the reference interpreter gave with them; beside it, what that gives
 /// when counters are `asked` for.
-pub fn both(
-    expected: &Result<Outcome, Fault>,
-    asked: bool,
-    mut replay: impl FnMut(bool, &Result<Outcome, Fault>) -> Option<Difference>,
-) -> (Result<Outcome, Fault>, Option<Difference>) {
+pub fn both(expected: &Ended, asked: bool, mut replay: impl FnMut(bool, &Ended) -> Option<Difference>) -> Compared {
     let counted = |counters| expected.clone().map(|outcome| outcome.counted(counters));
     let mut runs = [false, true].into_iter().filter(|_| !timed_out(expected));
     (counted(asked), runs.find_map(|counters| replay(counters, &counted(counters))))
@@ -147,8 +143,8 @@ impl<'a, T: Target> Answers<'a, T> {
     /// copies, if that is to be compared.
     pub fn difference(
         self,
-        found: &Result<Outcome, Fault>,
-        expected: &Result<Outcome, Fault>,
+        found: &Ended,
+        expected: &Ended,
         left: impl FnOnce() -> Option<Shadows<T>>,
     ) -> Option<Difference> {
         let difference = self.difference.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -7,6 +7,7 @@ mod shadow;
 mod x1k;
 
 use crate::Jit;
+use ctm_exec::r700::{Launch as R700Launch, Memory as R700Memory};
 use ctm_exec::x1k::{Launch, Memory};
 use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, Finding, Outcome, Position};
 use std::fmt;
@@ -53,6 +54,11 @@ impl fmt::Display for Difference {
     }
 }
 
+/// How a launch ended.
+type Ended = Result<Outcome, Fault>;
+/// How a launch ended, and the first difference.
+type Compared = (Ended, Option<Difference>);
+
 impl Verify {
     /// Compares the reference interpreter with this engine.
     #[must_use]
@@ -66,21 +72,13 @@ impl Verify {
     /// output the register that it wrote, and both engines run that. A probe sees the first time that an instruction is reached; there are none
     /// where a launch writes uncached or may read what it writes. Code that counts and code that does not are different code: both are compared,
     /// whichever the launch asks for.
-    pub fn compare(
-        &self,
-        launch: &Launch<'_>,
-        memory: &mut dyn Memory,
-    ) -> (Result<Outcome, Fault>, Option<Difference>) {
+    pub fn compare(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Compared {
         x1k::compare(&self.fast, &Control::none(), launch, memory)
     }
 
     /// Runs an R700 launch with both engines. Gives the reference interpreter's result and the first difference: of a memory write, a
     /// vertex event, a thread's exports, the counters or the fault. There are no probes: `pc` is that of the fault, if one is concerned.
-    pub fn compare_r700(
-        &self,
-        launch: &ctm_exec::r700::Launch<'_>,
-        memory: &mut dyn ctm_exec::r700::Memory,
-    ) -> (Result<Outcome, Fault>, Option<Difference>) {
+    pub fn compare_r700(&self, launch: &R700Launch<'_>, memory: &mut dyn R700Memory) -> Compared {
         r700::compare(&self.fast, &Control::none(), launch, memory)
     }
 }
@@ -96,22 +94,17 @@ impl Engine for Verify {
         "verify"
     }
 
-    fn run_x1k_under(&self, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+    fn run_x1k_under(&self, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Ended {
         report(x1k::compare(&self.fast, control, launch, memory), 0)
     }
 
-    fn run_r700_under(
-        &self,
-        control: &Control,
-        launch: &ctm_exec::r700::Launch<'_>,
-        memory: &mut dyn ctm_exec::r700::Memory,
-    ) -> Result<Outcome, Fault> {
+    fn run_r700_under(&self, control: &Control, launch: &R700Launch<'_>, memory: &mut dyn R700Memory) -> Ended {
         report(r700::compare(&self.fast, control, launch, memory), launch.program.entry)
     }
 }
 
 /// A difference as a finding, or as a fault where the reference interpreter ended with one. `pc`: where it is when nothing else is known.
-fn report((result, difference): (Result<Outcome, Fault>, Option<Difference>), pc: u32) -> Result<Outcome, Fault> {
+fn report((result, difference): Compared, pc: u32) -> Ended {
     let Some(difference) = difference else { return result };
     match result {
         Ok(mut outcome) => {
@@ -131,7 +124,7 @@ fn report((result, difference): (Result<Outcome, Fault>, Option<Difference>), pc
 }
 
 /// Whether a run ended because its time was over, or it was cancelled: two of them end anywhere.
-pub fn timed_out(result: &Result<Outcome, Fault>) -> bool {
+pub fn timed_out(result: &Ended) -> bool {
     matches!(result, Err(Fault { kind: FaultKind::TimeBudget { .. } | FaultKind::Cancelled, .. }))
 }
 

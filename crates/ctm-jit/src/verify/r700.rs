@@ -2,14 +2,14 @@
 
 use super::lockstep::{self, Answers, Entry, Sent, both};
 use super::shadow::Shadow;
-use super::{Difference, until};
+use super::{Compared, until};
 use crate::launch::wavefronts::reads::reads;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::{
     Buffer, Cells, Direct, Exports, Launch, Memory, Sampler, Space, Target, Texture, VertexEvent, Written,
 };
 use ctm_exec::x1k::Elements;
-use ctm_exec::{Control, Engine, Fault, Interp, Outcome, Position};
+use ctm_exec::{Control, Engine, Interp, Position};
 use std::collections::HashMap;
 
 /// Runs a launch with the reference interpreter, then with `fast`, without and with counters. Gives the first one's result and where they first
@@ -17,12 +17,7 @@ use std::collections::HashMap;
 ///
 /// Where what is written may be read back as an input ([`Memory::outputs_alias_inputs`]), the second run would see it; such
 /// launches, and checked ones, run once.
-pub fn compare(
-    fast: &dyn Engine,
-    control: &Control,
-    launch: &Launch<'_>,
-    memory: &mut dyn Memory,
-) -> (Result<Outcome, Fault>, Option<Difference>) {
+pub fn compare(fast: &dyn Engine, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Compared {
     if launch.checks || memory.outputs_alias_inputs() {
         return (Interp.run_r700_under(control, launch, memory), None);
     }

@@ -3,10 +3,10 @@
 
 use super::lockstep::{self, Answers, Entry, Sent, both};
 use super::shadow::{self, Shadow};
-use super::{Difference, probe, until};
+use super::{Compared, Difference, Ended, probe, until};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::x1k::{Direct, Elements, Input, Launch, Memory, Outputs, Target, Written};
-use ctm_exec::{Control, Engine, Fault, Interp, Outcome, Position};
+use ctm_exec::{Control, Engine, Interp, Position};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -15,12 +15,7 @@ use std::sync::{Mutex, PoisonError};
 const READS: usize = 1 << 23;
 
 /// Runs a launch with the reference interpreter, then with `fast` (see [`super::Verify::compare`]).
-pub fn compare(
-    fast: &dyn Engine,
-    control: &Control,
-    launch: &Launch<'_>,
-    memory: &mut dyn Memory,
-) -> (Result<Outcome, Fault>, Option<Difference>) {
+pub fn compare(fast: &dyn Engine, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Compared {
     if launch.checks {
         return (Interp.run_x1k_under(control, launch, memory), None);
     }
@@ -50,7 +45,7 @@ pub fn replay(
     launch: &Launch<'_>,
     memory: &mut dyn Memory,
     log: &Log,
-    expected: &Result<Outcome, Fault>,
+    expected: &Ended,
     shadows: Shadows,
     left: Option<Shadows>,
 ) -> Option<Difference> {

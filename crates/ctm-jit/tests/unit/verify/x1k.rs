@@ -4,7 +4,7 @@ use super::*;
 use crate::Jit;
 use ctm_exec::arrays::Picture;
 use ctm_exec::x1k::{Arrays, Constants, Plane, Sampler};
-use ctm_exec::{Budget, Domain, GroupSize};
+use ctm_exec::{Budget, Domain, Fault, GroupSize, Outcome};
 use ctm_isa::x1k::text::assemble;
 
 /// The fast engine, with registers that begin as given.
