@@ -692,7 +692,7 @@ pub struct Locked {
 }
 
 /// A program in micro-operations. Execution begins with block 0.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Code {
     /// The blocks.
     pub blocks: Vec<Block>,

@@ -10,13 +10,13 @@ mod indexed;
 mod sends;
 
 use crate::ir::map::Map;
-use crate::ir::masked::{Block, Code, Counter, End, Fetch, Locked, M, MaskOp, Op, Store, Tally, Target, Value, Yield};
+use crate::ir::masked::{Block, Code, Counter, End, Fetch, M, MaskOp, Op, Store, Tally, Target, Value};
 use crate::lower::build::Build;
 use ctm_exec::r700::clocks;
 use ctm_exec::r700::flow::LoopConstant;
 use ctm_exec::r700::{Launch, VertexEvent};
 use ctm_isa::r700::inst::{Cf, CfEntry, CfPlain, ClauseBody, Decoded};
-use ctm_isa::r700::ops::{AluOp, CfOp, Cond, Omod, Op2};
+use ctm_isa::r700::ops::{AluOp, CfAluOp, CfOp, Cond, Omod, Op2};
 use ctm_isa::r700::program::Stage;
 use std::collections::HashSet;
 
@@ -183,15 +183,12 @@ pub struct Lower<'a> {
     ids: Map<State, u16>,
     queue: Vec<(u16, State)>,
     blocks: Vec<Option<Block>>,
-    fetches: Vec<Fetch>,
-    stores: Vec<Store>,
-    yields: Vec<Yield>,
+    /// What is made, beside the blocks.
+    code: Code,
     /// Groups have several wavefronts.
     pub takes_turns: bool,
     /// The block that is being made.
     current: u16,
-    pub locked: Vec<Locked>,
-    pub watches_idle_lanes: bool,
     ops: usize,
 }
 
@@ -205,13 +202,9 @@ pub fn lower(launch: &Launch<'_>) -> Option<Code> {
         ids: Map::default(),
         queue: Vec::new(),
         blocks: Vec::new(),
-        fetches: Vec::new(),
-        stores: Vec::new(),
-        yields: Vec::new(),
+        code: Code::default(),
         takes_turns: waves_per_group(launch) > 1,
         current: 0,
-        locked: Vec::new(),
-        watches_idle_lanes: false,
         ops: 0,
     };
     lower.find_leaders();
@@ -221,22 +214,13 @@ pub fn lower(launch: &Launch<'_>) -> Option<Code> {
         lower.current = id;
         let block = lower.follow(state).ok()?;
         lower.ops += block.ops.len();
-        if lower.ops > OPS || lower.fetches.len().max(lower.stores.len()) > NUMBERS {
+        if lower.ops > OPS || lower.code.fetches.len().max(lower.code.stores.len()) > NUMBERS {
             return None;
         }
         lower.blocks[usize::from(id)] = Some(block);
     }
     let blocks: Option<Vec<Block>> = lower.blocks.into_iter().collect();
-    Some(Code {
-        blocks: blocks?,
-        fetches: lower.fetches,
-        stores: lower.stores,
-        yields: lower.yields,
-        locked: lower.locked,
-        computed: Vec::new(),
-        watches_idle_lanes: lower.watches_idle_lanes,
-        keeps_idle_lanes: false,
-    })
+    Some(Code { blocks: blocks?, ..lower.code })
 }
 
 /// Wavefronts of a thread group.
@@ -328,14 +312,14 @@ impl Lower<'_> {
 
     /// A fetch's number.
     pub fn fetch_number(&mut self, fetch: Fetch) -> u16 {
-        self.fetches.push(fetch);
-        self.fetches.len() as u16 - 1
+        self.code.fetches.push(fetch);
+        self.code.fetches.len() as u16 - 1
     }
 
     /// A store's number.
     pub fn store_number(&mut self, store: Store) -> u16 {
-        self.stores.push(store);
-        self.stores.len() as u16 - 1
+        self.code.stores.push(store);
+        self.code.stores.len() as u16 - 1
     }
 
     fn instruction(&mut self, b: &mut Build, state: &mut State, entry: &CfEntry) -> Result<After> {
@@ -346,59 +330,48 @@ impl Lower<'_> {
         self.yields_at(b, cf, &entry.clause);
         match (cf, &entry.clause) {
             (Cf::Alu(cf), ClauseBody::Alu(clause)) => {
-                use ctm_isa::r700::ops::CfAluOp;
+                use CfAluOp::{Alu, Break, Continue, ElseAfter, Pop2After, PopAfter, PushBefore};
                 let op = cf.word1.op;
-                if matches!(op, CfAluOp::PushBefore | CfAluOp::ElseAfter) {
+                if matches!(op, PushBefore | ElseAfter) {
                     let place = state.push(Entry::Push)?;
                     b.mask(MaskOp::Copy(M::saved(place), M::ACTIVE));
                 }
                 let held = state.loop_entry();
                 let done = self.alu_clause(b, cf, clause, state)?;
                 match op {
-                    CfAluOp::Alu
-                    | CfAluOp::PushBefore
-                    | CfAluOp::PopAfter
-                    | CfAluOp::Pop2After
-                    | CfAluOp::ElseAfter => {
-                        done.take(b, &held_by(held));
-                    }
-                    CfAluOp::Continue | CfAluOp::Break => {
+                    Alu | PushBefore | PopAfter | Pop2After | ElseAfter => done.take(b, &held_by(held)),
+                    Continue | Break => {
                         let entry = state.left_loop()?;
-                        let to = if op == CfAluOp::Break { M::broken(entry) } else { M::continued(entry) };
+                        let to = if op == Break { M::broken(entry) } else { M::continued(entry) };
                         if done.skipping(b) {
                             self.leave(b, held, M::TEMP, to);
                         }
                     }
                 }
                 match op {
-                    CfAluOp::PopAfter => self.pop(b, state, 1, ACTIVE)?,
-                    CfAluOp::Pop2After => self.pop(b, state, 2, ACTIVE)?,
-                    CfAluOp::ElseAfter => self.exchange(b, state, ACTIVE)?,
-                    CfAluOp::Alu | CfAluOp::PushBefore | CfAluOp::Continue | CfAluOp::Break => {}
+                    PopAfter => self.pop(b, state, 1, ACTIVE)?,
+                    Pop2After => self.pop(b, state, 2, ACTIVE)?,
+                    ElseAfter => self.exchange(b, state, ACTIVE)?,
+                    Alu | PushBefore | Continue | Break => {}
                 }
                 let groups = clause.groups.len() as u32;
                 b.tally.fc += 1;
                 b.tally.alu += groups;
                 b.tally.delays += clocks::delays(clause);
-                b.pending += 1 + groups;
-                Ok(After::On)
+                b.pending += groups;
             }
-            (Cf::Alu(_), _) => {
-                b.tally.fc += 1;
-                Ok(b.on())
-            }
+            (Cf::Alu(_), _) => b.tally.fc += 1,
             (Cf::Export(cf), _) => {
                 self.export(b, state, cf)?;
                 b.tally.output += 1;
-                Ok(b.on())
             }
             (Cf::Mem(cf), _) => {
                 self.store(b, state, cf)?;
                 b.tally.output += 1;
-                Ok(b.on())
             }
-            (Cf::Plain(cf), clause) => self.plain(b, state, cf, clause),
+            (Cf::Plain(cf), clause) => return self.plain(b, state, cf, clause),
         }
+        Ok(b.on())
     }
 
     fn plain(&mut self, b: &mut Build, state: &mut State, cf: &CfPlain, clause: &ClauseBody) -> Result<After> {

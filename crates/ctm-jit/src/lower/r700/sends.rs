@@ -13,8 +13,8 @@ impl Lower<'_> {
     /// Before an instruction that other wavefronts of the group may see, or that may see what they do: they yield.
     pub(super) fn yields_at(&mut self, b: &mut Build, cf: &Cf, clause: &ClauseBody) {
         if self.takes_turns && self.is_seen(cf, clause) {
-            let number = self.yields.len() as u16;
-            self.yields.push(Yield { block: self.current, before: b.tally.steps() });
+            let number = self.code.yields.len() as u16;
+            self.code.yields.push(Yield { block: self.current, before: b.tally.steps() });
             b.effect(Op::Yield(number));
         }
     }

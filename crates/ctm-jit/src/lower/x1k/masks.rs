@@ -50,11 +50,9 @@ pub fn lower(code: &x1k::Code, constants: &Constants, joint: bool) -> Code {
         blocks: lower.blocks,
         fetches: code.fetches.clone(),
         stores: code.stores.clone(),
-        yields: Vec::new(),
-        locked: Vec::new(),
         watches_idle_lanes: code.watches_idle_lanes,
-        computed: Vec::new(),
         keeps_idle_lanes: code.watches_idle_lanes || code.relative_temps,
+        ..Code::default()
     }
 }
 

@@ -49,7 +49,7 @@ impl Lower<'_> {
             match &inst.fetch {
                 Inst::Tex(tex) => {
                     let watches = watches(tex.word0.op, self.launch.stage);
-                    self.watches_idle_lanes |= watches;
+                    self.code.watches_idle_lanes |= watches;
                     let mut at = [zero; 4];
                     for (place, sel) in at.iter_mut().zip(tex.source_swizzle()) {
                         let from = (tex.word0.src_gpr, tex.word0.src_rel);
@@ -201,7 +201,7 @@ impl Lower<'_> {
         }
         // With BROADCAST every lane gets what the first valid one reads, executing or not.
         let (reads, under) = if word1.broadcast { (M::VALID, M::EXISTING) } else { (passes, passes) };
-        self.watches_idle_lanes |= word1.broadcast;
+        self.code.watches_idle_lanes |= word1.broadcast;
         if word1.broadcast {
             b.forget();
         }

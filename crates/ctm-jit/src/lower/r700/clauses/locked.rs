@@ -102,15 +102,15 @@ impl Lower<'_> {
 
     /// A fault where the other program type has no constants.
     pub(super) fn needs_alternate(&mut self) {
-        if !self.locked.iter().any(|locked| locked.alternate) {
-            self.locked.push(Locked { bank: 0, first: 0, count: 0, alternate: true });
+        if !self.code.locked.iter().any(|locked| locked.alternate) {
+            self.code.locked.push(Locked { bank: 0, first: 0, count: 0, alternate: true });
         }
     }
 
     /// Where locked constants stand in the table of uniform values: behind the constant file.
     fn lock(&mut self, bank: u8, first: i32, count: i32, alternate: bool) -> Result<u16> {
         let mut at = CONSTANT_FILE as i32;
-        for locked in &self.locked {
+        for locked in &self.code.locked {
             let same = (locked.bank, locked.first, locked.alternate) == (bank, first, alternate);
             if same && i32::from(locked.count) >= count {
                 return Ok(at as u16);
@@ -120,7 +120,7 @@ impl Lower<'_> {
         if at + count > MOST_CONSTANTS {
             return Err(Stop::NotLowered);
         }
-        self.locked.push(Locked { bank, first, count: count as u16, alternate });
+        self.code.locked.push(Locked { bank, first, count: count as u16, alternate });
         Ok(at as u16)
     }
 }
