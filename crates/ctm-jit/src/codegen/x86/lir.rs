@@ -29,51 +29,6 @@ pub enum Src {
     Row(i32),
 }
 
-/// Up to four things in order.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Few<T> {
-    items: [T; 4],
-    count: u8,
-}
-
-impl<T: Copy + Default> Few<T> {
-    /// One more.
-    pub fn push(&mut self, item: T) {
-        self.items[usize::from(self.count)] = item;
-        self.count += 1;
-    }
-}
-
-impl<T: Copy> IntoIterator for Few<T> {
-    type Item = T;
-    type IntoIter = Each<T>;
-
-    #[inline]
-    fn into_iter(self) -> Self::IntoIter {
-        Each { few: self, next: 0 }
-    }
-}
-
-/// The things of a [`Few`], one after the other.
-#[derive(Clone, Debug)]
-pub struct Each<T> {
-    few: Few<T>,
-    next: u8,
-}
-
-impl<T: Copy> Iterator for Each<T> {
-    type Item = T;
-
-    #[inline]
-    fn next(&mut self) -> Option<T> {
-        if self.next >= self.few.count {
-            return None;
-        }
-        self.next += 1;
-        self.few.items.get(usize::from(self.next - 1)).copied()
-    }
-}
-
 /// A mask register, 1..=3.
 pub type K = u8;
 
@@ -175,7 +130,7 @@ impl Lir {
 
     /// The vectors that it reads, the one it changes in part included.
     #[inline]
-    pub fn reads(&self) -> Each<Vector> {
+    pub fn reads(&self) -> impl Iterator<Item = Vector> + use<> {
         let (written, sources) = self.touches();
         read(written, sources)
     }
@@ -245,15 +200,11 @@ impl Lir {
 
 /// The vectors among operands, and the one that is written if it is changed in part.
 #[inline]
-pub fn read<const N: usize>(written: Option<(Vector, bool)>, sources: [Src; N]) -> Each<Vector> {
-    let mut few = Few::default();
-    for src in sources {
-        if let Src::Vector(vector) = src {
-            few.push(vector);
-        }
-    }
-    if let Some((dst, true)) = written {
-        few.push(dst);
-    }
-    few.into_iter()
+pub fn read<const N: usize>(
+    written: Option<(Vector, bool)>,
+    sources: [Src; N],
+) -> impl Iterator<Item = Vector> + use<N> {
+    let changed = written.and_then(|(dst, partly)| partly.then_some(dst));
+    let vector = |src| if let Src::Vector(vector) = src { Some(vector) } else { None };
+    sources.into_iter().filter_map(vector).chain(changed)
 }

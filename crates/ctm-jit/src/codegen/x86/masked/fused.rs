@@ -142,29 +142,8 @@ fn is_dead(rest: &[Ins], m: M, read_after: &dyn Fn(M) -> bool) -> bool {
     for ins in rest {
         let reads = match *ins {
             Ins::Mask(op) => op.reads().contains(&Some(m)),
-            Ins::Set(.., under)
-            | Ins::SetTwo(.., under)
-            | Ins::SetFma(.., under)
-            | Ins::Guard(under, ..)
-            | Ins::SetRelative(.., under)
-            | Ins::Keep(.., under)
-            | Ins::Mark(_, under)
-            | Ins::Call(_, under)
-            | Ins::Tally(_, _, under)
-            | Ins::Number(_, under) => under == m,
             Ins::Sample(..) => true,
-            Ins::Lir(_)
-            | Ins::Split
-            | Ins::BeginRare(_)
-            | Ins::Again(_)
-            | Ins::EndRare
-            | Ins::GetRelative(..)
-            | Ins::BeginLanes
-            | Ins::EndLanes(_)
-            | Ins::EndKeep
-            | Ins::Yield(_)
-            | Ins::Slope(..)
-            | Ins::Also(_) => false,
+            _ => ins.mask() == Some(m),
         };
         if reads {
             return false;

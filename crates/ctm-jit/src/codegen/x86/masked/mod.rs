@@ -40,7 +40,7 @@ pub mod spans;
 pub mod wide;
 
 use super::isa::Isa;
-use super::lir::{Each, Lir, Negated, Src, Vector};
+use super::lir::{Lir, Negated, Src, Vector};
 use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
 use crate::codegen::x86::allocate::{Location, Pieces, Ranges};
 use crate::ir::masked::{Code, Counter, End, Fetch, M, MaskOp, Op, Var};
@@ -217,9 +217,26 @@ impl Ins {
     }
 
     /// The vectors that it reads.
-    fn reads(&self) -> Each<Vector> {
+    fn reads(&self) -> impl Iterator<Item = Vector> + use<> {
         let (written, sources) = self.touches();
         super::lir::read(written, sources)
+    }
+
+    /// The mask whose lanes it concerns, or the number that it reads.
+    const fn mask(&self) -> Option<M> {
+        match *self {
+            Self::Set(.., m)
+            | Self::SetTwo(.., m)
+            | Self::SetFma(.., m)
+            | Self::SetRelative(.., m)
+            | Self::Keep(.., m)
+            | Self::Mark(_, m)
+            | Self::Tally(.., m)
+            | Self::Call(_, m)
+            | Self::Guard(m, ..)
+            | Self::Number(_, m) => Some(m),
+            _ => None,
+        }
     }
 
     /// The vector that it makes anew, or changes in part (`true`), and its operands.

@@ -56,11 +56,9 @@ const fn is_whole(ins: &Ins) -> bool {
 /// The mask that an instruction of a run reads.
 const fn read_by(ins: &Ins) -> Option<M> {
     match *ins {
-        Ins::Set(.., under) | Ins::SetTwo(.., under) | Ins::SetFma(.., under) | Ins::Keep(.., under) => Some(under),
-        Ins::Number(_, m) => Some(m),
         Ins::EndKeep => Some(M::ACTIVE),
         Ins::Slope(..) => Some(M::EXISTING),
-        _ => None,
+        _ => ins.mask(),
     }
 }
 
