@@ -536,7 +536,9 @@ impl<'a> Emit<'a> {
                 self.pieces().for_each(|piece| self.store_under(row, src, under, piece));
             }
             Ins::Slope(dst, at, vertical) => self.slope(dst, at, vertical),
-            Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index),
+            Ins::GetRelative(dst, from, base, index) => {
+                self.pieces().for_each(|piece| self.get_relative(dst, from, base, index, piece));
+            }
             Ins::SetRelative(to, base, index, value, under) => match self.isa() {
                 Isa::Avx512 => self.set_relative(to, base, index, value, under),
                 Isa::Avx2 => self.set_lane_by_lane(to, base, index, value, under),

@@ -10,8 +10,8 @@
 
 use super::{ACTIVE, Emit};
 use crate::codegen::x86::asm::{
-    ADD_I32, AND, Cond, EQUAL_I32, Int, Label, MIN_U32, MOVAPS, MOVUPS_LOAD, MUL_I32, PERMUTE_IN_QUAD, RAX, RBX, RCX,
-    RDI, RDX, Rm, SHIFT_IMM, SUB, XOR,
+    ADD_I32, AND, Cond, EQUAL_I32, Int, Label, MIN_U32, MOVAPS, MOVUPS_LOAD, MUL_I32, PERMUTE_IN_QUAD, PSLL, PSRA, RAX,
+    RBX, RCX, RDI, RDX, Rm, SHIFT_IMM, SUB, XOR,
 };
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
@@ -38,10 +38,6 @@ const SIDES: [[u8; 2]; 2] = [[7, 6], [5, 4]];
 /// Texels of the second row, and right of either.
 const SECOND: u8 = 3;
 pub(super) const BESIDE: u8 = 2;
-/// The extension of vector shifts to the left.
-const SHIFT_LEFT: u8 = 6;
-/// That of those to the right that keep the sign.
-pub(super) const SHIFT_RIGHT_SIGNED: u8 = 4;
 
 impl Emit<'_> {
     /// What a lookup reads goes to rows, where vectors have registers.
@@ -172,7 +168,7 @@ impl Emit<'_> {
             for (below, left) in SIDES[1].into_iter().zip([FIRST, SECOND]) {
                 for (column, to) in SIDES[0].into_iter().zip([left, BESIDE]) {
                     self.asm.vector(ADD_I32, X, column, Rm::Reg(below));
-                    self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, X, Rm::Reg(X), Some(2));
+                    self.asm.instruction(SHIFT_IMM, PSLL, X, Rm::Reg(X), Some(2));
                     self.gather_all(to, element);
                     if sample.looked.compares() {
                         self.compare(sample, at, 0, to);
@@ -276,6 +272,6 @@ impl Emit<'_> {
         self.spread_piece(M::EXISTING, piece, MASK);
         self.in_mask = None;
         self.asm.instruction(PERMUTE_IN_QUAD, MASK, 0, Rm::Reg(MASK), Some(0x55 * other));
-        self.asm.instruction(SHIFT_IMM, SHIFT_RIGHT_SIGNED, MASK, Rm::Reg(MASK), Some(31));
+        self.asm.instruction(SHIFT_IMM, PSRA, MASK, Rm::Reg(MASK), Some(31));
     }
 }

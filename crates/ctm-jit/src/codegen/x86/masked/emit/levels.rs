@@ -4,16 +4,14 @@
 //! What kind of texture it is, is seen when it runs.
 
 use super::Emit;
-use super::gathers::SHIFT_RIGHT_SIGNED;
-use super::lookups::SHIFT_LEFT;
 use crate::codegen::x86::asm::{
     ADD, ADD_I32, AND, BROADCAST, CMP_F32, CMP_U32, CVT_F32_I32, CVT_I32_F32, Cond, EQUAL_I32, EXPONENT, FMADD213,
-    FMADD231, FRACTION, Int, Label, MAX, MIN, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32, OR, PERMUTE, PERMUTE_IN_QUAD, RAX,
-    RBX, RCX, ROUND_SCALE, RSI, Rm, SHIFT_IMM, SUB, SUB_I32, XOR,
+    FMADD231, FRACTION, Int, Label, MAX, MIN, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32, OR, PERMUTE, PERMUTE_IN_QUAD, PSLL,
+    PSRA, RAX, RBX, RCX, ROUND_SCALE, RSI, Rm, SHIFT_IMM, SUB, SUB_I32, XOR,
 };
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{K, Src};
-use crate::codegen::x86::masked::facts::{EQUAL, GREATER, NOT_EQUAL, NOT_LESS};
+use crate::codegen::x86::masked::facts::{EQUAL, GREATER, INT_LESS, NOT_EQUAL, NOT_LESS};
 use crate::codegen::x86::masked::forms::Names;
 use crate::codegen::x86::masked::levels::{of_level, of_texture, rows};
 use crate::codegen::x86::masked::wide::SHR;
@@ -38,8 +36,6 @@ const CHANNELS: i32 = 4;
 /// Roundings: to the nearest whole number, ties to even; to the one below.
 const NEAREST: u8 = 8;
 const BELOW: u8 = 9;
-/// Unsigned less.
-const LESS: u8 = 1;
 /// Bytes of a table from the numbers of one axis to those of the next.
 const PER_AXIS: i32 = 64 * of_level::PER_AXIS;
 
@@ -392,7 +388,7 @@ impl Emit<'_> {
     fn sizes(&mut self, r: &Routine) {
         let v = self.names();
         self.asm.vector(MOVUPS_LOAD, v.y, 0, r.row(rows::AT));
-        self.asm.evex(CMP_U32, 1, v.y, r.each(of_texture::LEVELS), 0, false, Some(LESS));
+        self.asm.evex(CMP_U32, 1, v.y, r.each(of_texture::LEVELS), 0, false, Some(INT_LESS));
         for axis in 0..3 {
             let size = Rm::Row(RBX, r.of + 64 * of_level::SIZE + PER_AXIS * axis);
             self.asm.vector(PERMUTE, v.x, v.y, size);
@@ -408,7 +404,7 @@ impl Emit<'_> {
     fn load_at_level(&mut self, r: &Routine, offset: [i32; 3]) {
         let v = self.names();
         self.asm.vector(MOVUPS_LOAD, v.y, 0, r.row(rows::AT + 3));
-        self.asm.evex(CMP_U32, 1, v.y, r.each(of_texture::LEVELS), 0, false, Some(LESS));
+        self.asm.evex(CMP_U32, 1, v.y, r.each(of_texture::LEVELS), 0, false, Some(INT_LESS));
         self.of_level(r, 0..of_level::COUNT);
         self.asm.vector(MOVUPS_LOAD, v.x, 0, r.at_level(of_level::OFFSET));
         for (axis, step) in (0..).zip([None, Some(of_level::WIDTH), Some(of_level::SLICE)]) {
@@ -418,7 +414,7 @@ impl Emit<'_> {
             }
             self.texels().with(AND, v.y, v.y, r.each(of_texture::USED + 4 * axis));
             self.asm.vector(CVT_F32_I32, v.b, 0, r.at_level(of_level::SIZE + of_level::PER_AXIS * axis));
-            self.asm.evex(CMP_U32, 1, v.y, Rm::Reg(v.b), 1, false, Some(LESS));
+            self.asm.evex(CMP_U32, 1, v.y, Rm::Reg(v.b), 1, false, Some(INT_LESS));
             if let Some(step) = step {
                 self.asm.vector(MUL_I32, v.y, v.y, r.at_level(step));
             }
@@ -427,7 +423,7 @@ impl Emit<'_> {
         self.asm.mask_to(RCX, 1);
         // Lanes outside load one that exists.
         self.asm.evex(MOVAPS, v.x, 0, Rm::Reg(v.x), 1, true, None);
-        self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, v.x, Rm::Reg(v.x), Some(2));
+        self.asm.instruction(SHIFT_IMM, PSLL, v.x, Rm::Reg(v.x), Some(2));
         self.load_elements();
         self.asm.mask_from(1, RCX);
         for (n, register) in (0..).zip(v.channels()) {
@@ -519,8 +515,8 @@ impl Emit<'_> {
             }
             Isa::Avx2 => {
                 self.asm.vector(ADD_I32, exponent, v.x, Rm::Literal(THREE_QUARTERS.wrapping_neg()));
-                self.asm.instruction(SHIFT_IMM, SHIFT_RIGHT_SIGNED, exponent, Rm::Reg(exponent), Some(23));
-                self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, fraction, Rm::Reg(exponent), Some(23));
+                self.asm.instruction(SHIFT_IMM, PSRA, exponent, Rm::Reg(exponent), Some(23));
+                self.asm.instruction(SHIFT_IMM, PSLL, fraction, Rm::Reg(exponent), Some(23));
                 self.asm.vector(SUB_I32, fraction, v.x, Rm::Reg(fraction));
                 self.asm.vector(CVT_I32_F32, exponent, 0, Rm::Reg(exponent));
             }
@@ -625,7 +621,7 @@ impl Emit<'_> {
         self.asm.vector(MUL_I32, v.y, v.y, r.at_level(of_level::WIDTH));
         self.asm.vector(ADD_I32, v.x, v.x, Rm::Reg(v.y));
         self.asm.vector(ADD_I32, v.x, v.x, r.row(rows::BASE));
-        self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, v.x, Rm::Reg(v.x), Some(2));
+        self.asm.instruction(SHIFT_IMM, PSLL, v.x, Rm::Reg(v.x), Some(2));
         self.texel(r, [0, 0], rows::FOUND);
         self.asm.ret();
         self.asm.place(linear);

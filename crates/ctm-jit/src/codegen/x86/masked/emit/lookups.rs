@@ -6,12 +6,12 @@ use super::gathers::BESIDE;
 use super::{Emit, FORM_ROWS, GATHERED, OPERAND, SCRATCH};
 use crate::codegen::x86::asm::{
     ADD, ADD_I32, AND, BROADCAST, CMP_F32, CMP_I32, CMP_U32, Cond, Int, Label, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32,
-    PERMUTE_IN_QUAD, RAX, RBX, RCX, RDX, Rm, SHIFT_IMM, SUB, XOR,
+    PERMUTE_IN_QUAD, PSLL, RAX, RBX, RCX, RDX, Rm, SHIFT_IMM, SUB, XOR,
 };
 use crate::codegen::x86::elements::{self, Elements};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
-use crate::codegen::x86::masked::facts::{INT_NOT_EQUAL, NOT_LESS, UNORDERED};
+use crate::codegen::x86::masked::facts::{INT_LESS, INT_NOT_EQUAL, NOT_LESS, UNORDERED};
 use crate::codegen::x86::masked::forms::{self, Names};
 use crate::codegen::x86::masked::wide::SHR;
 use crate::codegen::x86::masked::{Looked, Sample, UNCOMPARED, argument, head, result, table};
@@ -23,10 +23,6 @@ use ctm_exec::float::{NAN, SIGN};
 
 /// One more scratch register.
 pub(super) const RIGHT: u8 = 31;
-/// Unsigned less.
-const BELOW: u8 = 1;
-/// The extension of vector shifts to the left.
-pub(super) const SHIFT_LEFT: u8 = 6;
 
 impl Emit<'_> {
     /// A lookup.
@@ -279,7 +275,7 @@ impl Emit<'_> {
         let Names { x, y, .. } = Names::of(self.isa());
         self.texels().with(MUL_I32, y, y, Rm::Each(RBX, at + table::WIDTH));
         self.asm.vector(ADD_I32, x, x, Rm::Reg(y));
-        self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, x, Rm::Reg(x), Some(2));
+        self.asm.instruction(SHIFT_IMM, PSLL, x, Rm::Reg(x), Some(2));
     }
 
     /// Compares texels with reference values, in place. Changes x, and on AVX2 y and the mask.
@@ -436,7 +432,7 @@ impl Emit<'_> {
             let [column, row] = [self.side(0, corner % 2), self.side(1, corner / 2)];
             self.asm.vector(MOVUPS_LOAD, x, 0, column);
             self.asm.vector(ADD_I32, x, x, row);
-            self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, x, Rm::Reg(x), Some(2));
+            self.asm.instruction(SHIFT_IMM, PSLL, x, Rm::Reg(x), Some(2));
             self.store(x, corners.index(corner));
         }
     }
@@ -535,7 +531,7 @@ impl Emit<'_> {
                     self.asm.vector(ADD_I32, to, to, Rm::Literal(offset[axis].cast_unsigned()));
                 }
                 let size = Rm::Each(RBX, at + sizes[axis]);
-                self.asm.evex(CMP_U32, 1, to, size, axis as u8, false, Some(BELOW));
+                self.asm.evex(CMP_U32, 1, to, size, axis as u8, false, Some(INT_LESS));
             }
             self.asm.mask_to(RCX, 1);
             self.texel_index(at);
@@ -557,7 +553,7 @@ impl Emit<'_> {
         for piece in self.pieces() {
             self.load_into(SCRATCH, sample.at[0], piece);
             self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Each(RBX, at + table::FIRST));
-            self.asm.evex(CMP_U32, 1, SCRATCH, Rm::Each(RBX, at + table::HEIGHT), 0, false, Some(BELOW));
+            self.asm.evex(CMP_U32, 1, SCRATCH, Rm::Each(RBX, at + table::HEIGHT), 0, false, Some(INT_LESS));
             self.asm.mask_to(RCX, 1);
             self.asm.vector(MUL_I32, SCRATCH, SCRATCH, Rm::Each(RBX, at + table::WIDTH));
             for (element, dst) in sample.dst.into_iter().enumerate() {

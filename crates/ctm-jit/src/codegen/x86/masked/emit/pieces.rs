@@ -124,7 +124,7 @@ impl<'a> Emit<'a> {
                 }
                 Ins::Keep(row, src, under) => self.store_under(row, src, under, piece),
                 Ins::Slope(dst, at, vertical) => self.slope_of_piece(dst, at, vertical, piece),
-                Ins::GetRelative(dst, from, base, index) => self.gather_relative(dst, from, base, index, piece),
+                Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index, piece),
                 Ins::EndLanes(_) => made.next().into_iter().for_each(|register| self.collect(register, piece)),
                 Ins::EndKeep => self.keep_piece(piece),
                 Ins::BeginLanes => {}

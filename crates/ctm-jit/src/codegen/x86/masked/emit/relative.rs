@@ -2,9 +2,11 @@
 
 use super::{Emit, GATHERED, INDEX_ROWS, OPERAND, SCRATCH, VALUE_ROWS};
 use crate::codegen::x86::asm::{
-    ADD_I32, AND, CMP_U32, Cond, EQUAL_I32, Int, MIN_U32, RAX, RBP, RBX, RCX, RDX, Rm, SHIFT_IMM,
+    ADD_I32, AND, CMP_U32, Cond, EQUAL_I32, Gpr, Int, MIN_U32, PSLL, RAX, RBP, RBX, RCX, RDX, Rm, SHIFT_IMM,
 };
-use crate::codegen::x86::lir::{Src, Vector};
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir::{K, Src, Vector};
+use crate::codegen::x86::masked::facts::INT_LESS;
 use crate::codegen::x86::masked::wide::{SHL, SHR};
 use crate::codegen::x86::masked::{Indexed, ROW, head};
 use crate::codegen::x86::vectors::Vectors;
@@ -12,22 +14,24 @@ use crate::ir::masked::M;
 use ctm_exec::float::NAN;
 use ctm_exec::r700::memory::SHARE_DWORDS;
 
-/// Unsigned less.
-const BELOW: u8 = 1;
-/// The extension of shifts to the left.
-const PSLL: u8 = 6;
 /// A row has 2^6 dwords.
 const LOG_ROW: u8 = 6;
 const _: () = assert!(ROW == 4 << LOG_ROW);
 
 impl Emit<'_> {
-    /// `scratch = base + index`, and in mask `k`, under another one (0: none), whether there is such an element.
-    fn bounded(&mut self, base: u8, index: Src, count: u32, k: u8, under: u8, piece: u8) {
-        self.load_into(SCRATCH, index, piece);
-        if base != 0 {
-            self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Literal(base.into()));
+    /// The scratch register = `base + index`; in mask `k` under another one (0: none), on AVX2 in the dwords of its mask register, whether there is such an element.
+    /// On AVX2 there is at least one.
+    fn bounded(&mut self, base: u8, index: Src, count: u32, (k, under): (K, K), piece: u8) {
+        let (scratch, mask) = (self.isa().scratch(), self.mask());
+        self.load_index(base, index, piece);
+        match self.isa() {
+            Isa::Avx512 => self.asm.evex(CMP_U32, k, scratch, Rm::Literal(count), under, false, Some(INT_LESS)),
+            Isa::Avx2 => {
+                self.in_mask = None;
+                self.asm.vector(MIN_U32, mask, scratch, Rm::Literal(count.saturating_sub(1)));
+                self.asm.vector(EQUAL_I32, mask, mask, Rm::Reg(scratch));
+            }
         }
-        self.asm.evex(CMP_U32, k, SCRATCH, Rm::Literal(count), under, false, Some(BELOW));
     }
 
     /// The frame's offset of a row of registers for a piece.
@@ -38,38 +42,61 @@ impl Emit<'_> {
         }
     }
 
-    /// An element of a register or a constant, or a dword of the data share. Outside it is that of register 0, a NaN, or 0.
-    pub(super) fn get_relative(&mut self, dst: Vector, from: Indexed, base: u8, index: Src) {
-        for piece in self.pieces() {
-            let register = self.register(dst, piece).unwrap_or(GATHERED);
-            match from {
-                Indexed::Gprs { first, count } => {
-                    self.bounded(base, index, count.into(), 1, 0, piece);
-                    self.asm.evex(SHIFT_IMM, PSLL, SCRATCH, Rm::Reg(SCRATCH), 1, true, Some(LOG_ROW));
-                    self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Row(RBX, self.input.layout.lanes));
+    /// Gathers at the scratch register's indices where such elements are.
+    fn gather_bounded(&mut self, to: u8, base: Gpr, offset: i32) {
+        let (scratch, mask) = (self.isa().scratch(), self.mask());
+        match self.isa() {
+            Isa::Avx512 => self.asm.gather(to, 1, base, scratch, offset),
+            Isa::Avx2 => self.asm.gather_by_signs(to, mask, base, scratch, offset),
+        }
+    }
+
+    /// A piece of an element of a register or a constant, or of a dword of the data share. Outside it is that of register 0, a NaN, or 0.
+    pub(super) fn get_relative(&mut self, dst: Vector, from: Indexed, base: u8, index: Src, piece: u8) {
+        let (isa, scratch, mask) = (self.isa(), self.isa().scratch(), self.mask());
+        let to = match isa {
+            Isa::Avx512 => self.register(dst, piece).unwrap_or(GATHERED),
+            Isa::Avx2 => isa.operand_scratch(),
+        };
+        let count = match from {
+            Indexed::Gprs { count, .. } => count.into(),
+            Indexed::Constants { count, .. } => count.into(),
+            Indexed::Share => SHARE_DWORDS as u32,
+        };
+        if count > 0 || isa == Isa::Avx512 {
+            self.bounded(base, index, count, (1, 0), piece);
+        }
+        match from {
+            Indexed::Gprs { first, .. } => {
+                if isa == Isa::Avx512 {
+                    self.asm.evex(SHIFT_IMM, PSLL, scratch, Rm::Reg(scratch), 1, true, Some(LOG_ROW));
+                    self.asm.vector(ADD_I32, scratch, scratch, Rm::Row(RBX, self.input.layout.lanes));
                     self.asm.int_imm(RAX, 0xffff);
                     self.asm.mask_from(1, RAX);
-                    let at = self.row_at(first, piece);
-                    self.asm.gather(register, 1, RBX, SCRATCH, at);
+                } else {
+                    self.asm.vector(AND, scratch, scratch, Rm::Reg(mask));
+                    self.asm.instruction(SHIFT_IMM, PSLL, scratch, Rm::Reg(scratch), Some(LOG_ROW));
+                    self.asm.vector(ADD_I32, scratch, scratch, Rm::Row(RBX, self.input.layout.lanes));
+                    self.asm.vector(EQUAL_I32, mask, mask, Rm::Reg(mask));
                 }
-                Indexed::Constants { first, count } => {
-                    self.bounded(base, index, count.into(), 1, 0, piece);
-                    // Four dwords each.
-                    self.asm.instruction(SHIFT_IMM, PSLL, SCRATCH, Rm::Reg(SCRATCH), Some(2));
-                    self.load_into(register, Src::Literal(NAN), piece);
-                    self.asm.gather(register, 1, RBP, SCRATCH, 4 * first as i32);
-                }
-                Indexed::Share => {
-                    self.bounded(base, index, SHARE_DWORDS as u32, 1, 0, piece);
-                    self.load_into(register, Src::Literal(0), piece);
-                    self.asm.int_load(Int::Mov, true, RDX, RBX, head::SHARE);
-                    self.asm.gather(register, 1, RDX, SCRATCH, 0);
-                }
+                let Rm::Row(register, at) = self.row(first, piece) else { return };
+                self.gather_bounded(to, register, at);
             }
-            if self.register(dst, piece).is_none() {
-                let row = self.row(dst, piece);
-                self.store(register, row);
+            Indexed::Constants { count: 0, .. } if isa == Isa::Avx2 => self.load_rm(to, Rm::Literal(NAN), 0),
+            Indexed::Constants { first, .. } => {
+                // Four dwords each.
+                self.asm.instruction(SHIFT_IMM, PSLL, scratch, Rm::Reg(scratch), Some(2));
+                self.load_rm(to, Rm::Literal(NAN), 0);
+                self.gather_bounded(to, RBP, 4 * first as i32);
             }
+            Indexed::Share => {
+                self.load_rm(to, Rm::Literal(0), 0);
+                self.asm.int_load(Int::Mov, true, RDX, RBX, head::SHARE);
+                self.gather_bounded(to, RDX, 0);
+            }
+        }
+        if self.register(dst, piece) != Some(to) {
+            self.put(dst, piece, to);
         }
     }
 
@@ -79,7 +106,7 @@ impl Emit<'_> {
             self.asm.int_load(Int::Mov, true, RDX, RBX, head::SHARE);
             for piece in self.pieces() {
                 let lanes = self.lane_mask(under, piece);
-                self.bounded(base, index, SHARE_DWORDS as u32, 2, lanes, piece);
+                self.bounded(base, index, SHARE_DWORDS as u32, (2, lanes), piece);
                 let value = self.reg(value, piece, OPERAND);
                 self.asm.scatter(value, 2, RDX, SCRATCH, 0);
             }
@@ -88,22 +115,13 @@ impl Emit<'_> {
         let Indexed::Gprs { first, count } = to else { return };
         for piece in self.pieces() {
             let lanes = self.lane_mask(under, piece);
-            self.bounded(base, index, count.into(), 2, lanes, piece);
+            self.bounded(base, index, count.into(), (2, lanes), piece);
             self.asm.instruction(SHIFT_IMM, PSLL, SCRATCH, Rm::Reg(SCRATCH), Some(LOG_ROW));
             self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Row(RBX, self.input.layout.lanes));
             let value = self.reg(value, piece, OPERAND);
             let at = self.row_at(first, piece);
             self.asm.scatter(value, 2, RBX, SCRATCH, at);
         }
-    }
-
-    /// The scratch register = `base + index`; the dwords of a mask register of AVX2 tell whether there is such an element; there is at least one.
-    fn bounded_by_signs(&mut self, base: u8, index: Src, count: u32, piece: u8) {
-        let (scratch, mask) = (self.isa().scratch(), self.mask());
-        self.in_mask = None;
-        self.load_index(base, index, piece);
-        self.asm.vector(MIN_U32, mask, scratch, Rm::Literal(count.saturating_sub(1)));
-        self.asm.vector(EQUAL_I32, mask, mask, Rm::Reg(scratch));
     }
 
     /// The scratch register = `base + index`.
@@ -113,37 +131,6 @@ impl Emit<'_> {
         if base != 0 {
             self.asm.vector(ADD_I32, scratch, scratch, Rm::Literal(base.into()));
         }
-    }
-
-    /// [`Self::get_relative`] for one piece, on AVX2.
-    pub(super) fn gather_relative(&mut self, dst: Vector, from: Indexed, base: u8, index: Src, piece: u8) {
-        let (scratch, to, mask) = (self.isa().scratch(), self.isa().operand_scratch(), self.mask());
-        match from {
-            Indexed::Gprs { first, count } => {
-                self.bounded_by_signs(base, index, count.into(), piece);
-                self.asm.vector(AND, scratch, scratch, Rm::Reg(mask));
-                self.asm.instruction(SHIFT_IMM, PSLL, scratch, Rm::Reg(scratch), Some(LOG_ROW));
-                self.asm.vector(ADD_I32, scratch, scratch, Rm::Row(RBX, self.input.layout.lanes));
-                self.asm.vector(EQUAL_I32, mask, mask, Rm::Reg(mask));
-                let Rm::Row(register, at) = self.row(first, piece) else { return };
-                self.asm.gather_by_signs(to, mask, register, scratch, at);
-            }
-            Indexed::Constants { count: 0, .. } => self.load_rm(to, Rm::Literal(NAN), 0),
-            Indexed::Constants { first, count } => {
-                self.bounded_by_signs(base, index, count.into(), piece);
-                // Four dwords each.
-                self.asm.instruction(SHIFT_IMM, PSLL, scratch, Rm::Reg(scratch), Some(2));
-                self.load_rm(to, Rm::Literal(NAN), 0);
-                self.asm.gather_by_signs(to, mask, RBP, scratch, 4 * first as i32);
-            }
-            Indexed::Share => {
-                self.bounded_by_signs(base, index, SHARE_DWORDS as u32, piece);
-                self.load_rm(to, Rm::Literal(0), 0);
-                self.asm.int_load(Int::Mov, true, RDX, RBX, head::SHARE);
-                self.asm.gather_by_signs(to, mask, RDX, scratch, 0);
-            }
-        }
-        self.put(dst, piece, to);
     }
 
     /// [`Self::set_relative`] on AVX2: a loop over the lanes.
