@@ -3,14 +3,12 @@
 //! A vector holds one channel of 16 lanes, quad by quad; in a quad the upper two come first. An output has its channels side by side.
 
 use super::isa::Isa;
+use super::masked::facts::INT_NOT_EQUAL;
 use crate::codegen::x86::asm::{
     Asm, CMP_I32, Gpr, Int, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, PERMUTE, PERMUTE_HALVES, PERMUTE_TWO, RAX, Rm, SHUFFLE,
     UNPACK_HIGH, UNPACK_LOW, XOR,
 };
 use crate::launch::lanes::{LANES, Row};
-
-/// How whole numbers are compared.
-const NOT_EQUAL: u8 = 4;
 
 /// Rows that [`Stores`] reads on AVX-512.
 pub const TABLES: [Row; 3] = [rows_apart(), quarters(0), quarters(8)];
@@ -89,7 +87,7 @@ impl Stores<'_> {
         let Some((base, offset)) = self.masks else { return self.asm.vector(MOVUPS_STORE, register, 0, to) };
         let (zero, mask) = (8, Rm::Row(base, offset + MASK_ROW * row as i32 + at));
         self.asm.vector(XOR, zero, zero, Rm::Reg(zero));
-        self.asm.evex(CMP_I32, 1, zero, mask, 0, false, Some(NOT_EQUAL));
+        self.asm.evex(CMP_I32, 1, zero, mask, 0, false, Some(INT_NOT_EQUAL));
         self.asm.evex(MOVUPS_STORE, register, 0, to, 1, false, None);
     }
 
@@ -123,7 +121,7 @@ impl Stores<'_> {
         self.asm.vector(XOR, zero, zero, Rm::Reg(zero));
         for row in 0..2 {
             let mask = Rm::Row(base, offset + MASK_ROW * row);
-            self.asm.evex(CMP_I32, 1, zero, mask, 0, false, Some(NOT_EQUAL));
+            self.asm.evex(CMP_I32, 1, zero, mask, 0, false, Some(INT_NOT_EQUAL));
             self.asm.mask_to(RAX, 1);
             self.asm.int_op_imm(Int::And, RAX, (1 << half) - 1);
             if row > 0 {

@@ -8,8 +8,8 @@
 
 use super::isa::Isa;
 use super::lir::{Lir, Negated, Src, Vector, fix};
-use super::masked::facts::{AT_LEAST, EQUAL, LESS, UNORDERED};
-use crate::codegen::x86::asm::{self, V};
+use super::masked::facts::{AT_LEAST, EQUAL, INT_GREATER, LESS, UNORDERED};
+use crate::codegen::x86::asm::{self, PSLL, PSRL, V};
 use ctm_exec::float::{HALF, INFINITY, MIN_NORMAL, NAN, SIGN};
 use ctm_exec::transcendental::{
     EX2_POLYNOMIAL, EX2_RANGE, EXPONENT, LN2_POLYNOMIAL, RCP_SEED, RSQ_FIRST, RSQ_SEED, RSQ_STEP, SINE_POLYNOMIAL,
@@ -75,8 +75,6 @@ pub trait Sink {
 
 const PLUS: Negated = Negated { product: false, summand: false };
 const MINUS: Negated = Negated { product: true, summand: false };
-/// Comparison of signed integers: greater.
-const GREATER_I32: u8 = 6;
 
 const fn float(x: f32) -> Src {
     Src::Literal(x.to_bits())
@@ -114,10 +112,6 @@ pub fn emit(s: &mut impl Sink, function: AlphaOp, x: Src, dst: Vector, special: 
     }
 }
 
-/// Logical right, left.
-const PSRL: u8 = 2;
-const PSLL: u8 = 6;
-
 const ZERO: Src = Src::Literal(0);
 const IS_EQUAL: (V, u8) = (asm::CMP_F32, EQUAL);
 const IS_AT_LEAST: (V, u8) = (asm::CMP_F32, AT_LEAST);
@@ -136,7 +130,7 @@ fn unless_normal(s: &mut impl Sink, bits: Src, most: u32) {
     s.split();
     // Signed comparison of what the range is moved to the smallest integers for.
     let from_least = s.two(asm::ADD_I32, bits, Src::Literal(SIGN - MIN_NORMAL));
-    s.push(Lir::Test(asm::CMP_I32, GREATER_I32, 1, from_least, Src::Literal(SIGN - MIN_NORMAL + most), 0));
+    s.push(Lir::Test(asm::CMP_I32, INT_GREATER, 1, from_least, Src::Literal(SIGN - MIN_NORMAL + most), 0));
     s.push(Lir::StopIfNone(1));
 }
 

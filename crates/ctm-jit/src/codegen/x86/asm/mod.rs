@@ -138,6 +138,11 @@ pub enum Rm {
     LaneShifts(u8),
 }
 
+/// Extensions of vector shifts: zeros come in from the left, copies of the sign, zeros from the right.
+pub const PSRL: u8 = 2;
+pub const PSRA: u8 = 4;
+pub const PSLL: u8 = 6;
+
 /// A place to jump to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Label(usize);

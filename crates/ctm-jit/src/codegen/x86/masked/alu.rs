@@ -246,9 +246,8 @@ impl Alu {
             Op2::SqrtIeee => s.push(Lir::One(asm::SQRT, dst, a, None)),
             Op2::Fract => {
                 let a = flush(s, va);
-                let floor = s.fresh();
-                s.push(Lir::One(asm::ROUND_SCALE, floor, a, Some(9)));
-                s.push(Lir::Two(asm::SUB, dst, a, Src::Vector(floor)));
+                let floor = s.one(asm::ROUND_SCALE, a, Some(9));
+                s.push(Lir::Two(asm::SUB, dst, a, floor));
             }
             Op2::Mov => {
                 s.push(Lir::Two(asm::MUL, dst, a, factor(self.omod).unwrap_or(Src::Literal(ONE))));
@@ -485,7 +484,7 @@ fn flush_result(s: &mut impl Sink, dst: Vector, flushed: bool) {
 /// The low-order bits of the integer part: the fraction with its leading one, shifted by the exponent. Shift counts beyond 31, negative
 /// ones too, give 0.
 fn float_to_int(s: &mut impl Sink, dst: Vector, a: Src) {
-    let exponent = s.shift(2, a, 23);
+    let exponent = s.shift(asm::PSRL, a, 23);
     let exponent = s.two(asm::AND, exponent, Src::Literal(255));
     let left = s.two(asm::SUB_I32, exponent, Src::Literal(150));
     let right = s.two(asm::SUB_I32, Src::Literal(150), exponent);
@@ -494,7 +493,7 @@ fn float_to_int(s: &mut impl Sink, dst: Vector, a: Src) {
     let up = s.two(asm::SHIFT_LEFT, fraction, left);
     let down = s.two(asm::SHIFT_RIGHT, fraction, right);
     let magnitude = s.two(asm::OR, up, down);
-    let sign = s.shift(4, a, 31);
+    let sign = s.shift(asm::PSRA, a, 31);
     let turned = s.two(asm::XOR, magnitude, sign);
     s.push(Lir::Two(asm::SUB_I32, dst, turned, sign));
 }

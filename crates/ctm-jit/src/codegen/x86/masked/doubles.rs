@@ -89,9 +89,8 @@ impl Wide {
                 let a = a.pair(s);
                 let below_one = number(s, 1f64.to_bits() - 1);
                 let fraction = a.map(|a| {
-                    let floor = s.fresh();
-                    s.push(Lir::One(asm::ROUND_F64, floor, a, Some(9)));
-                    let rest = s.two(asm::SUB_F64, a, Src::Vector(floor));
+                    let floor = s.one(asm::ROUND_F64, a, Some(9));
+                    let rest = s.two(asm::SUB_F64, a, floor);
                     // Of a NaN, which an infinity leaves, the minimum is its second operand.
                     s.two(asm::MIN_F64, below_one, rest)
                 });
@@ -215,7 +214,7 @@ fn ldexp(s: &mut impl Sink, a: Double, power: Src) -> [Src; 2] {
     let sum = s.two(asm::ADD_I32, exponent, power);
     let sign = s.two(asm::AND, a.high, Src::Literal(SIGN));
     let rest = s.two(asm::AND, a.high, Src::Literal(SIGN_AND_FRACTION));
-    let moved = s.shift(6, sum, 20);
+    let moved = s.shift(asm::PSLL, sum, 20);
     let high = s.two(asm::OR, rest, moved);
     let infinity = s.two(asm::OR, sign, Src::Literal(INFINITY64));
     let low = s.copied(a.low);
@@ -233,7 +232,7 @@ fn ldexp(s: &mut impl Sink, a: Double, power: Src) -> [Src; 2] {
 }
 
 fn exponent(s: &mut impl Sink, high: Src) -> Src {
-    let field = s.shift(2, high, 20);
+    let field = s.shift(asm::PSRL, high, 20);
     s.two(asm::AND, field, Src::Literal(0x7ff))
 }
 
@@ -254,7 +253,7 @@ fn frexp(s: &mut impl Sink, a: Double) -> [Src; 5] {
     s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, size, Src::Literal(INFINITY64), 0));
     s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, a.low, ZERO, 1));
     s.push(Lir::Merge(vector(high), 1, Src::Literal(0xfff8_0000)));
-    let extended = s.shift(4, power, 31);
+    let extended = s.shift(asm::PSRA, power, 31);
     [power, extended, Src::Vector(low), high, ZERO]
 }
 
@@ -262,9 +261,9 @@ fn frexp(s: &mut impl Sink, a: Double) -> [Src; 5] {
 fn lengthened(s: &mut impl Sink, a: Src) -> [Src; 2] {
     let sign = s.two(asm::AND, a, Src::Literal(SIGN));
     let size = s.two(asm::AND, a, Src::Literal(!SIGN));
-    let moved = s.shift(2, size, 3);
+    let moved = s.shift(asm::PSRL, size, 3);
     let high = s.two(asm::ADD_I32, moved, Src::Literal(REBIAS));
-    let low = s.shift(6, a, 29);
+    let low = s.shift(asm::PSLL, a, 29);
     s.push(Lir::Test(asm::CMP_I32, INT_AT_LEAST, 1, size, Src::Literal(INFINITY), 0));
     s.push(Lir::MergeTwo(asm::OR, vector(high), 1, high, Src::Literal(INFINITY64)));
     s.patch(vector(high), (asm::CMP_I32, INT_LESS), [size, Src::Literal(MIN_NORMAL)], ZERO);
@@ -278,14 +277,14 @@ fn shortened(s: &mut impl Sink, a: Double) -> Vector {
     let sign = s.two(asm::AND, a.high, Src::Literal(SIGN));
     let size = s.two(asm::AND, a.high, Src::Literal(!SIGN));
     let rebiased = s.two(asm::SUB_I32, size, Src::Literal(REBIAS));
-    let upper = s.shift(6, rebiased, 3);
-    let lower = s.shift(2, a.low, 29);
+    let upper = s.shift(asm::PSLL, rebiased, 3);
+    let lower = s.shift(asm::PSRL, a.low, 29);
     let kept = s.two(asm::OR, upper, lower);
     let left_out = s.two(asm::AND, a.low, Src::Literal(0x1fff_ffff));
     let odd = s.two(asm::AND, kept, Src::Literal(1));
     let half = s.two(asm::ADD_I32, left_out, Src::Literal(0x0fff_ffff));
     let half = s.two(asm::ADD_I32, half, odd);
-    let carry = s.shift(2, half, 29);
+    let carry = s.shift(asm::PSRL, half, 29);
     let dst = vector(s.two(asm::ADD_I32, kept, carry));
     let it = Src::Vector(dst);
     s.patch(dst, (asm::CMP_I32, INT_LESS), [it, Src::Literal(MIN_NORMAL)], ZERO);

@@ -17,7 +17,7 @@ use super::facts::NOT_EQUAL;
 use super::lookups::table;
 use crate::codegen::x86::asm::{
     ADD_I32, AND, Asm, BROADCAST, CMP_F32, CVT_F32_I32, CVT_I32_F32, Cond, DIV, EQUAL_I32, Gpr, Int, MAX, MIN, MIN_I32,
-    MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, OR, RAX, RDX, Rm, SHIFT_IMM, SHIFT_RIGHT, V, XOR,
+    MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, OR, PSLL, PSRL, RAX, RDX, Rm, SHIFT_IMM, SHIFT_RIGHT, V, XOR,
 };
 use crate::codegen::x86::elements::{self, Elements};
 use crate::codegen::x86::executable;
@@ -48,10 +48,6 @@ const CORNERS: i32 = BEYOND + 4;
 /// How many there are.
 pub const ROWS: i32 = CORNERS + 4 * 4;
 const _: () = assert!(elements::ROWS <= WEIGHTS);
-
-/// The extensions of vector shifts.
-const LEFT: u8 = 6;
-const RIGHT: u8 = 2;
 
 /// Vector registers.
 #[derive(Clone, Copy)]
@@ -341,7 +337,7 @@ impl Emit {
             self.with(AND, register, register, table::WHOLE_TILES);
             self.asm.vector(ADD_I32, x, x, Rm::Reg(register));
         }
-        self.shift(RIGHT, x, x, element_bytes.trailing_zeros() as u8);
+        self.shift(PSRL, x, x, element_bytes.trailing_zeros() as u8);
     }
 
     fn shift(&mut self, how: u8, to: u8, from: u8, bits: u8) {
@@ -353,7 +349,7 @@ impl Emit {
         let n @ Names { x, y, a, b, index, .. } = self.n;
         match form {
             Form::Floats if channels == 4 && self.isa == Isa::Avx512 => {
-                self.shift(LEFT, x, x, 2);
+                self.shift(PSLL, x, x, 2);
                 let whole = Elements { registers: [x, y, a, b], data: RDX, rows: (OWN, SQUARE) };
                 debug_assert_eq!(whole.channels(), n.channels());
                 whole.load(&mut self.asm, x);
@@ -361,7 +357,7 @@ impl Emit {
             Form::Floats | Form::Square => {
                 match channels {
                     1 => self.asm.vector(MOVAPS, index, 0, Rm::Reg(x)),
-                    2 | 4 => self.shift(LEFT, index, x, channels / 2),
+                    2 | 4 => self.shift(PSLL, index, x, channels / 2),
                     _ => {
                         self.asm.vector(ADD_I32, index, x, Rm::Reg(x));
                         self.asm.vector(ADD_I32, index, index, Rm::Reg(x));
@@ -378,15 +374,15 @@ impl Emit {
                 // The register of them all comes last.
                 let [red, blue] = if swapped { [16, 0] } else { [0, 16] };
                 for (register, bits) in [(b, 24), (a, 8), (y, blue), (x, red)] {
-                    self.shift(RIGHT, register, x, bits);
+                    self.shift(PSRL, register, x, bits);
                     self.normalise(register, u8::MAX.into());
                 }
             }
             Form::Words => {
-                self.shift(RIGHT, index, x, 1);
+                self.shift(PSRL, index, x, 1);
                 // Every other one is the upper half of a dword.
                 self.asm.vector(AND, a, x, Rm::Literal(1));
-                self.shift(LEFT, a, a, 4);
+                self.shift(PSLL, a, a, 4);
                 self.gather(x, RDX, index, 0);
                 self.asm.vector(SHIFT_RIGHT, x, x, Rm::Reg(a));
                 self.normalise(x, u16::MAX.into());

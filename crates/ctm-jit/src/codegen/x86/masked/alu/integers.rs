@@ -1,14 +1,12 @@
 //! Integer products and reciprocals, and the indices of the address register.
 
-use super::super::facts::{GREATER, INT_GREATER};
+use super::super::facts::{GREATER, INT_GREATER, INT_LESS};
 use super::{Operand, flush};
 use crate::codegen::x86::asm::{self, SHUFFLE, UNPACK_HIGH, UNPACK_LOW, V};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use ctm_isa::r700::ops::Op2;
 
-/// Unsigned less.
-const BELOW: u8 = 1;
 /// The low dwords of two vectors of 64-bit elements, and the high ones.
 pub const LOW_DWORDS: u8 = 0x88;
 pub const HIGH_DWORDS: u8 = 0xdd;
@@ -35,7 +33,7 @@ pub fn high_product(s: &mut impl Sink, dst: Vector, [a, b]: [Src; 2], signed: bo
 pub fn reciprocal(s: &mut impl Sink, dst: Vector, a: Src, signed: bool) {
     const TWO_52: u64 = 0x4330_0000_0000_0000;
     const TWO_32: u64 = 0x41f0_0000_0000_0000;
-    let sign = if signed { Some(s.shift(4, a, 31)) } else { None };
+    let sign = if signed { Some(s.shift(asm::PSRA, a, 31)) } else { None };
     let size = match sign {
         Some(sign) => {
             let turned = s.two(asm::XOR, a, sign);
@@ -49,12 +47,11 @@ pub fn reciprocal(s: &mut impl Sink, dst: Vector, a: Src, signed: bool) {
     let quotients = lifted.map(|lifted| {
         let divisor = s.two(asm::SUB_F64, lifted, two_52);
         let quotient = s.two(asm::DIV_F64, two_32, divisor);
-        let floor = s.fresh();
-        s.push(Lir::One(asm::ROUND_F64, floor, quotient, Some(9)));
-        s.two(asm::ADD_F64, Src::Vector(floor), two_52)
+        let floor = s.one(asm::ROUND_F64, quotient, Some(9));
+        s.two(asm::ADD_F64, floor, two_52)
     });
     s.push(Lir::TwoImm(SHUFFLE, dst, quotients[0], quotients[1], LOW_DWORDS));
-    s.patch(dst, (asm::CMP_U32, BELOW), [size, Src::Literal(2)], Src::Literal(u32::MAX));
+    s.patch(dst, (asm::CMP_U32, INT_LESS), [size, Src::Literal(2)], Src::Literal(u32::MAX));
     if let Some(sign) = sign {
         let most = s.two(asm::SUB_I32, Src::Literal(i32::MAX.cast_unsigned()), sign);
         s.push(Lir::Two(asm::MIN_U32, dst, Src::Vector(dst), most));
@@ -77,10 +74,9 @@ pub fn address(s: &mut impl Sink, dst: Vector, op: Op2, operand: Operand) {
         Op2::Mova => s.two(asm::ADD, operand.src, Src::Literal(0.5f32.to_bits())),
         _ => flush(s, operand),
     };
-    let floor = s.fresh();
-    s.push(Lir::One(asm::ROUND_SCALE, floor, x, Some(9)));
+    let floor = s.one(asm::ROUND_SCALE, x, Some(9));
     // Of a NaN the maximum is its second operand.
-    let bounded = s.two(asm::MAX, Src::Vector(floor), Src::Literal((-256f32).to_bits()));
+    let bounded = s.two(asm::MAX, floor, Src::Literal((-256f32).to_bits()));
     s.push(Lir::One(asm::CVT_F32_I32, dst, bounded, None));
     s.patch(dst, (asm::CMP_F32, GREATER), [bounded, Src::Literal(255f32.to_bits())], LEAST);
 }

@@ -60,12 +60,11 @@ impl Select<'_> {
                 return true;
             }
             Unit::Fraction(omod) => {
-                let floor = self.fresh();
-                self.push(Lir::One(asm::ROUND_SCALE, floor, a, Some(9)));
+                let floor = self.one(asm::ROUND_SCALE, a, Some(9));
                 if omod == Omod::U1 {
-                    self.push(Lir::Two(asm::SUB, dst, a, Src::Vector(floor)));
+                    self.push(Lir::Two(asm::SUB, dst, a, floor));
                 } else {
-                    let fraction = self.two(asm::SUB, a, Src::Vector(floor));
+                    let fraction = self.two(asm::SUB, a, floor);
                     self.push(Lir::Two(asm::MUL, dst, fraction, factor(omod)));
                 }
             }

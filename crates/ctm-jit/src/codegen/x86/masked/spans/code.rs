@@ -19,6 +19,7 @@ use crate::codegen::x86::asm::{
 };
 use crate::codegen::x86::executable;
 use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::masked::facts::{INT_AT_LEAST, INT_AT_MOST, INT_GREATER};
 use crate::codegen::x86::masked::wide::SHL;
 use crate::codegen::x86::masked::{ROW, gradient, head};
 use crate::ir::masked::M;
@@ -30,11 +31,6 @@ use std::sync::OnceLock;
 
 /// Registers of the reciprocals of the launch's divisor: two for each piece.
 const RECIPROCALS: u8 = 20;
-
-/// How a comparison of whole numbers is made: not below, below or equal, above.
-const NOT_BELOW: u8 = 5;
-const AT_MOST: u8 = 2;
-const ABOVE: u8 = 6;
 
 /// Where a mask lies in a frame.
 pub(super) const fn mask_at(m: M) -> i32 {
@@ -306,7 +302,7 @@ impl Emit {
             for (register, of, bounds) in [(0, block::I, [block::I0, block::I1]), (1, block::J, [block::J0, block::J1])]
             {
                 self.asm.vector(MOVUPS_LOAD, register, 0, Rm::Row(RBP, of + 64 * i32::from(copy)));
-                for (n, (bound, how)) in bounds.into_iter().zip([NOT_BELOW, AT_MOST]).enumerate() {
+                for (n, (bound, how)) in bounds.into_iter().zip([INT_AT_LEAST, INT_AT_MOST]).enumerate() {
                     let under = if register == 0 && n == 0 { 0 } else { 1 };
                     self.asm.evex(CMP_I32, 1, register, Rm::Each(RBP, bound), under, false, Some(how));
                 }
@@ -411,7 +407,7 @@ impl Emit {
                 self.asm.vector(ADD_I32, register, register, row);
             }
             // Behind the end of a row the next one begins.
-            self.asm.evex(CMP_I32, 1, 0, each(block::LAST), 0, false, Some(ABOVE));
+            self.asm.evex(CMP_I32, 1, 0, each(block::LAST), 0, false, Some(INT_GREATER));
             self.asm.evex(SUB_I32, 0, 0, each(block::WIDTH), 1, false, None);
             self.asm.evex(ADD_I32, 1, 1, each(block::NEXT_ROW), 1, false, None);
             self.asm.vector(MOVUPS_STORE, 0, 0, i);
