@@ -1,10 +1,6 @@
 //! What launches need besides: conversions of positions, start values and elements, for AVX-512; a product of registers.
 
-use super::{Asm, EXTRACT_QUARTER, Gpr, Rm, V, rows, v};
-
-const fn wide(map: u8, pp: u8, opcode: u8) -> V {
-    V { map, pp, opcode, wide: 1, part: 0 }
-}
+use super::{Asm, EXTRACT_QUARTER, Gpr, Rm, V, rows, v, wide};
 
 rows! { CONVERT_ROWS
     /// Eight numbers of 32 bits, the low half, as doubles.
@@ -27,7 +23,7 @@ pub const CVT_F64_I64: V = wide(1, 1, 0x7b);
 impl Asm {
     /// Stores 16 bytes of a vector: AVX-512.
     pub fn store_quarter(&mut self, register: u8, quarter: u8, base: Gpr, offset: i32) {
-        self.evex_part(EXTRACT_QUARTER, register, (base, offset), 4, Some(quarter));
+        self.evex(EXTRACT_QUARTER, register, 0, Rm::Row(base, offset), 0, false, Some(quarter));
     }
 
     /// `dst *= [base + offset]`, 64 bits.

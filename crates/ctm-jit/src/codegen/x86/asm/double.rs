@@ -2,11 +2,7 @@
 //!
 //! They take registers and whole vectors in memory, no literals: those have 32 bits.
 
-use super::{V, rows};
-
-const fn v(map: u8, pp: u8, opcode: u8) -> V {
-    V { map, pp, opcode, wide: 1, part: 0 }
-}
+use super::{V, rows, wide as v};
 
 rows! { DOUBLE_ROWS
     ADD_F64 = 1 1 0x58;

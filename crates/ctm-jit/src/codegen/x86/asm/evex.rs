@@ -45,12 +45,6 @@ impl Asm {
         }
     }
 
-    /// A 512-bit EVEX instruction on a part of a vector in memory, of `1 << size` bytes.
-    pub(super) fn evex_part(&mut self, op: V, reg: u8, (base, offset): (Gpr, i32), size: u32, imm: Option<u8>) {
-        let operand = in_memory((reg & 7) << 3, base, offset, size);
-        self.evex_memory(head(op, reg, 0, 0, false), operand, base, imm);
-    }
-
     /// The rest of an instruction on memory.
     #[inline]
     fn evex_memory(&mut self, head: u64, (operand, count): (u64, usize), base: Gpr, imm: Option<u8>) {

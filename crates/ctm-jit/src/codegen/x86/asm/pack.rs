@@ -27,7 +27,7 @@ rows! { PACK_ROWS
 /// Eight bytes: the destination is the last operand.
 const STORE_8: V = v(1, 1, 0xd6);
 /// A half, or a quarter, as 16 bytes: the destination is the last operand.
-pub(super) const EXTRACT_QUARTER: V = v(3, 1, 0x19);
+pub(super) const EXTRACT_QUARTER: V = V { part: 2, ..v(3, 1, 0x19) };
 
 impl Asm {
     /// Loads 16 bytes; the other half becomes 0: AVX2.

@@ -20,11 +20,11 @@ rows! { SHUFFLE_ROWS
 impl Asm {
     /// `dst`, 16 bytes at base + offset in each quarter.
     pub fn broadcast_quarter(&mut self, dst: u8, base: Gpr, offset: i32) {
-        const BROADCAST_QUARTER: V = v(2, 1, 0x1a);
+        const BROADCAST_QUARTER: V = V { part: 2, ..v(2, 1, 0x1a) };
         if self.isa == Isa::Avx2 {
             return self.vex(BROADCAST_QUARTER, dst, 0, Rm::Row(base, offset), None);
         }
-        self.evex_part(BROADCAST_QUARTER, dst, (base, offset), 4, None);
+        self.evex(BROADCAST_QUARTER, dst, 0, Rm::Row(base, offset), 0, false, None);
     }
 
     /// The 16 bytes at `base + 4 * index` in the first quarter, zeros elsewhere: AVX-512. The base is neither rbp nor r13.
@@ -66,7 +66,7 @@ impl Asm {
 
     /// Stores the low half of a vector, or the high one: AVX-512.
     pub fn store_half(&mut self, register: u8, high: bool, base: Gpr, offset: i32) {
-        self.evex_part(EXTRACT_HALF, register, (base, offset), 5, Some(high.into()));
+        self.evex(V { part: 1, ..EXTRACT_HALF }, register, 0, Rm::Row(base, offset), 0, false, Some(high.into()));
     }
 
     /// The dwords at `base + 4 * index + offset` for the lanes whose sign bit is set in the mask, a vector that is 0 afterwards: AVX2. The

@@ -22,15 +22,14 @@ use crate::ir::masked::M;
 
 /// Masks.
 const MASK: u8 = Isa::Avx2.mask_scratch();
-/// Coordinates, then indices: the second one is not a scratch register.
+/// Coordinates, then indices.
 const X: u8 = Isa::Avx2.operand_scratch();
-const Y: u8 = 12;
 /// What is the same in all lanes.
 const EACH: u8 = Isa::Avx2.scratch();
 /// Texels of the first row. The register below it is changed where coordinates repeat.
 const FIRST: u8 = 11;
 /// The lanes that find something.
-const FOUND: u8 = 9;
+pub(super) const FOUND: u8 = 9;
 /// Weights along x and y.
 const WEIGHTS: [u8; 2] = [9, 8];
 /// Columns left and right, rows above and below.
@@ -133,7 +132,7 @@ impl Emit<'_> {
     }
 
     /// The elements that are looked up, and a row for each.
-    fn elements_of(sample: &Sample) -> impl Iterator<Item = i32> + use<> {
+    pub(super) fn elements_of(sample: &Sample) -> impl Iterator<Item = i32> + use<> {
         let count = if sample.looked.compares() { 1 } else { 4 };
         let dst = sample.dst;
         (0..).zip(dst).take(count).filter_map(|(element, dst)| dst.map(|_| element))
@@ -184,7 +183,7 @@ impl Emit<'_> {
     }
 
     /// `found = x < a dword of the frame's`, unsigned, and in that register already if `also`. The dword is not 0.
-    fn below(&mut self, x: u8, offset: i32, also: bool) {
+    pub(super) fn below_by_signs(&mut self, x: u8, offset: i32, also: bool) {
         let size = self.texels().each(Rm::Each(RBX, offset));
         self.load_rm(MASK, size, 0);
         self.asm.vector(ADD_I32, MASK, MASK, Rm::Literal(u32::MAX));
@@ -198,7 +197,7 @@ impl Emit<'_> {
     }
 
     /// Dwords at indices (of dwords, or of `bytes`) in the lanes that find something, 0 in others.
-    fn gather_found(&mut self, sample: &Sample, bytes: bool, element: i32) {
+    pub(super) fn gather_found(&mut self, sample: &Sample, bytes: bool, element: i32) {
         self.asm.vector(MOVAPS, MASK, 0, Rm::Reg(FOUND));
         self.asm.vector(XOR, FIRST, FIRST, Rm::Reg(FIRST));
         if bytes {
@@ -209,49 +208,16 @@ impl Emit<'_> {
         self.store_element(FIRST, sample, element);
     }
 
-    /// `LD`: texels by whole numbers, zeros outside.
-    pub(super) fn load_by_gathers(&mut self, sample: &Sample, offset: [i32; 3], at: i32, from: Label) {
-        if sample.at[3] != Src::Literal(0) {
-            // Other levels are for the call, before anything has been written.
-            self.leave_where(sample, from, |e, _, _| {
-                e.load_argument(X, sample, 3);
-                e.asm.vector(EQUAL_I32, MASK, X, Rm::Literal(0));
-                e.asm.vector(XOR, MASK, MASK, Rm::Literal(u32::MAX));
-            });
-        }
-        self.begin(sample, at);
-        self.each_looked_up(sample, FOUND, |e, _| {
-            let sizes = [table::WIDTH, table::HEIGHT];
-            for (axis, to) in [X, Y].into_iter().enumerate() {
-                e.load_argument(to, sample, axis);
-                if offset[axis] != 0 {
-                    e.asm.vector(ADD_I32, to, to, Rm::Literal(offset[axis].cast_unsigned()));
-                }
-                e.below(to, at + sizes[axis], axis == 1);
-            }
-            e.texel_index(at);
-            Self::elements_of(sample).for_each(|element| e.gather_found(sample, false, element));
-        });
+    /// These bits in the lanes that find something, 0 in others.
+    pub(super) fn found_bits(&mut self, sample: &Sample, bits: u32, element: i32) {
+        self.asm.vector(AND, FIRST, FOUND, Rm::Literal(bits));
+        self.store_element(FIRST, sample, element);
     }
 
-    /// A vertex fetch: items by whole numbers, zeros outside.
-    pub(super) fn item_by_gathers(&mut self, sample: &Sample, (dwords, one): (u8, u32), at: i32) {
-        self.begin(sample, at);
-        self.each_looked_up(sample, FOUND, |e, _| {
-            e.load_argument(X, sample, 0);
-            e.texels().with(ADD_I32, X, X, Rm::Each(RBX, at + table::FIRST));
-            e.below(X, at + table::HEIGHT, false);
-            e.texels().with(MUL_I32, X, X, Rm::Each(RBX, at + table::WIDTH));
-            for element in Self::elements_of(sample) {
-                if element < i32::from(dwords) {
-                    e.gather_found(sample, true, element);
-                } else {
-                    let bits = if element == 3 { one } else { 0 };
-                    e.asm.vector(AND, FIRST, FOUND, Rm::Literal(bits));
-                    e.store_element(FIRST, sample, element);
-                }
-            }
-        });
+    /// Marks the lanes where a whole number is not 0.
+    pub(super) fn mark_others(&mut self, x: u8) {
+        self.asm.vector(EQUAL_I32, MASK, x, Rm::Literal(0));
+        self.asm.vector(XOR, MASK, MASK, Rm::Literal(u32::MAX));
     }
 
     /// By what a coordinate differs in each quad of a piece; 0 where a quad is not complete.

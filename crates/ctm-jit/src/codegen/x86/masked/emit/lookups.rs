@@ -2,7 +2,7 @@
 //!
 //! Whether a lookup has a binding is seen when it runs, and so is whether its coordinates repeat; without one it is a call.
 
-use super::gathers::BESIDE;
+use super::gathers::{BESIDE, FOUND};
 use super::{Emit, FORM_ROWS, GATHERED, OPERAND, SCRATCH};
 use crate::codegen::x86::asm::{
     ADD, ADD_I32, AND, BROADCAST, CMP_F32, CMP_I32, CMP_U32, Cond, Int, Label, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32,
@@ -47,13 +47,11 @@ impl Emit<'_> {
                 self.linear.push((linear, back, from, *sample, at));
             }
         }
-        match (sample.looked, isa) {
+        match sample.looked {
             _ if sample.looked.needs_levels() => {}
-            (Looked::Nearest { .. } | Looked::Sizes, _) => self.nearest(sample, at, from),
-            (Looked::Load { offset }, Isa::Avx512) => self.load(sample, offset, at, from),
-            (Looked::Load { offset }, Isa::Avx2) => self.load_by_gathers(sample, offset, at, from),
-            (Looked::Item { dwords, one }, Isa::Avx512) => self.item(sample, (dwords, one), at),
-            (Looked::Item { dwords, one }, Isa::Avx2) => self.item_by_gathers(sample, (dwords, one), at),
+            Looked::Nearest { .. } | Looked::Sizes => self.nearest(sample, at, from),
+            Looked::Load { offset } => self.load(sample, offset, at, from),
+            Looked::Item { dwords, one } => self.item(sample, (dwords, one), at),
         }
         self.asm.place(back);
         self.is_spread &= isa == Isa::Avx2;
@@ -513,61 +511,92 @@ impl Emit<'_> {
         Texels { asm: &mut self.asm, isa, scratch: Names::of(isa).each }
     }
 
+    /// A coordinate, or what stands in its place, in this register.
+    fn load_coordinate(&mut self, sample: &Sample, axis: usize, piece: u8, to: u8) {
+        match self.isa() {
+            Isa::Avx512 => self.load_into(to, sample.at[axis], piece),
+            Isa::Avx2 => self.load_argument(to, sample, axis),
+        }
+    }
+
+    /// The lanes in which a whole number is below a dword of the frame's, which is not 0 on AVX2: in mask 1, or in the register of the lanes that find
+    /// something. `also`: of those lanes.
+    fn below(&mut self, x: u8, offset: i32, also: bool) {
+        match self.isa() {
+            Isa::Avx512 => self.asm.evex(CMP_U32, 1, x, Rm::Each(RBX, offset), also.into(), false, Some(INT_LESS)),
+            Isa::Avx2 => self.below_by_signs(x, offset, also),
+        }
+    }
+
     /// `LD`: texels by whole numbers, zeros outside.
     fn load(&mut self, sample: &Sample, offset: [i32; 3], at: i32, from: Label) {
+        let Names { x, y, .. } = Names::of(self.isa());
         if sample.at[3] != Src::Literal(0) {
             // Other levels are for the call, before anything has been written.
             self.leave_where(sample, from, |e, piece, lanes| {
-                let level = e.argument(sample, 3, piece, SCRATCH);
-                e.asm.evex(CMP_I32, 1, level, Rm::Literal(0), lanes, false, Some(INT_NOT_EQUAL));
+                let level = e.argument(sample, 3, piece, x);
+                match e.isa() {
+                    Isa::Avx512 => e.asm.evex(CMP_I32, 1, level, Rm::Literal(0), lanes, false, Some(INT_NOT_EQUAL)),
+                    Isa::Avx2 => e.mark_others(level),
+                }
             });
         }
         self.begin(sample, at);
-        for piece in self.pieces() {
-            let sizes = [table::WIDTH, table::HEIGHT];
-            for (axis, to) in [SCRATCH, OPERAND].into_iter().enumerate() {
-                self.load_into(to, sample.at[axis], piece);
+        self.each_looked_up(sample, FOUND, |e, piece| {
+            for ((axis, to), size) in [x, y].into_iter().enumerate().zip([table::WIDTH, table::HEIGHT]) {
+                e.load_coordinate(sample, axis, piece, to);
                 if offset[axis] != 0 {
-                    self.asm.vector(ADD_I32, to, to, Rm::Literal(offset[axis].cast_unsigned()));
+                    e.asm.vector(ADD_I32, to, to, Rm::Literal(offset[axis].cast_unsigned()));
                 }
-                let size = Rm::Each(RBX, at + sizes[axis]);
-                self.asm.evex(CMP_U32, 1, to, size, axis as u8, false, Some(INT_LESS));
+                e.below(to, at + size, axis == 1);
             }
-            self.asm.mask_to(RCX, 1);
-            self.texel_index(at);
+            if e.isa() == Isa::Avx2 {
+                e.texel_index(at);
+                return Self::elements_of(sample).for_each(|element| e.gather_found(sample, false, element));
+            }
+            e.asm.mask_to(RCX, 1);
+            e.texel_index(at);
             // Lanes outside load the first one.
-            self.asm.mask_from(1, RCX);
-            self.asm.evex(MOVAPS, SCRATCH, 0, Rm::Reg(SCRATCH), 1, true, None);
-            self.load_elements();
-            self.asm.mask_from(1, RCX);
-            for (register, dst) in self.whole_elements().channels().into_iter().zip(sample.dst) {
+            e.asm.mask_from(1, RCX);
+            e.asm.evex(MOVAPS, SCRATCH, 0, Rm::Reg(SCRATCH), 1, true, None);
+            e.load_elements();
+            e.asm.mask_from(1, RCX);
+            for (register, dst) in e.whole_elements().channels().into_iter().zip(sample.dst) {
                 let Some(dst) = dst else { continue };
-                self.make(dst, piece, |e, dst| e.asm.evex(MOVAPS, dst, 0, Rm::Reg(register), 1, true, None));
+                e.make(dst, piece, |e, dst| e.asm.evex(MOVAPS, dst, 0, Rm::Reg(register), 1, true, None));
             }
-        }
+        });
     }
 
     /// A vertex fetch: items by whole numbers, zeros outside.
     fn item(&mut self, sample: &Sample, (dwords, one): (u8, u32), at: i32) {
+        let x = Names::of(self.isa()).x;
         self.begin(sample, at);
-        for piece in self.pieces() {
-            self.load_into(SCRATCH, sample.at[0], piece);
-            self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Each(RBX, at + table::FIRST));
-            self.asm.evex(CMP_U32, 1, SCRATCH, Rm::Each(RBX, at + table::HEIGHT), 0, false, Some(INT_LESS));
-            self.asm.mask_to(RCX, 1);
-            self.asm.vector(MUL_I32, SCRATCH, SCRATCH, Rm::Each(RBX, at + table::WIDTH));
+        self.each_looked_up(sample, FOUND, |e, piece| {
+            e.load_coordinate(sample, 0, piece, x);
+            e.texels().with(ADD_I32, x, x, Rm::Each(RBX, at + table::FIRST));
+            e.below(x, at + table::HEIGHT, false);
+            if e.isa() == Isa::Avx512 {
+                e.asm.mask_to(RCX, 1);
+            }
+            e.texels().with(MUL_I32, x, x, Rm::Each(RBX, at + table::WIDTH));
             for (element, dst) in sample.dst.into_iter().enumerate() {
                 let Some(dst) = dst else { continue };
-                if element < usize::from(dwords) {
-                    let offset = 4 * element as i32;
-                    self.gathered(dst, piece, true, |e, r| e.asm.gather_bytes(r, 1, RDX, SCRATCH, offset));
-                } else {
-                    self.asm.mask_from(1, RCX);
-                    let bits = if element == 3 { one } else { 0 };
-                    self.make(dst, piece, |e, dst| e.asm.evex(BROADCAST, dst, 0, Rm::Literal(bits), 1, true, None));
+                let (is_read, offset) = (element < usize::from(dwords), 4 * element as i32);
+                let bits = if element == 3 { one } else { 0 };
+                match e.isa() {
+                    Isa::Avx512 if is_read => {
+                        e.gathered(dst, piece, true, |e, r| e.asm.gather_bytes(r, 1, RDX, SCRATCH, offset));
+                    }
+                    Isa::Avx512 => {
+                        e.asm.mask_from(1, RCX);
+                        e.make(dst, piece, |e, dst| e.asm.evex(BROADCAST, dst, 0, Rm::Literal(bits), 1, true, None));
+                    }
+                    Isa::Avx2 if is_read => e.gather_found(sample, true, element as i32),
+                    Isa::Avx2 => e.found_bits(sample, bits, element as i32),
                 }
             }
-        }
+        });
     }
 
     /// Lookups by calls.
