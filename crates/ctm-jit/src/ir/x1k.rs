@@ -141,7 +141,7 @@ impl Block {
 }
 
 /// A program. Execution begins with block 0; blocks stand in an order in which loops are contiguous.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Code {
     /// The blocks.
     pub blocks: Vec<Block>,

@@ -74,12 +74,9 @@ pub fn lower_with(program: &Program, constants: &Constants, counts: bool, calls:
         blocks: order(blocks),
         watches_idle_lanes,
         relative_temps: decoded().any(super::has_relative_temps),
-        inputs: graph.builder.fetches.iter().fold(0, |inputs, fetch| inputs | input_bit(fetch)),
-        fetches: std::mem::take(&mut graph.builder.fetches),
-        stores: std::mem::take(&mut graph.builder.stores),
+        inputs: graph.builder.code.fetches.iter().fold(0, |inputs, fetch| inputs | input_bit(fetch)),
         writes: program.uncached,
-        faultless: graph.builder.faultless,
-        outputs: graph.builder.outputs,
+        ..graph.builder.code
     };
     settle_loops(&mut code, !counts);
     forget_loop_variables(&mut code);

@@ -14,7 +14,7 @@ pub use flow::lower;
 pub use flow::{for_covered_groups, lower_with};
 
 use crate::ir::masked::{Counter, Fetch, File, M, MaskOp, Op, Store, Tally, Unit, Value, Var};
-use crate::ir::x1k::Frames;
+use crate::ir::x1k::{Code, Frames};
 use crate::lower::build::Build;
 use ctm_exec::float::{NAN, SIGN, flush};
 use ctm_exec::x1k::alu::predicate_channel;
@@ -81,14 +81,8 @@ pub struct Builder {
     pub result: Option<Value>,
     /// What the instructions so far count.
     pub tally: Tally,
-    /// Of all blocks so far: nothing may fault.
-    pub faultless: bool,
-    /// Of all blocks so far: what they fetch, by number.
-    pub fetches: Vec<Fetch>,
-    /// Of all blocks so far: uncached writes, by number.
-    pub stores: Vec<Store>,
-    /// Of all blocks so far: outputs whose channels are written.
-    pub outputs: u32,
+    /// Of all blocks so far: what they fetch and store, the outputs whose channels are written, whether something may fault.
+    pub code: Code,
 }
 
 /// The comparison of a number with zero.
@@ -128,10 +122,7 @@ impl Builder {
             counts,
             result: None,
             tally: Tally::default(),
-            faultless: true,
-            fetches: Vec::new(),
-            stores: Vec::new(),
-            outputs: 0,
+            code: Code { faultless: true, ..Code::default() },
         }
     }
 
@@ -252,7 +243,7 @@ impl Builder {
         let lanes = self.under(under);
         if let Some(output) = var.export_index() {
             self.block.effect(Op::Mark(var, lanes));
-            self.outputs |= 1 << output;
+            self.code.outputs |= 1 << output;
         }
         self.block.effect(Op::Set(var, value, lanes));
         let whole = under.predicate.is_none() && !under.covered && (self.forwards || under.inactive);
@@ -328,7 +319,7 @@ impl Builder {
             Source::Const { index, relative: true } => (index, FLOAT_CONSTANTS),
             Source::Temp { .. } | Source::Const { .. } | Source::Inline { .. } => return,
         };
-        self.faultless = false;
+        self.code.faultless = false;
         // No loop: aL is 0, and every register is there.
         if let Some(frame) = self.loop_variable {
             self.block.once(Op::Guard(M::loop_index(frame), base, count as u16));
@@ -450,7 +441,7 @@ impl Builder {
             unders.iter().filter_map(|u| u.predicate).filter(|p| p.1 == wanted).fold(0, |all, (bit, _)| all | 1 << bit)
         };
         let under = Under { predicate: None, inactive: cmn.write_inactive, covered: true };
-        self.faultless = false;
+        self.code.faultless = false;
         let executing = self.under(under);
         self.mask(MaskOp::Copy(M::WRITING, executing));
         let (set, clear): (u8, u8) = (bits(false), bits(true));
@@ -463,7 +454,7 @@ impl Builder {
             }
         }
         let writing = self.block.effect(Op::Number(M::WRITING));
-        let number = number_of(&mut self.stores, Store::Uncached { shared });
+        let number = number_of(&mut self.code.stores, Store::Uncached { shared });
         self.block.effect(Op::Store(number, [index[0], index[1], value, writing, index[0]], executing));
     }
 
@@ -521,7 +512,7 @@ impl Builder {
                 let lanes = self.under(reading);
                 let uncached = inst.inst.op == TexOp::LookupUncached;
                 let fetch = Fetch::Input { input: input & 15, unscaled: inst.inst.unscaled, uncached };
-                let number = number_of(&mut self.fetches, fetch);
+                let number = number_of(&mut self.code.fetches, fetch);
                 let fetch = self.block.effect(Op::Fetch(number, [s, t, s, t], lanes));
                 let swizzle = [addr.dst_r_swiz, addr.dst_g_swiz, addr.dst_b_swiz, addr.dst_a_swiz];
                 let texels: [Option<Value>; 4] =
