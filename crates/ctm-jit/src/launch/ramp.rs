@@ -9,9 +9,8 @@ use ctm_isa::x1k::TEMPORARIES;
 /// The values that a variable has at the start: one channel of a plane.
 #[derive(Clone, Copy, Debug)]
 pub struct Ramp {
-    origin: f64,
-    di: f64,
-    dj: f64,
+    /// Origin, change per column and change per row.
+    of: [f64; 3],
     bits: bool,
 }
 
@@ -51,15 +50,16 @@ impl Ramp {
         let (register, channel) = (var.index() / 4, var.index() % 4);
         let covers = |plane: &&Plane| register < TEMPORARIES && usize::from(plane.temp) % TEMPORARIES == register;
         // The last one wins.
-        planes.iter().rev().find(covers).map(|plane| {
-            let (origin, di, dj) = (plane.origin[channel], plane.di[channel], plane.dj[channel]);
-            Self { origin, di, dj, bits: plane.bits }
-        })
+        planes
+            .iter()
+            .rev()
+            .find(covers)
+            .map(|plane| Self { of: [plane.origin, plane.di, plane.dj].map(|of| of[channel]), bits: plane.bits })
     }
 
     /// Origin, change per column and change per row; `None` when it makes bits and not numbers.
     pub fn linear(&self) -> Option<[f64; 3]> {
-        (!self.bits).then_some([self.origin, self.di, self.dj])
+        (!self.bits).then_some(self.of)
     }
 
     /// A bound of magnitudes in columns and rows up to these, and in the quads that these are in; `None` when it makes bits and not numbers.
@@ -70,15 +70,15 @@ impl Ramp {
 
     /// No smaller than any sum on the way, in columns and rows up to these and in the quads that these are in.
     fn bound(&self, i: u32, j: u32) -> f64 {
-        2.0 * (self.origin.abs() + (f64::from(i) + 1.0) * self.di.abs() + (f64::from(j) + 1.0) * self.dj.abs())
+        let [origin, di, dj] = self.of.map(f64::abs);
+        2.0 * (origin + (f64::from(i) + 1.0) * di + (f64::from(j) + 1.0) * dj)
     }
 
     /// What code makes it of, in columns and rows up to these; `None` where the bits of NaNs, or what saturates, would matter.
     pub fn coefficients(&self, i: u32, j: u32) -> Option<Coefficients> {
-        let of = [self.origin, self.di, self.dj];
         let bound = self.bound(i, j);
         let fits = bound.is_finite() && (!self.bits || bound < (1u64 << 62) as f64);
-        fits.then_some(Coefficients { of, makes: if self.bits { Makes::Bits } else { Makes::Single } })
+        fits.then_some(Coefficients { of: self.of, makes: if self.bits { Makes::Bits } else { Makes::Single } })
     }
 
     /// What 16 lanes hold where it is divided: as [`Divisor::at`].
@@ -93,12 +93,12 @@ impl Ramp {
     /// Whether single precision makes it exactly, in columns and rows up to these: all sums on the way are multiples of one power of two, and have no more digits
     /// than single precision.
     pub fn is_exact(&self, i: u32, j: u32) -> bool {
-        let unit = unit([self.origin, self.di, self.dj]);
-        !self.bits && unit.is_some_and(|unit| self.bound(i, j) / unit < 2.0 * WHOLE)
+        !self.bits && unit(self.of).is_some_and(|unit| self.bound(i, j) / unit < 2.0 * WHOLE)
     }
 
     fn at(&self, i: u32, j: u32) -> f64 {
-        self.origin + f64::from(i) * self.di + f64::from(j) * self.dj
+        let [origin, di, dj] = self.of;
+        origin + f64::from(i) * di + f64::from(j) * dj
     }
 
     /// What 16 lanes hold in these columns and rows: as [`Plane::at`].

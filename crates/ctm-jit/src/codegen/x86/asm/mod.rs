@@ -50,6 +50,10 @@ const fn v(map: u8, pp: u8, opcode: u8) -> V {
     V { map, pp, opcode, wide: 0, part: 0 }
 }
 
+const fn wide(map: u8, pp: u8, opcode: u8) -> V {
+    V { wide: 1, ..v(map, pp, opcode) }
+}
+
 macro_rules! rows {
     ($table:ident $($(#[doc = $doc:literal])* $name:ident = $map:literal $pp:literal $opcode:literal;)+) => {
         $($(#[doc = $doc])* pub const $name: V = v($map, $pp, $opcode);)+
@@ -245,6 +249,14 @@ impl Asm {
     pub fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() - 1)
+    }
+
+    /// A routine, which returns behind its last instruction; where it begins.
+    pub fn routine(&mut self, body: impl FnOnce(&mut Self)) -> usize {
+        let entry = self.code.len();
+        body(self);
+        self.ret();
+        entry
     }
 
     /// Gives a label this place.

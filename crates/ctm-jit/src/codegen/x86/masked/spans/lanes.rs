@@ -17,8 +17,7 @@ use crate::codegen::x86::masked::wide::{SHL, SHR};
 use crate::launch::wavefronts::outputs::Kind;
 
 /// The routine for elements of a kind, wherever they lie.
-pub fn emit(asm: &mut Asm, copies: u8, kind: Kind) -> usize {
-    let entry = asm.code.len();
+pub fn emit(asm: &mut Asm, copies: u8, kind: Kind) {
     let [each, next, done] = std::array::from_fn(|_| asm.label());
     // Both of two words that share a dword are stored at once.
     let (lanes, element) = match kind {
@@ -53,8 +52,6 @@ pub fn emit(asm: &mut Asm, copies: u8, kind: Kind) -> usize {
     asm.wide_test(RAX, RAX);
     asm.jump_if(Cond::NotEqual, each);
     asm.place(done);
-    asm.ret();
-    entry
 }
 
 /// Where the lane's element lies, in rcx. Changes rdx, rdi and r15.

@@ -48,20 +48,20 @@ const PLACE: u8 = 0;
 
 /// All routines.
 pub fn emit(asm: &mut Asm, isa: Isa, copies: u8) -> Routines {
-    let whole = [1, 2, 4].map(|channels| strip(asm, isa, copies, channels));
-    let bytes_of_strip = bytes_of_strip(asm, isa, copies);
+    let whole = [1, 2, 4].map(|channels| asm.routine(|asm| strip(asm, isa, copies, channels)));
+    let bytes_of_strip = asm.routine(|asm| bytes_of_strip(asm, isa, copies));
     if isa == Isa::Avx2 {
-        let parts = [1, 2, 3, 4].map(|channels| lanes::emit(asm, copies, Kind::Floats(channels)));
-        let [bytes, words] = [Kind::Bytes, Kind::Words].map(|kind| lanes::emit(asm, copies, kind));
+        let mut lanes = |kind| asm.routine(|asm| lanes::emit(asm, copies, kind));
+        let parts = [1, 2, 3, 4].map(|channels| lanes(Kind::Floats(channels)));
+        let [bytes, words] = [Kind::Bytes, Kind::Words].map(lanes);
         return Routines { whole, parts, bytes: [bytes_of_strip, bytes], words: [words; 2] };
     }
     let lanes = asm.label();
-    let all = asm.code.len();
     asm.place(lanes);
-    scattered(asm, copies);
-    let [two, four] = [2, 4].map(|channels| masked(asm, copies, channels, lanes));
-    let bytes = [bytes_of_strip, bytes(asm, copies)];
-    let words = [words_of_strip(asm, copies), words(asm, copies)];
+    let all = asm.routine(|asm| scattered(asm, copies));
+    let [two, four] = [2, 4].map(|channels| asm.routine(|asm| masked(asm, copies, channels, lanes)));
+    let bytes = [bytes_of_strip, asm.routine(|asm| bytes(asm, copies))];
+    let words = [words_of_strip, words].map(|emit| asm.routine(|asm| emit(asm, copies)));
     Routines { whole, parts: [all, two, all, four], bytes, words }
 }
 
@@ -78,8 +78,7 @@ fn strip_rows(asm: &mut Asm, element_bytes: i32) {
 }
 
 /// Whole elements of a strip, row by row.
-fn strip(asm: &mut Asm, isa: Isa, copies: u8, channels: usize) -> usize {
-    let entry = asm.code.len();
+fn strip(asm: &mut Asm, isa: Isa, copies: u8, channels: usize) {
     asm.int_store_imm(Int::Add, true, 12, surface::WHOLE, 1);
     strip_rows(asm, 4 * channels as i32);
     for (channel, register) in (0..).zip(CHANNELS).take(channels) {
@@ -95,13 +94,10 @@ fn strip(asm: &mut Asm, isa: Isa, copies: u8, channels: usize) -> usize {
             asm.wide_imm(Int::Add, RDX, beside);
         }
     }
-    asm.ret();
-    entry
 }
 
 /// The channels of a strip's elements that lanes have written. Where the wavefront is no strip, it goes to `lanes`.
-fn masked(asm: &mut Asm, copies: u8, channels: usize, lanes: Label) -> usize {
-    let entry = asm.code.len();
+fn masked(asm: &mut Asm, copies: u8, channels: usize, lanes: Label) {
     asm.test(14, 14);
     asm.jump_if(Cond::Equal, lanes);
     asm.jump_cmp(true, 12, surface::COLUMNS, 0, Cond::NotEqual, lanes);
@@ -132,8 +128,6 @@ fn masked(asm: &mut Asm, copies: u8, channels: usize, lanes: Label) -> usize {
         asm.wide_imm(Int::Add, RCX, beside);
         asm.wide_imm(Int::Add, RDX, beside);
     }
-    asm.ret();
-    entry
 }
 
 /// The lanes that are stored, channel by channel, in the registers of channels; they are counted.
@@ -212,7 +206,6 @@ fn scattered(asm: &mut Asm, copies: u8) {
             asm.wide_shift(SHR, register, 16);
         }
     }
-    asm.ret();
 }
 
 /// 0 to 1 as a whole number of 0 to `most`, rounded to nearest even; NaN gives 0. The number appears in the low bits of a sum that has no room for a fraction.
@@ -251,8 +244,7 @@ pub(super) fn combined(asm: &mut Asm, offset: i32) -> u8 {
 }
 
 /// Four channels of 8 bits of a strip, row by row.
-fn bytes_of_strip(asm: &mut Asm, isa: Isa, copies: u8) -> usize {
-    let entry = asm.code.len();
+fn bytes_of_strip(asm: &mut Asm, isa: Isa, copies: u8) {
     asm.int_store_imm(Int::Add, true, 12, surface::WHOLE, 1);
     strip_rows(asm, 4);
     for copy in 0..copies {
@@ -267,8 +259,6 @@ fn bytes_of_strip(asm: &mut Asm, isa: Isa, copies: u8) -> usize {
         asm.wide_imm(Int::Add, RCX, beside);
         asm.wide_imm(Int::Add, RDX, beside);
     }
-    asm.ret();
-    entry
 }
 
 /// Changes what some bits of dwords hold: `new` where `bits` are set, in the lanes of rax.
@@ -283,8 +273,7 @@ fn change(asm: &mut Asm, new: u8, bits: u8) {
 }
 
 /// The channels of 8 bits that lanes have written, each where it lies.
-fn bytes(asm: &mut Asm, copies: u8) -> usize {
-    let entry = asm.code.len();
+fn bytes(asm: &mut Asm, copies: u8) {
     let (new, bits, one, its_bits) = (16, 17, 18, 21);
     written(asm);
     asm.int_load(Int::Mov, true, RDX, 12, surface::DATA);
@@ -306,13 +295,10 @@ fn bytes(asm: &mut Asm, copies: u8) -> usize {
         }
         change(asm, new, bits);
     }
-    asm.ret();
-    entry
 }
 
 /// One channel of 16 bits of a strip, row by row.
-fn words_of_strip(asm: &mut Asm, copies: u8) -> usize {
-    let entry = asm.code.len();
+fn words_of_strip(asm: &mut Asm, copies: u8) {
     let (value, order) = (16, 18);
     asm.int_store_imm(Int::Add, true, 12, surface::WHOLE, 1);
     strip_rows(asm, 2);
@@ -325,13 +311,10 @@ fn words_of_strip(asm: &mut Asm, copies: u8) -> usize {
         asm.store_quarter(value, 0, RCX, beside);
         asm.store_quarter(value, 1, RDX, beside);
     }
-    asm.ret();
-    entry
 }
 
 /// The channels of 16 bits that lanes have written: the left lane of two stores both.
-fn words(asm: &mut Asm, copies: u8) -> usize {
-    let entry = asm.code.len();
+fn words(asm: &mut Asm, copies: u8) {
     let (new, bits, right) = (16, 17, 18);
     let neighbours = Some(0b10_11_00_01);
     written(asm);
@@ -355,6 +338,4 @@ fn words(asm: &mut Asm, copies: u8) -> usize {
         change(asm, new, bits);
         asm.wide_shift(SHR, CHANNELS[0], 16);
     }
-    asm.ret();
-    entry
 }
