@@ -18,9 +18,6 @@ impl Hasher for QuickHasher {
     fn write(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|&b| self.write_u64(u64::from(b)));
     }
-    fn write_u8(&mut self, n: u8) {
-        self.write_u64(u64::from(n));
-    }
     fn write_u16(&mut self, n: u16) {
         self.write_u64(u64::from(n));
     }
@@ -29,9 +26,6 @@ impl Hasher for QuickHasher {
     }
     fn write_usize(&mut self, n: usize) {
         self.write_u64(n as u64);
-    }
-    fn write_isize(&mut self, n: isize) {
-        self.write_u64(n.cast_unsigned() as u64);
     }
     fn write_u64(&mut self, n: u64) {
         self.0 = (self.0.rotate_left(5) ^ n).wrapping_mul(0x517c_c1b7_2722_0a95);

@@ -4,14 +4,8 @@ use crate::ir::masked::{Block, Code, End, File, M, MaskOp, Op, Value, Var, index
 use crate::ir::order::postorder;
 
 /// A set of variables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VarSet([u64; Var::COUNT.div_ceil(64)]);
-
-impl Default for VarSet {
-    fn default() -> Self {
-        Self::NONE
-    }
-}
 
 impl VarSet {
     /// No variable.

@@ -3,12 +3,17 @@
 //! Registers are the caller's. Numbers of an input lie in memory, each for all lanes.
 
 use super::isa::Isa;
+use super::lir::K;
 use super::masked::facts::{EQUAL, GREATER, LESS, UNORDERED};
+use super::vectors::load_of;
 use crate::codegen::x86::asm::{
-    ADD, AND, Asm, BROADCAST, CMP_F32, CVT_F32_I32, FMADD231, FNMADD231, MAX, MIN, MOVUPS_LOAD, MUL, ROUND_SCALE, Rm,
-    SUB, V, XOR,
+    ADD, AND, Asm, BROADCAST, CMP_F32, CVT_F32_I32, FMADD231, FNMADD231, Gpr, Int, MAX, MIN, MOVAPS, MOVUPS_LOAD,
+    MOVUPS_STORE, MUL, OR, RAX, ROUND_SCALE, Rm, SUB, V, XOR,
 };
 use ctm_exec::float::{HALF, NAN, ONE};
+
+/// Where lanes are marked on AVX2.
+const MASK: u8 = Isa::Avx2.mask_scratch();
 
 /// Floored coordinates that are no further from 0 repeat in single precision: see [`Texels::repeat`].
 pub const REPEATS_BELOW: f32 = (1 << 21) as f32;
@@ -68,6 +73,72 @@ impl Texels<'_> {
         // On AVX2 literals are whole vectors.
         let whole = matches!(b, Rm::Row(..)) || self.isa == Isa::Avx2 && matches!(b, Rm::Literal(_));
         self.asm.vector(if whole { MOVUPS_LOAD } else { BROADCAST }, to, 0, b);
+    }
+
+    /// Marks the lanes where a comparison holds: in mask 1, under another one (0: none), or on AVX2 in the scratch register for masks.
+    pub fn mark(&mut self, left: u8, right: Rm, is: u8, under: K) {
+        match self.isa {
+            Isa::Avx512 => self.asm.evex(CMP_F32, 1, left, right, under, false, Some(is)),
+            Isa::Avx2 => {
+                let right = self.each(right);
+                self.asm.vex(CMP_F32, MASK, left, right, Some(is));
+            }
+        }
+    }
+
+    /// Sets flags: not equal where a lane is marked. Changes rax.
+    pub fn test_marked(&mut self) {
+        match self.isa {
+            Isa::Avx512 => self.asm.mask_test(1),
+            Isa::Avx2 => {
+                self.asm.signs(RAX, MASK);
+                self.asm.test(RAX, RAX);
+            }
+        }
+    }
+
+    /// Takes other values in the lanes that are marked.
+    pub fn replace(&mut self, register: u8, with: Rm) {
+        match self.isa {
+            Isa::Avx512 => self.asm.evex(load_of(with), register, 0, with, 1, false, None),
+            Isa::Avx2 => {
+                let with = self.each(with);
+                self.asm.blend(register, MASK, with, register);
+            }
+        }
+    }
+
+    /// Leaves 0 in the lanes that are not marked.
+    pub fn keep_marked(&mut self, register: u8) {
+        match self.isa {
+            Isa::Avx512 => self.asm.evex(MOVAPS, register, 0, Rm::Reg(register), 1, true, None),
+            Isa::Avx2 => self.asm.vector(AND, register, register, Rm::Reg(MASK)),
+        }
+    }
+
+    /// Keeps the marked lanes in memory: their bits, on AVX2 a row. Changes rax.
+    pub fn note_marked(&mut self, base: Gpr, row: i32) {
+        match self.isa {
+            Isa::Avx512 => {
+                self.asm.mask_to(RAX, 1);
+                self.asm.int_store(Int::Mov, false, base, row, RAX);
+            }
+            Isa::Avx2 => self.asm.vector(MOVUPS_STORE, MASK, 0, Rm::Row(base, row)),
+        }
+    }
+
+    /// Marks the lanes that are kept in one of some places. Changes rax.
+    pub fn mark_noted(&mut self, base: Gpr, noted: &[i32]) {
+        for (n, &row) in noted.iter().enumerate() {
+            match self.isa {
+                Isa::Avx512 => self.asm.int_load(if n == 0 { Int::Mov } else { Int::Or }, false, RAX, base, row),
+                Isa::Avx2 if n == 0 => self.asm.vector(MOVUPS_LOAD, MASK, 0, Rm::Row(base, row)),
+                Isa::Avx2 => self.asm.vector(OR, MASK, MASK, Rm::Row(base, row)),
+            }
+        }
+        if self.isa == Isa::Avx512 {
+            self.asm.mask_from(1, RAX);
+        }
     }
 
     /// The whole number below.

@@ -16,8 +16,8 @@
 use super::facts::NOT_EQUAL;
 use super::lookups::table;
 use crate::codegen::x86::asm::{
-    ADD_I32, AND, Asm, BROADCAST, CMP_F32, CVT_F32_I32, CVT_I32_F32, Cond, DIV, EQUAL_I32, Gpr, Int, MAX, MIN, MIN_I32,
-    MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, OR, PSLL, PSRL, RAX, RDX, Rm, SHIFT_IMM, SHIFT_RIGHT, V, XOR,
+    ADD_I32, AND, Asm, CVT_F32_I32, CVT_I32_F32, Cond, DIV, EQUAL_I32, Gpr, Int, MAX, MIN, MIN_I32, MOVAPS,
+    MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PSLL, PSRL, RAX, RDX, Rm, SHIFT_IMM, SHIFT_RIGHT, V, XOR,
 };
 use crate::codegen::x86::elements::{self, Elements};
 use crate::codegen::x86::executable;
@@ -220,20 +220,16 @@ impl Emit {
         self.with(MIN, other, u, table::LAST + 4 * axis);
         self.asm.vector(MAX, other, other, Rm::Literal(0));
         if let Some(beyond) = beyond {
-            let (mask, each, place) = (self.n.mask, self.n.each, table::BORDERED + 4 * axis);
-            match self.isa {
-                Isa::Avx512 => {
-                    self.asm.evex(CMP_F32, 1, u, Rm::Reg(other), 0, false, Some(NOT_EQUAL));
-                    self.asm.mask_to(RAX, 1);
-                    self.asm.int_load(Int::And, false, RAX, TABLE, place);
-                    self.asm.int_store(Int::Mov, false, OWN, self.isa.bytes() * beyond, RAX);
-                }
-                Isa::Avx2 => {
-                    self.asm.vex(CMP_F32, mask, u, Rm::Reg(other), Some(NOT_EQUAL));
-                    self.asm.vector(BROADCAST, each, 0, Rm::Each(TABLE, place));
-                    self.asm.vector(AND, mask, mask, Rm::Reg(each));
-                    self.store(mask, beyond);
-                }
+            let (row, place) = (self.isa.bytes() * beyond, table::BORDERED + 4 * axis);
+            self.texels().mark(u, Rm::Reg(other), NOT_EQUAL, 0);
+            if self.isa == Isa::Avx512 {
+                self.asm.mask_to(RAX, 1);
+                self.asm.int_load(Int::And, false, RAX, TABLE, place);
+                self.asm.int_store(Int::Mov, false, OWN, row, RAX);
+            } else {
+                let mask = self.n.mask;
+                self.with(AND, mask, mask, place);
+                self.store(mask, beyond);
             }
         }
         self.asm.vector(CVT_F32_I32, u, 0, Rm::Reg(other));
@@ -241,30 +237,10 @@ impl Emit {
 
     /// Gives the lanes beyond the border its channels; so many columns and rows are right and below.
     fn border(&mut self, [x, y]: [i32; 2]) {
-        let rows = [BEYOND + x, BEYOND + 2 + y];
-        let (mask, each) = (self.n.mask, self.n.each);
-        match self.isa {
-            Isa::Avx512 => {
-                for (op, row) in [Int::Mov, Int::Or].into_iter().zip(rows) {
-                    self.asm.int_load(op, false, RAX, OWN, self.isa.bytes() * row);
-                }
-                self.asm.mask_from(1, RAX);
-            }
-            Isa::Avx2 => {
-                self.load(mask, rows[0]);
-                let other = self.row(rows[1]);
-                self.asm.vector(OR, mask, mask, other);
-            }
-        }
+        let rows = [BEYOND + x, BEYOND + 2 + y].map(|row| self.isa.bytes() * row);
+        self.texels().mark_noted(OWN, &rows);
         for (channel, register) in (0..).zip(self.n.channels()) {
-            let colour = Rm::Each(TABLE, table::BORDER + 4 * channel);
-            match self.isa {
-                Isa::Avx512 => self.asm.evex(BROADCAST, register, 0, colour, 1, false, None),
-                Isa::Avx2 => {
-                    self.asm.vector(BROADCAST, each, 0, colour);
-                    self.asm.blend(register, mask, Rm::Reg(each), register);
-                }
-            }
+            self.texels().replace(register, Rm::Each(TABLE, table::BORDER + 4 * channel));
         }
     }
 

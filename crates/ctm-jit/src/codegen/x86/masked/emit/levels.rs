@@ -5,12 +5,12 @@
 
 use super::Emit;
 use crate::codegen::x86::asm::{
-    ADD, ADD_I32, AND, BROADCAST, CMP_F32, CMP_U32, CVT_F32_I32, CVT_I32_F32, Cond, EQUAL_I32, EXPONENT, FMADD213,
-    FMADD231, FRACTION, Int, Label, MAX, MIN, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32, OR, PERMUTE, PERMUTE_IN_QUAD, PSLL,
-    PSRA, RAX, RBX, RCX, ROUND_SCALE, RSI, Rm, SHIFT_IMM, SUB, SUB_I32, XOR,
+    ADD, ADD_I32, AND, BROADCAST, CMP_U32, CVT_F32_I32, CVT_I32_F32, Cond, EQUAL_I32, EXPONENT, FMADD213, FMADD231,
+    FRACTION, Int, Label, MAX, MIN, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32, PERMUTE, PERMUTE_IN_QUAD, PSLL, PSRA, RAX, RBX,
+    RCX, ROUND_SCALE, RSI, Rm, SHIFT_IMM, SUB, SUB_I32, XOR,
 };
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::lir::{K, Src};
+use crate::codegen::x86::lir::Src;
 use crate::codegen::x86::masked::facts::{EQUAL, GREATER, INT_LESS, NOT_EQUAL, NOT_LESS};
 use crate::codegen::x86::masked::forms::Names;
 use crate::codegen::x86::masked::levels::{of_level, of_texture, rows};
@@ -175,8 +175,8 @@ impl Emit<'_> {
             let face = self.reg(sample.at[2], piece, v.x);
             self.asm.instruction(ROUND_SCALE, v.x, 0, Rm::Reg(face), Some(NEAREST));
             self.asm.instruction(PERMUTE_IN_QUAD, v.each, 0, Rm::Reg(v.x), Some(0));
-            self.mark(v.x, Rm::Reg(v.each), NOT_EQUAL, 0);
-            self.test_marked();
+            self.texels().mark(v.x, Rm::Reg(v.each), NOT_EQUAL, 0);
+            self.texels().test_marked();
             self.asm.jump_if(Cond::NotEqual, from);
         }
         self.asm.place(fine);
@@ -206,14 +206,14 @@ impl Emit<'_> {
         self.slice(r);
         self.move_row(r, rows::LOW, rows::LEVEL);
         if r.what == What::Four {
-            self.mark(v.x, Rm::Reg(v.x), ALWAYS, 0);
+            self.texels().mark(v.x, Rm::Reg(v.x), ALWAYS, 0);
             self.note_linear(r);
             return self.level(r);
         }
         self.asm.call_label(level);
         self.asm.vector(MOVUPS_LOAD, v.x, 0, r.row(rows::WEIGHT));
-        self.mark(v.x, Rm::Literal(0), NOT_EQUAL, 0);
-        self.test_marked();
+        self.texels().mark(v.x, Rm::Literal(0), NOT_EQUAL, 0);
+        self.texels().test_marked();
         self.asm.jump_if(Cond::NotEqual, two);
         self.asm.ret();
         // The second level, weighed where it has a weight.
@@ -223,7 +223,7 @@ impl Emit<'_> {
         self.asm.call_label(level);
         self.mix_found(r, rows::FIRST, rows::WEIGHT, |e| {
             e.asm.vector(MOVUPS_LOAD, v.x, 0, r.row(rows::WEIGHT));
-            e.mark(v.x, Rm::Literal(0), NOT_EQUAL, 0);
+            e.texels().mark(v.x, Rm::Literal(0), NOT_EQUAL, 0);
         });
         self.asm.ret();
         self.asm.place(level);
@@ -240,7 +240,7 @@ impl Emit<'_> {
             self.texels().one_nan(v.a);
             mask(self);
             self.asm.vector(MOVUPS_LOAD, v.y, 0, r.row(before + n));
-            self.replace(v.y, Rm::Reg(v.a));
+            self.texels().replace(v.y, Rm::Reg(v.a));
             self.store(v.y, r.row(rows::FOUND + n));
         }
     }
@@ -248,74 +248,6 @@ impl Emit<'_> {
     /// Registers: those of the routines for elements.
     fn names(&self) -> Names {
         Names::of(self.isa())
-    }
-
-    /// Marks the lanes where a comparison holds: in mask 1, under another one (0: none), or on AVX2 in a vector.
-    pub(super) fn mark(&mut self, left: u8, right: Rm, is: u8, under: K) {
-        match self.isa() {
-            Isa::Avx512 => self.asm.evex(CMP_F32, 1, left, right, under, false, Some(is)),
-            Isa::Avx2 => {
-                let right = self.texels().each(right);
-                self.asm.vex(CMP_F32, MASK, left, right, Some(is));
-            }
-        }
-    }
-
-    /// Sets flags: not equal where a lane is marked. Changes rax.
-    fn test_marked(&mut self) {
-        match self.isa() {
-            Isa::Avx512 => self.asm.mask_test(1),
-            Isa::Avx2 => {
-                self.asm.signs(RAX, MASK);
-                self.asm.test(RAX, RAX);
-            }
-        }
-    }
-
-    /// Takes other values in the lanes that are marked.
-    fn replace(&mut self, register: u8, with: Rm) {
-        match self.isa() {
-            Isa::Avx512 => self.load_rm(register, with, 1),
-            Isa::Avx2 => {
-                let with = self.texels().each(with);
-                self.asm.blend(register, MASK, with, register);
-            }
-        }
-    }
-
-    /// Leaves 0 in the lanes that are not marked.
-    fn keep_marked(&mut self, register: u8) {
-        match self.isa() {
-            Isa::Avx512 => self.asm.evex(MOVAPS, register, 0, Rm::Reg(register), 1, true, None),
-            Isa::Avx2 => self.asm.vector(AND, register, register, Rm::Reg(MASK)),
-        }
-    }
-
-    /// Keeps the marked lanes in a row.
-    fn note_marked(&mut self, row: i32) {
-        match self.isa() {
-            Isa::Avx512 => {
-                self.asm.mask_to(RAX, 1);
-                self.asm.int_store(Int::Mov, false, RBX, row, RAX);
-            }
-            Isa::Avx2 => self.store(MASK, Rm::Row(RBX, row)),
-        }
-    }
-
-    /// Marks the lanes that are kept in one of some rows.
-    fn mark_noted(&mut self, noted: &[i32]) {
-        match self.isa() {
-            Isa::Avx512 => {
-                for (n, &row) in noted.iter().enumerate() {
-                    self.asm.int_load(if n == 0 { Int::Mov } else { Int::Or }, false, RAX, RBX, row);
-                }
-                self.asm.mask_from(1, RAX);
-            }
-            Isa::Avx2 => {
-                self.asm.vector(XOR, MASK, MASK, Rm::Reg(MASK));
-                noted.iter().for_each(|&row| self.asm.vector(OR, MASK, MASK, Rm::Row(RBX, row)));
-            }
-        }
     }
 
     /// Notes which lanes weigh texels: by the filter for enlarging, or where lanes are marked that for reducing.
@@ -342,7 +274,8 @@ impl Emit<'_> {
 
     /// Notes that the marked lanes weigh texels, and how many.
     fn note_linear(&mut self, r: &Routine) {
-        self.note_marked(r.linear(self.isa()));
+        let row = r.linear(self.isa());
+        self.texels().note_marked(RBX, row);
         if self.isa() == Isa::Avx2 {
             self.asm.signs(RAX, MASK);
             self.asm.int_store(Int::Mov, false, RBX, r.rows + rows::LINEAR, RAX);
@@ -351,7 +284,8 @@ impl Emit<'_> {
 
     /// Marks the lanes that weigh texels.
     fn linear_lanes(&mut self, r: &Routine) {
-        self.mark_noted(&[r.linear(self.isa())]);
+        let row = r.linear(self.isa());
+        self.texels().mark_noted(RBX, &[row]);
     }
 
     /// Notes the reference value.
@@ -492,7 +426,7 @@ impl Emit<'_> {
                     self.slope_by_signs(v.y, 0, vertical);
                     self.is_moved = false;
                 }
-                self.keep_marked(v.x);
+                self.texels().keep_marked(v.x);
             }
             if !r.unnormalised[axis as usize] {
                 self.texels().with(MUL, v.x, v.x, r.each(64 * of_level::SIZE + PER_AXIS * axis));
@@ -531,10 +465,10 @@ impl Emit<'_> {
         self.asm.vector(FMADD213, sum, fraction, Rm::Reg(exponent));
         if self.isa() == Isa::Avx2 {
             // Exponents of AVX-512 are infinite where these are not.
-            self.mark(v.x, Rm::Literal(0), EQUAL, 0);
-            self.replace(sum, Rm::Literal(SIGN | INFINITY));
-            self.mark(v.x, Rm::Literal(INFINITY), NOT_LESS, 0);
-            self.replace(sum, Rm::Reg(v.x));
+            self.texels().mark(v.x, Rm::Literal(0), EQUAL, 0);
+            self.texels().replace(sum, Rm::Literal(SIGN | INFINITY));
+            self.texels().mark(v.x, Rm::Literal(INFINITY), NOT_LESS, 0);
+            self.texels().replace(sum, Rm::Reg(v.x));
         }
         self.asm.vector(MOVAPS, v.x, 0, Rm::Reg(sum));
     }
@@ -545,7 +479,7 @@ impl Emit<'_> {
         // Of what is no number, minimum and maximum are their second operand.
         self.texels().with(MAX, v.x, v.x, r.each(of_texture::LEAST));
         self.texels().with(MIN, v.x, v.x, r.each(of_texture::MOST));
-        self.mark(v.x, Rm::Literal(0), GREATER, 0);
+        self.texels().mark(v.x, Rm::Literal(0), GREATER, 0);
         self.filter(r, true);
         self.asm.vector(MAX, v.x, v.x, Rm::Literal(0));
         self.texels().with(MIN, v.x, v.x, r.each(of_texture::LAST));
@@ -651,10 +585,10 @@ impl Emit<'_> {
         let inside = self.asm.label();
         self.load_elements();
         self.asm.jump_cmp(false, RBX, r.of + of_texture::BORDERS, 0, Cond::Equal, inside);
-        self.mark_noted(&[r.beyond(0, sides[0]), r.beyond(1, sides[1]), r.beyond(2, 0)]);
+        self.texels().mark_noted(RBX, &[r.beyond(0, sides[0]), r.beyond(1, sides[1]), r.beyond(2, 0)]);
         let channels = (0..r.channels()).zip(v.channels());
         for (n, register) in channels.clone() {
-            self.replace(register, r.each(of_texture::BORDER + 4 * n));
+            self.texels().replace(register, r.each(of_texture::BORDER + 4 * n));
         }
         self.asm.place(inside);
         if r.what == What::Compared {
@@ -685,7 +619,7 @@ impl Emit<'_> {
         self.coordinate(r, axis, v.x);
         self.linear_lanes(r);
         self.asm.vector(SUB, v.y, v.x, Rm::Literal(HALF));
-        self.replace(v.x, Rm::Reg(v.y));
+        self.texels().replace(v.x, Rm::Reg(v.y));
         self.asm.instruction(ROUND_SCALE, v.y, 0, Rm::Reg(v.x), Some(BELOW));
         self.asm.vector(SUB, v.x, v.x, Rm::Reg(v.y));
         self.asm.vector(MAX, v.x, v.x, Rm::Literal(0));
@@ -698,7 +632,7 @@ impl Emit<'_> {
             Isa::Avx512 => self.asm.int_store_imm(Int::Mov, false, RBX, r.beyond(axis, high), 0),
             Isa::Avx2 => {
                 self.asm.vector(XOR, MASK, MASK, Rm::Reg(MASK));
-                self.note_marked(r.beyond(axis, high));
+                self.texels().note_marked(RBX, r.beyond(axis, high));
             }
         }
     }
@@ -731,8 +665,8 @@ impl Emit<'_> {
         self.texels().floor(u, u);
         self.asm.vector(MIN, v.a, u, of(of_level::LAST));
         self.asm.vector(MAX, v.a, v.a, Rm::Literal(0));
-        self.mark(u, Rm::Reg(v.a), NOT_EQUAL, 0);
-        self.note_marked(r.beyond(axis, high));
+        self.texels().mark(u, Rm::Reg(v.a), NOT_EQUAL, 0);
+        self.texels().note_marked(RBX, r.beyond(axis, high));
         self.asm.place(done);
         clamped(&mut self.asm, u, u, of(of_level::LAST));
     }
@@ -772,8 +706,8 @@ impl Emit<'_> {
             self.asm.vector(ADD_I32, v.x, v.x, r.row(rows::STEP));
             self.store(v.x, place);
         }
-        self.mark_noted(&[r.beyond(2, 1)]);
-        self.note_marked(r.beyond(2, 0));
+        self.texels().mark_noted(RBX, &[r.beyond(2, 1)]);
+        self.texels().note_marked(RBX, r.beyond(2, 0));
         self.asm.call_label(square);
         self.mix_found(r, rows::ABOVE, rows::DEPTH_WEIGHT, |e| e.linear_lanes(r));
         self.asm.ret();
@@ -845,7 +779,7 @@ impl Emit<'_> {
             self.texels().one_nan(v.a);
             self.linear_lanes(r);
             self.asm.vector(MOVUPS_LOAD, v.x, 0, r.row(rows::CORNERS + n));
-            self.replace(v.x, Rm::Reg(v.a));
+            self.texels().replace(v.x, Rm::Reg(v.a));
             self.store(v.x, r.row(rows::FOUND + n));
         }
         self.asm.ret();

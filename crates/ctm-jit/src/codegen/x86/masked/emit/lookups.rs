@@ -229,7 +229,7 @@ impl Emit<'_> {
             self.leave_where(sample, from, |e, piece, lanes| {
                 let u = e.in_texels(sample, axis, piece, at, x);
                 e.asm.vector(AND, x, u, Rm::Literal(!SIGN));
-                e.mark(x, Rm::Literal(REPEATS_BELOW.to_bits()), NOT_LESS, lanes);
+                e.texels().mark(x, Rm::Literal(REPEATS_BELOW.to_bits()), NOT_LESS, lanes);
             });
             self.asm.place(fine);
             // Where they do not repeat, no mask has been loaded.
