@@ -38,9 +38,7 @@ impl Backend {
     pub fn from_environment() -> Result<Self, BackendError> {
         match std::env::var_os(ISA) {
             None => Ok(Self::detect()),
-            Some(name) => {
-                Self::named(&name.to_string_lossy()).map_err(|error| BackendError { from_environment: true, ..error })
-            }
+            Some(name) => Self::named(&name.to_string_lossy()).map_err(|error| BackendError(format!("{ISA}: {error}"))),
         }
     }
 
@@ -49,16 +47,24 @@ impl Backend {
     /// # Errors
     /// When there is none, or this host cannot run it.
     pub fn named(name: &str) -> Result<Self, BackendError> {
-        let error = |reason| BackendError { name: name.to_owned(), reason, from_environment: false };
+        let list = |backends: &mut dyn Iterator<Item = Self>| {
+            backends.map(|backend| format!("`{backend}`")).collect::<Vec<_>>().join(", ")
+        };
         let found = Self::ALL.into_iter().find(|backend| backend.name() == name);
-        let backend = found.ok_or_else(|| error(Reason::Unknown))?;
-        if !backend.is_supported() {
-            return Err(error(Reason::Processor));
-        }
-        if backend != Self::Portable && !executes() {
-            return Err(error(Reason::Memory));
-        }
-        Ok(backend)
+        let reason = match found {
+            None => {
+                let all = list(&mut Self::ALL.into_iter());
+                format!("`{name}` is no back end of the engine; there are {all}")
+            }
+            Some(backend) if !backend.is_supported() => {
+                format!("this host does not have what the back end `{name}` needs")
+            }
+            Some(backend) if backend != Self::Portable && !executes() => {
+                format!("memory cannot be made executable here, which the back end `{name}` needs")
+            }
+            Some(backend) => return Ok(backend),
+        };
+        Err(BackendError(format!("{reason}; this host can run {}", list(&mut Self::available()))))
     }
 
     /// The back ends that this host can run, the fastest first.
@@ -116,49 +122,13 @@ const fn executes() -> bool {
     false
 }
 
-/// A back end that cannot be had, or a pass that cannot be left out.
+/// A back end that cannot be had, or a pass that cannot be left out: why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BackendError {
-    name: String,
-    reason: Reason,
-    from_environment: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reason {
-    /// No back end has this name.
-    Unknown,
-    /// The processor lacks it, or the system does not keep its registers.
-    Processor,
-    /// Memory cannot be made executable.
-    Memory,
-    /// It is no pass that may be left out.
-    Passes,
-}
+pub struct BackendError(String);
 
 impl fmt::Display for BackendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = |backends: &mut dyn Iterator<Item = Backend>| {
-            backends.map(|backend| format!("`{backend}`")).collect::<Vec<_>>().join(", ")
-        };
-        let name = &self.name;
-        if self.reason == Reason::Passes {
-            return f.write_str(name);
-        }
-        if self.from_environment {
-            write!(f, "{ISA}: ")?;
-        }
-        match self.reason {
-            Reason::Unknown => {
-                write!(f, "`{name}` is no back end of the engine; there are {}", list(&mut Backend::ALL.into_iter()))?;
-            }
-            Reason::Processor => write!(f, "this host does not have what the back end `{name}` needs")?,
-            Reason::Passes => {}
-            Reason::Memory => {
-                write!(f, "memory cannot be made executable here, which the back end `{name}` needs")?;
-            }
-        }
-        write!(f, "; this host can run {}", list(&mut Backend::available()))
+        f.write_str(&self.0)
     }
 }
 
@@ -166,7 +136,7 @@ impl std::error::Error for BackendError {}
 
 impl From<PassesError> for BackendError {
     fn from(error: PassesError) -> Self {
-        Self { name: error.to_string(), reason: Reason::Passes, from_environment: true }
+        Self(error.to_string())
     }
 }
 
