@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::lookups::Sample;
-use super::select::Select;
+use super::select::{Given, Select};
 use super::sizes::{Sizes, is_moderate};
 use super::{Call, Ins};
 use crate::codegen::x86::isa::Isa;
@@ -64,24 +64,18 @@ impl Chosen {
     pub fn new(code: &Code, start: &[Var], isa: Isa, moderate: bool, ordinary: &[u16], careful: bool) -> Self {
         let facts = Facts::loosened(code, start, &VarSet::NONE);
         let sizes = if moderate && Pass::Sizes.is_on() { Sizes::of(code, start) } else { None };
-        Self::choose(code, isa, (&facts, sizes.as_ref()), ordinary, &|select| {
-            (select.careful, select.defers) = (careful, Pass::Deferred.is_on());
-        })
+        let (sizes, defers) = (sizes.as_ref(), Pass::Deferred.is_on());
+        Self::choose(code, Given { isa, facts: &facts, sizes, ordinary, careful, defers, streams: false })
     }
 
     /// Chooses those of a stream.
     pub fn of_stream(code: &Code, start: &[Var], unseen: &VarSet, isa: Isa) -> Self {
         let facts = Facts::loosened(code, start, unseen);
-        Self::choose(code, isa, (&facts, None), &[], &|select| (select.careful, select.streams) = (true, true))
+        let (sizes, ordinary, defers) = (None, &[] as &[_], false);
+        Self::choose(code, Given { isa, facts: &facts, sizes, ordinary, careful: true, defers, streams: true })
     }
 
-    fn choose(
-        code: &Code,
-        isa: Isa,
-        (facts, sizes): (&Facts, Option<&Sizes>),
-        ordinary: &[u16],
-        set: &dyn Fn(&mut Select<'_>),
-    ) -> Self {
+    fn choose(code: &Code, given: Given<'_>) -> Self {
         let mut vars: Vec<Option<Vector>> = vec![None; Var::COUNT];
         let mut used = Vec::new();
         let note = |var: Var, vars: &mut [Option<Vector>], used: &mut Vec<Var>| {
@@ -102,10 +96,7 @@ impl Chosen {
                 note(*var, &mut vars, &mut used);
             }
         }
-        let resources = (code.fetches.as_slice(), code.stores.as_slice());
-        let mut select = Select::new(isa, facts, &vars, resources, used.len() as u32, sizes);
-        select.ordinary = ordinary;
-        set(&mut select);
+        let mut select = Select::new(given, code, &vars, used.len());
         let lists = (0..).zip(&code.blocks).map(|(index, block)| select.block(index, block)).collect();
         let vectors = select.vectors as usize;
         let (calls, samples) = (std::mem::take(&mut select.calls), std::mem::take(&mut select.samples));
@@ -119,7 +110,7 @@ impl Chosen {
             named.dedup();
             named
         });
-        let (assumes, ordinary) = (select.assumes, ordinary.to_vec());
+        let (assumes, ordinary) = (select.assumes, given.ordinary.to_vec());
         Self { lists, vars, used, in_rows, vectors, calls, samples, assumes, needs: Needs { moderate, ordinary } }
     }
 }

@@ -16,40 +16,45 @@ use crate::codegen::x86::asm;
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{K, Lir, Negated, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
-use crate::ir::masked::{Block, Condition, Fetch, File, M, MaskOp, Op, Store, Unit, Value, Var, indexed};
+use crate::ir::masked::{Block, Code, Condition, File, M, MaskOp, Op, Store, Unit, Value, Var, indexed};
 use ctm_exec::float::SIGN;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
 use deferred::{Deferred, Rule};
 
+/// What instructions are chosen by.
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    pub isa: Isa,
+    pub facts: &'a Facts,
+    /// How large numbers can become, where uniform values and start values are moderate.
+    pub sizes: Option<&'a Sizes>,
+    /// Uniform values that are numbers other than zero, in order.
+    pub ordinary: &'a [u16],
+    /// Sums before an output modifier may fall below the range of single precision; otherwise the processor has to be asked whether one has.
+    pub careful: bool,
+    /// Looks for wrong NaNs may be put off.
+    pub defers: bool,
+    /// For streams: lookups are loads, which they make themselves, and nothing is called.
+    pub streams: bool,
+}
+
 /// Instructions being chosen.
 pub struct Select<'a> {
-    isa: Isa,
-    facts: &'a Facts,
+    given: Given<'a>,
+    code: &'a Code,
     vars: &'a [Option<Vector>],
     /// How many vectors of variables there are, and at least 1.
     variables: usize,
-    fetches: &'a [Fetch],
-    stores: &'a [Store],
     /// Lookups so far.
     pub samples: Vec<Sample>,
     /// Vectors so far; those of variables come first.
     pub vectors: u32,
     /// Calls so far.
     pub calls: Vec<Call>,
-    /// How large numbers can become, where uniform values and start values are moderate.
-    sizes: Option<&'a Sizes>,
-    /// Something relies on that.
+    /// Something relies on sizes.
     pub relies_on_sizes: bool,
-    /// Uniform values that are numbers other than zero, in order.
-    pub ordinary: &'a [u16],
-    /// Sums before an output modifier may fall below the range of single precision; otherwise the processor has to be asked whether one has.
-    pub careful: bool,
     /// Nothing may fall below the range of single precision.
     pub assumes: bool,
-    /// Looks for wrong NaNs may be put off.
-    pub defers: bool,
-    /// For streams: lookups are loads, which they make themselves, and nothing is called.
-    pub streams: bool,
     deferred: Deferred,
     out: Vec<Ins>,
     /// The last fetch that was made in code, and the elements that somebody reads.
@@ -75,12 +80,12 @@ impl Sink for Select<'_> {
     }
 
     fn isa(&self) -> Isa {
-        self.isa
+        self.given.isa
     }
 
     fn split(&mut self) {
         // With AVX-512 nothing stops but in streams.
-        if self.isa == Isa::Avx2 || self.streams {
+        if self.given.isa == Isa::Avx2 || self.given.streams {
             self.out.push(Ins::Split);
         }
     }
@@ -110,32 +115,18 @@ struct Plan<'a> {
 }
 
 impl<'a> Select<'a> {
-    /// For a program whose variables have these vectors, numbered from 0.
-    pub fn new(
-        isa: Isa,
-        facts: &'a Facts,
-        vars: &'a [Option<Vector>],
-        (fetches, stores): (&'a [Fetch], &'a [Store]),
-        used: u32,
-        sizes: Option<&'a Sizes>,
-    ) -> Self {
+    /// For a program of which so many variables have vectors, numbered from 0.
+    pub fn new(given: Given<'a>, code: &'a Code, vars: &'a [Option<Vector>], used: usize) -> Self {
         Self {
-            isa,
-            facts,
+            given,
+            code,
             vars,
-            variables: used.max(1) as usize,
-            fetches,
-            stores,
+            variables: used.max(1),
             samples: Vec::new(),
-            vectors: used,
+            vectors: used as u32,
             calls: Vec::new(),
-            sizes,
             relies_on_sizes: false,
-            ordinary: &[],
-            careful: false,
             assumes: false,
-            defers: false,
-            streams: false,
             deferred: Deferred::default(),
             out: Vec::new(),
             sampled: None,
@@ -177,12 +168,12 @@ impl<'a> Select<'a> {
         'a: 'b,
     {
         let count = block.ops.len();
-        let known = self.facts.block(index);
+        let known = self.given.facts.block(index);
         let mut plan = Plan {
             block,
             seen: known.visible(),
             known,
-            sizes: self.sizes.map(|sizes| sizes.within(&block.ops)).unwrap_or_default(),
+            sizes: self.given.sizes.map(|sizes| sizes.within(&block.ops)).unwrap_or_default(),
             last: vec![0; count],
             uses: vec![0; count],
             shown: vec![false; count],
@@ -299,7 +290,7 @@ impl<'a> Select<'a> {
             Op::Get(var) => {
                 let vector = self.vars[var.index()]?;
                 let stays = plan.store[place] > plan.last[place];
-                let mends = plan.seen[place] && self.facts.is_loose(var);
+                let mends = plan.seen[place] && self.given.facts.is_loose(var);
                 if stays && !mends {
                     return Some(Src::Vector(vector));
                 }
@@ -328,7 +319,7 @@ impl<'a> Select<'a> {
             Op::Tally(counter, weight, lanes) => return self.effect(Ins::Tally(counter, weight, lanes)),
             Op::Guard(number, base, count) => return self.effect(Ins::Guard(number, base, count)),
             Op::Yield(number) => return self.effect(Ins::Yield(number)),
-            Op::Fetch(number, ..) if self.streams => {
+            Op::Fetch(number, ..) if self.given.streams => {
                 return self.effect(Ins::Sample(number, None, [Src::Literal(0); 4]));
             }
             Op::Fetch(number, at, under) => {
@@ -338,13 +329,13 @@ impl<'a> Select<'a> {
             }
             Op::Store(number, of, under) => {
                 let of = of.map(|value| self.src(plan, value));
-                if self.stores.get(usize::from(number)) == Some(&Store::Dword) {
+                if self.code.stores.get(usize::from(number)) == Some(&Store::Dword) {
                     return self.effect(Ins::SetRelative(Indexed::Share, 0, of[0], of[1], under));
                 }
                 self.call(Call::Store(number), &of, under);
                 return None;
             }
-            Op::Fetched(_, element) if self.streams => {
+            Op::Fetched(_, element) if self.given.streams => {
                 let dst = plan.location[place].unwrap_or_else(|| self.fresh());
                 self.push(Lir::Copy(dst, Src::Row(element.into())));
                 return Some(Src::Vector(dst));
@@ -436,7 +427,7 @@ impl<'a> Select<'a> {
 
     /// A value that is several comparisons: with AVX-512, which has instructions for masks, it is made where it is used.
     fn joined(&self, block: &Block, value: Value) -> Option<Condition> {
-        let is = self.isa == Isa::Avx512 && matches!(block.ops[value.index()], Op::Select(..));
+        let is = self.given.isa == Isa::Avx512 && matches!(block.ops[value.index()], Op::Select(..));
         if is { Condition::of(&block.ops, value) } else { None }
     }
 
@@ -667,7 +658,7 @@ impl Target for With<'_, '_, '_> {
 
     fn multiply_add(&mut self, dst: Vector, operands: [Operand; 3], zero_wins: bool) {
         let [a, b, mut c] = operands;
-        if self.select.streams && !(zero_wins && self.may_be_zero_times_infinity([a, b])) {
+        if self.select.given.streams && !(zero_wins && self.may_be_zero_times_infinity([a, b])) {
             let mut negated = Negated { product: a.negated != b.negated, summand: c.negated };
             if negated.product && negated.summand {
                 c = c.plain(self);

@@ -92,7 +92,7 @@ impl Select<'_> {
         } else {
             self.gather(lir, dst, Some(rule));
         }
-        if !self.defers || self.deferred.items.len() >= MOST {
+        if !self.given.defers || self.deferred.items.len() >= MOST {
             self.settle();
         }
     }

@@ -19,13 +19,13 @@ const COORDINATES: usize = 3;
 impl Select<'_> {
     /// A fetch.
     pub(super) fn fetch(&mut self, plan: &Plan<'_>, place: usize, number: u16, at: [Src; 4], under: M) {
-        let fetch = self.fetches.get(usize::from(number));
+        let fetch = self.code.fetches.get(usize::from(number));
         // What may not be bound is for the call.
         let own = fetch.filter(|fetch| !fetch.alternate()).and_then(|fetch| match fetch {
             Fetch::Texture(inst) => Some(inst.word0.op),
             _ => None,
         });
-        match (own, fetch.and_then(|fetch| looked(fetch, self.isa))) {
+        match (own, fetch.and_then(|fetch| looked(fetch, self.given.isa))) {
             (Some(TexOp::GetGradientsH), _) => self.slopes(plan, place, false, at),
             (Some(TexOp::GetGradientsV), _) => self.slopes(plan, place, true, at),
             (Some(TexOp::SetGradientsH), _) => self.keep(plan, place, 0, &at[..COORDINATES], under),

@@ -30,7 +30,7 @@ impl Select<'_> {
     /// Whether an operand is known to be a number other than zero.
     fn is_ordinary(&self, src: Src) -> bool {
         match src {
-            Src::Const(index) => self.ordinary.binary_search(&index).is_ok(),
+            Src::Const(index) => self.given.ordinary.binary_search(&index).is_ok(),
             Src::Literal(bits) => f32::from_bits(bits).is_normal(),
             Src::Vector(_) | Src::Row(_) => false,
         }
@@ -105,8 +105,8 @@ impl Select<'_> {
         let by = factor(omod);
         self.push(Lir::Two(asm::MUL, dst, Src::Vector(sum), by));
         let grows = matches!(omod, Omod::U2 | Omod::U4 | Omod::U8);
-        self.assumes |= grows && !self.careful;
-        if grows && !self.careful {
+        self.assumes |= grows && !self.given.careful;
+        if grows && !self.given.careful {
             return;
         }
         // The sum was rounded, and fell out of the range of single precision, before it was scaled: scale first instead.
