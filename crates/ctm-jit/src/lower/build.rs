@@ -16,7 +16,8 @@ pub struct Build {
 }
 
 impl Build {
-    fn push(&mut self, op: Op) -> Value {
+    /// Appends an operation.
+    pub fn effect(&mut self, op: Op) -> Value {
         self.ops.push(op);
         Value(self.ops.len() as u32 - 1)
     }
@@ -24,7 +25,7 @@ impl Build {
     /// The vector that a pure operation makes.
     pub fn make(&mut self, op: Op) -> Value {
         if !op.is_constant() {
-            return self.push(op);
+            return self.effect(op);
         }
         let ops = &self.ops;
         let hash = hash_of(&op);
@@ -43,7 +44,7 @@ impl Build {
     }
 
     fn add(&mut self, hash: u32, op: Op) -> Value {
-        let value = self.push(op);
+        let value = self.effect(op);
         self.made.add(hash, value.0);
         value
     }
@@ -57,14 +58,9 @@ impl Build {
         if let Some(&value) = self.current.get(&var) {
             return value;
         }
-        let value = self.push(Op::Get(var));
+        let value = self.effect(Op::Get(var));
         self.current.insert(var, value);
         value
-    }
-
-    /// What a variable holds in all lanes.
-    pub fn get_exactly(&mut self, var: Var) -> Value {
-        self.push(Op::Get(var))
     }
 
     /// One vector where another, if there is one, is not zero, and what `no` makes elsewhere.
@@ -81,7 +77,7 @@ impl Build {
     }
 
     pub fn set(&mut self, var: Var, value: Value, under: M) {
-        self.push(Op::Set(var, value, under));
+        self.effect(Op::Set(var, value, under));
         self.current.insert(var, value);
     }
 
@@ -96,10 +92,6 @@ impl Build {
     /// Whether a variable is known to hold this.
     pub fn holds(&self, var: Var, value: Value) -> bool {
         self.current.get(&var) == Some(&value)
-    }
-
-    pub fn effect(&mut self, op: Op) -> Value {
-        self.push(op)
     }
 
     /// The operations so far; a new block begins.
@@ -121,13 +113,13 @@ impl Build {
                 self.forget();
             }
         }
-        self.push(Op::Mask(op));
+        self.effect(Op::Mask(op));
     }
 
     pub fn flush(&mut self) {
         if self.pending > 0 {
             let weight = std::mem::take(&mut self.pending);
-            self.push(Op::Tally(Counter::Lanes, weight, M::ACTIVE));
+            self.effect(Op::Tally(Counter::Lanes, weight, M::ACTIVE));
         }
     }
 }

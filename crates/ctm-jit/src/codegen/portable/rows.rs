@@ -6,21 +6,13 @@
 //! **Exactness.** Where single precision rounds as the reference does, it is used; a row in which some lane comes near the smallest normal
 //! number, where the two differ, is computed again by the reference function.
 
-use ctm_exec::float::{NAN, SIGN, flush, number};
+pub use crate::launch::wavefronts::wave::{LANES, Row};
+use ctm_exec::float::{INFINITY, MIN_NORMAL, NAN, SIGN, flush, number};
 use ctm_exec::x1k::ops::{ZeroRule, mad, omod_factor, output_modifier};
 use ctm_isa::x1k::ops::Omod;
 
-/// Lanes of a row.
-pub const LANES: usize = 64;
-
-/// 32 bits for each lane.
-pub type Row = [u32; LANES];
-
-/// The bits of 2^-126, the smallest normal number.
-const SMALLEST: u32 = 0x0080_0000;
 /// The bits of 2^-122: what is not smaller is a normal number after every output modifier.
 const SMALL: u32 = 0x0280_0000;
-const INFINITY: u32 = 0x7f80_0000;
 
 /// Something that is compiled for every host, and once more for those with wider vectors and a fused multiply-add.
 pub trait Work {
@@ -155,7 +147,7 @@ fn fused_fast<const PLAIN: bool, const ZERO_WINS: bool>(a: &Row, b: &Row, c: &Ro
         let magnitude = sum.to_bits() & !SIGN;
         if PLAIN {
             // Smaller than that before rounding, or not?
-            rare |= u32::from(magnitude == SMALLEST);
+            rare |= u32::from(magnitude == MIN_NORMAL);
             row[lane] = canonical(sum);
         } else {
             // Rounded, or infinite, before it was multiplied.
@@ -183,7 +175,7 @@ fn product_fast<const ZERO_WINS: bool>(a: &Row, b: &Row) -> (Row, bool) {
     for lane in 0..LANES {
         let (x, y) = (number(a[lane]), number(b[lane]));
         let product = x * y;
-        rare |= u32::from(product.to_bits() & !SIGN == SMALLEST);
+        rare |= u32::from(product.to_bits() & !SIGN == MIN_NORMAL);
         let zero = ZERO_WINS & product.is_nan() & ((x == 0.0) | (y == 0.0));
         row[lane] = if zero { 0 } else { canonical(product) };
     }

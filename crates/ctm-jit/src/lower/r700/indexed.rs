@@ -19,7 +19,7 @@ impl Build {
     /// What a register holds: in the lanes that execute, or (`exactly`) in all.
     pub fn element(&mut self, register: u8, element: u8, exactly: bool) -> Value {
         let var = Var::gpr(register.into(), element.into());
-        if exactly { self.get_exactly(var) } else { self.get(var) }
+        if exactly { self.effect(Op::Get(var)) } else { self.get(var) }
     }
 
     /// An element of register `base + index` of so many; of register 0 if there is no such register. As [`Build::element`].

@@ -123,7 +123,7 @@ impl Facts {
         let none = VarSet::NONE;
         let blocks = vec![OfBlock::default(); code.blocks.len()];
         let flushed = |op: &Op| match *op {
-            Op::Alu(op, ..) => !is_choice(op) && !is_integer(op),
+            Op::Alu(op, ..) => !op.info().is_choice() && !op.info().is_integer(),
             Op::Unit(unit, _) => !matches!(unit, Unit::Reference { omod: XOmod::Disabled, .. }),
             _ => false,
         };
@@ -199,8 +199,8 @@ impl Facts {
                     (false, false)
                 }
                 Op::Abs(a) | Op::Neg(a) => is(a),
-                Op::Alu(op, [_, b, c], _, clamp) if is_choice(op) => (clamp || (is(b).0 && is(c).0), false),
-                Op::Alu(op, ab, ..) => (!is_integer(op), is_number(block, op, ab, |value| is(value).1)),
+                Op::Alu(op, [_, b, c], _, clamp) if op.info().is_choice() => (clamp || (is(b).0 && is(c).0), false),
+                Op::Alu(op, ab, ..) => (!op.info().is_integer(), is_number(block, op, ab, |value| is(value).1)),
                 Op::Select(_, a, b) => (is(a).0 && is(b).0, is(a).1 && is(b).1),
                 Op::Cube(element, ..) => (element != 3, false),
                 Op::QuadLane(a, _) => is(a),
@@ -226,15 +226,15 @@ impl Facts {
                 Op::Get(var) if own => see(&mut self.seen, var),
                 Op::Get(_) => {}
                 Op::Abs(a) | Op::Neg(a) => seen[a.index()] |= own,
-                Op::Alu(op, [_, b, c], _, clamp) if is_choice(op) => {
+                Op::Alu(op, [_, b, c], _, clamp) if op.info().is_choice() => {
                     seen[b.index()] |= own && !clamp;
                     seen[c.index()] |= own && !clamp;
-                    if is_integer(op) {
+                    if op.info().is_integer() {
                         block.ops[place].reads().for_each(|v| seen[v.index()] = true);
                     }
                 }
-                Op::Alu(op, ..) if !is_integer(op) => {}
-                Op::Holds(op, ..) if !is_integer(AluOp::Op2(op)) => {}
+                Op::Alu(op, ..) if !op.info().is_integer() => {}
+                Op::Holds(op, ..) if !op.info().is_integer() => {}
                 Op::Select(c, a, b) => {
                     seen[c.index()] = true;
                     seen[a.index()] |= own;
@@ -271,8 +271,10 @@ fn one_nan(block: &Block, dirty: &VarSet) -> Vec<bool> {
             Op::Select(_, a, b) => is(a) && is(b),
             Op::Unit(Unit::Reference { omod, .. }, _) => omod != XOmod::Disabled,
             Op::Unit(..) => true,
-            Op::Alu(op, [_, b, c], _, clamp) if is_choice(op) => clamp && !is_integer(op) || is(b) && is(c),
-            Op::Alu(op, ..) => !is_integer(op),
+            Op::Alu(op, [_, b, c], _, clamp) if op.info().is_choice() => {
+                clamp && !op.info().is_integer() || is(b) && is(c)
+            }
+            Op::Alu(op, ..) => !op.info().is_integer(),
             _ => false,
         });
     }
@@ -327,16 +329,6 @@ fn is_finite(op: &Op) -> bool {
 /// Whether an operation is a number that is neither infinite nor too small.
 fn is_normal(op: &Op) -> bool {
     matches!(*op, Op::Bits(bits) if f32::from_bits(bits).is_normal())
-}
-
-/// Whether the operation chooses between its second and third operand.
-pub const fn is_choice(op: AluOp) -> bool {
-    op.info().is_choice()
-}
-
-/// Whether the operation looks at its operands as bits, or gives bits.
-pub const fn is_integer(op: AluOp) -> bool {
-    op.info().is_integer()
 }
 
 /// Which comparison of floats a test is.

@@ -12,7 +12,7 @@
 //! | `alu`, `doubles` | what operations are in instructions |
 //! | `emit`, `emit/vectors` | machine code: the whole; single vector instructions |
 //! | `emit/active`, `emit/masks`, `emit/under` | where the active lanes are; other masks; what is done under masks |
-//! | `emit/lookups`, `emit/levels`, `emit/gathers` | lookups with AVX-512; those of textures with mipmap levels; lookups on AVX2 |
+//! | `emit/lookups`, `emit/levels`, `emit/gathers` | lookups; those of textures with mipmap levels; what lookups do in another way on AVX2 |
 //! | `emit/relative` | registers and constants at an index |
 //! | `spans` | wavefronts that follow one another, in one call: what they start with, where their exports go |
 //!

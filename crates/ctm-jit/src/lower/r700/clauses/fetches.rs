@@ -2,6 +2,7 @@
 
 use crate::ir::masked::{Fetch, File, M, MaskOp, Op, Store, Value, Var};
 use crate::lower::r700::{Build, Lower, Result, Stop, loop_index};
+use ctm_exec::float::ONE;
 use ctm_exec::r700::alu::is_register;
 use ctm_exec::r700::memory::{BANK_DWORDS, MemoryRead, share_stride, share_written_from};
 use ctm_exec::r700::vertex;
@@ -279,9 +280,6 @@ impl Lower<'_> {
     }
 }
 
-/// The bits of 1.0.
-const ONE: u32 = 1f32.to_bits();
-
 /// Elements of what a fetch read, through its swizzle. `one`: the bits of its 1.
 fn fetched_values(b: &mut Build, fetched: Value, (swizzle, one): ([Sel; 4], u32)) -> [Option<Value>; 4] {
     swizzle.map(|sel| match element_of(sel) {
@@ -299,7 +297,7 @@ pub const fn element_of(sel: Sel) -> Result<u8, Option<u32>> {
         Sel::Z => Ok(2),
         Sel::W => Ok(3),
         Sel::Zero => Err(Some(0)),
-        Sel::One => Err(Some(0x3f80_0000)),
+        Sel::One => Err(Some(ONE)),
         Sel::Mask => Err(None),
     }
 }

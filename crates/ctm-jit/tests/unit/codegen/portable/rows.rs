@@ -19,7 +19,7 @@ impl Work for Fused<'_> {
 fn number_near(random: &mut Random, exponent: u32) -> u32 {
     let bits = random.word();
     match bits >> 28 {
-        0 => [0, SIGN, 1, SMALLEST, SMALLEST - 1, INFINITY, SIGN | INFINITY, NAN][bits as usize % 8],
+        0 => [0, SIGN, 1, MIN_NORMAL, MIN_NORMAL - 1, INFINITY, SIGN | INFINITY, NAN][bits as usize % 8],
         1..=11 => bits & 0x807f_ffff | (exponent + (bits >> 8) % 4) << 23,
         _ => bits,
     }

@@ -1,6 +1,6 @@
 //! Lookups of texels and of items of buffers on AVX2: a gather for each element, four where texels are weighed, in a loop over the pieces.
 //!
-//! What is looked up is found as with AVX-512 (`lookups`). A lookup reads and makes rows, where vectors have registers those of a call, so it may use any registers: it saves the ones that vectors
+//! What it does as with AVX-512 is in `lookups`. A lookup reads and makes rows, where vectors have registers those of a call, so it may use any registers: it saves the ones that vectors
 //! have. Whether it leaves for a call it decides with scratch registers alone.
 //!
 //! | register | holds |

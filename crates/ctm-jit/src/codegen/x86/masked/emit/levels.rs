@@ -23,14 +23,12 @@ use crate::launch::wavefronts::wave::CUBE;
 use ctm_exec::float::{HALF, INFINITY, ONE, SIGN};
 use ctm_exec::r700::sample::FACES;
 use ctm_exec::r700::texture::Detail;
-use ctm_exec::transcendental::LN2_POLYNOMIAL;
+use ctm_exec::transcendental::{LN2_POLYNOMIAL, THREE_QUARTERS};
 
 /// Where lanes are marked on AVX2.
 const MASK: u8 = Isa::Avx2.mask_scratch();
 /// A comparison that always holds.
 const ALWAYS: u8 = 0x0f;
-/// The bits of 0.75.
-const THREE_QUARTERS: u32 = 0x3f40_0000;
 /// Channels of a texel.
 const CHANNELS: i32 = 4;
 /// Roundings: to the nearest whole number, ties to even; to the one below.

@@ -30,11 +30,10 @@ pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
                 | Ins::SetTwo(.., m)
                 | Ins::SetFma(.., m)
                 | Ins::SetRelative(.., m)
+                | Ins::Keep(.., m)
+                | Ins::Guard(m, ..)
                 | Ins::Mark(_, m)
-                | Ins::EndLanes(m) => {
-                    note(m);
-                }
-                Ins::Keep(.., m) | Ins::Guard(m, ..) => note(m),
+                | Ins::EndLanes(m) => note(m),
                 _ => {}
             }
         }
