@@ -170,12 +170,7 @@ impl Ranges {
         Intervals { intervals, first }
     }
 
-    /// The vectors that are live somewhere, those with the most uses per place first.
-    fn by_density(&self, intervals: &Intervals) -> Vec<usize> {
-        self.by_cost(intervals, |_| 1)
-    }
-
-    /// The same where each takes so many registers.
+    /// The vectors that are live somewhere and take so many registers each, those with the most uses per place and register first.
     fn by_cost(&self, intervals: &Intervals, cost: impl Fn(usize) -> u64) -> Vec<usize> {
         // Sorted as one number: how much less than the largest density there can be, then the vector.
         const NUMBERS: u32 = 24;
@@ -191,7 +186,7 @@ impl Ranges {
     /// Gives out `bundles` bundles; with `variables_in_rows` none to so many variables, as each has to be reached by a number.
     pub fn locations(&self, bundles: u8, variables_in_rows: Option<usize>) -> Locations {
         let intervals = self.intervals();
-        let mut order = self.by_density(&intervals);
+        let mut order = self.by_cost(&intervals, |_| 1);
         let mut taken = Sets::new(bundles.into(), self.places);
         let mut locations =
             Locations { of: vec![Location::Nowhere; self.weights.len()], rows: 0, slots: 0, bundles: 0 };
@@ -340,7 +335,7 @@ impl Ranges {
     /// one of them, the place `together` of its own, what it reads is not free yet.
     pub fn lives(&self, together: &[usize]) -> Lives {
         let intervals = self.intervals();
-        let order = self.by_density(&intervals);
+        let order = self.by_cost(&intervals, |_| 1);
         let mut wide: Vec<Interval> = Vec::with_capacity(intervals.intervals.len());
         let mut wide_of = vec![(0, 0); self.weights.len()];
         for (vector, of) in wide_of.iter_mut().enumerate() {

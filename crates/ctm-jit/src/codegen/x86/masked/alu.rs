@@ -150,49 +150,45 @@ impl Alu {
             }
             return true;
         }
-        let simple = |op: Op2| {
-            Some(match op {
-                Op2::AndInt => asm::AND,
-                Op2::OrInt => asm::OR,
-                Op2::XorInt => asm::XOR,
-                Op2::AddInt => asm::ADD_I32,
-                Op2::SubInt => asm::SUB_I32,
-                Op2::MaxInt => asm::MAX_I32,
-                Op2::MinInt => asm::MIN_I32,
-                Op2::MaxUint => asm::MAX_U32,
-                Op2::MinUint => asm::MIN_U32,
-                Op2::AshrInt => asm::SHIFT_RIGHT_SIGNED,
-                Op2::LshrInt => asm::SHIFT_RIGHT,
-                Op2::LshlInt => asm::SHIFT_LEFT,
-                Op2::MulloInt | Op2::MulloUint => asm::MUL_I32,
-                _ => return None,
-            })
+        let instruction = match op {
+            Op2::AndInt => asm::AND,
+            Op2::OrInt => asm::OR,
+            Op2::XorInt => asm::XOR,
+            Op2::AddInt => asm::ADD_I32,
+            Op2::SubInt => asm::SUB_I32,
+            Op2::MaxInt => asm::MAX_I32,
+            Op2::MinInt => asm::MIN_I32,
+            Op2::MaxUint => asm::MAX_U32,
+            Op2::MinUint => asm::MIN_U32,
+            Op2::AshrInt => asm::SHIFT_RIGHT_SIGNED,
+            Op2::LshrInt => asm::SHIFT_RIGHT,
+            Op2::LshlInt => asm::SHIFT_LEFT,
+            Op2::MulloInt | Op2::MulloUint => asm::MUL_I32,
+            _ => return self.longer(s, dst, op, [va, vb]),
         };
-        if let Some(instruction) = simple(op) {
-            s.push(Lir::Two(instruction, dst, a, b));
-            return true;
+        s.push(Lir::Two(instruction, dst, a, b));
+        true
+    }
+
+    /// Operations of several instructions, or of one that is no [`Lir::Two`].
+    fn longer(self, s: &mut impl Target, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> bool {
+        let (a, b) = (va.src, vb.src);
+        match op {
+            Op2::NotInt => s.push(Lir::Two(asm::XOR, dst, a, Src::Literal(u32::MAX))),
+            Op2::FltToInt | Op2::FltToUint => float_to_int(s, dst, a),
+            Op2::MulhiInt | Op2::MulhiUint => integers::high_product(s, dst, [a, b], op == Op2::MulhiInt),
+            Op2::RecipInt | Op2::RecipUint => integers::reciprocal(s, dst, a, op == Op2::RecipInt),
+            Op2::Mova | Op2::MovaFloor | Op2::MovaInt => integers::address(s, dst, op, va),
+            _ => return self.number(s, dst, op, [va, vb]),
         }
-        let round = |op: Op2| {
-            Some(match op {
-                Op2::Floor => 9,
-                Op2::Ceil => 10,
-                Op2::Trunc => 11,
-                Op2::Rndne => 8,
-                _ => return None,
-            })
-        };
-        if let Some(how) = round(op) {
-            let a = flush(s, va);
-            s.push(Lir::One(asm::ROUND_SCALE, dst, a, Some(how)));
-            self.finish(s, dst, true);
-            return true;
-        }
+        true
+    }
+
+    /// Operations that give numbers, to which modifiers apply.
+    fn number(self, s: &mut impl Target, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> bool {
+        let (a, b) = (va.src, vb.src);
         let both_flushed = va.flushed && vb.flushed;
         match op {
-            Op2::NotInt => {
-                s.push(Lir::Two(asm::XOR, dst, a, Src::Literal(u32::MAX)));
-                return true;
-            }
             Op2::Add => match (va.negated, vb.negated) {
                 (false, false) => s.push(Lir::Two(asm::ADD, dst, a, b)),
                 (false, true) => s.push(Lir::Two(asm::SUB, dst, a, b)),
@@ -220,13 +216,12 @@ impl Alu {
             Op2::MaxDx10 => {
                 if va.number {
                     s.push(Lir::Two(asm::MAX, dst, b, a));
-                } else if vb.number {
-                    s.push(Lir::Test(asm::CMP_F32, AT_LEAST, 1, a, b, 0));
-                    s.push(Lir::Blend(dst, 1, a, b));
                 } else {
                     s.push(Lir::Test(asm::CMP_F32, AT_LEAST, 1, a, b, 0));
-                    s.push(Lir::Test(asm::CMP_F32, UNORDERED, 2, b, b, 0));
-                    s.push(Lir::Or(1, 1, 2));
+                    if !vb.number {
+                        s.push(Lir::Test(asm::CMP_F32, UNORDERED, 2, b, b, 0));
+                        s.push(Lir::Or(1, 1, 2));
+                    }
                     s.push(Lir::Blend(dst, 1, a, b));
                 }
                 flush_result(s, dst, both_flushed);
@@ -243,6 +238,16 @@ impl Alu {
                 }
                 flush_result(s, dst, both_flushed);
             }
+            Op2::Floor | Op2::Ceil | Op2::Trunc | Op2::Rndne => {
+                let how = match op {
+                    Op2::Floor => 9,
+                    Op2::Ceil => 10,
+                    Op2::Trunc => 11,
+                    _ => 8,
+                };
+                let a = flush(s, va);
+                s.push(Lir::One(asm::ROUND_SCALE, dst, a, Some(how)));
+            }
             Op2::SqrtIeee => s.push(Lir::One(asm::SQRT, dst, a, None)),
             Op2::Fract => {
                 let a = flush(s, va);
@@ -254,30 +259,10 @@ impl Alu {
                 Self { omod: Omod::Off, ..self }.finish(s, dst, true);
                 return true;
             }
-            Op2::IntToFlt => {
-                s.push(Lir::One(asm::CVT_I32_F32, dst, a, None));
+            Op2::IntToFlt | Op2::UintToFlt => {
+                let convert = if op == Op2::IntToFlt { asm::CVT_I32_F32 } else { asm::CVT_U32_F32 };
+                s.push(Lir::One(convert, dst, a, None));
                 self.finish(s, dst, false);
-                return true;
-            }
-            Op2::UintToFlt => {
-                s.push(Lir::One(asm::CVT_U32_F32, dst, a, None));
-                self.finish(s, dst, false);
-                return true;
-            }
-            Op2::FltToInt | Op2::FltToUint => {
-                float_to_int(s, dst, a);
-                return true;
-            }
-            Op2::MulhiInt | Op2::MulhiUint => {
-                integers::high_product(s, dst, [a, b], op == Op2::MulhiInt);
-                return true;
-            }
-            Op2::RecipInt | Op2::RecipUint => {
-                integers::reciprocal(s, dst, a, op == Op2::RecipInt);
-                return true;
-            }
-            Op2::Mova | Op2::MovaFloor | Op2::MovaInt => {
-                integers::address(s, dst, op, va);
                 return true;
             }
             _ => {
@@ -350,39 +335,26 @@ impl Alu {
             }
             return true;
         }
-        let lit = match op {
-            Op3::MulLit => Some(Omod::Off),
-            Op3::MulLitM2 => Some(Omod::M2),
-            Op3::MulLitM4 => Some(Omod::M4),
-            Op3::MulLitD2 => Some(Omod::D2),
-            _ => None,
-        };
-        if let Some(omod) = lit {
+        if matches!(op, Op3::MulLit | Op3::MulLitM2 | Op3::MulLitM4 | Op3::MulLitD2) {
             const LEAST: Src = Src::Literal(SIGN | (INFINITY - 1));
             s.push(Lir::Two(asm::MUL, dst, va.src, vb.src));
             s.zero_wins(dst, [va, vb]);
             // The least number, what is less, and NaNs.
             s.patch(dst, (asm::CMP_F32, NOT_GREATER), [vb.src, LEAST], LEAST);
             s.patch(dst, (asm::CMP_F32, NOT_GREATER), [vc.src, Src::Literal(0)], LEAST);
-            if let Some(scale) = factor(omod) {
+            if let Some(scale) = factor(op.info().scale) {
                 s.push(Lir::Two(asm::MUL, dst, Src::Vector(dst), scale));
             }
             self.finish(s, dst, true);
             return true;
         }
-        let (ieee, scale) = match op {
-            Op3::Muladd => (false, None),
-            Op3::MuladdM2 => (false, factor(Omod::M2)),
-            Op3::MuladdM4 => (false, factor(Omod::M4)),
-            Op3::MuladdD2 => (false, factor(Omod::D2)),
-            Op3::MuladdIeee => (true, None),
-            Op3::MuladdIeeeM2 => (true, factor(Omod::M2)),
-            Op3::MuladdIeeeM4 => (true, factor(Omod::M4)),
-            Op3::MuladdIeeeD2 => (true, factor(Omod::D2)),
+        let ieee = match op {
+            Op3::Muladd | Op3::MuladdM2 | Op3::MuladdM4 | Op3::MuladdD2 => false,
+            Op3::MuladdIeee | Op3::MuladdIeeeM2 | Op3::MuladdIeeeM4 | Op3::MuladdIeeeD2 => true,
             _ => return false,
         };
         s.multiply_add(dst, [va, vb, vc], !ieee);
-        if let Some(scale) = scale {
+        if let Some(scale) = factor(op.info().scale) {
             s.push(Lir::Two(asm::MUL, dst, Src::Vector(dst), scale));
         }
         self.finish(s, dst, true);
