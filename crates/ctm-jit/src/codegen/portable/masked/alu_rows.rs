@@ -10,17 +10,6 @@ use ctm_exec::r700::{ops, transcendental as exact};
 use ctm_exec::transcendental as sequence;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 
-/// What becomes of results.
-#[derive(Clone, Copy)]
-enum Makes {
-    /// Numbers, to which modifiers apply.
-    Float,
-    /// Copied bits, which modifiers make numbers of.
-    Bits,
-    /// What no modifier changes.
-    Plain,
-}
-
 /// An operation of one slot with its modifiers.
 #[inline(always)]
 pub fn alu_rows<const FUSED: bool>(op: AluOp, [a, b, c]: [&Row; 3], omod: Omod, clamp: bool) -> Row {
@@ -32,24 +21,21 @@ pub fn alu_rows<const FUSED: bool>(op: AluOp, [a, b, c]: [&Row; 3], omod: Omod, 
     if omod == Omod::Off && !clamp {
         return row;
     }
-    match makes(op) {
-        Makes::Float => map(&row, |x| output(Value::Float(f32::from_bits(x)), omod, clamp)),
-        Makes::Bits => map(&row, |x| output(Value::Bits(x), omod, clamp)),
-        Makes::Plain => row,
+    match result(op) {
+        Some(Value::Float(_)) => map(&row, |x| output(Value::Float(f32::from_bits(x)), omod, clamp)),
+        Some(Value::Bits(_)) => map(&row, |x| output(Value::Bits(x), omod, clamp)),
+        // No modifier changes it.
+        Some(Value::Plain(_)) | None => row,
     }
 }
 
-/// Which kind of results an operation has: always the same.
-fn makes(op: AluOp) -> Makes {
+/// Some result of an operation: all are of one kind.
+fn result(op: AluOp) -> Option<Value> {
     let scalar = match op {
         AluOp::Op2(op) => op2(op, 0, 0).ok().flatten(),
         AluOp::Op3(op) => op3(op, 0, 0, 0),
     };
-    match scalar.map(|scalar| scalar.value) {
-        Some(Value::Float(_)) => Makes::Float,
-        Some(Value::Bits(_)) => Makes::Bits,
-        Some(Value::Plain(_)) | None => Makes::Plain,
-    }
+    scalar.map(|scalar| scalar.value)
 }
 
 /// A number of two numbers.
