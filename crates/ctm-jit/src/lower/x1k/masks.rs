@@ -261,12 +261,9 @@ impl Lower<'_> {
             Voted::Known(false) => End::Next(stay),
             // Nobody may leave while others wait for them.
             voted if breaks || flow.op == FcOp::Continue => match voted {
-                Voted::Known(_) => {
-                    let idle = self.with_idle(flow, levels, M::NONE);
-                    End::Branch { mask: idle, none: jump, some: stay }
-                }
-                Voted::None(mask) => {
-                    let idle = self.with_idle(flow, levels, mask);
+                Voted::Known(_) | Voted::None(_) => {
+                    let stays = if let Voted::None(mask) = voted { mask } else { M::NONE };
+                    let idle = self.with_idle(flow, levels, stays);
                     End::Branch { mask: idle, none: jump, some: stay }
                 }
                 Voted::Some(mask) => {

@@ -90,20 +90,16 @@ impl Emit<'_> {
     pub(super) fn load_argument(&mut self, to: u8, sample: &Sample, number: usize) {
         let src = sample.at[number];
         let src = if self.has_register(src) { Src::Row(argument(number)) } else { src };
-        self.is_moved = true;
         self.load_into(to, src, 0);
-        self.is_moved = false;
     }
 
     /// Stores an element in its row, or where it is taken from.
     pub(super) fn store_element(&mut self, from: u8, sample: &Sample, element: i32) {
         let Some(dst) = sample.dst[element as usize] else { return };
-        self.is_moved = true;
         let row = match self.place(dst, 0) {
             Place::Memory(row) => row,
             Place::Register(_) | Place::Nowhere => self.at(result(element as usize), 0),
         };
-        self.is_moved = false;
         self.store(from, row);
     }
 

@@ -7,7 +7,7 @@ use super::Emit;
 use crate::codegen::x86::asm::{
     ADD, ADD_I32, AND, BROADCAST, CMP_U32, CVT_F32_I32, CVT_I32_F32, Cond, EQUAL_I32, EXPONENT, FMADD213, FMADD231,
     FRACTION, Int, Label, MAX, MIN, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32, PERMUTE, PERMUTE_IN_QUAD, PSLL, PSRA, RAX, RBX,
-    RCX, ROUND_SCALE, RSI, Rm, SHIFT_IMM, SUB, SUB_I32, XOR,
+    RCX, ROUND_SCALE, Rm, SHIFT_IMM, SUB, SUB_I32, XOR,
 };
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Src;
@@ -153,10 +153,7 @@ impl Emit<'_> {
         let v = self.names();
         let gradients = if r.gradients() == Some(true) { 0..CUBE } else { 0..0 };
         for n in gradients.chain(r.cubes.then_some(CUBE)) {
-            let set = match self.isa() {
-                Isa::Avx512 => self.at(gradient(n), piece),
-                Isa::Avx2 => Rm::Row(RSI, gradient(n)),
-            };
+            let set = self.at(gradient(n), piece);
             self.asm.vector(MOVUPS_LOAD, v.x, 0, set);
             self.store(v.x, r.row(rows::SET + n as i32));
         }

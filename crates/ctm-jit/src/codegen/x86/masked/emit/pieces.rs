@@ -62,11 +62,9 @@ impl<'a> Emit<'a> {
         let registers = &MADE[..made.len().min(MOST_MASKS)];
         if is_looped {
             self.each_piece(|e| {
-                e.is_moved = true;
                 // The first piece moves down with each that follows; what the register held falls out.
                 registers.iter().for_each(|&register| e.asm.wide_shift(SHR, register, 8));
                 e.piece(run, 0);
-                e.is_moved = false;
             });
         } else {
             self.pieces().for_each(|piece| self.piece(run, piece));
@@ -87,7 +85,9 @@ impl<'a> Emit<'a> {
         self.asm.wide(Int::Mov, END, RBX);
         self.asm.wide_imm(Int::Add, END, bytes * i32::from(self.input.pieces));
         self.asm.place(top);
+        self.is_moved = true;
         body(self);
+        self.is_moved = false;
         self.asm.wide_imm(Int::Add, RSI, bytes);
         self.asm.wide_imm(Int::Add, RDI, 1);
         self.asm.wide(Int::Cmp, RSI, END);
