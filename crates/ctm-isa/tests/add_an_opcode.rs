@@ -89,8 +89,12 @@ fn the_items_that_it_names_are_there() {
             "self.choice(finish, (Op2::PredSetge, ",
             "self.choice(finish, (Op2::PredSetge, ",
         ),
-        ("ctm-jit/src/lower/x1k/units.rs", "fn alpha_operand(", "`self.alpha_operand(0)`"),
-        ("ctm-jit/src/lower/x1k/units.rs", "operand(self, 0)", "operand(self, 0)"),
+        ("ctm-jit/src/lower/x1k/units.rs", "fn result(", "`Units::result`"),
+        (
+            "ctm-jit/src/lower/x1k/units.rs",
+            "[0, 1].map(|n| self.operand(n, channel))",
+            "[0, 1].map(|n| self.operand(n, channel))",
+        ),
         (
             "ctm-jit/tests/unit/lower/x1k/units.rs",
             "fn what_back_ends_have_code_for_is_no_call(",
