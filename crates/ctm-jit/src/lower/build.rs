@@ -106,6 +106,13 @@ impl Build {
         self.current.clear();
     }
 
+    /// From here on these lanes look, or no longer do; if they are the active ones, nothing changes.
+    pub fn forget_beside(&mut self, under: M) {
+        if under != M::ACTIVE {
+            self.forget();
+        }
+    }
+
     pub fn mask(&mut self, op: MaskOp) {
         if op.writes() == M::ACTIVE {
             self.flush();

@@ -8,31 +8,23 @@ use ctm_isa::r700::CALL_DEPTH;
 impl Lower<'_> {
     /// The lanes that pass, of those that `of` holds (table 3.4).
     pub(super) fn test(&self, b: &mut Build, test: Test, of: M) -> M {
-        if !test.allowed {
-            return M::NONE;
-        }
-        if test.whole_quad {
-            b.mask(MaskOp::Quads(M::PASS, of));
-            M::PASS
-        } else if test.valid_pixel {
-            b.mask(MaskOp::And(M::PASS, of, M::VALID));
-            M::PASS
-        } else {
-            of
-        }
+        if test.allowed { self.looked_at(b, test, of, M::PASS) } else { M::NONE }
     }
 
-    /// The lanes that a clause or an export concerns.
+    /// The lanes that a clause or an export concerns, whatever the condition says.
     pub(super) fn concerned(&self, b: &mut Build, test: Test) -> M {
-        if test.whole_quad {
-            b.mask(MaskOp::Quads(M::CONCERNED, M::ACTIVE));
-            M::CONCERNED
-        } else if test.valid_pixel {
-            b.mask(MaskOp::And(M::CONCERNED, M::ACTIVE, M::VALID));
-            M::CONCERNED
-        } else {
-            M::ACTIVE
-        }
+        self.looked_at(b, test, M::ACTIVE, M::CONCERNED)
+    }
+
+    /// Of the lanes that `of` holds those that the modes let an instruction look at, in `to` where they are others.
+    fn looked_at(&self, b: &mut Build, test: Test, of: M, to: M) -> M {
+        let op = match test {
+            Test { whole_quad: true, .. } => MaskOp::Quads(to, of),
+            Test { valid_pixel: true, .. } => MaskOp::And(to, of, M::VALID),
+            _ => return of,
+        };
+        b.mask(op);
+        to
     }
 
     /// Lanes that pass become active, others not; those that a loop holds stay.
@@ -203,8 +195,7 @@ impl Lower<'_> {
         let Branch { test, next, target, ends, .. } = branch;
         let depth = state.depth + u32::from(call_count & 31);
         if depth as usize > CALL_DEPTH {
-            b.pending += 1;
-            return Ok(After::On);
+            return Ok(b.on());
         }
         let mask = self.test(b, test, M::ACTIVE);
         let none = self.way(&[], state, next, ends)?;

@@ -405,7 +405,7 @@ impl Lower<'_> {
             CfOp::Tex | CfOp::Vtx | CfOp::VtxTc => {
                 b.tally.fc += 1;
                 if let ClauseBody::Fetch(clause) = clause {
-                    let passes = self.concerned(b, Test { allowed: true, ..test });
+                    let passes = self.concerned(b, test);
                     self.fetch_clause(b, clause, passes, state.index_place())?;
                     b.tally.tex += clause.fetches.len() as u32;
                     let passes = clause.fetches.iter().flat_map(|fetch| fetch.inst.as_ref().ok());

@@ -53,9 +53,7 @@ impl Lower<'_> {
         let word = &cf.word1;
         let test = Test::of(word.whole_quad_mode, word.valid_pixel_mode);
         let executes = self.concerned(b, test);
-        if executes != M::ACTIVE {
-            b.forget();
-        }
+        b.forget_beside(executes);
         // Lanes that are not valid write nothing.
         b.mask(MaskOp::And(M::TEMP2, executes, M::VALID));
         let zero = b.bits(0);
@@ -73,9 +71,7 @@ impl Lower<'_> {
             let number = self.store_number(Store::Memory(*cf, burst));
             b.effect(Op::Store(number, values, M::TEMP2));
         }
-        if executes != M::ACTIVE {
-            b.forget();
-        }
+        b.forget_beside(executes);
         Ok(())
     }
 
@@ -84,9 +80,7 @@ impl Lower<'_> {
         let word = &cf.word1;
         let test = Test::of(word.whole_quad_mode, word.valid_pixel_mode);
         let under = self.concerned(b, test);
-        if under != M::ACTIVE {
-            b.forget();
-        }
+        b.forget_beside(under);
         for burst in 0..=word.burst_count {
             let index = u32::from(cf.word0.array_base) + u32::from(burst);
             let target = ctm_exec::r700::Target::from_fields(cf.kind, index).map_err(|_| Stop::BailOut)?;
@@ -103,9 +97,7 @@ impl Lower<'_> {
                 b.effect(Op::Mark(var, under));
             }
         }
-        if under != M::ACTIVE {
-            b.forget();
-        }
+        b.forget_beside(under);
         Ok(())
     }
 }

@@ -272,7 +272,6 @@ impl Lower<'_> {
                     End::Branch { mask, none: stay, some: leaves }
                 }
             },
-            Voted::Known(true) => End::Next(jump),
             voted => voted.end(stay, jump),
         }
     }

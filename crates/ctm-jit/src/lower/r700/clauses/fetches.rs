@@ -43,9 +43,7 @@ impl Lower<'_> {
             } else {
                 passes
             };
-            if under != M::ACTIVE {
-                b.forget();
-            }
+            b.forget_beside(under);
             let zero = b.bits(0);
             match &inst.fetch {
                 Inst::Tex(tex) => {
@@ -87,9 +85,7 @@ impl Lower<'_> {
                 Inst::MemDsw(write) => self.share_write(b, write, under, index),
                 Inst::MemDsr(read) => self.share_read(b, read, under, index)?,
             }
-            if under != M::ACTIVE {
-                b.forget();
-            }
+            b.forget_beside(under);
         }
         Ok(())
     }

@@ -77,8 +77,8 @@ struct Clause {
     locked: [Window; 2],
     index: Option<M>,
     under: M,
-    pv: [Value; 4],
-    ps: Value,
+    /// PV and PS: what each unit gave in the group before.
+    previous: [Value; 5],
     ar: [Value; 4],
     /// The predicate bit; `None`: set in every lane.
     predicate: Option<Value>,
@@ -142,8 +142,7 @@ impl Lower<'_> {
             locked,
             index: state.index_place(),
             under,
-            pv: [zero; 4],
-            ps: zero,
+            previous: [zero; 5],
             ar: [zero; 4],
             predicate: None,
             execute: None,
@@ -160,9 +159,7 @@ impl Lower<'_> {
             b.mask(MaskOp::And(M::TEMP, M::TEMP, under));
             b.mask(MaskOp::AndNot(M::VALID, M::VALID, M::TEMP));
         }
-        if under != M::ACTIVE {
-            b.forget();
-        }
+        b.forget_beside(under);
         Ok(Done { executes: under, predicate: state.execute })
     }
 
@@ -174,18 +171,15 @@ impl Lower<'_> {
         }
         // Predicates and AR are read as they were before the group.
         let before = clause.predicate;
-        let mut enabled = [None; 5];
-        for (place, entry) in enabled.iter_mut().zip(&done) {
-            *place = match (entry.map(|(inst, _)| inst.word0.pred_sel), before) {
-                (Some(PredSel::One), Some(predicate)) => Some(predicate),
-                (Some(PredSel::Zero), Some(predicate)) => Some(b.logic(Op2::NotInt, predicate, predicate)),
-                _ => None,
-            };
-        }
+        let enabled = done.map(|entry| match (entry?.0.word0.pred_sel, before?) {
+            (PredSel::One, predicate) => Some(predicate),
+            (PredSel::Zero, predicate) => Some(b.logic(Op2::NotInt, predicate, predicate)),
+            _ => None,
+        });
         let zero = b.bits(0);
         for (unit, entry) in done.iter().enumerate() {
-            let previous = if unit == Unit::T as usize { clause.ps } else { clause.pv[unit] };
-            let new = match *entry {
+            let previous = clause.previous[unit];
+            clause.previous[unit] = match *entry {
                 None | Some((_, Unit1::Nop)) => zero,
                 Some((_, Unit1::Disabled)) => previous,
                 Some((inst, Unit1::Result(value, _))) => {
@@ -193,7 +187,6 @@ impl Lower<'_> {
                     b.select(enabled[unit], value, |_| previous)
                 }
             };
-            *(if unit == Unit::T as usize { &mut clause.ps } else { &mut clause.pv[unit] }) = new;
         }
         for (unit, entry) in done.iter().enumerate() {
             let Some((inst, Unit1::Result(value, what))) = *entry else { continue };
@@ -250,7 +243,7 @@ impl Lower<'_> {
         match slots {
             Slots::One => self.single(b, at),
             Slots::Reduction => {
-                let (mut x, mut y) = ([clause.ps; 4], [clause.ps; 4]);
+                let [mut x, mut y] = [[clause.previous[0]; 4]; 2];
                 for (element, unit) in [Unit::X, Unit::Y, Unit::Z, Unit::W].into_iter().enumerate() {
                     let at = at.partner(unit)?;
                     x[element] = self.operand(b, at, 0)?;
@@ -311,7 +304,7 @@ impl Lower<'_> {
     }
 
     fn single(&mut self, b: &mut Build, at: At<'_>) -> Result<Unit1> {
-        let At { clause, inst, .. } = at;
+        let inst = at.inst;
         let (op, omod, clamp) = (inst.op(), inst.omod(), inst.clamp());
         // What kind of effect an operation has does not depend on its operands.
         let effect = match op {
@@ -319,23 +312,15 @@ impl Lower<'_> {
             AluOp::Op3(op) => op3(op, 0, 0, 0),
         };
         let effect = effect.ok_or(Stop::BailOut)?.effect;
-        let mut args = [clause.ps; 3];
-        for (index, arg) in args.iter_mut().enumerate() {
-            let wanted = index < 2 || matches!(op, AluOp::Op3(_));
-            if wanted {
-                *arg = self.operand(b, at, index)?;
-            }
-        }
-        if matches!(op, AluOp::Op2(_)) {
-            args[2] = args[0];
-        }
+        let [x, y] = [self.operand(b, at, 0)?, self.operand(b, at, 1)?];
+        let args = [x, y, if matches!(op, AluOp::Op3(_)) { self.operand(b, at, 2)? } else { x }];
         let value = if op == AluOp::Op2(Op2::Mov) && omod == Omod::Off && !clamp {
-            args[0]
+            x
         } else {
             b.make(Op::Alu(op, args, omod, clamp))
         };
         let holds = |b: &mut Build| match op {
-            AluOp::Op2(op) => b.make(Op::Holds(op, [args[0], args[1]], true)),
+            AluOp::Op2(op) => b.make(Op::Holds(op, [x, y], true)),
             AluOp::Op3(_) => b.bits(0),
         };
         let what = match effect {
@@ -367,16 +352,10 @@ impl Lower<'_> {
         let operand = at.inst.operand(index);
         let mut value = self.read(b, at, &operand)?;
         if operand.abs {
-            value = match b.ops[value.index()] {
-                Op::Bits(bits) => b.bits(bits & 0x7fff_ffff),
-                _ => b.make(Op::Abs(value)),
-            };
+            value = b.make(Op::Abs(value));
         }
         if operand.neg {
-            value = match b.ops[value.index()] {
-                Op::Bits(bits) => b.bits(bits ^ 0x8000_0000),
-                _ => b.make(Op::Neg(value)),
-            };
+            value = b.make(Op::Neg(value));
         }
         Ok(value)
     }
@@ -424,8 +403,8 @@ impl Lower<'_> {
                 SpecialSel::MinusOneInt => b.bits(u32::MAX),
                 SpecialSel::Half => b.bits(0x3f00_0000),
                 SpecialSel::Literal => b.bits(group.literals[usize::from(element)]),
-                SpecialSel::Pv => clause.pv[usize::from(element)],
-                SpecialSel::Ps => clause.ps,
+                SpecialSel::Pv => clause.previous[usize::from(element)],
+                SpecialSel::Ps => clause.previous[Unit::T as usize],
             },
             Source::Reserved(_) => return Err(Stop::BailOut),
         })
