@@ -606,14 +606,19 @@ pub enum End {
 }
 
 impl End {
-    /// The blocks it can go on to.
-    pub fn successors(&self) -> impl Iterator<Item = usize> + use<> {
+    /// Where it leads.
+    pub fn targets(&self) -> impl Iterator<Item = Target> + use<> {
         let targets = match *self {
             Self::Stop => [None, None],
             Self::Next(target) => [Some(target), None],
             Self::Branch { none, some, .. } => [Some(none), Some(some)],
         };
-        targets.into_iter().flatten().filter_map(|target| match target {
+        targets.into_iter().flatten()
+    }
+
+    /// The blocks it can go on to.
+    pub fn successors(&self) -> impl Iterator<Item = usize> + use<> {
+        self.targets().filter_map(|target| match target {
             Target::Block(id) => Some(usize::from(id)),
             Target::Reference => None,
         })

@@ -126,14 +126,19 @@ impl Block {
         self.ops.iter().any(|op| matches!(op, Op::Mask(MaskOp::AndNot(M::VALID, ..))))
     }
 
-    /// The targets it can go on to.
-    pub fn successors(&self) -> impl DoubleEndedIterator<Item = BlockId> + use<> {
+    /// Where it leads.
+    pub fn targets(&self) -> impl DoubleEndedIterator<Item = Target> + use<> {
         let targets = match self.end {
             End::Stop => [None, None],
             End::Next(target) => [Some(target), None],
             End::Flow(flow) => [Some(flow.stay), Some(flow.jump)],
         };
-        targets.into_iter().flatten().filter_map(|target| match target {
+        targets.into_iter().flatten()
+    }
+
+    /// The blocks it can go on to.
+    pub fn successors(&self) -> impl DoubleEndedIterator<Item = BlockId> + use<> {
+        self.targets().filter_map(|target| match target {
             Target::Block(id) => Some(id),
             Target::Never | Target::Reference => None,
         })

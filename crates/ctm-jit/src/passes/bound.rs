@@ -6,13 +6,8 @@ use crate::ir::order::postorder;
 /// The most instructions that any wavefront issues, if there is such a number: the program never bails out to the reference interpreter, and each way
 /// back leads through a counted loop's end.
 pub fn instructions(code: &Code) -> Option<u64> {
-    let bails_out = |target: Target| target == Target::Reference;
-    let any = code.blocks.iter().any(|block| match block.end {
-        End::Stop => false,
-        End::Next(target) => bails_out(target),
-        End::Branch { none, some, .. } => bails_out(none) || bails_out(some),
-    });
-    if any { None } else { of(&code.blocks, &vec![true; code.blocks.len()]) }
+    let bails_out = code.blocks.iter().flat_map(|block| block.end.targets()).any(|target| target == Target::Reference);
+    if bails_out { None } else { of(&code.blocks, &vec![true; code.blocks.len()]) }
 }
 
 /// What is issued by one way through these blocks that enters each cycle once.

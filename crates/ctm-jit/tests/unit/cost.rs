@@ -81,7 +81,7 @@ const COUNTING: fn(Isa) -> Options = |isa| Options { counts: true, ..JOINT(isa) 
 
 /// The program with masks; whatever a launch does before it has code made.
 fn lowered(launch: &Launch<'_>, counts: bool) -> Option<Form> {
-    let code = crate::lower::x1k::lower(launch.program, launch.constants, counts)?;
+    let code = crate::lower::x1k::lower(launch.program, launch.constants, counts, false)?;
     let joint = !counts && crate::lower::x1k::joint::holds(&code);
     let mut given = vec![false; crate::ir::masked::Var::COUNT];
     given[..2].fill(true);
@@ -108,7 +108,7 @@ fn compile(launch: &Launch<'_>, Options { isa, counts, fuel, careful }: Options)
 
 /// The kernel for the inside of a domain, or (`careful`) for its edges.
 fn compile_stream(launch: &Launch<'_>, isa: Isa, careful: bool) -> Option<Arc<Kernel>> {
-    let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters)?;
+    let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters, false)?;
     let mut geometry = Geometry::default();
     (geometry.inputs[0], geometry.inputs[1], geometry.outputs[0]) = (4, 4, 4);
     let uniform = crate::runtime::streams::uniform(&lowered, launch.constants)?;
@@ -275,7 +275,7 @@ fn again() {
         }
         let us = (thread_time() - start) as f64 / 1e3 / turns as f64;
         // A subroutine is there once for each way of calling it.
-        let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters);
+        let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters, false);
         let blocks = lowered.as_ref().map_or(&[][..], |code| &code.blocks);
         let issued: u32 = blocks.iter().map(|block| block.tally.instructions()).sum();
         let ops: usize = blocks.iter().map(|block| block.ops.len()).sum();

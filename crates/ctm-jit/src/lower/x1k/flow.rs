@@ -10,7 +10,7 @@ use crate::ir::awake::settle_loops;
 use crate::ir::map::Map;
 use crate::ir::masked::{Fetch, M, Op};
 use crate::ir::order::postorder;
-use crate::ir::x1k::{Block, BlockId, Code, End, Flow, Frames, Levels, Target};
+use crate::ir::x1k::{Block, BlockId, Code, End, Flow, Frames, Levels, Target, leaves_loop};
 use crate::lower::x1k::Builder;
 use ctm_exec::x1k::Constants;
 use ctm_exec::x1k::alu::predicate_channel;
@@ -32,14 +32,9 @@ struct State {
     addresses: Vec<u16>,
 }
 
-/// Lowers a program; `None` when it has too many states. `counts`: somebody looks at counters.
-#[cfg(all(test, target_arch = "x86_64"))]
-pub fn lower(program: &Program, constants: &Constants, counts: bool) -> Option<Code> {
-    lower_with(program, constants, counts, false)
-}
-
-/// The same; `calls`: with calls of reference functions where there is code, too.
-pub fn lower_with(program: &Program, constants: &Constants, counts: bool, calls: bool) -> Option<Code> {
+/// Lowers a program; `None` when it has too many states. `counts`: somebody looks at counters; `calls`: with calls of reference functions where there is
+/// code, too.
+pub fn lower(program: &Program, constants: &Constants, counts: bool, calls: bool) -> Option<Code> {
     let instructions: Vec<Option<Inst>> = program.words.iter().map(|words| Inst::decode(words).ok()).collect();
     let starts = starts(program, &instructions);
     let decoded = || instructions.iter().flatten();
@@ -81,11 +76,7 @@ pub fn lower_with(program: &Program, constants: &Constants, counts: bool, calls:
     settle_loops(&mut code, !counts);
     forget_loop_variables(&mut code);
     code.blocks = order(std::mem::take(&mut code.blocks));
-    code.faultless &= code.blocks.iter().all(|block| match block.end {
-        End::Stop => true,
-        End::Next(target) => target != Target::Reference,
-        End::Flow(flow) => flow.stay != Target::Reference && flow.jump != Target::Reference,
-    });
+    code.faultless &= code.blocks.iter().flat_map(Block::targets).all(|target| target != Target::Reference);
     Some(code)
 }
 
@@ -306,18 +297,15 @@ impl Graph<'_> {
     ) -> Option<State> {
         let full = self.program.full_flow_control;
         let mut next = State { pc: pc + 1, depth: levels, ..state.clone() };
-        match (fc.inst.op, jump) {
-            (FcOp::Jump, _) | (FcOp::Loop | FcOp::Rep, true) | (FcOp::Continue, _) => {}
-            (FcOp::EndLoop | FcOp::EndRep, true) | (FcOp::BreakLoop | FcOp::BreakRep, false) => {}
-            (FcOp::Loop | FcOp::Rep, false) => {
+        match fc.inst.op {
+            op @ (FcOp::Loop | FcOp::Rep) if !jump => {
                 if next.frames.frames.len() >= if full { LOOP_STACK } else { 0 } {
                     return None;
                 }
-                next.frames.frames.push((fc.inst.op == FcOp::Loop, fc.addr.int_addr & 31));
+                next.frames.frames.push((op == FcOp::Loop, fc.addr.int_addr & 31));
             }
-            (FcOp::EndLoop | FcOp::EndRep, false) | (FcOp::BreakLoop | FcOp::BreakRep, true) => {
-                next.frames.frames.pop();
-            }
+            op if leaves_loop(op, jump) => _ = next.frames.frames.pop(),
+            _ => {}
         }
         if jump {
             next.pc = fc.addr.jump_addr;

@@ -9,9 +9,7 @@ pub mod joint;
 pub mod masks;
 mod units;
 
-#[cfg(all(test, target_arch = "x86_64"))]
-pub use flow::lower;
-pub use flow::{for_covered_groups, lower_with};
+pub use flow::{for_covered_groups, lower};
 
 use crate::ir::masked::{Counter, Fetch, File, M, MaskOp, Op, Store, Tally, Unit, Value, Var};
 use crate::ir::x1k::{Code, Frames};
@@ -26,7 +24,7 @@ use ctm_isa::r700::ops::Op2;
 use ctm_isa::x1k::formats::CmnInst;
 use ctm_isa::x1k::inst::{AluInst, Source, TexInstruction, inline_constant};
 use ctm_isa::x1k::ops::{AlphaOp, AluResultSel, Channel, CompareOp, Imod, Omod, TexOp};
-use ctm_isa::x1k::{FLOAT_CONSTANTS, OUTPUTS, Program, TEMPORARIES};
+use ctm_isa::x1k::{FLOAT_CONSTANTS, Inst, OUTPUTS, Program, TEMPORARIES};
 pub use units::exists;
 use units::{Finish, Units};
 
@@ -83,16 +81,6 @@ pub struct Builder {
     pub tally: Tally,
     /// Of all blocks so far: what they fetch and store, the outputs whose channels are written, whether something may fault.
     pub code: Code,
-}
-
-/// The comparison of a number with zero.
-const fn with_zero(test: CompareOp, value: Value, zero: Value) -> Test {
-    match test {
-        CompareOp::Equal => (Op2::PredSete, [value, zero]),
-        CompareOp::Less => (Op2::PredSetgt, [zero, value]),
-        CompareOp::GreaterEqual => (Op2::PredSetge, [value, zero]),
-        CompareOp::NotEqual => (Op2::PredSetne, [value, zero]),
-    }
 }
 
 /// The number of a thing in a list, to which it is added where it is new.
@@ -198,7 +186,12 @@ impl Builder {
     /// All ones where a number compares so with zero.
     fn compared(&mut self, test: CompareOp, value: Value) -> Value {
         let zero = self.block.bits(0);
-        let (op, operands) = with_zero(test, value, zero);
+        let (op, operands) = match test {
+            CompareOp::Equal => (Op2::PredSete, [value, zero]),
+            CompareOp::Less => (Op2::PredSetgt, [zero, value]),
+            CompareOp::GreaterEqual => (Op2::PredSetge, [value, zero]),
+            CompareOp::NotEqual => (Op2::PredSetne, [value, zero]),
+        };
         self.block.make(Op::Holds(op, operands, true))
     }
 
@@ -384,22 +377,20 @@ impl Builder {
 
         let results = Units { plan: &plan, b: self }.results();
         let unders: [Under; 4] = std::array::from_fn(|channel| under(cmn, channel));
-        let writes = |rgb: u8, alpha: bool| [rgb & 1 != 0, rgb & 2 != 0, rgb & 4 != 0, alpha];
-        let stored = |channel: usize| results[channel];
-        for channel in channels(writes(cmn.rgb_wmask, cmn.alpha_wmask)) {
+        for channel in channels(cmn.rgb_wmask, cmn.alpha_wmask) {
             let (register, relative) = if channel == 3 {
                 (inst.alpha.addrd, inst.alpha.addrd_rel)
             } else {
                 (inst.rgba.addrd, inst.rgba.addrd_rel)
             };
-            if let Some(value) = stored(channel) {
+            if let Some(value) = results[channel] {
                 self.set_temp(register, relative, channel, value, unders[channel]);
             }
         }
         let executing = Under { predicate: None, inactive: cmn.write_inactive, covered: false };
-        for channel in channels(writes(cmn.rgb_omask, cmn.alpha_omask)) {
+        for channel in channels(cmn.rgb_omask, cmn.alpha_omask) {
             let target = if channel == 3 { inst.alpha.target } else { inst.rgb.target } & 3;
-            let Some(value) = stored(channel) else { continue };
+            let Some(value) = results[channel] else { continue };
             if is_output && self.uncached {
                 continue;
             } else if is_output {
@@ -437,20 +428,14 @@ impl Builder {
         }
         let shared = shares_index(inst);
         self.tally.scattered += u32::from(!shared);
-        let bits = |wanted| {
-            unders.iter().filter_map(|u| u.predicate).filter(|p| p.1 == wanted).fold(0, |all, (bit, _)| all | 1 << bit)
-        };
         let under = Under { predicate: None, inactive: cmn.write_inactive, covered: true };
         self.code.faultless = false;
         let executing = self.under(under);
         self.mask(MaskOp::Copy(M::WRITING, executing));
-        let (set, clear): (u8, u8) = (bits(false), bits(true));
-        for bit in 0..4 {
-            if set >> bit & 1 == 1 {
-                self.mask(MaskOp::And(M::WRITING, M::WRITING, M::predicate(bit)));
-            }
-            if clear >> bit & 1 == 1 {
-                self.mask(MaskOp::AndNot(M::WRITING, M::WRITING, M::predicate(bit)));
+        for (bit, inverted) in (0..4).flat_map(|bit| [(bit, false), (bit, true)]) {
+            if unders.iter().any(|under| under.predicate == Some((bit, inverted))) {
+                let (all, bit) = (M::WRITING, M::predicate(bit));
+                self.mask(if inverted { MaskOp::AndNot(all, all, bit) } else { MaskOp::And(all, all, bit) });
             }
         }
         let writing = self.block.effect(Op::Number(M::WRITING));
@@ -470,14 +455,13 @@ impl Builder {
         if tex::writes_destination(inst) {
             self.guard(Source::Temp { index: addr.dst_addr, relative: addr.dst_addr_rel });
         }
-        let mask = cmn.rgb_wmask;
-        let written = [mask & 1 != 0, mask & 2 != 0, mask & 4 != 0, cmn.alpha_wmask];
+        let written = || channels(cmn.rgb_wmask, cmn.alpha_wmask);
         let covered = inst.inst.ignore_uncovered && self.sees_uncovered;
         let unders: [Under; 4] = std::array::from_fn(|channel| Under { covered, ..under(cmn, channel) });
         match inst.inst.op {
             TexOp::Nop => {}
             TexOp::KillLt0 => {
-                let mut values: Vec<_> = channels(written).map(|c| (self.source(source, c), unders[c])).collect();
+                let mut values: Vec<_> = written().map(|c| (self.source(source, c), unders[c])).collect();
                 // Compilers write the same to all channels.
                 values.dedup();
                 for (value, under) in values {
@@ -515,21 +499,18 @@ impl Builder {
                 let number = number_of(&mut self.code.fetches, fetch);
                 let fetch = self.block.effect(Op::Fetch(number, [s, t, s, t], lanes));
                 let swizzle = [addr.dst_r_swiz, addr.dst_g_swiz, addr.dst_b_swiz, addr.dst_a_swiz];
-                let texels: [Option<Value>; 4] =
-                    std::array::from_fn(|c| written[c].then(|| self.block.once(Op::Fetched(fetch, swizzle[c] as u8))));
-                for (c, texel) in texels.into_iter().enumerate() {
-                    if let Some(texel) = texel {
-                        self.set_temp(addr.dst_addr, addr.dst_addr_rel, c, texel, unders[c]);
-                    }
+                let texel = |c: usize| (c, self.block.once(Op::Fetched(fetch, swizzle[c] as u8)));
+                for (c, texel) in written().map(texel).collect::<Vec<_>>() {
+                    self.set_temp(addr.dst_addr, addr.dst_addr_rel, c, texel, unders[c]);
                 }
             }
         }
     }
 }
 
-/// The channels whose flag is set.
-fn channels(flags: [bool; 4]) -> impl Iterator<Item = usize> {
-    (0..4).filter(move |&c| flags[c])
+/// The channels that masks name.
+fn channels(rgb: u8, alpha: bool) -> impl Iterator<Item = usize> {
+    (0..4).filter(move |&c| if c == 3 { alpha } else { rgb >> c & 1 == 1 })
 }
 
 /// The comparison in a two-bit field.
@@ -546,13 +527,12 @@ fn under(cmn: &CmnInst, channel: usize) -> Under {
 }
 
 /// Whether an instruction looks at the other lanes of its quad.
-pub fn is_quad(inst: &ctm_isa::x1k::Inst) -> bool {
-    matches!(inst, ctm_isa::x1k::Inst::Alu(alu) if alu.rgba.op.is_quad() || alu.alpha.op.is_quad())
+pub fn is_quad(inst: &Inst) -> bool {
+    matches!(inst, Inst::Alu(alu) if alu.rgba.op.is_quad() || alu.alpha.op.is_quad())
 }
 
 /// Whether an instruction writes lanes that flow control does not let run.
-pub fn writes_inactive(inst: &ctm_isa::x1k::Inst) -> bool {
-    use ctm_isa::x1k::Inst;
+pub fn writes_inactive(inst: &Inst) -> bool {
     match inst {
         Inst::Alu(alu) => alu.cmn.write_inactive,
         Inst::Tex(tex) => tex.cmn.write_inactive,
@@ -561,8 +541,7 @@ pub fn writes_inactive(inst: &ctm_isa::x1k::Inst) -> bool {
 }
 
 /// Whether an instruction addresses temporaries relative to aL.
-pub fn has_relative_temps(inst: &ctm_isa::x1k::Inst) -> bool {
-    use ctm_isa::x1k::Inst;
+pub fn has_relative_temps(inst: &Inst) -> bool {
     match inst {
         Inst::Alu(alu) => {
             let sources = alu.rgb_sources().into_iter().chain(alu.alpha_sources());

@@ -4,7 +4,7 @@ use super::form::{Form, GROUPS};
 use crate::ir::masked::Var;
 use crate::ir::x1k::Code;
 use crate::launch::wavefronts::places::row_element;
-use crate::lower::x1k::{for_covered_groups, joint, lower_with};
+use crate::lower::x1k::{for_covered_groups, joint, lower};
 use crate::passes::table::Pass;
 use crate::runtime::engine::Options;
 #[cfg(target_arch = "x86_64")]
@@ -109,7 +109,7 @@ impl Artifact {
     }
 
     fn of(launch: &Launch<'_>, options: &Options) -> Option<Self> {
-        let code = lower_with(launch.program, launch.constants, launch.counters, options.calls)?;
+        let code = lower(launch.program, launch.constants, launch.counters, options.calls)?;
         let mut given = vec![false; Var::COUNT];
         for plane in launch.planes {
             (0..4).for_each(|e| given[Var::gpr(usize::from(plane.temp) % TEMPORARIES, e).index()] = true);

@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::ir::x1k::{End, Target};
-use crate::lower::x1k::lower_with;
+use crate::lower::x1k::lower;
 use ctm_exec::x1k::Constants;
 use ctm_isa::x1k::{Inst, Program};
 
@@ -14,7 +14,7 @@ fn ops(rgb: RgbOp, alpha: AlphaOp, calls: bool) -> Vec<Op> {
     let Ok(Inst::Alu(mut inst)) = Inst::decode(&program.words[0]) else { panic!("no ALU instruction") };
     (inst.rgba.op, inst.alpha.op) = (rgb, alpha);
     program = Program { words: vec![Inst::Alu(inst).encode()], ..program };
-    let code = lower_with(&program, &Constants::default(), false, calls).unwrap();
+    let code = lower(&program, &Constants::default(), false, calls).unwrap();
     assert!(code.blocks.iter().all(|block| block.end != End::Next(Target::Reference)), "{rgb:?}, {alpha:?}");
     code.blocks.into_iter().flat_map(|block| block.ops).collect()
 }
