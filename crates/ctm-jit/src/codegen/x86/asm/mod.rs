@@ -214,6 +214,9 @@ const fn in_memory(reg: u8, base: Gpr, offset: i32, shift: u32) -> (u64, usize) 
     if base & 7 == 4 { (mode | 0x2400 | displacement << 16, 2 + bytes) } else { (mode | displacement << 8, 1 + bytes) }
 }
 
+/// General registers that belong to the caller.
+const CALLERS: [Gpr; 6] = [RBX, RBP, 12, 13, 14, 15];
+
 /// Code under construction.
 #[derive(Debug)]
 pub struct Asm {
@@ -475,21 +478,6 @@ impl Asm {
         self.integer(true, 0x69, dst, Rm::Row(base, offset), dword(factor));
     }
 
-    /// `dst -= src`, 64 bits.
-    pub fn subtract_wide(&mut self, dst: Gpr, src: Gpr) {
-        self.wide(Int::Sub, dst, src);
-    }
-
-    /// `dst = src + dst`, 64 bits.
-    pub fn add_wide(&mut self, dst: Gpr, src: Gpr) {
-        self.wide(Int::Add, dst, src);
-    }
-
-    /// `dst = src`, 64 bits.
-    pub fn move_wide(&mut self, dst: Gpr, src: Gpr) {
-        self.wide(Int::Mov, dst, src);
-    }
-
     /// Jumps.
     pub fn jump(&mut self, to: Label) {
         self.byte(0xe9);
@@ -546,6 +534,20 @@ impl Asm {
         self.prefixed(false, 0, base, 0x0f);
         self.byte(0xae);
         self.operand(if store { 3 } else { 2 }, Rm::Row(base, offset), 1);
+    }
+
+    /// Begins code that is called from outside: keeps what belongs to the caller, and aligns the stack.
+    pub fn enter(&mut self) {
+        CALLERS.into_iter().for_each(|register| self.push(register));
+        self.move_stack(-8);
+    }
+
+    /// Ends such code.
+    pub fn leave(&mut self) {
+        self.zero_upper();
+        self.move_stack(8);
+        CALLERS.into_iter().rev().for_each(|register| self.pop(register));
+        self.ret();
     }
 
     /// Clears the upper halves of vector registers, as code that follows may use older forms.

@@ -289,10 +289,7 @@ impl<'a> Emit<'a> {
     }
 
     fn prologue(&mut self) {
-        for register in [RBX, RBP, 12, 13, 14, 15] {
-            self.asm.push(register);
-        }
-        self.asm.move_stack(-8);
+        self.asm.enter();
         self.asm.wide(Int::Mov, RBX, RDI);
         self.asm.int_load(Int::Mov, true, RBP, RBX, head::UNIFORMS);
         self.asm.int_load(Int::Mov, true, VISITS, RBX, head::VISITS);
@@ -350,12 +347,7 @@ impl<'a> Emit<'a> {
         self.asm.jump_cmp(false, RBX, head::IS_SET, 0, Cond::NotEqual, stays_set);
         self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
         self.asm.place(stays_set);
-        self.asm.zero_upper();
-        self.asm.move_stack(8);
-        for register in [15, 14, 13, 12, RBP, RBX] {
-            self.asm.pop(register);
-        }
-        self.asm.ret();
+        self.asm.leave();
     }
 
     fn block(&mut self, index: usize, next: Option<usize>) {

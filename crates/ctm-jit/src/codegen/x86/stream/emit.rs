@@ -287,11 +287,8 @@ impl Emit<'_> {
     }
 
     pub fn everything(&mut self) {
-        for register in [RBX, RBP, 12, 13, 14, 15] {
-            self.asm.push(register);
-        }
-        self.asm.move_stack(-8);
-        self.asm.move_wide(RBX, RDI);
+        self.asm.enter();
+        self.asm.wide(Int::Mov, RBX, RDI);
         self.asm.int_load(Int::Mov, true, RBP, RBX, at::CONSTANTS);
         self.asm.mxcsr(true, RBX, at::HOST_MXCSR);
         self.asm.mxcsr(false, RBX, at::MXCSR);
@@ -333,12 +330,7 @@ impl Emit<'_> {
             self.asm.store_fence();
         }
         self.asm.mxcsr(false, RBX, at::HOST_MXCSR);
-        self.asm.zero_upper();
-        self.asm.move_stack(8);
-        for register in [15, 14, 13, 12, RBP, RBX] {
-            self.asm.pop(register);
-        }
-        self.asm.ret();
+        self.asm.leave();
     }
 
     /// Row of a start value in the frame; `part`: 0 now, 1 what a tile adds, 2 what a row of tiles adds.

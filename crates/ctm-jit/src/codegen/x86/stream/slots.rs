@@ -122,7 +122,7 @@ impl Emit<'_> {
             let at = slot_at(number);
             self.asm.multiply_wide(RAX, RBX, at + offset, iterations.into());
             match self.resident[number] {
-                Some(register) => self.asm.subtract_wide(register, RAX),
+                Some(register) => self.asm.wide(Int::Sub, register, RAX),
                 None => self.asm.int_store(Int::Sub, true, RBX, at, RAX),
             }
         }

@@ -47,7 +47,7 @@ impl Routines {
         });
         let forms = FORMS.map(|form| decode(&mut asm, form));
         let bytes = asm.code.len();
-        asm.move_wide(RCX, RDX);
+        asm.wide(Int::Mov, RCX, RDX);
         asm.move_bytes();
         asm.ret();
         let fence = asm.code.len();
@@ -70,7 +70,7 @@ const ROWS: [Gpr; 4] = [RSI, 10, 11, 9];
 fn blocks(asm: &mut Asm, shape: &Shape, store: Option<V>) -> usize {
     let entry = asm.code.len();
     asm.push(RBX);
-    asm.move_wide(RBX, RCX);
+    asm.wide(Int::Mov, RBX, RCX);
     asm.int_store(Int::Mov, true, RBX, rows_at::ARRAY, RDI);
     asm.int_store(Int::Mov, true, RBX, rows_at::STEPS, RDX);
     let next_row = asm.label();
@@ -82,14 +82,14 @@ fn blocks(asm: &mut Asm, shape: &Shape, store: Option<V>) -> usize {
     asm.int(Int::Mov, RAX, 8);
     asm.int_load(Int::And, false, 8, RBX, rows_at::WITHIN);
     asm.int(Int::Sub, RAX, 8);
-    asm.move_wide(RDI, RAX);
+    asm.wide(Int::Mov, RDI, RAX);
     asm.int_load(Int::Add, true, RDI, RBX, rows_at::ARRAY);
     for row in 1..shape.rows as usize {
         asm.int_load(Int::Mov, true, ROWS[row], RBX, rows_at::PITCH);
-        asm.add_wide(ROWS[row], ROWS[row - 1]);
+        asm.wide(Int::Add, ROWS[row], ROWS[row - 1]);
     }
     asm.int_load(Int::Mov, true, RAX, RBX, rows_at::PITCH);
-    asm.add_wide(RAX, ROWS[shape.rows as usize - 1]);
+    asm.wide(Int::Add, RAX, ROWS[shape.rows as usize - 1]);
     asm.int_store(Int::Mov, true, RBX, rows_at::PANEL, RAX);
     asm.int_load(Int::Mov, true, RDX, RBX, rows_at::COLUMNS);
     asm.int_load(Int::Mov, true, RCX, RBX, rows_at::STEPS);
@@ -99,7 +99,7 @@ fn blocks(asm: &mut Asm, shape: &Shape, store: Option<V>) -> usize {
     let block = |asm: &mut Asm, number: u32| {
         asm.int_load(Int::Mov, false, RAX, RDX, (4 * shape.columns * number) as i32);
         asm.int(Int::Xor, RAX, 8);
-        asm.add_wide(RAX, RDI);
+        asm.wide(Int::Add, RAX, RDI);
         at(RAX)
     };
     let [a, b, one, other] = [0, 1, 2, 3];

@@ -99,10 +99,7 @@ impl Emit {
     /// Zero is returned when all wavefronts have ended; what the program's code gave, when it gave something else.
     fn span(&mut self) {
         let [again, next, leave, each_sets, stayed] = std::array::from_fn(|_| self.asm.label());
-        for register in [RBX, RBP, 12, 13, 14, 15] {
-            self.asm.push(register);
-        }
-        self.asm.move_stack(-8);
+        self.asm.enter();
         self.asm.wide(Int::Mov, RBP, RDI);
         self.asm.int_load(Int::Mov, true, RBX, RBP, block::FRAME);
         // Nothing here depends on it where there are no denormals, and changing it takes as long as a short program.
@@ -139,12 +136,7 @@ impl Emit {
         self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
         self.asm.int_store_imm(Int::Mov, false, RBX, head::IS_SET, 0);
         self.asm.place(stayed);
-        self.asm.zero_upper();
-        self.asm.move_stack(8);
-        for register in [15, 14, 13, 12, RBP, RBX] {
-            self.asm.pop(register);
-        }
-        self.asm.ret();
+        self.asm.leave();
     }
 
     /// Rows of start values: in single precision, where that is exact, otherwise as the reference interpreter makes them.
