@@ -282,8 +282,8 @@ fn rounded(x: f64, fraction_bits: u32) -> f64 {
     if !x.is_finite() || x == 0.0 {
         return x;
     }
-    #[allow(clippy::cast_possible_truncation, reason = "exponents of floats are small")]
-    let exponent = (x.abs().log2().floor() as i32).max(-14);
+    // Not `log2`, which is rounded as the host's library likes.
+    let exponent = ((x.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(-14);
     let step = 2f64.powi(exponent - fraction_bits.cast_signed());
     (x / step).round_ties_even() * step
 }
