@@ -22,6 +22,15 @@
 //! `codegen/x86/masked/mod`, `codegen/x86/masked/spans` and `codegen/x86/stream/run`, which call code, `codegen/x86/frame`, which code works on,
 //! `launch/direct` and `runtime/native`, which see arrays as dwords, and `codegen/portable/rows`, which asks what the processor has.
 
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "some code only serves machine code, which other processors do not have"
+    )
+)]
+
 mod codegen;
 mod ir;
 mod launch;

@@ -41,7 +41,7 @@ pub(crate) fn next(directory: *mut libc::DIR) -> Option<*mut libc::dirent64> {
         entry.d_reclen = size_of::<libc::dirent64>() as u16;
         entry.d_type = libc::DT_UNKNOWN;
         for (to, &from) in entry.d_name.iter_mut().zip(name.as_bytes().iter().chain(&[0])) {
-            *to = from.cast_signed();
+            *to = std::ffi::c_char::from_ne_bytes([from]);
         }
         Some(&raw mut *entry)
     })
