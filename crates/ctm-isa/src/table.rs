@@ -36,12 +36,14 @@ impl Field {
     }
 
     /// The field's bits within its word.
+    #[inline]
     #[must_use]
     pub const fn mask(&self) -> u32 {
         mask(self.msb, self.lsb)
     }
 
     /// The field's number within `word`.
+    #[inline]
     #[must_use]
     pub const fn extract(&self, word: u32) -> u32 {
         (word & self.mask()) >> self.lsb
@@ -67,6 +69,7 @@ pub struct WordFormat {
 
 impl WordFormat {
     /// The bits that belong to no field.
+    #[inline]
     #[must_use]
     pub const fn reserved_mask(&self) -> u32 {
         let mut all = 0;
@@ -190,6 +193,7 @@ macro_rules! plain_numbers {
 plain_numbers!(u8 u16 u32);
 
 /// The bits `msb..=lsb`.
+#[inline]
 #[must_use]
 pub const fn mask(msb: u32, lsb: u32) -> u32 {
     (u32::MAX >> (31 - (msb - lsb))) << lsb

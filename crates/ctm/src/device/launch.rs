@@ -141,9 +141,10 @@ impl<'a> LaunchMemory<'a> {
         checks: bool,
     ) -> Self {
         let usage = &loaded.usage;
-        let listed = |n: usize| usage.inputs.iter().any(|&input| usize::from(input) == n);
-        let bound = |n: usize| registers.inputs[n].filter(|_| listed(n)).and_then(|s| BoundInput::new(s, registers, n));
-        let inputs = std::array::from_fn(bound);
+        let mut inputs = [None; INPUTS];
+        for n in usage.inputs.iter().map(|&input| usize::from(input)).filter(|&n| n < INPUTS) {
+            inputs[n] = registers.inputs[n].and_then(|surface| BoundInput::new(surface, registers, n));
+        }
         let aliased = aliased(registers, usage, loaded.program.uncached);
         Self {
             memory,
@@ -402,10 +403,10 @@ pub(super) fn aliased(registers: &Registers, usage: &Usage, uncached: bool) -> b
         let used = (uncached && n == 0) || usage.outputs.iter().any(|&o| usize::from(o) == n);
         surface.as_ref().filter(|_| used)
     });
-    let written: Vec<_> = outputs.chain(conditional.buffer.as_ref().filter(|_| conditional.write)).map(range).collect();
+    let written = outputs.chain(conditional.buffer.as_ref().filter(|_| conditional.write)).map(range);
     usage.inputs.iter().filter_map(|&n| registers.inputs.get(usize::from(n))?.as_ref()).map(range).any(|input| {
         // A surface that passes the end of the address space goes on at its beginning.
-        input.1 > 1 << 32 || written.iter().any(|w| w.1 > 1 << 32 || (w.0 < input.1 && input.0 < w.1))
+        input.1 > 1 << 32 || written.clone().any(|w| w.1 > 1 << 32 || (w.0 < input.1 && input.0 < w.1))
     })
 }
 

@@ -41,7 +41,7 @@ impl Device {
     }
 
     fn submit_unwatched(&mut self, address: GpuAddr, size_dwords: u32) -> Result<SubmitReport, CommandError> {
-        self.report = SubmitReport::default();
+        self.report.clear();
         if let Some(model) = &self.model {
             lock(model).notice_changes(&self.memory);
         }

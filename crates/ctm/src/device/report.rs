@@ -18,6 +18,13 @@ pub struct SubmitReport {
 }
 
 impl SubmitReport {
+    /// Forgets what it says, and keeps its memory.
+    pub(super) fn clear(&mut self) {
+        self.commands = 0;
+        self.launches.clear();
+        self.findings.clear();
+    }
+
     /// The counters of all launches.
     #[must_use]
     pub fn counters(&self) -> Counters {
