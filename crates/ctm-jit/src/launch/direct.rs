@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicU32;
 /// Inputs as arrays: a memory for back ends that read through one.
 pub struct Views<'a> {
     descriptors: [Option<Input>; INPUTS],
-    elements: [Option<Elements<&'a [u8]>>; INPUTS],
+    elements: &'a [Option<Elements<&'a [u8]>>; INPUTS],
 }
 
 /// Whether so many bytes hold an array.
@@ -37,7 +37,7 @@ impl<'a> Views<'a> {
     /// Inputs that memory lends; `inputs`: those that are fetched. `None` where it lends one of these not.
     pub fn lent(
         descriptors: [Option<Input>; INPUTS],
-        elements: [Option<Elements<&'a [u8]>>; INPUTS],
+        elements: &'a [Option<Elements<&'a [u8]>>; INPUTS],
         inputs: u16,
     ) -> Option<Self> {
         for input in (0..INPUTS).filter(|input| inputs >> input & 1 == 1) {
@@ -53,9 +53,9 @@ impl<'a> Views<'a> {
         Some(Self { descriptors, elements })
     }
 
-    /// What a memory shows of its inputs.
-    pub fn of(memory: &'a dyn Memory) -> Self {
-        Self { descriptors: std::array::from_fn(|index| memory.input(index as u8)), elements: memory.input_arrays() }
+    /// What a memory shows of its inputs: these arrays.
+    pub fn of(memory: &dyn Memory, elements: &'a [Option<Elements<&'a [u8]>>; INPUTS]) -> Self {
+        Self { descriptors: std::array::from_fn(|index| memory.input(index as u8)), elements }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::runtime::wavefronts::{Done, Runner, Wavefronts};
 use crate::runtime::work::{share, threads};
 use ctm_exec::watch::Part;
 use ctm_exec::{Counters, Fault, FaultKind};
-use spans::{Spans, Way};
+use spans::Spans;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -52,7 +52,6 @@ impl Wavefronts<'_> {
         let tasks = TASKS_PER_THREAD * threads(self.threads) as u64;
         let per_task = if self.threads == 1 { most } else { (count / tasks).clamp(fewest, most) };
         let per_task = per_task.next_multiple_of(WIDEST / self.lanes as u64);
-        let way = Way::of(self, direct);
         let task = |(runner, spans, before): &mut (Runner<'_>, Option<Spans<'_>>, Vec<u32>), task: usize| {
             let mut done = Done::new(self);
             let first = task as u64 * per_task;
@@ -80,7 +79,7 @@ impl Wavefronts<'_> {
             }
             (done, ended)
         };
-        let state = || (Runner::new(self.program), way.as_ref().and_then(|way| Spans::of(self, way)), Vec::new());
+        let state = || (Runner::new(self.program), Spans::of(self, direct), Vec::new());
         let mut first = Ok(());
         for (done, ended) in share(self.threads, count.div_ceil(per_task) as usize, state, task) {
             all.add(&done);
@@ -138,14 +137,14 @@ impl Task<'_, '_> {
         }
         runner.begin(of, index, (0, u64::MAX), true);
         let shared = runner.shared(of, direct.guest, (direct.uniforms, direct.bindings), self.part);
-        if runner.places.inside != 0 || of.covered.is_none() {
+        if runner.wave.places.inside != 0 || of.covered.is_none() {
             runner.run(of, &shared, false)?;
         }
-        let Runner { wave, places, covered, .. } = &**runner;
+        let Runner { wave, covered, .. } = &**runner;
         let exports = &of.program.exports;
         let by = |place: usize| wave.written[exports[place]];
-        let stored = direct.outputs.store(places, wave.valid & covered, by, &wave.exports);
-        self.done.ended(of, (1, places.inside.count_ones().into()), runner, direct.guest);
+        let stored = direct.outputs.store(&wave.places, wave.valid & covered, by, &wave.exports);
+        self.done.ended(of, (1, wave.places.inside.count_ones().into()), runner, direct.guest);
         written(&mut self.done.counters, stored);
         Ok(())
     }

@@ -2,18 +2,18 @@
 
 use crate::codegen::portable::dense::Dense;
 #[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::Isa;
-#[cfg(target_arch = "x86_64")]
 use crate::codegen::x86::masked::{Chosen, Native, Needs, Variant, ordinary};
+#[cfg(target_arch = "x86_64")]
+use crate::codegen::x86::{Frame, Isa};
 use crate::ir::masked::{Code, Fetch, File, Op, Var, indexed};
+use crate::launch::kept::{Kept, Pool};
 use crate::launch::wavefronts::wave::{EXPORTS, Wave};
 use crate::passes;
 #[cfg(target_arch = "x86_64")]
 use crate::passes::masked::VarSet;
 #[cfg(target_arch = "x86_64")]
 use crate::passes::table::Pass;
-use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// A program of either instruction set.
 pub struct Program {
@@ -40,12 +40,11 @@ pub struct Program {
     /// The program of the portable machine; made when first needed.
     dense: OnceLock<Arc<Dense>>,
     /// What wavefronts ran in, for those to come.
-    #[allow(clippy::vec_box, reason = "a wave is large, and changes hands at every launch")]
-    waves: Mutex<Vec<Box<Wave>>>,
+    waves: Pool<Box<Wave>>,
+    /// What its spans worked on.
+    #[cfg(target_arch = "x86_64")]
+    pub blocks: Pool<Frame>,
 }
-
-/// So many are kept.
-const KEPT_WAVES: usize = 64;
 
 impl Program {
     /// Of a form that was just lowered. `whole`: all lanes that exist are valid; `given`: variables that hold something at the start.
@@ -87,15 +86,15 @@ impl Program {
             exports,
             bound,
             dense: OnceLock::new(),
-            waves: Mutex::default(),
+            waves: Pool::default(),
+            #[cfg(target_arch = "x86_64")]
+            blocks: Pool::default(),
         }
     }
 
     /// What a wavefront runs in.
-    pub fn wave(&self) -> KeptWave<'_> {
-        let kept = self.waves.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let new = || Box::new(Wave::new(self.start.len(), self.exports.len(), self.code.blocks.len()));
-        KeptWave { program: self, wave: Some(kept.unwrap_or_else(new)) }
+    pub fn wave(&self) -> Kept<'_, Box<Wave>> {
+        self.waves.take(|| Box::new(Wave::new(self.start.len(), self.exports.len(), self.code.blocks.len())))
     }
 
     /// The program of the portable machine.
@@ -127,7 +126,7 @@ impl Program {
             let Variant { moderate, ordinary, .. } = variant;
             let factors = if ordinary { needs.factors() } else { &[] };
             let as_wanted = moderate && (ordinary || needs.factors().is_empty());
-            let chosen = at_hand.filter(|_| as_wanted).unwrap_or_else(|| choose(moderate, factors));
+            let chosen = at_hand.take().filter(|_| as_wanted).unwrap_or_else(|| choose(moderate, factors));
             let starts = (self.start.as_slice(), self.exports.as_slice());
             Native::new(&self.code, &self.live, starts, self.lanes, variant, chosen).map(Box::new)
         };
@@ -137,35 +136,5 @@ impl Program {
     /// Whether wavefronts may issue more instructions than these.
     pub fn may_exceed(&self, fuel: u64) -> bool {
         self.bound.is_none_or(|bound| bound > fuel)
-    }
-}
-
-/// What a wavefront of a program runs in, which its program keeps for the next one.
-pub struct KeptWave<'a> {
-    program: &'a Program,
-    /// Some until it is dropped.
-    wave: Option<Box<Wave>>,
-}
-
-impl Deref for KeptWave<'_> {
-    type Target = Wave;
-
-    fn deref(&self) -> &Wave {
-        self.wave.as_deref().unwrap_or_else(|| unreachable!("it lives"))
-    }
-}
-
-impl DerefMut for KeptWave<'_> {
-    fn deref_mut(&mut self) -> &mut Wave {
-        self.wave.as_deref_mut().unwrap_or_else(|| unreachable!("it lives"))
-    }
-}
-
-impl Drop for KeptWave<'_> {
-    fn drop(&mut self) {
-        let mut waves = self.program.waves.lock().unwrap_or_else(PoisonError::into_inner);
-        if waves.len() < KEPT_WAVES {
-            waves.extend(self.wave.take());
-        }
     }
 }

@@ -5,14 +5,15 @@ use crate::codegen::portable::masked::Machine;
 use crate::codegen::x86::Frame;
 #[cfg(target_arch = "x86_64")]
 use crate::codegen::x86::masked::{Native, Variant};
+use crate::launch::kept::Kept;
 use crate::launch::lanes::BailOut;
 use crate::launch::wavefronts::bindings::Binding;
-use crate::launch::wavefronts::places::{Places, Starts, Waves};
+use crate::launch::wavefronts::places::{Starts, Waves};
 use crate::launch::wavefronts::wave::{Guest, Ran, Shared, Wave, mask_of};
 #[cfg(target_arch = "x86_64")]
 use crate::passes::table::Pass;
 use crate::runtime::backend::Backend;
-use crate::runtime::program::{KeptWave, Program};
+use crate::runtime::program::Program;
 use ctm_exec::watch::{Part, Watch};
 use ctm_exec::{Budget, Counters, Domain};
 use std::ops::Range;
@@ -88,7 +89,7 @@ impl Done {
         &mut self,
         of: &Wavefronts<'_>,
         (waves, processors): (u64, u64),
-        Runner { wave, places, .. }: &Runner<'_>,
+        Runner { wave, .. }: &Runner<'_>,
         guest: Guest<'_>,
     ) {
         self.counters.groups += waves;
@@ -97,7 +98,7 @@ impl Done {
         if of.counters && waves > 0 {
             guest.count(wave, &mut self.counters);
             // Only the last wavefront may be short.
-            let is_short = usize::from(places.lanes < of.lanes);
+            let is_short = usize::from(wave.places.lanes < of.lanes);
             self.visits[is_short].iter_mut().zip(&wave.visits).for_each(|(all, n)| *all += n);
         }
     }
@@ -209,9 +210,8 @@ pub struct Runner<'a> {
     machine: Option<Machine>,
     /// For machine code, and which.
     #[cfg(target_arch = "x86_64")]
-    frame: Option<(&'a Native, Frame)>,
-    pub wave: KeptWave<'a>,
-    pub places: Places,
+    frame: Option<(&'a Native, Kept<'a, Frame>)>,
+    pub wave: Kept<'a, Box<Wave>>,
     /// Lanes whose exports are sent.
     pub covered: u64,
     /// Wavefronts that ran, and those of them that careful code had to run again.
@@ -227,7 +227,6 @@ impl<'a> Runner<'a> {
             #[cfg(target_arch = "x86_64")]
             frame: None,
             wave: program.wave(),
-            places: Places::new(),
             covered: u64::MAX,
             attempts: [0; 2],
         }
@@ -236,20 +235,21 @@ impl<'a> Runner<'a> {
     /// Puts wavefront `index`, number `n` of its group, at its start, of which these lanes are to run; with `fills`, start values are made here.
     pub fn begin(&mut self, of: &Wavefronts<'_>, index: u64, (n, lanes): (usize, u64), fills: bool) {
         let first = index * of.lanes as u64;
-        of.waves.place(index, &mut self.places);
-        self.places.inside &= lanes;
-        self.wave.reset();
-        self.wave.fetched.first_thread = first;
-        self.wave.fetched.first_in_group = n * of.lanes;
+        let wave = &mut **self.wave;
+        of.waves.place(index, &mut wave.places);
+        wave.places.inside &= lanes;
+        wave.reset();
+        wave.fetched.first_thread = first;
+        wave.fetched.first_in_group = n * of.lanes;
         self.covered = of.covered_from(first);
-        self.wave.existing = mask_of(self.places.lanes);
-        self.wave.valid = self.places.inside;
-        if self.places.inside & self.covered == 0 && of.covered.is_some() {
+        wave.existing = mask_of(wave.places.lanes);
+        wave.valid = wave.places.inside;
+        if wave.places.inside & self.covered == 0 && of.covered.is_some() {
             // Nothing of it runs.
-            self.places.inside = 0;
+            wave.places.inside = 0;
         }
         if fills {
-            of.starts.fill(&self.places, first, &mut self.wave.start);
+            of.starts.fill(&wave.places, first, &mut wave.start);
         }
     }
 
@@ -270,7 +270,7 @@ impl<'a> Runner<'a> {
             stores: &self.program.code.stores,
             reads_back: false,
             uniforms,
-            lanes: self.places.lanes,
+            lanes: self.wave.places.lanes,
             fuel: of.fuel,
             stop: part.flag(),
             bindings,
@@ -283,12 +283,10 @@ impl<'a> Runner<'a> {
         let variant = Variant { careful, ..of.variant(shared.bindings)? };
         let native = self.program.native(variant, shared.uniforms, of.starts.are_moderate())?;
         debug_assert!(native.lanes() >= shared.lanes, "it is for these wavefronts");
-        if !matches!(self.frame, Some((of, _)) if std::ptr::eq(of, native))
-            && let Some((other, frame)) = self.frame.replace((native, native.frame()))
-        {
-            other.keep(frame);
+        if !matches!(self.frame, Some((of, _)) if std::ptr::eq(of, native)) {
+            self.frame = Some((native, native.frame()));
         }
-        self.frame.as_mut().map(|(_, frame)| (native, frame))
+        self.frame.as_mut().map(|(_, frame)| (native, &mut **frame))
     }
 
     /// Machine code for spans, its frame and the wavefront that they begin with.
@@ -330,7 +328,7 @@ impl<'a> Runner<'a> {
                     return Ok(ran);
                 }
                 self.note(0, true);
-                let Wave { written, tallies, visits, .. } = &mut *self.wave;
+                let Wave { written, tallies, visits, .. } = &mut **self.wave;
                 written.fill(0);
                 tallies.fill(0);
                 visits.fill(0);
@@ -346,14 +344,5 @@ impl<'a> Runner<'a> {
             machine.begin(&program.start, shared, &self.wave)?;
         }
         machine.run(&program.code, &program.exports, shared, &mut self.wave)
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Drop for Runner<'_> {
-    fn drop(&mut self) {
-        if let Some((native, frame)) = self.frame.take() {
-            native.keep(frame);
-        }
     }
 }

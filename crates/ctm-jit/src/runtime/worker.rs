@@ -74,7 +74,7 @@ impl Member<'_> {
         goes_on: bool,
     ) -> Result<(), BailOut> {
         let Self { runner, waits_at } = self;
-        if of.covered.is_some() && runner.places.inside == 0 {
+        if of.covered.is_some() && runner.wave.places.inside == 0 {
             *waits_at = None;
             return Ok(());
         }
@@ -165,7 +165,7 @@ impl<'a> Worker<'a> {
         }
         let waves = ran?;
         for Member { runner, .. } in &self.members[..waves] {
-            done.ended(of, (1, runner.places.inside.count_ones().into()), runner, given.guest);
+            done.ended(of, (1, runner.wave.places.inside.count_ones().into()), runner, given.guest);
         }
         Ok(waves)
     }

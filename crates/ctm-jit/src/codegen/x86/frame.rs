@@ -30,6 +30,11 @@ impl Frame {
         Self { bytes, panels: Vec::new() }
     }
 
+    /// Whether it is one of so many bytes.
+    pub(in crate::codegen::x86) fn holds(&self, size: i32) -> bool {
+        self.bytes.len() == (size as usize).div_ceil(64)
+    }
+
     pub(in crate::codegen::x86) fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: lines are arrays of bytes without padding, and any bytes are valid.
         unsafe { std::slice::from_raw_parts_mut(self.bytes.as_mut_ptr().cast(), self.bytes.len() * 64) }

@@ -23,42 +23,23 @@ pub enum Kind {
     Words,
 }
 
-/// Where the elements of a target lie that a launch stores to.
-#[cfg(target_arch = "x86_64")]
-#[derive(Clone)]
-pub struct Surface<'a> {
+/// One target, and where its elements lie.
+pub struct Output<'a> {
+    target: Target,
     /// From element (0, 0) on, up to all that lie in the domain: less than 2^31 bytes.
     pub cells: &'a [AtomicU32],
-    /// Bytes from row to row.
-    pub row_bytes: usize,
-    /// Channels of an element, 1 to 4.
-    pub channels: usize,
-    /// Bytes of an element.
-    pub element_bytes: usize,
-    /// How it is stored.
-    pub kind: Kind,
-    /// Where its elements lie, if not row by row; every column and row of the domain is there.
-    pub tiles: Option<Tiles>,
-    /// By how many bits each channel is shifted, where an element is one dword.
-    pub shifts: [u32; 4],
-    /// Which of the exported elements each channel takes, by its place in the program's list; `None`: it is not written.
-    pub from: [Option<usize>; 4],
-}
-
-/// One target.
-struct Output<'a> {
-    target: Target,
-    cells: &'a [AtomicU32],
     /// What elements are.
     form: Form,
     /// Elements from one row to the next.
     pitch: usize,
-    tiles: Option<Tiles>,
-    channels: usize,
+    /// Where its elements lie, if not row by row; every column and row of the domain is there.
+    pub tiles: Option<Tiles>,
+    /// Channels of an element, 1 to 4.
+    pub channels: usize,
     /// Channels that may be written.
     mask: u8,
-    /// Which of the exported elements each channel takes: its place in the artifact's list. Channels that the mask does not let pass take none.
-    from: [Option<usize>; 4],
+    /// Which of the exported elements each channel takes, by its place in the program's list. Channels that the mask does not let pass take none.
+    pub from: [Option<usize>; 4],
 }
 
 impl Output<'_> {
@@ -95,13 +76,36 @@ impl Output<'_> {
         }
     }
 
-    const fn element_bytes(&self) -> usize {
+    /// Bytes of an element.
+    pub const fn element_bytes(&self) -> usize {
         self.form.element_bytes(self.channels as u8) as usize
     }
 
     /// Bytes of a channel.
-    const fn channel_bytes(&self) -> u64 {
+    pub const fn channel_bytes(&self) -> u64 {
         (self.element_bytes() / self.channels) as u64
+    }
+
+    /// Bytes from row to row.
+    #[cfg(target_arch = "x86_64")]
+    pub const fn row_bytes(&self) -> usize {
+        self.pitch * self.element_bytes()
+    }
+
+    /// How it is stored.
+    #[cfg(target_arch = "x86_64")]
+    pub const fn kind(&self) -> Kind {
+        match self.form {
+            Form::Floats | Form::Square => Kind::Floats(self.channels as u8),
+            Form::Bytes { .. } => Kind::Bytes,
+            Form::Words => Kind::Words,
+        }
+    }
+
+    /// By how many bits a channel is shifted, where an element is one dword.
+    #[cfg(target_arch = "x86_64")]
+    pub fn shift(&self, channel: usize) -> u32 {
+        8 * self.form.channel(channel).0 as u32
     }
 
     fn written(&self, channels: u8) -> Written {
@@ -115,15 +119,13 @@ pub fn targets() -> &'static [Target] {
     TARGETS.get_or_init(|| Target::all().collect())
 }
 
-/// The targets of exported elements.
-pub fn numbers(exports: &[usize]) -> Vec<usize> {
-    let mut numbers: Vec<usize> = exports.iter().map(|export| export / 4).collect();
-    numbers.dedup();
-    numbers
+/// The numbers of the targets of exported elements, which are in order.
+fn numbers(exports: &[usize]) -> impl Iterator<Item = usize> {
+    exports.chunk_by(|a, b| a / 4 == b / 4).map(|elements| elements[0] / 4)
 }
 
 /// The targets of a launch, in order, without those that drop what they are sent.
-pub struct Outputs<'a>(Vec<Output<'a>>);
+pub struct Outputs<'a>(pub Vec<Output<'a>>);
 
 impl<'a> Outputs<'a> {
     /// Of a launch of an R700 program that may write these exported elements (`4 * target + element`, in order), and what the launch reads; `None` when exports
@@ -133,24 +135,23 @@ impl<'a> Outputs<'a> {
         exports: &[usize],
         launch: &Launch<'_>,
     ) -> Option<(Self, Box<dyn Memory + 'a>)> {
-        let numbers = numbers(exports);
-        let targets: Vec<Target> = numbers.iter().map(|&number| targets()[number]).collect();
+        let targets: Vec<Target> = numbers(exports).map(|number| targets()[number]).collect();
         let Direct { targets: lent, reads, .. } = memory.direct(&[], &targets)?;
-        let quads = launch.stage == Stage::Pixel;
-        Some((Self::lent(exports, lent, &launch.domain, quads)?, reads))
+        let (mut lent, quads) = (lent.into_iter(), launch.stage == Stage::Pixel);
+        Some((Self::lent(exports, |_| lent.next()?, &launch.domain, quads)?, reads))
     }
 
-    /// Of what is lent for each target of these exported elements; `quads`: lanes are quads. `None` when exports have to be committed.
+    /// Of what is lent for each target of these exported elements, by its number; `quads`: lanes are quads. `None` when exports have to be committed.
     pub fn lent(
         exports: &[usize],
-        lent: Vec<Option<Elements<Cells<'a>>>>,
+        mut lent: impl FnMut(usize) -> Option<Elements<Cells<'a>>>,
         domain: &Domain,
         quads: bool,
     ) -> Option<Self> {
-        let mut outputs = Vec::with_capacity(lent.len());
-        for (number, lent) in numbers(exports).into_iter().zip(lent) {
+        let mut outputs = Vec::new();
+        for number in numbers(exports) {
             let target = targets()[number];
-            let Some(lent) = lent else { continue };
+            let Some(lent) = lent(number) else { continue };
             let tiles = lent.tiles;
             let cells = match lent.bytes {
                 // They are little-endian.
@@ -192,24 +193,6 @@ impl<'a> Outputs<'a> {
             outputs.push(Output { target, cells, form, pitch, tiles, channels, mask, from });
         }
         Some(Self(outputs))
-    }
-
-    /// Where code stores.
-    #[cfg(target_arch = "x86_64")]
-    pub fn surfaces(&self) -> Vec<Surface<'a>> {
-        let surface = |output: &Output<'a>| {
-            let &Output { cells, form, pitch, ref tiles, channels, from, .. } = output;
-            let element_bytes = output.element_bytes();
-            let kind = match form {
-                Form::Floats | Form::Square => Kind::Floats(channels as u8),
-                Form::Bytes { .. } => Kind::Bytes,
-                Form::Words => Kind::Words,
-            };
-            let shifts = std::array::from_fn(|channel| 8 * form.channel(channel).0 as u32);
-            let (row_bytes, tiles) = (pitch * element_bytes, tiles.clone());
-            Surface { cells, row_bytes, channels, element_bytes, kind, tiles, shifts, from }
-        };
-        self.0.iter().map(surface).collect()
     }
 
     /// Stores what the valid lanes of a wavefront exported: the lanes that wrote each exported element, by its place in the list, and its row. Says

@@ -248,17 +248,21 @@ impl<'a> Starts<'a> {
         self.moderate
     }
 
-    /// What code makes them of; `None` where it cannot make one.
-    pub fn coefficients(&self, domain: &Domain) -> Option<Vec<Coefficients>> {
-        let of = |source: &Source<'_>| match source {
+    /// How many there are.
+    pub const fn count(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// What code makes them of; `None` for one that it cannot make.
+    pub fn coefficients(&self, domain: &Domain) -> impl Iterator<Item = Option<Coefficients>> {
+        self.sources.iter().map(|source| match source {
             Source::Ramp(ramp) => ramp.coefficients(domain.i1, domain.j1),
             Source::Quotient(ramp) => {
                 let of = ramp.coefficients(domain.i1, domain.j1)?;
                 Some(Coefficients { makes: Makes::Quotient, ..of })
             }
             Source::Row(_) => None,
-        };
-        self.sources.iter().map(of).collect()
+        })
     }
 
     /// What quotients are divided by: at (0, 0), and its change by column and row.

@@ -2,6 +2,7 @@
 
 use super::bindings::{Binding, plain, resources};
 use super::group::{Group, Scratch};
+use super::places::Places;
 use crate::ir::masked::{Counter, Fetch, Store, TARGETS};
 use crate::launch::lanes::{BailOut, count_lookups};
 use crate::launch::source::{InputRead, Source};
@@ -97,6 +98,8 @@ pub enum Ran {
 
 /// One wavefront's way in and out.
 pub struct Wave {
+    /// Where its lanes lie.
+    pub places: Places,
     /// Rows of the variables that have start values, in the artifact's order.
     pub start: Vec<Row>,
     /// Lanes there are.
@@ -143,6 +146,7 @@ impl Wave {
     /// For a program with so many start values, exported elements and blocks.
     pub fn new(start: usize, exports: usize, blocks: usize) -> Self {
         Self {
+            places: Places::new(),
             start: vec![[0; LANES]; start],
             existing: 0,
             valid: 0,

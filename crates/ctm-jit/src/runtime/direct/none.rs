@@ -4,22 +4,12 @@ use super::{Direct, Task};
 use crate::runtime::wavefronts::Wavefronts;
 use std::marker::PhantomData;
 
-/// No way.
-pub struct Way<'a>(PhantomData<&'a ()>);
-
-impl<'a> Way<'a> {
-    /// There is none.
-    pub fn of(_of: &Wavefronts<'_>, _direct: &'a Direct<'_>) -> Option<Self> {
-        None
-    }
-}
-
 /// No spans.
 pub struct Spans<'a>(PhantomData<&'a ()>);
 
 impl<'a> Spans<'a> {
     /// There are none.
-    pub fn of(_of: &Wavefronts<'_>, _way: &'a Way<'a>) -> Option<Self> {
+    pub fn of(_of: &'a Wavefronts<'_>, _direct: &'a Direct<'_>) -> Option<Self> {
         None
     }
 }

@@ -8,7 +8,7 @@ use crate::launch::lanes::{LANES, count, count_lookups};
 use crate::launch::source::Source;
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::group::{Group, Stored};
-use crate::launch::wavefronts::outputs::{self, numbers};
+use crate::launch::wavefronts::outputs;
 use crate::launch::wavefronts::places::{Places, Starts, Waves};
 use crate::launch::wavefronts::wave::{Guest, lanes_of, mask_of};
 use crate::passes::computed;
@@ -169,7 +169,8 @@ impl<'a> X1k<'a> {
 impl Launched for X1k<'_> {
     fn reading<T>(&self, with: impl FnOnce(Guest<'_>, &[Option<Binding<'_>>]) -> T) -> T {
         let memory = &*self.memory;
-        let views = Views::of(memory);
+        let arrays = memory.input_arrays();
+        let views = Views::of(memory, &arrays);
         let fetches = &self.program.artifact.form().program.code.fetches;
         let bindings: Vec<_> = fetches.iter().map(|fetch| views.binding(fetch)).collect();
         with(Guest::X1k(Source { memory, views: &views }), &bindings)
@@ -238,13 +239,13 @@ impl Launched for X1k<'_> {
         if !of.lanes.is_multiple_of(LANES) || of.waves.count() == 0 {
             return None;
         }
-        let descriptors = std::array::from_fn(|index| self.memory.input(index as u8));
-        let direct = self.memory.direct()?;
-        let views = Views::lent(descriptors, direct.inputs, artifact.code.inputs)?;
-        let mut lent = direct.outputs.map(|elements| elements.map(cells));
-        let exports = &form.program.exports;
-        let lent = numbers(exports).into_iter().map(|number| lent[number].take()).collect();
-        let outputs = outputs::Outputs::lent(exports, lent, &launch.domain, true)?;
+        let read = artifact.code.inputs;
+        let descriptor = |index: usize| if read >> index & 1 == 1 { self.memory.input(index as u8) } else { None };
+        let descriptors = std::array::from_fn(descriptor);
+        let mut direct = self.memory.direct()?;
+        let views = Views::lent(descriptors, &direct.inputs, read)?;
+        let lent = |number: usize| direct.outputs[number].take().map(cells);
+        let outputs = outputs::Outputs::lent(&form.program.exports, lent, &launch.domain, true)?;
         let bindings: Vec<_> = form.program.code.fetches.iter().map(|fetch| views.binding(fetch)).collect();
         let uniforms = &*self.program.uniforms();
         let guest = Guest::X1k(Source { memory: &views, views: &views });

@@ -45,6 +45,7 @@ use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
 use crate::codegen::x86::allocate::{Location, Pieces, Ranges};
 use crate::ir::masked::{Code, Counter, End, Fetch, M, MaskOp, Op, Var};
 use crate::ir::values;
+use crate::launch::kept::{Kept, Pool};
 use crate::launch::lanes::BailOut;
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{EXPORTS, Fetched, GRADIENTS, LANES, Ran, Row, Shared, Wave};
@@ -58,7 +59,6 @@ use memmap2::Mmap;
 use runs::Runs;
 pub use select::exists;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
 
 /// Offsets in the frame.
 mod head {
@@ -347,12 +347,8 @@ pub struct Native {
     shares: bool,
     /// Some fetch asks for gradients that are set, or sets a cube.
     gradients: bool,
-    /// Frames that nobody uses.
-    frames: Mutex<Vec<Frame>>,
+    frames: Pool<Frame>,
 }
-
-/// Frames that are kept.
-const KEPT_FRAMES: usize = 64;
 
 impl Native {
     /// Makes the code of a program from the instructions chosen for it; `None` when memory cannot be made executable or a frame would be too large.
@@ -464,7 +460,7 @@ impl Native {
         let needs = |fetch: &Fetch| matches!(fetch, Fetch::Texture(inst) if needs_set_gradients(inst.word0.op));
         let gradients = code.fetches.iter().any(|fetch| needs(fetch) || fetch.sets_cube());
         let exports = exports.to_vec();
-        let frames = Mutex::default();
+        let frames = Pool::default();
         Some(Self { text, lanes, layout, isa, calls, samples, exports, rows, shares, gradients, frames })
     }
 
@@ -480,17 +476,8 @@ impl Native {
     }
 
     /// A frame for this code.
-    pub fn frame(&self) -> Frame {
-        let kept = self.frames.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        kept.unwrap_or_else(|| self.new_frame())
-    }
-
-    /// Keeps a frame for whoever needs one next.
-    pub fn keep(&self, frame: Frame) {
-        let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
-        if frames.len() < KEPT_FRAMES {
-            frames.push(frame);
-        }
+    pub fn frame(&self) -> Kept<'_, Frame> {
+        self.frames.take(|| self.new_frame())
     }
 
     fn new_frame(&self) -> Frame {

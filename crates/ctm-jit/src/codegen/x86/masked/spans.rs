@@ -12,10 +12,10 @@ use super::{Frame, Line, Native, ROW, Shared, Wave, head};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::quads;
 use crate::ir::masked::M;
+use crate::launch::kept::{Kept, Pool};
 use crate::launch::lanes::LANES;
-use crate::launch::ramp::Coefficients;
-use crate::launch::wavefronts::outputs::Surface;
-use crate::launch::wavefronts::places::{Places, Steps};
+use crate::launch::wavefronts::outputs::Output;
+use crate::launch::wavefronts::places::{Starts, Steps};
 use block::{coefficients, surface};
 use code::{Code, mask_at};
 use ctm_exec::r700::Tiles;
@@ -23,20 +23,18 @@ use ctm_exec::r700::Tiles;
 /// What is the same for all spans of a launch.
 pub struct Given<'a> {
     /// Where wavefronts lie.
-    pub steps: &'a Steps,
+    pub steps: Steps,
     /// What start values are made of; `None`: they are given.
-    pub starts: Option<&'a [Coefficients]>,
+    pub starts: Option<&'a Starts<'a>>,
     /// Whether single precision makes all of them exactly.
     pub single: bool,
-    /// What quotients are divided by: at (0, 0), and its change by column and row.
-    pub divisor: Option<[f64; 3]>,
     /// Where exports go.
-    pub surfaces: &'a [Surface<'a>],
+    pub outputs: &'a [Output<'a>],
 }
 
 /// What spans of a launch work on.
 pub struct Block<'a> {
-    bytes: Frame,
+    bytes: Kept<'a, Frame>,
     code: &'static Code,
     given: Given<'a>,
     surfaces: i32,
@@ -58,20 +56,48 @@ pub struct Ended {
 }
 
 impl<'a> Block<'a> {
-    /// For wavefronts of so many lanes. `None` where memory cannot be made executable. On AVX2 start values that are made are in single precision.
-    pub fn new(isa: Isa, lanes: usize, given: Given<'a>) -> Option<Self> {
+    /// For wavefronts of so many lanes. `None` where memory cannot be made executable, or code cannot make the start values. On AVX2 start values that are made are in
+    /// single precision.
+    pub fn new(isa: Isa, lanes: usize, given: Given<'a>, kept: &'a Pool<Frame>) -> Option<Self> {
         let code = Code::of(isa, (lanes / LANES) as u8)?;
-        let starts = given.starts.unwrap_or_default();
-        let surfaces = block::COEFFICIENTS + coefficients::SIZE * starts.len() as i32;
-        let sets = given.divisor.is_none() && starts.iter().all(Coefficients::are_normal);
-        let mut bytes = Frame::new(surfaces + surface::SIZE * given.surfaces.len() as i32);
-        let Steps { di, dj, last, width, next_row, domain, .. } = *given.steps;
+        let starts = given.starts.map_or(0, Starts::count);
+        let surfaces = block::COEFFICIENTS + coefficients::SIZE * starts as i32;
+        let size = surfaces + surface::SIZE * given.outputs.len() as i32;
+        let new = || {
+            let mut bytes = Frame::new(size);
+            for (table, row) in (0..).zip(&quads::TABLES) {
+                bytes.put_row(block::QUADS + 64 * table, row);
+            }
+            bytes.put(block::ONE, &1f64.to_le_bytes());
+            bytes
+        };
+        let mut bytes = kept.take(new);
+        if !bytes.holds(size) {
+            *bytes = new();
+        }
+        let divisor = given.starts.and_then(Starts::divisor);
+        let mut sets = divisor.is_none();
+        for (number, start) in
+            (0..).zip(given.starts.into_iter().flat_map(|starts| starts.coefficients(&given.steps.domain)))
+        {
+            let start = start?;
+            sets &= start.are_normal();
+            let at = block::COEFFICIENTS + coefficients::SIZE * number;
+            let [origin, di, dj] = start.of;
+            let double = [(coefficients::ORIGIN, origin), (coefficients::DI, di), (coefficients::DJ, dj)];
+            double.into_iter().for_each(|(place, x)| bytes.put(at + place, &x.to_le_bytes()));
+            let single =
+                [(coefficients::ORIGIN_SINGLE, origin), (coefficients::DI_SINGLE, di), (coefficients::DJ_SINGLE, dj)];
+            single.into_iter().for_each(|(place, x)| bytes.put(at + place, &(x as f32).to_le_bytes()));
+            bytes.put(at + coefficients::MAKES, &(start.makes as u32).to_le_bytes());
+        }
+        let Steps { di, dj, last, width, next_row, whole, domain, .. } = given.steps;
         for (at, number) in [
-            (block::STARTS, starts.len() as u32),
+            (block::STARTS, starts as u32),
             (block::SINGLE, given.single.into()),
             (block::SETS, sets.into()),
-            (block::WHOLE, given.steps.whole.into()),
-            (block::TARGETS, given.surfaces.len() as u32),
+            (block::WHOLE, whole.into()),
+            (block::TARGETS, given.outputs.len() as u32),
             (block::DI, di),
             (block::DJ, dj),
             (block::LAST, last),
@@ -84,22 +110,8 @@ impl<'a> Block<'a> {
         ] {
             bytes.put(at, &number.to_le_bytes());
         }
-        for (table, row) in (0..).zip(&quads::TABLES) {
-            bytes.put_row(block::QUADS + 64 * table, row);
-        }
-        for (number, start) in (0..).zip(starts) {
-            let at = block::COEFFICIENTS + coefficients::SIZE * number;
-            let [origin, di, dj] = start.of;
-            let double = [(coefficients::ORIGIN, origin), (coefficients::DI, di), (coefficients::DJ, dj)];
-            double.into_iter().for_each(|(place, x)| bytes.put(at + place, &x.to_le_bytes()));
-            let single =
-                [(coefficients::ORIGIN_SINGLE, origin), (coefficients::DI_SINGLE, di), (coefficients::DJ_SINGLE, dj)];
-            single.into_iter().for_each(|(place, x)| bytes.put(at + place, &(x as f32).to_le_bytes()));
-            bytes.put(at + coefficients::MAKES, &(start.makes as u32).to_le_bytes());
-        }
-        bytes.put(block::DIVIDES, &u32::from(given.divisor.is_some()).to_le_bytes());
-        bytes.put(block::ONE, &1f64.to_le_bytes());
-        for (place, x) in (0..).zip(given.divisor.unwrap_or([1.0, 0.0, 0.0])) {
+        bytes.put(block::DIVIDES, &u32::from(divisor.is_some()).to_le_bytes());
+        for (place, x) in (0..).zip(divisor.unwrap_or([1.0, 0.0, 0.0])) {
             bytes.put(block::DIVISOR + 8 * place, &x.to_le_bytes());
         }
         Some(Self { bytes, code, given, surfaces })
@@ -108,7 +120,7 @@ impl<'a> Block<'a> {
     /// Says where the frame of a program's code has what is stored.
     fn name(&mut self, native: &Native, frame: &Frame) {
         let nothing = self.bytes.address(block::NOTHING);
-        for (number, of) in (0..).zip(self.given.surfaces) {
+        for (number, of) in (0..).zip(self.given.outputs) {
             let at = self.surfaces + surface::SIZE * number;
             let channels = of.from.iter().enumerate().zip(0..);
             for ((channel, from), place) in channels {
@@ -128,14 +140,14 @@ impl<'a> Block<'a> {
                     self.bytes.put(at + of + 8 * place, &pointer.to_le_bytes());
                 }
             }
-            let [whole, part] = self.code.routines(of.kind);
+            let [whole, part] = self.code.routines(of.kind());
             let store = if of.tiles.is_some() { part } else { whole };
             let pointer =
                 |of: fn(&Tiles) -> &[u32], tiles: &Option<Tiles>| tiles.as_ref().map_or(0, |t| of(t).as_ptr() as usize);
             let (columns, rows) = (pointer(|t| &t.columns, &of.tiles), pointer(|t| &t.rows, &of.tiles));
             for (place, number) in [
                 (surface::DATA, of.cells.as_ptr() as usize),
-                (surface::ROW_BYTES, of.row_bytes),
+                (surface::ROW_BYTES, of.row_bytes()),
                 (surface::STORE, store),
                 (surface::STORE_PART, part),
                 (surface::COLUMNS, columns),
@@ -147,14 +159,14 @@ impl<'a> Block<'a> {
                 self.bytes.put(at + place, &number.to_le_bytes());
             }
             self.bytes.put(at + surface::CHANNELS, &(of.channels as u32).to_le_bytes());
-            for (place, shift) in (0..).zip(of.shifts) {
-                self.bytes.put(at + surface::SHIFTS + 4 * place, &shift.to_le_bytes());
+            for (place, channel) in (0..).zip(0..4) {
+                self.bytes.put(at + surface::SHIFTS + 4 * place, &of.shift(channel).to_le_bytes());
             }
             let within = of.tiles.as_ref().map_or(0, |tiles| tiles.tile_bytes.wrapping_sub(1));
             for (place, bits) in [(surface::WITHIN, within), (surface::WHOLE_TILES, !within)] {
                 self.bytes.put(at + place, &bits.to_le_bytes());
             }
-            self.bytes.put(at + surface::ELEMENT_BYTES, &(of.element_bytes as u32).to_le_bytes());
+            self.bytes.put(at + surface::ELEMENT_BYTES, &(of.element_bytes() as u32).to_le_bytes());
         }
         for (at, pointer) in [
             (block::FRAME, frame.address(0)),
@@ -170,20 +182,19 @@ impl<'a> Block<'a> {
     /// What has been stored since [`Self::name`].
     fn stored(&mut self, lanes: usize) -> (u64, u64) {
         let (mut elements, mut bytes) = (0, 0);
-        for (number, of) in (0..).zip(self.given.surfaces) {
+        for (number, of) in (0..).zip(self.given.outputs) {
             let at = self.surfaces + surface::SIZE * number;
             let mut count = |place: i32| super::number(&mut self.bytes, at + place);
             let whole = count(surface::WHOLE) * lanes as u64;
-            let channel_bytes = (of.element_bytes / of.channels) as u64;
             elements += whole + count(surface::ELEMENTS);
-            bytes += whole * of.element_bytes as u64 + count(surface::CHANNELS_STORED) * channel_bytes;
+            bytes += whole * of.element_bytes() as u64 + count(surface::CHANNELS_STORED) * of.channel_bytes();
         }
         (elements, bytes)
     }
 }
 
 impl Native {
-    /// Runs so many wavefronts, of which the first one lies at these places. `covered`: the lanes whose exports are stored, 64 a word, and which of them the first wavefront begins with, a multiple of a wavefront's lanes. Passages of blocks, active lanes and what fetches count are those of all that began.
+    /// Runs so many wavefronts, from the one at the places of `wave` on. `covered`: the lanes whose exports are stored, 64 a word, and which of them the first wavefront begins with, a multiple of a wavefront's lanes. Passages of blocks, active lanes and what fetches count are those of all that began.
     #[allow(unsafe_code, reason = "machine code is called")]
     pub fn run_span(
         &self,
@@ -191,16 +202,16 @@ impl Native {
         shared: &Shared<'_>,
         wave: &mut Wave,
         block: &mut Block<'_>,
-        (places, covered, waves): (&Places, Option<(&[u64], u64)>, u64),
+        (covered, waves): (Option<(&[u64], u64)>, u64),
     ) -> Ended {
-        let fits = |of: &Surface<'_>| of.from.iter().flatten().all(|&from| from < self.rows.len());
-        let starts = block.given.starts.is_none_or(|starts| starts.len() == wave.start.len());
+        let fits = |of: &Output<'_>| of.from.iter().flatten().all(|&from| from < self.rows.len());
+        let starts = block.given.starts.is_none_or(|starts| starts.count() == wave.start.len());
         // Start values that are given are those of the first wavefront.
         let most = if block.given.starts.is_none() { 1 } else { u64::MAX };
         let lanes_of_all = waves.saturating_mul(wave_lanes(block) as u64);
         let is_short =
             covered.is_some_and(|(words, first)| 64 * (words.len() as u64) < first.saturating_add(lanes_of_all));
-        if is_short || waves == 0 || waves > most || !starts || !block.given.surfaces.iter().all(fits) {
+        if is_short || waves == 0 || waves > most || !starts || !block.given.outputs.iter().all(fits) {
             return Ended::default();
         }
         self.begin(frame, shared, wave);
@@ -214,7 +225,7 @@ impl Native {
         block.bytes.put(block::WAVES, &waves.to_le_bytes());
         block.bytes.put(block::PROCESSORS, &0u64.to_le_bytes());
         block.bytes.put(block::FUEL, &shared.fuel.to_le_bytes());
-        for (at, row) in [(block::I, &places.i), (block::J, &places.j)] {
+        for (at, row) in [(block::I, &wave.places.i), (block::J, &wave.places.j)] {
             for (n, piece) in (0..).zip(row.as_chunks::<LANES>().0) {
                 block.bytes.put_row(at + 64 * n, piece);
             }

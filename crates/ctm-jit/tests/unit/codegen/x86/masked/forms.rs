@@ -123,7 +123,8 @@ fn check(native: &Native, code: &Code, unscaled: bool, r: &mut Random) -> u64 {
             let input =
                 Input { width, height, element_bytes, sampler: Sampler { filter, wrap: [wrap_x, wrap_y], border } };
             let memory = Held(input, shape.with(&bytes[..]));
-            let views = Views::of(&memory);
+            let arrays = memory.input_arrays();
+            let views = Views::of(&memory, &arrays);
             let bindings = [Binding::of_input(&input, &memory.1, unscaled)];
             assert!(bindings[0].is_some());
             let shared = Shared {
@@ -165,7 +166,6 @@ fn check(native: &Native, code: &Code, unscaled: bool, r: &mut Random) -> u64 {
             }
         }
     }
-    native.keep(frame);
     looked_up
 }
 
