@@ -99,6 +99,11 @@ fn at<'a>(ops: &'a [Op], places: &'a [u32]) -> impl DoubleEndedIterator<Item = &
     places.iter().map(|&place| &ops[place as usize])
 }
 
+/// A bit in every place.
+const fn all(bit: bool) -> u64 {
+    if bit { u64::MAX } else { 0 }
+}
+
 /// Rows that are the same become one, where they are many.
 fn unite(rows: &mut Vec<u64>) {
     if rows.len() > FEW_ROWS {
@@ -339,17 +344,11 @@ impl Bits {
         }
     }
 
-    /// Whether two things hold for the same rows.
-    fn same(here: &Here, a: impl Fn(u64) -> bool, b: impl Fn(u64) -> bool) -> bool {
-        here.worlds.iter().flatten().all(|&row| a(row) == b(row))
-    }
-
     /// The first mask, in order of names, that is the same as this one here.
     fn name(&self, here: &Here, m: M) -> M {
         let bit = self.bit(m);
-        self.known(here)
-            .find(|&c| c == m || Self::same(here, |row| row & bit != 0, |row| row & self.bit(c) != 0))
-            .unwrap_or(m)
+        let equal = here.equal(|row| row & bit != 0);
+        self.known(here).find(|&c| equal & self.bit(c) != 0).unwrap_or(m)
     }
 
     /// Masks with a value here.
@@ -401,20 +400,22 @@ impl Bits {
             MaskOp::Quads(d, a) => return MaskOp::Quads(d, name(a)),
             MaskOp::Copy(..) | MaskOp::And(..) | MaskOp::AndNot(..) | MaskOp::Or(..) | MaskOp::Xor(..) => {}
         }
-        let is = |m: M| Self::same(here, result, |row| row & self.bit(m) != 0);
-        let was = |m: M| move |row: u64| row & self.bit(m) != 0;
+        let equal = here.equal(result);
+        let is = |m: M| equal & self.bit(m) != 0;
         if here.defined & self.bit(d) != 0 && is(d) {
             return MaskOp::Copy(d, d);
         }
-        let active = was(M::ACTIVE);
-        if d == M::ACTIVE && Self::same(here, result, |row| result(row) && active(row)) {
-            // Fewer lanes are active.
+        let active = |row: u64| row & self.bit(M::ACTIVE) != 0;
+        if d == M::ACTIVE && here.rows().all(|row| active(row) || !result(row)) {
+            // Fewer lanes are active: those of a mask, or those that are not in it.
+            let before = here.rows().filter(|&row| active(row)).map(|row| row ^ all(result(row)));
+            let (differs, never) = before.fold((0, u64::MAX), |(some, every), row| (some | row, every & row));
             let of = made.iter().copied().chain(self.known(here)).filter(|&m| m != M::ACTIVE);
             for m in of {
-                if Self::same(here, result, |row| active(row) && was(m)(row)) {
+                if differs & self.bit(m) == 0 {
                     return MaskOp::And(d, d, m);
                 }
-                if Self::same(here, result, |row| active(row) && !was(m)(row)) {
+                if never & self.bit(m) != 0 {
                     return MaskOp::AndNot(d, d, m);
                 }
             }
@@ -435,5 +436,14 @@ impl Bits {
 impl Here {
     fn of(entry: &Entry) -> Self {
         Self { worlds: vec![entry.rows.clone()], defined: entry.defined }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = u64> + use<'_> {
+        self.worlds.iter().flatten().copied()
+    }
+
+    /// The masks that have, in every row, the bit that this gives.
+    fn equal(&self, of: impl Fn(u64) -> bool) -> u64 {
+        !self.rows().fold(0, |differs, row| differs | (row ^ all(of(row))))
     }
 }
