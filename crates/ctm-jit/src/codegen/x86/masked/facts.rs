@@ -81,6 +81,12 @@ impl Facts {
     fn worth_loosening(&self, code: &Code, start: &[Var]) -> VarSet {
         let mut dirty = VarSet::NONE;
         start.iter().for_each(|&var| dirty.insert(var));
+        // What is read at an index is taken as it is.
+        for op in code.blocks.iter().flat_map(|block| &block.ops) {
+            if let Op::GetRelative(File::Gprs(gprs), _, element, _) = *op {
+                indexed(gprs, element).for_each(|var| dirty.insert(var));
+            }
+        }
         let mut changed = true;
         while changed {
             changed = false;
