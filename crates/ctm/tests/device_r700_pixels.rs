@@ -14,8 +14,8 @@ use ctm_exec::r700::{Plane, Sampler, Target};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat};
 use ctm_isa::r700::program::{Chip, Stage};
-use device_support::Rig;
 use device_support::r700::*;
+use device_support::{Rig, special};
 
 const SIZE: u32 = 64;
 
@@ -210,7 +210,6 @@ fn both_engines_store_what_divergent_threads_export() {
 /// Textures and targets of every format and tiling: copies, and sums of neighbours, of special numbers, at places that fit no tile.
 #[test]
 fn both_engines_store_the_same_in_every_format_and_tiling() {
-    const SPECIAL: [f32; 8] = [f32::NAN, -1.0, 1.0, 2.0, f32::INFINITY, 1e-40, 0.5, -0.0];
     let copies = "TEX:\n SAMPLE R1.xyzw, R0.xy__, t0, s0 DENORM(XY)\nEXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n";
     let sums = "ALU:\n 0 x: ADD R2.x, R0.x, -2.0f\n y: ADD R2.y, R0.y, -1.0f\n\
         TEX:\n SAMPLE R1.xyzw, R0.xy__, t0, s0 DENORM(XY)\n SAMPLE R2.xyzw, R2.xy__, t0, s0 DENORM(XY)\n\
@@ -227,11 +226,7 @@ fn both_engines_store_the_same_in_every_format_and_tiling() {
             let mut rig = Rig { device: ctm::Device::open(engine, options).unwrap() };
             let program = text(&mut rig, if number % 2 == 0 { copies } else { sums });
             let (input, out) = (rig.surface(66, 40, from, tilings[0]), rig.surface(68, 43, to, tilings[1]));
-            rig.fill(&input, 66, 40, |x, y| {
-                let n = x * 7 + y * 131;
-                let plain = n as f32 / 4000.0;
-                [if n % 5 == 0 { SPECIAL[n as usize / 5 % 8] } else { plain }, plain * plain, 1.0 - plain, 0.4]
-            });
+            rig.fill(&input, 66, 40, special);
             rig.fill(&out, 68, 43, |x, y| [x as f32 / 68.0, y as f32 / 43.0, 0.25, 1.0]);
             let setup = CommandBuffer::new().set_inp_fmt(0, &input).set_out_fmt(0, &out);
             let report = rig.submit(&start(Stage::Pixel, &program, Domain { i0, j0, i1, j1 }, setup)).unwrap();

@@ -1,5 +1,10 @@
 //! Small programs and a device to run them on, for the tests of the device.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part; tests may unwrap")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    reason = "each test file uses a part; tests may unwrap"
+)]
 
 pub mod r700;
 
@@ -56,6 +61,14 @@ pub fn position_program() -> Program {
 /// o`target` = input[i, j].
 pub fn copy_program(input: u8, target: u8) -> Program {
     Program::from_words(vec![lookup(TexOp::Lookup, input, 1, 0), Inst::Alu(output(target, temp(1))).encode()])
+}
+
+/// An element of an array with special numbers among others.
+pub fn special(x: u32, y: u32) -> [f32; 4] {
+    const SPECIAL: [f32; 8] = [f32::NAN, -1.0, 1.0, 2.0, f32::INFINITY, 1e-40, 0.5, -0.0];
+    let n = x * 7 + y * 131;
+    let plain = n as f32 / 4000.0;
+    [if n % 5 == 0 { SPECIAL[n as usize / 5 % 8] } else { plain }, plain * plain, 1.0 - plain, 0.4]
 }
 
 /// o0 = c`index`.

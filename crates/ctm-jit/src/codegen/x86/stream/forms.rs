@@ -12,7 +12,7 @@ use crate::codegen::x86::asm::{
 };
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
-use crate::codegen::x86::transfer::{Decoding, MAGIC, largest};
+use crate::codegen::x86::transfer::{Decoding, MAGIC, SWAP, largest};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::Var;
 use crate::passes::masked::VarSet;
@@ -21,8 +21,6 @@ use ctm_exec::arrays::Form;
 
 /// Fetches of a processor that convert the same input's elements; with more of them they are converted beforehand.
 const FETCHES: usize = 2;
-/// The first and the third channel change places.
-const SWAP: Option<u8> = Some(0b11_00_01_10);
 
 /// Makes inputs numbers that are to be converted beforehand: processors read their elements again and again, or not side by side.
 pub(super) fn choose(geometry: &mut Geometry, fetches: &[Vec<Fetch>]) {
@@ -102,32 +100,27 @@ pub(super) fn encode(lines: &mut Lines, vars: &[Option<Vector>], geometry: &Geom
 impl Emit<'_> {
     /// Elements that lie side by side, whole numbers of so many bits; `channel`: of bytes, in the plain form.
     pub(super) fn whole(&mut self, register: u8, from: Rm, form: Form, channel: u8) {
-        let one = self.of.isa.operand_scratch();
         match form {
-            Form::Bytes { swapped } if self.packed() => {
-                self.asm.vector(WIDEN_BYTES, register, 0, from);
-                if swapped {
-                    self.asm.instruction(PERMUTE_IN_QUAD, register, 0, Rm::Reg(register), SWAP);
-                }
-            }
-            Form::Words => {
-                self.asm.vector(WIDEN_WORDS, register, 0, from);
-                if self.transposed {
-                    let table = self.table(table::READ);
-                    self.load_rm(one, table, 0);
-                    self.asm.vector(PERMUTE, register, one, Rm::Reg(register));
-                }
-            }
-            _ => {
-                if self.transposed {
-                    let table = self.table(table::READ);
-                    self.load_rm(one, table, 0);
-                    self.asm.vector(PERMUTE, register, one, from);
-                } else {
-                    self.load_rm(register, from, 0);
-                }
-                self.byte(register, form, channel);
-            }
+            Form::Bytes { .. } if self.packed() => self.asm.vector(WIDEN_BYTES, register, 0, from),
+            Form::Words => self.asm.vector(WIDEN_WORDS, register, 0, from),
+            _ => self.load_rm(register, from, 0),
+        }
+        if self.transposed {
+            let (one, table) = (self.of.isa.operand_scratch(), self.table(table::READ));
+            self.load_rm(one, table, 0);
+            self.asm.vector(PERMUTE, register, one, Rm::Reg(register));
+        }
+        match form {
+            Form::Bytes { .. } if self.packed() => self.swap(register, form),
+            Form::Bytes { .. } => self.byte(register, form, channel),
+            Form::Words | Form::Floats | Form::Square => {}
+        }
+    }
+
+    /// Exchanges the channels of elements in the packed form, where the form says so.
+    fn swap(&mut self, register: u8, form: Form) {
+        if form == (Form::Bytes { swapped: true }) {
+            self.asm.instruction(PERMUTE_IN_QUAD, register, 0, Rm::Reg(register), SWAP);
         }
     }
 
@@ -145,13 +138,11 @@ impl Emit<'_> {
     /// The elements that dwords hold which were gathered. `shifts`: of words, where it stands how far each is.
     pub(super) fn gathered(&mut self, register: u8, form: Form, channel: u8, shifts: Rm) {
         match form {
-            Form::Bytes { swapped } if self.packed() => {
+            Form::Bytes { .. } if self.packed() => {
                 let table = self.table(table::SHIFTS);
                 self.asm.vector(SHIFT_RIGHT, register, register, table);
                 self.asm.vector(AND, register, register, Rm::Literal(0xff));
-                if swapped {
-                    self.asm.instruction(PERMUTE_IN_QUAD, register, 0, Rm::Reg(register), SWAP);
-                }
+                self.swap(register, form);
             }
             Form::Bytes { .. } => self.byte(register, form, channel),
             Form::Words => {

@@ -76,7 +76,8 @@ impl Blocks {
         // Up to where the next one begins.
         let tile = [&tiles.columns, &tiles.rows]
             .map(|table| table.iter().position(|&place| place >= tiles.tile_bytes).unwrap_or(table.len()) as u32);
-        fits.then(|| Self { shape, tiles: tiles.clone(), tile, size: [width, height], bytes })
+        let are_whole = tile.iter().zip([step, rows]).all(|(&size, each)| size > 0 && size.is_multiple_of(each));
+        (fits && are_whole).then(|| Self { shape, tiles: tiles.clone(), tile, size: [width, height], bytes })
     }
 
     /// Whole blocks, tile by tile, as memory is fastest.
@@ -106,7 +107,9 @@ impl Blocks {
             count: part.y.len() as u64 / u64::from(SHAPES[self.shape].rows),
             within: (self.tiles.tile_bytes - 1).into(),
             pitch: panel.row_bytes as u64,
-            remembered: [0; 3],
+            array: 0,
+            steps: 0,
+            panel: 0,
         }
     }
 }
@@ -124,18 +127,23 @@ pub struct BlockRows {
     pub within: u64,
     /// Bytes from row to row of the panel.
     pub pitch: u64,
-    /// The array, blocks of a row, the next row of the panel.
-    pub remembered: [u64; 3],
+    /// What the routine remembers: the array, how often it takes blocks of a row, the next row of the panel.
+    pub array: u64,
+    pub steps: u64,
+    pub panel: u64,
 }
 
 /// Offsets in [`BlockRows`].
 pub mod rows_at {
-    pub const COLUMNS: i32 = 0;
-    pub const ROWS: i32 = 8;
-    pub const COUNT: i32 = 16;
-    pub const WITHIN: i32 = 24;
-    pub const PITCH: i32 = 32;
-    pub const ARRAY: i32 = 40;
-    pub const STEPS: i32 = 48;
-    pub const PANEL: i32 = 56;
+    use super::BlockRows;
+    use std::mem::offset_of;
+
+    pub const COLUMNS: i32 = offset_of!(BlockRows, columns) as i32;
+    pub const ROWS: i32 = offset_of!(BlockRows, rows) as i32;
+    pub const COUNT: i32 = offset_of!(BlockRows, count) as i32;
+    pub const WITHIN: i32 = offset_of!(BlockRows, within) as i32;
+    pub const PITCH: i32 = offset_of!(BlockRows, pitch) as i32;
+    pub const ARRAY: i32 = offset_of!(BlockRows, array) as i32;
+    pub const STEPS: i32 = offset_of!(BlockRows, steps) as i32;
+    pub const PANEL: i32 = offset_of!(BlockRows, panel) as i32;
 }

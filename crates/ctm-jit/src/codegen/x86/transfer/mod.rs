@@ -1,4 +1,4 @@
-//! Arrays that are no single-precision numbers row by row, as such numbers and back: rectangles of tiles and of elements of 8 and 16 bits.
+//! Rectangles of arrays that code does not take where they lie: of tiles, read and written, and of elements of 8 and 16 bits that are converted before code reads them.
 //!
 //! In a tile, elements that are neighbours lie together in *blocks*: some columns of some rows, row by row. Routines that are the same for all programs take blocks
 //! apart and put them together, a row of blocks in one call; others convert whole lines of 64 bytes. The former take whole lines of 64 bytes, too: two blocks,
@@ -8,7 +8,7 @@ use super::isa::Isa;
 use blocks::{BlockRows, Blocks, SHAPES, Shape};
 use ctm_exec::arrays::{Elements, Form};
 pub use panel::{Panel, Part};
-pub use routines::{Decoding, MAGIC, largest};
+pub use routines::{Decoding, MAGIC, SWAP, largest};
 use routines::{FORMS, Routines};
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;

@@ -16,6 +16,9 @@ use std::sync::OnceLock;
 /// What has room for no fraction: the numbers added to it stand in its low bits.
 pub const MAGIC: f32 = 8_388_608.0;
 
+/// The first and the third channel change places.
+pub const SWAP: Option<u8> = Some(0b11_00_01_10);
+
 /// Forms that are converted.
 pub const FORMS: [Form; 3] = [Form::Bytes { swapped: false }, Form::Bytes { swapped: true }, Form::Words];
 
@@ -24,7 +27,7 @@ type Entry = unsafe extern "sysv64" fn(*const u8, *const u8, usize, Option<&mut 
 
 /// The routines.
 pub struct Routines {
-    pub text: Mmap,
+    text: Mmap,
     /// From blocks to rows, and back: through the caches, past them.
     pub blocks: [[usize; 3]; SHAPES.len()],
     /// From elements to numbers.
@@ -242,7 +245,7 @@ fn decode(asm: &mut Asm, form: Form) -> usize {
         asm.vector(MUL, rest, number, Rm::Reg(lack));
         asm.vector(FMADD213, number, reciprocal, Rm::Reg(rest));
         if form == (Form::Bytes { swapped: true }) {
-            asm.instruction(PERMUTE_IN_QUAD, number, 0, Rm::Reg(number), Some(0b11_00_01_10));
+            asm.instruction(PERMUTE_IN_QUAD, number, 0, Rm::Reg(number), SWAP);
         }
         asm.vector(MOVUPS_STORE, number, 0, Rm::Row(RSI, vector * asm.isa.bytes()));
     }
