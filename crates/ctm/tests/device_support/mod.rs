@@ -68,7 +68,7 @@ pub fn special(x: u32, y: u32) -> [f32; 4] {
     const SPECIAL: [f32; 8] = [f32::NAN, -1.0, 1.0, 2.0, f32::INFINITY, 1e-40, 0.5, -0.0];
     let n = x * 7 + y * 131;
     let plain = n as f32 / 4000.0;
-    [if n % 5 == 0 { SPECIAL[n as usize / 5 % 8] } else { plain }, plain * plain, 1.0 - plain, 0.4]
+    [if n.is_multiple_of(5) { SPECIAL[n as usize / 5 % 8] } else { plain }, plain * plain, 1.0 - plain, 0.4]
 }
 
 /// o0 = c`index`.
