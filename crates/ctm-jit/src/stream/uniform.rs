@@ -44,8 +44,10 @@ pub struct Uniform {
     pub visits: Vec<u64>,
     /// Instructions that a wavefront issues.
     pub instructions: u64,
-    /// Of these, the ones that its valid lanes execute, where the program counts them.
+    /// Of these, the ones that its valid lanes execute, where operations of the program count them.
     pub active: u64,
+    /// Of these, the ones at which some valid lane runs, for programs that keep who is active; `None` when that depends on data.
+    pub executed: Option<u64>,
     /// How often each fetch runs.
     pub fetches: Vec<u64>,
     /// R700: texture resource and sampler of each input.
@@ -106,8 +108,8 @@ impl Uniform {
             watches_idle_lanes: false,
             keeps_idle_lanes: false,
         };
-        let active = run.active;
-        Some(Self { code, parts, numbers, visits, instructions, active, fetches, textures, targets, outputs })
+        let (active, executed) = (run.active, run.executed);
+        Some(Self { code, parts, numbers, visits, instructions, active, executed, fetches, textures, targets, outputs })
     }
 }
 
@@ -116,6 +118,7 @@ impl Uniform {
 struct Run {
     passed: Vec<u16>,
     active: u64,
+    executed: Option<u64>,
     /// Masks, as two bits, and numbers, as far as they do not depend on data.
     state: Vec<Option<i64>>,
     /// What each [`Op::Number`] gave, by block and place, passage by passage.
@@ -129,6 +132,7 @@ impl Run {
         self.state[M::VALID.index()] = Some(VALID);
         self.state[M::ACTIVE.index()] = Some(VALID);
         self.state[M::FIRST.index()] = None;
+        self.executed = Some(0);
         let mut at = 0;
         loop {
             if self.passed.len() >= PASSES {
@@ -136,6 +140,9 @@ impl Run {
             }
             self.passed.push(at);
             let block = &code.blocks[usize::from(at)];
+            let runs = self.of(M::ACTIVE).map(|lanes| u64::from(lanes & VALID != 0));
+            let issued = u64::from(block.tally.instructions());
+            self.executed = self.executed.zip(runs).map(|(executed, runs)| executed + runs * issued);
             self.block(at, block, &code.fetches)?;
             let target = match block.end {
                 // Whoever was valid has to be so still.

@@ -305,8 +305,8 @@ impl Lower<'_> {
         if flow.ignore_uncovered {
             self.mask(MaskOp::And(EXCHANGED, EXCHANGED, M::VALID));
         }
-        self.mask(MaskOp::Or(DECIDES, JUMP, EXCHANGED));
-        Voted::Some(DECIDES)
+        self.mask(MaskOp::Or(EXCHANGED, JUMP, EXCHANGED));
+        Voted::Some(EXCHANGED)
     }
 
     /// These lanes, and those for which a loop, or its iteration, may not be left yet.

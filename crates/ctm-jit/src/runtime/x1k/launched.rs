@@ -192,6 +192,7 @@ impl Launched for X1k<'_> {
             return None;
         }
         let uniform = artifact.uniform.get_or_init(|| streams::uniform(code, constants)).as_ref()?;
+        let executed = uniform.executed?;
         if self.is_aliased() || !own.takes(of, uniform) {
             return None;
         }
@@ -216,7 +217,7 @@ impl Launched for X1k<'_> {
         let waves = Waves::new(launch.domain, lanes, true);
         let count = |visits: &[u64], lanes, counters: &mut Counters| self.count(visits, lanes, counters);
         let mut counters = streams::counters((&waves, lanes), of, uniform, stored, count);
-        counters.active_lanes = uniform.instructions * counters.processors;
+        counters.active_lanes = executed * counters.processors;
         // Behind the block that only begins come those of the code.
         for (block, visits) in code.blocks.iter().zip(&uniform.visits[1..]) {
             for op in &block.ops {
