@@ -21,25 +21,22 @@ pub fn simplify(code: &mut Code, whole: bool) {
     if !Pass::Masks.is_on() {
         return;
     }
-    let Some(bits) = Bits::of(code) else { return };
+    let Some(mut bits) = Bits::of(code) else { return };
     // These get new readers, as they give their names to others; so what they are made of is followed, too.
-    let always = ALWAYS.into_iter().fold(0, |set, m| set | bits.bit(m));
-    let live = bits.live(code, always);
-    let after: Vec<Vec<u64>> = (0..code.blocks.len()).map(|block| bits.after(code, block, &live, always)).collect();
+    let live = bits.live(code, ALWAYS_BITS);
+    let after: Vec<Vec<u64>> = (0..code.blocks.len()).map(|block| bits.after(code, block, &live)).collect();
     let Some(entries) = bits.follow(code, (&live, &after), whole) else { return };
     for (index, block) in code.blocks.iter_mut().enumerate() {
-        bits.rewrite(block, &bits.places[index], &entries[index], &after[index]);
+        bits.rewrite(block, index, &entries[index], &after[index]);
     }
     let live = bits.live(code, 0);
     for (block, places) in code.blocks.iter_mut().zip(&bits.places) {
         let mut reads = bits.live_out(block.end, &live);
-        for &place in places.iter().rev() {
-            let op = &mut block.ops[place as usize];
-            let touches = bits.touches(op);
-            match op {
+        for place in places.iter().rev() {
+            match &mut block.ops[place.at as usize] {
                 Op::Mask(MaskOp::Copy(d, a)) if d == a => {}
-                Op::Mask(of) if reads & touches.0 == 0 => *of = MaskOp::Copy(of.writes(), of.writes()),
-                _ => reads = step_back(reads, touches),
+                Op::Mask(of) if reads & place.touches.writes == 0 => *of = MaskOp::Copy(of.writes(), of.writes()),
+                _ => reads = step_back(reads, place.touches),
             }
         }
     }
@@ -75,8 +72,24 @@ struct Bits {
     numbers: u64,
     /// Those that count as read at the program's end.
     at_end: u64,
-    /// Of each block, the places of operations that write or read some.
-    places: Vec<Vec<u32>>,
+    /// Those that are followed: what decides who runs, and what is made of such masks alone.
+    followed: u64,
+    /// Of each block, the operations that write or read some.
+    places: Vec<Vec<Place>>,
+}
+
+/// An operation that writes or reads masks.
+#[derive(Clone, Copy)]
+struct Place {
+    at: u32,
+    touches: Touches,
+}
+
+/// The masks that an operation writes and reads.
+#[derive(Clone, Copy)]
+struct Touches {
+    writes: u64,
+    reads: u64,
 }
 
 /// What lanes can be at the beginning of a block.
@@ -94,14 +107,55 @@ struct Here {
     defined: u64,
 }
 
-/// The operations at these places.
-fn at<'a>(ops: &'a [Op], places: &'a [u32]) -> impl DoubleEndedIterator<Item = &'a Op> {
-    places.iter().map(|&place| &ops[place as usize])
-}
-
 /// A bit in every place.
 const fn all(bit: bool) -> u64 {
     if bit { u64::MAX } else { 0 }
+}
+
+/// Changes a set until nothing changes any more.
+fn settle(set: &mut u64, change: impl Fn(&mut u64)) {
+    loop {
+        let before = *set;
+        change(set);
+        if *set == before {
+            return;
+        }
+    }
+}
+
+/// What a mask is made of: two others. Of a row where they have the values a and b, bit `a + 2 * b` of `holds` is what it becomes; where that bit of `open` is
+/// set, it can be either.
+struct Made {
+    a: u64,
+    b: u64,
+    holds: u8,
+    open: u8,
+}
+
+impl Made {
+    fn case(&self, row: u64) -> u8 {
+        u8::from(row & self.a != 0) | u8::from(row & self.b != 0) << 1
+    }
+
+    /// What it becomes; not set where it can be either.
+    fn holds(&self, row: u64) -> bool {
+        self.holds >> self.case(row) & 1 == 1
+    }
+
+    /// Puts it into rows.
+    fn put(&self, rows: &mut Vec<u64>, bit: u64) {
+        let count = rows.len();
+        for place in 0..count {
+            let row = rows[place];
+            if self.open >> self.case(row) & 1 == 1 {
+                rows.push(row | bit);
+            }
+            rows[place] = row & !bit | bit & all(self.holds(row));
+        }
+        if rows.len() > count {
+            unite(rows);
+        }
+    }
 }
 
 /// Rows that are the same become one, where they are many.
@@ -113,61 +167,85 @@ fn unite(rows: &mut Vec<u64>) {
 }
 
 /// The masks that somebody reads before an operation which writes and reads these; what nobody reads counts for nothing.
-const fn step_back(live: u64, (writes, reads): (u64, u64)) -> u64 {
+const fn step_back(live: u64, Touches { writes, reads }: Touches) -> u64 {
     if writes != 0 && live & writes == 0 { live } else { live & !writes | reads }
 }
 
-/// Masks that hold something from the start, whether somebody reads it or not.
-const ALWAYS: [M; 4] = [M::EXISTING, M::NONE, M::VALID, M::ACTIVE];
+/// Masks that hold something from the start, whether somebody reads it or not. Where two are the same, the first one gives its name.
+const ALWAYS: [M; 4] = [M::NONE, M::ACTIVE, M::EXISTING, M::VALID];
+/// They have the first bits.
+const ALWAYS_BITS: u64 = (1 << ALWAYS.len()) - 1;
 
 impl Bits {
     /// `None` when there are too many.
     fn of(code: &Code) -> Option<Self> {
         let places = Vec::with_capacity(code.blocks.len());
-        let mut bits = Self { of: vec![None; M::COUNT], masks: Vec::new(), numbers: 0, at_end: 0, places };
-        [M::NONE, M::ACTIVE, M::EXISTING, M::VALID].into_iter().for_each(|m| bits.note(m));
+        let mut bits = Self { of: vec![None; M::COUNT], masks: Vec::new(), numbers: 0, at_end: 0, followed: 0, places };
+        ALWAYS.into_iter().for_each(|m| _ = bits.note(m));
+        // Where something concerns others than the active lanes by name, who is active has to be true to the end: by that it is known which lanes of
+        // variables matter.
+        let mut by_name = false;
+        let mut decide = ALWAYS_BITS;
         for block in &code.blocks {
             let mut places = Vec::new();
-            for (op, place) in block.ops.iter().zip(0..) {
-                let mut touches = false;
-                let written = if let Op::Mask(op) = op { Some(op.writes()) } else { None };
-                for m in op.masks().chain(written) {
-                    bits.note(m);
-                    touches = true;
+            for (op, at) in block.ops.iter().zip(0..) {
+                let writes = if let Op::Mask(op) = op { bits.note(op.writes()) } else { 0 };
+                let reads = op.masks().fold(0, |set, m| set | bits.note(m));
+                if writes | reads == 0 {
+                    continue;
                 }
-                if touches {
-                    places.push(place);
-                }
+                places.push(Place { at, touches: Touches { writes, reads } });
+                bits.numbers |= match *op {
+                    Op::Mask(MaskOp::Number(m, _) | MaskOp::Add(m, ..) | MaskOp::IfNot0(_, _, m))
+                    | Op::Number(m)
+                    | Op::Guard(m, ..) => bits.bit(m),
+                    _ => 0,
+                };
+                by_name |= op.clone().under().is_some_and(|under| *under != M::ACTIVE);
             }
             bits.places.push(places);
             if let End::Branch { mask, .. } = block.end {
-                bits.note(mask);
+                decide |= bits.note(mask);
             }
         }
         if bits.masks.len() > 64 {
             return None;
         }
-        // Where something concerns others than the active lanes by name, who is active has to be true to the end: by that it is known which lanes of
-        // variables matter.
-        let mut by_name = false;
-        for op in code.blocks.iter().zip(&bits.places).flat_map(|(block, places)| at(&block.ops, places)) {
-            bits.numbers |= match *op {
-                Op::Mask(MaskOp::Number(m, _) | MaskOp::Add(m, ..) | MaskOp::IfNot0(_, _, m))
-                | Op::Number(m)
-                | Op::Guard(m, ..) => bits.bit(m),
-                _ => 0,
-            };
-            by_name |= op.clone().under().is_some_and(|under| *under != M::ACTIVE);
-        }
         bits.at_end = bits.bit(M::VALID) | if by_name { bits.bit(M::ACTIVE) } else { 0 };
+        bits.followed = bits.followed(code, decide);
         Some(bits)
     }
 
-    fn note(&mut self, m: M) {
+    /// These masks, which decide who runs, with those that they are made of, and those that are made of nothing else.
+    fn followed(&self, code: &Code, decide: u64) -> u64 {
+        let places = || {
+            let all = code.blocks.iter().zip(&self.places);
+            all.rev().flat_map(|(block, places)| {
+                places.iter().rev().map(|place| (block.ops[place.at as usize], place.touches))
+            })
+        };
+        let mut decide = decide;
+        settle(&mut decide, |set| {
+            for (_, Touches { writes, reads }) in places() {
+                *set |= if *set & writes == 0 { 0 } else { reads };
+            }
+        });
+        let mut all = u64::MAX;
+        settle(&mut all, |set| {
+            for (op, Touches { writes, reads }) in places() {
+                let is_open = matches!(op, Op::Mask(MaskOp::Lanes(..))) || reads & !*set != 0;
+                *set &= !if is_open { writes & !decide } else { 0 };
+            }
+        });
+        all
+    }
+
+    fn note(&mut self, m: M) -> u64 {
         if self.of[m.index()].is_none() {
             self.of[m.index()] = Some(self.masks.len() as u8);
             self.masks.push(m);
         }
+        self.bit(m)
     }
 
     fn bit(&self, m: M) -> u64 {
@@ -185,18 +263,12 @@ impl Bits {
 
     /// The masks that somebody reads, at the beginning of each block; a mask that only makes itself anew counts for nothing. `always`: these count as read everywhere.
     fn live(&self, code: &Code, always: u64) -> Vec<u64> {
-        let touches: Vec<Vec<(u64, u64)>> = code
-            .blocks
-            .iter()
-            .zip(&self.places)
-            .map(|(block, places)| at(&block.ops, places).rev().map(|op| self.touches(op)).collect())
-            .collect();
         let mut live = vec![0; code.blocks.len()];
         loop {
             let mut changed = false;
             for (index, block) in code.blocks.iter().enumerate().rev() {
                 let out = self.live_out(block.end, &live) | always;
-                let of = touches[index].iter().fold(out, |of, touches| step_back(of, *touches) | always);
+                let of = self.places[index].iter().rev().fold(out, |of, place| step_back(of, place.touches) | always);
                 changed |= std::mem::replace(&mut live[index], of) != of;
             }
             if !changed {
@@ -205,44 +277,42 @@ impl Bits {
         }
     }
 
-    /// The masks that somebody reads behind each operation on masks of a block.
-    fn after(&self, code: &Code, block: usize, live: &[u64], always: u64) -> Vec<u64> {
-        let (block, places) = (&code.blocks[block], &self.places[block]);
-        let mut of = self.live_out(block.end, live) | always;
-        let mut after = Vec::new();
-        for op in at(&block.ops, places).rev() {
-            if matches!(op, Op::Mask(_)) {
-                after.push(of);
-            }
-            of = step_back(of, self.touches(op)) | always;
+    /// The masks that are followed and read by somebody, behind each operation of a block.
+    fn after(&self, code: &Code, block: usize, live: &[u64]) -> Vec<u64> {
+        let mut of = self.live_out(code.blocks[block].end, live) | ALWAYS_BITS;
+        let mut after = vec![0; self.places[block].len()];
+        for (place, after) in self.places[block].iter().zip(&mut after).rev() {
+            *after = of & self.followed;
+            of = step_back(of, place.touches) | ALWAYS_BITS;
         }
-        after.reverse();
         after
     }
 
     /// What an operation writes and reads.
-    fn touches(&self, op: &Op) -> (u64, u64) {
+    fn touches(&self, op: &Op) -> Touches {
         let writes = if let Op::Mask(op) = op { self.bit(op.writes()) } else { 0 };
-        (writes, op.masks().fold(0, |reads, m| reads | self.bit(m)))
+        Touches { writes, reads: op.masks().fold(0, |reads, m| reads | self.bit(m)) }
     }
 
     /// What lanes can be at the beginning of each block; no rows where nothing leads.
     fn follow(&self, code: &Code, (live, after): (&[u64], &[Vec<u64>]), whole: bool) -> Option<Vec<Entry>> {
         let mut entries = vec![Entry::default(); code.blocks.len()];
         let [existing, valid, active] = [M::EXISTING, M::VALID, M::ACTIVE].map(|m| self.bit(m));
-        let always = ALWAYS.into_iter().fold(0, |set, m| set | self.bit(m));
         let mut first = vec![0, existing | valid | active];
         if !whole {
             first.insert(1, existing);
         }
-        entries[0] = Entry { rows: first, defined: always };
+        entries[0] = Entry { rows: first, defined: ALWAYS_BITS };
         let mut open = vec![0];
         let mut steps = 0;
         while let Some(index) = open.pop() {
             let block = &code.blocks[index];
             let mut here = Here::of(&entries[index]);
-            let ops = at(&block.ops, &self.places[index]).filter(|op| matches!(op, Op::Mask(_)));
-            for (op, &after) in ops.zip(&after[index]) {
+            for (place, &after) in self.places[index].iter().zip(&after[index]) {
+                let Op::Mask(op) = block.ops[place.at as usize] else { continue };
+                if place.touches.writes & self.followed == 0 {
+                    continue;
+                }
                 steps += here.worlds.iter().map(Vec::len).sum::<usize>();
                 self.step(op, after, &mut here);
                 if steps > MOST_STEPS || here.worlds.iter().any(|rows| rows.len() > MOST_ROWS) {
@@ -254,7 +324,7 @@ impl Bits {
                     let Target::Block(id) = target else { return };
                     let entry = &mut entries[usize::from(id)];
                     let is_new = entry.rows.is_empty();
-                    let kept = live[usize::from(id)] | always;
+                    let kept = live[usize::from(id)] & self.followed | ALWAYS_BITS;
                     let before = entry.clone();
                     let worlds = here.worlds.iter().filter(|rows| goes(rows)).flatten();
                     entry.rows.extend(worlds.filter(|&&row| stays(row)).map(|row| row & kept));
@@ -279,28 +349,36 @@ impl Bits {
         Some(entries)
     }
 
-    /// What an operation makes of a row, if that follows from the row.
-    fn result(&self, op: MaskOp, row: u64) -> Option<bool> {
-        let has = |m: M| row & self.bit(m) != 0;
+    /// What an operation makes.
+    fn made(&self, op: MaskOp) -> Made {
+        let made = |a: M, b: M, holds: u8, open: u8| Made { a: self.bit(a), b: self.bit(b), holds, open };
         match op {
-            MaskOp::Copy(_, a) => Some(has(a)),
-            MaskOp::And(_, a, b) => Some(has(a) && has(b)),
-            MaskOp::AndNot(_, a, b) => Some(has(a) && !has(b)),
-            MaskOp::Or(_, a, b) => Some(has(a) || has(b)),
-            MaskOp::Xor(_, a, b) => Some(has(a) != has(b)),
-            MaskOp::Quads(_, a) if has(a) || !has(M::EXISTING) => Some(has(M::EXISTING)),
-            MaskOp::Quads(..) => None,
+            MaskOp::Copy(_, a) => made(a, a, 0b1000, 0),
+            MaskOp::And(_, a, b) => made(a, b, 0b1000, 0),
+            MaskOp::AndNot(_, a, b) => made(a, b, 0b0010, 0),
+            MaskOp::Or(_, a, b) => made(a, b, 0b1110, 0),
+            MaskOp::Xor(_, a, b) => made(a, b, 0b0110, 0),
+            MaskOp::Quads(_, a) => made(a, M::EXISTING, 0b1000, 0b0100),
             // Lanes beyond those there are hold anything.
-            MaskOp::Lanes(..) => None,
-            MaskOp::Number(..) | MaskOp::Add(..) => Some(false),
-            MaskOp::IfNot0(_, a, _) if has(a) => None,
-            MaskOp::IfNot0(..) => Some(false),
+            MaskOp::Lanes(d, _) => made(d, d, 0, 0b1111),
+            MaskOp::Number(d, _) | MaskOp::Add(d, ..) => made(d, d, 0, 0),
+            MaskOp::IfNot0(_, a, _) => made(a, a, 0, 0b1000),
         }
     }
 
     /// Steps over an operation on masks, behind which somebody reads some of them (`after`); the others are forgotten.
-    fn step(&self, op: &Op, after: u64, here: &mut Here) {
-        self.make(op, here);
+    fn step(&self, op: MaskOp, after: u64, here: &mut Here) {
+        let bit = self.bit(op.writes());
+        here.defined |= bit;
+        let mut made = self.made(op);
+        if let (MaskOp::IfNot0(..), [rows]) = (op, &here.worlds[..]) {
+            // All lanes of the mask, or none.
+            here.worlds.push(rows.iter().map(|row| row & !bit).collect());
+            (made.holds, made.open) = (made.open, 0);
+            made.put(&mut here.worlds[0], bit);
+        } else {
+            here.worlds.iter_mut().for_each(|rows| made.put(rows, bit));
+        }
         if here.defined & !after != 0 {
             here.defined &= after;
             for rows in &mut here.worlds {
@@ -310,45 +388,16 @@ impl Bits {
         }
     }
 
-    fn make(&self, op: &Op, here: &mut Here) {
-        let Op::Mask(op) = *op else { return };
-        let bit = self.bit(op.writes());
-        here.defined |= bit;
-        if let (MaskOp::IfNot0(_, a, _), [rows]) = (op, &mut here.worlds[..]) {
-            // All lanes of the mask, or none.
-            let none: Vec<u64> = rows.iter().map(|row| row & !bit).collect();
-            self.each(rows, bit, |row| Some(row & self.bit(a) != 0));
-            here.worlds.push(none);
-            return;
-        }
-        for rows in &mut here.worlds {
-            self.each(rows, bit, |row| self.result(op, row));
-        }
-    }
-
-    fn each(&self, rows: &mut Vec<u64>, bit: u64, result: impl Fn(u64) -> Option<bool>) {
-        let put = |row: u64, set: bool| if set { row | bit } else { row & !bit };
-        let mut more = Vec::new();
-        for row in &mut *rows {
-            match result(*row) {
-                Some(set) => *row = put(*row, set),
-                None => {
-                    more.push(put(*row, true));
-                    *row = put(*row, false);
-                }
-            }
-        }
-        if !more.is_empty() {
-            rows.append(&mut more);
-            unite(rows);
-        }
-    }
-
     /// The first mask, in order of names, that is the same as this one here.
     fn name(&self, here: &Here, m: M) -> M {
+        let same = self.same(here, m);
+        self.known(here).find(|&c| same & self.bit(c) != 0).unwrap_or(m)
+    }
+
+    /// The masks that are the same as this one here, itself among them; none if it is not followed.
+    fn same(&self, here: &Here, m: M) -> u64 {
         let bit = self.bit(m);
-        let equal = here.equal(|row| row & bit != 0);
-        self.known(here).find(|&c| equal & self.bit(c) != 0).unwrap_or(m)
+        if here.defined & bit == 0 { 0 } else { here.equal(|row| row & bit != 0) }
     }
 
     /// Masks with a value here.
@@ -357,16 +406,16 @@ impl Bits {
         self.masks.iter().copied().filter(move |&m| usable & self.bit(m) != 0)
     }
 
-    fn rewrite(&self, block: &mut Block, places: &[u32], entry: &Entry, after: &[u64]) {
+    fn rewrite(&mut self, block: &mut Block, index: usize, entry: &Entry, after: &[u64]) {
         if entry.rows.is_empty() {
             return;
         }
         let mut here = Here::of(entry);
         // Masks that come from vectors of this block.
         let mut made: Vec<M> = Vec::new();
-        let mut after = after.iter().peekable();
-        for &place in places {
-            let op = &mut block.ops[place as usize];
+        let mut places = std::mem::take(&mut self.places[index]);
+        for (place, &after) in places.iter_mut().zip(after) {
+            let op = &mut block.ops[place.at as usize];
             let old = *op;
             match op {
                 Op::Mask(op) => *op = self.simpler(&here, *op, &made),
@@ -374,16 +423,26 @@ impl Bits {
                 Op::Number(_) | Op::Guard(..) => {}
                 op => op.under().into_iter().for_each(|m| *m = self.name(&here, *m)),
             }
-            if let (Op::Mask(op), Some(&after)) = (old, after.next_if(|_| matches!(old, Op::Mask(_)))) {
-                self.step(&old, after, &mut here);
-                made.retain(|&m| m != op.writes() && here.defined & self.bit(m) != 0);
-                if let MaskOp::Lanes(d, _) = op
-                    && here.defined & self.bit(d) != 0
-                {
-                    made.push(d);
+            let writes = place.touches.writes;
+            if let Op::Mask(old) = old
+                && writes & self.followed != 0
+            {
+                self.step(old, after, &mut here);
+                made.retain(|&m| m != old.writes() && here.defined & self.bit(m) != 0);
+                if matches!(old, MaskOp::Lanes(..)) && here.defined & writes != 0 {
+                    made.push(old.writes());
                 }
             }
+            let op = &mut block.ops[place.at as usize];
+            place.touches = self.touches(op);
+            // All that exist are active: no lane keeps what it held. Who is active counts as read still: liveness of variables follows it.
+            if let Op::Set(.., m @ M::ACTIVE) = op
+                && self.same(&here, M::ACTIVE) & self.bit(M::EXISTING) != 0
+            {
+                *m = M::EXISTING;
+            }
         }
+        self.places[index] = places;
         if let End::Branch { mask, .. } = &mut block.end {
             *mask = self.name(&here, *mask);
         }
@@ -393,20 +452,22 @@ impl Bits {
     fn simpler(&self, here: &Here, op: MaskOp, made: &[M]) -> MaskOp {
         let name = |m: M| self.name(here, m);
         let d = op.writes();
-        let result = |row: u64| self.result(op, row).unwrap_or(false);
         match op {
             MaskOp::Lanes(..) | MaskOp::Number(..) | MaskOp::Add(..) => return op,
             MaskOp::IfNot0(d, a, b) => return MaskOp::IfNot0(d, name(a), b),
             MaskOp::Quads(d, a) => return MaskOp::Quads(d, name(a)),
             MaskOp::Copy(..) | MaskOp::And(..) | MaskOp::AndNot(..) | MaskOp::Or(..) | MaskOp::Xor(..) => {}
         }
-        let equal = here.equal(result);
+        let made_of = self.made(op);
+        let result = |row: u64| made_of.holds(row);
+        let is_known = (made_of.a | made_of.b) & !here.defined == 0;
+        let equal = if is_known { here.equal(result) } else { 0 };
         let is = |m: M| equal & self.bit(m) != 0;
         if here.defined & self.bit(d) != 0 && is(d) {
             return MaskOp::Copy(d, d);
         }
         let active = |row: u64| row & self.bit(M::ACTIVE) != 0;
-        if d == M::ACTIVE && here.rows().all(|row| active(row) || !result(row)) {
+        if is_known && d == M::ACTIVE && here.rows().all(|row| active(row) || !result(row)) {
             // Fewer lanes are active: those of a mask, or those that are not in it.
             let before = here.rows().filter(|&row| active(row)).map(|row| row ^ all(result(row)));
             let (differs, never) = before.fold((0, u64::MAX), |(some, every), row| (some | row, every & row));
