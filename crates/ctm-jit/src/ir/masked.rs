@@ -311,7 +311,7 @@ pub enum Op {
     /// All ones where the operation's predicate says execute or its comparison kills (`true`), or where it does not (`false`), else 0.
     Holds(Op2, [Value; 2], bool),
     /// `c != 0 ? a : b`, as bits.
-    Select(Value, Value, Value),
+    Select([Value; 3]),
     /// An element (0 = x) of CUBE of a direction.
     Cube(u8, [Value; 3], Omod, bool),
     /// A dword (0..=3) of a 64-bit operation, or whether its predicate holds (4). Operands: high and low dwords of src0, src1, src2.
@@ -335,7 +335,7 @@ pub enum Op {
     /// Stores into a variable.
     Set(Var, Value, M),
     /// Stores into an element of the register `base + index`, if there is such a register.
-    SetRelative(u8, u8, u8, Value, Value, M),
+    SetRelative(u8, u8, u8, [Value; 2], M),
     /// Records that an element of an export was written.
     Mark(Var, M),
     /// Changes masks.
@@ -346,17 +346,38 @@ pub enum Op {
     Guard(M, u8, u16),
 }
 
+/// The vectors that an operation reads, as a slice of its fields: shared (`from_ref, split_at`) or not (`from_mut, split_at_mut`).
+macro_rules! operands {
+    ($op:expr, $one:ident, $first:ident) => {
+        match $op {
+            Self::Bits(_) | Self::Get(_) | Self::Uniform(_) | Self::Number(_) | Self::Mark(..) | Self::Tally(..) => {
+                Default::default()
+            }
+            Self::Yield(_) | Self::Lane | Self::Guard(..) => Default::default(),
+            Self::Abs(a)
+            | Self::Neg(a)
+            | Self::QuadLane(a, _)
+            | Self::GetRelative(_, _, _, a)
+            | Self::Fetched(a, _)
+            | Self::Set(_, a, _)
+            | Self::Mask(MaskOp::Lanes(_, a)) => std::slice::$one(a),
+            Self::Mask(_) => Default::default(),
+            Self::Unit(unit, abc) => abc.$first(unit.operands()).0,
+            Self::Alu(op, abc, ..) => abc.$first(usize::from(op.info().operands).min(3)).0,
+            Self::Holds(_, two, _) | Self::SetRelative(_, _, _, two, _) => two,
+            Self::Select(three) | Self::Cube(_, three, ..) => three,
+            Self::Fetch(_, at, _) => at,
+            Self::Store(_, of, _) => of,
+            Self::Wide(_, _, dwords, ..) => dwords,
+        }
+    };
+}
+
 impl Op {
     /// The vectors it reads.
-    pub fn reads(&self) -> impl Iterator<Item = Value> + use<> {
-        let mut values = [Value(0); 6];
-        let mut count = 0;
-        let mut op = *self;
-        op.each_read(|value| {
-            values[count] = *value;
-            count += 1;
-        });
-        values.into_iter().take(count)
+    #[inline]
+    pub fn reads(&self) -> impl DoubleEndedIterator<Item = Value> + ExactSizeIterator + use<'_> {
+        operands!(self, from_ref, split_at).iter().copied()
     }
 
     /// The masks and numbers that it reads.
@@ -406,7 +427,7 @@ impl Op {
 
     /// Gives the vectors that it reads their new names. What is not read keeps a name that exists.
     pub fn rename(&mut self, name: impl Fn(Value) -> Value) {
-        self.each_read(|value| *value = name(*value));
+        operands!(self, from_mut, split_at_mut).iter_mut().for_each(|value| *value = name(*value));
         let (abc, operands) = match self {
             Self::Unit(unit, abc) => (abc, unit.operands()),
             Self::Alu(op, abc, ..) => (abc, usize::from(op.info().operands).min(3)),
@@ -414,32 +435,6 @@ impl Op {
         };
         let first = if operands == 0 { Value(0) } else { abc[0] };
         abc[operands..].fill(first);
-    }
-
-    /// Does something with each vector that it reads.
-    #[inline(always)]
-    fn each_read(&mut self, mut each: impl FnMut(&mut Value)) {
-        match self {
-            Self::Bits(_) | Self::Get(_) | Self::Uniform(_) | Self::Number(_) | Self::Mark(..) | Self::Tally(..) => {}
-            Self::Yield(_) | Self::Lane | Self::Guard(..) => {}
-            Self::Abs(a)
-            | Self::Neg(a)
-            | Self::QuadLane(a, _)
-            | Self::GetRelative(_, _, _, a)
-            | Self::Fetched(a, _)
-            | Self::Set(_, a, _) => each(a),
-            Self::Unit(unit, abc) => abc[..unit.operands()].iter_mut().for_each(each),
-            Self::Alu(op, abc, ..) => abc[..usize::from(op.info().operands).min(3)].iter_mut().for_each(each),
-            Self::Holds(_, ab, _) => ab.iter_mut().for_each(each),
-            Self::Select(c, a, b) => [c, a, b].into_iter().for_each(each),
-            Self::Cube(_, xyz, ..) => xyz.iter_mut().for_each(each),
-            Self::Wide(_, _, dwords, ..) => dwords.iter_mut().for_each(each),
-            Self::Fetch(_, at, _) => at.iter_mut().for_each(each),
-            Self::Store(_, of, _) => of.iter_mut().for_each(each),
-            Self::SetRelative(_, _, _, index, value, _) => [index, value].into_iter().for_each(each),
-            Self::Mask(MaskOp::Lanes(_, a)) => each(a),
-            Self::Mask(_) => {}
-        }
     }
 
     /// Whether two of them with the same fields give the same vector wherever they stand in a block.
@@ -480,7 +475,7 @@ impl Condition {
             }
             _ => None,
         };
-        let Op::Select(by, a, b) = ops[value.index()] else { return holds(value, true).map(Self::Holds) };
+        let Op::Select([by, a, b]) = ops[value.index()] else { return holds(value, true).map(Self::Holds) };
         let left = left.checked_sub(1)?;
         let is = |value| Self::within(ops, value, left).is_some();
         match (&ops[a.index()], &ops[b.index()]) {

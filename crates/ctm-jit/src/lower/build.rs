@@ -1,13 +1,13 @@
 //! A block under construction: equal operations are made once, and what has just been stored is not read again.
 
-use crate::ir::map::{Made, Map, hash_of};
+use crate::ir::map::Map;
 use crate::ir::masked::{Counter, M, MaskOp, Op, Tally, Value, Var};
+use crate::ir::numbering::Numbering;
 
 /// A block under construction.
 #[derive(Default)]
 pub struct Build {
-    pub ops: Vec<Op>,
-    made: Made,
+    numbering: Numbering,
     /// What variables hold in the active lanes, as far as it is known.
     current: Map<Var, Value>,
     pub tally: Tally,
@@ -18,8 +18,7 @@ pub struct Build {
 impl Build {
     /// Appends an operation.
     pub fn effect(&mut self, op: Op) -> Value {
-        self.ops.push(op);
-        Value(self.ops.len() as u32 - 1)
+        self.numbering.effect(op)
     }
 
     /// The vector that a pure operation makes.
@@ -27,26 +26,17 @@ impl Build {
         if !op.is_constant() {
             return self.effect(op);
         }
-        let ops = &self.ops;
-        let hash = hash_of(&op);
-        if let Some(place) = self.made.find(hash, |place| ops[place as usize] == op) {
-            return Value(place);
-        }
-        self.folded(&op).unwrap_or_else(|| self.add(hash, op))
+        self.numbering.find(&op).unwrap_or_else(|new| self.folded(&op).unwrap_or_else(|| self.numbering.add(new, op)))
     }
 
     /// The same of one that gives the same wherever it stands in this block.
     pub fn once(&mut self, op: Op) -> Value {
-        let ops = &self.ops;
-        let hash = hash_of(&op);
-        let made = self.made.find(hash, |place| ops[place as usize] == op);
-        made.map_or_else(|| self.add(hash, op), Value)
+        self.numbering.pure(op)
     }
 
-    fn add(&mut self, hash: u32, op: Op) -> Value {
-        let value = self.effect(op);
-        self.made.add(hash, value.0);
-        value
+    /// The operations of the block so far.
+    pub fn ops(&self) -> &[Op] {
+        &self.numbering.ops
     }
 
     pub fn bits(&mut self, bits: u32) -> Value {
@@ -67,7 +57,7 @@ impl Build {
     pub fn select(&mut self, on: Option<Value>, yes: Value, no: impl FnOnce(&mut Self) -> Value) -> Value {
         let Some(on) = on else { return yes };
         let no = no(self);
-        self.make(Op::Select(on, yes, no))
+        self.make(Op::Select([on, yes, no]))
     }
 
     /// Stores where a vector, if there is one, is not zero.
@@ -96,9 +86,8 @@ impl Build {
 
     /// The operations so far; a new block begins.
     pub fn take(&mut self) -> Vec<Op> {
-        self.made.clear();
         self.current.clear();
-        std::mem::take(&mut self.ops)
+        self.numbering.take()
     }
 
     /// From here on other lanes may look.

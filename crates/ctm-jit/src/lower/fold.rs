@@ -34,7 +34,7 @@ impl Build {
                 self.computed(op).or_else(|| self.joined(alu == Op2::AndInt, x, y))
             }
             Op::Alu(..) => self.computed(op),
-            Op::Select(by, a, b) => {
+            Op::Select([by, a, b]) => {
                 if let Some(by) = self.constant(by) {
                     return Some(if by == 0 { b } else { a });
                 }
@@ -42,7 +42,7 @@ impl Build {
                     return Some(a);
                 }
                 let choice = self.choice(by)?;
-                let is_simpler = choice.by != by || matches!(self.ops[by.index()], Op::Holds(_, _, false));
+                let is_simpler = choice.by != by || matches!(self.ops()[by.index()], Op::Holds(_, _, false));
                 is_simpler.then(|| self.chosen(choice.by, choice.of.map(|bits| bits != 0), [a, b]))
             }
             _ => None,
@@ -51,7 +51,7 @@ impl Build {
 
     /// The bits that a value has in every lane.
     pub(super) fn constant(&self, value: Value) -> Option<u32> {
-        match self.ops[value.index()] {
+        match self.ops()[value.index()] {
             Op::Bits(bits) => Some(bits),
             _ => None,
         }
@@ -59,17 +59,17 @@ impl Build {
 
     /// The value as a choice between two constants by a comparison.
     fn choice(&mut self, value: Value) -> Option<Choice> {
-        match self.ops[value.index()] {
+        match self.ops()[value.index()] {
             Op::Holds(op, ab, wanted) => {
                 let by = self.make(Op::Holds(op, ab, true));
                 Some(Choice { by, of: if wanted { [u32::MAX, 0] } else { [0, u32::MAX] } })
             }
-            Op::Select(by, a, b) => match (self.constant(a), self.constant(b), Condition::of(&self.ops, by)) {
-                (Some(a), Some(b), _) if matches!(self.ops[by.index()], Op::Holds(_, _, true)) => {
+            Op::Select([by, a, b]) => match (self.constant(a), self.constant(b), Condition::of(self.ops(), by)) {
+                (Some(a), Some(b), _) if matches!(self.ops()[by.index()], Op::Holds(_, _, true)) => {
                     Some(Choice { by, of: [a, b] })
                 }
                 (Some(a), Some(b), Some(_)) => Some(Choice { by, of: [a, b] }),
-                _ => Condition::of(&self.ops, value).map(|_| Choice { by: value, of: [u32::MAX, 0] }),
+                _ => Condition::of(self.ops(), value).map(|_| Choice { by: value, of: [u32::MAX, 0] }),
             },
             Op::Alu(AluOp::Op2(op), [a, b, _], Omod::Off, false) => {
                 let by = self.make(Op::Holds(op.predicate()?, [a, b], true));
@@ -85,8 +85,8 @@ impl Build {
         match first {
             [true, true] => a,
             [false, false] => b,
-            [true, false] => self.make(Op::Select(by, a, b)),
-            [false, true] => self.make(Op::Select(by, b, a)),
+            [true, false] => self.make(Op::Select([by, a, b])),
+            [false, true] => self.make(Op::Select([by, b, a])),
         }
     }
 
@@ -95,20 +95,20 @@ impl Build {
         let Choice { by, of } = self.choice(value)?;
         let is = matches!(of, [u32::MAX, 0] | [0, u32::MAX]);
         let by = is.then(|| self.between(by, of))?;
-        Condition::of(&self.ops, by).map(|_| by)
+        Condition::of(self.ops(), by).map(|_| by)
     }
 
     /// Bits that two values have in common, or (not `both`) that one has, where both are conditions or only bits under a condition are wanted.
     fn joined(&mut self, both: bool, x: Value, y: Value) -> Option<Value> {
         let (zero, ones) = (self.bits(0), self.bits(u32::MAX));
         let (by, other) = match (self.condition(x), self.condition(y)) {
-            (Some(x), Some(y)) if matches!(self.ops[x.index()], Op::Holds(..)) => (x, y),
+            (Some(x), Some(y)) if matches!(self.ops()[x.index()], Op::Holds(..)) => (x, y),
             (Some(x), Some(y)) => (y, x),
             (Some(by), None) if both => (by, y),
             (None, Some(by)) if both => (by, x),
             _ => return None,
         };
-        Some(self.make(if both { Op::Select(by, other, zero) } else { Op::Select(by, ones, other) }))
+        Some(self.make(if both { Op::Select([by, other, zero]) } else { Op::Select([by, ones, other]) }))
     }
 
     /// An operation on constants, or on one choice between two and constants.
@@ -133,7 +133,7 @@ impl Build {
 
     /// A choice between two constants.
     fn between(&mut self, by: Value, [then, otherwise]: [u32; 2]) -> Value {
-        match (self.ops[by.index()], then, otherwise) {
+        match (self.ops()[by.index()], then, otherwise) {
             (_, a, b) if a == b => self.bits(a),
             (_, u32::MAX, 0) => by,
             (Op::Holds(op, ab, wanted), 0, u32::MAX) if matches!(op.info().decides, Decides::Compare(_)) => {
@@ -141,7 +141,7 @@ impl Build {
             }
             (_, a, b) => {
                 let (a, b) = (self.bits(a), self.bits(b));
-                self.make(Op::Select(by, a, b))
+                self.make(Op::Select([by, a, b]))
             }
         }
     }

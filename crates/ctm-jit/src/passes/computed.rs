@@ -1,13 +1,13 @@
 //! What is computed of uniform values alone is computed once for each launch, and stands in their table.
 
-use crate::ir::map::Map;
 use crate::ir::masked::{Block, Code, Op, Value};
+use crate::ir::numbering::Numbering;
 use crate::ir::values;
 
 /// Finds it: it becomes [`Code::computed`], and those who read it read a uniform value.
 pub fn gather(code: &mut Code) {
     let first = code.given_uniforms();
-    let mut made = Map::default();
+    let mut computed = Numbering::default();
     for block in &mut code.blocks {
         let roots = roots(block);
         let Some(&last) = roots.last() else { continue };
@@ -22,10 +22,7 @@ pub fn gather(code: &mut Code) {
         for place in (0..needed.len()).filter(|&place| needed[place]) {
             let mut op = block.ops[place];
             op.rename(|value| names[value.index()]);
-            names[place] = *made.entry(op).or_insert_with(|| {
-                code.computed.push(op);
-                Value(code.computed.len() as u32 - 1)
-            });
+            names[place] = computed.pure(op);
         }
         for place in roots {
             if let Ok(index) = u16::try_from(first + names[place].index()) {
@@ -33,6 +30,7 @@ pub fn gather(code: &mut Code) {
             }
         }
     }
+    code.computed = computed.take();
 }
 
 /// Appends what is computed to the table of uniform values.

@@ -6,8 +6,8 @@
 
 use super::affine::{Fetch, Item};
 use super::prepare::{Prepared, renamed};
-use crate::ir::map::Map;
 use crate::ir::masked::{Block, Op, Unit, Value, Var};
+use crate::ir::numbering::Numbering;
 use ctm_isa::r700::ops::Units;
 
 /// Operations that an iteration may have: two of them have to find registers.
@@ -91,9 +91,8 @@ fn is_chain(block: &Block) -> bool {
 fn join(prepared: &mut Prepared, block: usize, depth: usize) {
     let old = std::mem::take(&mut prepared.code.blocks[block].ops);
     let fetches = std::mem::take(&mut prepared.fetches[block]);
-    let mut ops: Vec<Op> = Vec::with_capacity(2 * old.len());
     // Values that do not change from one iteration to the next are there once.
-    let mut made: Map<Op, Value> = Map::default();
+    let mut new = Numbering::with_capacity(2 * old.len());
     // What variables hold, and how they were stored.
     let mut held: Vec<(Var, Value, Op)> = Vec::new();
     for iteration in 0..2 {
@@ -105,29 +104,25 @@ fn join(prepared: &mut Prepared, block: usize, depth: usize) {
                 Op::Get(var) => held.iter().find(|(of, ..)| *of == var).map(|(_, value, _)| *value),
                 _ => None,
             };
-            let known = known.or_else(|| made.get(&op).copied());
-            place.push(known.unwrap_or(Value(ops.len() as u32)));
-            if known.is_some() {
-                continue;
-            }
-            match op {
-                Op::Set(var, value, _) => {
+            place.push(match (known, op) {
+                (Some(value), _) => value,
+                (None, Op::Set(var, value, _)) => {
                     held.retain(|(of, ..)| *of != var);
                     held.push((var, value, op));
-                    continue;
+                    value
                 }
-                Op::Fetch(..) => {
-                    let Some(fetch) = fetched.next() else { continue };
-                    prepared.fetches[block].push(of_iteration(fetch, depth, iteration));
+                (None, op) if op.is_pure() => new.pure(op),
+                (None, op) => {
+                    if let (Op::Fetch(..), Some(fetch)) = (op, fetched.next()) {
+                        prepared.fetches[block].push(of_iteration(fetch, depth, iteration));
+                    }
+                    new.effect(op)
                 }
-                op if op.is_pure() => _ = made.insert(op, Value(ops.len() as u32)),
-                _ => {}
-            }
-            ops.push(op);
+            });
         }
     }
-    ops.extend(held.into_iter().map(|(.., op)| op));
-    prepared.code.blocks[block].ops = ops;
+    held.into_iter().for_each(|(.., op)| _ = new.effect(op));
+    prepared.code.blocks[block].ops = new.take();
 }
 
 /// A fetch of the first or the second of two iterations at a time.

@@ -8,6 +8,7 @@ use super::affine::{Fetch, Tree};
 use super::uniform::{Number, Uniform};
 use crate::ir::map::Map;
 use crate::ir::masked::{Code, Fetch as Lookup, M, Op, Unit, Value, Var};
+use crate::ir::numbering::Numbering;
 use crate::passes::masked::{VarSet, sweep};
 use ctm_exec::float::ONE;
 use ctm_isa::x1k::OUTPUTS;
@@ -42,34 +43,12 @@ pub fn renamed(mut op: Op, name: impl Fn(Value) -> Value) -> Op {
     op
 }
 
-/// New operations of a block, and where old values went.
-struct Rebuilt {
-    ops: Vec<Op>,
-    made: Map<Op, Value>,
-}
-
-impl Rebuilt {
-    fn effect(&mut self, op: Op) -> Value {
-        self.ops.push(op);
-        Value((self.ops.len() - 1) as u32)
-    }
-
-    fn pure(&mut self, op: Op) -> Value {
-        if let Some(&value) = self.made.get(&op) {
-            return value;
-        }
-        let value = self.effect(op);
-        self.made.insert(op, value);
-        value
-    }
-}
-
 /// The plain form. `channels`: of an input's elements; what they lack reads as 0, alpha as 1. `outputs`: components that somebody wants.
 pub fn plain(of: &Uniform, tree: &Tree, channels: impl Fn(u8) -> u8, outputs: u32) -> Prepared {
     let mut code = of.code.clone();
     let mut fetches = vec![Vec::new(); code.blocks.len()];
     for (index, block) in of.code.blocks.iter().enumerate() {
-        let mut new = Rebuilt { ops: Vec::with_capacity(block.ops.len()), made: Map::default() };
+        let mut new = Numbering::with_capacity(block.ops.len());
         let mut place = vec![Value(0); block.ops.len()];
         let zero = new.pure(Op::Bits(0));
         for (old, op) in block.ops.iter().enumerate() {
@@ -132,7 +111,7 @@ pub fn packed(plain: &Prepared) -> Option<Prepared> {
         let mut pack = Pack {
             ops: &block.ops,
             fetches: &plain.fetches[index],
-            new: Rebuilt { ops: Vec::new(), made: Map::default() },
+            new: Numbering::default(),
             elements: Map::default(),
             done: Map::default(),
             texels: Map::default(),
@@ -154,7 +133,7 @@ pub fn packed(plain: &Prepared) -> Option<Prepared> {
 struct Pack<'a> {
     ops: &'a [Op],
     fetches: &'a [Fetch],
-    new: Rebuilt,
+    new: Numbering,
     /// Old reads of variables: the new read of the whole register, and the channel.
     elements: Map<Value, (Value, u8)>,
     /// Old texels: the new fetch, whether its elements are the same for all columns, and the channel.

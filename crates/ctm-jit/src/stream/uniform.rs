@@ -6,6 +6,7 @@
 
 use crate::ir::map::Map;
 use crate::ir::masked::{Block, Code, Counter, End, Fetch, File, M, MaskOp, Op, Tally, Target, Value, Var};
+use crate::ir::numbering::Numbering;
 use crate::launch::wavefronts::bindings::is_plain_sample;
 use crate::stream::affine::{Item, LOOPS};
 use ctm_isa::r700::inst::{TexFetch, texel_offset};
@@ -72,8 +73,7 @@ impl Uniform {
             exists,
             blocks: Vec::new(),
             fetches: Vec::new(),
-            ops: Vec::new(),
-            made: Map::default(),
+            new: Numbering::default(),
             current: BTreeMap::new(),
             around: Vec::new(),
             built: vec![0; code.blocks.len()],
@@ -277,8 +277,7 @@ struct Build<'a> {
     blocks: Vec<Block>,
     /// Inputs.
     fetches: Vec<Fetch>,
-    ops: Vec<Op>,
-    made: Map<Op, Value>,
+    new: Numbering,
     /// What variables hold here, and whether it still has to be stored.
     current: BTreeMap<usize, (Value, bool)>,
     /// Iterations of the loops around.
@@ -328,30 +327,20 @@ impl Build<'_> {
     fn close(&mut self, end: End) -> usize {
         for (var, (value, changed)) in std::mem::take(&mut self.current) {
             if changed {
-                self.ops.push(Op::Set(Var(var as u16), value, M::EXISTING));
+                self.new.effect(Op::Set(Var(var as u16), value, M::EXISTING));
             }
         }
-        self.made.clear();
-        let (loops, ops) = (self.around.len() as u8, std::mem::take(&mut self.ops));
+        let (loops, ops) = (self.around.len() as u8, self.new.take());
         self.blocks.push(Block { loops, ops, tally: Tally::default(), end });
         self.blocks.len() - 1
     }
 
-    fn effect(&mut self, op: Op) -> Value {
-        self.ops.push(op);
-        Value(self.ops.len() as u32 - 1)
-    }
-
     /// An operation that makes a vector, unless it has been made before; `None` where nobody can make it.
     fn pure(&mut self, op: Op) -> Option<Value> {
-        if let Some(&value) = self.made.get(&op) {
-            return Some(value);
+        match self.new.find(&op) {
+            Ok(value) => Some(value),
+            Err(new) => (self.exists)(&op).then(|| self.new.add(new, op)),
         }
-        (self.exists)(&op).then(|| {
-            let value = self.effect(op);
-            self.made.insert(op, value);
-            value
-        })
     }
 
     /// The variable of a variable: outputs have numbers of their own.
@@ -375,7 +364,7 @@ impl Build<'_> {
     fn op(&mut self, op: &Op, values: &[Value], (id, place): (u16, usize)) -> Option<Value> {
         let of = |value: Value| values[value.index()];
         // Numbers are there for relative addresses only.
-        let is_number = |value: Value| matches!(self.ops.get(of(value).index()), Some(Op::Number(_)));
+        let is_number = |value: Value| matches!(self.new.ops.get(of(value).index()), Some(Op::Number(_)));
         if !matches!(op, Op::GetRelative(..)) && op.reads().any(is_number) {
             return None;
         }
@@ -385,7 +374,7 @@ impl Build<'_> {
                 match self.current.get(&var.index()) {
                     Some(&(value, _)) => value,
                     None => {
-                        let value = self.effect(Op::Get(var));
+                        let value = self.new.effect(Op::Get(var));
                         self.current.insert(var.index(), (value, false));
                         value
                     }
@@ -451,7 +440,7 @@ impl Build<'_> {
     /// A constant at an index; `None` where it would lie outside.
     fn constant(&mut self, (first, count): (u16, u16), base: u8, element: u8, index: Value) -> Option<Value> {
         let exists = |index: i64| (0..i64::from(count)).contains(&(i64::from(base) + index));
-        match self.ops[index.index()] {
+        match self.new.ops[index.index()] {
             Op::Bits(bits) => {
                 let index = i64::from(bits.cast_signed());
                 let register = i64::from(first) + i64::from(base) + index;
@@ -476,7 +465,7 @@ impl Build<'_> {
             Fetch::Vertex(_) | Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global => return None,
         };
         let number = place_of(&mut self.fetches, fetch) as u16;
-        Some(self.effect(Op::Fetch(number, [s, t, s, t], M::EXISTING)))
+        Some(self.new.effect(Op::Fetch(number, [s, t, s, t], M::EXISTING)))
     }
 
     /// A lookup of level 0 by texels.

@@ -31,7 +31,7 @@ impl Build {
         for register in 1..gprs {
             let named = self.names(register, base, index);
             let other = self.element(register, element, exactly);
-            value = self.make(Op::Select(named, other, value));
+            value = self.make(Op::Select([named, other, value]));
         }
         value
     }
@@ -39,13 +39,13 @@ impl Build {
     /// Stores into an element of register `base + index` of so many, if there is such a register.
     pub fn set_indexed(&mut self, gprs: u8, (base, element, index): (u8, u8, Value), value: Value, under: M) {
         if gprs > FEW {
-            self.effect(Op::SetRelative(gprs, base, element, index, value, under));
+            self.effect(Op::SetRelative(gprs, base, element, [index, value], under));
             return self.forget();
         }
         for register in 0..gprs {
             let named = self.names(register, base, index);
             let old = self.element(register, element, under != M::ACTIVE);
-            let new = self.make(Op::Select(named, value, old));
+            let new = self.make(Op::Select([named, value, old]));
             self.set(Var::gpr(register.into(), element.into()), new, under);
         }
     }

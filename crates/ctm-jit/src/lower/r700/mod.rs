@@ -307,7 +307,7 @@ impl Lower<'_> {
             }
         };
         build.flush();
-        Ok(Block { loops, ops: build.ops, tally: build.tally, end })
+        Ok(Block { loops, ops: build.take(), tally: build.tally, end })
     }
 
     /// A fetch's number.
@@ -548,5 +548,5 @@ fn loops(state: &State) -> u8 {
 
 fn mask_ops(build: &Build) -> Vec<MaskOp> {
     let op = |op: &Op| if let Op::Mask(op) = op { Some(*op) } else { None };
-    build.ops.iter().filter_map(op).collect()
+    build.ops().iter().filter_map(op).collect()
 }

@@ -283,7 +283,7 @@ impl Lower<'_> {
             Op::Bits(bits) => Op::Bits(!bits),
             _ => {
                 let (none, all) = (self.push(Op::Bits(0)), self.push(Op::Bits(u32::MAX)));
-                Op::Select(holds, none, all)
+                Op::Select([holds, none, all])
             }
         };
         self.push(op)

@@ -197,7 +197,7 @@ impl Builder {
 
     /// What is known of a vector of the block.
     fn known(&mut self, value: Value) -> Known {
-        for op in &self.block.ops[self.known.len()..] {
+        for op in &self.block.ops()[self.known.len()..] {
             let of = |v: Value| self.known[v.index()];
             let known = match *op {
                 Op::Bits(bits) => {
@@ -213,7 +213,7 @@ impl Builder {
                 Op::Unit(..) => Known { flushed: true, one_nan: true },
                 Op::Abs(a) | Op::QuadLane(a, _) => of(a),
                 Op::Neg(a) => Known { one_nan: false, ..of(a) },
-                Op::Select(_, a, b) => {
+                Op::Select([_, a, b]) => {
                     let (a, b) = (of(a), of(b));
                     Known { flushed: a.flushed && b.flushed, one_nan: a.one_nan && b.one_nan }
                 }
@@ -246,12 +246,12 @@ impl Builder {
     fn sign(&mut self, imod: Imod, a: Value) -> Value {
         match imod {
             Imod::Off => a,
-            Imod::Neg => match self.block.ops[a.index()] {
+            Imod::Neg => match self.block.ops()[a.index()] {
                 Op::Neg(below) => below,
                 _ => self.block.make(Op::Neg(a)),
             },
             // Magnitudes do not care for signs below them.
-            Imod::Abs => match self.block.ops[a.index()] {
+            Imod::Abs => match self.block.ops()[a.index()] {
                 Op::Neg(below) | Op::Abs(below) => self.sign(Imod::Abs, below),
                 _ => self.block.make(Op::Abs(a)),
             },
@@ -271,7 +271,7 @@ impl Builder {
         };
         let zero_wins = zero_wins && !harmless(a) && !harmless(b);
         // A constant goes second: that is where instructions take operands from memory.
-        let is_constant = |v: Value| matches!(self.block.ops[v.index()], Op::Bits(_) | Op::Uniform(_));
+        let is_constant = |v: Value| matches!(self.block.ops()[v.index()], Op::Bits(_) | Op::Uniform(_));
         let (a, b) = if is_constant(a) && !is_constant(b) { (b, a) } else { (a, b) };
         self.unit(Unit::Mad { zero_wins, omod }, [a, b, c])
     }
@@ -286,7 +286,7 @@ impl Builder {
             return a;
         }
         let holds = self.block.make(Op::Holds(op, operands, true));
-        self.block.make(Op::Select(holds, a, b))
+        self.block.make(Op::Select([holds, a, b]))
     }
 
     fn scale(&mut self, a: Value, omod: Omod) -> Value {
@@ -343,7 +343,7 @@ impl Builder {
     fn set_temp(&mut self, register: u8, relative: bool, channel: usize, value: Value, under: Under) {
         if relative {
             let (lanes, index) = (self.under(under), self.loop_index());
-            self.block.effect(Op::SetRelative(TEMPORARIES as u8, register, channel as u8, index, value, lanes));
+            self.block.effect(Op::SetRelative(TEMPORARIES as u8, register, channel as u8, [index, value], lanes));
             // It may have been any of them.
             (0..TEMPORARIES).for_each(|r| self.block.hold(Var::gpr(r, channel), None));
         } else {

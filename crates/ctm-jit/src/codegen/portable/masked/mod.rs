@@ -298,7 +298,7 @@ impl Work for Ops<'_, '_> {
                     Some(row) => map(&row, |holds| !holds),
                     None => machine.by_lanes(&op, shared.lanes),
                 },
-                Op::Select(c, a, b) => {
+                Op::Select([c, a, b]) => {
                     map3(machine.row(c), machine.row(a), machine.row(b), |c, a, b| if c != 0 { a } else { b })
                 }
                 Op::Cube(..) | Op::Wide(..) => machine.by_lanes(&op, shared.lanes),
@@ -333,7 +333,7 @@ impl Work for Ops<'_, '_> {
                     machine.set(dense.row(var).ok_or(BailOut)?, from, mask);
                     continue;
                 }
-                Op::SetRelative(gprs, base, element, index, from, under) => {
+                Op::SetRelative(gprs, base, element, [index, from], under) => {
                     machine.set_relative((gprs, base, element), index, from, machine.mask(under));
                     continue;
                 }

@@ -200,14 +200,14 @@ impl Facts {
                     hold(var, value);
                     (false, false)
                 }
-                Op::SetRelative(gprs, _, element, _, value, _) => {
+                Op::SetRelative(gprs, _, element, [_, value], _) => {
                     indexed(gprs, element).for_each(|var| hold(var, value));
                     (false, false)
                 }
                 Op::Abs(a) | Op::Neg(a) => is(a),
                 Op::Alu(op, [_, b, c], _, clamp) if op.info().is_choice() => (clamp || (is(b).0 && is(c).0), false),
                 Op::Alu(op, ab, ..) => (!op.info().is_integer(), is_number(block, op, ab, |value| is(value).1)),
-                Op::Select(_, a, b) => (is(a).0 && is(b).0, is(a).1 && is(b).1),
+                Op::Select([_, a, b]) => (is(a).0 && is(b).0, is(a).1 && is(b).1),
                 Op::Cube(element, ..) => (element != 3, false),
                 Op::QuadLane(a, _) => is(a),
                 Op::Unit(Unit::Reference { omod, .. }, _) => (omod != XOmod::Disabled, false),
@@ -241,7 +241,7 @@ impl Facts {
                 }
                 Op::Alu(op, ..) if !op.info().is_integer() => {}
                 Op::Holds(op, ..) if !op.info().is_integer() => {}
-                Op::Select(c, a, b) => {
+                Op::Select([c, a, b]) => {
                     seen[c.index()] = true;
                     seen[a.index()] |= own;
                     seen[b.index()] |= own;
@@ -274,7 +274,7 @@ fn one_nan(block: &Block, dirty: &VarSet) -> Vec<bool> {
             Op::Bits(bits) => bits == NAN || !f32::from_bits(bits).is_nan(),
             Op::Get(var) => !dirty.contains(var),
             Op::QuadLane(a, _) => is(a),
-            Op::Select(_, a, b) => is(a) && is(b),
+            Op::Select([_, a, b]) => is(a) && is(b),
             Op::Unit(Unit::Reference { omod, .. }, _) => omod != XOmod::Disabled,
             Op::Unit(..) => true,
             Op::Alu(op, [_, b, c], _, clamp) if op.info().is_choice() => {

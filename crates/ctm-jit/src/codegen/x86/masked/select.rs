@@ -195,7 +195,7 @@ impl<'a> Select<'a> {
                     condition.reads(&block.ops, &mut |v| plan.last[v.index()] = place);
                 }
                 plan.shown[value.index()] |= match *op {
-                    Op::Select(_, a, b) => {
+                    Op::Select([_, a, b]) => {
                         (a == value || b == value) && self.joined(block, Value(place as u32)).is_none()
                     }
                     Op::Mask(MaskOp::Lanes(..)) => false,
@@ -355,7 +355,7 @@ impl<'a> Select<'a> {
                     }
                 }
             }
-            Op::SetRelative(gprs, base, element, index, value, under) => {
+            Op::SetRelative(gprs, base, element, [index, value], under) => {
                 let first = self.vars[Var::gpr(0, usize::from(element)).index()]?;
                 let file = Indexed::Gprs { first, count: gprs };
                 let (index, value) = (self.src(plan, index), self.src(plan, value));
@@ -535,7 +535,7 @@ impl<'a> Select<'a> {
                 let a = self.src(plan, a);
                 self.push(Lir::Two(asm::XOR, dst, a, Src::Literal(SIGN)));
             }
-            Op::Select(c, a, b) => {
+            Op::Select([c, a, b]) => {
                 if let Some(condition) = self.joined(plan.block, Value(place as u32)) {
                     self.condition(plan, condition, true);
                     self.push(Lir::Blend(dst, 1, Src::Literal(u32::MAX), Src::Literal(0)));

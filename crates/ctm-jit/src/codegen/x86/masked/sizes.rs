@@ -61,7 +61,7 @@ impl Sizes {
                 for op in &block.ops {
                     match *op {
                         Op::Set(var, value, _) => store(var, value),
-                        Op::SetRelative(gprs, _, element, _, value, _) => {
+                        Op::SetRelative(gprs, _, element, [_, value], _) => {
                             indexed(gprs, element).for_each(|var| store(var, value));
                         }
                         _ => {}
@@ -94,7 +94,7 @@ impl Sizes {
                 },
                 Op::Get(var) => self.vars[var.index()],
                 Op::Abs(a) | Op::Neg(a) => of(a),
-                Op::Select(_, a, b) => of(a).max(of(b)),
+                Op::Select([_, a, b]) => of(a).max(of(b)),
                 Op::GetRelative(File::Gprs(gprs), _, element, _) => {
                     indexed(gprs, element).map(|var| self.vars[var.index()]).max().unwrap_or(ANYTHING)
                 }

@@ -120,7 +120,7 @@ impl Lower<'_> {
         let register = b.logic(Op2::AddInt, at, u32::from(gpr));
         let within = b.logic(Op2::SetgtUint, u32::from(self.gprs()), register);
         let zero = b.bits(0);
-        b.make(Op::Select(within, register, zero))
+        b.make(Op::Select([within, register, zero]))
     }
 
     /// An element of what an operation of the data share reads (R700 §10.6).
@@ -150,7 +150,7 @@ impl Lower<'_> {
         if let Some(within) = within {
             inside = b.logic(Op2::AndInt, inside, within);
         }
-        b.make(Op::Select(inside, at, beyond))
+        b.make(Op::Select([inside, at, beyond]))
     }
 
     /// `LOCAL_DS_WRITE`.

@@ -42,7 +42,7 @@ impl Lower<'_> {
                 for n in 0..CLAUSE_TEMPORARIES {
                     let is = b.logic(Op2::SeteInt, at, (globals + n) as u32);
                     let own = b.get(temporary(n, element));
-                    value = b.make(Op::Select(is, own, value));
+                    value = b.make(Op::Select([is, own, value]));
                 }
                 value
             }

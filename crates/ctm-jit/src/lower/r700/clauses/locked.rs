@@ -53,14 +53,14 @@ impl Window {
         let value = b.make(Op::GetRelative(File::Constants(self.first, self.reach), index, element, at));
         let value = self.or_zero(b, value, before);
         let outside = b.bits(NAN);
-        b.make(Op::Select(within, value, outside))
+        b.make(Op::Select([within, value, outside]))
     }
 
     /// No line lies before line 0: its constants are zeros.
     fn or_zero(&self, b: &mut Build, value: Value, before: Option<Value>) -> Value {
         let Some(before) = before else { return value };
         let zero = b.bits(0);
-        b.make(Op::Select(before, zero, value))
+        b.make(Op::Select([before, zero, value]))
     }
 }
 

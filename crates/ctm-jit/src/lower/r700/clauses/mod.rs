@@ -203,7 +203,7 @@ impl Lower<'_> {
                             (None, _) => (None, holds),
                             (Some(on), None) => (Some(on), holds),
                             (Some(on), Some((has, says))) => {
-                                let says = b.make(Op::Select(on, holds, says));
+                                let says = b.make(Op::Select([on, holds, says]));
                                 (has.map(|has| b.logic(Op2::OrInt, has, on)), says)
                             }
                         });
