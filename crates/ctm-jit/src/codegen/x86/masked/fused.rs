@@ -77,6 +77,9 @@ impl Seen {
 
 /// Operations whose result is only stored under a mask are done under it; vectors from number `own` on are no variables.
 fn stores(list: &mut Vec<Ins>, own: usize, seen: &mut Seen) {
+    if !list.iter().any(|ins| matches!(ins, Ins::Set(.., under) if *under != M::EXISTING)) {
+        return;
+    }
     seen.begin(list);
     let mut joined = Vec::new();
     // The last one that stores into registers by an index.
