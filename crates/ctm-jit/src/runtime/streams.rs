@@ -8,8 +8,8 @@
 use crate::codegen::x86::Isa;
 use crate::codegen::x86::masked::exists;
 use crate::codegen::x86::stream::{
-    Chosen, Frame, Geometry, InputView, Kernel, Options, OutputView, Rect, Surfaces, Tile, columns, columns_inside,
-    is_local, rows_inside,
+    Chosen, Frame, Geometry, InputView, Kernel, Options, OutputView, Part, Rect, Surfaces, Tile, columns,
+    columns_inside, is_local, rows_inside,
 };
 use crate::ir::masked::{Op, Var};
 use crate::ir::x1k;
@@ -28,7 +28,7 @@ use crate::stream::uniform::Uniform;
 use crate::stream::{affine, interleave, prepare};
 use ctm_exec::arrays::Form;
 use ctm_exec::r700::Written;
-use ctm_exec::watch::Part;
+use ctm_exec::watch;
 use ctm_exec::x1k::{Constants, Plane};
 use ctm_exec::{Counters, Domain};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
@@ -299,7 +299,7 @@ pub fn run(
             *view = InputView { bytes, pitch: *pitch, stored: None, ..view.clone() };
         }
     }
-    if !stream.run(given, &surfaces) {
+    if !stream.run_as_rows(given, &surfaces).unwrap_or_else(|| stream.run(given, &surfaces)) {
         return None;
     }
     streams.ran.fetch_add(1, Ordering::Relaxed);
@@ -349,6 +349,37 @@ impl Stream {
         })
     }
 
+    /// Runs whole tiles of arrays in the order in which memory has them, and then what is left around them, if all arrays lie alike and processors compute with nothing
+    /// but the elements at their own places; `false` when something could not be run: then all has to be run otherwise.
+    fn run_as_rows(&self, given: &Given<'_>, surfaces: &Surfaces<'_>) -> Option<bool> {
+        let Domain { i0, j0, i1, j1 } = given.domain;
+        let least = self.chosen.columns() * u32::from(self.tile.narrow(self.isa).vectors);
+        if !self.chosen.is_by_element() || given.domain.width() < least {
+            return None;
+        }
+        let (Part { x, y }, [columns, count], rows) = surfaces.as_rows(&Part { x: i0..i1 + 1, y: j0..j1 + 1 })?;
+        let domain = Domain { i0: 0, j0: 0, i1: columns - 1, j1: count - 1 };
+        let around = [
+            (i0..i1 + 1, j0..y.start),
+            (i0..x.start, y.clone()),
+            (x.end..i1 + 1, y.clone()),
+            (i0..i1 + 1, y.end..j1 + 1),
+        ];
+        let mut left = 0;
+        for (x, y) in around.into_iter().filter(|(x, y)| !x.is_empty() && !y.is_empty()) {
+            left += x.len() as u64 * y.len() as u64;
+            // No tile is narrower: some columns are done twice.
+            let start = x.start.min((i1 + 1).saturating_sub(least)).max(i0);
+            let domain = Domain { i0: start, j0: y.start, i1: x.end.max(start + least) - 1, j1: y.end - 1 };
+            if !self.run(&Given { domain, watch: None, ..*given }, surfaces) {
+                return Some(false);
+            }
+        }
+        let ran = self.run(&Given { domain, ..*given }, &rows);
+        given.watch.filter(|_| ran).iter().for_each(|watch| watch.done(left));
+        Some(ran)
+    }
+
     /// Runs all tiles; `false` when something could not be run: then all has to be run otherwise.
     fn run(&self, given: &Given<'_>, surfaces: &Surfaces<'_>) -> bool {
         let Given { domain, watch, .. } = *given;
@@ -395,7 +426,7 @@ impl Stream {
             let (area, rect) = tasks[task];
             let kernel = &areas[area].kernel;
             let frame = frames[area].get_or_insert_with(|| kernel.frame());
-            if part.as_ref().is_some_and(Part::is_stopped)
+            if part.as_ref().is_some_and(watch::Part::is_stopped)
                 || !kernel.run(frame, &rect, surfaces, given.constants, large)
             {
                 failed.store(true, Ordering::Relaxed);
@@ -449,11 +480,9 @@ impl Stream {
             self.fetches().all(|f| view(f).is_some_and(|v| rows_inside(f, whole_columns, here, v.height)))
         };
         let at = |strip: u32| domain.i0 + strip * columns;
-        // Columns inside; where fetches go the other way there may be none.
+        // Columns inside lie side by side, as coordinates are linear; there may be none.
         let first = (0..strips).find(|&strip| column_safe(at(strip))).unwrap_or(strips);
         let end = (first..strips).rev().find(|&strip| column_safe(at(strip))).map_or(first, |last| last + 1);
-        let (first, end) =
-            if (first..end).all(|strip| column_safe(at(strip))) { (first, end) } else { (strips, strips) };
         let across = u32::from(full.vectors / narrow.vectors);
         let rest = (!domain.width().is_multiple_of(columns)).then(|| domain.i1 + 1 - columns);
         // Bands of rows of tiles that are alike.

@@ -31,6 +31,7 @@ use super::isa::Isa;
 use super::lir::{Class, Lir, Src, Vector};
 use super::masked::facts::{EQUAL, UNORDERED};
 use super::masked::{self, Check, Indexed, Ins};
+pub use super::transfer::Part;
 use crate::codegen::x86::allocate::{Given, Lives, Ranges};
 use crate::codegen::x86::asm::CMP_F32;
 use crate::ir::masked::{End, File, Op, Var};

@@ -1,6 +1,6 @@
 //! Runs kernels: fills in addresses and steps, and calls the code.
 
-use super::super::transfer::Stored;
+use super::super::transfer::{Part, Stored, TileRows};
 use super::emit::start_row;
 use super::memory::table;
 use super::panels::Origins;
@@ -67,6 +67,12 @@ impl<'a> InputView<'a> {
         self.form = form;
     }
 
+    /// Whole tiles of it as rows.
+    fn as_rows(&self, of: &TileRows) -> Option<Self> {
+        let bytes = self.bytes.get(of.first..)?;
+        Some(Self { bytes, pitch: of.pitch, width: of.columns, height: of.rows, stored: None, ..self.clone() })
+    }
+
     /// Bytes of an element for the code.
     pub fn element_bytes(&self) -> u32 {
         self.form.element_bytes(self.channels)
@@ -74,6 +80,12 @@ impl<'a> InputView<'a> {
 }
 
 impl<'a> OutputView<'a> {
+    /// Whole tiles of it as rows.
+    fn as_rows(&self, of: &TileRows) -> Option<Self> {
+        let cells = self.cells.get(of.first / 4..)?;
+        Some(Self { cells, pitch: of.pitch, stored: None, ..self.clone() })
+    }
+
     /// Of an array whose last element that is written lies there; `None` where streams do not write such arrays, or not all channels may be
     /// written.
     pub fn of(isa: Isa, array: &Elements<&'a [AtomicU32]>, last: Position) -> Option<Self> {
@@ -98,6 +110,31 @@ pub struct Surfaces<'a> {
     pub inputs: [Option<InputView<'a>>; INPUTS],
     /// Outputs that are written.
     pub outputs: [Option<OutputView<'a>>; OUTPUTS],
+}
+
+impl Surfaces<'_> {
+    /// Whole tiles of this part of the domain, and all surfaces with these as rows, of which there are so many columns and rows; `None` where the surfaces are no tiles that lie alike, or there is no whole one.
+    pub fn as_rows(&self, part: &Part) -> Option<(Part, [u32; 2], Self)> {
+        let inputs = || self.inputs.iter().flatten();
+        let mut all = inputs().map(|view| &view.stored).chain(self.outputs.iter().flatten().map(|view| &view.stored));
+        let first = all.next()?.as_ref()?;
+        let whole = first.whole_tiles(part)?;
+        let alike = all.all(|stored| stored.as_ref().is_some_and(|stored| stored.lies_like(first, &whole)));
+        let inside = inputs().all(|view| whole.x.end <= view.width && whole.y.end <= view.height);
+        if !alike || !inside {
+            return None;
+        }
+        let rows = |stored: &Option<Stored>| stored.as_ref().and_then(|stored| stored.as_rows(&whole));
+        let TileRows { columns, rows: count, .. } = first.as_rows(&whole)?;
+        let mut surfaces = self.clone();
+        for view in surfaces.inputs.iter_mut().flatten() {
+            *view = view.as_rows(&rows(&view.stored)?)?;
+        }
+        for view in surfaces.outputs.iter_mut().flatten() {
+            *view = view.as_rows(&rows(&view.stored)?)?;
+        }
+        Some((whole, [columns, count], surfaces))
+    }
 }
 
 /// Tiles to run.

@@ -5,6 +5,7 @@ use crate::codegen::x86::allocate::{Given, Lives};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::stream::affine::Fetch;
+use crate::stream::affine::Linear;
 use crate::stream::prepare::WHOLE;
 use ctm_exec::arrays::Form;
 
@@ -252,6 +253,12 @@ impl Chosen {
             Way::Contiguous => self.prepared.packed && load.channel == WHOLE,
             Way::Gather => false,
         }
+    }
+
+    /// Whether processors compute with nothing but the elements at their own places, and write theirs.
+    pub fn is_by_element(&self) -> bool {
+        let [column, row] = [Linear { i: 1, ..Linear::default() }, Linear { j: 1, ..Linear::default() }];
+        self.starts.is_empty() && self.loads.iter().all(|load| load.fetch.x == column && load.fetch.y == row)
     }
 
     /// In the plain form: lane 4a + b is column `quarters * b + a`, which saves permutations when elements have four channels.

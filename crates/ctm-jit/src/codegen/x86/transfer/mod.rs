@@ -10,12 +10,14 @@ use ctm_exec::arrays::{Elements, Form};
 pub use panel::{Panel, Part};
 pub use routines::{Decoding, MAGIC, SWAP, largest};
 use routines::{FORMS, Routines};
+pub use rows::TileRows;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
 mod blocks;
 mod panel;
 mod routines;
+mod rows;
 
 /// Bytes of a line, what conversions go by.
 const LINE: usize = 64;

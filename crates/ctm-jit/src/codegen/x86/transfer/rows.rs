@@ -1,0 +1,72 @@
+//! Whole tiles as rows: elements in the order in which memory has them.
+
+use super::panel::Part;
+use super::{Blocks, Stored};
+
+/// Whole tiles side by side, taken for one row of elements as they lie; and those below them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileRows {
+    /// Where the first element begins, in bytes.
+    pub first: usize,
+    /// Elements of a row.
+    pub columns: u32,
+    /// Rows of tiles.
+    pub rows: u32,
+    /// Elements from one row to the next.
+    pub pitch: u32,
+}
+
+impl Stored {
+    /// The tiles of an array whose elements are not converted.
+    fn tiles(&self) -> Option<&Blocks> {
+        self.blocks.as_ref().filter(|_| self.form.is_none())
+    }
+
+    /// The whole tiles of a part.
+    pub fn whole_tiles(&self, part: &Part) -> Option<Part> {
+        let [columns, rows] = self.tiles()?.tile;
+        let [x, y] = [(&part.x, columns), (&part.y, rows)]
+            .map(|(of, each)| of.start.next_multiple_of(each)..of.end / each * each);
+        (!x.is_empty() && !y.is_empty()).then_some(Part { x, y })
+    }
+
+    /// Whole tiles as rows; `None` where they do not lie side by side.
+    pub fn as_rows(&self, whole: &Part) -> Option<TileRows> {
+        let Blocks { tiles, tile: [tile_columns, tile_rows], .. } = self.tiles()?;
+        let elements = tile_columns * tile_rows;
+        let tiles_across = whole.x.len() as u32 / tile_columns;
+        let of = |table: &[u32], at: u32| table.get(at as usize).map(|place| place & !(tiles.tile_bytes - 1));
+        let [first_column, first_row] = [of(&tiles.columns, whole.x.start)?, of(&tiles.rows, whole.y.start)?];
+        let below = whole.y.start + tile_rows;
+        let pitch =
+            if below < whole.y.end { of(&tiles.rows, below)? - first_row } else { tiles_across * tiles.tile_bytes };
+        let columns = whole
+            .x
+            .clone()
+            .zip(0..)
+            .all(|(x, n)| of(&tiles.columns, x) == Some(first_column + n / tile_columns * tiles.tile_bytes));
+        let rows = whole.y.clone().zip(0..).all(|(y, n)| of(&tiles.rows, y) == Some(first_row + n / tile_rows * pitch));
+        let fills = elements * self.element_bytes == tiles.tile_bytes && pitch >= tiles_across * tiles.tile_bytes;
+        (columns && rows && fills).then_some(TileRows {
+            first: (first_column + first_row) as usize,
+            columns: tiles_across * elements,
+            rows: whole.y.len() as u32 / tile_rows,
+            pitch: pitch / self.element_bytes,
+        })
+    }
+
+    /// Whether elements of these whole tiles have the same places within them as another array's.
+    pub fn lies_like(&self, other: &Self, whole: &Part) -> bool {
+        let (Some(a), Some(b)) = (self.tiles(), other.tiles()) else { return false };
+        let within = |of: &Blocks, place: u32| place & (of.tiles.tile_bytes - 1);
+        let same = |at: std::ops::Range<u32>, tables: [&[u32]; 2]| {
+            let at = at.start as usize..at.end as usize;
+            let [Some(of_a), Some(of_b)] = tables.map(|table| table.get(at.clone())) else { return false };
+            of_a.iter().zip(of_b).all(|(&of_a, &of_b)| within(a, of_a) == within(b, of_b))
+        };
+        a.tile == b.tile
+            && self.element_bytes == other.element_bytes
+            && same(whole.x.clone(), [&a.tiles.columns, &b.tiles.columns])
+            && same(whole.y.clone(), [&a.tiles.rows, &b.tiles.rows])
+    }
+}
