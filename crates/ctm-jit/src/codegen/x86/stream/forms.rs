@@ -7,7 +7,7 @@ use super::emit::{Emit, Unit};
 use super::memory::table;
 use super::{Geometry, Kind, Lines, Load, Slot, append};
 use crate::codegen::x86::asm::{
-    AND, CVT_I32_F32, MAX, MUL, NARROW_TO_BYTES, NARROW_TO_WORDS, PACK_BYTES, PACK_SIGNED, PACK_WORDS, PERMUTE,
+    ADD, AND, CVT_I32_F32, MAX, MUL, NARROW_TO_BYTES, NARROW_TO_WORDS, PACK_BYTES, PACK_SIGNED, PACK_WORDS, PERMUTE,
     PERMUTE_IN_QUAD, Rm, SHIFT_IMM, SHIFT_RIGHT, SHUFFLE_BYTES, SUB_I32, WIDEN_BYTES, WIDEN_WORDS,
 };
 use crate::codegen::x86::isa::Isa;
@@ -43,12 +43,23 @@ pub(super) fn without_nans(geometry: &Geometry) -> VarSet {
     all
 }
 
-/// Makes numbers of what loads bring: those of one fetch that come together first.
-pub(super) fn decode(lines: &mut Lines, loads: &[Load], geometry: &Geometry, vectors: &mut usize) {
+/// A number that was made of a whole one.
+#[derive(Clone, Copy)]
+pub(super) struct Decoded {
+    /// The whole one.
+    whole: Vector,
+    /// It as a single-precision number, from which the fraction is made.
+    number: Vector,
+    form: Form,
+}
+
+/// Makes numbers of what loads bring: those of one fetch that come together first. Gives these.
+pub(super) fn decode(lines: &mut Lines, loads: &[Load], geometry: &Geometry, vectors: &mut usize) -> Vec<Decoded> {
+    let mut all = Vec::new();
     let form = |load: i32| geometry.input_forms[usize::from(loads[load as usize].fetch.input)];
     let is_raw = |lir: &Lir| matches!(*lir, Lir::Copy(_, Src::Row(load)) if form(load) != Form::Floats);
     if !lines.lir.iter().any(is_raw) {
-        return;
+        return all;
     }
     let mut new = Lines::default();
     let mut waiting = Vec::new();
@@ -63,6 +74,7 @@ pub(super) fn decode(lines: &mut Lines, loads: &[Load], geometry: &Geometry, vec
         {
             let [whole, number, rest] = [name(), name(), name()];
             append(&mut new, &[Lir::Copy(whole, Src::Row(load))], false);
+            all.push(Decoded { whole, number, form: form(load) });
             let Decoding { reciprocal, lack } = Decoding::of(form(load));
             let [reciprocal, lack] = [reciprocal, lack].map(|number| Src::Literal(number.to_bits()));
             waiting.extend([
@@ -78,14 +90,71 @@ pub(super) fn decode(lines: &mut Lines, loads: &[Load], geometry: &Geometry, vec
     }
     append(&mut new, &waiting, false);
     *lines = new;
+    all
 }
 
-/// Makes whole numbers of what is written. A fused multiply-add rounds once; NaN gives 0, and what is too large remains so.
-pub(super) fn encode(lines: &mut Lines, vars: &[Option<Vector>], geometry: &Geometry, packed: bool) {
+/// Of each vector behind all instructions, the number that it still is.
+fn moved(lines: &Lines, decoded: &[Decoded], vectors: usize) -> Vec<Option<Decoded>> {
+    let mut now: Vec<Option<Decoded>> = vec![None; vectors];
+    for lir in &lines.lir {
+        let of = |src: Src| if let Src::Vector(vector) = src { now[vector.index()] } else { None };
+        let is = match *lir {
+            // They are neither -0 nor denormals, which a sum with 0 would change.
+            Lir::Copy(_, a) | Lir::Two(ADD, _, a, Src::Literal(0)) | Lir::Two(ADD, _, Src::Literal(0), a) => of(a),
+            Lir::Fma(_, _, [a, ..]) => decoded.iter().find(|decoded| Src::Vector(decoded.number) == a).copied(),
+            _ => None,
+        };
+        if let Some((vector, partly)) = lir.writes() {
+            now[vector.index()] = is.filter(|_| !partly);
+        }
+    }
+    now
+}
+
+/// Takes out what nobody reads; vectors below number `vars` are variables, which are read behind the end.
+fn sweep(lines: &mut Lines, vars: usize, vectors: usize) {
+    let mut live: Vec<bool> = (0..vectors).map(|vector| vector < vars).collect();
+    let mut needed = vec![true; lines.lir.len()];
+    for (lir, needed) in lines.lir.iter().zip(&mut needed).rev() {
+        if let Some((vector, partly)) = lir.writes() {
+            *needed = live[vector.index()];
+            live[vector.index()] &= partly;
+        }
+        if *needed {
+            lir.reads().for_each(|vector| live[vector.index()] = true);
+        }
+    }
+    let mut new = Lines::default();
+    for group in &lines.groups {
+        let of = group.first..group.end;
+        let kept: Vec<Lir> =
+            lines.lir[of.clone()].iter().zip(&needed[of]).filter(|(_, needed)| **needed).map(|(lir, _)| *lir).collect();
+        append(&mut new, &kept, group.masks);
+    }
+    *lines = new;
+}
+
+/// Makes whole numbers of what is written. A fused multiply-add rounds once; NaN gives 0, and what is too large remains so. What was such a whole number is it still.
+pub(super) fn encode(
+    lines: &mut Lines,
+    decoded: &[Decoded],
+    vars: (&[Option<Vector>], usize),
+    geometry: &Geometry,
+    packed: bool,
+    vectors: usize,
+) {
+    let moved = if decoded.is_empty() { Vec::new() } else { moved(lines, decoded, vectors) };
+    let (vars, used) = vars;
     for (target, &form) in geometry.output_forms.iter().enumerate().filter(|(_, form)| **form != Form::Floats) {
         let channels = if packed { 1 } else { usize::from(geometry.outputs[target]) };
         for vector in (0..channels).filter_map(|channel| vars[Var::export(target, channel).index()]) {
             let src = Src::Vector(vector);
+            if let Some(Some(of)) = moved.get(vector.index())
+                && largest(of.form) == largest(form)
+            {
+                append(lines, &[Lir::Copy(vector, Src::Vector(of.whole))], false);
+                continue;
+            }
             let [most, magic] = [largest(form), MAGIC].map(|number| Src::Literal(number.to_bits()));
             let lir = [
                 Lir::Two(MAX, vector, src, Src::Literal(0)),
@@ -94,6 +163,9 @@ pub(super) fn encode(lines: &mut Lines, vars: &[Option<Vector>], geometry: &Geom
             ];
             append(lines, &lir, false);
         }
+    }
+    if moved.iter().any(Option::is_some) {
+        sweep(lines, used, vectors);
     }
 }
 

@@ -365,9 +365,9 @@ impl Chosen {
         for ((list, fetches), block) in lists.iter().zip(&prepared.fetches).zip(&code.blocks) {
             let first = number;
             let mut of = in_order(list, fetches, &mut number, used.len(), &mut loads);
-            forms::decode(&mut of, &loads, &geometry, &mut vectors);
+            let decoded = forms::decode(&mut of, &loads, &geometry, &mut vectors);
             if block.end == End::Stop {
-                forms::encode(&mut of, &vars, &geometry, prepared.packed);
+                forms::encode(&mut of, &decoded, (&vars, used.len()), &geometry, prepared.packed, vectors);
             }
             if joined && !fetches.is_empty() {
                 // The second iteration's fetches come behind the first one's.
