@@ -12,6 +12,7 @@
 pub mod awake;
 pub mod map;
 pub mod masked;
+pub mod names;
 pub mod numbering;
 pub mod order;
 pub mod values;

@@ -3,18 +3,19 @@
 //! Denormals are flushed by the processor; where an instruction would let one through, a product with 1.0 stands before it. NaN bits are
 //! made right only in vectors whose bits somebody can see.
 
+mod conditions;
 mod deferred;
 mod fetches;
 mod units;
 
 use super::alu::{Alu, Operand, Target};
 use super::doubles::{Double, Results, Wide};
-use super::facts::{Comparison, Facts, INT_EQUAL, INT_NOT_EQUAL, OfBlock, Side, opposite, truth};
+use super::facts::{Facts, OfBlock, truth};
 use super::sizes::{Sizes, is_power_of_two};
 use super::{Call, Indexed, Ins, Sample, alu};
 use crate::codegen::x86::asm;
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::lir::{K, Lir, Negated, Src, Vector};
+use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use crate::ir::masked::{Block, Code, Condition, File, M, MaskOp, Op, Store, Unit, Value, Var, indexed};
 use ctm_exec::float::SIGN;
@@ -423,81 +424,6 @@ impl<'a> Select<'a> {
         }
         self.put(Ins::Call(self.calls.len() as u16, under));
         self.calls.push(call);
-    }
-
-    /// A value that is several comparisons: with AVX-512, which has instructions for masks, it is made where it is used.
-    fn joined(&self, block: &Block, value: Value) -> Option<Condition> {
-        let is = self.given.isa == Isa::Avx512 && matches!(block.ops[value.index()], Op::Select(..));
-        if is { Condition::of(&block.ops, value) } else { None }
-    }
-
-    /// Puts the lanes in which a value is not zero, or (not `wanted`) in which it is, into mask 1.
-    fn truth(&mut self, plan: &Plan<'_>, value: Value, wanted: bool) {
-        if plan.at[value.index()].is_none() {
-            if let Op::Holds(op, ab, holds) = plan.block.ops[value.index()]
-                && self.holds(plan, (op, ab), holds == wanted)
-            {
-                return;
-            }
-            if let Some(condition) = self.joined(plan.block, value) {
-                return self.condition(plan, condition, wanted);
-            }
-        }
-        let src = self.src(plan, value);
-        let how = if wanted { INT_NOT_EQUAL } else { INT_EQUAL };
-        self.push(Lir::Test(asm::CMP_I32, how, 1, src, Src::Literal(0), 0));
-    }
-
-    /// Puts the lanes in which a condition holds, or (not `wanted`) does not, into mask 1.
-    fn condition(&mut self, plan: &Plan<'_>, condition: Condition, wanted: bool) {
-        let ((op, ab, holds), of, both) = match condition {
-            Condition::Holds((op, ab, holds)) => {
-                self.holds(plan, (op, ab), holds == wanted);
-                return;
-            }
-            Condition::Not(of) => return self.truth(plan, of, !wanted),
-            Condition::And(holds, of) => (holds, of, wanted),
-            Condition::Or(holds, of) => (holds, of, !wanted),
-        };
-        self.truth(plan, of, wanted);
-        let Some((first, None)) = truth(op) else { return };
-        if both {
-            return self.compare(plan, first, ab, holds == wanted, (1, 1));
-        }
-        self.compare(plan, first, ab, holds == wanted, (2, 0));
-        self.push(Lir::Or(1, 1, 2));
-    }
-
-    /// Puts the lanes in which a comparison holds, or (not `wanted`) does not, into a mask under another one.
-    fn compare(
-        &mut self,
-        plan: &Plan<'_>,
-        (op, how, x, y): Comparison,
-        [a, b]: [Value; 2],
-        wanted: bool,
-        (k, under): (K, K),
-    ) {
-        let [x, y] = [x, y].map(|side| match side {
-            Side::A => self.src(plan, a),
-            Side::B => self.src(plan, b),
-            Side::Bits(bits) => Src::Literal(bits),
-        });
-        let how = if wanted { how } else { opposite(how) };
-        self.push(Lir::Test(op, how, k, x, y, under));
-    }
-
-    /// Puts the lanes where an operation's predicate says execute, or where it kills, into mask 1, or (not `wanted`) those where it does not.
-    fn holds(&mut self, plan: &Plan<'_>, (op, ab): (Op2, [Value; 2]), wanted: bool) -> bool {
-        let Some((first, second)) = truth(op) else { return false };
-        // The opposite of two comparisons is none.
-        if !wanted && second.is_some() {
-            return false;
-        }
-        self.compare(plan, first, ab, wanted, (1, 0));
-        if let Some(second) = second {
-            self.compare(plan, second, ab, wanted, (1, 1));
-        }
-        true
     }
 
     /// A dword of a 64-bit operation, all of which are made at once.

@@ -1,0 +1,230 @@
+//! The instructions of the back end, and where their vectors are live.
+
+use crate::codegen::x86::allocate::Ranges;
+use crate::codegen::x86::lir::{self, Lir, Negated, Src, Vector};
+use crate::ir::masked::{Code, Counter, End, M, MaskOp, Op, Var};
+use crate::passes::masked::VarSet;
+
+/// Something that machine code calls for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Call {
+    /// A fetch: its number.
+    Fetch(u16),
+    /// A memory write: its number.
+    Store(u16),
+    /// A pure operation.
+    Pure(Op),
+}
+
+/// What an index chooses from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::codegen::x86) enum Indexed {
+    /// An element of so many registers, which lie in rows one behind the other: the first one's.
+    Gprs { first: Vector, count: u8 },
+    /// An element of so many constants: the first one's place in the table of uniform values.
+    Constants { first: u32, count: u16 },
+    /// A dword of the local data share.
+    Share,
+}
+
+/// One instruction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::codegen::x86) enum Ins {
+    /// A vector instruction.
+    Lir(Lir),
+    /// What belongs together ends.
+    Split,
+    /// What follows, up to [`Self::EndRare`], is for lanes in which something rare has happened; it stands aside.
+    BeginRare(Check),
+    /// Among that: makes a vector again, which keeps what it is where nothing rare has happened.
+    Again(Lir),
+    /// The end of that.
+    EndRare,
+    /// Stores into a variable.
+    Set(Vector, Src, M),
+    /// `dst = op(a, b)` in the lanes of a mask; AVX-512 only.
+    SetTwo(crate::codegen::x86::asm::V, Vector, Src, Src, M),
+    /// `dst = ±(a * b) ± c` in the lanes of a mask, where `dst` is one of the operands; AVX-512 only.
+    SetFma(Negated, Vector, [Src; 3], M),
+    /// An element of register or constant `base + index`.
+    GetRelative(Vector, Indexed, u8, Src),
+    /// Stores into an element of register `base + index` (index, value), if there is such a register.
+    SetRelative(Indexed, u8, Src, Src, M),
+    /// A number of the wavefront's state in every lane.
+    Number(Vector, M),
+    /// What follows leaves a mask in mask register 1 for each piece.
+    BeginLanes,
+    /// Those pieces make a mask.
+    EndLanes(M),
+    /// Of the active lanes, those of the pieces stay; AVX-512 only.
+    EndKeep,
+    /// Records that an exported element was written.
+    Mark(u16, M),
+    /// An operation on masks; none that reads vectors.
+    Mask(MaskOp),
+    /// Counts so many for each lane of a mask.
+    Tally(Counter, u32, M),
+    /// Bails out unless `base + number` is below a limit.
+    Guard(M, u8, u16),
+    /// A call for the lanes of a mask.
+    Call(u16, M),
+    /// The wavefront yields to the others of its group, by number.
+    Yield(u16),
+    /// A lookup of nearest texels, by number.
+    Sample(u16, Option<Vector>, [Src; 4]),
+    /// Stores into a row of the frame's in the lanes of a mask.
+    Keep(i32, Src, M),
+    /// By what a coordinate differs in the quad: right from left, or (`true`) upper from lower.
+    Slope(Vector, Src, bool),
+    /// What came before makes this vector, too.
+    Also(Vector),
+}
+
+impl Ins {
+    /// The vector that it makes anew, or changes in part (`true`).
+    pub(super) fn writes(&self) -> Option<(Vector, bool)> {
+        self.touches().0
+    }
+
+    /// The vectors that it reads.
+    pub(super) fn reads(&self) -> impl Iterator<Item = Vector> + use<> {
+        let (written, sources) = self.touches();
+        lir::read(written, sources)
+    }
+
+    /// The mask whose lanes it concerns, or the number that it reads.
+    pub(super) const fn mask(&self) -> Option<M> {
+        match *self {
+            Self::Set(.., m)
+            | Self::SetTwo(.., m)
+            | Self::SetFma(.., m)
+            | Self::SetRelative(.., m)
+            | Self::Keep(.., m)
+            | Self::Mark(_, m)
+            | Self::Tally(.., m)
+            | Self::Call(_, m)
+            | Self::Guard(m, ..)
+            | Self::Number(_, m) => Some(m),
+            _ => None,
+        }
+    }
+
+    /// The vector that it makes anew, or changes in part (`true`), and its operands.
+    pub(super) fn touches(&self) -> (Option<(Vector, bool)>, [Src; 4]) {
+        let none = Src::Literal(0);
+        match *self {
+            Self::Lir(ref lir) => {
+                let (written, [a, b, c]) = lir.touches();
+                (written, [a, b, c, none])
+            }
+            Self::Again(ref lir) => {
+                let (written, [a, b, c]) = lir.touches();
+                (written.map(|(dst, _)| (dst, true)), [a, b, c, none])
+            }
+            Self::BeginRare(ref check) => (None, check.reads().map(|read| read.map_or(none, Src::Vector))),
+            Self::SetTwo(_, dst, a, b, _) => (Some((dst, true)), [a, b, none, none]),
+            Self::SetFma(_, dst, [a, b, c], _) => (Some((dst, true)), [a, b, c, none]),
+            Self::Set(dst, src, under) => (Some((dst, under != M::EXISTING)), [src, none, none, none]),
+            Self::Sample(_, dst, at) => (dst.map(|dst| (dst, false)), at),
+            Self::Slope(dst, at, _) | Self::GetRelative(dst, _, _, at) => (Some((dst, false)), [at, none, none, none]),
+            Self::Keep(_, at, _) => (None, [at, none, none, none]),
+            Self::SetRelative(_, _, index, value, _) => (None, [index, value, none, none]),
+            Self::Number(dst, _) | Self::Also(dst) => (Some((dst, false)), [none; 4]),
+            Self::Split
+            | Self::EndRare
+            | Self::BeginLanes
+            | Self::EndLanes(_)
+            | Self::EndKeep
+            | Self::Mark(..)
+            | Self::Mask(_)
+            | Self::Tally(..)
+            | Self::Guard(..)
+            | Self::Call(..)
+            | Self::Yield(_) => (None, [none; 4]),
+        }
+    }
+}
+
+/// Something rare that instructions look for in vectors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::codegen::x86) enum Check {
+    /// A NaN in one of them.
+    Nan([Option<Vector>; 4]),
+    /// An infinity.
+    Infinite(Vector),
+    /// A zero.
+    Zero(Vector),
+}
+
+impl Check {
+    /// The vectors.
+    pub(super) const fn reads(&self) -> [Option<Vector>; 4] {
+        match *self {
+            Self::Nan(vectors) => vectors,
+            Self::Infinite(vector) | Self::Zero(vector) => [Some(vector), None, None, None],
+        }
+    }
+}
+
+/// Where vectors are live. Of each block, the places are one more than it has instructions, and one.
+pub(in crate::codegen::x86) fn ranges(
+    code: &Code,
+    lists: &[Vec<Ins>],
+    live: &[VarSet],
+    used: &[Var],
+    vectors: &[Option<Vector>],
+    exports: &[usize],
+    made: usize,
+) -> Ranges {
+    let places = lists.iter().map(|list| list.len() + 2).sum::<usize>();
+    let mut ranges = Ranges::empty(made, places);
+    let mut ends = vec![0; made];
+    let mut first = 0;
+    for (index, (block, list)) in code.blocks.iter().zip(lists).enumerate() {
+        let usual = 1 << (3 * u64::from(block.loops.min(8)));
+        let mut weight = usual;
+        let end = first + list.len() + 2;
+        let mut out = VarSet::NONE;
+        if block.end == End::Stop {
+            exports.iter().for_each(|&e| out.insert(Var::export(e / 4, e % 4)));
+        }
+        block.end.successors().for_each(|next| {
+            out.add(&live[next]);
+        });
+        let number = |var: &Var| vectors[var.index()].map_or(0, Vector::index);
+        for var in used {
+            ends[number(var)] = if out.contains(*var) { end } else { 0 };
+        }
+        for (line, ins) in list.iter().enumerate().rev() {
+            let place = first + 1 + line;
+            match ins {
+                Ins::EndRare => weight = 0,
+                Ins::BeginRare(_) => weight = usual,
+                _ => {}
+            }
+            let (written, sources) = ins.touches();
+            if let Some((vector, partly)) = written {
+                ranges.weigh(vector, weight);
+                let end = std::mem::take(&mut ends[vector.index()]);
+                ranges.add(vector, place, end.max(place + 1));
+                if partly {
+                    ends[vector.index()] = place + 1;
+                }
+            }
+            for vector in lir::read(written, sources) {
+                ranges.weigh(vector, weight);
+                if ends[vector.index()] == 0 {
+                    ends[vector.index()] = place;
+                }
+            }
+        }
+        for var in used {
+            let end = std::mem::take(&mut ends[number(var)]);
+            if live[index].contains(*var) || end > 0 {
+                ranges.add(Vector(number(var) as u32), first, end.max(first + 1));
+            }
+        }
+        first = end;
+    }
+    ranges
+}
