@@ -1,7 +1,7 @@
 //! Where inputs are read and outputs written: in place, or in *panels*, rows of single-precision numbers that lie side by side.
 //!
 //! Arrays of tiles and inputs whose elements are converted beforehand have panels: what some tiles read is copied into them, the code runs, and what it has written is copied out. So
-//! tiles are run in *pieces*, whose panels stay in a core's first cache.
+//! tiles are run in *pieces*, whose panels stay in a core's second cache.
 //!
 //! Other inputs have panels where all rows of tiles read the same columns again and again: rows of a wide input lie some multiple of a large power of two apart, so that few of them stay in a cache at once, and no processor
 //! guesses which one comes next.
@@ -20,7 +20,7 @@ const LEAST_ROWS: u32 = 4;
 /// Bytes of all panels of numbers together: what a core's second cache holds beside other things.
 const MOST_BYTES: usize = 512 << 10;
 /// Bytes of a piece's panels.
-const PIECE_BYTES: u32 = 24 << 10;
+const PIECE_BYTES: u32 = 256 << 10;
 /// Rows of a piece, where it is more than one: those of most tiles.
 const PIECE_ROWS: u32 = 16;
 /// Columns of a piece are a multiple of this where possible: those of most tiles.

@@ -84,7 +84,8 @@ impl Stored {
         let first = [part.x.start / step * step, part.y.start / rows * rows];
         let width = part.x.end.next_multiple_of(step) - first[0];
         let rows = part.y.end.next_multiple_of(rows) - first[1];
-        let row_bytes = ((width * self.element_bytes) as usize).next_multiple_of(LINE);
+        // An odd number of lines: then rows do not share a place in caches.
+        let row_bytes = ((width * self.element_bytes) as usize).next_multiple_of(LINE) | LINE;
         let pitch = row_bytes as i64 / i64::from(self.element_bytes);
         let size = i64::from(self.read_bytes());
         let origin = -size * (i64::from(first[0]) + i64::from(first[1]) * pitch);
