@@ -22,6 +22,7 @@ pub fn simplify(code: &mut Code, whole: bool) {
         return;
     }
     let Some(mut bits) = Bits::of(code) else { return };
+    bits.followed = bits.followed(code);
     // These get new readers, as they give their names to others; so what they are made of is followed, too.
     let live = bits.live(code, ALWAYS_BITS);
     let after: Vec<Vec<u64>> = (0..code.blocks.len()).map(|block| bits.after(code, block, &live)).collect();
@@ -185,7 +186,6 @@ impl Bits {
         // Where something concerns others than the active lanes by name, who is active has to be true to the end: by that it is known which lanes of
         // variables matter.
         let mut by_name = false;
-        let mut decide = ALWAYS_BITS;
         for block in &code.blocks {
             let mut places = Vec::new();
             for (op, at) in block.ops.iter().zip(0..) {
@@ -205,26 +205,27 @@ impl Bits {
             }
             bits.places.push(places);
             if let End::Branch { mask, .. } = block.end {
-                decide |= bits.note(mask);
+                bits.note(mask);
             }
         }
         if bits.masks.len() > 64 {
             return None;
         }
         bits.at_end = bits.bit(M::VALID) | if by_name { bits.bit(M::ACTIVE) } else { 0 };
-        bits.followed = bits.followed(code, decide);
         Some(bits)
     }
 
-    /// These masks, which decide who runs, with those that they are made of, and those that are made of nothing else.
-    fn followed(&self, code: &Code, decide: u64) -> u64 {
+    /// The masks that decide who runs, with those that they are made of, and those that are made of nothing else.
+    fn followed(&self, code: &Code) -> u64 {
         let places = || {
             let all = code.blocks.iter().zip(&self.places);
             all.rev().flat_map(|(block, places)| {
                 places.iter().rev().map(|place| (block.ops[place.at as usize], place.touches))
             })
         };
-        let mut decide = decide;
+        let branches =
+            code.blocks.iter().map(|block| if let End::Branch { mask, .. } = block.end { self.bit(mask) } else { 0 });
+        let mut decide = branches.fold(ALWAYS_BITS, |all, bit| all | bit);
         settle(&mut decide, |set| {
             for (_, Touches { writes, reads }) in places() {
                 *set |= if *set & writes == 0 { 0 } else { reads };

@@ -5,6 +5,7 @@ use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::ir::masked::{Code, End, M, MaskOp};
 use crate::passes::masks::Live;
+use std::cell::LazyCell;
 
 /// A loop's end: it goes on where this number is not zero and one of these lanes is there.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +19,8 @@ pub struct Iterations {
 /// Joins instructions; of the vectors, those from number `own` on are no variables. Gives the blocks that end as [`Iterations`].
 pub fn fuse(isa: Isa, code: &Code, lists: &mut [Vec<Ins>], own: usize, vectors: usize) -> Vec<Option<Iterations>> {
     let mut seen = Seen::new(vectors);
-    let live = Live::of(code);
+    // Few programs have what asks for it.
+    let live = LazyCell::new(|| Live::of(code));
     let mut iterations = Vec::with_capacity(lists.len());
     for (block, list) in code.blocks.iter().zip(lists) {
         if isa == Isa::Avx512 {
