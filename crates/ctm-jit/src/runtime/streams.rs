@@ -357,27 +357,26 @@ impl Stream {
         if !self.chosen.is_by_element() || given.domain.width() < least {
             return None;
         }
-        let (Part { x, y }, [columns, count], rows) = surfaces.as_rows(&Part { x: i0..i1 + 1, y: j0..j1 + 1 })?;
-        let domain = Domain { i0: 0, j0: 0, i1: columns - 1, j1: count - 1 };
+        let (Part { x, y }, [columns, count], rows) =
+            surfaces.as_rows(&Part { x: i0..i1 + 1, y: j0..j1 + 1 }, least)?;
         let around = [
             (i0..i1 + 1, j0..y.start),
             (i0..x.start, y.clone()),
             (x.end..i1 + 1, y.clone()),
             (i0..i1 + 1, y.end..j1 + 1),
         ];
-        let mut left = 0;
-        for (x, y) in around.into_iter().filter(|(x, y)| !x.is_empty() && !y.is_empty()) {
-            left += x.len() as u64 * y.len() as u64;
-            // No tile is narrower: some columns are done twice.
-            let start = x.start.min((i1 + 1).saturating_sub(least)).max(i0);
-            let domain = Domain { i0: start, j0: y.start, i1: x.end.max(start + least) - 1, j1: y.end - 1 };
-            if !self.run(&Given { domain, watch: None, ..*given }, surfaces) {
+        let around = around.into_iter().filter(|(x, y)| !x.is_empty() && !y.is_empty());
+        let around = around.map(|(x, y)| (Domain { i0: x.start, j0: y.start, i1: x.end - 1, j1: y.end - 1 }, surfaces));
+        let whole = (Domain { i0: 0, j0: 0, i1: columns - 1, j1: count - 1 }, &rows);
+        let mut done = 0;
+        for (domain, surfaces) in around.chain([whole]) {
+            if !self.run(&Given { domain, ..*given }, surfaces) {
+                given.watch.iter().for_each(|watch| watch.undone(done));
                 return Some(false);
             }
+            done += domain.processors();
         }
-        let ran = self.run(&Given { domain, ..*given }, &rows);
-        given.watch.filter(|_| ran).iter().for_each(|watch| watch.done(left));
-        Some(ran)
+        Some(true)
     }
 
     /// Runs all tiles; `false` when something could not be run: then all has to be run otherwise.

@@ -113,12 +113,13 @@ pub struct Surfaces<'a> {
 }
 
 impl Surfaces<'_> {
-    /// Whole tiles of this part of the domain, and all surfaces with these as rows, of which there are so many columns and rows; `None` where the surfaces are no tiles that lie alike, or there is no whole one.
-    pub fn as_rows(&self, part: &Part) -> Option<(Part, [u32; 2], Self)> {
+    /// Whole tiles of this part of the domain, and all surfaces with these as rows, of which there are so many columns and rows; `None` where the surfaces are no tiles that lie alike, or there is no whole one. `least`: so many columns are
+    /// left at a side, or none.
+    pub fn as_rows(&self, part: &Part, least: u32) -> Option<(Part, [u32; 2], Self)> {
         let inputs = || self.inputs.iter().flatten();
         let mut all = inputs().map(|view| &view.stored).chain(self.outputs.iter().flatten().map(|view| &view.stored));
         let first = all.next()?.as_ref()?;
-        let whole = first.whole_tiles(part)?;
+        let whole = first.whole_tiles(part, least)?;
         let alike = all.all(|stored| stored.as_ref().is_some_and(|stored| stored.lies_like(first, &whole)));
         let inside = inputs().all(|view| whole.x.end <= view.width && whole.y.end <= view.height);
         if !alike || !inside {

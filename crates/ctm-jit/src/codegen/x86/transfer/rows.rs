@@ -22,11 +22,18 @@ impl Stored {
         self.blocks.as_ref().filter(|_| self.form.is_none())
     }
 
-    /// The whole tiles of a part.
-    pub fn whole_tiles(&self, part: &Part) -> Option<Part> {
+    /// The whole tiles of a part, but for those at its sides if fewer columns than `least` would be left there.
+    pub fn whole_tiles(&self, part: &Part, least: u32) -> Option<Part> {
         let [columns, rows] = self.tiles()?.tile;
-        let [x, y] = [(&part.x, columns), (&part.y, rows)]
+        let [mut x, y] = [(&part.x, columns), (&part.y, rows)]
             .map(|(of, each)| of.start.next_multiple_of(each)..of.end / each * each);
+        let is_narrow = |left: u32| (1..least).contains(&left);
+        while !x.is_empty() && is_narrow(x.start - part.x.start) {
+            x.start += columns;
+        }
+        while !x.is_empty() && is_narrow(part.x.end - x.end) {
+            x.end -= columns;
+        }
         (!x.is_empty() && !y.is_empty()).then_some(Part { x, y })
     }
 
