@@ -199,6 +199,8 @@ impl Lower<'_> {
         // With BROADCAST every lane gets what the first valid one reads, executing or not.
         let (reads, under) = if word1.broadcast { (M::VALID, M::EXISTING) } else { (passes, passes) };
         self.code.watches_idle_lanes |= word1.broadcast;
+        // A register at an index keeps what it holds, in these lanes too, unless it is the one that is named.
+        self.code.keeps_idle_lanes |= word1.broadcast && word1.dst_rel_mode == RelMode::Loop;
         if word1.broadcast {
             b.forget();
         }
