@@ -41,7 +41,8 @@ pub fn count_lookups(memory: &dyn Memory, input: u8, lookups: u64, counters: &mu
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BailOut;
 
-/// How many instructions one group can issue at most; `None` when that depends on data: some jump goes back that ends no loop.
+/// How many instructions one group can issue at most; `None` when that depends on data: some jump goes back that ends no loop, or leads to where the loop
+/// can be left and begun anew.
 pub fn instruction_bound(code: &Code, constants: &Constants) -> Option<u64> {
     let mut bound = 0u64;
     for (index, block) in code.blocks.iter().enumerate() {
@@ -51,7 +52,12 @@ pub fn instruction_bound(code: &Code, constants: &Constants) -> Option<u64> {
             End::Next(target) => goes_back(target),
             End::Flow(flow) => {
                 let ends_loop = matches!(flow.op, FcOp::EndLoop | FcOp::EndRep);
-                goes_back(flow.stay) || (goes_back(flow.jump) && !ends_loop)
+                // All blocks from where it leads to lie in the loop, as loops are contiguous.
+                let depth = block.frames.frames.len();
+                let within = |first: usize| code.blocks[first..index].iter().all(|of| of.frames.frames.len() >= depth);
+                let repeats =
+                    ends_loop && matches!(flow.jump, Target::Block(id) if id.index() > index || within(id.index()));
+                goes_back(flow.stay) || (goes_back(flow.jump) && !repeats)
             }
         };
         if unbounded {
