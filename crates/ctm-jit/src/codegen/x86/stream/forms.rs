@@ -138,13 +138,12 @@ fn sweep(lines: &mut Lines, vars: usize, vectors: usize) {
 pub(super) fn encode(
     lines: &mut Lines,
     decoded: &[Decoded],
-    vars: (&[Option<Vector>], usize),
+    (vars, used): (&[Option<Vector>], usize),
     geometry: &Geometry,
     packed: bool,
     vectors: usize,
 ) {
     let moved = if decoded.is_empty() { Vec::new() } else { moved(lines, decoded, vectors) };
-    let (vars, used) = vars;
     for (target, &form) in geometry.output_forms.iter().enumerate().filter(|(_, form)| **form != Form::Floats) {
         let channels = if packed { 1 } else { usize::from(geometry.outputs[target]) };
         for vector in (0..channels).filter_map(|channel| vars[Var::export(target, channel).index()]) {
