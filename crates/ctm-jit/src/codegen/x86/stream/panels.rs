@@ -21,7 +21,7 @@ const LEAST_ROWS: u32 = 4;
 const MOST_BYTES: usize = 512 << 10;
 /// Bytes of a piece's panels.
 const PIECE_BYTES: u32 = 256 << 10;
-/// Rows of a piece, where it is more than one: those of most tiles.
+/// Rows of a piece, where it is more than one and no array has tiles.
 const PIECE_ROWS: u32 = 16;
 /// Columns of a piece are a multiple of this where possible: those of most tiles.
 const PIECE_COLUMNS: u32 = 32;
@@ -125,25 +125,27 @@ impl Kernel {
     pub(super) fn pieces(&self, rect: &Rect, surfaces: &Surfaces<'_>) -> Vec<Rect> {
         let inputs = surfaces.inputs.iter().flatten().filter_map(|view| view.stored.as_ref());
         let outputs = surfaces.outputs.iter().flatten().filter_map(|view| view.stored.as_ref());
-        let (mut bytes, mut is_high) = (0, false);
+        let (mut bytes, mut high) = (0, 1);
         for stored in inputs.chain(outputs) {
             bytes += stored.panel_bytes();
-            is_high |= stored.is_tiled();
+            // As tiles lie.
+            high = high.max(stored.tile_rows().unwrap_or(1));
         }
         if bytes == 0 {
             return vec![*rect];
         }
-        is_high |= self.fetches.iter().any(|fetch| fetch.iterations[0] > 1);
+        if high == 1 && self.fetches.iter().any(|fetch| fetch.iterations[0] > 1) {
+            high = PIECE_ROWS;
+        }
         let each = u32::from(self.options.tile.rows);
-        let high = if is_high { (PIECE_ROWS / each).max(1) } else { 1 };
-        let columns = PIECE_BYTES / bytes / (high * each) / PIECE_COLUMNS * PIECE_COLUMNS;
+        let most = (high / each).max(1);
+        let columns = PIECE_BYTES / bytes / (most * each) / PIECE_COLUMNS * PIECE_COLUMNS;
         let wide = (columns.max(PIECE_COLUMNS) / self.columns).max(1);
         let mut pieces = Vec::new();
         let mut row = 0;
         while row < rect.rows {
-            // As tiles lie.
-            let to_next = (PIECE_ROWS - (rect.j + row * each) % PIECE_ROWS).div_ceil(each);
-            let rows = high.min(to_next).min(rect.rows - row);
+            let to_next = (high - (rect.j + row * each) % high).div_ceil(each);
+            let rows = most.min(to_next).min(rect.rows - row);
             for tile in (0..rect.tiles).step_by(wide as usize) {
                 let (i, j) = (rect.i + tile * self.columns, rect.j + row * each);
                 pieces.push(Rect { i, j, tiles: wide.min(rect.tiles - tile), rows });

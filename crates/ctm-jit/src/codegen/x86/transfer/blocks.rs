@@ -32,6 +32,9 @@ pub const SHAPES: [Shape; 4] = [
     Shape { element_bytes: 16, columns: 4, rows: 1, together: 1 },
 ];
 
+/// How far ahead lines are asked for, in the order of addresses, which processors go on with by themselves. Theirs within a tile they do not guess.
+const AHEAD: usize = 4096;
+
 /// An array's tiles, which consist of blocks.
 #[derive(Clone)]
 pub struct Blocks {
@@ -98,12 +101,15 @@ impl Blocks {
         exists && !part.x.is_empty() && !part.y.is_empty() && self.bytes <= bytes && wanted <= left
     }
 
-    /// What the routine is told of whole blocks that are held.
+    /// What the routine is told of whole blocks that are held, of one tile.
     #[inline]
-    pub fn rows(&self, part: &Part, panel: &Panel) -> BlockRows {
+    pub fn rows(&self, array: *const u8, part: &Part, panel: &Panel) -> BlockRows {
+        let [columns, rows] = [&self.tiles.columns[part.x.start as usize..], &self.tiles.rows[part.y.start as usize..]];
+        let tile = [columns[0], rows[0]].map(|place| (place & !(self.tiles.tile_bytes - 1)) as usize);
         BlockRows {
-            columns: self.tiles.columns[part.x.start as usize..].as_ptr(),
-            rows: self.tiles.rows[part.y.start as usize..].as_ptr(),
+            columns: columns.as_ptr(),
+            rows: rows.as_ptr(),
+            ahead: array.wrapping_add(tile[0] + tile[1] + AHEAD),
             count: part.y.len() as u64 / u64::from(SHAPES[self.shape].rows),
             within: (self.tiles.tile_bytes - 1).into(),
             pitch: panel.row_bytes as u64,
@@ -121,6 +127,8 @@ pub struct BlockRows {
     /// Where columns lie, and rows.
     pub columns: *const u32,
     pub rows: *const u32,
+    /// The first line to ask for.
+    pub ahead: *const u8,
     /// Rows of blocks.
     pub count: u64,
     /// The bits of a place within a tile.
@@ -140,6 +148,7 @@ pub mod rows_at {
 
     pub const COLUMNS: i32 = offset_of!(BlockRows, columns) as i32;
     pub const ROWS: i32 = offset_of!(BlockRows, rows) as i32;
+    pub const AHEAD: i32 = offset_of!(BlockRows, ahead) as i32;
     pub const COUNT: i32 = offset_of!(BlockRows, count) as i32;
     pub const WITHIN: i32 = offset_of!(BlockRows, within) as i32;
     pub const PITCH: i32 = offset_of!(BlockRows, pitch) as i32;

@@ -55,9 +55,9 @@ impl Stored {
         }
     }
 
-    /// Whether it is one of tiles.
-    pub const fn is_tiled(&self) -> bool {
-        self.blocks.is_some()
+    /// Rows of a tile.
+    pub fn tile_rows(&self) -> Option<u32> {
+        self.blocks.as_ref().map(|blocks| blocks.tile[1])
     }
 
     /// The same with elements that remain as they are; nothing where they lie row by row.
@@ -152,7 +152,7 @@ impl Stored {
         for part in blocks.by_tiles(whole) {
             let place = panel.offset([part.x.start, part.y.start], self.element_bytes);
             if blocks.are_held(&part, array.1, panel, bytes.saturating_sub(place)) {
-                let mut rows = blocks.rows(&part, panel);
+                let mut rows = blocks.rows(array.0, &part, panel);
                 let steps = part.x.len() / SHAPES[blocks.shape].step() as usize;
                 let routine = self.routines.blocks[blocks.shape][way];
                 self.call(routine, array.0, first.wrapping_add(place), steps, Some(&mut rows));

@@ -1,7 +1,7 @@
 //! Whole tiles as rows: elements in the order in which memory has them.
 
 use super::panel::Part;
-use super::{Blocks, Stored};
+use super::{Blocks, Range, Stored};
 
 /// Whole tiles side by side, taken for one row of elements as they lie; and those below them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,12 +47,15 @@ impl Stored {
         let below = whole.y.start + tile_rows;
         let pitch =
             if below < whole.y.end { of(&tiles.rows, below)? - first_row } else { tiles_across * tiles.tile_bytes };
-        let columns = whole
-            .x
-            .clone()
-            .zip(0..)
-            .all(|(x, n)| of(&tiles.columns, x) == Some(first_column + n / tile_columns * tiles.tile_bytes));
-        let rows = whole.y.clone().zip(0..).all(|(y, n)| of(&tiles.rows, y) == Some(first_row + n / tile_rows * pitch));
+        // Tile after tile lies where the first one's place and the step say.
+        let follow = |table: &[u32], of: &Range<u32>, each: u32, first: u32, step: u32| {
+            let places = table.get(of.start as usize..of.end as usize).unwrap_or(&[]);
+            let mut parts = places.chunks(each as usize).zip(0..);
+            !places.is_empty()
+                && parts.all(|(part, n)| part.iter().all(|place| place & !(tiles.tile_bytes - 1) == first + n * step))
+        };
+        let columns = follow(&tiles.columns, &whole.x, *tile_columns, first_column, tiles.tile_bytes);
+        let rows = follow(&tiles.rows, &whole.y, *tile_rows, first_row, pitch);
         let fills = elements * self.element_bytes == tiles.tile_bytes && pitch >= tiles_across * tiles.tile_bytes;
         (columns && rows && fills).then_some(TileRows {
             first: (first_column + first_row) as usize,
