@@ -74,7 +74,7 @@ pub(crate) struct BenchArgs {
 pub(crate) enum BenchEngine {
     /// The reference interpreter
     Interp,
-    /// The fast engine with the back end that it would choose
+    /// The fast engine with the back end that it chooses, or `CTM_ENGINE_ISA` names
     Jit,
     /// Its machine code for AVX-512
     Avx512,

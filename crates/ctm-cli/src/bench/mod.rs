@@ -119,21 +119,14 @@ fn rate(per_second: f64, unit: Unit) -> String {
 }
 
 fn backend(kind: BenchEngine) -> Result<Option<Backend>, Failure> {
-    let name = match kind {
+    let backend = match kind {
         BenchEngine::Interp => return Ok(None),
-        BenchEngine::Jit => return Ok(Some(Backend::detect())),
-        BenchEngine::Avx512 => "avx512",
-        BenchEngine::Avx2 => "avx2",
-        BenchEngine::Portable => "portable",
+        BenchEngine::Jit => Backend::from_environment(),
+        BenchEngine::Avx512 => Backend::named("avx512"),
+        BenchEngine::Avx2 => Backend::named("avx2"),
+        BenchEngine::Portable => Backend::named("portable"),
     };
-    match Backend::available().find(|b| b.name() == name) {
-        Some(backend) => Ok(Some(backend)),
-        None => {
-            let names: Vec<&str> = Backend::available().map(Backend::name).collect();
-            let names = names.join(", ");
-            Err(Failure::usage("no-back-end", format!("this machine cannot run `{name}`; it can run {names}")))
-        }
-    }
+    backend.map(Some).map_err(|error| Failure::usage("no-back-end", error.to_string()))
 }
 
 /// A new engine of this kind.
