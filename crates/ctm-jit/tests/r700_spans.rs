@@ -362,7 +362,7 @@ fn wavefronts_side_by_side() {
                         let engine = Jit::with_backend(backend);
                         assert_eq!(case.run(&engine, &mut found), outcome, "{what}");
                         assert!(found == expected, "{what}: targets differ");
-                        assert_eq!(engine.r700_referred(), 0, "{what}");
+                        assert_eq!(engine.r700_bail_outs(), 0, "{what}");
                     }
                 }
             }

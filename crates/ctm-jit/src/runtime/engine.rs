@@ -80,7 +80,7 @@ pub struct Jit {
     options: Options,
     x1k: Programs<x1k::artifact::Key, x1k::artifact::Artifact>,
     r700: Programs<r700::artifact::Key, r700::artifact::Artifact>,
-    r700_referred: AtomicU64,
+    r700_bail_outs: AtomicU64,
 }
 
 /// How programs are lowered and run.
@@ -166,7 +166,7 @@ impl Jit {
 
     fn of(backend: Backend, options: Options) -> Self {
         let (x1k, r700) = (Programs::default(), Programs::default());
-        Self { backend, options, x1k, r700, r700_referred: AtomicU64::new(0) }
+        Self { backend, options, x1k, r700, r700_bail_outs: AtomicU64::new(0) }
     }
 
     /// The same engine, running so many groups at once (1 to 3) instead of as many as registers allow. For tests: results do not
@@ -197,8 +197,8 @@ impl Jit {
 
     /// How much of R700 launches the reference interpreter has run in this engine's place: launches as a whole, and thread groups of others.
     #[must_use]
-    pub fn r700_referred(&self) -> u64 {
-        self.r700_referred.load(Ordering::Relaxed)
+    pub fn r700_bail_outs(&self) -> u64 {
+        self.r700_bail_outs.load(Ordering::Relaxed)
     }
 
     /// What executes the form.
@@ -208,13 +208,13 @@ impl Jit {
     }
 
     /// Leaves an R700 launch to the reference interpreter.
-    fn refer(
+    fn bail_out(
         &self,
         control: &Control,
         launch: &ctm_exec::r700::Launch<'_>,
         memory: &mut dyn ctm_exec::r700::Memory,
     ) -> Result<Outcome, Fault> {
-        self.r700_referred.fetch_add(1, Ordering::Relaxed);
+        self.r700_bail_outs.fetch_add(1, Ordering::Relaxed);
         Interp.run_r700_under(control, launch, memory)
     }
 }
@@ -269,15 +269,15 @@ impl Engine for Jit {
         let new = || (Key::of(launch), Artifact::new(launch, &self.options));
         let artifact = if is_left { None } else { self.r700.get(|key| key.is_of(launch), new) };
         let artifact = artifact.filter(|artifact| !artifact.writes_memory() || !memory.outputs_alias_inputs());
-        let Some(artifact) = artifact else { return self.refer(control, launch, memory) };
+        let Some(artifact) = artifact else { return self.bail_out(control, launch, memory) };
         let watch = Watch::new(&launch.budget, control, launch.domain.processors());
         let of = R700::wavefronts(launch, &artifact, (&watch, self.backend));
         if !of.can_stop() {
-            return self.refer(control, launch, memory);
+            return self.bail_out(control, launch, memory);
         }
         let mut launched = R700::new(launch, &artifact, memory);
         let outcome = at_once(&mut launched, &of).unwrap_or_else(|| run(&mut launched, &of));
-        self.r700_referred.fetch_add(of.bailed_out.into_inner(), Ordering::Relaxed);
+        self.r700_bail_outs.fetch_add(of.bailed_out.into_inner(), Ordering::Relaxed);
         outcome.map(|outcome| outcome.counted(launch.counters))
     }
 }

@@ -49,9 +49,9 @@ pub(super) fn program_that_shares(engines: &[Jit], seed: u64, differences: &Diff
         sharing: true,
         ..Shape::all(stage)
     };
-    let before: Vec<u64> = engines.iter().map(Jit::r700_referred).collect();
+    let before: Vec<u64> = engines.iter().map(Jit::r700_bail_outs).collect();
     compare(engines, seed, &case(seed, stage), &program(seed, &shape), differences);
-    engines.iter().map(Jit::r700_referred).zip(before).filter(|(after, before)| after > before).count()
+    engines.iter().map(Jit::r700_bail_outs).zip(before).filter(|(after, before)| after > before).count()
 }
 
 /// Random programs with all that wavefronts share.
@@ -167,7 +167,7 @@ fn nothing_is_left_to_the_reference_interpreter() {
         for jit in engines() {
             assert_eq!(difference(&case, &program, &expected, &jit), None, "{name}, {}", jit.backend());
             match &expected.0 {
-                Ok(_) if jit.r700_referred() > 0 => left.push(format!("{name}, {}", jit.backend())),
+                Ok(_) if jit.r700_bail_outs() > 0 => left.push(format!("{name}, {}", jit.backend())),
                 Ok(_) => {}
                 Err(_) => faults.push(name.clone()),
             }
