@@ -4,6 +4,7 @@
 mod dir;
 
 use dir::Dir;
+#[cfg(target_os = "linux")]
 use std::process::Command;
 
 #[test]
@@ -67,16 +68,13 @@ fn bench_measures_the_jobs_of_a_folder() {
 
 #[test]
 fn bench_measures_the_back_end_that_the_environment_names() {
-    let of = |name: &str| {
-        let once = ["bench", "saxpy", "--isa", "x1k", "--quick", "--tsv", "--rounds", "1", "--runs", "1"];
-        Command::new(env!("CARGO_BIN_EXE_ctm")).args(once).env("CTM_ENGINE_ISA", name).output().unwrap()
-    };
-    let output = of("portable");
-    let table = String::from_utf8(output.stdout).unwrap();
+    let dir = Dir::new("bench-environment");
+    let once = ["bench", "saxpy", "--isa", "x1k", "--quick", "--tsv", "--rounds", "1", "--runs", "1"];
+    let (code, table, stderr) = dir.ctm_under(&[("CTM_ENGINE_ISA", "portable")], &once);
+    assert_eq!((code, stderr.as_str()), (0, ""), "{table}");
     assert!(table.starts_with("RESULT\tctm-x1k-jit-portable\tsaxpy\t"), "{table}");
-    let output = of("avx3");
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let (code, _, stderr) = dir.ctm_under(&[("CTM_ENGINE_ISA", "avx3")], &once);
+    assert_eq!(code, 2, "{stderr}");
     assert!(stderr.contains("CTM_ENGINE_ISA: `avx3` is no back end of the engine"), "{stderr}");
 }
 

@@ -26,7 +26,14 @@ impl Dir {
 
     /// Runs `ctm` here; exit code, stdout, stderr.
     pub fn ctm(&self, arguments: &[&str]) -> (i32, String, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_ctm")).args(arguments).current_dir(&self.0).output().unwrap();
+        self.ctm_under(&[], arguments)
+    }
+
+    /// As [`Self::ctm`], with these variables in its environment.
+    pub fn ctm_under(&self, variables: &[(&str, &str)], arguments: &[&str]) -> (i32, String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ctm"));
+        command.args(arguments).envs(variables.iter().copied()).current_dir(&self.0);
+        let output = command.output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
     }

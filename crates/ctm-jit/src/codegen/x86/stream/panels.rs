@@ -21,7 +21,7 @@ const LEAST_ROWS: u32 = 4;
 const MOST_BYTES: usize = 512 << 10;
 /// Bytes of a piece's panels.
 const PIECE_BYTES: u32 = 256 << 10;
-/// Rows of a piece, where it is more than one and no array has tiles.
+/// Rows of a piece, where it is more than one: at least so many, and those of a tile.
 const PIECE_ROWS: u32 = 16;
 /// Columns of a piece are a multiple of this where possible: those of most tiles.
 const PIECE_COLUMNS: u32 = 32;
@@ -125,17 +125,15 @@ impl Kernel {
     pub(super) fn pieces(&self, rect: &Rect, surfaces: &Surfaces<'_>) -> Vec<Rect> {
         let inputs = surfaces.inputs.iter().flatten().filter_map(|view| view.stored.as_ref());
         let outputs = surfaces.outputs.iter().flatten().filter_map(|view| view.stored.as_ref());
-        let (mut bytes, mut high) = (0, 1);
+        let loops = self.fetches.iter().any(|fetch| fetch.iterations[0] > 1);
+        let (mut bytes, mut high) = (0, if loops { PIECE_ROWS } else { 1 });
         for stored in inputs.chain(outputs) {
             bytes += stored.panel_bytes();
             // As tiles lie.
-            high = high.max(stored.tile_rows().unwrap_or(1));
+            high = stored.tile_rows().map_or(high, |rows| high.max(rows).max(PIECE_ROWS));
         }
         if bytes == 0 {
             return vec![*rect];
-        }
-        if high == 1 && self.fetches.iter().any(|fetch| fetch.iterations[0] > 1) {
-            high = PIECE_ROWS;
         }
         let each = u32::from(self.options.tile.rows);
         let most = (high / each).max(1);

@@ -32,8 +32,9 @@ pub const SHAPES: [Shape; 4] = [
     Shape { element_bytes: 16, columns: 4, rows: 1, together: 1 },
 ];
 
-/// How far ahead lines are asked for, in the order of addresses, which processors go on with by themselves. Theirs within a tile they do not guess.
-const AHEAD: usize = 4096;
+/// How many bytes ahead lines of tiles are prefetched, in the order of addresses: that one processors go on with by themselves; the order in which a tile's
+/// lines are read they do not guess.
+const PREFETCH_DISTANCE: usize = 4096;
 
 /// An array's tiles, which consist of blocks.
 #[derive(Clone)]
@@ -83,6 +84,11 @@ impl Blocks {
         (fits && are_whole).then(|| Self { shape, tiles: tiles.clone(), tile, size: [width, height], bytes })
     }
 
+    /// Where the tile begins that a column or row lies in.
+    pub const fn tile_of(&self, place: u32) -> u32 {
+        place & !(self.tiles.tile_bytes - 1)
+    }
+
     /// Whole blocks, tile by tile, as memory is fastest.
     pub fn by_tiles(&self, part: Part) -> impl Iterator<Item = Part> + use<> {
         let cut = |of: Range<u32>, step: u32| {
@@ -105,11 +111,11 @@ impl Blocks {
     #[inline]
     pub fn rows(&self, array: *const u8, part: &Part, panel: &Panel) -> BlockRows {
         let [columns, rows] = [&self.tiles.columns[part.x.start as usize..], &self.tiles.rows[part.y.start as usize..]];
-        let tile = [columns[0], rows[0]].map(|place| (place & !(self.tiles.tile_bytes - 1)) as usize);
+        let tile = [columns[0], rows[0]].map(|place| self.tile_of(place) as usize);
         BlockRows {
             columns: columns.as_ptr(),
             rows: rows.as_ptr(),
-            ahead: array.wrapping_add(tile[0] + tile[1] + AHEAD),
+            prefetch: array.wrapping_add(tile[0] + tile[1] + PREFETCH_DISTANCE),
             count: part.y.len() as u64 / u64::from(SHAPES[self.shape].rows),
             within: (self.tiles.tile_bytes - 1).into(),
             pitch: panel.row_bytes as u64,
@@ -127,8 +133,8 @@ pub struct BlockRows {
     /// Where columns lie, and rows.
     pub columns: *const u32,
     pub rows: *const u32,
-    /// The first line to ask for.
-    pub ahead: *const u8,
+    /// The first line to prefetch.
+    pub prefetch: *const u8,
     /// Rows of blocks.
     pub count: u64,
     /// The bits of a place within a tile.
@@ -148,7 +154,7 @@ pub mod rows_at {
 
     pub const COLUMNS: i32 = offset_of!(BlockRows, columns) as i32;
     pub const ROWS: i32 = offset_of!(BlockRows, rows) as i32;
-    pub const AHEAD: i32 = offset_of!(BlockRows, ahead) as i32;
+    pub const PREFETCH: i32 = offset_of!(BlockRows, prefetch) as i32;
     pub const COUNT: i32 = offset_of!(BlockRows, count) as i32;
     pub const WITHIN: i32 = offset_of!(BlockRows, within) as i32;
     pub const PITCH: i32 = offset_of!(BlockRows, pitch) as i32;

@@ -68,16 +68,16 @@ impl Routines {
 
 /// Registers with the rows of a panel.
 const ROWS: [Gpr; 4] = [RSI, 10, 11, 9];
-/// The register with the next line to ask for.
-const AHEAD: Gpr = 12;
+/// The register with the next line to prefetch.
+const PREFETCH: Gpr = 12;
 
 /// Rows of blocks: rdi the array, rsi the panel, rdx blocks of a row, as many as are taken together for each; rcx what else there is to know.
 fn blocks(asm: &mut Asm, shape: &Shape, store: Option<V>) -> usize {
     let entry = asm.code.len();
     asm.push(RBX);
-    asm.push(AHEAD);
+    asm.push(PREFETCH);
     asm.wide(Int::Mov, RBX, RCX);
-    asm.int_load(Int::Mov, true, AHEAD, RBX, rows_at::AHEAD);
+    asm.int_load(Int::Mov, true, PREFETCH, RBX, rows_at::PREFETCH);
     asm.int_store(Int::Mov, true, RBX, rows_at::ARRAY, RDI);
     asm.int_store(Int::Mov, true, RBX, rows_at::STEPS, RDX);
     let next_row = asm.label();
@@ -103,8 +103,8 @@ fn blocks(asm: &mut Asm, shape: &Shape, store: Option<V>) -> usize {
     let again = asm.label();
     asm.place(again);
     if store.is_none() {
-        asm.prefetch(AHEAD, 0);
-        asm.wide_imm(Int::Add, AHEAD, LINE as i32);
+        asm.prefetch(PREFETCH, 0);
+        asm.wide_imm(Int::Add, PREFETCH, LINE as i32);
     }
     let at = |base: Gpr| Rm::Row(base, 0);
     let block = |asm: &mut Asm, number: u32| {
@@ -194,7 +194,7 @@ fn blocks(asm: &mut Asm, shape: &Shape, store: Option<V>) -> usize {
     asm.int_store_imm(Int::Sub, true, RBX, rows_at::COUNT, 1);
     asm.jump_if(Cond::NotEqual, next_row);
     asm.zero_upper();
-    asm.pop(AHEAD);
+    asm.pop(PREFETCH);
     asm.pop(RBX);
     asm.ret();
     entry

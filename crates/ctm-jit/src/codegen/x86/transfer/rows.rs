@@ -39,10 +39,11 @@ impl Stored {
 
     /// Whole tiles as rows; `None` where they do not lie side by side.
     pub fn as_rows(&self, whole: &Part) -> Option<TileRows> {
-        let Blocks { tiles, tile: [tile_columns, tile_rows], .. } = self.tiles()?;
+        let blocks = self.tiles()?;
+        let Blocks { tiles, tile: [tile_columns, tile_rows], .. } = blocks;
         let elements = tile_columns * tile_rows;
         let tiles_across = whole.x.len() as u32 / tile_columns;
-        let of = |table: &[u32], at: u32| table.get(at as usize).map(|place| place & !(tiles.tile_bytes - 1));
+        let of = |table: &[u32], at: u32| table.get(at as usize).map(|&place| blocks.tile_of(place));
         let [first_column, first_row] = [of(&tiles.columns, whole.x.start)?, of(&tiles.rows, whole.y.start)?];
         let below = whole.y.start + tile_rows;
         let pitch =
@@ -52,7 +53,7 @@ impl Stored {
             let places = table.get(of.start as usize..of.end as usize).unwrap_or(&[]);
             let mut parts = places.chunks(each as usize).zip(0..);
             !places.is_empty()
-                && parts.all(|(part, n)| part.iter().all(|place| place & !(tiles.tile_bytes - 1) == first + n * step))
+                && parts.all(|(part, n)| part.iter().all(|&place| blocks.tile_of(place) == first + n * step))
         };
         let columns = follow(&tiles.columns, &whole.x, *tile_columns, first_column, tiles.tile_bytes);
         let rows = follow(&tiles.rows, &whole.y, *tile_rows, first_row, pitch);
