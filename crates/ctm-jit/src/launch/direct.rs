@@ -84,9 +84,9 @@ impl Views<'_> {
 
     /// How code looks an input up by itself, if it does.
     pub fn binding(&self, fetch: &Fetch) -> Option<Binding<'_>> {
-        let Fetch::Input { input, unscaled, uncached: false } = *fetch else { return None };
+        let Fetch::Input { input, uncached: false, .. } = *fetch else { return None };
         let index = usize::from(input & 15);
-        Binding::of_input(self.descriptors[index].as_ref()?, self.elements[index].as_ref()?, unscaled)
+        Binding::of_input(self.descriptors[index].as_ref()?, self.elements[index].as_ref()?)
     }
 }
 

@@ -155,14 +155,12 @@ impl<'a> Wavefronts<'a> {
     /// What machine code may rely on.
     #[cfg(target_arch = "x86_64")]
     pub fn variant(&self, bindings: &[Option<Binding<'_>>]) -> Option<Variant> {
-        let bindings = || bindings.iter().flatten();
         Some(Variant {
             isa: self.backend.isa()?,
             moderate: false,
             ordinary: false,
             careful: false,
-            linear: bindings().any(Binding::is_linear),
-            levels: Pass::Levels.is_on() && bindings().any(Binding::has_levels),
+            levels: Pass::Levels.is_on() && bindings.iter().flatten().any(Binding::has_levels),
             // Whose turn it is follows from the blocks that have been passed.
             counts: self.counters || !self.program.code.yields.is_empty(),
             fuel: self.program.bound.is_none_or(|bound| bound > self.per_look),

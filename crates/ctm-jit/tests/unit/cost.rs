@@ -91,17 +91,8 @@ fn lowered(launch: &Launch<'_>, counts: bool) -> Option<Form> {
 /// Its code.
 fn compile(launch: &Launch<'_>, Options { isa, counts, fuel, careful }: Options) -> Option<Vec<u8>> {
     let form = lowered(launch, counts)?;
-    let variant = Variant {
-        isa,
-        moderate: false,
-        ordinary: false,
-        careful,
-        linear: false,
-        levels: false,
-        counts,
-        fuel,
-        narrows: false,
-    };
+    let variant =
+        Variant { isa, moderate: false, ordinary: false, careful, levels: false, counts, fuel, narrows: false };
     let uniforms = launch.constants.float.as_flattened();
     form.program.native(variant, uniforms, true).map(|native| native.text().to_vec())
 }

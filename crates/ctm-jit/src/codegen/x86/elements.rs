@@ -1,12 +1,13 @@
 //! Elements of four dwords, one for each lane. A load for each element and a transposition take less time than four gathers of dwords; where all lanes
-//! want the same element, as they do where a picture is drawn larger than it is, its dwords are broadcast. AVX-512.
+//! want the same element, as they do where a picture is drawn larger than it is, its dwords are broadcast.
 
+use super::isa::Isa;
 use super::masked::facts::INT_NOT_EQUAL;
 use super::masked::wide::SHL;
 use crate::codegen::x86::asm::{
-    Asm, BROADCAST, BROADCAST_LANE_0, CMP_I32, Cond, Gpr, Int, MOVUPS_STORE, RAX, Rm, SHUFFLE, UNPACK_HIGH, UNPACK_LOW,
+    Asm, BROADCAST, BROADCAST_LANE_0, CMP_I32, Cond, EQUAL_I32, Gpr, Int, MOVUPS_STORE, RAX, Rm, SHUFFLE, UNPACK_HIGH,
+    UNPACK_LOW,
 };
-use crate::launch::lanes::LANES;
 
 /// Rows that [`Elements`] needs.
 pub const ROWS: i32 = 3;
@@ -14,7 +15,7 @@ pub const ROWS: i32 = 3;
 /// Where elements are loaded to, and from.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements {
-    /// Registers that it writes; afterwards they have the channels ([`Self::channels`]). Changes rax and mask 1, too.
+    /// Registers that it writes; afterwards they have the channels ([`Self::channels`]). Changes rax and mask 1 of AVX-512, too.
     pub registers: [u8; 4],
     /// Pointer to the array.
     pub data: Gpr,
@@ -36,8 +37,17 @@ impl Elements {
         let (first, [differ, done]) = (self.registers[1], [(); 2].map(|()| asm.label()));
         asm.vector(MOVUPS_STORE, index, 0, Rm::Row(base, offset));
         asm.vector(BROADCAST_LANE_0, first, 0, Rm::Reg(index));
-        asm.evex(CMP_I32, 1, index, Rm::Reg(first), 0, false, Some(INT_NOT_EQUAL));
-        asm.mask_test(1);
+        match asm.isa {
+            Isa::Avx512 => {
+                asm.evex(CMP_I32, 1, index, Rm::Reg(first), 0, false, Some(INT_NOT_EQUAL));
+                asm.mask_test(1);
+            }
+            Isa::Avx2 => {
+                asm.vector(EQUAL_I32, first, first, Rm::Reg(index));
+                asm.signs(RAX, first);
+                asm.int_op_imm(Int::Cmp, RAX, 0xff);
+            }
+        }
         asm.jump_if(Cond::NotEqual, differ);
         asm.int_load(Int::Mov, false, RAX, base, offset);
         asm.wide_shift(SHL, RAX, 2);
@@ -69,7 +79,7 @@ impl Elements {
 
     /// The elements of the lanes at one place of each quarter, whose numbers lie in a row.
     pub(super) fn quarters(&self, asm: &mut Asm, numbers: Rm, place: u8, register: u8) {
-        for quarter in 0..LANES as u8 / 4 {
+        for quarter in 0..asm.isa.lanes() as u8 / 4 {
             Self::number(asm, numbers, 4 * quarter + place);
             match quarter {
                 0 => asm.load_quarter(register, self.data, RAX),

@@ -4,11 +4,11 @@
 
 use super::isa::Isa;
 use super::lir::K;
-use super::masked::facts::{EQUAL, GREATER, LESS, UNORDERED};
+use super::masked::facts::{EQUAL, GREATER, INT_EQUAL, LESS, UNORDERED};
 use super::vectors::load_of;
 use crate::codegen::x86::asm::{
-    ADD, AND, Asm, BROADCAST, CMP_F32, CVT_F32_I32, FMADD231, FNMADD231, Gpr, Int, MAX, MIN, MOVAPS, MOVUPS_LOAD,
-    MOVUPS_STORE, MUL, OR, RAX, ROUND_SCALE, Rm, SUB, V, XOR,
+    ADD, ADD_I32, AND, Asm, BROADCAST, CMP_F32, CMP_I32, CVT_F32_I32, EQUAL_I32, FMADD231, FNMADD231, Gpr, Int, MAX,
+    MIN, MIN_U32, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL, OR, RAX, ROUND_SCALE, Rm, SUB, V, XOR,
 };
 use ctm_exec::float::{HALF, NAN, ONE};
 
@@ -84,6 +84,43 @@ impl Texels<'_> {
                 self.asm.vex(CMP_F32, MASK, left, right, Some(is));
             }
         }
+    }
+
+    /// Marks all lanes.
+    pub fn mark_all(&mut self) {
+        match self.isa {
+            Isa::Avx512 => self.asm.mask_all(1),
+            Isa::Avx2 => self.asm.vector(EQUAL_I32, MASK, MASK, Rm::Reg(MASK)),
+        }
+    }
+
+    /// The dwords at `base + 4 * index + offset` in the lanes that are marked, which none is afterwards; 0 in others. `bytes`: `index` counts these.
+    pub fn gather(&mut self, to: u8, base: Gpr, (index, bytes): (u8, bool), offset: i32) {
+        // It waits for nothing that the register held.
+        self.asm.vector(XOR, to, to, Rm::Reg(to));
+        match (self.isa, bytes) {
+            (Isa::Avx512, false) => self.asm.gather(to, 1, base, index, offset),
+            (Isa::Avx512, true) => self.asm.gather_bytes(to, 1, base, index, offset),
+            (Isa::Avx2, false) => self.asm.gather_by_signs(to, MASK, base, index, offset),
+            (Isa::Avx2, true) => self.asm.gather_bytes_by_signs(to, MASK, base, index, offset),
+        }
+    }
+
+    /// Marks the lanes in which a whole number is 0.
+    pub fn mark_zero(&mut self, x: u8) {
+        match self.isa {
+            Isa::Avx512 => self.asm.evex(CMP_I32, 1, x, Rm::Literal(0), 0, false, Some(INT_EQUAL)),
+            Isa::Avx2 => self.asm.vector(EQUAL_I32, MASK, x, Rm::Literal(0)),
+        }
+    }
+
+    /// A whole number as one below a count, which is not 0; what that changes is noted in `lost`. The register of the count is changed.
+    pub fn inside(&mut self, x: u8, count: u8, lost: u8) {
+        self.asm.vector(ADD_I32, count, count, Rm::Literal(u32::MAX));
+        self.asm.vector(MIN_U32, count, count, Rm::Reg(x));
+        self.asm.vector(XOR, x, x, Rm::Reg(count));
+        self.asm.vector(OR, lost, lost, Rm::Reg(x));
+        self.asm.vector(MOVAPS, x, 0, Rm::Reg(count));
     }
 
     /// Sets flags: not equal where a lane is marked. Changes rax.

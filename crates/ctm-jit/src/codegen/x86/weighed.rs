@@ -23,7 +23,8 @@ pub struct Corners {
 impl Corners {
     /// How many there are.
     pub const ROWS: i32 = 10;
-    const WEIGHTS: i32 = 4;
+    /// The first of those for weights.
+    pub const WEIGHTS: i32 = 4;
     const SUMS: i32 = 6;
 
     const fn row(self, number: i32) -> Rm {

@@ -2,7 +2,7 @@
 
 use crate::ir::masked::Fetch;
 use ctm_exec::r700::formats::keeps_single;
-use ctm_exec::r700::resources::{AS_THEY_ARE, Compare, Filter, MipFilter, TextureKind, Wrap};
+use ctm_exec::r700::resources::{AS_THEY_ARE, Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::sample::{FACES, filtered_axes, is_cube};
 use ctm_exec::r700::texture::{self, Detail};
 use ctm_exec::r700::vertex::{VertexFetch, index_offset};
@@ -44,16 +44,12 @@ pub struct Texels<'a> {
     pub texel_bytes: u32,
     /// Texels after which columns and rows repeat, their mirror image included; 0: they do not.
     pub periods: [u32; 2],
-    /// Coordinates repeat that count texels.
-    pub repeats_in_texels: bool,
     /// Beyond which columns, and rows, there is a border.
     pub borders: [bool; 2],
     /// Its channels.
     pub border: [u32; 4],
     /// Four texels are weighed, instead of taking the nearest one.
     pub linear: bool,
-    /// How a comparison compares its reference value with a texel.
-    pub compare: Compare,
 }
 
 /// A buffer whose items can be copied.
@@ -82,26 +78,17 @@ impl<'a> Binding<'a> {
         let memory = resources(memory, fetch.alternate())?;
         match fetch {
             Fetch::Texture(inst) => {
-                let texels = Texels::of(memory, inst);
-                let levels = match texels {
-                    Some(_) if !names_level(memory, inst) => None,
-                    plain => Levels::of(launch, memory, inst).map(|levels| Levels { plain, ..levels }),
-                };
-                levels.map(Self::Levels).or(texels.map(Self::Texels))
+                let levels = || Levels::of(launch, memory, inst).map(Self::Levels);
+                Texels::of(memory, inst).map(Self::Texels).or_else(levels)
             }
             Fetch::Vertex(inst) => Items::of(launch, memory, inst).map(Self::Items),
             Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global | Fetch::Input { .. } => None,
         }
     }
 
-    /// Of an input of an X1K program whose coordinates are in elements (`unscaled`), or not; `None` when code does not look it up by itself.
-    pub fn of_input(input: &Input, elements: &'a Elements<&'a [u8]>, unscaled: bool) -> Option<Self> {
-        Texels::of_input(input, elements, unscaled).map(Self::Texels)
-    }
-
-    /// Whether it weighs texels, and code does that itself.
-    pub fn is_linear(&self) -> bool {
-        matches!(self, Self::Texels(texels) if texels.linear && texels.is_plain())
+    /// Of an input of an X1K program; `None` when code does not look it up by itself.
+    pub fn of_input(input: &Input, elements: &'a Elements<&'a [u8]>) -> Option<Self> {
+        Texels::of_input(input, elements).map(Self::Texels)
     }
 
     /// Whether the texture has mipmap levels, layers or faces.
@@ -124,8 +111,9 @@ impl<'a> Texels<'a> {
         let (texture, sampler, texels) = plain(memory, inst)?;
         let (width, height) = (texture.width, texture.height);
         let loads = inst.word0.op == TexOp::Ld;
+        let names_level = loads && inst.word2.src_sel_w != Sel::Zero;
         let fits = texels.len() <= MOST_TEXELS && width.max(height) <= MOST_ALONG;
-        if !fits {
+        if !fits || names_level || texture::is_comparison(inst.word0.op) {
             return None;
         }
         let linear = !loads && sampler.magnify == Filter::Linear;
@@ -136,10 +124,6 @@ impl<'a> Texels<'a> {
             Wrap::Repeat | Wrap::Mirror if !normalised[axis] => Wrap::Clamp,
             wrap => wrap,
         });
-        let borders = wrap.map(|wrap| wrap == Wrap::Border);
-        if borders != [false; 2] && texture::is_comparison(inst.word0.op) {
-            return None;
-        }
         Some(Self {
             data: Data::Dwords(texels),
             form: Form::Floats,
@@ -150,15 +134,13 @@ impl<'a> Texels<'a> {
             height,
             texel_bytes: texture.texel_bytes,
             periods: periods(wrap, [width, height]),
-            repeats_in_texels: false,
-            borders,
+            borders: wrap.map(|wrap| wrap == Wrap::Border),
             border: sampler.border,
             linear,
-            compare: sampler.compare,
         })
     }
 
-    fn of_input(input: &Input, elements: &'a Elements<&'a [u8]>, unscaled: bool) -> Option<Self> {
+    fn of_input(input: &Input, elements: &'a Elements<&'a [u8]>) -> Option<Self> {
         let &Elements { bytes, pitch, form, channels, ref tiles, .. } = elements;
         let (width, height, sampler) = (input.width, input.height, &input.sampler);
         let sizes = 1..=MOST_ALONG;
@@ -186,21 +168,10 @@ impl<'a> Texels<'a> {
             height,
             texel_bytes: input.element_bytes,
             periods,
-            repeats_in_texels: unscaled && periods != [0; 2],
             borders: sampler.wrap.map(|wrap| wrap == Wrap::Border),
             border: sampler.border,
             linear: sampler.filter == Filter::Linear,
-            compare: Compare::default(),
         })
-    }
-
-    /// Whether code looks it up without a routine: elements of four dwords row by row, without a border.
-    pub fn is_plain(&self) -> bool {
-        self.form == Form::Floats
-            && self.channels == 4
-            && self.tiles.is_none()
-            && self.borders == [false; 2]
-            && !self.repeats_in_texels
     }
 
     /// Where its data begin.
@@ -238,8 +209,6 @@ pub struct Levels<'a> {
     pub first: &'a [[u32; 4]],
     /// Where each level begins, in texels from there.
     pub offsets: [u32; MOST_LEVELS],
-    /// How code without mipmap levels does most lookups.
-    pub plain: Option<Texels<'a>>,
 }
 
 /// The most mipmap levels of a [`Binding`].
@@ -307,7 +276,6 @@ impl<'a> Levels<'a> {
         };
         let reference = texture::reference_element(op, texture.kind);
         let asks_sizes = op == TexOp::GetTextureResinfo;
-        let plain = None;
         Some(Self {
             texture,
             sampler,
@@ -320,7 +288,6 @@ impl<'a> Levels<'a> {
             asks_sizes,
             first,
             offsets,
-            plain,
         })
     }
 
@@ -389,12 +356,6 @@ pub const fn takes_level_0(op: TexOp) -> bool {
 /// Whether reference values are compared as they are, and the outcome is what an instruction sees.
 fn compares_as_it_is(texture: &Texture) -> bool {
     keeps_single(&texture.format) && texture.compared == AS_THEY_ARE
-}
-
-/// Whether an instruction may load from other levels than the first.
-fn names_level(memory: &dyn Memory, inst: &TexFetch) -> bool {
-    let texture = memory.texture(inst.word0.resource_id);
-    inst.word0.op == TexOp::Ld && inst.word2.src_sel_w != Sel::Zero && texture.is_some_and(|of| of.levels > 1)
 }
 
 /// What a lookup of a two-dimensional texture names, if its level of detail does not matter.

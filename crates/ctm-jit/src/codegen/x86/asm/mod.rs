@@ -164,8 +164,6 @@ pub enum Cond {
     NotEqual = 5,
     /// Unsigned below or equal.
     BelowEqual = 6,
-    /// Unsigned above.
-    Above = 7,
 }
 
 /// Integer operations with two operands.

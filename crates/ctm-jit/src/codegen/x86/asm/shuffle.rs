@@ -27,12 +27,12 @@ impl Asm {
         self.evex(BROADCAST_QUARTER, dst, 0, Rm::Row(base, offset), 0, false, None);
     }
 
-    /// The 16 bytes at `base + 4 * index` in the first quarter, zeros elsewhere: AVX-512. The base is neither rbp nor r13.
+    /// The 16 bytes at `base + 4 * index` in the first quarter, zeros elsewhere. The base is neither rbp nor r13.
     pub fn load_quarter(&mut self, dst: u8, base: Gpr, index: Gpr) {
         self.quarter_at(dst, (1, 15 << 3 | 4, 1 << 3, 0x10), base, index);
     }
 
-    /// The same 16 bytes in another quarter, 1 to 3; the others stay: AVX-512.
+    /// The same 16 bytes in another quarter, 1 to 3 (on AVX2, where vectors have two, 1); the others stay.
     pub fn insert_quarter(&mut self, dst: u8, quarter: u8, base: Gpr, index: Gpr) {
         let (low, high) = ((!dst & 15) << 3, (!(dst >> 4) & 1) << 3);
         self.quarter_at(dst, (3, low | 4 | 1, 2 << 5 | high, 0x18), base, index);
@@ -55,10 +55,17 @@ impl Asm {
     fn quarter_at(&mut self, dst: u8, (map, second, third, opcode): (u8, u8, u8, u8), base: Gpr, index: Gpr) {
         debug_assert!(base & 7 != 5, "it needs no displacement");
         let (r, x, b) = (!(dst >> 3) & 1, !(index >> 3) & 1, !(base >> 3) & 1);
-        self.byte(0x62);
-        self.byte(r << 7 | x << 6 | b << 5 | (!(dst >> 4) & 1) << 4 | map);
-        self.byte(second);
-        self.byte(third);
+        if self.isa == Isa::Avx512 {
+            self.byte(0x62);
+            self.byte(r << 7 | x << 6 | b << 5 | (!(dst >> 4) & 1) << 4 | map);
+            self.byte(second);
+            self.byte(third);
+        } else {
+            // Bit 2 is the length here: what loads is 128 bits wide, what inserts 256.
+            self.byte(0xc4);
+            self.byte(r << 7 | x << 6 | b << 5 | map);
+            self.byte(if map == 1 { second & !4 } else { second });
+        }
         self.byte(opcode);
         self.byte((dst & 7) << 3 | 4);
         self.byte(2 << 6 | (index & 7) << 3 | base & 7);

@@ -151,8 +151,6 @@ pub struct Input<'a> {
     pub exports: &'a [usize],
     /// Where their rows are when the wavefront has ended: where variables without a register live.
     pub rows: &'a [i32],
-    /// Lookups can weigh texels.
-    pub linear: bool,
     /// Textures can have mipmap levels, layers or faces.
     pub levels: bool,
     /// Passages of blocks are counted.
@@ -199,12 +197,8 @@ struct Emit<'a> {
     rare: Vec<Rare<'a>>,
     /// Lookups that have to call: where they begin, where they go on, and which.
     calls: Vec<(Label, Label, Sample)>,
-    /// Lookups that weigh texels: where they begin, where they go on, where they would call, which, and their table.
-    linear: Vec<(Label, Label, Label, Sample, i32)>,
     /// Lookups of textures with mipmap levels: where they begin, where they go on, where they would call, and which.
     levels: Vec<(Label, Label, Label, i32)>,
-    /// Lookups by routines: where they begin, where they go on, where they would call, which, and their table.
-    others: Vec<(Label, Label, Label, Sample, i32)>,
     /// Where whole texels are loaded, if some lookup needs it.
     elements: Option<Label>,
     /// Code that weighs elements, if some lookup calls it.
@@ -248,9 +242,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         yields: Vec::new(),
         rare: Vec::new(),
         calls: Vec::new(),
-        linear: Vec::new(),
         levels: Vec::new(),
-        others: Vec::new(),
         elements: None,
         weighed: None,
         is_spread: false,
@@ -564,8 +556,6 @@ impl<'a> Emit<'a> {
         }
         // Lookups leave the active lanes where they have found them.
         self.is_whole = true;
-        self.linear_lookups();
-        self.other_lookups();
         self.level_lookups();
         self.sample_calls();
         self.elements();

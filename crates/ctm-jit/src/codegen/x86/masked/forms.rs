@@ -1,7 +1,6 @@
 //! Lookups of elements of every form, wherever they lie, with every wrap: routines that are the same for all programs, made once for each instruction set.
 //!
-//! Code of programs calls them for each piece with coordinates in elements. What is looked up most, whole elements of four dwords row by row and no
-//! border, it does itself (`emit::lookups`, `emit::gathers`). Which routines a lookup needs is seen when it is bound; so code does not depend on it.
+//! Code of programs calls them for each piece with coordinates in elements. Which routines a lookup needs is seen when it is bound; so code does not depend on it.
 //!
 //! | register | holds |
 //! |---|---|
@@ -14,15 +13,17 @@
 //! They change rax, r11 and mask 1, and read elements that exist whatever the coordinates are. Those that repeat are below [`super::super::texels::REPEATS_BELOW`].
 
 use super::facts::NOT_EQUAL;
-use super::lookups::table;
+use super::lookups::{Looked, table};
 use crate::codegen::x86::asm::{
-    ADD_I32, AND, Asm, CVT_F32_I32, CVT_I32_F32, Cond, DIV, EQUAL_I32, Gpr, Int, MAX, MIN, MIN_I32, MOVAPS,
-    MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PSLL, PSRL, RAX, RDX, Rm, SHIFT_IMM, SHIFT_RIGHT, V, XOR,
+    ADD_I32, AND, Asm, CVT_F32_I32, CVT_I32_F32, Cond, DIV, Gpr, Int, MAX, MIN, MIN_I32, MOVAPS, MOVUPS_LOAD,
+    MOVUPS_STORE, MUL_I32, PSLL, PSRL, RAX, RDX, Rm, SHIFT_IMM, SHIFT_RIGHT, V, XOR,
 };
 use crate::codegen::x86::elements::{self, Elements};
 use crate::codegen::x86::executable;
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::texels::{Axis, Texels};
+use crate::codegen::x86::texels::{self, Axis};
+use crate::codegen::x86::weighed::Corners;
+use crate::launch::wavefronts::bindings::Texels;
 use ctm_exec::float::ONE;
 use ctm_exec::x1k::Form;
 use memmap2::Mmap;
@@ -47,7 +48,7 @@ const BEYOND: i32 = SIDES + 4;
 const CORNERS: i32 = BEYOND + 4;
 /// How many there are.
 pub const ROWS: i32 = CORNERS + 4 * 4;
-const _: () = assert!(elements::ROWS <= WEIGHTS);
+const _: () = assert!(elements::ROWS <= WEIGHTS && Corners::ROWS <= ROWS - CORNERS);
 
 /// Vector registers.
 #[derive(Clone, Copy)]
@@ -101,6 +102,10 @@ pub struct Routines {
     text: Mmap,
     /// Lookups: of the nearest element, or linear ones; with borders.
     lookups: [[usize; 2]; 2],
+    /// The same of whole elements of four dwords row by row, without borders.
+    whole: [usize; 2],
+    /// Elements by whole numbers.
+    loads: usize,
     /// Of each form: the elements that columns and rows name; in tiles.
     elements: [[usize; 2]; FORMS.len()],
 }
@@ -117,6 +122,9 @@ impl Routines {
         let lookups = [false, true].map(|linear| {
             [false, true].map(|borders| emit.entry(|e| if linear { e.linear(borders) } else { e.nearest(borders) }))
         });
+        let loads = emit.entry(Emit::loads);
+        let weighs = if isa == Isa::Avx512 { emit.entry(Emit::weigh_whole) } else { lookups[1][0] };
+        let whole = [emit.entry(Emit::nearest_whole), weighs];
         let elements = FORMS.map(|(form, channels)| {
             [false, true].map(|tiled| {
                 emit.entry(|e| {
@@ -129,12 +137,19 @@ impl Routines {
                 })
             })
         });
-        Some(Self { text: executable(&emit.asm.finish())?, lookups, elements })
+        Some(Self { text: executable(&emit.asm.finish())?, lookups, whole, loads, elements })
     }
 
     /// Where the routine for lookups begins.
-    pub fn lookup(&self, linear: bool, borders: bool) -> usize {
-        self.text.as_ptr() as usize + self.lookups[usize::from(linear)][usize::from(borders)]
+    pub fn lookup(&self, looked: Looked, texels: &Texels<'_>) -> usize {
+        let borders = texels.borders != [false; 2];
+        let whole = texels.form == Form::Floats && texels.channels == 4 && texels.tiles.is_none() && !borders;
+        let routine = match looked {
+            Looked::Load { .. } => self.loads,
+            _ if whole => self.whole[usize::from(texels.linear)],
+            _ => self.lookups[usize::from(texels.linear)][usize::from(borders)],
+        };
+        self.text.as_ptr() as usize + routine
     }
 
     /// Where the routine for elements begins; `None` when there are none of this form.
@@ -163,8 +178,8 @@ impl Emit {
         entry
     }
 
-    fn texels(&mut self) -> Texels<'_> {
-        Texels { asm: &mut self.asm, isa: self.isa, scratch: self.n.each }
+    fn texels(&mut self) -> texels::Texels<'_> {
+        texels::Texels { asm: &mut self.asm, isa: self.isa, scratch: self.n.each }
     }
 
     fn row(&self, number: i32) -> Rm {
@@ -188,22 +203,11 @@ impl Emit {
 
     /// Dwords in all lanes.
     fn gather(&mut self, to: u8, base: Gpr, index: u8, offset: i32) {
-        // It waits for nothing that the register held.
-        self.asm.vector(XOR, to, to, Rm::Reg(to));
-        match self.isa {
-            Isa::Avx512 => {
-                self.asm.mask_all(1);
-                self.asm.gather(to, 1, base, index, offset);
-            }
-            Isa::Avx2 => {
-                let mask = self.n.mask;
-                self.asm.vector(EQUAL_I32, mask, mask, Rm::Reg(mask));
-                self.asm.gather_by_signs(to, mask, base, index, offset);
-            }
-        }
+        self.texels().mark_all();
+        self.texels().gather(to, base, (index, false), offset);
     }
 
-    /// A floored coordinate as the number of a column or row that exists. Changes `other`; `beyond`: the row for the lanes beyond the border.
+    /// A coordinate as the number of a column or row that exists. Changes `other`; `beyond`: the row for the lanes beyond the border, which asks for a floored one.
     fn wrapped(&mut self, axis: i32, u: u8, other: u8, beyond: Option<i32>) {
         let of = |place: i32| Rm::Each(TABLE, place + 4 * axis);
         let done = self.asm.label();
@@ -214,6 +218,9 @@ impl Emit {
             period: of(table::PERIOD),
             inverse: of(table::INVERSE),
         };
+        if beyond.is_none() {
+            self.texels().floor(u, u);
+        }
         self.texels().repeat(u, other, &of_axis);
         self.texels().mirror(u, other, &of_axis);
         self.asm.place(done);
@@ -244,29 +251,85 @@ impl Emit {
         }
     }
 
-    /// The nearest elements.
-    fn nearest(&mut self, borders: bool) {
+    /// The columns and rows of the nearest elements.
+    fn nearest_places(&mut self, borders: bool) {
         for (axis, u) in (0..).zip([self.n.x, self.n.y]) {
-            self.texels().floor(u, u);
+            if borders {
+                self.texels().floor(u, u);
+            }
             self.wrapped(axis, u, self.n.a, borders.then_some(BEYOND + 2 * axis));
         }
+    }
+
+    /// The nearest elements.
+    fn nearest_whole(&mut self) {
+        self.nearest_places(false);
+        self.place(false, Form::Floats.element_bytes(4));
+        self.element(Form::Floats, 4);
+    }
+
+    /// The same of every form, wherever they lie.
+    fn nearest(&mut self, borders: bool) {
+        self.nearest_places(borders);
         self.asm.call(TABLE, table::ELEMENTS);
         if borders {
             self.border([0; 2]);
         }
     }
 
-    /// Four elements weighed, along x, then along y.
-    fn linear(&mut self, borders: bool) {
+    /// Elements with whole numbers, zeros outside.
+    fn loads(&mut self) {
+        let Names { x, y, a, b, .. } = self.n;
+        self.asm.vector(XOR, a, a, Rm::Reg(a));
+        for (u, count) in [(x, table::WIDTH), (y, table::HEIGHT)] {
+            self.texels().load_each(b, Rm::Each(TABLE, count));
+            self.texels().inside(u, b, a);
+        }
+        let noted = self.isa.bytes() * BEYOND;
+        self.texels().mark_zero(a);
+        self.texels().note_marked(OWN, noted);
+        self.asm.call(TABLE, table::ELEMENTS);
+        self.texels().mark_noted(OWN, &[noted]);
+        self.n.channels().into_iter().for_each(|register| self.texels().keep_marked(register));
+    }
+
+    /// The columns and rows of four elements, and how much they weigh, in rows from `weights` on.
+    fn sides(&mut self, weights: i32, borders: bool) {
         let Names { x, y, a, b, .. } = self.n;
         for (axis, u) in (0..).zip([x, y]) {
             self.texels().split(u, a, b);
-            self.store(u, WEIGHTS + axis);
+            self.store(u, weights + axis);
             for (side, place) in (0..).zip([a, b]) {
                 self.wrapped(axis, place, u, borders.then_some(BEYOND + 2 * axis + side));
                 self.store(place, SIDES + 2 * axis + side);
             }
         }
+    }
+
+    /// Four whole elements weighed, along x, then along y: AVX-512.
+    fn weigh_whole(&mut self) {
+        let Names { x, y, a, b, .. } = self.n;
+        let corners = Corners { base: OWN, offset: self.isa.bytes() * CORNERS };
+        self.sides(CORNERS + Corners::WEIGHTS, false);
+        for row in [SIDES + 2, SIDES + 3] {
+            self.load(y, row);
+            self.with(MUL_I32, y, y, table::WIDTH);
+            self.store(y, row);
+        }
+        for corner in 0..4 {
+            let row = self.row(SIDES + 2 + corner / 2);
+            self.load(x, SIDES + corner % 2);
+            self.asm.vector(ADD_I32, x, x, row);
+            self.shift(PSLL, x, x, 2);
+            self.asm.vector(MOVUPS_STORE, x, 0, corners.index(corner as usize));
+        }
+        Elements { registers: [x, y, a, b], data: RDX, rows: (OWN, SQUARE) }.weigh(&mut self.asm, corners);
+    }
+
+    /// Four elements weighed, along x, then along y.
+    fn linear(&mut self, borders: bool) {
+        let Names { x, y, a, b, .. } = self.n;
+        self.sides(WEIGHTS, borders);
         for corner in 0..4 {
             let sides = [corner % 2, corner / 2];
             self.load(x, SIDES + sides[0]);
@@ -324,7 +387,7 @@ impl Emit {
     fn element(&mut self, form: Form, channels: u8) {
         let n @ Names { x, y, a, b, index, .. } = self.n;
         match form {
-            Form::Floats if channels == 4 && self.isa == Isa::Avx512 => {
+            Form::Floats if channels == 4 => {
                 self.shift(PSLL, x, x, 2);
                 let whole = Elements { registers: [x, y, a, b], data: RDX, rows: (OWN, SQUARE) };
                 debug_assert_eq!(whole.channels(), n.channels());
@@ -333,7 +396,7 @@ impl Emit {
             Form::Floats | Form::Square => {
                 match channels {
                     1 => self.asm.vector(MOVAPS, index, 0, Rm::Reg(x)),
-                    2 | 4 => self.shift(PSLL, index, x, channels / 2),
+                    2 => self.shift(PSLL, index, x, 1),
                     _ => {
                         self.asm.vector(ADD_I32, index, x, Rm::Reg(x));
                         self.asm.vector(ADD_I32, index, index, Rm::Reg(x));

@@ -3,11 +3,11 @@
 //! What depends on the level is a row of [`MOST_LEVELS`] numbers, from which code takes those of each lane's level; so one sequence of instructions looks up
 //! lanes of different levels.
 
-use super::lookups::{outcomes, table};
+use super::lookups::table;
 use crate::codegen::x86::Frame;
 use crate::launch::wavefronts::bindings::{Levels, MOST_LEVELS};
-use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind};
-use ctm_exec::r700::sample::{FACES, filtered_axes, is_cube};
+use ctm_exec::r700::resources::{Compare, Filter, MipFilter, TextureKind};
+use ctm_exec::r700::sample::{FACES, compared, filtered_axes, is_cube};
 
 /// The last face of a cube.
 const LAST_FACE: f32 = (FACES - 1) as f32;
@@ -77,7 +77,8 @@ pub mod of_texture {
     pub const BORDER: i32 = AT + 88;
     /// All bits for each axis by which LD finds texels.
     pub const USED: i32 = AT + 104;
-    /// What comparisons give ([`super::table::COMPARED`]).
+    /// What a comparison gives if the reference value is no number or the texel is none; then by what that changes where the reference is less,
+    /// where it is equal, and where it is greater.
     pub const COMPARED: i32 = AT + 116;
     /// Where they end.
     pub const END: i32 = AT + 132;
@@ -134,11 +135,18 @@ pub mod rows {
 /// Rows that lookups work on.
 pub const ROWS: i32 = rows::COUNT;
 
+/// See [`of_texture::COMPARED`].
+fn outcomes(compare: Compare) -> [u32; 4] {
+    let of = |reference: f32| compared(compare, reference, 1f32.to_bits())[0];
+    let unordered = of(f32::NAN);
+    [unordered, of(0.0) ^ unordered, of(1.0) ^ unordered, of(2.0) ^ unordered]
+}
+
 /// Fills in a lookup's tables.
 pub fn put(frame: &mut Frame, (at, of_levels): (i32, i32), levels: &Levels<'_>) {
     let (texture, sampler) = (&levels.texture, &levels.sampler);
     let axes = filtered_axes(texture.kind);
-    frame.put(at + table::BOUND, &3u64.to_le_bytes());
+    frame.put(at + table::BOUND, &2u64.to_le_bytes());
     frame.put(at + table::LANES, &0u64.to_le_bytes());
     frame.put(at + table::DATA, &(levels.first.as_ptr() as usize).to_le_bytes());
     let mut float = |at: i32, x: f32| frame.put(at, &x.to_bits().to_le_bytes());

@@ -149,8 +149,6 @@ pub struct Variant {
     pub ordinary: bool,
     /// It looks for sums that have fallen below the range of single precision.
     pub careful: bool,
-    /// Some lookup weighs texels; code without this calls for those.
-    pub linear: bool,
     /// Some texture has mipmap levels, layers or faces; code without this calls for those.
     pub levels: bool,
     /// It counts passages of blocks and active lanes.
@@ -163,12 +161,12 @@ pub struct Variant {
 
 impl Variant {
     /// How many there are.
-    pub const COUNT: usize = 512;
+    pub const COUNT: usize = 256;
 
     /// Its number.
     pub fn number(self) -> usize {
-        let Self { isa, moderate, ordinary, careful, linear, levels, counts, fuel, narrows } = self;
-        let facts = [isa == Isa::Avx2, moderate, ordinary, careful, linear, levels, counts, fuel, narrows];
+        let Self { isa, moderate, ordinary, careful, levels, counts, fuel, narrows } = self;
+        let facts = [isa == Isa::Avx2, moderate, ordinary, careful, levels, counts, fuel, narrows];
         facts.into_iter().fold(0, |number, fact| 2 * number + usize::from(fact))
     }
 }
@@ -199,7 +197,7 @@ impl Native {
         live: &[VarSet],
         (start, exports): (&[Var], &[usize]),
         mut lanes: usize,
-        Variant { isa, linear, levels, counts, fuel, narrows, .. }: Variant,
+        Variant { isa, levels, counts, fuel, narrows, .. }: Variant,
         chosen: Chosen,
     ) -> Option<Self> {
         let Chosen { mut lists, vars, used, in_rows, vectors, calls, samples, assumes, .. } = chosen;
@@ -284,7 +282,6 @@ impl Native {
             live_in,
             exports,
             rows: &rows,
-            linear,
             levels,
             counts,
             fuel,
@@ -358,17 +355,9 @@ impl Native {
         for (place, sample) in self.samples.iter().enumerate() {
             let at = self.layout.tables + table::BYTES * place as i32;
             let binding = shared.bindings.get(usize::from(sample.fetch)).copied().flatten();
-            match binding {
-                // On AVX2 code loads from level 0 alone.
-                Some(Binding::Levels(texture)) => match self
-                    .layout
-                    .levels_of(place as i32)
-                    .filter(|_| self.isa == Isa::Avx512 || !matches!(sample.looked, Looked::Load { .. }))
-                {
-                    Some(rows) => levels::put(frame, (at, rows), &texture),
-                    None => lookups::put(frame, self.isa, at, texture.plain.map(Binding::Texels).as_ref()),
-                },
-                binding => lookups::put(frame, self.isa, at, binding.as_ref()),
+            match (binding, self.layout.levels_of(place as i32)) {
+                (Some(Binding::Levels(texture)), Some(rows)) => levels::put(frame, (at, rows), &texture),
+                _ => lookups::put(frame, self.isa, at, sample.looked, binding.as_ref()),
             }
         }
     }

@@ -43,7 +43,6 @@ fn corpus_programs_run_here() {
                 moderate: false,
                 ordinary: false,
                 careful: false,
-                linear: false,
                 levels: false,
                 counts: true,
                 fuel: true,

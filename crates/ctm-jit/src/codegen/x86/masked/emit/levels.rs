@@ -5,13 +5,13 @@
 
 use super::Emit;
 use crate::codegen::x86::asm::{
-    ADD, ADD_I32, AND, BROADCAST, CMP_U32, CVT_F32_I32, CVT_I32_F32, Cond, EXPONENT, FMADD213, FMADD231, FRACTION, Int,
-    Label, MAX, MIN, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32, PERMUTE, PERMUTE_IN_QUAD, PSLL, PSRA, RAX, RBX, RCX,
-    ROUND_SCALE, Rm, SHIFT_IMM, SUB, SUB_I32, XOR,
+    ADD, ADD_I32, AND, BROADCAST, CVT_F32_I32, CVT_I32_F32, Cond, EXPONENT, FMADD213, FMADD231, FRACTION, Int, Label,
+    MAX, MIN, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32, PERMUTE_IN_QUAD, PSLL, PSRA, RAX, RBX, ROUND_SCALE, Rm, SHIFT_IMM,
+    SUB, SUB_I32, XOR,
 };
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Src;
-use crate::codegen::x86::masked::facts::{EQUAL, GREATER, INT_LESS, NOT_EQUAL, NOT_LESS};
+use crate::codegen::x86::masked::facts::{EQUAL, GREATER, NOT_EQUAL, NOT_LESS};
 use crate::codegen::x86::masked::forms::Names;
 use crate::codegen::x86::masked::levels::{of_level, of_texture, rows};
 use crate::codegen::x86::masked::wide::SHR;
@@ -120,13 +120,13 @@ impl Emit<'_> {
         self.asm.place(begin);
         self.is_spread = false;
         // Other levels are smaller: their coordinates are larger by the offset at most, which the bound leaves room for.
-        self.bound(sample, (at, 3), from, false);
+        self.bound(sample, (at, 3), from);
         if routine.gradients() == Some(false) {
             self.one_face(sample, routine, from);
         }
         self.begin(sample, at);
         let found = if routine.what == What::Compared { 1 } else { 4 };
-        self.each_looked_up(sample, Names::FIRST, |e, piece| {
+        self.each_looked_up(sample, |e, piece| {
             for n in 0..4 {
                 let register = e.argument(sample, n, piece, v.x);
                 e.store(register, routine.row(rows::AT + n as i32));
@@ -318,23 +318,33 @@ impl Emit<'_> {
     fn sizes(&mut self, r: &Routine) {
         let v = self.names();
         self.asm.vector(MOVUPS_LOAD, v.y, 0, r.row(rows::AT));
-        self.asm.evex(CMP_U32, 1, v.y, r.each(of_texture::LEVELS), 0, false, Some(INT_LESS));
+        self.existing_level(r);
         for axis in 0..3 {
-            let size = Rm::Row(RBX, r.of + 64 * of_level::SIZE + PER_AXIS * axis);
-            self.asm.vector(PERMUTE, v.x, v.y, size);
-            self.asm.evex(CVT_F32_I32, v.x, 0, Rm::Reg(v.x), 1, true, None);
+            let size = of_level::SIZE + of_level::PER_AXIS * axis;
+            self.of_level(r, size..size + 1);
+            self.asm.vector(CVT_F32_I32, v.x, 0, r.at_level(size));
+            self.texels().mark_zero(v.a);
+            self.texels().keep_marked(v.x);
             self.store(v.x, r.row(rows::FOUND + axis));
         }
-        self.asm.vector(BROADCAST, v.x, 0, r.each(of_texture::LEVELS));
+        self.texels().load_each(v.x, r.each(of_texture::LEVELS));
         self.store(v.x, r.row(rows::FOUND + 3));
         self.asm.ret();
     }
 
+    /// The level in y as one that exists; a is 0 where it is.
+    fn existing_level(&mut self, r: &Routine) {
+        let v = self.names();
+        self.asm.vector(XOR, v.a, v.a, Rm::Reg(v.a));
+        self.texels().load_each(v.b, r.each(of_texture::LEVELS));
+        self.texels().inside(v.y, v.b, v.a);
+    }
+
     /// `LD`: texels by whole numbers, zeros outside.
     fn load_at_level(&mut self, r: &Routine, offset: [i32; 3]) {
-        let v = self.names();
+        let (v, noted) = (self.names(), r.rows + 64 * rows::NEAREST);
         self.asm.vector(MOVUPS_LOAD, v.y, 0, r.row(rows::AT + 3));
-        self.asm.evex(CMP_U32, 1, v.y, r.each(of_texture::LEVELS), 0, false, Some(INT_LESS));
+        self.existing_level(r);
         self.of_level(r, 0..of_level::COUNT);
         self.asm.vector(MOVUPS_LOAD, v.x, 0, r.at_level(of_level::OFFSET));
         for (axis, step) in (0..).zip([None, Some(of_level::WIDTH), Some(of_level::SLICE)]) {
@@ -344,20 +354,19 @@ impl Emit<'_> {
             }
             self.texels().with(AND, v.y, v.y, r.each(of_texture::USED + 4 * axis));
             self.asm.vector(CVT_F32_I32, v.b, 0, r.at_level(of_level::SIZE + of_level::PER_AXIS * axis));
-            self.asm.evex(CMP_U32, 1, v.y, Rm::Reg(v.b), 1, false, Some(INT_LESS));
+            self.texels().inside(v.y, v.b, v.a);
             if let Some(step) = step {
                 self.asm.vector(MUL_I32, v.y, v.y, r.at_level(step));
             }
             self.asm.vector(ADD_I32, v.x, v.x, Rm::Reg(v.y));
         }
-        self.asm.mask_to(RCX, 1);
-        // Lanes outside load one that exists.
-        self.asm.evex(MOVAPS, v.x, 0, Rm::Reg(v.x), 1, true, None);
+        self.texels().mark_zero(v.a);
+        self.texels().note_marked(RBX, noted);
         self.asm.instruction(SHIFT_IMM, PSLL, v.x, Rm::Reg(v.x), Some(2));
         self.load_elements();
-        self.asm.mask_from(1, RCX);
+        self.texels().mark_noted(RBX, &[noted]);
         for (n, register) in (0..).zip(v.channels()) {
-            self.asm.evex(MOVAPS, register, 0, Rm::Reg(register), 1, true, None);
+            self.texels().keep_marked(register);
             self.store(register, r.row(rows::FOUND + n));
         }
         self.asm.ret();

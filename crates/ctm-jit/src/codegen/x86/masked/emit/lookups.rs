@@ -1,28 +1,25 @@
-//! Lookups of texels ([`Elements`]) and of items of buffers, by a gather for each dword.
+//! Lookups of texels and of items of buffers.
 //!
-//! Whether a lookup has a binding is seen when it runs, and so is whether its coordinates repeat; without one it is a call.
+//! Texels are found by routines (`forms`, `levels`), which the lookup's table names; items by a gather for each dword. Whether a lookup has a binding is
+//! seen when it runs, and so is whether its coordinates repeat; without one it is a call.
 
-use super::gathers::{BESIDE, FOUND};
-use super::{Emit, FORM_ROWS, GATHERED, OPERAND, SCRATCH};
+use super::{Emit, FORM_ROWS, OPERAND, SCRATCH};
 use crate::codegen::x86::asm::{
-    ADD, ADD_I32, AND, BROADCAST, CMP_F32, CMP_I32, CMP_U32, Cond, Int, Label, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32,
-    PERMUTE_IN_QUAD, PSLL, RAX, RBX, RCX, RDX, Rm, SHIFT_IMM, SUB, XOR,
+    ADD, ADD_I32, AND, BROADCAST, CMP_F32, Cond, Int, Label, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32, PERMUTE_IN_QUAD, PSLL,
+    RAX, RBX, RDX, Rm, SHIFT_IMM, SUB, XOR,
 };
 use crate::codegen::x86::elements::{self, Elements};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
-use crate::codegen::x86::masked::facts::{INT_LESS, INT_NOT_EQUAL, NOT_LESS, UNORDERED};
+use crate::codegen::x86::masked::facts::{NOT_LESS, UNORDERED};
 use crate::codegen::x86::masked::forms::{self, Names};
 use crate::codegen::x86::masked::wide::SHR;
 use crate::codegen::x86::masked::{Looked, Sample, UNCOMPARED, argument, head, result, table};
-use crate::codegen::x86::texels::{Axis, REPEATS_BELOW, Texels, clamped};
+use crate::codegen::x86::texels::{REPEATS_BELOW, Texels};
 use crate::codegen::x86::vectors::Vectors;
 use crate::codegen::x86::weighed::Corners;
 use crate::ir::masked::M;
 use ctm_exec::float::{NAN, SIGN};
-
-/// One more scratch register.
-pub(super) const RIGHT: u8 = 31;
 
 impl Emit<'_> {
     /// A lookup.
@@ -33,37 +30,50 @@ impl Emit<'_> {
         if isa == Isa::Avx2 {
             self.give_arguments(sample);
         }
-        let nearest = matches!(sample.looked, Looked::Nearest { .. });
-        if sample.looked.needs_levels() {
-            self.only_levels(number, back, from);
-        } else if nearest || isa == Isa::Avx512 && !matches!(sample.looked, Looked::Item { .. }) {
-            let linear = if self.input.linear { self.asm.label() } else { from };
-            self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 2);
-            if nearest {
-                self.asm.jump_if(Cond::Equal, linear);
-            }
-            self.other(sample, number, back, from);
-            if nearest && self.input.linear {
-                self.linear.push((linear, back, from, *sample, at));
-            }
+        let is_item = matches!(sample.looked, Looked::Item { .. });
+        if self.input.levels && !is_item {
+            let begin = self.asm.label();
+            self.asm.jump_cmp(true, RBX, at + table::BOUND, 2, Cond::Equal, begin);
+            self.levels.push((begin, back, from, number));
         }
         match sample.looked {
-            _ if sample.looked.needs_levels() => {}
-            Looked::Nearest { .. } | Looked::Sizes => self.nearest(sample, at, from),
-            Looked::Load { offset } => self.load(sample, offset, at, from),
             Looked::Item { dwords, one } => self.item(sample, (dwords, one), at),
+            // They have no other binding.
+            _ if sample.looked.needs_levels() => self.asm.jump(from),
+            _ => self.by_routine(sample, number, from),
         }
         self.asm.place(back);
         self.is_spread &= isa == Isa::Avx2;
         self.calls.push((from, back, *sample));
     }
 
-    /// Does something for each piece. On AVX2 it may use registers from `first` on, which vectors may have.
-    pub(super) fn each_looked_up(&mut self, sample: &Sample, first: u8, body: impl Fn(&mut Self, u8)) {
+    /// Texels by the routine that the lookup's table names.
+    fn by_routine(&mut self, sample: &Sample, number: i32, from: Label) {
+        let (at, names) = (self.table_of(number), Names::of(self.isa()));
+        self.bound(sample, (at, 2), from);
+        self.begin(sample, at);
+        for (register, at) in [(forms::TABLE, at), (forms::OWN, self.work())] {
+            self.asm.wide(Int::Mov, register, RBX);
+            self.asm.wide_imm(Int::Add, register, at);
+        }
+        self.each_looked_up(sample, |e, piece| {
+            for (axis, to) in [names.x, names.y].into_iter().enumerate() {
+                let u = e.in_texels(sample, axis, piece, at, to);
+                if u != to {
+                    e.asm.vector(MOVAPS, to, 0, Rm::Reg(u));
+                }
+            }
+            e.asm.call(forms::TABLE, table::ROUTINE);
+            e.give_channels(sample, piece);
+        });
+    }
+
+    /// Does something for each piece.
+    pub(super) fn each_looked_up(&mut self, sample: &Sample, body: impl Fn(&mut Self, u8)) {
         match self.isa() {
             Isa::Avx512 => self.pieces().for_each(|piece| body(self, piece)),
             Isa::Avx2 => {
-                self.with_registers(first, |e| body(e, 0));
+                self.with_registers(|e| body(e, 0));
                 self.found(sample);
             }
         }
@@ -93,72 +103,6 @@ impl Emit<'_> {
     fn give_channels(&mut self, sample: &Sample, piece: u8) {
         for (element, register) in Names::of(self.isa()).channels().into_iter().enumerate() {
             self.give(sample, element, piece, register);
-        }
-    }
-
-    /// Leaves for a lookup of mipmap levels.
-    pub(super) fn only_levels(&mut self, number: i32, back: Label, from: Label) {
-        let begin = if self.input.levels { self.asm.label() } else { from };
-        self.asm.jump(begin);
-        if self.input.levels {
-            self.levels.push((begin, back, from, number));
-        }
-    }
-
-    /// Leaves for a lookup by a routine, or of mipmap levels, where the number that was compared with 2 is above.
-    pub(super) fn other(&mut self, sample: &Sample, number: i32, back: Label, from: Label) {
-        let forms = sample.looked.has_forms();
-        if !forms && !self.input.levels {
-            return;
-        }
-        let begin = self.asm.label();
-        self.asm.jump_if(Cond::Above, begin);
-        if forms {
-            self.others.push((begin, back, from, *sample, number));
-        } else {
-            self.levels.push((begin, back, from, number));
-        }
-    }
-
-    /// The beginning of such a lookup. Without code for levels, their tables say that there is no binding.
-    pub(super) fn begin_other(&mut self, number: i32, [begin, back, from]: [Label; 3]) {
-        self.asm.place(begin);
-        self.is_spread = false;
-        if self.input.levels {
-            let levels = self.asm.label();
-            self.asm.jump_cmp(true, RBX, self.table_of(number) + table::BOUND, 3, Cond::Equal, levels);
-            self.levels.push((levels, back, from, number));
-        }
-    }
-
-    /// Points to what routines work on: the lookup's table and rows.
-    pub(super) fn begin_routine(&mut self, number: i32, rows: i32) {
-        for (register, at) in [(forms::TABLE, self.table_of(number)), (forms::OWN, self.input.layout.save + rows)] {
-            self.asm.wide(Int::Mov, register, RBX);
-            self.asm.wide_imm(Int::Add, register, at);
-        }
-    }
-
-    /// Lookups by routines.
-    pub(super) fn other_lookups(&mut self) {
-        let names = Names::of(self.isa());
-        for (begin, back, from, sample, number) in std::mem::take(&mut self.others) {
-            let at = self.table_of(number);
-            self.begin_other(number, [begin, back, from]);
-            self.bound(&sample, (at, 2), from, true);
-            self.begin(&sample, at);
-            self.begin_routine(number, self.work() - self.input.layout.save);
-            self.each_looked_up(&sample, Names::FIRST, |e, piece| {
-                for (axis, to) in [names.x, names.y].into_iter().enumerate() {
-                    let u = e.in_texels(&sample, axis, piece, at, to);
-                    if u != to {
-                        e.asm.vector(MOVAPS, to, 0, Rm::Reg(u));
-                    }
-                }
-                e.asm.call(forms::TABLE, table::ROUTINE);
-                e.give_channels(&sample, piece);
-            });
-            self.asm.jump(back);
         }
     }
 
@@ -206,23 +150,26 @@ impl Emit<'_> {
     /// A coordinate in texels; the register is `to` unless the operand is taken as it is.
     pub(super) fn in_texels(&mut self, sample: &Sample, axis: usize, piece: u8, at: i32, to: u8) -> u8 {
         let mut u = self.argument(sample, axis, piece, to);
-        let Looked::Nearest { unnormalised, offset, .. } = sample.looked else { return u };
-        if !unnormalised[axis] {
+        let (scaled, offset) = match sample.looked {
+            Looked::Nearest { unnormalised, offset, .. } => (!unnormalised[axis], (ADD, offset[axis].to_bits())),
+            Looked::Load { offset } => (false, (ADD_I32, offset[axis].cast_unsigned())),
+            Looked::Sizes | Looked::Item { .. } => return u,
+        };
+        if scaled {
             self.texels().with(MUL, to, u, Rm::Each(RBX, at + table::SIZE + 4 * axis as i32));
             u = to;
         }
-        if offset[axis] != 0.0 {
-            self.asm.vector(ADD, to, u, Rm::Literal(offset[axis].to_bits()));
+        if offset.1 != 0 {
+            self.asm.vector(offset.0, to, u, Rm::Literal(offset.1));
             u = to;
         }
         u
     }
 
-    /// Goes to `from` where a coordinate that repeats is too large, before anything has been written, so that a call can still do everything. Only
-    /// for routines those may repeat that count texels.
-    pub(super) fn bound(&mut self, sample: &Sample, (at, axes): (i32, usize), from: Label, routine: bool) {
-        let Looked::Nearest { unnormalised, .. } = sample.looked else { return };
-        for axis in (0..axes).filter(|&axis| routine || !unnormalised[axis]) {
+    /// Goes to `from` where a coordinate that repeats is too large, before anything has been written, so that a call can still do everything.
+    pub(super) fn bound(&mut self, sample: &Sample, (at, axes): (i32, usize), from: Label) {
+        let Looked::Nearest { .. } = sample.looked else { return };
+        for axis in 0..axes {
             let fine = self.asm.label();
             self.asm.jump_cmp(false, RBX, at + table::PERIOD + 4 * axis as i32, 0, Cond::Equal, fine);
             let x = Names::of(self.isa()).x;
@@ -255,39 +202,6 @@ impl Emit<'_> {
         }
     }
 
-    /// A coordinate as the number of a column or row; from `u`, in `to`.
-    pub(super) fn wrapped(&mut self, sample: &Sample, axis: usize, at: i32, u: u8, to: u8) {
-        let (mut u, names) = (u, Names::of(self.isa()));
-        if let Looked::Nearest { unnormalised, .. } = sample.looked
-            && !unnormalised[axis]
-        {
-            self.repeat(axis as i32, at, to, if self.isa() == Isa::Avx512 { names.a } else { names.b });
-            u = to;
-        }
-        let last = self.texels().each(Rm::Each(RBX, at + table::LAST + 4 * axis as i32));
-        clamped(&mut self.asm, to, u, last);
-    }
-
-    /// `x = 4 * (x + y * columns)`: where texels' dwords begin.
-    pub(super) fn texel_index(&mut self, at: i32) {
-        let Names { x, y, .. } = Names::of(self.isa());
-        self.texels().with(MUL_I32, y, y, Rm::Each(RBX, at + table::WIDTH));
-        self.asm.vector(ADD_I32, x, x, Rm::Reg(y));
-        self.asm.instruction(SHIFT_IMM, PSLL, x, Rm::Reg(x), Some(2));
-    }
-
-    /// Compares texels with reference values, in place. Changes x, and on AVX2 y and the mask.
-    pub(super) fn compare(&mut self, sample: &Sample, at: i32, piece: u8, texels: u8) {
-        let Names { x, y, .. } = Names::of(self.isa());
-        let (reference, other) = match self.isa() {
-            Isa::Avx512 => (self.rm(sample.at[3], piece), x),
-            Isa::Avx2 => (Rm::Reg(self.argument(sample, 3, piece, y)), self.mask()),
-        };
-        let outcomes = [0, 4, 8, 12].map(|n| Rm::Each(RBX, at + table::COMPARED + n));
-        self.texels().compare(x, texels, reference, outcomes, other);
-        self.asm.vector(MOVAPS, texels, 0, Rm::Reg(x));
-    }
-
     /// What the other elements of a comparison are; behind the first, as the reference values may lie where these go.
     pub(super) fn uncompared(&mut self, sample: &Sample, piece: u8) {
         if !sample.looked.compares() {
@@ -306,36 +220,10 @@ impl Emit<'_> {
         }
     }
 
-    /// The nearest texels.
-    fn nearest(&mut self, sample: &Sample, at: i32, from: Label) {
-        self.bound(sample, (at, 2), from, false);
-        self.begin(sample, at);
-        let names = Names::of(self.isa());
-        self.each_looked_up(sample, Names::FIRST, |e, piece| {
-            for (axis, to) in [names.x, names.y].into_iter().enumerate() {
-                let u = e.in_texels(sample, axis, piece, at, to);
-                e.wrapped(sample, axis, at, u, to);
-            }
-            e.texel_index(at);
-            if e.isa() == Isa::Avx2 {
-                e.elements_by_gathers(sample, at);
-            } else if !sample.looked.compares() {
-                e.load_elements();
-                e.give_channels(sample, piece);
-            } else if let Some(dst) = sample.dst[0] {
-                e.asm.int_imm(RCX, 0xffff);
-                e.asm.mask_from(1, RCX);
-                e.asm.gather(GATHERED, 1, RDX, SCRATCH, 0);
-                e.compare(sample, at, piece, GATHERED);
-                e.put(dst, piece, GATHERED);
-            }
-            e.uncompared(sample, piece);
-        });
-    }
-
-    /// How elements are loaded: to the scratch registers.
-    pub(super) fn whole_elements(&self) -> Elements {
-        Elements { registers: [SCRATCH, OPERAND, GATHERED, RIGHT], data: RDX, rows: (RBX, self.input.layout.save) }
+    /// How elements are loaded.
+    fn whole_elements(&self) -> Elements {
+        let Names { x, y, a, b, .. } = Names::of(self.isa());
+        Elements { registers: [x, y, a, b], data: RDX, rows: (RBX, self.work()) }
     }
 
     /// Loads the elements whose first dwords have the numbers in the scratch register.
@@ -348,10 +236,8 @@ impl Emit<'_> {
     pub(super) fn elements(&mut self) {
         if let Some(label) = self.elements.take() {
             self.asm.place(label);
-            match self.isa() {
-                Isa::Avx512 => self.whole_elements().load(&mut self.asm, SCRATCH),
-                Isa::Avx2 => self.gather_elements(),
-            }
+            let elements = self.whole_elements();
+            elements.load(&mut self.asm, elements.registers[0]);
             self.asm.ret();
         }
         if let Some(label) = self.weighed.take() {
@@ -359,24 +245,6 @@ impl Emit<'_> {
             let corners = self.corners();
             self.whole_elements().weigh(&mut self.asm, corners);
             self.asm.ret();
-        }
-    }
-
-    /// Lookups that weigh four texels, along x, then along y.
-    pub(super) fn linear_lookups(&mut self) {
-        for (begin, back, from, sample, at) in std::mem::take(&mut self.linear) {
-            self.asm.place(begin);
-            self.is_spread = false;
-            self.bound(&sample, (at, 2), from, false);
-            self.begin(&sample, at);
-            if self.isa() == Isa::Avx512 {
-                self.asm.int_imm(RCX, 0xffff);
-            }
-            self.each_looked_up(&sample, BESIDE, |e, piece| match e.isa() {
-                Isa::Avx512 => e.weigh(&sample, at, piece),
-                Isa::Avx2 => e.weigh_by_gathers(&sample, at),
-            });
-            self.asm.jump(back);
         }
     }
 
@@ -393,34 +261,6 @@ impl Emit<'_> {
     /// Where the columns (axis 0) and the beginnings of the rows are kept, low and high.
     pub(super) fn side(&self, axis: usize, high: usize) -> Rm {
         Rm::Row(RBX, self.work() + 64 * (elements::ROWS + Corners::ROWS + (2 * axis + high) as i32))
-    }
-
-    /// One piece of a lookup that weighs texels.
-    fn weigh(&mut self, sample: &Sample, at: i32, piece: u8) {
-        let corners = self.corners();
-        for axis in 0..2 {
-            let u = self.in_texels(sample, axis, piece, at, SCRATCH);
-            if u != SCRATCH {
-                self.asm.vector(MOVAPS, SCRATCH, 0, Rm::Reg(u));
-            }
-            // The column behind is where nothing else is meanwhile.
-            self.texels().split(SCRATCH, OPERAND, RIGHT);
-            self.store(SCRATCH, corners.weight(axis));
-            for (high, register) in [OPERAND, RIGHT].into_iter().enumerate() {
-                self.wrapped(sample, axis, at, register, register);
-                if axis == 1 {
-                    self.asm.vector(MUL_I32, register, register, Rm::Each(RBX, at + table::WIDTH));
-                }
-                let place = self.side(axis, high);
-                self.store(register, place);
-            }
-        }
-        self.find_corners(corners);
-        if sample.looked.compares() {
-            return self.weigh_compared(sample, at, piece, corners);
-        }
-        self.weigh_elements();
-        self.give_channels(sample, piece);
     }
 
     /// The numbers of the corners' first dwords.
@@ -441,64 +281,6 @@ impl Emit<'_> {
         self.asm.call_label(weighed);
     }
 
-    /// Two rows of texels, weighed along x, then along y: in the register of what is gathered.
-    fn two_rows(&mut self, weights: [Rm; 2], mut load: impl FnMut(&mut Self, u8, usize)) {
-        for (row, low) in [GATHERED, OPERAND].into_iter().enumerate() {
-            load(self, low, 2 * row);
-            load(self, RIGHT, 2 * row + 1);
-            self.texels().mix(low, RIGHT, weights[0]);
-        }
-        self.texels().mix(GATHERED, OPERAND, weights[1]);
-        self.texels().one_nan(GATHERED);
-    }
-
-    /// The same for what comparisons with the texels give.
-    fn weigh_compared(&mut self, sample: &Sample, at: i32, piece: u8, corners: Corners) {
-        if let Some(dst) = sample.dst[0] {
-            self.two_rows([0, 1].map(|axis| corners.weight(axis)), |e, register, corner| {
-                e.asm.vector(MOVUPS_LOAD, SCRATCH, 0, corners.index(corner));
-                e.asm.mask_from(1, RCX);
-                e.asm.gather(register, 1, RDX, SCRATCH, 0);
-                e.compare(sample, at, piece, register);
-            });
-            self.put(dst, piece, GATHERED);
-        }
-        self.uncompared(sample, piece);
-    }
-
-    /// A vector by a gather under mask 1, which is the bits of rcx; lanes outside are 0 if `zero`. A gather keeps the index; what has no
-    /// register goes through another one.
-    fn gathered(&mut self, dst: Vector, piece: u8, zero: bool, gather: impl FnOnce(&mut Self, u8)) {
-        self.asm.mask_from(1, RCX);
-        let register = self.register(dst, piece).unwrap_or(GATHERED);
-        if zero {
-            self.asm.vector(XOR, register, register, Rm::Reg(register));
-        }
-        gather(self, register);
-        if self.register(dst, piece).is_none() {
-            let row = self.row(dst, piece);
-            self.store(register, row);
-        }
-    }
-
-    /// Where coordinates repeat, the one of the first period, and behind the edge its mirror image. Changes `other` and rax.
-    pub(super) fn repeat(&mut self, axis: i32, at: i32, u: u8, other: u8) {
-        let each = |place: i32| Rm::Each(RBX, at + place + 4 * axis);
-        let done = self.asm.label();
-        self.asm.jump_cmp(false, RBX, at + table::PERIOD + 4 * axis, 0, Cond::Equal, done);
-        let of_axis = Axis {
-            size: each(table::SIZE),
-            last: each(table::LAST),
-            period: each(table::PERIOD),
-            inverse: each(table::INVERSE),
-        };
-        self.texels().floor(u, u);
-        self.texels().repeat(u, other, &of_axis);
-        self.unless_mirrored(at + table::PERIOD + 4 * axis, at + table::SIZE + 4 * axis, done);
-        self.texels().mirror(u, other, &of_axis);
-        self.asm.place(done);
-    }
-
     /// Goes to `done` where a period is as long as the texture. Changes rax.
     pub(super) fn unless_mirrored(&mut self, period: i32, size: i32, done: Label) {
         self.asm.int_load(Int::Mov, false, RAX, RBX, period);
@@ -511,90 +293,26 @@ impl Emit<'_> {
         Texels { asm: &mut self.asm, isa, scratch: Names::of(isa).each }
     }
 
-    /// A coordinate, or what stands in its place, in this register.
-    fn load_coordinate(&mut self, sample: &Sample, axis: usize, piece: u8, to: u8) {
-        match self.isa() {
-            Isa::Avx512 => self.load_into(to, sample.at[axis], piece),
-            Isa::Avx2 => self.load_argument(to, sample, axis),
-        }
-    }
-
-    /// The lanes in which a whole number is below a dword of the frame's, which is not 0 on AVX2: in mask 1, or in the register of the lanes that find
-    /// something. `also`: of those lanes.
-    fn below(&mut self, x: u8, offset: i32, also: bool) {
-        match self.isa() {
-            Isa::Avx512 => self.asm.evex(CMP_U32, 1, x, Rm::Each(RBX, offset), also.into(), false, Some(INT_LESS)),
-            Isa::Avx2 => self.below_by_signs(x, offset, also),
-        }
-    }
-
-    /// `LD`: texels by whole numbers, zeros outside.
-    fn load(&mut self, sample: &Sample, offset: [i32; 3], at: i32, from: Label) {
-        let Names { x, y, .. } = Names::of(self.isa());
-        if sample.at[3] != Src::Literal(0) {
-            // Other levels are for the call, before anything has been written.
-            self.leave_where(sample, from, |e, piece, lanes| {
-                let level = e.argument(sample, 3, piece, x);
-                match e.isa() {
-                    Isa::Avx512 => e.asm.evex(CMP_I32, 1, level, Rm::Literal(0), lanes, false, Some(INT_NOT_EQUAL)),
-                    Isa::Avx2 => e.mark_others(level),
-                }
-            });
-        }
-        self.begin(sample, at);
-        self.each_looked_up(sample, FOUND, |e, piece| {
-            for ((axis, to), size) in [x, y].into_iter().enumerate().zip([table::WIDTH, table::HEIGHT]) {
-                e.load_coordinate(sample, axis, piece, to);
-                if offset[axis] != 0 {
-                    e.asm.vector(ADD_I32, to, to, Rm::Literal(offset[axis].cast_unsigned()));
-                }
-                e.below(to, at + size, axis == 1);
-            }
-            if e.isa() == Isa::Avx2 {
-                e.texel_index(at);
-                return Self::elements_of(sample).for_each(|element| e.gather_found(sample, false, element));
-            }
-            e.asm.mask_to(RCX, 1);
-            e.texel_index(at);
-            // Lanes outside load the first one.
-            e.asm.mask_from(1, RCX);
-            e.asm.evex(MOVAPS, SCRATCH, 0, Rm::Reg(SCRATCH), 1, true, None);
-            e.load_elements();
-            e.asm.mask_from(1, RCX);
-            for (register, dst) in e.whole_elements().channels().into_iter().zip(sample.dst) {
-                let Some(dst) = dst else { continue };
-                e.make(dst, piece, |e, dst| e.asm.evex(MOVAPS, dst, 0, Rm::Reg(register), 1, true, None));
-            }
-        });
-    }
-
     /// A vertex fetch: items by whole numbers, zeros outside.
     fn item(&mut self, sample: &Sample, (dwords, one): (u8, u32), at: i32) {
-        let x = Names::of(self.isa()).x;
+        let Names { x, y, a, .. } = Names::of(self.isa());
         self.begin(sample, at);
-        self.each_looked_up(sample, FOUND, |e, piece| {
-            e.load_coordinate(sample, 0, piece, x);
-            e.texels().with(ADD_I32, x, x, Rm::Each(RBX, at + table::FIRST));
-            e.below(x, at + table::HEIGHT, false);
-            if e.isa() == Isa::Avx512 {
-                e.asm.mask_to(RCX, 1);
-            }
+        self.each_looked_up(sample, |e, piece| {
+            let index = e.argument(sample, 0, piece, x);
+            e.texels().with(ADD_I32, x, index, Rm::Each(RBX, at + table::FIRST));
+            e.asm.vector(XOR, a, a, Rm::Reg(a));
+            e.texels().load_each(y, Rm::Each(RBX, at + table::HEIGHT));
+            e.texels().inside(x, y, a);
             e.texels().with(MUL_I32, x, x, Rm::Each(RBX, at + table::WIDTH));
-            for (element, dst) in sample.dst.into_iter().enumerate() {
-                let Some(dst) = dst else { continue };
-                let (is_read, offset) = (element < usize::from(dwords), 4 * element as i32);
-                let bits = if element == 3 { one } else { 0 };
-                match e.isa() {
-                    Isa::Avx512 if is_read => {
-                        e.gathered(dst, piece, true, |e, r| e.asm.gather_bytes(r, 1, RDX, SCRATCH, offset));
-                    }
-                    Isa::Avx512 => {
-                        e.asm.mask_from(1, RCX);
-                        e.make(dst, piece, |e, dst| e.asm.evex(BROADCAST, dst, 0, Rm::Literal(bits), 1, true, None));
-                    }
-                    Isa::Avx2 if is_read => e.gather_found(sample, true, element as i32),
-                    Isa::Avx2 => e.found_bits(sample, bits, element as i32),
+            for element in (0..4).filter(|&element| sample.dst[element].is_some()) {
+                e.texels().mark_zero(a);
+                if element < usize::from(dwords) {
+                    e.texels().gather(y, RDX, (x, true), 4 * element as i32);
+                } else {
+                    e.texels().load_each(y, Rm::Literal(if element == 3 { one } else { 0 }));
+                    e.texels().keep_marked(y);
                 }
+                e.give(sample, element, piece, y);
             }
         });
     }

@@ -2,7 +2,6 @@
 
 use super::super::{Call, Ins, Looked, Sample, What, gradient};
 use super::{Plan, Select};
-use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use crate::ir::masked::{Fetch, M, Value};
@@ -25,7 +24,7 @@ impl Select<'_> {
             Fetch::Texture(inst) => Some(inst.word0.op),
             _ => None,
         });
-        match (own, fetch.and_then(|fetch| looked(fetch, self.given.isa))) {
+        match (own, fetch.and_then(looked)) {
             (Some(TexOp::GetGradientsH), _) => self.slopes(plan, place, false, at),
             (Some(TexOp::GetGradientsV), _) => self.slopes(plan, place, true, at),
             (Some(TexOp::SetGradientsH), _) => self.keep(plan, place, 0, &at[..COORDINATES], under),
@@ -74,7 +73,7 @@ impl Select<'_> {
 }
 
 /// How machine code can find what a fetch reads, if memory offers it.
-fn looked(fetch: &Fetch, isa: Isa) -> Option<Looked> {
+fn looked(fetch: &Fetch) -> Option<Looked> {
     match fetch {
         Fetch::Texture(inst) => {
             let (op, word1, word2) = (inst.word0.op, &inst.word1, &inst.word2);
@@ -86,7 +85,7 @@ fn looked(fetch: &Fetch, isa: Isa) -> Option<Looked> {
                 op if takes_level_0(op) => {
                     (if is_comparison(op) { What::Compared } else { What::Texels }, texture::detail(op)?)
                 }
-                TexOp::GetTextureResinfo if isa == Isa::Avx512 => return Some(Looked::Sizes),
+                TexOp::GetTextureResinfo => return Some(Looked::Sizes),
                 TexOp::Fetch4 => (What::Four, computed),
                 TexOp::GetCompTexLod => (What::Detail, computed),
                 _ => return None,

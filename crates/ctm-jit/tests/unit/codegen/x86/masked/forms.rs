@@ -125,7 +125,7 @@ fn check(native: &Native, code: &Code, unscaled: bool, r: &mut Random) -> u64 {
             let memory = Held(input, shape.with(&bytes[..]));
             let arrays = memory.input_arrays();
             let views = Views::of(&memory, &arrays);
-            let bindings = [Binding::of_input(&input, &memory.1, unscaled)];
+            let bindings = [Binding::of_input(&input, &memory.1)];
             assert!(bindings[0].is_some());
             let shared = Shared {
                 guest: Guest::X1k(Source { memory: &memory, views: &views }),
@@ -173,7 +173,7 @@ fn check(native: &Native, code: &Code, unscaled: bool, r: &mut Random) -> u64 {
 fn inputs_of_every_form() {
     let r = &mut Random::new(5);
     for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|isa| isa.is_available()) {
-        for (unscaled, linear, lanes) in [(false, true, 64), (true, true, 16), (false, false, 32), (true, true, 64)] {
+        for (unscaled, lanes) in [(false, 64), (true, 16), (false, 32), (true, 64)] {
             let mut code = program(unscaled);
             let live = crate::passes::masked::optimise(&mut code, false);
             let start = [Var::gpr(0, 0), Var::gpr(0, 1)];
@@ -183,7 +183,6 @@ fn inputs_of_every_form() {
                 moderate,
                 ordinary: false,
                 careful: false,
-                linear,
                 levels,
                 counts: true,
                 fuel: false,

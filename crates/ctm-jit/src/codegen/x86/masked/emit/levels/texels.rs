@@ -2,8 +2,8 @@
 
 use super::{BELOW, CHANNELS, MASK, PER_AXIS, Routine};
 use crate::codegen::x86::asm::{
-    ADD, ADD_I32, Cond, EQUAL_I32, Int, Label, MAX, MIN, MOVUPS_LOAD, MUL, MUL_I32, PERMUTE, PSLL, RBX, ROUND_SCALE,
-    Rm, SHIFT_IMM, SUB, SUB_I32, XOR,
+    ADD, ADD_I32, Cond, Int, Label, MAX, MIN, MOVUPS_LOAD, MUL, MUL_I32, PERMUTE, PSLL, RBX, ROUND_SCALE, Rm,
+    SHIFT_IMM, SUB, SUB_I32, XOR,
 };
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::masked::What;
@@ -23,8 +23,8 @@ impl Emit<'_> {
             match self.isa() {
                 Isa::Avx512 => self.asm.vector(PERMUTE, v.x, v.y, Rm::Row(RBX, row)),
                 Isa::Avx2 => {
-                    self.asm.vector(EQUAL_I32, MASK, MASK, Rm::Reg(MASK));
-                    self.asm.gather_by_signs(v.x, MASK, RBX, v.y, row);
+                    self.texels().mark_all();
+                    self.texels().gather(v.x, RBX, (v.y, false), row);
                 }
             }
             self.store(v.x, r.at_level(number));
