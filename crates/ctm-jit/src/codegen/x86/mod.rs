@@ -10,7 +10,6 @@
 //! | `frame` | the memory that code works on |
 //! | `kept` | literals and constants with registers |
 //! | `elements`, `weighed`, `texels` | lookups: whole elements, weighed ones, coordinates |
-//! | `quads` | outputs of quads |
 //! | `transfer` | tiles and elements of 8 and 16 bits as rows of numbers, and back |
 //! | `vectors` | instructions on vectors, for both instruction sets |
 //! | `avx512`, `avx2` | masks of lanes, which each instruction set has in its own way |
@@ -29,7 +28,6 @@ mod isa;
 mod kept;
 mod lir;
 pub mod masked;
-mod quads;
 mod scalar;
 pub mod stream;
 mod texels;

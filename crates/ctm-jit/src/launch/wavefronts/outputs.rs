@@ -11,7 +11,7 @@ use ctm_isa::r700::program::Stage;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How machine code stores elements.
+/// What an element is.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -19,7 +19,7 @@ pub enum Kind {
     Floats(u8),
     /// Four channels of 8 bits.
     Bytes,
-    /// One channel of 16 bits; two neighbours in a quad share a dword.
+    /// One channel of 16 bits.
     Words,
 }
 
@@ -31,7 +31,7 @@ pub struct Output<'a> {
     /// What elements are.
     form: Form,
     /// Elements from one row to the next.
-    pitch: usize,
+    pub pitch: usize,
     /// Where its elements lie, if not row by row; every column and row of the domain is there.
     pub tiles: Option<Tiles>,
     /// Channels of an element, 1 to 4.
@@ -53,7 +53,7 @@ impl Output<'_> {
     }
 
     /// Stores channels of an element.
-    fn put(&self, at: Position, bits: [u32; 4], channels: u8) {
+    pub fn put(&self, at: Position, bits: [u32; 4], channels: u8) {
         let (bytes, cells) = self.element(at);
         let channels = (0..self.channels).filter(|channel| channels >> channel & 1 == 1);
         // Neighbours may share a dword.
@@ -77,7 +77,7 @@ impl Output<'_> {
     }
 
     /// Bytes of an element.
-    pub const fn element_bytes(&self) -> usize {
+    const fn element_bytes(&self) -> usize {
         self.form.element_bytes(self.channels as u8) as usize
     }
 
@@ -86,13 +86,7 @@ impl Output<'_> {
         (self.element_bytes() / self.channels) as u64
     }
 
-    /// Bytes from row to row.
-    #[cfg(target_arch = "x86_64")]
-    pub const fn row_bytes(&self) -> usize {
-        self.pitch * self.element_bytes()
-    }
-
-    /// How it is stored.
+    /// What an element is.
     #[cfg(target_arch = "x86_64")]
     pub const fn kind(&self) -> Kind {
         match self.form {

@@ -4,6 +4,7 @@ use super::{Direct, Task};
 use crate::codegen::x86::Isa;
 use crate::codegen::x86::masked::spans::{Block, Given};
 use crate::passes::table::Pass;
+use crate::runtime::batches::written;
 use crate::runtime::wavefronts::Wavefronts;
 
 /// What spans of a thread work on.
@@ -56,8 +57,7 @@ impl Task<'_, '_> {
         };
         runner.note(ended.waves, ended.underflows);
         self.done.ended(of, (ended.waves, ended.processors), runner, direct.guest);
-        self.done.counters.writes += ended.elements;
-        self.done.counters.write_bytes += ended.bytes;
+        written(&mut self.done.counters, ended.stored);
         (ended.waves, ended.waves == asked)
     }
 }

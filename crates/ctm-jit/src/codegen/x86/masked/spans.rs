@@ -5,20 +5,20 @@
 
 mod block;
 mod code;
-mod lanes;
 mod stores;
 
 use super::{Frame, Line, Native, ROW, Shared, Wave, head};
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::quads;
 use crate::ir::masked::M;
 use crate::launch::kept::{Kept, Pool};
 use crate::launch::lanes::LANES;
-use crate::launch::wavefronts::outputs::Output;
+use crate::launch::wavefronts::outputs::{Kind, Output};
 use crate::launch::wavefronts::places::{Starts, Steps};
-use block::{coefficients, surface};
+use crate::launch::wavefronts::wave::Row;
+use block::coefficients;
 use code::{Code, mask_at};
-use ctm_exec::r700::Tiles;
+use ctm_exec::r700::Written;
+use stores::{Stores, Target, store_of};
 
 /// What is the same for all spans of a launch.
 pub struct Given<'a> {
@@ -37,7 +37,6 @@ pub struct Block<'a> {
     bytes: Kept<'a, Frame>,
     code: &'static Code,
     given: Given<'a>,
-    surfaces: i32,
 }
 
 /// What a span did.
@@ -47,10 +46,8 @@ pub struct Ended {
     pub waves: u64,
     /// Their lanes in the domain.
     pub processors: u64,
-    /// Elements that were stored.
-    pub elements: u64,
-    /// Their bytes.
-    pub bytes: u64,
+    /// What was stored.
+    pub stored: Written,
     /// Careful code has to run the next one.
     pub underflows: bool,
 }
@@ -61,13 +58,9 @@ impl<'a> Block<'a> {
     pub fn new(isa: Isa, lanes: usize, given: Given<'a>, kept: &'a Pool<Frame>) -> Option<Self> {
         let code = Code::of(isa, (lanes / LANES) as u8)?;
         let starts = given.starts.map_or(0, Starts::count);
-        let surfaces = block::COEFFICIENTS + coefficients::SIZE * starts as i32;
-        let size = surfaces + surface::SIZE * given.outputs.len() as i32;
+        let size = block::COEFFICIENTS + coefficients::SIZE * starts as i32;
         let new = || {
             let mut bytes = Frame::new(size);
-            for (table, row) in (0..).zip(&quads::TABLES) {
-                bytes.put_row(block::QUADS + 64 * table, row);
-            }
             bytes.put(block::ONE, &1f64.to_le_bytes());
             bytes
         };
@@ -97,7 +90,7 @@ impl<'a> Block<'a> {
             (block::SINGLE, given.single.into()),
             (block::SETS, sets.into()),
             (block::WHOLE, whole.into()),
-            (block::TARGETS, given.outputs.len() as u32),
+            (block::CONVERTS, given.outputs.iter().any(|of| !matches!(of.kind(), Kind::Floats(_))).into()),
             (block::DI, di),
             (block::DJ, dj),
             (block::LAST, last),
@@ -114,82 +107,35 @@ impl<'a> Block<'a> {
         for (place, x) in (0..).zip(divisor.unwrap_or([1.0, 0.0, 0.0])) {
             bytes.put(block::DIVISOR + 8 * place, &x.to_le_bytes());
         }
-        Some(Self { bytes, code, given, surfaces })
+        bytes.put(block::STORE, &(store_of(isa) as usize).to_le_bytes());
+        Some(Self { bytes, code, given })
     }
 
-    /// Says where the frame of a program's code has what is stored.
-    fn name(&mut self, native: &Native, frame: &Frame) {
-        let nothing = self.bytes.address(block::NOTHING);
-        for (number, of) in (0..).zip(self.given.outputs) {
-            let at = self.surfaces + surface::SIZE * number;
-            let channels = of.from.iter().enumerate().zip(0..);
-            for ((channel, from), place) in channels {
-                let exported = from.and_then(|from| native.exports.get(from).zip(native.rows.get(from)));
-                let (written, row, clear) = match exported {
-                    Some((&export, &row)) => {
-                        let written = frame.address(head::WRITTEN + 8 * export as i32);
-                        (written, frame.address(row), written)
-                    }
-                    None if channel < of.channels => {
-                        (frame.address(mask_at(M::NONE)), frame.address(head::ROWS), nothing)
-                    }
-                    // Elements do not have it: it is no less than whole.
-                    None => (frame.address(mask_at(M::EXISTING)), frame.address(head::ROWS), nothing),
-                };
-                for (of, pointer) in [(surface::WRITTEN, written), (surface::ROWS, row), (surface::CLEAR, clear)] {
-                    self.bytes.put(at + of + 8 * place, &pointer.to_le_bytes());
-                }
+    /// Where the frame of a program's code has what is stored.
+    fn stores(&self, native: &Native, frame: &Frame, full: bool) -> Stores<'a> {
+        let target = |output: &'a Output<'a>| {
+            let of = |from: Option<usize>| from.and_then(|from| native.exports.get(from).zip(native.rows.get(from)));
+            let written = |of: Option<(&usize, &i32)>| {
+                of.map_or(mask_at(M::NONE), |(&export, _)| head::WRITTEN + 8 * export as i32)
+            };
+            let row = |of: Option<(&usize, &i32)>| of.map_or(head::ROWS, |(_, &row)| row);
+            Target {
+                output,
+                kind: output.kind(),
+                channel_bytes: output.channel_bytes(),
+                written: output.from.map(|from| frame.address(written(of(from))) as *mut u64),
+                rows: output.from.map(|from| frame.address(row(of(from))) as *const u32),
             }
-            let [whole, part] = self.code.routines(of.kind());
-            let store = if of.tiles.is_some() { part } else { whole };
-            let pointer =
-                |of: fn(&Tiles) -> &[u32], tiles: &Option<Tiles>| tiles.as_ref().map_or(0, |t| of(t).as_ptr() as usize);
-            let (columns, rows) = (pointer(|t| &t.columns, &of.tiles), pointer(|t| &t.rows, &of.tiles));
-            for (place, number) in [
-                (surface::DATA, of.cells.as_ptr() as usize),
-                (surface::ROW_BYTES, of.row_bytes()),
-                (surface::STORE, store),
-                (surface::STORE_PART, part),
-                (surface::COLUMNS, columns),
-                (surface::ROW_PLACES, rows),
-                (surface::WHOLE, 0),
-                (surface::ELEMENTS, 0),
-                (surface::CHANNELS_STORED, 0),
-            ] {
-                self.bytes.put(at + place, &number.to_le_bytes());
-            }
-            self.bytes.put(at + surface::CHANNELS, &(of.channels as u32).to_le_bytes());
-            for (place, channel) in (0..).zip(0..4) {
-                self.bytes.put(at + surface::SHIFTS + 4 * place, &of.shift(channel).to_le_bytes());
-            }
-            let within = of.tiles.as_ref().map_or(0, |tiles| tiles.tile_bytes.wrapping_sub(1));
-            for (place, bits) in [(surface::WITHIN, within), (surface::WHOLE_TILES, !within)] {
-                self.bytes.put(at + place, &bits.to_le_bytes());
-            }
-            self.bytes.put(at + surface::ELEMENT_BYTES, &(of.element_bytes() as u32).to_le_bytes());
+        };
+        let Given { steps, outputs, .. } = self.given;
+        Stores {
+            targets: outputs.iter().map(target).collect(),
+            valid: frame.address(mask_at(M::VALID)) as *const u64,
+            places: [block::I, block::J].map(|at| self.bytes.address(at) as *const Row),
+            lanes: steps.lanes,
+            strips: steps.quads && full,
+            done: Written::default(),
         }
-        for (at, pointer) in [
-            (block::FRAME, frame.address(0)),
-            (block::PROGRAM, native.text.as_ptr() as usize),
-            (block::START_ROWS, frame.address(native.layout.start)),
-            (block::SURFACES, self.bytes.address(self.surfaces)),
-        ] {
-            self.bytes.put(at, &pointer.to_le_bytes());
-        }
-        self.bytes.put(block::GRADIENTS, &u32::from(native.gradients).to_le_bytes());
-    }
-
-    /// What has been stored since [`Self::name`].
-    fn stored(&mut self, lanes: usize) -> (u64, u64) {
-        let (mut elements, mut bytes) = (0, 0);
-        for (number, of) in (0..).zip(self.given.outputs) {
-            let at = self.surfaces + surface::SIZE * number;
-            let mut count = |place: i32| super::number(&mut self.bytes, at + place);
-            let whole = count(surface::WHOLE) * lanes as u64;
-            elements += whole + count(surface::ELEMENTS);
-            bytes += whole * of.element_bytes() as u64 + count(surface::CHANNELS_STORED) * of.channel_bytes();
-        }
-        (elements, bytes)
     }
 }
 
@@ -215,10 +161,16 @@ impl Native {
             return Ended::default();
         }
         self.begin(frame, shared, wave);
-        block.name(self, frame);
-        let full = shared.lanes == wave_lanes(block);
-        let strip = if block.given.steps.quads && full { 1 } else { u32::MAX / 2 };
-        block.bytes.put(block::STRIP, &strip.to_le_bytes());
+        let mut stores = block.stores(self, frame, shared.lanes == wave_lanes(block));
+        for (at, pointer) in [
+            (block::FRAME, frame.address(0)),
+            (block::PROGRAM, self.text.as_ptr() as usize),
+            (block::START_ROWS, frame.address(self.layout.start)),
+            (block::STORES, (&raw mut stores) as usize),
+        ] {
+            block.bytes.put(at, &pointer.to_le_bytes());
+        }
+        block.bytes.put(block::GRADIENTS, &u32::from(self.gradients).to_le_bytes());
         block.bytes.put(block::SENT, &u64::MAX.to_le_bytes());
         let covered = covered.map_or(0, |(words, first)| words.as_ptr() as usize + first as usize / 8);
         block.bytes.put(block::COVERED, &covered.to_le_bytes());
@@ -231,21 +183,18 @@ impl Native {
             }
         }
         let Wave { visits, fetched, .. } = &mut *wave;
-        let lanes = shared.lanes;
         let end = self.enter(frame, shared, visits, fetched, |_| {
             type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
             // SAFETY: the text is code that `Code` made for this signature, mapped executable and kept for ever.
             let entry = unsafe { std::mem::transmute::<*const u8, Entry>(block.code.entry()) };
-            // SAFETY: the block has the size of its start values and targets, and points to the frame, whose layout the code knows, to the program's code, which
-            // `Native::enter` makes ready, and to elements. The code writes those that lie in the domain, all of which are among the cells; cells may be written
-            // by several threads.
+            // SAFETY: the block has the size of its start values, and points to the frame, whose layout the code knows, to the program's code, which
+            // `Native::enter` makes ready, and to what `store` needs, which points into frame and block.
             unsafe { entry(block.bytes.bytes.as_mut_ptr()) }
         });
         let left = super::number(&mut block.bytes, block::WAVES);
         self.collect_counts(frame, shared, wave);
-        let (elements, bytes) = block.stored(lanes);
         let processors = super::number(&mut block.bytes, block::PROCESSORS);
-        Ended { waves: waves - left, processors, elements, bytes, underflows: end == super::UNDERFLOW }
+        Ended { waves: waves - left, processors, stored: stores.done, underflows: end == super::UNDERFLOW }
     }
 }
 

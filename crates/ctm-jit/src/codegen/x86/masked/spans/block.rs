@@ -1,6 +1,5 @@
 //! Offsets in the block, which [`super::code`] works on.
 
-use crate::codegen::x86::quads;
 use crate::launch::lanes::LANES;
 
 /// Pointer to the program's frame.
@@ -19,16 +18,14 @@ pub const STARTS: i32 = 40;
 pub const SINGLE: i32 = 44;
 /// 1: all lanes that exist lie in the domain.
 pub const WHOLE: i32 = 48;
-/// How much further down the last lane of a strip lies than the first: 1; where no wavefront is a strip, more than any number of rows.
-pub const STRIP: i32 = 52;
+/// 1: what is stored is converted, in the host's MXCSR.
+pub const CONVERTS: i32 = 52;
 /// 1: gradients can be set.
 pub const GRADIENTS: i32 = 56;
-/// Targets that are stored to.
-pub const TARGETS: i32 = 60;
 /// Instructions that a wavefront may issue.
 pub const FUEL: i32 = 64;
-/// Pointer to the descriptions of targets: [`surface`].
-pub const SURFACES: i32 = 72;
+/// Pointer to what stores need: [`super::stores::Stores`].
+pub const STORES: i32 = 72;
 /// What lanes gain from wavefront to wavefront: columns and rows.
 pub const DI: i32 = 80;
 pub const DJ: i32 = 84;
@@ -45,8 +42,8 @@ pub const J0: i32 = 108;
 pub const J1: i32 = 112;
 /// 1: there are quotients.
 pub const DIVIDES: i32 = 116;
-/// A number that is cleared where there is nothing to clear.
-pub const NOTHING: i32 = 120;
+/// Pointer to the function that stores.
+pub const STORE: i32 = 120;
 /// Lanes that run.
 pub const RUNS: i32 = 128;
 /// What quotients are divided by, in double precision: at (0, 0), by column and by row.
@@ -63,14 +60,8 @@ pub const SETS: i32 = 184;
 pub const I: i32 = 192;
 /// Rows of all lanes.
 pub const J: i32 = I + 4 * 64;
-/// [`quads::TABLES`].
-pub const QUADS: i32 = J + 4 * 64;
-/// Masks of lanes as vectors, one for each channel.
-pub const MASK_ROWS: i32 = QUADS + 64 * quads::TABLES.len() as i32;
-/// The same as elements.
-pub const MASKS: i32 = MASK_ROWS + 4 * 64;
 /// What start values are made of: [`coefficients`].
-pub const COEFFICIENTS: i32 = MASKS + 2 * quads::MASK_ROW;
+pub const COEFFICIENTS: i32 = J + 4 * 64;
 
 /// Of one start value.
 pub mod coefficients {
@@ -88,46 +79,6 @@ pub mod coefficients {
     pub const MAKES: i32 = 36;
     /// Its size.
     pub const SIZE: i32 = 64;
-}
-
-/// Where exports go.
-pub mod surface {
-    /// Pointers to the lanes that wrote each channel.
-    pub const WRITTEN: i32 = 0;
-    /// Pointers to the rows of channels.
-    pub const ROWS: i32 = 32;
-    /// Pointers to what is cleared behind each wavefront.
-    pub const CLEAR: i32 = 64;
-    /// Pointer to element (0, 0).
-    pub const DATA: i32 = 96;
-    /// Bytes from row to row.
-    pub const ROW_BYTES: i32 = 104;
-    /// Pointer to the routine for strips of whole elements.
-    pub const STORE: i32 = 112;
-    /// Pointer to the routine for everything else.
-    pub const STORE_PART: i32 = 120;
-    /// Wavefronts that were stored as strips of whole elements.
-    pub const WHOLE: i32 = 128;
-    /// Elements that were stored otherwise.
-    pub const ELEMENTS: i32 = 136;
-    /// Their channels.
-    pub const CHANNELS_STORED: i32 = 144;
-    /// Channels of an element.
-    pub const CHANNELS: i32 = 152;
-    /// Bytes of an element.
-    pub const ELEMENT_BYTES: i32 = 156;
-    /// Pointer to where the first element of each column begins; 0: elements lie row by row.
-    pub const COLUMNS: i32 = 160;
-    /// Pointer to where the first element of each row begins.
-    pub const ROW_PLACES: i32 = 168;
-    /// By how many bits channels are shifted, where an element is one dword.
-    pub const SHIFTS: i32 = 176;
-    /// The bits of a place within a tile.
-    pub const WITHIN: i32 = 192;
-    /// The others.
-    pub const WHOLE_TILES: i32 = 196;
-    /// Its size.
-    pub const SIZE: i32 = 200;
 }
 
 /// A row holds a piece of a wavefront.

@@ -6,12 +6,8 @@
 //! |---|---|
 //! | rbx | the program's frame |
 //! | rbp | the block |
-//! | r12 | the description of a target |
-//! | r13 | targets that are left |
-//! | r14 | 1 where the wavefront is a strip |
 
-use super::block::{self, coefficients, surface};
-use super::stores;
+use super::block::{self, coefficients};
 use crate::codegen::x86::asm::{
     ADD, ADD_F64, ADD_I32, AND, Asm, BROADCAST, CMP_I32, CVT_F64_F32, CVT_F64_I64, CVT_I32_F32, CVT_I32_F64, Cond,
     DIV_F64, EXTRACT_HALF, GREATER_I32, Gpr, INSERT_HALF, Int, Label, MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_F64,
@@ -24,7 +20,6 @@ use crate::codegen::x86::masked::wide::SHL;
 use crate::codegen::x86::masked::{ROW, gradient, head};
 use crate::ir::masked::M;
 use crate::launch::ramp::Makes;
-use crate::launch::wavefronts::outputs::Kind;
 use crate::launch::wavefronts::wave::GRADIENTS;
 use memmap2::Mmap;
 use std::sync::OnceLock;
@@ -40,7 +35,6 @@ pub(super) const fn mask_at(m: M) -> i32 {
 /// The code for wavefronts of so many registers.
 pub struct Code {
     text: Mmap,
-    routines: stores::Routines,
 }
 
 impl Code {
@@ -54,19 +48,12 @@ impl Code {
     fn new(isa: Isa, copies: u8) -> Option<Self> {
         let mut emit = Emit { asm: Asm::new(isa), isa, copies };
         emit.span();
-        let routines = stores::emit(&mut emit.asm, isa, copies);
-        let text = executable(&emit.asm.finish())?;
-        Some(Self { text, routines })
+        Some(Self { text: executable(&emit.asm.finish())? })
     }
 
     /// Where it begins.
     pub fn entry(&self) -> *const u8 {
         self.text.as_ptr()
-    }
-
-    /// Where the routines that store to a target lie.
-    pub fn routines(&self, kind: Kind) -> [usize; 2] {
-        self.routines.of(kind).map(|offset| self.text.as_ptr() as usize + offset)
     }
 }
 
@@ -125,7 +112,7 @@ impl Emit {
         // What lanes that are not covered export goes nowhere.
         self.asm.int_load(Int::Mov, true, RCX, RBP, block::SENT);
         self.asm.int_store(Int::And, true, RBX, mask_at(M::VALID), RCX);
-        self.targets();
+        self.store(leave);
         self.asm.place(next);
         self.advance();
         self.asm.int_store_imm(Int::Sub, true, RBP, block::WAVES, 1);
@@ -345,44 +332,19 @@ impl Emit {
         self.asm.place(none);
     }
 
-    /// Stores what the wavefront has exported: whole elements of a strip at once, otherwise lane by lane.
-    fn targets(&mut self) {
-        let [each, part, behind, done, no_strip] = std::array::from_fn(|_| self.asm.label());
-        self.asm.int_load(Int::Mov, false, 13, RBP, block::TARGETS);
-        self.asm.test(13, 13);
-        self.asm.jump_if(Cond::Equal, done);
-        self.asm.int_load(Int::Mov, true, 12, RBP, block::SURFACES);
-        self.asm.int_imm(14, 0);
-        let last = block::J + 4 * (16 * i32::from(self.copies) - 1);
-        self.asm.int_load(Int::Mov, false, RAX, RBP, last);
-        self.asm.int_load(Int::Sub, false, RAX, RBP, block::J);
-        self.asm.int_load(Int::Cmp, false, RAX, RBP, block::STRIP);
-        self.asm.jump_if(Cond::NotEqual, no_strip);
-        self.asm.int_imm(14, 1);
-        self.asm.place(no_strip);
-        self.asm.place(each);
-        self.asm.test(14, 14);
-        self.asm.jump_if(Cond::Equal, part);
-        self.asm.int_load(Int::Mov, true, RAX, RBX, mask_at(M::VALID));
-        for channel in 0..4 {
-            self.asm.int_load(Int::Mov, true, RCX, 12, surface::WRITTEN + 8 * channel);
-            self.asm.int_load(Int::And, true, RAX, RCX, 0);
-        }
-        self.asm.int_load(Int::Cmp, true, RAX, RBX, mask_at(M::EXISTING));
-        self.asm.jump_if(Cond::NotEqual, part);
-        self.asm.call(12, surface::STORE);
-        self.asm.jump(behind);
-        self.asm.place(part);
-        self.asm.call(12, surface::STORE_PART);
-        self.asm.place(behind);
-        // The next wavefront has written nothing.
-        for channel in 0..4 {
-            self.asm.int_load(Int::Mov, true, RCX, 12, surface::CLEAR + 8 * channel);
-            self.asm.int_store_imm(Int::Mov, true, RCX, 0, 0);
-        }
-        self.asm.wide_imm(Int::Add, 12, surface::SIZE);
-        self.asm.int_op_imm(Int::Sub, 13, 1);
-        self.asm.jump_if(Cond::NotEqual, each);
+    /// Stores what the wavefront has exported, and forgets who wrote it. Goes to `leave` where that went wrong.
+    fn store(&mut self, leave: Label) {
+        let [as_it_is, done] = std::array::from_fn(|_| self.asm.label());
+        self.asm.jump_cmp(false, RBP, block::CONVERTS, 0, Cond::Equal, as_it_is);
+        self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
+        self.asm.place(as_it_is);
+        self.asm.int_load(Int::Mov, true, RDI, RBP, block::STORES);
+        self.asm.call(RBP, block::STORE);
+        self.asm.test(RAX, RAX);
+        self.asm.jump_if(Cond::NotEqual, leave);
+        self.asm.jump_cmp(false, RBP, block::CONVERTS, 0, Cond::Equal, done);
+        self.asm.jump_cmp(false, RBX, head::IS_SET, 0, Cond::Equal, done);
+        self.asm.mxcsr(false, RBX, head::MXCSR);
         self.asm.place(done);
     }
 

@@ -1,341 +1,251 @@
-//! Routines that store a wavefront's exports to a target, whose description is at r12: whole elements of strips, and lanes one by one.
+//! What a wavefront has exported goes to arrays: the code that goes over wavefronts calls this behind each of them.
 
-use super::block::{self, surface};
-use super::code::mask_at;
-use super::lanes;
-use crate::codegen::x86::asm::{
-    ADD_I32, AND, AND_NOT_F32, Asm, BROADCAST, Cond, FMADD213, Gpr, Int, Label, MAX, MIN, MOVAPS, MOVUPS_LOAD,
-    MOVUPS_STORE, MUL_I32, NARROW_I32, OR, PERMUTE, PERMUTE_IN_QUAD, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm, SHIFT_LEFT,
-    XOR,
-};
+#![allow(unsafe_code, reason = "machine code calls, and elements are stored several at once")]
+
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::masked::wide::SHR;
-use crate::codegen::x86::quads::{MASK_ROW, Stores, group_bytes};
-use crate::ir::masked::M;
-use crate::launch::wavefronts::outputs::Kind;
+use crate::launch::wavefronts::outputs::{Kind, Output};
+use crate::launch::wavefronts::wave::{LANES, Row, lanes_of};
+use ctm_exec::Position;
+use ctm_exec::r700::Written;
+use std::arch::x86_64::{
+    _mm_shuffle_ps, _mm_storeu_ps, _mm256_castps256_ps128, _mm256_extractf128_ps, _mm256_loadu_ps,
+    _mm256_permute2f128_ps, _mm256_shuffle_ps, _mm256_storeu_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
+    _mm512_castps512_ps256, _mm512_extractf32x8_ps, _mm512_loadu_ps, _mm512_permutex2var_ps, _mm512_permutexvar_ps,
+    _mm512_setr_epi32, _mm512_shuffle_ps, _mm512_storeu_ps, _mm512_unpackhi_ps, _mm512_unpacklo_ps,
+};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Where routines begin, within the code.
-pub struct Routines {
-    /// For whole elements of 1, 2 and 4 channels.
-    whole: [usize; 3],
-    /// For elements of 1 to 4 channels of single precision, wherever they lie, of which some lanes write some.
-    parts: [usize; 4],
-    /// For four channels of 8 bits: whole elements of a strip, and others.
-    bytes: [usize; 2],
-    /// For one channel of 16 bits.
-    words: [usize; 2],
+/// What a span stores, and to where.
+pub struct Stores<'a> {
+    pub targets: Vec<Target<'a>>,
+    /// The lanes whose exports are stored.
+    pub valid: *const u64,
+    /// Columns and rows of all lanes.
+    pub places: [*const Row; 2],
+    /// Lanes of a wavefront.
+    pub lanes: usize,
+    /// Wavefronts may be strips: quads side by side.
+    pub strips: bool,
+    /// What has been stored.
+    pub done: Written,
 }
 
-impl Routines {
-    /// Those for strips of whole elements, and for everything else.
-    pub fn of(&self, kind: Kind) -> [usize; 2] {
-        match kind {
-            Kind::Floats(1) => [self.whole[0], self.parts[0]],
-            Kind::Floats(2) => [self.whole[1], self.parts[1]],
-            Kind::Floats(4) => [self.whole[2], self.parts[3]],
-            Kind::Floats(_) => [self.parts[2]; 2],
-            Kind::Bytes => self.bytes,
-            Kind::Words => self.words,
+/// Where elements go, and come from.
+pub struct Target<'a> {
+    pub output: &'a Output<'a>,
+    /// Of each channel of an element: the lanes that wrote it, none for one that is not exported.
+    pub written: [*mut u64; 4],
+    /// The rows of channels.
+    pub rows: [*const u32; 4],
+    pub kind: Kind,
+    pub channel_bytes: u64,
+}
+
+/// Stores a wavefront's exports; the next one has written nothing. 0: done. All pointers have to hold, and nobody else may use what they point to; rows have
+/// as many dwords as wavefronts have lanes.
+pub type Store = unsafe extern "sysv64" fn(*mut Stores<'_>) -> u32;
+
+/// For a processor with these instructions.
+pub fn store_of(isa: Isa) -> Store {
+    match isa {
+        Isa::Avx512 => store::<true>,
+        Isa::Avx2 => store::<false>,
+    }
+}
+
+unsafe extern "sysv64" fn store<const WIDE: bool>(stores: *mut Stores<'_>) -> u32 {
+    // A panic must not cross the code that called.
+    let done = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: as [`Store`] says.
+        let stores = unsafe { &mut *stores };
+        // SAFETY: as [`Store`] says, and the processor is as [`store_of`] says.
+        unsafe { if WIDE { store_avx512(stores) } else { store_avx2(stores) } }
+    }));
+    u32::from(done.is_err())
+}
+
+#[target_feature(enable = "avx512f,avx512dq,popcnt")]
+unsafe fn store_avx512(stores: &mut Stores<'_>) {
+    // SAFETY: as [`Store`] says.
+    unsafe { store_all::<true>(stores) }
+}
+
+#[target_feature(enable = "avx2,fma,popcnt")]
+unsafe fn store_avx2(stores: &mut Stores<'_>) {
+    // SAFETY: as [`Store`] says.
+    unsafe { store_all::<false>(stores) }
+}
+
+#[inline(always)]
+unsafe fn store_all<const WIDE: bool>(stores: &mut Stores<'_>) {
+    // SAFETY: as [`Store`] says.
+    let (valid, [i, j]) = unsafe { (*stores.valid, stores.places.map(|places| &*places)) };
+    let is_strip = stores.strips && j[stores.lanes - 1] == j[0] + 1;
+    for target in &stores.targets {
+        let Target { output, written, rows, channel_bytes, .. } = target;
+        let mut lanes = [0; 4];
+        for (lanes, written) in lanes.iter_mut().zip(&written[..output.channels]) {
+            // SAFETY: as [`Store`] says.
+            *lanes = unsafe { written.replace(0) } & valid;
         }
-    }
-}
-
-/// Registers with the rows of channels; in those for parts with the lanes that are stored.
-pub(super) const CHANNELS: [Gpr; 4] = [8, 9, 10, 11];
-
-/// The vector that says where elements begin.
-const PLACE: u8 = 0;
-
-/// All routines.
-pub fn emit(asm: &mut Asm, isa: Isa, copies: u8) -> Routines {
-    let whole = [1, 2, 4].map(|channels| asm.routine(|asm| strip(asm, isa, copies, channels)));
-    let bytes_of_strip = asm.routine(|asm| bytes_of_strip(asm, isa, copies));
-    if isa == Isa::Avx2 {
-        let mut lanes = |kind| asm.routine(|asm| lanes::emit(asm, copies, kind));
-        let parts = [1, 2, 3, 4].map(|channels| lanes(Kind::Floats(channels)));
-        let [bytes, words] = [Kind::Bytes, Kind::Words].map(lanes);
-        return Routines { whole, parts, bytes: [bytes_of_strip, bytes], words: [words; 2] };
-    }
-    let lanes = asm.label();
-    asm.place(lanes);
-    let all = asm.routine(|asm| scattered(asm, copies));
-    let [two, four] = [2, 4].map(|channels| asm.routine(|asm| masked(asm, copies, channels, lanes)));
-    let bytes = [bytes_of_strip, asm.routine(|asm| bytes(asm, copies))];
-    let words = [words_of_strip, words].map(|emit| asm.routine(|asm| emit(asm, copies)));
-    Routines { whole, parts: [all, two, all, four], bytes, words }
-}
-
-/// The addresses of a strip's two rows.
-fn strip_rows(asm: &mut Asm, element_bytes: i32) {
-    asm.int_load(Int::Mov, false, RCX, RBP, block::J);
-    asm.product(RCX, 12, surface::ROW_BYTES);
-    asm.int_load(Int::Mov, false, RAX, RBP, block::I);
-    asm.wide_times(RAX, RAX, element_bytes);
-    asm.wide(Int::Add, RCX, RAX);
-    asm.int_load(Int::Add, true, RCX, 12, surface::DATA);
-    asm.wide(Int::Mov, RDX, RCX);
-    asm.int_load(Int::Add, true, RDX, 12, surface::ROW_BYTES);
-}
-
-/// Whole elements of a strip, row by row.
-fn strip(asm: &mut Asm, isa: Isa, copies: u8, channels: usize) {
-    asm.int_store_imm(Int::Add, true, 12, surface::WHOLE, 1);
-    strip_rows(asm, 4 * channels as i32);
-    for (channel, register) in (0..).zip(CHANNELS).take(channels) {
-        asm.int_load(Int::Mov, true, register, 12, surface::ROWS + 8 * channel);
-    }
-    for copy in 0..copies {
-        let rows = [64 * i32::from(copy); 4];
-        let tables = (RBP, block::QUADS);
-        Stores { isa, asm, from: CHANNELS, to: [RCX, RDX], tables, masks: None }.store(&rows[..channels]);
-        if copy + 1 < copies {
-            let beside = group_bytes(channels as u32) as i32;
-            asm.wide_imm(Int::Add, RCX, beside);
-            asm.wide_imm(Int::Add, RDX, beside);
+        let [a, b, c, d] = lanes;
+        let any = a | b | c | d;
+        stores.done.elements += u64::from(any.count_ones());
+        let channels = lanes.iter().map(|lanes| u64::from(lanes.count_ones())).sum::<u64>();
+        stores.done.bytes += channel_bytes * channels;
+        if is_strip && output.tiles.is_none() && lanes[..output.channels].iter().all(|&lanes| lanes == any) {
+            // SAFETY: the lanes lie in the domain, all of whose elements are among the cells.
+            unsafe { store_strip::<WIDE>(target, [i[0], j[0]], (any, stores.lanes)) };
+            continue;
         }
-    }
-}
-
-/// The channels of a strip's elements that lanes have written. Where the wavefront is no strip, it goes to `lanes`.
-fn masked(asm: &mut Asm, copies: u8, channels: usize, lanes: Label) {
-    asm.test(14, 14);
-    asm.jump_if(Cond::Equal, lanes);
-    asm.jump_cmp(true, 12, surface::COLUMNS, 0, Cond::NotEqual, lanes);
-    written(asm);
-    strip_rows(asm, 4 * channels as i32);
-    let tables = (RBP, block::QUADS);
-    for copy in 0..copies {
-        for (channel, register) in (0..).zip(CHANNELS).take(channels) {
-            asm.mask_from(1, register);
-            asm.evex(BROADCAST, 0, 0, Rm::Literal(u32::MAX), 1, true, None);
-            asm.vector(MOVUPS_STORE, 0, 0, Rm::Row(RBP, block::MASK_ROWS + 64 * channel));
-            asm.wide_shift(SHR, register, 16);
-        }
-        // The masks take the same way as what they are for.
-        for (to, row) in [(RSI, 0), (RDI, MASK_ROW)] {
-            asm.wide(Int::Mov, to, RBP);
-            asm.wide_imm(Int::Add, to, block::MASKS + row);
-        }
-        let rows: [i32; 4] = std::array::from_fn(|channel| block::MASK_ROWS + 64 * channel as i32);
-        Stores { isa: Isa::Avx512, asm, from: [RBP; 4], to: [RSI, RDI], tables, masks: None }.store(&rows[..channels]);
-        let from = [RSI, RDI, RAX, 15];
-        for (channel, register) in (0..).zip(from).take(channels) {
-            asm.int_load(Int::Mov, true, register, 12, surface::ROWS + 8 * channel);
-        }
-        let (rows, masks) = ([64 * i32::from(copy); 4], Some((RBP, block::MASKS)));
-        Stores { isa: Isa::Avx512, asm, from, to: [RCX, RDX], tables, masks }.store(&rows[..channels]);
-        let beside = group_bytes(channels as u32) as i32;
-        asm.wide_imm(Int::Add, RCX, beside);
-        asm.wide_imm(Int::Add, RDX, beside);
-    }
-}
-
-/// The lanes that are stored, channel by channel, in the registers of channels; they are counted.
-pub(super) fn written(asm: &mut Asm) {
-    // Channels that elements do not have are written by no lane.
-    for register in CHANNELS {
-        asm.int_imm(register, 0);
-    }
-    let known = asm.label();
-    for (channel, register) in (0..).zip(CHANNELS) {
-        asm.jump_cmp(false, 12, surface::CHANNELS, channel, Cond::BelowEqual, known);
-        asm.int_load(Int::Mov, true, RCX, 12, surface::WRITTEN + 8 * channel);
-        asm.int_load(Int::Mov, true, register, RBX, mask_at(M::VALID));
-        asm.int_load(Int::And, true, register, RCX, 0);
-        asm.wide_popcount(RAX, register);
-        asm.int_store(Int::Add, true, 12, surface::CHANNELS_STORED, RAX);
-    }
-    asm.place(known);
-    any(asm);
-    asm.wide_popcount(RCX, RAX);
-    asm.int_store(Int::Add, true, 12, surface::ELEMENTS, RCX);
-}
-
-/// In each lane of a piece where its element begins, in bytes from element (0, 0) on. Only the lanes of rax have a meaning. Changes rsi.
-fn places(asm: &mut Asm, copy: u8) {
-    let (column, row) = (1, 2);
-    let [tiles, done] = std::array::from_fn(|_| asm.label());
-    for (register, of) in [(row, block::J), (column, block::I)] {
-        asm.vector(MOVUPS_LOAD, register, 0, Rm::Row(RBP, of + 64 * i32::from(copy)));
-    }
-    asm.jump_cmp(true, 12, surface::COLUMNS, 0, Cond::NotEqual, tiles);
-    asm.vector(MUL_I32, row, row, Rm::Each(12, surface::ROW_BYTES));
-    asm.vector(MUL_I32, column, column, Rm::Each(12, surface::ELEMENT_BYTES));
-    asm.vector(ADD_I32, PLACE, row, Rm::Reg(column));
-    asm.jump(done);
-    asm.place(tiles);
-    let (of_column, of_row) = (3, 4);
-    for (to, index, table) in [(of_column, column, surface::COLUMNS), (of_row, row, surface::ROW_PLACES)] {
-        asm.int_load(Int::Mov, true, RSI, 12, table);
-        asm.mask_from(1, RAX);
-        asm.gather(to, 1, RSI, index, 0);
-    }
-    // Tiles add up; within a tile, bits are folded.
-    asm.vector(XOR, PLACE, of_column, Rm::Reg(of_row));
-    asm.vector(AND, PLACE, PLACE, Rm::Each(12, surface::WITHIN));
-    for register in [of_column, of_row] {
-        asm.vector(AND, register, register, Rm::Each(12, surface::WHOLE_TILES));
-        asm.vector(ADD_I32, PLACE, PLACE, Rm::Reg(register));
-    }
-    asm.place(done);
-}
-
-/// rax = the lanes of which some channel is stored.
-pub(super) fn any(asm: &mut Asm) {
-    asm.wide(Int::Mov, RAX, CHANNELS[0]);
-    CHANNELS[1..].iter().for_each(|&register| asm.wide(Int::Or, RAX, register));
-}
-
-/// The lanes that have written a channel, each where it lies.
-fn scattered(asm: &mut Asm, copies: u8) {
-    let value = 1;
-    written(asm);
-    asm.int_load(Int::Mov, true, RDX, 12, surface::DATA);
-    for copy in 0..copies {
-        any(asm);
-        places(asm, copy);
-        for (channel, register) in (0..).zip(CHANNELS) {
-            let none = asm.label();
-            asm.mask_from(1, register);
-            asm.mask_test(1);
-            asm.jump_if(Cond::Equal, none);
-            asm.int_load(Int::Mov, true, RSI, 12, surface::ROWS + 8 * channel);
-            asm.vector(MOVUPS_LOAD, value, 0, Rm::Row(RSI, 64 * i32::from(copy)));
-            asm.scatter_bytes(value, 1, RDX, PLACE, 4 * channel);
-            asm.place(none);
-            asm.wide_shift(SHR, register, 16);
-        }
-    }
-}
-
-/// 0 to 1 as a whole number of 0 to `most`, rounded to nearest even; NaN gives 0. The number appears in the low bits of a sum that has no room for a fraction.
-fn scale(asm: &mut Asm, register: u8, most: u32) {
-    const MAGIC: f32 = 8_388_608.0;
-    let factor = register + 1;
-    asm.vector(MAX, register, register, Rm::Literal(0));
-    asm.vector(MIN, register, register, Rm::Literal(1f32.to_bits()));
-    let of_literals = if asm.isa == Isa::Avx2 { MOVUPS_LOAD } else { BROADCAST };
-    asm.vector(of_literals, factor, 0, Rm::Literal((most as f32).to_bits()));
-    asm.vector(FMADD213, register, factor, Rm::Literal(MAGIC.to_bits()));
-    asm.vector(AND, register, register, Rm::Literal(u16::MAX.into()));
-}
-
-/// A channel of the lanes at an offset of its row, scaled. Changes the register behind, and rsi.
-pub(super) fn scaled(asm: &mut Asm, register: u8, channel: i32, offset: i32, most: u32) {
-    asm.int_load(Int::Mov, true, RSI, 12, surface::ROWS + 8 * channel);
-    asm.vector(MOVUPS_LOAD, register, 0, Rm::Row(RSI, offset));
-    scale(asm, register, most);
-}
-
-/// Four channels of 8 bits of the lanes at an offset of their rows, as dwords; the register that has them.
-pub(super) fn combined(asm: &mut Asm, offset: i32) -> u8 {
-    let (all, one, shift) = (9, 10, 11);
-    for channel in 0..4 {
-        scaled(asm, one, channel, offset, u8::MAX.into());
-        asm.vector(BROADCAST, shift, 0, Rm::Each(12, surface::SHIFTS + 4 * channel));
-        asm.vector(SHIFT_LEFT, one, one, Rm::Reg(shift));
-        if channel == 0 {
-            asm.vector(MOVAPS, all, 0, Rm::Reg(one));
-        } else {
-            asm.vector(OR, all, all, Rm::Reg(one));
-        }
-    }
-    all
-}
-
-/// Four channels of 8 bits of a strip, row by row.
-fn bytes_of_strip(asm: &mut Asm, isa: Isa, copies: u8) {
-    asm.int_store_imm(Int::Add, true, 12, surface::WHOLE, 1);
-    strip_rows(asm, 4);
-    for copy in 0..copies {
-        for piece in 0..isa.pieces() {
-            let part = isa.bytes() * i32::from(piece);
-            let all = combined(asm, 64 * i32::from(copy) + part);
-            asm.vector(MOVUPS_STORE, all, 0, Rm::Row(RBP, block::MASK_ROWS + part));
-        }
-        let tables = (RBP, block::QUADS);
-        Stores { isa, asm, from: [RBP; 4], to: [RCX, RDX], tables, masks: None }.store(&[block::MASK_ROWS]);
-        let beside = group_bytes(1) as i32;
-        asm.wide_imm(Int::Add, RCX, beside);
-        asm.wide_imm(Int::Add, RDX, beside);
-    }
-}
-
-/// Changes what some bits of dwords hold: `new` where `bits` are set, in the lanes of rax.
-fn change(asm: &mut Asm, new: u8, bits: u8) {
-    let old = 20;
-    asm.mask_from(1, RAX);
-    asm.gather_bytes(old, 1, RDX, PLACE, 0);
-    asm.vector(AND_NOT_F32, old, bits, Rm::Reg(old));
-    asm.vector(OR, new, new, Rm::Reg(old));
-    asm.mask_from(1, RAX);
-    asm.scatter_bytes(new, 1, RDX, PLACE, 0);
-}
-
-/// The channels of 8 bits that lanes have written, each where it lies.
-fn bytes(asm: &mut Asm, copies: u8) {
-    let (new, bits, one, its_bits) = (16, 17, 18, 21);
-    written(asm);
-    asm.int_load(Int::Mov, true, RDX, 12, surface::DATA);
-    for copy in 0..copies {
-        any(asm);
-        places(asm, copy);
-        for register in [new, bits] {
-            asm.vector(XOR, register, register, Rm::Reg(register));
-        }
-        for (channel, register) in (0..).zip(CHANNELS) {
-            scaled(asm, one, channel, 64 * i32::from(copy), u8::MAX.into());
-            asm.vector(BROADCAST, its_bits, 0, Rm::Literal(u8::MAX.into()));
-            asm.mask_from(1, register);
-            for (all, one) in [(new, one), (bits, its_bits)] {
-                asm.vector(SHIFT_LEFT, one, one, Rm::Each(12, surface::SHIFTS + 4 * channel));
-                asm.evex(OR, all, all, Rm::Reg(one), 1, false, None);
+        for lane in lanes_of(any) {
+            let mut bits = [0; 4];
+            for (bits, row) in bits.iter_mut().zip(&rows[..output.channels]) {
+                // SAFETY: as [`Store`] says.
+                *bits = unsafe { *row.add(lane) };
             }
-            asm.wide_shift(SHR, register, 16);
+            let written = (0..4).fold(0, |set, channel| set | ((lanes[channel] >> lane & 1) as u8) << channel);
+            output.put(Position { i: i[lane], j: j[lane] }, bits, written);
         }
-        change(asm, new, bits);
     }
 }
 
-/// One channel of 16 bits of a strip, row by row.
-fn words_of_strip(asm: &mut Asm, copies: u8) {
-    let (value, order) = (16, 18);
-    asm.int_store_imm(Int::Add, true, 12, surface::WHOLE, 1);
-    strip_rows(asm, 2);
-    asm.vector(MOVUPS_LOAD, order, 0, Rm::Row(RBP, block::QUADS));
-    for copy in 0..copies {
-        let beside = 16 * i32::from(copy);
-        scaled(asm, value, 0, 64 * i32::from(copy), u16::MAX.into());
-        asm.vector(PERMUTE, value, order, Rm::Reg(value));
-        asm.vector(NARROW_I32, value, 0, Rm::Reg(value));
-        asm.store_quarter(value, 0, RCX, beside);
-        asm.store_quarter(value, 1, RDX, beside);
+/// Elements of quads side by side, of which the first lies at a column and row, in some lanes of so many. The lanes' elements have to be among the output's cells;
+/// other threads may write others of these.
+#[inline(always)]
+unsafe fn store_strip<const WIDE: bool>(target: &Target<'_>, [i, j]: [u32; 2], (lanes, count): (u64, usize)) {
+    let Target { output, rows, kind, channel_bytes, .. } = *target;
+    let first = output.cells.as_ptr().cast::<u8>().cast_mut();
+    let element = channel_bytes as usize * output.channels;
+    let to = [j, j + 1].map(|j| first.wrapping_add((j as usize * output.pitch + i as usize) * element));
+    let [r, g, b, a] = rows;
+    // SAFETY: as above.
+    unsafe {
+        match kind {
+            Kind::Floats(1) => store_elements::<1, WIDE>(to, (lanes, count), [r]),
+            Kind::Floats(2) => store_elements::<2, WIDE>(to, (lanes, count), [r, g]),
+            Kind::Floats(3) => store_elements::<3, WIDE>(to, (lanes, count), [r, g, b]),
+            Kind::Floats(_) => store_elements::<4, WIDE>(to, (lanes, count), [r, g, b, a]),
+            Kind::Bytes => {
+                let mut all: Row = [0; LANES];
+                for (channel, row) in rows.into_iter().enumerate() {
+                    let (shift, row) = (output.shift(channel), std::slice::from_raw_parts(row, count));
+                    all.iter_mut().zip(row).for_each(|(all, &bits)| *all |= scaled(bits, u8::MAX.into()) << shift);
+                }
+                store_elements::<1, WIDE>(to, (lanes, count), [all.as_ptr()]);
+            }
+            Kind::Words => {
+                for lane in lanes_of(lanes) {
+                    let number = scaled(*r.add(lane), u16::MAX.into());
+                    to[lane / 2 % 2].cast::<u16>().add(column(lane)).write_unaligned(number as u16);
+                }
+            }
+        }
     }
 }
 
-/// The channels of 16 bits that lanes have written: the left lane of two stores both.
-fn words(asm: &mut Asm, copies: u8) {
-    let (new, bits, right) = (16, 17, 18);
-    let neighbours = Some(0b10_11_00_01);
-    written(asm);
-    asm.int_load(Int::Mov, true, RDX, 12, surface::DATA);
-    for copy in 0..copies {
-        // The left lanes of those that are stored.
-        asm.wide(Int::Mov, RAX, CHANNELS[0]);
-        asm.wide_shift(SHR, RAX, 1);
-        asm.wide(Int::Or, RAX, CHANNELS[0]);
-        asm.int_op_imm(Int::And, RAX, 0x5555);
-        places(asm, copy);
-        scaled(asm, new, 0, 64 * i32::from(copy), u16::MAX.into());
-        asm.mask_from(1, CHANNELS[0]);
-        asm.evex(MOVAPS, new, 0, Rm::Reg(new), 1, true, None);
-        asm.evex(BROADCAST, bits, 0, Rm::Literal(u16::MAX.into()), 1, true, None);
-        for register in [new, bits] {
-            asm.instruction(PERMUTE_IN_QUAD, right, 0, Rm::Reg(register), neighbours);
-            asm.vector(SHIFT_LEFT, right, right, Rm::Literal(16));
-            asm.vector(OR, register, register, Rm::Reg(right));
+/// The column of a lane of quads.
+const fn column(lane: usize) -> usize {
+    lane / 4 * 2 + lane % 2
+}
+
+/// Stores the elements of quads side by side, in some lanes of so many, to two rows: as [`store_strip`].
+#[inline(always)]
+unsafe fn store_elements<const N: usize, const WIDE: bool>(
+    to: [*mut u8; 2],
+    (lanes, count): (u64, usize),
+    rows: [*const u32; N],
+) {
+    let each = if WIDE { 16 } else { 8 };
+    for first in (0..count).step_by(each) {
+        let [upper, lower] = to.map(|to| to.wrapping_add(2 * N * first).cast::<f32>());
+        let here = lanes >> first & ((1 << each) - 1);
+        let from = rows.map(|row| row.wrapping_add(first).cast::<f32>());
+        // SAFETY: as above.
+        unsafe {
+            if here == (1 << each) - 1 && N != 3 {
+                if WIDE {
+                    store_sixteen([upper, lower], from)
+                } else {
+                    store_eight([upper, lower], from)
+                }
+                continue;
+            }
+            for lane in lanes_of(here) {
+                let to = if lane / 2 % 2 == 0 { upper } else { lower };
+                to.cast::<[f32; N]>().add(column(lane)).write_unaligned(from.map(|row| *row.add(lane)));
+            }
         }
-        change(asm, new, bits);
-        asm.wide_shift(SHR, CHANNELS[0], 16);
     }
+}
+
+/// Whole elements of four quads. A vector has the upper two lanes of each in front of the lower two.
+#[inline(always)]
+unsafe fn store_sixteen<const N: usize>([upper, lower]: [*mut f32; 2], from: [*const f32; N]) {
+    // SAFETY: as above.
+    unsafe {
+        match *from.map(|row| _mm512_loadu_ps(row)).as_slice() {
+            [only] => {
+                let order = _mm512_setr_epi32(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
+                let rows = _mm512_permutexvar_ps(order, only);
+                _mm256_storeu_ps(upper, _mm512_castps512_ps256(rows));
+                _mm256_storeu_ps(lower, _mm512_extractf32x8_ps::<1>(rows));
+            }
+            [r, g] => {
+                _mm512_storeu_ps(upper, _mm512_unpacklo_ps(r, g));
+                _mm512_storeu_ps(lower, _mm512_unpackhi_ps(r, g));
+            }
+            [r, g, b, a] => {
+                let low = [_mm512_unpacklo_ps(r, g), _mm512_unpacklo_ps(b, a)];
+                let high = [_mm512_unpackhi_ps(r, g), _mm512_unpackhi_ps(b, a)];
+                for (to, [rg, ba]) in [(upper, low), (lower, high)] {
+                    let (left, right) = (_mm512_shuffle_ps::<0x44>(rg, ba), _mm512_shuffle_ps::<0xee>(rg, ba));
+                    let first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+                    let second = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+                    _mm512_storeu_ps(to, _mm512_permutex2var_ps(left, first, right));
+                    _mm512_storeu_ps(to.add(16), _mm512_permutex2var_ps(left, second, right));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The same of two.
+#[inline(always)]
+unsafe fn store_eight<const N: usize>([upper, lower]: [*mut f32; 2], from: [*const f32; N]) {
+    // SAFETY: as above.
+    unsafe {
+        match *from.map(|row| _mm256_loadu_ps(row)).as_slice() {
+            [only] => {
+                let (first, second) = (_mm256_castps256_ps128(only), _mm256_extractf128_ps::<1>(only));
+                _mm_storeu_ps(upper, _mm_shuffle_ps::<0x44>(first, second));
+                _mm_storeu_ps(lower, _mm_shuffle_ps::<0xee>(first, second));
+            }
+            [r, g] => {
+                _mm256_storeu_ps(upper, _mm256_unpacklo_ps(r, g));
+                _mm256_storeu_ps(lower, _mm256_unpackhi_ps(r, g));
+            }
+            [r, g, b, a] => {
+                let low = [_mm256_unpacklo_ps(r, g), _mm256_unpacklo_ps(b, a)];
+                let high = [_mm256_unpackhi_ps(r, g), _mm256_unpackhi_ps(b, a)];
+                for (to, [rg, ba]) in [(upper, low), (lower, high)] {
+                    let (left, right) = (_mm256_shuffle_ps::<0x44>(rg, ba), _mm256_shuffle_ps::<0xee>(rg, ba));
+                    _mm256_storeu_ps(to, _mm256_permute2f128_ps::<0x20>(left, right));
+                    _mm256_storeu_ps(to.add(8), _mm256_permute2f128_ps::<0x31>(left, right));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// As [`ctm_exec::arrays::scaled`]: the number appears in the low bits of a sum that has no room for a fraction. FMA rounds once.
+#[inline(always)]
+fn scaled(bits: u32, most: u32) -> u32 {
+    const MAGIC: f32 = 8_388_608.0;
+    let value = f32::from_bits(bits);
+    let above = if value > 0.0 { value } else { 0.0 };
+    let inside = if above < 1.0 { above } else { 1.0 };
+    inside.mul_add(most as f32, MAGIC).to_bits() & 0xffff
 }
