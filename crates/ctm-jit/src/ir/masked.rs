@@ -14,7 +14,7 @@ use ctm_exec::r700::VertexEvent;
 use ctm_exec::r700::memory::MemoryRead;
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_isa::r700::CONSTANT_FILE;
-use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw, TexFetch, VtxFetch};
+use ctm_isa::r700::inst::{CfMem, MemDsr, TexFetch, VtxFetch};
 use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2, TexOp};
 use ctm_isa::x1k::ops as x1k;
 
@@ -358,8 +358,6 @@ impl Fetch {
 pub enum Store {
     /// One write of a burst to memory: index and elements.
     Memory(CfMem, u8),
-    /// One write of a burst to the local data share: the elements.
-    Share(MemDsw, u8),
     /// A geometry program says something about its vertices.
     Event(VertexEvent),
     /// A dword of the local data share by its number, if there is such a dword: number and bits.

@@ -143,7 +143,6 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
             Store::Memory(cf, _) => space(cf.word1.op).is_none().then(|| "MEM_SCRATCH".to_string()),
             Store::Event(_) => None,
             Store::Dword => Some("a dword of the data share".to_string()),
-            Store::Share(..) => Some("LOCAL_DS_WRITE".to_string()),
             Store::Global(_) => Some("global registers".to_string()),
             Store::Uncached { .. } => Some("an uncached write".to_string()),
         },

@@ -6,12 +6,11 @@ use crate::ir::masked::Store;
 use crate::launch::lanes::BailOut;
 use ctm_exec::r700::Space;
 use ctm_exec::r700::memory::{
-    MemoryRead, SHARE_DWORDS, scatter_index, share_dword, share_read_at, share_written_from, shared_address, space,
-    written_components,
+    MemoryRead, SHARE_DWORDS, scatter_index, share_dword, share_read_at, shared_address, space, written_components,
 };
 use ctm_exec::x1k::group::uncached_index;
-use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw};
-use ctm_isa::r700::ops::{MuxCntl, Sel};
+use ctm_isa::r700::inst::{CfMem, MemDsr};
+use ctm_isa::r700::ops::MuxCntl;
 use std::collections::HashMap;
 
 /// The dwords of a local data share. In this crate's tests they lie between pages that may not be touched.
@@ -116,22 +115,6 @@ impl Group {
         Ok(())
     }
 
-    /// `LOCAL_DS_WRITE` (R700 §10.6): rows of four elements, behind one that is not read.
-    fn share_write(&mut self, inst: &MemDsw, burst: u8, of: &[&Row; 5], executes: u64, first_in_group: usize) {
-        let share = self.dwords();
-        let word = &inst.word0;
-        let sels = [word.src_sel_x, word.src_sel_y, word.src_sel_z, word.src_sel_w];
-        for lane in lanes_of(executes) {
-            let thread = if inst.word1.simd_wave_rel { first_in_group + lane } else { lane };
-            let first = share_written_from(inst, thread, burst);
-            for (c, _) in sels.iter().enumerate().filter(|(_, sel)| **sel != Sel::Mask) {
-                if let Some(place) = share_dword(thread, first + c).and_then(|at| share.get_mut(at)) {
-                    *place = of[c + 1][lane];
-                }
-            }
-        }
-    }
-
     /// SIMD-global registers by their numbers.
     pub fn global_read(&self, at: &Row, lanes: usize, to: &mut [Row; 4]) {
         for lane in 0..lanes {
@@ -209,7 +192,6 @@ impl Fetched {
     pub fn store(&mut self, shared: &Shared<'_>, number: usize, of: &[&Row; 5], executes: u64) -> Result<(), BailOut> {
         match shared.stores.get(number).ok_or(BailOut)? {
             Store::Memory(cf, burst) => self.memory_write(shared, cf, *burst, of, executes)?,
-            Store::Share(inst, burst) => self.group.share_write(inst, *burst, of, executes, self.first_in_group),
             Store::Event(event) => self.events.extend(lanes_of(executes).map(|lane| (lane as u8, *event))),
             Store::Dword => {
                 let share = self.group.dwords();

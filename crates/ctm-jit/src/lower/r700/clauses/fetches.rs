@@ -160,9 +160,6 @@ impl Lower<'_> {
         // Lanes that are not valid write nothing.
         b.mask(MaskOp::And(M::TEMP2, passes, M::VALID));
         let zero = b.bits(0);
-        // Threads write one after the other, each all its dwords: that can be seen where those of neighbours overlap.
-        let written = sels.iter().filter(|&&sel| sel != Sel::Mask).count();
-        let one_by_one = written > 1 && matches!(share_stride(inst), 1..=3);
         let mut thread = b.make(Op::Lane);
         if inst.word1.simd_wave_rel && self.takes_turns {
             let first = b.make(Op::Number(M::FIRST));
@@ -174,19 +171,16 @@ impl Lower<'_> {
             for (value, sel) in values[1..].iter_mut().zip(sels) {
                 *value = self.share_source(b, source, sel, index, false);
             }
-            if !one_by_one {
-                let row = b.logic(Op2::LshrInt, thread, 2);
-                let row = b.logic(Op2::MulloUint, row, share_stride(inst) as u32);
-                for c in (0..4).filter(|&c| sels[c] != Sel::Mask) {
-                    let offset = b.logic(Op2::AddInt, row, (share_written_from(inst, 0, burst) + c) as u32);
-                    let at = self.share_index(b, thread, offset, None);
-                    let number = self.store_number(Store::Dword);
-                    b.effect(Op::Store(number, [at, values[c + 1], zero, zero, zero], M::TEMP2));
-                }
-                continue;
+            let row = b.logic(Op2::LshrInt, thread, 2);
+            let row = b.logic(Op2::MulloUint, row, share_stride(inst) as u32);
+            // Threads write one after the other, each all its dwords. Where those of neighbours overlap, the later thread's dword has the
+            // lower number: so those of the highest number are written first.
+            for c in (0..4).rev().filter(|&c| sels[c] != Sel::Mask) {
+                let offset = b.logic(Op2::AddInt, row, (share_written_from(inst, 0, burst) + c) as u32);
+                let at = self.share_index(b, thread, offset, None);
+                let number = self.store_number(Store::Dword);
+                b.effect(Op::Store(number, [at, values[c + 1], zero, zero, zero], M::TEMP2));
             }
-            let number = self.store_number(Store::Share(*inst, burst));
-            b.effect(Op::Store(number, values, M::TEMP2));
         }
     }
 
