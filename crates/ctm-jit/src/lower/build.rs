@@ -26,7 +26,8 @@ impl Build {
         if !op.is_constant() {
             return self.effect(op);
         }
-        self.numbering.find(&op).unwrap_or_else(|new| self.folded(&op).unwrap_or_else(|| self.numbering.add(new, op)))
+        let known = self.numbering.find(&op).or_else(|| self.folded(&op));
+        known.unwrap_or_else(|| self.numbering.add(op))
     }
 
     /// The same of one that gives the same wherever it stands in this block.

@@ -92,7 +92,7 @@ fn join(prepared: &mut Prepared, block: usize, depth: usize) {
     let old = std::mem::take(&mut prepared.code.blocks[block].ops);
     let fetches = std::mem::take(&mut prepared.fetches[block]);
     // Values that do not change from one iteration to the next are there once.
-    let mut new = Numbering::with_capacity(2 * old.len());
+    let mut new = Numbering::default();
     // What variables hold, and how they were stored.
     let mut held: Vec<(Var, Value, Op)> = Vec::new();
     for iteration in 0..2 {

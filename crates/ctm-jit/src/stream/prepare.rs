@@ -48,7 +48,7 @@ pub fn plain(of: &Uniform, tree: &Tree, channels: impl Fn(u8) -> u8, outputs: u3
     let mut code = of.code.clone();
     let mut fetches = vec![Vec::new(); code.blocks.len()];
     for (index, block) in of.code.blocks.iter().enumerate() {
-        let mut new = Numbering::with_capacity(block.ops.len());
+        let mut new = Numbering::default();
         let mut place = vec![Value(0); block.ops.len()];
         let zero = new.pure(Op::Bits(0));
         for (old, op) in block.ops.iter().enumerate() {

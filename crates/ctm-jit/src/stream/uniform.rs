@@ -337,10 +337,7 @@ impl Build<'_> {
 
     /// An operation that makes a vector, unless it has been made before; `None` where nobody can make it.
     fn pure(&mut self, op: Op) -> Option<Value> {
-        match self.new.find(&op) {
-            Ok(value) => Some(value),
-            Err(new) => (self.exists)(&op).then(|| self.new.add(new, op)),
-        }
+        self.new.find(&op).or_else(|| (self.exists)(&op).then(|| self.new.add(op)))
     }
 
     /// The variable of a variable: outputs have numbers of their own.
