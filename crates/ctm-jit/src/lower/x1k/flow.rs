@@ -210,8 +210,6 @@ impl Graph<'_> {
         let mut pc = state.pc;
         let end = loop {
             match self.instructions.get(usize::from(pc)).copied().flatten() {
-                // The reference interpreter runs the group from here on.
-                Some(Inst::Alu(alu)) if !super::exists(&alu) => break End::Next(Target::Reference),
                 Some(Inst::Alu(alu)) => self.builder.alu(alu),
                 Some(Inst::Tex(tex)) => self.builder.tex(&tex),
                 Some(Inst::Fc(fc)) => {

@@ -14,7 +14,7 @@ pub use flow::{for_covered_groups, lower};
 use crate::ir::masked::{Counter, Fetch, File, M, MaskOp, Op, Store, Tally, Unit, Value, Var};
 use crate::ir::x1k::{Code, Frames};
 use crate::lower::build::Build;
-use ctm_exec::float::{NAN, SIGN, flush};
+use ctm_exec::float::{NAN, ONE, SIGN, flush};
 use ctm_exec::x1k::alu::predicate_channel;
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::group::shares_index;
@@ -25,7 +25,6 @@ use ctm_isa::x1k::formats::CmnInst;
 use ctm_isa::x1k::inst::{AluInst, Source, TexInstruction, inline_constant};
 use ctm_isa::x1k::ops::{AlphaOp, AluResultSel, Channel, CompareOp, Imod, Omod, TexOp};
 use ctm_isa::x1k::{FLOAT_CONSTANTS, Inst, OUTPUTS, Program, TEMPORARIES};
-pub use units::exists;
 use units::{Finish, Units};
 
 /// Which lanes an effect concerns.
@@ -274,6 +273,11 @@ impl Builder {
         let is_constant = |v: Value| matches!(self.block.ops()[v.index()], Op::Bits(_) | Op::Uniform(_));
         let (a, b) = if is_constant(a) && !is_constant(b) { (b, a) } else { (a, b) };
         self.unit(Unit::Mad { zero_wins, omod }, [a, b, c])
+    }
+
+    fn add(&mut self, x: Value, y: Value, omod: Omod) -> Value {
+        let one = self.block.bits(ONE);
+        self.mad([x, one, y], false, omod)
     }
 
     fn reference(&mut self, op: UnitOp, abc: [Value; 3], Finish { omod, clamp }: Finish) -> Value {

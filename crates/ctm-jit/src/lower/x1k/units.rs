@@ -6,21 +6,8 @@ use ctm_exec::float::{HALF, ONE, SIGN};
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::plan::{AluPlan, channel_of};
 use ctm_isa::r700::ops::Op2;
-use ctm_isa::x1k::inst::AluInst;
 use ctm_isa::x1k::ops::{AlphaOp, Class, Imod, Looks, Omod, RgbOp, Sel, SrcpOp, Swizzle};
 use std::array::from_fn;
-
-/// Whether both operations of an instruction can be lowered. Dot products and quad operations without a lowering cannot: groups that come to one go on in the
-/// reference interpreter. Operations that look at one channel always can ([`Unit::Reference`]).
-pub fn exists(inst: &AluInst) -> bool {
-    [UnitOp::Rgb(inst.rgba.op), UnitOp::Alpha(inst.alpha.op)].into_iter().all(|op| match op.info().class {
-        Class::Plain | Class::Choice | Class::Transcendental | Class::Copy => true,
-        Class::DotProduct => matches!(op, UnitOp::Rgb(RgbOp::Dp3 | RgbOp::Dp4 | RgbOp::D2a)),
-        Class::Quad => {
-            matches!(op, UnitOp::Rgb(RgbOp::Mdh | RgbOp::Mdv) | UnitOp::Alpha(AlphaOp::Mdh | AlphaOp::Mdv))
-        }
-    })
-}
 
 /// The RGB and the alpha unit of one instruction (CTM §3.3.3, §3.3.4).
 pub(super) struct Units<'a> {
@@ -60,15 +47,14 @@ impl Units<'_> {
             Sel::Src2 => self.b.source(sources[2], channel),
             Sel::Srcp => {
                 let src0 = self.b.source(sources[0], channel);
-                let (factor, summand) = match srcp_op {
-                    SrcpOp::Bias => (-2f32, None),
-                    SrcpOp::Sub => (-1f32, Some(sources[1])),
-                    SrcpOp::Add => (1f32, Some(sources[1])),
-                    SrcpOp::Inv => (-1f32, None),
+                let factor = match srcp_op {
+                    SrcpOp::Bias => -2f32,
+                    SrcpOp::Sub | SrcpOp::Inv => -1f32,
+                    SrcpOp::Add => 1f32,
                 };
-                let summand = match summand {
-                    Some(source) => self.b.source(source, channel),
-                    None => self.b.block.bits(ONE),
+                let summand = match srcp_op {
+                    SrcpOp::Sub | SrcpOp::Add => self.b.source(sources[1], channel),
+                    SrcpOp::Bias | SrcpOp::Inv => self.b.block.bits(ONE),
                 };
                 let factor = self.b.block.bits(factor.to_bits());
                 self.b.mad([factor, src0, summand], false, Omod::U1)
@@ -91,42 +77,25 @@ impl Units<'_> {
         self.b.sign(imod, value)
     }
 
+    /// The product of two operands in a channel: adding -0 changes no sum.
+    fn product(&mut self, channel: usize) -> Value {
+        let (a, b, nothing) = (self.operand(0, channel), self.operand(1, channel), self.b.block.bits(SIGN));
+        self.b.mad([a, b, nothing], self.b.zero_wins, Omod::U1)
+    }
+
     /// A dot product without its last step (`ops::dp3`).
     fn dot_operands(&mut self) -> Option<Dot> {
         let op = self.plan.inst.rgba.op;
         if !op.is_dot_product() {
             return None;
         }
-        let zero_wins = self.b.zero_wins;
-        let nothing = self.b.block.bits(SIGN);
-        let mut terms: Vec<Value> = Vec::with_capacity(4);
-        for channel in 0..if op == RgbOp::D2a { 2 } else { 3 } {
-            let (a, b) = (self.operand(0, channel), self.operand(1, channel));
-            terms.push(self.b.mad([a, b, nothing], zero_wins, Omod::U1));
-        }
-        let mut last = None;
-        match op {
-            RgbOp::D2a => terms.push(self.operand(2, 2)),
-            RgbOp::Dp4 => {
-                let (a, b) = (self.operand(0, 3), self.operand(1, 3));
-                last = Some(self.b.mad([a, b, nothing], zero_wins, Omod::U1));
-            }
-            _ => {}
-        }
-        let &[r, g, b] = terms.as_slice() else { return None };
-        let mut pair = |x: Value, y: Option<Value>| match y {
-            Some(y) => self.add(x, y, Omod::U1),
-            None => x,
-        };
-        let parts = [pair(r, Some(g)), pair(b, last)];
-        let crosswise = [pair(r, Some(b)), pair(g, last)];
-        let crosswise = self.add(crosswise[0], crosswise[1], Omod::U1);
-        Some(Dot { parts, crosswise })
-    }
-
-    fn add(&mut self, x: Value, y: Value, omod: Omod) -> Value {
-        let one = self.b.block.bits(ONE);
-        self.b.mad([x, one, y], false, omod)
+        let [x, y] = [0, 1].map(|channel| self.product(channel));
+        let z = if op == RgbOp::D2a { self.operand(2, 2) } else { self.product(2) };
+        let last = (op == RgbOp::Dp4).then(|| self.product(3));
+        let mut pair = |x: Value, y: Option<Value>| y.map_or(x, |y| self.b.add(x, y, Omod::U1));
+        let parts = [pair(x, Some(y)), pair(z, last)];
+        let crosswise = [pair(x, Some(z)), pair(y, last)];
+        Some(Dot { parts, crosswise: pair(crosswise[0], Some(crosswise[1])) })
     }
 
     /// The alpha unit's transcendental result.
@@ -134,10 +103,11 @@ impl Units<'_> {
         let op = self.plan.inst.alpha.op;
         op.is_transcendental().then(|| {
             let a = self.operand(0, 3);
-            if has_code(op) && !self.b.calls {
-                return self.b.unit(Unit::Scalar(op), [a; 3]);
+            if self.b.calls {
+                self.b.reference(UnitOp::Alpha(op), [a; 3], Finish { omod: Omod::U1, clamp: false })
+            } else {
+                self.b.unit(Unit::Scalar(op), [a; 3])
             }
-            self.b.reference(UnitOp::Alpha(op), [a; 3], Finish::NONE)
         })
     }
 
@@ -185,23 +155,17 @@ impl Units<'_> {
                 self.finish_mad(finish, abc)
             }
             Rgb(RgbOp::Dp3 | RgbOp::Dp4 | RgbOp::D2a) | Alpha(AlphaOp::Dp) => self.finish_dot(finish, dot),
-            Rgb(RgbOp::Min) | Alpha(AlphaOp::Min) => {
+            Rgb(RgbOp::Min | RgbOp::Max) | Alpha(AlphaOp::Min | AlphaOp::Max) => {
                 let ab = [0, 1].map(|n| self.operand(n, channel));
-                self.least(finish, Unit::Min, ab)
+                let is_min = matches!(op, Rgb(RgbOp::Min) | Alpha(AlphaOp::Min));
+                self.least(finish, if is_min { Unit::Min } else { Unit::Max }, ab)
             }
-            Rgb(RgbOp::Max) | Alpha(AlphaOp::Max) => {
-                let ab = [0, 1].map(|n| self.operand(n, channel));
-                self.least(finish, Unit::Max, ab)
-            }
-            Rgb(RgbOp::Cnd) | Alpha(AlphaOp::Cnd) => {
+            Rgb(RgbOp::Cnd | RgbOp::Cmp) | Alpha(AlphaOp::Cnd | AlphaOp::Cmp) => {
                 let [a, b, c] = [0, 1, 2].map(|n| self.operand(n, channel));
-                let half = self.b.block.bits(HALF);
-                self.choice(finish, (Op2::PredSetgt, [c, half]), [a, b])
-            }
-            Rgb(RgbOp::Cmp) | Alpha(AlphaOp::Cmp) => {
-                let [a, b, c] = [0, 1, 2].map(|n| self.operand(n, channel));
-                let zero = self.b.block.bits(0);
-                self.choice(finish, (Op2::PredSetge, [c, zero]), [a, b])
+                let is_half = matches!(op, Rgb(RgbOp::Cnd) | Alpha(AlphaOp::Cnd));
+                let (test, with) = if is_half { (Op2::PredSetgt, HALF) } else { (Op2::PredSetge, 0) };
+                let with = self.b.block.bits(with);
+                self.choice(finish, (test, [c, with]), [a, b])
             }
             Rgb(RgbOp::Frc) | Alpha(AlphaOp::Frc) => {
                 let a = self.operand(0, channel);
@@ -213,8 +177,13 @@ impl Units<'_> {
                 let imods = [0, 2].map(|which| self.selected(which, channel).2);
                 self.quad(finish, src0, b, imods, matches!(op, Rgb(RgbOp::Mdh) | Alpha(AlphaOp::Mdh)))
             }
-            _ if matches!(op.info().class, Class::Copy | Class::Transcendental) => self.finish_scalar(finish, scalar),
-            _ => self.reference(op, finish, channel),
+            Rgb(RgbOp::Sop)
+            | Alpha(AlphaOp::Ex2 | AlphaOp::Ln2 | AlphaOp::Rcp | AlphaOp::Rsq | AlphaOp::Sin | AlphaOp::Cos) => {
+                match scalar {
+                    Some(scalar) => self.finish_wide(finish, |b, omod| b.scale(scalar, omod)),
+                    None => self.b.block.bits(0),
+                }
+            }
         }
     }
 
@@ -235,19 +204,11 @@ impl Units<'_> {
             // ALPHA_DP beside what is no dot product (`ops::INVALID_COPY`).
             return self.b.block.bits(0);
         };
-        let omod = if finish.omod == Omod::Disabled { Omod::U1 } else { finish.omod };
-        let sum = self.add(parts[0], parts[1], omod);
-        let zero = self.b.block.bits(0);
-        // Zero times any output modifier is that zero.
-        let value = self.b.pick((Op2::PredSete, [crosswise, zero]), [crosswise, sum]);
-        if finish.clamp && finish.omod != Omod::Disabled { self.b.clamp(value) } else { value }
-    }
-
-    fn finish_scalar(&mut self, finish: Finish, scalar: Option<Value>) -> Value {
-        match scalar {
-            Some(scalar) => self.finish_wide(finish, |b, omod| b.scale(scalar, omod)),
-            None => self.b.block.bits(0),
-        }
+        self.finish_wide(finish, |b, omod| {
+            let (sum, zero) = (b.add(parts[0], parts[1], omod), b.block.bits(0));
+            // Zero times any output modifier is that zero.
+            b.pick((Op2::PredSete, [crosswise, zero]), [crosswise, sum])
+        })
     }
 
     /// MDH and MDV: A of the quad's top-left lane, C of its top-right or bottom-left one; input modifiers count, selects do not
@@ -273,16 +234,6 @@ struct Dot {
 pub(super) struct Finish {
     pub omod: Omod,
     pub clamp: bool,
-}
-
-impl Finish {
-    /// Neither.
-    const NONE: Self = Self { omod: Omod::U1, clamp: false };
-}
-
-/// Whether back ends have code for a transcendental operation.
-const fn has_code(op: AlphaOp) -> bool {
-    matches!(op, AlphaOp::Ex2 | AlphaOp::Ln2 | AlphaOp::Rcp | AlphaOp::Rsq | AlphaOp::Sin | AlphaOp::Cos)
 }
 
 /// Whether the unit itself computes it, one channel after the other.
