@@ -1,9 +1,8 @@
 //! Groups of X1K lanes, and what they count.
 
-use crate::ir::x1k::{Code, End, Target};
+use crate::ir::x1k::Code;
 use ctm_exec::Counters;
-use ctm_exec::x1k::{Constants, Memory, sample};
-use ctm_isa::x1k::ops::FcOp;
+use ctm_exec::x1k::{Memory, sample};
 
 /// Lanes of a vector. Groups of up to so many lanes run here; larger ones are left to the reference interpreter.
 pub const LANES: usize = 16;
@@ -40,32 +39,3 @@ pub fn count_lookups(memory: &dyn Memory, input: u8, lookups: u64, counters: &mu
 /// The group has to be run by the reference interpreter: it does, or may do, something that ends in a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BailOut;
-
-/// How many instructions one group can issue at most; `None` when that depends on data: some jump goes back that ends no loop, or leads to where the loop
-/// can be left and begun anew.
-pub fn instruction_bound(code: &Code, constants: &Constants) -> Option<u64> {
-    let mut bound = 0u64;
-    for (index, block) in code.blocks.iter().enumerate() {
-        let goes_back = |target: Target| matches!(target, Target::Block(id) if id.index() <= index);
-        let unbounded = match block.end {
-            End::Stop => false,
-            End::Next(target) => goes_back(target),
-            End::Flow(flow) => {
-                let ends_loop = matches!(flow.op, FcOp::EndLoop | FcOp::EndRep);
-                // All blocks from where it leads to lie in the loop, as loops are contiguous.
-                let depth = block.frames.frames.len();
-                let within = |first: usize| code.blocks[first..index].iter().all(|of| of.frames.frames.len() >= depth);
-                let repeats =
-                    ends_loop && matches!(flow.jump, Target::Block(id) if id.index() > index || within(id.index()));
-                goes_back(flow.stay) || (goes_back(flow.jump) && !repeats)
-            }
-        };
-        if unbounded {
-            return None;
-        }
-        let iterations = |&(_, int): &(bool, u8)| u64::from(constants.int[usize::from(int)][0].max(1));
-        let iterations = block.frames.frames.iter().map(iterations).product::<u64>();
-        bound = bound.saturating_add(iterations.saturating_mul(block.tally.instructions().into()));
-    }
-    Some(bound)
-}
