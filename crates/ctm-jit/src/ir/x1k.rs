@@ -4,50 +4,75 @@
 //! flow-control instruction. `lower/x1k` makes the graph; what asks how groups go through a program asks it here; `lower/x1k/masks.rs` makes the form of it.
 
 use crate::ir::masked::{Fetch, M, MaskOp, Op, Store, Tally, Value};
-use ctm_isa::x1k::ops::FcOp;
-
-/// Names a block of a [`Code`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct BlockId(pub u16);
-
-impl BlockId {
-    /// Its place.
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// Where a jump leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// To a block.
-    Block(BlockId),
+    /// To a block, by its place.
+    Block(usize),
     /// Nowhere: this outcome does not happen.
     Never,
     /// To something that is, or may be, a fault: the reference interpreter runs the group instead and finds out.
     Reference,
 }
 
-/// What happens to the levels of branch-inactive lanes (CTM §3.5.3: B_OP).
+/// What a flow-control instruction does with loops (CTM §3.5: JUMP_OP). LOOP and REP are the same but for aL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LoopOp {
+    /// JUMP: nothing.
+    Jump,
+    /// LOOP, REP.
+    Begin,
+    /// ENDLOOP, ENDREP.
+    End,
+    /// BREAK.
+    Break,
+    /// CONTINUE.
+    Continue,
+}
+
+impl LoopOp {
+    /// Whether an outcome of the instruction pops a loop frame.
+    pub const fn leaves(self, jump: bool) -> bool {
+        match self {
+            Self::End => !jump,
+            Self::Break => jump,
+            Self::Jump | Self::Begin | Self::Continue => false,
+        }
+    }
+}
+
+/// One of the two outcomes of a flow-control instruction.
 ///
-/// Lanes whose active bit is clear lie in *levels*, one mask each: the branch counter of a lane in level `l` of `depth` is
+/// Lanes whose active bit is clear lie in *levels*, one mask each (CTM §3.5.3): the branch counter of a lane in level `l` of `depth` is
 /// `depth - 1 - l`. INCR makes a new level, DECR empties the topmost ones, B_ELSE exchanges the top level with the running lanes. The
 /// depth is the same whenever the program is at a given block, so levels are fixed places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Levels {
-    /// Nothing.
-    Keep,
-    /// So many levels become active.
-    Pop(u8),
-    /// The lanes that disagree become a new level.
-    Push,
+pub struct Outcome {
+    /// Where it leads.
+    pub to: Target,
+    /// What happens to the levels (B_OP). 1: the lanes that disagree become a new one; less than 0: so many become active.
+    pub levels: i8,
+}
+
+/// A loop and its integer constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Frame {
+    /// It has an aL: it is a LOOP, not a REP.
+    pub is_loop: bool,
+    /// How many iterations there are.
+    pub count: u8,
+    /// aL in the first one.
+    pub start: u8,
+    /// What is added to it.
+    pub step: i8,
 }
 
 /// A flow-control instruction at the end of a block (CTM §3.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Flow {
     /// What the loop stack does.
-    pub op: FcOp,
+    pub op: LoopOp,
     /// Who wants to jump: bit `(alu_result << 1) + predicate`; the boolean constant is already in it.
     pub wants: u8,
     /// The predicate bit and whether it is inverted; without one the predicate is true.
@@ -58,22 +83,28 @@ pub struct Flow {
     pub jump_any: bool,
     /// B_ELSE; there is a level to exchange with.
     pub exchange: bool,
-    /// The integer constant of LOOP and REP.
-    pub int: u8,
-    /// How many iterations it stands for.
-    pub count: u8,
+    /// The loop that LOOP and REP begin.
+    pub begins: Frame,
     /// The loop frame concerned: the one that LOOP and REP push, the innermost one otherwise.
     pub frame: u8,
-    /// Levels before the instruction (B_ELSE at depth 0 makes the first).
-    pub depth: u8,
+    /// Levels that both outcomes start from: B_ELSE where there is none makes the first.
+    pub levels: u8,
     /// If stay.
-    pub stay_levels: Levels,
+    pub stay: Outcome,
     /// If jump.
-    pub jump_levels: Levels,
-    /// If stay.
-    pub stay: Target,
-    /// If jump.
-    pub jump: Target,
+    pub jump: Outcome,
+}
+
+impl Flow {
+    /// Both outcomes, and whether it is the jump.
+    pub const fn outcomes(&self) -> [(Outcome, bool); 2] {
+        [(self.stay, false), (self.jump, true)]
+    }
+
+    /// The level that B_ELSE exchanges with the running lanes.
+    pub const fn exchanged(&self) -> Option<u8> {
+        if self.exchange { Some(self.levels - 1) } else { None }
+    }
 }
 
 /// How a block ends.
@@ -87,20 +118,6 @@ pub enum End {
     Flow(Flow),
 }
 
-/// The innermost loops around a block, as far as their iterations are known.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Frames {
-    /// Of each frame, outermost first: whether it is a LOOP (a REP otherwise), and its integer constant.
-    pub frames: Vec<(bool, u8)>,
-}
-
-impl Frames {
-    /// The frame whose aL is seen: the innermost LOOP.
-    pub fn loop_variable(&self) -> Option<usize> {
-        self.frames.iter().rposition(|frame| frame.0)
-    }
-}
-
 /// A straight run of instructions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
@@ -108,8 +125,8 @@ pub struct Block {
     pub pc: u16,
     /// Levels at its beginning.
     pub depth: u8,
-    /// Loops around it.
-    pub frames: Frames,
+    /// Loops around it, outermost first.
+    pub frames: Vec<Frame>,
     /// What it does.
     pub ops: Vec<Op>,
     /// The comparison that has made the ALU result of all lanes that run, if nothing has made it since.
@@ -121,6 +138,11 @@ pub struct Block {
 }
 
 impl Block {
+    /// The flow-control instruction at its end, if there is one.
+    pub const fn flow(&self) -> Option<&Flow> {
+        if let End::Flow(flow) = &self.end { Some(flow) } else { None }
+    }
+
     /// Whether processors are killed in it.
     pub fn kills(&self) -> bool {
         self.ops.iter().any(|op| matches!(op, Op::Mask(MaskOp::AndNot(M::VALID, ..))))
@@ -131,17 +153,14 @@ impl Block {
         let targets = match self.end {
             End::Stop => [None, None],
             End::Next(target) => [Some(target), None],
-            End::Flow(flow) => [Some(flow.stay), Some(flow.jump)],
+            End::Flow(flow) => [Some(flow.stay.to), Some(flow.jump.to)],
         };
         targets.into_iter().flatten()
     }
 
     /// The blocks it can go on to.
-    pub fn successors(&self) -> impl DoubleEndedIterator<Item = BlockId> + use<> {
-        self.targets().filter_map(|target| match target {
-            Target::Block(id) => Some(id),
-            Target::Never | Target::Reference => None,
-        })
+    pub fn successors(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
+        self.targets().filter_map(|target| if let Target::Block(id) = target { Some(id) } else { None })
     }
 }
 
@@ -168,11 +187,26 @@ pub struct Code {
     pub outputs: u32,
 }
 
-/// Whether an outcome of a flow-control instruction pops a loop frame.
-pub const fn leaves_loop(op: FcOp, jump: bool) -> bool {
-    match op {
-        FcOp::EndLoop | FcOp::EndRep => !jump,
-        FcOp::BreakLoop | FcOp::BreakRep => jump,
-        FcOp::Jump | FcOp::Loop | FcOp::Rep | FcOp::Continue => false,
+impl Code {
+    /// Its flow-control instructions.
+    pub fn flows(&self) -> impl Iterator<Item = &Flow> {
+        self.blocks.iter().filter_map(Block::flow)
+    }
+
+    /// Whether there is a CONTINUE.
+    pub fn continues(&self) -> bool {
+        self.flows().any(|flow| flow.op == LoopOp::Continue)
+    }
+
+    /// Goes from a block to others: to those that `look` puts into its list. Whether it said of each that all is well there.
+    pub fn all_reached(&self, first: usize, mut look: impl FnMut(&Block, &mut Vec<usize>) -> bool) -> bool {
+        let mut seen = vec![false; self.blocks.len()];
+        let mut pending = vec![first];
+        while let Some(block) = pending.pop() {
+            if !std::mem::replace(&mut seen[block], true) && !look(&self.blocks[block], &mut pending) {
+                return false;
+            }
+        }
+        true
     }
 }

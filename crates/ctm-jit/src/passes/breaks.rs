@@ -8,8 +8,7 @@
 //! (`lower/x1k/joint.rs`), which asks that lanes come back where their break leads, whichever way others take.
 
 use crate::ir::masked::{M, Op, Value};
-use crate::ir::x1k::{Block, BlockId, Code, End, Flow, Levels, Target};
-use ctm_isa::x1k::ops::FcOp;
+use crate::ir::x1k::{Block, Code, End, Flow, LoopOp, Outcome, Target};
 
 /// Blocks that make more than such a comparison are not looked at, as that takes time.
 const OPS: usize = 24;
@@ -18,9 +17,8 @@ const SEARCHED: usize = 512;
 
 /// The program in which such lanes leave both loops at once; `None` where there are none. It has the same blocks.
 pub fn joined(code: &Code) -> Option<Code> {
-    let frames = code.blocks.iter().map(|block| block.frames.frames.len()).max().unwrap_or(0);
-    let continues = code.blocks.iter().any(|b| matches!(b.end, End::Flow(flow) if flow.op == FcOp::Continue));
-    if frames < 2 || continues || code.watches_idle_lanes || code.relative_temps {
+    let frames = code.blocks.iter().map(|block| block.frames.len()).max().unwrap_or(0);
+    if frames < 2 || code.continues() || code.watches_idle_lanes || code.relative_temps {
         return None;
     }
     let mut joined: Option<Code> = None;
@@ -34,9 +32,9 @@ pub fn joined(code: &Code) -> Option<Code> {
         let mut next = code.clone();
         for (index, flow) in through {
             if let Some((id, stay)) = past(code, index)
-                && let End::Flow(end) = &mut next.blocks[id.index()].end
+                && let End::Flow(end) = &mut next.blocks[id].end
             {
-                end.stay = stay;
+                end.stay.to = stay;
             }
             next.blocks[index].end = End::Flow(flow);
         }
@@ -47,60 +45,45 @@ pub fn joined(code: &Code) -> Option<Code> {
 
 /// The break at the end of a block that leaves loops up to this one.
 fn breaks_of(block: &Block, frame: u8) -> Option<Flow> {
-    match block.end {
-        End::Flow(flow) if flow.frame == frame && matches!(flow.op, FcOp::BreakLoop | FcOp::BreakRep) => Some(flow),
-        _ => None,
-    }
+    block.flow().copied().filter(|flow| flow.frame == frame && flow.op == LoopOp::Break)
 }
 
 /// The comparison by which every lane that runs decides whether it breaks, if nothing else does.
 fn decision(block: &Block, flow: &Flow) -> Option<Value> {
     let of_result = flow.predicate.is_none() && matches!(flow.wants, 3 | 12);
-    let votes = !flow.jump_any && !flow.exchange && !flow.ignore_uncovered && flow.stay_levels == Levels::Keep;
+    let votes = !flow.jump_any && !flow.exchange && !flow.ignore_uncovered && flow.stay.levels == 0;
     block.result.filter(|_| of_result && votes)
 }
 
 /// The flow control of a block that breaks, if those who do break out of the next loop, too.
 fn through(code: &Code, index: usize) -> Option<Flow> {
     let block = &code.blocks[index];
-    let End::Flow(flow) = block.end else { return None };
-    let Target::Block(id) = flow.jump else { return None };
-    let behind = &code.blocks[id.index()];
+    let flow = *block.flow()?;
+    let Target::Block(id) = flow.jump.to else { return None };
+    let behind = &code.blocks[id];
     let again = breaks_of(behind, flow.frame - 1)?;
     let (holds, holds_again) = (decision(block, &flow)?, decision(behind, &again)?);
     let decides =
         |op: &Op| matches!(op, Op::Mask(op) if [M::RESULT, M::TEMP, M::TEMP2].contains(&op.writes())) || op.is_pure();
     let only_decides = behind.ops.iter().all(decides);
     let same = flow.wants == again.wants && value_behind(block, behind, holds_again) == Some(holds);
-    let pops = |levels: Levels| match levels {
-        Levels::Keep => Some(0),
-        Levels::Pop(count) => Some(count),
-        Levels::Push => None,
-    };
-    let levels = pops(flow.jump_levels)? + pops(again.jump_levels)?;
-    let jump_levels = if levels == 0 { Levels::Keep } else { Levels::Pop(levels) };
-    (only_decides && same).then_some(Flow { op: again.op, frame: again.frame, jump: again.jump, jump_levels, ..flow })
+    let pops = flow.jump.levels <= 0 && again.jump.levels <= 0;
+    let jump = Outcome { to: again.jump.to, levels: flow.jump.levels + again.jump.levels };
+    (only_decides && same && pops).then_some(Flow { op: again.op, frame: again.frame, jump, ..flow })
 }
 
 /// Where a loop ends right behind such a break, and its iterations are over, those who run have just decided that they do not break. So they go past the
 /// comparison behind the loop, which is left to those for whom it had no iterations. Gives that end, and where they go.
-fn past(code: &Code, index: usize) -> Option<(BlockId, Target)> {
-    let End::Flow(Flow { frame, stay: Target::Block(id), jump: Target::Block(behind), .. }) = code.blocks[index].end
-    else {
-        return None;
-    };
-    let (block, End::Flow(again)) = (&code.blocks[id.index()], code.blocks[behind.index()].end) else { return None };
-    let ends = matches!(block.end, End::Flow(Flow {
-        op: FcOp::EndLoop | FcOp::EndRep,
-        frame: of,
-        wants: 15,
-        exchange: false,
-        stay_levels: Levels::Keep,
-        stay: Target::Block(stay),
-        ..
-    }) if of == frame && stay == behind);
+fn past(code: &Code, index: usize) -> Option<(usize, Target)> {
+    let flow = code.blocks[index].flow()?;
+    let (Target::Block(id), Target::Block(behind)) = (flow.stay.to, flow.jump.to) else { return None };
+    let (block, again) = (&code.blocks[id], code.blocks[behind].flow()?);
+    let ends = block.flow().is_some_and(|end| {
+        let goes = Outcome { to: Target::Block(behind), levels: 0 };
+        end.op == LoopOp::End && end.frame == flow.frame && end.wants == 15 && !end.exchange && end.stay == goes
+    });
     let only = code.blocks.iter().filter(|block| block.successors().any(|next| next == id)).count() == 1;
-    (ends && only && id != behind && block.ops.is_empty()).then_some((id, again.stay))
+    (ends && only && id != behind && block.ops.is_empty()).then_some((id, again.stay.to))
 }
 
 /// The vector of a block that is what another one makes of the variables as the first leaves them, for lanes that run in it.

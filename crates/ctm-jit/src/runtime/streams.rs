@@ -29,7 +29,7 @@ use crate::stream::{affine, interleave, prepare};
 use ctm_exec::arrays::Form;
 use ctm_exec::r700::Written;
 use ctm_exec::watch;
-use ctm_exec::x1k::{Constants, Plane};
+use ctm_exec::x1k::Plane;
 use ctm_exec::{Counters, Domain};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -265,8 +265,8 @@ fn suits(packed: &Prepared, geometry: &Geometry) -> bool {
 }
 
 /// The program as a stream; `None` when it is none.
-pub fn uniform(code: &x1k::Code, constants: &Constants) -> Option<Uniform> {
-    let code = masks::lower(code, constants, false);
+pub fn uniform(code: &x1k::Code) -> Option<Uniform> {
+    let code = masks::lower(code, false);
     Uniform::of(&code, exists, (0..OUTPUTS).collect())
 }
 

@@ -85,7 +85,7 @@ fn lowered(launch: &Launch<'_>, counts: bool) -> Option<Form> {
     let joint = !counts && crate::lower::x1k::joint::holds(&code);
     let mut given = vec![false; crate::ir::masked::Var::COUNT];
     given[..2].fill(true);
-    Some(Form::new(&code, launch.constants, joint, &given, GROUPS))
+    Some(Form::new(&code, joint, &given, GROUPS))
 }
 
 /// Its code.
@@ -102,7 +102,7 @@ fn compile_stream(launch: &Launch<'_>, isa: Isa, careful: bool) -> Option<Arc<Ke
     let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters, false)?;
     let mut geometry = Geometry::default();
     (geometry.inputs[0], geometry.inputs[1], geometry.outputs[0]) = (4, 4, 4);
-    let uniform = crate::runtime::streams::uniform(&lowered, launch.constants)?;
+    let uniform = crate::runtime::streams::uniform(&lowered)?;
     crate::runtime::streams::compile(isa, &uniform, launch, geometry, careful)
 }
 

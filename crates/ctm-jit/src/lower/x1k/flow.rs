@@ -8,9 +8,9 @@
 
 use crate::ir::awake::settle_loops;
 use crate::ir::map::Map;
-use crate::ir::masked::{Fetch, M, Op};
+use crate::ir::masked::Fetch;
 use crate::ir::order::postorder;
-use crate::ir::x1k::{Block, BlockId, Code, End, Flow, Frames, Levels, Target, leaves_loop};
+use crate::ir::x1k::{Block, Code, End, Flow, Frame, LoopOp, Outcome, Target};
 use crate::lower::x1k::Builder;
 use ctm_exec::x1k::Constants;
 use ctm_exec::x1k::alu::predicate_channel;
@@ -28,7 +28,7 @@ const INSTRUCTIONS: usize = 16 * 1024;
 struct State {
     pc: u16,
     depth: u8,
-    frames: Frames,
+    frames: Vec<Frame>,
     addresses: Vec<u16>,
 }
 
@@ -53,7 +53,7 @@ pub fn lower(program: &Program, constants: &Constants, counts: bool, calls: bool
         watches_idle_lanes,
         builder: Builder::new(program, sees_uncovered, calls, counts),
     };
-    let first = State { pc: program.first, depth: 0, frames: Frames::default(), addresses: Vec::new() };
+    let first = State { pc: program.first, depth: 0, frames: Vec::new(), addresses: Vec::new() };
     let mut blocks = Vec::new();
     let mut issued = 0;
     graph.target(first);
@@ -74,7 +74,6 @@ pub fn lower(program: &Program, constants: &Constants, counts: bool, calls: bool
         ..graph.builder.code
     };
     settle_loops(&mut code, !counts);
-    forget_loop_variables(&mut code);
     code.blocks = order(std::mem::take(&mut code.blocks));
     code.faultless &= code.blocks.iter().flat_map(Block::targets).all(|target| target != Target::Reference);
     Some(code)
@@ -83,25 +82,6 @@ pub fn lower(program: &Program, constants: &Constants, counts: bool, calls: bool
 /// An input that is fetched, as a bit.
 const fn input_bit(fetch: &Fetch) -> u16 {
     if let Fetch::Input { input, .. } = *fetch { 1 << (input & 15) } else { 0 }
-}
-
-/// Makes every LOOP a REP where nobody reads aL: then it need not be kept.
-fn forget_loop_variables(code: &mut Code) {
-    let reads = |op: &Op| matches!(*op, Op::Guard(m, ..) | Op::Number(m) if m != M::WRITING);
-    if code.blocks.iter().flat_map(|block| &block.ops).any(reads) {
-        return;
-    }
-    for block in &mut code.blocks {
-        block.frames.frames.iter_mut().for_each(|(has_variable, _)| *has_variable = false);
-        if let End::Flow(flow) = &mut block.end {
-            flow.op = match flow.op {
-                FcOp::Loop => FcOp::Rep,
-                FcOp::EndLoop => FcOp::EndRep,
-                FcOp::BreakLoop => FcOp::BreakRep,
-                op @ (FcOp::Jump | FcOp::Rep | FcOp::EndRep | FcOp::BreakRep | FcOp::Continue) => op,
-            };
-        }
-    }
 }
 
 /// The same program for groups all of whose processors are covered to the end, if it asks who is: what ignores uncovered ones concerns all then. `None`
@@ -154,28 +134,26 @@ fn starts(program: &Program, instructions: &[Option<Inst>]) -> Vec<bool> {
 /// The blocks that something leads to, in an order in which loops and branches are contiguous: reverse postorder, the jump target visited first.
 fn order(blocks: Vec<Block>) -> Vec<Block> {
     let count = blocks.len();
-    let successors = |block: usize| blocks[block].successors().map(BlockId::index).rev();
+    let successors = |block: usize| blocks[block].successors().rev();
     let postorder = postorder(vec![false; count], [0], successors);
-    let mut place = vec![BlockId(0); count];
+    let mut place = vec![0; count];
     for (new, &old) in postorder.iter().rev().enumerate() {
-        place[old] = BlockId(new as u16);
+        place[old] = new;
     }
     let moved = |target: Target| match target {
-        Target::Block(id) => Target::Block(place[id.index()]),
+        Target::Block(id) => Target::Block(place[id]),
         Target::Never | Target::Reference => target,
     };
     let mut blocks: Vec<Option<Block>> = blocks.into_iter().map(Some).collect();
-    let in_order = postorder.iter().rev().filter_map(|&old| blocks[old].take());
+    let mut in_order: Vec<Block> = postorder.iter().rev().filter_map(|&old| blocks[old].take()).collect();
+    for block in &mut in_order {
+        match &mut block.end {
+            End::Stop => {}
+            End::Next(target) => *target = moved(*target),
+            End::Flow(flow) => [&mut flow.stay, &mut flow.jump].into_iter().for_each(|of| of.to = moved(of.to)),
+        }
+    }
     in_order
-        .map(|mut block| {
-            block.end = match block.end {
-                End::Stop => End::Stop,
-                End::Next(target) => End::Next(moved(target)),
-                End::Flow(flow) => End::Flow(Flow { stay: moved(flow.stay), jump: moved(flow.jump), ..flow }),
-            };
-            block
-        })
-        .collect()
 }
 
 struct Graph<'a> {
@@ -183,7 +161,7 @@ struct Graph<'a> {
     constants: &'a Constants,
     instructions: &'a [Option<Inst>],
     starts: &'a [bool],
-    ids: Map<State, BlockId>,
+    ids: Map<State, usize>,
     states: Vec<State>,
     watches_idle_lanes: bool,
     builder: Builder,
@@ -198,7 +176,7 @@ impl Graph<'_> {
         if let Some(&id) = self.ids.get(&state) {
             return Target::Block(id);
         }
-        let id = BlockId(u16::try_from(self.states.len()).unwrap_or(u16::MAX));
+        let id = self.states.len();
         self.ids.insert(state.clone(), id);
         self.states.push(state);
         Target::Block(id)
@@ -233,21 +211,20 @@ impl Graph<'_> {
 
     /// A flow-control instruction: where its two outcomes lead, and to what state.
     fn flow(&mut self, state: &State, fc: &FcInstruction, pc: u16) -> End {
-        let op = fc.inst.op;
-        let open = state.frames.frames.len();
-        if open == 0 && !matches!(op, FcOp::Jump | FcOp::Loop | FcOp::Rep) {
+        let op = match fc.inst.op {
+            FcOp::Jump => LoopOp::Jump,
+            FcOp::Loop | FcOp::Rep => LoopOp::Begin,
+            FcOp::EndLoop | FcOp::EndRep => LoopOp::End,
+            FcOp::BreakLoop | FcOp::BreakRep => LoopOp::Break,
+            FcOp::Continue => LoopOp::Continue,
+        };
+        let open = state.frames.len();
+        if open == 0 && !matches!(op, LoopOp::Jump | LoopOp::Begin) {
             return End::Next(Target::Reference);
         }
-        let levels = state.depth.max(u8::from(fc.inst.b_else));
-        let effect = |op: BOp| match op {
-            BOp::None => Levels::Keep,
-            BOp::Decr if fc.inst.b_pop_cnt.min(levels) == 0 => Levels::Keep,
-            BOp::Decr => Levels::Pop(fc.inst.b_pop_cnt.min(levels)),
-            BOp::Incr => Levels::Push,
-        };
-        let (stay_levels, jump_levels) = (effect(fc.inst.b_op0), effect(fc.inst.b_op1));
-        let stay = self.outcome(state, fc, pc, levels, stay_levels, false);
-        let jump = self.outcome(state, fc, pc, levels, jump_levels, true);
+        let [count, start, step, _] = self.constants.int[usize::from(fc.addr.int_addr & 31)];
+        let begins = Frame { is_loop: fc.inst.op == FcOp::Loop, count, start, step: step.cast_signed() };
+        let [stay, jump] = [false, true].map(|jump| self.outcome(state, fc, pc, (op, begins), jump));
         if pc == self.program.last {
             // It decides nothing any more, but it may fault.
             return if stay.is_none() || jump.is_none() { End::Next(Target::Reference) } else { End::Stop };
@@ -257,12 +234,12 @@ impl Graph<'_> {
             .filter(|&bit| fc.inst.jump_func >> ((bit << 1) + u8::from(boolean)) & 1 == 1)
             .fold(0, |wants, bit| wants | 1 << bit);
         // The rows ENDIF and RETURN of CTM §3.5.4, for two, have only one outcome.
-        let never_jumps = fc.inst.jump_any && wants == 0 && !fc.inst.b_else && !matches!(op, FcOp::Loop | FcOp::Rep);
-        let always_jumps = !fc.inst.jump_any && wants == 15 && op == FcOp::Jump;
-        let mut edge = |never, state| match state {
-            _ if never => Target::Never,
-            Some(state) => self.target(state),
-            None => Target::Reference,
+        let never_jumps = fc.inst.jump_any && wants == 0 && !fc.inst.b_else && op != LoopOp::Begin;
+        let always_jumps = !fc.inst.jump_any && wants == 15 && op == LoopOp::Jump;
+        let mut edge = |never, outcome| match outcome {
+            Some((levels, _)) if never => Outcome { to: Target::Never, levels },
+            Some((levels, state)) => Outcome { to: self.target(state), levels },
+            None => Outcome { to: if never { Target::Never } else { Target::Reference }, levels: 0 },
         };
         let (stay, jump) = (edge(always_jumps, stay), edge(never_jumps, jump));
         End::Flow(Flow {
@@ -272,60 +249,52 @@ impl Graph<'_> {
             ignore_uncovered: fc.inst.ignore_uncovered,
             jump_any: fc.inst.jump_any,
             exchange: fc.inst.b_else,
-            int: fc.addr.int_addr & 31,
-            count: self.constants.int[usize::from(fc.addr.int_addr & 31)][0],
-            frame: if matches!(op, FcOp::Loop | FcOp::Rep) { open } else { open.saturating_sub(1) } as u8,
-            depth: state.depth,
-            stay_levels,
-            jump_levels,
+            begins,
+            frame: if op == LoopOp::Begin { open } else { open.saturating_sub(1) } as u8,
+            levels: state.depth.max(u8::from(fc.inst.b_else)),
             stay,
             jump,
         })
     }
 
-    /// The state after one outcome of a flow-control instruction; `None` where a stack may overflow or underflow.
+    /// What happens to the levels at one outcome of a flow-control instruction, and the state after it; `None` where a stack may overflow or underflow.
     fn outcome(
         &self,
         state: &State,
         fc: &FcInstruction,
         pc: u16,
-        levels: u8,
-        effect: Levels,
+        (op, begins): (LoopOp, Frame),
         jump: bool,
-    ) -> Option<State> {
-        let full = self.program.full_flow_control;
-        let mut next = State { pc: pc + 1, depth: levels, ..state.clone() };
-        match fc.inst.op {
-            op @ (FcOp::Loop | FcOp::Rep) if !jump => {
-                if next.frames.frames.len() >= if full { LOOP_STACK } else { 0 } {
-                    return None;
-                }
-                next.frames.frames.push((op == FcOp::Loop, fc.addr.int_addr & 31));
+    ) -> Option<(i8, State)> {
+        let limit = |most: usize| if self.program.full_flow_control { most } else { 0 };
+        let mut next = State { pc: pc + 1, ..state.clone() };
+        if op == LoopOp::Begin && !jump {
+            if next.frames.len() >= limit(LOOP_STACK) {
+                return None;
             }
-            op if leaves_loop(op, jump) => _ = next.frames.frames.pop(),
-            _ => {}
+            next.frames.push(begins);
+        } else if op.leaves(jump) {
+            next.frames.pop();
         }
         if jump {
             next.pc = fc.addr.jump_addr;
             match fc.inst.a_op {
                 AOp::None => {}
-                AOp::Push if next.addresses.len() >= if full { ADDRESS_STACK } else { 0 } => return None,
+                AOp::Push if next.addresses.len() >= limit(ADDRESS_STACK) => return None,
                 AOp::Push => next.addresses.push(pc + 1),
                 AOp::Pop => next.pc = next.addresses.pop()?,
             }
         }
-        match effect {
-            Levels::Keep => {}
-            Levels::Pop(count) => next.depth -= count,
-            Levels::Push => {
-                let limit = if full { BRANCH_COUNTER_FULL } else { BRANCH_COUNTER_PARTIAL };
-                // The lanes of the lowest level would have this counter.
-                if next.depth > limit {
-                    return None;
-                }
-                next.depth += 1;
-            }
-        }
-        Some(next)
+        let levels = state.depth.max(u8::from(fc.inst.b_else));
+        let most = if self.program.full_flow_control { BRANCH_COUNTER_FULL } else { BRANCH_COUNTER_PARTIAL };
+        let change = match if jump { fc.inst.b_op1 } else { fc.inst.b_op0 } {
+            BOp::None => 0,
+            BOp::Decr => -fc.inst.b_pop_cnt.min(levels).cast_signed(),
+            // The lanes of the lowest level would have this counter.
+            BOp::Incr if levels > most => return None,
+            BOp::Incr => 1,
+        };
+        next.depth = levels.saturating_add_signed(change);
+        Some((change, next))
     }
 }

@@ -5,11 +5,11 @@
 //! the others along, and one test of all masks decides. Groups do not pass the blocks that they would pass alone, so this is for
 //! code that counts nothing.
 
-use crate::ir::x1k::{Block, BlockId, Code, End, Flow, Levels, Target, leaves_loop};
-use ctm_isa::x1k::ops::FcOp;
+use crate::ir::x1k::{Code, End, Flow, LoopOp, Outcome, Target};
 
 /// Programs of more blocks are not looked at, as that takes time.
 const BLOCKS: usize = 96;
+
 /// Where the lanes of a passenger are meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
@@ -21,59 +21,54 @@ enum Rest {
 
 /// Whether all decisions of a program can be made for several groups at once.
 pub fn holds(code: &Code) -> bool {
-    let ends = || code.blocks.iter().map(|block| block.end);
-    let known = |target: Target| matches!(target, Target::Block(_));
     if code.watches_idle_lanes || code.relative_temps || code.blocks.len() > BLOCKS {
         return false;
     }
-    closed(code)
-        && ends().all(|end| match end {
+    code.flows().all(|flow| flow.op != LoopOp::Begin || loop_is_closed(code, flow))
+        && code.blocks.iter().all(|block| match block.end {
             End::Stop => true,
-            End::Next(target) => known(target),
+            End::Next(target) => matches!(target, Target::Block(_)),
             End::Flow(flow) => flow_holds(code, &flow),
         })
 }
 
 /// Whether, of the groups that come to a flow-control instruction with some lane running, those that jump may stay as well.
 fn flow_holds(code: &Code, flow: &Flow) -> bool {
-    let (stay, jump) = match (flow.stay, flow.jump) {
-        (Target::Block(stay), Target::Block(jump)) => (stay, jump),
-        // There is only one way.
-        (Target::Block(_), Target::Never) if matches!(flow.op, FcOp::Loop | FcOp::Rep) => {
-            return flow.stay_levels == Levels::Keep && !flow.ignore_uncovered;
-        }
-        (Target::Block(_), Target::Never) | (Target::Never, Target::Block(_)) => {
-            return flow.op == FcOp::Jump && !flow.ignore_uncovered;
-        }
-        _ => return false,
-    };
-    let keeps = flow.stay_levels == Levels::Keep && flow.jump_levels == Levels::Keep && !flow.exchange;
     if flow.ignore_uncovered {
         return false;
     }
+    let stays = flow.stay.levels == 0;
+    let (stay, jump) = match (flow.stay.to, flow.jump.to) {
+        (Target::Block(stay), Target::Block(jump)) => (stay, jump),
+        // There is only one way.
+        (Target::Block(_), Target::Never) if flow.op == LoopOp::Begin => return stays,
+        (Target::Block(_), Target::Never) | (Target::Never, Target::Block(_)) => return flow.op == LoopOp::Jump,
+        _ => return false,
+    };
+    let keeps = stays && flow.jump.levels == 0 && !flow.exchange;
     match flow.op {
-        FcOp::Continue => false,
+        LoopOp::Continue => false,
         // The count alone decides.
-        FcOp::EndLoop | FcOp::EndRep => keeps && flow.wants == 15,
-        FcOp::Loop | FcOp::Rep => keeps && flow.wants == 0,
-        FcOp::BreakLoop | FcOp::BreakRep => {
-            let pops = matches!(flow.jump_levels, Levels::Keep | Levels::Pop(_));
-            let votes = !flow.jump_any && !flow.exchange && flow.stay_levels == Levels::Keep;
-            votes && pops && passes(code, stay, jump, Rest::Loop(flow.frame))
+        LoopOp::End => keeps && flow.wants == 15,
+        LoopOp::Begin => keeps && flow.wants == 0,
+        LoopOp::Break => {
+            let votes = !flow.jump_any && !flow.exchange && stays;
+            votes && flow.jump.levels <= 0 && passes(code, stay, jump, Rest::Loop(flow.frame))
         }
-        // ELSE: who ran before rests; if nobody runs now, a group alone would jump.
-        FcOp::Jump if flow.exchange => {
-            let top = flow.depth.max(1) - 1;
-            let rests = || flow.stay_levels == Levels::Keep && passes(code, stay, jump, Rest::Level(top));
-            !flow.jump_any && (flow.wants == 15 || flow.wants == 0 && rests())
-        }
-        // What all lanes want, whatever the data are.
-        FcOp::Jump if matches!(flow.wants, 0 | 15) => true,
-        // IF: who does not run any more rests in the new level.
-        FcOp::Jump => {
-            let pushes = flow.stay_levels == Levels::Push && !matches!(flow.jump_levels, Levels::Pop(_));
-            pushes && !flow.jump_any && passes(code, stay, jump, Rest::Level(flow.depth))
-        }
+        LoopOp::Jump => match flow.exchanged() {
+            // ELSE: who ran before rests; if nobody runs now, a group alone would jump.
+            Some(top) => {
+                let rests = || stays && passes(code, stay, jump, Rest::Level(top));
+                !flow.jump_any && (flow.wants == 15 || flow.wants == 0 && rests())
+            }
+            // What all lanes want, whatever the data are.
+            None if matches!(flow.wants, 0 | 15) => true,
+            // IF: who does not run any more rests in the new level.
+            None => {
+                let pushes = flow.stay.levels > 0 && flow.jump.levels >= 0;
+                pushes && !flow.jump_any && passes(code, stay, jump, Rest::Level(flow.levels))
+            }
+        },
     }
 }
 
@@ -81,66 +76,53 @@ fn flow_holds(code: &Code, flow: &Flow) -> bool {
 /// along. The levels are the same then as if it had jumped there: how many there are belongs to the block, and those that are new are empty.
 ///
 /// This covers all flow-control instructions on its way, too: whether it stays or jumps there makes no difference to it.
-fn passes(code: &Code, stay: BlockId, end: BlockId, rest: Rest) -> bool {
-    let outside = &code.blocks[end.index()];
-    let mut seen = vec![false; code.blocks.len()];
-    let mut pending = vec![stay];
-    while let Some(id) = pending.pop() {
-        if std::mem::replace(&mut seen[id.index()], true) {
-            continue;
-        }
-        let block = &code.blocks[id.index()];
+fn passes(code: &Code, stay: usize, end: usize, rest: Rest) -> bool {
+    let outside = &code.blocks[end];
+    code.all_reached(stay, |block, pending| {
         let flow = match block.end {
-            End::Stop => return false,
             End::Next(Target::Block(next)) => {
                 pending.push(next);
-                continue;
+                return true;
             }
-            End::Next(_) => return false,
+            End::Stop | End::Next(_) => return false,
             End::Flow(flow) => flow,
         };
-        if [flow.stay, flow.jump].contains(&Target::Reference) {
+        if [flow.stay.to, flow.jump.to].contains(&Target::Reference) {
             return false;
         }
-        let levels = flow.depth.max(u8::from(flow.exchange));
-        if flow.exchange && levels - 1 < outside.depth && rest != Rest::Level(levels - 1) {
-            return false;
-        }
-        if flow.exchange && rest == Rest::Level(levels - 1) {
-            // They run, and vote.
-            let goes = match flow.wants {
-                0 => (flow.stay, flow.stay_levels),
-                15 => (flow.jump, flow.jump_levels),
-                _ => return false,
-            };
-            if flow.jump_any || goes != (Target::Block(end), Levels::Keep) {
+        if let Some(top) = flow.exchanged() {
+            if rest == Rest::Level(top) {
+                // They run, and vote.
+                let goes = match flow.wants {
+                    0 => flow.stay,
+                    15 => flow.jump,
+                    _ => return false,
+                };
+                return !flow.jump_any && goes == Outcome { to: Target::Block(end), levels: 0 };
+            }
+            if top < outside.depth {
                 return false;
             }
-            continue;
         }
-        for (next, effect, jumps) in [(flow.stay, flow.stay_levels, false), (flow.jump, flow.jump_levels, true)] {
-            let Target::Block(next) = next else { continue };
-            let leaves = leaves_loop(flow.op, jumps);
+        for (outcome, jumps) in flow.outcomes() {
+            let Target::Block(next) = outcome.to else { continue };
+            let leaves = flow.op.leaves(jumps);
             let mut runs = false;
             match (flow.op, rest) {
                 // While lanes rest in a level of its own, the loop is not left.
-                (FcOp::BreakLoop | FcOp::BreakRep, Rest::Level(level))
-                    if jumps && level >= code.blocks[next.index()].depth =>
-                {
-                    continue;
-                }
-                (FcOp::BreakLoop | FcOp::BreakRep | FcOp::EndLoop | FcOp::EndRep, Rest::Loop(frame)) => {
+                (LoopOp::Break, Rest::Level(level)) if jumps && level >= code.blocks[next].depth => continue,
+                (LoopOp::Break | LoopOp::End, Rest::Loop(frame)) => {
                     if frame > flow.frame {
                         return false;
                     }
                     runs = leaves && frame == flow.frame;
                 }
-                (FcOp::Loop | FcOp::Rep, Rest::Loop(frame)) if frame >= flow.frame => return false,
-                (FcOp::Continue, _) => return false,
+                (LoopOp::Begin, Rest::Loop(frame)) if frame >= flow.frame => return false,
+                (LoopOp::Continue, _) => return false,
                 _ => {}
             }
-            if let Levels::Pop(count) = effect {
-                let lowest = levels.saturating_sub(count);
+            if outcome.levels < 0 {
+                let lowest = flow.levels.saturating_add_signed(outcome.levels);
                 // Whoever rests outside goes on resting.
                 if lowest < outside.depth {
                     return false;
@@ -148,7 +130,7 @@ fn passes(code: &Code, stay: BlockId, end: BlockId, rest: Rest) -> bool {
                 runs |= matches!(rest, Rest::Level(level) if level >= lowest);
             }
             // Who leaves a loop outside of which the group was to run has gone too far.
-            if leaves && usize::from(flow.frame) < outside.frames.frames.len() {
+            if leaves && usize::from(flow.frame) < outside.frames.len() {
                 return false;
             }
             if !runs {
@@ -157,53 +139,35 @@ fn passes(code: &Code, stay: BlockId, end: BlockId, rest: Rest) -> bool {
                 return false;
             }
         }
-    }
-    true
-}
-
-/// Whether, of every loop, exactly those lanes run behind it that ran before it; but for those that leave the loop around it, too.
-pub fn closed(code: &Code) -> bool {
-    code.blocks.iter().all(|block| match block.end {
-        End::Flow(flow) if matches!(flow.op, FcOp::Loop | FcOp::Rep) => loop_is_closed(code, &flow),
-        _ => true,
+        true
     })
 }
 
+/// Whether exactly those lanes run behind a loop that ran before it; but for those that leave the loop around it, too.
 fn loop_is_closed(code: &Code, begin: &Flow) -> bool {
-    let Target::Block(first) = begin.stay else { return true };
-    let depth = code.blocks[first.index()].depth;
-    let inside = |block: &Block| block.frames.frames.len() > begin.frame.into();
-    let mut seen = vec![false; code.blocks.len()];
-    let mut pending = vec![first];
-    while let Some(id) = pending.pop() {
-        if std::mem::replace(&mut seen[id.index()], true) {
-            continue;
-        }
-        let block = &code.blocks[id.index()];
-        if block.depth < depth || !inside(block) {
+    let Target::Block(first) = begin.stay.to else { return true };
+    let depth = code.blocks[first].depth;
+    code.all_reached(first, |block, pending| {
+        if block.depth < depth || block.frames.len() <= begin.frame.into() {
             return false;
         }
-        match block.end {
-            End::Stop => {}
-            End::Next(Target::Block(next)) => pending.push(next),
-            End::Next(_) => {}
-            End::Flow(flow) => {
-                if flow.exchange && flow.depth <= depth {
-                    return false;
-                }
-                for (target, jump) in [(flow.stay, false), (flow.jump, true)] {
-                    let Target::Block(next) = target else { continue };
-                    let leaves = leaves_loop(flow.op, jump);
-                    if leaves && flow.frame < begin.frame && inside(block) {
-                        // See `breaks`.
-                    } else if flow.frame != begin.frame || !leaves {
-                        pending.push(next);
-                    } else if code.blocks[next.index()].depth != depth {
-                        return false;
-                    }
-                }
-            }
+        let End::Flow(flow) = block.end else {
+            pending.extend(block.successors());
+            return true;
+        };
+        if flow.exchange && block.depth <= depth {
+            return false;
         }
-    }
-    true
+        for (outcome, jump) in flow.outcomes() {
+            let Target::Block(next) = outcome.to else { continue };
+            let leaves = flow.op.leaves(jump);
+            if !leaves || flow.frame > begin.frame {
+                pending.push(next);
+            } else if flow.frame == begin.frame && code.blocks[next].depth != depth {
+                return false;
+            }
+            // Who leaves a loop around this one: see `breaks`.
+        }
+        true
+    })
 }

@@ -5,11 +5,8 @@
 //! its own behind all others.
 
 use crate::ir::masked::{Block, Code, End, M, MaskOp, Op, Tally, Target, Value};
-use crate::ir::x1k::leaves_loop;
-use crate::ir::x1k::{self, Flow, Levels};
-use ctm_exec::x1k::Constants;
+use crate::ir::x1k::{self, Flow, LoopOp};
 use ctm_isa::x1k::LOOP_STACK;
-use ctm_isa::x1k::ops::FcOp;
 
 /// Lanes that want to jump, of those that vote.
 const JUMP: M = M::CONCERNED;
@@ -22,16 +19,17 @@ const DECIDES: M = M::TEMP2;
 
 /// The program with its flow control as operations on masks. `joint`: several groups run as if they were one large one, which has to come to the same
 /// ([`super::joint::holds`]).
-pub fn lower(code: &x1k::Code, constants: &Constants, joint: bool) -> Code {
+pub fn lower(code: &x1k::Code, joint: bool) -> Code {
+    let reads_index = |op: &Op| matches!(*op, Op::Guard(m, ..) | Op::Number(m) if m != M::WRITING);
     let mut lower = Lower {
         code,
-        constants,
         joint,
         blocks: Vec::with_capacity(2 * code.blocks.len()),
         behind: Vec::new(),
         ops: Vec::new(),
         restores: restores(code, joint),
-        continues: code.blocks.iter().any(|block| matches!(block.end, x1k::End::Flow(Flow { op: FcOp::Continue, .. }))),
+        continues: code.continues(),
+        indexed: code.blocks.iter().flat_map(|block| &block.ops).any(reads_index),
     };
     let mut begin = vec![MaskOp::Copy(M::ACTIVE, M::EXISTING), MaskOp::Copy(M::RESULT, M::NONE)];
     begin.extend((0..4).map(|bit| MaskOp::Copy(M::predicate(bit), M::NONE)));
@@ -58,7 +56,6 @@ pub fn lower(code: &x1k::Code, constants: &Constants, joint: bool) -> Code {
 
 struct Lower<'a> {
     code: &'a x1k::Code,
-    constants: &'a Constants,
     joint: bool,
     blocks: Vec<Block>,
     /// Blocks behind those of the program.
@@ -69,14 +66,16 @@ struct Lower<'a> {
     restores: Vec<bool>,
     /// Some CONTINUE is there.
     continues: bool,
+    /// Somebody reads aL, so it is kept.
+    indexed: bool,
 }
 
 /// Of each loop frame, whether exactly those lanes run behind its loops that ran before: nobody leaves it by leaving a loop around it.
 fn restores(code: &x1k::Code, joint: bool) -> Vec<bool> {
     let mut restores = vec![joint; LOOP_STACK];
     for block in &code.blocks {
-        if let x1k::End::Flow(Flow { op: FcOp::BreakLoop | FcOp::BreakRep, frame, .. }) = block.end {
-            restores.iter_mut().take(block.frames.frames.len()).skip(usize::from(frame) + 1).for_each(|of| *of = false);
+        if let Some(&Flow { op: LoopOp::Break, frame, .. }) = block.flow() {
+            restores.iter_mut().take(block.frames.len()).skip(usize::from(frame) + 1).for_each(|of| *of = false);
         }
     }
     restores
@@ -109,7 +108,7 @@ impl Lower<'_> {
             x1k::End::Next(next) => End::Next(target(next)),
             x1k::End::Flow(flow) => self.flow(block, &flow),
         };
-        Block { loops: block.frames.frames.len() as u8, ops: std::mem::take(&mut self.ops), tally: block.tally, end }
+        Block { loops: block.frames.len() as u8, ops: std::mem::take(&mut self.ops), tally: block.tally, end }
     }
 
     /// The lanes that want to jump, whoever of them votes (CTM §3.5.2).
@@ -156,15 +155,14 @@ impl Lower<'_> {
     /// A flow-control instruction (CTM §3.5.2, §3.5.3).
     fn flow(&mut self, block: &x1k::Block, flow: &Flow) -> End {
         let frame = usize::from(flow.frame);
-        let levels = flow.depth.max(u8::from(flow.exchange));
         // The end of an iteration comes first: who left it by CONTINUE takes part in the decision again.
-        if self.continues && matches!(flow.op, FcOp::EndLoop | FcOp::EndRep) {
+        if self.continues && flow.op == LoopOp::End {
             self.mask(MaskOp::Or(M::ACTIVE, M::ACTIVE, M::continued(frame)));
             self.mask(MaskOp::Copy(M::continued(frame), M::NONE));
         }
-        if flow.exchange {
-            let top = M::saved(usize::from(levels) - 1);
-            if flow.depth == 0 {
+        if let Some(top) = flow.exchanged() {
+            let top = M::saved(top.into());
+            if block.depth == 0 {
                 self.mask(MaskOp::Copy(top, M::NONE));
             }
             self.mask(MaskOp::Copy(EXCHANGED, M::ACTIVE));
@@ -173,7 +171,7 @@ impl Lower<'_> {
         }
         let first = self.ops.len();
         let wants = self.wants(flow);
-        let end = self.decide(block, flow, levels, wants);
+        let end = self.decide(block, flow, wants);
         // The ALU result is used up, whichever way the program goes.
         let reads = |op: &Op| matches!(op, Op::Mask(op) if op.reads().contains(&Some(M::RESULT)));
         let place = self.ops[first..].iter().rposition(reads).map_or(first, |place| first + place + 1);
@@ -183,10 +181,10 @@ impl Lower<'_> {
         end
     }
 
-    fn decide(&mut self, block: &x1k::Block, flow: &Flow, levels: u8, wants: Wants) -> End {
+    fn decide(&mut self, block: &x1k::Block, flow: &Flow, wants: Wants) -> End {
         let frame = usize::from(flow.frame);
         let simple = !flow.exchange && !flow.ignore_uncovered && !flow.jump_any && !self.is_known(flow);
-        let breaks = matches!(flow.op, FcOp::BreakLoop | FcOp::BreakRep);
+        let breaks = flow.op == LoopOp::Break;
         if simple && let Wants::Lanes(mask, wanted) = wants {
             let narrow = |lower: &mut Self| match block.result.filter(|_| mask == M::RESULT) {
                 // The comparison that has made it is made into them.
@@ -198,28 +196,26 @@ impl Lower<'_> {
                 None if wanted => lower.mask(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, mask)),
                 None => lower.mask(MaskOp::And(M::ACTIVE, M::ACTIVE, mask)),
             };
-            let branches =
-                flow.op == FcOp::Jump && flow.stay_levels == Levels::Push && flow.jump_levels != Levels::Push;
-            if branches {
+            if flow.op == LoopOp::Jump && flow.stay.levels > 0 && flow.jump.levels <= 0 {
                 // Those who jump become a new level. When nobody stays, it is empty again.
-                let level = M::saved(usize::from(levels));
+                let level = M::saved(flow.levels.into());
                 self.mask(MaskOp::Copy(level, M::ACTIVE));
                 narrow(self);
                 self.mask(MaskOp::AndNot(level, level, M::ACTIVE));
                 let mut jump = vec![MaskOp::Copy(M::ACTIVE, level)];
-                change_levels(&mut jump, levels, flow.jump_levels, M::NONE);
-                let none = self.behind(jump, target(flow.jump));
-                return End::Branch { mask: M::ACTIVE, none, some: target(flow.stay) };
+                change_levels(&mut jump, flow.levels, flow.jump.levels, M::NONE);
+                let none = self.behind(jump, target(flow.jump.to));
+                return End::Branch { mask: M::ACTIVE, none, some: target(flow.stay.to) };
             }
-            if breaks && flow.stay_levels == Levels::Keep && flow.jump_levels != Levels::Push {
+            if breaks && flow.stay.levels == 0 && flow.jump.levels <= 0 {
                 if !self.restores[frame] {
                     self.lanes_that(JUMP, wants, M::ACTIVE);
                     self.mask(MaskOp::Or(M::broken(frame), M::broken(frame), JUMP));
                 }
                 narrow(self);
-                let stays = self.with_idle(flow, levels, M::ACTIVE);
-                let none = self.outcome(block, flow, levels, true);
-                return End::Branch { mask: stays, none, some: target(flow.stay) };
+                let stays = self.with_idle(flow, M::ACTIVE);
+                let none = self.outcome(block, flow, true);
+                return End::Branch { mask: stays, none, some: target(flow.stay.to) };
             }
         }
         // Who votes, and how.
@@ -232,11 +228,11 @@ impl Lower<'_> {
         self.lanes_that(JUMP, wants, voters);
         self.lanes_that(STAY, opposite(wants), voters);
         let voted = self.voted(flow, wants);
-        if let FcOp::EndLoop | FcOp::EndRep = flow.op {
+        if flow.op == LoopOp::End {
             // One iteration less; when it is the last one, nobody looks any more.
             let count = M::count(frame);
             self.mask(MaskOp::Add(count, -1, false));
-            let (stay, jump) = (self.outcome(block, flow, levels, false), self.outcome(block, flow, levels, true));
+            let (stay, jump) = (self.outcome(block, flow, false), self.outcome(block, flow, true));
             let again = vec![MaskOp::IfNot0(DECIDES, M::EXISTING, count)];
             let counted = End::Branch { mask: DECIDES, none: stay, some: jump };
             // Groups that decide as one go on while iterations are left, whoever runs: that is the same in the end.
@@ -253,21 +249,21 @@ impl Lower<'_> {
                 }
             };
         }
-        let (stay, jump) = (self.outcome(block, flow, levels, false), self.outcome(block, flow, levels, true));
+        let (stay, jump) = (self.outcome(block, flow, false), self.outcome(block, flow, true));
         match voted {
-            _ if flow.stay == x1k::Target::Never => End::Next(jump),
-            _ if flow.jump == x1k::Target::Never => End::Next(stay),
-            _ if matches!(flow.op, FcOp::Loop | FcOp::Rep) && flow.count == 0 => End::Next(jump),
+            _ if flow.stay.to == x1k::Target::Never => End::Next(jump),
+            _ if flow.jump.to == x1k::Target::Never => End::Next(stay),
+            _ if flow.op == LoopOp::Begin && flow.begins.count == 0 => End::Next(jump),
             Voted::Known(false) => End::Next(stay),
             // Nobody may leave while others wait for them.
-            voted if breaks || flow.op == FcOp::Continue => match voted {
+            voted if breaks || flow.op == LoopOp::Continue => match voted {
                 Voted::Known(_) | Voted::None(_) => {
                     let stays = if let Voted::None(mask) = voted { mask } else { M::NONE };
-                    let idle = self.with_idle(flow, levels, stays);
+                    let idle = self.with_idle(flow, stays);
                     End::Branch { mask: idle, none: jump, some: stay }
                 }
                 Voted::Some(mask) => {
-                    let idle = self.with_idle(flow, levels, M::NONE);
+                    let idle = self.with_idle(flow, M::NONE);
                     let leaves = self.block_behind(Vec::new(), End::Branch { mask: idle, none: jump, some: stay });
                     End::Branch { mask, none: stay, some: leaves }
                 }
@@ -290,7 +286,7 @@ impl Lower<'_> {
     }
 
     fn is_known(&self, flow: &Flow) -> bool {
-        [flow.stay, flow.jump].contains(&x1k::Target::Never)
+        [flow.stay.to, flow.jump.to].contains(&x1k::Target::Never)
     }
 
     /// The outcome of a vote.
@@ -310,15 +306,15 @@ impl Lower<'_> {
     }
 
     /// These lanes, and those for which a loop, or its iteration, may not be left yet.
-    fn with_idle(&mut self, flow: &Flow, levels: u8, lanes: M) -> M {
+    fn with_idle(&mut self, flow: &Flow, lanes: M) -> M {
         let mut masks: Vec<M> = Vec::new();
-        let lowest = match flow.jump {
+        let lowest = match flow.jump.to {
             // Nobody counts: whether those outside of the loop run again comes to the same.
-            x1k::Target::Block(jump) if self.joint => self.code.blocks[jump.index()].depth.min(levels),
+            x1k::Target::Block(jump) if self.joint => self.code.blocks[jump].depth.min(flow.levels),
             _ => 0,
         };
-        masks.extend((lowest..levels).map(|level| M::saved(level.into())));
-        if self.continues && flow.op != FcOp::Continue {
+        masks.extend((lowest..flow.levels).map(|level| M::saved(level.into())));
+        if self.continues && flow.op != LoopOp::Continue {
             masks.extend((0..=usize::from(flow.frame)).map(M::continued));
         }
         if masks.is_empty() {
@@ -336,21 +332,20 @@ impl Lower<'_> {
     }
 
     /// What one outcome of the instruction does, then where it leads.
-    fn outcome(&mut self, block: &x1k::Block, flow: &Flow, levels: u8, jump: bool) -> Target {
-        let to = if jump { flow.jump } else { flow.stay };
-        if matches!(to, x1k::Target::Never | x1k::Target::Reference) {
+    fn outcome(&mut self, block: &x1k::Block, flow: &Flow, jump: bool) -> Target {
+        let of = if jump { flow.jump } else { flow.stay };
+        if matches!(of.to, x1k::Target::Never | x1k::Target::Reference) {
             return Target::Reference;
         }
         let frame = usize::from(flow.frame);
         let (broken, continued) = (M::broken(frame), M::continued(frame));
         let mut ops = Vec::new();
         match (flow.op, jump) {
-            (FcOp::Jump, _) | (FcOp::Loop | FcOp::Rep | FcOp::Continue, true) => {}
-            (FcOp::Loop | FcOp::Rep, false) => {
-                let [_, value, ..] = self.constants.int[usize::from(flow.int)];
-                ops.push(MaskOp::Number(M::count(frame), flow.count.into()));
-                if flow.op == FcOp::Loop {
-                    ops.push(MaskOp::Number(M::loop_index(frame), value.into()));
+            (LoopOp::Jump, _) | (LoopOp::Begin | LoopOp::Continue, true) => {}
+            (LoopOp::Begin, false) => {
+                ops.push(MaskOp::Number(M::count(frame), flow.begins.count.into()));
+                if self.indexed && flow.begins.is_loop {
+                    ops.push(MaskOp::Number(M::loop_index(frame), flow.begins.start.into()));
                 }
                 // Who runs before the loop, or who has left it.
                 ops.push(MaskOp::Copy(broken, if self.restores[frame] { M::ACTIVE } else { M::NONE }));
@@ -358,13 +353,12 @@ impl Lower<'_> {
                     ops.push(MaskOp::Copy(continued, M::NONE));
                 }
             }
-            (FcOp::EndLoop | FcOp::EndRep, true) => {
-                if let Some(&(true, int)) = block.frames.frames.get(frame) {
-                    let step = self.constants.int[usize::from(int)][2].cast_signed();
-                    ops.push(MaskOp::Add(M::loop_index(frame), step.into(), false));
+            (LoopOp::End, true) => {
+                if let Some(of) = block.frames.get(frame).filter(|of| self.indexed && of.is_loop) {
+                    ops.push(MaskOp::Add(M::loop_index(frame), of.step.into(), false));
                 }
             }
-            (op @ (FcOp::EndLoop | FcOp::EndRep | FcOp::BreakLoop | FcOp::BreakRep), _) if leaves_loop(op, jump) => {
+            (LoopOp::End, false) | (LoopOp::Break, true) => {
                 ops.push(if self.restores[frame] {
                     MaskOp::Copy(M::ACTIVE, broken)
                 } else {
@@ -374,20 +368,19 @@ impl Lower<'_> {
                     ops.push(MaskOp::Or(M::ACTIVE, M::ACTIVE, continued));
                 }
             }
-            (FcOp::EndLoop | FcOp::EndRep | FcOp::BreakLoop | FcOp::BreakRep, _) => {
+            (LoopOp::Break, false) => {
                 ops.push(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, JUMP));
                 if !self.restores[frame] {
                     ops.push(MaskOp::Or(broken, broken, JUMP));
                 }
             }
-            (FcOp::Continue, false) => {
+            (LoopOp::Continue, false) => {
                 ops.push(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, JUMP));
                 ops.push(MaskOp::Or(continued, continued, JUMP));
             }
         }
-        let effect = if jump { flow.jump_levels } else { flow.stay_levels };
-        change_levels(&mut ops, levels, effect, if jump { STAY } else { JUMP });
-        self.behind(ops, target(to))
+        change_levels(&mut ops, flow.levels, of.levels, if jump { STAY } else { JUMP });
+        self.behind(ops, target(of.to))
     }
 
     /// A block behind the others that does this and goes on; none where there is nothing to do.
@@ -434,26 +427,20 @@ const fn opposite(wants: Wants) -> Wants {
 }
 
 /// What happens to levels; `disagree`: the lanes that become a new one, where they run.
-fn change_levels(ops: &mut Vec<MaskOp>, levels: u8, effect: Levels, disagree: M) {
-    match effect {
-        Levels::Keep => {}
-        Levels::Pop(count) => {
-            for level in levels - count..levels {
-                let level = M::saved(level.into());
-                ops.push(MaskOp::Or(M::ACTIVE, M::ACTIVE, level));
-            }
-        }
-        Levels::Push => {
-            let level = M::saved(levels.into());
-            ops.push(MaskOp::And(level, M::ACTIVE, disagree));
-            ops.push(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, level));
-        }
+fn change_levels(ops: &mut Vec<MaskOp>, levels: u8, change: i8, disagree: M) {
+    for level in levels.saturating_add_signed(change)..levels {
+        ops.push(MaskOp::Or(M::ACTIVE, M::ACTIVE, M::saved(level.into())));
+    }
+    if change > 0 {
+        let level = M::saved(levels.into());
+        ops.push(MaskOp::And(level, M::ACTIVE, disagree));
+        ops.push(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, level));
     }
 }
 
 const fn target(target: x1k::Target) -> Target {
     match target {
-        x1k::Target::Block(id) => Target::Block(id.0 + 1),
+        x1k::Target::Block(id) => Target::Block(id as u16 + 1),
         x1k::Target::Never | x1k::Target::Reference => Target::Reference,
     }
 }

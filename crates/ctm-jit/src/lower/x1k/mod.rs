@@ -12,7 +12,7 @@ mod units;
 pub use flow::{for_covered_groups, lower};
 
 use crate::ir::masked::{Counter, Fetch, File, M, MaskOp, Op, Store, Tally, Unit, Value, Var};
-use crate::ir::x1k::{Code, Frames};
+use crate::ir::x1k::{Code, Frame};
 use crate::lower::build::Build;
 use ctm_exec::float::{NAN, ONE, SIGN, flush};
 use ctm_exec::x1k::alu::predicate_channel;
@@ -115,12 +115,12 @@ impl Builder {
 
     /// Begins a block inside of so many levels and these loops. `forwards`: what a store under the running lanes leaves in the other lanes does not matter
     /// to later reads.
-    pub fn begin(&mut self, depth: u8, frames: &Frames, forwards: bool) {
+    pub fn begin(&mut self, depth: u8, frames: &[Frame], forwards: bool) {
         self.known.clear();
         self.unders.clear();
-        self.all_run = depth == 0 && frames.frames.is_empty();
+        self.all_run = depth == 0 && frames.is_empty();
         self.forwards = self.all_run || forwards;
-        self.loop_variable = frames.loop_variable();
+        self.loop_variable = frames.iter().rposition(|frame| frame.is_loop);
         self.result = None;
         self.tally = Tally::default();
         if self.counts {

@@ -9,7 +9,7 @@ use crate::passes::table::Pass;
 use crate::runtime::engine::Options;
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::streams::Streams;
-use ctm_exec::x1k::{Constants, Launch};
+use ctm_exec::x1k::Launch;
 use ctm_isa::x1k::{TEMPORARIES, Words};
 use std::sync::OnceLock;
 
@@ -88,7 +88,6 @@ pub struct Artifact {
     forms: [OnceLock<Option<Form>>; 2],
     /// Groups that may run together.
     copies: usize,
-    pub constants: Constants,
     counts: bool,
     /// The variables that hold something at the start.
     given: Vec<bool>,
@@ -123,7 +122,6 @@ impl Artifact {
             forms: Default::default(),
             // What groups write is noted by wavefronts of one group.
             copies: if code.writes { 1 } else { options.copies.map_or(GROUPS, usize::from).clamp(1, GROUPS) },
-            constants: launch.constants.clone(),
             counts: launch.counters,
             code,
             given,
@@ -133,7 +131,7 @@ impl Artifact {
 
     /// The program with masks, for as many groups as may run together.
     pub fn form(&self) -> &Form {
-        let make = |joint| Form::new(&self.code, &self.constants, joint, &self.given, self.copies);
+        let make = |joint| Form::new(&self.code, joint, &self.given, self.copies);
         let joint = self.forms[0].get_or_init(|| {
             let holds = self.copies > 1 && !self.counts && Pass::Joint.is_on() && joint::holds(&self.code);
             holds.then(|| make(true))

@@ -8,7 +8,6 @@ use crate::lower::x1k::{joint, masks};
 use crate::passes::table::Pass;
 use crate::passes::{bound, breaks, computed};
 use crate::runtime::program::Program;
-use ctm_exec::x1k::Constants;
 
 /// The most groups that run as if they were one.
 pub const GROUPS: usize = wave::LANES / LANES;
@@ -22,12 +21,12 @@ pub struct Form {
 
 impl Form {
     /// Of a program. `given`: variables that hold something at the start.
-    pub fn new(code: &x1k::Code, constants: &Constants, is_joint: bool, given: &[bool], most: usize) -> Self {
+    pub fn new(code: &x1k::Code, is_joint: bool, given: &[bool], most: usize) -> Self {
         // 1, 2 or 4.
         let groups = if is_joint { 1 << most.min(GROUPS).ilog2() } else { 1 };
         let joined = (is_joint && Pass::Breaks.is_on()).then(|| breaks::joined(code)).flatten();
         let joined = joined.filter(joint::holds);
-        let mut code = masks::lower(joined.as_ref().unwrap_or(code), constants, is_joint);
+        let mut code = masks::lower(joined.as_ref().unwrap_or(code), is_joint);
         let bound = bound::instructions(&code);
         if Pass::Computed.is_on() {
             computed::gather(&mut code);

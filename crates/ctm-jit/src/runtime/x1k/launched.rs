@@ -187,11 +187,11 @@ impl Launched for X1k<'_> {
     #[cfg(target_arch = "x86_64")]
     fn stream(&mut self, of: &Wavefronts<'_>) -> Option<Counters> {
         let Program { launch, artifact, .. } = self.program;
-        let Artifact { streams: own, code, constants, .. } = artifact;
+        let Artifact { streams: own, code, .. } = artifact;
         if code.writes || !launch.rows.is_empty() || !own.take(launch.domain, of.program.bound) {
             return None;
         }
-        let uniform = artifact.uniform.get_or_init(|| streams::uniform(code, constants)).as_ref()?;
+        let uniform = artifact.uniform.get_or_init(|| streams::uniform(code)).as_ref()?;
         let executed = uniform.executed?;
         if self.is_aliased() || !own.takes(of, uniform) {
             return None;
