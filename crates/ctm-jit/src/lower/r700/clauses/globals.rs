@@ -6,47 +6,44 @@ use ctm_exec::r700::alu::CLAUSE_TEMPORARIES;
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::ops::{IndexMode, Op2};
 
-/// An address: the same in all lanes, or a vector.
-#[derive(Clone, Copy)]
-enum Address {
-    Known(usize),
-    Vector(Value),
-}
-
 impl Lower<'_> {
     /// SIMD-global registers of the launch.
     pub(super) fn globals(&self) -> usize {
         usize::from(self.launch.global_gprs.min(124))
     }
 
-    fn address(&self, b: &mut Build, clause: &Clause, base: u8, mode: IndexMode) -> Address {
-        if mode == IndexMode::Global {
-            return Address::Known(usize::from(base));
-        }
-        Address::Vector(b.logic(Op2::AddInt, clause.ar[0], u32::from(base)))
+    /// The address that an instruction names: a constant, unless the index is added.
+    fn address(b: &mut Build, clause: &Clause, base: u8, mode: IndexMode) -> Value {
+        let base = b.bits(base.into());
+        if mode == IndexMode::Global { base } else { b.logic(Op2::AddInt, clause.ar[0], base) }
+    }
+
+    /// Whether SIMD-global registers may lie at an address.
+    fn may_be_global(&self, b: &Build, at: Value) -> bool {
+        b.constant(at).map_or(self.globals() > 0, |at| (at as usize) < self.globals())
+    }
+
+    /// The clause temporaries that may lie at an address, and where each does.
+    fn temporaries_at(&self, b: &mut Build, at: Value, element: u8) -> Vec<(Var, Value)> {
+        let first = GPRS - CLAUSE_TEMPORARIES;
+        let all = (0..CLAUSE_TEMPORARIES).map(|n| {
+            let is = b.logic(Op2::SeteInt, at, (self.globals() + n) as u32);
+            (Var::gpr(first + n, element.into()), is)
+        });
+        let all: Vec<_> = all.collect();
+        all.into_iter().filter(|&(_, is)| b.constant(is) != Some(0)).collect()
     }
 
     /// An element of what lies at an address; 0 where nothing does.
     pub(super) fn global_read(&mut self, b: &mut Build, clause: &Clause, from: (u8, u8, IndexMode)) -> Value {
         let (base, element, mode) = from;
-        let globals = self.globals();
-        match self.address(b, clause, base, mode) {
-            Address::Known(at) if at < globals => {
-                let at = b.bits(at as u32);
-                self.global(b, at, element)
-            }
-            Address::Known(at) if at < globals + CLAUSE_TEMPORARIES => b.get(temporary(at - globals, element)),
-            Address::Known(_) => b.bits(0),
-            Address::Vector(at) => {
-                let mut value = if globals > 0 { self.global(b, at, element) } else { b.bits(0) };
-                for n in 0..CLAUSE_TEMPORARIES {
-                    let is = b.logic(Op2::SeteInt, at, (globals + n) as u32);
-                    let own = b.get(temporary(n, element));
-                    value = b.make(Op::Select([is, own, value]));
-                }
-                value
-            }
+        let at = Self::address(b, clause, base, mode);
+        let mut value = if self.may_be_global(b, at) { self.global(b, at, element) } else { b.bits(0) };
+        for (var, is) in self.temporaries_at(b, at, element) {
+            let own = b.get(var);
+            value = b.make(Op::Select([is, own, value]));
         }
+        value
     }
 
     /// An element of a SIMD-global register; 0 where there is none.
@@ -78,14 +75,8 @@ impl Lower<'_> {
         value: Value,
         on: Option<Value>,
     ) {
-        let globals = self.globals();
-        let address = self.address(b, clause, base, mode);
-        let at = match address {
-            Address::Known(at) if at < globals => Some(b.bits(at as u32)),
-            Address::Vector(at) if globals > 0 => Some(at),
-            Address::Known(_) | Address::Vector(_) => None,
-        };
-        if let Some(at) = at {
+        let at = Self::address(b, clause, base, mode);
+        if self.may_be_global(b, at) {
             let under = match on {
                 Some(on) => {
                     b.mask(MaskOp::Lanes(M::TEMP, on));
@@ -96,23 +87,9 @@ impl Lower<'_> {
             };
             self.write_global(b, at, element, value, under);
         }
-        for n in 0..CLAUSE_TEMPORARIES {
-            let is = match address {
-                Address::Known(at) if at != globals + n => continue,
-                Address::Known(_) => None,
-                Address::Vector(at) => Some(b.logic(Op2::SeteInt, at, (globals + n) as u32)),
-            };
-            let var = temporary(n, element);
-            let on = match (on, is) {
-                (Some(on), Some(is)) => Some(b.logic(Op2::AndInt, on, is)),
-                (on, is) => on.or(is),
-            };
-            b.set_where(on, var, value, clause.under);
+        for (var, is) in self.temporaries_at(b, at, element) {
+            let on = on.map_or(is, |on| b.logic(Op2::AndInt, on, is));
+            b.set_where(Some(on), var, value, clause.under);
         }
     }
-}
-
-/// An element of a clause temporary.
-const fn temporary(number: usize, element: u8) -> Var {
-    Var::gpr(GPRS - CLAUSE_TEMPORARIES + number, element as usize)
 }
