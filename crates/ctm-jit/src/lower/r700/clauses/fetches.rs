@@ -18,8 +18,8 @@ const BEYOND: u32 = 0x7fff_0000;
 #[derive(Clone, Copy)]
 struct Destination {
     gpr: u8,
-    /// Relative to the loop index.
-    relative: bool,
+    /// What is added to its number.
+    index: Option<Value>,
     under: M,
 }
 
@@ -59,9 +59,9 @@ impl Lower<'_> {
                     }
                     let number = self.fetch_number(Fetch::Texture(*tex));
                     let fetched = b.effect(Op::Fetch(number, at, under));
-                    let to = Destination { gpr: tex.word1.dst_gpr, relative: tex.word1.dst_rel, under };
+                    let index = tex.word1.dst_rel.then(|| loop_index(b, index));
                     let values = fetched_values(b, fetched, (tex.destination_swizzle(), ONE));
-                    self.write_values(b, values, to, index);
+                    self.write_values(b, values, Destination { gpr: tex.word1.dst_gpr, index, under });
                 }
                 Inst::Vtx(vtx) => {
                     let from = (vtx.word0.src_gpr, vtx.word0.src_rel);
@@ -76,9 +76,9 @@ impl Lower<'_> {
                         }
                     };
                     if let Some((gpr, relative)) = destination {
-                        let to = Destination { gpr, relative, under };
+                        let index = relative.then(|| loop_index(b, index));
                         let values = fetched_values(b, fetched, (vtx.word1.swizzle(), vertex::one(vtx)));
-                        self.write_values(b, values, to, index);
+                        self.write_values(b, values, Destination { gpr, index, under });
                     }
                 }
                 Inst::MemRd(read) => self.memory_read(b, read, under, index)?,
@@ -94,22 +94,16 @@ impl Lower<'_> {
     fn memory_read(&mut self, b: &mut Build, inst: &MemRd, under: M, index: Option<M>) -> Result {
         let (word0, word1) = (&inst.word0, &inst.word1);
         let read = MemoryRead::new(inst, self.launch.chip).map_err(|_| Stop::BailOut)?;
-        let (zero, gprs) = (b.bits(0), self.gprs());
+        let zero = b.bits(0);
         let given = self.source(b, (word0.src_gpr, word0.src_rel), word0.src_sel_x as u8, index, false);
         let swizzle = [word1.dst_sel_x, word1.dst_sel_y, word1.dst_sel_z, word1.dst_sel_w];
         for burst in 0..=word0.burst_cnt {
             let number = self.fetch_number(Fetch::Memory(read, burst));
             let fetched = b.effect(Op::Fetch(number, [given, zero, zero, zero], under));
             let gpr = word1.dst_gpr.saturating_add(burst);
-            if word1.dst_rel {
-                let register = self.register_at(b, gpr, index);
-                for (element, value) in (0..).zip(fetched_values(b, fetched, (swizzle, ONE))) {
-                    value.into_iter().for_each(|value| b.set_indexed(gprs, (0, element, register), value, under));
-                }
-            } else {
-                let values = fetched_values(b, fetched, (swizzle, ONE));
-                self.write_values(b, values, Destination { gpr, relative: false, under }, index);
-            }
+            let (gpr, index) = if word1.dst_rel { (0, Some(self.register_at(b, gpr, index))) } else { (gpr, None) };
+            let values = fetched_values(b, fetched, (swizzle, ONE));
+            self.write_values(b, values, Destination { gpr, index, under });
         }
         Ok(())
     }
@@ -224,8 +218,8 @@ impl Lower<'_> {
                     }
                 }
             } else {
-                let relative = word1.dst_rel_mode == RelMode::Loop;
-                self.write_values(b, values, Destination { gpr, relative, under }, index);
+                let index = (word1.dst_rel_mode == RelMode::Loop).then(|| loop_index(b, index));
+                self.write_values(b, values, Destination { gpr, index, under });
             }
         }
         if word1.broadcast {
@@ -255,17 +249,13 @@ impl Lower<'_> {
         from_fn(|c| writes[c].then(|| read(c as u8)))
     }
 
-    fn write_values(&mut self, b: &mut Build, values: [Option<Value>; 4], to: Destination, index: Option<M>) {
+    fn write_values(&mut self, b: &mut Build, values: [Option<Value>; 4], to: Destination) {
         let gprs = self.gprs();
-        if !to.relative && !is_register(i64::from(to.gpr), usize::from(gprs)) {
-            return;
-        }
         for (element, value) in values.into_iter().enumerate() {
             let Some(value) = value else { continue };
-            if to.relative {
-                let index = loop_index(b, index);
+            if let Some(index) = to.index {
                 b.set_indexed(gprs, (to.gpr, element as u8, index), value, to.under);
-            } else {
+            } else if is_register(i64::from(to.gpr), usize::from(gprs)) {
                 b.set(Var::gpr(usize::from(to.gpr), element), value, to.under);
             }
         }
