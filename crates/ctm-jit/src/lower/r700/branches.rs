@@ -1,6 +1,6 @@
 //! Branch-loop instructions as operations on masks (R700 §3.7): what each does to the pixels, and where it leads.
 
-use super::{After, Branch, Build, Entry, Lower, Result, State, Steps, Stop, Test, held_by, mask_ops};
+use super::{After, Branch, Build, Entry, Lower, Place, Result, State, Steps, Stop, Test, held_by};
 use crate::ir::masked::{End, M, MaskOp, Target};
 use ctm_exec::r700::flow::LoopConstant;
 use ctm_isa::r700::CALL_DEPTH;
@@ -28,19 +28,17 @@ impl Lower<'_> {
     }
 
     /// Lanes that pass become active, others not; those that a loop holds stay.
-    pub(super) fn narrow(&self, b: &mut Build, state: &State, test: Test, pass: M) {
+    pub(super) fn narrow(&self, state: &State, test: Test, pass: M) -> Vec<MaskOp> {
         if pass == M::ACTIVE {
-            return;
+            return Vec::new();
         }
-        if test.whole_quad {
-            b.mask(MaskOp::Copy(M::TEMP, pass));
-            for held in held_by(state.loop_entry()) {
-                b.mask(MaskOp::AndNot(M::TEMP, M::TEMP, held));
-            }
-            b.mask(MaskOp::Copy(M::ACTIVE, M::TEMP));
-        } else {
-            b.mask(MaskOp::And(M::ACTIVE, M::ACTIVE, pass));
+        if !test.whole_quad {
+            return vec![MaskOp::And(M::ACTIVE, M::ACTIVE, pass)];
         }
+        let mut ops = vec![MaskOp::Copy(M::TEMP, pass)];
+        ops.extend(held_by(state.loop_entry()).into_iter().map(|held| MaskOp::AndNot(M::TEMP, M::TEMP, held)));
+        ops.push(MaskOp::Copy(M::ACTIVE, M::TEMP));
+        ops
     }
 
     /// Lanes that pass and that no loop holds go to a loop's mask.
@@ -87,36 +85,41 @@ impl Lower<'_> {
 
     /// The way of the lanes that do not go on with the next instruction: they pop states.
     fn popping(&mut self, state: &State, branch: Branch) -> Result<Target> {
-        match self.popped(state, branch.pops, branch.test) {
-            Ok((ops, popped)) => self.way(&ops, &popped, branch.target, branch.ends),
-            Err(Stop::BailOut) => Ok(Target::Reference),
-            Err(stop) => Err(stop),
-        }
+        let (ops, popped) = self.popped(state, branch.pops, branch.test)?;
+        self.way(&ops, &popped, branch.target, branch.ends)
+    }
+
+    /// The block ends: with this way (or, where it may be a fault, in the reference interpreter) if no lane of a mask is set, otherwise with that one.
+    pub(super) fn fork(
+        &mut self,
+        mask: M,
+        none: Result<Target>,
+        (ops, state, next): (&[MaskOp], &State, Place),
+        ends: bool,
+    ) -> Result<After> {
+        let none = if none == Err(Stop::BailOut) { Target::Reference } else { none? };
+        let some = self.way(ops, state, next, ends)?;
+        Ok(Some(End::Branch { mask, none, some }))
     }
 
     /// To the next instruction if any lane of a mask is set, otherwise to the target.
-    pub(super) fn either(&mut self, state: &State, branch: Branch, mask: M) -> Result<After> {
-        let none = self.way(&[], state, branch.target, branch.ends)?;
-        let some = self.way(&[], state, branch.next, branch.ends)?;
-        Ok(After::End(End::Branch { mask, none, some }))
+    pub(super) fn unless(&mut self, mask: M, state: &State, branch: Branch) -> Result<After> {
+        let none = self.popping(state, branch);
+        self.fork(mask, none, (&[], state, branch.next), branch.ends)
     }
 
     pub(super) fn jump(&mut self, b: &mut Build, state: &State, branch: Branch) -> Result<After> {
         let mask = self.test(b, branch.test, M::ACTIVE);
-        let none = self.popping(state, branch)?;
-        let some = self.way(&[], state, branch.next, branch.ends)?;
-        Ok(After::End(End::Branch { mask, none, some }))
+        self.unless(mask, state, branch)
     }
 
     pub(super) fn push(&mut self, b: &mut Build, state: &mut State, branch: Branch) -> Result<After> {
         let mask = self.test(b, branch.test, M::ACTIVE);
-        let none = self.popping(state, branch)?;
+        let none = self.popping(state, branch);
         let place = state.push(Entry::Push)?;
-        let mut stays = Build::default();
-        stays.mask(MaskOp::Copy(M::saved(place), M::ACTIVE));
-        self.narrow(&mut stays, state, branch.test, mask);
-        let some = self.way(&mask_ops(&stays), state, branch.next, branch.ends)?;
-        Ok(After::End(End::Branch { mask, none, some }))
+        let mut ops = vec![MaskOp::Copy(M::saved(place), M::ACTIVE)];
+        ops.extend(self.narrow(state, branch.test, mask));
+        self.fork(mask, none, (&ops, state, branch.next), branch.ends)
     }
 
     pub(super) fn push_else(&mut self, b: &mut Build, state: &mut State, branch: Branch) -> Result<After> {
@@ -126,7 +129,7 @@ impl Lower<'_> {
         // All that pass go: the active mask itself, if it passes.
         let pass = if pass == M::ACTIVE { M::saved(place) } else { pass };
         b.mask(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, pass));
-        self.either(state, branch, M::ACTIVE)
+        self.unless(M::ACTIVE, state, branch)
     }
 
     /// `counted` and `indexed`: the constant, where it says how often the loop runs, and how its index goes.
@@ -141,7 +144,7 @@ impl Lower<'_> {
         if counted.is_some_and(|c| c.count == 0) {
             mask = M::NONE;
         }
-        let none = self.popping(state, branch)?;
+        let none = self.popping(state, branch);
         let place = state.push(Entry::Loop { counted: counted.is_some(), index: indexed.map(Steps::of) })?;
         let mut ops = vec![
             MaskOp::Copy(M::saved(place), M::ACTIVE),
@@ -153,8 +156,7 @@ impl Lower<'_> {
         }
         ops.extend(counted.map(|c| MaskOp::Number(M::count(place), i32::from(c.count))));
         ops.extend(indexed.map(|c| MaskOp::Number(M::loop_index(place), i32::from(c.start))));
-        let some = self.way(&ops, state, branch.next, branch.ends)?;
-        Ok(After::End(End::Branch { mask, none, some }))
+        self.fork(mask, none, (&ops, state, branch.next), branch.ends)
     }
 
     pub(super) fn loop_end(&mut self, b: &mut Build, state: &mut State, branch: Branch) -> Result<After> {
@@ -182,13 +184,12 @@ impl Lower<'_> {
             MaskOp::Copy(M::continued(place), M::NONE),
             MaskOp::Copy(M::ACTIVE, M::PASS),
         ];
-        let some = self.way(&again, state, target, ends)?;
         let mut left = state.clone();
         left.stack.pop();
         let mut leave = vec![MaskOp::Copy(M::ACTIVE, M::saved(place))];
         leave.extend(test.valid_pixel.then_some(MaskOp::And(M::ACTIVE, M::ACTIVE, M::VALID)));
-        let none = self.way(&leave, &left, next, ends)?;
-        Ok(After::End(End::Branch { mask: M::PASS, none, some }))
+        let none = self.way(&leave, &left, next, ends);
+        self.fork(M::PASS, none, (&again, state, target), ends)
     }
 
     pub(super) fn call(&mut self, b: &mut Build, state: &State, call_count: u8, branch: Branch) -> Result<After> {
@@ -198,11 +199,10 @@ impl Lower<'_> {
             return Ok(b.on());
         }
         let mask = self.test(b, test, M::ACTIVE);
-        let none = self.way(&[], state, next, ends)?;
+        let none = self.way(&[], state, next, ends);
         let mut called = state.clone();
         called.push(Entry::Call { back: next, depth: state.depth })?;
         called.depth = depth;
-        let some = self.way(&[], &called, target, ends)?;
-        Ok(After::End(End::Branch { mask, none, some }))
+        self.fork(mask, none, (&[], &called, target), ends)
     }
 }

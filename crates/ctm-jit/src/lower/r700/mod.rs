@@ -64,23 +64,12 @@ impl Steps {
     }
 
     /// The lowest and the highest value; 13 bits in two's complement.
-    fn range(self) -> (i32, i32) {
+    fn range(self) -> [i32; 2] {
         let (start, last) =
             (i32::from(self.start), i32::from(self.start) + i32::from(self.step) * i32::from(self.iterations));
         let (lowest, highest) = (start.min(last), start.max(last));
-        if lowest < -4096 || highest > 4095 { (-4096, 4095.max(start)) } else { (lowest, highest) }
+        if lowest < -4096 || highest > 4095 { [-4096, 4095.max(start)] } else { [lowest, highest] }
     }
-}
-
-/// A loop index: where it is, and what it can be.
-#[derive(Clone, Copy, Debug)]
-pub struct LoopIndex {
-    /// Its number.
-    pub place: M,
-    /// The least value.
-    pub lowest: i32,
-    /// The greatest value.
-    pub highest: i32,
 }
 
 /// An instruction and the stack there.
@@ -107,21 +96,17 @@ impl State {
         innermost.filter(|&entry| matches!(self.stack[entry], Entry::Loop { .. })).ok_or(Stop::BailOut)
     }
 
-    /// The loop index, if there is one.
-    fn index(&self) -> Option<LoopIndex> {
-        let of = |(place, entry): (usize, &Entry)| match entry {
-            Entry::Loop { index: Some(steps), .. } => {
-                let (lowest, highest) = steps.range();
-                Some(LoopIndex { place: M::loop_index(place), lowest, highest })
-            }
+    /// The number of the loop index, if there is one, and how it goes.
+    fn index(&self) -> Option<(M, Steps)> {
+        self.stack.iter().enumerate().rev().find_map(|(place, entry)| match *entry {
+            Entry::Loop { index: Some(steps), .. } => Some((M::loop_index(place), steps)),
             _ => None,
-        };
-        self.stack.iter().enumerate().rev().find_map(of)
+        })
     }
 
-    /// Its number.
+    /// Its number alone.
     fn index_place(&self) -> Option<M> {
-        self.index().map(|index| index.place)
+        self.index().map(|(place, _)| place)
     }
 
     fn push(&mut self, entry: Entry) -> Result<usize> {
@@ -231,13 +216,8 @@ pub fn waves_per_group(launch: &Launch<'_>) -> u64 {
     }
 }
 
-/// How control goes on after an instruction.
-enum After {
-    /// To the next instruction.
-    On,
-    /// Elsewhere: the block ends so.
-    End(End),
-}
+/// How the block ends at an instruction; `None`: control goes on with the next one.
+type After = Option<End>;
 
 impl Lower<'_> {
     /// Places that jumps lead to begin blocks, so that what follows them is lowered once.
@@ -299,9 +279,9 @@ impl Lower<'_> {
                 break End::Next(Target::Reference);
             };
             match self.instruction(&mut build, &mut state, &entry) {
-                Ok(After::On) if entry.cf.as_ref().is_ok_and(Cf::ends_program) => break End::Stop,
-                Ok(After::On) => state.place.1 = state.place.1.wrapping_add(1),
-                Ok(After::End(end)) => break end,
+                Ok(None) if entry.cf.as_ref().is_ok_and(Cf::ends_program) => break End::Stop,
+                Ok(None) => state.place.1 = state.place.1.wrapping_add(1),
+                Ok(Some(end)) => break end,
                 Err(Stop::BailOut) => break End::Next(Target::Reference),
                 Err(Stop::NotLowered) => return Err(Stop::NotLowered),
             }
@@ -390,7 +370,7 @@ impl Lower<'_> {
         let target = (state.place.0, cf.word0.addr);
         let ends = word.end_of_program;
         let branch = Branch { test, pops, next, target, ends };
-        // What has popped already.
+        // What has popped already, or does not pop.
         let popped = Branch { pops: 0, ..branch };
         let is_fetch_clause = matches!(word.op, CfOp::Tex | CfOp::Vtx | CfOp::VtxTc);
         if !is_fetch_clause {
@@ -429,25 +409,21 @@ impl Lower<'_> {
                 let mut jumped = state.clone();
                 jumped.stack.truncate(entry + 1);
                 // A call inside the loop cannot be left: `left_loop` has seen pushes only.
-                let none = self.way(&[], &jumped, target, ends)?;
-                let some = self.way(&[], state, next, ends)?;
-                Ok(After::End(End::Branch { mask: M::TEMP, none, some }))
+                let none = self.way(&[], &jumped, target, ends);
+                self.fork(M::TEMP, none, (&[], state, next), ends)
             }
             CfOp::Jump => self.jump(b, state, branch),
             CfOp::PopJump => self.jump(b, state, popped),
             CfOp::Push => self.push(b, state, branch),
             CfOp::PopPush => self.push(b, state, popped),
-            CfOp::PushElse | CfOp::PopPushElse => self.push_else(b, state, branch),
+            CfOp::PushElse | CfOp::PopPushElse => self.push_else(b, state, popped),
             CfOp::Else => {
                 self.exchange(b, state, test)?;
-                let (ops, popped) = self.popped(state, pops, test)?;
-                let none = self.way(&ops, &popped, target, ends)?;
-                let some = self.way(&[], state, next, ends)?;
-                Ok(After::End(End::Branch { mask: M::ACTIVE, none, some }))
+                self.unless(M::ACTIVE, state, branch)
             }
             CfOp::Pop => {
                 let pass = self.test(b, test, M::ACTIVE);
-                self.narrow(b, state, test, pass);
+                self.narrow(state, test, pass).into_iter().for_each(|op| b.mask(op));
                 Ok(b.on())
             }
             CfOp::Call => self.call(b, state, word.call_count, branch),
@@ -463,14 +439,13 @@ impl Lower<'_> {
                 let (ops, mut popped) = self.popped(state, pops, test)?;
                 let Some(Entry::Call { back, depth }) = popped.stack.pop() else { return Err(Stop::BailOut) };
                 popped.depth = depth;
-                let none = self.way(&ops, &popped, back, ends)?;
-                let some = self.way(&[], state, next, ends)?;
-                Ok(After::End(End::Branch { mask: M::TEMP, none, some }))
+                let none = self.way(&ops, &popped, back, ends);
+                self.fork(M::TEMP, none, (&[], state, next), ends)
             }
             CfOp::Kill if self.launch.stage == Stage::Pixel => {
                 let pass = self.test(b, test, M::ACTIVE);
                 b.mask(MaskOp::AndNot(M::VALID, M::VALID, pass));
-                self.either(state, branch, M::VALID)
+                self.unless(M::VALID, state, popped)
             }
             CfOp::Kill => Ok(b.on()),
             CfOp::EmitVertex => self.vertex_event(b, test, VertexEvent::Emit),
@@ -498,34 +473,30 @@ impl Build {
     /// Counts an instruction; control goes on with the next.
     fn on(&mut self) -> After {
         self.pending += 1;
-        After::On
+        None
     }
 
     /// An operation on bits; a number stands for itself in all lanes.
-    fn logic(&mut self, op: Op2, x: impl Into<Operand>, y: impl Into<Operand>) -> Value {
-        let [x, y] = [x.into(), y.into()].map(|operand| match operand {
-            Operand::Value(value) => value,
-            Operand::Bits(bits) => self.bits(bits),
-        });
+    fn logic(&mut self, op: Op2, x: impl Operand, y: impl Operand) -> Value {
+        let (x, y) = (x.value(self), y.value(self));
         self.make(Op::Alu(AluOp::Op2(op), [x, y, x], Omod::Off, false))
     }
 }
 
 /// An operand of [`Build::logic`].
-enum Operand {
-    Value(Value),
-    Bits(u32),
+trait Operand {
+    fn value(self, b: &mut Build) -> Value;
 }
 
-impl From<Value> for Operand {
-    fn from(value: Value) -> Self {
-        Self::Value(value)
+impl Operand for Value {
+    fn value(self, _: &mut Build) -> Value {
+        self
     }
 }
 
-impl From<u32> for Operand {
-    fn from(bits: u32) -> Self {
-        Self::Bits(bits)
+impl Operand for u32 {
+    fn value(self, b: &mut Build) -> Value {
+        b.bits(self)
     }
 }
 
@@ -544,9 +515,4 @@ pub fn held_by(entry: Option<usize>) -> Vec<M> {
 
 fn loops(state: &State) -> u8 {
     state.stack.iter().filter(|entry| matches!(entry, Entry::Loop { .. })).count() as u8
-}
-
-fn mask_ops(build: &Build) -> Vec<MaskOp> {
-    let op = |op: &Op| if let Op::Mask(op) = op { Some(*op) } else { None };
-    build.ops().iter().filter_map(op).collect()
 }

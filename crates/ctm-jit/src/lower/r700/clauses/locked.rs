@@ -2,7 +2,7 @@
 
 use super::{Build, Lower, Result, Stop, loop_index};
 use crate::ir::masked::{File, Locked, M, Op, Value};
-use crate::lower::r700::LoopIndex;
+use crate::lower::r700::Steps;
 use ctm_exec::float::NAN;
 use ctm_isa::r700::inst::Kcache;
 use ctm_isa::r700::ops::{KcacheMode, Op2};
@@ -71,18 +71,18 @@ impl Lower<'_> {
         b: &mut Build,
         set: Kcache,
         alternate: bool,
-        index: Option<LoopIndex>,
+        index: Option<(M, Steps)>,
     ) -> Result<Window> {
         let count = set.mode.constants() as u16;
         let (line, constants) = (i32::from(set.line), KCACHE_LINE as i32);
         let of = |first, reach, moved| Window { first, reach, count, moved };
         match (set.mode, index) {
             (KcacheMode::Nop, _) => Ok(of(0, 0, None)),
-            (KcacheMode::LockLoopIndex, Some(index)) => {
-                let [lowest, highest] = [index.lowest, index.highest].map(|index| line + (index >> 4));
+            (KcacheMode::LockLoopIndex, Some((index, steps))) => {
+                let [lowest, highest] = steps.range().map(|index| line + (index >> 4));
                 let reach = (highest - lowest) * constants + i32::from(count);
                 let first = self.lock(set.bank, lowest * constants, reach, alternate)?;
-                let at = loop_index(b, Some(index.place));
+                let at = loop_index(b, Some(index));
                 let lines = b.logic(Op2::AshrInt, at, 4);
                 let all = b.logic(Op2::LshlInt, lines, 4);
                 let by = b.logic(Op2::AddInt, all, ((line - lowest) * constants).cast_unsigned());
