@@ -14,7 +14,7 @@ pub use flow::{for_covered_groups, lower};
 use crate::ir::masked::{Counter, Fetch, File, M, MaskOp, Op, Store, Tally, Unit, Value, Var};
 use crate::ir::x1k::{Code, Frame};
 use crate::lower::build::Build;
-use ctm_exec::float::{NAN, ONE, SIGN, flush};
+use ctm_exec::float::{ONE, SIGN};
 use ctm_exec::x1k::alu::predicate_channel;
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::group::shares_index;
@@ -38,15 +38,6 @@ struct Under {
     covered: bool,
 }
 
-/// What is known of the bits of a vector.
-#[derive(Clone, Copy, Debug, Default)]
-struct Known {
-    /// No denormals.
-    flushed: bool,
-    /// No NaN but the one that arithmetic makes.
-    one_nan: bool,
-}
-
 /// A comparison of two numbers; false when either is NaN, denormals are zeros.
 type Test = (Op2, [Value; 2]);
 
@@ -54,8 +45,6 @@ type Test = (Op2, [Value; 2]);
 pub struct Builder {
     /// The block under way.
     block: Build,
-    /// Of the first so many vectors of the block.
-    known: Vec<Known>,
     /// Masks of the lanes that instructions of the block concern.
     unders: Vec<(Under, M)>,
     /// Every lane there is runs in this block: no branch and no loop is open.
@@ -96,7 +85,6 @@ impl Builder {
     pub fn new(program: &Program, sees_uncovered: bool, calls: bool, counts: bool) -> Self {
         Self {
             block: Build::default(),
-            known: Vec::new(),
             unders: Vec::new(),
             all_run: true,
             forwards: false,
@@ -116,7 +104,6 @@ impl Builder {
     /// Begins a block inside of so many levels and these loops. `forwards`: what a store under the running lanes leaves in the other lanes does not matter
     /// to later reads.
     pub fn begin(&mut self, depth: u8, frames: &[Frame], forwards: bool) {
-        self.known.clear();
         self.unders.clear();
         self.all_run = depth == 0 && frames.is_empty();
         self.forwards = self.all_run || forwards;
@@ -194,35 +181,6 @@ impl Builder {
         self.block.make(Op::Holds(op, operands, true))
     }
 
-    /// What is known of a vector of the block.
-    fn known(&mut self, value: Value) -> Known {
-        for op in &self.block.ops()[self.known.len()..] {
-            let of = |v: Value| self.known[v.index()];
-            let known = match *op {
-                Op::Bits(bits) => {
-                    let x = f32::from_bits(bits);
-                    Known { flushed: flush(bits) == bits, one_nan: !x.is_nan() || bits == NAN }
-                }
-                Op::Unit(Unit::Reference { omod, .. }, _) => {
-                    Known { flushed: omod != Omod::Disabled, one_nan: omod != Omod::Disabled }
-                }
-                Op::Unit(Unit::Min | Unit::Max, [a, b, _]) => {
-                    Known { flushed: true, one_nan: of(a).one_nan && of(b).one_nan }
-                }
-                Op::Unit(..) => Known { flushed: true, one_nan: true },
-                Op::Abs(a) | Op::QuadLane(a, _) => of(a),
-                Op::Neg(a) => Known { one_nan: false, ..of(a) },
-                Op::Select([_, a, b]) => {
-                    let (a, b) = (of(a), of(b));
-                    Known { flushed: a.flushed && b.flushed, one_nan: a.one_nan && b.one_nan }
-                }
-                _ => Known::default(),
-            };
-            self.known.push(known);
-        }
-        self.known[value.index()]
-    }
-
     fn unit(&mut self, unit: Unit, operands: [Value; 3]) -> Value {
         self.block.make(Op::Unit(unit, operands))
     }
@@ -262,13 +220,6 @@ impl Builder {
     }
 
     fn mad(&mut self, [a, b, c]: [Value; 3], zero_wins: bool, omod: Omod) -> Value {
-        // A constant factor that is a number other than zero never makes 0 times infinity or NaN.
-        let harmless = |v: Value| {
-            self.block
-                .constant(v)
-                .is_some_and(|bits| f32::from_bits(bits).is_finite() && f32::from_bits(flush(bits)) != 0.0)
-        };
-        let zero_wins = zero_wins && !harmless(a) && !harmless(b);
         // A constant goes second: that is where instructions take operands from memory.
         let is_constant = |v: Value| matches!(self.block.ops()[v.index()], Op::Bits(_) | Op::Uniform(_));
         let (a, b) = if is_constant(a) && !is_constant(b) { (b, a) } else { (a, b) };
@@ -293,9 +244,9 @@ impl Builder {
         self.block.make(Op::Select([holds, a, b]))
     }
 
+    /// A number times the output modifier. Back ends know which vectors it leaves as they are.
     fn scale(&mut self, a: Value, omod: Omod) -> Value {
-        let known = self.known(a);
-        if omod == Omod::U1 && known.flushed && known.one_nan { a } else { self.unit(Unit::Scale(omod), [a; 3]) }
+        self.unit(Unit::Scale(omod), [a; 3])
     }
 
     fn clamp(&mut self, a: Value) -> Value {
