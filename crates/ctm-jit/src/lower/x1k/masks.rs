@@ -81,13 +81,43 @@ fn restores(code: &x1k::Code, joint: bool) -> Vec<bool> {
     restores
 }
 
-/// Which lanes want to jump.
+/// Lanes of those that are asked: those of a mask, or (not `inside`) the others.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wants {
-    All,
-    None,
-    /// Those of a mask, or (`false`) the others.
-    Lanes(M, bool),
+struct Lanes {
+    mask: M,
+    inside: bool,
+}
+
+impl Lanes {
+    const NONE: Self = Self { mask: M::NONE, inside: true };
+    const ALL: Self = Self { mask: M::NONE, inside: false };
+
+    const fn others(self) -> Self {
+        Self { inside: !self.inside, ..self }
+    }
+
+    /// `to`: those of `from`.
+    fn among(self, from: M, to: M) -> MaskOp {
+        if self.inside { MaskOp::And(to, from, self.mask) } else { MaskOp::AndNot(to, from, self.mask) }
+    }
+}
+
+/// A vote: the group jumps if somebody is in a mask, or (not `some`) if nobody is. With [`M::NONE`] it is known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Vote {
+    mask: M,
+    some: bool,
+}
+
+impl Vote {
+    const JUMPS: Self = Self { mask: M::NONE, some: false };
+    const STAYS: Self = Self { mask: M::NONE, some: true };
+
+    /// The branch by it.
+    fn end(self, stay: Target, jump: Target) -> End {
+        let (none, some) = if self.some { (stay, jump) } else { (jump, stay) };
+        if self.mask == M::NONE { End::Next(none) } else { End::Branch { mask: self.mask, none, some } }
+    }
 }
 
 impl Lower<'_> {
@@ -112,44 +142,30 @@ impl Lower<'_> {
     }
 
     /// The lanes that want to jump, whoever of them votes (CTM §3.5.2).
-    fn wants(&mut self, flow: &Flow) -> Wants {
+    fn wants(&mut self, flow: &Flow) -> Lanes {
         let predicate = match flow.predicate {
-            None => Wants::All,
-            Some((bit, inverted)) => Wants::Lanes(M::predicate(bit), !inverted),
+            None => Lanes::ALL,
+            Some((bit, inverted)) => Lanes { mask: M::predicate(bit), inside: !inverted },
         };
         // Of those whose ALU result is clear, and of those where it is set.
-        let [clear, set] = [0, 2].map(|first| {
-            let (without, with) = (flow.wants >> first & 1 == 1, flow.wants >> (first + 1) & 1 == 1);
-            match (without, with) {
-                (true, true) => Wants::All,
-                (false, false) => Wants::None,
-                (_, true) => predicate,
-                (true, false) => opposite(predicate),
-            }
+        let [clear, set] = [flow.wants, flow.wants >> 2].map(|wants| match wants & 3 {
+            0 => Lanes::NONE,
+            1 => predicate.others(),
+            2 => predicate,
+            _ => Lanes::ALL,
         });
-        match (clear, set) {
-            (clear, set) if clear == set => clear,
-            (Wants::None, Wants::All) => Wants::Lanes(M::RESULT, true),
-            (Wants::All, Wants::None) => Wants::Lanes(M::RESULT, false),
-            (clear, set) => {
-                let (of_clear, wanted) = (M::under(0), M::under(1));
-                self.lanes_that(of_clear, clear, M::EXISTING);
-                self.mask(MaskOp::AndNot(of_clear, of_clear, M::RESULT));
-                self.lanes_that(wanted, set, M::RESULT);
-                self.mask(MaskOp::Or(wanted, wanted, of_clear));
-                Wants::Lanes(wanted, true)
-            }
+        if clear == set {
+            clear
+        } else if clear.mask == M::NONE && set.mask == M::NONE {
+            Lanes { mask: M::RESULT, inside: set == Lanes::ALL }
+        } else {
+            let (of_clear, wanted) = (M::under(0), M::under(1));
+            self.mask(clear.among(M::EXISTING, of_clear));
+            self.mask(MaskOp::AndNot(of_clear, of_clear, M::RESULT));
+            self.mask(set.among(M::RESULT, wanted));
+            self.mask(MaskOp::Or(wanted, wanted, of_clear));
+            Lanes { mask: wanted, inside: true }
         }
-    }
-
-    /// `to`: those of `from` that want.
-    fn lanes_that(&mut self, to: M, want: Wants, from: M) {
-        self.mask(match want {
-            Wants::All => MaskOp::Copy(to, from),
-            Wants::None => MaskOp::Copy(to, M::NONE),
-            Wants::Lanes(mask, true) => MaskOp::And(to, from, mask),
-            Wants::Lanes(mask, false) => MaskOp::AndNot(to, from, mask),
-        });
     }
 
     /// A flow-control instruction (CTM §3.5.2, §3.5.3).
@@ -181,42 +197,31 @@ impl Lower<'_> {
         end
     }
 
-    fn decide(&mut self, block: &x1k::Block, flow: &Flow, wants: Wants) -> End {
+    fn decide(&mut self, block: &x1k::Block, flow: &Flow, wants: Lanes) -> End {
         let frame = usize::from(flow.frame);
-        let simple = !flow.exchange && !flow.ignore_uncovered && !flow.jump_any && !self.is_known(flow);
+        let is_known = [flow.stay.to, flow.jump.to].contains(&x1k::Target::Never) || wants.mask == M::NONE;
+        let simple = !flow.exchange && !flow.ignore_uncovered && !flow.jump_any && !is_known;
         let breaks = flow.op == LoopOp::Break;
-        if simple && let Wants::Lanes(mask, wanted) = wants {
-            let narrow = |lower: &mut Self| match block.result.filter(|_| mask == M::RESULT) {
-                // The comparison that has made it is made into them.
-                Some(holds) => {
-                    let stays = if wanted { lower.opposite_of(holds) } else { holds };
-                    lower.mask(MaskOp::Lanes(M::TEMP, stays));
-                    lower.mask(MaskOp::And(M::ACTIVE, M::ACTIVE, M::TEMP));
-                }
-                None if wanted => lower.mask(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, mask)),
-                None => lower.mask(MaskOp::And(M::ACTIVE, M::ACTIVE, mask)),
-            };
-            if flow.op == LoopOp::Jump && flow.stay.levels > 0 && flow.jump.levels <= 0 {
-                // Those who jump become a new level. When nobody stays, it is empty again.
-                let level = M::saved(flow.levels.into());
-                self.mask(MaskOp::Copy(level, M::ACTIVE));
-                narrow(self);
-                self.mask(MaskOp::AndNot(level, level, M::ACTIVE));
-                let mut jump = vec![MaskOp::Copy(M::ACTIVE, level)];
-                change_levels(&mut jump, flow.levels, flow.jump.levels, M::NONE);
-                let none = self.behind(jump, target(flow.jump.to));
-                return End::Branch { mask: M::ACTIVE, none, some: target(flow.stay.to) };
+        if simple && flow.op == LoopOp::Jump && flow.stay.levels > 0 && flow.jump.levels <= 0 {
+            // Those who jump become a new level. When nobody stays, it is empty again.
+            let level = M::saved(flow.levels.into());
+            self.mask(MaskOp::Copy(level, M::ACTIVE));
+            self.narrow(block, wants.others());
+            self.mask(MaskOp::AndNot(level, level, M::ACTIVE));
+            let mut jump = vec![MaskOp::Copy(M::ACTIVE, level)];
+            change_levels(&mut jump, flow.levels, flow.jump.levels, M::NONE);
+            let none = self.behind(jump, target(flow.jump.to));
+            return End::Branch { mask: M::ACTIVE, none, some: target(flow.stay.to) };
+        }
+        if simple && breaks && flow.stay.levels == 0 && flow.jump.levels <= 0 {
+            if !self.restores[frame] {
+                self.mask(wants.among(M::ACTIVE, JUMP));
+                self.mask(MaskOp::Or(M::broken(frame), M::broken(frame), JUMP));
             }
-            if breaks && flow.stay.levels == 0 && flow.jump.levels <= 0 {
-                if !self.restores[frame] {
-                    self.lanes_that(JUMP, wants, M::ACTIVE);
-                    self.mask(MaskOp::Or(M::broken(frame), M::broken(frame), JUMP));
-                }
-                narrow(self);
-                let stays = self.with_idle(flow, M::ACTIVE);
-                let none = self.outcome(block, flow, true);
-                return End::Branch { mask: stays, none, some: target(flow.stay.to) };
-            }
+            self.narrow(block, wants.others());
+            let mask = self.with_idle(flow, M::ACTIVE);
+            let none = self.outcome(block, flow, true);
+            return End::Branch { mask, none, some: target(flow.stay.to) };
         }
         // Who votes, and how.
         let voters = if flow.ignore_uncovered {
@@ -225,50 +230,53 @@ impl Lower<'_> {
         } else {
             M::ACTIVE
         };
-        self.lanes_that(JUMP, wants, voters);
-        self.lanes_that(STAY, opposite(wants), voters);
-        let voted = self.voted(flow, wants);
+        self.mask(wants.among(voters, JUMP));
+        self.mask(wants.others().among(voters, STAY));
+        let vote = self.vote(flow, wants);
         if flow.op == LoopOp::End {
             // One iteration less; when it is the last one, nobody looks any more.
             let count = M::count(frame);
             self.mask(MaskOp::Add(count, -1, false));
             let (stay, jump) = (self.outcome(block, flow, false), self.outcome(block, flow, true));
-            let again = vec![MaskOp::IfNot0(DECIDES, M::EXISTING, count)];
+            let again = MaskOp::IfNot0(DECIDES, M::EXISTING, count);
             let counted = End::Branch { mask: DECIDES, none: stay, some: jump };
             // Groups that decide as one go on while iterations are left, whoever runs: that is the same in the end.
-            let voted = if self.joint && wants == Wants::All { Voted::Known(true) } else { voted };
-            return match voted {
-                Voted::Known(false) => End::Next(stay),
-                Voted::Known(true) => {
-                    again.into_iter().for_each(|op| self.mask(op));
-                    counted
-                }
-                voted => {
-                    let again = self.block_behind(again, counted);
-                    voted.end(stay, again)
-                }
-            };
+            if vote == Vote::JUMPS || self.joint && wants == Lanes::ALL {
+                self.mask(again);
+                return counted;
+            }
+            let again = self.block_behind(vec![again], counted);
+            return vote.end(stay, again);
         }
         let (stay, jump) = (self.outcome(block, flow, false), self.outcome(block, flow, true));
-        match voted {
-            _ if flow.stay.to == x1k::Target::Never => End::Next(jump),
-            _ if flow.jump.to == x1k::Target::Never => End::Next(stay),
-            _ if flow.op == LoopOp::Begin && flow.begins.count == 0 => End::Next(jump),
-            Voted::Known(false) => End::Next(stay),
+        let never_runs = flow.op == LoopOp::Begin && flow.begins.count == 0;
+        if flow.stay.to == x1k::Target::Never || never_runs && flow.jump.to != x1k::Target::Never {
+            End::Next(jump)
+        } else if flow.jump.to == x1k::Target::Never || vote == Vote::STAYS {
+            End::Next(stay)
+        } else if !breaks && flow.op != LoopOp::Continue {
+            vote.end(stay, jump)
+        } else if vote.some {
             // Nobody may leave while others wait for them.
-            voted if breaks || flow.op == LoopOp::Continue => match voted {
-                Voted::Known(_) | Voted::None(_) => {
-                    let stays = if let Voted::None(mask) = voted { mask } else { M::NONE };
-                    let idle = self.with_idle(flow, stays);
-                    End::Branch { mask: idle, none: jump, some: stay }
-                }
-                Voted::Some(mask) => {
-                    let idle = self.with_idle(flow, M::NONE);
-                    let leaves = self.block_behind(Vec::new(), End::Branch { mask: idle, none: jump, some: stay });
-                    End::Branch { mask, none: stay, some: leaves }
-                }
-            },
-            voted => voted.end(stay, jump),
+            let mask = self.with_idle(flow, M::NONE);
+            let leaves = self.block_behind(Vec::new(), End::Branch { mask, none: jump, some: stay });
+            vote.end(stay, leaves)
+        } else {
+            let mask = self.with_idle(flow, vote.mask);
+            End::Branch { mask, none: jump, some: stay }
+        }
+    }
+
+    /// Only these of the active lanes stay active.
+    fn narrow(&mut self, block: &x1k::Block, stay: Lanes) {
+        match block.result.filter(|_| stay.mask == M::RESULT) {
+            // The comparison that has made it is made into them.
+            Some(holds) => {
+                let stays = if stay.inside { holds } else { self.opposite_of(holds) };
+                self.mask(MaskOp::Lanes(M::TEMP, stays));
+                self.mask(MaskOp::And(M::ACTIVE, M::ACTIVE, M::TEMP));
+            }
+            None => self.mask(stay.among(M::ACTIVE, M::ACTIVE)),
         }
     }
 
@@ -285,24 +293,20 @@ impl Lower<'_> {
         self.push(op)
     }
 
-    fn is_known(&self, flow: &Flow) -> bool {
-        [flow.stay.to, flow.jump.to].contains(&x1k::Target::Never)
-    }
-
-    /// The outcome of a vote.
-    fn voted(&mut self, flow: &Flow, wants: Wants) -> Voted {
+    /// How a group votes.
+    fn vote(&mut self, flow: &Flow, wants: Lanes) -> Vote {
         if !flow.jump_any {
-            return if wants == Wants::All { Voted::Known(true) } else { Voted::None(STAY) };
+            return if wants == Lanes::ALL { Vote::JUMPS } else { Vote { mask: STAY, some: false } };
         }
         if !flow.exchange {
-            return if wants == Wants::None { Voted::Known(false) } else { Voted::Some(JUMP) };
+            return if wants == Lanes::NONE { Vote::STAYS } else { Vote { mask: JUMP, some: true } };
         }
         // Those that have just stopped vote for it.
         if flow.ignore_uncovered {
             self.mask(MaskOp::And(EXCHANGED, EXCHANGED, M::VALID));
         }
         self.mask(MaskOp::Or(EXCHANGED, JUMP, EXCHANGED));
-        Voted::Some(EXCHANGED)
+        Vote { mask: EXCHANGED, some: true }
     }
 
     /// These lanes, and those for which a loop, or its iteration, may not be left yet.
@@ -393,36 +397,6 @@ impl Lower<'_> {
         let ops = ops.into_iter().map(Op::Mask).collect();
         self.behind.push(Block { loops: 0, ops, tally: Tally::default(), end });
         Target::Block(place as u16)
-    }
-}
-
-/// What decides a vote.
-enum Voted {
-    /// Nothing: it is known.
-    Known(bool),
-    /// They jump if nobody is in a mask.
-    None(M),
-    /// They jump if somebody is.
-    Some(M),
-}
-
-impl Voted {
-    /// The branch by a vote that is not known.
-    fn end(self, stay: Target, jump: Target) -> End {
-        match self {
-            Self::Known(true) => End::Next(jump),
-            Self::Known(false) => End::Next(stay),
-            Self::None(mask) => End::Branch { mask, none: jump, some: stay },
-            Self::Some(mask) => End::Branch { mask, none: stay, some: jump },
-        }
-    }
-}
-
-const fn opposite(wants: Wants) -> Wants {
-    match wants {
-        Wants::All => Wants::None,
-        Wants::None => Wants::All,
-        Wants::Lanes(mask, wanted) => Wants::Lanes(mask, !wanted),
     }
 }
 
