@@ -64,13 +64,14 @@ impl Build {
                 let by = self.make(Op::Holds(op, ab, true));
                 Some(Choice { by, of: if wanted { [u32::MAX, 0] } else { [0, u32::MAX] } })
             }
-            Op::Select([by, a, b]) => match (self.constant(a), self.constant(b), Condition::of(self.ops(), by)) {
-                (Some(a), Some(b), _) if matches!(self.ops()[by.index()], Op::Holds(_, _, true)) => {
-                    Some(Choice { by, of: [a, b] })
+            Op::Select([by, a, b]) => {
+                let is_condition = |value| Condition::of(self.ops(), value).is_some();
+                let decides = matches!(self.ops()[by.index()], Op::Holds(_, _, true)) || is_condition(by);
+                match (self.constant(a), self.constant(b)) {
+                    (Some(a), Some(b)) if decides => Some(Choice { by, of: [a, b] }),
+                    _ => is_condition(value).then_some(Choice { by: value, of: [u32::MAX, 0] }),
                 }
-                (Some(a), Some(b), Some(_)) => Some(Choice { by, of: [a, b] }),
-                _ => Condition::of(self.ops(), value).map(|_| Choice { by: value, of: [u32::MAX, 0] }),
-            },
+            }
             Op::Alu(AluOp::Op2(op), [a, b, _], Omod::Off, false) => {
                 let by = self.make(Op::Holds(op.predicate()?, [a, b], true));
                 let one = if op.info().writes.is_integer() { u32::MAX } else { 1f32.to_bits() };

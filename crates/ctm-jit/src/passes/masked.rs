@@ -239,10 +239,10 @@ fn backwards(code: &Code) -> (Vec<usize>, Vec<Vec<usize>>) {
 }
 
 /// Takes out operations that `keeps` does not want, and vectors without readers.
-pub fn sweep(block: &mut Block, keeps: &mut dyn FnMut(usize, &Op) -> bool) {
+pub fn sweep(block: &mut Block, keeps: impl Fn(&Op) -> bool) {
     let mut needed = vec![false; block.ops.len()];
     for (place, op) in block.ops.iter().enumerate().rev() {
-        needed[place] = keeps(place, op) && (needed[place] || !op.is_pure());
+        needed[place] = keeps(op) && (needed[place] || !op.is_pure());
         if needed[place] {
             op.reads().for_each(|value| needed[value.index()] = true);
         }

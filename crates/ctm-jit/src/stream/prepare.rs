@@ -101,7 +101,7 @@ fn drop_faint(code: &mut Code, outputs: u32) {
             }
         }
     }
-    code.blocks.iter_mut().for_each(|block| sweep(block, &mut |_, op| wanted(op, &needed)));
+    code.blocks.iter_mut().for_each(|block| sweep(block, |op| wanted(op, &needed)));
 }
 
 /// The packed form of a plain one that has been optimised; `None` when some operation treats channels differently.

@@ -66,7 +66,7 @@ pub fn lower(program: &Program, constants: &Constants, counts: bool, calls: bool
         }
     }
     let mut code = Code {
-        blocks: order(blocks),
+        blocks,
         watches_idle_lanes,
         relative_temps: decoded().any(super::has_relative_temps),
         inputs: graph.builder.code.fetches.iter().fold(0, |inputs, fetch| inputs | input_bit(fetch)),
@@ -92,18 +92,14 @@ pub fn for_covered_groups(program: &Program) -> Option<Program> {
     }
     let mut changed = program.clone();
     for words in &mut changed.words {
-        match Inst::decode(words) {
-            Ok(Inst::Tex(tex)) if tex.inst.op == TexOp::KillLt0 => return None,
-            Ok(Inst::Tex(mut tex)) => {
-                tex.inst.ignore_uncovered = false;
-                *words = Inst::Tex(tex).encode();
-            }
-            Ok(Inst::Fc(mut fc)) => {
-                fc.inst.ignore_uncovered = false;
-                *words = Inst::Fc(fc).encode();
-            }
-            Ok(Inst::Alu(_)) | Err(_) => {}
+        let Ok(mut inst) = Inst::decode(words) else { continue };
+        match &mut inst {
+            Inst::Tex(tex) if tex.inst.op == TexOp::KillLt0 => return None,
+            Inst::Tex(tex) => tex.inst.ignore_uncovered = false,
+            Inst::Fc(fc) => fc.inst.ignore_uncovered = false,
+            Inst::Alu(_) => continue,
         }
+        *words = inst.encode();
     }
     (changed.words != program.words).then_some(changed)
 }

@@ -7,7 +7,7 @@ mod globals;
 mod locked;
 
 use crate::ir::masked::{File, M, MaskOp, Op, Value, Var};
-use crate::lower::r700::{Build, Lower, Result, State, Stop, loop_index};
+use crate::lower::r700::{Build, Lower, Result, State, Stop, Test, loop_index};
 use ctm_exec::float::NAN;
 use ctm_exec::r700::alu::is_register;
 use ctm_exec::r700::single::{Effect, op2, op3};
@@ -124,13 +124,8 @@ impl At<'_> {
 impl Lower<'_> {
     /// An ALU clause under the active lanes, or their quads. Everything but flow control.
     pub(super) fn alu_clause(&mut self, b: &mut Build, cf: &CfAlu, clause: &AluClause, state: &State) -> Result<Done> {
-        let under = if cf.word1.whole_quad_mode {
-            b.mask(MaskOp::Quads(M::CONCERNED, M::ACTIVE));
-            b.forget();
-            M::CONCERNED
-        } else {
-            M::ACTIVE
-        };
+        let under = self.concerned(b, Test::of(cf.word1.whole_quad_mode, false));
+        b.forget_beside(under);
         if cf.word1.alt_const {
             self.needs_alternate();
         }
