@@ -8,8 +8,10 @@ use ctm_exec::x1k::{Elements, Input, Memory, Outputs, Written};
 use ctm_isa::x1k::INPUTS;
 use std::sync::atomic::AtomicU32;
 
-/// Inputs as arrays: a memory for back ends that read through one.
+/// Inputs as arrays, as far as memory lends them: a memory for back ends that read through one.
 pub struct Views<'a> {
+    /// What is not lent is read from it, if it may be asked.
+    memory: Option<&'a dyn Memory>,
     descriptors: [Option<Input>; INPUTS],
     elements: &'a [Option<Elements<&'a [u8]>>; INPUTS],
 }
@@ -50,38 +52,16 @@ impl<'a> Views<'a> {
                 return None;
             }
         }
-        Some(Self { descriptors, elements })
+        Some(Self { memory: None, descriptors, elements })
     }
 
-    /// What a memory shows of its inputs: these arrays.
-    pub fn of(memory: &dyn Memory, elements: &'a [Option<Elements<&'a [u8]>>; INPUTS]) -> Self {
-        Self { descriptors: std::array::from_fn(|index| memory.input(index as u8)), elements }
+    /// What a memory shows of its inputs: these arrays, and itself.
+    pub fn of(memory: &'a dyn Memory, elements: &'a [Option<Elements<&'a [u8]>>; INPUTS]) -> Self {
+        Self { memory: Some(memory), descriptors: std::array::from_fn(|index| memory.input(index as u8)), elements }
     }
 }
 
 impl Views<'_> {
-    /// Whether an input is lent: what is not is read through memory only.
-    pub fn lends(&self, index: u8) -> bool {
-        self.elements[usize::from(index & 15)].is_some()
-    }
-
-    /// An input that the portable machine can read by itself. The bytes hold all its elements, whose dwords have numbers of 31 bits, and its
-    /// dimensions are between 1 and 2^23.
-    pub fn array(&self, index: u8) -> Option<(&Elements<&[u8]>, &Input)> {
-        let index = usize::from(index & 15);
-        let (input, elements) = (self.descriptors[index].as_ref()?, self.elements[index].as_ref()?);
-        // A mirrored coordinate goes through twice as many, each of which has to be a number.
-        let sizes = 1..=1 << (f32::MANTISSA_DIGITS - 1);
-        let fits = elements.tiles.is_none()
-            && input.width <= elements.width
-            && input.height <= elements.height
-            && sizes.contains(&input.width)
-            && sizes.contains(&input.height)
-            && holds(elements, elements.bytes.len());
-        let dwords = u64::from(elements.pitch) * u64::from(elements.height) * u64::from(elements.channels);
-        (fits && dwords <= i32::MAX as u64).then_some((elements, input))
-    }
-
     /// How code looks an input up by itself, if it does.
     pub fn binding(&self, fetch: &Fetch) -> Option<Binding<'_>> {
         let Fetch::Input { input, uncached: false, .. } = *fetch else { return None };
@@ -99,10 +79,16 @@ impl Memory for Views<'_> {
         self.descriptors[usize::from(index & 15)]
     }
 
-    fn read(&self, index: u8, x: u32, y: u32, _uncached: bool) -> Result<[u32; 4], MemoryFault> {
-        let index = usize::from(index & 15);
-        let size = self.descriptors[index].map_or([1; 2], |input| [input.width, input.height]);
-        Ok(self.elements[index].as_ref().map_or([0; 4], |elements| elements.read(x, y, size)))
+    fn read(&self, index: u8, x: u32, y: u32, uncached: bool) -> Result<[u32; 4], MemoryFault> {
+        let of = usize::from(index & 15);
+        match (&self.elements[of], self.memory) {
+            (Some(elements), _) => {
+                let size = self.descriptors[of].map_or([1; 2], |input| [input.width, input.height]);
+                Ok(elements.read(x, y, size))
+            }
+            (None, Some(memory)) => memory.read(index, x, y, uncached),
+            (None, None) => Ok([0; 4]),
+        }
     }
 
     fn commit(&mut self, _at: Position, _outputs: &Outputs) -> Result<Written, MemoryFault> {

@@ -6,12 +6,10 @@
 //! | `ramp` | what variables hold at the start |
 //! | `kept` | what launches work in, kept for those to come |
 //! | `direct` | arrays that memory lends; outputs written without asking it for each |
-//! | `source` | what back ends read inputs of X1K programs from |
 //! | `wavefronts/` | the same for wavefronts |
 
 pub mod direct;
 pub mod kept;
 pub mod lanes;
 pub mod ramp;
-pub mod source;
 pub mod wavefronts;

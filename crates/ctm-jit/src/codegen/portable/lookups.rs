@@ -1,61 +1,90 @@
-//! Lookups of X1K programs in the portable machine.
+//! Lookups in arrays that memory lends, in the portable machine.
 
 use crate::codegen::portable::rows::{LANES, Row, canonical, fused, lanes_where, map, map2, store};
-use crate::launch::direct::Views;
+use crate::ir::masked::Fetch;
+use crate::launch::wavefronts::bindings::{Texels, is_plain_sample};
 use ctm_exec::float::{ONE, flush, number};
+use ctm_exec::r700::Texels as Data;
 use ctm_exec::sample::coordinate;
-use ctm_exec::x1k::{Elements, Filter, Form, Wrap};
+use ctm_exec::x1k::Form;
+use ctm_isa::r700::inst::texel_offset;
+use ctm_isa::r700::ops::TexOp;
 use ctm_isa::x1k::ops::Omod;
 
-/// A lookup of one input.
-pub struct Lookup {
-    /// Which input.
-    pub input: u8,
-    /// Coordinates are in elements.
-    pub unscaled: bool,
-    /// The lanes that read.
-    pub working: u64,
+/// What lanes read of floats that lie row by row. `None` where the fetch or the array is something else, or a coordinate that repeats is very large.
+/// Lanes that do not work get 0.
+#[inline(always)]
+pub fn lookup<const FUSED: bool>(
+    fetch: &Fetch,
+    texels: &Texels<'_>,
+    at: [&Row; 4],
+    mut working: u64,
+) -> Option<[Row; 4]> {
+    if texels.form != Form::Floats || texels.tiles.is_some() || texels.borders != [false; 2] {
+        return None;
+    }
+    let mut found = match fetch {
+        Fetch::Input { unscaled, .. } => sampled::<FUSED>(texels, at, [*unscaled; 2], [0.0; 2])?,
+        Fetch::Texture(inst) => {
+            let in_texels = [!inst.word1.coord_type_x, !inst.word1.coord_type_y];
+            let offset = [inst.word2.offset_x, inst.word2.offset_y].map(texel_offset);
+            match inst.word0.op {
+                TexOp::Ld => {
+                    let (found, inside) = loaded(texels, at, offset)?;
+                    working &= inside;
+                    found
+                }
+                op if is_plain_sample(op) => sampled::<FUSED>(texels, at, in_texels, offset)?,
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    if working != u64::MAX {
+        for row in &mut found {
+            let all = *row;
+            *row = [0; LANES];
+            store(row, &all, working);
+        }
+    }
+    Some(found)
 }
 
-impl Lookup {
-    /// Of an array of floats that is clamped to its edges or repeated. `None` where it is something else, or a coordinate is very large. Lanes that do not
-    /// read get 0.
-    #[inline(always)]
-    pub fn of_array<const FUSED: bool>(&self, views: &Views<'_>, [s, t]: [&Row; 2]) -> Option<[Row; 4]> {
-        let (elements, input) = views.array(self.input)?;
-        let [wrap_x, wrap_y] = input.sampler.wrap;
-        if elements.form != Form::Floats
-            || ![wrap_x, wrap_y].iter().all(|wrap| matches!(wrap, Wrap::Clamp | Wrap::Repeat))
-        {
-            return None;
-        }
-        let column = |floored: &Row| indices(floored, input.width, wrap_x);
-        let row = |floored: &Row| indices(floored, input.height, wrap_y);
-        let (u, v) = (in_elements(s, input.width, self.unscaled), in_elements(t, input.height, self.unscaled));
-        let mut texels = match input.sampler.filter {
-            Filter::Nearest => gather(elements, &column(&floor(&u))?, &row(&floor(&v))?)?,
-            Filter::Linear => {
-                let (u, v) = (add(&u, -0.5), add(&v, -0.5));
-                let (left, top) = (floor(&u), floor(&v));
-                let (along_x, along_y) = (weights(&u, &left), weights(&v, &top));
-                let columns = [column(&left)?, column(&add(&left, 1.0))?];
-                let row_of = |y: &Row| -> Option<[Row; 4]> {
-                    let [a, b] = [gather(elements, &columns[0], y)?, gather(elements, &columns[1], y)?];
-                    Some(std::array::from_fn(|c| mix::<FUSED>(&along_x, &a[c], &b[c])))
-                };
-                let (top, bottom) = (row_of(&row(&top)?)?, row_of(&row(&add(&top, 1.0))?)?);
-                std::array::from_fn(|c| mix::<FUSED>(&along_y, &top[c], &bottom[c]))
-            }
-        };
-        if self.working != u64::MAX {
-            for row in &mut texels {
-                let all = *row;
-                *row = [0; LANES];
-                store(row, &all, self.working);
-            }
-        }
-        Some(texels)
+/// The elements at whole coordinates, and the lanes that name one.
+#[inline(always)]
+fn loaded(texels: &Texels<'_>, [s, t, ..]: [&Row; 4], offset: [f32; 2]) -> Option<([Row; 4], u64)> {
+    let [dx, dy] = offset.map(|offset| (offset.floor() as i32).cast_unsigned());
+    let (x, y) = (map(s, |x| x.wrapping_add(dx)), map(t, |y| y.wrapping_add(dy)));
+    let inside = lanes_where(&x, |x| x < texels.width) & lanes_where(&y, |y| y < texels.height);
+    let (x, y) = (map(&x, |x| x.min(texels.width - 1)), map(&y, |y| y.min(texels.height - 1)));
+    Some((gather(texels, &x, &y)?, inside))
+}
+
+/// The nearest elements, or the mean of four; `in_texels`: which coordinates count elements.
+#[inline(always)]
+fn sampled<const FUSED: bool>(
+    texels: &Texels<'_>,
+    [s, t, ..]: [&Row; 4],
+    in_texels: [bool; 2],
+    offset: [f32; 2],
+) -> Option<[Row; 4]> {
+    let column = |floored: &Row| indices(floored, texels.width, texels.periods[0]);
+    let row = |floored: &Row| indices(floored, texels.height, texels.periods[1]);
+    let u = add(&in_elements(s, texels.width, in_texels[0]), offset[0]);
+    let v = add(&in_elements(t, texels.height, in_texels[1]), offset[1]);
+    if !texels.linear {
+        return gather(texels, &column(&floor(&u))?, &row(&floor(&v))?);
     }
+    let (u, v) = (add(&u, -0.5), add(&v, -0.5));
+    let (left, top) = (floor(&u), floor(&v));
+    let (along_x, along_y) = (weights(&u, &left), weights(&v, &top));
+    let columns = [column(&left)?, column(&add(&left, 1.0))?];
+    let row_of = |y: &Row| -> Option<[Row; 4]> {
+        let [a, b] = [gather(texels, &columns[0], y)?, gather(texels, &columns[1], y)?];
+        Some(std::array::from_fn(|c| mix::<FUSED>(&along_x, &a[c], &b[c])))
+    };
+    let (top, bottom) = (row_of(&row(&top)?)?, row_of(&row(&add(&top, 1.0))?)?);
+    Some(std::array::from_fn(|c| mix::<FUSED>(&along_y, &top[c], &bottom[c])))
 }
 
 /// As `ctm_exec::sample::in_elements`.
@@ -96,16 +125,18 @@ fn mix<const FUSED: bool>(w: &Row, a: &Row, b: &Row) -> Row {
     fused::<FUSED>(w, &difference, a, false, Omod::U1)
 }
 
-/// The elements that floored coordinates name: as `ctm_exec::sample::wrap`. The size is at most 2^23.
+/// The elements that floored coordinates name: as `ctm_exec::sample::wrap`. The size is at most 2^23; `period`: after so many they repeat, the mirror
+/// image included, or 0.
 #[inline(always)]
 #[allow(
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
     reason = "between 0 and a size that single precision holds"
 )]
-fn indices(floored: &Row, size: u32, wrap: Wrap) -> Option<Row> {
-    let last = (size - 1) as f32;
-    if wrap == Wrap::Clamp {
+fn indices(floored: &Row, size: u32, period: u32) -> Option<Row> {
+    let last = size - 1;
+    if period == 0 {
+        let last = last as f32;
         return Some(map(floored, |x| {
             let x = f32::from_bits(x);
             let inside = if x > 0.0 { x } else { 0.0 };
@@ -117,24 +148,37 @@ fn indices(floored: &Row, size: u32, wrap: Wrap) -> Option<Row> {
         return None;
     }
     let whole = map(floored, |x| (f32::from_bits(x) as i32).cast_unsigned());
-    let size = size.cast_signed();
-    Some(if size.count_ones() == 1 {
-        map(&whole, |x| x & (size - 1).cast_unsigned())
+    let repeated = if period.is_power_of_two() {
+        map(&whole, |x| x & (period - 1))
     } else {
-        map(&whole, |x| x.cast_signed().rem_euclid(size).cast_unsigned())
-    })
+        map(&whole, |x| x.cast_signed().rem_euclid(period.cast_signed()).cast_unsigned())
+    };
+    // Without a mirror image, the first of these is the smaller one.
+    Some(map(&repeated, |x| x.min((last + size).wrapping_sub(x))))
 }
 
-/// Elements of these columns and rows. Channels that they lack read 0, alpha 1.
-fn gather(elements: &Elements<&[u8]>, x: &Row, y: &Row) -> Option<[Row; 4]> {
-    let (pitch, channels) = (elements.pitch as usize, usize::from(elements.channels));
-    let mut texels = [0, 0, 0, ONE].map(|bits| [bits; LANES]);
-    for lane in 0..LANES {
-        let first = (y[lane] as usize * pitch + x[lane] as usize) * channels * 4;
-        let element = elements.bytes.get(first..first + 4 * channels)?;
-        for (row, bytes) in texels.iter_mut().zip(element.as_chunks::<4>().0) {
-            row[lane] = u32::from_le_bytes(*bytes);
+/// The elements of these columns and rows. Channels that they lack read 0, alpha 1.
+fn gather(texels: &Texels<'_>, x: &Row, y: &Row) -> Option<[Row; 4]> {
+    let (pitch, channels) = (texels.pitch as usize, usize::from(texels.channels));
+    let mut found = [0, 0, 0, ONE].map(|bits| [bits; LANES]);
+    match texels.data {
+        Data::Bytes(bytes) => {
+            for lane in 0..LANES {
+                let first = (y[lane] as usize * pitch + x[lane] as usize) * channels * 4;
+                let element = bytes.get(first..first + 4 * channels)?;
+                for (row, bytes) in found.iter_mut().zip(element.as_chunks::<4>().0) {
+                    row[lane] = u32::from_le_bytes(*bytes);
+                }
+            }
+        }
+        Data::Dwords(texels) => {
+            for lane in 0..LANES {
+                let texel = texels.get(y[lane] as usize * pitch + x[lane] as usize)?;
+                for (row, &bits) in found.iter_mut().zip(texel) {
+                    row[lane] = bits;
+                }
+            }
         }
     }
-    Some(texels)
+    Some(found)
 }

@@ -107,13 +107,23 @@ impl<'a> Binding<'a> {
 }
 
 impl<'a> Texels<'a> {
+    /// Of a lookup of a two-dimensional texture, if its level of detail does not matter.
     fn of(memory: &'a dyn Memory, inst: &TexFetch) -> Option<Self> {
-        let (texture, sampler, texels) = plain(memory, inst)?;
+        let (op, id) = (inst.word0.op, inst.word0.resource_id);
+        let texture = memory.texture(id)?;
+        let sampler = memory.sampler(inst.word2.sampler_id).unwrap_or_default();
+        let one_level =
+            sampler.mip == MipFilter::None && sampler.magnify == sampler.minify && sampler.max_anisotropy <= 1;
+        let loads = op == TexOp::Ld && inst.word2.src_sel_w == Sel::Zero;
+        let level_matters = !loads && !(is_plain_sample(op) && one_level);
+        let is_unusual = inst.word0.bc_frac_mode || sampler.bends() || texture.samples > 1;
+        if texture.kind != TextureKind::TwoD || texture.levels == 0 || level_matters || is_unusual {
+            return None;
+        }
+        let texels = memory.texels(id, 0)?;
         let (width, height) = (texture.width, texture.height);
-        let loads = inst.word0.op == TexOp::Ld;
-        let names_level = loads && inst.word2.src_sel_w != Sel::Zero;
-        let fits = texels.len() <= MOST_TEXELS && width.max(height) <= MOST_ALONG;
-        if !fits || names_level || texture::is_comparison(inst.word0.op) {
+        let is_whole = !texels.is_empty() && texels.len() == width as usize * height as usize;
+        if !is_whole || texels.len() > MOST_TEXELS || width.max(height) > MOST_ALONG {
             return None;
         }
         let linear = !loads && sampler.magnify == Filter::Linear;
@@ -356,24 +366,4 @@ pub const fn takes_level_0(op: TexOp) -> bool {
 /// Whether reference values are compared as they are, and the outcome is what an instruction sees.
 fn compares_as_it_is(texture: &Texture) -> bool {
     keeps_single(&texture.format) && texture.compared == AS_THEY_ARE
-}
-
-/// What a lookup of a two-dimensional texture names, if its level of detail does not matter.
-pub fn plain<'a>(memory: &'a dyn Memory, inst: &TexFetch) -> Option<(Texture, Sampler, &'a [[u32; 4]])> {
-    let texture = memory.texture(inst.word0.resource_id)?;
-    let sampler = memory.sampler(inst.word2.sampler_id).unwrap_or_default();
-    let one_level = sampler.mip == MipFilter::None && sampler.magnify == sampler.minify && sampler.max_anisotropy <= 1;
-    let op = inst.word0.op;
-    let fine = op == TexOp::Ld || (takes_level_0(op) && one_level);
-    if texture::is_comparison(op) && (texture::reference_element(op, texture.kind) != 3 || !compares_as_it_is(&texture))
-    {
-        return None;
-    }
-    let unusual = inst.word0.bc_frac_mode || sampler.bends() || texture.samples > 1;
-    if texture.kind != TextureKind::TwoD || texture.levels == 0 || !fine || unusual {
-        return None;
-    }
-    let texels = memory.texels(inst.word0.resource_id, 0)?;
-    let size = texture.width as usize * texture.height as usize;
-    (size > 0 && texels.len() == size).then_some((texture, sampler, texels))
 }

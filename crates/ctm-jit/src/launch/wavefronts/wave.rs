@@ -1,20 +1,19 @@
 //! A wavefront in the fast engine: what goes in, what comes out, and what its fetches read.
 
-use super::bindings::{Binding, plain, resources};
+use super::bindings::{Binding, resources};
 use super::group::{Group, Scratch};
 use super::places::Places;
 use crate::ir::masked::{Counter, Fetch, Store, TARGETS};
+use crate::launch::direct::Views;
 use crate::launch::lanes::{BailOut, count_lookups};
-use crate::launch::source::{InputRead, Source};
 use ctm_exec::Counters;
 use ctm_exec::float::{bits, number};
-use ctm_exec::r700::resources::{Filter, TextureKind, Wrap};
-use ctm_exec::r700::sample::{Lookup, Place, compared};
+use ctm_exec::r700::resources::TextureKind;
 use ctm_exec::r700::texture::{self, Gradients, TextureFetch};
 use ctm_exec::r700::vertex::{VertexFetch, index_offset};
-use ctm_exec::r700::{Launch, Memory, Sampler, Texture, VertexEvent};
-use ctm_exec::sample::{in_elements, wrap};
-use ctm_isa::r700::inst::{TexFetch, VtxFetch, texel_offset};
+use ctm_exec::r700::{Launch, Memory, VertexEvent};
+use ctm_exec::x1k::{Memory as _, sample};
+use ctm_isa::r700::inst::{TexFetch, VtxFetch};
 use ctm_isa::r700::ops::TexOp;
 use ctm_isa::r700::program::Stage;
 use ctm_isa::x1k::INPUTS;
@@ -68,8 +67,8 @@ pub struct Shared<'a> {
 pub enum Guest<'a> {
     /// R700: the launch, and its memory, of which wavefronts only read.
     R700(&'a Launch<'a>, &'a dyn Memory),
-    /// X1K.
-    X1k(Source<'a>),
+    /// X1K: its inputs.
+    X1k(&'a Views<'a>),
 }
 
 impl<'a> Shared<'a> {
@@ -184,8 +183,8 @@ impl Guest<'_> {
                 counters.fetches += wave.fetched.fetches;
                 counters.fetch_bytes += wave.fetched.bytes;
             }
-            Self::X1k(source) => {
-                let count = |n| count_lookups(source.memory, n, tally(Counter::Lookups(n)), counters);
+            Self::X1k(views) => {
+                let count = |n| count_lookups(*views, n, tally(Counter::Lookups(n)), counters);
                 (0..INPUTS as u8).for_each(count);
             }
         }
@@ -216,12 +215,28 @@ impl Fetched {
                 Ok(())
             }
             &Fetch::Input { input, unscaled, uncached } => {
-                let Guest::X1k(source) = shared.guest else { return Err(BailOut) };
-                let read = InputRead { input, unscaled, uncached, working: executes, covered: self.covered };
-                *to = read.of(source, [at[0], at[1]])?;
+                let Guest::X1k(views) = shared.guest else { return Err(BailOut) };
+                let descriptor = views.input(input).ok_or(BailOut)?;
+                *to = [[0; LANES]; 4];
+                for lane in lanes_of(executes) {
+                    let at = (at[0][lane], at[1][lane]);
+                    match sample::lookup(views, input, &descriptor, at, unscaled, uncached) {
+                        Ok(found) => to.iter_mut().zip(found.texel).for_each(|(row, bits)| row[lane] = bits),
+                        Err(_) if self.covered >> lane & 1 == 1 => return Err(BailOut),
+                        // An uncovered lane cannot fault: it reads 0.
+                        Err(_) => {}
+                    }
+                }
                 Ok(())
             }
         }
+    }
+
+    /// Counts lookups of lanes, each of so many bytes.
+    pub fn count(&mut self, executes: u64, bytes: u64) {
+        let count = u64::from(executes.count_ones());
+        self.fetches += count;
+        self.bytes += count * bytes;
     }
 
     fn vertex(
@@ -236,19 +251,15 @@ impl Fetched {
         let memory = resources(memory, inst.word2.alt_const).ok_or(BailOut)?;
         let fetch = VertexFetch::new(memory, inst).map_err(|_| BailOut)?;
         let offset = index_offset(launch, inst.word0.fetch_type);
-        let count = u64::from(executes.count_ones());
-        self.fetches += count;
-        self.bytes += count * fetch.size_bytes();
-        if let (Some((dwords, one)), Some(bytes)) = (fetch.plain_dwords(), memory.buffer_bytes(inst.word0.buffer_id))
-            && bytes.len() as u64 == fetch.buffer_bytes()
-        {
-            let indices = |lane: usize| indices[lane].wrapping_add(offset);
-            plain_items(&fetch, bytes, dwords, one, indices, executes, to);
-            return Ok(());
-        }
+        self.count(executes, fetch.size_bytes());
+        let bytes = memory.buffer_bytes(inst.word0.buffer_id).filter(|of| of.len() as u64 == fetch.buffer_bytes());
+        let plain = fetch.plain_dwords().zip(bytes);
         for lane in lanes_of(executes) {
             let index = indices[lane].wrapping_add(offset);
-            let fetched = fetch.at(memory, index).map_err(|_| BailOut)?;
+            let fetched = match plain {
+                Some((form, bytes)) => plain_item(bytes, fetch.offset(index), form),
+                None => fetch.at(memory, index).map_err(|_| BailOut)?,
+            };
             to.iter_mut().zip(fetched).for_each(|(row, bits)| row[lane] = bits);
         }
         Ok(())
@@ -266,32 +277,25 @@ impl Fetched {
     ) -> Result<(), BailOut> {
         let (launch, memory) = shared.r700()?;
         let memory = resources(memory, inst.word0.alt_const).ok_or(BailOut)?;
-        // Loads name a level, or a sample.
-        let of_level_0 = inst.word0.op != TexOp::Ld || lanes_of(executes).all(|lane| at[3][lane] == 0);
-        if let Some(plain) = PlainTexture::of(memory, inst).filter(|_| of_level_0) {
-            plain.run(at, executes, to)?;
-            let count = u64::from(executes.count_ones());
-            self.fetches += count;
-            self.bytes += count * u64::from(plain.texture.texel_bytes);
-            return Ok(());
-        }
-        let lanes = shared.lanes;
-        self.coordinates.clear();
-        self.coordinates.extend((0..lanes).map(|lane| std::array::from_fn(|e| at[e][lane])));
-        let coordinates = &self.coordinates;
-        let op = inst.word0.op;
-        if texture::needs_set_gradients(op) {
-            for (of, first) in [(&mut self.gradients.h, 0), (&mut self.gradients.v, 3)] {
-                of.clear();
-                of.extend((0..lanes).map(|lane| -> [f32; 3] { std::array::from_fn(|e| number(set[first + e][lane])) }));
-            }
-        }
+        let (op, lanes) = (inst.word0.op, shared.lanes);
         let quads = launch.stage == Stage::Pixel;
         let fetch = if texture::needs_no_resource(op) {
             None
         } else {
             Some(TextureFetch::new(memory, inst, quads).map_err(|_| BailOut)?)
         };
+        if let Some(fetch) = &fetch {
+            self.count(executes, fetch.texel_bytes().into());
+        }
+        self.coordinates.clear();
+        self.coordinates.extend((0..lanes).map(|lane| std::array::from_fn(|e| at[e][lane])));
+        let coordinates = &self.coordinates;
+        if texture::needs_set_gradients(op) {
+            for (of, first) in [(&mut self.gradients.h, 0), (&mut self.gradients.v, 3)] {
+                of.clear();
+                of.extend((0..lanes).map(|lane| -> [f32; 3] { std::array::from_fn(|e| number(set[first + e][lane])) }));
+            }
+        }
         if fetch.as_ref().is_some_and(|fetch| fetch.kind() == TextureKind::CubeArray) {
             self.gradients.cube.clear();
             self.gradients.cube.extend(set[CUBE][..lanes].iter().map(|&z| texture::cube_index(&[0, 0, z, 0])));
@@ -308,8 +312,6 @@ impl Fetched {
                         keep(0, &h[..3]);
                         keep(3, &v[..3]);
                     }
-                    self.fetches += 1;
-                    self.bytes += u64::from(fetch.texel_bytes());
                     fetch.lane(coordinates, lane, &self.gradients).map_err(|_| BailOut)?
                 }
                 (None, TexOp::GetGradientsV) => slopes(true).map(bits),
@@ -329,129 +331,14 @@ impl Fetched {
     }
 }
 
-/// As [`wrap`]; most coordinates need none.
-fn inside(floored: f32, size: u32, mode: Wrap) -> Option<u32> {
-    if floored >= 0.0 && floored < size as f32 { Some(floored as u32) } else { wrap(floored, size, mode) }
-}
-
-/// Items of whole dwords, from bytes in hand.
-fn plain_items(
-    fetch: &VertexFetch<'_>,
-    bytes: &[u8],
-    dwords: usize,
-    one: u32,
-    index: impl Fn(usize) -> u32,
-    executes: u64,
-    to: &mut [Row; 4],
-) {
-    let item = |lane: usize| {
-        let at = usize::try_from(fetch.offset(index(lane))).ok()?;
-        bytes.get(at..at.checked_add(4 * dwords)?)
-    };
-    // Neighbours that read neighbours, as streams do.
-    let first = index(0);
-    let packed = fetch.offset(1).checked_sub(fetch.offset(0)) == Some(4 * dwords as u64);
-    if executes == u64::MAX
-        && packed
-        && (0..LANES).all(|lane| index(lane) == first.wrapping_add(lane as u32))
-        && let Some(last) = first.checked_add(LANES as u32 - 1)
-        && let (Ok(start), Ok(end)) = (usize::try_from(fetch.offset(first)), usize::try_from(fetch.offset(last)))
-        && let Some(items) = bytes.get(start..end.saturating_add(4 * dwords))
-    {
-        for (element, row) in to.iter_mut().enumerate() {
-            if element >= dwords {
-                row.fill(if element == 3 { one } else { 0 });
-                continue;
-            }
-            for (item, bits) in items.chunks_exact(4 * dwords).zip(row) {
-                let b = &item[4 * element..4 * element + 4];
-                *bits = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
-            }
-        }
-        return;
-    }
-    for lane in lanes_of(executes) {
-        let Some(item) = item(lane) else {
-            to.iter_mut().for_each(|row| row[lane] = 0);
-            continue;
-        };
-        let mut item = item.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-        for (element, row) in to.iter_mut().enumerate() {
-            row[lane] = item.next().unwrap_or(if element == 3 { one } else { 0 });
-        }
-    }
-}
-
-/// A lookup of a two-dimensional texture whose level of detail does not matter.
-struct PlainTexture<'a> {
-    memory: &'a dyn Memory,
-    inst: &'a TexFetch,
-    texture: Texture,
-    sampler: Sampler,
-    texels: &'a [[u32; 4]],
-}
-
-impl<'a> PlainTexture<'a> {
-    fn of(memory: &'a dyn Memory, inst: &'a TexFetch) -> Option<Self> {
-        let (texture, sampler, texels) = plain(memory, inst)?;
-        Some(Self { memory, inst, texture, sampler, texels })
-    }
-
-    fn run(&self, at: &[&Row; 4], executes: u64, to: &mut [Row; 4]) -> Result<(), BailOut> {
-        let (word1, word2) = (&self.inst.word1, &self.inst.word2);
-        let unnormalised = [!word1.coord_type_x, !word1.coord_type_y, !word1.coord_type_z];
-        let offset = [word2.offset_x, word2.offset_y, word2.offset_z].map(texel_offset);
-        let (width, height) = (self.texture.width, self.texture.height);
-        let compares = texture::is_comparison(self.inst.word0.op);
-        let reference = |lane: usize| compares.then(|| number(at[3][lane]));
-        let mut put = |lane: usize, texel: [u32; 4]| to.iter_mut().zip(texel).for_each(|(row, bits)| row[lane] = bits);
-        let texel = |x: u32, y: u32| self.texels.get(y as usize * width as usize + x as usize).copied();
-        if self.inst.word0.op == TexOp::Ld {
-            for lane in lanes_of(executes) {
-                let moved = |axis: usize| i64::from(at[axis][lane].cast_signed()) + offset[axis].floor() as i64;
-                let axis = |axis: usize, size: u32| u32::try_from(moved(axis)).ok().filter(|&c| c < size);
-                let found = match (axis(0, width), axis(1, height)) {
-                    (Some(x), Some(y)) => texel(x, y).ok_or(BailOut)?,
-                    _ => [0; 4],
-                };
-                put(lane, found);
-            }
-            return Ok(());
-        }
-        let mode = |axis: usize| match self.sampler.wrap[axis] {
-            Wrap::Repeat | Wrap::Mirror if unnormalised[axis] => Wrap::Clamp,
-            mode => mode,
-        };
-        let (mode_x, mode_y) = (mode(0), mode(1));
-        if self.sampler.magnify == Filter::Nearest {
-            for lane in lanes_of(executes) {
-                let u = in_elements(at[0][lane], width, unnormalised[0]) + offset[0];
-                let v = in_elements(at[1][lane], height, unnormalised[1]) + offset[1];
-                let found = match (inside(u.floor(), width, mode_x), inside(v.floor(), height, mode_y)) {
-                    (Some(x), Some(y)) => texel(x, y).ok_or(BailOut)?,
-                    _ => self.sampler.border,
-                };
-                let compared = |reference| compared(self.sampler.compare, reference, found[0]);
-                put(lane, reference(lane).map_or(found, compared));
-            }
-            return Ok(());
-        }
-        let lookup = Lookup {
-            memory: self.memory,
-            id: self.inst.word0.resource_id,
-            texture: self.texture,
-            sampler: self.sampler,
-            reference: None,
-            border_fraction: false,
-            cube: 0,
-        };
-        for lane in lanes_of(executes) {
-            let place = Place { at: [at[0][lane], at[1][lane], at[2][lane]], unnormalised, offset };
-            let lookup = Lookup { reference: reference(lane), ..lookup };
-            put(lane, lookup.level(&place, 0, self.sampler.magnify).map_err(|_| BailOut)?);
-        }
-        Ok(())
-    }
+/// An item of so many whole dwords, from bytes in hand, and what stands for the fourth; zeros where it does not lie there.
+fn plain_item(bytes: &[u8], first: u64, (dwords, one): (usize, u32)) -> [u32; 4] {
+    let item = usize::try_from(first).ok().and_then(|first| bytes.get(first..first.checked_add(4 * dwords)?));
+    item.map_or([0; 4], |item| {
+        let mut all = [0, 0, 0, one];
+        all.iter_mut().zip(item.as_chunks().0).for_each(|(bits, bytes)| *bits = u32::from_le_bytes(*bytes));
+        all
+    })
 }
 
 /// The lanes of a mask.

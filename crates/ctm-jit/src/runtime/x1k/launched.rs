@@ -5,7 +5,6 @@ use super::form::Form;
 use crate::ir::masked::{Fetch, Op};
 use crate::launch::direct::Views;
 use crate::launch::lanes::{LANES, count, count_lookups};
-use crate::launch::source::Source;
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::group::{Group, Stored};
 use crate::launch::wavefronts::outputs;
@@ -173,7 +172,7 @@ impl Launched for X1k<'_> {
         let views = Views::of(memory, &arrays);
         let fetches = &self.program.artifact.form().program.code.fetches;
         let bindings: Vec<_> = fetches.iter().map(|fetch| views.binding(fetch)).collect();
-        with(Guest::X1k(Source { memory, views: &views }), &bindings)
+        with(Guest::X1k(&views), &bindings)
     }
 
     fn uniforms(&self) -> Option<Cow<'_, [u32]>> {
@@ -249,7 +248,7 @@ impl Launched for X1k<'_> {
         let outputs = outputs::Outputs::lent(&form.program.exports, lent, &launch.domain, true)?;
         let bindings: Vec<_> = form.program.code.fetches.iter().map(|fetch| views.binding(fetch)).collect();
         let uniforms = &*self.program.uniforms();
-        let guest = Guest::X1k(Source { memory: &views, views: &views });
+        let guest = Guest::X1k(&views);
         let run = |of: &Wavefronts<'_>| {
             let program = &self.program;
             let reference = |group: u64, counters: &mut Counters| {

@@ -8,13 +8,15 @@ use alu_rows::holds;
 use unit_rows::unit_rows;
 
 use crate::codegen::portable::dense::{Constant, Dense, Step};
-use crate::codegen::portable::lookups::Lookup;
+use crate::codegen::portable::lookups::lookup;
 use crate::codegen::portable::rows::{Work, lanes_where, map, map3, on_this_host, store};
-use crate::ir::masked::{Code, End, Fetch, File, M, MaskOp, Op, Target, Value, Var};
+use crate::ir::masked::{Code, End, File, M, MaskOp, Op, Target, Value, Var};
 use crate::ir::values::lane;
 use crate::launch::lanes::BailOut;
-use crate::launch::source::Source;
-use crate::launch::wavefronts::wave::{GRADIENTS, Guest, LANE_NUMBERS, LANES, Ran, Row, Shared, Wave, lanes_of, quads};
+use crate::launch::wavefronts::bindings::Binding;
+use crate::launch::wavefronts::wave::{
+    Fetched, GRADIENTS, LANE_NUMBERS, LANES, Ran, Row, Shared, Wave, lanes_of, quads,
+};
 use ctm_exec::float::{NAN, SIGN};
 use ctm_exec::r700::alu::{relative_read, relative_write};
 use std::cell::Cell;
@@ -187,37 +189,32 @@ impl Machine {
         row
     }
 
-    /// What a fetch finds that is done for all lanes at once.
+    /// A fetch, for all lanes at once where that can be done.
     #[inline(always)]
-    fn of_array<const FUSED: bool>(
-        &self,
-        number: u16,
-        at: [Value; 4],
-        under: M,
-        shared: &Shared<'_>,
-    ) -> Option<[Row; 4]> {
-        let (&Fetch::Input { input, unscaled, .. }, Guest::X1k(Source { views, .. })) =
-            (shared.fetches.get(usize::from(number))?, shared.guest)
-        else {
-            return None;
-        };
-        let lookup = Lookup { input, unscaled, working: self.mask(under) };
-        lookup.of_array::<FUSED>(views, [self.row(at[0]), self.row(at[1])])
-    }
-
-    fn fetch(
+    fn fetch<const FUSED: bool>(
         &mut self,
         (number, to): (u16, u32),
         at: [Value; 4],
         under: M,
         shared: &Shared<'_>,
-        wave: &mut Wave,
+        fetched: &mut Fetched,
     ) -> Result<(), BailOut> {
-        let mut texels = [[0; LANES]; 4];
-        let under = self.mask(under);
-        wave.fetched.covered = self.mask(M::VALID);
+        let (number, working) = (usize::from(number), self.mask(under));
         let at = at.map(|value| &self.rows[value.index()]);
-        wave.fetched.run(shared, usize::from(number), &at, under, &mut texels, &mut self.gradients)?;
+        let mut texels = [[0; LANES]; 4];
+        let found = match (shared.bindings.get(number), shared.fetches.get(number)) {
+            (Some(Some(Binding::Texels(texels))), Some(fetch)) => {
+                lookup::<FUSED>(fetch, texels, at, working).map(|found| (found, texels.texel_bytes))
+            }
+            _ => None,
+        };
+        if let Some((found, bytes)) = found {
+            texels = found;
+            fetched.count(working, bytes.into());
+        } else {
+            fetched.covered = self.masks[M::VALID.index()];
+            fetched.run(shared, number, &at, working, &mut texels, &mut self.gradients)?;
+        }
         self.rows[to as usize..to as usize + 4].copy_from_slice(&texels);
         Ok(())
     }
@@ -316,11 +313,7 @@ impl Work for Ops<'_, '_> {
                     continue;
                 }
                 Op::Fetch(number, at, under) => {
-                    let of_array = machine.of_array::<FUSED>(number, at, under, shared);
-                    match of_array {
-                        Some(texels) => machine.rows[to as usize..to as usize + 4].copy_from_slice(&texels),
-                        None => machine.fetch((number, to), at, under, shared, wave)?,
-                    }
+                    machine.fetch::<FUSED>((number, to), at, under, shared, &mut wave.fetched)?;
                     continue;
                 }
                 Op::Store(number, of, under) => {

@@ -5,7 +5,6 @@ use super::*;
 use crate::codegen::x86::masked::{Chosen, Native, Variant};
 use crate::ir::masked::{Block, Code, End, Fetch, M, Op, Tally, Value, Var};
 use crate::launch::direct::Views;
-use crate::launch::source::Source;
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{Guest, LANES, Ran, Shared, Wave};
 use crate::tests::guarded::Guarded;
@@ -128,7 +127,7 @@ fn check(native: &Native, code: &Code, unscaled: bool, r: &mut Random) -> u64 {
             let bindings = [Binding::of_input(&input, &memory.1)];
             assert!(bindings[0].is_some());
             let shared = Shared {
-                guest: Guest::X1k(Source { memory: &memory, views: &views }),
+                guest: Guest::X1k(&views),
                 fetches: &code.fetches,
                 stores: &[],
                 reads_back: false,
