@@ -78,8 +78,8 @@ impl Default for StreamLimits {
 pub struct Jit {
     backend: Backend,
     options: Options,
-    x1k: Programs<x1k::artifact::Key, x1k::artifact::Artifact>,
-    r700: Programs<r700::artifact::Key, r700::artifact::Artifact>,
+    x1k: Programs<x1k::artifact::Artifact>,
+    r700: Programs<r700::artifact::Artifact>,
     r700_bail_outs: AtomicU64,
 }
 
@@ -105,24 +105,23 @@ impl Options {
 
 /// The programs that an engine has lowered: with all that lowering depends on, the last one that was launched first. `None`: what has to be left to the reference
 /// interpreter.
-struct Programs<K, A>(Mutex<Vec<(K, Option<Arc<A>>)>>);
+struct Programs<A>(Mutex<Vec<(Vec<u32>, Option<Arc<A>>)>>);
 
-impl<K, A> Default for Programs<K, A> {
+impl<A> Default for Programs<A> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<K, A> Programs<K, A> {
-    /// The one whose key `is` accepts, or else a new one.
-    fn get(&self, is: impl Fn(&K) -> bool, new: impl FnOnce() -> (K, Option<A>)) -> Option<Arc<A>> {
+impl<A> Programs<A> {
+    /// The one with this key, or else a new one.
+    fn get(&self, key: Vec<u32>, new: impl FnOnce() -> Option<A>) -> Option<Arc<A>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = known.iter().position(|(key, _)| is(key)) {
+        if let Some(place) = known.iter().position(|(other, _)| *other == key) {
             known[..=place].rotate_right(1);
         } else {
             known.truncate(CACHED_PROGRAMS - 1);
-            let (key, artifact) = new();
-            known.insert(0, (key, artifact.map(Arc::new)));
+            known.insert(0, (key, new().map(Arc::new)));
         }
         known.first().and_then(|(_, artifact)| artifact.clone())
     }
@@ -225,10 +224,10 @@ impl Engine for Jit {
     }
 
     fn run_x1k_under(&self, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-        use x1k::artifact::{Artifact, Key};
-        let new = || (Key::of(launch), Artifact::new(launch, &self.options));
+        use x1k::artifact::{Artifact, key};
+        let new = || Artifact::new(launch, &self.options);
         let is_left = launch.checks || launch.group.lanes() > LANES;
-        let artifact = if is_left { None } else { self.x1k.get(|key| key.is_of(launch), new) };
+        let artifact = if is_left { None } else { self.x1k.get(key(launch), new) };
         // A group that writes uncached may read it.
         let aliased = memory.outputs_alias_inputs();
         let artifact = artifact.filter(|artifact| !aliased || !artifact.code.writes);
@@ -258,7 +257,7 @@ impl Engine for Jit {
         launch: &ctm_exec::r700::Launch<'_>,
         memory: &mut dyn ctm_exec::r700::Memory,
     ) -> Result<Outcome, Fault> {
-        use r700::artifact::{Artifact, Key};
+        use r700::artifact::{Artifact, key};
         let lanes = launch.wavefront.lanes();
         let partial = launch.stage == Stage::Compute && !launch.group_threads.is_multiple_of(lanes as u32);
         let is_left = launch.checks
@@ -266,8 +265,8 @@ impl Engine for Jit {
             || launch.group_threads > GROUP_THREADS
             || partial
             || !launch.dx10_clamp;
-        let new = || (Key::of(launch), Artifact::new(launch, &self.options));
-        let artifact = if is_left { None } else { self.r700.get(|key| key.is_of(launch), new) };
+        let new = || Artifact::new(launch, &self.options);
+        let artifact = if is_left { None } else { self.r700.get(key(launch), new) };
         let artifact = artifact.filter(|artifact| !artifact.writes_memory() || !memory.outputs_alias_inputs());
         let Some(artifact) = artifact else { return self.bail_out(control, launch, memory) };
         let watch = Watch::new(&launch.budget, control, launch.domain.processors());

@@ -1,8 +1,7 @@
 //! R700 programs, lowered once and remembered with all that lowering depends on.
 
 use crate::ir::masked::{Fetch, Store, Var};
-use crate::launch::wavefronts::places::Waves;
-use crate::launch::wavefronts::places::row_element;
+use crate::launch::wavefronts::places::{Waves, row_element};
 use crate::lower::r700::{lower, waves_per_group};
 use crate::passes::table::Pass;
 use crate::passes::{bound, computed};
@@ -12,90 +11,42 @@ use crate::runtime::program::Program;
 use crate::runtime::streams::Streams;
 use ctm_exec::Counters;
 use ctm_exec::r700::memory::space;
-use ctm_exec::r700::{CF_CONSTANTS, Launch, LoopConstant, Space, clocks};
-use ctm_isa::r700::program::{Chip, Stage};
+use ctm_exec::r700::{Launch, Space, clocks};
 use std::ops::Deref;
 #[cfg(target_arch = "x86_64")]
 use std::sync::OnceLock;
 
 /// All that lowering depends on.
-pub struct Key {
-    words: [Vec<u32>; 2],
-    state: State,
-    semantics: Vec<(u8, u8)>,
-    /// Elements that hold something lane by lane at the start, of register after register.
-    rows: Vec<u16>,
-}
-
-/// That of it which is of a fixed size.
-#[derive(PartialEq, Eq)]
-struct State {
-    /// Of the program, and of the fetch program if there is one.
-    entries: [Option<u32>; 2],
-    gprs: u8,
-    stage: Stage,
-    chip: Chip,
-    lanes: usize,
-    booleans: u32,
-    loops: [LoopConstant; CF_CONSTANTS],
-    /// Registers that hold something at the start.
-    planes: u128,
-    /// Wavefronts of a thread group.
-    waves_per_group: u64,
-    global_gprs: u8,
-    /// All lanes that exist lie in the domain.
-    is_whole: bool,
+pub fn key(launch: &Launch<'_>) -> Vec<u32> {
+    let Launch { program, constants, .. } = *launch;
+    let mut key = vec![
+        program.gprs.into(),
+        launch.stage as u32,
+        launch.chip as u32,
+        launch.wavefront.lanes() as u32,
+        waves_per_group(launch) as u32,
+        launch.global_gprs.into(),
+        is_whole(launch).into(),
+    ];
+    key.extend(constants.bool.map(u32::from));
+    key.extend(
+        constants.loops.iter().flat_map(|of| [of.count.into(), of.start.into(), i32::from(of.step).cast_unsigned()]),
+    );
+    key.extend([launch.semantics.len(), launch.planes.len(), launch.rows.len()].map(|count| count as u32));
+    key.extend(launch.semantics.iter().flat_map(|row| [row.id, row.gpr].map(u32::from)));
+    // What holds something at the start.
+    key.extend(launch.planes.iter().map(|plane| u32::from(plane.temp)));
+    key.extend(launch.rows.iter().map(|row| u32::from(row_element(row))));
+    for program in [Some(program), launch.fetch_program].into_iter().flatten() {
+        key.extend([program.entry, program.words.len() as u32]);
+        key.extend_from_slice(&program.words);
+    }
+    key
 }
 
 /// Whether all lanes that exist lie in the domain.
 fn is_whole(launch: &Launch<'_>) -> bool {
     Waves::of(launch).is_of_quads()
-}
-
-impl State {
-    fn of(launch: &Launch<'_>) -> Self {
-        Self {
-            entries: programs(launch).map(|program| Some(program?.entry)),
-            gprs: launch.program.gprs,
-            stage: launch.stage,
-            chip: launch.chip,
-            lanes: launch.wavefront.lanes(),
-            booleans: launch.constants.bool.iter().fold(0, |all, &b| all << 1 | u32::from(b)),
-            loops: launch.constants.loops,
-            planes: launch.planes.iter().fold(0, |set, plane| set | 1 << (plane.temp % 128)),
-            waves_per_group: waves_per_group(launch),
-            global_gprs: launch.global_gprs,
-            is_whole: is_whole(launch),
-        }
-    }
-}
-
-/// The program, and the fetch program if there is one.
-fn programs<'a>(launch: &Launch<'a>) -> [Option<&'a ctm_isa::r700::Program>; 2] {
-    [Some(launch.program), launch.fetch_program]
-}
-
-impl Key {
-    /// Of a launch.
-    pub fn of(launch: &Launch<'_>) -> Self {
-        Self {
-            words: programs(launch).map(|program| program.map(|program| program.words.clone()).unwrap_or_default()),
-            state: State::of(launch),
-            semantics: launch.semantics.iter().map(|row| (row.id, row.gpr)).collect(),
-            rows: launch.rows.iter().map(row_element).collect(),
-        }
-    }
-
-    /// Whether a launch's program is this one. Nothing is copied.
-    pub fn is_of(&self, launch: &Launch<'_>) -> bool {
-        let same = |(words, program): (&Vec<u32>, Option<&ctm_isa::r700::Program>)| {
-            program.is_none_or(|program| *words == program.words)
-        };
-        self.state == State::of(launch)
-            && self.words.iter().zip(programs(launch)).all(same)
-            && self.semantics.iter().copied().eq(launch.semantics.iter().map(|row| (row.id, row.gpr)))
-            && self.rows.iter().copied().eq(launch.rows.iter().map(row_element))
-    }
 }
 
 /// A program, ready to run.

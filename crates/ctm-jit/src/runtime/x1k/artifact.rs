@@ -10,68 +10,29 @@ use crate::runtime::engine::Options;
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::streams::Streams;
 use ctm_exec::x1k::Launch;
-use ctm_isa::x1k::{TEMPORARIES, Words};
+use ctm_isa::x1k::TEMPORARIES;
 use std::sync::OnceLock;
 
 /// All that lowering depends on.
-pub struct Key {
-    words: Vec<Words>,
-    state: State,
-    /// Elements that hold something lane by lane at the start.
-    rows: Vec<u16>,
-}
-
-/// That of it which is of a fixed size.
-#[derive(PartialEq, Eq)]
-struct State {
-    first: u16,
-    last: u16,
-    flags: u8,
-    /// Boolean constants decide which way jumps go,
-    booleans: u32,
-    /// integer constants how often loops run.
-    integers: [[u8; 4]; 32],
-    /// Temporaries that hold something at the start.
-    planes: u128,
-    lanes: usize,
-}
-
-impl State {
-    fn of(launch: &Launch<'_>) -> Self {
-        let program = launch.program;
-        let flags = [
-            program.full_flow_control,
-            program.uncached,
-            program.zero_times_anything,
-            program.conditional_value,
-            launch.counters,
-        ];
-        let bit = |set: u128, index: usize| set | 1 << (index % 128);
-        Self {
-            first: program.first,
-            last: program.last,
-            flags: flags.iter().fold(0, |all, &flag| all << 1 | u8::from(flag)),
-            integers: launch.constants.int,
-            booleans: launch.constants.bool.iter().fold(0, |all, &b| all << 1 | u32::from(b)),
-            planes: launch.planes.iter().map(|plane| usize::from(plane.temp)).fold(0, bit),
-            lanes: launch.group.lanes(),
-        }
-    }
-}
-
-impl Key {
-    /// Of a launch.
-    pub fn of(launch: &Launch<'_>) -> Self {
-        let rows = launch.rows.iter().map(row_element).collect();
-        Self { words: launch.program.words.clone(), state: State::of(launch), rows }
-    }
-
-    /// Whether a launch's program is this one. Nothing is copied.
-    pub fn is_of(&self, launch: &Launch<'_>) -> bool {
-        self.state == State::of(launch)
-            && self.words.as_flattened() == launch.program.words.as_flattened()
-            && self.rows.iter().copied().eq(launch.rows.iter().map(row_element))
-    }
+pub fn key(launch: &Launch<'_>) -> Vec<u32> {
+    let Launch { program, constants, .. } = *launch;
+    let flags = [
+        program.full_flow_control,
+        program.uncached,
+        program.zero_times_anything,
+        program.conditional_value,
+        launch.counters,
+    ];
+    let mut key = vec![program.first.into(), program.last.into(), launch.group.lanes() as u32];
+    // Boolean constants decide which way jumps go, integer constants how often loops run.
+    key.extend(flags.into_iter().chain(constants.bool).map(u32::from));
+    key.extend(constants.int.map(u32::from_le_bytes));
+    // What holds something at the start.
+    key.extend([launch.planes.len() as u32, launch.rows.len() as u32]);
+    key.extend(launch.planes.iter().map(|plane| u32::from(plane.temp)));
+    key.extend(launch.rows.iter().map(|row| u32::from(row_element(row))));
+    key.extend_from_slice(program.words.as_flattened());
+    key
 }
 
 /// A program, ready to run.
@@ -84,8 +45,8 @@ pub struct Artifact {
     pub streams: Streams,
     /// Its form for one group at a time.
     pub code: Code,
-    /// The same with masks, for several groups as if they were one, and for one; made when first needed.
-    forms: [OnceLock<Option<Form>>; 2],
+    /// The same with masks, for as many groups as may run together; made when first needed.
+    form: OnceLock<Form>,
     /// Groups that may run together.
     copies: usize,
     counts: bool,
@@ -119,7 +80,7 @@ impl Artifact {
             uniform: OnceLock::new(),
             #[cfg(target_arch = "x86_64")]
             streams: options.streams(),
-            forms: Default::default(),
+            form: OnceLock::new(),
             // What groups write is noted by wavefronts of one group.
             copies: if code.writes { 1 } else { options.copies.map_or(GROUPS, usize::from).clamp(1, GROUPS) },
             counts: launch.counters,
@@ -131,12 +92,9 @@ impl Artifact {
 
     /// The program with masks, for as many groups as may run together.
     pub fn form(&self) -> &Form {
-        let make = |joint| Form::new(&self.code, joint, &self.given, self.copies);
-        let joint = self.forms[0].get_or_init(|| {
-            let holds = self.copies > 1 && !self.counts && Pass::Joint.is_on() && joint::holds(&self.code);
-            holds.then(|| make(true))
-        });
-        let single = || self.forms[1].get_or_init(|| Some(make(false))).as_ref();
-        joint.as_ref().or_else(single).unwrap_or_else(|| unreachable!("it was just made"))
+        self.form.get_or_init(|| {
+            let is_joint = self.copies > 1 && !self.counts && Pass::Joint.is_on() && joint::holds(&self.code);
+            Form::new(&self.code, is_joint, &self.given, self.copies)
+        })
     }
 }
