@@ -1,17 +1,15 @@
 //! Launches of either instruction set: as streams, so that wavefronts store what they export themselves, or in batches on all cores, after each of which the calling
 //! thread commits what groups have sent, in their order.
 
-use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::group::{Group, Stored};
 use crate::launch::wavefronts::places::Places;
-use crate::launch::wavefronts::wave::{Guest, lanes_of};
+use crate::launch::wavefronts::wave::{Reads, lanes_of};
 use crate::runtime::wavefronts::{Done, Wavefronts};
 use crate::runtime::work::share;
-use crate::runtime::worker::{Ended, Given, Job, Left, TaskDone, Worker};
+use crate::runtime::worker::{Ended, Job, Left, TaskDone, Worker};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::{VertexEvent, Written};
 use ctm_exec::{Counters, Fault, Outcome, Position};
-use std::borrow::Cow;
 use std::ops::Range;
 
 /// Lanes that run side by side before what they send is committed.
@@ -21,17 +19,16 @@ const LANES_PER_TASK: u64 = 1 << 10;
 
 /// A launch of one of the instruction sets, and its memory: all that differs between the two.
 pub trait Launched: Sync {
-    /// Lets somebody read memory: through this, and from what fetches look up without asking.
-    fn reading<T>(&self, with: impl FnOnce(Guest<'_>, &[Option<Binding<'_>>]) -> T) -> T;
-
-    /// The table of uniform values; `None` when memory refuses a constant, which the reference interpreter will tell.
-    fn uniforms(&self) -> Option<Cow<'_, [u32]>>;
+    /// Lets somebody read memory; `None` is given where that refuses a constant, which the reference interpreter will tell.
+    fn reading<T>(&self, with: impl FnOnce(Option<Reads<'_>>) -> T) -> T;
 
     /// Whether what the launch sends may be what it reads.
     fn is_aliased(&self) -> bool;
 
     /// Runs the launch as a stream, and counts; `None`, and nothing has happened, when it is none.
-    fn stream(&mut self, of: &Wavefronts<'_>) -> Option<Counters>;
+    fn stream(&mut self, _of: &Wavefronts<'_>) -> Option<Counters> {
+        None
+    }
 
     /// Runs it so that wavefronts store what they export as they end; `None`, and nothing has happened, when memory does not lend what they store to.
     fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done, Fault>>;
@@ -82,7 +79,7 @@ pub const fn written(counters: &mut Counters, Written { elements, bytes }: Writt
 /// Runs a launch as a stream, or so that it stores what it exports; `None`, and nothing has happened, where it can do neither.
 pub fn at_once(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Option<Result<Outcome, Fault>> {
     if let Some(counters) = launched.stream(of) {
-        return Some(Ok(Outcome { counters, findings: Vec::new() }));
+        return Some(Ok(Outcome { counters, findings: Vec::new() }.counted(of.counters)));
     }
     if of.waits || launched.is_aliased() {
         return None;
@@ -91,35 +88,33 @@ pub fn at_once(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Option<Resu
     Some(done.map(|done| finished(launched, of, done)))
 }
 
-/// Runs a launch in batches.
+/// Runs a launch.
 ///
 /// # Errors
 /// The fault of the first group that did wrong.
 pub fn run(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Result<Outcome, Fault> {
-    let aliased = launched.is_aliased();
-    let alone = aliased || of.follows;
+    at_once(launched, of).unwrap_or_else(|| in_batches(launched, of))
+}
+
+fn in_batches(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Result<Outcome, Fault> {
+    let alone = launched.is_aliased() || of.follows();
     let lanes = of.lanes as u64 * of.per_group;
     let batch = if alone { 1 } else { (LANES_PER_BATCH / lanes).max(1) };
     let per_task = LANES_PER_TASK.div_ceil(lanes) as usize;
     let count = of.waves.count().div_ceil(of.per_group);
     let mut all = Done::new(of);
     let mut worker = Worker::new(of);
-    let mut uniforms = launched.uniforms().map(Cow::into_owned);
     let mut first = 0;
     while first < count {
         let end = (first + batch).min(count);
-        if aliased && first > 0 {
-            uniforms = launched.uniforms().map(Cow::into_owned);
-        }
         let (jobs, refused) = launched.schedule(of, first..end);
-        let done = launched.reading(|guest, bindings| {
-            let given = uniforms.as_deref().map(|uniforms| Given { guest, uniforms, bindings });
+        let done = launched.reading(|given| {
             if alone {
-                return vec![worker.task(of, &jobs, given.as_ref())];
+                return vec![worker.task(of, &jobs, given)];
             }
             let tasks: Vec<&[Job]> = jobs.chunks(per_task).collect();
             let new = || Worker::new(of);
-            share(of.threads, tasks.len(), new, |worker, task| worker.task(of, tasks[task], given.as_ref()))
+            share(of.threads, tasks.len(), new, |worker, task| worker.task(of, tasks[task], given))
         });
         for task in done {
             all.add(&task.done);
@@ -175,7 +170,7 @@ fn finished(launched: &impl Launched, of: &Wavefronts<'_>, done: Done) -> Outcom
     for (visits, lanes) in done.visits.iter().zip([of.lanes as u64, of.waves.lanes_of_last()]) {
         launched.count(visits, lanes, &mut counters);
     }
-    Outcome { counters, findings: Vec::new() }
+    Outcome { counters, findings: Vec::new() }.counted(of.counters)
 }
 
 /// The lanes of a wavefront whose exports are sent, each with the elements that it has written and their bits.

@@ -5,10 +5,9 @@
 mod spans;
 
 use crate::launch::lanes::BailOut;
-use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::outputs::Outputs;
 use crate::launch::wavefronts::places::Places;
-use crate::launch::wavefronts::wave::Guest;
+use crate::launch::wavefronts::wave::Reads;
 use crate::runtime::batches::written;
 use crate::runtime::wavefronts::{Done, Runner, Wavefronts};
 use crate::runtime::work::{share, threads};
@@ -28,12 +27,8 @@ const WIDEST: u64 = 64;
 pub struct Direct<'a> {
     /// Where exports go.
     pub outputs: &'a Outputs<'a>,
-    /// Uniform values.
-    pub uniforms: &'a [u32],
-    /// Whose launch it is, and the memory that fetches read.
-    pub guest: Guest<'a>,
-    /// What fetches look up without asking.
-    pub bindings: &'a [Option<Binding<'a>>],
+    /// What they read.
+    pub given: Reads<'a>,
     /// Runs a wavefront by the reference interpreter, and stores what it exports.
     pub reference: &'a Reference<'a>,
 }
@@ -136,15 +131,13 @@ impl Task<'_, '_> {
             return Err(BailOut);
         }
         runner.begin(of, index, (0, u64::MAX), true);
-        let shared = runner.shared(of, direct.guest, (direct.uniforms, direct.bindings), self.part);
-        if runner.wave.places.inside != 0 || of.covered.is_none() {
-            runner.run(of, &shared, false)?;
-        }
+        let shared = runner.shared(of, direct.given, self.part);
+        runner.run(of, &shared, false)?;
         let Runner { wave, covered, .. } = &**runner;
         let exports = &of.program.exports;
         let by = |place: usize| wave.written[exports[place]];
         let stored = direct.outputs.store(&wave.places, wave.valid & covered, by, &wave.exports);
-        self.done.ended(of, (1, wave.places.inside.count_ones().into()), runner, direct.guest);
+        self.done.ended(of, (1, wave.places.inside.count_ones().into()), runner, direct.given.guest);
         written(&mut self.done.counters, stored);
         Ok(())
     }

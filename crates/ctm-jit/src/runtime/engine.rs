@@ -237,18 +237,17 @@ impl Engine for Jit {
         if let Some(whole) = artifact.whole.as_deref().filter(|_| Waves::new(launch.domain, LANES, true).is_of_quads())
         {
             let of = X1k::wavefronts(launch, whole, (&watch, self.backend), aliased);
-            let done = if of.can_stop() { at_once(&mut X1k::new(launch, whole, &mut *memory), &of) } else { None };
-            if let Some(done) = done {
-                return done.map(|outcome| outcome.counted(launch.counters));
+            if of.can_stop()
+                && let Some(done) = at_once(&mut X1k::new(launch, whole, &mut *memory), &of)
+            {
+                return done;
             }
         }
         let of = X1k::wavefronts(launch, &artifact, (&watch, self.backend), aliased);
         if !of.can_stop() {
             return Interp.run_x1k_under(control, launch, memory);
         }
-        let mut launched = X1k::new(launch, &artifact, memory);
-        let outcome = at_once(&mut launched, &of).unwrap_or_else(|| run(&mut launched, &of));
-        outcome.map(|outcome| outcome.counted(launch.counters))
+        run(&mut X1k::new(launch, &artifact, memory), &of)
     }
 
     fn run_r700_under(
@@ -274,9 +273,8 @@ impl Engine for Jit {
         if !of.can_stop() {
             return self.bail_out(control, launch, memory);
         }
-        let mut launched = R700::new(launch, &artifact, memory);
-        let outcome = at_once(&mut launched, &of).unwrap_or_else(|| run(&mut launched, &of));
+        let outcome = run(&mut R700::new(launch, &artifact, memory), &of);
         self.r700_bail_outs.fetch_add(of.bailed_out.into_inner(), Ordering::Relaxed);
-        outcome.map(|outcome| outcome.counted(launch.counters))
+        outcome
     }
 }

@@ -9,7 +9,7 @@ use crate::launch::kept::Kept;
 use crate::launch::lanes::BailOut;
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::places::{Starts, Waves};
-use crate::launch::wavefronts::wave::{Guest, Ran, Shared, Wave, mask_of};
+use crate::launch::wavefronts::wave::{Guest, Ran, Reads, Shared, Wave, mask_of};
 #[cfg(target_arch = "x86_64")]
 use crate::passes::table::Pass;
 use crate::runtime::backend::Backend;
@@ -55,8 +55,6 @@ pub struct Wavefronts<'a> {
     pub globals: usize,
     /// It reads memory that it writes.
     pub reads_back: bool,
-    /// A group has to see what those before it have left.
-    pub follows: bool,
     /// What groups send keeps their order.
     pub waits: bool,
     /// It ends as soon as a wavefront is left to the reference interpreter: wavefronts of the launch's own size have to run.
@@ -135,7 +133,6 @@ impl<'a> Wavefronts<'a> {
             joint: false,
             globals: 0,
             reads_back: false,
-            follows: false,
             waits: false,
             gives_up: false,
         }
@@ -180,6 +177,11 @@ impl<'a> Wavefronts<'a> {
     #[cfg(not(target_arch = "x86_64"))]
     pub fn narrower(&self, _bindings: &[Option<Binding<'_>>], _uniforms: &[u32]) -> Option<usize> {
         None
+    }
+
+    /// Whether a group has to see what those before it have left.
+    pub const fn follows(&self) -> bool {
+        self.reads_back || self.globals > 0
     }
 
     /// The wavefronts of a group.
@@ -255,8 +257,7 @@ impl<'a> Runner<'a> {
     pub fn shared<'s>(
         &self,
         of: &Wavefronts<'_>,
-        guest: Guest<'s>,
-        (uniforms, bindings): (&'s [u32], &'s [Option<Binding<'s>>]),
+        Reads { guest, uniforms, bindings }: Reads<'s>,
         part: &'s Part,
     ) -> Shared<'s>
     where
@@ -266,7 +267,7 @@ impl<'a> Runner<'a> {
             guest,
             fetches: &self.program.code.fetches,
             stores: &self.program.code.stores,
-            reads_back: false,
+            reads_back: of.reads_back,
             uniforms,
             lanes: self.wave.places.lanes,
             fuel: of.fuel,
@@ -311,6 +312,9 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// [`BailOut`]: the reference interpreter has to.
     pub fn run(&mut self, of: &Wavefronts<'_>, shared: &Shared<'_>, goes_on: bool) -> Result<Ran, BailOut> {
+        if of.covered.is_some() && self.wave.places.inside == 0 {
+            return Ok(Ran::ToEnd);
+        }
         #[cfg(target_arch = "x86_64")]
         {
             let tries = self.is_worth_trying();
@@ -334,8 +338,6 @@ impl<'a> Runner<'a> {
                 self.wave.fetched.group.stored.truncate(stored);
             }
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = of;
         let program = self.program;
         let machine = self.machine.get_or_insert_with(|| Machine::new(program.dense()));
         if !goes_on {

@@ -1,9 +1,8 @@
 //! What one thread needs to run groups of wavefronts whose exports are committed later, and what it leaves.
 
 use crate::launch::lanes::BailOut;
-use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::group::{Group, Stored};
-use crate::launch::wavefronts::wave::{Guest, LANES, Ran, Row, Shared};
+use crate::launch::wavefronts::wave::{LANES, Ran, Reads, Row};
 use crate::runtime::wavefronts::{Done, Runner, Wavefronts};
 use ctm_exec::r700::VertexEvent;
 use ctm_exec::watch::Part;
@@ -14,13 +13,6 @@ pub struct Job {
     pub group: u64,
     /// Its lanes that are to run, where it is one wavefront.
     pub lanes: u64,
-}
-
-/// What groups read.
-pub struct Given<'a> {
-    pub guest: Guest<'a>,
-    pub uniforms: &'a [u32],
-    pub bindings: &'a [Option<Binding<'a>>],
 }
 
 /// What a wavefront left.
@@ -70,16 +62,11 @@ impl Member<'_> {
         &mut self,
         (of, part): (&Wavefronts<'_>, &Part),
         group: &mut Group,
-        given: &Given<'_>,
+        given: Reads<'_>,
         goes_on: bool,
     ) -> Result<(), BailOut> {
         let Self { runner, waits_at } = self;
-        if of.covered.is_some() && runner.wave.places.inside == 0 {
-            *waits_at = None;
-            return Ok(());
-        }
-        let shared = runner.shared(of, given.guest, (given.uniforms, given.bindings), part);
-        let shared = Shared { reads_back: of.reads_back, ..shared };
+        let shared = runner.shared(of, given, part);
         std::mem::swap(group, &mut runner.wave.fetched.group);
         let ran = runner.run(of, &shared, goes_on);
         std::mem::swap(group, &mut runner.wave.fetched.group);
@@ -107,7 +94,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Runs groups. `None` is given where memory refuses a constant, which the reference interpreter will tell.
-    pub fn task(&mut self, of: &Wavefronts<'a>, jobs: &[Job], given: Option<&Given<'_>>) -> TaskDone {
+    pub fn task(&mut self, of: &Wavefronts<'a>, jobs: &[Job], given: Option<Reads<'_>>) -> TaskDone {
         let mut done = Done::new(of);
         let mut groups = Vec::with_capacity(jobs.len());
         let part = of.watch.part(jobs.first().map_or(0, |job| job.group));
@@ -154,7 +141,7 @@ impl<'a> Worker<'a> {
         &mut self,
         (of, part): (&Wavefronts<'a>, &Part),
         job: Job,
-        given: &Given<'_>,
+        given: Reads<'_>,
         done: &mut Done,
     ) -> Result<usize, BailOut> {
         // Whoever runs the group again begins with what was there.
@@ -172,7 +159,7 @@ impl<'a> Worker<'a> {
 
     /// Runs the wavefronts of a group. Where they may see what others do, the one that has issued the fewest control-flow instructions goes
     /// on, of several the first: that is the reference interpreter's order, in which they take turns, one such instruction each.
-    fn group(&mut self, (of, part): (&Wavefronts<'a>, &Part), job: Job, given: &Given<'_>) -> Result<usize, BailOut> {
+    fn group(&mut self, (of, part): (&Wavefronts<'a>, &Part), job: Job, given: Reads<'_>) -> Result<usize, BailOut> {
         let waves = of.waves_of(job.group);
         let count = (waves.end - waves.start) as usize;
         let member = || Member { runner: Runner::new(of.program), waits_at: None };

@@ -5,13 +5,13 @@
 //! export.
 
 use crate::launch::wavefronts::bindings::Binding;
-use crate::launch::wavefronts::wave::Guest;
+use crate::launch::wavefronts::wave::{Guest, Reads};
 use crate::runtime::backend::Backend;
 use crate::runtime::engine::Options;
 use crate::runtime::r700::artifact::Artifact;
 use crate::runtime::r700::launched::{R700, bindings, uniforms};
 use crate::runtime::wavefronts::Done;
-use crate::runtime::worker::{Given, Job, Worker};
+use crate::runtime::worker::{Job, Worker};
 use crate::tests::guarded::Guarded;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::resources::{Compare, Filter, Image, MipFilter, TextureKind, Wrap};
@@ -206,14 +206,14 @@ fn stay_inside(backend: Backend) {
         let Some(uniforms) = uniforms(&launch, &artifact, &walls) else { continue };
         let uniforms = Guarded::of(&uniforms);
         let bindings = bindings(&launch, &artifact, &walls);
-        let given = Given { guest: Guest::R700(&launch, &walls), uniforms: &uniforms, bindings: &bindings };
+        let given = Reads { guest: Guest::R700(&launch, &walls), uniforms: &uniforms, bindings: &bindings };
         let of_levels = bindings.iter().flatten().any(Binding::has_levels);
         let (mut first, mut second) = (Worker::new(&native), Worker::new(&portable));
         for group in 0..native.waves.count().div_ceil(native.per_group) {
             let job = Job { group, lanes: u64::MAX };
             let [mut here, mut there] = [0; 2].map(|_| Done::new(&native));
-            let found = first.here((&native, &watch.part(group)), job, &given, &mut here).is_ok();
-            let expected = second.here((&portable, &watch.part(group)), job, &given, &mut there).is_ok();
+            let found = first.here((&native, &watch.part(group)), job, given, &mut here).is_ok();
+            let expected = second.here((&portable, &watch.part(group)), job, given, &mut there).is_ok();
             assert_eq!(found, expected, "{backend}, seed {seed}, group {group}");
             if found {
                 yields += u64::from(!artifact.code.yields.is_empty());

@@ -62,6 +62,17 @@ pub struct Shared<'a> {
     pub bindings: &'a [Option<Binding<'a>>],
 }
 
+/// What wavefronts of a launch read.
+#[derive(Clone, Copy)]
+pub struct Reads<'a> {
+    /// Whose launch it is, and the memory that fetches read.
+    pub guest: Guest<'a>,
+    /// The table of uniform values.
+    pub uniforms: &'a [u32],
+    /// What fetches look up without asking.
+    pub bindings: &'a [Option<Binding<'a>>],
+}
+
 /// What differs between launches of the two instruction sets, for whoever reads memory.
 #[derive(Clone, Copy)]
 pub enum Guest<'a> {

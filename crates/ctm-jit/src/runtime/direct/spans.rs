@@ -41,7 +41,7 @@ impl Task<'_, '_> {
     pub(super) fn span(&mut self, spans: &mut Spans<'_>, index: u64, end: u64) -> (u64, bool) {
         let Self { of, direct, ref mut runner, .. } = *self;
         runner.begin(of, index, (0, u64::MAX), !spans.starts);
-        let shared = runner.shared(of, direct.guest, (direct.uniforms, direct.bindings), self.part);
+        let shared = runner.shared(of, direct.given, self.part);
         let covered = of.covered.map(|all| (all, index * of.lanes as u64));
         let asked = of.waves.alike(index, end).min(spans.most);
         let mut waves = asked;
@@ -56,7 +56,7 @@ impl Task<'_, '_> {
             runner.begin(of, index, (0, u64::MAX), false);
         };
         runner.note(ended.waves, ended.underflows);
-        self.done.ended(of, (ended.waves, ended.processors), runner, direct.guest);
+        self.done.ended(of, (ended.waves, ended.processors), runner, direct.given.guest);
         written(&mut self.done.counters, ended.stored);
         (ended.waves, ended.waves == asked)
     }

@@ -6,7 +6,7 @@ use crate::launch::wavefronts::group::{Group, Stored};
 use crate::launch::wavefronts::outputs::{Outputs, targets};
 use crate::launch::wavefronts::places::{Places, Starts};
 use crate::launch::wavefronts::reads::reads;
-use crate::launch::wavefronts::wave::Guest;
+use crate::launch::wavefronts::wave::{Guest, Reads};
 use crate::lower::r700::waves_per_group;
 use crate::passes::computed;
 use crate::runtime::backend::Backend;
@@ -167,16 +167,15 @@ impl<'a> R700<'a> {
     pub fn wavefronts(launch: &'a Launch<'a>, artifact: &'a Artifact, given: (&'a Watch, Backend)) -> Wavefronts<'a> {
         let lanes = (launch.domain, launch.wavefront.lanes(), launch.stage == Stage::Pixel);
         let per_group = waves_per_group(launch);
-        let follows = artifact.uses_globals || artifact.reads_back;
+        let globals = if artifact.uses_globals { usize::from(launch.global_gprs.min(GLOBALS)) } else { 0 };
         Wavefronts {
             covered: launch.covered,
             counters: launch.counters,
             threads: launch.threads,
             per_group,
-            globals: if artifact.uses_globals { usize::from(launch.global_gprs.min(GLOBALS)) } else { 0 },
+            globals,
             reads_back: artifact.reads_back,
-            follows,
-            waits: follows || artifact.sends_in_order() || per_group > 1,
+            waits: artifact.uses_globals || artifact.reads_back || artifact.sends_in_order() || per_group > 1,
             ..Wavefronts::new(artifact, lanes, Starts::of(&artifact.start, launch), launch.budget, given)
         }
     }
@@ -204,13 +203,11 @@ fn keep(of: &Wavefronts<'_>, (index, wave): (u64, &Ended), rows: &mut LaneRows<T
 }
 
 impl Launched for R700<'_> {
-    fn reading<T>(&self, with: impl FnOnce(Guest<'_>, &[Option<Binding<'_>>]) -> T) -> T {
+    fn reading<T>(&self, with: impl FnOnce(Option<Reads<'_>>) -> T) -> T {
         let Program { launch, artifact, .. } = self.program;
-        with(Guest::R700(launch, &*self.memory), &bindings(launch, artifact, &*self.memory))
-    }
-
-    fn uniforms(&self) -> Option<Cow<'_, [u32]>> {
-        uniforms(self.program.launch, self.program.artifact, &*self.memory)
+        let (uniforms, guest) = (uniforms(launch, artifact, &*self.memory), Guest::R700(launch, &*self.memory));
+        let bindings = &*bindings(launch, artifact, &*self.memory);
+        with(uniforms.as_deref().map(|uniforms| Reads { guest, uniforms, bindings }))
     }
 
     fn is_aliased(&self) -> bool {
@@ -228,7 +225,7 @@ impl Launched for R700<'_> {
         if !artifact.streams.takes(of, uniform) {
             return None;
         }
-        let constants = self.uniforms()?.into_owned();
+        let constants = uniforms(launch, artifact, &*self.memory)?.into_owned();
         let textures = uniform.textures.iter().map(|&of| texture(&*self.memory, of));
         let textures: Vec<Texture> = textures.collect::<Option<_>>()?;
         let targets: Vec<Target> = uniform.targets.iter().map(|&target| targets()[target]).collect();
@@ -267,11 +264,6 @@ impl Launched for R700<'_> {
         Some(counters)
     }
 
-    #[cfg(not(target_arch = "x86_64"))]
-    fn stream(&mut self, _of: &Wavefronts<'_>) -> Option<Counters> {
-        None
-    }
-
     fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done, Fault>> {
         let Program { launch, artifact, .. } = self.program;
         let uniforms = uniforms(launch, artifact, &*self.memory)?;
@@ -293,13 +285,8 @@ impl Launched for R700<'_> {
             };
             let mut done = Done::new(of);
             let guest = Guest::R700(program.launch, reads);
-            let direct = direct::Direct {
-                outputs: &outputs,
-                uniforms: &uniforms,
-                guest,
-                bindings: &bindings,
-                reference: &reference,
-            };
+            let given = Reads { guest, uniforms: &uniforms, bindings: &bindings };
+            let direct = direct::Direct { outputs: &outputs, given, reference: &reference };
             (of.direct(&direct, &mut done), done)
         };
         if let Some(wavefront) = self.program.narrower(of, &bindings, &uniforms) {

@@ -5,11 +5,10 @@ use super::form::Form;
 use crate::ir::masked::{Fetch, Op};
 use crate::launch::direct::Views;
 use crate::launch::lanes::{LANES, count, count_lookups};
-use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::group::{Group, Stored};
 use crate::launch::wavefronts::outputs;
 use crate::launch::wavefronts::places::{Places, Starts, Waves};
-use crate::launch::wavefronts::wave::{Guest, lanes_of, mask_of};
+use crate::launch::wavefronts::wave::{Guest, Reads, lanes_of, mask_of};
 use crate::passes::computed;
 use crate::runtime::backend::Backend;
 use crate::runtime::batches::{Launched, each_lane, written};
@@ -166,17 +165,13 @@ impl<'a> X1k<'a> {
 }
 
 impl Launched for X1k<'_> {
-    fn reading<T>(&self, with: impl FnOnce(Guest<'_>, &[Option<Binding<'_>>]) -> T) -> T {
+    fn reading<T>(&self, with: impl FnOnce(Option<Reads<'_>>) -> T) -> T {
         let memory = &*self.memory;
         let arrays = memory.input_arrays();
         let views = Views::of(memory, &arrays);
         let fetches = &self.program.artifact.form().program.code.fetches;
         let bindings: Vec<_> = fetches.iter().map(|fetch| views.binding(fetch)).collect();
-        with(Guest::X1k(&views), &bindings)
-    }
-
-    fn uniforms(&self) -> Option<Cow<'_, [u32]>> {
-        Some(self.program.uniforms())
+        with(Some(Reads { guest: Guest::X1k(&views), uniforms: &self.program.uniforms(), bindings: &bindings }))
     }
 
     fn is_aliased(&self) -> bool {
@@ -228,11 +223,6 @@ impl Launched for X1k<'_> {
         Some(counters)
     }
 
-    #[cfg(not(target_arch = "x86_64"))]
-    fn stream(&mut self, _of: &Wavefronts<'_>) -> Option<Counters> {
-        None
-    }
-
     fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done, Fault>> {
         let Program { launch, artifact, .. } = self.program;
         let form = artifact.form();
@@ -248,7 +238,7 @@ impl Launched for X1k<'_> {
         let outputs = outputs::Outputs::lent(&form.program.exports, lent, &launch.domain, true)?;
         let bindings: Vec<_> = form.program.code.fetches.iter().map(|fetch| views.binding(fetch)).collect();
         let uniforms = &*self.program.uniforms();
-        let guest = Guest::X1k(&views);
+        let given = Reads { guest: Guest::X1k(&views), uniforms, bindings: &bindings };
         let run = |of: &Wavefronts<'_>| {
             let program = &self.program;
             let reference = |group: u64, counters: &mut Counters| {
@@ -257,7 +247,7 @@ impl Launched for X1k<'_> {
                 program.interpret(of, Job { group, lanes: u64::MAX }, &mut state, &mut reach, counters)
             };
             let mut done = Done::new(of);
-            let direct = Direct { outputs: &outputs, uniforms, guest, bindings: &bindings, reference: &reference };
+            let direct = Direct { outputs: &outputs, given, reference: &reference };
             of.direct(&direct, &mut done).map(|()| done)
         };
         let narrower = if of.joint { of.narrower(&bindings, uniforms) } else { None };

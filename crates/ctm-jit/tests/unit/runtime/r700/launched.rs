@@ -1,8 +1,9 @@
 //! Tests of `src/runtime/r700/launched.rs`.
 
 use super::*;
+use crate::launch::wavefronts::wave::Reads;
 use crate::runtime::engine::Options;
-use crate::runtime::worker::{Given, Worker};
+use crate::runtime::worker::Worker;
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::{Arrays, Constants};
 use ctm_exec::{Control, Domain};
@@ -31,10 +32,10 @@ fn corpus_programs_run_here() {
         memory.textures.insert(19, Picture::filled(4, 4, [0.5; 4]).into());
         memory.bind_constants(0, Some(0), vec![[0; 4]; 64]);
         let uniforms = uniforms(&launch, &artifact, &memory).unwrap_or_default();
-        let given = Given { guest: Guest::R700(&launch, &memory), uniforms: &uniforms, bindings: &[] };
+        let given = Reads { guest: Guest::R700(&launch, &memory), uniforms: &uniforms, bindings: &[] };
         let job = Job { group: 0, lanes: u64::MAX };
         let mut done = Done::new(&of);
-        let ran = Worker::new(&of).here((&of, &watch.part(0)), job, &given, &mut done);
+        let ran = Worker::new(&of).here((&of, &watch.part(0)), job, given, &mut done);
         assert!(ran.is_ok(), "{} is bailed_out", path.display());
         #[cfg(target_arch = "x86_64")]
         for isa in Backend::available().filter_map(Backend::isa) {
