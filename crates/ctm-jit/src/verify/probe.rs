@@ -40,7 +40,7 @@ pub fn first(
         let shadows = shadow::Shadows(shadow.into_iter().collect());
         let mut recorder = Recorder::apart(memory, shadows.clone());
         let expected = Interp.run_x1k_under(control, &launch, &mut recorder);
-        let (log, left) = recorder.into_parts();
+        let Recorder { log, apart: left, .. } = recorder;
         if let Some(difference) = replay((fast, control), &launch, memory, &log, &expected, shadows, left) {
             return Some((pc as u32, difference));
         }

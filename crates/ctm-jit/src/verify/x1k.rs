@@ -9,7 +9,7 @@ use ctm_exec::x1k::{Direct, Elements, Input, Launch, Memory, Outputs, Target, Wr
 use ctm_exec::{Control, Engine, Interp, Position};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Reads that are written down of a launch which may read what it writes.
 const READS: usize = 1 << 23;
@@ -26,7 +26,7 @@ pub fn compare(fast: &dyn Engine, control: &Control, launch: &Launch<'_>, memory
     let shadows = if again { Shadows::of(memory) } else { shadow::Shadows(Vec::new()) };
     let mut recorder = Recorder::new(memory, aliased);
     let expected = Interp.run_x1k_under(control, &Launch { counters: true, ..*launch }, &mut recorder);
-    let (log, _) = recorder.into_parts();
+    let log = recorder.log;
     both(&expected, launch.counters, |counters, expected| {
         if log.is_cut() {
             return None;
@@ -99,35 +99,47 @@ fn key(input: u8, x: u32, y: u32, uncached: bool) -> Key {
 type Read = (Key, Result<[u32; 4], Box<MemoryFault>>);
 
 /// What the reference interpreter asked and sent.
+#[derive(Default)]
 pub struct Log {
     scheduled: Vec<(Position, Result<bool, MemoryFault>)>,
     sent: Vec<Entry<Target>>,
-    /// Reads, where what is sent may change what is read, and how many of them came before each thing that was sent. Between two of these
-    /// their order does not matter.
-    reads: Option<(Vec<Read>, Vec<usize>)>,
+    /// Reads, where what is sent may change what is read.
+    reads: Option<Reads>,
+}
+
+/// Reads, and how many of them came before each thing that was sent. Between two of these their order does not matter.
+#[derive(Default)]
+struct Reads {
+    all: Mutex<Vec<Read>>,
+    before: Vec<usize>,
+}
+
+impl Reads {
+    fn all(&self) -> MutexGuard<'_, Vec<Read>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Log {
     /// Some reads are missing, as there were too many.
     fn is_cut(&self) -> bool {
-        self.reads.as_ref().is_some_and(|(reads, _)| reads.len() >= READS)
+        self.reads.as_ref().is_some_and(|reads| reads.all().len() >= READS)
     }
 }
 
 /// Memory that writes down what is asked of it and sent to it.
 pub struct Recorder<'a> {
     memory: &'a mut dyn Memory,
-    scheduled: Vec<(Position, Result<bool, MemoryFault>)>,
-    sent: Vec<Entry<Target>>,
-    reads: Option<(Mutex<Vec<Read>>, Vec<usize>)>,
-    apart: Option<Shadows>,
+    pub log: Log,
+    /// The outputs that get what is sent, in place of memory's.
+    pub apart: Option<Shadows>,
 }
 
 impl<'a> Recorder<'a> {
     /// What is sent is passed on to the memory; `reads`: they are written down, too.
     pub fn new(memory: &'a mut dyn Memory, reads: bool) -> Self {
-        let reads = reads.then(Default::default);
-        Self { memory, scheduled: Vec::new(), sent: Vec::new(), reads, apart: None }
+        let log = Log { reads: reads.then(Reads::default), ..Log::default() };
+        Self { memory, log, apart: None }
     }
 
     /// Every processor runs, and what it sends goes to these outputs only.
@@ -135,25 +147,19 @@ impl<'a> Recorder<'a> {
         Self { apart: Some(outputs), ..Self::new(memory, false) }
     }
 
-    /// What it has written down, and the outputs that it had apart.
-    pub fn into_parts(self) -> (Log, Option<Shadows>) {
-        let inner = |reads: Mutex<_>| reads.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let reads = self.reads.map(|(reads, before)| (inner(reads), before));
-        (Log { scheduled: self.scheduled, sent: self.sent, reads }, self.apart)
-    }
-
     fn note(&mut self, sent: Sent<Target>, answer: &Result<Written, MemoryFault>) {
-        if let Some((reads, before)) = &mut self.reads {
-            before.push(reads.get_mut().unwrap_or_else(PoisonError::into_inner).len());
+        if let Some(reads) = &mut self.log.reads {
+            let count = reads.all().len();
+            reads.before.push(count);
         }
-        self.sent.push((sent, answer.clone()));
+        self.log.sent.push((sent, answer.clone()));
     }
 }
 
 impl Memory for Recorder<'_> {
     fn schedule(&mut self, at: Position) -> Result<bool, MemoryFault> {
         let runs = if self.apart.is_none() { self.memory.schedule(at) } else { Ok(true) };
-        self.scheduled.push((at, runs.clone()));
+        self.log.scheduled.push((at, runs.clone()));
         runs
     }
 
@@ -163,8 +169,8 @@ impl Memory for Recorder<'_> {
 
     fn read(&self, index: u8, x: u32, y: u32, uncached: bool) -> Result<[u32; 4], MemoryFault> {
         let answer = self.memory.read(index, x, y, uncached);
-        if let Some((reads, _)) = &self.reads {
-            let mut reads = reads.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reads) = &self.log.reads {
+            let mut reads = reads.all();
             if reads.len() < READS {
                 reads.push((key(index, x, y, uncached), answer.clone().map_err(Box::new)));
             }
@@ -222,7 +228,8 @@ impl Memory for Player<'_> {
     }
 
     fn read(&self, index: u8, x: u32, y: u32, uncached: bool) -> Result<[u32; 4], MemoryFault> {
-        let Some((reads, before)) = &self.log.reads else { return self.memory.read(index, x, y, uncached) };
+        let Some(log) = &self.log.reads else { return self.memory.read(index, x, y, uncached) };
+        let (reads, before) = (log.all(), &log.before);
         let seen = self.answers.seen;
         // Those between what was sent last and what comes next.
         let start = seen.checked_sub(1).and_then(|last| before.get(last)).map_or(0, |&reads| reads);
