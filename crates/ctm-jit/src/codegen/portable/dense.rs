@@ -1,6 +1,5 @@
 //! Programs for the portable machine: the operands of operations are rows.
 
-use crate::codegen::portable::rows::{LANES, Row};
 use crate::ir::masked::{Block, Code, File, Op, Value, Var};
 
 /// What is the same in all lanes of a launch.
@@ -12,30 +11,12 @@ pub enum Constant {
     Uniform(u16),
 }
 
-/// Rows that hold the same in every lane, throughout a launch.
-pub struct Constants {
-    /// The row of the first one.
-    first: u32,
-    of: Vec<Constant>,
-}
-
-impl Constants {
-    /// The row of one.
-    fn row(&mut self, constant: Constant) -> u32 {
-        let place = self.of.iter().position(|&known| known == constant).unwrap_or_else(|| {
-            self.of.push(constant);
-            self.of.len() - 1
-        });
-        self.first + place as u32
-    }
-
-    /// Fills the rows that do not hold what they should.
-    pub fn fill(&self, rows: &mut [Row], bits: impl Fn(Constant) -> u32) {
-        for (row, &constant) in rows[self.first as usize..].iter_mut().zip(&self.of) {
-            let bits = bits(constant);
-            if row[0] != bits || row[LANES - 1] != bits {
-                row.fill(bits);
-            }
+impl Constant {
+    const fn of(op: &Op) -> Option<Self> {
+        match *op {
+            Op::Bits(bits) => Some(Self::Bits(bits)),
+            Op::Uniform(index) => Some(Self::Uniform(index)),
+            _ => None,
         }
     }
 }
@@ -106,8 +87,8 @@ pub struct Dense {
     rows_of_vars: Vec<u32>,
     /// Rows of variables: the first ones.
     pub vars: usize,
-    /// Rows of constants: the next ones.
-    pub constants: Constants,
+    /// What the next ones hold in every lane, throughout a launch.
+    pub constants: Vec<Constant>,
     /// All rows.
     pub rows: usize,
 }
@@ -131,16 +112,14 @@ impl Dense {
             if used { vars - 1 } else { NO_ROW }
         };
         let rows_of_vars: Vec<u32> = used.into_iter().map(row).collect();
-        let mut constants = Constants { first: vars, of: Vec::new() };
-        for op in ops() {
-            match *op {
-                Op::Bits(bits) => _ = constants.row(Constant::Bits(bits)),
-                Op::Uniform(index) => _ = constants.row(Constant::Uniform(index)),
-                _ => {}
+        let mut constants = Vec::new();
+        for constant in ops().filter_map(Constant::of) {
+            if !constants.contains(&constant) {
+                constants.push(constant);
             }
         }
-        let mut pool = Pool::new(vars + constants.of.len() as u32);
-        let of_block = |block: &Block| steps(&block.ops, &rows_of_vars, &mut constants, &mut pool);
+        let mut pool = Pool::new(vars + constants.len() as u32);
+        let of_block = |block: &Block| steps(&block.ops, &rows_of_vars, (vars, &constants), &mut pool);
         let blocks = code.blocks.iter().map(of_block).collect();
         Self { blocks, rows_of_vars, vars: vars as usize, constants, rows: pool.end() }
     }
@@ -152,7 +131,7 @@ impl Dense {
 }
 
 /// Gives the values of a block rows. A value that is a constant, something fetched or a variable, until something is stored there, has no row of its own.
-fn steps(ops: &[Op], rows_of_vars: &[u32], constants: &mut Constants, pool: &mut Pool) -> Vec<Step> {
+fn steps(ops: &[Op], rows_of_vars: &[u32], (vars, constants): (u32, &[Constant]), pool: &mut Pool) -> Vec<Step> {
     pool.restart();
     let mut last_use = vec![0; ops.len()];
     for (place, op) in ops.iter().enumerate() {
@@ -172,9 +151,9 @@ fn steps(ops: &[Op], rows_of_vars: &[u32], constants: &mut Constants, pool: &mut
         }
         // Whether nothing is stored in the variable before its last use.
         let stays = |var| !ops.get(place..last_use[place]).unwrap_or_default().iter().any(|op| changes(op, var));
+        let constant = Constant::of(&op).and_then(|constant| constants.iter().position(|&known| known == constant));
         let row = match op {
-            Op::Bits(bits) => constants.row(Constant::Bits(bits)),
-            Op::Uniform(index) => constants.row(Constant::Uniform(index)),
+            Op::Bits(_) | Op::Uniform(_) => vars + constant.unwrap_or_default() as u32,
             Op::Fetched(fetch, element) => rows[fetch.index()] + u32::from(element & 3),
             Op::Get(var) if stays(var) => rows_of_vars[var.index()],
             _ => {

@@ -19,7 +19,6 @@ use crate::launch::wavefronts::wave::{
 };
 use ctm_exec::float::{NAN, SIGN};
 use ctm_exec::r700::alu::{relative_read, relative_write};
-use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -61,14 +60,16 @@ impl Machine {
     pub fn begin(&mut self, start: &[Var], shared: &Shared<'_>, wave: &Wave) -> Result<(), BailOut> {
         let dense = &*self.dense;
         self.rows[..dense.vars].fill([0; LANES]);
-        let missing = Cell::new(false);
-        dense.constants.fill(&mut self.rows, |constant| match constant {
-            Constant::Bits(bits) => bits,
-            Constant::Uniform(index) => shared.uniforms.get(usize::from(index)).copied().unwrap_or_else(|| {
-                missing.set(true);
-                0
-            }),
-        });
+        for (row, &constant) in self.rows[dense.vars..].iter_mut().zip(&dense.constants) {
+            let bits = match constant {
+                Constant::Bits(bits) => bits,
+                Constant::Uniform(index) => *shared.uniforms.get(usize::from(index)).ok_or(BailOut)?,
+            };
+            // Mostly it is filled already.
+            if row[0] != bits || row[LANES - 1] != bits {
+                row.fill(bits);
+            }
+        }
         for (&var, row) in start.iter().zip(&wave.start) {
             if let Some(to) = dense.row(var) {
                 self.rows[to] = *row;
@@ -82,7 +83,7 @@ impl Machine {
         self.masks[M::FIRST.index()] = wave.fetched.first_in_group as u64;
         (self.issued, self.block, self.place) = (0, 0, 0);
         self.gradients = [[0; LANES]; GRADIENTS];
-        if missing.get() { Err(BailOut) } else { Ok(()) }
+        Ok(())
     }
 
     /// Runs the wavefront to its end, or to where it yields; the next call goes on from there.
