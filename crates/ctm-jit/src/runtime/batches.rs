@@ -139,15 +139,10 @@ fn commit(
 ) -> Result<(), Fault> {
     let mut places = Places::new();
     for (job, left) in task.groups {
-        let waves = match left {
-            Left::Here { stored, waves } => {
-                let store = |stored: &Stored| launched.store(stored).map(|stored| written(counters, stored));
-                // Where memory refuses, the reference interpreter says what and where.
-                stored.iter().try_for_each(store).is_ok().then_some(waves)
-            }
-            Left::Later => None,
-        };
-        let Some(waves) = waves else {
+        let mut store = |stored: &Stored| launched.store(stored).map(|stored| written(counters, stored));
+        // Where memory refuses, the reference interpreter says what and where.
+        let left = left.filter(|left| left.stored.iter().try_for_each(&mut store).is_ok());
+        let Some(Left { waves, .. }) = left else {
             of.bail_out();
             launched.reference(of, job, &mut worker.group, counters)?;
             continue;

@@ -28,17 +28,17 @@ pub struct Ended {
 }
 
 /// What one group left.
-pub enum Left {
-    /// It ran here: what memory gets, then what each wavefront left.
-    Here { stored: Vec<Stored>, waves: Vec<Ended> },
-    /// The reference interpreter has to run it, when it is its turn.
-    Later,
+pub struct Left {
+    /// What memory gets first.
+    pub stored: Vec<Stored>,
+    pub waves: Vec<Ended>,
 }
 
 /// What one task left.
 pub struct TaskDone {
     pub done: Done,
-    pub groups: Vec<(Job, Left)>,
+    /// `None`: the reference interpreter has to run the group, when it is its turn.
+    pub groups: Vec<(Job, Option<Left>)>,
 }
 
 /// One wavefront of a group under way.
@@ -114,7 +114,7 @@ impl<'a> Worker<'a> {
                         events: std::mem::take(&mut wave.fetched.events),
                     };
                     let waves = self.members[..waves].iter_mut().map(ended).collect();
-                    Left::Here { stored: std::mem::take(&mut self.group.stored), waves }
+                    Some(Left { stored: std::mem::take(&mut self.group.stored), waves })
                 }
                 Err(BailOut) => {
                     let waves = of.waves_of(job.group);
@@ -125,7 +125,7 @@ impl<'a> Worker<'a> {
                         // The reference interpreter will find the same, and say at which instruction.
                         part.fault_in(job.group);
                     }
-                    Left::Later
+                    None
                 }
             };
             groups.push((job, left));
