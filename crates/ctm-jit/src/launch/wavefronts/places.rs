@@ -72,6 +72,13 @@ impl Places {
     pub const fn position(&self, lane: usize) -> Position {
         Position { i: self.i[lane], j: self.j[lane] }
     }
+
+    /// Fills a row by what 16 lanes hold in these columns and rows.
+    fn fill(&self, row: &mut Row, of: impl Fn([&lanes::Row; 2]) -> lanes::Row) {
+        let pieces = row.as_chunks_mut().0.iter_mut().take(self.lanes.div_ceil(lanes::LANES));
+        let places = self.i.as_chunks().0.iter().zip(self.j.as_chunks().0);
+        pieces.zip(places).for_each(|(piece, (i, j))| *piece = of([i, j]));
+    }
 }
 
 impl Waves {
@@ -277,24 +284,18 @@ impl<'a> Starts<'a> {
 
     /// Fills a row for each variable, of a wavefront whose first lane has this number.
     pub fn fill(&self, places: &Places, first: u64, rows: &mut [Row]) {
-        let given = self.sources.iter().zip(rows.iter_mut());
-        for (bits, row) in
-            given.filter_map(|(source, row)| if let Source::Row(bits) = source { Some((bits, row)) } else { None })
-        {
-            let first = usize::try_from(first).unwrap_or(usize::MAX).min(bits.len());
-            let bits = &bits[first..bits.len().min(first + places.lanes)];
-            let (there, beyond) = row.split_at_mut(bits.len());
-            there.copy_from_slice(bits);
-            beyond.fill(0);
-        }
         for (source, row) in self.sources.iter().zip(rows) {
-            let pieces = row.as_chunks_mut().0.iter_mut().take(places.lanes.div_ceil(lanes::LANES));
-            for ((piece, i), j) in pieces.zip(places.i.as_chunks().0).zip(places.j.as_chunks().0) {
-                match (source, &self.divisor) {
-                    (Source::Ramp(ramp), _) => *piece = ramp.row([i, j]),
-                    (Source::Quotient(ramp), Some(divisor)) => *piece = ramp.divided([i, j], divisor),
-                    (Source::Quotient(_), None) | (Source::Row(_), _) => {}
+            match (source, &self.divisor) {
+                (Source::Row(bits), _) => {
+                    let first = usize::try_from(first).unwrap_or(usize::MAX).min(bits.len());
+                    let bits = &bits[first..bits.len().min(first + places.lanes)];
+                    let (there, beyond) = row.split_at_mut(bits.len());
+                    there.copy_from_slice(bits);
+                    beyond.fill(0);
                 }
+                (Source::Ramp(ramp), _) => places.fill(row, |at| ramp.row(at)),
+                (Source::Quotient(ramp), Some(divisor)) => places.fill(row, |at| ramp.divided(at, divisor)),
+                (Source::Quotient(_), None) => {}
             }
         }
     }
