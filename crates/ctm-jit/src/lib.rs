@@ -21,7 +21,7 @@
 //! run, so a group can always be run again by the reference interpreter. `unsafe` is allowed in this crate alone, and there in
 //! `codegen/x86/masked/mod`, `codegen/x86/masked/spans` and `codegen/x86/stream/run`, which call code, `codegen/x86/masked/spans/stores`, which it calls,
 //! `codegen/x86/frame`, which code works on,
-//! `launch/direct` and `runtime/native`, which see arrays as dwords, and `codegen/portable/rows`, which asks what the processor has.
+//! `launch/direct`, which sees arrays as dwords, and `codegen/portable/rows`, which asks what the processor has.
 
 #![cfg_attr(
     not(target_arch = "x86_64"),

@@ -4,6 +4,7 @@ use crate::ir::masked::Fetch;
 use crate::launch::wavefronts::bindings::Binding;
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
+use ctm_exec::r700::Cells;
 use ctm_exec::x1k::{Elements, Input, Memory, Outputs, Written};
 use ctm_isa::x1k::INPUTS;
 use std::sync::atomic::AtomicU32;
@@ -27,12 +28,22 @@ impl Memories for u8 {}
 impl Memories for [u32; 4] {}
 
 /// Memory as dwords that threads may store to side by side; `None` when it is not aligned.
-pub fn cells<T: Memories>(memory: &mut [T]) -> Option<&[AtomicU32]> {
+fn cells<T: Memories>(memory: &mut [T]) -> Option<&[AtomicU32]> {
     #[allow(unsafe_code, reason = "memory becomes cells")]
     // SAFETY: a dword may hold any bits, and so may what lies there; an atomic dword has the layout of a dword; the borrow is exclusive and
     // stays so.
     let (before, cells, _) = unsafe { memory.align_to_mut::<AtomicU32>() };
     before.is_empty().then_some(&*cells)
+}
+
+/// The same for elements that memory lends.
+pub fn cells_of(elements: Cells<'_>) -> Option<&[AtomicU32]> {
+    match elements {
+        // They are little-endian.
+        Cells::Bytes(_) if cfg!(target_endian = "big") => None,
+        Cells::Bytes(bytes) => cells(bytes),
+        Cells::Dwords(elements) => cells(elements),
+    }
 }
 
 impl<'a> Views<'a> {

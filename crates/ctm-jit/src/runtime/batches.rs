@@ -34,13 +34,17 @@ pub trait Launched: Sync {
     fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done, Fault>>;
 
     /// Says which of these groups are to run. One that cannot be asked for concerns nobody before it: its fault is told when they have run.
-    fn schedule(&mut self, of: &Wavefronts<'_>, groups: Range<u64>) -> (Vec<Job>, Option<Fault>);
+    fn schedule(&mut self, _of: &Wavefronts<'_>, groups: Range<u64>) -> (Vec<Job>, Option<Fault>) {
+        (groups.map(|group| Job { group, lanes: u64::MAX }).collect(), None)
+    }
 
     /// Writes a dword to memory that threads share. Says what that was.
     fn store(&mut self, stored: &Stored) -> Result<Written, MemoryFault>;
 
     /// Says what a lane said of vertices.
-    fn say(&mut self, at: Position, event: VertexEvent) -> Result<(), Fault>;
+    fn say(&mut self, _at: Position, _event: VertexEvent) -> Result<(), Fault> {
+        Ok(())
+    }
 
     /// Sends what the valid lanes of a wavefront export, and counts what that wrote.
     fn send(

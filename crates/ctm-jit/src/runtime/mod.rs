@@ -9,7 +9,6 @@
 //! | `worker` | groups whose exports are committed later, on one thread |
 //! | `direct` | launches that store what they export as they end |
 //! | `streams` | launches that are streams |
-//! | `native` | arrays as streams take them |
 //! | `program` | a program, and its code for each back end |
 //! | `wavefronts` | wavefronts of a launch, and what runs one |
 //! | `work` | tasks on several threads |
@@ -18,8 +17,6 @@ pub mod backend;
 pub mod batches;
 pub mod direct;
 pub mod engine;
-#[cfg(target_arch = "x86_64")]
-pub mod native;
 pub mod program;
 pub mod r700;
 #[cfg(target_arch = "x86_64")]

@@ -13,6 +13,7 @@ use crate::codegen::x86::stream::{
 };
 use crate::ir::masked::{Op, Var};
 use crate::ir::x1k;
+use crate::launch::direct::cells_of;
 use crate::launch::ramp::Ramp;
 use crate::launch::wavefronts::places::Waves;
 use crate::lower::x1k::masks;
@@ -27,10 +28,10 @@ use crate::stream::prepare::{Prepared, WHOLE};
 use crate::stream::uniform::Uniform;
 use crate::stream::{affine, interleave, prepare};
 use ctm_exec::arrays::Form;
-use ctm_exec::r700::Written;
+use ctm_exec::r700::{Cells, Written};
 use ctm_exec::watch;
-use ctm_exec::x1k::Plane;
-use ctm_exec::{Counters, Domain};
+use ctm_exec::x1k::{Elements, Plane};
+use ctm_exec::{Counters, Domain, Position};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -262,6 +263,12 @@ fn suits(packed: &Prepared, geometry: &Geometry) -> bool {
                 _ => true,
             })
         })
+}
+
+/// An output as streams take it; `None` when it is something else, or does not let all its channels pass.
+pub fn output(isa: Isa, of: Elements<Cells<'_>>, Domain { i1, j1, .. }: Domain) -> Option<OutputView<'_>> {
+    let shape = of.with(());
+    OutputView::of(isa, &shape.with(cells_of(of.bytes)?), Position { i: i1, j: j1 })
 }
 
 /// The program as a stream; `None` when it is none.

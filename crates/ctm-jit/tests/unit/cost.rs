@@ -11,7 +11,7 @@
 use crate::codegen::x86::Isa;
 use crate::codegen::x86::masked::Variant;
 use crate::codegen::x86::stream::{Geometry, Kernel};
-use crate::runtime::x1k::form::{Form, GROUPS};
+use crate::runtime::x1k::form::{GROUPS, with_masks};
 use ctm_exec::x1k::{Constants, Launch, Plane};
 use ctm_exec::{Budget, Domain, GroupSize};
 use ctm_isa::x1k::Program;
@@ -80,21 +80,21 @@ const JOINT: fn(Isa) -> Options = |isa| Options { isa, counts: false, fuel: fals
 const COUNTING: fn(Isa) -> Options = |isa| Options { counts: true, ..JOINT(isa) };
 
 /// The program with masks; whatever a launch does before it has code made.
-fn lowered(launch: &Launch<'_>, counts: bool) -> Option<Form> {
+fn lowered(launch: &Launch<'_>, counts: bool) -> Option<crate::runtime::program::Program> {
     let code = crate::lower::x1k::lower(launch.program, launch.constants, counts, false)?;
     let joint = !counts && crate::lower::x1k::joint::holds(&code);
     let mut given = vec![false; crate::ir::masked::Var::COUNT];
     given[..2].fill(true);
-    Some(Form::new(&code, joint, &given, GROUPS))
+    Some(with_masks(&code, if joint { GROUPS } else { 1 }, &given))
 }
 
 /// Its code.
 fn compile(launch: &Launch<'_>, Options { isa, counts, fuel, careful }: Options) -> Option<Vec<u8>> {
-    let form = lowered(launch, counts)?;
+    let program = lowered(launch, counts)?;
     let variant =
         Variant { isa, moderate: false, ordinary: false, careful, levels: false, counts, fuel, narrows: false };
     let uniforms = launch.constants.float.as_flattened();
-    form.program.native(variant, uniforms, true).map(|native| native.text().to_vec())
+    program.native(variant, uniforms, true).map(|native| native.text().to_vec())
 }
 
 /// The kernel for the inside of a domain, or (`careful`) for its edges.

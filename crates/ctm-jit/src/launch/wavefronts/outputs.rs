@@ -2,7 +2,7 @@
 
 use super::places::Places;
 use super::wave::{Row, lanes_of};
-use crate::launch::direct::cells;
+use crate::launch::direct::cells_of;
 use ctm_exec::arrays::scaled;
 use ctm_exec::r700::{Cells, Direct, Elements, Launch, Memory, Target, Tiles, Written};
 use ctm_exec::x1k::Form;
@@ -147,12 +147,7 @@ impl<'a> Outputs<'a> {
             let target = targets()[number];
             let Some(lent) = lent(number) else { continue };
             let tiles = lent.tiles;
-            let cells = match lent.bytes {
-                // They are little-endian.
-                Cells::Bytes(_) if cfg!(target_endian = "big") => return None,
-                Cells::Bytes(bytes) => cells(bytes)?,
-                Cells::Dwords(elements) => cells(elements)?,
-            };
+            let cells = cells_of(lent.bytes)?;
             let channels = usize::from(lent.channels);
             let element_bytes = u64::from(lent.form.element_bytes(lent.channels));
             // One channel of 16 bits: two of a quad share a dword, and no others.

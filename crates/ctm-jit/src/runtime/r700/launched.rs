@@ -21,7 +21,7 @@ use crate::{
         stream::{InputView, Surfaces},
     },
     ir::masked::Fetch,
-    runtime::{native, streams},
+    runtime::streams,
     stream::affine::Given,
     stream::uniform::Uniform,
 };
@@ -36,7 +36,6 @@ use ctm_exec::watch::Watch;
 use ctm_exec::{Counters, Fault, FaultKind, GroupSize, LaneRows, Position};
 use ctm_isa::r700::program::Stage;
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
@@ -237,13 +236,13 @@ impl Launched for R700<'_> {
         for ((place, of), texture) in surfaces.inputs.iter_mut().zip(arrays).zip(&textures) {
             let bytes = match of.bytes {
                 Texels::Bytes(bytes) => bytes,
-                Texels::Dwords(texels) => native::dwords(texels),
+                Texels::Dwords(texels) => bytemuck::cast_slice(texels),
             };
             *place = Some(InputView::of(isa, &of.with(bytes), [texture.width, texture.height])?);
         }
         for (place, elements) in surfaces.outputs.iter_mut().zip(cells) {
             if let Some(elements) = elements {
-                *place = Some(native::output(isa, elements, launch.domain)?);
+                *place = Some(streams::output(isa, elements, launch.domain)?);
             }
         }
         let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);
@@ -308,10 +307,6 @@ impl Launched for R700<'_> {
         }
         let (ran, done) = run(of, &self.program);
         Some(ran.map(|()| done))
-    }
-
-    fn schedule(&mut self, _of: &Wavefronts<'_>, groups: Range<u64>) -> (Vec<Job>, Option<Fault>) {
-        (groups.map(|group| Job { group, lanes: u64::MAX }).collect(), None)
     }
 
     fn store(&mut self, &Stored { space, dword, bits, .. }: &Stored) -> Result<Written, MemoryFault> {

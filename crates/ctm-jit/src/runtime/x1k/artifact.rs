@@ -1,12 +1,13 @@
 //! X1K programs, lowered once and remembered with all that lowering depends on.
 
-use super::form::{Form, GROUPS};
+use super::form::{GROUPS, with_masks};
 use crate::ir::masked::Var;
 use crate::ir::x1k::Code;
 use crate::launch::wavefronts::places::row_element;
 use crate::lower::x1k::{for_covered_groups, joint, lower};
 use crate::passes::table::Pass;
 use crate::runtime::engine::Options;
+use crate::runtime::program::Program;
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::streams::Streams;
 use ctm_exec::x1k::Launch;
@@ -46,7 +47,7 @@ pub struct Artifact {
     /// Its form for one group at a time.
     pub code: Code,
     /// The same with masks, for as many groups as may run together; made when first needed.
-    form: OnceLock<Form>,
+    program: OnceLock<Program>,
     /// Groups that may run together.
     copies: usize,
     counts: bool,
@@ -80,9 +81,9 @@ impl Artifact {
             uniform: OnceLock::new(),
             #[cfg(target_arch = "x86_64")]
             streams: options.streams(),
-            form: OnceLock::new(),
-            // What groups write is noted by wavefronts of one group.
-            copies: if code.writes { 1 } else { options.copies.map_or(GROUPS, usize::from).clamp(1, GROUPS) },
+            program: OnceLock::new(),
+            // 1, 2 or 4.
+            copies: 1 << options.copies.map_or(GROUPS, usize::from).clamp(1, GROUPS).ilog2(),
             counts: launch.counters,
             code,
             given,
@@ -91,10 +92,11 @@ impl Artifact {
     }
 
     /// The program with masks, for as many groups as may run together.
-    pub fn form(&self) -> &Form {
-        self.form.get_or_init(|| {
-            let is_joint = self.copies > 1 && !self.counts && Pass::Joint.is_on() && joint::holds(&self.code);
-            Form::new(&self.code, is_joint, &self.given, self.copies)
+    pub fn program(&self) -> &Program {
+        self.program.get_or_init(|| {
+            // What groups write is noted by wavefronts of one group.
+            let is_joint = !self.code.writes && !self.counts && Pass::Joint.is_on() && joint::holds(&self.code);
+            with_masks(&self.code, if is_joint { self.copies } else { 1 }, &self.given)
         })
     }
 }

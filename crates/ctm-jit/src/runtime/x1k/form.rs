@@ -12,33 +12,18 @@ use crate::runtime::program::Program;
 /// The most groups that run as if they were one.
 pub const GROUPS: usize = wave::LANES / LANES;
 
-/// A program with masks.
-pub struct Form {
-    pub program: Program,
-    /// Groups that run as if they were one.
-    pub groups: usize,
-}
+/// Elements of output components and of the conditional value, which is behind them.
+pub const CONDITIONAL: usize = Var::export(4, 0).index() - Var::export(0, 0).index();
 
-impl Form {
-    /// Of a program. `given`: variables that hold something at the start.
-    pub fn new(code: &x1k::Code, is_joint: bool, given: &[bool], most: usize) -> Self {
-        // 1, 2 or 4.
-        let groups = if is_joint { 1 << most.min(GROUPS).ilog2() } else { 1 };
-        let joined = (is_joint && Pass::Breaks.is_on()).then(|| breaks::joined(code)).flatten();
-        let joined = joined.filter(joint::holds);
-        let mut code = masks::lower(joined.as_ref().unwrap_or(code), is_joint);
-        let bound = bound::instructions(&code);
-        if Pass::Computed.is_on() {
-            computed::gather(&mut code);
-        }
-        Self { program: Program::new(code, false, LANES * groups, given, bound), groups }
+/// The form of a program, for so many groups as if they were one. `given`: variables that hold something at the start.
+pub fn with_masks(code: &x1k::Code, groups: usize, given: &[bool]) -> Program {
+    let is_joint = groups > 1;
+    let joined = (is_joint && Pass::Breaks.is_on()).then(|| breaks::joined(code)).flatten();
+    let joined = joined.filter(joint::holds);
+    let mut code = masks::lower(joined.as_ref().unwrap_or(code), is_joint);
+    let bound = bound::instructions(&code);
+    if Pass::Computed.is_on() {
+        computed::gather(&mut code);
     }
-
-    /// Which output components it may write, by their places in its exports.
-    pub fn outputs(&self) -> impl Iterator<Item = usize> + use<'_> {
-        self.program.exports.iter().copied()
-    }
-
-    /// Elements of output components and of the conditional value, which is behind them.
-    pub const CONDITIONAL: usize = Var::export(4, 0).index() - Var::export(0, 0).index();
+    Program::new(code, false, LANES * groups, given, bound)
 }

@@ -1,7 +1,7 @@
 //! A launch of an X1K program, and its memory.
 
 use super::artifact::Artifact;
-use super::form::Form;
+use super::form::CONDITIONAL;
 use crate::ir::masked::{Fetch, Op};
 use crate::launch::direct::Views;
 use crate::launch::lanes::{LANES, count, count_lookups};
@@ -18,11 +18,11 @@ use crate::runtime::worker::{Ended, Job};
 #[cfg(target_arch = "x86_64")]
 use crate::{
     codegen::x86::stream::{InputView, Surfaces},
-    runtime::{native, streams},
+    runtime::streams,
     stream::affine::Given,
 };
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::r700::{Cells, Target, VertexEvent, Written};
+use ctm_exec::r700::{Cells, Target, Written};
 use ctm_exec::watch::Watch;
 use ctm_exec::x1k::group::{self, Access, Context};
 use ctm_exec::x1k::lanes::LaneMask;
@@ -90,7 +90,7 @@ impl<'a> Program<'a> {
     /// The table of uniform values.
     fn uniforms(&self) -> Cow<'a, [u32]> {
         let constants = self.launch.constants.float.as_flattened();
-        let computed = &self.artifact.form().program.code.computed;
+        let computed = &self.artifact.program().code.computed;
         if computed.is_empty() {
             return Cow::Borrowed(constants);
         }
@@ -148,14 +148,14 @@ impl<'a> X1k<'a> {
         (watch, backend): (&'a Watch, Backend),
         alone: bool,
     ) -> Wavefronts<'a> {
-        let Form { program, groups } = artifact.form();
+        let program = artifact.program();
         let (domain, group) = (launch.domain, launch.group.lanes());
         // Groups of other sizes decide as these do, if any of them may decide together.
-        let joint = *groups > 1 && LANES.is_multiple_of(group) && !alone;
-        let lanes = if joint { LANES * groups } else { group };
+        let joint = program.lanes > LANES && LANES.is_multiple_of(group) && !alone;
+        let lanes = if joint { program.lanes } else { group };
         let starts = Starts::new(&program.start, (launch.planes, launch.rows, None), domain);
         Wavefronts {
-            waits: artifact.code.writes || artifact.form().outputs().any(|output| output >= Form::CONDITIONAL),
+            waits: artifact.code.writes || program.exports.iter().any(|&output| output >= CONDITIONAL),
             joint,
             counters: launch.counters,
             threads: launch.threads,
@@ -169,7 +169,7 @@ impl Launched for X1k<'_> {
         let memory = &*self.memory;
         let arrays = memory.input_arrays();
         let views = Views::of(memory, &arrays);
-        let fetches = &self.program.artifact.form().program.code.fetches;
+        let fetches = &self.program.artifact.program().code.fetches;
         let bindings: Vec<_> = fetches.iter().map(|fetch| views.binding(fetch)).collect();
         with(Some(Reads { guest: Guest::X1k(&views), uniforms: &self.program.uniforms(), bindings: &bindings }))
     }
@@ -203,7 +203,7 @@ impl Launched for X1k<'_> {
         }
         for (index, elements) in direct.outputs.into_iter().enumerate() {
             if let Some(elements) = elements.filter(|_| code.outputs >> (4 * index) & 0xf != 0) {
-                surfaces.outputs[index] = Some(native::output(isa, cells(elements), launch.domain)?);
+                surfaces.outputs[index] = Some(streams::output(isa, cells(elements), launch.domain)?);
             }
         }
         let stored = streams::run(own, of, uniform, &Given::of(launch, Some(of.watch)), &surfaces)?;
@@ -225,7 +225,6 @@ impl Launched for X1k<'_> {
 
     fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done, Fault>> {
         let Program { launch, artifact, .. } = self.program;
-        let form = artifact.form();
         if !of.lanes.is_multiple_of(LANES) || of.waves.count() == 0 {
             return None;
         }
@@ -235,8 +234,8 @@ impl Launched for X1k<'_> {
         let mut direct = self.memory.direct()?;
         let views = Views::lent(descriptors, &direct.inputs, read)?;
         let lent = |number: usize| direct.outputs[number].take().map(cells);
-        let outputs = outputs::Outputs::lent(&form.program.exports, lent, &launch.domain, true)?;
-        let bindings: Vec<_> = form.program.code.fetches.iter().map(|fetch| views.binding(fetch)).collect();
+        let outputs = outputs::Outputs::lent(&of.program.exports, lent, &launch.domain, true)?;
+        let bindings: Vec<_> = of.program.code.fetches.iter().map(|fetch| views.binding(fetch)).collect();
         let uniforms = &*self.program.uniforms();
         let given = Reads { guest: Guest::X1k(&views), uniforms, bindings: &bindings };
         let run = |of: &Wavefronts<'_>| {
@@ -295,10 +294,6 @@ impl Launched for X1k<'_> {
         self.memory.write_uncached(dword as u32, (dword >> 32) as u32, bits)
     }
 
-    fn say(&mut self, _at: Position, _event: VertexEvent) -> Result<(), Fault> {
-        Ok(())
-    }
-
     fn send(
         &mut self,
         of: &Wavefronts<'_>,
@@ -310,7 +305,7 @@ impl Launched for X1k<'_> {
         each_lane(&of.program.exports, wave, |lane, elements| {
             let mut outputs = Outputs::default();
             for &(element, bits) in elements {
-                if element >= Form::CONDITIONAL {
+                if element >= CONDITIONAL {
                     outputs.conditional_value = Some(bits);
                 } else {
                     outputs.values[element / 4][element % 4] = bits;
