@@ -19,7 +19,6 @@ use crate::launch::wavefronts::places::Waves;
 use crate::lower::x1k::masks;
 use crate::passes::masked::{VarSet, optimise};
 use crate::passes::table::Pass;
-use crate::runtime::batches::written;
 use crate::runtime::engine::StreamLimits;
 use crate::runtime::wavefronts::Wavefronts;
 use crate::runtime::work::{share, threads};
@@ -28,7 +27,7 @@ use crate::stream::prepare::{Prepared, WHOLE};
 use crate::stream::uniform::Uniform;
 use crate::stream::{affine, interleave, prepare};
 use ctm_exec::arrays::Form;
-use ctm_exec::r700::{Cells, Written};
+use ctm_exec::r700::Cells;
 use ctm_exec::watch;
 use ctm_exec::x1k::{Elements, Plane};
 use ctm_exec::{Counters, Domain, Position};
@@ -277,14 +276,17 @@ pub fn uniform(code: &x1k::Code) -> Option<Uniform> {
     Uniform::of(&code, exists, (0..OUTPUTS).collect())
 }
 
-/// Runs a launch as a stream, and says what was written; `None`, and nothing has happened to it, when it is none.
+/// Runs a launch as a stream, and counts what follows from that every processor of these wavefronts passes every block as often as any other; `None`, and
+/// nothing has happened, when it is none. `count` counts passages by wavefronts of so many lanes.
 pub fn run(
     streams: &Streams,
     of: &Wavefronts<'_>,
     uniform: &Uniform,
     given: &Given<'_>,
     surfaces: &Surfaces<'_>,
-) -> Option<Written> {
+    (waves, lanes): (&Waves, usize),
+    count: impl Fn(&[u64], u64, &mut Counters),
+) -> Option<Counters> {
     let isa = of.backend.isa()?;
     let domain = given.domain;
     let processors = domain.processors();
@@ -312,24 +314,18 @@ pub fn run(
     streams.ran.fetch_add(1, Ordering::Relaxed);
     let outputs = surfaces.outputs.iter().flatten();
     let bytes = outputs.clone().map(OutputView::element_bytes).sum::<u64>();
-    Some(Written { elements: outputs.count() as u64 * processors, bytes: bytes * processors })
-}
-
-/// What a stream counts: every processor of these wavefronts passes every block as often as any other. `count` counts passages by wavefronts of so many lanes.
-pub fn counters(
-    (waves, lanes): (&Waves, usize),
-    of: &Wavefronts<'_>,
-    uniform: &Uniform,
-    stored: Written,
-    count: impl Fn(&[u64], u64, &mut Counters),
-) -> Counters {
-    let mut counters = Counters { groups: waves.count(), processors: of.domain.processors(), ..Counters::default() };
-    written(&mut counters, stored);
+    let mut counters = Counters {
+        groups: waves.count(),
+        processors,
+        writes: outputs.count() as u64 * processors,
+        write_bytes: bytes * processors,
+        ..Counters::default()
+    };
     // The last wavefront may be short.
     let full: Vec<u64> = uniform.visits.iter().map(|n| n * (counters.groups - 1)).collect();
     count(&full, lanes as u64, &mut counters);
     count(&uniform.visits, waves.lanes_of_last(), &mut counters);
-    counters
+    Some(counters)
 }
 
 /// The blocks, and how often each processor passes them.

@@ -249,9 +249,9 @@ impl Launched for R700<'_> {
         let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
         let (domain, threads, watch) = (launch.domain, launch.threads, Some(of.watch));
         let given = Given { domain, planes: &planes, constants: &constants, threads, watch };
-        let stored = streams::run(&artifact.streams, of, uniform, &given, &surfaces)?;
-        let count = |visits: &[u64], lanes, counters: &mut Counters| self.count(visits, lanes, counters);
-        let mut counters = streams::counters((&of.waves, of.lanes), of, uniform, stored, count);
+        let (waves, count) =
+            ((&of.waves, of.lanes), |visits: &[u64], lanes, all: &mut _| artifact.count(visits, lanes, all));
+        let mut counters = streams::run(&artifact.streams, of, uniform, &given, &surfaces, waves, count)?;
         counters.active_lanes = uniform.active * counters.processors;
         for (inst, &times) in artifact.code.fetches.iter().zip(&uniform.fetches) {
             let Fetch::Texture(inst) = inst else { continue };

@@ -3,6 +3,7 @@
 use super::form::{GROUPS, with_masks};
 use crate::ir::masked::Var;
 use crate::ir::x1k::Code;
+use crate::launch::lanes::count;
 use crate::launch::wavefronts::places::row_element;
 use crate::lower::x1k::{for_covered_groups, joint, lower};
 use crate::passes::table::Pass;
@@ -10,6 +11,7 @@ use crate::runtime::engine::Options;
 use crate::runtime::program::Program;
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::streams::Streams;
+use ctm_exec::Counters;
 use ctm_exec::x1k::Launch;
 use ctm_isa::x1k::TEMPORARIES;
 use std::sync::OnceLock;
@@ -89,6 +91,12 @@ impl Artifact {
             given,
             whole: None,
         })
+    }
+
+    /// Counts what passages of blocks do, by groups of so many lanes.
+    pub fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
+        // Block 0 only begins, and those behind the program's count nothing.
+        count(&self.code, visits.get(1..).unwrap_or_default(), lanes, counters);
     }
 
     /// The program with masks, for as many groups as may run together.

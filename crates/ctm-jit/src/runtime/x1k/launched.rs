@@ -4,7 +4,7 @@ use super::artifact::Artifact;
 use super::form::CONDITIONAL;
 use crate::ir::masked::{Fetch, Op};
 use crate::launch::direct::Views;
-use crate::launch::lanes::{LANES, count, count_lookups};
+use crate::launch::lanes::{LANES, count_lookups};
 use crate::launch::wavefronts::group::{Group, Stored};
 use crate::launch::wavefronts::outputs;
 use crate::launch::wavefronts::places::{Places, Starts, Waves};
@@ -206,11 +206,11 @@ impl Launched for X1k<'_> {
                 surfaces.outputs[index] = Some(streams::output(isa, cells(elements), launch.domain)?);
             }
         }
-        let stored = streams::run(own, of, uniform, &Given::of(launch, Some(of.watch)), &surfaces)?;
         let lanes = launch.group.lanes();
-        let waves = Waves::new(launch.domain, lanes, true);
-        let count = |visits: &[u64], lanes, counters: &mut Counters| self.count(visits, lanes, counters);
-        let mut counters = streams::counters((&waves, lanes), of, uniform, stored, count);
+        let waves = (&Waves::new(launch.domain, lanes, true), lanes);
+        let count = |visits: &[u64], lanes, counters: &mut Counters| artifact.count(visits, lanes, counters);
+        let given = Given::of(launch, Some(of.watch));
+        let mut counters = streams::run(own, of, uniform, &given, &surfaces, waves, count)?;
         counters.active_lanes = executed * counters.processors;
         // Behind the block that only begins come those of the code.
         for (block, visits) in code.blocks.iter().zip(&uniform.visits[1..]) {
@@ -331,8 +331,7 @@ impl Launched for X1k<'_> {
     }
 
     fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
-        // Block 0 only begins, and those behind the program's count nothing.
-        count(&self.program.artifact.code, visits.get(1..).unwrap_or_default(), lanes, counters);
+        self.program.artifact.count(visits, lanes, counters);
     }
 
     fn groups(&self) -> Option<u64> {
