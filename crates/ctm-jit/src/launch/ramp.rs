@@ -62,15 +62,10 @@ impl Ramp {
         (!self.bits).then_some(self.of)
     }
 
-    /// A bound of magnitudes in columns and rows up to these, and in the quads that these are in; `None` when it makes bits and not numbers.
-    pub fn most(&self, i: u32, j: u32) -> Option<f64> {
-        // Twice as much leaves room for what rounding adds.
-        (!self.bits).then(|| self.bound(i, j))
-    }
-
     /// No smaller than any sum on the way, in columns and rows up to these and in the quads that these are in.
-    fn bound(&self, i: u32, j: u32) -> f64 {
+    pub fn bound(&self, i: u32, j: u32) -> f64 {
         let [origin, di, dj] = self.of.map(f64::abs);
+        // Twice as much leaves room for what rounding adds.
         2.0 * (origin + (f64::from(i) + 1.0) * di + (f64::from(j) + 1.0) * dj)
     }
 

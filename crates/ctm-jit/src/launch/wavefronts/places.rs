@@ -245,7 +245,7 @@ impl<'a> Starts<'a> {
             row.map(|row| Source::Row(row.bits)).or_else(|| ramp().map(of_ramp))
         };
         let sources: Vec<Source<'a>> = variables.iter().filter_map(source).collect();
-        let is_moderate = |ramp: &Ramp| ramp.most(i1, j1).is_some_and(|most| most < MODERATE);
+        let is_moderate = |ramp: &Ramp| ramp.linear().is_some() && ramp.bound(i1, j1) < MODERATE;
         let moderate = sources.iter().all(|source| source.ramp().is_some_and(is_moderate));
         Self { sources, divisor, moderate }
     }

@@ -80,8 +80,10 @@ unsafe fn store_avx2(stores: &mut Stores<'_>) {
 unsafe fn store_all<const WIDE: bool>(stores: &mut Stores<'_>) {
     // SAFETY: as [`Store`] says.
     let (valid, [i, j]) = unsafe { (*stores.valid, stores.places.map(|places| &*places)) };
-    let is_strip = stores.strips && j[stores.lanes - 1] == j[0] + 1;
-    for target in &stores.targets {
+    let count = stores.lanes;
+    let is_strip = stores.strips && j[count - 1] == j[0] + 1;
+    let Stores { targets, done, .. } = stores;
+    for target in &*targets {
         let Target { output, written, rows, channel_bytes, .. } = target;
         let mut lanes = [0; 4];
         for (lanes, written) in lanes.iter_mut().zip(&written[..output.channels]) {
@@ -90,12 +92,11 @@ unsafe fn store_all<const WIDE: bool>(stores: &mut Stores<'_>) {
         }
         let [a, b, c, d] = lanes;
         let any = a | b | c | d;
-        stores.done.elements += u64::from(any.count_ones());
-        let channels = lanes.iter().map(|lanes| u64::from(lanes.count_ones())).sum::<u64>();
-        stores.done.bytes += channel_bytes * channels;
         if is_strip && output.tiles.is_none() && lanes[..output.channels].iter().all(|&lanes| lanes == any) {
+            done.elements += u64::from(any.count_ones());
+            done.bytes += *channel_bytes * output.channels as u64 * u64::from(any.count_ones());
             // SAFETY: the lanes lie in the domain, all of whose elements are among the cells.
-            unsafe { store_strip::<WIDE>(target, [i[0], j[0]], (any, stores.lanes)) };
+            unsafe { store_strip::<WIDE>(target, [i[0], j[0]], (any, count)) };
             continue;
         }
         for lane in lanes_of(any) {
@@ -105,7 +106,7 @@ unsafe fn store_all<const WIDE: bool>(stores: &mut Stores<'_>) {
                 *bits = unsafe { *row.add(lane) };
             }
             let written = (0..4).fold(0, |set, channel| set | ((lanes[channel] >> lane & 1) as u8) << channel);
-            output.put(Position { i: i[lane], j: j[lane] }, bits, written);
+            output.put(Position { i: i[lane], j: j[lane] }, bits, written, done);
         }
     }
 }
