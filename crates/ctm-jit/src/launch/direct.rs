@@ -1,7 +1,7 @@
 //! Launches over memory that lets engines write: groups write their outputs as soon as they end, in any order.
 
 use crate::ir::masked::Fetch;
-use crate::launch::wavefronts::bindings::Binding;
+use crate::launch::wavefronts::bindings::{Binding, Texels};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::Cells;
@@ -77,7 +77,8 @@ impl Views<'_> {
     pub fn binding(&self, fetch: &Fetch) -> Option<Binding<'_>> {
         let Fetch::Input { input, uncached: false, .. } = *fetch else { return None };
         let index = usize::from(input & 15);
-        Binding::of_input(self.descriptors[index].as_ref()?, self.elements[index].as_ref()?)
+        let (descriptor, elements) = (self.descriptors[index].as_ref()?, self.elements[index].as_ref()?);
+        Texels::of_input(descriptor, elements).map(Binding::Texels)
     }
 }
 

@@ -86,11 +86,6 @@ impl<'a> Binding<'a> {
         }
     }
 
-    /// Of an input of an X1K program; `None` when code does not look it up by itself.
-    pub fn of_input(input: &Input, elements: &'a Elements<&'a [u8]>) -> Option<Self> {
-        Texels::of_input(input, elements).map(Self::Texels)
-    }
-
     /// Whether the texture has mipmap levels, layers or faces.
     pub const fn has_levels(&self) -> bool {
         matches!(self, Self::Levels(_))
@@ -150,7 +145,8 @@ impl<'a> Texels<'a> {
         })
     }
 
-    fn of_input(input: &Input, elements: &'a Elements<&'a [u8]>) -> Option<Self> {
+    /// Of an input of an X1K program; `None` when code does not look it up by itself.
+    pub fn of_input(input: &Input, elements: &'a Elements<&'a [u8]>) -> Option<Self> {
         let &Elements { bytes, pitch, form, channels, ref tiles, .. } = elements;
         let (width, height, sampler) = (input.width, input.height, &input.sampler);
         let sizes = 1..=MOST_ALONG;
@@ -343,24 +339,14 @@ pub fn resources(memory: &dyn Memory, alternate: bool) -> Option<&dyn Memory> {
     if alternate { memory.alternate() } else { Some(memory) }
 }
 
-/// Whether a lookup takes level 0 when there is one filter and no mipmap.
+/// Whether a lookup samples without comparing. It takes level 0 when there is one filter and no mipmap.
 pub const fn is_plain_sample(op: TexOp) -> bool {
-    matches!(
-        op,
-        TexOp::Sample
-            | TexOp::SampleL
-            | TexOp::SampleLb
-            | TexOp::SampleLz
-            | TexOp::SampleG
-            | TexOp::SampleGL
-            | TexOp::SampleGLb
-            | TexOp::SampleGLz
-    )
+    takes_level_0(op) && !texture::is_comparison(op)
 }
 
-/// Whether a lookup takes level 0 of whatever texture has one filter and no mipmap.
+/// Whether a lookup takes level 0 of whatever texture has one filter and no mipmap: all SAMPLE instructions do.
 pub const fn takes_level_0(op: TexOp) -> bool {
-    is_plain_sample(op) || texture::is_comparison(op)
+    texture::detail(op).is_some()
 }
 
 /// Whether reference values are compared as they are, and the outcome is what an instruction sees.

@@ -5,7 +5,7 @@ use super::*;
 use crate::codegen::x86::masked::{Chosen, Native, Variant};
 use crate::ir::masked::{Block, Code, End, Fetch, M, Op, Tally, Value, Var};
 use crate::launch::direct::Views;
-use crate::launch::wavefronts::bindings::Binding;
+use crate::launch::wavefronts::bindings::{Binding, Texels};
 use crate::launch::wavefronts::wave::{Guest, LANES, Ran, Shared, Wave};
 use crate::tests::guarded::Guarded;
 use ctm_exec::Position;
@@ -124,7 +124,7 @@ fn check(native: &Native, code: &Code, unscaled: bool, r: &mut Random) -> u64 {
             let memory = Held(input, shape.with(&bytes[..]));
             let arrays = memory.input_arrays();
             let views = Views::of(&memory, &arrays);
-            let bindings = [Binding::of_input(&input, &memory.1)];
+            let bindings = [Texels::of_input(&input, &memory.1).map(Binding::Texels)];
             assert!(bindings[0].is_some());
             let shared = Shared {
                 guest: Guest::X1k(&views),
