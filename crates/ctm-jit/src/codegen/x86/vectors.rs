@@ -28,7 +28,7 @@ impl Access {
     pub const fn of(rm: Rm) -> Self {
         match rm {
             Rm::Reg(register) => Self::Register(register),
-            Rm::Row(..) | Rm::Literal(_) | Rm::LaneShifts(_) => Self::Memory,
+            Rm::Row(..) | Rm::At(..) | Rm::Literal(_) | Rm::LaneShifts(_) => Self::Memory,
             Rm::Each(..) => Self::Each,
         }
     }
@@ -119,7 +119,7 @@ pub trait Vectors: Sized {
             Rm::Reg(_) => self.asm().vector(MOVAPS, register, 0, rm),
             Rm::Literal(0) => self.asm().vector(XOR, register, register, Rm::Reg(register)),
             Rm::Literal(_) if whole_literals => self.asm().vector(MOVUPS_LOAD, register, 0, rm),
-            Rm::Row(..) | Rm::LaneShifts(_) => self.asm().vector(MOVUPS_LOAD, register, 0, rm),
+            Rm::Row(..) | Rm::At(..) | Rm::LaneShifts(_) => self.asm().vector(MOVUPS_LOAD, register, 0, rm),
             Rm::Each(..) | Rm::Literal(_) => self.asm().vector(BROADCAST, register, 0, rm),
         }
     }
@@ -346,7 +346,7 @@ pub fn commutes(op: V) -> bool {
 pub const fn load_of(rm: Rm) -> V {
     match rm {
         Rm::Reg(_) => MOVAPS,
-        Rm::Row(..) => MOVUPS_LOAD,
+        Rm::Row(..) | Rm::At(..) => MOVUPS_LOAD,
         Rm::Each(..) | Rm::Literal(_) | Rm::LaneShifts(_) => BROADCAST,
     }
 }

@@ -1,6 +1,6 @@
 //! What launches need besides: conversions of positions, start values and elements, for AVX-512; a product of registers.
 
-use super::{Asm, EXTRACT_QUARTER, Gpr, Rm, V, rows, v, wide};
+use super::{Asm, EXTRACT_QUARTER, Gpr, NOTHING, Rm, V, rows, v, wide};
 
 rows! { CONVERT_ROWS
     /// Eight numbers of 32 bits, the low half, as doubles.
@@ -10,9 +10,9 @@ rows! { CONVERT_ROWS
     /// The low halves of 8 numbers of 64 bits, in order: the destination is the last operand.
     NARROW_I64 = 2 2 0x35;
     /// A half takes another vector's low half; the immediate says which.
-    INSERT_HALF = 3 1 0x1a;
+    INSERT_HALF = 3 1 0x1a part 1;
     /// A half in the low half: the destination is the last operand.
-    EXTRACT_HALF = 3 1 0x1b;
+    EXTRACT_HALF = 3 1 0x1b part 1;
 }
 
 /// Doubles in single precision: the low half.
@@ -28,9 +28,7 @@ impl Asm {
 
     /// `dst *= [base + offset]`, 64 bits.
     pub fn product(&mut self, dst: Gpr, base: Gpr, offset: i32) {
-        self.prefixed(true, dst, base, 0x0f);
-        self.byte(0xaf);
-        self.operand(dst, Rm::Row(base, offset), 1);
+        self.integer(true, 0x0faf, dst, Rm::Row(base, offset), NOTHING);
     }
 }
 

@@ -1,6 +1,6 @@
 //! 512-bit vector instructions (EVEX), and instructions on mask registers (VEX).
 
-use super::{Asm, BROADCAST, Gpr, NOTHING, Rm, V, in_memory};
+use super::{Asm, BROADCAST, Gpr, Rm, V, immediate};
 
 /// The prefix and the opcode, as for a last operand whose number has only low bits.
 #[inline]
@@ -22,44 +22,15 @@ impl Asm {
     /// A 512-bit EVEX instruction: `reg`, `second` (0 where it has none), `rm`, mask register (0: none), zeroing, immediate.
     #[allow(clippy::too_many_arguments, reason = "the fields of the encoding")]
     pub fn evex(&mut self, op: V, reg: u8, second: u8, rm: Rm, mask: u8, zero: bool, imm: Option<u8>) {
-        let head = head(op, reg, second, mask, zero);
-        let field = (reg & 7) << 3;
-        match rm {
-            Rm::Reg(r) => {
-                let third = u64::from(r & 8) << 10 | u64::from(r & 16) << 10;
-                let bits = (head ^ third) | u64::from(0xc0 | field | r & 7) << 40;
-                match imm {
-                    Some(imm) => self.bytes(bits | u64::from(imm) << 48, 7),
-                    None => self.bytes(bits, 6),
-                }
-            }
-            Rm::Row(base, offset) => {
-                self.evex_memory(head, in_memory(field, base, offset, 6 - u32::from(op.part)), base, imm)
-            }
-            Rm::Each(base, offset) => {
-                let element = 2 + u32::from(op.wide);
-                self.evex_memory(head | broadcast(op), in_memory(field, base, offset, element), base, imm);
-            }
-            Rm::Literal(_) => self.evex_literal(head | broadcast(op), reg, rm, imm),
-            Rm::LaneShifts(_) => self.evex_literal(head, reg, rm, imm),
-        }
-    }
-
-    /// The rest of an instruction on memory.
-    #[inline]
-    fn evex_memory(&mut self, head: u64, (operand, count): (u64, usize), base: Gpr, imm: Option<u8>) {
-        let head = head ^ u64::from(base & 8) << 10;
-        self.long(u128::from(head) | u128::from(operand) << 40, 5 + count);
-        if let Some(imm) = imm {
-            self.byte(imm);
-        }
-    }
-
-    /// The rest of an instruction on what lies behind the code.
-    #[inline(never)]
-    fn evex_literal(&mut self, head: u64, reg: u8, rm: Rm, imm: Option<u8>) {
-        let tail = self.tail(reg, rm, 4);
-        self.put((head, 5), tail, imm.map_or(NOTHING, |imm| (imm.into(), 1)));
+        let (base, index) = rm.numbers();
+        let extensions = u64::from(base & 8) << 10 | u64::from(index & 8) << 11 | u64::from(index & 16) << 23;
+        let (each, element) = match rm {
+            Rm::Each(..) | Rm::Literal(_) => (broadcast(op), 2 + u32::from(op.wide)),
+            Rm::Reg(_) | Rm::Row(..) | Rm::At(..) | Rm::LaneShifts(_) => (0, 6 - u32::from(op.part)),
+        };
+        let head = (head(op, reg, second, mask, zero) ^ extensions) | each;
+        let tail = self.tail(reg, rm, element);
+        self.put((head, 5), tail, immediate(imm));
     }
 
     /// All lanes.

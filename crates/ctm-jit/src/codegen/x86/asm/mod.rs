@@ -11,23 +11,12 @@ mod shuffle;
 mod vex;
 mod wide;
 
-pub use convert::{CVT_F64_F32, CVT_F64_I64, CVT_I32_F64, EXTRACT_HALF, INSERT_HALF, NARROW_I32, NARROW_I64};
-pub use double::{
-    ADD_F64, AND_I64, CMP_F64, DIV_F64, MAX_F64, MIN_F64, MUL_F64, MUL_WIDE_I32, MUL_WIDE_U32, OR_I64, ROUND_F64,
-    SUB_F64,
-};
-use pack::EXTRACT_QUARTER;
-pub use pack::{
-    INSERT_QUARTER, NARROW_TO_BYTES, NARROW_TO_WORDS, PACK_BYTES, PACK_SIGNED, PACK_WORDS, SHUFFLE_BYTES,
-    UNPACK_HIGH_I64, UNPACK_LOW_I64, WIDEN_BYTES, WIDEN_WORDS,
-};
-pub use shuffle::{PERMUTE, PERMUTE_TWO, SHUFFLE, SHUFFLE_QUARTERS, STORE_PAST_CACHES, UNPACK_HIGH, UNPACK_LOW};
-pub use vex::{AND_F32, AND_NOT_F32, BROADCAST_BYTE, EQUAL_I32, GREATER_I32, OR_F32, PERMUTE_HALVES, SHIFT_LEFT_LANES};
-
-pub use wide::{
-    BROADCAST_LANE_0, CMP_U32, CVT_F32_I32, CVT_U32_F32, MAX_I32, MAX_U32, MIN_I32, MIN_U32, MUL_I32, SHIFT_LEFT,
-    SHIFT_RIGHT, SHIFT_RIGHT_SIGNED,
-};
+pub use convert::*;
+pub use double::*;
+pub use pack::*;
+pub use shuffle::*;
+pub use vex::*;
+pub use wide::*;
 
 use super::isa::Isa;
 use crate::ir::map::Map;
@@ -42,7 +31,7 @@ pub struct V {
     opcode: u8,
     /// 1: elements of 64 bits. The forms of AVX2 do not ask.
     wide: u8,
-    /// How often an operand in memory is halved: 0 for whole vectors.
+    /// How often an operand in memory is halved: 0 for whole vectors, 4 for single elements.
     part: u8,
 }
 
@@ -55,8 +44,8 @@ const fn wide(map: u8, pp: u8, opcode: u8) -> V {
 }
 
 macro_rules! rows {
-    ($table:ident $($(#[doc = $doc:literal])* $name:ident = $map:literal $pp:literal $opcode:literal;)+) => {
-        $($(#[doc = $doc])* pub const $name: V = v($map, $pp, $opcode);)+
+    ($table:ident $($(#[doc = $doc:literal])* $name:ident = $map:literal $pp:literal $opcode:literal $(part $part:literal)?;)+) => {
+        $($(#[doc = $doc])* pub const $name: V = V { part: 0 $(+ $part)?, ..v($map, $pp, $opcode) };)+
         /// Every row, for the tests.
         #[cfg(test)]
         pub const $table: &[(&str, V)] = &[$((stringify!($name), $name)),+];
@@ -136,10 +125,24 @@ pub enum Rm {
     Row(Gpr, i32),
     /// 4 bytes at base + offset, in every lane.
     Each(Gpr, i32),
+    /// What lies at base + (index << shift) + offset: the index is a general register, or a vector.
+    At(Gpr, u8, u8, i32),
     /// A literal, in every lane.
     Literal(u32),
     /// In each lane of a piece of 8 lanes: how far left of the sign bit the lane's bit of a mask is.
     LaneShifts(u8),
+}
+
+impl Rm {
+    /// Numbers whose high bits the prefix has: of the register or base, and of the index. The highest bit of a vector register stands where an index has its.
+    const fn numbers(self) -> (u8, u8) {
+        match self {
+            Self::Reg(register) => (register, register >> 1 & 8),
+            Self::Row(base, _) | Self::Each(base, _) => (base, 0),
+            Self::At(base, index, ..) => (base, index),
+            Self::Literal(_) | Self::LaneShifts(_) => (0, 0),
+        }
+    }
 }
 
 /// Extensions of vector shifts: zeros come in from the left, copies of the sign, zeros from the right.
@@ -194,22 +197,36 @@ const fn dword(imm: i32) -> (u64, usize) {
     (imm.cast_unsigned() as u64, 4)
 }
 
-/// The prefix, where it says something, and the opcode.
-const fn prefixed(wide: bool, reg: u8, base: u8, opcode: u8) -> (u64, usize) {
-    let rex = 0x40 | (wide as u8) << 3 | (reg >> 3 & 1) << 2 | base >> 3 & 1;
-    if rex == 0x40 { (opcode as u64, 1) } else { (rex as u64 | (opcode as u64) << 8, 2) }
+/// The byte of one.
+fn immediate(imm: Option<u8>) -> (u64, usize) {
+    imm.map_or(NOTHING, |imm| (imm.into(), 1))
 }
 
-/// ModRM, SIB and displacement of an operand in memory. `reg` is in its place; a byte displacement counts in steps of `1 << shift`.
+/// The prefix, where it says something, and the opcode, of one byte or two.
+const fn prefixed(wide: bool, reg: u8, base: u8, opcode: u16) -> (u64, usize) {
+    let rex = 0x40 | (wide as u8) << 3 | (reg >> 3 & 1) << 2 | base >> 3 & 1;
+    let (opcode, count) = if opcode > 0xff { (opcode.swap_bytes() as u64, 2) } else { (opcode as u64, 1) };
+    if rex == 0x40 { (opcode, count) } else { (rex as u64 | opcode << 8, 1 + count) }
+}
+
+/// ModRM, SIB and displacement of an operand in memory. `reg` is in its place; `sib` names an index, if there is one; a byte displacement counts in steps
+/// of `1 << shift`.
 #[inline]
-const fn in_memory(reg: u8, base: Gpr, offset: i32, shift: u32) -> (u64, usize) {
+const fn in_memory(reg: u8, base: Gpr, sib: Option<u8>, offset: i32, shift: u32) -> (u64, usize) {
     let scaled = offset >> shift;
     let short = scaled << shift == offset && scaled as i8 as i32 == scaled;
-    let mode = (if short { 0x40 } else { 0x80 } | reg | base & 7) as u64;
+    let mode = if short { 0x40 } else { 0x80 } | reg;
     let displacement = if short { scaled as i8 as u8 as u64 } else { offset.cast_unsigned() as u64 };
     let bytes = if short { 1 } else { 4 };
-    // A base like the stack pointer is named by a byte of its own.
-    if base & 7 == 4 { (mode | 0x2400 | displacement << 16, 2 + bytes) } else { (mode | displacement << 8, 1 + bytes) }
+    let sib = match sib {
+        // A base like the stack pointer is named by a byte of its own.
+        None if base & 7 == 4 => Some(0x24),
+        sib => sib,
+    };
+    match sib {
+        Some(sib) => ((mode | 4) as u64 | (sib as u64) << 8 | displacement << 16, 2 + bytes),
+        None => ((mode | base & 7) as u64 | displacement << 8, 1 + bytes),
+    }
 }
 
 /// General registers that belong to the caller.
@@ -308,29 +325,23 @@ impl Asm {
         self.code
     }
 
-    /// ModRM, SIB and displacement of an operand. `scale`: what a byte displacement is multiplied with.
+    /// ModRM, SIB and displacement of an operand. A byte displacement counts in steps of `1 << shift`.
     #[inline]
-    fn tail(&mut self, reg: u8, rm: Rm, scale: i32) -> Tail {
+    fn tail(&mut self, reg: u8, rm: Rm, shift: u32) -> Tail {
         let reg = (reg & 7) << 3;
-        match rm {
-            Rm::Reg(r) => Tail { bits: (0xc0 | reg | r & 7).into(), count: 1, literal: None },
-            Rm::Row(base, offset) | Rm::Each(base, offset) => {
-                debug_assert!(scale.count_ones() == 1);
-                let (bits, count) = in_memory(reg, base, offset, scale.trailing_zeros());
-                Tail { bits, count, literal: None }
+        let (bits, count) = match rm {
+            Rm::Reg(r) => ((0xc0 | reg | r & 7).into(), 1),
+            Rm::Row(base, offset) | Rm::Each(base, offset) => in_memory(reg, base, None, offset, shift),
+            Rm::At(base, index, scale, offset) => {
+                in_memory(reg, base, Some(scale << 6 | (index & 7) << 3 | base & 7), offset, shift)
             }
-            Rm::Literal(bits) => self.pooled(reg, bits.into(), |_| bits),
+            Rm::Literal(bits) => return self.pooled(reg, bits.into(), |_| bits),
             Rm::LaneShifts(piece) => {
                 let name = 1 << 32 | u64::from(piece);
-                self.pooled(reg, name, |lane| 31 - 8 * u32::from(piece) - lane as u32)
+                return self.pooled(reg, name, |lane| 31 - 8 * u32::from(piece) - lane as u32);
             }
-        }
-    }
-
-    /// The same, as code.
-    fn operand(&mut self, reg: u8, rm: Rm, scale: i32) {
-        let tail = self.tail(reg, rm, scale);
-        self.put((0, 0), tail, NOTHING);
+        };
+        Tail { bits, count, literal: None }
     }
 
     /// An instruction: bytes and how many there are, of all before the operand, the operand, and of what follows it.
@@ -383,53 +394,37 @@ impl Asm {
         self.instruction(op, dst, a, b, None);
     }
 
-    /// The prefix, where it says something, and the opcode.
-    fn prefixed(&mut self, wide: bool, reg: u8, base: u8, opcode: u8) {
-        let (bits, count) = prefixed(wide, reg, base, opcode);
-        self.bytes(bits, count);
+    /// An integer instruction on registers or memory.
+    fn integer(&mut self, wide: bool, opcode: u16, reg: Gpr, rm: Rm, imm: (u64, usize)) {
+        let head = prefixed(wide, reg, rm.numbers().0, opcode);
+        let tail = self.tail(reg, rm, 0);
+        self.put(head, tail, imm);
     }
 
-    /// An integer instruction.
-    fn integer(&mut self, wide: bool, opcode: u8, reg: Gpr, rm: Rm, (imm, after): (u64, usize)) {
-        let field = (reg & 7) << 3;
-        match rm {
-            Rm::Row(base, offset) => {
-                let (head, count) = prefixed(wide, reg, base, opcode);
-                let (operand, more) = in_memory(field, base, offset, 0);
-                // At most two bytes and six.
-                self.bytes(head | operand << (8 * count), count + more);
-            }
-            Rm::Reg(r) => {
-                let (head, count) = prefixed(wide, reg, r, opcode);
-                self.bytes(head | u64::from(0xc0 | field | r & 7) << (8 * count), count + 1);
-            }
-            Rm::Each(..) | Rm::Literal(_) | Rm::LaneShifts(_) => {
-                debug_assert!(false, "integer instructions have no such operand");
-            }
-        }
-        if after > 0 {
-            self.bytes(imm, after);
-        }
+    /// An instruction whose opcode names the register.
+    fn of_register(&mut self, opcode: u8, r: Gpr) {
+        let (bits, count) = prefixed(false, 0, r, (opcode | r & 7).into());
+        self.bytes(bits, count);
     }
 
     /// `dst op= src` (32 bits), between registers.
     pub fn int(&mut self, op: Int, dst: Gpr, src: Gpr) {
-        self.integer(false, op as u8, dst, Rm::Reg(src), NOTHING);
+        self.integer(false, op as u16, dst, Rm::Reg(src), NOTHING);
     }
 
     /// `dst op= [base + offset]` (32 bits, or 64 when `wide`).
     pub fn int_load(&mut self, op: Int, wide: bool, dst: Gpr, base: Gpr, offset: i32) {
-        self.integer(wide, op as u8, dst, Rm::Row(base, offset), NOTHING);
+        self.integer(wide, op as u16, dst, Rm::Row(base, offset), NOTHING);
     }
 
     /// `[base + offset] op= src` (32 bits, or 64 when `wide`).
     pub fn int_store(&mut self, op: Int, wide: bool, base: Gpr, offset: i32, src: Gpr) {
-        self.integer(wide, op as u8 - 2, src, Rm::Row(base, offset), NOTHING);
+        self.integer(wide, op as u16 - 2, src, Rm::Row(base, offset), NOTHING);
     }
 
     /// `dst = imm`.
     pub fn int_imm(&mut self, dst: Gpr, imm: u32) {
-        self.prefixed(false, 0, dst, 0xb8 | dst & 7);
+        self.of_register(0xb8, dst);
         self.dword(imm as i32);
     }
 
@@ -446,9 +441,7 @@ impl Asm {
 
     /// `dst = [base + offset]`, one byte, without or with sign.
     pub fn load_byte(&mut self, dst: Gpr, signed: bool, base: Gpr, offset: i32) {
-        self.prefixed(false, dst, base, 0x0f);
-        self.byte(if signed { 0xbe } else { 0xb6 });
-        self.operand(dst, Rm::Row(base, offset), 1);
+        self.integer(false, if signed { 0x0fbe } else { 0x0fb6 }, dst, Rm::Row(base, offset), NOTHING);
     }
 
     /// `dst = !dst` (32 bits).
@@ -509,12 +502,12 @@ impl Asm {
 
     /// Pushes a register.
     pub fn push(&mut self, r: Gpr) {
-        self.prefixed(false, 0, r, 0x50 | r & 7);
+        self.of_register(0x50, r);
     }
 
     /// Pops a register.
     pub fn pop(&mut self, r: Gpr) {
-        self.prefixed(false, 0, r, 0x58 | r & 7);
+        self.of_register(0x58, r);
     }
 
     /// Adds to the stack pointer.
@@ -529,9 +522,7 @@ impl Asm {
 
     /// `MXCSR = [base + offset]`, or the other way when `store`.
     pub fn mxcsr(&mut self, store: bool, base: Gpr, offset: i32) {
-        self.prefixed(false, 0, base, 0x0f);
-        self.byte(0xae);
-        self.operand(if store { 3 } else { 2 }, Rm::Row(base, offset), 1);
+        self.integer(false, 0x0fae, if store { 3 } else { 2 }, Rm::Row(base, offset), NOTHING);
     }
 
     /// Begins code that is called from outside: keeps what belongs to the caller, and aligns the stack.

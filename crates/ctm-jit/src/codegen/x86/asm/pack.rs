@@ -21,7 +21,7 @@ rows! { PACK_ROWS
     UNPACK_LOW_I64 = 1 1 0x6c;
     UNPACK_HIGH_I64 = 1 1 0x6d;
     /// A half takes 16 bytes; the immediate says which.
-    INSERT_QUARTER = 3 1 0x18;
+    INSERT_QUARTER = 3 1 0x18 part 2;
 }
 
 /// Eight bytes: the destination is the last operand.

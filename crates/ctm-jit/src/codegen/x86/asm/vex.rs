@@ -1,6 +1,6 @@
 //! 256-bit vector instructions (VEX): what AVX2 and FMA have.
 
-use super::{Asm, Gpr, NOTHING, Rm, V, in_memory, rows, v};
+use super::{Asm, BROADCAST_LANE_0, Gpr, Rm, V, immediate, rows, v};
 
 rows! { VEX_ROWS
     AND_F32 = 1 0 0x54;
@@ -12,11 +12,8 @@ rows! { VEX_ROWS
     FROM_INT = 1 1 0x6e;
     GREATER_I32 = 1 1 0x66;
     EQUAL_I32 = 1 1 0x76;
-    BROADCAST_LANE = 2 1 0x58;
     /// One byte of memory in all bytes.
     BROADCAST_BYTE = 2 1 0x78;
-    /// Each lane by its own count.
-    SHIFT_LEFT_LANES = 2 1 0x47;
     /// Halves of two vectors; the immediate says which.
     PERMUTE_HALVES = 3 1 0x06;
     /// The register that chooses stands in the immediate.
@@ -26,36 +23,17 @@ rows! { VEX_ROWS
 impl Asm {
     /// A VEX instruction: 256 bits wide or 128, `reg`, `second` (0 where it has none), `rm`, immediate.
     pub(super) fn vex_sized(&mut self, wide: bool, op: V, reg: u8, second: u8, rm: Rm, imm: Option<u8>) {
-        let base = match rm {
-            Rm::Reg(r) | Rm::Row(r, _) | Rm::Each(r, _) => r >> 3 & 1,
-            Rm::Literal(_) | Rm::LaneShifts(_) => 0,
-        };
+        let (base, index) = rm.numbers();
+        let (base, index) = (base >> 3 & 1, index >> 3 & 1);
         let last = (!second & 15) << 3 | u8::from(wide) << 2 | op.pp;
         let reg_bit = !(reg >> 3 & 1) << 7;
-        let head = if base == 0 && op.map == 1 {
-            (u32::from_le_bytes([0xc5, reg_bit | last, op.opcode, 0]).into(), 3)
+        let (head, count) = if (base | index, op.map) == (0, 1) {
+            ([0xc5, reg_bit | last, op.opcode, 0], 3)
         } else {
-            let map = reg_bit | 1 << 6 | (!base & 1) << 5 | op.map;
-            (u32::from_le_bytes([0xc4, map, last, op.opcode]).into(), 4)
+            ([0xc4, reg_bit | (!index & 1) << 6 | (!base & 1) << 5 | op.map, last, op.opcode], 4)
         };
-        let (bits, count) = head;
-        let field = (reg & 7) << 3;
-        match rm {
-            Rm::Reg(r) => {
-                let operand = u64::from(0xc0 | field | r & 7) << (8 * count);
-                let after = u64::from(imm.unwrap_or_default()) << (8 * count + 8);
-                self.bytes(bits | operand | after, count + 1 + usize::from(imm.is_some()));
-            }
-            Rm::Row(base, offset) | Rm::Each(base, offset) => {
-                let (operand, more) = in_memory(field, base, offset, 0);
-                self.long(u128::from(bits) | u128::from(operand) << (8 * count), count + more);
-                imm.into_iter().for_each(|imm| self.byte(imm));
-            }
-            Rm::Literal(_) | Rm::LaneShifts(_) => {
-                let tail = self.tail(reg, rm, 1);
-                self.put(head, tail, imm.map_or(NOTHING, |imm| (imm.into(), 1)));
-            }
-        }
+        let tail = self.tail(reg, rm, 0);
+        self.put((u32::from_le_bytes(head).into(), count), tail, immediate(imm));
     }
 
     /// A 256-bit VEX instruction. A literal is 32 bytes of memory; [`Rm::Each`] is for [`super::BROADCAST`] alone.
@@ -76,6 +54,6 @@ impl Asm {
     /// `dst = r in every lane`.
     pub fn spread(&mut self, dst: u8, r: Gpr) {
         self.vex_sized(false, FROM_INT, dst, 0, Rm::Reg(r), None);
-        self.vex(BROADCAST_LANE, dst, 0, Rm::Reg(dst), None);
+        self.vex(BROADCAST_LANE_0, dst, 0, Rm::Reg(dst), None);
     }
 }

@@ -7,6 +7,7 @@ rows! { R700_ROWS
     MIN_I32 = 2 1 0x39;
     MAX_U32 = 2 1 0x3f;
     MIN_U32 = 2 1 0x3b;
+    /// Each lane by its own count.
     SHIFT_RIGHT = 2 1 0x45;
     SHIFT_RIGHT_SIGNED = 2 1 0x46;
     SHIFT_LEFT = 2 1 0x47;
@@ -17,10 +18,14 @@ rows! { R700_ROWS
     BROADCAST_LANE_0 = 2 1 0x58;
 }
 
+/// Dwords of memory for each lane of a mask, and back.
+pub(super) const GATHER: V = V { part: 4, ..v(2, 1, 0x92) };
+const SCATTER: V = V { part: 4, ..v(2, 1, 0xa2) };
+
 impl Asm {
     /// `dst op= src`.
     pub fn wide(&mut self, op: Int, dst: Gpr, src: Gpr) {
-        self.integer(true, op as u8, dst, Rm::Reg(src), NOTHING);
+        self.integer(true, op as u16, dst, Rm::Reg(src), NOTHING);
     }
 
     /// `dst op= imm`.
@@ -46,42 +51,27 @@ impl Asm {
     /// `dst = the number of set bits of src`.
     pub fn wide_popcount(&mut self, dst: Gpr, src: Gpr) {
         self.byte(0xf3);
-        self.prefixed(true, dst, src, 0x0f);
-        self.byte(0xb8);
-        self.operand(dst, Rm::Reg(src), 1);
+        self.integer(true, 0x0fb8, dst, Rm::Reg(src), NOTHING);
     }
 
     /// The dwords at `base + 4 * index + offset` for the lanes of a mask, which is empty afterwards.
     pub fn gather(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
-        self.indexed(0x92, dst, mask, base, (index, 2), offset);
+        self.evex(GATHER, dst, 0, Rm::At(base, index, 2, offset), mask, false, None);
     }
 
     /// The dwords at `base + index + offset`: as [`Self::gather`], by bytes.
     pub fn gather_bytes(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
-        self.indexed(0x92, dst, mask, base, (index, 0), offset);
+        self.evex(GATHER, dst, 0, Rm::At(base, index, 0, offset), mask, false, None);
     }
 
     /// Stores dwords at `base + 4 * index + offset` for the lanes of a mask, which is empty afterwards.
     pub fn scatter(&mut self, src: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
-        self.indexed(0xa2, src, mask, base, (index, 2), offset);
+        self.evex(SCATTER, src, 0, Rm::At(base, index, 2, offset), mask, false, None);
     }
 
     /// Stores dwords at `base + index + offset`: as [`Self::scatter`], by bytes.
     pub fn scatter_bytes(&mut self, src: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
-        self.indexed(0xa2, src, mask, base, (index, 0), offset);
-    }
-
-    /// `scale`: how far left the index is shifted.
-    fn indexed(&mut self, opcode: u8, dst: u8, mask: u8, base: Gpr, (index, scale): (u8, u8), offset: i32) {
-        self.byte(0x62);
-        let (r, x, b) = (!(dst >> 3) & 1, !(index >> 3) & 1, !(base >> 3) & 1);
-        self.byte(r << 7 | x << 6 | b << 5 | (!(dst >> 4) & 1) << 4 | 2);
-        self.byte(15 << 3 | 4 | 1);
-        self.byte(2 << 5 | (!(index >> 4) & 1) << 3 | mask);
-        self.byte(opcode);
-        self.byte(0x80 | (dst & 7) << 3 | 4);
-        self.byte(scale << 6 | (index & 7) << 3 | base & 7);
-        self.dword(offset);
+        self.evex(SCATTER, src, 0, Rm::At(base, index, 0, offset), mask, false, None);
     }
 
     /// `dst = src * imm`.

@@ -5,7 +5,7 @@
 use super::{ACTIVE, Emit, Rare};
 use crate::codegen::x86::allocate::MOST_PIECES;
 use crate::codegen::x86::asm::{
-    AND_F32, BROADCAST, BROADCAST_BYTE, CMP_F32, Cond, Gpr, Int, MOVUPS_LOAD, RAX, RBX, RDI, RSI, Rm, SHIFT_LEFT_LANES,
+    AND_F32, BROADCAST, BROADCAST_BYTE, CMP_F32, Cond, Gpr, Int, MOVUPS_LOAD, RAX, RBX, RDI, RSI, Rm, SHIFT_LEFT,
 };
 use crate::codegen::x86::lir::{Class, Lir, Src};
 use crate::codegen::x86::masked::facts::{EQUAL, UNORDERED};
@@ -184,7 +184,7 @@ impl<'a> Emit<'a> {
         match self.mask_location(m) {
             Some(from) if !self.is_moved => {
                 self.spread_dword(from, piece, to);
-                self.asm.vector(SHIFT_LEFT_LANES, to, to, Rm::LaneShifts(piece % PIECES_OF_DWORD));
+                self.asm.vector(SHIFT_LEFT, to, to, Rm::LaneShifts(piece % PIECES_OF_DWORD));
             }
             _ => {
                 let byte = if self.is_moved {
@@ -193,7 +193,7 @@ impl<'a> Emit<'a> {
                     Rm::Row(RBX, Self::mask_at(m) + i32::from(piece))
                 };
                 self.asm.vex(BROADCAST_BYTE, to, 0, byte, None);
-                self.asm.vector(SHIFT_LEFT_LANES, to, to, Rm::LaneShifts(0));
+                self.asm.vector(SHIFT_LEFT, to, to, Rm::LaneShifts(0));
             }
         }
     }
@@ -218,7 +218,7 @@ impl<'a> Emit<'a> {
             }
             let place = self.active_place(piece);
             let to = if let Place::Register(register) = place { register } else { mask };
-            self.asm.vector(SHIFT_LEFT_LANES, to, scratch, Rm::LaneShifts(piece % PIECES_OF_DWORD));
+            self.asm.vector(SHIFT_LEFT, to, scratch, Rm::LaneShifts(piece % PIECES_OF_DWORD));
             if let Place::Memory(row) = place {
                 self.store(to, row);
             }

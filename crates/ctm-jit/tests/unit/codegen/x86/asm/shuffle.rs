@@ -3,6 +3,7 @@
 use super::super::tests::decoded_for;
 use super::super::{PERMUTE_HALVES, RAX, RBP, RBX, RCX, RDI, RDX};
 use super::*;
+use crate::codegen::x86::isa::Isa;
 
 #[test]
 fn shuffles() {
@@ -37,14 +38,14 @@ type Form = (Isa, &'static str, fn(&mut Asm));
 fn broadcasts_and_gathers() {
     let table: &[Form] = &[
         (Isa::Avx512, "vbroadcastf32x4 zmm17,[r12+40h]", |a| a.broadcast_quarter(17, 12, 0x40)),
-        (Isa::Avx512, "vmovups xmm28,[rdx+rax*4]", |a| a.load_quarter(28, RDX, RAX)),
-        (Isa::Avx512, "vmovups xmm3,[r8+r9*4]", |a| a.load_quarter(3, 8, 9)),
+        (Isa::Avx512, "vbroadcastf32x4 zmm28,[rdx+rax*4]", |a| a.load_quarter(28, RDX, RAX)),
+        (Isa::Avx512, "vbroadcastf32x4 zmm3,[r8+r9*4]", |a| a.load_quarter(3, 8, 9)),
         (Isa::Avx512, "vinsertf32x4 zmm31,zmm31,[rdx+rax*4],3", |a| a.insert_quarter(31, 3, RDX, RAX)),
         (Isa::Avx512, "vinsertf32x4 zmm9,zmm9,[r8+r9*4],1", |a| a.insert_quarter(9, 1, 8, 9)),
-        (Isa::Avx512, "vmovups ymm28,[rdx+rax*4]", |a| a.load_half(28, RDX, RAX)),
-        (Isa::Avx512, "vmovups ymm3,[r8+r9*4]", |a| a.load_half(3, 8, 9)),
-        (Isa::Avx512, "vinsertf64x4 zmm31,zmm31,[rdx+rax*4],1", |a| a.insert_half(31, RDX, RAX)),
-        (Isa::Avx512, "vinsertf64x4 zmm9,zmm9,[r8+r9*4],1", |a| a.insert_half(9, 8, 9)),
+        (Isa::Avx512, "vbroadcastf32x8 zmm28,[rdx+rax*4]", |a| a.load_half(28, RDX, RAX)),
+        (Isa::Avx512, "vbroadcastf32x8 zmm3,[r8+r9*4]", |a| a.load_half(3, 8, 9)),
+        (Isa::Avx512, "vinsertf32x8 zmm31,zmm31,[rdx+rax*4],1", |a| a.insert_half(31, RDX, RAX)),
+        (Isa::Avx512, "vinsertf32x8 zmm9,zmm9,[r8+r9*4],1", |a| a.insert_half(9, 8, 9)),
         (Isa::Avx512, "vbroadcastf32x4 zmm9,[rbp-10h]", |a| a.broadcast_quarter(9, RBP, -16)),
         (Isa::Avx2, "vbroadcastf128 ymm11,[r12+40h]", |a| a.broadcast_quarter(11, 12, 0x40)),
         (Isa::Avx2, "vbroadcastf128 ymm3,[rbp-10h]", |a| a.broadcast_quarter(3, RBP, -16)),
