@@ -46,7 +46,7 @@ impl<'a> Given<'a> {
 /// The most loops around a fetch.
 pub const LOOPS: usize = 4;
 /// One, in the units of [`Linear`].
-const UNIT: i64 = 256;
+pub const UNIT: i64 = 256;
 /// Magnitudes stay below this, in the same units.
 const LIMIT: i64 = 65536 * UNIT;
 /// Columns and rows that a domain may have.

@@ -2,18 +2,17 @@
 
 use super::memory::table;
 use super::{
-    Chosen, Group, Kind, Layout, Lines, Location, Options, ROW_STEP, Slot, TILE_STEP, Tile, Varies, at, iteration_step,
-    slot_at,
+    Chosen, Group, Layout, Lines, Location, Options, ROW_STEP, Slot, TILE_STEP, Varies, at, iteration_step, slot_at,
 };
 use crate::codegen::x86::allocate::Given;
-use crate::codegen::x86::asm::{ADD, Asm, Cond, Gpr, Int, MOVUPS_LOAD, RAX, RBP, RBX, RDI, Rm};
+use crate::codegen::x86::asm::{Asm, CVT_I32_F32, Cond, Gpr, Int, MUL, RAX, RBP, RBX, RDI, Rm};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::kept::{self, Kept};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::End;
 use crate::passes::table::Pass;
-use crate::stream::affine::{Item, LOOPS, Linear};
+use crate::stream::affine::{Item, LOOPS, Linear, UNIT};
 
 /// Code under construction.
 pub(super) struct Emit<'a> {
@@ -106,7 +105,6 @@ impl Emit<'_> {
     pub fn lay_out(&mut self, registers: &Given, count: u8) {
         let of = self.of;
         self.lean = count > of.isa.all_registers() - 3;
-        let units = usize::from(self.options.tile.rows) * usize::from(self.options.tile.vectors);
         let mut next = (slot_at(self.slots.len()) + 63) & !63;
         let mut take = |rows: usize| {
             let at = next;
@@ -116,7 +114,6 @@ impl Emit<'_> {
         self.layout.tables = take(table::ROWS);
         self.layout.masks = take(2);
         self.layout.lanes = take(usize::from(self.options.tile.vectors));
-        self.layout.starts = take(3 * units * of.starts.len());
         self.layout.spills = take(0);
         self.locations.reserve(of.varies.iter().map(|&varies| self.units(varies).count()).sum());
         self.first_locations.reserve(of.vectors + 1);
@@ -157,7 +154,7 @@ impl Emit<'_> {
     }
 
     pub fn constant_location(&mut self, number: u16, dword: u16) -> Location {
-        let slot = self.slot(Slot { kind: self.of.relative_constants(number), row: 0 });
+        let slot = self.slot(self.of.relative_constants(number));
         Location::Constant { slot, offset: 4 * i32::from(dword) }
     }
 
@@ -239,12 +236,7 @@ impl Emit<'_> {
         let again = self.asm.label();
         self.asm.place(again);
         self.items(body, depth + 1);
-        let moves = move |slot: &Slot| match slot.kind {
-            Kind::Input { x, y, .. } => x.iterations[depth] != 0 || y.iterations[depth] != 0,
-            Kind::Coordinate(of) => of.iterations[depth] != 0,
-            Kind::Constants(number) => usize::from(number.depth) == depth,
-            Kind::Output(_) => false,
-        };
+        let moves = move |of: &Linear| of.iterations[depth] != 0;
         self.step(moves, iteration_step(depth));
         match self.iterations[depth] {
             Some(register) => self.asm.int_op_imm(Int::Sub, register, 1),
@@ -306,24 +298,10 @@ impl Emit<'_> {
         self.begin();
         let of = self.of;
         self.items(&of.items, 0);
-        let columns = |slot: &Slot| match slot.kind {
-            Kind::Input { x, y, .. } => x.i != 0 || y.i != 0,
-            Kind::Coordinate(of) => of.i != 0,
-            Kind::Output(_) => true,
-            Kind::Constants(_) => false,
-        };
-        self.step(columns, TILE_STEP);
-        self.step_starts(1, |value| value.i != 0);
+        self.step(|of| of.i != 0, TILE_STEP);
         self.asm.int_store_imm(Int::Sub, false, RBX, at::TILES_LEFT, 1);
         self.asm.jump_if(Cond::NotEqual, next_tile);
-        let rows = move |slot: &Slot| match slot.kind {
-            Kind::Input { x, y, .. } => columns(slot) || x.j != 0 || y.j != 0,
-            Kind::Coordinate(of) => of.i != 0 || of.j != 0,
-            Kind::Output(_) => true,
-            Kind::Constants(_) => false,
-        };
-        self.step(rows, ROW_STEP);
-        self.step_starts(2, |value| value.i != 0 || value.j != 0);
+        self.step(|of| of.i != 0 || of.j != 0, ROW_STEP);
         self.asm.int_store_imm(Int::Sub, false, RBX, at::ROWS_LEFT, 1);
         self.asm.jump_if(Cond::NotEqual, next_row);
         if self.options.past_caches {
@@ -333,43 +311,25 @@ impl Emit<'_> {
         self.asm.leave();
     }
 
-    /// Row of a start value in the frame; `part`: 0 now, 1 what a tile adds, 2 what a row of tiles adds.
-    fn start_row(&self, start: usize, unit: Unit, part: usize) -> i32 {
-        start_row(&self.layout, self.options.tile, start, (unit.row, unit.column), part)
-    }
-
     /// What variables hold at the beginning of a tile.
     fn begin(&mut self) {
         let of = self.of;
         for &var in &of.live_in {
             let Some(vector) = of.vars[var.index()] else { continue };
-            let start = of.starts.iter().position(|start| start.var == var);
-            for unit in self.units(self.of.varies[vector.index()]) {
-                let rm = start.map_or(Rm::Literal(0), |start| Rm::Row(RBX, self.start_row(start, unit, 0)));
-                self.make(vector, unit, |e, register| e.load_rm(register, rm, 0));
+            let start = of.starts.iter().find(|(start, _)| *start == var);
+            for unit in self.units(of.varies[vector.index()]) {
+                self.make(vector, unit, |e, register| match start {
+                    Some(&(_, value)) => e.start(register, value, unit),
+                    None => e.load_rm(register, Rm::Literal(0), 0),
+                });
             }
         }
     }
 
-    fn step_starts(&mut self, part: usize, moves: impl Fn(&Linear) -> bool) {
-        for (number, start) in self.of.starts.iter().enumerate() {
-            if !moves(&start.value) {
-                continue;
-            }
-            for unit in self.units(Varies::ALL) {
-                let (now, step) = (self.start_row(number, unit, 0), self.start_row(number, unit, part));
-                let scratch = self.of.isa.scratch();
-                self.asm.vector(MOVUPS_LOAD, scratch, 0, Rm::Row(RBX, now));
-                self.asm.vector(ADD, scratch, scratch, Rm::Row(RBX, step));
-                Vectors::store(self, scratch, Rm::Row(RBX, now));
-            }
-        }
+    /// A start value, which is counted in 256ths.
+    fn start(&mut self, register: u8, value: Linear, unit: Unit) {
+        self.coordinate(register, value, unit, self.of.isa.operand_scratch());
+        self.asm.vector(CVT_I32_F32, register, 0, Rm::Reg(register));
+        self.asm.vector(MUL, register, register, Rm::Literal((1.0 / UNIT as f32).to_bits()));
     }
-}
-
-/// Row of a start value in the frame.
-pub(super) fn start_row(layout: &Layout, tile: Tile, start: usize, (row, column): (u8, u8), part: usize) -> i32 {
-    let units = usize::from(tile.rows) * usize::from(tile.vectors);
-    let unit = usize::from(row) * usize::from(tile.vectors) + usize::from(column);
-    layout.starts + 64 * ((start * 3 + part) * units + unit) as i32
 }

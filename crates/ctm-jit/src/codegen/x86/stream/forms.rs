@@ -5,7 +5,7 @@
 
 use super::emit::{Emit, Unit};
 use super::memory::table;
-use super::{Geometry, Kind, Lines, Load, Slot, append};
+use super::{Geometry, Lines, Load, append};
 use crate::codegen::x86::asm::{
     ADD, AND, CVT_I32_F32, MAX, MUL, NARROW_TO_BYTES, NARROW_TO_WORDS, PACK_BYTES, PACK_SIGNED, PACK_WORDS, PERMUTE,
     PERMUTE_IN_QUAD, Rm, SHIFT_IMM, SHIFT_RIGHT, SHUFFLE_BYTES, SUB_I32, WIDEN_BYTES, WIDEN_WORDS,
@@ -252,7 +252,7 @@ impl Emit<'_> {
                 let is_part = side == 1 && (form == Form::Words || self.packed());
                 let narrows = is_part && self.of.isa == Isa::Avx512;
                 let from = if narrows { self.ordered(sources[0], form) } else { self.pack(&sources, form) };
-                let to = Rm::Row(self.pointer(Slot { kind: Kind::Output(target as u8), row }), first);
+                let to = Rm::Row(self.pointer(Self::output_slot(target, row)), first);
                 match is_part {
                     true if narrows => self.asm.vector(op, from, 0, to),
                     true => self.asm.store_first(from, self.of.columns() as i32 * bytes, to),

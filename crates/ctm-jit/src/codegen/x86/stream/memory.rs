@@ -1,7 +1,7 @@
 //! Loads and stores of a tile: elements in memory, vectors in registers.
 
 use super::emit::{Emit, Unit};
-use super::{Chosen, Kind, Load, Slot, Varies, Way, at, slot_at};
+use super::{Chosen, Load, Varies, Way, at, slot_at};
 use crate::codegen::x86::asm::{
     ADD_I32, AND, BROADCAST, EQUAL_I32, Int, MAX_I32, MIN_I32, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PERMUTE,
     PERMUTE_TWO, RBX, RDI, Rm, SHIFT_IMM, SHUFFLE, STORE_PAST_CACHES, SUB_I32, UNPACK_HIGH, UNPACK_LOW, V, XOR,
@@ -231,8 +231,8 @@ impl Emit<'_> {
         self.asm.vector(op, dst, dst, operand);
     }
 
-    /// A coordinate in every lane, clamped; `limit`: where the largest one stands in the frame.
-    fn clamped(&mut self, register: u8, of: Linear, unit: Unit, limit: i32, scratch: u8) {
+    /// A linear function of the place, in every lane.
+    pub(super) fn coordinate(&mut self, register: u8, of: Linear, unit: Unit, scratch: u8) {
         let slot = self.slot(Self::coordinate_slot(of, unit));
         self.asm.vector(BROADCAST, register, 0, Rm::Each(RBX, slot_at(slot)));
         if of.i != 0 {
@@ -243,6 +243,11 @@ impl Emit<'_> {
             }
             self.asm.vector(ADD_I32, register, register, Rm::Reg(scratch));
         }
+    }
+
+    /// A coordinate in every lane, clamped; `limit`: where the largest one stands in the frame.
+    fn clamped(&mut self, register: u8, of: Linear, unit: Unit, limit: i32, scratch: u8) {
+        self.coordinate(register, of, unit, scratch);
         self.asm.vector(XOR, scratch, scratch, Rm::Reg(scratch));
         self.asm.vector(MAX_I32, register, register, Rm::Reg(scratch));
         self.with_each(MIN_I32, register, limit, scratch);
@@ -322,7 +327,7 @@ impl Emit<'_> {
 
     fn output(&mut self, target: usize, unit: Unit) {
         let channels = self.of.geometry.outputs[target];
-        let slot = Slot { kind: Kind::Output(target as u8), row: unit.row };
+        let slot = Self::output_slot(target, unit.row);
         let vectors: [Src; 4] = std::array::from_fn(|c| self.exported(target, c));
         let src = |c: usize| vectors[c];
         let (isa, bytes) = (self.of.isa, self.of.isa.bytes());

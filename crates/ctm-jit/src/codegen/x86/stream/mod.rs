@@ -5,7 +5,7 @@
 //! what processors share is fetched once.
 //!
 //! Addresses are *slots*: a pointer that takes a fixed step from tile to tile, from row to row of tiles, and from iteration to iteration of each loop.
-//! [`Kernel::slots`] says what they are; whoever runs a kernel fills in where they begin and what the steps are. Slots live in general
+//! A kernel knows what they are; whoever runs it fills in where they begin and what the steps are. Slots live in general
 //! registers as far as there are any. *Careful* kernels compute clamped coordinates for each lane instead and gather.
 //!
 //! | register | holds |
@@ -109,54 +109,29 @@ pub struct Options {
     pub past_caches: bool,
 }
 
-/// What a slot holds.
+/// What a slot counts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// The address of the element of an input at these coordinates.
-    Input {
-        /// Which input.
-        input: u8,
-        /// The column, its constant part apart, which the code adds.
-        x: Linear,
-        /// The row.
-        y: Linear,
-    },
-    /// The address of an element of an output.
+enum Base {
+    /// The first element of an input.
+    Input(u8),
+    /// The first element of an output.
     Output(u8),
-    /// The address of the constant of this number.
-    Constants(Number),
-    /// A coordinate.
-    Coordinate(Linear),
+    /// The first constant.
+    Constants,
+    /// Zero: it is a number, and no address.
+    Zero,
 }
 
-/// A number that moves in fixed steps.
+/// An address or a number that moves in fixed steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Slot {
-    /// What it is.
-    pub kind: Kind,
+struct Slot {
+    base: Base,
+    /// The column of an element (of an input, its constant part apart, which the code adds), the number of a constant, or the number itself.
+    x: Linear,
+    /// The row of an element.
+    y: Linear,
     /// The row of the tile that it belongs to.
-    pub row: u8,
-}
-
-/// Where a slot begins, and its steps, in bytes or elements.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Steps {
-    /// At the first tile.
-    pub first: i64,
-    /// To the next tile.
-    pub tile: i64,
-    /// From behind the last tile of a row to the first of the next row of tiles.
-    pub row: i64,
-    /// To the next iteration of each loop.
-    pub iterations: [i64; LOOPS],
-}
-
-/// A start value that the program computes with.
-#[derive(Clone, Copy, Debug)]
-pub struct Start {
-    var: Var,
-    /// Its value.
-    pub value: Linear,
+    row: u8,
 }
 
 /// What a kernel needs to know of surfaces.
@@ -196,12 +171,11 @@ pub struct Kernel {
     /// Dwords of constants that it may read.
     constants: usize,
     /// Its slots.
-    pub slots: Vec<Slot>,
+    slots: Vec<Slot>,
     /// What it needs to know of surfaces.
     pub geometry: Geometry,
     fetches: Vec<Fetch>,
     layout: Layout,
-    starts: Vec<Start>,
     packed: bool,
     transposed: bool,
 }
@@ -223,21 +197,17 @@ struct Layout {
     masks: i32,
     /// Column of each lane, as integers; one row for each vector side by side.
     lanes: i32,
-    /// Start values: rows now, then what a tile adds, then what a row of tiles adds.
-    starts: i32,
     /// Vectors without a register.
     spills: i32,
     size: i32,
 }
 
-/// Eight bytes of a slot, and of each of its steps.
-const fn slot_bytes() -> i32 {
-    // Now, tile, row, iterations.
-    8 * (3 + LOOPS as i32)
-}
+/// Numbers of a slot: what it is now; its steps to the next tile, from behind the last tile of a row to the first of the next row of tiles, and to the next
+/// iteration of each loop.
+const SLOT: usize = 3 + LOOPS;
 
 const fn slot_at(slot: usize) -> i32 {
-    at::SLOTS + slot as i32 * slot_bytes()
+    at::SLOTS + (8 * SLOT * slot) as i32
 }
 
 const TILE_STEP: i32 = 8;
@@ -282,7 +252,8 @@ pub struct Chosen {
     loads: Vec<Load>,
     ranges: Ranges,
     vectors: usize,
-    starts: Vec<Start>,
+    /// The variables that are not 0 at the start, and what they are.
+    starts: Vec<(Var, Linear)>,
     /// What it needs to know of surfaces; inputs whose elements are converted beforehand are numbers.
     pub geometry: Geometry,
     /// On what each vector depends.
@@ -379,7 +350,6 @@ impl Chosen {
         let lists: Vec<Vec<Ins>> = lines.iter().map(|of| of.lir.iter().map(|&lir| Ins::Lir(lir)).collect()).collect();
         let exports: Vec<usize> = (0..32).filter(|output| prepared.outputs >> output & 1 == 1).collect();
         let ranges = masked::ranges(code, &lists, live, &used, &vars, &exports, vectors);
-        let starts = starts.iter().map(|&(var, value)| Start { var, value }).collect();
         let live_in = used.iter().copied().filter(|&var| live[0].contains(var)).collect();
         let mut chosen = Self {
             isa,
@@ -392,7 +362,7 @@ impl Chosen {
             loads,
             ranges,
             vectors,
-            starts,
+            starts: starts.to_vec(),
             geometry,
             varies: Vec::new(),
             classes: Vec::new(),
@@ -416,9 +386,12 @@ impl Chosen {
         ops.map(last).max().unwrap_or(0)
     }
 
-    /// The constants that a number of the program points to.
-    fn relative_constants(&self, number: u16) -> Kind {
-        Kind::Constants(self.prepared.numbers[usize::from(number)])
+    /// Where constants lie that a number of the program points to.
+    fn relative_constants(&self, number: u16) -> Slot {
+        let Number { depth, first, step } = self.prepared.numbers[usize::from(number)];
+        let mut x = Linear { c: first.into(), ..Linear::default() };
+        x.iterations[usize::from(depth)] = step.into();
+        Slot { base: Base::Constants, x, y: Linear::default(), row: 0 }
     }
 
     /// The code for these options; `None` when memory cannot be made executable, or the program is too large.
@@ -457,7 +430,6 @@ impl Chosen {
             fetches: self.loads.iter().map(|load| load.fetch).collect(),
             slots: emit.slots,
             layout: emit.layout,
-            starts: self.starts.clone(),
             packed: self.prepared.packed,
             transposed: emit.transposed,
         })

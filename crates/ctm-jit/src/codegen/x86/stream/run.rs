@@ -1,16 +1,14 @@
 //! Runs kernels: fills in addresses and steps, and calls the code.
 
 use super::super::transfer::{Part, Stored, TileRows};
-use super::emit::start_row;
 use super::memory::table;
-use super::panels::Origins;
+use super::panels::{Origin, Origins};
 use super::tiles::columns;
-use super::{Frame, Kernel, Kind, ROW_STEP, Slot, Steps, TILE_STEP, at, iteration_step, slot_at};
+use super::{Base, Frame, Kernel, SLOT, Slot, at, slot_at};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::{Line, MXCSR};
 use crate::launch::lanes::LANES;
 use crate::stream::affine::{Fetch, LOOPS, Linear};
-use crate::stream::uniform::Number;
 use ctm_exec::Position;
 use ctm_exec::arrays::{Elements, Form};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
@@ -227,42 +225,29 @@ impl Kernel {
         }
     }
 
-    /// Where a slot begins, and its steps.
-    fn steps(&self, slot: &Slot, rect: &Rect, origins: &Origins, constants: &[u32]) -> Option<Steps> {
-        let (i, j) = (i64::from(rect.i), i64::from(rect.j) + i64::from(slot.row));
-        let at = |of: &Linear| of.c + of.i * i + of.j * j;
-        // Linear functions of the place, added up with these weights.
-        let sum = |parts: &[(&Linear, i64)], base: i64| {
-            let of = |f: &dyn Fn(&Linear) -> i64| parts.iter().map(|(linear, weight)| f(linear) * weight).sum::<i64>();
-            let tile = of(&|l| l.i) * i64::from(self.columns);
-            Steps {
-                first: base + of(&at),
-                tile,
-                row: of(&|l| l.j) * i64::from(self.options.tile.rows) - tile * i64::from(rect.tiles),
-                iterations: std::array::from_fn(|depth| of(&|l| l.iterations[depth])),
-            }
+    /// Where a slot begins, and its steps, in bytes or as numbers.
+    fn steps(&self, slot: &Slot, rect: &Rect, origins: &Origins, constants: &[u32]) -> Option<[i64; SLOT]> {
+        let elements = |origin: &Option<Origin>, size: i32| {
+            origin.map(|Origin { address, pitch }| (address, i64::from(size), i64::from(size) * pitch))
         };
-        Some(match slot.kind {
-            Kind::Input { input, x, y } => {
-                let origin = origins.inputs[usize::from(input)]?;
-                let size = i64::from(self.geometry.input_bytes(input));
-                sum(&[(&x, size), (&y, size * origin.pitch)], origin.address)
+        // Where it counts from, and what columns and rows weigh.
+        let (base, column, row) = match slot.base {
+            Base::Input(input) => elements(&origins.inputs[usize::from(input)], self.geometry.input_bytes(input))?,
+            Base::Output(target) => {
+                elements(&origins.outputs[usize::from(target)], self.geometry.output_bytes(target.into()))?
             }
-            Kind::Output(target) => {
-                let origin = origins.outputs[usize::from(target)]?;
-                let size = i64::from(self.geometry.output_bytes(target.into()));
-                let column = Linear { i: 1, ..Linear::default() };
-                let row = Linear { j: 1, ..Linear::default() };
-                sum(&[(&column, size), (&row, size * origin.pitch)], origin.address)
-            }
-            Kind::Coordinate(of) => sum(&[(&of, 1)], 0),
-            Kind::Constants(Number { depth, first, step }) => {
-                let mut iterations = [0; LOOPS];
-                iterations[usize::from(depth)] = 16 * i64::from(step);
-                let first = constants.as_ptr() as i64 + 16 * i64::from(first);
-                Steps { first, tile: 0, row: 0, iterations }
-            }
-        })
+            Base::Constants => (constants.as_ptr() as i64, 16, 0),
+            Base::Zero => (0, 1, 0),
+        };
+        let sum = |of: &dyn Fn(&Linear) -> i64| of(&slot.x) * column + of(&slot.y) * row;
+        let (i, j) = (i64::from(rect.i), i64::from(rect.j) + i64::from(slot.row));
+        let tile = sum(&|l| l.i) * i64::from(self.columns);
+        let mut numbers = [0; SLOT];
+        numbers[0] = base + sum(&|l| l.c + l.i * i + l.j * j);
+        numbers[1] = tile;
+        numbers[2] = sum(&|l| l.j) * i64::from(self.options.tile.rows) - tile * i64::from(rect.tiles);
+        (0..LOOPS).for_each(|depth| numbers[3 + depth] = sum(&|l| l.iterations[depth]));
+        Some(numbers)
     }
 
     /// Whether everything that the code touches lies where it should.
@@ -358,16 +343,9 @@ impl Kernel {
             frame.put(at + 16, &(origin.pitch as u32).to_le_bytes());
         }
         for (number, slot) in self.slots.iter().enumerate() {
-            let Some(steps) = self.steps(slot, rect, origins, constants) else { return false };
-            let at = slot_at(number);
-            frame.put(at, &steps.first.to_le_bytes());
-            frame.put(at + TILE_STEP, &steps.tile.to_le_bytes());
-            frame.put(at + ROW_STEP, &steps.row.to_le_bytes());
-            for (depth, step) in steps.iterations.iter().enumerate() {
-                frame.put(at + iteration_step(depth), &step.to_le_bytes());
-            }
+            let Some(numbers) = self.steps(slot, rect, origins, constants) else { return false };
+            frame.put(slot_at(number), numbers.map(i64::to_le_bytes).as_flattened());
         }
-        self.put_starts(frame, rect);
         type Entry = unsafe extern "sysv64" fn(*mut Line);
         // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
@@ -376,32 +354,5 @@ impl Kernel {
         // read and written of the arrays that they stand for; relative constants were found within those that it may read when the program was looked at. Outputs are cells that other threads may write, but not the same ones.
         unsafe { entry(frame.bytes.as_mut_ptr()) };
         true
-    }
-
-    /// What variables hold in the first tile, and how that changes.
-    #[allow(clippy::cast_precision_loss, reason = "whole multiples of 1/256 below 65536")]
-    fn put_starts(&self, frame: &mut Frame, rect: &Rect) {
-        let tile = self.options.tile;
-        let each = self.each();
-        let number = |units: i64| (units as f32 / 256.0).to_bits();
-        for (start, of) in self.starts.iter().enumerate() {
-            let value = of.value;
-            let step = value.i * i64::from(self.columns);
-            let row_step = value.j * i64::from(tile.rows) - step * i64::from(rect.tiles);
-            for row in 0..tile.rows {
-                for column in 0..tile.vectors {
-                    let at = |part| start_row(&self.layout, tile, start, (row, column), part);
-                    let j = i64::from(rect.j) + i64::from(row);
-                    let now = std::array::from_fn(|lane| {
-                        let among = self.column(lane % self.isa.lanes());
-                        let i = i64::from(rect.i) + (each * usize::from(column) + among) as i64;
-                        number(value.c + value.i * i + value.j * j)
-                    });
-                    frame.put_row(at(0), &now);
-                    frame.put_row(at(1), &[number(step); LANES]);
-                    frame.put_row(at(2), &[number(row_step); LANES]);
-                }
-            }
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Slots: pointers and coordinates that take fixed steps.
 
 use super::emit::{Emit, Unit};
-use super::{Kind, Load, Slot, Varies, Way, slot_at};
+use super::{Base, Load, Slot, Varies, Way, slot_at};
 use crate::codegen::x86::asm::{Gpr, Int, RAX, RBX, RCX, RDI, RDX, RSI};
 use crate::codegen::x86::lir::{Lir, Src};
 use crate::stream::affine::{Fetch, Linear, depth};
@@ -20,11 +20,16 @@ impl Emit<'_> {
     pub fn input_slot(load: &Load, unit: Unit) -> Slot {
         let Fetch { input, x, y, .. } = load.fetch;
         let row = if x.j != 0 || y.j != 0 { unit.row } else { 0 };
-        Slot { kind: Kind::Input { input, x: Linear { c: 0, ..x }, y }, row }
+        Slot { base: Base::Input(input), x: Linear { c: 0, ..x }, y, row }
+    }
+
+    pub fn output_slot(target: usize, row: u8) -> Slot {
+        let [x, y] = [Linear { i: 1, ..Linear::default() }, Linear { j: 1, ..Linear::default() }];
+        Slot { base: Base::Output(target as u8), x, y, row }
     }
 
     pub fn coordinate_slot(of: Linear, unit: Unit) -> Slot {
-        Slot { kind: Kind::Coordinate(of), row: if of.j != 0 { unit.row } else { 0 } }
+        Slot { base: Base::Zero, x: of, y: Linear::default(), row: if of.j != 0 { unit.row } else { 0 } }
     }
 
     /// Names all slots, and gives registers to those that are used most.
@@ -35,15 +40,17 @@ impl Emit<'_> {
             None => weights.push((slot, weight)),
         };
         let of = self.of;
+        let mut gathers = false;
         for (block, lines) in of.prepared.code.blocks.iter().zip(&of.lines) {
             let weight = 1u64 << (3 * block.loops);
             for lir in &lines.lir {
                 match *lir {
                     Lir::Copy(_, Src::Row(load)) => {
                         let load = of.loads[load as usize];
-                        let gathers = of.way(&load, self.options.careful) == Way::Gather;
+                        let is_gather = of.way(&load, self.options.careful) == Way::Gather;
+                        gathers |= is_gather;
                         for unit in self.units(Varies { rows: true, columns: false }) {
-                            if gathers {
+                            if is_gather {
                                 self.slot(Self::coordinate_slot(load.fetch.x, unit));
                                 self.slot(Self::coordinate_slot(load.fetch.y, unit));
                             } else {
@@ -53,7 +60,7 @@ impl Emit<'_> {
                         }
                     }
                     Lir::ConstRelative { number, .. } => {
-                        let slot = self.slot(Slot { kind: of.relative_constants(number), row: 0 });
+                        let slot = self.slot(of.relative_constants(number));
                         note(slot, weight);
                     }
                     _ => {}
@@ -63,14 +70,19 @@ impl Emit<'_> {
         for (target, &channels) in of.geometry.outputs.iter().enumerate() {
             if channels > 0 {
                 for row in 0..self.options.tile.rows {
-                    let slot = self.slot(Slot { kind: Kind::Output(target as u8), row });
+                    let slot = self.slot(Self::output_slot(target, row));
                     note(slot, 1);
                 }
             }
         }
+        for &(_, value) in &of.starts {
+            for unit in self.units(Varies { rows: true, columns: false }) {
+                self.slot(Self::coordinate_slot(value, unit));
+            }
+        }
         let mut free = GENERAL.to_vec();
-        if self.slots.iter().any(|slot| matches!(slot.kind, Kind::Coordinate(_))) {
-            // Gathers need a base.
+        if gathers {
+            // They need a base.
             free.retain(|&r| r != RDI);
         }
         // The innermost loops first.
@@ -96,12 +108,14 @@ impl Emit<'_> {
         }
     }
 
+    /// The slots of which a part moves.
+    fn moving(&self, moves: impl Fn(&Linear) -> bool) -> Vec<usize> {
+        (0..self.slots.len()).filter(|&slot| moves(&self.slots[slot].x) || moves(&self.slots[slot].y)).collect()
+    }
+
     /// Adds the step at `offset` of every slot that has one.
-    pub fn step(&mut self, moves: impl Fn(&Slot) -> bool, offset: i32) {
-        for number in 0..self.slots.len() {
-            if !moves(&self.slots[number]) {
-                continue;
-            }
+    pub fn step(&mut self, moves: impl Fn(&Linear) -> bool, offset: i32) {
+        for number in self.moving(moves) {
             let at = slot_at(number);
             match self.resident[number] {
                 Some(register) => self.asm.int_load(Int::Add, true, register, RBX, at + offset),
@@ -114,11 +128,8 @@ impl Emit<'_> {
     }
 
     /// Takes back all the steps that a loop has made.
-    pub fn step_back(&mut self, moves: impl Fn(&Slot) -> bool, offset: i32, iterations: u16) {
-        for number in 0..self.slots.len() {
-            if !moves(&self.slots[number]) {
-                continue;
-            }
+    pub fn step_back(&mut self, moves: impl Fn(&Linear) -> bool, offset: i32, iterations: u16) {
+        for number in self.moving(moves) {
             let at = slot_at(number);
             self.asm.multiply_wide(RAX, RBX, at + offset, iterations.into());
             match self.resident[number] {

@@ -9,30 +9,14 @@ use crate::stream::affine::Linear;
 use crate::stream::prepare::WHOLE;
 use ctm_exec::arrays::Form;
 
-/// Tiles to try, the best first: rows, vectors side by side.
-struct Candidates {
-    /// Rows have fetches in common that columns have not.
-    shared: &'static [(u8, u8)],
-    /// Packed, with loops.
-    wide: &'static [(u8, u8)],
-    /// Everything else.
-    plain: &'static [(u8, u8)],
-}
-
 /// The share of all uses of vectors that may be reads of memory where several chains are made instead of one.
 const READS_FOR_CHAINS: u64 = 4;
 
-const AVX512: Candidates = Candidates {
-    shared: &[(8, 2), (4, 4), (4, 2), (2, 2), (2, 1), (1, 1)],
-    wide: &[(1, 8), (1, 4), (1, 2), (1, 1)],
-    plain: &[(1, 4), (1, 2), (1, 1)],
-};
+/// Vectors side by side to try, the best first.
+const WIDE: [u8; 4] = [8, 4, 2, 1];
 
-const AVX2: Candidates = Candidates {
-    shared: &[(6, 2), (4, 2), (2, 2), (2, 1), (1, 1)],
-    wide: &[(1, 8), (1, 4), (1, 2), (1, 1)],
-    plain: &[(1, 4), (1, 2), (1, 1)],
-};
+/// Rows and vectors of tiles to try where rows have fetches in common that columns have not, the best first.
+const SHARED: [(u8, u8); 7] = [(8, 2), (6, 2), (4, 4), (4, 2), (2, 2), (2, 1), (1, 1)];
 
 impl Chosen {
     /// Columns of a vector.
@@ -78,9 +62,9 @@ impl Chosen {
     /// On what each vector depends.
     pub(super) fn varies(&self) -> Vec<Varies> {
         let mut varies = vec![Varies::default(); self.vectors];
-        for start in &self.starts {
-            if let Some(vector) = self.vars[start.var.index()] {
-                varies[vector.index()] = Varies { rows: start.value.j != 0, columns: start.value.i != 0 };
+        for (var, value) in &self.starts {
+            if let Some(vector) = self.vars[var.index()] {
+                varies[vector.index()] = Varies { rows: value.j != 0, columns: value.i != 0 };
             }
         }
         let mut changed = true;
@@ -131,24 +115,21 @@ impl Chosen {
 
     /// The largest tile whose vectors have registers.
     pub fn tile(&mut self, columns: u32) -> Tile {
-        let Candidates { shared, wide, plain } = match self.isa {
-            Isa::Avx512 => AVX512,
-            Isa::Avx2 => AVX2,
-        };
         let looped = self.prepared.code.blocks.iter().any(|block| block.loops > 0);
-        let candidates = match (self.prepared.packed, looped) {
-            _ if self.shares_rows() => shared,
-            (true, true) => wide,
-            (true, false) => plain,
+        let first = match (self.prepared.packed, looped) {
+            (true, true) => 0,
             // The iterations of a loop are one chain, which ends where the next begins; outside of loops the processor sees the next tile.
-            (false, true) => plain,
-            (false, false) => &plain[1..],
+            (true, false) | (false, true) => 1,
+            (false, false) => 2,
         };
+        let shared = SHARED.into_iter().filter(|_| self.shares_rows());
+        let others = WIDE[first..].iter().map(|&vectors| (1, vectors)).filter(|_| !self.shares_rows());
+        let candidates: Vec<(u8, u8)> = shared.chain(others).collect();
         // Of long chains of arithmetic the processor sees too little at once; some side by side are worth some reads of memory; measured.
         let chains = !self.prepared.packed && !self.shares_rows();
         let count = self.register_count(false);
         let mut best = Tile { rows: 1, vectors: 1 };
-        for &(rows, vectors) in candidates {
+        for (rows, vectors) in candidates {
             let tile = Tile { rows, vectors };
             if u32::from(vectors) * self.columns() > columns {
                 continue;
