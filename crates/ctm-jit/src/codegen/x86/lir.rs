@@ -29,6 +29,9 @@ pub enum Src {
     Row(i32),
 }
 
+/// Where an instruction has fewer operands.
+pub const NO_SOURCE: Src = Src::Row(0);
+
 /// A mask register, 1..=3.
 pub type K = u8;
 
@@ -135,9 +138,9 @@ impl Lir {
         read(written, sources)
     }
 
-    /// The vector that it makes anew, or changes in part (`true`), and its operands.
+    /// The vector that it makes anew, or changes in part (`true`), and its operands, [`NO_SOURCE`] behind them.
     pub fn touches(&self) -> (Option<(Vector, bool)>, [Src; 3]) {
-        let none = Src::Literal(0);
+        let none = NO_SOURCE;
         match *self {
             Self::Copy(dst, a) | Self::One(_, dst, a, _) | Self::Shift(_, dst, a, _) => {
                 (Some((dst, false)), [a, none, none])

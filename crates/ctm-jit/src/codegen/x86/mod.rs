@@ -25,7 +25,6 @@ mod avx512;
 mod elements;
 mod frame;
 mod isa;
-mod kept;
 mod lir;
 pub mod masked;
 mod scalar;

@@ -1,5 +1,6 @@
 //! From vector instructions to the code of a tile.
 
+use super::kept;
 use super::memory::table;
 use super::{
     Chosen, Group, Layout, Lines, Location, Options, ROW_STEP, Slot, TILE_STEP, Varies, at, iteration_step, slot_at,
@@ -7,9 +8,9 @@ use super::{
 use crate::codegen::x86::allocate::Given;
 use crate::codegen::x86::asm::{Asm, CVT_I32_F32, Cond, Gpr, Int, MUL, RAX, RBP, RBX, RDI, Rm};
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::kept::{self, Kept};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
+use crate::ir::map::Map;
 use crate::ir::masked::End;
 use crate::passes::table::Pass;
 use crate::stream::affine::{Item, LOOPS, Linear, UNIT};
@@ -29,7 +30,7 @@ pub(super) struct Emit<'a> {
     /// The registers of loop iterations.
     pub iterations: [Option<Gpr>; LOOPS],
     /// Literals and constants that have a register or a row of the frame.
-    pub kept: Kept<Rm>,
+    pub kept: Map<Src, Rm>,
     /// Whether units may leave operands to those that follow, and what has been left in the scratch register for operands: which instance.
     pub shares: bool,
     pub shared: Option<(Src, usize)>,
@@ -58,7 +59,7 @@ impl<'a> Emit<'a> {
             slots: Vec::new(),
             resident: Vec::new(),
             iterations: [None; LOOPS],
-            kept: Kept::default(),
+            kept: Map::default(),
             shares: false,
             shared: None,
             layout: Layout::default(),
@@ -254,10 +255,10 @@ impl Emit<'_> {
         let blocks = blocks.map(|(block, lines)| (block.loops, lines.lir.as_slice()));
         let uses = if Pass::Kept.is_on() { kept::uses(blocks) } else { Vec::new() };
         let (with, without) = uses.split_at(free.len().min(uses.len()));
-        with.iter().zip(free).for_each(|(&(src, _), register)| self.kept.add(src, Rm::Reg(register)));
+        self.kept = with.iter().zip(free).map(|(&(src, _), register)| (src, Rm::Reg(register))).collect();
         if self.of.isa == Isa::Avx2 {
             let constants = without.iter().filter(|(src, _)| matches!(src, Src::Const(_)));
-            constants.for_each(|&(src, _)| self.kept.add(src, Rm::Row(RBX, row())));
+            self.kept.extend(constants.map(|&(src, _)| (src, Rm::Row(RBX, row()))));
         }
     }
 
@@ -266,7 +267,7 @@ impl Emit<'_> {
         let unit = Unit { row: 0, column: 0 };
         // They have to be loaded from where they are before they count as being elsewhere.
         let kept = std::mem::take(&mut self.kept);
-        for (src, to) in kept.iter() {
+        for (&src, &to) in &kept {
             if let Rm::Reg(register) = to {
                 self.load_into(register, src, unit);
             } else {

@@ -1,8 +1,8 @@
 //! What single instructions become: operands, whole vectors.
 
 use super::emit::{Emit, Unit};
-use super::{Load, Location, Way};
-use crate::codegen::x86::asm::{Asm, Label, RBP, RBX, Rm};
+use super::{Load, Location, Slot, Way};
+use crate::codegen::x86::asm::{Asm, Label, RAX, RBP, RBX, Rm};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::vectors::{Access, Place, Vectors};
@@ -19,44 +19,13 @@ impl Vectors for Emit<'_> {
     }
 
     fn access(&self, src: Src, unit: Unit) -> Access {
-        if let Some(rm) = self.kept(src) {
-            return Access::of(rm);
-        }
-        match src {
-            Src::Vector(vector) => match self.location(vector, unit) {
-                Location::Register(register) => Access::Register(register),
-                Location::Load(load) => match self.of.way(&self.of.loads[usize::from(load)], self.options.careful) {
-                    Way::Uniform => Access::Each,
-                    Way::Contiguous | Way::Gather => Access::Memory,
-                },
-                Location::Constant { .. } => Access::Each,
-                Location::Row(_) | Location::Nowhere => Access::Memory,
-            },
-            Src::Const(_) => Access::Each,
-            Src::Literal(_) | Src::Row(_) => Access::Memory,
-        }
+        Access::of(self.operand(src, unit).0)
     }
 
     /// May load rax.
     fn rm(&mut self, src: Src, unit: Unit) -> Rm {
-        if let Some(rm) = self.kept(src) {
-            return rm;
-        }
-        match src {
-            Src::Vector(vector) => match self.location(vector, unit) {
-                Location::Register(register) => Rm::Reg(register),
-                Location::Row(at) => Rm::Row(RBX, at),
-                Location::Load(load) => {
-                    let load = self.of.loads[usize::from(load)];
-                    self.load_operand(&load, unit)
-                }
-                Location::Constant { slot, offset } => self.constant_operand(slot, offset),
-                Location::Nowhere => Rm::Literal(0),
-            },
-            Src::Literal(bits) => Rm::Literal(bits),
-            Src::Const(index) => Rm::Each(RBP, 4 * i32::from(index)),
-            Src::Row(_) => Rm::Literal(0),
-        }
+        let operand = self.operand(src, unit);
+        self.pointed(operand)
     }
 
     fn place(&self, vector: Vector, unit: Unit) -> Place {
@@ -77,16 +46,10 @@ impl Vectors for Emit<'_> {
 
     /// What the units of one instruction share is loaded once for them.
     fn loaded(&mut self, src: Src, unit: Unit, scratch: u8) -> u8 {
-        let name = match src {
-            Src::Vector(vector) => match self.location(vector, unit) {
-                Location::Load(_) | Location::Constant { .. } => Some((src, self.instance(vector, unit))),
-                Location::Register(_) | Location::Row(_) | Location::Nowhere => None,
-            },
-            Src::Literal(_) | Src::Const(_) => Some((src, 0)),
-            Src::Row(_) => None,
-        };
+        let instance = if let Src::Vector(vector) = src { self.instance(vector, unit) } else { 0 };
+        let name = Some((src, instance));
         let shared = scratch == self.of.isa.operand_scratch();
-        if shared && self.shares && name.is_some() && self.shared == name {
+        if shared && self.shares && self.shared == name {
             return scratch;
         }
         self.load_into(scratch, src, unit);
@@ -98,26 +61,54 @@ impl Vectors for Emit<'_> {
 }
 
 impl Emit<'_> {
-    /// Literals and constants that have a register or a row of the frame.
-    fn kept(&self, src: Src) -> Option<Rm> {
-        self.kept.of(src)
-    }
-
-    fn constant_operand(&mut self, slot: usize, offset: i32) -> Rm {
-        let register = self.pointer(self.slots[slot]);
-        Rm::Each(register, offset)
-    }
-
-    /// Where the element of a load that is no gather lies.
-    pub fn load_operand(&mut self, load: &Load, unit: Unit) -> Rm {
-        let size = self.of.geometry.input_bytes(load.fetch.input);
-        let register = self.pointer(Self::input_slot(load, unit));
-        let mut offset = load.fetch.x.c as i32 * size;
-        if self.of.way(load, self.options.careful) == Way::Uniform {
-            return Rm::Each(register, offset + 4 * i32::from(load.channel & 3));
+    /// An operand as instructions take it last, and the slot that points to it, if there is one: then the base has yet to be named.
+    fn operand(&self, src: Src, unit: Unit) -> (Rm, Option<Slot>) {
+        if let Some(&rm) = self.kept.get(&src) {
+            return (rm, None);
         }
-        offset += i32::from(unit.column) * self.of.columns() as i32 * size;
-        Rm::Row(register, offset)
+        let rm = match src {
+            Src::Vector(vector) => match self.location(vector, unit) {
+                Location::Register(register) => Rm::Reg(register),
+                Location::Row(at) => Rm::Row(RBX, at),
+                Location::Load(load) => return self.element(&self.of.loads[usize::from(load)], unit),
+                Location::Constant { slot, offset } => return (Rm::Each(RAX, offset), Some(self.slots[slot])),
+                Location::Nowhere => Rm::Literal(0),
+            },
+            Src::Literal(bits) => Rm::Literal(bits),
+            Src::Const(index) => Rm::Each(RBP, 4 * i32::from(index)),
+            Src::Row(_) => Rm::Literal(0),
+        };
+        (rm, None)
+    }
+
+    /// The same with its base, which may be loaded into rax.
+    fn pointed(&mut self, (rm, slot): (Rm, Option<Slot>)) -> Rm {
+        let Some(slot) = slot else { return rm };
+        let base = self.pointer(slot);
+        match rm {
+            Rm::Row(_, offset) => Rm::Row(base, offset),
+            Rm::Each(_, offset) => Rm::Each(base, offset),
+            rm => rm,
+        }
+    }
+
+    /// Where the element of a load that is no gather lies, as [`Self::operand`] says it.
+    fn element(&self, load: &Load, unit: Unit) -> (Rm, Option<Slot>) {
+        let size = self.of.geometry.input_bytes(load.fetch.input);
+        let offset = load.fetch.x.c as i32 * size;
+        let rm = match self.of.way(load, self.options.careful) {
+            Way::Uniform => Rm::Each(RAX, offset + 4 * i32::from(load.channel & 3)),
+            Way::Contiguous | Way::Gather => {
+                Rm::Row(RAX, offset + i32::from(unit.column) * self.of.columns() as i32 * size)
+            }
+        };
+        (rm, Some(Self::input_slot(load, unit)))
+    }
+
+    /// The same as instructions take it.
+    pub fn load_operand(&mut self, load: &Load, unit: Unit) -> Rm {
+        let element = self.element(load, unit);
+        self.pointed(element)
     }
 
     /// One instruction for one unit; `end`: where a group goes whose mask is empty.
@@ -130,7 +121,7 @@ impl Emit<'_> {
             && let Location::Constant { slot, offset } = self.constant_location(number, dword)
         {
             self.make(dst, unit, |e, dst| {
-                let rm = e.constant_operand(slot, offset);
+                let rm = Rm::Each(e.pointer(e.slots[slot]), offset);
                 e.load_rm(dst, rm, 0);
             });
         }

@@ -20,6 +20,7 @@
 //! |---|---|
 //! | `tiles` | how large tiles are, and which vectors have registers |
 //! | `emit` | the code as a whole |
+//! | `kept` | literals and constants that have places of their own |
 //! | `order` | the instructions of two iterations side by side |
 //! | `slots`, `lines`, `memory` | addresses; single instructions; loads and stores of vectors |
 //! | `forms` | elements of 8 and 16 bits |
@@ -48,6 +49,7 @@ pub use tiles::columns;
 
 mod emit;
 mod forms;
+mod kept;
 mod lines;
 mod memory;
 mod order;

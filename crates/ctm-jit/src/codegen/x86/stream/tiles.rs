@@ -16,7 +16,7 @@ const READS_FOR_CHAINS: u64 = 4;
 const WIDE: [u8; 4] = [8, 4, 2, 1];
 
 /// Rows and vectors of tiles to try where rows have fetches in common that columns have not, the best first.
-const SHARED: [(u8, u8); 7] = [(8, 2), (6, 2), (4, 4), (4, 2), (2, 2), (2, 1), (1, 1)];
+const SHARED: [(u8, u8); 7] = [(8, 2), (4, 4), (6, 2), (4, 2), (2, 2), (2, 1), (1, 1)];
 
 impl Chosen {
     /// Columns of a vector.
