@@ -138,6 +138,11 @@ impl Lir {
         read(written, sources)
     }
 
+    /// The vectors that it reads, makes or changes.
+    pub fn vectors(&self) -> impl Iterator<Item = Vector> + use<> {
+        self.reads().chain(self.writes().map(|(dst, _)| dst))
+    }
+
     /// The vector that it makes anew, or changes in part (`true`), and its operands, [`NO_SOURCE`] behind them.
     pub fn touches(&self) -> (Option<(Vector, bool)>, [Src; 3]) {
         let none = NO_SOURCE;

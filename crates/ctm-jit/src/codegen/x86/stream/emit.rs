@@ -3,7 +3,7 @@
 use super::kept;
 use super::memory::table;
 use super::{
-    Chosen, Group, Layout, Lines, Location, Options, ROW_STEP, Slot, TILE_STEP, Varies, at, iteration_step, slot_at,
+    Chosen, Layout, Location, Options, ROW_STEP, Slot, TILE_STEP, Varies, at, iteration_step, slot_at, use_masks,
 };
 use crate::codegen::x86::allocate::Given;
 use crate::codegen::x86::asm::{Asm, CVT_I32_F32, Cond, Gpr, Int, MUL, RAX, RBP, RBX, RDI, Rm};
@@ -132,7 +132,7 @@ impl Emit<'_> {
         self.first_locations.push(self.locations.len() as u32);
         let in_place = of.in_place(self.options.tile, self.options.careful);
         if !in_place.is_empty() {
-            for lir in of.lines.iter().flat_map(|lines| &lines.lir) {
+            for lir in of.lines.iter().flatten().flatten() {
                 let Some((dst, _)) = lir.writes() else { continue };
                 let location = match *lir {
                     Lir::Copy(_, Src::Row(load)) => Location::Load(load as u16),
@@ -159,17 +159,11 @@ impl Emit<'_> {
         Location::Constant { slot, offset: 4 * i32::from(dword) }
     }
 
-    fn group(&mut self, lines: &Lines, group: &Group) {
-        let lir = &lines.lir[group.first..group.end];
-        if let [Lir::Copy(_, Src::Row(_))] = lir {
-            return;
-        }
+    fn group(&mut self, lir: &[Lir]) {
         self.shares = false;
-        if group.masks {
-            let mut varies = Varies::default();
-            for vector in lir.iter().flat_map(|l| l.reads().chain(l.writes().map(|w| w.0))) {
-                varies = varies.with(self.of.varies[vector.index()]);
-            }
+        if use_masks(lir) {
+            let varies = lir.iter().flat_map(Lir::vectors).map(|vector| self.of.varies[vector.index()]);
+            let varies = varies.fold(Varies::default(), Varies::with);
             for unit in self.units(varies) {
                 let end = self.asm.label();
                 lir.iter().for_each(|lir| self.line(lir, unit, end));
@@ -195,14 +189,13 @@ impl Emit<'_> {
         let lines = &of.lines[index];
         self.ask_ahead(index);
         let mut place = 0;
-        while place < lines.groups.len() {
-            let group = &lines.groups[place];
-            if let [Lir::Copy(_, Src::Row(load))] = lines.lir[group.first..group.end] {
+        while let Some(group) = lines.get(place) {
+            if let [Lir::Copy(_, Src::Row(load))] = group[..] {
                 // The loads of one fetch that come together.
                 let number = of.loads[load as usize].number;
                 let mut together = Vec::new();
-                while let Some(group) = lines.groups.get(place)
-                    && let [Lir::Copy(dst, Src::Row(load))] = lines.lir[group.first..group.end]
+                while let Some(group) = lines.get(place)
+                    && let [Lir::Copy(dst, Src::Row(load))] = group[..]
                     && of.loads[load as usize].number == number
                 {
                     together.push((dst, of.loads[load as usize]));
@@ -210,7 +203,7 @@ impl Emit<'_> {
                 }
                 self.loads(&together);
             } else {
-                self.group(lines, group);
+                self.group(group);
                 place += 1;
             }
         }
@@ -252,7 +245,7 @@ impl Emit<'_> {
         let is_used = |register: u8| self.locations.contains(&Location::Register(register));
         let free: Vec<u8> = (0..count).map(|r| self.of.isa_register(r)).filter(|&r| !is_used(r)).collect();
         let blocks = self.of.prepared.code.blocks.iter().zip(&self.of.lines);
-        let blocks = blocks.map(|(block, lines)| (block.loops, lines.lir.as_slice()));
+        let blocks = blocks.map(|(block, lines)| (block.loops, lines.iter().flatten()));
         let uses = if Pass::Kept.is_on() { kept::uses(blocks) } else { Vec::new() };
         let (with, without) = uses.split_at(free.len().min(uses.len()));
         self.kept = with.iter().zip(free).map(|(&(src, _), register)| (src, Rm::Reg(register))).collect();

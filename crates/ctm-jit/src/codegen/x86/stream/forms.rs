@@ -57,23 +57,18 @@ pub(super) struct Decoded {
 pub(super) fn decode(lines: &mut Lines, loads: &[Load], geometry: &Geometry, vectors: &mut usize) -> Vec<Decoded> {
     let mut all = Vec::new();
     let form = |load: i32| geometry.input_forms[usize::from(loads[load as usize].fetch.input)];
-    let is_raw = |lir: &Lir| matches!(*lir, Lir::Copy(_, Src::Row(load)) if form(load) != Form::Floats);
-    if !lines.lir.iter().any(is_raw) {
-        return all;
-    }
     let mut new = Lines::default();
     let mut waiting = Vec::new();
     let mut name = || {
         *vectors += 1;
         Vector(*vectors as u32 - 1)
     };
-    for group in &lines.groups {
-        let of = &lines.lir[group.first..group.end];
-        if let [Lir::Copy(dst, Src::Row(load))] = *of
-            && is_raw(&of[0])
+    for mut group in std::mem::take(lines) {
+        if let [Lir::Copy(dst, Src::Row(load))] = group[..]
+            && form(load) != Form::Floats
         {
             let [whole, number, rest] = [name(), name(), name()];
-            append(&mut new, &[Lir::Copy(whole, Src::Row(load))], false);
+            new.push(vec![Lir::Copy(whole, Src::Row(load))]);
             all.push(Decoded { whole, number, form: form(load) });
             let Decoding { reciprocal, lack } = Decoding::of(form(load));
             let [reciprocal, lack] = [reciprocal, lack].map(|number| Src::Literal(number.to_bits()));
@@ -83,12 +78,11 @@ pub(super) fn decode(lines: &mut Lines, loads: &[Load], geometry: &Geometry, vec
                 Lir::Fma(Negated::default(), dst, [Src::Vector(number), reciprocal, Src::Vector(rest)]),
             ]);
         } else {
-            append(&mut new, &waiting, false);
-            waiting.clear();
-            append(&mut new, of, group.masks);
+            append(&mut new, &mut waiting);
+            append(&mut new, &mut group);
         }
     }
-    append(&mut new, &waiting, false);
+    append(&mut new, &mut waiting);
     *lines = new;
     all
 }
@@ -96,7 +90,7 @@ pub(super) fn decode(lines: &mut Lines, loads: &[Load], geometry: &Geometry, vec
 /// Of each vector behind all instructions, the number that it still is.
 fn moved(lines: &Lines, decoded: &[Decoded], vectors: usize) -> Vec<Option<Decoded>> {
     let mut now: Vec<Option<Decoded>> = vec![None; vectors];
-    for lir in &lines.lir {
+    for lir in lines.iter().flatten() {
         let of = |src: Src| if let Src::Vector(vector) = src { now[vector.index()] } else { None };
         let is = match *lir {
             // They are neither -0 nor denormals, which a sum with 0 would change.
@@ -114,24 +108,21 @@ fn moved(lines: &Lines, decoded: &[Decoded], vectors: usize) -> Vec<Option<Decod
 /// Takes out what nobody reads; vectors below number `vars` are variables, which are read behind the end.
 fn sweep(lines: &mut Lines, vars: usize, vectors: usize) {
     let mut live: Vec<bool> = (0..vectors).map(|vector| vector < vars).collect();
-    let mut needed = vec![true; lines.lir.len()];
-    for (lir, needed) in lines.lir.iter().zip(&mut needed).rev() {
-        if let Some((vector, partly)) = lir.writes() {
-            *needed = live[vector.index()];
-            live[vector.index()] &= partly;
-        }
-        if *needed {
+    for group in lines.iter_mut().rev() {
+        let mut kept = Vec::with_capacity(group.len());
+        for lir in group.drain(..).rev() {
+            if let Some((vector, partly)) = lir.writes() {
+                if !live[vector.index()] {
+                    continue;
+                }
+                live[vector.index()] = partly;
+            }
             lir.reads().for_each(|vector| live[vector.index()] = true);
+            kept.push(lir);
         }
+        group.extend(kept.into_iter().rev());
     }
-    let mut new = Lines::default();
-    for group in &lines.groups {
-        let of = group.first..group.end;
-        let kept: Vec<Lir> =
-            lines.lir[of.clone()].iter().zip(&needed[of]).filter(|(_, needed)| **needed).map(|(lir, _)| *lir).collect();
-        append(&mut new, &kept, group.masks);
-    }
-    *lines = new;
+    lines.retain(|group| !group.is_empty());
 }
 
 /// Makes whole numbers of what is written. A fused multiply-add rounds once; NaN gives 0, and what is too large remains so. What was such a whole number is it still.
@@ -151,16 +142,15 @@ pub(super) fn encode(
             if let Some(Some(of)) = moved.get(vector.index())
                 && largest(of.form) == largest(form)
             {
-                append(lines, &[Lir::Copy(vector, Src::Vector(of.whole))], false);
+                lines.push(vec![Lir::Copy(vector, Src::Vector(of.whole))]);
                 continue;
             }
             let [most, magic] = [largest(form), MAGIC].map(|number| Src::Literal(number.to_bits()));
-            let lir = [
+            lines.push(vec![
                 Lir::Two(MAX, vector, src, Src::Literal(0)),
                 Lir::Fma(Negated::default(), vector, [src, most, magic]),
                 Lir::Two(SUB_I32, vector, src, magic),
-            ];
-            append(lines, &lir, false);
+            ]);
         }
     }
     if moved.iter().any(Option::is_some) {

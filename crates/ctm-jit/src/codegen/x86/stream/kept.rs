@@ -5,14 +5,14 @@ use crate::ir::map::Map;
 
 /// The literals and constants that blocks use, and how much: a use in a loop counts eight times one around it. The most used come first. Of each block: loops
 /// around it, and its instructions.
-pub fn uses<'a>(blocks: impl Iterator<Item = (u8, &'a [Lir])>) -> Vec<(Src, u64)> {
+pub fn uses<'a>(blocks: impl Iterator<Item = (u8, impl Iterator<Item = &'a Lir>)>) -> Vec<(Src, u64)> {
     let mut uses: Vec<(Src, u64)> = Vec::new();
     let mut places: Map<Src, usize> = Map::default();
     for (loops, lines) in blocks {
         let weight = 1u64 << (3 * loops);
         for lir in lines {
             let sources = match *lir {
-                // Zeros are made as soon as copied; what is mended are rare lanes.
+                // Zeros are made as soon as copied; what changes vectors in part is mostly skipped.
                 Lir::Copy(_, Src::Literal(0)) | Lir::Merge(..) | Lir::MergeTwo(..) => continue,
                 Lir::Fix(_, a, table) => [a, Src::Literal(table), NO_SOURCE],
                 _ => lir.touches().1,

@@ -88,7 +88,7 @@ impl Emit<'_> {
         // Numbers of slots, and of lines from there.
         let mut lines: Vec<(usize, i32)> = Vec::new();
         let mut last = None;
-        for lir in &of.lines[block].lir {
+        for lir in of.lines[block].iter().flatten() {
             let Lir::Copy(_, Src::Row(load)) = *lir else { continue };
             let load = &of.loads[load as usize];
             // The channels of one fetch lie in the same lines.

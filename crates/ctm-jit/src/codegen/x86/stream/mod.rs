@@ -218,24 +218,12 @@ const fn iteration_step(depth: usize) -> i32 {
     24 + 8 * depth as i32
 }
 
-/// Instructions that belong together: with mask registers, they are emitted unit by unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Group {
-    /// The first instruction.
-    first: usize,
-    /// One past the last.
-    end: usize,
-    /// Some of them use mask registers.
-    masks: bool,
-}
+/// The instructions of a block in groups: those with mask registers are emitted unit by unit, others instruction by instruction.
+type Lines = Vec<Vec<Lir>>;
 
-/// A block in instructions.
-#[derive(Clone, Debug, Default)]
-struct Lines {
-    /// The instructions.
-    lir: Vec<Lir>,
-    /// They in groups.
-    groups: Vec<Group>,
+/// Whether some instructions of a group use mask registers.
+fn use_masks(group: &[Lir]) -> bool {
+    group.iter().any(Lir::uses_masks)
 }
 
 /// A program for streams, with its instructions chosen.
@@ -349,7 +337,8 @@ impl Chosen {
             }
             lines.push(of);
         }
-        let lists: Vec<Vec<Ins>> = lines.iter().map(|of| of.lir.iter().map(|&lir| Ins::Lir(lir)).collect()).collect();
+        let lists: Vec<Vec<Ins>> =
+            lines.iter().map(|of| of.iter().flatten().map(|&lir| Ins::Lir(lir)).collect()).collect();
         let exports: Vec<usize> = (0..32).filter(|output| prepared.outputs >> output & 1 == 1).collect();
         let ranges = masked::ranges(code, &lists, live, &used, &vars, &exports, vectors);
         let live_in = used.iter().copied().filter(|&var| live[0].contains(var)).collect();
@@ -452,9 +441,7 @@ fn in_order(list: &[Ins], fetches: &[Fetch], number: &mut usize, vars: usize, lo
         if let Ins::Split | Ins::BeginRare(_) | Ins::EndRare = ins {
             let reads: Vec<Vector> = body.iter().flat_map(Lir::reads).collect();
             flush(&mut new, &mut waiting, loads, &reads);
-            let masks = body.iter().any(Lir::uses_masks);
-            append(&mut new, &body, masks);
-            body.clear();
+            append(&mut new, &mut body);
         }
         match *ins {
             Ins::Sample(..) => {
@@ -508,11 +495,10 @@ fn look(check: Check, body: &mut Vec<Lir>) {
     body.push(Lir::StopIfNone(1));
 }
 
-fn append(lines: &mut Lines, body: &[Lir], masks: bool) {
-    if !body.is_empty() {
-        let first = lines.lir.len();
-        lines.lir.extend_from_slice(body);
-        lines.groups.push(Group { first, end: lines.lir.len(), masks });
+/// Appends a group, unless it is empty, and empties it.
+fn append(lines: &mut Lines, group: &mut Vec<Lir>) {
+    if !group.is_empty() {
+        lines.push(std::mem::take(group));
     }
 }
 
@@ -525,7 +511,7 @@ fn flush(lines: &mut Lines, waiting: &mut Vec<(Vector, usize)>, loads: &[Load], 
         let of = &loads[load];
         let now = wanted.contains(&dst) || (!single(of) && numbers.contains(&of.number));
         if now {
-            append(lines, &[Lir::Copy(dst, Src::Row(load as i32))], false);
+            lines.push(vec![Lir::Copy(dst, Src::Row(load as i32))]);
         }
         !now
     });

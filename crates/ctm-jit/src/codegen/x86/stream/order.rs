@@ -3,7 +3,7 @@
 //! Chains of both iterations then stand close together, and processors find instructions to run without looking far ahead. The second iteration is a little
 //! behind the first one, so that not all its vectors are live where the first one's are.
 
-use super::{Lines, Load};
+use super::{Lines, Load, use_masks};
 use crate::codegen::x86::asm::{ADD_I32, AND, OR, SUB_I32, XOR};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::stream::prepare::WHOLE;
@@ -16,9 +16,7 @@ const LONG: usize = 4;
 
 /// Instructions that stay together.
 struct Node {
-    first: usize,
-    end: usize,
-    masks: bool,
+    lir: Vec<Lir>,
     /// The clock at which it can run if nothing but operands holds it up.
     ready: u32,
     /// It only loads, or makes a literal: it comes before the first that reads that.
@@ -48,7 +46,7 @@ pub fn by_readiness(
     // When the newest value of each vector is there, and when that was last read.
     let (mut there, mut read) = (vec![0; count], vec![0; count]);
     for node in &mut nodes {
-        let lir = &lines.lir[node.first..node.end];
+        let lir = &node.lir;
         let mut ready = match lir[0] {
             Lir::Copy(_, Src::Row(load)) if second(&loads[load as usize]) => BEHIND,
             _ => 0,
@@ -73,7 +71,7 @@ pub fn by_readiness(
     }
     let mut wanted = vec![u32::MAX; count];
     for node in nodes.iter_mut().rev() {
-        let lir = &lines.lir[node.first..node.end];
+        let lir = &node.lir;
         if node.waits {
             let first = lir.iter().filter_map(Lir::writes).map(|(dst, _)| wanted[dst.index()]).min();
             node.ready = first.filter(|&first| first < u32::MAX).unwrap_or(node.ready);
@@ -86,11 +84,10 @@ pub fn by_readiness(
     nodes.sort_by_key(|node| node.ready);
     let mut new = Lines::default();
     for node in nodes {
-        let lir = &lines.lir[node.first..node.end];
-        if node.masks {
-            super::append(&mut new, lir, true);
+        if use_masks(&node.lir) {
+            new.push(node.lir);
         } else {
-            lir.iter().for_each(|lir| super::append(&mut new, std::slice::from_ref(lir), false));
+            new.extend(node.lir.into_iter().map(|lir| vec![lir]));
         }
     }
     parted(&new, vars, vectors)
@@ -109,8 +106,8 @@ fn parted(lines: &Lines, vars: usize, vectors: &mut usize) -> Lines {
         longest: (usize, usize),
     }
     let mut uses = vec![Uses::default(); *vectors];
-    for (place, group) in lines.groups.iter().enumerate() {
-        for lir in &lines.lir[group.first..group.end] {
+    for (place, group) in lines.iter().enumerate() {
+        for lir in group {
             for vector in lir.reads() {
                 let of = &mut uses[vector.index()];
                 if of.newest > 0 && place - of.newest > of.longest.1 - of.longest.0 {
@@ -125,21 +122,19 @@ fn parted(lines: &Lines, vars: usize, vectors: &mut usize) -> Lines {
     }
     let is_parted = |vector: Vector| {
         let of = uses[vector.index()];
-        vector.index() >= vars && of.writes == 1 && (of.longest.1 - of.longest.0) * LONG >= lines.groups.len()
+        vector.index() >= vars && of.writes == 1 && (of.longest.1 - of.longest.0) * LONG >= lines.len()
     };
     let mut new = Lines::default();
     // What stands for vectors from here on.
     let mut other: Vec<Option<Vector>> = vec![None; uses.len()];
-    for (place, group) in lines.groups.iter().enumerate() {
-        let lir = &lines.lir[group.first..group.end];
-        let renamed: Vec<Lir> = lir.iter().map(|lir| lir.with_reads(|v| other[v.index()].unwrap_or(v))).collect();
-        super::append(&mut new, &renamed, group.masks);
+    for (place, lir) in lines.iter().enumerate() {
+        new.push(lir.iter().map(|lir| lir.with_reads(|v| other[v.index()].unwrap_or(v))).collect());
         for vector in lir.iter().flat_map(Lir::reads) {
             if is_parted(vector) && uses[vector.index()].longest.0 == place && other[vector.index()].is_none() {
                 let waiting = Vector(*vectors as u32);
                 *vectors += 1;
                 other[vector.index()] = Some(waiting);
-                super::append(&mut new, &[Lir::Copy(waiting, Src::Vector(vector))], false);
+                new.push(vec![Lir::Copy(waiting, Src::Vector(vector))]);
             }
         }
     }
@@ -156,16 +151,14 @@ fn nodes(lines: &Lines, loads: &[Load]) -> Vec<Node> {
         _ => None,
     };
     let mut nodes: Vec<Node> = Vec::new();
-    for group in &lines.groups {
-        let mut first = group.first;
-        while first < group.end {
-            let end = if group.masks { group.end } else { first + 1 };
-            let of = together(&lines.lir[first]);
+    for group in lines {
+        let units = if use_masks(group) { vec![&group[..]] } else { group.chunks(1).collect() };
+        for lir in units {
+            let of = together(&lir[0]);
             match nodes.last_mut() {
-                Some(last) if of.is_some() && together(&lines.lir[last.first]) == of => last.end = end,
-                _ => nodes.push(Node { first, end, masks: group.masks, ready: 0, waits: false }),
+                Some(last) if of.is_some() && together(&last.lir[0]) == of => last.lir.extend_from_slice(lir),
+                _ => nodes.push(Node { lir: lir.to_vec(), ready: 0, waits: false }),
             }
-            first = end;
         }
     }
     nodes

@@ -43,7 +43,7 @@ impl Emit<'_> {
         let mut gathers = false;
         for (block, lines) in of.prepared.code.blocks.iter().zip(&of.lines) {
             let weight = 1u64 << (3 * block.loops);
-            for lir in &lines.lir {
+            for lir in lines.iter().flatten() {
                 match *lir {
                     Lir::Copy(_, Src::Row(load)) => {
                         let load = of.loads[load as usize];

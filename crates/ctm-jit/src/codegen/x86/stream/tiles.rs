@@ -1,6 +1,6 @@
 //! How large tiles are, and which vectors have registers.
 
-use super::{Chosen, Load, Tile, Varies, Way};
+use super::{Chosen, Lines, Load, Tile, Varies, Way, use_masks};
 use crate::codegen::x86::allocate::{Given, Lives};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
@@ -29,7 +29,7 @@ impl Chosen {
         let needs_third = match self.isa {
             // Masks have registers of their own.
             Isa::Avx512 => false,
-            Isa::Avx2 => !self.lines.iter().all(|lines| only_mends(&lines.lir)),
+            Isa::Avx2 => !self.lines.iter().all(only_mends),
         };
         let gathers = self.loads.iter().any(|load| self.way(load, careful) == Way::Gather);
         let packs = self.geometry.output_forms.iter().any(|&form| form != Form::Floats);
@@ -70,30 +70,27 @@ impl Chosen {
         let mut changed = true;
         while changed {
             changed = false;
-            for lines in &self.lines {
-                for group in &lines.groups {
-                    let lir = &lines.lir[group.first..group.end];
-                    let mut together = Varies::default();
-                    if group.masks {
-                        // Each unit runs all of the group: what it makes on the way belongs to the unit.
-                        for vector in lir.iter().flat_map(|lir| lir.reads().chain(lir.writes().map(|w| w.0))) {
-                            together = together.with(varies[vector.index()]);
-                        }
+            for group in self.lines.iter().flatten() {
+                let mut together = Varies::default();
+                if use_masks(group) {
+                    // Each unit runs all of the group: what it makes on the way belongs to the unit.
+                    for vector in group.iter().flat_map(Lir::vectors) {
+                        together = together.with(varies[vector.index()]);
                     }
-                    for lir in lir {
-                        let Some((dst, _)) = lir.writes() else { continue };
-                        let mut of = together.with(varies[dst.index()]);
-                        for vector in lir.reads() {
-                            of = of.with(varies[vector.index()]);
-                        }
-                        if let Lir::Copy(_, Src::Row(load)) = *lir {
-                            let Fetch { x, y, .. } = self.loads[load as usize].fetch;
-                            of = of.with(Varies { rows: x.j != 0 || y.j != 0, columns: x.i != 0 || y.i != 0 });
-                        }
-                        if of != varies[dst.index()] {
-                            varies[dst.index()] = of;
-                            changed = true;
-                        }
+                }
+                for lir in group {
+                    let Some((dst, _)) = lir.writes() else { continue };
+                    let mut of = together.with(varies[dst.index()]);
+                    for vector in lir.reads() {
+                        of = of.with(varies[vector.index()]);
+                    }
+                    if let Lir::Copy(_, Src::Row(load)) = *lir {
+                        let Fetch { x, y, .. } = self.loads[load as usize].fetch;
+                        of = of.with(Varies { rows: x.j != 0 || y.j != 0, columns: x.i != 0 || y.i != 0 });
+                    }
+                    if of != varies[dst.index()] {
+                        varies[dst.index()] = of;
+                        changed = true;
                     }
                 }
             }
@@ -155,11 +152,13 @@ impl Chosen {
         // One unit runs all of a group with masks before the next one begins.
         let mut together = Vec::new();
         for lines in &self.lines {
-            let first = together.len();
-            together.extend(first..first + lines.lir.len() + 2);
-            for group in lines.groups.iter().filter(|group| group.masks) {
-                together[first + 1 + group.first..first + 1 + group.end].fill(first + group.end);
+            together.push(together.len());
+            for group in lines {
+                let first = together.len();
+                let last = first + group.len() - 1;
+                together.extend((first..=last).map(|place| if use_masks(group) { last } else { place }));
             }
+            together.push(together.len());
         }
         self.ranges.lives(&together)
     }
@@ -186,7 +185,7 @@ impl Chosen {
         let count = |v: Varies| if v.rows { u32::from(tile.rows) } else { 1 } * if v.columns { u32::from(tile.vectors) } else { 1 };
         let mut found: Vec<Uses> = Vec::new();
         let mut numbers: Vec<u32> = Vec::new();
-        for lir in self.lines.iter().flat_map(|lines| &lines.lir) {
+        for lir in self.lines.iter().flatten().flatten() {
             if !found.is_empty() {
                 for vector in lir.reads() {
                     if numbers[vector.index()] != NONE {
@@ -253,8 +252,8 @@ impl Chosen {
 }
 
 /// Whether masks are used only to make NaNs right, at once and without another operand: any register will do for them.
-fn only_mends(lir: &[Lir]) -> bool {
-    let mut masks = lir.iter().filter(|lir| lir.uses_masks());
+fn only_mends(lines: &Lines) -> bool {
+    let mut masks = lines.iter().flatten().filter(|lir| lir.uses_masks());
     while let Some(first) = masks.next() {
         match (*first, masks.next()) {
             (Lir::Test(_, _, 1, a, b, 0), Some(&Lir::Merge(_, 1, Src::Literal(_)))) if a == b => {}
