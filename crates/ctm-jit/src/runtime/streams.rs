@@ -26,7 +26,6 @@ use crate::stream::affine::{Fetch, Given, Item, Linear, Tree};
 use crate::stream::prepare::{Prepared, WHOLE};
 use crate::stream::uniform::Uniform;
 use crate::stream::{affine, interleave, prepare};
-use ctm_exec::arrays::Form;
 use ctm_exec::r700::Cells;
 use ctm_exec::watch;
 use ctm_exec::x1k::{Elements, Plane};
@@ -142,7 +141,7 @@ impl Stream {
             return None;
         }
         let geometry = key.geometry;
-        let channels = |input| geometry.inputs[usize::from(input & 15)];
+        let channels = |input| geometry.inputs[usize::from(input & 15)].channels;
         let mut plain = prepare::plain(uniform, &tree, channels, wanted(uniform, &geometry)?);
         let mut live = optimise(&mut plain.code, true);
         let start = (0..Var::COUNT as u16).map(Var).filter(|&var| live[0].contains(var));
@@ -239,8 +238,8 @@ pub fn compile(
 /// The output components that are to be written; `None` when a bound output does not get all its channels.
 fn wanted(uniform: &Uniform, geometry: &Geometry) -> Option<u32> {
     let mut wanted = 0;
-    for (target, &channels) in geometry.outputs.iter().enumerate() {
-        let all = (1u32 << channels) - 1;
+    for (target, element) in geometry.outputs.iter().enumerate() {
+        let all = (1u32 << element.channels) - 1;
         if uniform.outputs >> (4 * target) & all != all {
             return None;
         }
@@ -251,8 +250,8 @@ fn wanted(uniform: &Uniform, geometry: &Geometry) -> Option<u32> {
 
 /// Whether elements are what the packed form takes them for.
 fn suits(packed: &Prepared, geometry: &Geometry) -> bool {
-    let outputs = geometry.outputs.iter().all(|&channels| channels == 0 || channels == 4);
-    let channels = |input: u8| geometry.inputs[usize::from(input & 15)];
+    let outputs = geometry.outputs.iter().all(|of| matches!(of.channels, 0 | 4));
+    let channels = |input: u8| geometry.inputs[usize::from(input & 15)].channels;
     outputs
         && packed.code.blocks.iter().all(|block| {
             block.ops.iter().all(|op| match *op {
@@ -290,22 +289,16 @@ pub fn run(
     let isa = of.backend.isa()?;
     let domain = given.domain;
     let processors = domain.processors();
-    let geometry = Geometry {
-        inputs: surfaces.inputs.each_ref().map(|view| view.as_ref().map_or(0, |view| view.channels)),
-        outputs: surfaces.outputs.each_ref().map(|view| view.as_ref().map_or(0, |view| view.channels)),
-        input_forms: surfaces.inputs.each_ref().map(|view| view.as_ref().map_or(Form::Floats, |view| view.form)),
-        output_forms: surfaces.outputs.each_ref().map(|view| view.as_ref().map_or(Form::Floats, |view| view.form)),
-    };
-    let key = Key { planes: given.planes.to_vec(), geometry, columns: domain.width().min(64) };
+    let key = Key { planes: given.planes.to_vec(), geometry: Geometry::of(surfaces), columns: domain.width().min(64) };
     let stream = streams.get(isa, &key, uniform, given)?;
     let mut surfaces = surfaces.clone();
-    for (view, form) in surfaces.inputs.iter_mut().zip(stream.chosen.geometry.input_forms) {
-        view.iter_mut().for_each(|view| view.read_as(form));
+    for (view, element) in surfaces.inputs.iter_mut().zip(stream.chosen.geometry.inputs) {
+        view.iter_mut().for_each(|view| view.read_as(element));
     }
     let whole = stream.whole(&surfaces);
     for (view, whole) in surfaces.inputs.iter_mut().zip(&whole) {
         if let (Some(view), Some((bytes, pitch))) = (view, whole) {
-            *view = InputView { bytes, pitch: *pitch, stored: None, ..view.clone() };
+            *view = InputView { data: bytes, pitch: *pitch, stored: None, ..view.clone() };
         }
     }
     if !stream.run_as_rows(given, &surfaces).unwrap_or_else(|| stream.run(given, &surfaces)) {
@@ -466,7 +459,7 @@ impl Stream {
             surfaces.outputs.iter().flatten().all(|view| {
                 let rows = [view.pitch, i, columns].map(|elements| view.element_bytes() * u64::from(elements));
                 view.stored.is_none()
-                    && (view.cells.as_ptr() as u64).is_multiple_of(64)
+                    && (view.data.as_ptr() as u64).is_multiple_of(64)
                     && rows.iter().all(|bytes| bytes.is_multiple_of(64))
             })
         };

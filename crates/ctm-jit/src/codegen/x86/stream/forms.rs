@@ -5,9 +5,9 @@
 
 use super::emit::{Emit, Unit};
 use super::memory::table;
-use super::{Geometry, Lines, Load, append};
+use super::{Element, Geometry, Lines, Load, append};
 use crate::codegen::x86::asm::{
-    ADD, AND, CVT_I32_F32, MAX, MUL, NARROW_TO_BYTES, NARROW_TO_WORDS, PACK_BYTES, PACK_SIGNED, PACK_WORDS, PERMUTE,
+    ADD, AND, CVT_I32_F32, MAX, MUL, NARROW_TO_BYTES, NARROW_TO_WORDS, PACK_BYTES, PACK_SIGNED, PACK_WORDS,
     PERMUTE_IN_QUAD, Rm, SHIFT_IMM, SHIFT_RIGHT, SHUFFLE_BYTES, SUB_I32, WIDEN_BYTES, WIDEN_WORDS,
 };
 use crate::codegen::x86::isa::Isa;
@@ -24,13 +24,13 @@ const FETCHES: usize = 2;
 
 /// Makes inputs numbers that are to be converted beforehand: processors read their elements again and again, or not side by side.
 pub(super) fn choose(geometry: &mut Geometry, fetches: &[Vec<Fetch>]) {
-    for (input, form) in geometry.input_forms.iter_mut().enumerate() {
+    for (input, element) in geometry.inputs.iter_mut().enumerate() {
         let of = || fetches.iter().flatten().filter(|fetch| usize::from(fetch.input) == input);
         let is_simple = |Fetch { x, y, iterations, .. }: &Fetch| {
             [x.i, x.j, y.i] == [1, 0, 0] && y.j.abs() <= 1 && iterations.iter().all(|&iterations| iterations == 0)
         };
         if of().count() > FETCHES || !of().all(is_simple) {
-            *form = Form::Floats;
+            element.form = Form::Floats;
         }
     }
 }
@@ -38,7 +38,7 @@ pub(super) fn choose(geometry: &mut Geometry, fetches: &[Vec<Fetch>]) {
 /// The outputs in which a NaN becomes 0.
 pub(super) fn without_nans(geometry: &Geometry) -> VarSet {
     let mut all = VarSet::NONE;
-    let targets = geometry.output_forms.iter().zip(0..).filter(|(form, _)| **form != Form::Floats);
+    let targets = geometry.outputs.iter().zip(0..).filter(|(element, _)| element.form != Form::Floats);
     targets.flat_map(|(_, target)| (0..4).map(move |c| Var::export(target, c))).for_each(|var| all.insert(var));
     all
 }
@@ -56,7 +56,7 @@ pub(super) struct Decoded {
 /// Makes numbers of what loads bring: those of one fetch that come together first. Gives these.
 pub(super) fn decode(lines: &mut Lines, loads: &[Load], geometry: &Geometry, vectors: &mut usize) -> Vec<Decoded> {
     let mut all = Vec::new();
-    let form = |load: i32| geometry.input_forms[usize::from(loads[load as usize].fetch.input)];
+    let form = |load: i32| geometry.input(&loads[load as usize].fetch).form;
     let mut new = Lines::default();
     let mut waiting = Vec::new();
     let mut name = || {
@@ -135,8 +135,14 @@ pub(super) fn encode(
     vectors: usize,
 ) {
     let moved = if decoded.is_empty() { Vec::new() } else { moved(lines, decoded, vectors) };
-    for (target, &form) in geometry.output_forms.iter().enumerate().filter(|(_, form)| **form != Form::Floats) {
-        let channels = if packed { 1 } else { usize::from(geometry.outputs[target]) };
+    for (target, &Element { channels, form }) in geometry.outputs.iter().enumerate() {
+        let channels = if form == Form::Floats {
+            0
+        } else if packed {
+            1
+        } else {
+            usize::from(channels)
+        };
         for vector in (0..channels).filter_map(|channel| vars[Var::export(target, channel).index()]) {
             let src = Src::Vector(vector);
             if let Some(Some(of)) = moved.get(vector.index())
@@ -167,9 +173,7 @@ impl Emit<'_> {
             _ => self.load_rm(register, from, 0),
         }
         if self.transposed {
-            let (one, table) = (self.of.isa.operand_scratch(), self.table(table::READ));
-            self.load_rm(one, table, 0);
-            self.asm.vector(PERMUTE, register, one, Rm::Reg(register));
+            self.permute(register, Rm::Reg(register), table::READ);
         }
         match form {
             Form::Bytes { .. } if self.packed() => self.swap(register, form),
@@ -216,7 +220,8 @@ impl Emit<'_> {
 
     /// Packs and stores all of an output whose elements are of 8 or 16 bits.
     pub(super) fn pack_output(&mut self, target: usize) {
-        let form = self.of.geometry.output_forms[target];
+        let element = self.of.geometry.outputs[target];
+        let form = element.form;
         let vectors = self.options.tile.vectors;
         // Vectors that fill one, if there are so many.
         let (side, op) = match form {
@@ -237,7 +242,7 @@ impl Emit<'_> {
                         of((0..4).find(|&channel| form.channel(channel).0 == n).unwrap_or(n), column)
                     })
                 };
-                let bytes = self.of.geometry.output_bytes(target);
+                let bytes = element.bytes() as i32;
                 let first = self.of.columns() as i32 * bytes * i32::from(column);
                 let is_part = side == 1 && (form == Form::Words || self.packed());
                 let narrows = is_part && self.of.isa == Isa::Avx512;
@@ -253,15 +258,12 @@ impl Emit<'_> {
     }
 
     /// One vector, in the order of columns.
-    fn in_columns(&mut self, (src, unit): (Src, Unit), register: u8) -> u8 {
+    pub(super) fn in_columns(&mut self, (src, unit): (Src, Unit), register: u8) -> u8 {
         let from = self.reg(src, unit, register);
         if !self.transposed {
             return from;
         }
-        let (one, table) = (self.of.isa.operand_scratch(), self.table(table::WRITE));
-        debug_assert_ne!(register, one, "the table is there");
-        self.load_rm(one, table, 0);
-        self.asm.vector(PERMUTE, register, one, Rm::Reg(from));
+        self.permute(register, Rm::Reg(from), table::WRITE);
         register
     }
 
@@ -300,9 +302,7 @@ impl Emit<'_> {
         }
         let order = if is_plain { table::WRITE } else { table::PACKED };
         if !is_plain || self.transposed {
-            let table = self.table(order);
-            self.load_rm(one, table, 0);
-            self.asm.vector(PERMUTE, scratch, one, Rm::Reg(scratch));
+            self.permute(scratch, Rm::Reg(scratch), order);
         }
         scratch
     }

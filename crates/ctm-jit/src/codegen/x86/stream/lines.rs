@@ -94,7 +94,7 @@ impl Emit<'_> {
 
     /// Where the element of a load that is no gather lies, as [`Self::operand`] says it.
     fn element(&self, load: &Load, unit: Unit) -> (Rm, Option<Slot>) {
-        let size = self.of.geometry.input_bytes(load.fetch.input);
+        let size = self.of.geometry.input(&load.fetch).bytes() as i32;
         let offset = load.fetch.x.c as i32 * size;
         let rm = match self.of.way(load, self.options.careful) {
             Way::Uniform => Rm::Each(RAX, offset + 4 * i32::from(load.channel & 3)),

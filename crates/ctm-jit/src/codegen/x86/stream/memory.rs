@@ -3,8 +3,8 @@
 use super::emit::{Emit, Unit};
 use super::{Chosen, Load, Varies, Way, at, slot_at};
 use crate::codegen::x86::asm::{
-    ADD_I32, AND, BROADCAST, EQUAL_I32, Int, MAX_I32, MIN_I32, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PERMUTE,
-    PERMUTE_TWO, RBX, RDI, Rm, SHIFT_IMM, SHUFFLE, STORE_PAST_CACHES, SUB_I32, UNPACK_HIGH, UNPACK_LOW, V, XOR,
+    ADD_I32, AND, BROADCAST, EQUAL_I32, Int, MAX_I32, MIN_I32, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PERMUTE, RBX, RDI,
+    Rm, SHIFT_IMM, SHUFFLE, STORE_PAST_CACHES, SUB_I32, UNPACK_HIGH, UNPACK_LOW, V, XOR,
 };
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
@@ -28,21 +28,20 @@ pub(super) mod table {
     pub const READ: usize = 0;
     /// From lanes to columns.
     pub const WRITE: usize = 1;
-    /// AVX-512: red, and then green, of sixteen elements of two channels, in two vectors. AVX2: what orders the elements of one channel
-    /// that a shuffle has left.
+    /// Elements of two channels: what orders those of one channel that a shuffle has left.
     pub const READ_PAIRS: usize = 2;
-    /// The other way. AVX-512: the first and the second eight elements. AVX2: what orders the elements of one channel for being unpacked.
-    pub const WRITE_PAIRS: usize = 4;
+    /// The other way: what orders them for being unpacked.
+    pub const WRITE_PAIRS: usize = 3;
     /// The channel of each lane of the packed form.
-    pub const CHANNEL: usize = 6;
+    pub const CHANNEL: usize = 4;
     /// Elements of bytes in the packed form: how far the channel of each lane is to be shifted.
-    pub const SHIFTS: usize = 7;
+    pub const SHIFTS: usize = 5;
     /// Elements of bytes that were packed: what orders them.
-    pub const BYTES: usize = 8;
+    pub const BYTES: usize = 6;
     /// What orders the dwords of vectors that were packed.
-    pub const PACKED: usize = 9;
+    pub const PACKED: usize = 7;
     /// How many.
-    pub const ROWS: usize = 10;
+    pub const ROWS: usize = 8;
 }
 
 /// Bytes of a line of the caches.
@@ -76,6 +75,14 @@ impl Emit<'_> {
         Rm::Row(RBX, self.layout.tables + 64 * row as i32)
     }
 
+    /// Elements in the order of a table. Changes the scratch register for operands.
+    pub(super) fn permute(&mut self, dst: u8, from: Rm, table: usize) {
+        let (order, table) = (self.of.isa.operand_scratch(), self.table(table));
+        debug_assert!(dst != order && from != Rm::Reg(order), "the table is there");
+        self.load_rm(order, table, 0);
+        self.asm.vector(PERMUTE, dst, order, from);
+    }
+
     /// Stores into an output.
     pub(super) fn put(&mut self, register: u8, to: Rm) {
         let op = if self.options.past_caches { STORE_PAST_CACHES } else { MOVUPS_STORE };
@@ -96,7 +103,7 @@ impl Emit<'_> {
             if is_known || of.way(load, self.options.careful) != Way::Contiguous {
                 continue;
             }
-            let size = of.geometry.input_bytes(load.fetch.input);
+            let size = of.geometry.input(&load.fetch).bytes() as i32;
             let bytes = size * of.columns() as i32 * i32::from(self.options.tile.vectors);
             let Some(ahead) = of.ahead(&load.fetch, [size, bytes]) else { continue };
             let first = load.fetch.x.c as i32 * size + ahead;
@@ -154,7 +161,7 @@ impl Emit<'_> {
     /// A vector's elements side by side, in the plain form.
     fn contiguous(&mut self, wanted: &[(Vector, Load)], unit: Unit) {
         let Some((_, load)) = wanted.first() else { return };
-        let channels = self.of.geometry.inputs[usize::from(load.fetch.input)];
+        let channels = self.of.geometry.input(&load.fetch).channels;
         let Rm::Row(base, offset) = self.load_operand(load, unit) else { return };
         let form = self.form(load);
         if form != Form::Floats {
@@ -170,30 +177,19 @@ impl Emit<'_> {
         match channels {
             1 => {
                 let Some(dst) = target(0) else { return };
-                let (transposed, table) = (self.transposed, self.table(table::READ));
-                self.make(dst, unit, |e, dst| {
-                    if transposed {
-                        e.asm.vector(MOVUPS_LOAD, one, 0, table);
-                        e.asm.vector(PERMUTE, dst, one, from(0));
-                    } else {
-                        e.asm.vector(MOVUPS_LOAD, dst, 0, from(0));
-                    }
+                let transposed = self.transposed;
+                self.make(dst, unit, |e, dst| match transposed {
+                    true => e.permute(dst, from(0), table::READ),
+                    false => e.load_rm(dst, from(0), 0),
                 });
             }
             2 => {
                 for (channel, apart) in [(0, EVEN), (1, ODD)] {
                     let Some(dst) = target(channel) else { continue };
-                    let table = self.table(table::READ_PAIRS + usize::from(channel));
                     self.make(dst, unit, |e, dst| {
-                        e.asm.vector(MOVUPS_LOAD, one, 0, table);
-                        e.asm.vector(MOVUPS_LOAD, dst, 0, from(0));
-                        match isa {
-                            Isa::Avx512 => e.asm.vector(PERMUTE_TWO, dst, one, from(1)),
-                            Isa::Avx2 => {
-                                e.asm.instruction(SHUFFLE, dst, dst, from(1), apart);
-                                e.asm.vector(PERMUTE, dst, one, Rm::Reg(dst));
-                            }
-                        }
+                        e.load_rm(dst, from(0), 0);
+                        e.asm.instruction(SHUFFLE, dst, dst, from(1), apart);
+                        e.permute(dst, Rm::Reg(dst), table::READ_PAIRS);
                     });
                 }
             }
@@ -256,7 +252,7 @@ impl Emit<'_> {
     fn gather(&mut self, wanted: &[(Vector, Load)], unit: Unit) {
         let Some((_, load)) = wanted.first().copied() else { return };
         let input = at::INPUTS + 32 * i32::from(load.fetch.input);
-        let (form, dwords) = (self.form(&load), self.of.geometry.input_bytes(load.fetch.input) / 4);
+        let (form, dwords) = (self.form(&load), self.of.geometry.input(&load.fetch).bytes() / 4);
         let isa = self.of.isa;
         let (index, row, scratch) = (isa.operand_scratch(), isa.scratch(), isa.mask_scratch());
         self.clamped(index, load.fetch.x, unit, input + 8, scratch);
@@ -303,9 +299,9 @@ impl Emit<'_> {
     pub fn outputs(&mut self) {
         self.shares = false;
         for target in 0..ctm_isa::x1k::OUTPUTS {
-            if self.of.geometry.outputs[target] == 0 {
+            if self.of.geometry.outputs[target].channels == 0 {
                 continue;
-            } else if self.of.geometry.output_forms[target] != Form::Floats {
+            } else if self.of.geometry.outputs[target].form != Form::Floats {
                 self.pack_output(target);
             } else {
                 for unit in self.units(Varies::ALL) {
@@ -322,11 +318,11 @@ impl Emit<'_> {
 
     /// What a load's elements are.
     fn form(&self, load: &Load) -> Form {
-        self.of.geometry.input_forms[usize::from(load.fetch.input)]
+        self.of.geometry.input(&load.fetch).form
     }
 
     fn output(&mut self, target: usize, unit: Unit) {
-        let channels = self.of.geometry.outputs[target];
+        let channels = self.of.geometry.outputs[target].channels;
         let slot = Self::output_slot(target, unit.row);
         let vectors: [Src; 4] = std::array::from_fn(|c| self.exported(target, c));
         let src = |c: usize| vectors[c];
@@ -340,42 +336,21 @@ impl Emit<'_> {
         let first = bytes * i32::from(channels) * i32::from(unit.column);
         match channels {
             1 => {
-                let mut from = self.reg(src(0), unit, scratch);
-                if self.transposed {
-                    let table = self.table(table::WRITE);
-                    self.asm.vector(MOVUPS_LOAD, one, 0, table);
-                    self.asm.vector(PERMUTE, scratch, one, Rm::Reg(from));
-                    from = scratch;
-                }
+                let from = self.in_columns((src(0), unit), scratch);
                 let to = self.pointer(slot);
                 self.put(from, Rm::Row(to, first));
             }
-            2 => match isa {
-                Isa::Avx512 => {
-                    let green = self.reg(src(1), unit, other);
-                    for half in 0..2 {
-                        let table = self.table(table::WRITE_PAIRS + half);
-                        self.asm.vector(MOVUPS_LOAD, one, 0, table);
-                        self.load_into(scratch, src(0), unit);
-                        self.asm.vector(PERMUTE_TWO, scratch, one, Rm::Reg(green));
-                        let to = self.pointer(slot);
-                        self.put(scratch, Rm::Row(to, first + bytes * half as i32));
-                    }
+            2 => {
+                for (channel, register) in [(0, scratch), (1, other)] {
+                    let from = self.reg(src(channel), unit, register);
+                    self.permute(register, Rm::Reg(from), table::WRITE_PAIRS);
                 }
-                Isa::Avx2 => {
-                    let table = self.table(table::WRITE_PAIRS);
-                    self.asm.vector(MOVUPS_LOAD, one, 0, table);
-                    for (channel, register) in [(0, scratch), (1, other)] {
-                        let from = self.reg(src(channel), unit, register);
-                        self.asm.vector(PERMUTE, register, one, Rm::Reg(from));
-                    }
-                    for (half, op) in [(0, UNPACK_LOW), (1, UNPACK_HIGH)] {
-                        self.asm.vector(op, one, scratch, Rm::Reg(other));
-                        let to = self.pointer(slot);
-                        self.put(one, Rm::Row(to, first + bytes * half));
-                    }
+                for (half, op) in [(0, UNPACK_LOW), (1, UNPACK_HIGH)] {
+                    self.asm.vector(op, one, scratch, Rm::Reg(other));
+                    let to = self.pointer(slot);
+                    self.put(one, Rm::Row(to, first + bytes * half));
                 }
-            },
+            }
             _ => {
                 for (vector, op) in [(0, UNPACK_LOW), (2, UNPACK_HIGH)] {
                     for (pair, register) in [(0, one), (2, other)] {

@@ -136,29 +136,43 @@ struct Slot {
     row: u8,
 }
 
+/// What the elements of an array are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Element {
+    /// Channels: 1, 2 or 4; 0: there is no array.
+    pub channels: u8,
+    /// What they are for the code.
+    pub form: Form,
+}
+
+impl Element {
+    /// How many bytes it has.
+    pub const fn bytes(self) -> u32 {
+        self.form.element_bytes(self.channels)
+    }
+}
+
 /// What a kernel needs to know of surfaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Geometry {
-    /// Channels of each input's elements.
-    pub inputs: [u8; ctm_isa::x1k::INPUTS],
-    /// Channels of each output's elements; 0: it is dropped.
-    pub outputs: [u8; ctm_isa::x1k::OUTPUTS],
-    /// What the elements of each input are.
-    pub input_forms: [Form; ctm_isa::x1k::INPUTS],
-    /// What the elements of each output are.
-    pub output_forms: [Form; ctm_isa::x1k::OUTPUTS],
+    /// Of each input.
+    pub inputs: [Element; ctm_isa::x1k::INPUTS],
+    /// Of each output; those without channels are dropped.
+    pub outputs: [Element; ctm_isa::x1k::OUTPUTS],
 }
 
 impl Geometry {
-    /// Bytes of an input's element.
-    fn input_bytes(&self, input: u8) -> i32 {
-        let input = usize::from(input);
-        self.input_forms[input].element_bytes(self.inputs[input]) as i32
+    /// Of a launch's arrays.
+    pub fn of(surfaces: &Surfaces<'_>) -> Self {
+        Self {
+            inputs: surfaces.inputs.each_ref().map(|view| view.as_ref().map(|view| view.element).unwrap_or_default()),
+            outputs: surfaces.outputs.each_ref().map(|view| view.as_ref().map(|view| view.element).unwrap_or_default()),
+        }
     }
 
-    /// Bytes of an output's element.
-    fn output_bytes(&self, target: usize) -> i32 {
-        self.output_forms[target].element_bytes(self.outputs[target]) as i32
+    /// The elements that a fetch reads.
+    const fn input(&self, fetch: &Fetch) -> Element {
+        self.inputs[fetch.input as usize]
     }
 }
 

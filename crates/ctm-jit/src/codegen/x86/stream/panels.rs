@@ -9,7 +9,7 @@
 use super::super::Frame;
 use super::super::transfer::{Panel, Part, Stored};
 use super::Kernel;
-use super::run::{InputView, Rect, Surfaces, range};
+use super::run::{InputView, Rect, Surfaces, View, range};
 use crate::passes::table::Pass;
 use crate::stream::affine::Fetch;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
@@ -60,15 +60,10 @@ pub(super) struct Origins {
 impl Origins {
     /// Where arrays lie in memory.
     pub(super) fn of(surfaces: &Surfaces<'_>) -> Self {
-        let at = |address: *const u8, pitch: u32| Origin { address: address as i64, pitch: pitch.into() };
-        let mut inputs = [None; INPUTS];
-        for (origin, view) in inputs.iter_mut().zip(&surfaces.inputs) {
-            *origin = view.as_ref().map(|view| at(view.bytes.as_ptr(), view.pitch));
+        fn origin<T>(view: &Option<View<'_, T>>) -> Option<Origin> {
+            view.as_ref().map(|view| Origin { address: view.data.as_ptr() as i64, pitch: view.pitch.into() })
         }
-        let mut outputs = [None; OUTPUTS];
-        for (origin, view) in outputs.iter_mut().zip(&surfaces.outputs) {
-            *origin = view.as_ref().map(|view| at(view.cells.as_ptr().cast(), view.pitch));
-        }
+        let (inputs, outputs) = (surfaces.inputs.each_ref().map(origin), surfaces.outputs.each_ref().map(origin));
         Self { inputs, outputs, read: Vec::new(), written: Vec::new(), bytes: 0 }
     }
 
@@ -168,7 +163,7 @@ impl Kernel {
             let Some(part) = part_of(fetches(), columns, rows, view) else { continue };
             let panel = match &view.stored {
                 Some(stored) => stored.panel(&part),
-                None => Panel::of_rows(&part, view.element_bytes()),
+                None => Panel::of_rows(&part, view.element.bytes()),
             };
             let is_worth = 2 * part.x.len() <= view.pitch as usize && origins.bytes + panel.bytes <= MOST_BYTES;
             if view.stored.is_some() || is_worth {
@@ -199,8 +194,8 @@ impl Kernel {
             origins.inputs[of.array] = origin(of);
             let (Some(view), to) = (&surfaces.inputs[of.array], &mut panels[of.place.clone()]) else { continue };
             match &view.stored {
-                Some(stored) => stored.read(view.bytes, &of.part, &of.panel, to),
-                None => of.panel.copy((view.bytes, view.pitch, view.element_bytes()), &of.part, to),
+                Some(stored) => stored.read(view.data, &of.part, &of.panel, to),
+                None => of.panel.copy((view.data, view.pitch, view.element.bytes()), &of.part, to),
             }
         }
     }
@@ -211,7 +206,7 @@ impl Kernel {
             let Some(view) = &surfaces.outputs[of.array] else { continue };
             let Some(stored) = &view.stored else { continue };
             let from = &frame.panels(origins.bytes)[of.place.clone()];
-            stored.write(view.cells, &of.part, &of.panel, from, past_caches);
+            stored.write(view.data, &of.part, &of.panel, from, past_caches);
         }
     }
 
@@ -228,7 +223,7 @@ impl Stored {
         let part = Part { x: 0..view.width, y: 0..view.height };
         let panel = self.panel(&part);
         let mut numbers = vec![0; panel.bytes];
-        self.read(view.bytes, &part, &panel, &mut numbers);
+        self.read(view.data, &part, &panel, &mut numbers);
         (numbers, panel.pitch as u32)
     }
 }

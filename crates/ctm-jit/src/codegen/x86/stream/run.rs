@@ -4,100 +4,88 @@ use super::super::transfer::{Part, Stored, TileRows};
 use super::memory::table;
 use super::panels::{Origin, Origins};
 use super::tiles::columns;
-use super::{Base, Frame, Kernel, SLOT, Slot, at, slot_at};
+use super::{Base, Element, Frame, Kernel, SLOT, Slot, at, slot_at};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::{Line, MXCSR};
 use crate::launch::lanes::LANES;
 use crate::stream::affine::{Fetch, LOOPS, Linear};
 use ctm_exec::Position;
-use ctm_exec::arrays::{Elements, Form};
+use ctm_exec::arrays::Elements;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::AtomicU32;
 
-/// An input.
-#[derive(Clone)]
-pub struct InputView<'a> {
-    /// The bytes, from element (0, 0) on.
-    pub bytes: &'a [u8],
+/// An array that code reads or writes.
+pub struct View<'a, T> {
+    /// Its bytes or dwords, from element (0, 0) on; threads write different dwords.
+    pub data: &'a [T],
     /// Elements from one row to the next.
     pub pitch: u32,
-    /// Columns that may be read.
+    /// Columns that may be reached.
     pub width: u32,
-    /// Rows that may be read.
+    /// Rows that may be reached.
     pub height: u32,
-    /// Channels of an element: 1, 2 or 4.
-    pub channels: u8,
     /// What elements are for the code.
-    pub form: Form,
-    /// How it is stored, if not so, row by row.
+    pub element: Element,
+    /// How they are stored, if not so, row by row.
     pub stored: Option<Stored>,
 }
 
+/// An input.
+pub type InputView<'a> = View<'a, u8>;
+
 /// An output.
-#[derive(Clone)]
-pub struct OutputView<'a> {
-    /// Its dwords; threads write different ones.
-    pub cells: &'a [AtomicU32],
-    /// Elements from one row to the next.
-    pub pitch: u32,
-    /// Channels of an element: 1, 2 or 4.
-    pub channels: u8,
-    /// What elements are.
-    pub form: Form,
-    /// How they are stored, if not row by row.
-    pub stored: Option<Stored>,
+pub type OutputView<'a> = View<'a, AtomicU32>;
+
+impl<T> Clone for View<'_, T> {
+    fn clone(&self) -> Self {
+        Self { stored: self.stored.clone(), ..*self }
+    }
+}
+
+impl<'a, T> View<'a, T> {
+    fn new(isa: Isa, array: &Elements<&'a [T]>, [width, height]: [u32; 2]) -> Option<Self> {
+        let (data, pitch, channels, form) = (array.bytes, array.pitch, array.channels, array.form);
+        let fits = width <= array.width && height <= array.height && matches!(channels, 1 | 2 | 4);
+        let stored = Stored::of(isa, array, size_of_val(data)).filter(|_| fits)?;
+        Some(Self { data, pitch, width, height, element: Element { channels, form }, stored })
+    }
+
+    /// Whole tiles of it as rows.
+    fn as_rows(&self, whole: &Part) -> Option<Self> {
+        let TileRows { first, columns: width, rows: height, pitch } = self.stored.as_ref()?.as_rows(whole)?;
+        let data = self.data.get(first / size_of::<T>()..)?;
+        Some(Self { data, pitch, width, height, stored: None, ..*self })
+    }
+
+    /// Bytes of an element for the code.
+    pub const fn element_bytes(&self) -> u64 {
+        self.element.bytes() as u64
+    }
 }
 
 impl<'a> InputView<'a> {
     /// Of an array, of which so many columns and rows may be read; `None` where streams do not read such arrays.
-    pub fn of(isa: Isa, array: &Elements<&'a [u8]>, [width, height]: [u32; 2]) -> Option<Self> {
-        let (bytes, pitch, channels) = (array.bytes, array.pitch, array.channels);
-        let fits = width <= array.width && height <= array.height && matches!(channels, 1 | 2 | 4);
-        let stored = Stored::of(isa, array, bytes.len()).filter(|_| fits)?;
-        Some(Self { bytes, pitch, width, height, channels, form: array.form, stored })
+    pub fn of(isa: Isa, array: &Elements<&'a [u8]>, size: [u32; 2]) -> Option<Self> {
+        Self::new(isa, array, size)
     }
 
-    /// How the code reads it that takes its elements as numbers of this form.
-    pub fn read_as(&mut self, form: Form) {
-        if self.form == form {
+    /// How the code reads it that takes its elements as these.
+    pub fn read_as(&mut self, element: Element) {
+        if self.element == element {
             self.stored = self.stored.take().and_then(Stored::unconverted);
         }
-        self.form = form;
-    }
-
-    /// Whole tiles of it as rows.
-    fn as_rows(&self, of: &TileRows) -> Option<Self> {
-        let bytes = self.bytes.get(of.first..)?;
-        Some(Self { bytes, pitch: of.pitch, width: of.columns, height: of.rows, stored: None, ..self.clone() })
-    }
-
-    /// Bytes of an element for the code.
-    pub fn element_bytes(&self) -> u32 {
-        self.form.element_bytes(self.channels)
+        self.element = element;
     }
 }
 
 impl<'a> OutputView<'a> {
-    /// Whole tiles of it as rows.
-    fn as_rows(&self, of: &TileRows) -> Option<Self> {
-        let cells = self.cells.get(of.first / 4..)?;
-        Some(Self { cells, pitch: of.pitch, stored: None, ..self.clone() })
-    }
-
     /// Of an array whose last element that is written lies there; `None` where streams do not write such arrays, or not all channels may be
     /// written.
     pub fn of(isa: Isa, array: &Elements<&'a [AtomicU32]>, last: Position) -> Option<Self> {
-        let (cells, pitch, channels) = (array.bytes, array.pitch, array.channels);
-        let all = (1u32 << channels) - 1;
-        let fits = last.i < array.width && last.j < array.height && matches!(channels, 1 | 2 | 4);
-        let stored = Stored::of(isa, array, 4 * cells.len()).filter(|_| fits && u32::from(array.mask) & all == all)?;
-        let stored = stored.and_then(Stored::unconverted);
-        Some(Self { cells, pitch, channels, form: array.form, stored })
-    }
-
-    /// Bytes of an element.
-    pub fn element_bytes(&self) -> u64 {
-        self.form.element_bytes(self.channels).into()
+        let view = Self::new(isa, array, [last.i + 1, last.j + 1])?;
+        let all = (1u32 << array.channels) - 1;
+        let stored = view.stored.and_then(Stored::unconverted);
+        (u32::from(array.mask) & all == all).then_some(Self { stored, ..view })
     }
 }
 
@@ -123,14 +111,13 @@ impl Surfaces<'_> {
         if !alike || !inside {
             return None;
         }
-        let rows = |stored: &Option<Stored>| stored.as_ref().and_then(|stored| stored.as_rows(&whole));
         let TileRows { columns, rows: count, .. } = first.as_rows(&whole)?;
         let mut surfaces = self.clone();
         for view in surfaces.inputs.iter_mut().flatten() {
-            *view = view.as_rows(&rows(&view.stored)?)?;
+            *view = view.as_rows(&whole)?;
         }
         for view in surfaces.outputs.iter_mut().flatten() {
-            *view = view.as_rows(&rows(&view.stored)?)?;
+            *view = view.as_rows(&whole)?;
         }
         Some((whole, [columns, count], surfaces))
     }
@@ -187,17 +174,18 @@ impl Kernel {
         if !self.packed {
             (0..lanes).for_each(|lane| lane_of[self.column(lane)] = lane);
         }
-        // What one shuffle of two vectors of pairs leaves of a channel: element 0, 1, 4, 5, 2, 3, 6, 7. It is its own inverse.
-        let order = |place: usize| 2 * (place / 4) + 4 * (place / 2 % 2) + place % 2;
-        let entry = |row: usize, lane: usize| match (row, self.isa) {
-            (table::READ, _) => self.column(lane),
-            (table::WRITE, _) => lane_of[lane],
-            (table::CHANNEL, _) => lane % 4,
-            (table::SHIFTS.., _) => self.form_entry(row, lane),
-            (table::READ_PAIRS..table::WRITE_PAIRS, Isa::Avx512) => 2 * self.column(lane) + row - table::READ_PAIRS,
-            (table::READ_PAIRS..table::WRITE_PAIRS, Isa::Avx2) => order(self.column(lane)),
-            (_, Isa::Avx512) => lane_of[LANES / 2 * (row - table::WRITE_PAIRS) + lane / 2] + LANES * (lane % 2),
-            (_, Isa::Avx2) => lane_of[order(lane)],
+        // What one shuffle of two vectors of pairs leaves of a channel, quarter by quarter: two elements of the first vector, two of the second; and where it leaves
+        // an element.
+        let half = lanes / 2;
+        let pair = |place: usize| 2 * (place / 4) + half * (place / 2 % 2) + place % 2;
+        let place = |element: usize| 4 * (element % half / 2) + 2 * (element / half) + element % 2;
+        let entry = |row: usize, lane: usize| match row {
+            table::READ => self.column(lane),
+            table::WRITE => lane_of[lane],
+            table::READ_PAIRS => place(self.column(lane)),
+            table::WRITE_PAIRS => lane_of[pair(lane)],
+            table::CHANNEL => lane % 4,
+            _ => self.form_entry(row, lane),
         };
         for row in 0..table::ROWS {
             let entries = std::array::from_fn(|lane| entry(row, lane % lanes) as u32);
@@ -227,14 +215,17 @@ impl Kernel {
 
     /// Where a slot begins, and its steps, in bytes or as numbers.
     fn steps(&self, slot: &Slot, rect: &Rect, origins: &Origins, constants: &[u32]) -> Option<[i64; SLOT]> {
-        let elements = |origin: &Option<Origin>, size: i32| {
-            origin.map(|Origin { address, pitch }| (address, i64::from(size), i64::from(size) * pitch))
+        let elements = |origin: &Option<Origin>, of: Element| {
+            let size = i64::from(of.bytes());
+            origin.map(|Origin { address, pitch }| (address, size, size * pitch))
         };
         // Where it counts from, and what columns and rows weigh.
         let (base, column, row) = match slot.base {
-            Base::Input(input) => elements(&origins.inputs[usize::from(input)], self.geometry.input_bytes(input))?,
+            Base::Input(input) => {
+                elements(&origins.inputs[usize::from(input)], self.geometry.inputs[usize::from(input)])?
+            }
             Base::Output(target) => {
-                elements(&origins.outputs[usize::from(target)], self.geometry.output_bytes(target.into()))?
+                elements(&origins.outputs[usize::from(target)], self.geometry.outputs[usize::from(target)])?
             }
             Base::Constants => (constants.as_ptr() as i64, 16, 0),
             Base::Zero => (0, 1, 0),
@@ -260,25 +251,21 @@ impl Kernel {
                 let last = (i64::from(view.height) - 1) * i64::from(view.pitch) + i64::from(view.width);
                 let exists = view.width.min(view.height) > 0;
                 // Gathers read whole dwords.
-                let bytes = (last as u64 * u64::from(view.element_bytes())).next_multiple_of(4);
-                let is_long = view.width <= view.pitch && bytes <= view.bytes.len() as u64;
+                let bytes = (last as u64 * view.element_bytes()).next_multiple_of(4);
+                let is_long = view.width <= view.pitch && bytes <= view.data.len() as u64;
                 let holds = exists && (view.stored.is_some() || is_long);
                 // Gathers count elements in 32 bits.
-                let small = last * i64::from(view.channels) < i64::from(i32::MAX);
+                let small = last * i64::from(view.element.channels) < i64::from(i32::MAX);
                 let safe = self.options.careful
                     || (columns_inside(fetch, columns, rows, view.width)
                         && rows_inside(fetch, columns, rows, view.height));
-                let input = usize::from(fetch.input);
-                let is_same =
-                    (view.channels, view.form) == (self.geometry.inputs[input], self.geometry.input_forms[input]);
-                holds && small && safe && is_same
+                holds && small && safe && view.element == self.geometry.input(fetch)
             })
         });
-        let outputs = (0..OUTPUTS).all(|target| {
-            let (channels, view) = (self.geometry.outputs[target], &surfaces.outputs[target]);
-            channels == 0
+        let outputs = self.geometry.outputs.iter().zip(&surfaces.outputs).all(|(element, view)| {
+            element.channels == 0
                 || view.as_ref().is_some_and(|view| {
-                    let is_same = view.channels == channels && view.form == self.geometry.output_forms[target];
+                    let is_same = view.element == *element;
                     if view.stored.is_some() {
                         return is_same && !self.options.past_caches;
                     }
@@ -287,8 +274,8 @@ impl Kernel {
                     let size = view.element_bytes();
                     is_same
                         && columns[1] < i64::from(view.pitch)
-                        && last as u64 * size <= 4 * view.cells.len() as u64
-                        && aligned(view.cells.as_ptr() as u64)
+                        && last as u64 * size <= 4 * view.data.len() as u64
+                        && aligned(view.data.as_ptr() as u64)
                         && aligned(size * u64::from(view.pitch))
                         && aligned(size * u64::from(rect.i))
                 })

@@ -32,7 +32,7 @@ impl Chosen {
             Isa::Avx2 => !self.lines.iter().all(only_mends),
         };
         let gathers = self.loads.iter().any(|load| self.way(load, careful) == Way::Gather);
-        let packs = self.geometry.output_forms.iter().any(|&form| form != Form::Floats);
+        let packs = self.geometry.outputs.iter().any(|of| of.form != Form::Floats);
         let scratch = if needs_third || gathers || packs || !self.prepared.packed { 3 } else { 2 };
         self.isa.all_registers() - scratch
     }
@@ -49,10 +49,7 @@ impl Chosen {
             Way::Gather
         } else if x.i == 0 && y.i == 0 {
             Way::Uniform
-        } else if x.i == 1
-            && y.i == 0
-            && (!self.prepared.packed || self.geometry.inputs[usize::from(load.fetch.input)] == 4)
-        {
+        } else if x.i == 1 && y.i == 0 && (!self.prepared.packed || self.geometry.input(&load.fetch).channels == 4) {
             Way::Contiguous
         } else {
             Way::Gather
@@ -225,7 +222,7 @@ impl Chosen {
 
     /// Whether an instruction can take the load as its last operand.
     fn is_operand(&self, load: &Load, careful: bool) -> bool {
-        if self.geometry.input_forms[usize::from(load.fetch.input)] != Form::Floats {
+        if self.geometry.input(&load.fetch).form != Form::Floats {
             return false;
         }
         match self.way(load, careful) {
@@ -244,10 +241,9 @@ impl Chosen {
     /// In the plain form: lane 4a + b is column `quarters * b + a`, which saves permutations when elements have four channels.
     pub(super) fn transposed(&self) -> bool {
         let mut inputs = self.loads.iter().filter(|load| self.way(load, false) == Way::Contiguous);
-        let is_wide = |bytes: i32| bytes == 16;
         !self.prepared.packed
-            && (inputs.any(|load| is_wide(self.geometry.input_bytes(load.fetch.input)))
-                || (0..ctm_isa::x1k::OUTPUTS).any(|target| is_wide(self.geometry.output_bytes(target))))
+            && (inputs.any(|load| self.geometry.input(&load.fetch).bytes() == 16)
+                || self.geometry.outputs.iter().any(|of| of.bytes() == 16))
     }
 }
 
