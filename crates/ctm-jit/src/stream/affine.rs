@@ -247,6 +247,15 @@ impl Walk<'_> {
         }
     }
 
+    /// The same, where it is made of these.
+    fn made(&mut self, linear: Option<Linear>, of: &[Known]) -> Known {
+        if linear.is_none() {
+            return UNKNOWN;
+        }
+        let constants = of.iter().fold(0, |set, known| self.union(set, known.constants));
+        self.exact(linear, constants)
+    }
+
     fn union(&mut self, a: u32, b: u32) -> u32 {
         if a == b || b == 0 {
             return a;
@@ -366,36 +375,23 @@ impl Walk<'_> {
             }
             Op::Neg(a) => {
                 let a = of(a);
-                self.exact(a.linear.and_then(|linear| linear.times(-UNIT)), a.constants)
+                self.made(a.linear.and_then(|linear| linear.times(-UNIT)), &[a])
             }
             Op::Unit(Unit::Mad { omod, .. }, abc) => {
-                let [a, b, c] = abc.map(of);
-                let [Some(x), Some(y), Some(z)] = [a, b, c].map(|known| known.linear) else { return UNKNOWN };
-                let product = if x.is_constant() {
-                    y.times(x.c)
-                } else if y.is_constant() {
-                    x.times(y.c)
-                } else {
-                    None
-                };
-                let sum = product.map(|p| p.add(z)).filter(|sum| sum.is_exact(&self.iterations));
-                let scaled = sum.and_then(|s| s.times(factor(omod)?));
-                let set = self.union(a.constants, b.constants);
-                let set = self.union(set, c.constants);
-                self.exact(scaled, set)
+                let abc = abc.map(of);
+                let [a, b, c] = abc.map(|known| known.linear);
+                // The product is not rounded by itself.
+                let sum = product(a, b).and_then(|product| Some(product.add(c?)));
+                self.made(sum.and_then(|sum| sum.times(factor(omod)?)), &abc)
             }
             Op::Alu(op, abc, omod, clamp) if !clamp => {
-                let [a, b, c] = abc.map(of);
-                let linear =
-                    self.r700(op, [a, b, c].map(|known| known.linear)).and_then(|l| l.times(r700_factor(omod)));
-                let reads = usize::from(op.info().operands).min(3);
-                let set = [a, b, c][..reads].iter().fold(0, |set, known| self.union(set, known.constants));
-                self.exact(linear, set)
+                let abc = abc.map(of);
+                let linear = self.r700(op, abc.map(|known| known.linear)).and_then(|l| l.times(r700_factor(omod)));
+                self.made(linear, &abc[..usize::from(op.info().operands).min(3)])
             }
             Op::Unit(Unit::Scale(omod), [a, ..]) => {
                 let a = of(a);
-                let linear = a.linear.and_then(|linear| linear.times(factor(omod)?));
-                self.exact(linear, a.constants)
+                self.made(a.linear.and_then(|linear| linear.times(factor(omod)?)), &[a])
             }
             Op::Set(var, value, _) => {
                 state[var.index()] = of(value);
@@ -413,15 +409,12 @@ impl Walk<'_> {
 
     /// What an R700 operation makes of linear functions, as long as every step stays exact.
     fn r700(&self, op: AluOp, [a, b, c]: [Option<Linear>; 3]) -> Option<Linear> {
-        let product = |a: Linear, b: Linear| {
-            if a.is_constant() { b.times(a.c) } else { a.times(Some(b).filter(Linear::is_constant)?.c) }
-        };
         match op {
             AluOp::Op2(Op2::Add) => Some(a?.add(b?)),
-            AluOp::Op2(Op2::Mul | Op2::MulIeee) => product(a?, b?),
+            AluOp::Op2(Op2::Mul | Op2::MulIeee) => product(a, b),
             AluOp::Op2(Op2::Mov) => a,
             AluOp::Op3(Op3::Muladd | Op3::MuladdIeee) => {
-                Some(product(a?, b?).filter(|product| product.is_exact(&self.iterations))?.add(c?))
+                Some(product(a, b).filter(|product| product.is_exact(&self.iterations))?.add(c?))
             }
             _ => None,
         }
@@ -437,6 +430,12 @@ impl Walk<'_> {
         let set = self.union(s.constants, t.constants);
         self.fetches.insert(place, (Fetch { input: input & 15, x, y, iterations: self.iterations }, set));
     }
+}
+
+/// A product of which one factor is a constant.
+fn product(a: Option<Linear>, b: Option<Linear>) -> Option<Linear> {
+    let (a, b) = (a?, b?);
+    if a.is_constant() { b.times(a.c) } else { a.times(Some(b).filter(Linear::is_constant)?.c) }
 }
 
 /// The factor of an output modifier, in units.

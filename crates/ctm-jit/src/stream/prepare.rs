@@ -12,6 +12,7 @@ use crate::ir::numbering::Numbering;
 use crate::passes::masked::{VarSet, sweep};
 use ctm_exec::float::ONE;
 use ctm_isa::x1k::OUTPUTS;
+use std::cell::Cell;
 
 /// In the packed form: all channels of an element, each in its lane.
 pub const WHOLE: u8 = 4;
@@ -112,9 +113,8 @@ pub fn packed(plain: &Prepared) -> Option<Prepared> {
             ops: &block.ops,
             fetches: &plain.fetches[index],
             new: Numbering::default(),
-            elements: Map::default(),
+            channels: Map::default(),
             done: Map::default(),
-            texels: Map::default(),
         };
         pack.block()?;
         code.blocks[index].ops = pack.new.ops;
@@ -130,14 +130,22 @@ pub fn packed(plain: &Prepared) -> Option<Prepared> {
     Some(Prepared { code, outputs, packed: true, ..plain.clone() })
 }
 
+/// A channel of a register or a texel.
+#[derive(Clone, Copy)]
+struct Channel {
+    /// All channels.
+    whole: Value,
+    /// The fetch, if its elements are the same for all columns.
+    uniform: Option<Value>,
+    number: u8,
+}
+
 struct Pack<'a> {
     ops: &'a [Op],
     fetches: &'a [Fetch],
     new: Numbering,
-    /// Old reads of variables: the new read of the whole register, and the channel.
-    elements: Map<Value, (Value, u8)>,
-    /// Old texels: the new fetch, whether its elements are the same for all columns, and the channel.
-    texels: Map<Value, (Value, bool, u8)>,
+    /// What old reads of variables and old texels are channels of.
+    channels: Map<Value, Channel>,
     done: Map<[Value; 4], Value>,
 }
 
@@ -154,30 +162,25 @@ impl Pack<'_> {
                     fetches += 1;
                     let zero = self.new.pure(Op::Bits(0));
                     let new = self.new.effect(Op::Fetch(number, [zero; 4], under));
-                    let uniform = fetch.x.i == 0 && fetch.y.i == 0;
                     // What is read of it has to stand behind it, before the next fetch.
+                    let whole = self.new.pure(Op::Fetched(new, WHOLE));
+                    let uniform = (fetch.x.i == 0 && fetch.y.i == 0).then_some(new);
                     for (later, op) in self.ops.iter().enumerate().skip(place) {
                         if let Op::Fetched(of, channel) = *op
                             && of == value
                         {
-                            self.texels.insert(Value(later as u32), (new, uniform, channel));
-                            if uniform {
+                            self.channels.insert(Value(later as u32), Channel { whole, uniform, number: channel });
+                            if uniform.is_some() {
                                 self.new.pure(Op::Fetched(new, channel));
                             }
                         }
                     }
-                    self.new.pure(Op::Fetched(new, WHOLE));
                 }
                 Op::Get(var) => {
-                    let new = match registers.get(&(var.index() / 4)) {
-                        Some(&new) => new,
-                        None => {
-                            let new = self.new.effect(Op::Get(Var((var.index() & !3) as u16)));
-                            registers.insert(var.index() / 4, new);
-                            new
-                        }
-                    };
-                    self.elements.insert(value, (new, (var.index() % 4) as u8));
+                    let read = || self.new.effect(Op::Get(Var((var.index() & !3) as u16)));
+                    let whole = *registers.entry(var.index() / 4).or_insert_with(read);
+                    let number = (var.index() % 4) as u8;
+                    self.channels.insert(value, Channel { whole, uniform: None, number });
                 }
                 Op::Set(var, ..) => {
                     let base = var.index() & !3;
@@ -206,46 +209,26 @@ impl Pack<'_> {
         if let Some(&done) = self.done.get(&values) {
             return Some(done);
         }
-        let ops = values.map(|value| self.ops[value.index()]);
         let same = values.iter().all(|&value| value == values[0]);
-        let new = if let Some(&(new, channel)) = self.elements.get(&values[0]) {
-            self.channels(&values, new, channel, same, |pack, value| pack.elements.get(&value).copied())?
-        } else if let Some(&(fetch, uniform, channel)) = self.texels.get(&values[0]) {
-            let whole = self.new.pure(Op::Fetched(fetch, WHOLE));
-            if same && uniform {
-                self.new.pure(Op::Fetched(fetch, channel))
-            } else {
-                let of = |pack: &Self, value| {
-                    let (other, _, channel) = pack.texels.get(&value).copied()?;
-                    (other == fetch).then_some((whole, channel))
-                };
-                self.channels(&values, whole, channel, same, of)?
+        let new = match self.channels.get(&values[0]).copied() {
+            // One for all.
+            Some(Channel { uniform: Some(fetch), number, .. }) if same => self.new.pure(Op::Fetched(fetch, number)),
+            Some(Channel { whole, number, .. }) if same => self.new.pure(Op::QuadLane(whole, number)),
+            // All in their places.
+            Some(Channel { whole, .. }) => {
+                let in_place = values.iter().zip(0..4).all(|(value, number)| {
+                    self.channels.get(value).is_some_and(|of| (of.whole, of.number) == (whole, number))
+                });
+                in_place.then_some(whole)?
             }
-        } else {
-            self.operation(ops, same)?
+            None => self.operation(values.map(|value| self.ops[value.index()]))?,
         };
         self.done.insert(values, new);
         Some(new)
     }
 
-    /// Channels of a register or a texel: all in their places, or one for all.
-    fn channels(
-        &mut self,
-        values: &[Value; 4],
-        whole: Value,
-        channel: u8,
-        same: bool,
-        of: impl Fn(&Self, Value) -> Option<(Value, u8)>,
-    ) -> Option<Value> {
-        if same {
-            return Some(self.new.pure(Op::QuadLane(whole, channel)));
-        }
-        let in_place = values.iter().zip(0..4).all(|(&value, channel)| of(self, value) == Some((whole, channel)));
-        in_place.then_some(whole)
-    }
-
     /// An operation that does the same to all channels.
-    fn operation(&mut self, ops: [Op; 4], same: bool) -> Option<Value> {
+    fn operation(&mut self, ops: [Op; 4]) -> Option<Value> {
         let first = ops[0];
         // The operands of all four, and the operation without them.
         let mut operands: Vec<[Value; 4]> = vec![[Value(0); 4]; first.reads().count()];
@@ -262,14 +245,9 @@ impl Pack<'_> {
             Op::Abs(_) | Op::Neg(_) | Op::Holds(..) | Op::Select(..) | Op::Alu(..) | Op::Unit(..) => {}
             _ => return None,
         }
-        debug_assert!(same || !operands.is_empty() || ops.iter().all(|op| *op == first));
-        let mut new = Vec::with_capacity(operands.len());
-        for operand in operands {
-            new.push(self.element(operand)?);
-        }
-        let mut next = new.iter();
-        let cell = std::cell::RefCell::new(&mut next);
-        let op = renamed(first, |_| cell.borrow_mut().next().copied().unwrap_or(Value(0)));
+        let new: Vec<Value> = operands.into_iter().map(|operand| self.element(operand)).collect::<Option<_>>()?;
+        let place = Cell::new(0);
+        let op = renamed(first, |_| new[place.replace(place.get() + 1)]);
         Some(self.new.pure(op))
     }
 }

@@ -54,30 +54,15 @@ pub trait Avx2Masks: Vectors {
         let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
         match *lir {
             Lir::Test(op, how, k, a, b, under) => self.make_mask(k, under, |e, to| {
-                if op == CMP_F32 || op == CMP_F64 {
-                    let a = e.reg(a, unit, operand_scratch);
-                    let b = e.last(b, unit, scratch);
-                    e.asm().vex(op, to, a, b, Some(how));
-                    return;
-                }
-                let (signed, swap, not) = integer_test(how);
-                if op == CMP_U32 && signed == GREATER_I32 {
-                    // There is no such comparison: one is at least as large as the other where it is the larger one of both.
-                    let (a, b) = if swap { (a, b) } else { (b, a) };
-                    let a = e.reg(a, unit, operand_scratch);
-                    let b = e.last(b, unit, scratch);
-                    e.asm().vector(MAX_U32, to, a, b);
-                    e.asm().vector(EQUAL_I32, to, to, Rm::Reg(a));
-                    if !not {
-                        e.asm().vector(XOR, to, to, Rm::Literal(u32::MAX));
-                    }
-                    return;
-                }
-                let op = signed;
+                let (op, swap, not) = test(op, how);
                 let (a, b) = if swap { (b, a) } else { (a, b) };
                 let a = e.reg(a, unit, operand_scratch);
                 let b = e.last(b, unit, scratch);
-                e.asm().vector(op, to, a, b);
+                let imm = (op == CMP_F32 || op == CMP_F64).then_some(how);
+                e.asm().vex(op, to, a, b, imm);
+                if op == MAX_U32 {
+                    e.asm().vector(EQUAL_I32, to, to, Rm::Reg(a));
+                }
                 if not {
                     e.asm().vector(XOR, to, to, Rm::Literal(u32::MAX));
                 }
@@ -159,15 +144,20 @@ pub trait Avx2Masks: Vectors {
 
 impl<E: Vectors> Avx2Masks for E {}
 
-/// A comparison of signed integers, by its number in AVX-512: the instruction, whether operands change places, whether it is the
-/// opposite.
-const fn integer_test(how: u8) -> (V, bool, bool) {
-    match how & 7 {
+/// A comparison, by its number in AVX-512: the instruction, whether operands change places, whether it is the opposite. Of whole numbers without sign there is none
+/// for what is greater: one is at least as large as the other where it is the larger one of both.
+fn test(op: V, how: u8) -> (V, bool, bool) {
+    let of_integers = match how & 7 {
         0 => (EQUAL_I32, false, false),
         1 => (GREATER_I32, true, false),
         2 => (GREATER_I32, false, true),
         4 => (EQUAL_I32, false, true),
         5 => (GREATER_I32, true, true),
         _ => (GREATER_I32, false, false),
+    };
+    match (op, of_integers) {
+        (CMP_F32 | CMP_F64, _) => (op, false, false),
+        (CMP_U32, (GREATER_I32, swap, not)) => (MAX_U32, !swap, !not),
+        _ => of_integers,
     }
 }

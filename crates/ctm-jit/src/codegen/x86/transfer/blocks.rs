@@ -39,6 +39,7 @@ const PREFETCH_DISTANCE: usize = 4096;
 /// An array's tiles, which consist of blocks.
 #[derive(Clone)]
 pub struct Blocks {
+    /// Its place among [`SHAPES`].
     pub shape: usize,
     pub tiles: Tiles,
     /// Columns and rows of a tile.
@@ -54,8 +55,8 @@ impl Blocks {
     pub fn of(tiles: &Tiles, element_bytes: u32, [width, height]: [u32; 2], bytes: usize) -> Option<Self> {
         let shape = SHAPES.iter().position(|shape| shape.element_bytes == element_bytes)?;
         let Shape { columns, rows, .. } = SHAPES[shape];
-        let (row, whole) = (SHAPES[shape].row_bytes(), rows * SHAPES[shape].row_bytes());
-        let [width, height] = [width.next_multiple_of(SHAPES[shape].step()), height.next_multiple_of(rows)];
+        let (step, row) = (SHAPES[shape].step(), SHAPES[shape].row_bytes());
+        let [width, height] = [width.next_multiple_of(step), height.next_multiple_of(rows)];
         // Elements of `each` columns or rows follow one another.
         let follow = |table: &[u32], count: u32, each: u32, step: u32| {
             let table = table.get(..count as usize).unwrap_or(&[]);
@@ -68,11 +69,10 @@ impl Blocks {
             parts.all(|of| of[0].is_multiple_of(LINE as u32))
         };
         let heads: Vec<u32> = tiles.columns.iter().step_by(columns as usize).copied().collect();
-        let step = SHAPES[shape].step();
         let fits = tiles.tile_bytes.is_power_of_two()
             && tiles.tile_bytes.is_multiple_of(LINE as u32)
             && follow(&tiles.columns, width, columns, element_bytes)
-            && follow(&heads, width / columns, step / columns, whole)
+            && follow(&heads, width / columns, step / columns, rows * row)
             && follow(&tiles.rows, height, rows, row)
             && lines(&tiles.columns, width, step)
             && lines(&tiles.rows, height, rows)
@@ -82,6 +82,11 @@ impl Blocks {
             .map(|table| table.iter().position(|&place| place >= tiles.tile_bytes).unwrap_or(table.len()) as u32);
         let are_whole = tile.iter().zip([step, rows]).all(|(&size, each)| size > 0 && size.is_multiple_of(each));
         (fits && are_whole).then(|| Self { shape, tiles: tiles.clone(), tile, size: [width, height], bytes })
+    }
+
+    /// What they look like.
+    pub const fn shape(&self) -> &'static Shape {
+        &SHAPES[self.shape]
     }
 
     /// Where the tile begins that a column or row lies in.
@@ -101,7 +106,7 @@ impl Blocks {
 
     /// Whether so many bytes of tiles and so many of a panel hold whole blocks, of which there are some.
     pub fn are_held(&self, part: &Part, bytes: usize, panel: &Panel, left: usize) -> bool {
-        let size = SHAPES[self.shape].element_bytes as usize;
+        let size = self.shape().element_bytes as usize;
         let wanted = panel.row_bytes * part.y.len().saturating_sub(1) + part.x.len() * size;
         let exists = part.x.end <= self.size[0] && part.y.end <= self.size[1];
         exists && !part.x.is_empty() && !part.y.is_empty() && self.bytes <= bytes && wanted <= left
@@ -116,7 +121,7 @@ impl Blocks {
             columns: columns.as_ptr(),
             rows: rows.as_ptr(),
             prefetch: array.wrapping_add(tile[0] + tile[1] + PREFETCH_DISTANCE),
-            count: part.y.len() as u64 / u64::from(SHAPES[self.shape].rows),
+            count: part.y.len() as u64 / u64::from(self.shape().rows),
             within: (self.tiles.tile_bytes - 1).into(),
             pitch: panel.row_bytes as u64,
             array: 0,
@@ -145,20 +150,4 @@ pub struct BlockRows {
     pub array: u64,
     pub steps: u64,
     pub panel: u64,
-}
-
-/// Offsets in [`BlockRows`].
-pub mod rows_at {
-    use super::BlockRows;
-    use std::mem::offset_of;
-
-    pub const COLUMNS: i32 = offset_of!(BlockRows, columns) as i32;
-    pub const ROWS: i32 = offset_of!(BlockRows, rows) as i32;
-    pub const PREFETCH: i32 = offset_of!(BlockRows, prefetch) as i32;
-    pub const COUNT: i32 = offset_of!(BlockRows, count) as i32;
-    pub const WITHIN: i32 = offset_of!(BlockRows, within) as i32;
-    pub const PITCH: i32 = offset_of!(BlockRows, pitch) as i32;
-    pub const ARRAY: i32 = offset_of!(BlockRows, array) as i32;
-    pub const STEPS: i32 = offset_of!(BlockRows, steps) as i32;
-    pub const PANEL: i32 = offset_of!(BlockRows, panel) as i32;
 }

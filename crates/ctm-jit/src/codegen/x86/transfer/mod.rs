@@ -5,7 +5,7 @@
 //! or one. What covers a block in part is moved in runs of bytes that lie together, so nothing beside it is touched.
 
 use super::isa::Isa;
-use blocks::{BlockRows, Blocks, SHAPES, Shape};
+use blocks::{BlockRows, Blocks, Shape};
 use ctm_exec::arrays::{Elements, Form};
 pub use panel::{Panel, Part};
 pub use routines::{Decoding, MAGIC, SWAP, largest};
@@ -77,10 +77,7 @@ impl Stored {
 
     /// The panel for a part.
     pub fn panel(&self, part: &Part) -> Panel {
-        let [step, rows] = self.blocks.as_ref().map_or([1; 2], |of| {
-            let shape = &SHAPES[of.shape];
-            [shape.step(), shape.rows]
-        });
+        let [step, rows] = self.blocks.as_ref().map_or([1; 2], |of| [of.shape().step(), of.shape().rows]);
         let first = [part.x.start / step * step, part.y.start / rows * rows];
         let width = part.x.end.next_multiple_of(step) - first[0];
         let rows = part.y.end.next_multiple_of(rows) - first[1];
@@ -102,10 +99,9 @@ impl Stored {
     pub fn read(&self, bytes: &[u8], part: &Part, panel: &Panel, to: &mut [u8]) {
         let (numbers, elements) = to[..panel.bytes].split_at_mut(self.split(panel));
         if let Some(blocks) = &self.blocks {
-            let Shape { rows, .. } = SHAPES[blocks.shape];
-            let step = SHAPES[blocks.shape].step();
-            let [x, y] = panel.first;
-            let whole = Part { x: x..part.x.end.next_multiple_of(step), y: y..part.y.end.next_multiple_of(rows) };
+            let ([x, y], shape) = (panel.first, blocks.shape());
+            let x = x..part.x.end.next_multiple_of(shape.step());
+            let whole = Part { x, y: y..part.y.end.next_multiple_of(shape.rows) };
             self.move_blocks(0, whole, (bytes.as_ptr(), bytes.len()), (panel, elements.as_mut_ptr(), elements.len()));
         } else {
             panel.copy((bytes, self.pitch, self.element_bytes), part, elements);
@@ -117,8 +113,7 @@ impl Stored {
     pub fn write(&self, cells: &[AtomicU32], part: &Part, panel: &Panel, elements: &[u8], past_caches: bool) {
         let Some(blocks) = &self.blocks else { return };
         let past_caches = past_caches && cells.as_ptr().addr().is_multiple_of(LINE);
-        let Shape { rows, columns, .. } = SHAPES[blocks.shape];
-        let step = SHAPES[blocks.shape].step();
+        let (&Shape { rows, columns, .. }, step) = (blocks.shape(), blocks.shape().step());
         // What consists of whole blocks, and what is left around it.
         let inner = |of: &Range<u32>, step: u32| {
             let start = of.start.next_multiple_of(step).min(of.end);
@@ -153,7 +148,7 @@ impl Stored {
             let place = panel.offset([part.x.start, part.y.start], self.element_bytes);
             if blocks.are_held(&part, array.1, panel, bytes.saturating_sub(place)) {
                 let mut rows = blocks.rows(array.0, &part, panel);
-                let steps = part.x.len() / SHAPES[blocks.shape].step() as usize;
+                let steps = part.x.len() / blocks.shape().step() as usize;
                 let routine = self.routines.blocks[blocks.shape][way];
                 self.call(routine, array.0, first.wrapping_add(place), steps, Some(&mut rows));
             }

@@ -1,7 +1,7 @@
 //! Machine code that is the same for all programs: blocks apart and together, whole lines of elements as numbers.
 
 use super::LINE;
-use super::blocks::{BlockRows, SHAPES, Shape, rows_at};
+use super::blocks::{BlockRows, SHAPES, Shape};
 use crate::codegen::x86::asm::{
     Asm, BROADCAST, CVT_I32_F32, Cond, EXTRACT_HALF, FMADD213, Gpr, INSERT_HALF, INSERT_QUARTER, Int, MOVUPS_LOAD,
     MOVUPS_STORE, MUL, PERMUTE_HALVES, PERMUTE_IN_QUAD, RAX, RBX, RCX, RDI, RDX, RSI, Rm, STORE_PAST_CACHES,
@@ -11,6 +11,7 @@ use crate::codegen::x86::executable;
 use crate::codegen::x86::isa::Isa;
 use ctm_exec::arrays::Form;
 use memmap2::Mmap;
+use std::mem::offset_of;
 use std::sync::OnceLock;
 
 /// What has room for no fraction: the numbers added to it stand in its low bits.
@@ -74,44 +75,45 @@ const PREFETCH: Gpr = 12;
 /// Rows of blocks: rdi the array, rsi the panel, rdx blocks of a row, as many as are taken together for each; rcx what else there is to know.
 fn blocks(asm: &mut Asm, shape: &Shape, store: Option<V>) -> usize {
     let entry = asm.code.len();
+    let at = |field: usize| field as i32;
     asm.push(RBX);
     asm.push(PREFETCH);
     asm.wide(Int::Mov, RBX, RCX);
-    asm.int_load(Int::Mov, true, PREFETCH, RBX, rows_at::PREFETCH);
-    asm.int_store(Int::Mov, true, RBX, rows_at::ARRAY, RDI);
-    asm.int_store(Int::Mov, true, RBX, rows_at::STEPS, RDX);
+    asm.int_load(Int::Mov, true, PREFETCH, RBX, at(offset_of!(BlockRows, prefetch)));
+    asm.int_store(Int::Mov, true, RBX, at(offset_of!(BlockRows, array)), RDI);
+    asm.int_store(Int::Mov, true, RBX, at(offset_of!(BlockRows, steps)), RDX);
     let next_row = asm.label();
     asm.place(next_row);
     // Where the row lies: its tiles, and within them.
-    asm.int_load(Int::Mov, true, RAX, RBX, rows_at::ROWS);
+    asm.int_load(Int::Mov, true, RAX, RBX, at(offset_of!(BlockRows, rows)));
     asm.int_load(Int::Mov, false, 8, RAX, 0);
-    asm.int_store_imm(Int::Add, true, RBX, rows_at::ROWS, 4 * shape.rows as i32);
+    asm.int_store_imm(Int::Add, true, RBX, at(offset_of!(BlockRows, rows)), 4 * shape.rows as i32);
     asm.int(Int::Mov, RAX, 8);
-    asm.int_load(Int::And, false, 8, RBX, rows_at::WITHIN);
+    asm.int_load(Int::And, false, 8, RBX, at(offset_of!(BlockRows, within)));
     asm.int(Int::Sub, RAX, 8);
     asm.wide(Int::Mov, RDI, RAX);
-    asm.int_load(Int::Add, true, RDI, RBX, rows_at::ARRAY);
+    asm.int_load(Int::Add, true, RDI, RBX, at(offset_of!(BlockRows, array)));
     for row in 1..shape.rows as usize {
-        asm.int_load(Int::Mov, true, ROWS[row], RBX, rows_at::PITCH);
+        asm.int_load(Int::Mov, true, ROWS[row], RBX, at(offset_of!(BlockRows, pitch)));
         asm.wide(Int::Add, ROWS[row], ROWS[row - 1]);
     }
-    asm.int_load(Int::Mov, true, RAX, RBX, rows_at::PITCH);
+    asm.int_load(Int::Mov, true, RAX, RBX, at(offset_of!(BlockRows, pitch)));
     asm.wide(Int::Add, RAX, ROWS[shape.rows as usize - 1]);
-    asm.int_store(Int::Mov, true, RBX, rows_at::PANEL, RAX);
-    asm.int_load(Int::Mov, true, RDX, RBX, rows_at::COLUMNS);
-    asm.int_load(Int::Mov, true, RCX, RBX, rows_at::STEPS);
+    asm.int_store(Int::Mov, true, RBX, at(offset_of!(BlockRows, panel)), RAX);
+    asm.int_load(Int::Mov, true, RDX, RBX, at(offset_of!(BlockRows, columns)));
+    asm.int_load(Int::Mov, true, RCX, RBX, at(offset_of!(BlockRows, steps)));
     let again = asm.label();
     asm.place(again);
     if store.is_none() {
         asm.prefetch(PREFETCH, 0);
         asm.wide_imm(Int::Add, PREFETCH, LINE as i32);
     }
-    let at = |base: Gpr| Rm::Row(base, 0);
+    let begin = |base: Gpr| Rm::Row(base, 0);
     let block = |asm: &mut Asm, number: u32| {
         asm.int_load(Int::Mov, false, RAX, RDX, (4 * shape.columns * number) as i32);
         asm.int(Int::Xor, RAX, 8);
         asm.wide(Int::Add, RAX, RDI);
-        at(RAX)
+        begin(RAX)
     };
     let [a, b, one, other] = [0, 1, 2, 3];
     // Two blocks that follow one another, each in half a vector of AVX-512.
@@ -153,7 +155,7 @@ fn blocks(asm: &mut Asm, shape: &Shape, store: Option<V>) -> usize {
         (8, Some(store)) => {
             for (register, row) in [(a, 0), (b, 1)] {
                 asm.load_16(register, ROWS[row]);
-                asm.vex(INSERT_QUARTER, register, register, at(ROWS[row + 2]), Some(1));
+                asm.vex(INSERT_QUARTER, register, register, begin(ROWS[row + 2]), Some(1));
             }
             asm.vex(UNPACK_LOW_I64, one, a, Rm::Reg(b), None);
             asm.vex(UNPACK_HIGH_I64, other, a, Rm::Reg(b), None);
@@ -163,12 +165,12 @@ fn blocks(asm: &mut Asm, shape: &Shape, store: Option<V>) -> usize {
             load_two(asm);
             for (row, halves) in [(0, 0x20), (1, 0x31)] {
                 asm.vex(PERMUTE_HALVES, one, a, Rm::Reg(b), Some(halves));
-                asm.vex(MOVUPS_STORE, one, 0, at(ROWS[row]), None);
+                asm.vex(MOVUPS_STORE, one, 0, begin(ROWS[row]), None);
             }
         }
         (16, Some(store)) => {
             for (register, row) in [(a, 0), (b, 1)] {
-                asm.vex(MOVUPS_LOAD, register, 0, at(ROWS[row]), None);
+                asm.vex(MOVUPS_LOAD, register, 0, begin(ROWS[row]), None);
             }
             for (to, halves) in [(one, 0x20), (other, 0x31)] {
                 asm.vex(PERMUTE_HALVES, to, a, Rm::Reg(b), Some(halves));
@@ -190,8 +192,8 @@ fn blocks(asm: &mut Asm, shape: &Shape, store: Option<V>) -> usize {
     asm.wide_imm(Int::Add, RDX, 4 * shape.step() as i32);
     asm.wide_imm(Int::Sub, RCX, 1);
     asm.jump_if(Cond::NotEqual, again);
-    asm.int_load(Int::Mov, true, RSI, RBX, rows_at::PANEL);
-    asm.int_store_imm(Int::Sub, true, RBX, rows_at::COUNT, 1);
+    asm.int_load(Int::Mov, true, RSI, RBX, at(offset_of!(BlockRows, panel)));
+    asm.int_store_imm(Int::Sub, true, RBX, at(offset_of!(BlockRows, count)), 1);
     asm.jump_if(Cond::NotEqual, next_row);
     asm.zero_upper();
     asm.pop(PREFETCH);
