@@ -57,17 +57,12 @@ impl Elements {
         }
         asm.jump(done);
         asm.place(differ);
-        self.load_apart(asm);
-        asm.place(done);
-    }
-
-    /// The same where elements differ; their numbers lie in the first row.
-    fn load_apart(&self, asm: &mut Asm) {
-        let (base, offset) = self.rows;
+        // The numbers lie in the first row.
         for (register, place) in self.registers.into_iter().zip(0..) {
             self.quarters(asm, Rm::Row(base, offset), place, register);
         }
         self.transpose(asm);
+        asm.place(done);
     }
 
     /// A lane's number of a row, in rax.

@@ -131,32 +131,19 @@ impl Emit<'_> {
         }
         self.first_locations.push(self.locations.len() as u32);
         let in_place = of.in_place(self.options.tile, self.options.careful);
-        if !in_place.is_empty() {
-            for lir in of.lines.iter().flatten().flatten() {
-                let Some((dst, _)) = lir.writes() else { continue };
-                let location = match *lir {
-                    Lir::Copy(_, Src::Row(load)) => Location::Load(load as u16),
-                    Lir::ConstRelative { .. } => Location::Nowhere,
-                    _ => continue,
-                };
-                if !in_place.contains(&dst) {
-                    continue;
-                }
-                let location = match *lir {
-                    Lir::ConstRelative { number, dword, .. } => self.constant_location(number, dword),
-                    _ => location,
-                };
+        for lir in of.lines.iter().flatten().flatten() {
+            let (dst, location) = match *lir {
+                Lir::Copy(dst, Src::Row(load)) => (dst, Location::Load(load as u16)),
+                Lir::ConstRelative { number, dword, dst } => (dst, Location::Constant(number, dword)),
+                _ => continue,
+            };
+            if in_place.contains(&dst) {
                 let [first, end] = [0, 1].map(|next| self.first_locations[dst.index() + next] as usize);
                 self.locations[first..end].fill(location);
             }
         }
         self.choose_literals(count, || take(1));
         self.layout.size = take(0);
-    }
-
-    pub fn constant_location(&mut self, number: u16, dword: u16) -> Location {
-        let slot = self.slot(self.of.relative_constants(number));
-        Location::Constant { slot, offset: 4 * i32::from(dword) }
     }
 
     fn group(&mut self, lir: &[Lir]) {

@@ -32,7 +32,7 @@ impl Vectors for Emit<'_> {
         match self.location(vector, unit) {
             Location::Register(register) => Place::Register(register),
             Location::Row(at) => Place::Memory(Rm::Row(RBX, at)),
-            Location::Load(_) | Location::Constant { .. } | Location::Nowhere => Place::Nowhere,
+            Location::Load(_) | Location::Constant(..) | Location::Nowhere => Place::Nowhere,
         }
     }
 
@@ -71,7 +71,7 @@ impl Emit<'_> {
                 Location::Register(register) => Rm::Reg(register),
                 Location::Row(at) => Rm::Row(RBX, at),
                 Location::Load(load) => return self.element(&self.of.loads[usize::from(load)], unit),
-                Location::Constant { slot, offset } => return (Rm::Each(RAX, offset), Some(self.slots[slot])),
+                Location::Constant(number, dword) => return self.constant(number, dword),
                 Location::Nowhere => Rm::Literal(0),
             },
             Src::Literal(bits) => Rm::Literal(bits),
@@ -90,6 +90,11 @@ impl Emit<'_> {
             Rm::Each(_, offset) => Rm::Each(base, offset),
             rm => rm,
         }
+    }
+
+    /// Where a relative constant lies, as [`Self::operand`] says it.
+    fn constant(&self, number: u16, dword: u16) -> (Rm, Option<Slot>) {
+        (Rm::Each(RAX, 4 * i32::from(dword)), Some(self.of.relative_constants(number)))
     }
 
     /// Where the element of a load that is no gather lies, as [`Self::operand`] says it.
@@ -117,11 +122,10 @@ impl Emit<'_> {
             return;
         }
         // Streams have nothing else that `single` does not know.
-        if let Lir::ConstRelative { number, dword, dst } = *lir
-            && let Location::Constant { slot, offset } = self.constant_location(number, dword)
-        {
+        if let Lir::ConstRelative { number, dword, dst } = *lir {
+            let operand = self.constant(number, dword);
             self.make(dst, unit, |e, dst| {
-                let rm = Rm::Each(e.pointer(e.slots[slot]), offset);
+                let rm = e.pointed(operand);
                 e.load_rm(dst, rm, 0);
             });
         }

@@ -300,11 +300,8 @@ enum Location {
     Row(i32),
     /// In memory that the program reads: this load.
     Load(u16),
-    /// The relative constant of this line is read where it lies.
-    Constant {
-        slot: usize,
-        offset: i32,
-    },
+    /// In the constants: the number of the program that points there, and a dword.
+    Constant(u16, u16),
     Nowhere,
 }
 
