@@ -137,9 +137,6 @@ impl Stream {
         given: &Given<'_>,
         limits: StreamLimits,
     ) -> Option<Self> {
-        if !affine::all_linear(&uniform.code, &tree) {
-            return None;
-        }
         let geometry = key.geometry;
         let channels = |input| geometry.inputs[usize::from(input & 15)].channels;
         let mut plain = prepare::plain(uniform, &tree, channels, wanted(uniform, &geometry)?);

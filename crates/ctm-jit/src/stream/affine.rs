@@ -175,7 +175,7 @@ pub struct Tree {
     pub constants: Vec<(u16, u32)>,
 }
 
-/// The tree of a program whose parts are known, with its fetches; `None` when that takes too long.
+/// The tree of a program whose parts are known, with its fetches; `None` where a fetch has other coordinates, or that takes too long.
 ///
 /// What it says holds for the launch's planes and for the floating-point constants that it names.
 pub fn analyse(code: &Code, items: Vec<Item>, given: &Given<'_>) -> Option<Tree> {
@@ -191,7 +191,11 @@ pub fn analyse(code: &Code, items: Vec<Item>, given: &Given<'_>) -> Option<Tree>
     };
     let mut state: Vec<Known> = (0..Var::COUNT as u16).map(|var| walk.start(Var(var))).collect();
     walk.items(&items, &mut state, 0);
-    if walk.given_up {
+    let is_linear = |block: usize| {
+        let mut fetches = code.blocks[block].ops.iter().enumerate().filter(|(_, op)| matches!(op, Op::Fetch(..)));
+        fetches.all(|(place, _)| walk.fetches.contains_key(&(block, place)))
+    };
+    if walk.given_up || !blocks(&items).into_iter().all(|(block, _)| is_linear(block)) {
         return None;
     }
     let mut used: Vec<u16> =
@@ -478,12 +482,4 @@ pub fn blocks(items: &[Item]) -> Vec<(usize, Vec<u16>)> {
     let mut all = Vec::new();
     walk(items, &mut Vec::new(), &mut all);
     all
-}
-
-/// Whether every fetch of the tree has whole coordinates.
-pub fn all_linear(code: &Code, tree: &Tree) -> bool {
-    blocks(&tree.items).into_iter().all(|(block, _)| {
-        let mut fetches = code.blocks[block].ops.iter().enumerate().filter(|(_, op)| matches!(op, Op::Fetch(..)));
-        fetches.all(|(place, _)| tree.fetches.contains_key(&(block, place)))
-    })
 }

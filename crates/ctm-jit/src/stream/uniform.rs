@@ -231,16 +231,8 @@ impl Run {
     }
 }
 
-/// Blocks that are passed.
-enum Node {
-    /// One.
-    Block(u16),
-    /// Some, again and again.
-    Loop { iterations: u16, body: Vec<Node> },
-}
-
-/// Finds what repeats. The last iteration of a loop lacks the way back, which does nothing (`idle`).
-fn parse(passed: &[u16], idle: &impl Fn(u16) -> bool) -> Option<Vec<Node>> {
+/// Finds what repeats among the blocks that are passed. The last iteration of a loop lacks the way back, which does nothing (`idle`).
+fn parse(passed: &[u16], idle: &impl Fn(u16) -> bool) -> Option<Vec<Item>> {
     let mut nodes = Vec::new();
     let mut counts: Map<u16, u32> = Map::default();
     passed.iter().for_each(|&id| *counts.entry(id).or_default() += 1);
@@ -248,7 +240,7 @@ fn parse(passed: &[u16], idle: &impl Fn(u16) -> bool) -> Option<Vec<Node>> {
     while at < passed.len() {
         let head = passed[at];
         if counts[&head] == 1 {
-            nodes.push(Node::Block(head));
+            nodes.push(Item::Block(head.into()));
             at += 1;
             continue;
         }
@@ -262,7 +254,7 @@ fn parse(passed: &[u16], idle: &impl Fn(u16) -> bool) -> Option<Vec<Node>> {
         if !body[same..].iter().all(|&id| idle(id)) {
             return None;
         }
-        nodes.push(Node::Loop { iterations: iterations.len().try_into().ok()?, body: parse(&body[..same], idle)? });
+        nodes.push(Item::Loop { iterations: iterations.len().try_into().ok()?, body: parse(&body[..same], idle)? });
         at = last + same;
     }
     Some(nodes)
@@ -299,12 +291,12 @@ fn place_of<T: PartialEq>(list: &mut Vec<T>, of: T) -> usize {
 }
 
 impl Build<'_> {
-    fn nodes(&mut self, nodes: &[Node]) -> Option<Vec<Item>> {
+    fn nodes(&mut self, nodes: &[Item]) -> Option<Vec<Item>> {
         let mut items = Vec::new();
         for node in nodes {
             match node {
-                Node::Block(id) => self.block(*id)?,
-                Node::Loop { iterations, body } => {
+                Item::Block(id) => self.block(*id as u16)?,
+                Item::Loop { iterations, body } => {
                     if self.around.len() == LOOPS {
                         return None;
                     }
