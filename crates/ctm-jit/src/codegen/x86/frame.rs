@@ -9,6 +9,11 @@ use crate::launch::lanes::Row;
 #[derive(Clone, Copy)]
 pub struct Line(pub [u8; 64]);
 
+fn bytes_of(lines: &mut [Line]) -> &mut [u8] {
+    // SAFETY: lines are arrays of bytes without padding, and any bytes are valid.
+    unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len() * 64) }
+}
+
 /// What code works on; the `Layout` of each back end says where things lie.
 pub struct Frame {
     #[cfg(not(test))]
@@ -36,8 +41,7 @@ impl Frame {
     }
 
     pub(in crate::codegen::x86) fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: lines are arrays of bytes without padding, and any bytes are valid.
-        unsafe { std::slice::from_raw_parts_mut(self.bytes.as_mut_ptr().cast(), self.bytes.len() * 64) }
+        bytes_of(&mut self.bytes)
     }
 
     /// So many bytes for copies of inputs, whose addresses hold until the next call.
@@ -46,8 +50,7 @@ impl Frame {
         if self.panels.len() < lines {
             self.panels.resize(lines, Line([0; 64]));
         }
-        // SAFETY: lines are arrays of bytes without padding, and any bytes are valid.
-        unsafe { std::slice::from_raw_parts_mut(self.panels.as_mut_ptr().cast(), lines * 64) }
+        bytes_of(&mut self.panels[..lines])
     }
 
     pub(in crate::codegen::x86) fn put(&mut self, at: i32, bytes: &[u8]) {

@@ -3,9 +3,9 @@
 use super::LINE;
 use super::blocks::{BlockRows, SHAPES, Shape};
 use crate::codegen::x86::asm::{
-    Asm, BROADCAST, CVT_I32_F32, Cond, EXTRACT_HALF, FMADD213, Gpr, INSERT_HALF, INSERT_QUARTER, Int, MOVUPS_LOAD,
-    MOVUPS_STORE, MUL, PERMUTE_HALVES, PERMUTE_IN_QUAD, RAX, RBX, RCX, RDI, RDX, RSI, Rm, STORE_PAST_CACHES,
-    UNPACK_HIGH_I64, UNPACK_LOW_I64, V, WIDEN_BYTES, WIDEN_WORDS,
+    Asm, BROADCAST, CVT_I32_F32, Cond, FMADD213, Gpr, INSERT_QUARTER, Int, MOVUPS_LOAD, MOVUPS_STORE, MUL,
+    PERMUTE_HALVES, PERMUTE_IN_QUAD, RAX, RBX, RCX, RDI, RDX, RSI, Rm, STORE_PAST_CACHES, UNPACK_HIGH_I64,
+    UNPACK_LOW_I64, V, WIDEN_BYTES, WIDEN_WORDS,
 };
 use crate::codegen::x86::executable;
 use crate::codegen::x86::isa::Isa;
@@ -108,44 +108,20 @@ fn blocks(asm: &mut Asm, shape: &Shape, store: Option<V>) -> usize {
         asm.prefetch(PREFETCH, 0);
         asm.wide_imm(Int::Add, PREFETCH, LINE as i32);
     }
+    // Where blocks begin that follow one another: one line.
+    asm.int_load(Int::Mov, false, RAX, RDX, 0);
+    asm.int(Int::Xor, RAX, 8);
+    asm.wide(Int::Add, RAX, RDI);
     let begin = |base: Gpr| Rm::Row(base, 0);
-    let block = |asm: &mut Asm, number: u32| {
-        asm.int_load(Int::Mov, false, RAX, RDX, (4 * shape.columns * number) as i32);
-        asm.int(Int::Xor, RAX, 8);
-        asm.wide(Int::Add, RAX, RDI);
-        begin(RAX)
-    };
     let [a, b, one, other] = [0, 1, 2, 3];
-    // Two blocks that follow one another, each in half a vector of AVX-512.
-    let load_two = |asm: &mut Asm| match asm.isa {
-        Isa::Avx512 => {
-            let from = block(asm, 0);
-            asm.vector(MOVUPS_LOAD, a, 0, from);
-            asm.instruction(EXTRACT_HALF, a, 0, Rm::Reg(b), Some(1));
-        }
-        Isa::Avx2 => {
-            for (number, register) in [(0, a), (1, b)] {
-                let from = block(asm, number);
-                asm.vector(MOVUPS_LOAD, register, 0, from);
-            }
-        }
-    };
-    let store_two = |asm: &mut Asm, store: V| match asm.isa {
-        Isa::Avx512 => {
-            asm.instruction(INSERT_HALF, one, one, Rm::Reg(other), Some(1));
-            let to = block(asm, 0);
-            asm.vector(store, one, 0, to);
-        }
-        Isa::Avx2 => {
-            for (number, register) in [(0, one), (1, other)] {
-                let to = block(asm, number);
-                asm.vector(store, register, 0, to);
-            }
+    let two = |asm: &mut Asm, op: V, halves: [u8; 2]| {
+        for (half, offset) in halves.into_iter().zip([0, LINE as i32 / 2]) {
+            asm.vex(op, half, 0, Rm::Row(RAX, offset), None);
         }
     };
     match (shape.row_bytes(), store) {
         (8, None) => {
-            load_two(asm);
+            two(asm, MOVUPS_LOAD, [a, b]);
             asm.vex(UNPACK_LOW_I64, one, a, Rm::Reg(b), None);
             asm.vex(UNPACK_HIGH_I64, other, a, Rm::Reg(b), None);
             for (row, to) in ROWS.into_iter().enumerate() {
@@ -159,10 +135,10 @@ fn blocks(asm: &mut Asm, shape: &Shape, store: Option<V>) -> usize {
             }
             asm.vex(UNPACK_LOW_I64, one, a, Rm::Reg(b), None);
             asm.vex(UNPACK_HIGH_I64, other, a, Rm::Reg(b), None);
-            store_two(asm, store);
+            two(asm, store, [one, other]);
         }
         (16, None) => {
-            load_two(asm);
+            two(asm, MOVUPS_LOAD, [a, b]);
             for (row, halves) in [(0, 0x20), (1, 0x31)] {
                 asm.vex(PERMUTE_HALVES, one, a, Rm::Reg(b), Some(halves));
                 asm.vex(MOVUPS_STORE, one, 0, begin(ROWS[row]), None);
@@ -175,11 +151,10 @@ fn blocks(asm: &mut Asm, shape: &Shape, store: Option<V>) -> usize {
             for (to, halves) in [(one, 0x20), (other, 0x31)] {
                 asm.vex(PERMUTE_HALVES, to, a, Rm::Reg(b), Some(halves));
             }
-            store_two(asm, store);
+            two(asm, store, [one, other]);
         }
         _ => {
-            let Rm::Row(block, _) = block(asm, 0) else { return entry };
-            let (from, to) = if store.is_some() { (RSI, block) } else { (block, RSI) };
+            let (from, to) = if store.is_some() { (RSI, RAX) } else { (RAX, RSI) };
             for offset in (0..LINE as i32).step_by(asm.isa.bytes() as usize) {
                 asm.vector(MOVUPS_LOAD, a, 0, Rm::Row(from, offset));
                 asm.vector(store.unwrap_or(MOVUPS_STORE), a, 0, Rm::Row(to, offset));
