@@ -95,6 +95,11 @@ impl Linear {
         (units.abs() < LIMIT as f64 && units == units.trunc()).then_some(Self::constant(units as i64))
     }
 
+    /// The same for so many rows further down.
+    pub fn below(self, rows: u8) -> Self {
+        Self { c: self.c + self.j * i64::from(rows), ..self }
+    }
+
     fn is_constant(&self) -> bool {
         *self == Self::constant(self.c)
     }

@@ -356,7 +356,14 @@ impl Ranges {
     /// is `None` as soon as that weighs more than `most`.
     ///
     /// Instance k of what an instruction writes may take the place of instance k of what it reads, if both vectors are of one class.
-    pub fn registers(&self, lives: &Lives, instances: &[u8], classes: &[u8], count: u8, most: u64) -> Option<Given> {
+    pub fn registers<C: PartialEq>(
+        &self,
+        lives: &Lives,
+        instances: &[u8],
+        classes: &[C],
+        count: u8,
+        most: u64,
+    ) -> Option<Given> {
         let intervals = &lives.intervals;
         let wide = |n: usize| lives.wide(n);
         let places = lives.places;

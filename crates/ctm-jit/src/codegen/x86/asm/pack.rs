@@ -1,15 +1,12 @@
 //! What elements of 8 and 16 bits and tiles need: narrower and wider numbers, quarters of vectors.
 
-use super::{Asm, Gpr, Rm, V, rows, v};
+use super::{Asm, EXTRACT_HALF, Gpr, Rm, V, rows, v};
+use crate::codegen::x86::isa::Isa;
 
 /// Bytes in memory, a quarter of a vector, as dwords.
 pub const WIDEN_BYTES: V = V { part: 2, ..v(2, 1, 0x31) };
 /// Words in memory, half a vector, as dwords.
 pub const WIDEN_WORDS: V = V { part: 1, ..v(2, 1, 0x33) };
-/// Dwords as the bytes or words that come nearest, in order; the destination is the last operand. AVX-512 alone.
-pub const NARROW_TO_BYTES: V = V { part: 2, ..v(2, 2, 0x11) };
-pub const NARROW_TO_WORDS: V = V { part: 1, ..v(2, 2, 0x13) };
-
 rows! { PACK_ROWS
     /// Dwords of two vectors as the words that come nearest, signed or not, and signed words as bytes, in each quarter.
     PACK_SIGNED = 1 1 0x6b;
@@ -44,10 +41,14 @@ impl Asm {
         }
     }
 
-    /// Stores the first 8 or 16 bytes of a vector: AVX2.
+    /// Stores the first 8, 16 or 32 bytes of a vector.
     pub fn store_first(&mut self, register: u8, bytes: i32, to: Rm) {
-        let op = if bytes == 8 { STORE_8 } else { super::MOVUPS_STORE };
-        self.vex_sized(false, op, register, 0, to, None);
+        match (self.isa, bytes) {
+            (Isa::Avx512, 16) => self.evex(EXTRACT_QUARTER, register, 0, to, 0, false, Some(0)),
+            (Isa::Avx512, _) => self.evex(EXTRACT_HALF, register, 0, to, 0, false, Some(0)),
+            (Isa::Avx2, 8) => self.vex_sized(false, STORE_8, register, 0, to, None),
+            (Isa::Avx2, _) => self.vex_sized(false, super::MOVUPS_STORE, register, 0, to, None),
+        }
     }
 
     /// Moves rcx bytes from rsi to rdi, and both behind them.

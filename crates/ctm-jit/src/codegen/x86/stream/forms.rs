@@ -7,10 +7,9 @@ use super::emit::{Emit, Unit};
 use super::memory::table;
 use super::{Element, Geometry, Lines, Load, append};
 use crate::codegen::x86::asm::{
-    ADD, AND, CVT_I32_F32, MAX, MUL, NARROW_TO_BYTES, NARROW_TO_WORDS, PACK_BYTES, PACK_SIGNED, PACK_WORDS,
-    PERMUTE_IN_QUAD, Rm, SHIFT_IMM, SHIFT_RIGHT, SHUFFLE_BYTES, SUB_I32, WIDEN_BYTES, WIDEN_WORDS,
+    ADD, AND, CVT_I32_F32, MAX, MUL, PACK_BYTES, PACK_SIGNED, PACK_WORDS, PERMUTE_IN_QUAD, Rm, SHIFT_IMM, SHIFT_RIGHT,
+    SHUFFLE_BYTES, SUB_I32, WIDEN_BYTES, WIDEN_WORDS,
 };
-use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
 use crate::codegen::x86::transfer::{Decoding, MAGIC, SWAP, largest};
 use crate::codegen::x86::vectors::Vectors;
@@ -224,12 +223,12 @@ impl Emit<'_> {
         let form = element.form;
         let vectors = self.options.tile.vectors;
         // Vectors that fill one, if there are so many.
-        let (side, op) = match form {
-            Form::Words => (2, NARROW_TO_WORDS),
-            _ if self.packed() => (4, NARROW_TO_BYTES),
-            _ => (1, NARROW_TO_BYTES),
+        let whole = match form {
+            Form::Words => 2,
+            _ if self.packed() => 4,
+            _ => 1,
         };
-        let side = if vectors.is_multiple_of(side) { side } else { 1 };
+        let side = if vectors.is_multiple_of(whole) { whole } else { 1 };
         for row in 0..self.options.tile.rows {
             for column in (0..vectors).step_by(side.into()) {
                 let unit = |column: u8| Unit { row, column };
@@ -244,14 +243,11 @@ impl Emit<'_> {
                 };
                 let bytes = element.bytes() as i32;
                 let first = self.of.columns() as i32 * bytes * i32::from(column);
-                let is_part = side == 1 && (form == Form::Words || self.packed());
-                let narrows = is_part && self.of.isa == Isa::Avx512;
-                let from = if narrows { self.ordered(sources[0], form) } else { self.pack(&sources, form) };
+                let from = self.pack(&sources, form);
                 let to = Rm::Row(self.pointer(Self::output_slot(target, row)), first);
-                match is_part {
-                    true if narrows => self.asm.vector(op, from, 0, to),
-                    true => self.asm.store_first(from, self.of.columns() as i32 * bytes, to),
-                    false => self.put(from, to),
+                match side == whole {
+                    true => self.put(from, to),
+                    false => self.asm.store_first(from, self.of.columns() as i32 * bytes, to),
                 }
             }
         }
@@ -265,17 +261,6 @@ impl Emit<'_> {
         }
         self.permute(register, Rm::Reg(from), table::WRITE);
         register
-    }
-
-    /// One vector in the order in which it is stored.
-    fn ordered(&mut self, source: (Src, Unit), form: Form) -> u8 {
-        let scratch = self.of.isa.scratch();
-        let from = self.in_columns(source, scratch);
-        if form != (Form::Bytes { swapped: true }) {
-            return from;
-        }
-        self.asm.instruction(PERMUTE_IN_QUAD, scratch, 0, Rm::Reg(from), SWAP);
-        scratch
     }
 
     /// Four vectors as bytes, or the first two as words.

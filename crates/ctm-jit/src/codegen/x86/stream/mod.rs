@@ -132,8 +132,6 @@ struct Slot {
     x: Linear,
     /// The row of an element.
     y: Linear,
-    /// The row of the tile that it belongs to.
-    row: u8,
 }
 
 /// What the elements of an array are.
@@ -262,8 +260,6 @@ pub struct Chosen {
     pub geometry: Geometry,
     /// On what each vector depends.
     varies: Vec<Varies>,
-    /// The same as a number.
-    classes: Vec<u8>,
     lives: Lives,
     /// The registers of the full tile.
     full: Option<(Tile, Given)>,
@@ -367,12 +363,10 @@ impl Chosen {
             starts: starts.to_vec(),
             geometry,
             varies: Vec::new(),
-            classes: Vec::new(),
             lives: Lives::default(),
             full: None,
         };
         chosen.varies = chosen.varies();
-        chosen.classes = chosen.varies.iter().map(|of| u8::from(of.rows) | u8::from(of.columns) << 1).collect();
         chosen.lives = chosen.lives();
         chosen
     }
@@ -393,7 +387,7 @@ impl Chosen {
         let Number { depth, first, step } = self.prepared.numbers[usize::from(number)];
         let mut x = Linear { c: first.into(), ..Linear::default() };
         x.iterations[usize::from(depth)] = step.into();
-        Slot { base: Base::Constants, x, y: Linear::default(), row: 0 }
+        Slot { base: Base::Constants, x, y: Linear::default() }
     }
 
     /// The code for these options; `None` when memory cannot be made executable, or the program is too large.

@@ -231,7 +231,7 @@ impl Kernel {
             Base::Zero => (0, 1, 0),
         };
         let sum = |of: &dyn Fn(&Linear) -> i64| of(&slot.x) * column + of(&slot.y) * row;
-        let (i, j) = (i64::from(rect.i), i64::from(rect.j) + i64::from(slot.row));
+        let (i, j) = (i64::from(rect.i), i64::from(rect.j));
         let tile = sum(&|l| l.i) * i64::from(self.columns);
         let mut numbers = [0; SLOT];
         numbers[0] = base + sum(&|l| l.c + l.i * i + l.j * j);

@@ -19,25 +19,26 @@ impl Emit<'_> {
 
     pub fn input_slot(load: &Load, unit: Unit) -> Slot {
         let Fetch { input, x, y, .. } = load.fetch;
-        let row = if x.j != 0 || y.j != 0 { unit.row } else { 0 };
-        Slot { base: Base::Input(input), x: Linear { c: 0, ..x }, y, row }
+        let [x, y] = [Linear { c: 0, ..x }, y].map(|of| of.below(unit.row));
+        Slot { base: Base::Input(input), x, y }
     }
 
     pub fn output_slot(target: usize, row: u8) -> Slot {
         let [x, y] = [Linear { i: 1, ..Linear::default() }, Linear { j: 1, ..Linear::default() }];
-        Slot { base: Base::Output(target as u8), x, y, row }
+        Slot { base: Base::Output(target as u8), x, y: y.below(row) }
     }
 
     pub fn coordinate_slot(of: Linear, unit: Unit) -> Slot {
-        Slot { base: Base::Zero, x: of, y: Linear::default(), row: if of.j != 0 { unit.row } else { 0 } }
+        Slot { base: Base::Zero, x: of.below(unit.row), y: Linear::default() }
     }
 
     /// Names all slots, and gives registers to those that are used most.
     pub fn collect_slots(&mut self) {
-        let mut weights: Vec<(usize, u64)> = Vec::new();
-        let mut note = |slot: usize, weight: u64| match weights.iter_mut().find(|(s, _)| *s == slot) {
-            Some((_, all)) => *all += weight,
-            None => weights.push((slot, weight)),
+        // Of each slot.
+        let mut weights: Vec<u64> = Vec::new();
+        let mut note = |slot: usize, weight: u64| {
+            weights.resize(weights.len().max(slot + 1), 0);
+            weights[slot] += weight;
         };
         let of = self.of;
         let mut gathers = false;
@@ -89,9 +90,10 @@ impl Emit<'_> {
         for iterations in self.iterations.iter_mut().take(depth(&of.items)).rev() {
             *iterations = free.pop();
         }
-        weights.sort_by_key(|&(_, weight)| std::cmp::Reverse(weight));
+        let mut order: Vec<usize> = (0..weights.len()).filter(|&slot| weights[slot] > 0).collect();
+        order.sort_by_key(|&slot| std::cmp::Reverse(weights[slot]));
         self.resident = vec![None; self.slots.len()];
-        for (slot, _) in weights {
+        for slot in order {
             self.resident[slot] = free.pop();
         }
     }

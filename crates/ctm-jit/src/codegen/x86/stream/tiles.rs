@@ -141,7 +141,7 @@ impl Chosen {
 
     /// Gives out registers, as long as what has none does not weigh more than `most`.
     pub(super) fn registers(&self, instances: &[u8], count: u8, most: u64) -> Option<Given> {
-        self.ranges.registers(&self.lives, instances, &self.classes, count, most)
+        self.ranges.registers(&self.lives, instances, &self.varies, count, most)
     }
 
     /// The places at which vectors have to have registers, and up to where.

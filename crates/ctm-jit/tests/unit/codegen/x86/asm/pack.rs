@@ -3,7 +3,6 @@
 use super::super::tests::decoded_for;
 use super::super::{RBX, RDI, RSI};
 use super::*;
-use crate::codegen::x86::isa::Isa;
 
 #[test]
 fn packs() {
@@ -15,12 +14,6 @@ fn packs() {
         assert_eq!(of(Isa::Avx2, op, 0, memory), format!("{name} ymm11,[rbx]"));
         for offset in [32, 64, 2048] {
             assert_eq!(of(Isa::Avx512, op, 0, Rm::Row(RBX, offset)), format!("{name} zmm11,[rbx+{offset:X}h]"));
-        }
-    }
-    for (op, name) in [(NARROW_TO_BYTES, "vpmovusdb"), (NARROW_TO_WORDS, "vpmovusdw")] {
-        assert_eq!(of(Isa::Avx512, op, 0, memory), format!("{name} [rbx],zmm11"));
-        for offset in [16, 64, 2048] {
-            assert_eq!(of(Isa::Avx512, op, 0, Rm::Row(RBX, offset)), format!("{name} [rbx+{offset:X}h],zmm11"));
         }
     }
     let two = [
@@ -40,6 +33,9 @@ fn packs() {
     assert_eq!(two.len() + 1, PACK_ROWS.len());
     for (bytes, name) in [(8, "vmovq [rbx+20h],xmm9"), (16, "vmovups [rbx+20h],xmm9")] {
         assert_eq!(decoded_for(Isa::Avx2, |asm| asm.store_first(9, bytes, Rm::Row(RBX, 32))), name);
+    }
+    for (bytes, name) in [(16, "vextractf32x4 [rbx+20h],zmm25,0"), (32, "vextractf32x8 [rbx+20h],zmm25,0")] {
+        assert_eq!(decoded_for(Isa::Avx512, |asm| asm.store_first(25, bytes, Rm::Row(RBX, 32))), name);
     }
     let insert = |asm: &mut Asm| asm.vex(INSERT_QUARTER, 1, 3, Rm::Row(RSI, 0), Some(1));
     assert_eq!(decoded_for(Isa::Avx2, insert), "vinsertf128 ymm1,ymm3,[rsi],1");
