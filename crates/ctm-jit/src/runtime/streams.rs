@@ -193,7 +193,7 @@ fn choose(
     key: &Key,
 ) -> (Chosen, Tile) {
     let of = |prepared: Prepared, items: Vec<Item>, live: &[VarSet], joined: bool| {
-        let mut chosen = Chosen::new(isa, prepared, items, live, starts, key.geometry, joined);
+        let chosen = Chosen::new(isa, prepared, items, live, starts, key.geometry, joined);
         let tile = chosen.tile(key.columns);
         (chosen, tile)
     };

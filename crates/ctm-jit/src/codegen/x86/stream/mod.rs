@@ -33,7 +33,7 @@ use super::lir::{Class, Lir, Src, Vector};
 use super::masked::facts::{EQUAL, UNORDERED};
 use super::masked::{self, Check, Indexed, Ins};
 pub use super::transfer::Part;
-use crate::codegen::x86::allocate::{Given, Lives, Ranges};
+use crate::codegen::x86::allocate::{Lives, Ranges};
 use crate::codegen::x86::asm::CMP_F32;
 use crate::ir::masked::{End, File, Op, Var};
 use crate::passes::masked::VarSet;
@@ -261,8 +261,6 @@ pub struct Chosen {
     /// On what each vector depends.
     varies: Vec<Varies>,
     lives: Lives,
-    /// The registers of the full tile.
-    full: Option<(Tile, Given)>,
 }
 
 /// A channel of a fetch.
@@ -364,7 +362,6 @@ impl Chosen {
             geometry,
             varies: Vec::new(),
             lives: Lives::default(),
-            full: None,
         };
         chosen.varies = chosen.varies();
         chosen.lives = chosen.lives();
@@ -393,25 +390,15 @@ impl Chosen {
     /// The code for these options; `None` when memory cannot be made executable, or the program is too large.
     pub fn compile(&self, options: Options) -> Option<Kernel> {
         let tile = options.tile;
-        let mut count = self.register_count(options.careful);
-        let made;
-        let mut registers = match &self.full {
-            Some((full, registers)) if *full == tile && !options.careful => registers,
-            _ => {
-                made = self.registers(&self.instances(tile, options.careful), count, u64::MAX)?;
-                &made
-            }
-        };
-        let again;
-        if registers.left > 0 && count != self.isa.all_registers() - 3 {
-            // Results without a register may need all scratch registers.
-            count = self.isa.all_registers() - 3;
-            again = self.registers(&self.instances(tile, options.careful), count, u64::MAX)?;
-            registers = &again;
-        }
+        let instances = self.instances(tile, options.careful);
+        // Results without a register may need all scratch registers.
+        let least = self.isa.all_registers() - 3;
+        let (registers, count) = [(self.register_count(options.careful), 0), (least, u64::MAX)]
+            .into_iter()
+            .find_map(|(count, most)| Some((self.registers(&instances, count, most)?, count)))?;
         let mut emit = Emit::new(self, options);
         emit.collect_slots();
-        emit.lay_out(registers, count);
+        emit.lay_out(&registers, count);
         if emit.layout.size > 1 << 19 {
             return None;
         }

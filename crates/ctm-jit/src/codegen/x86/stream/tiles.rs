@@ -108,7 +108,7 @@ impl Chosen {
     }
 
     /// The largest tile whose vectors have registers.
-    pub fn tile(&mut self, columns: u32) -> Tile {
+    pub fn tile(&self, columns: u32) -> Tile {
         let looped = self.prepared.code.blocks.iter().any(|block| block.loops > 0);
         let first = match (self.prepared.packed, looped) {
             (true, true) => 0,
@@ -131,8 +131,7 @@ impl Chosen {
             best = tile;
             let instances = self.instances(tile, false);
             let most = if chains { self.ranges.weight(&instances) / READS_FOR_CHAINS } else { 0 };
-            if let Some(given) = self.registers(&instances, count, most) {
-                self.full = Some((tile, given));
+            if self.registers(&instances, count, most).is_some() {
                 break;
             }
         }
