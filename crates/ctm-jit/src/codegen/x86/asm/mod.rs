@@ -469,17 +469,22 @@ impl Asm {
         self.integer(true, 0x69, dst, Rm::Row(base, offset), dword(factor));
     }
 
+    /// How far it is to a label, once that has a place.
+    fn distance(&mut self, to: Label) {
+        self.jumps.push((self.code.len(), to));
+        self.dword(0);
+    }
+
     /// Jumps.
     pub fn jump(&mut self, to: Label) {
         self.byte(0xe9);
-        self.dword(0);
-        self.jumps.push((self.code.len() - 4, to));
+        self.distance(to);
     }
 
     /// Jumps if the condition holds.
     pub fn jump_if(&mut self, condition: Cond, to: Label) {
-        self.bytes(0x0f | (0x80 | u64::from(condition as u8)) << 8, 6);
-        self.jumps.push((self.code.len() - 4, to));
+        self.code.extend([0x0f, 0x80 | condition as u8]);
+        self.distance(to);
     }
 
     /// Jumps if the condition holds of `[base + offset]` (32 bits, or 64 when `wide`) and a number.
@@ -491,8 +496,7 @@ impl Asm {
     /// Calls code of its own.
     pub fn call_label(&mut self, to: Label) {
         self.byte(0xe8);
-        self.dword(0);
-        self.jumps.push((self.code.len() - 4, to));
+        self.distance(to);
     }
 
     /// Calls the address in `[base + offset]`.

@@ -130,17 +130,9 @@ impl Emit<'_> {
             }
         }
         self.first_locations.push(self.locations.len() as u32);
-        let in_place = of.in_place(self.options.tile, self.options.careful);
-        for lir in of.lines.iter().flatten().flatten() {
-            let (dst, location) = match *lir {
-                Lir::Copy(dst, Src::Row(load)) => (dst, Location::Load(load as u16)),
-                Lir::ConstRelative { number, dword, dst } => (dst, Location::Constant(number, dword)),
-                _ => continue,
-            };
-            if in_place.contains(&dst) {
-                let [first, end] = [0, 1].map(|next| self.first_locations[dst.index() + next] as usize);
-                self.locations[first..end].fill(location);
-            }
+        for (vector, location) in of.in_place(self.options.tile, self.options.careful) {
+            let [first, end] = [0, 1].map(|next| self.first_locations[vector.index() + next] as usize);
+            self.locations[first..end].fill(location);
         }
         self.choose_literals(count, || take(1));
         self.layout.size = take(0);

@@ -1,11 +1,11 @@
 //! How large tiles are, and which vectors have registers.
 
-use super::{Chosen, Lines, Load, Tile, Varies, Way, use_masks};
+use super::{Chosen, Lines, Load, Location, Tile, Varies, Way, use_masks};
 use crate::codegen::x86::allocate::{Given, Lives};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
-use crate::stream::affine::Fetch;
-use crate::stream::affine::Linear;
+use crate::ir::map::Map;
+use crate::stream::affine::{Fetch, Linear};
 use crate::stream::prepare::WHOLE;
 use ctm_exec::arrays::Form;
 
@@ -163,60 +163,47 @@ impl Chosen {
     pub(super) fn instances(&self, tile: Tile, careful: bool) -> Vec<u8> {
         let count = |v: &Varies| if v.rows { tile.rows } else { 1 } * if v.columns { tile.vectors } else { 1 };
         let mut instances: Vec<u8> = self.varies.iter().map(count).collect();
-        self.in_place(tile, careful).iter().for_each(|vector| instances[vector.index()] = 0);
+        self.in_place(tile, careful).keys().for_each(|vector| instances[vector.index()] = 0);
         instances
     }
 
-    /// Vectors that are read where they lie, as each instance has one use; in the order in which they are made.
-    pub(super) fn in_place(&self, tile: Tile, careful: bool) -> Vec<Vector> {
-        /// How one is used.
-        struct Uses {
-            vector: Vector,
-            is_whole: bool,
-            uses: u32,
-            readers: u32,
-        }
-        /// No such vector.
-        const NONE: u32 = u32::MAX;
+    /// Vectors that are read where they lie, as each instance has one use, and where that is.
+    pub(super) fn in_place(&self, tile: Tile, careful: bool) -> Map<Vector, Location> {
         let count = |v: Varies| if v.rows { u32::from(tile.rows) } else { 1 } * if v.columns { u32::from(tile.vectors) } else { 1 };
-        let mut found: Vec<Uses> = Vec::new();
-        let mut numbers: Vec<u32> = Vec::new();
+        // Where each lies, how often its instances are used, and by how many instructions.
+        let mut found: Map<Vector, (Location, u32, u32)> = Map::default();
         for lir in self.lines.iter().flatten().flatten() {
-            if !found.is_empty() {
-                for vector in lir.reads() {
-                    if numbers[vector.index()] != NONE {
-                        let of = lir.writes().map_or(Varies::ALL, |(d, _)| self.varies[d.index()]);
-                        let found = &mut found[numbers[vector.index()] as usize];
-                        found.uses = found.uses.saturating_add(count(of));
-                        found.readers += 1;
-                    }
-                }
-                if let Some((vector, _)) = lir.writes()
-                    && numbers[vector.index()] != NONE
-                {
-                    // Changed in part: it needs a place of its own.
-                    found[numbers[vector.index()] as usize].uses = u32::MAX;
+            let written = lir.writes().map(|(dst, _)| dst);
+            for vector in lir.reads() {
+                if let Some((_, uses, readers)) = found.get_mut(&vector) {
+                    *uses += count(written.map_or(Varies::ALL, |dst| self.varies[dst.index()]));
+                    *readers += 1;
                 }
             }
-            let (vector, is_whole) = match *lir {
-                Lir::Copy(dst, Src::Row(load)) if self.is_operand(&self.loads[load as usize], careful) => {
-                    (dst, self.loads[load as usize].channel == WHOLE)
+            let Some(dst) = written else { continue };
+            let location = match *lir {
+                Lir::Copy(_, Src::Row(load)) if self.is_operand(&self.loads[load as usize], careful) => {
+                    Location::Load(load as u16)
                 }
-                Lir::ConstRelative { dst, .. } => (dst, false),
-                _ => continue,
+                Lir::ConstRelative { number, dword, .. } => Location::Constant(number, dword),
+                _ => {
+                    // What is changed needs a place of its own.
+                    found.remove(&dst);
+                    continue;
+                }
             };
-            if vector.index() >= self.used {
-                numbers.resize(self.vectors, NONE);
-                numbers[vector.index()] = found.len() as u32;
-                found.push(Uses { vector, is_whole, uses: 0, readers: 0 });
+            if dst.index() >= self.used {
+                found.insert(dst, (location, 0, 0));
             }
         }
-        found.retain(|of| {
+        let is_whole = |load: u16| self.loads[usize::from(load)].channel == WHOLE;
+        let kept = found.into_iter().filter(|&(vector, (location, uses, readers))| {
             // Where an instruction cannot take it as it is, the units of one instruction share it.
-            let shared = self.isa == Isa::Avx2 && of.readers == 1 && of.uses < u32::MAX && !of.is_whole;
-            of.uses <= count(self.varies[of.vector.index()]) || shared
+            let is_each = !matches!(location, Location::Load(load) if is_whole(load));
+            let is_shared = self.isa == Isa::Avx2 && readers == 1 && is_each;
+            uses <= count(self.varies[vector.index()]) || is_shared
         });
-        found.into_iter().map(|of| of.vector).collect()
+        kept.map(|(vector, (location, ..))| (vector, location)).collect()
     }
 
     /// Whether an instruction can take the load as its last operand.
