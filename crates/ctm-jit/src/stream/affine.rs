@@ -8,12 +8,14 @@
 use crate::ir::map::Map;
 use crate::ir::masked::{Block, Code, Fetch as Lookup, Op, Unit, Value, Var};
 use crate::launch::ramp::Ramp;
+use crate::passes::masked::VarSet;
 use ctm_exec::Domain;
 use ctm_exec::float::flush;
 use ctm_exec::watch::Watch;
 use ctm_exec::x1k::Plane;
 use ctm_exec::x1k::{Launch, ops};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
+use std::collections::BTreeSet;
 
 /// What a launch of either instruction set gives.
 #[derive(Clone, Copy)]
@@ -145,17 +147,6 @@ impl Linear {
     }
 }
 
-/// What a component holds, as far as it is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Known {
-    /// Its value.
-    linear: Option<Linear>,
-    /// Number of the set of floating-point constants that went into it: an index into [`Walk::sets`].
-    constants: u32,
-}
-
-const UNKNOWN: Known = Known { linear: None, constants: 0 };
-
 /// A fetch by whole coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fetch {
@@ -187,14 +178,13 @@ pub fn analyse(code: &Code, items: Vec<Item>, given: &Given<'_>) -> Option<Tree>
     let mut walk = Walk {
         code,
         given,
-        sets: vec![Vec::new()],
         fetches: Map::default(),
         given_up: false,
         values: Vec::new(),
         work: 0,
         iterations: [0; LOOPS],
     };
-    let mut state: Vec<Known> = (0..Var::COUNT as u16).map(|var| walk.start(Var(var))).collect();
+    let mut state: Vec<Option<Linear>> = (0..Var::COUNT as u16).map(|var| walk.start(Var(var))).collect();
     walk.items(&items, &mut state, 0);
     let is_linear = |block: usize| {
         let mut fetches = code.blocks[block].ops.iter().enumerate().filter(|(_, op)| matches!(op, Op::Fetch(..)));
@@ -203,15 +193,34 @@ pub fn analyse(code: &Code, items: Vec<Item>, given: &Given<'_>) -> Option<Tree>
     if walk.given_up || !blocks(&items).into_iter().all(|(block, _)| is_linear(block)) {
         return None;
     }
-    let mut used: Vec<u16> =
-        walk.fetches.values().flat_map(|(_, set)| walk.sets[*set as usize].iter().copied()).collect();
-    used.sort_unstable();
-    used.dedup();
-    Some(Tree {
-        items,
-        constants: used.into_iter().map(|index| (index, given.constant(index))).collect(),
-        fetches: walk.fetches.into_iter().map(|(place, (fetch, _))| (place, fetch)).collect(),
-    })
+    let constants = constants(code).into_iter().map(|index| (index, given.constant(index))).collect();
+    Some(Tree { items, fetches: walk.fetches, constants })
+}
+
+/// The floating-point constants that coordinates are made of.
+fn constants(code: &Code) -> BTreeSet<u16> {
+    let mut found = BTreeSet::new();
+    // Variables that coordinates depend on.
+    let mut needed = VarSet::NONE;
+    loop {
+        let before = needed;
+        for block in &code.blocks {
+            let mut live = vec![false; block.ops.len()];
+            for (place, op) in block.ops.iter().enumerate().rev() {
+                match *op {
+                    Op::Fetch(_, [s, t, ..], _) => [s, t].iter().for_each(|value| live[value.index()] = true),
+                    Op::Set(var, value, _) => live[value.index()] |= needed.contains(var),
+                    Op::Get(var) if live[place] => needed.insert(var),
+                    Op::Uniform(index) if live[place] => _ = found.insert(index),
+                    _ if live[place] => op.reads().for_each(|value| live[value.index()] = true),
+                    _ => {}
+                }
+            }
+        }
+        if needed == before {
+            return found;
+        }
+    }
 }
 
 /// How deep loops are nested.
@@ -227,11 +236,10 @@ pub fn depth(items: &[Item]) -> usize {
 struct Walk<'a> {
     code: &'a Code,
     given: &'a Given<'a>,
-    /// Sets of constants, each in order; the first is empty.
-    sets: Vec<Vec<u16>>,
-    fetches: Map<(usize, usize), (Fetch, u32)>,
+    fetches: Map<(usize, usize), Fetch>,
     given_up: bool,
-    values: Vec<Known>,
+    /// What the values of a block are, where that is known.
+    values: Vec<Option<Linear>>,
     work: usize,
     /// Iterations of the loops around.
     iterations: [u16; LOOPS],
@@ -241,53 +249,19 @@ struct Walk<'a> {
 const WORK: usize = 100_000;
 
 impl Walk<'_> {
-    fn start(&self, var: Var) -> Known {
+    fn start(&self, var: Var) -> Option<Linear> {
         let linear = match Ramp::of(var, self.given.planes) {
             None => Some(Linear::default()),
             Some(ramp) => of_ramp(&ramp),
         };
-        self.exact(linear, 0)
+        self.exact(linear)
     }
 
-    fn exact(&self, linear: Option<Linear>, constants: u32) -> Known {
-        match linear {
-            Some(linear) if linear.is_exact(&self.iterations) => Known { linear: Some(linear), constants },
-            _ => UNKNOWN,
-        }
+    fn exact(&self, linear: Option<Linear>) -> Option<Linear> {
+        linear.filter(|linear| linear.is_exact(&self.iterations))
     }
 
-    /// The same, where it is made of these.
-    fn made(&mut self, linear: Option<Linear>, of: &[Known]) -> Known {
-        if linear.is_none() {
-            return UNKNOWN;
-        }
-        let constants = of.iter().fold(0, |set, known| self.union(set, known.constants));
-        self.exact(linear, constants)
-    }
-
-    fn union(&mut self, a: u32, b: u32) -> u32 {
-        if a == b || b == 0 {
-            return a;
-        }
-        if a == 0 {
-            return b;
-        }
-        let mut set = self.sets[a as usize].clone();
-        set.extend(&self.sets[b as usize]);
-        set.sort_unstable();
-        set.dedup();
-        self.set(set)
-    }
-
-    fn set(&mut self, set: Vec<u16>) -> u32 {
-        let found = self.sets.iter().position(|s| *s == set).unwrap_or_else(|| {
-            self.sets.push(set);
-            self.sets.len() - 1
-        });
-        found as u32
-    }
-
-    fn items(&mut self, items: &[Item], state: &mut [Known], depth: usize) {
+    fn items(&mut self, items: &[Item], state: &mut [Option<Linear>], depth: usize) {
         for item in items {
             match item {
                 Item::Block(index) => self.block(*index, state),
@@ -301,41 +275,28 @@ impl Walk<'_> {
     }
 
     /// What a loop does: guesses that each iteration adds the same to a component, and keeps the guesses that hold.
-    fn repeat(&mut self, iterations: u16, body: &[Item], state: &mut [Known], depth: usize) {
+    fn repeat(&mut self, iterations: u16, body: &[Item], state: &mut [Option<Linear>], depth: usize) {
         let entry = state.to_vec();
         let mut after = entry.clone();
         self.items(body, &mut after, depth + 1);
-        let mut guess = entry.clone();
         let mut step = vec![0; entry.len()];
-        for (var, guess) in guess.iter_mut().enumerate() {
-            let (Some(a), Some(b)) = (entry[var].linear, after[var].linear) else {
-                *guess = UNKNOWN;
-                continue;
-            };
+        let guesses = entry.iter().zip(&after).zip(&mut step).map(|((a, b), step)| {
+            let (a, b) = ((*a)?, (*b)?);
             let added = b.add(Linear { c: -a.c, i: -a.i, j: -a.j, iterations: a.iterations.map(|t| -t) });
-            if !added.is_constant() {
-                *guess = UNKNOWN;
-                continue;
-            }
-            step[var] = added.c;
+            *step = added.c;
             let mut linear = a;
             linear.iterations[depth] += added.c;
-            let constants = self.union(entry[var].constants, after[var].constants);
-            *guess = self.exact(Some(linear), constants);
-        }
+            self.exact(added.is_constant().then_some(linear))
+        });
+        let mut guess: Vec<Option<Linear>> = guesses.collect();
         loop {
             after = guess.clone();
             self.items(body, &mut after, depth + 1);
             let mut changed = false;
-            for var in 0..guess.len() {
-                let Some(before) = guess[var].linear else { continue };
-                let holds = after[var].linear == Some(before.add(Linear::constant(step[var])));
-                let constants = self.union(guess[var].constants, after[var].constants);
-                if !holds {
-                    guess[var] = UNKNOWN;
-                    changed = true;
-                } else if constants != guess[var].constants {
-                    guess[var].constants = constants;
+            for ((guess, after), step) in guess.iter_mut().zip(&after).zip(&step) {
+                let next = guess.map(|guess| guess.add(Linear::constant(*step)));
+                if next.is_some() && next != *after {
+                    *guess = None;
                     changed = true;
                 }
             }
@@ -346,14 +307,14 @@ impl Walk<'_> {
         // Behind the loop: as at the end of its last iteration.
         for (state, after) in state.iter_mut().zip(&after) {
             *state = *after;
-            if let Some(linear) = &mut state.linear {
+            if let Some(linear) = state {
                 linear.c += linear.iterations[depth] * i64::from(iterations - 1);
                 linear.iterations[depth] = 0;
             }
         }
     }
 
-    fn block(&mut self, index: usize, state: &mut [Known]) {
+    fn block(&mut self, index: usize, state: &mut [Option<Linear>]) {
         let block: &Block = &self.code.blocks[index];
         self.work += block.ops.len();
         if self.work > WORK || self.given_up {
@@ -363,57 +324,42 @@ impl Walk<'_> {
         let mut values = std::mem::take(&mut self.values);
         values.clear();
         for (place, op) in block.ops.iter().enumerate() {
-            let known = self.op((index, place), op, &values, state);
-            values.push(known);
+            let linear = self.op((index, place), op, &values, state);
+            values.push(linear);
         }
         self.values = values;
     }
 
-    fn op(&mut self, place: (usize, usize), op: &Op, values: &[Known], state: &mut [Known]) -> Known {
+    fn op(
+        &mut self,
+        place: (usize, usize),
+        op: &Op,
+        values: &[Option<Linear>],
+        state: &mut [Option<Linear>],
+    ) -> Option<Linear> {
         let of = |value: Value| values[value.index()];
-        match *op {
-            Op::Bits(bits) => self.exact(Linear::of_bits(bits), 0),
-            Op::Get(var) => state[var.index()],
-            Op::Uniform(index) => {
-                let linear = Linear::of_bits(self.given.constant(index));
-                if linear.is_none() {
-                    return UNKNOWN;
-                }
-                let set = self.set(vec![index]);
-                self.exact(linear, set)
-            }
-            Op::Neg(a) => {
-                let a = of(a);
-                self.made(a.linear.and_then(|linear| linear.times(-UNIT)), &[a])
-            }
-            Op::Unit(Unit::Mad { omod, .. }, abc) => {
-                let abc = abc.map(of);
-                let [a, b, c] = abc.map(|known| known.linear);
-                // The product is not rounded by itself.
-                let sum = product(a, b).and_then(|product| Some(product.add(c?)));
-                self.made(sum.and_then(|sum| sum.times(factor(omod)?)), &abc)
-            }
-            Op::Alu(op, abc, omod, clamp) if !clamp => {
-                let abc = abc.map(of);
-                let linear = self.r700(op, abc.map(|known| known.linear)).and_then(|l| l.times(r700_factor(omod)));
-                self.made(linear, &abc[..usize::from(op.info().operands).min(3)])
-            }
-            Op::Unit(Unit::Scale(omod), [a, ..]) => {
-                let a = of(a);
-                self.made(a.linear.and_then(|linear| linear.times(factor(omod)?)), &[a])
-            }
+        let linear = match *op {
+            Op::Bits(bits) => Linear::of_bits(bits),
+            Op::Get(var) => return state[var.index()],
+            Op::Uniform(index) => Linear::of_bits(self.given.constant(index)),
+            Op::Neg(a) => of(a)?.times(-UNIT),
+            // The product is not rounded by itself.
+            Op::Unit(Unit::Mad { omod, .. }, [a, b, c]) => product(of(a), of(b))?.add(of(c)?).times(factor(omod)?),
+            Op::Unit(Unit::Scale(omod), [a, ..]) => of(a)?.times(factor(omod)?),
+            Op::Alu(op, abc, omod, clamp) if !clamp => self.r700(op, abc.map(of))?.times(r700_factor(omod)),
             Op::Set(var, value, _) => {
                 state[var.index()] = of(value);
-                UNKNOWN
+                None
             }
             Op::Fetch(number, [s, t, ..], _) => {
                 if let Lookup::Input { input, unscaled, .. } = self.code.fetches[usize::from(number)] {
                     self.fetch(place, input, [of(s), of(t)], unscaled);
                 }
-                UNKNOWN
+                None
             }
-            _ => UNKNOWN,
-        }
+            _ => None,
+        };
+        self.exact(linear)
     }
 
     /// What an R700 operation makes of linear functions, as long as every step stays exact.
@@ -429,15 +375,14 @@ impl Walk<'_> {
         }
     }
 
-    fn fetch(&mut self, place: (usize, usize), input: u8, [s, t]: [Known; 2], unscaled: bool) {
-        let floor = |known: Known| known.linear.and_then(|linear| linear.floor());
+    fn fetch(&mut self, place: (usize, usize), input: u8, [s, t]: [Option<Linear>; 2], unscaled: bool) {
+        let floor = |linear: Option<Linear>| linear.and_then(|linear| linear.floor());
         let (Some(x), Some(y), true) = (floor(s), floor(t), unscaled) else {
             // It may have been linear as long as a guess was wrong.
             self.fetches.remove(&place);
             return;
         };
-        let set = self.union(s.constants, t.constants);
-        self.fetches.insert(place, (Fetch { input: input & 15, x, y, iterations: self.iterations }, set));
+        self.fetches.insert(place, Fetch { input: input & 15, x, y, iterations: self.iterations });
     }
 }
 
