@@ -1,12 +1,10 @@
-//! What launches need besides: conversions of positions, start values and elements, for AVX-512; a product of registers.
+//! What launches need besides: conversions of positions and start values, for AVX-512.
 
-use super::{Asm, EXTRACT_QUARTER, Gpr, NOTHING, Rm, V, rows, v, wide};
+use super::{V, rows, v, wide};
 
 rows! { CONVERT_ROWS
     /// Eight numbers of 32 bits, the low half, as doubles.
     CVT_I32_F64 = 1 2 0xe6;
-    /// The low halves of 16 dwords, in order: the destination is the last operand.
-    NARROW_I32 = 2 2 0x33;
     /// The low halves of 8 numbers of 64 bits, in order: the destination is the last operand.
     NARROW_I64 = 2 2 0x35;
     /// A half takes another vector's low half; the immediate says which.
@@ -19,18 +17,6 @@ rows! { CONVERT_ROWS
 pub const CVT_F64_F32: V = wide(1, 1, 0x5a);
 /// Doubles as whole numbers.
 pub const CVT_F64_I64: V = wide(1, 1, 0x7b);
-
-impl Asm {
-    /// Stores 16 bytes of a vector: AVX-512.
-    pub fn store_quarter(&mut self, register: u8, quarter: u8, base: Gpr, offset: i32) {
-        self.evex(EXTRACT_QUARTER, register, 0, Rm::Row(base, offset), 0, false, Some(quarter));
-    }
-
-    /// `dst *= [base + offset]`, 64 bits.
-    pub fn product(&mut self, dst: Gpr, base: Gpr, offset: i32) {
-        self.integer(true, 0x0faf, dst, Rm::Row(base, offset), NOTHING);
-    }
-}
 
 #[cfg(test)]
 #[path = "../../../../tests/unit/codegen/x86/asm/convert.rs"]

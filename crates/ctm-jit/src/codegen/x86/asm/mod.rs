@@ -269,14 +269,6 @@ impl Asm {
         Label(self.labels.len() - 1)
     }
 
-    /// A routine, which returns behind its last instruction; where it begins.
-    pub fn routine(&mut self, body: impl FnOnce(&mut Self)) -> usize {
-        let entry = self.code.len();
-        body(self);
-        self.ret();
-        entry
-    }
-
     /// Gives a label this place.
     pub fn place(&mut self, label: Label) {
         self.labels[label.0] = Some(self.code.len());
@@ -444,11 +436,6 @@ impl Asm {
         self.integer(false, if signed { 0x0fbe } else { 0x0fb6 }, dst, Rm::Row(base, offset), NOTHING);
     }
 
-    /// `dst = !dst` (32 bits).
-    pub fn not(&mut self, dst: Gpr) {
-        self.integer(false, 0xf7, 2, Rm::Reg(dst), NOTHING);
-    }
-
     /// Sets flags by `a & b`.
     pub fn test(&mut self, a: Gpr, b: Gpr) {
         self.integer(false, 0x85, b, Rm::Reg(a), NOTHING);
@@ -457,11 +444,6 @@ impl Asm {
     /// Sets flags by `a & imm`.
     pub fn test_imm(&mut self, a: Gpr, imm: i32) {
         self.integer(false, 0xf7, 0, Rm::Reg(a), dword(imm));
-    }
-
-    /// `dst <<= count` (32 bits).
-    pub fn shift_left(&mut self, dst: Gpr, count: u8) {
-        self.integer(false, 0xc1, 4, Rm::Reg(dst), (count.into(), 1));
     }
 
     /// `dst = [base + offset] * factor`, 64 bits.

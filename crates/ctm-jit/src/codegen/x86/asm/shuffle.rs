@@ -1,7 +1,7 @@
 //! What streams need besides: elements into vectors and back.
 
 use super::wide::GATHER;
-use super::{Asm, EXTRACT_HALF, Gpr, INSERT_HALF, INSERT_QUARTER, NOTHING, Rm, V, rows, v};
+use super::{Asm, Gpr, INSERT_HALF, INSERT_QUARTER, NOTHING, Rm, V, rows, v};
 
 rows! { SHUFFLE_ROWS
     UNPACK_LOW = 1 0 0x14;
@@ -11,8 +11,6 @@ rows! { SHUFFLE_ROWS
     STORE_PAST_CACHES = 1 0 0x2b;
     /// Elements by the numbers in the second operand.
     PERMUTE = 2 1 0x16;
-    /// The same from two vectors, the result's old elements first. AVX-512 alone.
-    PERMUTE_TWO = 2 1 0x7f;
     /// Two quarters of each source; the immediate says which. AVX-512 alone.
     SHUFFLE_QUARTERS = 3 1 0x23;
 }
@@ -45,11 +43,6 @@ impl Asm {
     /// The same 32 bytes in the second half; the first one stays: AVX-512.
     pub fn insert_half(&mut self, dst: u8, base: Gpr, index: Gpr) {
         self.evex(INSERT_HALF, dst, dst, Rm::At(base, index, 2, 0), 0, false, Some(1));
-    }
-
-    /// Stores the low half of a vector, or the high one: AVX-512.
-    pub fn store_half(&mut self, register: u8, high: bool, base: Gpr, offset: i32) {
-        self.evex(EXTRACT_HALF, register, 0, Rm::Row(base, offset), 0, false, Some(high.into()));
     }
 
     /// The dwords at `base + 4 * index + offset` for the lanes whose sign bit is set in the mask, a vector that is 0 afterwards: AVX2. The

@@ -69,11 +69,6 @@ impl Asm {
         self.evex(SCATTER, src, 0, Rm::At(base, index, 2, offset), mask, false, None);
     }
 
-    /// Stores dwords at `base + index + offset`: as [`Self::scatter`], by bytes.
-    pub fn scatter_bytes(&mut self, src: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
-        self.evex(SCATTER, src, 0, Rm::At(base, index, 0, offset), mask, false, None);
-    }
-
     /// `dst = src * imm`.
     pub fn wide_times(&mut self, dst: Gpr, src: Gpr, imm: i32) {
         self.integer(true, 0x69, dst, Rm::Reg(src), dword(imm));

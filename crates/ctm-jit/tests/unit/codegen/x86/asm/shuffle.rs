@@ -7,7 +7,7 @@ use crate::codegen::x86::isa::Isa;
 
 #[test]
 fn shuffles() {
-    let names = ["vunpcklps", "vunpckhps", "vshufps", "vmovntps", "vpermps", "vpermt2ps", "vshuff32x4"];
+    let names = ["vunpcklps", "vunpckhps", "vshufps", "vmovntps", "vpermps", "vshuff32x4"];
     for (isa, vector) in [(Isa::Avx512, "zmm"), (Isa::Avx2, "ymm")] {
         for ((_, op), name) in SHUFFLE_ROWS.iter().zip(names) {
             let found = |rm| match *op {
@@ -16,10 +16,9 @@ fn shuffles() {
                     decoded_for(Isa::Avx512, |a| a.instruction(SHUFFLE_QUARTERS, 11, 9, rm, Some(0x44)))
                 }
                 STORE_PAST_CACHES => decoded_for(isa, |a| a.vector(STORE_PAST_CACHES, 11, 0, rm)),
-                PERMUTE_TWO => decoded_for(Isa::Avx512, |a| a.vector(PERMUTE_TWO, 11, 9, rm)),
                 op => decoded_for(isa, |a| a.vector(op, 11, 9, rm)),
             };
-            let vector = if matches!(*op, PERMUTE_TWO | SHUFFLE_QUARTERS) { "zmm" } else { vector };
+            let vector = if *op == SHUFFLE_QUARTERS { "zmm" } else { vector };
             let end = if matches!(*op, SHUFFLE | SHUFFLE_QUARTERS) { ",44h" } else { "" };
             if *op == STORE_PAST_CACHES {
                 assert_eq!(found(Rm::Row(RBX, 64)), format!("{name} [rbx+40h],{vector}11"));
@@ -49,8 +48,8 @@ fn broadcasts_and_gathers() {
         (Isa::Avx512, "vbroadcastf32x4 zmm9,[rbp-10h]", |a| a.broadcast_quarter(9, RBP, -16)),
         (Isa::Avx2, "vbroadcastf128 ymm11,[r12+40h]", |a| a.broadcast_quarter(11, 12, 0x40)),
         (Isa::Avx2, "vbroadcastf128 ymm3,[rbp-10h]", |a| a.broadcast_quarter(3, RBP, -16)),
-        (Isa::Avx512, "vextractf32x8 [rcx],zmm9,0", |a| a.store_half(9, false, RCX, 0)),
-        (Isa::Avx512, "vextractf32x8 [r9+40h],zmm30,1", |a| a.store_half(30, true, 9, 64)),
+        (Isa::Avx2, "vbroadcastf128 ymm11,[rdx+rax*4]", |a| a.load_quarter(11, RDX, RAX)),
+        (Isa::Avx2, "vinsertf128 ymm12,ymm12,[r8+r9*4],1", |a| a.insert_quarter(12, 1, 8, 9)),
         (Isa::Avx2, "vperm2f128 ymm3,ymm9,[rcx+20h],31h", |a| {
             a.vex(PERMUTE_HALVES, 3, 9, Rm::Row(RCX, 32), Some(0x31));
         }),
