@@ -197,7 +197,7 @@ const fn dword(imm: i32) -> (u64, usize) {
     (imm.cast_unsigned() as u64, 4)
 }
 
-/// The byte of one.
+/// The byte of an immediate, where there is one.
 fn immediate(imm: Option<u8>) -> (u64, usize) {
     imm.map_or(NOTHING, |imm| (imm.into(), 1))
 }

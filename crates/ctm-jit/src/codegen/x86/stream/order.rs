@@ -127,9 +127,9 @@ fn parted(lines: &Lines, vars: usize, vectors: &mut usize) -> Lines {
     let mut new = Lines::default();
     // What stands for vectors from here on.
     let mut other: Vec<Option<Vector>> = vec![None; uses.len()];
-    for (place, lir) in lines.iter().enumerate() {
-        new.push(lir.iter().map(|lir| lir.with_reads(|v| other[v.index()].unwrap_or(v))).collect());
-        for vector in lir.iter().flat_map(Lir::reads) {
+    for (place, group) in lines.iter().enumerate() {
+        new.push(group.iter().map(|lir| lir.with_reads(|v| other[v.index()].unwrap_or(v))).collect());
+        for vector in group.iter().flat_map(Lir::reads) {
             if is_parted(vector) && uses[vector.index()].longest.0 == place && other[vector.index()].is_none() {
                 let waiting = Vector(*vectors as u32);
                 *vectors += 1;
