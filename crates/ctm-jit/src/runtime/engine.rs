@@ -105,7 +105,10 @@ impl Options {
 
 /// The programs that an engine has lowered: with all that lowering depends on, the last one that was launched first. `None`: what has to be left to the reference
 /// interpreter.
-struct Programs<A>(Mutex<Vec<(Vec<u32>, Option<Arc<A>>)>>);
+struct Programs<A>(Mutex<Vec<(Key, Option<Arc<A>>)>>);
+
+/// All that lowering depends on, in dwords.
+type Key = Vec<u32>;
 
 impl<A> Default for Programs<A> {
     fn default() -> Self {
@@ -115,7 +118,7 @@ impl<A> Default for Programs<A> {
 
 impl<A> Programs<A> {
     /// The one with this key, or else a new one.
-    fn get(&self, key: Vec<u32>, new: impl FnOnce() -> Option<A>) -> Option<Arc<A>> {
+    fn get(&self, key: Key, new: impl FnOnce() -> Option<A>) -> Option<Arc<A>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = known.iter().position(|(other, _)| *other == key) {
             known[..=place].rotate_right(1);

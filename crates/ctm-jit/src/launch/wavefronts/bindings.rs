@@ -110,7 +110,7 @@ impl<'a> Texels<'a> {
         let one_level =
             sampler.mip == MipFilter::None && sampler.magnify == sampler.minify && sampler.max_anisotropy <= 1;
         let loads = op == TexOp::Ld && inst.word2.src_sel_w == Sel::Zero;
-        let level_matters = !loads && !(is_plain_sample(op) && one_level);
+        let level_matters = !(loads || is_plain_sample(op) && one_level);
         let is_unusual = inst.word0.bc_frac_mode || sampler.bends() || texture.samples > 1;
         if texture.kind != TextureKind::TwoD || texture.levels == 0 || level_matters || is_unusual {
             return None;

@@ -52,10 +52,8 @@ impl Output<'_> {
         (bytes, self.cells.get(bytes / 4..).unwrap_or_default())
     }
 
-    /// Stores channels of an element, and adds what that was.
-    pub fn put(&self, at: Position, bits: [u32; 4], channels: u8, done: &mut Written) {
-        done.elements += u64::from(channels != 0);
-        done.bytes += self.channel_bytes() * u64::from(channels.count_ones());
+    /// Stores channels of an element.
+    pub fn put(&self, at: Position, bits: [u32; 4], channels: u8) {
         let (bytes, cells) = self.element(at);
         let channels = (0..self.channels).filter(|channel| channels >> channel & 1 == 1);
         // Neighbours may share a dword.
@@ -102,6 +100,10 @@ impl Output<'_> {
     #[cfg(target_arch = "x86_64")]
     pub fn shift(&self, channel: usize) -> u32 {
         8 * self.form.channel(channel).0 as u32
+    }
+
+    fn written(&self, channels: u8) -> Written {
+        Written { elements: u64::from(channels != 0), bytes: self.channel_bytes() * u64::from(channels.count_ones()) }
     }
 }
 
@@ -188,10 +190,13 @@ impl<'a> Outputs<'a> {
         let mut done = Written::default();
         for output in &self.0 {
             let lanes = output.from.map(|from| from.map_or(0, |place| written(place) & valid));
-            for lane in lanes_of(lanes.iter().fold(0, |any, lanes| any | lanes)) {
+            let any = lanes.iter().fold(0, |any, lanes| any | lanes);
+            done.elements += u64::from(any.count_ones());
+            done.bytes += lanes.iter().map(|lanes| output.channel_bytes() * u64::from(lanes.count_ones())).sum::<u64>();
+            for lane in lanes_of(any) {
                 let channels = (0..4).fold(0, |set, channel| set | ((lanes[channel] >> lane & 1) as u8) << channel);
                 let bits = output.from.map(|from| from.map_or(0, |place| rows[place][lane]));
-                output.put(places.position(lane), bits, channels, &mut done);
+                output.put(places.position(lane), bits, channels);
             }
         }
         done
@@ -216,7 +221,11 @@ impl<'a> Outputs<'a> {
         let mut done = Written::default();
         for output in &self.0 {
             let Some((bits, elements)) = exports(output.target) else { continue };
-            output.put(at, bits, elements & output.mask, &mut done);
+            let channels = elements & output.mask;
+            output.put(at, bits, channels);
+            let written = output.written(channels);
+            done.elements += written.elements;
+            done.bytes += written.bytes;
         }
         done
     }

@@ -19,7 +19,12 @@ use std::sync::OnceLock;
 /// All that lowering depends on.
 pub fn key(launch: &Launch<'_>) -> Vec<u32> {
     let Launch { program, constants, .. } = *launch;
-    let mut key = vec![
+    let programs = || [Some(program), launch.fetch_program].into_iter().flatten();
+    let words: usize = programs().map(|program| program.words.len()).sum();
+    let others = 2 * launch.semantics.len() + launch.planes.len() + launch.rows.len();
+    // Every launch makes one, so it is made in one piece.
+    let mut key = Vec::with_capacity(words + 96 + others);
+    key.extend_from_slice(&[
         program.gprs.into(),
         launch.stage as u32,
         launch.chip as u32,
@@ -27,17 +32,16 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
         waves_per_group(launch) as u32,
         launch.global_gprs.into(),
         is_whole(launch).into(),
-    ];
-    key.extend(constants.bool.map(u32::from));
-    key.extend(
-        constants.loops.iter().flat_map(|of| [of.count.into(), of.start.into(), i32::from(of.step).cast_unsigned()]),
-    );
+        constants.bool.iter().fold(0, |bits, &bit| bits << 1 | u32::from(bit)),
+    ]);
+    key.extend_from_slice(&constants.loops.map(|of| u32::from(of.count) | u32::from(of.start) << 16));
+    key.extend_from_slice(&constants.loops.map(|of| i32::from(of.step).cast_unsigned()));
     key.extend([launch.semantics.len(), launch.planes.len(), launch.rows.len()].map(|count| count as u32));
     key.extend(launch.semantics.iter().flat_map(|row| [row.id, row.gpr].map(u32::from)));
     // What holds something at the start.
     key.extend(launch.planes.iter().map(|plane| u32::from(plane.temp)));
     key.extend(launch.rows.iter().map(|row| u32::from(row_element(row))));
-    for program in [Some(program), launch.fetch_program].into_iter().flatten() {
+    for program in programs() {
         key.extend([program.entry, program.words.len() as u32]);
         key.extend_from_slice(&program.words);
     }

@@ -26,15 +26,19 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
         program.conditional_value,
         launch.counters,
     ];
-    let mut key = vec![program.first.into(), program.last.into(), launch.group.lanes() as u32];
+    let bits = |all: &[bool]| all.iter().fold(0, |bits, &bit| bits << 1 | u32::from(bit));
+    let words = program.words.as_flattened();
+    // Every launch makes one, so it is made in one piece.
+    let mut key = Vec::with_capacity(words.len() + 64 + launch.planes.len() + launch.rows.len());
+    key.extend_from_slice(&[program.first.into(), program.last.into(), launch.group.lanes() as u32]);
     // Boolean constants decide which way jumps go, integer constants how often loops run.
-    key.extend(flags.into_iter().chain(constants.bool).map(u32::from));
-    key.extend(constants.int.map(u32::from_le_bytes));
+    key.extend_from_slice(&[bits(&flags), bits(&constants.bool)]);
+    key.extend_from_slice(&constants.int.map(u32::from_le_bytes));
     // What holds something at the start.
     key.extend([launch.planes.len() as u32, launch.rows.len() as u32]);
     key.extend(launch.planes.iter().map(|plane| u32::from(plane.temp)));
     key.extend(launch.rows.iter().map(|row| u32::from(row_element(row))));
-    key.extend_from_slice(program.words.as_flattened());
+    key.extend_from_slice(words);
     key
 }
 

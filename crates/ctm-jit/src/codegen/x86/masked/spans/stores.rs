@@ -92,9 +92,9 @@ unsafe fn store_all<const WIDE: bool>(stores: &mut Stores<'_>) {
         }
         let [a, b, c, d] = lanes;
         let any = a | b | c | d;
+        done.elements += u64::from(any.count_ones());
+        done.bytes += lanes.iter().map(|lanes| channel_bytes * u64::from(lanes.count_ones())).sum::<u64>();
         if is_strip && output.tiles.is_none() && lanes[..output.channels].iter().all(|&lanes| lanes == any) {
-            done.elements += u64::from(any.count_ones());
-            done.bytes += *channel_bytes * output.channels as u64 * u64::from(any.count_ones());
             // SAFETY: the lanes lie in the domain, all of whose elements are among the cells.
             unsafe { store_strip::<WIDE>(target, [i[0], j[0]], (any, count)) };
             continue;
@@ -106,7 +106,7 @@ unsafe fn store_all<const WIDE: bool>(stores: &mut Stores<'_>) {
                 *bits = unsafe { *row.add(lane) };
             }
             let written = (0..4).fold(0, |set, channel| set | ((lanes[channel] >> lane & 1) as u8) << channel);
-            output.put(Position { i: i[lane], j: j[lane] }, bits, written, done);
+            output.put(Position { i: i[lane], j: j[lane] }, bits, written);
         }
     }
 }
