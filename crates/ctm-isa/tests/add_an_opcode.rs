@@ -83,12 +83,12 @@ fn the_items_that_it_names_are_there() {
         ("ctm-exec/src/r700/single.rs", "pub fn op2(", "`op2`"),
         ("ctm-jit/src/ir/masked.rs", "Reference {", "`Unit::Reference`"),
         ("ctm-jit/src/ir/masked.rs", "Alu", "`Op::Alu`"),
-        ("ctm-jit/src/lower/x1k/units.rs", "fn exists(", "`exists`"),
         (
             "ctm-jit/src/lower/x1k/units.rs",
-            "self.choice(finish, (Op2::PredSetge, ",
-            "self.choice(finish, (Op2::PredSetge, ",
+            "self.reference(op, finish, channel)",
+            "`self.reference(op, finish, channel)`",
         ),
+        ("ctm-jit/src/lower/x1k/units.rs", "self.choice(finish, (", "self.choice(finish, ("),
         ("ctm-jit/src/lower/x1k/units.rs", "fn result(", "`Units::result`"),
         (
             "ctm-jit/src/lower/x1k/units.rs",
