@@ -150,25 +150,37 @@ impl Group {
     }
 }
 
-/// A wavefront's scratch memory: elements of four dwords of each lane, up to the last that was written.
+/// A wavefront's scratch memory: elements of four dwords of each lane, as far as they were written.
 #[derive(Default)]
-pub struct Scratch(Vec<[Row; 4]>);
+pub struct Scratch {
+    /// Of each element, one more than its place in `rows`; 0 where nothing was written.
+    places: Vec<u32>,
+    rows: Vec<[Row; 4]>,
+    written: Vec<usize>,
+}
 
 impl Scratch {
     /// Before a wavefront runs.
     pub fn clear(&mut self) {
-        self.0.clear();
+        self.written.drain(..).for_each(|element| self.places[element] = 0);
+        self.rows.clear();
     }
 
     fn dword(&self, element: usize, c: usize, lane: usize) -> u32 {
-        self.0.get(element).map_or(0, |rows| rows[c & 3][lane])
+        let place = self.places.get(element).copied().unwrap_or(0);
+        self.rows.get((place as usize).wrapping_sub(1)).map_or(0, |rows| rows[c & 3][lane])
     }
 
     fn place(&mut self, element: usize, c: usize, lane: usize) -> &mut u32 {
-        if self.0.len() <= element {
-            self.0.resize(element + 1, [[0; LANES]; 4]);
+        if self.places.len() <= element {
+            self.places.resize(element + 1, 0);
         }
-        &mut self.0[element][c & 3][lane]
+        if self.places[element] == 0 {
+            self.rows.push([[0; LANES]; 4]);
+            self.places[element] = self.rows.len() as u32;
+            self.written.push(element);
+        }
+        &mut self.rows[self.places[element] as usize - 1][c & 3][lane]
     }
 }
 
