@@ -1,7 +1,7 @@
 //! Lookups of texels and of items of buffers.
 //!
-//! Texels are found by routines (`forms`, `levels`), which the lookup's table names; items by a gather for each dword. Whether a lookup has a binding is
-//! seen when it runs, and so is whether its coordinates repeat; without one it is a call.
+//! Texels are found by routines that all programs share (`forms`) and that the lookup's table names, those of textures with levels by routines of the program
+//! (`levels`); items by a gather for each dword. Whether a lookup has a binding is seen when it runs, and so is whether its coordinates repeat; without one it is a call.
 
 use super::{Emit, FORM_ROWS, OPERAND, SCRATCH};
 use crate::codegen::x86::asm::{

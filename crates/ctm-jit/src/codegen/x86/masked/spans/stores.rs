@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "machine code calls, and elements are stored several at once")]
 
 use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::transfer::MAGIC;
 use crate::launch::wavefronts::outputs::{Kind, Output};
 use crate::launch::wavefronts::wave::{LANES, Row, lanes_of};
 use ctm_exec::Position;
@@ -244,7 +245,6 @@ unsafe fn store_eight<const N: usize>([upper, lower]: [*mut f32; 2], from: [*con
 /// As [`ctm_exec::arrays::scaled`]: the number appears in the low bits of a sum that has no room for a fraction. FMA rounds once.
 #[inline(always)]
 fn scaled(bits: u32, most: u32) -> u32 {
-    const MAGIC: f32 = 8_388_608.0;
     let value = f32::from_bits(bits);
     let above = if value > 0.0 { value } else { 0.0 };
     let inside = if above < 1.0 { above } else { 1.0 };
