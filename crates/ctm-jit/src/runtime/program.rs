@@ -7,13 +7,30 @@ use crate::codegen::x86::masked::{Chosen, Native, Needs, Variant, ordinary};
 use crate::codegen::x86::{Frame, Isa};
 use crate::ir::masked::{Code, Fetch, File, Op, Var, indexed};
 use crate::launch::kept::{Kept, Pool};
+#[cfg(target_arch = "x86_64")]
+use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{EXPORTS, Wave};
 use crate::passes;
 #[cfg(target_arch = "x86_64")]
 use crate::passes::masked::VarSet;
 #[cfg(target_arch = "x86_64")]
 use crate::passes::table::Pass;
+#[cfg(target_arch = "x86_64")]
+use ctm_exec::r700::resources::Wrap;
 use std::sync::{Arc, OnceLock};
+
+/// Machine code is made for so many kinds of what fetches read, that for all kinds included.
+#[cfg(target_arch = "x86_64")]
+const SETS: usize = 4;
+
+/// Machine code for launches whose fetches read alike.
+#[cfg(target_arch = "x86_64")]
+struct Alike {
+    /// Of each fetch that reads the nearest of plain texels, what lies beyond them.
+    plain: Vec<Option<[Wrap; 2]>>,
+    /// In each [`Variant`]; made when first needed.
+    native: Box<[OnceLock<Option<Box<Native>>>]>,
+}
 
 /// A program of either instruction set.
 pub struct Program {
@@ -23,9 +40,9 @@ pub struct Program {
     /// The variables that somebody may still read at the beginning of each block.
     #[cfg(target_arch = "x86_64")]
     live: Vec<VarSet>,
-    /// Its machine code in each [`Variant`]; made when first needed.
+    /// Its machine code: that for whatever fetches read, then that for launches whose fetches read alike.
     #[cfg(target_arch = "x86_64")]
-    native: Box<[OnceLock<Option<Box<Native>>>]>,
+    native: [OnceLock<Alike>; SETS],
     /// What code for moderate values needs, for AVX-512 and for AVX2.
     #[cfg(target_arch = "x86_64")]
     needs: [OnceLock<Needs>; 2],
@@ -79,7 +96,7 @@ impl Program {
             #[cfg(target_arch = "x86_64")]
             live,
             #[cfg(target_arch = "x86_64")]
-            native: (0..Variant::COUNT).map(|_| OnceLock::new()).collect(),
+            native: Default::default(),
             #[cfg(target_arch = "x86_64")]
             needs: Default::default(),
             start,
@@ -105,12 +122,19 @@ impl Program {
     /// The machine code for these uniform values, if there is any; what it may rely on of them is found out here. `starts`: start values are
     /// moderate.
     #[cfg(target_arch = "x86_64")]
-    pub fn native(&self, of: Variant, uniforms: &[u32], starts: bool) -> Option<&Native> {
+    pub fn native(
+        &self,
+        of: Variant,
+        (uniforms, bindings): (&[u32], &[Option<Binding<'_>>]),
+        starts: bool,
+    ) -> Option<&Native> {
         if !of.isa.is_available() {
             return None;
         }
-        let choose =
-            |moderate, factors: &[u16]| Chosen::new(&self.code, &self.start, of.isa, moderate, factors, of.careful);
+        let alike = self.alike(of, bindings);
+        let choose = |moderate, factors: &[u16]| {
+            Chosen::new(&self.code, &self.start, of.isa, moderate, (factors, &alike.plain), of.careful)
+        };
         // What was chosen to find out what it needs serves for the code.
         let mut at_hand = None;
         let needs = self.needs[usize::from(of.isa == Isa::Avx2)].get_or_init(|| {
@@ -130,7 +154,29 @@ impl Program {
             let starts = (self.start.as_slice(), self.exports.as_slice());
             Native::new(&self.code, &self.live, starts, self.lanes, variant, chosen).map(Box::new)
         };
-        self.native[variant.number()].get_or_init(make).as_deref()
+        alike.native[variant.number()].get_or_init(make).as_deref()
+    }
+
+    /// The machine code for fetches that read such things. What lookups count is counted in calls.
+    #[cfg(target_arch = "x86_64")]
+    fn alike(&self, of: Variant, bindings: &[Option<Binding<'_>>]) -> &Alike {
+        let plain = || {
+            bindings.iter().map(|binding| match binding {
+                Some(Binding::Texels(texels)) if !texels.linear && texels.are_plain() => Some(texels.wrap),
+                _ => None,
+            })
+        };
+        let new = |plain| Alike { plain, native: (0..Variant::COUNT).map(|_| OnceLock::new()).collect() };
+        let [any, sets @ ..] = &self.native;
+        if !of.counts && plain().any(|plain| plain.is_some()) {
+            for set in sets {
+                let set = set.get_or_init(|| new(plain().collect()));
+                if plain().eq(set.plain.iter().copied()) {
+                    return set;
+                }
+            }
+        }
+        any.get_or_init(|| new(Vec::new()))
     }
 
     /// Whether wavefronts may issue more instructions than these.

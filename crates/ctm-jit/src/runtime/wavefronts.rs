@@ -151,13 +151,12 @@ impl<'a> Wavefronts<'a> {
 
     /// What machine code may rely on.
     #[cfg(target_arch = "x86_64")]
-    pub fn variant(&self, bindings: &[Option<Binding<'_>>]) -> Option<Variant> {
+    pub fn variant(&self) -> Option<Variant> {
         Some(Variant {
             isa: self.backend.isa()?,
             moderate: false,
             ordinary: false,
             careful: false,
-            levels: Pass::Levels.is_on() && bindings.iter().flatten().any(Binding::has_levels),
             // Whose turn it is follows from the blocks that have been passed.
             counts: self.counters || !self.program.code.yields.is_empty(),
             fuel: self.program.bound.is_none_or(|bound| bound > self.per_look),
@@ -167,15 +166,15 @@ impl<'a> Wavefronts<'a> {
 
     /// The lanes that machine code wants of wavefronts, if those are fewer than they have.
     #[cfg(target_arch = "x86_64")]
-    pub fn narrower(&self, bindings: &[Option<Binding<'_>>], uniforms: &[u32]) -> Option<usize> {
-        let of = Variant { narrows: true, ..self.variant(bindings).filter(|_| Pass::Narrow.is_on())? };
-        let lanes = self.program.native(of, uniforms, self.starts.are_moderate())?.lanes();
+    pub fn narrower(&self, given: (&[u32], &[Option<Binding<'_>>])) -> Option<usize> {
+        let of = Variant { narrows: true, ..self.variant().filter(|_| Pass::Narrow.is_on())? };
+        let lanes = self.program.native(of, given, self.starts.are_moderate())?.lanes();
         (lanes < self.lanes).then_some(lanes)
     }
 
     /// There is no machine code.
     #[cfg(not(target_arch = "x86_64"))]
-    pub fn narrower(&self, _bindings: &[Option<Binding<'_>>], _uniforms: &[u32]) -> Option<usize> {
+    pub fn narrower(&self, _given: (&[u32], &[Option<Binding<'_>>])) -> Option<usize> {
         None
     }
 
@@ -279,8 +278,8 @@ impl<'a> Runner<'a> {
     /// The machine code of this launch, if there is any, and its frame.
     #[cfg(target_arch = "x86_64")]
     fn native(&mut self, of: &Wavefronts<'_>, shared: &Shared<'_>, careful: bool) -> Option<(&'a Native, &mut Frame)> {
-        let variant = Variant { careful, ..of.variant(shared.bindings)? };
-        let native = self.program.native(variant, shared.uniforms, of.starts.are_moderate())?;
+        let variant = Variant { careful, ..of.variant()? };
+        let native = self.program.native(variant, (shared.uniforms, shared.bindings), of.starts.are_moderate())?;
         debug_assert!(native.lanes() >= shared.lanes, "it is for these wavefronts");
         if !matches!(self.frame, Some((of, _)) if std::ptr::eq(of, native)) {
             self.frame = Some((native, native.frame()));

@@ -37,7 +37,6 @@ const SHAPES: &[(V, &str, char)] = &[
     (MUL, "vmulps", '2'),
     (SUB, "vsubps", '2'),
     (MIN, "vminps", '2'),
-    (DIV, "vdivps", '2'),
     (MAX, "vmaxps", '2'),
     (CVT_I32_F32, "vcvtdq2ps", '1'),
     (SHIFT_IMM, "", 'x'),

@@ -207,7 +207,7 @@ fn stay_inside(backend: Backend) {
         let uniforms = Guarded::of(&uniforms);
         let bindings = bindings(&launch, &artifact, &walls);
         let given = Reads { guest: Guest::R700(&launch, &walls), uniforms: &uniforms, bindings: &bindings };
-        let of_levels = bindings.iter().flatten().any(Binding::has_levels);
+        let of_levels = bindings.iter().flatten().any(|binding| matches!(binding, Binding::Levels(_)));
         let (mut first, mut second) = (Worker::new(&native), Worker::new(&portable));
         for group in 0..native.waves.count().div_ceil(native.per_group) {
             let job = Job { group, lanes: u64::MAX };

@@ -121,21 +121,11 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
         .collect();
     let exports: Vec<usize> = exports.into_iter().collect();
     let start: Vec<Var> = (0..4).map(|element| Var::gpr(0, element)).collect();
-    let variant = Variant {
-        isa,
-        moderate: false,
-        careful: false,
-        ordinary: false,
-        levels: false,
-        counts: true,
-        fuel: true,
-        narrows: false,
-    };
-    let chosen = Chosen::new(&code, &start, isa, false, &[], false);
+    let variant =
+        Variant { isa, moderate: false, careful: false, ordinary: false, counts: true, fuel: true, narrows: false };
+    let chosen = Chosen::new(&code, &start, isa, false, (&[], &[]), false);
     let native = Native::new(&code, &live, (&start, &exports), 64, variant, chosen);
     let native = native.unwrap_or_else(|| panic!("no machine code"));
-    // A lookup of its own has a call, too, for what it does not know when it runs.
-    let own: BTreeSet<u16> = native.samples.iter().map(|sample| sample.fetch).collect();
     let called = native.calls.iter().filter_map(|call| match call {
         Call::Pure(op) => Some(format!("{op:?}")),
         Call::Store(number) => match &code.stores[usize::from(*number)] {
@@ -146,8 +136,9 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
             Store::Global(_) => Some("global registers".to_string()),
             Store::Uncached { .. } => Some("an uncached write".to_string()),
         },
-        Call::Fetch(number) if own.contains(number) => None,
-        Call::Fetch(number) => match &code.fetches[usize::from(*number)] {
+        // What memory lends is looked up without a reference function.
+        Call::Fetch(_, Some(_)) => None,
+        Call::Fetch(number, None) => match &code.fetches[usize::from(*number)] {
             Fetch::Texture(inst) => Some(inst.word0.op.name().to_string()),
             Fetch::Vertex(_) => Some("FETCH".to_string()),
             Fetch::Memory(..) => Some("MEM_RD".to_string()),

@@ -5,6 +5,7 @@ use crate::ir::masked::Fetch;
 use crate::launch::wavefronts::bindings::{Texels, is_plain_sample};
 use ctm_exec::float::{ONE, flush, number};
 use ctm_exec::r700::Texels as Data;
+use ctm_exec::r700::resources::Wrap;
 use ctm_exec::sample::coordinate;
 use ctm_exec::x1k::Form;
 use ctm_isa::r700::inst::texel_offset;
@@ -20,7 +21,7 @@ pub fn lookup<const FUSED: bool>(
     at: [&Row; 4],
     mut working: u64,
 ) -> Option<[Row; 4]> {
-    if texels.form != Form::Floats || texels.tiles.is_some() || texels.borders != [false; 2] {
+    if texels.form != Form::Floats || texels.tiles.is_some() || texels.wrap.contains(&Wrap::Border) {
         return None;
     }
     let mut found = match fetch {
@@ -68,8 +69,8 @@ fn sampled<const FUSED: bool>(
     in_texels: [bool; 2],
     offset: [f32; 2],
 ) -> Option<[Row; 4]> {
-    let column = |floored: &Row| indices(floored, texels.width, texels.periods[0]);
-    let row = |floored: &Row| indices(floored, texels.height, texels.periods[1]);
+    let column = |floored: &Row| indices(floored, texels.width, texels.wrap[0]);
+    let row = |floored: &Row| indices(floored, texels.height, texels.wrap[1]);
     let u = add(&in_elements(s, texels.width, in_texels[0]), offset[0]);
     let v = add(&in_elements(t, texels.height, in_texels[1]), offset[1]);
     if !texels.linear {
@@ -125,17 +126,17 @@ fn mix<const FUSED: bool>(w: &Row, a: &Row, b: &Row) -> Row {
     fused::<FUSED>(w, &difference, a, false, Omod::U1)
 }
 
-/// The elements that floored coordinates name: as `ctm_exec::sample::wrap`. The size is at most 2^23; `period`: after so many they repeat, the mirror
-/// image included, or 0.
+/// The elements that floored coordinates name: as `ctm_exec::sample::wrap`, without a border. The size is at most 2^23.
 #[inline(always)]
 #[allow(
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
     reason = "between 0 and a size that single precision holds"
 )]
-fn indices(floored: &Row, size: u32, period: u32) -> Option<Row> {
+fn indices(floored: &Row, size: u32, wrap: Wrap) -> Option<Row> {
     let last = size - 1;
-    if period == 0 {
+    let period = if wrap == Wrap::Mirror { 2 * size } else { size };
+    if let Wrap::Clamp | Wrap::Border = wrap {
         let last = last as f32;
         return Some(map(floored, |x| {
             let x = f32::from_bits(x);

@@ -130,6 +130,16 @@ impl Ranges {
         in_rows.map(|(weight, _)| weight).sum()
     }
 
+    /// The vectors that live before and behind a place.
+    pub fn across(&self, place: usize) -> Vec<Vector> {
+        let place = place as u32;
+        self.found
+            .iter()
+            .filter(|(_, (first, end))| (*first..*end).contains(&place))
+            .map(|(vector, _)| *vector)
+            .collect()
+    }
+
     /// What was found, by vectors.
     fn intervals(&self) -> Intervals {
         let count = self.weights.len();

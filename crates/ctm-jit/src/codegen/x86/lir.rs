@@ -27,6 +27,8 @@ pub enum Src {
     Const(u16),
     /// 64 bytes of the frame, at this offset from the copy's part.
     Row(i32),
+    /// A dword of the frame, in every lane.
+    Each(i32),
 }
 
 /// Where an instruction has fewer operands.

@@ -9,7 +9,7 @@
 //! | `isa` | the instruction sets, and what differs between them |
 //! | `frame` | the memory that code works on |
 //! | `kept` | literals and constants with registers |
-//! | `elements`, `weighed`, `texels` | lookups: whole elements, weighed ones, coordinates |
+//! | `lookups` | lookups of texels and items, in Rust |
 //! | `transfer` | tiles and elements of 8 and 16 bits as rows of numbers, and back |
 //! | `vectors` | instructions on vectors, for both instruction sets |
 //! | `avx512`, `avx2` | masks of lanes, which each instruction set has in its own way |
@@ -22,17 +22,15 @@ mod allocate;
 mod asm;
 mod avx2;
 mod avx512;
-mod elements;
 mod frame;
 mod isa;
 mod lir;
+mod lookups;
 pub mod masked;
 mod scalar;
 pub mod stream;
-mod texels;
 pub mod transfer;
 mod vectors;
-mod weighed;
 
 pub use frame::Frame;
 use frame::Line;

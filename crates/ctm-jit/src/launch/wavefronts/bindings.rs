@@ -13,12 +13,11 @@ use ctm_isa::r700::ops::{Sel, TexOp};
 use ctm_isa::r700::program::Stage;
 
 /// What a fetch reads without asking.
-#[derive(Clone, Copy)]
 pub enum Binding<'a> {
     /// Texels of a texture.
     Texels(Texels<'a>),
     /// Texels of a texture with mipmap levels, layers or faces, or looked up in other ways.
-    Levels(Levels<'a>),
+    Levels(Box<Levels<'a>>),
     /// Items of a buffer.
     Items(Items<'a>),
 }
@@ -42,11 +41,11 @@ pub struct Texels<'a> {
     pub height: u32,
     /// Bytes that one texel asks memory for.
     pub texel_bytes: u32,
-    /// Texels after which columns and rows repeat, their mirror image included; 0: they do not.
-    pub periods: [u32; 2],
-    /// Beyond which columns, and rows, there is a border.
-    pub borders: [bool; 2],
-    /// Its channels.
+    /// What lies beyond the columns, and the rows.
+    pub wrap: [Wrap; 2],
+    /// Of columns, and of rows: how many there are; the last one; after how many they repeat, with a minus; and 1 over that.
+    pub numbers: [[f32; 4]; 2],
+    /// Channels of a border.
     pub border: [u32; 4],
     /// Four texels are weighed, instead of taking the nearest one.
     pub linear: bool,
@@ -78,17 +77,12 @@ impl<'a> Binding<'a> {
         let memory = resources(memory, fetch.alternate())?;
         match fetch {
             Fetch::Texture(inst) => {
-                let levels = || Levels::of(launch, memory, inst).map(Self::Levels);
+                let levels = || Levels::of(launch, memory, inst).map(Box::new).map(Self::Levels);
                 Texels::of(memory, inst).map(Self::Texels).or_else(levels)
             }
             Fetch::Vertex(inst) => Items::of(launch, memory, inst).map(Self::Items),
             Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global | Fetch::Input { .. } => None,
         }
-    }
-
-    /// Whether the texture has mipmap levels, layers or faces.
-    pub const fn has_levels(&self) -> bool {
-        matches!(self, Self::Levels(_))
     }
 
     /// Bytes that one lane asks memory for.
@@ -138,8 +132,8 @@ impl<'a> Texels<'a> {
             width,
             height,
             texel_bytes: texture.texel_bytes,
-            periods: periods(wrap, [width, height]),
-            borders: wrap.map(|wrap| wrap == Wrap::Border),
+            wrap,
+            numbers: numbers(wrap, [width, height]),
             border: sampler.border,
             linear,
         })
@@ -163,7 +157,6 @@ impl<'a> Texels<'a> {
         if !there || !places || !(1..=4).contains(&channels) || elements.bytes_needed() > bytes.len() as u64 {
             return None;
         }
-        let periods = periods(sampler.wrap, [width, height]);
         Some(Self {
             data: Data::Bytes(bytes),
             form,
@@ -173,14 +166,22 @@ impl<'a> Texels<'a> {
             width,
             height,
             texel_bytes: input.element_bytes,
-            periods,
-            borders: sampler.wrap.map(|wrap| wrap == Wrap::Border),
+            wrap: sampler.wrap,
+            numbers: numbers(sampler.wrap, [width, height]),
             border: sampler.border,
             linear: sampler.filter == Filter::Linear,
         })
     }
+}
 
-    /// Where its data begin.
+impl Texels<'_> {
+    /// Whether elements are four numbers each, row by row, without a border.
+    pub fn are_plain(&self) -> bool {
+        let Self { form, channels, tiles, wrap, .. } = self;
+        *form == Form::Floats && *channels == 4 && tiles.is_none() && !wrap.contains(&Wrap::Border)
+    }
+
+    /// Where the array begins.
     pub fn address(&self) -> usize {
         match self.data {
             Data::Bytes(bytes) => bytes.as_ptr() as usize,
@@ -189,8 +190,16 @@ impl<'a> Texels<'a> {
     }
 }
 
+/// See [`Texels::numbers`].
+fn numbers(wrap: [Wrap; 2], sizes: [u32; 2]) -> [[f32; 4]; 2] {
+    std::array::from_fn(|axis| {
+        let size = sizes[axis] as f32;
+        let period = if wrap[axis] == Wrap::Mirror { 2.0 * size } else { size };
+        [size, size - 1.0, -period, 1.0 / period]
+    })
+}
+
 /// A texture of any kind, with whatever a fetch does with it: see [`Texels`] for what is simpler.
-#[derive(Clone, Copy)]
 pub struct Levels<'a> {
     /// What it looks like.
     pub texture: Texture,
@@ -204,17 +213,17 @@ pub struct Levels<'a> {
     pub quads: bool,
     /// The coordinate that a comparison compares.
     pub reference: usize,
-    /// Texels after which columns, rows and slices of each level repeat, in its sizes: 1, with their mirror image 2; 0: they do not.
-    pub periods: [u32; 3],
-    /// Beyond which columns, rows and slices there is a border.
-    pub borders: [bool; 3],
+    /// What lies beyond columns, rows and slices.
+    pub wrap: [Wrap; 3],
     /// Sizes are what the fetch asks for.
     asks_sizes: bool,
     /// The level that lies first in memory. Levels may be arrays of their own: only machine code, which every address is the same to, goes from
     /// this one to another.
     pub first: &'a [[u32; 4]],
-    /// Where each level begins, in texels from there.
-    pub offsets: [u32; MOST_LEVELS],
+    /// Texels from there to the end of the last one.
+    pub texels: usize,
+    /// Of each level: columns; where it begins, in texels from there; texels of a slice, layer or face; then [`Self::size`], as numbers.
+    pub tables: [[u32; MOST_LEVELS]; 6],
 }
 
 /// The most mipmap levels of a [`Binding`].
@@ -246,16 +255,12 @@ impl<'a> Levels<'a> {
         if others || !ordinary || (texture::is_comparison(op) && !compares_as_it_is(&texture)) {
             return None;
         }
-        let (mut periods, mut borders) = ([0; 3], [false; 3]);
         let normalised = [word1.coord_type_x, word1.coord_type_y, word1.coord_type_z];
-        for (axis, normalised) in normalised.into_iter().enumerate().take(axes) {
-            match sampler.wrap[axis] {
-                Wrap::Border => borders[axis] = true,
-                Wrap::Repeat if normalised && !cube => periods[axis] = 1,
-                Wrap::Mirror if normalised && !cube => periods[axis] = 2,
-                Wrap::Clamp | Wrap::Repeat | Wrap::Mirror => {}
-            }
-        }
+        let wrap = std::array::from_fn(|axis| match sampler.wrap[axis] {
+            _ if axis >= axes => Wrap::Clamp,
+            Wrap::Repeat | Wrap::Mirror if cube || !normalised[axis] => Wrap::Clamp,
+            wrap => wrap,
+        });
         let levels = usize::try_from(texture.levels).ok().filter(|levels| (1..=MOST_LEVELS).contains(levels))?;
         let mut slices: [&[[u32; 4]]; MOST_LEVELS] = [&[]; MOST_LEVELS];
         for (level, slice) in (0..).zip(&mut slices).take(levels) {
@@ -268,12 +273,13 @@ impl<'a> Levels<'a> {
         }
         let address = |slice: &[[u32; 4]]| slice.as_ptr() as usize;
         let first = slices[..levels].iter().copied().min_by_key(|slice| address(slice))?;
-        let mut offsets = [0; MOST_LEVELS];
+        let (mut offsets, mut texels) = ([0; MOST_LEVELS], 0);
         for (slice, offset) in slices.iter().zip(&mut offsets).take(levels) {
             let bytes = address(slice) - address(first);
             // Code counts their dwords in 32 bits.
             let fits = bytes.is_multiple_of(16) && bytes / 16 + slice.len() <= 1 << 30;
             *offset = u32::try_from(bytes / 16).ok().filter(|_| fits)?;
+            texels = texels.max(bytes / 16 + slice.len());
         }
         let bias = match detail {
             Detail::Computed { .. } | Detail::Biased { .. } => lod_bias(word1.lod_bias) + sampler.lod_bias,
@@ -282,19 +288,16 @@ impl<'a> Levels<'a> {
         };
         let reference = texture::reference_element(op, texture.kind);
         let asks_sizes = op == TexOp::GetTextureResinfo;
-        Some(Self {
-            texture,
-            sampler,
-            bias,
-            detail_matters,
-            quads,
-            reference,
-            periods,
-            borders,
-            asks_sizes,
-            first,
-            offsets,
-        })
+        let tables = [[0; MOST_LEVELS]; 6];
+        let mut of =
+            Self { texture, sampler, bias, detail_matters, quads, reference, wrap, asks_sizes, first, texels, tables };
+        for (level, offset) in (0..texture.levels).zip(offsets) {
+            let ([width, height, _], [x, y, z]) =
+                (texture.size(level), of.size(level).map(|size| (size as f32).to_bits()));
+            let row = [width, offset, width * height, x, y, z];
+            of.tables.iter_mut().zip(row).for_each(|(table, number)| table[level as usize] = number);
+        }
+        Some(of)
     }
 
     /// Texels along x, y and z of a level, as the fetch is told: the layers of a one-dimensional array stand where others have rows, and an array of
@@ -323,15 +326,6 @@ impl<'a> Items<'a> {
         let item_bytes = fetch.size_bytes() as u32;
         whole.then_some(Self { bytes, count: u32::try_from(count).ok()?, stride, item_bytes, first })
     }
-}
-
-/// After how many columns and rows they repeat, their mirror image included; 0: they do not.
-fn periods(wrap: [Wrap; 2], sizes: [u32; 2]) -> [u32; 2] {
-    std::array::from_fn(|axis| match wrap[axis] {
-        Wrap::Clamp | Wrap::Border => 0,
-        Wrap::Repeat => sizes[axis],
-        Wrap::Mirror => 2 * sizes[axis],
-    })
 }
 
 /// The memory whose constants and resources are named; `None` where the other program type has none.

@@ -126,7 +126,7 @@ impl<'a> Program<'a> {
         if counters || !counts || !self.artifact.is_of_quads() || bindings.iter().any(Option::is_none) {
             return None;
         }
-        GroupSize::new(of.narrower(bindings, uniforms)? as u16)
+        GroupSize::new(of.narrower((uniforms, bindings))? as u16)
     }
 }
 

@@ -249,7 +249,7 @@ impl Launched for X1k<'_> {
             let direct = Direct { outputs: &outputs, given, reference: &reference };
             of.direct(&direct, &mut done).map(|()| done)
         };
-        let narrower = if of.joint { of.narrower(&bindings, uniforms) } else { None };
+        let narrower = if of.joint { of.narrower((uniforms, &bindings)) } else { None };
         self.groups = Waves::new(launch.domain, launch.group.lanes(), true).count();
         Some(match narrower {
             Some(lanes) => run(&of.of_lanes(lanes)),

@@ -66,7 +66,6 @@ rows! { ROWS
     MUL = 1 0 0x59;
     SUB = 1 0 0x5c;
     MIN = 1 0 0x5d;
-    DIV = 1 0 0x5e;
     MAX = 1 0 0x5f;
     CVT_I32_F32 = 1 0 0x5b;
     SHIFT_IMM = 1 1 0x72;
@@ -165,8 +164,6 @@ pub enum Cond {
     Equal = 4,
     /// Not equal, not zero.
     NotEqual = 5,
-    /// Unsigned below or equal.
-    BelowEqual = 6,
 }
 
 /// Integer operations with two operands.
@@ -473,12 +470,6 @@ impl Asm {
     pub fn jump_cmp(&mut self, wide: bool, base: Gpr, offset: i32, imm: i32, condition: Cond, to: Label) {
         self.int_store_imm(Int::Cmp, wide, base, offset, imm);
         self.jump_if(condition, to);
-    }
-
-    /// Calls code of its own.
-    pub fn call_label(&mut self, to: Label) {
-        self.byte(0xe8);
-        self.distance(to);
     }
 
     /// Calls the address in `[base + offset]`.

@@ -1,7 +1,7 @@
 //! What streams need besides: elements into vectors and back.
 
 use super::wide::GATHER;
-use super::{Asm, Gpr, INSERT_HALF, INSERT_QUARTER, NOTHING, Rm, V, rows, v};
+use super::{Asm, Gpr, INSERT_QUARTER, NOTHING, Rm, V, rows, v};
 
 rows! { SHUFFLE_ROWS
     UNPACK_LOW = 1 0 0x14;
@@ -11,13 +11,10 @@ rows! { SHUFFLE_ROWS
     STORE_PAST_CACHES = 1 0 0x2b;
     /// Elements by the numbers in the second operand.
     PERMUTE = 2 1 0x16;
-    /// Two quarters of each source; the immediate says which. AVX-512 alone.
-    SHUFFLE_QUARTERS = 3 1 0x23;
 }
 
-/// 16 or 32 bytes of memory in every quarter or half.
+/// 16 bytes of memory in every quarter.
 const BROADCAST_QUARTER: V = V { part: 2, ..v(2, 1, 0x1a) };
-const BROADCAST_HALF: V = V { part: 1, ..v(2, 1, 0x1b) };
 
 impl Asm {
     /// `dst`, 16 bytes at base + offset in each quarter.
@@ -35,25 +32,10 @@ impl Asm {
         self.instruction(INSERT_QUARTER, dst, dst, Rm::At(base, index, 2, 0), Some(quarter));
     }
 
-    /// The 32 bytes at `base + 4 * index` in both halves: AVX-512.
-    pub fn load_half(&mut self, dst: u8, base: Gpr, index: Gpr) {
-        self.evex(BROADCAST_HALF, dst, 0, Rm::At(base, index, 2, 0), 0, false, None);
-    }
-
-    /// The same 32 bytes in the second half; the first one stays: AVX-512.
-    pub fn insert_half(&mut self, dst: u8, base: Gpr, index: Gpr) {
-        self.evex(INSERT_HALF, dst, dst, Rm::At(base, index, 2, 0), 0, false, Some(1));
-    }
-
     /// The dwords at `base + 4 * index + offset` for the lanes whose sign bit is set in the mask, a vector that is 0 afterwards: AVX2. The
     /// three vectors are different ones.
     pub fn gather_by_signs(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
         self.vex(GATHER, dst, mask, Rm::At(base, index, 2, offset), None);
-    }
-
-    /// The dwords at `base + index + offset`: as [`Self::gather_by_signs`], by bytes.
-    pub fn gather_bytes_by_signs(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
-        self.vex(GATHER, dst, mask, Rm::At(base, index, 0, offset), None);
     }
 
     /// Asks for the line of the caches with this address, wherever that is.

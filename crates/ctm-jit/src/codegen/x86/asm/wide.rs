@@ -59,11 +59,6 @@ impl Asm {
         self.evex(GATHER, dst, 0, Rm::At(base, index, 2, offset), mask, false, None);
     }
 
-    /// The dwords at `base + index + offset`: as [`Self::gather`], by bytes.
-    pub fn gather_bytes(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
-        self.evex(GATHER, dst, 0, Rm::At(base, index, 0, offset), mask, false, None);
-    }
-
     /// Stores dwords at `base + 4 * index + offset` for the lanes of a mask, which is empty afterwards.
     pub fn scatter(&mut self, src: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
         self.evex(SCATTER, src, 0, Rm::At(base, index, 2, offset), mask, false, None);

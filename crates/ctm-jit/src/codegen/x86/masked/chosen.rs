@@ -1,7 +1,6 @@
 //! Instructions chosen for a program, before registers are: what they rely on is known then.
 
 use super::facts::Facts;
-use super::lookups::Sample;
 use super::select::{Given, Select};
 use super::sizes::{Sizes, is_moderate};
 use super::{Call, Ins};
@@ -10,6 +9,7 @@ use crate::codegen::x86::lir::Vector;
 use crate::ir::masked::{Code, File, Op, Unit, Var, indexed};
 use crate::passes::masked::VarSet;
 use crate::passes::table::Pass;
+use ctm_exec::r700::resources::Wrap;
 
 /// Instructions, and what goes with them.
 pub struct Chosen {
@@ -24,7 +24,8 @@ pub struct Chosen {
     /// Vectors.
     pub(in crate::codegen::x86) vectors: usize,
     pub(super) calls: Vec<Call>,
-    pub(super) samples: Vec<Sample>,
+    /// The fetches that code looks up by itself.
+    pub(super) plain: Vec<usize>,
     /// Nothing may fall below the range of single precision.
     pub(super) assumes: bool,
     /// What it relies on.
@@ -61,18 +62,26 @@ impl Needs {
 impl Chosen {
     /// Chooses them. `start`: variables with start values. With `moderate`, uniform values and start values are taken for moderate
     /// ones where that helps; `ordinary` are taken for numbers other than zero. `careful`: sums are looked at whether they fall below the range of single precision.
-    pub fn new(code: &Code, start: &[Var], isa: Isa, moderate: bool, ordinary: &[u16], careful: bool) -> Self {
+    /// `plain`: of each fetch what lies beyond plain texels, if it is known to read the nearest ones of such.
+    pub fn new(
+        code: &Code,
+        start: &[Var],
+        isa: Isa,
+        moderate: bool,
+        (ordinary, plain): (&[u16], &[Option<[Wrap; 2]>]),
+        careful: bool,
+    ) -> Self {
         let facts = Facts::loosened(code, start, &VarSet::NONE);
         let sizes = if moderate && Pass::Sizes.is_on() { Sizes::of(code, start) } else { None };
         let (sizes, defers) = (sizes.as_ref(), Pass::Deferred.is_on());
-        Self::choose(code, Given { isa, facts: &facts, sizes, ordinary, careful, defers, streams: false })
+        Self::choose(code, Given { isa, facts: &facts, sizes, ordinary, plain, careful, defers, streams: false })
     }
 
     /// Chooses those of a stream.
     pub fn of_stream(code: &Code, start: &[Var], unseen: &VarSet, isa: Isa) -> Self {
         let facts = Facts::loosened(code, start, unseen);
-        let (sizes, ordinary, defers) = (None, &[] as &[_], false);
-        Self::choose(code, Given { isa, facts: &facts, sizes, ordinary, careful: true, defers, streams: true })
+        let (sizes, ordinary, plain, defers) = (None, &[] as &[_], &[] as &[_], false);
+        Self::choose(code, Given { isa, facts: &facts, sizes, ordinary, plain, careful: true, defers, streams: true })
     }
 
     fn choose(code: &Code, given: Given<'_>) -> Self {
@@ -99,7 +108,10 @@ impl Chosen {
         let mut select = Select::new(given, code, &vars, used.len());
         let lists = (0..).zip(&code.blocks).map(|(index, block)| select.block(index, block)).collect();
         let vectors = select.vectors as usize;
-        let (calls, samples) = (std::mem::take(&mut select.calls), std::mem::take(&mut select.samples));
+        let calls = std::mem::take(&mut select.calls);
+        let mut plain = std::mem::take(&mut select.plain);
+        plain.sort_unstable();
+        plain.dedup();
         let moderate = select.relies_on_sizes.then(|| {
             let mut named: Vec<u16> = ops()
                 .chain(&code.computed)
@@ -111,7 +123,7 @@ impl Chosen {
             named
         });
         let (assumes, ordinary) = (select.assumes, given.ordinary.to_vec());
-        Self { lists, vars, used, in_rows, vectors, calls, samples, assumes, needs: Needs { moderate, ordinary } }
+        Self { lists, vars, used, in_rows, vectors, calls, plain, assumes, needs: Needs { moderate, ordinary } }
     }
 }
 

@@ -16,19 +16,20 @@
 //! | k4-k7 | the active lanes of each piece (`active`); on AVX2 they are a vector like others |
 
 mod active;
-mod gathers;
-mod levels;
-mod lookups;
+mod elements;
 mod masks;
 mod pieces;
 mod relative;
+mod slopes;
 mod under;
 mod vectors;
 
 use super::fused::Iterations;
-use super::{Ins, ROW, SPENT, Sample, UNDERFLOW, forms, head, levels as tables, table};
+use super::{AGAIN, Call, Ins, LENDS, ROW, SPENT, UNDERFLOW, head};
 use crate::codegen::x86::allocate::Locations;
-use crate::codegen::x86::asm::{Asm, BROADCAST, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBP, RBX, RDI, RDX, RSI, Rm};
+use crate::codegen::x86::asm::{
+    Asm, BROADCAST, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm,
+};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
@@ -55,12 +56,9 @@ const MASK_ROWS: i32 = 512;
 const ACTIVE_ROWS: i32 = MASK_ROWS + 64;
 const INDEX_ROWS: i32 = ACTIVE_ROWS + ROW;
 const VALUE_ROWS: i32 = INDEX_ROWS + ROW;
-/// Rows of routines for lookups, which need none of these at the same time.
-const FORM_ROWS: i32 = INDEX_ROWS;
+/// Bytes for registers during calls.
+const SAVE_BYTES: i32 = 64 * SCRATCH as i32;
 const _: () = assert!(VALUE_ROWS + ROW <= SAVE_BYTES);
-/// Bytes for registers during calls, and for rows of lookups.
-const SAVE_BYTES: i32 = 64 * 34;
-const _: () = assert!(64 * forms::ROWS <= SAVE_BYTES && FORM_ROWS + Isa::Avx2.bytes() * forms::ROWS <= SAVE_BYTES);
 
 /// Where things lie in the frame.
 #[derive(Clone, Copy, Debug)]
@@ -79,41 +77,24 @@ pub struct Layout {
     save: i32,
     /// The numbers of a piece's lanes.
     pub lanes: i32,
-    /// Tables of lookups.
-    pub tables: i32,
-    /// Tables of textures with mipmap levels, and rows for their lookups, if there may be any.
-    pub levels: Option<i32>,
+    /// The numbers of a piece's elements, and rows to load them in.
+    elements: i32,
     /// All of it.
     pub size: i32,
 }
 
 impl Layout {
-    /// For so many start values, exported elements, spilled vectors, how many bytes each has, and those of runs, and lookups, which may be of textures with mipmap levels.
-    pub fn new(
-        start: usize,
-        exports: usize,
-        (spills, spill_bytes, slots): (u32, i32, u32),
-        samples: usize,
-        levels: bool,
-    ) -> Self {
-        let start_at = super::lane_numbers() + ROW;
+    /// For so many fetches, start values, exported elements, spilled vectors, how many bytes each has, and those of runs.
+    pub fn new(fetches: usize, start: usize, exports: usize, (spills, spill_bytes, slots): (u32, i32, u32)) -> Self {
+        let start_at = super::lookup(fetches);
         let exports_at = start_at + ROW * start as i32;
         let spills_at = exports_at + ROW * exports as i32;
         let slots_at = (spills_at + spill_bytes * spills as i32 + 31) & !31;
         let save = (slots_at + Isa::Avx2.bytes() * slots as i32 + 63) & !63;
         let lanes = save + SAVE_BYTES;
-        let tables = lanes + 64;
-        let behind = tables + table::BYTES * samples as i32;
-        let levels_at = (behind + 63) & !63;
-        let levels = levels.then_some(levels_at);
-        let size = levels.map_or(behind, |at| at + tables::BYTES * samples as i32 + 64 * tables::ROWS);
-        let (start, exports, spills, slots) = (start_at, exports_at, spills_at, slots_at);
-        Self { start, exports, spills, spill_bytes, slots, save, lanes, tables, levels, size }
-    }
-
-    /// The table of a lookup's texture with mipmap levels.
-    pub fn levels_of(&self, sample: i32) -> Option<i32> {
-        self.levels.map(|at| at + 64 * tables::ROWS + tables::BYTES * sample)
+        let elements = lanes + 64;
+        let (start, exports, spills, slots, size) = (start_at, exports_at, spills_at, slots_at, elements + 64 * 5);
+        Self { start, exports, spills, spill_bytes, slots, save, lanes, elements, size }
     }
 }
 
@@ -123,8 +104,6 @@ pub struct Input<'a> {
     pub code: &'a Code,
     /// Its instructions.
     pub lists: &'a [Vec<Ins>],
-    /// Its lookups.
-    pub samples: &'a [Sample],
     /// Vectors of variables.
     pub vars: &'a [Option<Vector>],
     /// Where vectors live.
@@ -151,16 +130,18 @@ pub struct Input<'a> {
     pub exports: &'a [usize],
     /// Where their rows are when the wavefront has ended: where variables without a register live.
     pub rows: &'a [i32],
-    /// Textures can have mipmap levels, layers or faces.
-    pub levels: bool,
     /// Passages of blocks are counted.
     pub counts: bool,
     /// Instructions are counted down.
     pub fuel: bool,
     /// Blocks that end with an iteration of a loop.
     pub iterations: &'a [Option<Iterations>],
-    /// It calls out.
-    pub calls: bool,
+    /// What it calls for.
+    pub calls: &'a [Call],
+    /// The vectors that live during each of these calls.
+    pub live_during: &'a [Vec<Vector>],
+    /// It calls out, or yields.
+    pub leaves: bool,
     /// Nothing may fall below the range of single precision: the code says when something has.
     pub assumes: bool,
 }
@@ -195,14 +176,6 @@ struct Emit<'a> {
     /// Yields by number, and where the code goes on after them.
     yields: Vec<(u16, Label)>,
     rare: Vec<Rare<'a>>,
-    /// Lookups that have to call: where they begin, where they go on, and which.
-    calls: Vec<(Label, Label, Sample)>,
-    /// Lookups of textures with mipmap levels: where they begin, where they go on, where they would call, and which.
-    levels: Vec<(Label, Label, Label, i32)>,
-    /// Where whole texels are loaded, if some lookup needs it.
-    elements: Option<Label>,
-    /// Code that weighs elements, if some lookup calls it.
-    weighed: Option<Label>,
     /// Pieces of the active lanes are in their mask registers, or in their vector.
     is_spread: bool,
     /// The mask whose lanes mask 1 holds, on AVX2.
@@ -241,10 +214,6 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         resume,
         yields: Vec::new(),
         rare: Vec::new(),
-        calls: Vec::new(),
-        levels: Vec::new(),
-        elements: None,
-        weighed: None,
         is_spread: false,
         in_mask: None,
         is_moved: false,
@@ -519,7 +488,7 @@ impl<'a> Emit<'a> {
             Ins::Keep(row, src, under) => {
                 self.pieces().for_each(|piece| self.store_under(row, src, under, piece));
             }
-            Ins::Slope(dst, at, vertical) => self.slope(dst, at, vertical),
+            Ins::Slope(dst, at, vertical) => self.pieces().for_each(|piece| self.slope(dst, at, vertical, piece)),
             Ins::GetRelative(dst, from, base, index) => {
                 self.pieces().for_each(|piece| self.get_relative(dst, from, base, index, piece));
             }
@@ -535,13 +504,16 @@ impl<'a> Emit<'a> {
                 self.whole();
                 self.yield_here(number);
             }
-            Ins::Sample(number, ..) => {
-                self.whole();
-                if let Some(sample) = self.input.samples.get(usize::from(number)) {
-                    self.sample(sample, i32::from(number));
-                }
-            }
             Ins::BeginRare(_) | Ins::Again(_) | Ins::EndRare => {}
+            Ins::Elements(table, dst, index) => {
+                self.pieces().for_each(|piece| self.elements(table, dst, index, piece));
+            }
+            Ins::Leave(far, under) => {
+                self.load_mask(RAX, far);
+                let under = self.mask_register(under, RCX);
+                self.asm.wide_test(RAX, under);
+                self.asm.jump_if(Cond::NotEqual, self.bail_out);
+            }
             Ins::Also(_) | Ins::Lir(_) | Ins::Split | Ins::BeginLanes | Ins::EndLanes(_) | Ins::EndKeep => {}
         }
     }
@@ -554,36 +526,44 @@ impl<'a> Emit<'a> {
             }
             self.asm.jump(self.bail_out);
         }
-        // Lookups leave the active lanes where they have found them.
-        self.is_whole = true;
-        self.level_lookups();
-        self.sample_calls();
-        self.elements();
         self.rare_parts();
     }
 
-    /// Calls out, with all registers saved and the host's MXCSR.
+    /// Calls out, with the registers saved that are needed afterwards. What memory lends is looked up in our MXCSR, everything else in the host's.
     fn call(&mut self, number: u16, under: M) {
-        self.save();
-        self.load_mask(RDX, under);
+        let (input, of, done) = (self.input, usize::from(number), self.asm.label());
+        let saved = self.registers_of(&input.live_during[of]);
+        self.save(saved);
+        if let Call::Fetch(_, Some(_)) = input.calls[of] {
+            self.call_function(u32::from(number) | LENDS, under);
+            self.asm.int_op_imm(Int::Cmp, RAX, AGAIN as i32);
+            self.asm.jump_if(Cond::NotEqual, done);
+        }
         let ours = if self.input.assumes { head::MXCSR_BEHIND } else { head::MXCSR };
         if self.input.assumes {
             self.asm.mxcsr(true, RBX, ours);
         }
         self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
-        self.asm.wide(Int::Mov, RDI, RBX);
-        self.asm.int_imm(RSI, u32::from(number));
-        self.asm.zero_upper();
-        self.asm.call(RBX, head::FUNCTION);
+        self.call_function(number.into(), under);
         self.asm.mxcsr(false, RBX, ours);
+        self.asm.place(done);
         self.asm.test(RAX, RAX);
         self.asm.jump_if(Cond::NotEqual, self.bail_out);
-        self.restore();
+        self.restore(saved);
+    }
+
+    fn call_function(&mut self, number: u32, under: M) {
+        self.load_mask(RDX, under);
+        self.asm.wide(Int::Mov, RDI, RBX);
+        self.asm.int_imm(RSI, number);
+        self.asm.zero_upper();
+        self.asm.call(RBX, head::FUNCTION);
     }
 
     /// Leaves, so that other wavefronts of the group can catch up; the next call goes on here.
     fn yield_here(&mut self, number: u16) {
-        self.save();
+        let registers = self.all_registers();
+        self.save(registers);
         self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(M::ACTIVE), ACTIVE);
         self.asm.int_store(Int::Mov, true, RBX, head::FUEL, FUEL);
         self.asm.int_store(Int::Mov, true, RBX, head::ACTIVE_LANES, ACTIVE_LANES);
@@ -593,20 +573,20 @@ impl<'a> Emit<'a> {
         let label = self.asm.label();
         self.asm.place(label);
         self.yields.push((number, label));
-        self.restore();
+        self.restore(registers);
     }
 
-    /// Registers with vectors go to the frame.
-    fn save(&mut self) {
-        for register in self.registers() {
+    /// Registers go to the frame.
+    fn save(&mut self, registers: u32) {
+        for register in numbers(registers) {
             let row = self.saved(register);
             self.store(register, row);
         }
     }
 
     /// And come back.
-    fn restore(&mut self) {
-        for register in self.registers() {
+    fn restore(&mut self, registers: u32) {
+        for register in numbers(registers) {
             let row = self.saved(register);
             self.asm.vector(MOVUPS_LOAD, register, 0, row);
         }
@@ -614,13 +594,21 @@ impl<'a> Emit<'a> {
         self.is_spread &= self.isa() == Isa::Avx2;
     }
 
-    /// Registers with vectors.
-    fn registers(&self) -> Range<u8> {
+    /// The registers of vectors, a bit for each.
+    fn registers_of(&self, vectors: &[Vector]) -> u32 {
+        let registers =
+            vectors.iter().flat_map(|&vector| self.pieces().filter_map(move |piece| self.register(vector, piece)));
+        registers.fold(0, |all, register| all | 1 << register)
+    }
+
+    /// Registers with vectors that outlive a run.
+    fn all_registers(&self) -> u32 {
         let bundles = self.input.locations.bundles;
-        match self.isa() {
-            Isa::Avx512 => 0..bundles * self.input.pieces,
-            Isa::Avx2 => 0..bundles,
-        }
+        let count = match self.isa() {
+            Isa::Avx512 => bundles * self.input.pieces,
+            Isa::Avx2 => bundles,
+        };
+        (1 << count) - 1
     }
 
     /// Where a register is during calls.
@@ -632,4 +620,9 @@ impl<'a> Emit<'a> {
     fn work_row(&self, at: i32, piece: u8) -> Rm {
         self.at(self.input.layout.save + at, piece)
     }
+}
+
+/// The registers of a set.
+fn numbers(registers: u32) -> impl Iterator<Item = u8> {
+    (0..32).filter(move |register| registers >> register & 1 == 1)
 }

@@ -103,7 +103,7 @@ fn stores(list: &mut Vec<Ins>, own: usize, seen: &mut Seen) {
             let stays = |src: Src| match src {
                 Src::Vector(vector) => seen.writer(vector).is_none_or(|writer| writer <= from),
                 Src::Literal(_) | Src::Const(_) => true,
-                Src::Row(_) => false,
+                Src::Row(_) | Src::Each(_) => false,
             };
             if stays(a) && stays(b) && stays(c) && indexed.is_none_or(|indexed| indexed < from) {
                 list[at] = set;
@@ -147,7 +147,7 @@ fn is_dead(rest: &[Ins], m: M, read_after: &dyn Fn(M) -> bool) -> bool {
     for ins in rest {
         let reads = match *ins {
             Ins::Mask(op) => op.reads().contains(&Some(m)),
-            Ins::Sample(..) => true,
+            Ins::Leave(far, under) => far == m || under == m,
             _ => ins.mask() == Some(m),
         };
         if reads {

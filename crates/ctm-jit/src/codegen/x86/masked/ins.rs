@@ -2,14 +2,15 @@
 
 use crate::codegen::x86::allocate::Ranges;
 use crate::codegen::x86::lir::{self, Lir, Negated, Src, Vector};
+use crate::codegen::x86::lookups::Looked;
 use crate::ir::masked::{Code, Counter, End, M, MaskOp, Op, Var};
 use crate::passes::masked::VarSet;
 
 /// Something that machine code calls for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Call {
-    /// A fetch: its number.
-    Fetch(u16),
+    /// A fetch: its number, and how it may find what memory lends.
+    Fetch(u16, Option<Looked>),
     /// A memory write: its number.
     Store(u16),
     /// A pure operation.
@@ -70,14 +71,16 @@ pub(in crate::codegen::x86) enum Ins {
     Call(u16, M),
     /// The wavefront yields to the others of its group, by number.
     Yield(u16),
-    /// A lookup of nearest texels, by number.
-    Sample(u16, Option<Vector>, [Src; 4]),
+    /// Bails out where a lane of both masks is there.
+    Leave(M, M),
+    /// Loads elements of four dwords, at this index, of the array that a lookup's numbers name: the channels that somebody reads.
+    Elements(i32, [Option<Vector>; 4], Src),
+    /// What came before makes this vector, too.
+    Also(Vector),
     /// Stores into a row of the frame's in the lanes of a mask.
     Keep(i32, Src, M),
     /// By what a coordinate differs in the quad: right from left, or (`true`) upper from lower.
     Slope(Vector, Src, bool),
-    /// What came before makes this vector, too.
-    Also(Vector),
 }
 
 impl Ins {
@@ -103,6 +106,7 @@ impl Ins {
             | Self::Mark(_, m)
             | Self::Tally(.., m)
             | Self::Call(_, m)
+            | Self::Leave(_, m)
             | Self::Guard(m, ..)
             | Self::Number(_, m) => Some(m),
             _ => None,
@@ -125,10 +129,12 @@ impl Ins {
             Self::SetTwo(_, dst, a, b, _) => (Some((dst, true)), [a, b, none, none]),
             Self::SetFma(_, dst, [a, b, c], _) => (Some((dst, true)), [a, b, c, none]),
             Self::Set(dst, src, under) => (Some((dst, under != M::EXISTING)), [src, none, none, none]),
-            Self::Sample(_, dst, at) => (dst.map(|dst| (dst, false)), at),
             Self::Slope(dst, at, _) | Self::GetRelative(dst, _, _, at) => (Some((dst, false)), [at, none, none, none]),
             Self::Keep(_, at, _) => (None, [at, none, none, none]),
             Self::SetRelative(_, _, index, value, _) => (None, [index, value, none, none]),
+            Self::Elements(_, dst, index) => {
+                (dst.into_iter().flatten().next().map(|dst| (dst, false)), [index, none, none, none])
+            }
             Self::Number(dst, _) | Self::Also(dst) => (Some((dst, false)), [none; 4]),
             Self::Split
             | Self::EndRare
@@ -140,6 +146,7 @@ impl Ins {
             | Self::Tally(..)
             | Self::Guard(..)
             | Self::Call(..)
+            | Self::Leave(..)
             | Self::Yield(_) => (None, [none; 4]),
         }
     }

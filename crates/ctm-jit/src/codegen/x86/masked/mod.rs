@@ -7,30 +7,24 @@
 //! | `sizes` | how large numbers can become |
 //! | `select`, `chosen` | from the form to vector instructions; those of a whole program |
 //! | `fused` | instructions that are done as one |
-//! | `lookups`, `levels` | lookups of texels and items, and the tables by which code finds them; those of textures with mipmap levels, layers or faces |
-//! | `forms` | lookups of elements of every form, in tiles, with borders |
 //! | `narrow` | narrower wavefronts for programs that keep many vectors at once |
 //! | `alu`, `doubles` | what operations are in instructions |
 //! | `emit`, `emit/vectors` | machine code: the whole; single vector instructions |
 //! | `emit/active`, `emit/masks`, `emit/under` | where the active lanes are; other masks; what is done under masks |
-//! | `emit/lookups`, `emit/levels`, `emit/gathers` | lookups; those of textures with mipmap levels; what lookups do in another way on AVX2 |
-//! | `emit/relative` | registers and constants at an index |
+//! | `emit/relative`, `emit/slopes` | registers and constants at an index; differences in quads |
 //! | `spans` | wavefronts that follow one another, in one call: what they start with, where their exports go |
 //!
 //! A vector has as many registers (*pieces*) as the wavefront's lanes take: 1, 2 or 4 of 16 lanes with AVX-512, 2, 4 or 8 of 8 lanes on AVX2. They do everything together: masks of
 //! lanes have 64 bits and lie in general registers or in the frame, those of the active lanes in mask registers (on AVX2 in a vector), too. Operations without instructions of their own
-//! call their reference functions.
+//! call their reference functions, and lookups of what memory lends call `../lookups`.
 
 pub mod alu;
 mod chosen;
 mod doubles;
 mod emit;
 pub(in crate::codegen::x86) mod facts;
-mod forms;
 mod fused;
 mod ins;
-mod levels;
-mod lookups;
 mod narrow;
 #[cfg(test)]
 #[path = "../../../../tests/unit/occurs_r700.rs"]
@@ -42,8 +36,10 @@ pub mod spans;
 pub mod wide;
 
 use super::isa::Isa;
+use super::lookups::{Rows, look_up};
 use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
 use crate::codegen::x86::allocate::{Location, Pieces};
+use crate::codegen::x86::lir::Vector;
 use crate::ir::masked::{Code, Counter, Fetch, M, Op, Var};
 use crate::ir::values;
 use crate::launch::kept::{Kept, Pool};
@@ -57,7 +53,6 @@ use ctm_exec::r700::texture::needs_set_gradients;
 use emit::Layout;
 use ins::Call;
 pub(in crate::codegen::x86) use ins::{Check, Indexed, Ins, ranges};
-use lookups::{Looked, Sample, UNCOMPARED, What, table};
 use memmap2::Mmap;
 use runs::Runs;
 pub use select::exists;
@@ -108,6 +103,10 @@ mod head {
 
 /// What code returns when instructions are used up.
 const SPENT: u32 = 4;
+/// What a call returns that has to be made again in the host's MXCSR.
+const AGAIN: u32 = 2;
+/// A bit of a call's number: it is to look up what memory lends, in our MXCSR.
+const LENDS: u32 = 1 << 31;
 /// What code returns when something has fallen below the range of single precision: the bit of MXCSR that says so.
 const UNDERFLOW: u32 = 0x10;
 
@@ -138,6 +137,24 @@ const fn lane_numbers() -> i32 {
     gradient(GRADIENTS)
 }
 
+/// The numbers of a fetch that code looks up by itself ([`table`]); those of the next one follow.
+const fn lookup(fetch: usize) -> i32 {
+    lane_numbers() + ROW + table::BYTES * fetch as i32
+}
+
+/// Offsets among the numbers of a lookup.
+mod table {
+    /// Of columns, then of rows: [`crate::launch::wavefronts::bindings::Texels::numbers`].
+    pub const NUMBERS: i32 = 0;
+    pub const PER_AXIS: i32 = 16;
+    /// Elements from row to row.
+    pub const PITCH: i32 = 32;
+    /// Pointer to the array.
+    pub const DATA: i32 = 40;
+    /// How many bytes they take.
+    pub const BYTES: i32 = 64;
+}
+
 /// What code may rely on.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
@@ -149,8 +166,6 @@ pub struct Variant {
     pub ordinary: bool,
     /// It looks for sums that have fallen below the range of single precision.
     pub careful: bool,
-    /// Some texture has mipmap levels, layers or faces; code without this calls for those.
-    pub levels: bool,
     /// It counts passages of blocks and active lanes.
     pub counts: bool,
     /// It counts instructions down.
@@ -161,12 +176,12 @@ pub struct Variant {
 
 impl Variant {
     /// How many there are.
-    pub const COUNT: usize = 256;
+    pub const COUNT: usize = 128;
 
     /// Its number.
     pub fn number(self) -> usize {
-        let Self { isa, moderate, ordinary, careful, levels, counts, fuel, narrows } = self;
-        let facts = [isa == Isa::Avx2, moderate, ordinary, careful, levels, counts, fuel, narrows];
+        let Self { isa, moderate, ordinary, careful, counts, fuel, narrows } = self;
+        let facts = [isa == Isa::Avx2, moderate, ordinary, careful, counts, fuel, narrows];
         facts.into_iter().fold(0, |number, fact| 2 * number + usize::from(fact))
     }
 }
@@ -179,7 +194,8 @@ pub struct Native {
     layout: Layout,
     isa: Isa,
     calls: Vec<Call>,
-    samples: Vec<Sample>,
+    /// The fetches that code looks up by itself.
+    plain: Vec<usize>,
     exports: Vec<usize>,
     /// Where their rows lie.
     rows: Vec<i32>,
@@ -197,10 +213,10 @@ impl Native {
         live: &[VarSet],
         (start, exports): (&[Var], &[usize]),
         mut lanes: usize,
-        Variant { isa, levels, counts, fuel, narrows, .. }: Variant,
+        Variant { isa, counts, fuel, narrows, .. }: Variant,
         chosen: Chosen,
     ) -> Option<Self> {
-        let Chosen { mut lists, vars, used, in_rows, vectors, calls, samples, assumes, .. } = chosen;
+        let Chosen { mut lists, vars, used, in_rows, vectors, calls, plain, assumes, .. } = chosen;
         if !counts {
             lists.iter_mut().for_each(|list| list.retain(|ins| !matches!(ins, Ins::Tally(..))));
         }
@@ -210,7 +226,7 @@ impl Native {
             var.export_index().is_none() || code.blocks.iter().any(|block| block.ops.contains(&Op::Get(var)))
         };
         let live_in: Vec<Var> = live_in.filter(|&var| is_read(var)).collect();
-        let calls_out = !calls.is_empty() || !code.yields.is_empty();
+        let leaves = !calls.is_empty() || !code.yields.is_empty();
         let iterations = if Pass::Fused.is_on() {
             fused::fuse(isa, code, &mut lists, used.len(), vectors)
         } else {
@@ -247,7 +263,7 @@ impl Native {
         // An index counts rows of whole wavefronts; others lie close together, as those far apart would share few lines of the cache.
         let spill_bytes = if in_rows.is_some() { ROW } else { 4 * lanes as i32 };
         let spills = (locations.rows, spill_bytes, locations.slots);
-        let layout = Layout::new(start.len(), exports.len(), spills, samples.len(), levels);
+        let layout = Layout::new(code.fetches.len(), start.len(), exports.len(), spills);
         let home = |(number, var): (usize, &Var)| {
             let own = isa == Isa::Avx2 && number >= in_rows.unwrap_or(0);
             let place = start.iter().position(|v| v == var).filter(|_| own);
@@ -265,10 +281,20 @@ impl Native {
                 }
             })
             .collect();
+        // Places are those of `ranges`.
+        let mut live_during: Vec<Vec<Vector>> = vec![Vec::new(); calls.len()];
+        let mut first = 1;
+        for list in &lists {
+            for (place, ins) in (first..).zip(list) {
+                if let Ins::Call(number, _) = *ins {
+                    live_during[usize::from(number)] = ranges.across(place);
+                }
+            }
+            first += list.len() + 2;
+        }
         let bytes = emit::emit(&emit::Input {
             code,
             lists: &lists,
-            samples: &samples,
             vars: &vars,
             locations: &locations,
             isa,
@@ -282,11 +308,12 @@ impl Native {
             live_in,
             exports,
             rows: &rows,
-            levels,
             counts,
             fuel,
             iterations: &iterations,
-            calls: calls_out,
+            calls: &calls,
+            live_during: &live_during,
+            leaves,
             assumes,
         });
         if layout.size > FRAME_LIMIT {
@@ -300,7 +327,7 @@ impl Native {
         let gradients = code.fetches.iter().any(|fetch| needs(fetch) || fetch.sets_cube());
         let exports = exports.to_vec();
         let frames = Pool::default();
-        Some(Self { text, lanes, layout, isa, calls, samples, exports, rows, shares, gradients, frames })
+        Some(Self { text, lanes, layout, isa, calls, plain, exports, rows, shares, gradients, frames })
     }
 
     /// Lanes of the wavefronts that it is for.
@@ -352,13 +379,14 @@ impl Native {
         if self.gradients {
             frame.bytes()[gradient(0) as usize..gradient(GRADIENTS) as usize].fill(0);
         }
-        for (place, sample) in self.samples.iter().enumerate() {
-            let at = self.layout.tables + table::BYTES * place as i32;
-            let binding = shared.bindings.get(usize::from(sample.fetch)).copied().flatten();
-            match (binding, self.layout.levels_of(place as i32)) {
-                (Some(Binding::Levels(texture)), Some(rows)) => levels::put(frame, (at, rows), &texture),
-                _ => lookups::put(frame, self.isa, at, sample.looked, binding.as_ref()),
+        for &fetch in &self.plain {
+            let Some(Some(Binding::Texels(texels))) = shared.bindings.get(fetch) else { continue };
+            let at = lookup(fetch);
+            for (n, number) in (0..).zip(texels.numbers.as_flattened()) {
+                frame.put(at + table::NUMBERS + 4 * n, &number.to_le_bytes());
             }
+            frame.put(at + table::PITCH, &texels.pitch.to_le_bytes());
+            frame.put(at + table::DATA, &texels.address().to_le_bytes());
         }
     }
 
@@ -381,7 +409,7 @@ impl Native {
         };
         match self.enter(frame, shared, visits, fetched, call) {
             0 => {
-                self.collect(frame, shared, wave);
+                self.collect(frame, wave);
                 Ok(Ran::ToEnd)
             }
             2 => Ok(Ran::ToYield((number(frame, head::YIELD) as u16).wrapping_sub(1))),
@@ -396,8 +424,7 @@ impl Native {
     /// Makes the frame ready for the code, and calls it; what of the frame's head is the same for all calls is written here.
     ///
     /// The frame has the layout's size, and its head points to uniform values (as many as the program's form names), passages
-    /// (one for each block; the code adds to no other) and a context that outlive the call; so do the texels and items in its tables, and
-    /// the places of their tiles, which the code and the routines of `forms` read at columns and rows that they have clamped to their number, or compared with it; so does the local data share, whose dwords
+    /// (one for each block; the code adds to no other) and a context that outlive the call; so does the local data share, whose dwords
     /// the code reads and writes where it has compared with their number. It writes nothing else but frame and passages, and `call` what the context names.
     fn enter(
         &self,
@@ -410,7 +437,7 @@ impl Native {
         if self.shares {
             frame.put(head::SHARE, &(fetched.group.dwords().as_mut_ptr() as usize).to_le_bytes());
         }
-        let mut context = Context { calls: &self.calls, shared, fetched };
+        let mut context = Context { isa: self.isa, calls: &self.calls, shared, fetched };
         frame.put(head::FUNCTION, &(call as *const () as usize).to_le_bytes());
         frame.put(head::CONTEXT, &((&raw mut context) as usize).to_le_bytes());
         frame.put(head::STOP, &(shared.stop.as_ptr() as usize).to_le_bytes());
@@ -420,16 +447,8 @@ impl Native {
     }
 
     /// Reads what has been counted in the frame.
-    fn collect_counts(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave) {
-        let Wave { tallies, fetched, .. } = wave;
-        for (place, sample) in self.samples.iter().enumerate() {
-            let at = self.layout.tables + table::BYTES * place as i32;
-            if let Some(Some(binding)) = shared.bindings.get(usize::from(sample.fetch)) {
-                let lanes = number(frame, at + table::LANES);
-                fetched.fetches += lanes;
-                fetched.bytes += lanes * u64::from(binding.bytes());
-            }
-        }
+    fn collect_counts(frame: &mut Frame, wave: &mut Wave) {
+        let tallies = &mut wave.tallies;
         tallies[Counter::Lanes.index()] = number(frame, head::ACTIVE_LANES);
         for input in 0..16u8 {
             tallies[Counter::Lookups(input).index()] = number(frame, head::LOOKUPS + 8 * i32::from(input));
@@ -437,8 +456,8 @@ impl Native {
     }
 
     /// Reads what a wavefront has left in the frame.
-    fn collect(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave) {
-        self.collect_counts(frame, shared, wave);
+    fn collect(&self, frame: &mut Frame, wave: &mut Wave) {
+        Self::collect_counts(frame, wave);
         let Wave { valid, written, exports, .. } = wave;
         *valid = number(frame, head::MASKS + 8 * i32::from(M::VALID.0));
         for ((&export, &at), row) in self.exports.iter().zip(&self.rows).zip(exports) {
@@ -470,12 +489,14 @@ pub fn reference_lookups() -> u64 {
 
 /// What calls need.
 struct Context<'a> {
+    isa: Isa,
     calls: &'a [Call],
     shared: &'a Shared<'a>,
     fetched: &'a mut Fetched,
 }
 
-/// Does what machine code has no instructions for: arguments and results are rows of the frame. 0: done, 1: bail out.
+/// Does what machine code has no instructions for: arguments and results are rows of the frame. 0: done, 1: bail out, [`AGAIN`]: nothing, as memory does not lend
+/// what is to be looked up, or not in this way.
 #[allow(unsafe_code, reason = "machine code is called, and calls back")]
 unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
     // SAFETY: called by code that `emit` made, whose head holds the context that `run` has put there for the duration of the call, and
@@ -483,25 +504,49 @@ unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
     let context = unsafe { &mut *frame.add(head::CONTEXT as usize).cast::<*mut Context<'_>>().read() };
     // SAFETY: these rows lie in the frame, are aligned to 64 bytes, and nobody else looks at them meanwhile.
     let rows = unsafe { &mut *frame.add(head::ROWS as usize).cast::<[Row; ARGUMENTS + RESULTS + GRADIENTS]>() };
-    let (arguments, results) = rows.split_at_mut(ARGUMENTS);
-    let (results, gradients) = results.split_at_mut(RESULTS);
     // SAFETY: masks lie in the frame.
-    context.fetched.covered = unsafe { frame.add((head::MASKS + 8 * M::VALID.0 as i32) as usize).cast::<u64>().read() };
+    let [covered, existing] = [M::VALID, M::EXISTING]
+        .map(|m| unsafe { frame.add((head::MASKS + 8 * m.0 as i32) as usize).cast::<u64>().read() });
     // A panic must not cross the code that called; the reference interpreter will meet it again.
     let done = catch_unwind(AssertUnwindSafe(|| {
-        let shared = context.shared;
-        match context.calls.get(number as usize)? {
-            Call::Fetch(fetch) => {
+        let (arguments, results) = rows.split_at_mut(ARGUMENTS);
+        let (results, gradients) = results.split_at_mut(RESULTS);
+        let arguments: &mut [Row; ARGUMENTS] = arguments.try_into().ok()?;
+        let (results, gradients): (_, &mut _) = (results.try_into().ok()?, gradients.try_into().ok()?);
+        let call = context.calls.get((number & !LENDS) as usize)?;
+        if number & LENDS == 0 {
+            context.fetched.covered = covered;
+            return context.call(call, mask, arguments, results, gradients);
+        }
+        let count = context.shared.lanes;
+        let at = arguments.first_chunk()?;
+        let mut rows = Rows { at, set: gradients, to: results, lanes: mask, existing, count };
+        Some(if context.look_up(call, &mut rows) { 0 } else { AGAIN })
+    }));
+    if let Ok(Some(done)) = done { done } else { 1 }
+}
+
+impl Context<'_> {
+    /// A call of a reference function; `None`: bail out.
+    fn call(
+        &mut self,
+        call: &Call,
+        mask: u64,
+        arguments: &[Row; ARGUMENTS],
+        results: &mut [Row; RESULTS],
+        gradients: &mut [Row; GRADIENTS],
+    ) -> Option<u32> {
+        let shared = self.shared;
+        match call {
+            Call::Fetch(fetch, _) => {
                 #[cfg(test)]
                 LOOKUPS.with(|lookups| lookups.set(lookups.get() + 1));
                 let at = [&arguments[0], &arguments[1], &arguments[2], &arguments[3]];
-                let results: &mut [Row; RESULTS] = results.try_into().ok()?;
-                let gradients: &mut [Row; GRADIENTS] = gradients.try_into().ok()?;
-                context.fetched.run(shared, usize::from(*fetch), &at, mask, results, gradients).ok()?;
+                self.fetched.run(shared, usize::from(*fetch), &at, mask, results, gradients).ok()?;
             }
             Call::Store(store) => {
                 let of = std::array::from_fn(|n| &arguments[n]);
-                context.fetched.store(shared, usize::from(*store), &of, mask).ok()?;
+                self.fetched.store(shared, usize::from(*store), &of, mask).ok()?;
             }
             Call::Pure(op) => {
                 for lane in 0..shared.lanes {
@@ -510,9 +555,22 @@ unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
                 }
             }
         }
-        Some(())
-    }));
-    u32::from(!matches!(done, Ok(Some(()))))
+        Some(0)
+    }
+
+    /// Whether memory lends what a fetch reads, and it has been looked up there.
+    #[allow(unsafe_code, reason = "code is for an instruction set")]
+    fn look_up(&mut self, call: &Call, rows: &mut Rows<'_>) -> bool {
+        let Call::Fetch(fetch, Some(looked)) = call else { return false };
+        let Some(Some(binding)) = self.shared.bindings.get(usize::from(*fetch)) else { return false };
+        let lanes = rows.lanes;
+        // SAFETY: machine code for it has called.
+        let done = unsafe { look_up(self.isa, looked, binding, rows) };
+        if done {
+            self.fetched.count(lanes, binding.bytes().into());
+        }
+        done
+    }
 }
 
 /// As many as there can be.

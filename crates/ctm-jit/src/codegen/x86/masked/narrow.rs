@@ -11,8 +11,9 @@ use crate::ir::masked::{Code, M};
 
 /// Estimated cycles of an instruction on one register, and until its result is there.
 const INSTRUCTION: [u64; 2] = [1, 4];
-/// Those of a lookup.
-const LOOKUP: [u64; 2] = [20, 60];
+/// Those of loading elements, and of a call.
+const ELEMENTS: [u64; 2] = [15, 40];
+const CALL: [u64; 2] = [20, 60];
 /// Cycles of a wavefront's start and of storing to one target. Targets disturb each other, so it grows with the square of their number.
 const WAVEFRONT: f64 = 100.0;
 /// Cycles of a block's end.
@@ -54,7 +55,11 @@ impl Work {
                 if rare && !matches!(ins, Ins::BeginRare(_)) {
                     continue;
                 }
-                let [cycles, latency] = if matches!(ins, Ins::Sample(..)) { LOOKUP } else { INSTRUCTION };
+                let [cycles, latency] = match ins {
+                    Ins::Elements(..) => ELEMENTS,
+                    Ins::Call(..) => CALL,
+                    _ => INSTRUCTION,
+                };
                 let begins = ins.reads().map(|vector| ready[vector.index()]).max().unwrap_or(0);
                 work.cycles += weight * cycles;
                 if let Some((vector, _)) = ins.writes() {
@@ -111,8 +116,8 @@ pub fn narrow(
     };
     if isa == Isa::Avx2 && asked > FEW && lanes_diverge(code, lists) {
         let few = estimate(FEW);
-        let looks_up = lists.iter().flatten().any(|ins| matches!(ins, Ins::Sample(..)));
-        let one = if looks_up { None } else { Some(estimate(1)) };
+        let calls = lists.iter().flatten().any(|ins| matches!(ins, Ins::Call(..)));
+        let one = if calls { None } else { Some(estimate(1)) };
         let best = one.filter(|one| one.0 < STRAGGLERS * few.0).unwrap_or(few);
         return (best.1, best.2);
     }

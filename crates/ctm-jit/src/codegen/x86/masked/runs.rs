@@ -32,9 +32,8 @@ const fn is_whole(ins: &Ins) -> bool {
         | Ins::Tally(..)
         | Ins::Guard(..)
         | Ins::Call(..)
-        | Ins::Yield(_)
-        | Ins::Sample(..)
-        | Ins::Also(_) => true,
+        | Ins::Leave(..)
+        | Ins::Yield(_) => true,
         Ins::Lir(_)
         | Ins::Split
         | Ins::BeginRare(_)
@@ -44,6 +43,8 @@ const fn is_whole(ins: &Ins) -> bool {
         | Ins::SetTwo(..)
         | Ins::SetFma(..)
         | Ins::GetRelative(..)
+        | Ins::Elements(..)
+        | Ins::Also(_)
         | Ins::Number(..)
         | Ins::BeginLanes
         | Ins::EndLanes(_)

@@ -12,13 +12,14 @@ use super::alu::{Alu, Operand, Target};
 use super::doubles::{Double, Results, Wide};
 use super::facts::{Facts, OfBlock, truth};
 use super::sizes::{Sizes, is_power_of_two};
-use super::{Call, Indexed, Ins, Sample, alu};
+use super::{Call, Indexed, Ins, alu};
 use crate::codegen::x86::asm;
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use crate::ir::masked::{Block, Code, Condition, File, M, MaskOp, Op, Store, Unit, Value, Var, indexed};
 use ctm_exec::float::SIGN;
+use ctm_exec::r700::resources::Wrap;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
 use deferred::{Deferred, Rule};
 
@@ -31,6 +32,8 @@ pub struct Given<'a> {
     pub sizes: Option<&'a Sizes>,
     /// Uniform values that are numbers other than zero, in order.
     pub ordinary: &'a [u16],
+    /// Of each fetch, what lies beyond the texels whose nearest it reads, if they are known to be plain.
+    pub plain: &'a [Option<[Wrap; 2]>],
     /// Sums before an output modifier may fall below the range of single precision; otherwise the processor has to be asked whether one has.
     pub careful: bool,
     /// Looks for wrong NaNs may be put off.
@@ -46,12 +49,12 @@ pub struct Select<'a> {
     vars: &'a [Option<Vector>],
     /// How many vectors of variables there are, and at least 1.
     variables: usize,
-    /// Lookups so far.
-    pub samples: Vec<Sample>,
     /// Vectors so far; those of variables come first.
     pub vectors: u32,
     /// Calls so far.
     pub calls: Vec<Call>,
+    /// Fetches that code looks up by itself, so far.
+    pub plain: Vec<usize>,
     /// Something relies on sizes.
     pub relies_on_sizes: bool,
     /// Nothing may fall below the range of single precision.
@@ -123,9 +126,9 @@ impl<'a> Select<'a> {
             code,
             vars,
             variables: used.max(1),
-            samples: Vec::new(),
             vectors: used as u32,
             calls: Vec::new(),
+            plain: Vec::new(),
             relies_on_sizes: false,
             assumes: false,
             deferred: Deferred::default(),
@@ -321,7 +324,7 @@ impl<'a> Select<'a> {
             Op::Guard(number, base, count) => return self.effect(Ins::Guard(number, base, count)),
             Op::Yield(number) => return self.effect(Ins::Yield(number)),
             Op::Fetch(number, ..) if self.given.streams => {
-                return self.effect(Ins::Sample(number, None, [Src::Literal(0); 4]));
+                return self.effect(Ins::Call(number, M::EXISTING));
             }
             Op::Fetch(number, at, under) => {
                 let at = at.map(|value| self.src(plan, value));

@@ -192,7 +192,7 @@ impl Native {
             unsafe { entry(block.bytes.bytes.as_mut_ptr()) }
         });
         let left = super::number(&mut block.bytes, block::WAVES);
-        self.collect_counts(frame, shared, wave);
+        Self::collect_counts(frame, wave);
         let processors = super::number(&mut block.bytes, block::PROCESSORS);
         Ended { waves: waves - left, processors, stored: stores.done, underflows: end == super::UNDERFLOW }
     }

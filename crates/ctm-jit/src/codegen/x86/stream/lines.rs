@@ -76,7 +76,7 @@ impl Emit<'_> {
             },
             Src::Literal(bits) => Rm::Literal(bits),
             Src::Const(index) => Rm::Each(RBP, 4 * i32::from(index)),
-            Src::Row(_) => Rm::Literal(0),
+            Src::Row(_) | Src::Each(_) => Rm::Literal(0),
         };
         (rm, None)
     }

@@ -436,7 +436,7 @@ fn in_order(list: &[Ins], fetches: &[Fetch], number: &mut usize, vars: usize, lo
             append(&mut new, &mut body);
         }
         match *ins {
-            Ins::Sample(..) => {
+            Ins::Call(..) => {
                 current = fetches.next().copied();
                 *number += 1;
             }

@@ -44,12 +44,11 @@ fn corpus_programs_run_here() {
                 moderate: false,
                 ordinary: false,
                 careful: false,
-                levels: false,
                 counts: true,
                 fuel: true,
                 narrows: false,
             };
-            let native = artifact.native(of, &uniforms, true);
+            let native = artifact.native(of, (&uniforms, &[]), true);
             assert!(native.is_some(), "{} has no machine code for {isa:?}", path.display());
         }
         #[cfg(target_arch = "x86_64")]

@@ -135,12 +135,12 @@ fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
         | Ins::SetRelative(.., under)
         | Ins::Keep(.., under) => ((under == M::ACTIVE).then_some(Needs::PIECES), false),
         Ins::EndKeep => (Some(Needs::PIECES), true),
-        Ins::Mark(_, under) => (whole(under == M::ACTIVE), false),
+        Ins::Mark(_, under) | Ins::Leave(_, under) => (whole(under == M::ACTIVE), false),
         Ins::Tally(_, _, lanes) => (whole(lanes == M::ACTIVE), false),
         Ins::Mask(op) => (whole(op.reads().contains(&Some(M::ACTIVE))), op.writes() == M::ACTIVE),
         Ins::EndLanes(m) => (None, m == M::ACTIVE),
         // These change mask registers.
-        Ins::Call(..) | Ins::Sample(..) | Ins::Yield(_) => (whole(true), true),
+        Ins::Call(..) | Ins::Yield(_) => (whole(true), true),
         Ins::Lir(_)
         | Ins::Split
         | Ins::BeginRare(_)
@@ -150,8 +150,9 @@ fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
         | Ins::GetRelative(..)
         | Ins::Number(..)
         | Ins::BeginLanes
-        | Ins::Slope(..)
-        | Ins::Also(_) => (None, false),
+        | Ins::Elements(..)
+        | Ins::Also(_)
+        | Ins::Slope(..) => (None, false),
     }
 }
 

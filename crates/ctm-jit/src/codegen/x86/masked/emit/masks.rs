@@ -15,7 +15,7 @@ const REGISTERS: [Gpr; 5] = [9, 10, 11, RSI, RDI];
 pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
     let mut locations = vec![None; M::COUNT];
     let is_looped = input.isa == Isa::Avx2 && input.pieces > MOST_PIECES;
-    if input.calls || !input.samples.is_empty() || is_looped {
+    if input.leaves || is_looped {
         return locations;
     }
     let mut uses = vec![0u64; M::COUNT];
@@ -33,6 +33,7 @@ pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
                 | Ins::Keep(.., m)
                 | Ins::Guard(m, ..)
                 | Ins::Mark(_, m)
+                | Ins::Leave(_, m)
                 | Ins::EndLanes(m) => note(m),
                 _ => {}
             }

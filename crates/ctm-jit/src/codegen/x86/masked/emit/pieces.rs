@@ -123,11 +123,12 @@ impl<'a> Emit<'a> {
                     self.make(dst, piece, |e, dst| e.asm.vector(BROADCAST, dst, 0, number));
                 }
                 Ins::Keep(row, src, under) => self.store_under(row, src, under, piece),
-                Ins::Slope(dst, at, vertical) => self.slope_of_piece(dst, at, vertical, piece),
+                Ins::Slope(dst, at, vertical) => self.slope(dst, at, vertical, piece),
                 Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index, piece),
                 Ins::EndLanes(_) => made.next().into_iter().for_each(|register| self.collect(register, piece)),
                 Ins::EndKeep => self.keep_piece(piece),
-                Ins::BeginLanes => {}
+                Ins::Elements(table, dst, index) => self.elements(table, dst, index, piece),
+                Ins::BeginLanes | Ins::Also(_) => {}
                 Ins::SetTwo(..) | Ins::SetFma(..) => debug_assert!(false, "{ins:?} is for AVX-512"),
                 // No run has them (`runs.rs`, `is_whole`).
                 _ => debug_assert!(false, "{ins:?} concerns the whole wavefront"),

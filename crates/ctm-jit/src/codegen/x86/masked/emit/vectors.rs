@@ -39,7 +39,7 @@ impl Vectors for Emit<'_> {
         match src {
             Src::Vector(vector) => self.register(vector, piece).map_or(Access::Memory, Access::Register),
             Src::Literal(_) | Src::Row(_) => Access::Memory,
-            Src::Const(_) => Access::Each,
+            Src::Const(_) | Src::Each(_) => Access::Each,
         }
     }
 
@@ -49,6 +49,7 @@ impl Vectors for Emit<'_> {
             Src::Literal(bits) => Rm::Literal(bits),
             Src::Const(index) => Rm::Each(RBP, 4 * i32::from(index)),
             Src::Row(offset) => self.at(offset, piece),
+            Src::Each(offset) => Rm::Each(RBX, offset),
         }
     }
 

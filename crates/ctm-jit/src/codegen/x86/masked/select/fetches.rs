@@ -1,15 +1,18 @@
-//! What fetches are in instructions: lookups, differences in quads, gradients that are set, calls.
+//! What fetches are in instructions: lookups of plain texels, differences in quads, gradients that are set, calls.
 
-use super::super::{Call, Ins, Looked, Sample, What, gradient};
+use super::super::facts::INT_LESS;
+use super::super::{Call, Ins, gradient, lookup, table};
 use super::{Plan, Select};
-use crate::codegen::x86::lir::{Lir, Src, Vector};
+use crate::codegen::x86::asm::{
+    ADD, ADD_I32, AND, CMP_U32, CVT_F32_I32, MAX, MIN, MUL, MUL_I32, PSLL, ROUND_SCALE, SUB, SUB_I32,
+};
+use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
+use crate::codegen::x86::lookups::{Looked, REPEATS_BELOW};
 use crate::codegen::x86::scalar::Sink;
 use crate::ir::masked::{Fetch, M, Value};
-use crate::launch::wavefronts::bindings::takes_level_0;
 use crate::launch::wavefronts::wave::CUBE;
-use ctm_exec::r700::texture::{self, Detail, is_comparison};
-use ctm_exec::r700::vertex::own_plain_dwords;
-use ctm_isa::r700::inst::texel_offset;
+use ctm_exec::float::{HALF, INFINITY, SIGN};
+use ctm_exec::r700::resources::Wrap;
 use ctm_isa::r700::ops::TexOp;
 
 /// Coordinates x, y, z.
@@ -24,14 +27,24 @@ impl Select<'_> {
             Fetch::Texture(inst) => Some(inst.word0.op),
             _ => None,
         });
-        match (own, fetch.and_then(looked)) {
-            (Some(TexOp::GetGradientsH), _) => self.slopes(plan, place, false, at),
-            (Some(TexOp::GetGradientsV), _) => self.slopes(plan, place, true, at),
-            (Some(TexOp::SetGradientsH), _) => self.keep(plan, place, 0, &at[..COORDINATES], under),
-            (Some(TexOp::SetGradientsV), _) => self.keep(plan, place, COORDINATES, &at[..COORDINATES], under),
-            (Some(TexOp::SetCubemapIndex), _) => self.keep(plan, place, CUBE, &at[2..COORDINATES], under),
-            (_, Some(looked)) => self.sample(plan, place, number, looked, at, under),
-            (_, None) => self.call(Call::Fetch(number), &at, under),
+        match own {
+            Some(TexOp::GetGradientsH) => self.slopes(plan, place, false, at),
+            Some(TexOp::GetGradientsV) => self.slopes(plan, place, true, at),
+            Some(TexOp::SetGradientsH) => self.keep(plan, place, 0, &at[..COORDINATES], under),
+            Some(TexOp::SetGradientsV) => self.keep(plan, place, COORDINATES, &at[..COORDINATES], under),
+            Some(TexOp::SetCubemapIndex) => self.keep(plan, place, CUBE, &at[2..COORDINATES], under),
+            _ => {
+                let looked = fetch.and_then(Looked::of);
+                if let (Some(&Some(wrap)), Some(Looked::Sample { unnormalised, offset, .. })) =
+                    (self.given.plain.get(usize::from(number)), looked)
+                {
+                    let [u, v, ..] = at;
+                    return self.nearest(plan, place, number.into(), (wrap, unnormalised, offset), [u, v], under);
+                }
+                // Of an input, nobody reads more.
+                let read = if let Some(Fetch::Input { .. }) = fetch { 2 } else { at.len() };
+                self.call(Call::Fetch(number, looked), &at[..read], under);
+            }
         }
     }
 
@@ -43,6 +56,87 @@ impl Select<'_> {
         let dst = self.wanted(plan, place);
         dst.into_iter().flatten().for_each(|dst| self.push(Lir::Copy(dst, Src::Literal(0))));
         self.sampled = Some((Value(place as u32), dst));
+    }
+
+    /// The nearest of plain texels: as `lookups::texels` finds them.
+    fn nearest(
+        &mut self,
+        plan: &Plan<'_>,
+        place: usize,
+        fetch: usize,
+        (wrap, unnormalised, offset): ([Wrap; 2], [bool; 3], [f32; 3]),
+        at: [Src; 2],
+        under: M,
+    ) {
+        let (table_at, literal) = (lookup(fetch), |x: f32| Src::Literal(x.to_bits()));
+        self.plain.push(fetch);
+        let number = |axis: usize, n: i32| Src::Each(table_at + table::NUMBERS + table::PER_AXIS * axis as i32 + 4 * n);
+        let repeats = wrap.map(|wrap| matches!(wrap, Wrap::Repeat | Wrap::Mirror));
+        let in_texels: [Src; 2] = std::array::from_fn(|axis| {
+            let u = if unnormalised[axis] { at[axis] } else { self.two(MUL, at[axis], number(axis, 0)) };
+            let u = if offset[axis] == 0.0 { u } else { self.two(ADD, u, literal(offset[axis])) };
+            if repeats[axis] { self.one(ROUND_SCALE, u, Some(9)) } else { u }
+        });
+        if repeats != [false; 2] {
+            self.leave_where_far(&in_texels, repeats, under);
+        }
+        let [x, y] = std::array::from_fn(|axis| {
+            let [_, last, period, inverse] = [0, 1, 2, 3].map(|n| number(axis, n));
+            let mut u = in_texels[axis];
+            if repeats[axis] {
+                let times = self.two(ADD, u, Src::Literal(HALF));
+                let times = self.two(MUL, times, inverse);
+                let times = self.one(ROUND_SCALE, times, Some(9));
+                let repeated = self.fresh();
+                self.push(Lir::Fma(Negated::default(), repeated, [times, period, u]));
+                u = Src::Vector(repeated);
+            }
+            if wrap[axis] == Wrap::Mirror {
+                let both = self.copied(number(axis, 0));
+                let both = self.two(ADD, Src::Vector(both), last);
+                let image = self.two(SUB, both, u);
+                u = self.two(MIN, u, image);
+            }
+            // What is no number counts as infinite; of what repeats, the first one is meant there.
+            let u = if repeats[axis] {
+                let u = self.two(MAX, u, Src::Literal(0));
+                self.two(MIN, u, last)
+            } else {
+                let u = self.two(MIN, u, last);
+                self.two(MAX, u, Src::Literal(0))
+            };
+            self.one(CVT_F32_I32, u, None)
+        });
+        let row = self.two(MUL_I32, y, Src::Each(table_at + table::PITCH));
+        let index = self.two(ADD_I32, row, x);
+        let index = self.shift(PSLL, index, 2);
+        let dst = self.wanted(plan, place);
+        self.put(Ins::Elements(table_at, dst, index));
+        dst.into_iter().flatten().skip(1).for_each(|dst| self.put(Ins::Also(dst)));
+        self.sampled = Some((Value(place as u32), dst));
+    }
+
+    /// Bails out where a floored coordinate that repeats is too large for single precision, but finite.
+    fn leave_where_far(&mut self, floored: &[Src; 2], repeats: [bool; 2], under: M) {
+        let near = REPEATS_BELOW.to_bits();
+        let beyond: Vec<Src> = floored
+            .iter()
+            .zip(repeats)
+            .filter(|(_, repeats)| *repeats)
+            .map(|(&u, _)| {
+                let size = self.two(AND, u, Src::Literal(!SIGN));
+                self.two(SUB_I32, size, Src::Literal(near))
+            })
+            .collect();
+        self.put(Ins::BeginLanes);
+        for (&of, k) in beyond.iter().zip(1..) {
+            self.push(Lir::Test(CMP_U32, INT_LESS, k, of, Src::Literal(INFINITY - near), 0));
+            if k > 1 {
+                self.push(Lir::Or(1, 1, k));
+            }
+        }
+        self.put(Ins::EndLanes(M::FAR));
+        self.put(Ins::Leave(M::FAR, under));
     }
 
     /// Vectors for the elements of a fetch that somebody reads.
@@ -57,49 +151,5 @@ impl Select<'_> {
             self.put(Ins::Slope(dst, at, vertical));
         }
         self.sampled = Some((Value(place as u32), dst));
-    }
-
-    /// A lookup that may find its texels or items itself.
-    fn sample(&mut self, plan: &Plan<'_>, place: usize, fetch: u16, looked: Looked, at: [Src; 4], under: M) {
-        let dst = self.wanted(plan, place);
-        let call = self.calls.len() as u16;
-        self.samples.push(Sample { fetch, call, at, dst, under, looked });
-        self.calls.push(Call::Fetch(fetch));
-        let mut made = dst.into_iter().flatten();
-        self.put(Ins::Sample(self.samples.len() as u16 - 1, made.next(), at));
-        made.for_each(|dst| self.put(Ins::Also(dst)));
-        self.sampled = Some((Value(place as u32), dst));
-    }
-}
-
-/// How machine code can find what a fetch reads, if memory offers it.
-fn looked(fetch: &Fetch) -> Option<Looked> {
-    match fetch {
-        Fetch::Texture(inst) => {
-            let (op, word1, word2) = (inst.word0.op, &inst.word1, &inst.word2);
-            let offset = [word2.offset_x, word2.offset_y, word2.offset_z].map(texel_offset);
-            let unnormalised = [!word1.coord_type_x, !word1.coord_type_y, !word1.coord_type_z];
-            let computed = Detail::Computed { set: false };
-            let (what, detail) = match op {
-                TexOp::Ld => return Some(Looked::Load { offset: offset.map(|x| x.floor() as i32) }),
-                op if takes_level_0(op) => {
-                    (if is_comparison(op) { What::Compared } else { What::Texels }, texture::detail(op)?)
-                }
-                TexOp::GetTextureResinfo => return Some(Looked::Sizes),
-                TexOp::Fetch4 => (What::Four, computed),
-                TexOp::GetCompTexLod => (What::Detail, computed),
-                _ => return None,
-            };
-            Some(Looked::Nearest { unnormalised, offset, what, detail })
-        }
-        Fetch::Vertex(inst) => {
-            let (dwords, one) = own_plain_dwords(inst)?;
-            Some(Looked::Item { dwords: dwords as u8, one })
-        }
-        &Fetch::Input { unscaled, uncached: false, .. } => {
-            let (unnormalised, offset, detail) = ([unscaled; 3], [0.0; 3], Detail::Zero);
-            Some(Looked::Nearest { unnormalised, offset, what: What::Texels, detail })
-        }
-        Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global | Fetch::Input { .. } => None,
     }
 }

@@ -32,7 +32,7 @@ impl Select<'_> {
         match src {
             Src::Const(index) => self.given.ordinary.binary_search(&index).is_ok(),
             Src::Literal(bits) => f32::from_bits(bits).is_normal(),
-            Src::Vector(_) | Src::Row(_) => false,
+            Src::Vector(_) | Src::Row(_) | Src::Each(_) => false,
         }
     }
 

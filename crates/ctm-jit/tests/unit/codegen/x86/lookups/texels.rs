@@ -1,13 +1,13 @@
-//! Tests of `src/codegen/x86/texels.rs`.
+//! Tests of `src/codegen/x86/lookups/texels.rs`.
 
 use super::*;
 
-/// The sequence of [`Texels::repeat`], against the exact remainder.
+/// The sequence of [`Lanes::wrapped`], against the exact remainder.
 #[test]
 fn quotients_are_exact() {
     let repeated = |x: f32, period: f32| {
         let whole = ((x + 0.5) * (1.0 / period)).floor();
-        (-whole).mul_add(period, x)
+        (whole).mul_add(-period, x)
     };
     let bound = REPEATS_BELOW as i32;
     let periods = (1..600).chain((0..23).flat_map(|n| [(1 << n) - 1, 1 << n, (1 << n) + 1])).chain([8_388_607]);

@@ -1,0 +1,233 @@
+//! Lookups of texels and of items of buffers, which machine code calls: Rust code on vectors, compiled for each instruction set.
+//!
+//! Denormals are flushed while it runs, as the program's code has set the processor; so every operation is one of the reference's, which flush. Indices are kept
+//! within arrays, whatever coordinates are. Where a coordinate that repeats is too large for single precision, the reference has to look up.
+//!
+//! | file | what |
+//! |---|---|
+//! | `simd` | vectors |
+//! | `texels` | coordinates; elements of every form, wherever they lie |
+//! | `levels` | textures with mipmap levels, layers or faces, and all that fetches do with them |
+
+mod levels;
+pub mod simd;
+mod texels;
+
+use super::isa::Isa;
+use crate::ir::masked::Fetch;
+use crate::launch::wavefronts::bindings::{Binding, Items, Texels, takes_level_0};
+use crate::launch::wavefronts::wave::{GRADIENTS, Row};
+use crate::passes::table::Pass;
+use ctm_exec::r700::texture::{self, Detail, is_comparison};
+use ctm_exec::r700::vertex::own_plain_dwords;
+use ctm_isa::r700::inst::texel_offset;
+use ctm_isa::r700::ops::TexOp;
+use simd::{Array, Do, Simd, each};
+pub use texels::REPEATS_BELOW;
+
+/// How a lookup finds what it reads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Looked {
+    /// The nearest texel, or several that are weighed; whether coordinates count texels, what is added to them in texels, what is found, and where
+    /// the level of detail comes from.
+    Sample { unnormalised: [bool; 3], offset: [f32; 3], what: What, detail: Detail },
+    /// The texel with these numbers, or zeros.
+    Load { offset: [i32; 3] },
+    /// The sizes of a level.
+    Sizes,
+    /// The item with this number, or zeros: so many dwords, and the fourth element where they are fewer.
+    Item { dwords: u8, one: u32 },
+}
+
+/// What a lookup finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Texels.
+    Texels,
+    /// What comparisons of texels with a coordinate give.
+    Compared,
+    /// The first element of the four texels that are weighed elsewhere.
+    Four,
+    /// The level of detail.
+    Detail,
+}
+
+/// What a lookup is given and gives.
+pub struct Rows<'a> {
+    /// Coordinates.
+    pub at: &'a [Row; 4],
+    /// Gradients and a cube that were set before.
+    pub set: &'a [Row; GRADIENTS],
+    /// What is found. Lanes that do not look up hold anything.
+    pub to: &'a mut [Row; 4],
+    /// Lanes that look up.
+    pub lanes: u64,
+    /// Lanes that exist.
+    pub existing: u64,
+    /// Lanes of the wavefront: whole vectors.
+    pub count: usize,
+}
+
+impl Looked {
+    /// How a fetch finds what it reads, if memory lends it.
+    pub fn of(fetch: &Fetch) -> Option<Self> {
+        match fetch {
+            Fetch::Texture(inst) => {
+                let (op, word1, word2) = (inst.word0.op, &inst.word1, &inst.word2);
+                let offset = [word2.offset_x, word2.offset_y, word2.offset_z].map(texel_offset);
+                let unnormalised = [!word1.coord_type_x, !word1.coord_type_y, !word1.coord_type_z];
+                let computed = Detail::Computed { set: false };
+                let (what, detail) = match op {
+                    TexOp::Ld => return Some(Self::Load { offset: offset.map(|x| x.floor() as i32) }),
+                    op if takes_level_0(op) => {
+                        (if is_comparison(op) { What::Compared } else { What::Texels }, texture::detail(op)?)
+                    }
+                    TexOp::GetTextureResinfo => return Some(Self::Sizes),
+                    TexOp::Fetch4 => (What::Four, computed),
+                    TexOp::GetCompTexLod => (What::Detail, computed),
+                    _ => return None,
+                };
+                Some(Self::Sample { unnormalised, offset, what, detail })
+            }
+            Fetch::Vertex(inst) => {
+                let (dwords, one) = own_plain_dwords(inst)?;
+                Some(Self::Item { dwords: dwords as u8, one })
+            }
+            &Fetch::Input { unscaled, uncached: false, .. } => {
+                let (unnormalised, offset, detail) = ([unscaled; 3], [0.0; 3], Detail::Zero);
+                Some(Self::Sample { unnormalised, offset, what: What::Texels, detail })
+            }
+            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global | Fetch::Input { .. } => None,
+        }
+    }
+}
+
+/// Looks up in what memory lends, and says whether that could be done; if not, rows of what is found hold anything.
+///
+/// # Safety
+/// The processor has the instruction set.
+#[allow(unsafe_code, reason = "the processor may lack instructions")]
+pub unsafe fn look_up(isa: Isa, looked: &Looked, binding: &Binding<'_>, rows: &mut Rows<'_>) -> bool {
+    // SAFETY: as above.
+    unsafe {
+        match binding {
+            Binding::Texels(texels) if texels.are_plain() => match texels.linear {
+                true => simd::with(isa, Plain::<true> { looked, texels, rows }),
+                false => simd::with(isa, Plain::<false> { looked, texels, rows }),
+            },
+            _ => simd::with(isa, Lookup { looked, binding, rows }),
+        }
+    }
+}
+
+/// A lookup of plain texels, nearest or weighed ones.
+struct Plain<'a, 'r, const LINEAR: bool> {
+    looked: &'a Looked,
+    texels: &'a Texels<'a>,
+    rows: &'a mut Rows<'r>,
+}
+
+/// Any lookup.
+struct Lookup<'a, 'r> {
+    looked: &'a Looked,
+    binding: &'a Binding<'a>,
+    rows: &'a mut Rows<'r>,
+}
+
+/// A vector's lanes of a lookup.
+struct Lanes<'a, S: Simd> {
+    s: S,
+    looked: &'a Looked,
+    at: [S::V; 4],
+    /// What was set, for all lanes.
+    set: &'a [Row; GRADIENTS],
+    /// The number of the first lane.
+    first: usize,
+    existing: u32,
+    /// Lanes whose coordinates are too large.
+    large: S::M,
+}
+
+/// Looks up for each vector, and stores what is found; `$found`: what it is for these lanes.
+macro_rules! each_vector {
+    ($s:ident, $looked:expr, $rows:expr, $of:ident => $found:expr) => {{
+        let Rows { at, set, ref mut to, lanes, existing, count } = *$rows;
+        for first in (0..count).step_by(S::LANES) {
+            let wanted = (lanes >> first) as u32 & ((1 << S::LANES) - 1);
+            if wanted == 0 {
+                continue;
+            }
+            let existing = (existing >> first) as u32;
+            let at = each!(4, n => $s.load(&at[n][first..]));
+            #[allow(unused_mut, reason = "not all lookups find coordinates too large")]
+            let mut $of = Lanes { s: $s, looked: $looked, at, set, first, existing, large: $s.mask(0) };
+            let Some(found) = $found else { return false };
+            if $s.bits($of.large) & wanted != 0 {
+                return false;
+            }
+            for n in 0..4 {
+                $s.store(found[n], &mut to[n][first..]);
+            }
+        }
+        true
+    }};
+}
+
+impl<const LINEAR: bool> Do for Plain<'_, '_, LINEAR> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) -> bool {
+        let texels = texels::Of::new(s, self.texels);
+        each_vector!(s, self.looked, self.rows, of => of.texels::<true>(&texels, LINEAR))
+    }
+}
+
+impl Do for Lookup<'_, '_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) -> bool {
+        let Self { looked, binding, rows } = self;
+        match binding {
+            Binding::Texels(texels) => {
+                let (linear, texels) = (texels.linear, texels::Of::new(s, texels));
+                each_vector!(s, looked, rows, of => of.texels::<false>(&texels, linear))
+            }
+            Binding::Levels(_) if !Pass::Levels.is_on() => false,
+            Binding::Levels(levels) => each_vector!(s, looked, rows, of => of.levels(levels)),
+            Binding::Items(items) => each_vector!(s, looked, rows, of => of.items(items)),
+        }
+    }
+}
+
+impl<S: Simd> Lanes<'_, S> {
+    /// A whole number as one below a count, which is not 0, and whether it was.
+    #[inline(always)]
+    fn inside(&self, x: S::V, count: S::V) -> (S::V, S::M) {
+        let s = self.s;
+        let kept = s.least(x, s.sub_int(count, s.splat(1)));
+        (kept, s.equal_bits(x, kept))
+    }
+
+    /// Items by whole numbers, zeros outside.
+    #[inline(always)]
+    fn items(&self, items: &Items<'_>) -> Option<[S::V; 4]> {
+        let &Looked::Item { dwords, one } = self.looked else { return None };
+        let s = self.s;
+        let (index, inside) = self.inside(s.add_int(self.at[0], s.splat(items.first)), s.splat(items.count));
+        let first = s.mul_int(index, s.splat(items.stride));
+        Some(each!(4, n => {
+            let found = if n < dwords.into() {
+                s.gather::<1>(Array::of(items.bytes), s.add_int(first, s.splat(4 * n as u32)))
+            } else {
+                s.splat([0, 0, 0, one][n])
+            };
+            s.select(inside, found, s.splat(0))
+        }))
+    }
+}
+
+#[cfg(all(test, unix))]
+#[path = "../../../../tests/unit/codegen/x86/lookups/forms.rs"]
+mod tests;

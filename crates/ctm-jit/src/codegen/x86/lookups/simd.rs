@@ -1,0 +1,412 @@
+//! Vectors of 32-bit lanes for Rust code that machine code calls: every operation for both instruction sets.
+
+#![allow(unsafe_code, unused_unsafe, reason = "instructions that a processor may lack, and memory at an index")]
+
+use crate::codegen::x86::isa::Isa;
+use std::arch::x86_64::*;
+use std::marker::PhantomData;
+
+/// An array that lanes read at an index.
+#[derive(Clone, Copy)]
+pub struct Array<'a> {
+    first: *const u8,
+    bytes: usize,
+    lives: PhantomData<&'a [u8]>,
+}
+
+impl<'a> Array<'a> {
+    /// These bytes.
+    pub const fn of(bytes: &'a [u8]) -> Self {
+        Self { first: bytes.as_ptr(), bytes: bytes.len(), lives: PhantomData }
+    }
+
+    /// So many bytes from the first of several arrays on, which lie among them.
+    ///
+    /// # Safety
+    /// Every index is of an element of one of the arrays.
+    pub const unsafe fn among(first: &'a [u8], bytes: usize) -> Self {
+        Self { first: first.as_ptr(), bytes, lives: PhantomData }
+    }
+
+    /// The index of the last element of so many bytes, each of which begins so many behind the one before.
+    fn last(&self, size: usize, step: usize) -> Option<u32> {
+        Some((self.bytes.checked_sub(size)? / step).min(i32::MAX as usize) as u32)
+    }
+}
+
+/// AVX-512. A value exists only where the processor has it.
+#[derive(Clone, Copy)]
+pub struct Avx512(());
+
+/// AVX2 and FMA. A value exists only where the processor has them.
+#[derive(Clone, Copy)]
+pub struct Avx2(());
+
+/// Does something with the vectors of an instruction set.
+///
+/// # Safety
+/// The processor has it.
+pub unsafe fn with<D: Do>(isa: Isa, done: D) -> D::Output {
+    #[target_feature(enable = "avx512f,avx512dq,avx512bw,popcnt")]
+    fn avx512<D: Do>(done: D) -> D::Output {
+        done.run(Avx512(()))
+    }
+
+    #[target_feature(enable = "avx2,fma,popcnt")]
+    fn avx2<D: Do>(done: D) -> D::Output {
+        done.run(Avx2(()))
+    }
+
+    // SAFETY: the processor has the instructions.
+    unsafe {
+        match isa {
+            Isa::Avx512 => avx512(done),
+            Isa::Avx2 => avx2(done),
+        }
+    }
+}
+
+/// What can be done with vectors.
+pub trait Do {
+    /// What it gives.
+    type Output;
+
+    /// Does it. It has to be in line, with all that it calls.
+    fn run<S: Simd>(self, simd: S) -> Self::Output;
+}
+
+/// An array of what an expression is for each number from 0 on. What is done in closures is compiled without the instructions, as these take over no features.
+macro_rules! each {
+    (2, $n:ident => $of:expr) => {
+        [
+            {
+                let $n = 0_usize;
+                $of
+            },
+            {
+                let $n = 1_usize;
+                $of
+            },
+        ]
+    };
+    (3, $n:ident => $of:expr) => {
+        [
+            {
+                let $n = 0_usize;
+                $of
+            },
+            {
+                let $n = 1_usize;
+                $of
+            },
+            {
+                let $n = 2_usize;
+                $of
+            },
+        ]
+    };
+    (4, $n:ident => $of:expr) => {
+        [
+            {
+                let $n = 0_usize;
+                $of
+            },
+            {
+                let $n = 1_usize;
+                $of
+            },
+            {
+                let $n = 2_usize;
+                $of
+            },
+            {
+                let $n = 3_usize;
+                $of
+            },
+        ]
+    };
+}
+pub(super) use each;
+
+/// Declares operations, and defines them for AVX-512 and for AVX2.
+macro_rules! simd {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident: $of:ident),*) -> $to:ident: $avx512:expr, $avx2:expr;)*) => {
+        /// Operations on all lanes: on numbers of single precision, unless they say something else. Comparisons hold in no lane with a NaN.
+        pub trait Simd: Copy {
+            /// A vector.
+            type V: Copy;
+            /// A mask of lanes.
+            type M: Copy;
+            /// Lanes of a vector.
+            const LANES: usize;
+
+            $($(#[$doc])* fn $name(self, $($arg: Self::$of),*) -> Self::$to;)*
+
+            /// The same bits in all lanes.
+            fn splat(self, bits: u32) -> Self::V;
+            /// The first lanes of a row.
+            fn load(self, row: &[u32]) -> Self::V;
+            /// Stores to the first lanes of a row.
+            fn store(self, a: Self::V, row: &mut [u32]);
+            /// The lanes of a mask.
+            fn bits(self, mask: Self::M) -> u32;
+            /// The mask of lanes.
+            fn mask(self, bits: u32) -> Self::M;
+            /// Bits moved to the left, zeros behind.
+            fn left(self, a: Self::V, bits: i32) -> Self::V;
+            /// Bits moved to the right, zeros in front.
+            fn right(self, a: Self::V, bits: i32) -> Self::V;
+            /// In each lane of a quad the same one of it.
+            fn quad_lane(self, a: Self::V, lane: u8) -> Self::V;
+            /// Each lane's dword of 16.
+            fn choose(self, table: &[u32; 16], index: Self::V) -> Self::V;
+            /// The dwords that begin at the index times so many bytes; the last one, where the array ends before.
+            fn gather<const BYTES: i32>(self, array: Array<'_>, index: Self::V) -> Self::V;
+            /// Four times one element of four dwords for each quarter of a vector: the one at its index.
+            fn quarters(self, array: Array<'_>, index: &[u32; 16], place: usize) -> Self::V;
+        }
+
+        impl Simd for Avx512 {
+            type V = __m512;
+            type M = __mmask16;
+            const LANES: usize = 16;
+
+            // SAFETY: the processor has AVX-512, of which this is a value.
+            $(#[inline(always)] fn $name(self, $($arg: Self::$of),*) -> Self::$to { unsafe { $avx512 } })*
+
+            #[inline(always)]
+            fn bits(self, mask: Self::M) -> u32 {
+                mask.into()
+            }
+
+            #[inline(always)]
+            fn mask(self, bits: u32) -> Self::M {
+                bits as u16
+            }
+
+            #[inline(always)]
+            fn choose(self, table: &[u32; 16], index: Self::V) -> Self::V {
+                let table = self.load(table);
+                // SAFETY: as above.
+                unsafe { _mm512_permutexvar_ps(i512(index), table) }
+            }
+
+            #[inline(always)]
+            fn quarters(self, array: Array<'_>, index: &[u32; 16], place: usize) -> Self::V {
+                let [a, b, c, d] = each!(4, quarter => quarter_at(array, index[4 * quarter + place]));
+                // SAFETY: as above.
+                unsafe {
+                    let two = _mm512_insertf32x4::<1>(_mm512_castps128_ps512(a), b);
+                    _mm512_insertf32x4::<3>(_mm512_insertf32x4::<2>(two, c), d)
+                }
+            }
+
+            both! { f512 i512 _mm512_set1_epi32 _mm512_loadu_ps _mm512_storeu_ps _mm512_sll_epi32 _mm512_srl_epi32 _mm512_permute_ps }
+
+            #[inline(always)]
+            fn gather<const BYTES: i32>(self, array: Array<'_>, index: Self::V) -> Self::V {
+                let Some(last) = array.last(4, BYTES as usize) else { return self.splat(0) };
+                let index = self.least(index, self.splat(last));
+                // SAFETY: as above; the dwords lie in the array.
+                unsafe { _mm512_i32gather_ps::<BYTES>(i512(index), array.first.cast()) }
+            }
+        }
+
+        impl Simd for Avx2 {
+            type V = __m256;
+            type M = __m256;
+            const LANES: usize = 8;
+
+            // SAFETY: the processor has AVX2 and FMA, of which this is a value.
+            $(#[inline(always)] fn $name(self, $($arg: Self::$of),*) -> Self::$to { unsafe { $avx2 } })*
+
+            #[inline(always)]
+            fn bits(self, mask: Self::M) -> u32 {
+                // SAFETY: as above.
+                unsafe { _mm256_movemask_ps(mask).cast_unsigned() }
+            }
+
+            #[inline(always)]
+            fn mask(self, bits: u32) -> Self::M {
+                let [each, bits] = [self.load(&[1, 2, 4, 8, 16, 32, 64, 128]), self.splat(bits)];
+                self.equal_bits(self.and(bits, each), each)
+            }
+
+            #[inline(always)]
+            fn choose(self, table: &[u32; 16], index: Self::V) -> Self::V {
+                let [low, high] = [self.load(&table[..8]), self.load(&table[8..])];
+                let index = i256(index);
+                // SAFETY: as above.
+                unsafe {
+                    let (low, high) = (_mm256_permutevar8x32_ps(low, index), _mm256_permutevar8x32_ps(high, index));
+                    _mm256_blendv_ps(low, high, f256(_mm256_slli_epi32::<28>(index)))
+                }
+            }
+
+            #[inline(always)]
+            fn quarters(self, array: Array<'_>, index: &[u32; 16], place: usize) -> Self::V {
+                let [low, high] = each!(2, quarter => quarter_at(array, index[4 * quarter + place]));
+                // SAFETY: as above.
+                unsafe { _mm256_set_m128(high, low) }
+            }
+
+            both! { f256 i256 _mm256_set1_epi32 _mm256_loadu_ps _mm256_storeu_ps _mm256_sll_epi32 _mm256_srl_epi32 _mm256_permute_ps }
+
+            #[inline(always)]
+            fn gather<const BYTES: i32>(self, array: Array<'_>, index: Self::V) -> Self::V {
+                let Some(last) = array.last(4, BYTES as usize) else { return self.splat(0) };
+                let index = self.least(index, self.splat(last));
+                // SAFETY: as above; the dwords lie in the array.
+                unsafe { _mm256_i32gather_ps::<BYTES>(array.first.cast(), i256(index)) }
+            }
+        }
+    };
+}
+
+/// Operations that only have other names.
+macro_rules! both {
+    ($f:ident $i:ident $splat:ident $load:ident $store:ident $left:ident $right:ident $permute:ident) => {
+        #[inline(always)]
+        fn splat(self, bits: u32) -> Self::V {
+            // SAFETY: as above.
+            unsafe { $f($splat(bits.cast_signed())) }
+        }
+
+        #[inline(always)]
+        fn load(self, row: &[u32]) -> Self::V {
+            let row = &row[..Self::LANES];
+            // SAFETY: as above; the row is long enough.
+            unsafe { $load(row.as_ptr().cast()) }
+        }
+
+        #[inline(always)]
+        fn store(self, a: Self::V, row: &mut [u32]) {
+            let row = &mut row[..Self::LANES];
+            // SAFETY: as above; the row is long enough.
+            unsafe { $store(row.as_mut_ptr().cast(), a) }
+        }
+
+        #[inline(always)]
+        fn left(self, a: Self::V, bits: i32) -> Self::V {
+            // SAFETY: as above.
+            unsafe { $f($left($i(a), _mm_cvtsi32_si128(bits))) }
+        }
+
+        #[inline(always)]
+        fn right(self, a: Self::V, bits: i32) -> Self::V {
+            // SAFETY: as above.
+            unsafe { $f($right($i(a), _mm_cvtsi32_si128(bits))) }
+        }
+
+        #[inline(always)]
+        fn quad_lane(self, a: Self::V, lane: u8) -> Self::V {
+            // SAFETY: as above.
+            unsafe {
+                match lane {
+                    0 => $permute::<0x00>(a),
+                    1 => $permute::<0x55>(a),
+                    2 => $permute::<0xaa>(a),
+                    _ => $permute::<0xff>(a),
+                }
+            }
+        }
+    };
+}
+
+/// An element of four dwords; the last one, where the array ends before, and zeros, where it has none.
+#[inline(always)]
+fn quarter_at(array: Array<'_>, index: u32) -> __m128 {
+    let last = array.bytes / 16;
+    // SAFETY: every such processor has these instructions; the element lies in the array.
+    unsafe {
+        match last.checked_sub(1) {
+            Some(last) => _mm_loadu_ps(array.first.add(16 * last.min(index as usize)).cast()),
+            None => _mm_setzero_ps(),
+        }
+    }
+}
+
+#[inline(always)]
+fn f512(a: __m512i) -> __m512 {
+    // SAFETY: vectors have no other bits.
+    unsafe { std::mem::transmute(a) }
+}
+
+#[inline(always)]
+fn i512(a: __m512) -> __m512i {
+    // SAFETY: as above.
+    unsafe { std::mem::transmute(a) }
+}
+
+#[inline(always)]
+fn f256(a: __m256i) -> __m256 {
+    // SAFETY: as above.
+    unsafe { std::mem::transmute(a) }
+}
+
+#[inline(always)]
+fn i256(a: __m256) -> __m256i {
+    // SAFETY: as above.
+    unsafe { std::mem::transmute(a) }
+}
+
+simd! {
+    /// `a + b`.
+    add(a: V, b: V) -> V: _mm512_add_ps(a, b), _mm256_add_ps(a, b);
+    /// `a - b`.
+    sub(a: V, b: V) -> V: _mm512_sub_ps(a, b), _mm256_sub_ps(a, b);
+    /// `a * b`.
+    mul(a: V, b: V) -> V: _mm512_mul_ps(a, b), _mm256_mul_ps(a, b);
+    /// `a / b`.
+    div(a: V, b: V) -> V: _mm512_div_ps(a, b), _mm256_div_ps(a, b);
+    /// `a * b + c`, rounded once.
+    fma(a: V, b: V, c: V) -> V: _mm512_fmadd_ps(a, b, c), _mm256_fmadd_ps(a, b, c);
+    /// The smaller one; `b` where one is no number.
+    min(a: V, b: V) -> V: _mm512_min_ps(a, b), _mm256_min_ps(a, b);
+    /// The larger one; `b` where one is no number.
+    max(a: V, b: V) -> V: _mm512_max_ps(a, b), _mm256_max_ps(a, b);
+    /// The whole number below.
+    floor(a: V) -> V: _mm512_roundscale_ps::<9>(a), _mm256_floor_ps(a);
+    /// The nearest whole number, ties to even.
+    nearest(a: V) -> V: _mm512_roundscale_ps::<8>(a), _mm256_round_ps::<8>(a);
+    /// A number as one of 32 bits with a sign, towards 0.
+    to_int(a: V) -> V: f512(_mm512_cvttps_epi32(a)), f256(_mm256_cvttps_epi32(a));
+    /// The other way.
+    of_int(a: V) -> V: _mm512_cvtepi32_ps(i512(a)), _mm256_cvtepi32_ps(i256(a));
+    /// `a + b` of whole numbers.
+    add_int(a: V, b: V) -> V: f512(_mm512_add_epi32(i512(a), i512(b))), f256(_mm256_add_epi32(i256(a), i256(b)));
+    /// `a - b` of whole numbers.
+    sub_int(a: V, b: V) -> V: f512(_mm512_sub_epi32(i512(a), i512(b))), f256(_mm256_sub_epi32(i256(a), i256(b)));
+    /// `a * b` of whole numbers.
+    mul_int(a: V, b: V) -> V: f512(_mm512_mullo_epi32(i512(a), i512(b))), f256(_mm256_mullo_epi32(i256(a), i256(b)));
+    /// The smaller one of whole numbers without a sign.
+    least(a: V, b: V) -> V: f512(_mm512_min_epu32(i512(a), i512(b))), f256(_mm256_min_epu32(i256(a), i256(b)));
+    /// The bits that both have.
+    and(a: V, b: V) -> V: _mm512_and_ps(a, b), _mm256_and_ps(a, b);
+    /// The bits that one of both has.
+    xor(a: V, b: V) -> V: _mm512_xor_ps(a, b), _mm256_xor_ps(a, b);
+    /// Bits moved to the right by as many as `b` says, zeros in front.
+    right_each(a: V, b: V) -> V: f512(_mm512_srlv_epi32(i512(a), i512(b))), f256(_mm256_srlv_epi32(i256(a), i256(b)));
+    /// `a < b`.
+    less(a: V, b: V) -> M: _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b), _mm256_cmp_ps::<_CMP_LT_OQ>(a, b);
+    /// `a = b`.
+    equal(a: V, b: V) -> M: _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a, b), _mm256_cmp_ps::<_CMP_EQ_OQ>(a, b);
+    /// The bits are the same.
+    equal_bits(a: V, b: V) -> M: _mm512_cmpeq_epi32_mask(i512(a), i512(b)), f256(_mm256_cmpeq_epi32(i256(a), i256(b)));
+    /// The opposite.
+    not(m: M) -> M: !m, _mm256_xor_ps(m, f256(_mm256_set1_epi32(-1)));
+    /// One of both holds.
+    either(a: M, b: M) -> M: a | b, _mm256_or_ps(a, b);
+    /// Both hold.
+    both(a: M, b: M) -> M: a & b, _mm256_and_ps(a, b);
+    /// `yes` where the mask holds, else `no`.
+    select(m: M, yes: V, no: V) -> V: _mm512_mask_blend_ps(m, no, yes), _mm256_blendv_ps(no, yes, m);
+    /// Low halves of each quarter's pairs: `a0 b0 a1 b1`.
+    low(a: V, b: V) -> V: _mm512_unpacklo_ps(a, b), _mm256_unpacklo_ps(a, b);
+    /// High halves: `a2 b2 a3 b3`.
+    high(a: V, b: V) -> V: _mm512_unpackhi_ps(a, b), _mm256_unpackhi_ps(a, b);
+    /// First halves of each quarter: `a0 a1 b0 b1`.
+    first(a: V, b: V) -> V: _mm512_shuffle_ps::<0x44>(a, b), _mm256_shuffle_ps::<0x44>(a, b);
+    /// Second halves: `a2 a3 b2 b3`.
+    second(a: V, b: V) -> V: _mm512_shuffle_ps::<0xee>(a, b), _mm256_shuffle_ps::<0xee>(a, b);
+}

@@ -1,0 +1,256 @@
+//! From coordinates to elements of arrays.
+
+use super::simd::{Array, Simd, each};
+use super::{Lanes, Looked};
+use crate::launch::wavefronts::bindings::Texels;
+use ctm_exec::float::{HALF, INFINITY, NAN, ONE, SIGN};
+use ctm_exec::r700::Texels as Data;
+use ctm_exec::r700::resources::Wrap;
+use ctm_exec::x1k::Form;
+
+/// Floored coordinates that are no further from 0 repeat in single precision: see [`Lanes::wrapped`].
+pub const REPEATS_BELOW: f32 = (1 << 21) as f32;
+
+/// One axis of an array, in numbers.
+#[derive(Clone, Copy)]
+pub(super) struct Axis<V> {
+    wrap: Wrap,
+    /// Columns, rows or slices.
+    size: V,
+    /// The last one.
+    last: V,
+    /// After how many they repeat, with a minus, and 1 over that, if they do.
+    period: V,
+    inverse: V,
+}
+
+impl<V: Copy> Axis<V> {
+    /// Of so many columns, rows or slices.
+    #[inline(always)]
+    pub fn new<S: Simd<V = V>>(s: S, size: V, wrap: Wrap) -> Self {
+        let one = s.splat(ONE);
+        let (mut period, mut inverse) = (size, size);
+        if let Wrap::Repeat | Wrap::Mirror = wrap {
+            if wrap == Wrap::Mirror {
+                period = s.add(size, size);
+            }
+            inverse = s.div(one, period);
+            period = s.xor(period, s.splat(SIGN));
+        }
+        Self { wrap, size, last: s.sub(size, one), period, inverse }
+    }
+}
+
+/// An array, and what is the same for all lanes.
+pub(super) struct Of<'a, S: Simd> {
+    texels: &'a Texels<'a>,
+    array: Array<'a>,
+    axes: [Axis<S::V>; 2],
+}
+
+impl<'a, S: Simd> Of<'a, S> {
+    #[inline(always)]
+    pub fn new(s: S, texels: &'a Texels<'a>) -> Self {
+        let array = match texels.data {
+            Data::Bytes(bytes) => Array::of(bytes),
+            Data::Dwords(texels) => Array::of(bytemuck::cast_slice(texels)),
+        };
+        let axes = each!(2, axis => {
+            let [size, last, period, inverse] = each!(4, n => s.splat(texels.numbers[axis][n].to_bits()));
+            Axis { wrap: texels.wrap[axis], size, last, period, inverse }
+        });
+        Self { texels, array, axes }
+    }
+}
+
+impl<S: Simd> Lanes<'_, S> {
+    /// A number in all lanes.
+    #[inline(always)]
+    pub(super) fn number(&self, x: f32) -> S::V {
+        self.s.splat(x.to_bits())
+    }
+
+    /// The one NaN for all of them.
+    #[inline(always)]
+    pub(super) fn one_nan(&self, a: S::V) -> S::V {
+        self.s.select(self.s.equal(a, a), a, self.s.splat(NAN))
+    }
+
+    /// `a + weight * (b - a)`.
+    #[inline(always)]
+    pub(super) fn mix(&self, a: S::V, b: S::V, weight: S::V) -> S::V {
+        self.s.fma(self.s.sub(b, a), weight, a)
+    }
+
+    /// A coordinate's whole number below, the next one, and how much that weighs, 0 at infinity.
+    #[inline(always)]
+    pub(super) fn split(&self, u: S::V) -> ([S::V; 2], S::V) {
+        let s = self.s;
+        let low = s.floor(u);
+        ([low, s.add(low, s.splat(ONE))], s.max(s.sub(u, low), s.splat(0)))
+    }
+
+    /// A coordinate as the number of a column, row or slice that exists, and the lanes beyond a border. What is no number counts as infinite.
+    ///
+    /// Of those that repeat the quotient by the period is taken with a half more: that is at least half of 1 / period away from each whole number. The two
+    /// roundings of the quotient move it by less than that below [`REPEATS_BELOW`]; so its floor is exact, and the fused sum is, too.
+    #[inline(always)]
+    pub(super) fn wrapped(&mut self, u: S::V, axis: &Axis<S::V>) -> (S::V, S::M) {
+        let s = self.s;
+        let floored = s.floor(u);
+        let mut at = floored;
+        if let Wrap::Repeat | Wrap::Mirror = axis.wrap {
+            let size = s.and(floored, s.splat(!SIGN));
+            let far = s.both(s.less(size, s.splat(INFINITY)), s.not(s.less(size, self.number(REPEATS_BELOW))));
+            self.large = s.either(self.large, far);
+            let times = s.floor(s.mul(s.add(floored, s.splat(HALF)), axis.inverse));
+            at = s.fma(times, axis.period, floored);
+            if axis.wrap == Wrap::Mirror {
+                // What a column and its mirror image add up to.
+                at = s.min(at, s.sub(s.add(axis.size, axis.last), at));
+            }
+        }
+        // What is no number counts as infinite; of what repeats, the first one is meant there.
+        let inside = match axis.wrap {
+            Wrap::Repeat | Wrap::Mirror => s.min(s.max(at, s.splat(0)), axis.last),
+            Wrap::Clamp | Wrap::Border => s.max(s.min(at, axis.last), s.splat(0)),
+        };
+        let beyond = if axis.wrap == Wrap::Border { s.not(s.equal(floored, inside)) } else { s.mask(0) };
+        (s.to_int(inside), beyond)
+    }
+
+    /// Elements of four dwords, channel by channel. Lanes want the same one where a picture is drawn larger than it is.
+    #[inline(always)]
+    pub(super) fn whole(&self, array: Array<'_>, index: S::V) -> [S::V; 4] {
+        let (s, mut numbers) = (self.s, [0; 16]);
+        s.store(index, &mut numbers);
+        if s.bits(s.not(s.equal_bits(index, s.splat(numbers[0])))) == 0 {
+            let same = s.quarters(array, &[numbers[0]; 16], 0);
+            return each!(4, channel => s.quad_lane(same, channel as u8));
+        }
+        let [a, b, c, d] = each!(4, place => s.quarters(array, &numbers, place));
+        let ([ab, cd], [ab_high, cd_high]) = ([s.low(a, b), s.low(c, d)], [s.high(a, b), s.high(c, d)]);
+        [s.first(ab, cd), s.second(ab, cd), s.first(ab_high, cd_high), s.second(ab_high, cd_high)]
+    }
+
+    /// What a lookup finds in an array, which may be known to be plain, and whose elements may be weighed.
+    #[inline(always)]
+    pub(super) fn texels<const PLAIN: bool>(&mut self, of: &Of<'_, S>, linear: bool) -> Option<[S::V; 4]> {
+        let s = self.s;
+        let &Of { texels, axes: [across, down], .. } = of;
+        let (unnormalised, offset) = match *self.looked {
+            Looked::Sample { unnormalised, offset, .. } => (unnormalised, offset),
+            Looked::Load { offset } => {
+                let sizes = [texels.width, texels.height];
+                let [x, y] = each!(2, axis => {
+                    let at = s.add_int(self.at[axis], s.splat(offset[axis].cast_unsigned()));
+                    self.inside(at, s.splat(sizes[axis]))
+                });
+                let (found, inside) = (self.element::<PLAIN>(of, x.0, y.0), s.both(x.1, y.1));
+                return Some(each!(4, n => s.select(inside, found[n], s.splat(0))));
+            }
+            Looked::Sizes | Looked::Item { .. } => return None,
+        };
+        let [u, v] = each!(2, axis => {
+            let u = self.at[axis];
+            let u = if unnormalised[axis] { u } else { s.mul(u, of.axes[axis].size) };
+            s.add(u, self.number(offset[axis]))
+        });
+        if !linear {
+            let (x, y) = (self.wrapped(u, &across), self.wrapped(v, &down));
+            return Some(self.bordered::<PLAIN>(of, x, y));
+        }
+        let half = s.splat(HALF);
+        let ([left, right], weight_x) = self.split(s.sub(u, half));
+        let ([above, below], weight_y) = self.split(s.sub(v, half));
+        let (left, right) = (self.wrapped(left, &across), self.wrapped(right, &across));
+        let rows = [self.wrapped(above, &down), self.wrapped(below, &down)];
+        let [above, below] = each!(2, row => {
+            let row = rows[row];
+            let (left, right) = (self.bordered::<PLAIN>(of, left, row), self.bordered::<PLAIN>(of, right, row));
+            each!(4, channel => self.mix(left[channel], right[channel], weight_x))
+        });
+        Some(each!(4, channel => self.one_nan(self.mix(above[channel], below[channel], weight_y))))
+    }
+
+    /// The elements of columns and rows, or the border.
+    #[inline(always)]
+    fn bordered<const PLAIN: bool>(
+        &self,
+        of: &Of<'_, S>,
+        (x, beyond_x): (S::V, S::M),
+        (y, beyond_y): (S::V, S::M),
+    ) -> [S::V; 4] {
+        let s = self.s;
+        let found = self.element::<PLAIN>(of, x, y);
+        if PLAIN || !of.texels.wrap.contains(&Wrap::Border) {
+            return found;
+        }
+        let beyond = s.either(beyond_x, beyond_y);
+        each!(4, channel => s.select(beyond, s.splat(of.texels.border[channel]), found[channel]))
+    }
+
+    /// The numbers of the elements in columns and rows.
+    #[inline(always)]
+    fn place(&self, texels: &Texels<'_>, x: S::V, y: S::V) -> S::V {
+        let s = self.s;
+        let Some(tiles) = texels.tiles else { return s.add_int(s.mul_int(y, s.splat(texels.pitch)), x) };
+        let (columns, rows) = (bytemuck::cast_slice(&tiles.columns), bytemuck::cast_slice(&tiles.rows));
+        let (column, row) = (s.gather::<4>(Array::of(columns), x), s.gather::<4>(Array::of(rows), y));
+        // Tiles add up; within a tile, bits are folded.
+        let within = s.splat(tiles.tile_bytes - 1);
+        let whole = s.splat(!(tiles.tile_bytes - 1));
+        let byte = s.add_int(s.and(column, whole), s.and(row, whole));
+        let byte = s.add_int(byte, s.and(s.xor(column, row), within));
+        s.right(byte, texels.form.element_bytes(texels.channels).trailing_zeros().cast_signed())
+    }
+
+    /// The lowest bits as a number of 0 to 1, which `most` stands for.
+    #[inline(always)]
+    fn scaled(&self, bits: S::V, most: u32) -> S::V {
+        let whole = self.s.of_int(self.s.and(bits, self.s.splat(most)));
+        self.s.div(whole, self.number(most as f32))
+    }
+
+    /// The elements in columns and rows.
+    #[inline(always)]
+    fn element<const PLAIN: bool>(&self, of: &Of<'_, S>, x: S::V, y: S::V) -> [S::V; 4] {
+        let (s, &Of { texels, array, .. }) = (self.s, of);
+        if PLAIN {
+            return self.whole(array, s.add_int(s.mul_int(y, s.splat(texels.pitch)), x));
+        }
+        let missing = [s.splat(0), s.splat(0), s.splat(0), s.splat(ONE)];
+        match texels.form {
+            Form::Floats if texels.channels == 4 => self.whole(array, self.place(texels, x, y)),
+            Form::Floats => {
+                let first = s.mul_int(self.place(texels, x, y), s.splat(texels.channels.into()));
+                each!(4, n => if n < texels.channels.into() {
+                    s.gather::<4>(array, s.add_int(first, s.splat(n as u32)))
+                } else {
+                    missing[n]
+                })
+            }
+            Form::Square => {
+                let right = s.least(s.add_int(x, s.splat(1)), s.splat(texels.width - 1));
+                let below = s.least(s.add_int(y, s.splat(1)), s.splat(texels.height - 1));
+                let places = [(right, y), (x, below), (right, below), (x, y)];
+                each!(4, n => s.gather::<4>(array, self.place(texels, places[n].0, places[n].1)))
+            }
+            Form::Bytes { .. } => {
+                let all = s.gather::<4>(array, self.place(texels, x, y));
+                each!(4, n => self.scaled(s.right(all, 8 * texels.form.channel(n).0 as i32), u8::MAX.into()))
+            }
+            Form::Words => {
+                let place = self.place(texels, x, y);
+                // Every other one is the upper half of a dword.
+                let shift = s.left(s.and(place, s.splat(1)), 4);
+                let both = s.gather::<4>(array, s.right(place, 1));
+                [self.scaled(s.right_each(both, shift), u16::MAX.into()), missing[1], missing[2], missing[3]]
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "../../../../tests/unit/codegen/x86/lookups/texels.rs"]
+mod tests;
