@@ -48,6 +48,7 @@ struct Axis {
 }
 
 /// The axes of a texture that filters see; the others choose a layer, or do not exist.
+#[inline]
 #[must_use]
 pub const fn filtered_axes(kind: TextureKind) -> usize {
     match kind {
@@ -61,6 +62,7 @@ pub const fn filtered_axes(kind: TextureKind) -> usize {
 pub const FACES: u32 = 6;
 
 /// Whether a texture consists of faces.
+#[inline]
 #[must_use]
 pub const fn is_cube(kind: TextureKind) -> bool {
     matches!(kind, TextureKind::Cube | TextureKind::CubeArray)

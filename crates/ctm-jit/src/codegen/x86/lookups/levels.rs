@@ -46,6 +46,11 @@ struct Pair<S: Simd> {
 }
 
 impl Of<'_> {
+    /// Slices, layers or faces of level 0.
+    const fn slices(&self) -> f32 {
+        f32::from_bits(self.levels.tables[5][0])
+    }
+
     /// Channels that are found.
     const fn channels(&self) -> usize {
         if matches!(self.what, What::Texels) { 4 } else { 1 }
@@ -102,7 +107,7 @@ impl<S: Simd> Lanes<'_, S> {
         let s = self.s;
         let (level, exists) = self.existing_level(of, self.at[3]);
         let (mut index, mut outside) = (level.offset, s.not(exists));
-        let used = [true, of.axes > 1, of.axes > 2 || of.levels.texture.size(0)[2] > 1];
+        let used = [true, of.axes > 1, of.axes > 2 || of.slices() > 1.0];
         for axis in 0..3 {
             if !used[axis] {
                 continue;
@@ -218,8 +223,8 @@ impl<S: Simd> Lanes<'_, S> {
                 let slope = s.sub(s.quad_lane(at, other), s.quad_lane(at, 0));
                 s.select(complete, self.one_nan(slope), s.splat(0))
             };
-            let size = self.number(of.levels.size(0)[axis] as f32);
-            let slope = if of.unnormalised[axis] { slope } else { s.mul(slope, size) };
+            let slope =
+                if of.unnormalised[axis] { slope } else { s.mul(slope, s.splat(of.levels.tables[3 + axis][0])) };
             sum = s.fma(slope, slope, sum);
         }
         sum
@@ -247,20 +252,20 @@ impl<S: Simd> Lanes<'_, S> {
     #[inline(always)]
     fn slice(&self, of: &Of<'_>) -> S::V {
         let (s, texture) = (self.s, &of.levels.texture);
-        let slices = texture.size(0)[2];
         if texture.kind != TextureKind::CubeArray {
-            return s.to_int(self.named(self.at[2], slices - 1));
+            return s.to_int(self.named(self.at[2], of.slices() - 1.0));
         }
-        let face = self.named(self.at[2], (slices - 1).min(FACES - 1));
-        let cube = self.named(s.load(&self.set[CUBE][self.first..]), (texture.depth / FACES).saturating_sub(1));
+        let face = self.named(self.at[2], (of.slices() - 1.0).min((FACES - 1) as f32));
+        let last = (texture.depth / FACES).saturating_sub(1);
+        let cube = self.named(s.load(&self.set[CUBE][self.first..]), last as f32);
         s.to_int(s.fma(cube, self.number(FACES as f32), face))
     }
 
     /// The nearest whole number from 0 to the last one.
     #[inline(always)]
-    fn named(&self, at: S::V, last: u32) -> S::V {
+    fn named(&self, at: S::V, last: f32) -> S::V {
         let s = self.s;
-        s.min(s.max(s.nearest(at), s.splat(0)), self.number(last as f32))
+        s.min(s.max(s.nearest(at), s.splat(0)), self.number(last))
     }
 
     /// A coordinate in texels of a level.
@@ -320,6 +325,17 @@ impl<S: Simd> Lanes<'_, S> {
     #[inline(always)]
     fn square(&self, of: &Of<'_>, x: &Pair<S>, y: &Pair<S>, slice: (S::V, S::M), linear: S::M) -> [S::V; 4] {
         let s = self.s;
+        if of.what == What::Texels && of.axes > 1 && !of.levels.wrap.contains(&Wrap::Border) {
+            let [above, below] = each!(2, row => s.add_int(y.at[row].0, slice.0));
+            let corners = [(x.at[0].0, above), (x.at[1].0, above), (x.at[0].0, below), (x.at[1].0, below)];
+            let corners = each!(4, n => s.add_int(corners[n].0, corners[n].1));
+            let weighed = self.weighed(of.array, corners, [x.weight, y.weight]);
+            if s.bits(s.not(linear)) == 0 {
+                return weighed;
+            }
+            let nearest = self.whole(of.array, corners[0]);
+            return each!(4, n => s.select(linear, weighed[n], nearest[n]));
+        }
         let [a, b] = each!(2, column => self.texel(of, x.at[column], y.at[0], slice));
         let [mut c, mut d] = [a, b];
         if of.axes > 1 || of.what == What::Four {

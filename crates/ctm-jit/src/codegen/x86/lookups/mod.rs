@@ -15,7 +15,7 @@ mod texels;
 
 use super::isa::Isa;
 use crate::ir::masked::Fetch;
-use crate::launch::wavefronts::bindings::{Binding, Items, Texels, takes_level_0};
+use crate::launch::wavefronts::bindings::{Binding, Items, Levels, Texels, takes_level_0};
 use crate::launch::wavefronts::wave::{GRADIENTS, Row};
 use crate::passes::table::Pass;
 use ctm_exec::r700::texture::{self, Detail, is_comparison};
@@ -111,6 +111,8 @@ pub unsafe fn look_up(isa: Isa, looked: &Looked, binding: &Binding<'_>, rows: &m
     // SAFETY: as above.
     unsafe {
         match binding {
+            Binding::Levels(_) if !Pass::Levels.is_on() => false,
+            Binding::Levels(levels) => simd::with(isa, Leveled { looked, levels, rows }),
             Binding::Texels(texels) if texels.are_plain() => match texels.linear {
                 true => simd::with(isa, Plain::<true> { looked, texels, rows }),
                 false => simd::with(isa, Plain::<false> { looked, texels, rows }),
@@ -127,7 +129,14 @@ struct Plain<'a, 'r, const LINEAR: bool> {
     rows: &'a mut Rows<'r>,
 }
 
-/// Any lookup.
+/// A lookup of a texture with levels.
+struct Leveled<'a, 'r> {
+    looked: &'a Looked,
+    levels: &'a Levels<'a>,
+    rows: &'a mut Rows<'r>,
+}
+
+/// Any other lookup.
 struct Lookup<'a, 'r> {
     looked: &'a Looked,
     binding: &'a Binding<'a>,
@@ -183,6 +192,15 @@ impl<const LINEAR: bool> Do for Plain<'_, '_, LINEAR> {
     }
 }
 
+impl Do for Leveled<'_, '_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) -> bool {
+        each_vector!(s, self.looked, self.rows, of => of.levels(self.levels))
+    }
+}
+
 impl Do for Lookup<'_, '_> {
     type Output = bool;
 
@@ -194,8 +212,7 @@ impl Do for Lookup<'_, '_> {
                 let (linear, texels) = (texels.linear, texels::Of::new(s, texels));
                 each_vector!(s, looked, rows, of => of.texels::<false>(&texels, linear))
             }
-            Binding::Levels(_) if !Pass::Levels.is_on() => false,
-            Binding::Levels(levels) => each_vector!(s, looked, rows, of => of.levels(levels)),
+            Binding::Levels(_) => false,
             Binding::Items(items) => each_vector!(s, looked, rows, of => of.items(items)),
         }
     }

@@ -28,9 +28,48 @@ impl<'a> Array<'a> {
         Self { first: first.as_ptr(), bytes, lives: PhantomData }
     }
 
+    /// For elements of four dwords: with at least one, and the index of the last one.
+    #[inline(always)]
+    fn whole(self) -> (Self, u32) {
+        let array = if self.bytes < 16 { Self::of(&[0; 16]) } else { self };
+        (array, array.last(16, 16).unwrap_or(0))
+    }
+
+    /// An element of four dwords that lies in the array.
+    #[inline(always)]
+    fn quarter(&self, index: u32) -> __m128 {
+        // SAFETY: every such processor has these instructions; the element lies in the array.
+        unsafe { _mm_loadu_ps(self.first.add(16 * index as usize).cast()) }
+    }
+
     /// The index of the last element of so many bytes, each of which begins so many behind the one before.
     fn last(&self, size: usize, step: usize) -> Option<u32> {
         Some((self.bytes.checked_sub(size)? / step).min(i32::MAX as usize) as u32)
+    }
+}
+
+/// Elements of four dwords, one for each lane.
+pub struct Whole<'a> {
+    array: Array<'a>,
+    /// Each lies in the array.
+    index: [u32; 16],
+}
+
+impl<'a> Whole<'a> {
+    /// Those of an array at an index; the last one stands for those beyond, and zeros where there is none.
+    #[inline(always)]
+    pub fn new<S: Simd>(s: S, array: Array<'a>, index: S::V) -> Self {
+        let (array, last) = array.whole();
+        let mut of = Self { array, index: [0; 16] };
+        s.store(s.least(index, s.splat(last)), &mut of.index);
+        // In memory single numbers are had sooner than from a vector.
+        std::hint::black_box(&mut of.index);
+        of
+    }
+
+    #[inline(always)]
+    fn quarter(&self, lane: usize) -> __m128 {
+        self.array.quarter(self.index[lane])
     }
 }
 
@@ -162,8 +201,12 @@ macro_rules! simd {
             fn choose(self, table: &[u32; 16], index: Self::V) -> Self::V;
             /// The dwords that begin at the index times so many bytes; the last one, where the array ends before.
             fn gather<const BYTES: i32>(self, array: Array<'_>, index: Self::V) -> Self::V;
-            /// Four times one element of four dwords for each quarter of a vector: the one at its index.
-            fn quarters(self, array: Array<'_>, index: &[u32; 16], place: usize) -> Self::V;
+            /// The first lane.
+            fn first_lane(self, a: Self::V) -> u32;
+            /// One element of four dwords in each quarter, as [`Whole::new`].
+            fn repeated(self, array: Array<'_>, index: u32) -> Self::V;
+            /// The elements of the lanes at one place of each quarter.
+            fn quarters(self, of: &Whole<'_>, place: usize) -> Self::V;
         }
 
         impl Simd for Avx512 {
@@ -192,8 +235,21 @@ macro_rules! simd {
             }
 
             #[inline(always)]
-            fn quarters(self, array: Array<'_>, index: &[u32; 16], place: usize) -> Self::V {
-                let [a, b, c, d] = each!(4, quarter => quarter_at(array, index[4 * quarter + place]));
+            fn first_lane(self, a: Self::V) -> u32 {
+                // SAFETY: as above.
+                unsafe { _mm512_cvtsi512_si32(i512(a)).cast_unsigned() }
+            }
+
+            #[inline(always)]
+            fn repeated(self, array: Array<'_>, index: u32) -> Self::V {
+                let (array, last) = array.whole();
+                // SAFETY: as above.
+                unsafe { _mm512_broadcast_f32x4(array.quarter(index.min(last))) }
+            }
+
+            #[inline(always)]
+            fn quarters(self, of: &Whole<'_>, place: usize) -> Self::V {
+                let [a, b, c, d] = each!(4, quarter => of.quarter(4 * quarter + place));
                 // SAFETY: as above.
                 unsafe {
                     let two = _mm512_insertf32x4::<1>(_mm512_castps128_ps512(a), b);
@@ -244,8 +300,22 @@ macro_rules! simd {
             }
 
             #[inline(always)]
-            fn quarters(self, array: Array<'_>, index: &[u32; 16], place: usize) -> Self::V {
-                let [low, high] = each!(2, quarter => quarter_at(array, index[4 * quarter + place]));
+            fn first_lane(self, a: Self::V) -> u32 {
+                // SAFETY: as above.
+                unsafe { _mm256_cvtsi256_si32(i256(a)).cast_unsigned() }
+            }
+
+            #[inline(always)]
+            fn repeated(self, array: Array<'_>, index: u32) -> Self::V {
+                let (array, last) = array.whole();
+                let quarter = array.quarter(index.min(last));
+                // SAFETY: as above.
+                unsafe { _mm256_set_m128(quarter, quarter) }
+            }
+
+            #[inline(always)]
+            fn quarters(self, of: &Whole<'_>, place: usize) -> Self::V {
+                let [low, high] = each!(2, quarter => of.quarter(4 * quarter + place));
                 // SAFETY: as above.
                 unsafe { _mm256_set_m128(high, low) }
             }
@@ -311,19 +381,6 @@ macro_rules! both {
             }
         }
     };
-}
-
-/// An element of four dwords; the last one, where the array ends before, and zeros, where it has none.
-#[inline(always)]
-fn quarter_at(array: Array<'_>, index: u32) -> __m128 {
-    let last = array.bytes / 16;
-    // SAFETY: every such processor has these instructions; the element lies in the array.
-    unsafe {
-        match last.checked_sub(1) {
-            Some(last) => _mm_loadu_ps(array.first.add(16 * last.min(index as usize)).cast()),
-            None => _mm_setzero_ps(),
-        }
-    }
 }
 
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! From coordinates to elements of arrays.
 
-use super::simd::{Array, Simd, each};
+use super::simd::{Array, Simd, Whole, each};
 use super::{Lanes, Looked};
 use crate::launch::wavefronts::bindings::Texels;
 use ctm_exec::float::{HALF, INFINITY, NAN, ONE, SIGN};
@@ -119,18 +119,55 @@ impl<S: Simd> Lanes<'_, S> {
         (s.to_int(inside), beyond)
     }
 
+    /// Whether all lanes have the same bits.
+    #[inline(always)]
+    fn are_same(&self, a: S::V) -> bool {
+        self.s.bits(self.s.not(self.s.equal_bits(a, self.s.splat(self.s.first_lane(a))))) == 0
+    }
+
     /// Elements of four dwords, channel by channel. Lanes want the same one where a picture is drawn larger than it is.
     #[inline(always)]
     pub(super) fn whole(&self, array: Array<'_>, index: S::V) -> [S::V; 4] {
-        let (s, mut numbers) = (self.s, [0; 16]);
-        s.store(index, &mut numbers);
-        if s.bits(s.not(s.equal_bits(index, s.splat(numbers[0])))) == 0 {
-            let same = s.quarters(array, &[numbers[0]; 16], 0);
+        let s = self.s;
+        if self.are_same(index) {
+            let same = s.repeated(array, s.first_lane(index));
             return each!(4, channel => s.quad_lane(same, channel as u8));
         }
-        let [a, b, c, d] = each!(4, place => s.quarters(array, &numbers, place));
+        let of = Whole::new(s, array, index);
+        self.channels(each!(4, place => s.quarters(&of, place)))
+    }
+
+    /// The channels of elements, which lie side by side: those of the lanes at each place of the quarters.
+    #[inline(always)]
+    fn channels(&self, [a, b, c, d]: [S::V; 4]) -> [S::V; 4] {
+        let s = self.s;
         let ([ab, cd], [ab_high, cd_high]) = ([s.low(a, b), s.low(c, d)], [s.high(a, b), s.high(c, d)]);
         [s.first(ab, cd), s.second(ab, cd), s.first(ab_high, cd_high), s.second(ab_high, cd_high)]
+    }
+
+    /// The elements of four corners, weighed along x, then along y, as they lie in memory: so channels are taken apart once. Lanes want the same ones where a
+    /// picture is drawn larger than it is.
+    #[inline(always)]
+    pub(super) fn weighed(&self, array: Array<'_>, corners: [S::V; 4], [across, down]: [S::V; 2]) -> [S::V; 4] {
+        let s = self.s;
+        let mut sums = corners;
+        // Where the first and the last one are the same for all lanes, the others are, too.
+        if self.are_same(corners[0]) && self.are_same(corners[3]) {
+            let at = each!(4, n => s.repeated(array, s.first_lane(corners[n])));
+            for place in 0..4 {
+                let [x, y] = [s.quad_lane(across, place as u8), s.quad_lane(down, place as u8)];
+                sums[place] = self.mix(self.mix(at[0], at[1], x), self.mix(at[2], at[3], x), y);
+            }
+        } else {
+            let of = each!(4, n => Whole::new(s, array, corners[n]));
+            for place in 0..4 {
+                let at = each!(4, n => s.quarters(&of[n], place));
+                let [x, y] = [s.quad_lane(across, place as u8), s.quad_lane(down, place as u8)];
+                sums[place] = self.mix(self.mix(at[0], at[1], x), self.mix(at[2], at[3], x), y);
+            }
+        }
+        let found = self.channels(sums);
+        each!(4, n => self.one_nan(found[n]))
     }
 
     /// What a lookup finds in an array, which may be known to be plain, and whose elements may be weighed.
@@ -165,6 +202,12 @@ impl<S: Simd> Lanes<'_, S> {
         let ([above, below], weight_y) = self.split(s.sub(v, half));
         let (left, right) = (self.wrapped(left, &across), self.wrapped(right, &across));
         let rows = [self.wrapped(above, &down), self.wrapped(below, &down)];
+        if PLAIN {
+            let [above, below] = each!(2, row => s.mul_int(rows[row].0, s.splat(texels.pitch)));
+            let corners = [(left, above), (right, above), (left, below), (right, below)];
+            let corners = each!(4, n => s.add_int(corners[n].0.0, corners[n].1));
+            return Some(self.weighed(of.array, corners, [weight_x, weight_y]));
+        }
         let [above, below] = each!(2, row => {
             let row = rows[row];
             let (left, right) = (self.bordered::<PLAIN>(of, left, row), self.bordered::<PLAIN>(of, right, row));
