@@ -150,24 +150,23 @@ impl<S: Simd> Lanes<'_, S> {
     #[inline(always)]
     pub(super) fn weighed(&self, array: Array<'_>, corners: [S::V; 4], [across, down]: [S::V; 2]) -> [S::V; 4] {
         let s = self.s;
-        let mut sums = corners;
         // Where the first and the last one are the same for all lanes, the others are, too.
-        if self.are_same(corners[0]) && self.are_same(corners[3]) {
+        let sums = if self.are_same(corners[0]) && self.are_same(corners[3]) {
             let at = each!(4, n => s.repeated(array, s.first_lane(corners[n])));
-            for place in 0..4 {
-                let [x, y] = [s.quad_lane(across, place as u8), s.quad_lane(down, place as u8)];
-                sums[place] = self.mix(self.mix(at[0], at[1], x), self.mix(at[2], at[3], x), y);
-            }
+            each!(4, place => self.weighed_at(place, at, across, down))
         } else {
             let of = each!(4, n => Whole::new(s, array, corners[n]));
-            for place in 0..4 {
-                let at = each!(4, n => s.quarters(&of[n], place));
-                let [x, y] = [s.quad_lane(across, place as u8), s.quad_lane(down, place as u8)];
-                sums[place] = self.mix(self.mix(at[0], at[1], x), self.mix(at[2], at[3], x), y);
-            }
-        }
+            each!(4, place => self.weighed_at(place, each!(4, n => s.quarters(&of[n], place)), across, down))
+        };
         let found = self.channels(sums);
         each!(4, n => self.one_nan(found[n]))
+    }
+
+    /// The same for the lanes at one place of the quarters.
+    #[inline(always)]
+    fn weighed_at(&self, place: usize, at: [S::V; 4], across: S::V, down: S::V) -> S::V {
+        let [x, y] = [self.s.quad_lane(across, place as u8), self.s.quad_lane(down, place as u8)];
+        self.mix(self.mix(at[0], at[1], x), self.mix(at[2], at[3], x), y)
     }
 
     /// What a lookup finds in an array, which may be known to be plain, and whose elements may be weighed.
