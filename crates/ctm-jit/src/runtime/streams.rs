@@ -261,9 +261,9 @@ fn suits(packed: &Prepared, geometry: &Geometry) -> bool {
 }
 
 /// An output as streams take it; `None` when it is something else, or does not let all its channels pass.
-pub fn output(isa: Isa, of: Elements<Cells<'_>>, Domain { i1, j1, .. }: Domain) -> Option<OutputView<'_>> {
+pub fn output(of: Elements<Cells<'_>>, Domain { i1, j1, .. }: Domain) -> Option<OutputView<'_>> {
     let shape = of.with(());
-    OutputView::of(isa, &shape.with(cells_of(of.bytes)?), Position { i: i1, j: j1 })
+    OutputView::of(&shape.with(cells_of(of.bytes)?), Position { i: i1, j: j1 })
 }
 
 /// The program as a stream; `None` when it is none.

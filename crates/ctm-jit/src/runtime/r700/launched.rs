@@ -231,18 +231,17 @@ impl Launched for R700<'_> {
         let ids: Vec<u8> = uniform.textures.iter().map(|texture| texture.0).collect();
         let Direct { textures: arrays, targets: cells, reads } = self.memory.direct(&ids, &targets)?;
         drop(reads);
-        let isa = of.backend.isa()?;
         let mut surfaces = Surfaces::default();
         for ((place, of), texture) in surfaces.inputs.iter_mut().zip(arrays).zip(&textures) {
             let bytes = match of.bytes {
                 Texels::Bytes(bytes) => bytes,
                 Texels::Dwords(texels) => bytemuck::cast_slice(texels),
             };
-            *place = Some(InputView::of(isa, &of.with(bytes), [texture.width, texture.height])?);
+            *place = Some(InputView::new(&of.with(bytes), [texture.width, texture.height])?);
         }
         for (place, elements) in surfaces.outputs.iter_mut().zip(cells) {
             if let Some(elements) = elements {
-                *place = Some(streams::output(isa, elements, launch.domain)?);
+                *place = Some(streams::output(elements, launch.domain)?);
             }
         }
         let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);

@@ -192,18 +192,17 @@ impl Launched for X1k<'_> {
         }
         let descriptors: [_; INPUTS] = std::array::from_fn(|index| self.memory.input(index as u8));
         let direct = self.memory.direct()?;
-        let isa = of.backend.isa()?;
         let mut surfaces = Surfaces::default();
         for (index, elements) in
             direct.inputs.into_iter().enumerate().filter(|(index, _)| code.inputs >> index & 1 == 1)
         {
             let (Input { width, height, sampler, .. }, elements) = (descriptors[index]?, elements?);
             let nearest = sampler.filter == Filter::Nearest && sampler.wrap == [Wrap::Clamp; 2];
-            surfaces.inputs[index] = Some(InputView::of(isa, &elements, [width, height]).filter(|_| nearest)?);
+            surfaces.inputs[index] = Some(InputView::new(&elements, [width, height]).filter(|_| nearest)?);
         }
         for (index, elements) in direct.outputs.into_iter().enumerate() {
             if let Some(elements) = elements.filter(|_| code.outputs >> (4 * index) & 0xf != 0) {
-                surfaces.outputs[index] = Some(streams::output(isa, cells(elements), launch.domain)?);
+                surfaces.outputs[index] = Some(streams::output(cells(elements), launch.domain)?);
             }
         }
         let lanes = launch.group.lanes();

@@ -396,11 +396,6 @@ impl Asm {
         self.bytes(bits, count);
     }
 
-    /// `dst op= src` (32 bits), between registers.
-    pub fn int(&mut self, op: Int, dst: Gpr, src: Gpr) {
-        self.integer(false, op as u16, dst, Rm::Reg(src), NOTHING);
-    }
-
     /// `dst op= [base + offset]` (32 bits, or 64 when `wide`).
     pub fn int_load(&mut self, op: Int, wide: bool, dst: Gpr, base: Gpr, offset: i32) {
         self.integer(wide, op as u16, dst, Rm::Row(base, offset), NOTHING);

@@ -14,8 +14,6 @@ rows! { VEX_ROWS
     EQUAL_I32 = 1 1 0x76;
     /// One byte of memory in all bytes.
     BROADCAST_BYTE = 2 1 0x78;
-    /// Halves of two vectors; the immediate says which.
-    PERMUTE_HALVES = 3 1 0x06;
     /// The register that chooses stands in the immediate.
     BLEND = 3 1 0x4a;
 }

@@ -1,11 +1,10 @@
 //! Runs kernels: fills in addresses and steps, and calls the code.
 
-use super::super::transfer::{Part, Stored, TileRows};
+use super::super::transfer::{Part, Stored, TileRows, fence};
 use super::memory::table;
 use super::panels::{Origin, Origins};
 use super::tiles::columns;
 use super::{Base, Element, Frame, Kernel, SLOT, Slot, at, slot_at};
-use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::{Line, MXCSR};
 use crate::launch::lanes::LANES;
 use crate::stream::affine::{Fetch, LOOPS, Linear};
@@ -43,10 +42,11 @@ impl<T> Clone for View<'_, T> {
 }
 
 impl<'a, T> View<'a, T> {
-    fn new(isa: Isa, array: &Elements<&'a [T]>, [width, height]: [u32; 2]) -> Option<Self> {
+    /// Of an array, of which so many columns and rows may be reached; `None` where streams do not take such arrays.
+    pub fn new(array: &Elements<&'a [T]>, [width, height]: [u32; 2]) -> Option<Self> {
         let (data, pitch, channels, form) = (array.bytes, array.pitch, array.channels, array.form);
         let fits = width <= array.width && height <= array.height && matches!(channels, 1 | 2 | 4);
-        let stored = Stored::of(isa, array, size_of_val(data)).filter(|_| fits)?;
+        let stored = Stored::of(array, size_of_val(data)).filter(|_| fits)?;
         Some(Self { data, pitch, width, height, element: Element { channels, form }, stored })
     }
 
@@ -63,12 +63,7 @@ impl<'a, T> View<'a, T> {
     }
 }
 
-impl<'a> InputView<'a> {
-    /// Of an array, of which so many columns and rows may be read; `None` where streams do not read such arrays.
-    pub fn of(isa: Isa, array: &Elements<&'a [u8]>, size: [u32; 2]) -> Option<Self> {
-        Self::new(isa, array, size)
-    }
-
+impl InputView<'_> {
     /// How the code reads it that takes its elements as these.
     pub fn read_as(&mut self, element: Element) {
         if self.element == element {
@@ -81,8 +76,8 @@ impl<'a> InputView<'a> {
 impl<'a> OutputView<'a> {
     /// Of an array whose last element that is written lies there; `None` where streams do not write such arrays, or not all channels may be
     /// written.
-    pub fn of(isa: Isa, array: &Elements<&'a [AtomicU32]>, last: Position) -> Option<Self> {
-        let view = Self::new(isa, array, [last.i + 1, last.j + 1])?;
+    pub fn of(array: &Elements<&'a [AtomicU32]>, last: Position) -> Option<Self> {
+        let view = Self::new(array, [last.i + 1, last.j + 1])?;
         let all = (1u32 << array.channels) - 1;
         let stored = view.stored.and_then(Stored::unconverted);
         (u32::from(array.mask) & all == all).then_some(Self { stored, ..view })
@@ -310,10 +305,8 @@ impl Kernel {
             }
             Self::write_back(&origins, frame, surfaces, past_caches);
         }
-        if let Some(stored) = surfaces.outputs.iter().flatten().find_map(|view| view.stored.as_ref())
-            && past_caches
-        {
-            stored.fence();
+        if past_caches && surfaces.outputs.iter().flatten().any(|view| view.stored.is_some()) {
+            fence();
         }
         true
     }

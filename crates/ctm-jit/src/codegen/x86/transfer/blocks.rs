@@ -3,34 +3,41 @@
 use super::panel::{Panel, Part};
 use super::{LINE, Range};
 use ctm_exec::arrays::Tiles;
+use std::arch::x86_64::{
+    __m128i, __m256i, _MM_HINT_T0, _mm_prefetch, _mm256_loadu_si256, _mm256_loadu2_m128i, _mm256_permute2x128_si256,
+    _mm256_storeu_si256, _mm256_storeu2_m128i, _mm256_stream_si256, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
+};
 
 /// A block.
 pub struct Shape {
     pub element_bytes: u32,
     pub columns: u32,
     pub rows: u32,
-    /// Blocks that a routine takes at once.
-    pub together: u32,
 }
 
 impl Shape {
-    pub const fn row_bytes(&self) -> u32 {
-        self.element_bytes * self.columns
-    }
-
-    /// Columns that a routine takes at once.
+    /// Columns of the blocks that are moved at once: those of a line.
     pub const fn step(&self) -> u32 {
-        self.columns * self.together
+        LINE as u32 / self.rows / self.element_bytes
     }
 }
 
-/// The blocks that have routines.
-pub const SHAPES: [Shape; 4] = [
-    Shape { element_bytes: 2, columns: 4, rows: 4, together: 2 },
-    Shape { element_bytes: 4, columns: 4, rows: 2, together: 2 },
-    Shape { element_bytes: 8, columns: 2, rows: 2, together: 2 },
-    Shape { element_bytes: 16, columns: 4, rows: 1, together: 1 },
+/// The blocks that are moved.
+const SHAPES: [Shape; 4] = [
+    Shape { element_bytes: 2, columns: 4, rows: 4 },
+    Shape { element_bytes: 4, columns: 4, rows: 2 },
+    Shape { element_bytes: 8, columns: 2, rows: 2 },
+    Shape { element_bytes: 16, columns: 4, rows: 1 },
 ];
+
+/// Which way blocks are moved: to panels, or to arrays.
+#[derive(Clone, Copy, Debug)]
+pub enum Way {
+    Read,
+    Write,
+    /// Then a fence has to follow.
+    WritePastCaches,
+}
 
 /// How many bytes ahead lines of tiles are prefetched, in the order of addresses: that one processors go on with by themselves; the order in which a tile's
 /// lines are read they do not guess.
@@ -39,43 +46,35 @@ const PREFETCH_DISTANCE: usize = 4096;
 /// An array's tiles, which consist of blocks.
 #[derive(Clone)]
 pub struct Blocks {
-    /// Its place among [`SHAPES`].
-    pub shape: usize,
+    pub shape: &'static Shape,
     pub tiles: Tiles,
     /// Columns and rows of a tile.
     pub tile: [u32; 2],
     /// Columns and rows, up to the end of blocks.
-    pub size: [u32; 2],
+    size: [u32; 2],
     /// Bytes that hold them.
-    pub bytes: usize,
+    bytes: usize,
 }
 
 impl Blocks {
-    /// `None` where there are no routines for them, or the bytes are too few.
+    /// `None` where they are none that are moved, or the bytes are too few.
     pub fn of(tiles: &Tiles, element_bytes: u32, [width, height]: [u32; 2], bytes: usize) -> Option<Self> {
-        let shape = SHAPES.iter().position(|shape| shape.element_bytes == element_bytes)?;
-        let Shape { columns, rows, .. } = SHAPES[shape];
-        let (step, row) = (SHAPES[shape].step(), SHAPES[shape].row_bytes());
+        let shape = SHAPES.iter().find(|shape| shape.element_bytes == element_bytes)?;
+        let Shape { columns, rows, .. } = *shape;
+        let (step, row) = (shape.step(), element_bytes * columns);
         let [width, height] = [width.next_multiple_of(step), height.next_multiple_of(rows)];
-        // Elements of `each` columns or rows follow one another.
-        let follow = |table: &[u32], count: u32, each: u32, step: u32| {
+        // Each `each` columns or rows begin a line, and follow one another in it.
+        let follow = |table: &[u32], count: u32, each: u32, place: &dyn Fn(u32) -> u32| {
             let table = table.get(..count as usize).unwrap_or(&[]);
-            let mut parts = table.chunks(each as usize);
-            !table.is_empty() && parts.all(|of| of.iter().zip(0..).all(|(&place, n)| place == of[0] + n * step))
+            let is_line = |of: &[u32]| {
+                of[0].is_multiple_of(LINE as u32) && of.iter().zip(0..).all(|(&at, n)| at == of[0] + place(n))
+            };
+            !table.is_empty() && table.chunks(each as usize).all(is_line)
         };
-        // Blocks that a routine takes at once, too, and they are whole lines.
-        let lines = |table: &[u32], count: u32, each: u32| {
-            let mut parts = table[..count as usize].chunks(each as usize);
-            parts.all(|of| of[0].is_multiple_of(LINE as u32))
-        };
-        let heads: Vec<u32> = tiles.columns.iter().step_by(columns as usize).copied().collect();
         let fits = tiles.tile_bytes.is_power_of_two()
             && tiles.tile_bytes.is_multiple_of(LINE as u32)
-            && follow(&tiles.columns, width, columns, element_bytes)
-            && follow(&heads, width / columns, step / columns, rows * row)
-            && follow(&tiles.rows, height, rows, row)
-            && lines(&tiles.columns, width, step)
-            && lines(&tiles.rows, height, rows)
+            && follow(&tiles.columns, width, step, &|n| n / columns * rows * row + n % columns * element_bytes)
+            && follow(&tiles.rows, height, rows, &|n| n * row)
             && tiles.last(width - 1, height - 1)? <= bytes as u64;
         // Up to where the next one begins.
         let tile = [&tiles.columns, &tiles.rows]
@@ -84,18 +83,13 @@ impl Blocks {
         (fits && are_whole).then(|| Self { shape, tiles: tiles.clone(), tile, size: [width, height], bytes })
     }
 
-    /// What they look like.
-    pub const fn shape(&self) -> &'static Shape {
-        &SHAPES[self.shape]
-    }
-
     /// Where the tile begins that a column or row lies in.
     pub const fn tile_of(&self, place: u32) -> u32 {
         place & !(self.tiles.tile_bytes - 1)
     }
 
     /// Whole blocks, tile by tile, as memory is fastest.
-    pub fn by_tiles(&self, part: Part) -> impl Iterator<Item = Part> + use<> {
+    fn by_tiles(&self, part: Part) -> impl Iterator<Item = Part> + use<> {
         let cut = |of: Range<u32>, step: u32| {
             let first = of.start / step;
             (first..of.end.div_ceil(step)).map(move |n| of.start.max(n * step)..of.end.min((n + 1) * step))
@@ -105,49 +99,103 @@ impl Blocks {
     }
 
     /// Whether so many bytes of tiles and so many of a panel hold whole blocks, of which there are some.
-    pub fn are_held(&self, part: &Part, bytes: usize, panel: &Panel, left: usize) -> bool {
-        let size = self.shape().element_bytes as usize;
-        let wanted = panel.row_bytes * part.y.len().saturating_sub(1) + part.x.len() * size;
+    fn are_held(&self, part: &Part, bytes: usize, panel: &Panel, left: usize) -> bool {
+        let wanted =
+            panel.row_bytes * part.y.len().saturating_sub(1) + part.x.len() * self.shape.element_bytes as usize;
         let exists = part.x.end <= self.size[0] && part.y.end <= self.size[1];
         exists && !part.x.is_empty() && !part.y.is_empty() && self.bytes <= bytes && wanted <= left
     }
 
-    /// What the routine is told of whole blocks that are held, of one tile.
-    #[inline]
-    pub fn rows(&self, array: *const u8, part: &Part, panel: &Panel) -> BlockRows {
-        let [columns, rows] = [&self.tiles.columns[part.x.start as usize..], &self.tiles.rows[part.y.start as usize..]];
-        let tile = [columns[0], rows[0]].map(|place| self.tile_of(place) as usize);
-        BlockRows {
-            columns: columns.as_ptr(),
-            rows: rows.as_ptr(),
-            prefetch: array.wrapping_add(tile[0] + tile[1] + PREFETCH_DISTANCE),
-            count: part.y.len() as u64 / u64::from(self.shape().rows),
-            within: (self.tiles.tile_bytes - 1).into(),
-            pitch: panel.row_bytes as u64,
-            array: 0,
-            steps: 0,
-            panel: 0,
+    /// Moves whole blocks between arrays and panels that begin there and have so many bytes, as far as they hold them.
+    ///
+    /// # Safety
+    ///
+    /// The processor has AVX2. What is read may be read, and what is written may be written: elements of arrays while other threads write others.
+    #[allow(unsafe_code, reason = "elements are moved several at once")]
+    pub unsafe fn transfer(&self, way: Way, whole: Part, array: (*mut u8, usize), (panel, first, bytes): InMemory<'_>) {
+        for part in self.by_tiles(whole) {
+            let place = panel.offset([part.x.start, part.y.start], self.shape.element_bytes);
+            if self.are_held(&part, array.1, panel, bytes.saturating_sub(place)) {
+                let to = (first.wrapping_add(place), panel.row_bytes);
+                // SAFETY: as above, and both sides hold the blocks.
+                unsafe {
+                    match self.shape.element_bytes {
+                        2 => self.move_tile::<4, 8>(way, &part, array.0, to),
+                        4 => self.move_tile::<2, 8>(way, &part, array.0, to),
+                        8 => self.move_tile::<2, 4>(way, &part, array.0, to),
+                        _ => self.move_tile::<1, 4>(way, &part, array.0, to),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Moves whole blocks between a tile and a panel, one row of blocks after the other, line by line: so many rows and columns. The panel has so many bytes from row to row.
+    ///
+    /// # Safety
+    ///
+    /// As of [`Self::transfer`]; and all blocks are there.
+    #[allow(unsafe_code, reason = "elements are moved several at once")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn move_tile<const ROWS: usize, const STEP: usize>(
+        &self,
+        way: Way,
+        part: &Part,
+        array: *mut u8,
+        (panel, row_bytes): (*mut u8, usize),
+    ) {
+        let within = self.tiles.tile_bytes - 1;
+        let columns = &self.tiles.columns[part.x.start as usize..part.x.end as usize];
+        let rows = &self.tiles.rows[part.y.start as usize..part.y.end as usize];
+        let tile = self.tile_of(columns[0]) + self.tile_of(rows[0]);
+        let mut next = array.wrapping_add(tile as usize + PREFETCH_DISTANCE);
+        for (n, of) in rows.as_chunks::<ROWS>().0.iter().enumerate() {
+            let (array, row) = (array.wrapping_add(self.tile_of(of[0]) as usize), of[0] & within);
+            let panel = panel.wrapping_add(n * ROWS * row_bytes);
+            for (n, of) in columns.as_chunks::<STEP>().0.iter().enumerate() {
+                let line = array.wrapping_add((of[0] ^ row) as usize).cast::<__m256i>();
+                // Rows of the blocks, or two halves of a row.
+                let other = if ROWS == 1 { LINE / 2 } else { row_bytes };
+                let row = |of: usize| panel.wrapping_add(n * (LINE / ROWS) + of * other).cast::<__m128i>();
+                // SAFETY: the columns and rows are those of whole blocks: the line is one of theirs, and the rows have their elements.
+                unsafe {
+                    if let Way::Read = way {
+                        _mm_prefetch::<_MM_HINT_T0>(next.cast());
+                        next = next.wrapping_add(LINE);
+                    }
+                    let [a, b] = match (way, ROWS) {
+                        (Way::Read, _) => [_mm256_loadu_si256(line), _mm256_loadu_si256(line.add(1))],
+                        (_, 4) => [_mm256_loadu2_m128i(row(2), row(0)), _mm256_loadu2_m128i(row(3), row(1))],
+                        _ => [_mm256_loadu_si256(row(0).cast()), _mm256_loadu_si256(row(1).cast())],
+                    };
+                    let [a, b] = match ROWS {
+                        4 => [_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)],
+                        2 => [_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b)],
+                        _ => [a, b],
+                    };
+                    match (way, ROWS) {
+                        (Way::Read, 4) => {
+                            _mm256_storeu2_m128i(row(2), row(0), a);
+                            _mm256_storeu2_m128i(row(3), row(1), b);
+                        }
+                        (Way::Read, _) => {
+                            _mm256_storeu_si256(row(0).cast(), a);
+                            _mm256_storeu_si256(row(1).cast(), b);
+                        }
+                        (Way::Write, _) => {
+                            _mm256_storeu_si256(line, a);
+                            _mm256_storeu_si256(line.add(1), b);
+                        }
+                        (Way::WritePastCaches, _) => {
+                            _mm256_stream_si256(line, a);
+                            _mm256_stream_si256(line.add(1), b);
+                        }
+                    }
+                }
+            }
         }
     }
 }
 
-/// What routines for blocks are told, and remember.
-#[repr(C)]
-#[derive(Debug)]
-pub struct BlockRows {
-    /// Where columns lie, and rows.
-    pub columns: *const u32,
-    pub rows: *const u32,
-    /// The first line to prefetch.
-    pub prefetch: *const u8,
-    /// Rows of blocks.
-    pub count: u64,
-    /// The bits of a place within a tile.
-    pub within: u64,
-    /// Bytes from row to row of the panel.
-    pub pitch: u64,
-    /// What the routine remembers: the array, how often it takes blocks of a row, the next row of the panel.
-    pub array: u64,
-    pub steps: u64,
-    pub panel: u64,
-}
+/// A panel, where it begins, and its bytes.
+type InMemory<'a> = (&'a Panel, *mut u8, usize);

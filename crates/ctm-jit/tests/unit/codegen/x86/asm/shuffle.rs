@@ -1,7 +1,7 @@
 //! Tests of `src/codegen/x86/asm/shuffle.rs`.
 
 use super::super::tests::decoded_for;
-use super::super::{PERMUTE_HALVES, RAX, RBP, RBX, RCX, RDI, RDX};
+use super::super::{RAX, RBP, RBX, RDI, RDX};
 use super::*;
 use crate::codegen::x86::isa::Isa;
 
@@ -42,9 +42,6 @@ fn broadcasts_and_gathers() {
         (Isa::Avx2, "vbroadcastf128 ymm3,[rbp-10h]", |a| a.broadcast_quarter(3, RBP, -16)),
         (Isa::Avx2, "vbroadcastf128 ymm11,[rdx+rax*4]", |a| a.load_quarter(11, RDX, RAX)),
         (Isa::Avx2, "vinsertf128 ymm12,ymm12,[r8+r9*4],1", |a| a.insert_quarter(12, 1, 8, 9)),
-        (Isa::Avx2, "vperm2f128 ymm3,ymm9,[rcx+20h],31h", |a| {
-            a.vex(PERMUTE_HALVES, 3, 9, Rm::Row(RCX, 32), Some(0x31));
-        }),
         (Isa::Avx2, "vgatherdps ymm3,[rdi+ymm14*4+0Ch],ymm15", |a| a.gather_by_signs(3, 15, RDI, 14, 12)),
         (Isa::Avx2, "vgatherdps ymm13,[r13+ymm6*4+8],ymm2", |a| a.gather_by_signs(13, 2, 13, 6, 8)),
         (Isa::Avx512, "prefetcht0 [r13+400h]", |a| a.prefetch(13, 0x400)),
