@@ -380,35 +380,24 @@ impl Stream {
         }
         let Some(areas) = self.areas(domain, surfaces) else { return false };
         let large = self.is_large(domain, surfaces);
-        // Work is cut by rows.
-        let processors = u64::from(domain.width()) * u64::from(domain.height());
+        // Work is cut by rows: so many tasks, each of at most so many operations.
+        let processors = domain.processors();
         let cores = threads(given.threads) as u64;
         let operations = processors.saturating_mul(self.operations);
-        let pieces = if cores == 1 || self.downwards {
-            1
-        } else {
-            (TASKS_PER_CORE * cores).min(operations / OPERATIONS_OF_TASK).max(1)
+        let tasks = match cores {
+            _ if self.downwards => 1,
+            1 => 1,
+            _ => (TASKS_PER_CORE * cores).min(operations / OPERATIONS_OF_TASK).max(1),
         };
-        let pieces = pieces.max(operations / OPERATIONS_PER_LOOK);
-        let mut tasks: Vec<(usize, Rect)> = Vec::new();
-        for (area, of) in areas.iter().enumerate() {
-            let rows = u64::from(of.rect.rows);
-            let share = (rows * u64::from(of.kernel.options.tile.rows) * u64::from(of.rect.tiles * of.kernel.columns))
-                .div_ceil((processors / pieces).max(1));
-            let pieces = share.clamp(1, rows);
-            for piece in 0..pieces {
-                let (first, end) = (rows * piece / pieces, rows * (piece + 1) / pieces);
-                let j = of.rect.j + first as u32 * u32::from(of.kernel.options.tile.rows);
-                let rect = Rect { j, rows: (end - first) as u32, ..of.rect };
-                let height = u64::from(rect.rows) * u64::from(of.kernel.options.tile.rows);
-                let operations_of_tile = height * u64::from(of.kernel.columns) * self.operations;
-                let most = if self.downwards { 1 } else { (OPERATIONS_PER_LOOK / operations_of_tile.max(1)).max(1) };
-                for tile in (0..rect.tiles).step_by(most.min(u64::from(rect.tiles)).max(1) as usize) {
-                    let tiles = (rect.tiles - tile).min(u32::try_from(most).unwrap_or(u32::MAX));
-                    tasks.push((area, Rect { i: rect.i + tile * of.kernel.columns, tiles, ..rect }));
-                }
-            }
-        }
+        let each = (processors / tasks.max(operations / OPERATIONS_PER_LOOK)).max(1);
+        let tasks = areas.iter().enumerate().flat_map(|(area, Area { kernel, rect, .. })| {
+            let of_tile = u64::from(kernel.columns) * u64::from(kernel.options.tile.rows);
+            let rows = (each / (of_tile * u64::from(rect.tiles))).clamp(1, rect.rows.into());
+            let look = OPERATIONS_PER_LOOK / (rows * of_tile * self.operations).max(1);
+            let tiles = if self.downwards { 1 } else { look.clamp(1, rect.tiles.into()) };
+            kernel.cut(rect, [tiles as u32, rows as u32], u32::MAX).into_iter().map(move |rect| (area, rect))
+        });
+        let tasks: Vec<(usize, Rect)> = tasks.collect();
         let part = watch.map(|watch| watch.part(0));
         let (failed, told) = (AtomicBool::new(false), AtomicU64::new(0));
         let one = |frames: &mut Vec<Option<Frame>>, task: usize| {
@@ -478,22 +467,15 @@ impl Stream {
         let across = u32::from(full.vectors / narrow.vectors);
         let rest = (!domain.width().is_multiple_of(columns)).then(|| domain.i1 + 1 - columns);
         // Bands of rows of tiles that are alike.
+        let rows = u32::from(full.rows);
+        let whole = domain.j1 + 1 - domain.height() % rows;
+        let tiles = (domain.j0..whole).step_by(full.rows.into()).map(|j| (j, full));
         let mut bands: Vec<(u32, u32, Tile, bool)> = Vec::new();
-        for (rows, from, to) in [
-            (
-                u32::from(full.rows),
-                domain.j0,
-                domain.j0 + domain.height() / u32::from(full.rows) * u32::from(full.rows),
-            ),
-            (1, domain.j0 + domain.height() / u32::from(full.rows) * u32::from(full.rows), domain.j1 + 1),
-        ] {
-            let tile = Tile { rows: rows as u8, ..full };
-            for j in (from..to).step_by(rows as usize) {
-                let safe = row_safe(j, rows);
-                match bands.last_mut() {
-                    Some((_, count, of, was)) if *was == safe && *of == tile => *count += 1,
-                    _ => bands.push((j, 1, tile, safe)),
-                }
+        for (j, tile) in tiles.chain((whole..domain.j1 + 1).map(|j| (j, Tile { rows: 1, ..full }))) {
+            let safe = row_safe(j, tile.rows.into());
+            match bands.last_mut() {
+                Some((_, count, of, was)) if *was == safe && *of == tile => *count += 1,
+                _ => bands.push((j, 1, tile, safe)),
             }
         }
         let mut areas = Vec::new();
@@ -514,19 +496,16 @@ impl Stream {
                 areas.push(Area { kernel, rect: Rect { i, j, tiles, rows }, again });
                 Some(())
             };
-            if safe {
-                add(at(0), first, narrow, false, true)?;
-                let tiles = (end - first) / across;
-                add(at(first), tiles, tile, true, true)?;
-                let left = end - first - tiles * across;
-                match tiles {
-                    0 => add(at(first), left, narrow, true, true)?,
-                    _ => add(at(end - across), left.min(1), tile, true, true)?,
-                }
-                add(at(end), strips - end, narrow, false, true)?;
-            } else {
-                add(at(0), strips, narrow, false, true)?;
+            let (first, end) = if safe { (first, end) } else { (strips, strips) };
+            add(at(0), first, narrow, false, true)?;
+            let tiles = (end - first) / across;
+            add(at(first), tiles, tile, true, true)?;
+            let left = end - first - tiles * across;
+            match tiles {
+                0 => add(at(first), left, narrow, true, true)?,
+                _ => add(at(end - across), left.min(1), tile, true, true)?,
             }
+            add(at(end), strips - end, narrow, false, true)?;
             if let Some(i) = rest {
                 add(i, 1, narrow, safe && column_safe(i), false)?;
             }

@@ -297,9 +297,8 @@ impl Kernel {
             frame.put(at + 8, &(view.width - 1).to_le_bytes());
             frame.put(at + 12, &(view.height - 1).to_le_bytes());
         }
-        let mut origins = Origins::of(surfaces);
         for piece in self.pieces(rect, surfaces) {
-            self.fill(&mut origins, frame, &piece, surfaces);
+            let origins = self.fill(frame, &piece, surfaces);
             if !self.run_piece(frame, &piece, &origins, constants) {
                 return false;
             }
