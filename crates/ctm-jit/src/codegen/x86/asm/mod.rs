@@ -3,7 +3,6 @@
 //! Vector instructions are rows ([`V`]); the tests decode every form with an independent decoder. Positions are byte offsets into the
 //! code. Literals lie behind the code and are addressed relative to the instruction.
 
-mod convert;
 mod double;
 mod evex;
 mod pack;
@@ -11,7 +10,6 @@ mod shuffle;
 mod vex;
 mod wide;
 
-pub use convert::*;
 pub use double::*;
 pub use pack::*;
 pub use shuffle::*;

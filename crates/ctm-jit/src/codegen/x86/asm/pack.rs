@@ -1,6 +1,6 @@
-//! What elements of 8 and 16 bits and tiles need: narrower and wider numbers, quarters of vectors.
+//! What elements of 8 and 16 bits and tiles need: narrower and wider numbers, quarters and halves of vectors.
 
-use super::{Asm, EXTRACT_HALF, Rm, V, rows, v};
+use super::{Asm, Rm, V, rows, v};
 use crate::codegen::x86::isa::Isa;
 
 /// Bytes in memory, a quarter of a vector, as dwords.
@@ -16,6 +16,14 @@ rows! { PACK_ROWS
     SHUFFLE_BYTES = 2 1 0x00;
     /// A half takes 16 bytes; the immediate says which: AVX2.
     INSERT_QUARTER = 3 1 0x18 part 2;
+    /// A half takes another vector's low half; the immediate says which: AVX-512, as are all that follow.
+    INSERT_HALF = 3 1 0x1a part 1;
+    /// A half in the low half: the destination is the last operand.
+    EXTRACT_HALF = 3 1 0x1b part 1;
+    /// Eight numbers of 32 bits, the low half, as doubles.
+    CVT_I32_F64 = 1 2 0xe6;
+    /// The low halves of 8 numbers of 64 bits, in order: the destination is the last operand.
+    NARROW_I64 = 2 2 0x35;
 }
 
 /// Eight bytes: the destination is the last operand.
