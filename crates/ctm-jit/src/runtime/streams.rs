@@ -8,8 +8,8 @@
 use crate::codegen::x86::Isa;
 use crate::codegen::x86::masked::exists;
 use crate::codegen::x86::stream::{
-    Chosen, Frame, Geometry, InputView, Kernel, Options, OutputView, Part, Rect, Surfaces, Tile, columns,
-    columns_inside, is_local, rows_inside,
+    Chosen, Frame, Geometry, InputView, Kernel, Options, OutputView, Part, Rect, Surfaces, Tile, columns, inside,
+    is_local,
 };
 use crate::ir::masked::{Op, Var};
 use crate::ir::x1k;
@@ -451,15 +451,17 @@ impl Stream {
         };
         let whole_columns = [i64::from(domain.i0), i64::from(domain.i1)];
         let whole_rows = [i64::from(domain.j0), i64::from(domain.j1)];
-        let view = |fetch: &Fetch| surfaces.inputs[usize::from(fetch.input)].as_ref();
-        let column_safe = |i: u32| {
-            let here = [i64::from(i), i64::from(i + columns) - 1];
-            self.fetches().all(|f| view(f).is_some_and(|v| columns_inside(f, here, whole_rows, v.width)))
+        // Whether no column, and whether no row, has to be clamped.
+        let safe = |columns: [i64; 2], rows: [i64; 2]| {
+            self.fetches().fold([true; 2], |all, fetch| {
+                let view = surfaces.inputs[usize::from(fetch.input)].as_ref();
+                let [x, y] = view.map_or([false; 2], |view| inside(fetch, columns, rows, view));
+                [all[0] && x, all[1] && y]
+            })
         };
-        let row_safe = |j: u32, rows: u32| {
-            let here = [i64::from(j), i64::from(j + rows) - 1];
-            self.fetches().all(|f| view(f).is_some_and(|v| rows_inside(f, whole_columns, here, v.height)))
-        };
+        let here = |at: u32, count: u32| [at.into(), i64::from(at + count) - 1];
+        let column_safe = |i: u32| safe(here(i, columns), whole_rows)[0];
+        let row_safe = |j: u32, rows: u32| safe(whole_columns, here(j, rows))[1];
         let at = |strip: u32| domain.i0 + strip * columns;
         // Columns inside lie side by side, as coordinates are linear; there may be none.
         let first = (0..strips).find(|&strip| column_safe(at(strip))).unwrap_or(strips);

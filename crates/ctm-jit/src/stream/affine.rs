@@ -102,6 +102,11 @@ impl Linear {
         Self { c: self.c + self.j * i64::from(rows), ..self }
     }
 
+    /// Each part, changed.
+    fn map(self, mut of: impl FnMut(i64) -> i64) -> Self {
+        Self { c: of(self.c), i: of(self.i), j: of(self.j), iterations: self.iterations.map(of) }
+    }
+
     fn is_constant(&self) -> bool {
         *self == Self::constant(self.c)
     }
@@ -117,11 +122,10 @@ impl Linear {
     /// Times a constant in units of 1/256; `None` when that is no multiple of the unit.
     fn times(self, factor: i64) -> Option<Self> {
         let mut exact = true;
-        let mut of = |x: i64| {
+        let scaled = self.map(|x| {
             exact &= x * factor % UNIT == 0;
             x * factor / UNIT
-        };
-        let scaled = Self { c: of(self.c), i: of(self.i), j: of(self.j), iterations: self.iterations.map(&mut of) };
+        });
         exact.then_some(scaled)
     }
 
@@ -137,13 +141,7 @@ impl Linear {
     /// The whole number that it is, rounded down; `None` if it takes steps that are not whole.
     fn floor(&self) -> Option<Self> {
         let whole = self.i % UNIT == 0 && self.j % UNIT == 0 && self.iterations.iter().all(|t| t % UNIT == 0);
-        let part = |x: i64| x.div_euclid(UNIT);
-        whole.then_some(Self {
-            c: part(self.c),
-            i: part(self.i),
-            j: part(self.j),
-            iterations: self.iterations.map(part),
-        })
+        whole.then(|| self.map(|x| x.div_euclid(UNIT)))
     }
 }
 
@@ -282,7 +280,7 @@ impl Walk<'_> {
         let mut step = vec![0; entry.len()];
         let guesses = entry.iter().zip(&after).zip(&mut step).map(|((a, b), step)| {
             let (a, b) = ((*a)?, (*b)?);
-            let added = b.add(Linear { c: -a.c, i: -a.i, j: -a.j, iterations: a.iterations.map(|t| -t) });
+            let added = b.add(a.map(|x| -x));
             *step = added.c;
             let mut linear = a;
             linear.iterations[depth] += added.c;

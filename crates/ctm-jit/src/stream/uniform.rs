@@ -199,13 +199,8 @@ impl Run {
             MaskOp::Copy(_, a) => of(a)?,
             MaskOp::And(_, a, b) if of(a) == Some(0) || of(b) == Some(0) => 0,
             MaskOp::And(_, a, b) => of(a)? & of(b)?,
-            MaskOp::AndNot(_, a, b) => {
-                if of(a)? == 0 {
-                    0
-                } else {
-                    of(a)? & !of(b)?
-                }
-            }
+            MaskOp::AndNot(_, a, _) if of(a) == Some(0) => 0,
+            MaskOp::AndNot(_, a, b) => of(a)? & !of(b)?,
             MaskOp::Or(_, a, b) => of(a)? | of(b)?,
             MaskOp::Xor(_, a, b) => of(a)? ^ of(b)?,
             MaskOp::Quads(_, a) => match of(a)? {
@@ -220,13 +215,8 @@ impl Run {
                 let sum = of(d)?.wrapping_add(number.into());
                 if thirteen_bits { sum << 51 >> 51 } else { sum }
             }
-            MaskOp::IfNot0(_, a, b) => {
-                if of(b)? == 0 {
-                    0
-                } else {
-                    of(a)?
-                }
-            }
+            MaskOp::IfNot0(_, _, b) if of(b) == Some(0) => 0,
+            MaskOp::IfNot0(_, a, b) => of(b).and(of(a))?,
         })
     }
 }

@@ -44,7 +44,7 @@ use ctm_exec::arrays::Form;
 use emit::Emit;
 use memmap2::Mmap;
 pub use panels::is_local;
-pub use run::{InputView, OutputView, Rect, Surfaces, columns_inside, rows_inside};
+pub use run::{InputView, OutputView, Rect, Surfaces, inside};
 pub use tiles::columns;
 
 mod emit;

@@ -147,16 +147,12 @@ pub(super) fn range(of: &Linear, columns: [i64; 2], rows: [i64; 2], iterations: 
     range
 }
 
-/// Whether no column that the fetch reads has to be clamped, for these columns and rows of the domain.
-pub fn columns_inside(fetch: &Fetch, columns: [i64; 2], rows: [i64; 2], width: u32) -> bool {
-    let [first, last] = range(&fetch.x, columns, rows, &fetch.iterations);
-    first >= 0 && last < i64::from(width)
-}
-
-/// The same for rows.
-pub fn rows_inside(fetch: &Fetch, columns: [i64; 2], rows: [i64; 2], height: u32) -> bool {
-    let [first, last] = range(&fetch.y, columns, rows, &fetch.iterations);
-    first >= 0 && last < i64::from(height)
+/// Whether no column, and whether no row, that the fetch reads of a view has to be clamped, for these columns and rows of the domain.
+pub fn inside(fetch: &Fetch, columns: [i64; 2], rows: [i64; 2], view: &InputView<'_>) -> [bool; 2] {
+    [(&fetch.x, view.width), (&fetch.y, view.height)].map(|(of, size)| {
+        let [first, last] = range(of, columns, rows, &fetch.iterations);
+        first >= 0 && last < i64::from(size)
+    })
 }
 
 impl Kernel {
@@ -251,9 +247,7 @@ impl Kernel {
                 let holds = exists && (view.stored.is_some() || is_long);
                 // Gathers count elements in 32 bits.
                 let small = last * i64::from(view.element.channels) < i64::from(i32::MAX);
-                let safe = self.options.careful
-                    || (columns_inside(fetch, columns, rows, view.width)
-                        && rows_inside(fetch, columns, rows, view.height));
+                let safe = self.options.careful || inside(fetch, columns, rows, view) == [true; 2];
                 holds && small && safe && view.element == self.geometry.input(fetch)
             })
         });
