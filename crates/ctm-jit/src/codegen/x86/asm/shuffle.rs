@@ -42,11 +42,6 @@ impl Asm {
     pub fn prefetch(&mut self, base: Gpr, offset: i32) {
         self.integer(false, 0x0f18, 1, Rm::Row(base, offset), NOTHING);
     }
-
-    /// Ends a run of stores that pass the caches by.
-    pub fn store_fence(&mut self) {
-        self.code.extend([0x0f, 0xae, 0xf8]);
-    }
 }
 
 #[cfg(test)]

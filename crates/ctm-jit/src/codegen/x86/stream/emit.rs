@@ -277,9 +277,6 @@ impl Emit<'_> {
         self.step(|of| of.i != 0 || of.j != 0, ROW_STEP);
         self.asm.int_store_imm(Int::Sub, false, RBX, at::ROWS_LEFT, 1);
         self.asm.jump_if(Cond::NotEqual, next_row);
-        if self.options.past_caches {
-            self.asm.store_fence();
-        }
         self.asm.mxcsr(false, RBX, at::HOST_MXCSR);
         self.asm.leave();
     }

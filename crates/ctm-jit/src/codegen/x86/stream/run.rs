@@ -298,7 +298,7 @@ impl Kernel {
             }
             Self::write_back(&origins, frame, surfaces, past_caches);
         }
-        if past_caches && surfaces.outputs.iter().flatten().any(|view| view.stored.is_some()) {
+        if past_caches || self.options.past_caches {
             fence();
         }
         true

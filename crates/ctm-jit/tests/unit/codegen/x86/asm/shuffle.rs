@@ -46,7 +46,6 @@ fn broadcasts_and_gathers() {
         (Isa::Avx2, "vgatherdps ymm13,[r13+ymm6*4+8],ymm2", |a| a.gather_by_signs(13, 2, 13, 6, 8)),
         (Isa::Avx512, "prefetcht0 [r13+400h]", |a| a.prefetch(13, 0x400)),
         (Isa::Avx2, "prefetcht0 [rbp-10h]", |a| a.prefetch(RBP, -16)),
-        (Isa::Avx2, "sfence", Asm::store_fence),
     ];
     for (isa, text, emit) in table {
         assert_eq!(&decoded_for(*isa, emit), text);
