@@ -19,7 +19,8 @@
 //!
 //! **Invariants.** Results never depend on the back end or the number of threads. Nothing is sent to memory before a whole group has
 //! run, so a group can always be run again by the reference interpreter. `unsafe` is allowed in this crate alone, and there in
-//! `codegen/x86/masked/mod`, `codegen/x86/masked/spans` and `codegen/x86/stream/run`, which call code, `codegen/x86/masked/spans/stores`, which it calls,
+//! `codegen/x86/masked/mod`, `codegen/x86/masked/spans` and `codegen/x86/stream/run`, which call code, `codegen/x86/masked/spans/stores` and `codegen/x86/lookups`, which it
+//! calls, `codegen/x86/transfer`, which moves elements of tiles,
 //! `codegen/x86/frame`, which code works on,
 //! `launch/direct`, which sees arrays as dwords, and `codegen/portable/rows`, which asks what the processor has.
 

@@ -79,7 +79,7 @@ passes! {
     Sizes "sizes" "R700: uniform and start values are below 2^40";
     /// Wavefronts are narrower than the program's.
     Narrow "narrow" "more vectors are live than there are registers, or lanes go different ways; lanes share nothing, and nothing is counted";
-    /// Textures with levels, layers and faces are looked up by code.
+    /// Textures with levels, layers and faces are looked up on vectors.
     Levels "levels" "R700: memory offers texels, and the filters are nearest or linear";
 }
 
