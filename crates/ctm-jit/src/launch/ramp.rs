@@ -1,8 +1,6 @@
 //! What variables hold at the start: planes over the domain.
 
 use crate::ir::masked::Var;
-use crate::launch::lanes::Row;
-use ctm_exec::r700::Divisor;
 use ctm_exec::x1k::Plane;
 use ctm_isa::x1k::TEMPORARIES;
 
@@ -14,35 +12,23 @@ pub struct Ramp {
     bits: bool,
 }
 
-/// What code makes start values of: `origin + i * di + j * dj`.
-#[derive(Clone, Copy, Debug)]
-pub struct Coefficients {
-    /// In that order; all of them, and all sums, are finite.
-    pub of: [f64; 3],
-    /// What is made of the sum.
-    pub makes: Makes,
-}
-
-impl Coefficients {
-    /// Whether no start value is a denormal, nor is what it is made of: all are multiples of a normal number.
-    pub fn are_normal(&self) -> bool {
-        unit(self.of).is_some()
-    }
-}
-
-/// What becomes of a start value that has been summed up.
+/// How the values of a ramp are made: `origin + i * di + j * dj`, then that as 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Makes {
-    /// A number in single precision.
-    Single = 0,
-    /// The low 32 bits of a whole number below 2^62.
-    Bits = 1,
-    /// A number in single precision, multiplied by the reciprocal of the launch's divisor before.
-    Quotient = 2,
+    /// Single precision makes all sums exactly: [`Ramp::single`].
+    Single,
+    /// Numbers that are rounded to single precision: [`Ramp::rounded`].
+    Rounded,
+    /// The low 32 bits of whole numbers below 2^51: [`Ramp::bits`].
+    Bits,
+    /// Those of whole numbers of any size: [`Ramp::any_bits`].
+    AnyBits,
 }
 
 /// Sums of whole numbers below this are exact, in single precision too.
 const WHOLE: f64 = 4_194_304.0;
+/// A number below 2^51 that is added to this is rounded to a whole one, whose low 32 bits are those of the sum.
+const LARGE: f64 = (3u64 << 51) as f64;
 
 impl Ramp {
     /// Of a variable; `None` when no plane covers it, so that it holds 0.
@@ -57,6 +43,11 @@ impl Ramp {
             .map(|plane| Self { of: [plane.origin, plane.di, plane.dj].map(|of| of[channel]), bits: plane.bits })
     }
 
+    /// Of numbers with this origin, change per column and change per row.
+    pub const fn linear_by(of: [f64; 3]) -> Self {
+        Self { of, bits: false }
+    }
+
     /// Origin, change per column and change per row; `None` when it makes bits and not numbers.
     pub fn linear(&self) -> Option<[f64; 3]> {
         (!self.bits).then_some(self.of)
@@ -69,45 +60,57 @@ impl Ramp {
         2.0 * (origin + (f64::from(i) + 1.0) * di + (f64::from(j) + 1.0) * dj)
     }
 
-    /// What code makes it of, in columns and rows up to these; `None` where the bits of NaNs, or what saturates, would matter.
-    pub fn coefficients(&self, i: u32, j: u32) -> Option<Coefficients> {
+    /// How they are made in columns and rows up to these.
+    pub fn makes(&self, i: u32, j: u32) -> Makes {
         let bound = self.bound(i, j);
-        let fits = bound.is_finite() && (!self.bits || bound < (1u64 << 62) as f64);
-        fits.then_some(Coefficients { of: self.of, makes: if self.bits { Makes::Bits } else { Makes::Single } })
+        match (self.bits, unit(self.of)) {
+            (true, _) if bound < LARGE / 3.0 => Makes::Bits,
+            (true, _) => Makes::AnyBits,
+            // All sums on the way are multiples of one power of two, and have no more digits than single precision.
+            (false, Some(unit)) if bound / unit < 2.0 * WHOLE => Makes::Single,
+            (false, _) => Makes::Rounded,
+        }
     }
 
-    /// What 16 lanes hold where it is divided: as [`Divisor::at`].
-    #[allow(clippy::cast_possible_truncation, reason = "the one rounding that is meant")]
-    pub fn divided(&self, [i, j]: [&Row; 2], divisor: &Divisor<'_>) -> Row {
-        std::array::from_fn(|lane| {
-            let reciprocal = divisor.reciprocal(i[lane].into(), j[lane].into());
-            ((self.at(i[lane], j[lane]) * reciprocal) as f32).to_bits()
-        })
+    /// Whether none is a denormal, nor is what it is made of: all are multiples of a normal number.
+    pub fn is_normal(&self) -> bool {
+        unit(self.of).is_some()
     }
 
-    /// Whether single precision makes it exactly, in columns and rows up to these: all sums on the way are multiples of one power of two, and have no more digits
-    /// than single precision.
-    pub fn is_exact(&self, i: u32, j: u32) -> bool {
-        !self.bits && unit(self.of).is_some_and(|unit| self.bound(i, j) / unit < 2.0 * WHOLE)
-    }
-
-    fn at(&self, i: u32, j: u32) -> f64 {
+    /// The sum in a column and row.
+    #[inline(always)]
+    pub fn at(&self, [i, j]: [u32; 2]) -> f64 {
         let [origin, di, dj] = self.of;
         origin + f64::from(i) * di + f64::from(j) * dj
     }
 
-    /// What 16 lanes hold in these columns and rows: as [`Plane::at`].
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the one rounding that is meant; integers wrap to their 32 bits"
-    )]
-    pub fn row(&self, [i, j]: [&Row; 2]) -> Row {
-        if self.bits {
-            std::array::from_fn(|lane| self.at(i[lane], j[lane]).round_ties_even() as i64 as u32)
-        } else {
-            std::array::from_fn(|lane| (self.at(i[lane], j[lane]) as f32).to_bits())
-        }
+    /// What [`Makes::Single`] makes in a column and row.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "none has more digits")]
+    pub fn single(&self, at: [u32; 2]) -> u32 {
+        let ([origin, di, dj], [i, j]) = (self.of.map(|x| x as f32), at.map(|x| x as i32 as f32));
+        (origin + i * di + j * dj).to_bits()
+    }
+
+    /// The sum times a factor, rounded to single precision: as [`Plane::at`] and [`ctm_exec::r700::Divisor::at`].
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "the one rounding that is meant")]
+    pub fn rounded(&self, at: [u32; 2], factor: f64) -> u32 {
+        ((self.at(at) * factor) as f32).to_bits()
+    }
+
+    /// What [`Makes::Bits`] makes in a column and row.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "the low bits are meant")]
+    pub fn bits(&self, at: [u32; 2]) -> u32 {
+        (self.at(at) + LARGE).to_bits() as u32
+    }
+
+    /// What [`Makes::AnyBits`] makes in a column and row: as [`Plane::at`].
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "integers wrap to their 32 bits")]
+    pub fn any_bits(&self, at: [u32; 2]) -> u32 {
+        self.at(at).round_ties_even() as i64 as u32
     }
 }
 

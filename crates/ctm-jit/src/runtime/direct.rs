@@ -62,7 +62,7 @@ impl Wavefronts<'_> {
                     self.cells(direct, waves.clone(), |cells| before.extend(cells.iter().map(load)));
                 }
                 let mut task = Task { of: self, direct, part: &part, runner, done: &mut done };
-                ended = task.run(spans.as_mut(), waves.clone());
+                ended = task.run(spans.as_ref(), waves.clone());
                 if ended.is_err() && self.gives_up {
                     // The wavefront of the launch's own size may fault, and has stored nothing then.
                     let mut before = before.iter();
@@ -104,10 +104,10 @@ struct Task<'t, 'a> {
 
 impl Task<'_, '_> {
     /// Runs wavefronts up to the first fault.
-    fn run(&mut self, mut spans: Option<&mut Spans<'_>>, waves: Range<u64>) -> Result<(), Fault> {
+    fn run(&mut self, spans: Option<&Spans<'_>>, waves: Range<u64>) -> Result<(), Fault> {
         let mut next = waves.start;
         while next < waves.end {
-            if let Some(spans) = &mut spans
+            if let Some(spans) = spans
                 && !self.part.is_stopped()
             {
                 let (ended, goes_on) = self.span(spans, next, waves.end);

@@ -2,9 +2,9 @@
 
 use crate::codegen::portable::dense::Dense;
 #[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::masked::{Chosen, Native, Needs, Variant, ordinary};
+use crate::codegen::x86::Isa;
 #[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::{Frame, Isa};
+use crate::codegen::x86::masked::{Chosen, Native, Needs, Variant, ordinary};
 use crate::ir::masked::{Code, Fetch, File, Op, Var, indexed};
 use crate::launch::kept::{Kept, Pool};
 #[cfg(target_arch = "x86_64")]
@@ -58,9 +58,6 @@ pub struct Program {
     dense: OnceLock<Arc<Dense>>,
     /// What wavefronts ran in, for those to come.
     waves: Pool<Box<Wave>>,
-    /// What its spans worked on.
-    #[cfg(target_arch = "x86_64")]
-    pub blocks: Pool<Frame>,
 }
 
 impl Program {
@@ -104,8 +101,6 @@ impl Program {
             bound,
             dense: OnceLock::new(),
             waves: Pool::default(),
-            #[cfg(target_arch = "x86_64")]
-            blocks: Pool::default(),
         }
     }
 

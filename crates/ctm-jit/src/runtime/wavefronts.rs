@@ -248,7 +248,7 @@ impl<'a> Runner<'a> {
             wave.places.inside = 0;
         }
         if fills {
-            of.starts.fill(&wave.places, first, &mut wave.start);
+            of.starts.fill(&wave.places, &mut wave.start);
         }
     }
 

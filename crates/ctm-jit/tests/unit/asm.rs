@@ -253,8 +253,6 @@ fn integer_forms() {
         ("mov dword ptr [rbx+40h],7", |a| a.int_store_imm(Int::Mov, false, RBX, 0x40, 7)),
         ("sub qword ptr [rbx+28h],7", |a| a.int_store_imm(Int::Sub, true, RBX, 0x28, 7)),
         ("cmp dword ptr [rbx+40h],1", |a| a.int_store_imm(Int::Cmp, false, RBX, 0x40, 1)),
-        ("movzx ecx,byte ptr [rdi+4]", |a| a.load_byte(RCX, false, RDI, 4)),
-        ("movsx ecx,byte ptr [rdi+6]", |a| a.load_byte(RCX, true, RDI, 6)),
         ("test eax,ecx", |a| a.test(RAX, RCX)),
         ("test r8d,r8d", |a| a.test(8, 8)),
         ("test r15d,4", |a| a.test_imm(15, 4)),

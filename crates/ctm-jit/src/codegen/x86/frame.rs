@@ -35,11 +35,6 @@ impl Frame {
         Self { bytes, panels: Vec::new() }
     }
 
-    /// Whether it is one of so many bytes.
-    pub(in crate::codegen::x86) fn holds(&self, size: i32) -> bool {
-        self.bytes.len() == (size as usize).div_ceil(64)
-    }
-
     pub(in crate::codegen::x86) fn bytes(&mut self) -> &mut [u8] {
         bytes_of(&mut self.bytes)
     }
@@ -60,10 +55,5 @@ impl Frame {
     pub(in crate::codegen::x86) fn put_row(&mut self, at: i32, row: &Row) {
         let to = &mut self.bytes()[at as usize..at as usize + 64];
         to.as_chunks_mut::<4>().0.iter_mut().zip(row).for_each(|(to, bits)| *to = bits.to_le_bytes());
-    }
-
-    /// Where something lies, until the frame moves.
-    pub(in crate::codegen::x86) fn address(&self, at: i32) -> usize {
-        self.bytes.as_ptr() as usize + at as usize
     }
 }

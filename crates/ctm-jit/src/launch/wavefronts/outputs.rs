@@ -1,7 +1,7 @@
 //! What wavefronts export, in arrays that memory lends: no two threads write the same element, so wavefronts store in any order.
 
 use super::places::Places;
-use super::wave::{Row, lanes_of};
+use super::wave::{Row, lanes_of, mask_of};
 use crate::launch::direct::cells_of;
 use ctm_exec::arrays::scaled;
 use ctm_exec::r700::{Cells, Direct, Elements, Launch, Memory, Target, Tiles, Written};
@@ -30,6 +30,10 @@ pub struct Output<'a> {
     pub cells: &'a [AtomicU32],
     /// What elements are.
     form: Form,
+    /// Bytes of an element.
+    pub element_bytes: usize,
+    /// Bytes of a channel.
+    channel_bytes: u64,
     /// Elements from one row to the next.
     pub pitch: usize,
     /// Where its elements lie, if not row by row; every column and row of the domain is there.
@@ -47,7 +51,7 @@ impl Output<'_> {
     fn element(&self, at: Position) -> (usize, &[AtomicU32]) {
         let bytes = match &self.tiles {
             Some(tiles) => tiles.offset(at.i, at.j).map_or(usize::MAX, |offset| offset as usize),
-            None => (at.j as usize * self.pitch + at.i as usize) * self.element_bytes(),
+            None => (at.j as usize * self.pitch + at.i as usize) * self.element_bytes,
         };
         (bytes, self.cells.get(bytes / 4..).unwrap_or_default())
     }
@@ -76,14 +80,21 @@ impl Output<'_> {
         }
     }
 
-    /// Bytes of an element.
-    const fn element_bytes(&self) -> usize {
-        self.form.element_bytes(self.channels as u8) as usize
+    /// Stores what lanes have written of each channel: 32 bits for each channel and lane.
+    pub fn store(&self, places: &Places, written: [u64; 4], bits: impl Fn(usize, usize) -> u32) {
+        for lane in lanes_of(written.iter().fold(0, |any, lanes| any | lanes)) {
+            let channels = (0..4).fold(0, |set, channel| set | ((written[channel] >> lane & 1) as u8) << channel);
+            self.put(places.position(lane), std::array::from_fn(|channel| bits(channel, lane)), channels);
+        }
     }
 
-    /// Bytes of a channel.
-    pub const fn channel_bytes(&self) -> u64 {
-        (self.element_bytes() / self.channels) as u64
+    /// Counts what lanes have written of each channel.
+    #[inline(always)]
+    pub fn count(&self, written: &[u64; 4], done: &mut Written) {
+        let any = written.iter().fold(0, |any, lanes| any | lanes);
+        let channels: u32 = written.iter().map(|lanes| lanes.count_ones()).sum();
+        done.elements += u64::from(any.count_ones());
+        done.bytes += self.channel_bytes * u64::from(channels);
     }
 
     /// What an element is.
@@ -103,7 +114,7 @@ impl Output<'_> {
     }
 
     fn written(&self, channels: u8) -> Written {
-        Written { elements: u64::from(channels != 0), bytes: self.channel_bytes() * u64::from(channels.count_ones()) }
+        Written { elements: u64::from(channels != 0), bytes: self.channel_bytes * u64::from(channels.count_ones()) }
     }
 }
 
@@ -149,7 +160,8 @@ impl<'a> Outputs<'a> {
             let tiles = lent.tiles;
             let cells = cells_of(lent.bytes)?;
             let channels = usize::from(lent.channels);
-            let element_bytes = u64::from(lent.form.element_bytes(lent.channels));
+            let element_bytes = lent.form.element_bytes(lent.channels) as usize;
+            let channel_bytes = lent.form.channel(0).1 as u64;
             // One channel of 16 bits: two of a quad share a dword, and no others.
             let pairs = quads && lent.pitch % 2 == 0;
             let stores = match lent.form {
@@ -164,7 +176,7 @@ impl<'a> Outputs<'a> {
                 Some(_) => return None,
                 None => {
                     let last = u64::from(domain.j1) * u64::from(lent.pitch) + u64::from(domain.i1);
-                    ((last + 1) * element_bytes).next_multiple_of(4)
+                    ((last + 1) * element_bytes as u64).next_multiple_of(4)
                 }
             };
             let holds =
@@ -179,7 +191,18 @@ impl<'a> Outputs<'a> {
             let from = std::array::from_fn(|channel| Some(channel).filter(passes).and_then(place));
             let mask = lent.mask & ((1 << channels) - 1) as u8;
             let (form, pitch) = (lent.form, lent.pitch as usize);
-            outputs.push(Output { target, cells, form, pitch, tiles, channels, mask, from });
+            outputs.push(Output {
+                target,
+                cells,
+                form,
+                element_bytes,
+                channel_bytes,
+                pitch,
+                tiles,
+                channels,
+                mask,
+                from,
+            });
         }
         Some(Self(outputs))
     }
@@ -190,14 +213,9 @@ impl<'a> Outputs<'a> {
         let mut done = Written::default();
         for output in &self.0 {
             let lanes = output.from.map(|from| from.map_or(0, |place| written(place) & valid));
-            let any = lanes.iter().fold(0, |any, lanes| any | lanes);
-            done.elements += u64::from(any.count_ones());
-            done.bytes += lanes.iter().map(|lanes| output.channel_bytes() * u64::from(lanes.count_ones())).sum::<u64>();
-            for lane in lanes_of(any) {
-                let channels = (0..4).fold(0, |set, channel| set | ((lanes[channel] >> lane & 1) as u8) << channel);
-                let bits = output.from.map(|from| from.map_or(0, |place| rows[place][lane]));
-                output.put(places.position(lane), bits, channels);
-            }
+            output.count(&lanes, &mut done);
+            let bits = |channel: usize, lane: usize| output.from[channel].map_or(0, |place| rows[place][lane]);
+            output.store(places, lanes, bits);
         }
         done
     }
@@ -206,11 +224,11 @@ impl<'a> Outputs<'a> {
     pub fn cells<'s>(&'s self, places: &Places) -> impl Iterator<Item = &'s [AtomicU32]> {
         self.0.iter().flat_map(move |output| {
             // Quads side by side are two rows, which begin with the first quad's lanes 0 and 2.
-            let is_rows = places.strip && output.tiles.is_none();
+            let is_rows = places.strip && places.inside == mask_of(places.lanes) && output.tiles.is_none();
             let (lanes, count) = if is_rows { (0b101, places.lanes / 2) } else { (places.inside, 1) };
             lanes_of(lanes).map(move |lane| {
                 let (bytes, cells) = output.element(places.position(lane));
-                let dwords = (bytes % 4 + count * output.element_bytes()).div_ceil(4);
+                let dwords = (bytes % 4 + count * output.element_bytes).div_ceil(4);
                 &cells[..dwords.min(cells.len())]
             })
         })

@@ -1,9 +1,9 @@
 //! Where the lanes of a wavefront lie, and what they start with.
 
-use super::wave::{LANES, Row, mask_of};
+use super::wave::{LANE_NUMBERS, LANES, Row, mask_of};
 use crate::ir::masked::Var;
-use crate::launch::lanes;
-use crate::launch::ramp::{Coefficients, Makes, Ramp};
+use crate::launch::lanes::LANES as VECTOR;
+use crate::launch::ramp::{Makes, Ramp};
 use ctm_exec::r700::{Divisor, Launch};
 use ctm_exec::x1k::Plane;
 use ctm_exec::{Domain, Position, StartRow};
@@ -18,8 +18,10 @@ pub struct Waves {
     domain: Domain,
     /// Lanes of a wavefront, but for the last one.
     lanes: u64,
-    /// Columns of quads, row by row, continuous across row ends (CTM §2.1.2), aligned to even index pairs; otherwise threads follow one another row by row.
-    quads: Option<u64>,
+    /// Lanes are quads, row by row, continuous across row ends (CTM §2.1.2), aligned to even index pairs; otherwise threads follow one another row by row.
+    quads: bool,
+    /// Columns of quads or of threads.
+    columns: u64,
     /// All lanes of all wavefronts.
     all: u64,
 }
@@ -31,41 +33,32 @@ pub struct Places {
     pub i: Row,
     /// Rows.
     pub j: Row,
+    /// The number of the first lane, among all lanes of all wavefronts.
+    pub first: u64,
     /// How many lanes there are; what lies beyond has no meaning.
     pub lanes: usize,
     /// Those of them that lie in the domain.
     pub inside: u64,
-    /// All of them are quads side by side, in the domain.
+    /// They are quads side by side, as many as wavefronts have.
     pub strip: bool,
 }
 
-/// How lanes move from each wavefront to the next: by so many columns and rows, and from behind the last column to the first one, further down.
-#[derive(Clone, Copy, Debug)]
-pub struct Steps {
-    /// Columns.
-    pub di: u32,
-    /// Rows.
-    pub dj: u32,
-    /// The last column of lanes.
-    pub last: u32,
-    /// Columns of lanes.
-    pub width: u32,
-    /// A row, or a row of quads.
-    pub next_row: u32,
-    /// Lanes are quads.
-    pub quads: bool,
-    /// All lanes of all wavefronts lie in the domain.
-    pub whole: bool,
-    /// The domain.
-    pub domain: Domain,
-    /// Lanes of a wavefront, but for the last one.
-    pub lanes: usize,
-}
+/// What each lane adds to the column and row of the first one, where none is behind the last column: lanes beside one another, then quads.
+const OFFSETS: [[Row; 2]; 2] = {
+    let mut offsets = [[LANE_NUMBERS, [0; LANES]], [[0; LANES]; 2]];
+    let mut lane = 0;
+    while lane < LANES {
+        offsets[1][0][lane] = (lane / 4 * 2 + lane % 2) as u32;
+        offsets[1][1][lane] = (lane / 2 % 2) as u32;
+        lane += 1;
+    }
+    offsets
+};
 
 impl Places {
     /// For [`Waves::place`].
     pub const fn new() -> Self {
-        Self { i: [0; LANES], j: [0; LANES], lanes: 0, inside: 0, strip: false }
+        Self { i: [0; LANES], j: [0; LANES], first: 0, lanes: 0, inside: 0, strip: false }
     }
 
     /// Of one lane.
@@ -73,11 +66,15 @@ impl Places {
         Position { i: self.i[lane], j: self.j[lane] }
     }
 
-    /// Fills a row by what 16 lanes hold in these columns and rows.
-    fn fill(&self, row: &mut Row, of: impl Fn([&lanes::Row; 2]) -> lanes::Row) {
-        let pieces = row.as_chunks_mut().0.iter_mut().take(self.lanes.div_ceil(lanes::LANES));
-        let places = self.i.as_chunks().0.iter().zip(self.j.as_chunks().0);
-        pieces.zip(places).for_each(|(piece, (i, j))| *piece = of([i, j]));
+    /// Fills a row by what each lane holds, 16 lanes after 16. Compilers make vector instructions of it in functions for which these are enabled.
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop, reason = "compilers know these bounds")]
+    fn fill<T>(&self, row: &mut [T; LANES], of: impl Fn(usize) -> T) {
+        for first in (0..LANES).step_by(VECTOR).take_while(|&first| first < self.lanes) {
+            for lane in first..first + VECTOR {
+                row[lane] = of(lane);
+            }
+        }
     }
 }
 
@@ -90,18 +87,18 @@ impl Waves {
     /// Those of so many lanes that cover a domain; `quads`: lanes are quads.
     pub fn new(domain: Domain, lanes: usize, quads: bool) -> Self {
         let span = |first: u32, last: u32| u64::from((last / 2).saturating_sub(first / 2)) + 1;
-        let columns = quads.then(|| span(domain.i0, domain.i1));
-        let all = match columns {
-            _ if domain.processors() == 0 => 0,
-            Some(columns) => 4 * columns * span(domain.j0, domain.j1),
-            None => domain.processors(),
+        let columns = if quads { span(domain.i0, domain.i1) } else { u64::from(domain.width()).max(1) };
+        let all = match domain.processors() {
+            0 => 0,
+            _ if quads => 4 * columns * span(domain.j0, domain.j1),
+            processors => processors,
         };
-        Self { domain, lanes: lanes as u64, quads: columns, all }
+        Self { domain, lanes: lanes as u64, quads, columns, all }
     }
 
     /// Those of the same lanes, so many to each.
     pub fn of_lanes(&self, lanes: usize) -> Self {
-        Self::new(self.domain, lanes, self.quads.is_some())
+        Self::new(self.domain, lanes, self.quads)
     }
 
     /// How many there are.
@@ -134,89 +131,71 @@ impl Waves {
         if self.is_whole(index) { end - index } else { 1 }
     }
 
-    /// How lanes move.
-    pub fn steps(&self) -> Steps {
-        let domain = self.domain;
-        let lanes = self.lanes as usize;
-        let (width, first, next_row, step) = match self.quads {
-            Some(_) => (2 * ((domain.i1 / 2).saturating_sub(domain.i0 / 2) + 1), domain.i0 & !1, 2, self.lanes / 2),
-            None => (domain.width().max(1), domain.i0, 1, self.lanes),
-        };
-        let (di, rows) = ((step % u64::from(width)) as u32, (step / u64::from(width)) as u32);
-        let whole = self.is_of_quads();
-        let (last, dj, quads) = (first + width - 1, rows * next_row, self.quads.is_some());
-        Steps { di, dj, last, width, next_row, quads, whole, domain, lanes }
-    }
-
     /// All lanes that exist lie in the domain.
     pub const fn is_of_quads(&self) -> bool {
         let Domain { i0, j0, i1, j1 } = self.domain;
-        self.quads.is_none() || (i0 | j0) & 1 == 0 && i1 & j1 & 1 == 1
+        !self.quads || (i0 | j0) & 1 == 0 && i1 & j1 & 1 == 1
     }
 
     /// Where the lanes of a wavefront lie.
+    #[inline(always)]
     pub fn place(&self, index: u64, places: &mut Places) {
-        let (first, Domain { i0, j0, .. }) = (index * self.lanes, self.domain);
+        let Domain { i0, j0, i1, j1 } = self.domain;
+        let (first, columns) = (index * self.lanes, self.columns);
+        // How many lanes a quad has, as a power of two, and its size.
+        let (power, size) = if self.quads { (2, 2) } else { (0, 1) };
+        let (column, row) = ((first >> power) % columns, (first >> power) / columns);
+        let (width, [i, j]) = ((columns as u32).wrapping_mul(size), [i0, j0].map(|first| first & !(size - 1)));
+        places.first = first;
         places.lanes = self.lanes.min(self.all.saturating_sub(first)) as usize;
         places.inside = mask_of(places.lanes);
-        places.strip = false;
-        let Some(columns) = self.quads else {
-            let width = u64::from(self.domain.width()).max(1);
-            let (mut column, mut row) = ((first % width) as u32, (first / width) as u32);
-            for (i, j) in places.i.iter_mut().zip(&mut places.j) {
-                (*i, *j) = (i0 + column, j0 + row);
-                column += 1;
-                if u64::from(column) == width {
-                    (column, row) = (0, row + 1);
-                }
-            }
-            return;
-        };
-        let (i0, j0) = (i0 & !1, j0 & !1);
-        let (mut column, mut row) = ((first / 4 % columns) as u32, (first / 4 / columns) as u32);
-        let is_in_row = u64::from(column) + self.lanes / 4 <= columns;
-        let (quads_of_i, quads_of_j) = (places.i.as_chunks_mut::<4>().0, places.j.as_chunks_mut::<4>().0);
-        for (of_i, of_j) in quads_of_i.iter_mut().zip(quads_of_j).take(places.lanes / 4) {
-            let (i, j) = (i0 + 2 * column, j0 + 2 * row);
-            (*of_i, *of_j) = ([i, i + 1, i, i + 1], [j, j, j + 1, j + 1]);
-            column += 1;
-            if u64::from(column) == columns {
-                (column, row) = (0, row + 1);
+        let behind = column + (places.lanes as u64 >> power);
+        places.strip = self.quads && behind <= columns && places.lanes as u64 == self.lanes;
+        let [to_the_right, down] = &OFFSETS[usize::from(self.quads)];
+        let [first_i, first_j] = [i + size * column as u32, j.wrapping_add(size * row as u32)];
+        // Compilers make vector instructions of these loops in functions for which they are enabled.
+        for lane in 0..LANES {
+            places.i[lane] = first_i.wrapping_add(to_the_right[lane]);
+            places.j[lane] = first_j.wrapping_add(down[lane]);
+        }
+        // Behind the end of a row the next one begins.
+        for _ in 0..behind.saturating_sub(1) / columns {
+            for lane in 0..LANES {
+                let is_behind = places.i[lane].wrapping_sub(i) > width.wrapping_sub(1);
+                places.i[lane] = places.i[lane].wrapping_sub(if is_behind { width } else { 0 });
+                places.j[lane] = places.j[lane].wrapping_add(if is_behind { size } else { 0 });
             }
         }
         if !self.is_of_quads() {
-            let lanes = (0..places.lanes).filter(|&lane| self.domain.contains(places.position(lane)));
-            places.inside = lanes.fold(0, |inside, lane| inside | 1 << lane);
+            let [width, height] = [i1.wrapping_sub(i0), j1.wrapping_sub(j0)];
+            let mut inside = 0;
+            for lane in 0..LANES {
+                let [i, j] = [places.i[lane].wrapping_sub(i0), places.j[lane].wrapping_sub(j0)];
+                inside |= if (i <= width) & (j <= height) { 1 << lane } else { 0 };
+            }
+            places.inside &= inside;
         }
-        places.strip = is_in_row && places.lanes as u64 == self.lanes && places.inside == mask_of(places.lanes);
     }
 }
 
 /// Where the lanes of a wavefront have the start values of a variable from.
 #[derive(Clone)]
 enum Source<'a> {
-    Ramp(Ramp),
+    Ramp(Ramp, Makes),
     /// Divided by the launch's divisor.
     Quotient(Ramp),
     /// By lane number ([`ctm_exec::rows`]).
     Row(&'a [u32]),
 }
 
-impl Source<'_> {
-    const fn ramp(&self) -> Option<&Ramp> {
-        match self {
-            Self::Ramp(ramp) => Some(ramp),
-            Self::Quotient(_) | Self::Row(_) => None,
-        }
-    }
-}
-
 /// What the lanes of a wavefront hold at the start in these variables.
 #[derive(Clone)]
 pub struct Starts<'a> {
     sources: Vec<Source<'a>>,
-    divisor: Option<Divisor<'a>>,
+    divisor: Option<Ramp>,
     moderate: bool,
+    finite: bool,
+    normal: bool,
 }
 
 impl<'a> Starts<'a> {
@@ -239,15 +218,24 @@ impl<'a> Starts<'a> {
             let (register, element) = (var.index() / 4, var.index() % 4);
             let plane = || planes.iter().rev().find(|plane| usize::from(plane.temp) == register);
             let divides = |divisor: &Divisor<'_>| plane().is_some_and(|plane| divisor.divides(plane, element));
-            let of_ramp =
-                if divisor.is_some_and(|divisor| divides(&divisor)) { Source::Quotient } else { Source::Ramp };
-            let ramp = || Ramp::of(*var, planes);
-            row.map(|row| Source::Row(row.bits)).or_else(|| ramp().map(of_ramp))
+            let divided = divisor.is_some_and(|divisor| divides(&divisor));
+            let of_ramp = |ramp: Ramp| {
+                if divided { Source::Quotient(ramp) } else { Source::Ramp(ramp, ramp.makes(i1, j1)) }
+            };
+            row.map(|row| Source::Row(row.bits)).or_else(|| Ramp::of(*var, planes).map(of_ramp))
         };
         let sources: Vec<Source<'a>> = variables.iter().filter_map(source).collect();
+        let ramps = || {
+            sources.iter().filter_map(|source| match source {
+                Source::Ramp(ramp, _) | Source::Quotient(ramp) => Some(ramp),
+                Source::Row(_) => None,
+            })
+        };
         let is_moderate = |ramp: &Ramp| ramp.linear().is_some() && ramp.bound(i1, j1) < MODERATE;
-        let moderate = sources.iter().all(|source| source.ramp().is_some_and(is_moderate));
-        Self { sources, divisor, moderate }
+        let moderate = sources.iter().all(|source| matches!(source, Source::Ramp(ramp, _) if is_moderate(ramp)));
+        let finite = ramps().all(|ramp| ramp.bound(i1, j1).is_finite());
+        let normal = divisor.is_none() && ramps().all(Ramp::is_normal);
+        Self { sources, divisor: divisor.map(|divisor| Ramp::linear_by(divisor.of)), moderate, finite, normal }
     }
 
     /// Whether all of them are numbers smaller than 2^40.
@@ -255,47 +243,47 @@ impl<'a> Starts<'a> {
         self.moderate
     }
 
+    /// Whether those that are linear are finite, and what they are made of: which NaN is made of two others depends on the instructions.
+    pub const fn are_finite(&self) -> bool {
+        self.finite
+    }
+
+    /// Whether [`Self::fill`] meets no denormals but those that are given lane by lane.
+    pub const fn are_normal(&self) -> bool {
+        self.normal
+    }
+
     /// How many there are.
     pub const fn count(&self) -> usize {
         self.sources.len()
     }
 
-    /// What code makes them of; `None` for one that it cannot make.
-    pub fn coefficients(&self, domain: &Domain) -> impl Iterator<Item = Option<Coefficients>> {
-        self.sources.iter().map(|source| match source {
-            Source::Ramp(ramp) => ramp.coefficients(domain.i1, domain.j1),
-            Source::Quotient(ramp) => {
-                let of = ramp.coefficients(domain.i1, domain.j1)?;
-                Some(Coefficients { makes: Makes::Quotient, ..of })
-            }
-            Source::Row(_) => None,
-        })
-    }
-
-    /// What quotients are divided by: at (0, 0), and its change by column and row.
-    pub fn divisor(&self) -> Option<[f64; 3]> {
-        self.divisor.map(|divisor| divisor.of)
-    }
-
-    /// Whether single precision makes all of them exactly.
-    pub fn are_exact(&self, domain: &Domain) -> bool {
-        self.sources.iter().all(|source| source.ramp().is_some_and(|ramp| ramp.is_exact(domain.i1, domain.j1)))
-    }
-
-    /// Fills a row for each variable, of a wavefront whose first lane has this number.
-    pub fn fill(&self, places: &Places, first: u64, rows: &mut [Row]) {
+    /// Fills a row for each variable.
+    #[inline(always)]
+    pub fn fill(&self, places: &Places, rows: &mut [Row]) {
+        let at = |lane: usize| [places.i[lane], places.j[lane]];
+        let reciprocals = self.divisor.map(|divisor| {
+            let mut reciprocals = [0.0; LANES];
+            places.fill(&mut reciprocals, |lane| 1.0 / divisor.at(at(lane)));
+            reciprocals
+        });
         for (source, row) in self.sources.iter().zip(rows) {
-            match (source, &self.divisor) {
-                (Source::Row(bits), _) => {
-                    let first = usize::try_from(first).unwrap_or(usize::MAX).min(bits.len());
+            match source {
+                Source::Row(bits) => {
+                    let first = usize::try_from(places.first).unwrap_or(usize::MAX).min(bits.len());
                     let bits = &bits[first..bits.len().min(first + places.lanes)];
                     let (there, beyond) = row.split_at_mut(bits.len());
                     there.copy_from_slice(bits);
                     beyond.fill(0);
                 }
-                (Source::Ramp(ramp), _) => places.fill(row, |at| ramp.row(at)),
-                (Source::Quotient(ramp), Some(divisor)) => places.fill(row, |at| ramp.divided(at, divisor)),
-                (Source::Quotient(_), None) => {}
+                Source::Ramp(ramp, Makes::Single) => places.fill(row, |lane| ramp.single(at(lane))),
+                Source::Ramp(ramp, Makes::Rounded) => places.fill(row, |lane| ramp.rounded(at(lane), 1.0)),
+                Source::Ramp(ramp, Makes::Bits) => places.fill(row, |lane| ramp.bits(at(lane))),
+                Source::Ramp(ramp, Makes::AnyBits) => places.fill(row, |lane| ramp.any_bits(at(lane))),
+                Source::Quotient(ramp) => {
+                    let reciprocals = reciprocals.as_ref().unwrap_or(&[1.0; LANES]);
+                    places.fill(row, |lane| ramp.rounded(at(lane), reciprocals[lane]));
+                }
             }
         }
     }

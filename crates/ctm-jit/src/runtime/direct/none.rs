@@ -15,7 +15,7 @@ impl<'a> Spans<'a> {
 }
 
 impl Task<'_, '_> {
-    pub(super) fn span(&mut self, _spans: &mut Spans<'_>, _index: u64, _end: u64) -> (u64, bool) {
+    pub(super) fn span(&mut self, _spans: &Spans<'_>, _index: u64, _end: u64) -> (u64, bool) {
         (0, false)
     }
 }

@@ -122,7 +122,7 @@ impl<'a> Program<'a> {
     fn narrower(&self, of: &Wavefronts<'_>, bindings: &[Option<Binding<'_>>], uniforms: &[u32]) -> Option<GroupSize> {
         let Launch { counters, covered, wavefront, .. } = *self.launch;
         // How many lanes run of covered ones is counted by words.
-        let counts = covered.is_none() || wavefront.lanes() == 64 && of.waves.steps().whole;
+        let counts = covered.is_none() || wavefront.lanes() == 64 && of.waves.is_of_quads();
         if counters || !counts || !self.artifact.is_of_quads() || bindings.iter().any(Option::is_none) {
             return None;
         }

@@ -19,10 +19,6 @@ rows! { DOUBLE_ROWS
     MUL_WIDE_I32 = 2 1 0x28;
     ROUND_F64 = 3 1 0x09;
     CMP_F64 = 1 1 0xc2;
-    /// In single precision: the low half.
-    CVT_F64_F32 = 1 1 0x5a;
-    /// As whole numbers.
-    CVT_F64_I64 = 1 1 0x7b;
 }
 
 #[cfg(test)]

@@ -421,11 +421,6 @@ impl Asm {
         self.integer(wide, opcode, extension, Rm::Row(base, offset), dword(imm));
     }
 
-    /// `dst = [base + offset]`, one byte, without or with sign.
-    pub fn load_byte(&mut self, dst: Gpr, signed: bool, base: Gpr, offset: i32) {
-        self.integer(false, if signed { 0x0fbe } else { 0x0fb6 }, dst, Rm::Row(base, offset), NOTHING);
-    }
-
     /// Sets flags by `a & b`.
     pub fn test(&mut self, a: Gpr, b: Gpr) {
         self.integer(false, 0x85, b, Rm::Reg(a), NOTHING);

@@ -16,14 +16,8 @@ rows! { PACK_ROWS
     SHUFFLE_BYTES = 2 1 0x00;
     /// A half takes 16 bytes; the immediate says which: AVX2.
     INSERT_QUARTER = 3 1 0x18 part 2;
-    /// A half takes another vector's low half; the immediate says which: AVX-512, as are all that follow.
-    INSERT_HALF = 3 1 0x1a part 1;
-    /// A half in the low half: the destination is the last operand.
+    /// A half in the low half: the destination is the last operand. AVX-512.
     EXTRACT_HALF = 3 1 0x1b part 1;
-    /// Eight numbers of 32 bits, the low half, as doubles.
-    CVT_I32_F64 = 1 2 0xe6;
-    /// The low halves of 8 numbers of 64 bits, in order: the destination is the last operand.
-    NARROW_I64 = 2 2 0x35;
 }
 
 /// Eight bytes: the destination is the last operand.

@@ -24,7 +24,7 @@ fn lanes_lie_and_start_where_the_reference_has_them() {
                 let (mut places, mut rows) = (Places::new(), vec![[0; LANES]; variables.len()]);
                 for wave in 0..waves.count() {
                     waves.place(wave, &mut places);
-                    Starts::of(&variables, &launch).fill(&places, wave * u64::from(lanes), &mut rows);
+                    Starts::of(&variables, &launch).fill(&places, &mut rows);
                     let expected = order.positions(&launch, wave);
                     assert_eq!(places.lanes, expected.len());
                     for (lane, &at) in expected.iter().enumerate() {

@@ -1,145 +1,89 @@
-//! What a wavefront has exported goes to arrays: the code that goes over wavefronts calls this behind each of them.
+//! What a wavefront has exported goes to arrays.
 
-#![allow(unsafe_code, reason = "machine code calls, and elements are stored several at once")]
-
-use crate::codegen::x86::isa::Isa;
+use super::mask_at;
+use crate::codegen::x86::masked::{Native, head};
 use crate::codegen::x86::transfer::MAGIC;
+use crate::ir::masked::M;
 use crate::launch::wavefronts::outputs::{Kind, Output};
+use crate::launch::wavefronts::places::Places;
 use crate::launch::wavefronts::wave::{LANES, Row, lanes_of};
-use ctm_exec::Position;
 use ctm_exec::r700::Written;
 use std::arch::x86_64::{
     _mm_shuffle_ps, _mm_storeu_ps, _mm256_castps256_ps128, _mm256_extractf128_ps, _mm256_loadu_ps,
     _mm256_permute2f128_ps, _mm256_shuffle_ps, _mm256_storeu_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
-    _mm512_castps512_ps256, _mm512_extractf32x8_ps, _mm512_loadu_ps, _mm512_permutex2var_ps, _mm512_permutexvar_ps,
-    _mm512_setr_epi32, _mm512_shuffle_ps, _mm512_storeu_ps, _mm512_unpackhi_ps, _mm512_unpacklo_ps,
 };
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-/// What a span stores, and to where.
-pub struct Stores<'a> {
-    pub targets: Vec<Target<'a>>,
-    /// The lanes whose exports are stored.
-    pub valid: *const u64,
-    /// Columns and rows of all lanes.
-    pub places: [*const Row; 2],
-    /// Lanes of a wavefront.
-    pub lanes: usize,
-    /// Wavefronts may be strips: quads side by side.
-    pub strips: bool,
-    /// What has been stored.
-    pub done: Written,
-}
 
 /// Where elements go, and come from.
 pub struct Target<'a> {
-    pub output: &'a Output<'a>,
+    output: &'a Output<'a>,
     /// Of each channel of an element: the lanes that wrote it, none for one that is not exported.
-    pub written: [*mut u64; 4],
-    /// The rows of channels.
-    pub rows: [*const u32; 4],
-    pub kind: Kind,
-    pub channel_bytes: u64,
+    written: [*mut u64; 4],
+    /// The rows of channels, which have as many dwords as wavefronts have lanes.
+    rows: [*const u32; 4],
 }
 
-/// Stores a wavefront's exports; the next one has written nothing. 0: done. All pointers have to hold, and nobody else may use what they point to; rows have
-/// as many dwords as wavefronts have lanes.
-pub type Store = unsafe extern "sysv64" fn(*mut Stores<'_>) -> u32;
-
-/// For a processor with these instructions.
-pub fn store_of(isa: Isa) -> Store {
-    match isa {
-        Isa::Avx512 => store::<true>,
-        Isa::Avx2 => store::<false>,
+impl<'a> Target<'a> {
+    /// For a frame of this code.
+    pub fn new(output: &'a Output<'a>, native: &Native, frame: *mut u8) -> Self {
+        let at = |offset: i32| frame.wrapping_add(offset as usize);
+        let written = |from: usize| head::WRITTEN + 8 * native.exports[from] as i32;
+        Self {
+            output,
+            written: output.from.map(|from| at(from.map_or(mask_at(M::NONE), written)).cast()),
+            rows: output.from.map(|from| at(from.map_or(head::ROWS, |from| native.rows[from])).cast_const().cast()),
+        }
     }
-}
 
-unsafe extern "sysv64" fn store<const WIDE: bool>(stores: *mut Stores<'_>) -> u32 {
-    // A panic must not cross the code that called.
-    let done = catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: as [`Store`] says.
-        let stores = unsafe { &mut *stores };
-        // SAFETY: as [`Store`] says, and the processor is as [`store_of`] says.
-        unsafe { if WIDE { store_avx512(stores) } else { store_avx2(stores) } }
-    }));
-    u32::from(done.is_err())
-}
-
-#[target_feature(enable = "avx512f,avx512dq,popcnt")]
-unsafe fn store_avx512(stores: &mut Stores<'_>) {
-    // SAFETY: as [`Store`] says.
-    unsafe { store_all::<true>(stores) }
-}
-
-#[target_feature(enable = "avx2,fma,popcnt")]
-unsafe fn store_avx2(stores: &mut Stores<'_>) {
-    // SAFETY: as [`Store`] says.
-    unsafe { store_all::<false>(stores) }
-}
-
-#[inline(always)]
-unsafe fn store_all<const WIDE: bool>(stores: &mut Stores<'_>) {
-    // SAFETY: as [`Store`] says.
-    let (valid, [i, j]) = unsafe { (*stores.valid, stores.places.map(|places| &*places)) };
-    let count = stores.lanes;
-    let is_strip = stores.strips && j[count - 1] == j[0] + 1;
-    let Stores { targets, done, .. } = stores;
-    for target in &*targets {
-        let Target { output, written, rows, channel_bytes, .. } = target;
+    /// Stores what valid lanes have exported; the next wavefront has written nothing. Nobody else may use the frame, and the processor has to have AVX2 and FMA.
+    #[inline(always)]
+    pub unsafe fn store(&self, places: &Places, valid: u64, done: &mut Written) {
+        let Self { output, written, rows } = self;
         let mut lanes = [0; 4];
         for (lanes, written) in lanes.iter_mut().zip(&written[..output.channels]) {
-            // SAFETY: as [`Store`] says.
+            // SAFETY: it lies in the frame.
             *lanes = unsafe { written.replace(0) } & valid;
         }
-        let [a, b, c, d] = lanes;
-        let any = a | b | c | d;
-        done.elements += u64::from(any.count_ones());
-        done.bytes += lanes.iter().map(|lanes| channel_bytes * u64::from(lanes.count_ones())).sum::<u64>();
-        if is_strip && output.tiles.is_none() && lanes[..output.channels].iter().all(|&lanes| lanes == any) {
+        output.count(&lanes, done);
+        let any = lanes[0];
+        if places.strip && output.tiles.is_none() && lanes[..output.channels].iter().all(|&lanes| lanes == any) {
             // SAFETY: the lanes lie in the domain, all of whose elements are among the cells.
-            unsafe { store_strip::<WIDE>(target, [i[0], j[0]], (any, count)) };
-            continue;
-        }
-        for lane in lanes_of(any) {
-            let mut bits = [0; 4];
-            for (bits, row) in bits.iter_mut().zip(&rows[..output.channels]) {
-                // SAFETY: as [`Store`] says.
-                *bits = unsafe { *row.add(lane) };
-            }
-            let written = (0..4).fold(0, |set, channel| set | ((lanes[channel] >> lane & 1) as u8) << channel);
-            output.put(Position { i: i[lane], j: j[lane] }, bits, written);
+            unsafe { self.store_strip(places, any) };
+        } else {
+            // SAFETY: rows lie in the frame.
+            output.store(places, lanes, |channel, lane| unsafe { *rows[channel].add(lane) });
         }
     }
-}
 
-/// Elements of quads side by side, of which the first lies at a column and row, in some lanes of so many. The lanes' elements have to be among the output's cells;
-/// other threads may write others of these.
-#[inline(always)]
-unsafe fn store_strip<const WIDE: bool>(target: &Target<'_>, [i, j]: [u32; 2], (lanes, count): (u64, usize)) {
-    let Target { output, rows, kind, channel_bytes, .. } = *target;
-    let first = output.cells.as_ptr().cast::<u8>().cast_mut();
-    let element = channel_bytes as usize * output.channels;
-    let to = [j, j + 1].map(|j| first.wrapping_add((j as usize * output.pitch + i as usize) * element));
-    let [r, g, b, a] = rows;
-    // SAFETY: as above.
-    unsafe {
-        match kind {
-            Kind::Floats(1) => store_elements::<1, WIDE>(to, (lanes, count), [r]),
-            Kind::Floats(2) => store_elements::<2, WIDE>(to, (lanes, count), [r, g]),
-            Kind::Floats(3) => store_elements::<3, WIDE>(to, (lanes, count), [r, g, b]),
-            Kind::Floats(_) => store_elements::<4, WIDE>(to, (lanes, count), [r, g, b, a]),
-            Kind::Bytes => {
-                let mut all: Row = [0; LANES];
-                for (channel, row) in rows.into_iter().enumerate() {
-                    let (shift, row) = (output.shift(channel), std::slice::from_raw_parts(row, count));
-                    all.iter_mut().zip(row).for_each(|(all, &bits)| *all |= scaled(bits, u8::MAX.into()) << shift);
+    /// Elements of quads side by side, in some lanes. These elements have to be among the output's cells; other threads may write others of these.
+    #[inline(always)]
+    unsafe fn store_strip(&self, places: &Places, lanes: u64) {
+        let (output, [r, g, b, a]) = (self.output, self.rows);
+        let first = output.cells.as_ptr().cast::<u8>().cast_mut();
+        let [i, j] = [places.i[0], places.j[0]].map(|first| first as usize);
+        let to = [j, j + 1].map(|j| first.wrapping_add((j * output.pitch + i) * output.element_bytes));
+        let count = places.lanes;
+        // SAFETY: as above.
+        unsafe {
+            match output.kind() {
+                Kind::Floats(1) => store_elements(to, (lanes, count), [r]),
+                Kind::Floats(2) => store_elements(to, (lanes, count), [r, g]),
+                Kind::Floats(3) => store_elements(to, (lanes, count), [r, g, b]),
+                Kind::Floats(_) => store_elements(to, (lanes, count), [r, g, b, a]),
+                Kind::Bytes => {
+                    let mut all: Row = [0; LANES];
+                    for (channel, row) in self.rows.into_iter().enumerate() {
+                        let (shift, row) = (output.shift(channel), std::slice::from_raw_parts(row, count));
+                        for (all, &bits) in all.iter_mut().zip(row) {
+                            *all |= scaled(bits, u8::MAX.into()) << shift;
+                        }
+                    }
+                    store_elements(to, (lanes, count), [all.as_ptr()]);
                 }
-                store_elements::<1, WIDE>(to, (lanes, count), [all.as_ptr()]);
-            }
-            Kind::Words => {
-                for lane in lanes_of(lanes) {
-                    let number = scaled(*r.add(lane), u16::MAX.into());
-                    to[lane / 2 % 2].cast::<u16>().add(column(lane)).write_unaligned(number as u16);
+                Kind::Words => {
+                    for lane in lanes_of(lanes) {
+                        let number = scaled(*r.add(lane), u16::MAX.into());
+                        to[lane / 2 % 2].cast::<u16>().add(column(lane)).write_unaligned(number as u16);
+                    }
                 }
             }
         }
@@ -151,26 +95,17 @@ const fn column(lane: usize) -> usize {
     lane / 4 * 2 + lane % 2
 }
 
-/// Stores the elements of quads side by side, in some lanes of so many, to two rows: as [`store_strip`].
+/// Stores the elements of quads side by side, in some lanes of so many, to two rows: as [`Target::store_strip`].
 #[inline(always)]
-unsafe fn store_elements<const N: usize, const WIDE: bool>(
-    to: [*mut u8; 2],
-    (lanes, count): (u64, usize),
-    rows: [*const u32; N],
-) {
-    let each = if WIDE { 16 } else { 8 };
-    for first in (0..count).step_by(each) {
+unsafe fn store_elements<const N: usize>(to: [*mut u8; 2], (lanes, count): (u64, usize), rows: [*const u32; N]) {
+    for first in (0..count).step_by(8) {
         let [upper, lower] = to.map(|to| to.wrapping_add(2 * N * first).cast::<f32>());
-        let here = lanes >> first & ((1 << each) - 1);
         let from = rows.map(|row| row.wrapping_add(first).cast::<f32>());
+        let here = lanes >> first & 0xff;
         // SAFETY: as above.
         unsafe {
-            if here == (1 << each) - 1 && N != 3 {
-                if WIDE {
-                    store_sixteen([upper, lower], from)
-                } else {
-                    store_eight([upper, lower], from)
-                }
+            if here == 0xff && N != 3 {
+                store_eight([upper, lower], from);
                 continue;
             }
             for lane in lanes_of(here) {
@@ -181,39 +116,7 @@ unsafe fn store_elements<const N: usize, const WIDE: bool>(
     }
 }
 
-/// Whole elements of four quads. A vector has the upper two lanes of each in front of the lower two.
-#[inline(always)]
-unsafe fn store_sixteen<const N: usize>([upper, lower]: [*mut f32; 2], from: [*const f32; N]) {
-    // SAFETY: as above.
-    unsafe {
-        match *from.map(|row| _mm512_loadu_ps(row)).as_slice() {
-            [only] => {
-                let order = _mm512_setr_epi32(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
-                let rows = _mm512_permutexvar_ps(order, only);
-                _mm256_storeu_ps(upper, _mm512_castps512_ps256(rows));
-                _mm256_storeu_ps(lower, _mm512_extractf32x8_ps::<1>(rows));
-            }
-            [r, g] => {
-                _mm512_storeu_ps(upper, _mm512_unpacklo_ps(r, g));
-                _mm512_storeu_ps(lower, _mm512_unpackhi_ps(r, g));
-            }
-            [r, g, b, a] => {
-                let low = [_mm512_unpacklo_ps(r, g), _mm512_unpacklo_ps(b, a)];
-                let high = [_mm512_unpackhi_ps(r, g), _mm512_unpackhi_ps(b, a)];
-                for (to, [rg, ba]) in [(upper, low), (lower, high)] {
-                    let (left, right) = (_mm512_shuffle_ps::<0x44>(rg, ba), _mm512_shuffle_ps::<0xee>(rg, ba));
-                    let first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
-                    let second = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
-                    _mm512_storeu_ps(to, _mm512_permutex2var_ps(left, first, right));
-                    _mm512_storeu_ps(to.add(16), _mm512_permutex2var_ps(left, second, right));
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-/// The same of two.
+/// Whole elements of two quads. A vector has the upper two lanes of each in front of the lower two.
 #[inline(always)]
 unsafe fn store_eight<const N: usize>([upper, lower]: [*mut f32; 2], from: [*const f32; N]) {
     // SAFETY: as above.
