@@ -158,12 +158,16 @@ impl Waves {
             places.i[lane] = first_i.wrapping_add(to_the_right[lane]);
             places.j[lane] = first_j.wrapping_add(down[lane]);
         }
-        // Behind the end of a row the next one begins.
-        for _ in 0..behind.saturating_sub(1) / columns {
+        if behind > columns {
+            // Behind the end of a row the next one begins, once, or more often in narrow domains, where both numbers are so small that this division is exact.
+            let is_narrow = columns <= LANES as u64;
+            let reciprocal = if is_narrow { (1 << 16) / width + 1 } else { 0 };
             for lane in 0..LANES {
-                let is_behind = places.i[lane].wrapping_sub(i) > width.wrapping_sub(1);
-                places.i[lane] = places.i[lane].wrapping_sub(if is_behind { width } else { 0 });
-                places.j[lane] = places.j[lane].wrapping_add(if is_behind { size } else { 0 });
+                let column = places.i[lane].wrapping_sub(i);
+                let once = u32::from(column > width.wrapping_sub(1));
+                let rows = if is_narrow { column.wrapping_mul(reciprocal) >> 16 } else { once };
+                places.i[lane] = places.i[lane].wrapping_sub(rows.wrapping_mul(width));
+                places.j[lane] = places.j[lane].wrapping_add(rows.wrapping_mul(size));
             }
         }
         if !self.is_of_quads() {
