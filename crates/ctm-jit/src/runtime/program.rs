@@ -26,7 +26,7 @@ const SETS: usize = 4;
 /// Machine code for launches whose fetches read alike.
 #[cfg(target_arch = "x86_64")]
 struct Alike {
-    /// Of each fetch that reads the nearest of plain texels, what lies beyond them.
+    /// Of each fetch that reads single plain texels, what lies beyond them.
     plain: Vec<Option<[Wrap; 2]>>,
     /// In each [`Variant`]; made when first needed.
     native: Box<[OnceLock<Option<Box<Native>>>]>,

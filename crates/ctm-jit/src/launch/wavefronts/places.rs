@@ -140,29 +140,40 @@ impl Waves {
     /// Where the lanes of a wavefront lie.
     #[inline(always)]
     pub fn place(&self, index: u64, places: &mut Places) {
-        let Domain { i0, j0, i1, j1 } = self.domain;
         let (first, columns) = (index * self.lanes, self.columns);
-        // How many lanes a quad has, as a power of two, and its size.
-        let (power, size) = if self.quads { (2, 2) } else { (0, 1) };
+        // How many lanes a quad has, as a power of two.
+        let power = if self.quads { 2 } else { 0 };
         let (column, row) = ((first >> power) % columns, (first >> power) / columns);
-        let (width, [i, j]) = ((columns as u32).wrapping_mul(size), [i0, j0].map(|first| first & !(size - 1)));
         places.first = first;
         places.lanes = self.lanes.min(self.all.saturating_sub(first)) as usize;
         places.inside = mask_of(places.lanes);
         let behind = column + (places.lanes as u64 >> power);
         places.strip = self.quads && behind <= columns && places.lanes as u64 == self.lanes;
+        match places.lanes {
+            0..=16 => self.lay::<16>([column, row], behind > columns, places),
+            17..=32 => self.lay::<32>([column, row], behind > columns, places),
+            _ => self.lay::<LANES>([column, row], behind > columns, places),
+        }
+    }
+
+    /// Says where so many lanes lie, the first of which has this column and row, of quads if lanes are quads; `passes`: some lie behind the end of the row.
+    /// Compilers make vector instructions of these loops in functions for which they are enabled.
+    #[inline(always)]
+    fn lay<const COUNT: usize>(&self, [column, row]: [u64; 2], passes: bool, places: &mut Places) {
+        let Domain { i0, j0, i1, j1 } = self.domain;
+        let size = if self.quads { 2 } else { 1 };
+        let (width, [i, j]) = ((self.columns as u32).wrapping_mul(size), [i0, j0].map(|first| first & !(size - 1)));
         let [to_the_right, down] = &OFFSETS[usize::from(self.quads)];
         let [first_i, first_j] = [i + size * column as u32, j.wrapping_add(size * row as u32)];
-        // Compilers make vector instructions of these loops in functions for which they are enabled.
-        for lane in 0..LANES {
+        for lane in 0..COUNT {
             places.i[lane] = first_i.wrapping_add(to_the_right[lane]);
             places.j[lane] = first_j.wrapping_add(down[lane]);
         }
-        if behind > columns {
+        if passes {
             // Behind the end of a row the next one begins, once, or more often in narrow domains, where both numbers are so small that this division is exact.
-            let is_narrow = columns <= LANES as u64;
+            let is_narrow = self.columns <= LANES as u64;
             let reciprocal = if is_narrow { (1 << 16) / width + 1 } else { 0 };
-            for lane in 0..LANES {
+            for lane in 0..COUNT {
                 let column = places.i[lane].wrapping_sub(i);
                 let once = u32::from(column > width.wrapping_sub(1));
                 let rows = if is_narrow { column.wrapping_mul(reciprocal) >> 16 } else { once };
@@ -173,7 +184,7 @@ impl Waves {
         if !self.is_of_quads() {
             let [width, height] = [i1.wrapping_sub(i0), j1.wrapping_sub(j0)];
             let mut inside = 0;
-            for lane in 0..LANES {
+            for lane in 0..COUNT {
                 let [i, j] = [places.i[lane].wrapping_sub(i0), places.j[lane].wrapping_sub(j0)];
                 inside |= if (i <= width) & (j <= height) { 1 << lane } else { 0 };
             }

@@ -149,8 +149,10 @@ mod table {
     pub const PER_AXIS: i32 = 16;
     /// Elements from row to row.
     pub const PITCH: i32 = 32;
+    /// The last column, and the last row, as whole numbers.
+    pub const LAST: i32 = 36;
     /// Pointer to the array.
-    pub const DATA: i32 = 40;
+    pub const DATA: i32 = 48;
     /// How many bytes they take.
     pub const BYTES: i32 = 64;
 }
@@ -386,6 +388,9 @@ impl Native {
                 frame.put(at + table::NUMBERS + 4 * n, &number.to_le_bytes());
             }
             frame.put(at + table::PITCH, &texels.pitch.to_le_bytes());
+            for (n, size) in (0..).zip([texels.width, texels.height]) {
+                frame.put(at + table::LAST + 4 * n, &(size - 1).to_le_bytes());
+            }
             frame.put(at + table::DATA, &texels.address().to_le_bytes());
         }
     }

@@ -15,7 +15,8 @@ const INSTRUCTION: [u64; 2] = [1, 4];
 const ELEMENTS: [u64; 2] = [15, 40];
 const CALL: [u64; 2] = [20, 60];
 /// Cycles of a wavefront's start and of storing to one target. Targets disturb each other, so it grows with the square of their number.
-const WAVEFRONT: f64 = 100.0;
+const WAVEFRONT: f64 = 130.0;
+const WAVEFRONT_OF_AVX2: f64 = 250.0;
 /// Cycles of a block's end.
 const BLOCK: f64 = 10.0;
 /// Bytes of rows in the frame at which a use of one register's row takes a cycle longer; it takes as much longer as they fill the first-level cache.
@@ -99,7 +100,7 @@ pub fn narrow(
         Isa::Avx512 => WAVEFRONT * targets * targets + BLOCK * work.blocks as f64,
         Isa::Avx2 => {
             let deepest = code.blocks.iter().map(|block| block.loops).max().unwrap_or(0);
-            WAVEFRONT * targets * targets / OFTEN.powi(deepest.into()) + BLOCK_OF_AVX2 * work.blocks as f64
+            WAVEFRONT_OF_AVX2 * targets * targets / OFTEN.powi(deepest.into()) + BLOCK_OF_AVX2 * work.blocks as f64
         }
     };
     // Cycles of all lanes, where so many are spent on rows of one register.

@@ -170,25 +170,25 @@ impl Span<'_> {
     #[target_feature(enable = "avx512f,avx512dq,popcnt")]
     unsafe fn next_avx512(&mut self) -> bool {
         // SAFETY: as there.
-        unsafe { self.next() }
+        unsafe { self.next::<true>() }
     }
 
     #[target_feature(enable = "avx2,fma,popcnt")]
     unsafe fn next_avx2(&mut self) -> bool {
         // SAFETY: as there.
-        unsafe { self.next() }
+        unsafe { self.next::<false>() }
     }
 
     /// Stores what the wavefront that ran has exported, and puts the next one at its start; `false`: there is none. The frame has to be that of the program's code,
-    /// nobody else may use it, and the processor has to have AVX2 and FMA.
+    /// nobody else may use it, and the processor has to have AVX2 and FMA, and AVX-512 if it is `WIDE`.
     #[inline(always)]
-    unsafe fn next(&mut self) -> bool {
+    unsafe fn next<const WIDE: bool>(&mut self) -> bool {
         if std::mem::take(&mut self.runs) {
             // SAFETY: masks lie in the frame, and the targets are made for it.
             unsafe {
                 let valid = *self.at::<u64>(mask_at(M::VALID)) & self.covered;
                 for target in &self.targets {
-                    target.store(self.places, valid, &mut self.ended.stored);
+                    target.store::<WIDE>(self.places, valid, &mut self.ended.stored);
                 }
             }
             self.ended.waves += 1;

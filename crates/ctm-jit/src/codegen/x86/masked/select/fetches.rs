@@ -1,10 +1,11 @@
 //! What fetches are in instructions: lookups of plain texels, differences in quads, gradients that are set, calls.
 
-use super::super::facts::INT_LESS;
+use super::super::facts::{INT_EQUAL, INT_LESS};
 use super::super::{Call, Ins, gradient, lookup, table};
 use super::{Plan, Select};
 use crate::codegen::x86::asm::{
-    ADD, ADD_I32, AND, CMP_U32, CVT_F32_I32, MAX, MIN, MUL, MUL_I32, PSLL, ROUND_SCALE, SUB, SUB_I32,
+    ADD, ADD_I32, AND, CMP_I32, CMP_U32, CVT_F32_I32, MAX, MIN, MIN_U32, MUL, MUL_I32, OR, PSLL, ROUND_SCALE, SUB,
+    SUB_I32, XOR,
 };
 use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
 use crate::codegen::x86::lookups::{Looked, REPEATS_BELOW};
@@ -35,11 +36,15 @@ impl Select<'_> {
             Some(TexOp::SetCubemapIndex) => self.keep(plan, place, CUBE, &at[2..COORDINATES], under),
             _ => {
                 let looked = fetch.and_then(Looked::of);
-                if let (Some(&Some(wrap)), Some(Looked::Sample { unnormalised, offset, .. })) =
-                    (self.given.plain.get(usize::from(number)), looked)
-                {
-                    let [u, v, ..] = at;
-                    return self.nearest(plan, place, number.into(), (wrap, unnormalised, offset), [u, v], under);
+                let ([u, v, ..], of) = (at, usize::from(number));
+                match (self.given.plain.get(of), looked) {
+                    (Some(&Some(wrap)), Some(Looked::Sample { unnormalised, offset, .. })) => {
+                        return self.nearest(plan, place, of, (wrap, unnormalised, offset), [u, v], under);
+                    }
+                    (Some(Some(_)), Some(Looked::Load { offset })) => {
+                        return self.texel(plan, place, of, offset, [u, v]);
+                    }
+                    _ => {}
                 }
                 // Of an input, nobody reads more.
                 let read = if let Some(Fetch::Input { .. }) = fetch { 2 } else { at.len() };
@@ -107,13 +112,43 @@ impl Select<'_> {
             };
             self.one(CVT_F32_I32, u, None)
         });
+        let dst = self.elements(plan, place, table_at, [x, y]);
+        self.sampled = Some((Value(place as u32), dst));
+    }
+
+    /// Plain texels by whole numbers, zeros outside.
+    fn texel(&mut self, plan: &Plan<'_>, place: usize, fetch: usize, offset: [i32; 3], at: [Src; 2]) {
+        let table_at = lookup(fetch);
+        self.plain.push(fetch);
+        let mut changed = Src::Literal(0);
+        let [x, y] = std::array::from_fn(|axis| {
+            let asked = match offset[axis] {
+                0 => at[axis],
+                offset => self.two(ADD_I32, at[axis], Src::Literal(offset.cast_unsigned())),
+            };
+            let kept = self.two(MIN_U32, asked, Src::Each(table_at + table::LAST + 4 * axis as i32));
+            let change = self.two(XOR, asked, kept);
+            changed = if axis == 0 { change } else { self.two(OR, changed, change) };
+            kept
+        });
+        let found = self.elements(plan, place, table_at, [x, y]);
+        let dst = found.map(|found| found.map(|_| self.fresh()));
+        self.push(Lir::Test(CMP_I32, INT_EQUAL, 1, changed, Src::Literal(0), 0));
+        for (dst, found) in dst.into_iter().zip(found).filter_map(|(dst, found)| Some((dst?, found?))) {
+            self.push(Lir::Blend(dst, 1, Src::Vector(found), Src::Literal(0)));
+        }
+        self.sampled = Some((Value(place as u32), dst));
+    }
+
+    /// Loads plain texels, in columns and rows that exist: the channels that somebody reads.
+    fn elements(&mut self, plan: &Plan<'_>, place: usize, table_at: i32, [x, y]: [Src; 2]) -> [Option<Vector>; 4] {
         let row = self.two(MUL_I32, y, Src::Each(table_at + table::PITCH));
         let index = self.two(ADD_I32, row, x);
         let index = self.shift(PSLL, index, 2);
         let dst = self.wanted(plan, place);
         self.put(Ins::Elements(table_at, dst, index));
         dst.into_iter().flatten().skip(1).for_each(|dst| self.put(Ins::Also(dst)));
-        self.sampled = Some((Value(place as u32), dst));
+        dst
     }
 
     /// Bails out where a floored coordinate that repeats is too large for single precision, but finite.

@@ -11,6 +11,8 @@ use ctm_exec::r700::Written;
 use std::arch::x86_64::{
     _mm_shuffle_ps, _mm_storeu_ps, _mm256_castps256_ps128, _mm256_extractf128_ps, _mm256_loadu_ps,
     _mm256_permute2f128_ps, _mm256_shuffle_ps, _mm256_storeu_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
+    _mm512_castps512_ps256, _mm512_extractf32x8_ps, _mm512_loadu_ps, _mm512_permutex2var_ps, _mm512_permutexvar_ps,
+    _mm512_setr_epi32, _mm512_shuffle_ps, _mm512_storeu_ps, _mm512_unpackhi_ps, _mm512_unpacklo_ps,
 };
 
 /// Where elements go, and come from.
@@ -34,9 +36,9 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Stores what valid lanes have exported; the next wavefront has written nothing. Nobody else may use the frame, and the processor has to have AVX2 and FMA.
+    /// Stores what valid lanes have exported; the next wavefront has written nothing. Nobody else may use the frame, and the processor has to have AVX2 and FMA, and AVX-512 if it is `WIDE`.
     #[inline(always)]
-    pub unsafe fn store(&self, places: &Places, valid: u64, done: &mut Written) {
+    pub unsafe fn store<const WIDE: bool>(&self, places: &Places, valid: u64, done: &mut Written) {
         let Self { output, written, rows } = self;
         let mut lanes = [0; 4];
         for (lanes, written) in lanes.iter_mut().zip(&written[..output.channels]) {
@@ -47,7 +49,7 @@ impl<'a> Target<'a> {
         let any = lanes[0];
         if places.strip && output.tiles.is_none() && lanes[..output.channels].iter().all(|&lanes| lanes == any) {
             // SAFETY: the lanes lie in the domain, all of whose elements are among the cells.
-            unsafe { self.store_strip(places, any) };
+            unsafe { self.store_strip::<WIDE>(places, any) };
         } else {
             // SAFETY: rows lie in the frame.
             output.store(places, lanes, |channel, lane| unsafe { *rows[channel].add(lane) });
@@ -56,7 +58,7 @@ impl<'a> Target<'a> {
 
     /// Elements of quads side by side, in some lanes. These elements have to be among the output's cells; other threads may write others of these.
     #[inline(always)]
-    unsafe fn store_strip(&self, places: &Places, lanes: u64) {
+    unsafe fn store_strip<const WIDE: bool>(&self, places: &Places, lanes: u64) {
         let (output, [r, g, b, a]) = (self.output, self.rows);
         let first = output.cells.as_ptr().cast::<u8>().cast_mut();
         let [i, j] = [places.i[0], places.j[0]].map(|first| first as usize);
@@ -65,10 +67,10 @@ impl<'a> Target<'a> {
         // SAFETY: as above.
         unsafe {
             match output.kind() {
-                Kind::Floats(1) => store_elements(to, (lanes, count), [r]),
-                Kind::Floats(2) => store_elements(to, (lanes, count), [r, g]),
-                Kind::Floats(3) => store_elements(to, (lanes, count), [r, g, b]),
-                Kind::Floats(_) => store_elements(to, (lanes, count), [r, g, b, a]),
+                Kind::Floats(1) => store_elements::<1, WIDE>(to, (lanes, count), [r]),
+                Kind::Floats(2) => store_elements::<2, WIDE>(to, (lanes, count), [r, g]),
+                Kind::Floats(3) => store_elements::<3, WIDE>(to, (lanes, count), [r, g, b]),
+                Kind::Floats(_) => store_elements::<4, WIDE>(to, (lanes, count), [r, g, b, a]),
                 Kind::Bytes => {
                     let mut all: Row = [0; LANES];
                     for (channel, row) in self.rows.into_iter().enumerate() {
@@ -77,7 +79,7 @@ impl<'a> Target<'a> {
                             *all |= scaled(bits, u8::MAX.into()) << shift;
                         }
                     }
-                    store_elements(to, (lanes, count), [all.as_ptr()]);
+                    store_elements::<1, WIDE>(to, (lanes, count), [all.as_ptr()]);
                 }
                 Kind::Words => {
                     for lane in lanes_of(lanes) {
@@ -97,15 +99,24 @@ const fn column(lane: usize) -> usize {
 
 /// Stores the elements of quads side by side, in some lanes of so many, to two rows: as [`Target::store_strip`].
 #[inline(always)]
-unsafe fn store_elements<const N: usize>(to: [*mut u8; 2], (lanes, count): (u64, usize), rows: [*const u32; N]) {
-    for first in (0..count).step_by(8) {
+unsafe fn store_elements<const N: usize, const WIDE: bool>(
+    to: [*mut u8; 2],
+    (lanes, count): (u64, usize),
+    rows: [*const u32; N],
+) {
+    let each = if WIDE { 16 } else { 8 };
+    for first in (0..count).step_by(each) {
         let [upper, lower] = to.map(|to| to.wrapping_add(2 * N * first).cast::<f32>());
         let from = rows.map(|row| row.wrapping_add(first).cast::<f32>());
-        let here = lanes >> first & 0xff;
+        let here = lanes >> first & ((1 << each) - 1);
         // SAFETY: as above.
         unsafe {
-            if here == 0xff && N != 3 {
-                store_eight([upper, lower], from);
+            if here == (1 << each) - 1 && N != 3 {
+                if WIDE {
+                    store_sixteen([upper, lower], from);
+                } else {
+                    store_eight([upper, lower], from);
+                }
                 continue;
             }
             for lane in lanes_of(here) {
@@ -116,7 +127,39 @@ unsafe fn store_elements<const N: usize>(to: [*mut u8; 2], (lanes, count): (u64,
     }
 }
 
-/// Whole elements of two quads. A vector has the upper two lanes of each in front of the lower two.
+/// Whole elements of four quads. A vector has the upper two lanes of each in front of the lower two.
+#[inline(always)]
+unsafe fn store_sixteen<const N: usize>([upper, lower]: [*mut f32; 2], from: [*const f32; N]) {
+    // SAFETY: as above.
+    unsafe {
+        match *from.map(|row| _mm512_loadu_ps(row)).as_slice() {
+            [only] => {
+                let order = _mm512_setr_epi32(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
+                let rows = _mm512_permutexvar_ps(order, only);
+                _mm256_storeu_ps(upper, _mm512_castps512_ps256(rows));
+                _mm256_storeu_ps(lower, _mm512_extractf32x8_ps::<1>(rows));
+            }
+            [r, g] => {
+                _mm512_storeu_ps(upper, _mm512_unpacklo_ps(r, g));
+                _mm512_storeu_ps(lower, _mm512_unpackhi_ps(r, g));
+            }
+            [r, g, b, a] => {
+                let low = [_mm512_unpacklo_ps(r, g), _mm512_unpacklo_ps(b, a)];
+                let high = [_mm512_unpackhi_ps(r, g), _mm512_unpackhi_ps(b, a)];
+                for (to, [rg, ba]) in [(upper, low), (lower, high)] {
+                    let (left, right) = (_mm512_shuffle_ps::<0x44>(rg, ba), _mm512_shuffle_ps::<0xee>(rg, ba));
+                    let first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+                    let second = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+                    _mm512_storeu_ps(to, _mm512_permutex2var_ps(left, first, right));
+                    _mm512_storeu_ps(to.add(16), _mm512_permutex2var_ps(left, second, right));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The same of two.
 #[inline(always)]
 unsafe fn store_eight<const N: usize>([upper, lower]: [*mut f32; 2], from: [*const f32; N]) {
     // SAFETY: as above.
