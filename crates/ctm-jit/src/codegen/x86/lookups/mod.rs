@@ -112,7 +112,7 @@ pub unsafe fn look_up(isa: Isa, looked: &Looked, binding: &Binding<'_>, rows: &m
     unsafe {
         match binding {
             Binding::Levels(_) if !Pass::Levels.is_on() => false,
-            Binding::Levels(levels) => simd::with(isa, Leveled { looked, levels, rows }),
+            Binding::Levels(levels) => simd::with(isa, WithLevels { looked, levels, rows }),
             Binding::Texels(texels) if texels.are_plain() => match texels.linear {
                 true => simd::with(isa, Plain::<true> { looked, texels, rows }),
                 false => simd::with(isa, Plain::<false> { looked, texels, rows }),
@@ -130,7 +130,7 @@ struct Plain<'a, 'r, const LINEAR: bool> {
 }
 
 /// A lookup of a texture with levels.
-struct Leveled<'a, 'r> {
+struct WithLevels<'a, 'r> {
     looked: &'a Looked,
     levels: &'a Levels<'a>,
     rows: &'a mut Rows<'r>,
@@ -183,8 +183,6 @@ macro_rules! each_vector {
 }
 
 impl<const LINEAR: bool> Do for Plain<'_, '_, LINEAR> {
-    type Output = bool;
-
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
         let texels = texels::Of::new(s, self.texels);
@@ -192,9 +190,7 @@ impl<const LINEAR: bool> Do for Plain<'_, '_, LINEAR> {
     }
 }
 
-impl Do for Leveled<'_, '_> {
-    type Output = bool;
-
+impl Do for WithLevels<'_, '_> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
         each_vector!(s, self.looked, self.rows, of => of.levels(self.levels))
@@ -202,8 +198,6 @@ impl Do for Leveled<'_, '_> {
 }
 
 impl Do for Lookup<'_, '_> {
-    type Output = bool;
-
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
         let Self { looked, binding, rows } = self;

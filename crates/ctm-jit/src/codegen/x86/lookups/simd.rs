@@ -85,14 +85,14 @@ pub struct Avx2(());
 ///
 /// # Safety
 /// The processor has it.
-pub unsafe fn with<D: Do>(isa: Isa, done: D) -> D::Output {
+pub unsafe fn with<D: Do>(isa: Isa, done: D) -> bool {
     #[target_feature(enable = "avx512f,avx512dq,avx512bw,popcnt")]
-    fn avx512<D: Do>(done: D) -> D::Output {
+    fn avx512<D: Do>(done: D) -> bool {
         done.run(Avx512(()))
     }
 
     #[target_feature(enable = "avx2,fma,popcnt")]
-    fn avx2<D: Do>(done: D) -> D::Output {
+    fn avx2<D: Do>(done: D) -> bool {
         done.run(Avx2(()))
     }
 
@@ -107,11 +107,8 @@ pub unsafe fn with<D: Do>(isa: Isa, done: D) -> D::Output {
 
 /// What can be done with vectors.
 pub trait Do {
-    /// What it gives.
-    type Output;
-
-    /// Does it. It has to be in line, with all that it calls.
-    fn run<S: Simd>(self, simd: S) -> Self::Output;
+    /// Does it, and says whether it could. It has to be in line, with all that it calls.
+    fn run<S: Simd>(self, simd: S) -> bool;
 }
 
 /// An array of what an expression is for each number from 0 on. What is done in closures is compiled without the instructions, as these take over no features.
