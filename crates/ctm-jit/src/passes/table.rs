@@ -75,8 +75,6 @@ passes! {
     Waves "waves" "machine code: exports go to arrays, and wavefronts are groups by themselves";
     /// Sums are made under the mask of their store, comparisons into the active lanes.
     Fused "fused" "machine code: nobody else reads the result";
-    /// A multiply-add by a power of two is one operation.
-    Sizes "sizes" "R700: uniform and start values are below 2^40";
     /// Wavefronts are narrower than the program's.
     Narrow "narrow" "more vectors are live than there are registers, or lanes go different ways; lanes share nothing, and nothing is counted";
     /// Textures with levels, layers and faces are looked up on vectors.

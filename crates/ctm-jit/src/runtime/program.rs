@@ -2,9 +2,7 @@
 
 use crate::codegen::portable::dense::Dense;
 #[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::Isa;
-#[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::masked::{Chosen, Native, Needs, Variant, ordinary};
+use crate::codegen::x86::masked::{Chosen, Native, Variant, are_ordinary, ordinary};
 use crate::ir::masked::{Code, Fetch, File, Op, Var, indexed};
 use crate::launch::kept::{Kept, Pool};
 #[cfg(target_arch = "x86_64")]
@@ -43,9 +41,9 @@ pub struct Program {
     /// Its machine code: that for whatever fetches read, then that for launches whose fetches read alike.
     #[cfg(target_arch = "x86_64")]
     native: [OnceLock<Alike>; SETS],
-    /// What code for moderate values needs, for AVX-512 and for AVX2.
+    /// Factors among uniform values that were numbers other than zero in the first launch.
     #[cfg(target_arch = "x86_64")]
-    needs: [OnceLock<Needs>; 2],
+    ordinary: OnceLock<Vec<u16>>,
     /// The variables that a wavefront has to be given: read somewhere and covered by a plane or a row.
     pub start: Vec<Var>,
     /// The exported elements that it may write.
@@ -95,7 +93,7 @@ impl Program {
             #[cfg(target_arch = "x86_64")]
             native: Default::default(),
             #[cfg(target_arch = "x86_64")]
-            needs: Default::default(),
+            ordinary: OnceLock::new(),
             start,
             exports,
             bound,
@@ -114,38 +112,19 @@ impl Program {
         Arc::clone(self.dense.get_or_init(|| Arc::new(Dense::of(&self.code))))
     }
 
-    /// The machine code for these uniform values, if there is any; what it may rely on of them is found out here. `starts`: start values are
-    /// moderate.
+    /// The machine code for these uniform values and what fetches read, if there is any.
     #[cfg(target_arch = "x86_64")]
-    pub fn native(
-        &self,
-        of: Variant,
-        (uniforms, bindings): (&[u32], &[Option<Binding<'_>>]),
-        starts: bool,
-    ) -> Option<&Native> {
+    pub fn native(&self, of: Variant, (uniforms, bindings): (&[u32], &[Option<Binding<'_>>])) -> Option<&Native> {
         if !of.isa.is_available() {
             return None;
         }
+        let find = || if Pass::Ordinary.is_on() { ordinary(&self.code, uniforms) } else { Vec::new() };
+        let factors = self.ordinary.get_or_init(find).as_slice();
+        let variant = Variant { ordinary: !factors.is_empty() && are_ordinary(factors, uniforms), ..of };
+        let factors = if variant.ordinary { factors } else { &[] };
         let alike = self.alike(of, bindings);
-        let choose = |moderate, factors: &[u16]| {
-            Chosen::new(&self.code, &self.start, of.isa, moderate, (factors, &alike.plain), of.careful)
-        };
-        // What was chosen to find out what it needs serves for the code.
-        let mut at_hand = None;
-        let needs = self.needs[usize::from(of.isa == Isa::Avx2)].get_or_init(|| {
-            let factors = if Pass::Ordinary.is_on() { ordinary(&self.code, uniforms) } else { Vec::new() };
-            let chosen = choose(true, &factors);
-            let needs = chosen.needs.clone();
-            at_hand = Some(chosen);
-            needs
-        });
-        let variant =
-            Variant { moderate: needs.are_met(uniforms, starts), ordinary: needs.are_ordinary(uniforms), ..of };
         let make = || {
-            let Variant { moderate, ordinary, .. } = variant;
-            let factors = if ordinary { needs.factors() } else { &[] };
-            let as_wanted = moderate && (ordinary || needs.factors().is_empty());
-            let chosen = at_hand.take().filter(|_| as_wanted).unwrap_or_else(|| choose(moderate, factors));
+            let chosen = Chosen::new(&self.code, &self.start, of.isa, (factors, &alike.plain), of.careful);
             let starts = (self.start.as_slice(), self.exports.as_slice());
             Native::new(&self.code, &self.live, starts, self.lanes, variant, chosen).map(Box::new)
         };

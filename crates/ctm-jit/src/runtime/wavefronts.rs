@@ -154,7 +154,6 @@ impl<'a> Wavefronts<'a> {
     pub fn variant(&self) -> Option<Variant> {
         Some(Variant {
             isa: self.backend.isa()?,
-            moderate: false,
             ordinary: false,
             careful: false,
             // Whose turn it is follows from the blocks that have been passed.
@@ -168,7 +167,7 @@ impl<'a> Wavefronts<'a> {
     #[cfg(target_arch = "x86_64")]
     pub fn narrower(&self, given: (&[u32], &[Option<Binding<'_>>])) -> Option<usize> {
         let of = Variant { narrows: true, ..self.variant().filter(|_| Pass::Narrow.is_on())? };
-        let lanes = self.program.native(of, given, self.starts.are_moderate())?.lanes();
+        let lanes = self.program.native(of, given)?.lanes();
         (lanes < self.lanes).then_some(lanes)
     }
 
@@ -279,7 +278,7 @@ impl<'a> Runner<'a> {
     #[cfg(target_arch = "x86_64")]
     fn native(&mut self, of: &Wavefronts<'_>, shared: &Shared<'_>, careful: bool) -> Option<(&'a Native, &mut Frame)> {
         let variant = Variant { careful, ..of.variant()? };
-        let native = self.program.native(variant, (shared.uniforms, shared.bindings), of.starts.are_moderate())?;
+        let native = self.program.native(variant, (shared.uniforms, shared.bindings))?;
         debug_assert!(native.lanes() >= shared.lanes, "it is for these wavefronts");
         if !matches!(self.frame, Some((of, _)) if std::ptr::eq(of, native)) {
             self.frame = Some((native, native.frame()));

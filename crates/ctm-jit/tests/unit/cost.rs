@@ -91,9 +91,9 @@ fn lowered(launch: &Launch<'_>, counts: bool) -> Option<crate::runtime::program:
 /// Its code.
 fn compile(launch: &Launch<'_>, Options { isa, counts, fuel, careful }: Options) -> Option<Vec<u8>> {
     let program = lowered(launch, counts)?;
-    let variant = Variant { isa, moderate: false, ordinary: false, careful, counts, fuel, narrows: false };
+    let variant = Variant { isa, ordinary: false, careful, counts, fuel, narrows: false };
     let uniforms = launch.constants.float.as_flattened();
-    program.native(variant, (uniforms, &[]), true).map(|native| native.text().to_vec())
+    program.native(variant, (uniforms, &[])).map(|native| native.text().to_vec())
 }
 
 /// The kernel for the inside of a domain, or (`careful`) for its edges.

@@ -24,7 +24,7 @@ fn lower(launch: &Launch<'_>) -> Option<Artifact> {
 const SETS: [(Isa, &str); 2] = [(Isa::Avx512, "AVX-512"), (Isa::Avx2, "AVX2")];
 
 fn variant(isa: Isa) -> Variant {
-    Variant { isa, moderate: false, careful: false, ordinary: false, counts: true, fuel: true, narrows: false }
+    Variant { isa, careful: false, ordinary: false, counts: true, fuel: true, narrows: false }
 }
 
 /// Prints a hash of the code of many programs.
@@ -38,7 +38,7 @@ fn fingerprints() {
         for seed in 0..100 {
             let program = program(seed, &Shape { clauses, groups: 5, ..Shape::all(Stage::Pixel) });
             let Some(artifact) = lower(&launch(&program, &constants)) else { continue };
-            if let Some(native) = artifact.native(variant(isa), (&[], &[]), true) {
+            if let Some(native) = artifact.native(variant(isa), (&[], &[])) {
                 all.add(native.text());
             }
         }
@@ -61,8 +61,7 @@ fn compilation() {
             for seed in 0.. {
                 let program = program(seed, &shape);
                 let launch = launch(&program, &constants);
-                let make =
-                    || lower(&launch).filter(|artifact| artifact.native(variant(isa), (&[], &[]), true).is_some());
+                let make = || lower(&launch).filter(|artifact| artifact.native(variant(isa), (&[], &[])).is_some());
                 let Some(artifact) = make() else { continue };
                 times.push(fastest(|| _ = std::hint::black_box(make())));
                 dwords += program.words.len();
@@ -106,7 +105,7 @@ fn again() {
             groups = artifact.code.blocks.iter().map(|block| block.tally.alu).sum();
             ops = artifact.code.blocks.iter().map(|block| block.ops.len()).sum();
             blocks = artifact.code.blocks.len();
-            bytes = artifact.native(variant(isa), (&[], &[]), true).map_or(0, |native| native.text().len());
+            bytes = artifact.native(variant(isa), (&[], &[])).map_or(0, |native| native.text().len());
         }
         let us = (thread_time() - start) as f64 / 1e3 / turns as f64;
         let dwords = program.words.len();

@@ -10,9 +10,6 @@ use ctm_exec::{Domain, Position, StartRow};
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::program::Stage;
 
-/// What is smaller is moderate.
-const MODERATE: f64 = (1u64 << 40) as f64;
-
 /// The wavefronts of a launch, in the reference interpreter's order (`ctm_exec::r700::interp::Order`).
 pub struct Waves {
     domain: Domain,
@@ -208,7 +205,6 @@ enum Source<'a> {
 pub struct Starts<'a> {
     sources: Vec<Source<'a>>,
     divisor: Option<Ramp>,
-    moderate: bool,
     finite: bool,
     normal: bool,
 }
@@ -246,16 +242,9 @@ impl<'a> Starts<'a> {
                 Source::Row(_) => None,
             })
         };
-        let is_moderate = |ramp: &Ramp| ramp.linear().is_some() && ramp.bound(i1, j1) < MODERATE;
-        let moderate = sources.iter().all(|source| matches!(source, Source::Ramp(ramp, _) if is_moderate(ramp)));
         let finite = ramps().all(|ramp| ramp.bound(i1, j1).is_finite());
         let normal = divisor.is_none() && ramps().all(Ramp::is_normal);
-        Self { sources, divisor: divisor.map(|divisor| Ramp::linear_by(divisor.of)), moderate, finite, normal }
-    }
-
-    /// Whether all of them are numbers smaller than 2^40.
-    pub const fn are_moderate(&self) -> bool {
-        self.moderate
+        Self { sources, divisor: divisor.map(|divisor| Ramp::linear_by(divisor.of)), finite, normal }
     }
 
     /// Whether those that are linear are finite, and what they are made of: which NaN is made of two others depends on the instructions.

@@ -2,7 +2,6 @@
 
 use super::facts::Facts;
 use super::select::{Given, Select};
-use super::sizes::{Sizes, is_moderate};
 use super::{Call, Ins};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Vector;
@@ -28,60 +27,28 @@ pub struct Chosen {
     pub(super) plain: Vec<usize>,
     /// Nothing may fall below the range of single precision.
     pub(super) assumes: bool,
-    /// What it relies on.
-    pub needs: Needs,
-}
-
-/// What instructions rely on.
-#[derive(Clone, Debug)]
-pub struct Needs {
-    /// Uniform values that have to be moderate; `None`: start values need not be either.
-    moderate: Option<Vec<u16>>,
-    /// Factors among uniform values that were numbers other than zero in the first launch.
-    ordinary: Vec<u16>,
-}
-
-impl Needs {
-    /// Whether these uniform values are so; `starts`: start values are moderate.
-    pub fn are_met(&self, uniforms: &[u32], starts: bool) -> bool {
-        let is = |&index: &u16| uniforms.get(usize::from(index)).is_some_and(|&bits| is_moderate(bits));
-        self.moderate.as_ref().is_none_or(|of| starts && of.iter().all(is))
-    }
-
-    /// Factors that are taken for numbers other than zero.
-    pub fn factors(&self) -> &[u16] {
-        &self.ordinary
-    }
-
-    /// Whether factors are numbers other than zero, and there are such.
-    pub fn are_ordinary(&self, uniforms: &[u32]) -> bool {
-        !self.ordinary.is_empty() && self.ordinary.iter().all(|&index| is_ordinary(uniforms, index))
-    }
 }
 
 impl Chosen {
-    /// Chooses them. `start`: variables with start values. With `moderate`, uniform values and start values are taken for moderate
-    /// ones where that helps; `ordinary` are taken for numbers other than zero. `careful`: sums are looked at whether they fall below the range of single precision.
+    /// Chooses them. `start`: variables with start values; uniform values of `ordinary` are taken for numbers other than zero. `careful`: sums are looked at whether they fall below the range of single precision.
     /// `plain`: of each fetch what lies beyond plain texels, if it is known to read the nearest ones of such.
     pub fn new(
         code: &Code,
         start: &[Var],
         isa: Isa,
-        moderate: bool,
         (ordinary, plain): (&[u16], &[Option<[Wrap; 2]>]),
         careful: bool,
     ) -> Self {
         let facts = Facts::loosened(code, start, &VarSet::NONE);
-        let sizes = if moderate && Pass::Sizes.is_on() { Sizes::of(code, start) } else { None };
-        let (sizes, defers) = (sizes.as_ref(), Pass::Deferred.is_on());
-        Self::choose(code, Given { isa, facts: &facts, sizes, ordinary, plain, careful, defers, streams: false })
+        let defers = Pass::Deferred.is_on();
+        Self::choose(code, Given { isa, facts: &facts, ordinary, plain, careful, defers, streams: false })
     }
 
     /// Chooses those of a stream.
     pub fn of_stream(code: &Code, start: &[Var], unseen: &VarSet, isa: Isa) -> Self {
         let facts = Facts::loosened(code, start, unseen);
-        let (sizes, ordinary, plain, defers) = (None, &[] as &[_], &[] as &[_], false);
-        Self::choose(code, Given { isa, facts: &facts, sizes, ordinary, plain, careful: true, defers, streams: true })
+        let (ordinary, plain, defers) = (&[] as &[_], &[] as &[_], false);
+        Self::choose(code, Given { isa, facts: &facts, ordinary, plain, careful: true, defers, streams: true })
     }
 
     fn choose(code: &Code, given: Given<'_>) -> Self {
@@ -112,18 +79,8 @@ impl Chosen {
         let mut plain = std::mem::take(&mut select.plain);
         plain.sort_unstable();
         plain.dedup();
-        let moderate = select.relies_on_sizes.then(|| {
-            let mut named: Vec<u16> = ops()
-                .chain(&code.computed)
-                .filter_map(|op| if let Op::Uniform(index) = *op { Some(index) } else { None })
-                .collect();
-            named.retain(|&index| usize::from(index) < code.given_uniforms());
-            named.sort_unstable();
-            named.dedup();
-            named
-        });
-        let (assumes, ordinary) = (select.assumes, given.ordinary.to_vec());
-        Self { lists, vars, used, in_rows, vectors, calls, plain, assumes, needs: Needs { moderate, ordinary } }
+        let assumes = select.assumes;
+        Self { lists, vars, used, in_rows, vectors, calls, plain, assumes }
     }
 }
 
@@ -143,12 +100,13 @@ pub fn ordinary(code: &Code, uniforms: &[u32]) -> Vec<u16> {
             }
         }
     }
-    found.retain(|&index| is_ordinary(uniforms, index));
+    found.retain(|&index| are_ordinary(&[index], uniforms));
     found.sort_unstable();
     found.dedup();
     found
 }
 
-fn is_ordinary(uniforms: &[u32], index: u16) -> bool {
-    uniforms.get(usize::from(index)).is_some_and(|&bits| f32::from_bits(bits).is_normal())
+/// Whether these uniform values are numbers other than zero.
+pub fn are_ordinary(factors: &[u16], uniforms: &[u32]) -> bool {
+    factors.iter().all(|&index| uniforms.get(usize::from(index)).is_some_and(|&bits| f32::from_bits(bits).is_normal()))
 }

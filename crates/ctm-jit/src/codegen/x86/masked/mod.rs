@@ -4,7 +4,6 @@
 //! |---|---|
 //! | `ins` | instructions, and where their vectors are live |
 //! | `facts` | what is known before |
-//! | `sizes` | how large numbers can become |
 //! | `select`, `chosen` | from the form to vector instructions; those of a whole program |
 //! | `fused` | instructions that are done as one |
 //! | `narrow` | narrower wavefronts for programs that keep many vectors at once |
@@ -31,7 +30,6 @@ mod narrow;
 mod occurs;
 mod runs;
 mod select;
-mod sizes;
 pub mod spans;
 pub mod wide;
 
@@ -48,7 +46,7 @@ use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{EXPORTS, Fetched, GRADIENTS, LANES, Ran, Row, Shared, Wave};
 use crate::passes::masked::VarSet;
 use crate::passes::table::Pass;
-pub use chosen::{Chosen, Needs, ordinary};
+pub use chosen::{Chosen, are_ordinary, ordinary};
 use ctm_exec::r700::texture::needs_set_gradients;
 use emit::Layout;
 use ins::Call;
@@ -162,9 +160,7 @@ mod table {
 pub struct Variant {
     /// What to make code for.
     pub isa: Isa,
-    /// Uniform values and start values are moderate: [`Needs`].
-    pub moderate: bool,
-    /// Factors among uniform values are numbers other than zero: [`Needs`].
+    /// Factors among uniform values that were numbers other than zero in the first launch are so.
     pub ordinary: bool,
     /// It looks for sums that have fallen below the range of single precision.
     pub careful: bool,
@@ -178,12 +174,12 @@ pub struct Variant {
 
 impl Variant {
     /// How many there are.
-    pub const COUNT: usize = 128;
+    pub const COUNT: usize = 64;
 
     /// Its number.
     pub fn number(self) -> usize {
-        let Self { isa, moderate, ordinary, careful, counts, fuel, narrows } = self;
-        let facts = [isa == Isa::Avx2, moderate, ordinary, careful, counts, fuel, narrows];
+        let Self { isa, ordinary, careful, counts, fuel, narrows } = self;
+        let facts = [isa == Isa::Avx2, ordinary, careful, counts, fuel, narrows];
         facts.into_iter().fold(0, |number, fact| 2 * number + usize::from(fact))
     }
 }

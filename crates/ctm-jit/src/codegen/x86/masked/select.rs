@@ -11,7 +11,6 @@ mod units;
 use super::alu::{Alu, Operand, Target};
 use super::doubles::{Double, Results, Wide};
 use super::facts::{Facts, OfBlock, truth};
-use super::sizes::{Sizes, is_power_of_two};
 use super::{Call, Indexed, Ins, alu};
 use crate::codegen::x86::asm;
 use crate::codegen::x86::isa::Isa;
@@ -28,8 +27,6 @@ use deferred::{Deferred, Rule};
 pub struct Given<'a> {
     pub isa: Isa,
     pub facts: &'a Facts,
-    /// How large numbers can become, where uniform values and start values are moderate.
-    pub sizes: Option<&'a Sizes>,
     /// Uniform values that are numbers other than zero, in order.
     pub ordinary: &'a [u16],
     /// Of each fetch, what lies beyond the texels whose nearest it reads, if they are known to be plain.
@@ -55,8 +52,6 @@ pub struct Select<'a> {
     pub calls: Vec<Call>,
     /// Fetches that code looks up by itself, so far.
     pub plain: Vec<usize>,
-    /// Something relies on sizes.
-    pub relies_on_sizes: bool,
     /// Nothing may fall below the range of single precision.
     pub assumes: bool,
     deferred: Deferred,
@@ -100,8 +95,6 @@ struct Plan<'a> {
     block: &'a Block,
     seen: Vec<bool>,
     known: &'a OfBlock,
-    /// How large each vector can be; empty where nobody asks.
-    sizes: Vec<i16>,
     /// The last place at which each vector is read.
     last: Vec<usize>,
     uses: Vec<u32>,
@@ -129,7 +122,6 @@ impl<'a> Select<'a> {
             vectors: used as u32,
             calls: Vec::new(),
             plain: Vec::new(),
-            relies_on_sizes: false,
             assumes: false,
             deferred: Deferred::default(),
             out: Vec::new(),
@@ -177,7 +169,6 @@ impl<'a> Select<'a> {
             block,
             seen: known.visible(),
             known,
-            sizes: self.given.sizes.map(|sizes| sizes.within(&block.ops)).unwrap_or_default(),
             last: vec![0; count],
             uses: vec![0; count],
             shown: vec![false; count],
@@ -594,13 +585,6 @@ impl Target for With<'_, '_, '_> {
                 negated.summand = false;
             }
             return self.push(Lir::MulAdd(negated, dst, [a.src, b.src, c.src]));
-        }
-        let exact = |operand: Operand| matches!(self.plan.block.ops[operand.value as usize], Op::Bits(bits) if is_power_of_two(bits));
-        if (exact(a) || exact(b)) && Sizes::may_be_added(&self.plan.sizes, Value(c.value)) {
-            // The product is exact, so the sum can be rounded once.
-            self.select.relies_on_sizes = true;
-            let negated = Negated { product: a.negated != b.negated, summand: c.negated };
-            return self.push(Lir::Fma(negated, dst, [a.src, b.src, c.src]));
         }
         alu::multiply_add(self, dst, operands, zero_wins);
     }

@@ -41,14 +41,13 @@ fn corpus_programs_run_here() {
         for isa in Backend::available().filter_map(Backend::isa) {
             let of = crate::codegen::x86::masked::Variant {
                 isa,
-                moderate: false,
                 ordinary: false,
                 careful: false,
                 counts: true,
                 fuel: true,
                 narrows: false,
             };
-            let native = artifact.native(of, (&uniforms, &[]), true);
+            let native = artifact.native(of, (&uniforms, &[]));
             assert!(native.is_some(), "{} has no machine code for {isa:?}", path.display());
         }
         #[cfg(target_arch = "x86_64")]
