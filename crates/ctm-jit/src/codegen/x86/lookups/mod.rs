@@ -113,16 +113,17 @@ pub unsafe fn look_up(isa: Isa, looked: &Looked, binding: &Binding<'_>, rows: &m
         match binding {
             Binding::Levels(_) if !Pass::Levels.is_on() => false,
             Binding::Levels(levels) => simd::with(isa, WithLevels { looked, levels, rows }),
-            Binding::Texels(texels) if texels.linear && texels.are_plain() => {
-                simd::with(isa, Linear { looked, texels, rows })
-            }
+            Binding::Texels(texels) if texels.are_plain() => match texels.linear {
+                true => simd::with(isa, Plain::<true> { looked, texels, rows }),
+                false => simd::with(isa, Plain::<false> { looked, texels, rows }),
+            },
             _ => simd::with(isa, Lookup { looked, binding, rows }),
         }
     }
 }
 
-/// A linear lookup of plain texels.
-struct Linear<'a, 'r> {
+/// A lookup of plain texels, nearest or weighed ones.
+struct Plain<'a, 'r, const LINEAR: bool> {
     looked: &'a Looked,
     texels: &'a Texels<'a>,
     rows: &'a mut Rows<'r>,
@@ -181,11 +182,11 @@ macro_rules! each_vector {
     }};
 }
 
-impl Do for Linear<'_, '_> {
+impl<const LINEAR: bool> Do for Plain<'_, '_, LINEAR> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
         let texels = texels::Of::new(s, self.texels);
-        each_vector!(s, self.looked, self.rows, of => of.texels::<true>(&texels, true))
+        each_vector!(s, self.looked, self.rows, of => of.texels::<true>(&texels, LINEAR))
     }
 }
 

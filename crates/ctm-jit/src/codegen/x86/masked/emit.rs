@@ -10,6 +10,7 @@
 //! | r13 | passages of blocks |
 //! | r14 | instructions that are left |
 //! | r15 | active lanes, summed over instructions |
+//! | rsi, rdi, r9-r11 | the other masks that are used most, in programs without calls |
 //! | zmm28-31, ymm13-15 | scratch |
 //! | k1-k3 | masks within a few instructions; on AVX2 these are ymm15 and two rows |
 //! | k4-k7 | the active lanes of each piece (`active`); on AVX2 they are a vector like others |
@@ -113,6 +114,8 @@ pub struct Input<'a> {
     pub active: Option<Vector>,
     /// Of each vector, whether it has a place for each piece; all that are not named have.
     pub wide: &'a [bool],
+    /// Rows of vectors that have one of their own.
+    pub homes: &'a [Option<i32>],
     /// The runs of each block, on AVX2.
     pub runs: &'a [Vec<Range<usize>>],
     /// The frame.
@@ -137,6 +140,8 @@ pub struct Input<'a> {
     pub calls: &'a [Call],
     /// The vectors that live during each of these calls.
     pub live_during: &'a [Vec<Vector>],
+    /// It calls out, or yields.
+    pub leaves: bool,
     /// Nothing may fall below the range of single precision: the code says when something has.
     pub assumes: bool,
 }
@@ -183,6 +188,8 @@ struct Emit<'a> {
     is_whole: bool,
     /// Where each block needs them at its beginning.
     needs: Vec<Needs>,
+    /// The registers of other masks.
+    masks: Vec<Option<Gpr>>,
 }
 
 /// The code of a program.
@@ -213,6 +220,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         end: bail_out,
         is_whole: true,
         needs: Needs::of(lies, input.code, input.lists, input.iterations),
+        masks: masks::locations(input),
     };
     emit.prologue();
     let order = order(input.code);
@@ -261,6 +269,9 @@ impl<'a> Emit<'a> {
             let Some(vector) = self.input.vars[var.index()] else { continue };
             let given = self.input.start.iter().position(|&v| v == var);
             let at = |place: usize| Src::Row(self.input.layout.start + ROW * place as i32);
+            if self.input.homes.get(vector.index()).is_some_and(Option::is_some) && self.register(vector, 0).is_none() {
+                continue;
+            }
             let src = given.map_or(Src::Literal(0), at);
             self.pieces().for_each(|piece| self.copy(vector, src, piece));
         }

@@ -224,6 +224,7 @@ impl Native {
             var.export_index().is_none() || code.blocks.iter().any(|block| block.ops.contains(&Op::Get(var)))
         };
         let live_in: Vec<Var> = live_in.filter(|&var| is_read(var)).collect();
+        let leaves = !calls.is_empty() || !code.yields.is_empty();
         let iterations = if Pass::Fused.is_on() {
             fused::fuse(isa, code, &mut lists, used.len(), vectors)
         } else {
@@ -261,6 +262,12 @@ impl Native {
         let spill_bytes = if in_rows.is_some() { ROW } else { 4 * lanes as i32 };
         let spills = (locations.rows, spill_bytes, locations.slots);
         let layout = Layout::new(code.fetches.len(), start.len(), exports.len(), spills);
+        let home = |(number, var): (usize, &Var)| {
+            let own = isa == Isa::Avx2 && number >= in_rows.unwrap_or(0);
+            let place = start.iter().position(|v| v == var).filter(|_| own);
+            place.map(|place| layout.start + ROW * place as i32)
+        };
+        let homes: Vec<Option<i32>> = used.iter().enumerate().map(home).collect();
         let rows: Vec<i32> = exports
             .iter()
             .zip(0..)
@@ -291,6 +298,7 @@ impl Native {
             isa,
             active,
             wide: &wide,
+            homes: &homes,
             runs: &runs.of,
             layout,
             pieces: sixteens * isa.pieces(),
@@ -303,6 +311,7 @@ impl Native {
             iterations: &iterations,
             calls: &calls,
             live_during: &live_during,
+            leaves,
             assumes,
         });
         if layout.size > FRAME_LIMIT {

@@ -246,7 +246,10 @@ impl Emit<'_> {
 
     /// Looks whether an iteration is left: equal where none is.
     pub(super) fn test_iterations(&mut self, left: M) {
-        self.asm.int_store_imm(Int::Cmp, true, RBX, Self::mask_at(left), 0);
+        match self.mask_location(left) {
+            Some(register) => self.asm.wide_test(register, register),
+            None => self.asm.int_store_imm(Int::Cmp, true, RBX, Self::mask_at(left), 0),
+        }
     }
 }
 

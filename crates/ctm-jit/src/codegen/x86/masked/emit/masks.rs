@@ -1,19 +1,77 @@
-//! Masks other than the active lanes, and numbers, which lie in the frame; operations on all of them.
+//! Masks other than the active lanes, and numbers: in registers or in the frame; operations on all of them.
 
-use super::{ACTIVE, Emit};
-use crate::codegen::x86::asm::{Gpr, Int, RAX, RBX, RCX};
+use super::{ACTIVE, Emit, Input, pieces};
+use crate::codegen::x86::allocate::MOST_PIECES;
+use crate::codegen::x86::asm::{Gpr, Int, RAX, RBX, RCX, RDI, RSI};
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::wide;
-use crate::ir::masked::{M, MaskOp};
+use crate::ir::masked::{End, M, MaskOp};
+
+/// Registers for those that are used most.
+const REGISTERS: [Gpr; 5] = [9, 10, 11, RSI, RDI];
+
+/// Registers for the masks and numbers that are used most, weighted by the depth of loops. Those that others look at stay in the frame.
+pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
+    let mut locations = vec![None; M::COUNT];
+    let is_looped = input.isa == Isa::Avx2 && input.pieces > MOST_PIECES;
+    if input.leaves || is_looped {
+        return locations;
+    }
+    let mut uses = vec![0u64; M::COUNT];
+    let shared = [M::ACTIVE, M::EXISTING, M::NONE, M::VALID];
+    for ((block, list), iterations) in input.code.blocks.iter().zip(input.lists).zip(input.iterations) {
+        let weight = 1 << (3 * u64::from(block.loops.min(8)));
+        let mut note = |m: M| uses[m.index()] += weight;
+        for ins in list {
+            match *ins {
+                Ins::Mask(op) => op.reads().into_iter().flatten().chain([op.writes()]).for_each(&mut note),
+                Ins::Set(.., m)
+                | Ins::SetTwo(.., m)
+                | Ins::SetFma(.., m)
+                | Ins::SetRelative(.., m)
+                | Ins::Keep(.., m)
+                | Ins::Guard(m, ..)
+                | Ins::Mark(_, m)
+                | Ins::Leave(_, m)
+                | Ins::EndLanes(m) => note(m),
+                _ => {}
+            }
+        }
+        iterations.iter().for_each(|iterations| note(iterations.left));
+        if let End::Branch { mask, .. } = block.end {
+            note(mask);
+        }
+    }
+    // Vectors are made of these.
+    let numbers =
+        input.lists.iter().flatten().filter_map(|ins| if let Ins::Number(_, m) = *ins { Some(m) } else { None });
+    numbers.chain(shared).for_each(|m| uses[m.index()] = 0);
+    // On AVX2 runs make masks in some.
+    for register in REGISTERS.into_iter().filter(|r| input.isa == Isa::Avx512 || !pieces::MADE.contains(r)) {
+        let most = (0..M::COUNT).max_by_key(|&m| (uses[m], std::cmp::Reverse(m))).filter(|&m| uses[m] > 0);
+        let Some(m) = most else { break };
+        locations[m] = Some(register);
+        uses[m] = 0;
+    }
+    locations
+}
 
 impl Emit<'_> {
-    /// A register that holds a mask: that of the active lanes, or `scratch`.
+    /// The register that a mask lives in.
+    pub(super) fn mask_location(&self, m: M) -> Option<Gpr> {
+        if m == M::ACTIVE { Some(ACTIVE) } else { self.masks[m.index()] }
+    }
+
+    /// A register that holds a mask: its own, or `scratch`.
     pub(super) fn mask_register(&mut self, m: M, scratch: Gpr) -> Gpr {
         if m == M::ACTIVE {
             self.whole();
-            return ACTIVE;
         }
-        self.asm.int_load(Int::Mov, true, scratch, RBX, Self::mask_at(m));
-        scratch
+        self.mask_location(m).unwrap_or_else(|| {
+            self.asm.int_load(Int::Mov, true, scratch, RBX, Self::mask_at(m));
+            scratch
+        })
     }
 
     pub(super) fn load_mask(&mut self, register: Gpr, m: M) {
@@ -24,30 +82,33 @@ impl Emit<'_> {
     }
 
     pub(super) fn store_mask(&mut self, m: M, register: Gpr) {
-        if m != M::ACTIVE {
-            return self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(m), register);
+        match self.mask_location(m) {
+            Some(location) if location == register => {}
+            Some(location) => self.asm.wide(Int::Mov, location, register),
+            None => self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(m), register),
         }
-        if register != ACTIVE {
-            self.asm.wide(Int::Mov, ACTIVE, register);
+        if m == M::ACTIVE {
+            (self.is_whole, self.is_spread) = (true, false);
         }
-        (self.is_whole, self.is_spread) = (true, false);
     }
 
     /// `register op= m`.
     fn with_mask(&mut self, op: Int, register: Gpr, m: M) {
         if m == M::ACTIVE {
             self.whole();
-            return self.asm.wide(op, register, ACTIVE);
         }
-        self.asm.int_load(op, true, register, RBX, Self::mask_at(m));
+        match self.mask_location(m) {
+            Some(location) => self.asm.wide(op, register, location),
+            None => self.asm.int_load(op, true, register, RBX, Self::mask_at(m)),
+        }
     }
 
     /// `d = a op b`.
     fn combine(&mut self, op: Int, d: M, a: M, b: M) {
-        let register = if d == M::ACTIVE && b != M::ACTIVE { ACTIVE } else { RAX };
-        self.load_mask(register, a);
-        self.with_mask(op, register, b);
-        self.store_mask(d, register);
+        let location = self.mask_location(d).filter(|_| d != b || a == b).unwrap_or(RAX);
+        self.load_mask(location, a);
+        self.with_mask(op, location, b);
+        self.store_mask(d, location);
     }
 
     pub(super) fn mask_op(&mut self, op: MaskOp) {
@@ -75,9 +136,10 @@ impl Emit<'_> {
                 return self.store_mask(d, RAX);
             }
             MaskOp::Add(d, number, thirteen_bits) => {
-                self.load_mask(RAX, d);
-                wide::add(&mut self.asm, RAX, number, thirteen_bits);
-                return self.store_mask(d, RAX);
+                let location = self.mask_location(d).unwrap_or(RAX);
+                self.load_mask(location, d);
+                wide::add(&mut self.asm, location, number, thirteen_bits);
+                return self.store_mask(d, location);
             }
             MaskOp::IfNot0(_, a, b) => {
                 self.load_mask(RAX, a);

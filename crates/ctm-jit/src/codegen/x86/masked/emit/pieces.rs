@@ -182,17 +182,21 @@ impl<'a> Emit<'a> {
 
     /// A piece of a mask as sign bits. May change rax.
     pub(super) fn spread_piece(&mut self, m: M, piece: u8, to: u8) {
-        if m == M::ACTIVE && !self.is_moved {
-            self.spread_dword(ACTIVE, piece, to);
-            return self.asm.vector(SHIFT_LEFT, to, to, Rm::LaneShifts(piece % PIECES_OF_DWORD));
+        match self.mask_location(m) {
+            Some(from) if !self.is_moved => {
+                self.spread_dword(from, piece, to);
+                self.asm.vector(SHIFT_LEFT, to, to, Rm::LaneShifts(piece % PIECES_OF_DWORD));
+            }
+            _ => {
+                let byte = if self.is_moved {
+                    Rm::Row(RDI, Self::mask_at(m))
+                } else {
+                    Rm::Row(RBX, Self::mask_at(m) + i32::from(piece))
+                };
+                self.asm.vex(BROADCAST_BYTE, to, 0, byte, None);
+                self.asm.vector(SHIFT_LEFT, to, to, Rm::LaneShifts(0));
+            }
         }
-        let byte = if self.is_moved {
-            Rm::Row(RDI, Self::mask_at(m))
-        } else {
-            Rm::Row(RBX, Self::mask_at(m) + i32::from(piece))
-        };
-        self.asm.vex(BROADCAST_BYTE, to, 0, byte, None);
-        self.asm.vector(SHIFT_LEFT, to, to, Rm::LaneShifts(0));
     }
 
     /// The dword of a mask in a general register that has the bits of a piece, in all lanes.

@@ -101,7 +101,8 @@ impl Emit<'_> {
         if !self.is_wide(vector) {
             return Rm::Row(RBX, self.input.layout.slots + self.asm.isa.bytes() * row);
         }
-        self.at(self.input.layout.spills + self.input.layout.spill_bytes * row, piece)
+        let home = self.input.homes.get(vector.index()).copied().flatten();
+        self.at(home.unwrap_or(self.input.layout.spills + self.input.layout.spill_bytes * row), piece)
     }
 
     /// Whether an operand has no register.
