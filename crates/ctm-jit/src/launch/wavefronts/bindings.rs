@@ -181,11 +181,11 @@ impl Texels<'_> {
         *form == Form::Floats && *channels == 4 && tiles.is_none() && !wrap.contains(&Wrap::Border)
     }
 
-    /// Where the array begins.
-    pub fn address(&self) -> usize {
+    /// The array.
+    pub fn bytes(&self) -> &[u8] {
         match self.data {
-            Data::Bytes(bytes) => bytes.as_ptr() as usize,
-            Data::Dwords(texels) => texels.as_ptr() as usize,
+            Data::Bytes(bytes) => bytes,
+            Data::Dwords(texels) => bytemuck::cast_slice(texels),
         }
     }
 }

@@ -117,7 +117,8 @@ pub unsafe fn look_up(isa: Isa, looked: &Looked, binding: &Binding<'_>, rows: &m
                 true => simd::with(isa, Plain::<true> { looked, texels, rows }),
                 false => simd::with(isa, Plain::<false> { looked, texels, rows }),
             },
-            _ => simd::with(isa, Lookup { looked, binding, rows }),
+            Binding::Texels(texels) => simd::with(isa, OfAnyForm { looked, texels, rows }),
+            Binding::Items(items) => simd::with(isa, OfItems { looked, items, rows }),
         }
     }
 }
@@ -136,10 +137,17 @@ struct WithLevels<'a, 'r> {
     rows: &'a mut Rows<'r>,
 }
 
-/// Any other lookup.
-struct Lookup<'a, 'r> {
+/// Any other lookup of texels.
+struct OfAnyForm<'a, 'r> {
     looked: &'a Looked,
-    binding: &'a Binding<'a>,
+    texels: &'a Texels<'a>,
+    rows: &'a mut Rows<'r>,
+}
+
+/// A lookup of items.
+struct OfItems<'a, 'r> {
+    looked: &'a Looked,
+    items: &'a Items<'a>,
     rows: &'a mut Rows<'r>,
 }
 
@@ -197,18 +205,18 @@ impl Do for WithLevels<'_, '_> {
     }
 }
 
-impl Do for Lookup<'_, '_> {
+impl Do for OfAnyForm<'_, '_> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
-        let Self { looked, binding, rows } = self;
-        match binding {
-            Binding::Texels(texels) => {
-                let (linear, texels) = (texels.linear, texels::Of::new(s, texels));
-                each_vector!(s, looked, rows, of => of.texels::<false>(&texels, linear))
-            }
-            Binding::Levels(_) => false,
-            Binding::Items(items) => each_vector!(s, looked, rows, of => of.items(items)),
-        }
+        let texels = texels::Of::new(s, self.texels);
+        each_vector!(s, self.looked, self.rows, of => of.texels::<false>(&texels, self.texels.linear))
+    }
+}
+
+impl Do for OfItems<'_, '_> {
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) -> bool {
+        each_vector!(s, self.looked, self.rows, of => of.items(self.items))
     }
 }
 

@@ -4,7 +4,6 @@ use super::simd::{Array, Simd, Whole, each};
 use super::{Lanes, Looked};
 use crate::launch::wavefronts::bindings::Texels;
 use ctm_exec::float::{HALF, INFINITY, NAN, ONE, SIGN};
-use ctm_exec::r700::Texels as Data;
 use ctm_exec::r700::resources::Wrap;
 use ctm_exec::x1k::Form;
 
@@ -51,15 +50,11 @@ pub(super) struct Of<'a, S: Simd> {
 impl<'a, S: Simd> Of<'a, S> {
     #[inline(always)]
     pub fn new(s: S, texels: &'a Texels<'a>) -> Self {
-        let array = match texels.data {
-            Data::Bytes(bytes) => Array::of(bytes),
-            Data::Dwords(texels) => Array::of(bytemuck::cast_slice(texels)),
-        };
         let axes = each!(2, axis => {
             let [size, last, period, inverse] = each!(4, n => s.splat(texels.numbers[axis][n].to_bits()));
             Axis { wrap: texels.wrap[axis], size, last, period, inverse }
         });
-        Self { texels, array, axes }
+        Self { texels, array: Array::of(texels.bytes()), axes }
     }
 }
 
@@ -182,7 +177,7 @@ impl<S: Simd> Lanes<'_, S> {
                     let at = s.add_int(self.at[axis], s.splat(offset[axis].cast_unsigned()));
                     self.inside(at, s.splat(sizes[axis]))
                 });
-                let (found, inside) = (self.element::<PLAIN>(of, x.0, y.0), s.both(x.1, y.1));
+                let (found, inside) = (self.element(of, x.0, y.0), s.both(x.1, y.1));
                 return Some(each!(4, n => s.select(inside, found[n], s.splat(0))));
             }
             Looked::Sizes | Looked::Item { .. } => return None,
@@ -194,7 +189,7 @@ impl<S: Simd> Lanes<'_, S> {
         });
         if !linear {
             let (x, y) = (self.wrapped(u, &across), self.wrapped(v, &down));
-            return Some(self.bordered::<PLAIN>(of, x, y));
+            return Some(self.bordered(of, x, y));
         }
         let half = s.splat(HALF);
         let ([left, right], weight_x) = self.split(s.sub(u, half));
@@ -209,7 +204,7 @@ impl<S: Simd> Lanes<'_, S> {
         }
         let [above, below] = each!(2, row => {
             let row = rows[row];
-            let (left, right) = (self.bordered::<PLAIN>(of, left, row), self.bordered::<PLAIN>(of, right, row));
+            let (left, right) = (self.bordered(of, left, row), self.bordered(of, right, row));
             each!(4, channel => self.mix(left[channel], right[channel], weight_x))
         });
         Some(each!(4, channel => self.one_nan(self.mix(above[channel], below[channel], weight_y))))
@@ -217,15 +212,10 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// The elements of columns and rows, or the border.
     #[inline(always)]
-    fn bordered<const PLAIN: bool>(
-        &self,
-        of: &Of<'_, S>,
-        (x, beyond_x): (S::V, S::M),
-        (y, beyond_y): (S::V, S::M),
-    ) -> [S::V; 4] {
+    fn bordered(&self, of: &Of<'_, S>, (x, beyond_x): (S::V, S::M), (y, beyond_y): (S::V, S::M)) -> [S::V; 4] {
         let s = self.s;
-        let found = self.element::<PLAIN>(of, x, y);
-        if PLAIN || !of.texels.wrap.contains(&Wrap::Border) {
+        let found = self.element(of, x, y);
+        if !of.texels.wrap.contains(&Wrap::Border) {
             return found;
         }
         let beyond = s.either(beyond_x, beyond_y);
@@ -256,11 +246,8 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// The elements in columns and rows.
     #[inline(always)]
-    fn element<const PLAIN: bool>(&self, of: &Of<'_, S>, x: S::V, y: S::V) -> [S::V; 4] {
+    fn element(&self, of: &Of<'_, S>, x: S::V, y: S::V) -> [S::V; 4] {
         let (s, &Of { texels, array, .. }) = (self.s, of);
-        if PLAIN {
-            return self.whole(array, s.add_int(s.mul_int(y, s.splat(texels.pitch)), x));
-        }
         let missing = [s.splat(0), s.splat(0), s.splat(0), s.splat(ONE)];
         match texels.form {
             Form::Floats if texels.channels == 4 => self.whole(array, self.place(texels, x, y)),

@@ -387,7 +387,7 @@ impl Native {
             for (n, size) in (0..).zip([texels.width, texels.height]) {
                 frame.put(at + table::LAST + 4 * n, &(size - 1).to_le_bytes());
             }
-            frame.put(at + table::DATA, &texels.address().to_le_bytes());
+            frame.put(at + table::DATA, &texels.bytes().as_ptr().addr().to_le_bytes());
         }
     }
 

@@ -175,6 +175,8 @@ fn check(native: impl Fn(&[Option<[Wrap; 2]>]) -> Native, code: &Code, unscaled:
                     continue;
                 }
                 assert!(matches!(ran, Ok(Ran::ToEnd)));
+                // Only calls count.
+                assert!(!is_plain || wave.fetched.fetches == 0, "plain texels are looked up by the code itself");
                 looked_up += wave.fetched.fetches;
                 for lane in (0..lanes).filter(|lane| wave.valid >> lane & 1 == 1) {
                     let at = (wave.start[0][lane], wave.start[1][lane]);
