@@ -389,7 +389,7 @@ impl Stream {
             1 => 1,
             _ => (TASKS_PER_CORE * cores).min(operations / OPERATIONS_OF_TASK).max(1),
         };
-        let each = (processors / tasks.max(operations / OPERATIONS_PER_LOOK)).max(1);
+        let each = (processors / tasks.max(operations.div_ceil(OPERATIONS_PER_LOOK))).max(1);
         let tasks = areas.iter().enumerate().flat_map(|(area, Area { kernel, rect, .. })| {
             let of_tile = u64::from(kernel.columns) * u64::from(kernel.options.tile.rows);
             let rows = (each / (of_tile * u64::from(rect.tiles))).clamp(1, rect.rows.into());
