@@ -43,7 +43,7 @@ const TASKS_PER_CORE: u64 = 16;
 /// But a task has at least so many operations of single processors to do.
 const OPERATIONS_OF_TASK: u64 = 1 << 15;
 /// And not more: between two tasks it is looked whether to stop.
-const OPERATIONS_PER_LOOK: u64 = 1 << 28;
+const OPERATIONS_PER_LOOK: u64 = 1 << 31;
 /// Operations that a processor may have: a tile cannot be stopped.
 const OPERATIONS_OF_PROCESSOR: u64 = 1 << 20;
 
