@@ -278,13 +278,21 @@ impl Bits {
         }
     }
 
-    /// The masks that are followed and read by somebody, behind each operation of a block.
+    /// The masks that are followed and read by somebody, behind each operation of a block. What is made of vectors counts as read, as it may decide who stays active.
     fn after(&self, code: &Code, block: usize, live: &[u64]) -> Vec<u64> {
-        let mut of = self.live_out(code.blocks[block].end, live) | ALWAYS_BITS;
+        let code = &code.blocks[block];
+        let mut of = self.live_out(code.end, live) | ALWAYS_BITS;
         let mut after = vec![0; self.places[block].len()];
         for (place, after) in self.places[block].iter().zip(&mut after).rev() {
             *after = of & self.followed;
             of = step_back(of, place.touches) | ALWAYS_BITS;
+        }
+        let mut made = 0;
+        for (place, after) in self.places[block].iter().zip(&mut after) {
+            if matches!(code.ops[place.at as usize], Op::Mask(MaskOp::Lanes(..))) {
+                made |= place.touches.writes & *after;
+            }
+            *after |= made;
         }
         after
     }
