@@ -266,12 +266,7 @@ impl<'a> Starts<'a> {
     #[inline(always)]
     pub fn fill(&self, places: &Places, rows: &mut [Row]) {
         let at = |lane: usize| [places.i[lane], places.j[lane]];
-        let reciprocals = self.divisor.map(|divisor| {
-            let mut reciprocals = [0.0; LANES];
-            places.fill(&mut reciprocals, |lane| 1.0 / divisor.at(at(lane)));
-            reciprocals
-        });
-        for (source, row) in self.sources.iter().zip(rows) {
+        for (source, row) in self.sources.iter().zip(&mut *rows) {
             match source {
                 Source::Row(bits) => {
                     let first = usize::try_from(places.first).unwrap_or(usize::MAX).min(bits.len());
@@ -284,10 +279,15 @@ impl<'a> Starts<'a> {
                 Source::Ramp(ramp, Makes::Rounded) => places.fill(row, |lane| ramp.rounded(at(lane), 1.0)),
                 Source::Ramp(ramp, Makes::Bits) => places.fill(row, |lane| ramp.bits(at(lane))),
                 Source::Ramp(ramp, Makes::AnyBits) => places.fill(row, |lane| ramp.any_bits(at(lane))),
-                Source::Quotient(ramp) => {
-                    let reciprocals = reciprocals.as_ref().unwrap_or(&[1.0; LANES]);
-                    places.fill(row, |lane| ramp.rounded(at(lane), reciprocals[lane]));
-                }
+                Source::Quotient(_) => {}
+            }
+        }
+        let Some(divisor) = &self.divisor else { return };
+        let mut reciprocals = [0.0; LANES];
+        places.fill(&mut reciprocals, |lane| 1.0 / divisor.at(at(lane)));
+        for (source, row) in self.sources.iter().zip(rows) {
+            if let Source::Quotient(ramp) = source {
+                places.fill(row, |lane| ramp.rounded(at(lane), reciprocals[lane]));
             }
         }
     }
