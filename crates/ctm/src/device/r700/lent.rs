@@ -1,6 +1,6 @@
 //! What a launch reads while its outputs are lent to the engine: parts of the arenas that nobody writes meanwhile.
 
-use super::memory::{buffer, kind, missing, space_name, texture};
+use super::memory::{buffer, floats, kind, missing, space_name, texture};
 use super::touched::Touched;
 use super::{BoundTexture, input_size};
 use crate::commands::MemoryKind;
@@ -114,6 +114,16 @@ impl<'a> Reads<'a> {
         image.as_deref()
     }
 
+    /// The texels of a texture that lie in memory as fetches see them: one level, four numbers each, row by row.
+    fn as_they_lie(&self, id: u8) -> Option<&[[u32; 4]]> {
+        let (_, of, _) = floats(self.registers, self.order, id)?;
+        let texture =
+            self.texture(id).filter(|texture| texture.levels == 1 && of.channels == 4 && of.tiles.is_none())?;
+        let bytes = 16 * of.width as usize * of.height as usize;
+        let whole = texture.size(0) == [of.width, of.height, 1] && of.pitch == of.width;
+        bytemuck::try_cast_slice(self.of(Resource::Texture(id)).get(..bytes).filter(|_| whole)?).ok()
+    }
+
     /// A texel of a plain texture.
     fn one(&self, id: u8, bytes: &[u8], level: u32, at: [u32; 3]) -> Option<[u32; 4]> {
         match self.registers.r700.own.textures.get(&id)? {
@@ -216,6 +226,9 @@ impl Memory for Reads<'_> {
     }
 
     fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
+        if let Some(texels) = self.as_they_lie(id).filter(|_| level == 0) {
+            return Some(texels);
+        }
         let texture = self.texture(id)?;
         let texels = (0..texture.levels).map(|level| texture.size(level).map(u64::from).iter().product::<u64>());
         if texels.sum::<u64>() > self.texels {

@@ -369,12 +369,7 @@ impl Memory for LaunchMemory<'_> {
         }
         let (mut inputs, mut reads) = (Vec::new(), Vec::new());
         for &id in textures {
-            let (base, (elements, bytes)) = match self.registers.r700.own.textures.get(&id)? {
-                BoundTexture::Input(surface) => {
-                    (surface.base, array(surface, self.order).filter(|(of, _)| of.form == Form::Floats)?)
-                }
-                BoundTexture::Texture(texture) => (texture.base, texture.elements()?),
-            };
+            let (base, elements, bytes) = floats(self.registers, self.order, id)?;
             inputs.push(elements);
             reads.push((base, bytes));
         }
@@ -407,6 +402,17 @@ impl Memory for LaunchMemory<'_> {
         let cells = |of: Option<Elements<()>>| Some(of?.with(Cells::Bytes(bytes.next()?)));
         Some(Direct { textures, targets: outputs.into_iter().map(cells).collect(), reads: Box::new(reads) })
     }
+}
+
+/// Where level 0 of a texture lies, as an array of single-precision channels, and how many bytes it has; `None` when it is something else.
+pub(super) fn floats(registers: &Registers, order: ByteOrder, id: u8) -> Option<(GpuAddr, Elements<()>, usize)> {
+    let (base, (elements, bytes)) = match registers.r700.own.textures.get(&id)? {
+        BoundTexture::Input(surface) => {
+            (surface.base, array(surface, order).filter(|(of, _)| of.form == Form::Floats)?)
+        }
+        BoundTexture::Texture(texture) => (texture.base, texture.elements()?),
+    };
+    Some((base, elements, bytes))
 }
 
 /// Whether something that a program writes shares memory with anything else that it reads or writes.
