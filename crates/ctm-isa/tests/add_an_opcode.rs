@@ -81,13 +81,7 @@ fn the_items_that_it_names_are_there() {
         ("ctm-isa/src/r700/ops/columns.rs", "fn listed(", "`.listed(\"..\")`"),
         ("ctm-exec/src/x1k/functions.rs", "const fn function(", "`UnitOp::function`"),
         ("ctm-exec/src/r700/single.rs", "pub fn op2(", "`op2`"),
-        ("ctm-jit/src/ir/masked.rs", "Reference {", "`Unit::Reference`"),
         ("ctm-jit/src/ir/masked.rs", "Alu", "`Op::Alu`"),
-        (
-            "ctm-jit/src/lower/x1k/units.rs",
-            "self.reference(op, finish, channel)",
-            "`self.reference(op, finish, channel)`",
-        ),
         ("ctm-jit/src/lower/x1k/units.rs", "self.choice(finish, (", "self.choice(finish, ("),
         ("ctm-jit/src/lower/x1k/units.rs", "fn result(", "`Units::result`"),
         (
@@ -95,14 +89,6 @@ fn the_items_that_it_names_are_there() {
             "[0, 1].map(|n| self.operand(n, channel))",
             "[0, 1].map(|n| self.operand(n, channel))",
         ),
-        (
-            "ctm-jit/tests/unit/lower/x1k/units.rs",
-            "fn what_back_ends_have_code_for_is_no_call(",
-            "`what_back_ends_have_code_for_is_no_call`",
-        ),
-        ("ctm-jit/tests/differential.rs", "fn streams(", "`streams`"),
-        ("ctm-jit/tests/differential.rs", "fn operations_by_calls(", "`operations_by_calls`"),
-        ("ctm-jit/src/runtime/engine.rs", "fn with_calls(", "`Jit::with_calls`"),
         (
             "ctm-isa/tests/r700_tables.rs",
             "fn every_opcode_of_chapter_10_is_there(",

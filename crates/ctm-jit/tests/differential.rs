@@ -56,12 +56,6 @@ impl Engines {
         Self { backends: Backend::available().map(of).collect() }
     }
 
-    /// The same, calling the reference function of every operation that may be called.
-    fn with_calls() -> Self {
-        let all = Self::new().backends.into_iter();
-        Self { backends: all.map(|engines| engines.into_iter().map(Jit::with_calls).collect()).collect() }
-    }
-
     /// One of each back end for this seed.
     fn of(&self, seed: u64) -> impl Iterator<Item = &Jit> {
         self.backends.iter().map(move |engines| &engines[seed as usize % engines.len()])
@@ -183,16 +177,6 @@ fn programs_that_differed_once() {
     on_all_cores(seeds.into_iter(), Engines::new, |engines, seed, differences| {
         compare_one(&Kind::of_many(seed), engines, seed, differences);
     });
-}
-
-/// Operations that may be calls of their reference functions are, as those are for which the engine has no code.
-#[test]
-fn operations_by_calls() {
-    for kind in &KINDS {
-        on_all_cores(kind.seeds().step_by(4), Engines::with_calls, |engines, seed, differences| {
-            compare_one(kind, engines, seed, differences);
-        });
-    }
 }
 
 /// Programs that write past the cache, and may read what they have written. Some are to end well, others after they have written something.

@@ -12,7 +12,6 @@
 pub use super::names::{M, MaskOp, TARGETS, Value, Var, indexed};
 use ctm_exec::r700::VertexEvent;
 use ctm_exec::r700::memory::MemoryRead;
-use ctm_exec::x1k::functions::UnitOp;
 use ctm_isa::r700::CONSTANT_FILE;
 use ctm_isa::r700::inst::{CfMem, MemDsr, TexFetch, VtxFetch};
 use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2, TexOp};
@@ -51,24 +50,13 @@ pub enum Unit {
     Fraction(x1k::Omod),
     /// A transcendental function (`ctm_exec::transcendental`).
     Scalar(x1k::AlphaOp),
-    /// An operation for which back ends have no code of their own: its reference function is called for each lane (`UnitOp::channel`).
-    Reference {
-        /// Which: one that looks at one channel of its operands.
-        op: UnitOp,
-        /// 0 times infinity and 0 times NaN are 0 (`ops::ZeroRule`).
-        zero_wins: bool,
-        /// Output modifier.
-        omod: x1k::Omod,
-        /// To 0..1.
-        clamp: bool,
-    },
 }
 
 impl Unit {
     /// How many operands it reads.
     pub const fn operands(self) -> usize {
         match self {
-            Self::Mad { .. } | Self::Reference { .. } => 3,
+            Self::Mad { .. } => 3,
             Self::Min | Self::Max => 2,
             Self::Scale(_) | Self::Clamp | Self::Fraction(_) | Self::Scalar(_) => 1,
         }

@@ -59,9 +59,6 @@ pub fn unit_lane(unit: Unit, [a, b, c]: [u32; 3]) -> u32 {
         Unit::Scalar(op) => {
             UnitOp::Alpha(op).channel([a; 3], ZeroRule::Ieee, ctm_isa::x1k::ops::Omod::U1, false).unwrap_or(0)
         }
-        Unit::Reference { op, zero_wins, omod, clamp } => {
-            op.channel([a, b, c], rule(zero_wins), omod, clamp).unwrap_or(0)
-        }
     }
 }
 

@@ -148,19 +148,15 @@ impl Block {
         self.ops.iter().any(|op| matches!(op, Op::Mask(MaskOp::AndNot(M::VALID, ..))))
     }
 
-    /// Where it leads.
-    pub fn targets(&self) -> impl DoubleEndedIterator<Item = Target> + use<> {
+    /// The blocks it can go on to.
+    pub fn successors(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
         let targets = match self.end {
             End::Stop => [None, None],
             End::Next(target) => [Some(target), None],
             End::Flow(flow) => [Some(flow.stay.to), Some(flow.jump.to)],
         };
-        targets.into_iter().flatten()
-    }
-
-    /// The blocks it can go on to.
-    pub fn successors(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
-        self.targets().filter_map(|target| if let Target::Block(id) = target { Some(id) } else { None })
+        let targets = targets.into_iter().flatten();
+        targets.filter_map(|target| if let Target::Block(id) = target { Some(id) } else { None })
     }
 }
 
@@ -181,8 +177,6 @@ pub struct Code {
     pub inputs: u16,
     /// It may write past the cache ([`Store::Uncached`]).
     pub writes: bool,
-    /// It cannot fault, as far as the program alone decides: no relative addresses, no stack that may overflow.
-    pub faultless: bool,
     /// Output components that may be written, W last.
     pub outputs: u32,
 }

@@ -88,8 +88,6 @@ pub struct Jit {
 pub struct Options {
     /// X1K groups at once, if not as many as registers allow.
     pub copies: Option<u8>,
-    /// Reference functions are called for X1K operations that have code, too.
-    pub calls: bool,
     limits: StreamLimits,
     /// Launches that ran as streams.
     streams_run: Arc<AtomicU64>,
@@ -176,13 +174,6 @@ impl Jit {
     #[must_use]
     pub fn with_copies(self, copies: u8) -> Self {
         Self::of(self.backend, Options { copies: Some(copies), ..self.options })
-    }
-
-    /// The same engine, calling the reference function of every X1K operation that looks at one channel of its operands, as it does for operations
-    /// for which it has no code. For tests: results do not depend on it.
-    #[must_use]
-    pub fn with_calls(self) -> Self {
-        Self::of(self.backend, Options { calls: true, ..self.options })
     }
 
     /// The same engine with other limits for streams. For tests: results do not depend on them.

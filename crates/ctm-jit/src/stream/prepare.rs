@@ -7,7 +7,7 @@
 use super::affine::{Fetch, Tree};
 use super::uniform::{Number, Uniform};
 use crate::ir::map::Map;
-use crate::ir::masked::{Code, Fetch as Lookup, M, Op, Unit, Value, Var};
+use crate::ir::masked::{Code, Fetch as Lookup, M, Op, Value, Var};
 use crate::ir::numbering::Numbering;
 use crate::passes::masked::{VarSet, sweep};
 use ctm_exec::float::ONE;
@@ -241,7 +241,6 @@ impl Pack<'_> {
         match first {
             // The same in every lane: channels that differ would need a pattern.
             Op::Bits(_) | Op::Uniform(_) | Op::Number(_) | Op::GetRelative(..) => {}
-            Op::Unit(Unit::Reference { .. }, _) => return None,
             Op::Abs(_) | Op::Neg(_) | Op::Holds(..) | Op::Select(..) | Op::Alu(..) | Op::Unit(..) => {}
             _ => return None,
         }

@@ -81,7 +81,7 @@ const COUNTING: fn(Isa) -> Options = |isa| Options { counts: true, ..JOINT(isa) 
 
 /// The program with masks; whatever a launch does before it has code made.
 fn lowered(launch: &Launch<'_>, counts: bool) -> Option<crate::runtime::program::Program> {
-    let code = crate::lower::x1k::lower(launch.program, launch.constants, counts, false)?;
+    let code = crate::lower::x1k::lower(launch.program, launch.constants, counts)?;
     let joint = !counts && crate::lower::x1k::joint::holds(&code);
     let mut given = vec![false; crate::ir::masked::Var::COUNT];
     given[..2].fill(true);
@@ -98,7 +98,7 @@ fn compile(launch: &Launch<'_>, Options { isa, counts, fuel, careful }: Options)
 
 /// The kernel for the inside of a domain, or (`careful`) for its edges.
 fn compile_stream(launch: &Launch<'_>, isa: Isa, careful: bool) -> Option<Arc<Kernel>> {
-    let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters, false)?;
+    let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters)?;
     let mut geometry = Geometry::default();
     let four = Element { channels: 4, ..Element::default() };
     (geometry.inputs[0], geometry.inputs[1], geometry.outputs[0]) = (four, four, four);
@@ -266,7 +266,7 @@ fn again() {
         }
         let us = (thread_time() - start) as f64 / 1e3 / turns as f64;
         // A subroutine is there once for each way of calling it.
-        let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters, false);
+        let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters);
         let blocks = lowered.as_ref().map_or(&[][..], |code| &code.blocks);
         let issued: u32 = blocks.iter().map(|block| block.tally.instructions()).sum();
         let ops: usize = blocks.iter().map(|block| block.ops.len()).sum();

@@ -105,7 +105,7 @@ fn lookups_are_code() {
                 }
             }
             constants.int.iter_mut().filter(|int| **int == [0; 4]).for_each(|int| *int = [3, 0, 1, 0]);
-            if let Some(code) = crate::lower::x1k::lower(&program, &constants, false, false) {
+            if let Some(code) = crate::lower::x1k::lower(&program, &constants, false) {
                 lowered.push(path);
                 lookups += u32::from(code.inputs != 0);
             }

@@ -32,9 +32,8 @@ struct State {
     addresses: Vec<u16>,
 }
 
-/// Lowers a program; `None` when it has too many states. `counts`: somebody looks at counters; `calls`: with calls of reference functions where there is
-/// code, too.
-pub fn lower(program: &Program, constants: &Constants, counts: bool, calls: bool) -> Option<Code> {
+/// Lowers a program; `None` when it has too many states. `counts`: somebody looks at counters.
+pub fn lower(program: &Program, constants: &Constants, counts: bool) -> Option<Code> {
     let instructions: Vec<Option<Inst>> = program.words.iter().map(|words| Inst::decode(words).ok()).collect();
     let starts = starts(program, &instructions);
     let decoded = || instructions.iter().flatten();
@@ -51,7 +50,7 @@ pub fn lower(program: &Program, constants: &Constants, counts: bool, calls: bool
         ids: Map::default(),
         states: Vec::new(),
         watches_idle_lanes,
-        builder: Builder::new(program, sees_uncovered, calls, counts),
+        builder: Builder::new(program, sees_uncovered, counts),
     };
     let first = State { pc: program.first, depth: 0, frames: Vec::new(), addresses: Vec::new() };
     let mut blocks = Vec::new();
@@ -75,7 +74,6 @@ pub fn lower(program: &Program, constants: &Constants, counts: bool, calls: bool
     };
     settle_loops(&mut code, !counts);
     code.blocks = order(std::mem::take(&mut code.blocks));
-    code.faultless &= code.blocks.iter().flat_map(Block::targets).all(|target| target != Target::Reference);
     Some(code)
 }
 

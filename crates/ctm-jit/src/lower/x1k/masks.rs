@@ -185,15 +185,10 @@ impl Lower<'_> {
             self.mask(MaskOp::Copy(M::ACTIVE, top));
             self.mask(MaskOp::Copy(top, EXCHANGED));
         }
-        let first = self.ops.len();
         let wants = self.wants(flow);
         let end = self.decide(block, flow, wants);
         // The ALU result is used up, whichever way the program goes.
-        let reads = |op: &Op| matches!(op, Op::Mask(op) if op.reads().contains(&Some(M::RESULT)));
-        let place = self.ops[first..].iter().rposition(reads).map_or(first, |place| first + place + 1);
-        self.ops.insert(place, Op::Mask(MaskOp::Copy(M::RESULT, M::NONE)));
-        let moved = |value: Value| Value(value.0 + u32::from(value.index() >= place));
-        self.ops[place + 1..].iter_mut().for_each(|op| op.rename(moved));
+        self.mask(MaskOp::Copy(M::RESULT, M::NONE));
         end
     }
 
@@ -202,17 +197,6 @@ impl Lower<'_> {
         let is_known = [flow.stay.to, flow.jump.to].contains(&x1k::Target::Never) || wants.mask == M::NONE;
         let simple = !flow.exchange && !flow.ignore_uncovered && !flow.jump_any && !is_known;
         let breaks = flow.op == LoopOp::Break;
-        if simple && flow.op == LoopOp::Jump && flow.stay.levels > 0 && flow.jump.levels <= 0 {
-            // Those who jump become a new level. When nobody stays, it is empty again.
-            let level = M::saved(flow.levels.into());
-            self.mask(MaskOp::Copy(level, M::ACTIVE));
-            self.narrow(block, wants.others());
-            self.mask(MaskOp::AndNot(level, level, M::ACTIVE));
-            let mut jump = vec![MaskOp::Copy(M::ACTIVE, level)];
-            change_levels(&mut jump, flow.levels, flow.jump.levels, M::NONE);
-            let none = self.behind(jump, target(flow.jump.to));
-            return End::Branch { mask: M::ACTIVE, none, some: target(flow.stay.to) };
-        }
         if simple && breaks && flow.stay.levels == 0 && flow.jump.levels <= 0 {
             if !self.restores[frame] {
                 self.mask(wants.among(M::ACTIVE, JUMP));

@@ -16,7 +16,6 @@ use crate::ir::x1k::{Code, Frame};
 use crate::lower::build::Build;
 use ctm_exec::float::{ONE, SIGN};
 use ctm_exec::x1k::alu::predicate_channel;
-use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::group::shares_index;
 use ctm_exec::x1k::plan::AluPlan;
 use ctm_exec::x1k::tex;
@@ -25,7 +24,7 @@ use ctm_isa::x1k::formats::CmnInst;
 use ctm_isa::x1k::inst::{AluInst, Source, TexInstruction, inline_constant};
 use ctm_isa::x1k::ops::{AlphaOp, AluResultSel, Channel, CompareOp, Imod, Omod, TexOp};
 use ctm_isa::x1k::{FLOAT_CONSTANTS, Inst, OUTPUTS, Program, TEMPORARIES};
-use units::{Finish, Units};
+use units::Units;
 
 /// Which lanes an effect concerns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,8 +58,6 @@ pub struct Builder {
     uncached: bool,
     /// Somebody sees what uncovered lanes hold: an operation that looks at lanes that do not run, a vote, an uncached write.
     sees_uncovered: bool,
-    /// Operations that look at one channel are calls of their reference functions, even where back ends have code for them.
-    calls: bool,
     /// Somebody looks at counters.
     counts: bool,
     /// The comparison that has made the ALU result of all lanes that run, if nothing has made it since.
@@ -82,7 +79,7 @@ fn number_of<T: PartialEq>(list: &mut Vec<T>, thing: T) -> u16 {
 
 impl Builder {
     /// A builder for blocks of this program.
-    pub fn new(program: &Program, sees_uncovered: bool, calls: bool, counts: bool) -> Self {
+    pub fn new(program: &Program, sees_uncovered: bool, counts: bool) -> Self {
         Self {
             block: Build::default(),
             unders: Vec::new(),
@@ -93,11 +90,10 @@ impl Builder {
             conditional_value: program.conditional_value,
             uncached: program.uncached,
             sees_uncovered,
-            calls,
             counts,
             result: None,
             tally: Tally::default(),
-            code: Code { faultless: true, ..Code::default() },
+            code: Code::default(),
         }
     }
 
@@ -231,10 +227,6 @@ impl Builder {
         self.mad([x, one, y], false, omod)
     }
 
-    fn reference(&mut self, op: UnitOp, abc: [Value; 3], Finish { omod, clamp }: Finish) -> Value {
-        self.unit(Unit::Reference { op, zero_wins: self.zero_wins, omod, clamp }, abc)
-    }
-
     fn pick(&mut self, (op, operands): Test, [a, b]: [Value; 2]) -> Value {
         // The same operand twice: a move (CTM §3.3.5).
         if a == b {
@@ -267,7 +259,6 @@ impl Builder {
             Source::Const { index, relative: true } => (index, FLOAT_CONSTANTS),
             Source::Temp { .. } | Source::Const { .. } | Source::Inline { .. } => return,
         };
-        self.code.faultless = false;
         // No loop: aL is 0, and every register is there.
         if let Some(frame) = self.loop_variable {
             self.block.once(Op::Guard(M::loop_index(frame), base, count as u16));
@@ -384,7 +375,6 @@ impl Builder {
         let shared = shares_index(inst);
         self.tally.scattered += u32::from(!shared);
         let under = Under { predicate: None, inactive: cmn.write_inactive, covered: true };
-        self.code.faultless = false;
         let executing = self.under(under);
         self.mask(MaskOp::Copy(M::WRITING, executing));
         for (bit, inverted) in (0..4).flat_map(|bit| [(bit, false), (bit, true)]) {

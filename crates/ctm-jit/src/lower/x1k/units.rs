@@ -6,7 +6,7 @@ use ctm_exec::float::{HALF, ONE, SIGN};
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::plan::{AluPlan, channel_of};
 use ctm_isa::r700::ops::Op2;
-use ctm_isa::x1k::ops::{AlphaOp, Class, Imod, Looks, Omod, RgbOp, Sel, SrcpOp, Swizzle};
+use ctm_isa::x1k::ops::{AlphaOp, Imod, Omod, RgbOp, Sel, SrcpOp, Swizzle};
 use std::array::from_fn;
 
 /// The RGB and the alpha unit of one instruction (CTM §3.3.3, §3.3.4).
@@ -103,11 +103,7 @@ impl Units<'_> {
         let op = self.plan.inst.alpha.op;
         op.is_transcendental().then(|| {
             let a = self.operand(0, 3);
-            if self.b.calls {
-                self.b.reference(UnitOp::Alpha(op), [a; 3], Finish { omod: Omod::U1, clamp: false })
-            } else {
-                self.b.unit(Unit::Scalar(op), [a; 3])
-            }
+            self.b.unit(Unit::Scalar(op), [a; 3])
         })
     }
 
@@ -149,7 +145,6 @@ impl Units<'_> {
         };
         let finish = Finish { omod, clamp };
         match op {
-            _ if self.b.calls && is_single(op) => self.reference(op, finish, channel),
             Rgb(RgbOp::Mad) | Alpha(AlphaOp::Mad) => {
                 let abc = [0, 1, 2].map(|n| self.operand(n, channel));
                 self.finish_mad(finish, abc)
@@ -185,14 +180,6 @@ impl Units<'_> {
                 }
             }
         }
-    }
-
-    /// A call of the reference function, with the operands that it looks at.
-    fn reference(&mut self, op: UnitOp, finish: Finish, channel: usize) -> Value {
-        let looks = op.info().looks;
-        let operand = |n| if looks[n] == Looks::Nothing { self.b.block.bits(0) } else { self.operand(n, channel) };
-        let abc = [0, 1, 2].map(operand);
-        self.b.reference(op, abc, finish)
     }
 
     fn finish_mad(&mut self, finish: Finish, abc: [Value; 3]) -> Value {
@@ -231,16 +218,7 @@ struct Dot {
 
 /// Output modifier and clamp of a unit.
 #[derive(Clone, Copy)]
-pub(super) struct Finish {
-    pub omod: Omod,
-    pub clamp: bool,
+struct Finish {
+    omod: Omod,
+    clamp: bool,
 }
-
-/// Whether the unit itself computes it, one channel after the other.
-const fn is_single(op: UnitOp) -> bool {
-    matches!(op.info().class, Class::Plain | Class::Choice)
-}
-
-#[cfg(test)]
-#[path = "../../../tests/unit/lower/x1k/units.rs"]
-mod tests;

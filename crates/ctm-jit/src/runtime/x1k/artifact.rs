@@ -76,7 +76,7 @@ impl Artifact {
     }
 
     fn of(launch: &Launch<'_>, options: &Options) -> Option<Self> {
-        let code = lower(launch.program, launch.constants, launch.counters, options.calls)?;
+        let code = lower(launch.program, launch.constants, launch.counters)?;
         let mut given = vec![false; Var::COUNT];
         for plane in launch.planes {
             (0..4).for_each(|e| given[Var::gpr(usize::from(plane.temp) % TEMPORARIES, e).index()] = true);

@@ -11,7 +11,7 @@ fn leave_both(before_inner: &str, before_outer: &str) -> usize {
     );
     let assembly = ctm_isa::x1k::text::assemble(&text);
     let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
-    let Some(code) = crate::lower::x1k::lower(&program, &Constants::default(), false, false) else { panic!("{text}") };
+    let Some(code) = crate::lower::x1k::lower(&program, &Constants::default(), false) else { panic!("{text}") };
     assert!(crate::lower::x1k::joint::holds(&code));
     let Some(joined) = joined(&code) else { return 0 };
     assert!(crate::lower::x1k::joint::holds(&joined));

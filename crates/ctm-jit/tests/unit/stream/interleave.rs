@@ -33,7 +33,7 @@ fn joined_loop(body: &str, iterations: u8) -> Option<(Prepared, Vec<Item>)> {
         checks: false,
         counters: false,
     };
-    let code = crate::lower::x1k::lower(&program, &constants, false, false).unwrap();
+    let code = crate::lower::x1k::lower(&program, &constants, false).unwrap();
     let uniform = Uniform::of(&masks::lower(&code, false), |_| true, vec![0, 1, 2, 3]).unwrap();
     let tree = affine::analyse(&uniform.code, uniform.parts.clone(), &Given::of(&launch, None)).unwrap();
     let mut plain = prepare::plain(&uniform, &tree, |_| 4, uniform.outputs);

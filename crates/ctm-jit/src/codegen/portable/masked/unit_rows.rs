@@ -26,6 +26,5 @@ pub fn unit_rows<const FUSED: bool>(unit: Unit, [a, b, c]: [&Row; 3]) -> Row {
         Unit::Scalar(AlphaOp::Sin) => map(a, |x| transcendental::sin_by(x, fma)),
         Unit::Scalar(AlphaOp::Cos) => map(a, |x| transcendental::cos_by(x, fma)),
         Unit::Scale(_) | Unit::Fraction(_) | Unit::Scalar(_) => map(a, |x| unit_lane(unit, [x; 3])),
-        Unit::Reference { .. } => map3(a, b, c, |a, b, c| unit_lane(unit, [a, b, c])),
     }
 }

@@ -6,7 +6,6 @@ use crate::ir::masked::{Block, Code, File, Op, Unit, Value, Var, indexed};
 use crate::passes::masked::VarSet;
 use ctm_exec::float::{NAN, ONE};
 use ctm_isa::r700::ops::{AluOp, Decides, Domain, Kind, Op2, Test};
-use ctm_isa::x1k::ops::Omod as XOmod;
 
 /// Comparisons of floats.
 pub const EQUAL: u8 = 0;
@@ -130,7 +129,7 @@ impl Facts {
         let blocks = vec![OfBlock::default(); code.blocks.len()];
         let flushed = |op: &Op| match *op {
             Op::Alu(op, ..) => !op.info().is_choice() && !op.info().is_integer(),
-            Op::Unit(unit, _) => !matches!(unit, Unit::Reference { omod: XOmod::Disabled, .. }),
+            Op::Unit(..) => true,
             _ => false,
         };
         let uniforms = (code.given_uniforms(), code.computed.iter().map(flushed).collect());
@@ -210,7 +209,6 @@ impl Facts {
                 Op::Select([_, a, b]) => (is(a).0 && is(b).0, is(a).1 && is(b).1),
                 Op::Cube(element, ..) => (element != 3, false),
                 Op::QuadLane(a, _) => is(a),
-                Op::Unit(Unit::Reference { omod, .. }, _) => (omod != XOmod::Disabled, false),
                 Op::Unit(unit, abc) => (true, is_number_of_unit(block, unit, abc, |value| is(value).1)),
                 _ => (false, false),
             };
@@ -248,7 +246,7 @@ impl Facts {
                 }
                 Op::Cube(..) => {}
                 Op::QuadLane(a, _) => seen[a.index()] |= own,
-                Op::Unit(unit, _) if !matches!(unit, Unit::Reference { .. }) => {}
+                Op::Unit(..) => {}
                 Op::Set(var, value, _) => {
                     seen[value.index()] |= self.seen.contains(var) && !self.loose.contains(var);
                 }
@@ -275,7 +273,6 @@ fn one_nan(block: &Block, dirty: &VarSet) -> Vec<bool> {
             Op::Get(var) => !dirty.contains(var),
             Op::QuadLane(a, _) => is(a),
             Op::Select([_, a, b]) => is(a) && is(b),
-            Op::Unit(Unit::Reference { omod, .. }, _) => omod != XOmod::Disabled,
             Op::Unit(..) => true,
             Op::Alu(op, [_, b, c], _, clamp) if op.info().is_choice() => {
                 clamp && !op.info().is_integer() || is(b) && is(c)
@@ -323,7 +320,7 @@ fn is_number_of_unit(block: &Block, unit: Unit, [a, b, c]: [Value; 3], is: impl 
                 && (is_normal(op(a)) || is_normal(op(b)))
                 && (is_finite(op(c)) || product_is_finite)
         }
-        Unit::Fraction(_) | Unit::Scalar(_) | Unit::Reference { .. } => false,
+        Unit::Fraction(_) | Unit::Scalar(_) => false,
     }
 }
 

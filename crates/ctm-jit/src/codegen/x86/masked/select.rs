@@ -525,7 +525,6 @@ pub fn exists(op: &Op) -> bool {
         Op::Alu(op, ..) => Alu::exists(op),
         // The opposite of two comparisons is none.
         Op::Holds(op, _, wanted) => truth(op).is_some_and(|(_, second)| wanted || second.is_none()),
-        Op::Unit(unit, _) => !matches!(unit, Unit::Reference { .. }),
         Op::Wide(..) => false,
         _ => op.is_pure(),
     }

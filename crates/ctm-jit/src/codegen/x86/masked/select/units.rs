@@ -72,7 +72,6 @@ impl Select<'_> {
                 scalar::emit(self, function, a, dst, Special { one_nan: seen, signed_root: false });
                 return true;
             }
-            Unit::Reference { .. } => return false,
         }
         if seen {
             self.one_nan(dst);
