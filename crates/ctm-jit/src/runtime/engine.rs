@@ -86,8 +86,6 @@ pub struct Jit {
 /// How programs are lowered and run.
 #[derive(Clone, Default)]
 pub struct Options {
-    /// X1K groups at once, if not as many as registers allow.
-    pub copies: Option<u8>,
     /// Reference functions are called for X1K operations that have code, too.
     pub calls: bool,
     limits: StreamLimits,
@@ -169,13 +167,6 @@ impl Jit {
     fn of(backend: Backend, options: Options) -> Self {
         let (x1k, r700) = (Programs::default(), Programs::default());
         Self { backend, options, x1k, r700, r700_bail_outs: AtomicU64::new(0) }
-    }
-
-    /// The same engine, running so many groups at once (1 to 3) instead of as many as registers allow. For tests: results do not
-    /// depend on it.
-    #[must_use]
-    pub fn with_copies(self, copies: u8) -> Self {
-        Self::of(self.backend, Options { copies: Some(copies), ..self.options })
     }
 
     /// The same engine, calling the reference function of every X1K operation that looks at one channel of its operands, as it does for operations

@@ -1,6 +1,6 @@
 //! X1K programs, lowered once and remembered with all that lowering depends on.
 
-use super::form::{GROUPS, with_masks};
+use super::form::with_masks;
 use crate::ir::masked::Var;
 use crate::ir::x1k::Code;
 use crate::launch::lanes::count;
@@ -54,8 +54,6 @@ pub struct Artifact {
     pub code: Code,
     /// The same with masks, for as many groups as may run together; made when first needed.
     program: OnceLock<Program>,
-    /// Groups that may run together.
-    copies: usize,
     counts: bool,
     /// The variables that hold something at the start.
     given: Vec<bool>,
@@ -88,8 +86,6 @@ impl Artifact {
             #[cfg(target_arch = "x86_64")]
             streams: options.streams(),
             program: OnceLock::new(),
-            // 1, 2 or 4.
-            copies: 1 << options.copies.map_or(GROUPS, usize::from).clamp(1, GROUPS).ilog2(),
             counts: launch.counters,
             code,
             given,
@@ -108,7 +104,7 @@ impl Artifact {
         self.program.get_or_init(|| {
             // What groups write is noted by wavefronts of one group.
             let is_joint = !self.code.writes && !self.counts && Pass::Joint.is_on() && joint::holds(&self.code);
-            with_masks(&self.code, if is_joint { self.copies } else { 1 }, &self.given)
+            with_masks(&self.code, is_joint, &self.given)
         })
     }
 }

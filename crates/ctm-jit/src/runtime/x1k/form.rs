@@ -9,15 +9,11 @@ use crate::passes::table::Pass;
 use crate::passes::{bound, breaks, computed};
 use crate::runtime::program::Program;
 
-/// The most groups that run as if they were one.
-pub const GROUPS: usize = wave::LANES / LANES;
-
 /// Elements of output components and of the conditional value, which is behind them.
 pub const CONDITIONAL: usize = Var::export(4, 0).index() - Var::export(0, 0).index();
 
-/// The form of a program, for so many groups as if they were one. `given`: variables that hold something at the start.
-pub fn with_masks(code: &x1k::Code, groups: usize, given: &[bool]) -> Program {
-    let is_joint = groups > 1;
+/// The form of a program for one group, or (`is_joint`) for several as if they were one. `given`: variables that hold something at the start.
+pub fn with_masks(code: &x1k::Code, is_joint: bool, given: &[bool]) -> Program {
     let joined = (is_joint && Pass::Breaks.is_on()).then(|| breaks::joined(code)).flatten();
     let joined = joined.filter(joint::holds);
     let mut code = masks::lower(joined.as_ref().unwrap_or(code), is_joint);
@@ -25,5 +21,5 @@ pub fn with_masks(code: &x1k::Code, groups: usize, given: &[bool]) -> Program {
     if Pass::Computed.is_on() {
         computed::gather(&mut code);
     }
-    Program::new(code, false, LANES * groups, given, bound)
+    Program::new(code, false, if is_joint { wave::LANES } else { LANES }, given, bound)
 }

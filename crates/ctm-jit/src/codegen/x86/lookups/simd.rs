@@ -114,52 +114,19 @@ pub trait Do {
 /// An array of what an expression is for each number from 0 on. What is done in closures is compiled without the instructions, as these take over no features.
 macro_rules! each {
     (2, $n:ident => $of:expr) => {
-        [
-            {
-                let $n = 0_usize;
-                $of
-            },
-            {
-                let $n = 1_usize;
-                $of
-            },
-        ]
+        each!([0 1], $n => $of)
     };
     (3, $n:ident => $of:expr) => {
-        [
-            {
-                let $n = 0_usize;
-                $of
-            },
-            {
-                let $n = 1_usize;
-                $of
-            },
-            {
-                let $n = 2_usize;
-                $of
-            },
-        ]
+        each!([0 1 2], $n => $of)
     };
     (4, $n:ident => $of:expr) => {
-        [
-            {
-                let $n = 0_usize;
-                $of
-            },
-            {
-                let $n = 1_usize;
-                $of
-            },
-            {
-                let $n = 2_usize;
-                $of
-            },
-            {
-                let $n = 3_usize;
-                $of
-            },
-        ]
+        each!([0 1 2 3], $n => $of)
+    };
+    ([$($number:literal)*], $n:ident => $of:expr) => {
+        [$({
+            let $n: usize = $number;
+            $of
+        },)*]
     };
 }
 pub(super) use each;
