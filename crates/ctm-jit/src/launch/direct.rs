@@ -2,19 +2,23 @@
 
 use crate::ir::masked::Fetch;
 use crate::launch::wavefronts::bindings::{Binding, Texels};
+use crate::launch::wavefronts::outputs as lent;
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::r700::Cells;
+use ctm_exec::r700::{Cells, Target};
 use ctm_exec::x1k::{Elements, Input, Memory, Outputs, Written};
 use ctm_isa::x1k::INPUTS;
 use std::sync::atomic::AtomicU32;
 
 /// Inputs as arrays, as far as memory lends them: a memory for back ends that read through one.
+#[derive(Clone, Copy)]
 pub struct Views<'a> {
     /// What is not lent is read from it, if it may be asked.
     memory: Option<&'a dyn Memory>,
     descriptors: [Option<Input>; INPUTS],
     elements: &'a [Option<Elements<&'a [u8]>>; INPUTS],
+    /// What processors send goes there, if anywhere.
+    pub outputs: Option<&'a lent::Outputs<'a>>,
 }
 
 /// Whether so many bytes hold an array.
@@ -63,12 +67,13 @@ impl<'a> Views<'a> {
                 return None;
             }
         }
-        Some(Self { memory: None, descriptors, elements })
+        Some(Self { memory: None, descriptors, elements, outputs: None })
     }
 
     /// What a memory shows of its inputs: these arrays, and itself.
     pub fn of(memory: &'a dyn Memory, elements: &'a [Option<Elements<&'a [u8]>>; INPUTS]) -> Self {
-        Self { memory: Some(memory), descriptors: std::array::from_fn(|index| memory.input(index as u8)), elements }
+        let descriptors = std::array::from_fn(|index| memory.input(index as u8));
+        Self { memory: Some(memory), descriptors, elements, outputs: None }
     }
 }
 
@@ -103,8 +108,12 @@ impl Memory for Views<'_> {
         }
     }
 
-    fn commit(&mut self, _at: Position, _outputs: &Outputs) -> Result<Written, MemoryFault> {
-        Ok(Written::default())
+    fn commit(&mut self, at: Position, sent: &Outputs) -> Result<Written, MemoryFault> {
+        let written = |target| match target {
+            Target::Pixel(n) => sent.values.get(usize::from(n)).copied().zip(sent.written.get(usize::from(n)).copied()),
+            Target::Depth | Target::Position(_) | Target::Parameter(_) => None,
+        };
+        Ok(self.outputs.map(|lent| lent.send(at, &written)).unwrap_or_default())
     }
 
     fn write_uncached(&mut self, _x: u32, _y: u32, _bits: u32) -> Result<Written, MemoryFault> {

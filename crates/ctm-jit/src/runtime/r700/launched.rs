@@ -36,8 +36,7 @@ use ctm_exec::watch::Watch;
 use ctm_exec::{Counters, Fault, FaultKind, GroupSize, LaneRows, Position};
 use ctm_isa::r700::program::Stage;
 use std::borrow::Cow;
-use std::sync::OnceLock;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// SIMD-global registers that a program can have.
 const GLOBALS: u8 = 124;
@@ -46,63 +45,48 @@ const GLOBALS: u8 = 124;
 pub struct R700<'a> {
     program: Program<'a>,
     memory: &'a mut dyn Memory,
-    /// What the reference interpreter runs groups in.
-    interpreter: Option<Interpreter>,
 }
 
 /// What does not change.
+#[derive(Clone, Copy)]
 struct Program<'a> {
     launch: &'a Launch<'a>,
     artifact: &'a Artifact,
-    /// The programs as the reference interpreter reads them, once it has to.
-    context: OnceLock<Context<'a>>,
 }
 
-/// The wavefronts of a group in the reference interpreter.
-#[derive(Default)]
-struct Interpreter {
-    wavefronts: Vec<Wavefront>,
-    on_chip: OnChip,
-}
-
-impl<'a> Program<'a> {
-    /// Runs a group by the reference interpreter; gives its wavefronts.
-    fn interpret<'i>(
+impl Program<'_> {
+    /// Runs a group by the reference interpreter, and sends what it leaves.
+    fn interpret(
         &self,
         of: &Wavefronts<'_>,
         group: u64,
         shared: &mut Group,
         memory: &mut dyn Memory,
-        Interpreter { wavefronts, on_chip }: &'i mut Interpreter,
-    ) -> Result<&'i [Wavefront], Fault> {
+        counters: &mut Counters,
+    ) -> Result<(), Fault> {
         let launch = self.launch;
         let lanes = launch.wavefront.lanes();
-        let context = self.context.get_or_init(|| Context {
-            launch,
-            main: launch.program.decode(),
-            fetch: launch.fetch_program.map(ctm_isa::r700::Program::decode),
-        });
-        on_chip.data_share.clear();
+        let fetch = launch.fetch_program.map(ctm_isa::r700::Program::decode);
+        let context = Context { launch, main: launch.program.decode(), fetch };
+        let mut on_chip = OnChip { part: Some(of.watch.part(group)), ..OnChip::default() };
         on_chip.globals.resize(lanes, vec![[0; 4]; usize::from(launch.global_gprs.min(GLOBALS))]);
         for (register, rows) in shared.globals.iter().enumerate() {
             for (lane, registers) in on_chip.globals.iter_mut().enumerate() {
                 registers[register] = std::array::from_fn(|element| rows[element][lane]);
             }
         }
-        let waves = of.waves_of(group);
-        let count = (waves.end - waves.start) as usize;
-        wavefronts.resize_with(count.max(wavefronts.len()), Wavefront::default);
-        let wavefronts = &mut wavefronts[..count];
         let mut places = Places::new();
-        for ((n, wavefront), index) in wavefronts.iter_mut().enumerate().zip(waves) {
+        let mut wavefronts = Vec::new();
+        for (n, index) in of.waves_of(group).enumerate() {
             of.waves.place(index, &mut places);
             let positions: Vec<Position> = (0..places.lanes).map(|lane| places.position(lane)).collect();
-            wavefront.start(context, &positions, index * lanes as u64, n * lanes);
+            let mut wavefront = Wavefront::default();
+            wavefront.start(&context, &positions, index * lanes as u64, n * lanes);
+            wavefronts.push(wavefront);
         }
-        on_chip.part = Some(of.watch.part(group));
         while wavefronts.iter().any(Wavefront::is_running) {
-            for wavefront in wavefronts.iter_mut() {
-                wavefront.step(context, on_chip, memory)?;
+            for wavefront in &mut wavefronts {
+                wavefront.step(&context, &mut on_chip, memory)?;
             }
         }
         for (register, rows) in shared.globals.iter_mut().enumerate() {
@@ -110,7 +94,18 @@ impl<'a> Program<'a> {
                 rows.iter_mut().zip(registers[register]).for_each(|(row, bits)| row[lane] = bits);
             }
         }
-        Ok(wavefronts)
+        let refused = |fault, at| self.refused(fault, at);
+        for wave in &wavefronts {
+            counters.add(wave.counters());
+            wave.events().try_for_each(|(at, event)| memory.vertex_event(at, event).map_err(|f| refused(f, at)))?;
+            for (at, exports) in wave.exports() {
+                written(counters, memory.commit(at, exports).map_err(|fault| refused(fault, at))?);
+            }
+            if let Some(rows) = memory.lane_rows() {
+                wave.survivors().for_each(|at| _ = rows.survive(at));
+            }
+        }
+        Ok(())
     }
 
     fn refused(&self, fault: MemoryFault, at: Position) -> Fault {
@@ -158,8 +153,7 @@ pub fn bindings<'m>(launch: &Launch<'_>, artifact: &Artifact, memory: &'m dyn Me
 impl<'a> R700<'a> {
     /// A launch that has not begun.
     pub fn new(launch: &'a Launch<'a>, artifact: &'a Artifact, memory: &'a mut dyn Memory) -> Self {
-        let program = Program { launch, artifact, context: OnceLock::new() };
-        Self { program, memory, interpreter: None }
+        Self { program: Program { launch, artifact }, memory }
     }
 
     /// Its wavefronts.
@@ -203,7 +197,7 @@ fn keep(of: &Wavefronts<'_>, (index, wave): (u64, &Ended), rows: &mut LaneRows<T
 
 impl Launched for R700<'_> {
     fn reading<T>(&self, with: impl FnOnce(Option<Reads<'_>>) -> T) -> T {
-        let Program { launch, artifact, .. } = self.program;
+        let Program { launch, artifact } = self.program;
         let (uniforms, guest) = (uniforms(launch, artifact, &*self.memory), Guest::R700(launch, &*self.memory));
         let bindings = &*bindings(launch, artifact, &*self.memory);
         with(uniforms.as_deref().map(|uniforms| Reads { guest, uniforms, bindings }))
@@ -215,7 +209,7 @@ impl Launched for R700<'_> {
 
     #[cfg(target_arch = "x86_64")]
     fn stream(&mut self, of: &Wavefronts<'_>) -> Option<Counters> {
-        let Program { launch, artifact, .. } = self.program;
+        let Program { launch, artifact } = self.program;
         let is_plain = launch.rows.is_empty() && launch.divisor.is_none() && launch.covered.is_none() && !launch.once;
         if !is_plain || !artifact.streams.take(launch.domain, artifact.bound) || self.is_aliased() {
             return None;
@@ -263,23 +257,15 @@ impl Launched for R700<'_> {
     }
 
     fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done, Fault>> {
-        let Program { launch, artifact, .. } = self.program;
+        let program @ Program { launch, artifact } = self.program;
         let uniforms = uniforms(launch, artifact, &*self.memory)?;
         let (outputs, reads) = Outputs::of(&mut *self.memory, &artifact.exports, launch)?;
         let reads = &*reads;
         let bindings = bindings(launch, artifact, reads);
-        let run = |of: &Wavefronts<'_>, program: &Program<'_>| {
+        let run = |of: &Wavefronts<'_>, program: Program<'_>| {
             let reference = |group: u64, counters: &mut Counters| {
-                let mut interpreter = Interpreter::default();
-                let mut memory = Reader { memory: reads };
-                let waves = program.interpret(of, group, &mut Group::default(), &mut memory, &mut interpreter)?;
-                for wave in waves {
-                    counters.add(wave.counters());
-                    wave.exports().for_each(|(at, exports)| {
-                        written(counters, outputs.send(at, &|target| exports.get(target)));
-                    });
-                }
-                Ok(())
+                let mut memory = Reader { memory: reads, outputs: &outputs };
+                program.interpret(of, group, &mut Group::default(), &mut memory, counters)
             };
             let mut done = Done::new(of);
             let guest = Guest::R700(program.launch, reads);
@@ -287,14 +273,18 @@ impl Launched for R700<'_> {
             let direct = direct::Direct { outputs: &outputs, given, reference: &reference };
             (of.direct(&direct, &mut done), done)
         };
-        if let Some(wavefront) = self.program.narrower(of, &bindings, &uniforms) {
-            let launch = Launch { wavefront, ..*launch };
+        if let Some(wavefront) = program.narrower(of, &bindings, &uniforms) {
             let gives_up = artifact.may_exceed(of.fuel);
             // What all parts of a wavefront issue is no less than what it issues.
             let parts = (of.lanes / wavefront.lanes()) as u64;
             let fuel = if gives_up { of.fuel / parts } else { of.fuel };
+            let mut before = Vec::new();
+            if gives_up {
+                let load = |cell: &AtomicU32| cell.load(Ordering::Relaxed);
+                outputs.cells(launch.domain).for_each(|cells| before.extend(cells.iter().map(load)));
+            }
             let narrow = Wavefronts { gives_up, fuel, ..of.of_lanes(wavefront.lanes()) };
-            let (ran, mut done) = run(&narrow, &Program { launch: &launch, artifact, context: OnceLock::new() });
+            let (ran, mut done) = run(&narrow, Program { launch: &Launch { wavefront, ..*launch }, artifact });
             if !gives_up || narrow.bailed_out.load(Ordering::Relaxed) == 0 {
                 done.counters.groups = of.waves.count();
                 if let Some(covered) = launch.covered {
@@ -303,8 +293,11 @@ impl Launched for R700<'_> {
                 return Some(ran.map(|()| done));
             }
             of.watch.undone(done.counters.processors);
+            // A wavefront of the launch's own size may fault, and has stored nothing then.
+            let cells = outputs.cells(launch.domain).flatten();
+            cells.zip(before).for_each(|(cell, bits)| cell.store(bits, Ordering::Relaxed));
         }
-        let (ran, done) = run(of, &self.program);
+        let (ran, done) = run(of, program);
         Some(ran.map(|()| done))
     }
 
@@ -353,19 +346,7 @@ impl Launched for R700<'_> {
         shared: &mut Group,
         counters: &mut Counters,
     ) -> Result<(), Fault> {
-        let Self { program, memory, interpreter, .. } = self;
-        let refused = |fault, at| program.refused(fault, at);
-        for wave in program.interpret(of, job.group, shared, &mut **memory, interpreter.get_or_insert_default())? {
-            counters.add(wave.counters());
-            wave.events().try_for_each(|(at, event)| memory.vertex_event(at, event).map_err(|f| refused(f, at)))?;
-            for (at, exports) in wave.exports() {
-                written(counters, memory.commit(at, exports).map_err(|fault| refused(fault, at))?);
-            }
-            if let Some(rows) = memory.lane_rows() {
-                wave.survivors().for_each(|at| _ = rows.survive(at));
-            }
-        }
-        Ok(())
+        self.program.interpret(of, job.group, shared, &mut *self.memory, counters)
     }
 
     fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
@@ -385,9 +366,10 @@ fn texture(memory: &dyn Memory, (resource, sampler): (u8, u8)) -> Option<Texture
     (nearest && clamps && plain).then_some(texture)
 }
 
-/// Memory for groups that write none.
+/// Memory for groups that only export, to what memory lends.
 struct Reader<'a> {
     memory: &'a dyn Memory,
+    outputs: &'a Outputs<'a>,
 }
 
 fn only_reads() -> MemoryFault {
@@ -409,8 +391,8 @@ impl Memory for Reader<'_> {
         Err(only_reads())
     }
 
-    fn commit(&mut self, _at: Position, _exports: &Exports) -> Result<Written, MemoryFault> {
-        Err(only_reads())
+    fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault> {
+        Ok(self.outputs.send(at, &|target| exports.get(target)))
     }
 }
 

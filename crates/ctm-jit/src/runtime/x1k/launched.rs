@@ -22,68 +22,35 @@ use crate::{
     stream::affine::Given,
 };
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::r700::{Cells, Target, Written};
+use ctm_exec::r700::{Cells, Written};
 use ctm_exec::watch::Watch;
 use ctm_exec::x1k::group::{self, Access, Context};
 use ctm_exec::x1k::lanes::LaneMask;
-use ctm_exec::x1k::plan::{Step, plan};
+use ctm_exec::x1k::plan::plan;
 use ctm_exec::x1k::{Elements, Filter, Input, Launch, Memory, Outputs, Wrap};
 use ctm_exec::{Counters, Fault, FaultKind, Position};
 use ctm_isa::x1k::INPUTS;
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// The launch.
 pub struct X1k<'a> {
     program: Program<'a>,
     memory: &'a mut dyn Memory,
-    /// What the reference interpreter runs groups in.
-    interpreter: Option<group::Group>,
     /// Groups of which some processor was to run.
     groups: u64,
 }
 
 /// What does not change.
+#[derive(Clone, Copy)]
 struct Program<'a> {
     launch: &'a Launch<'a>,
     artifact: &'a Artifact,
-    /// The program as the reference interpreter reads it, once it has to.
-    steps: OnceLock<Vec<Step>>,
 }
 
 /// An output that memory lends.
 fn cells(elements: Elements<&mut [u8]>) -> Elements<Cells<'_>> {
     elements.with(()).with(Cells::Bytes(elements.bytes))
-}
-
-/// What the reference interpreter reads and writes.
-enum Reach<'r> {
-    /// Arrays that memory lends.
-    Lent(&'r Views<'r>, &'r outputs::Outputs<'r>),
-    /// Memory itself.
-    Memory(&'r mut dyn Memory),
-}
-
-impl Reach<'_> {
-    fn access(&mut self) -> Access<'_> {
-        match self {
-            Self::Lent(views, _) => Access::Shared(*views),
-            Self::Memory(memory) => Access::Exclusive(*memory),
-        }
-    }
-
-    fn send(&mut self, at: Position, sent: &Outputs) -> Result<Written, MemoryFault> {
-        match self {
-            Self::Lent(_, outputs) => Ok(outputs.send(at, &|target| match target {
-                Target::Pixel(n) => {
-                    sent.values.get(usize::from(n)).copied().zip(sent.written.get(usize::from(n)).copied())
-                }
-                _ => None,
-            })),
-            Self::Memory(memory) => memory.commit(at, sent),
-        }
-    }
 }
 
 impl<'a> Program<'a> {
@@ -104,11 +71,11 @@ impl<'a> Program<'a> {
         &self,
         of: &Wavefronts<'_>,
         job: Job,
-        group: &mut group::Group,
-        reach: &mut Reach<'_>,
+        memory: &mut dyn Memory,
         counters: &mut Counters,
     ) -> Result<(), Fault> {
-        let context = Context { launch: self.launch, steps: self.steps.get_or_init(|| plan(self.launch.program)) };
+        let context = Context { launch: self.launch, steps: &plan(self.launch.program) };
+        let mut group = group::Group::new(self.launch);
         let part = of.watch.part(job.group);
         let mut places = Places::new();
         of.waves.place(job.group, &mut places);
@@ -120,10 +87,10 @@ impl<'a> Program<'a> {
             }
             let positions: Vec<_> =
                 (first..places.lanes.min(first + lanes)).map(|lane| places.position(lane)).collect();
-            group.run(&context, &part, &positions, &[covered], &mut reach.access())?;
+            group.run(&context, &part, &positions, &[covered], &mut Access::Exclusive(memory))?;
             counters.add(group.counters());
             for (at, outputs) in group.outputs() {
-                written(counters, reach.send(at, &outputs).map_err(|fault| self.refused(fault, at))?);
+                written(counters, memory.commit(at, &outputs).map_err(|fault| self.refused(fault, at))?);
             }
         }
         Ok(())
@@ -137,8 +104,7 @@ impl<'a> Program<'a> {
 impl<'a> X1k<'a> {
     /// A launch that has not begun.
     pub fn new(launch: &'a Launch<'a>, artifact: &'a Artifact, memory: &'a mut dyn Memory) -> Self {
-        let program = Program { launch, artifact, steps: OnceLock::new() };
-        Self { program, memory, interpreter: None, groups: 0 }
+        Self { program: Program { launch, artifact }, memory, groups: 0 }
     }
 
     /// Its wavefronts. `alone`: each group sees what those before it have sent.
@@ -180,7 +146,7 @@ impl Launched for X1k<'_> {
 
     #[cfg(target_arch = "x86_64")]
     fn stream(&mut self, of: &Wavefronts<'_>) -> Option<Counters> {
-        let Program { launch, artifact, .. } = self.program;
+        let Program { launch, artifact } = self.program;
         let Artifact { streams: own, code, .. } = artifact;
         if code.writes || !launch.rows.is_empty() || !own.take(launch.domain, of.program.bound) {
             return None;
@@ -223,7 +189,7 @@ impl Launched for X1k<'_> {
     }
 
     fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done, Fault>> {
-        let Program { launch, artifact, .. } = self.program;
+        let program @ Program { launch, artifact } = self.program;
         if !of.lanes.is_multiple_of(LANES) || of.waves.count() == 0 {
             return None;
         }
@@ -235,14 +201,13 @@ impl Launched for X1k<'_> {
         let lent = |number: usize| direct.outputs[number].take().map(cells);
         let outputs = outputs::Outputs::lent(&of.program.exports, lent, &launch.domain, true)?;
         let bindings: Vec<_> = of.program.code.fetches.iter().map(|fetch| views.binding(fetch)).collect();
-        let uniforms = &*self.program.uniforms();
+        let uniforms = &*program.uniforms();
         let given = Reads { guest: Guest::X1k(&views), uniforms, bindings: &bindings };
         let run = |of: &Wavefronts<'_>| {
-            let program = &self.program;
             let reference = |group: u64, counters: &mut Counters| {
-                let mut state = group::Group::new(launch);
-                let mut reach = Reach::Lent(&views, &outputs);
-                program.interpret(of, Job { group, lanes: u64::MAX }, &mut state, &mut reach, counters)
+                let mut memory = views;
+                memory.outputs = Some(&outputs);
+                program.interpret(of, Job { group, lanes: u64::MAX }, &mut memory, counters)
             };
             let mut done = Done::new(of);
             let direct = Direct { outputs: &outputs, given, reference: &reference };
@@ -325,8 +290,7 @@ impl Launched for X1k<'_> {
         _shared: &mut Group,
         counters: &mut Counters,
     ) -> Result<(), Fault> {
-        let state = self.interpreter.get_or_insert_with(|| group::Group::new(self.program.launch));
-        self.program.interpret(of, job, state, &mut Reach::Memory(&mut *self.memory), counters)
+        self.program.interpret(of, job, &mut *self.memory, counters)
     }
 
     fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
