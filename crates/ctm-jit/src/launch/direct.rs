@@ -10,11 +10,9 @@ use ctm_exec::x1k::{Elements, Input, Memory, Outputs, Written};
 use ctm_isa::x1k::INPUTS;
 use std::sync::atomic::AtomicU32;
 
-/// Inputs as arrays, as far as memory lends them: a memory for back ends that read through one.
+/// A memory of arrays that another one lends.
 #[derive(Clone, Copy)]
 pub struct Views<'a> {
-    /// What is not lent is read from it, if it may be asked.
-    memory: Option<&'a dyn Memory>,
     descriptors: [Option<Input>; INPUTS],
     elements: &'a [Option<Elements<&'a [u8]>>; INPUTS],
     /// What processors send goes there, if anywhere.
@@ -67,24 +65,19 @@ impl<'a> Views<'a> {
                 return None;
             }
         }
-        Some(Self { memory: None, descriptors, elements, outputs: None })
-    }
-
-    /// What a memory shows of its inputs: these arrays, and itself.
-    pub fn of(memory: &'a dyn Memory, elements: &'a [Option<Elements<&'a [u8]>>; INPUTS]) -> Self {
-        let descriptors = std::array::from_fn(|index| memory.input(index as u8));
-        Self { memory: Some(memory), descriptors, elements, outputs: None }
+        Some(Self { descriptors, elements, outputs: None })
     }
 }
 
-impl Views<'_> {
-    /// How code looks an input up by itself, if it does.
-    pub fn binding(&self, fetch: &Fetch) -> Option<Binding<'_>> {
-        let Fetch::Input { input, uncached: false, .. } = *fetch else { return None };
-        let index = usize::from(input & 15);
-        let (descriptor, elements) = (self.descriptors[index].as_ref()?, self.elements[index].as_ref()?);
-        Texels::of_input(descriptor, elements).map(Binding::Texels)
-    }
+/// How code looks an input up by itself, if it does, where memory lends these.
+pub fn binding<'a>(
+    fetch: &Fetch,
+    memory: &dyn Memory,
+    elements: &'a [Option<Elements<&'a [u8]>>; INPUTS],
+) -> Option<Binding<'a>> {
+    let Fetch::Input { input, uncached: false, .. } = *fetch else { return None };
+    let (descriptor, elements) = (memory.input(input)?, elements[usize::from(input & 15)].as_ref()?);
+    Texels::of_input(&descriptor, elements).map(Binding::Texels)
 }
 
 impl Memory for Views<'_> {
@@ -96,16 +89,10 @@ impl Memory for Views<'_> {
         self.descriptors[usize::from(index & 15)]
     }
 
-    fn read(&self, index: u8, x: u32, y: u32, uncached: bool) -> Result<[u32; 4], MemoryFault> {
+    fn read(&self, index: u8, x: u32, y: u32, _uncached: bool) -> Result<[u32; 4], MemoryFault> {
         let of = usize::from(index & 15);
-        match (&self.elements[of], self.memory) {
-            (Some(elements), _) => {
-                let size = self.descriptors[of].map_or([1; 2], |input| [input.width, input.height]);
-                Ok(elements.read(x, y, size))
-            }
-            (None, Some(memory)) => memory.read(index, x, y, uncached),
-            (None, None) => Ok([0; 4]),
-        }
+        let read = |input: Input| Some(self.elements[of].as_ref()?.read(x, y, [input.width, input.height]));
+        Ok(self.descriptors[of].and_then(read).unwrap_or_default())
     }
 
     fn commit(&mut self, at: Position, sent: &Outputs) -> Result<Written, MemoryFault> {

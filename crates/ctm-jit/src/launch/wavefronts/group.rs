@@ -2,6 +2,7 @@
 //! (§2.6.1), writes to memory that threads share, which are noted here and made in order by the calling thread; and a wavefront's scratch memory.
 
 use super::wave::{Fetched, LANES, Row, Shared, lanes_of};
+use crate::ir::map::Map;
 use crate::ir::masked::Store;
 use crate::launch::lanes::BailOut;
 use ctm_exec::r700::Space;
@@ -152,35 +153,20 @@ impl Group {
 
 /// A wavefront's scratch memory: elements of four dwords of each lane, as far as they were written.
 #[derive(Default)]
-pub struct Scratch {
-    /// Of each element, one more than its place in `rows`; 0 where nothing was written.
-    places: Vec<u32>,
-    rows: Vec<[Row; 4]>,
-    written: Vec<usize>,
-}
+pub struct Scratch(Map<usize, [Row; 4]>);
 
 impl Scratch {
     /// Before a wavefront runs.
     pub fn clear(&mut self) {
-        self.written.drain(..).for_each(|element| self.places[element] = 0);
-        self.rows.clear();
+        self.0.clear();
     }
 
     fn dword(&self, element: usize, c: usize, lane: usize) -> u32 {
-        let place = self.places.get(element).copied().unwrap_or(0);
-        self.rows.get((place as usize).wrapping_sub(1)).map_or(0, |rows| rows[c & 3][lane])
+        self.0.get(&element).map_or(0, |rows| rows[c & 3][lane])
     }
 
     fn place(&mut self, element: usize, c: usize, lane: usize) -> &mut u32 {
-        if self.places.len() <= element {
-            self.places.resize(element + 1, 0);
-        }
-        if self.places[element] == 0 {
-            self.rows.push([[0; LANES]; 4]);
-            self.places[element] = self.rows.len() as u32;
-            self.written.push(element);
-        }
-        &mut self.rows[self.places[element] as usize - 1][c & 3][lane]
+        &mut self.0.entry(element).or_insert([[0; LANES]; 4])[c & 3][lane]
     }
 }
 

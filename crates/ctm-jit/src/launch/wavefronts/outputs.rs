@@ -16,16 +16,14 @@ pub struct Output<'a> {
     target: Target,
     /// Every column and row of the domain is there, in less than 2^31 bytes. An element has four channels of 8 bits, one of 16 bits, or 1 to 4 numbers.
     pub array: Elements<&'a [AtomicU32]>,
+    /// Bytes of an element, and of a channel.
+    pub element_bytes: usize,
+    channel_bytes: u64,
     /// Which of the exported elements each channel takes, by its place in the program's list. Channels that may not be written take none.
     pub from: [Option<usize>; 4],
 }
 
 impl Output<'_> {
-    /// Bytes of an element.
-    pub const fn element_bytes(&self) -> usize {
-        self.array.form.element_bytes(self.array.channels) as usize
-    }
-
     /// Stores channels of an element. Says what that was.
     pub fn put(&self, at: Position, bits: [u32; 4], channels: u8) -> Written {
         let Elements { bytes: cells, form, mask, .. } = &self.array;
@@ -62,7 +60,7 @@ impl Output<'_> {
         let any = written.iter().fold(0, |any, lanes| any | lanes);
         let channels: u32 = written.iter().map(|lanes| lanes.count_ones()).sum();
         done.elements += u64::from(any.count_ones());
-        done.bytes += self.array.form.channel(0).1 as u64 * u64::from(channels);
+        done.bytes += self.channel_bytes * u64::from(channels);
     }
 }
 
@@ -134,7 +132,9 @@ impl<'a> Outputs<'a> {
             let passes = |&channel: &usize| channel < channels && array.mask >> channel & 1 == 1;
             let place = |channel: usize| exports.iter().position(|&export| export == 4 * number + channel);
             let from = std::array::from_fn(|channel| Some(channel).filter(passes).and_then(place));
-            outputs.push(Output { target, array, from });
+            let element_bytes = array.form.element_bytes(array.channels) as usize;
+            let channel_bytes = array.form.channel(0).1 as u64;
+            outputs.push(Output { target, array, element_bytes, channel_bytes, from });
         }
         Some(Self(outputs))
     }
@@ -160,7 +160,7 @@ impl<'a> Outputs<'a> {
             let places = (j0..=j1).flat_map(move |j| (i0..=i1).step_by(count as usize).map(move |i| (i, j)));
             places.filter_map(move |(i, j)| {
                 let first = output.array.offset(i, j)?;
-                output.array.bytes.get(first / 4..(first + count as usize * output.element_bytes()).div_ceil(4))
+                output.array.bytes.get(first / 4..(first + count as usize * output.element_bytes).div_ceil(4))
             })
         })
     }

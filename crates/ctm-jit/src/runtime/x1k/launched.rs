@@ -3,7 +3,7 @@
 use super::artifact::Artifact;
 use super::form::CONDITIONAL;
 use crate::ir::masked::{Fetch, Op};
-use crate::launch::direct::Views;
+use crate::launch::direct::{Views, binding};
 use crate::launch::lanes::{LANES, count_lookups};
 use crate::launch::wavefronts::group::{Group, Stored};
 use crate::launch::wavefronts::outputs;
@@ -134,10 +134,9 @@ impl Launched for X1k<'_> {
     fn reading<T>(&self, with: impl FnOnce(Option<Reads<'_>>) -> T) -> T {
         let memory = &*self.memory;
         let arrays = memory.input_arrays();
-        let views = Views::of(memory, &arrays);
         let fetches = &self.program.artifact.program().code.fetches;
-        let bindings: Vec<_> = fetches.iter().map(|fetch| views.binding(fetch)).collect();
-        with(Some(Reads { guest: Guest::X1k(&views), uniforms: &self.program.uniforms(), bindings: &bindings }))
+        let bindings: Vec<_> = fetches.iter().map(|fetch| binding(fetch, memory, &arrays)).collect();
+        with(Some(Reads { guest: Guest::X1k(memory), uniforms: &self.program.uniforms(), bindings: &bindings }))
     }
 
     fn is_aliased(&self) -> bool {
@@ -200,7 +199,8 @@ impl Launched for X1k<'_> {
         let views = Views::lent(descriptors, &direct.inputs, read)?;
         let lent = |number: usize| direct.outputs[number].take().map(cells);
         let outputs = outputs::Outputs::lent(&of.program.exports, lent, &launch.domain, true)?;
-        let bindings: Vec<_> = of.program.code.fetches.iter().map(|fetch| views.binding(fetch)).collect();
+        let bindings: Vec<_> =
+            of.program.code.fetches.iter().map(|fetch| binding(fetch, &views, &direct.inputs)).collect();
         let uniforms = &*program.uniforms();
         let given = Reads { guest: Guest::X1k(&views), uniforms, bindings: &bindings };
         let run = |of: &Wavefronts<'_>| {

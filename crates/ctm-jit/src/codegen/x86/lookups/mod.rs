@@ -113,18 +113,17 @@ pub unsafe fn look_up(isa: Isa, looked: &Looked, binding: &Binding<'_>, rows: &m
         match binding {
             Binding::Levels(_) if !Pass::Levels.is_on() => false,
             Binding::Levels(levels) => simd::with(isa, WithLevels { looked, levels, rows }),
-            Binding::Texels(texels) if texels.are_plain() => match texels.linear {
-                true => simd::with(isa, Plain::<true> { looked, texels, rows }),
-                false => simd::with(isa, Plain::<false> { looked, texels, rows }),
-            },
+            Binding::Texels(texels) if texels.linear && texels.are_plain() => {
+                simd::with(isa, Weighed { looked, texels, rows })
+            }
             Binding::Texels(texels) => simd::with(isa, OfAnyForm { looked, texels, rows }),
             Binding::Items(items) => simd::with(isa, OfItems { looked, items, rows }),
         }
     }
 }
 
-/// A lookup of plain texels, nearest or weighed ones.
-struct Plain<'a, 'r, const LINEAR: bool> {
+/// A lookup of plain texels that are weighed.
+struct Weighed<'a, 'r> {
     looked: &'a Looked,
     texels: &'a Texels<'a>,
     rows: &'a mut Rows<'r>,
@@ -190,11 +189,11 @@ macro_rules! each_vector {
     }};
 }
 
-impl<const LINEAR: bool> Do for Plain<'_, '_, LINEAR> {
+impl Do for Weighed<'_, '_> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
         let texels = texels::Of::new(s, self.texels);
-        each_vector!(s, self.looked, self.rows, of => of.texels::<true>(&texels, LINEAR))
+        each_vector!(s, self.looked, self.rows, of => of.texels::<true>(&texels))
     }
 }
 
@@ -209,7 +208,7 @@ impl Do for OfAnyForm<'_, '_> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
         let texels = texels::Of::new(s, self.texels);
-        each_vector!(s, self.looked, self.rows, of => of.texels::<false>(&texels, self.texels.linear))
+        each_vector!(s, self.looked, self.rows, of => of.texels::<false>(&texels))
     }
 }
 

@@ -64,7 +64,7 @@ impl<'a> Target<'a> {
         let (array, [r, g, b, a]) = (&self.output.array, self.rows);
         let first = array.bytes.as_ptr().cast::<u8>().cast_mut();
         let [i, j, pitch] = [places.i[0], places.j[0], array.pitch].map(|elements| elements as usize);
-        let to = [j, j + 1].map(|j| first.wrapping_add((j * pitch + i) * self.output.element_bytes()));
+        let to = [j, j + 1].map(|j| first.wrapping_add((j * pitch + i) * self.output.element_bytes));
         let count = places.lanes;
         // SAFETY: as above.
         unsafe {
