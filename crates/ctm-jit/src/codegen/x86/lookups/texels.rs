@@ -50,10 +50,8 @@ pub(super) struct Of<'a, S: Simd> {
 impl<'a, S: Simd> Of<'a, S> {
     #[inline(always)]
     pub fn new(s: S, texels: &'a Texels<'a>) -> Self {
-        let axes = each!(2, axis => {
-            let [size, last, period, inverse] = each!(4, n => s.splat(texels.numbers[axis][n].to_bits()));
-            Axis { wrap: texels.wrap[axis], size, last, period, inverse }
-        });
+        let sizes = [texels.width as f32, texels.height as f32];
+        let axes = each!(2, axis => Axis::new(s, s.splat(sizes[axis].to_bits()), texels.wrap[axis]));
         Self { texels, array: Array::of(texels.bytes()), axes }
     }
 }
