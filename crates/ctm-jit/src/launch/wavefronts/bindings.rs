@@ -43,8 +43,6 @@ pub struct Texels<'a> {
     pub texel_bytes: u32,
     /// What lies beyond the columns, and the rows.
     pub wrap: [Wrap; 2],
-    /// Of columns, and of rows: how many there are; the last one; after how many they repeat, with a minus; and 1 over that.
-    pub numbers: [[f32; 4]; 2],
     /// Channels of a border.
     pub border: [u32; 4],
     /// Four texels are weighed, instead of taking the nearest one.
@@ -133,7 +131,6 @@ impl<'a> Texels<'a> {
             height,
             texel_bytes: texture.texel_bytes,
             wrap,
-            numbers: numbers(wrap, [width, height]),
             border: sampler.border,
             linear,
         })
@@ -167,7 +164,6 @@ impl<'a> Texels<'a> {
             height,
             texel_bytes: input.element_bytes,
             wrap: sampler.wrap,
-            numbers: numbers(sampler.wrap, [width, height]),
             border: sampler.border,
             linear: sampler.filter == Filter::Linear,
         })
@@ -181,6 +177,15 @@ impl Texels<'_> {
         *form == Form::Floats && *channels == 4 && tiles.is_none() && !wrap.contains(&Wrap::Border)
     }
 
+    /// Of columns, and of rows: how many there are; the last one; after how many they repeat, with a minus; and 1 over that.
+    pub fn numbers(&self) -> [[f32; 4]; 2] {
+        [(self.width, self.wrap[0]), (self.height, self.wrap[1])].map(|(size, wrap)| {
+            let size = size as f32;
+            let period = if wrap == Wrap::Mirror { 2.0 * size } else { size };
+            [size, size - 1.0, -period, 1.0 / period]
+        })
+    }
+
     /// The array.
     pub fn bytes(&self) -> &[u8] {
         match self.data {
@@ -188,15 +193,6 @@ impl Texels<'_> {
             Data::Dwords(texels) => bytemuck::cast_slice(texels),
         }
     }
-}
-
-/// See [`Texels::numbers`].
-fn numbers(wrap: [Wrap; 2], sizes: [u32; 2]) -> [[f32; 4]; 2] {
-    std::array::from_fn(|axis| {
-        let size = sizes[axis] as f32;
-        let period = if wrap[axis] == Wrap::Mirror { 2.0 * size } else { size };
-        [size, size - 1.0, -period, 1.0 / period]
-    })
 }
 
 /// A texture of any kind, with whatever a fetch does with it: see [`Texels`] for what is simpler.
