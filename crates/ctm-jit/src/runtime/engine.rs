@@ -41,7 +41,7 @@ impl Default for StreamLimits {
 /// The fast engine: gives the same bits, faults and counters as [`Interp`].
 ///
 /// Programs are lowered to micro-operations on vectors of 16 lanes. What cannot be lowered, and every group that may fault, is run by
-/// the reference interpreter: launches with checks, groups of more than 16 lanes, and flow control
+/// the reference interpreter: launches with checks, groups of more than 16 lanes, SIMD-global registers, and flow control
 /// whose stacks have no fixed depth at some instruction.
 ///
 /// An engine remembers what it has lowered. It can be shared between threads.

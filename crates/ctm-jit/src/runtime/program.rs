@@ -80,7 +80,7 @@ impl Program {
         let exports = (0..EXPORTS).filter(|&e| written[e]).collect();
         let kept = |fetch: &Fetch| match fetch {
             Fetch::Texture(_) | Fetch::Vertex(_) | Fetch::Input { .. } => false,
-            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global => true,
+            Fetch::Memory(..) | Fetch::Share(..) => true,
         };
         let keeps = !code.stores.is_empty() || code.fetches.iter().any(kept);
         Self {

@@ -51,8 +51,6 @@ pub struct Wavefronts<'a> {
     pub per_group: u64,
     /// A wavefront is several groups of the X1K that decide as one.
     pub joint: bool,
-    /// SIMD-global registers that a program uses.
-    pub globals: usize,
     /// It reads memory that it writes.
     pub reads_back: bool,
     /// What groups send keeps their order.
@@ -131,7 +129,6 @@ impl<'a> Wavefronts<'a> {
             narrows: false,
             per_group: 1,
             joint: false,
-            globals: 0,
             reads_back: false,
             waits: false,
             gives_up: false,
@@ -175,11 +172,6 @@ impl<'a> Wavefronts<'a> {
     #[cfg(not(target_arch = "x86_64"))]
     pub fn narrower(&self, _given: (&[u32], &[Option<Binding<'_>>])) -> Option<usize> {
         None
-    }
-
-    /// Whether a group has to see what those before it have left.
-    pub const fn follows(&self) -> bool {
-        self.reads_back || self.globals > 0
     }
 
     /// The wavefronts of a group.

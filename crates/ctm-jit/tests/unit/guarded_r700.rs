@@ -208,7 +208,7 @@ fn stay_inside(backend: Backend) {
         let bindings = bindings(&launch, &artifact, &walls);
         let given = Reads { guest: Guest::R700(&launch, &walls), uniforms: &uniforms, bindings: &bindings };
         let of_levels = bindings.iter().flatten().any(|binding| matches!(binding, Binding::Levels(_)));
-        let (mut first, mut second) = (Worker::new(&native), Worker::new(&portable));
+        let (mut first, mut second) = (Worker::default(), Worker::default());
         for group in 0..native.waves.count().div_ceil(native.per_group) {
             let job = Job { group, lanes: u64::MAX };
             let [mut here, mut there] = [0; 2].map(|_| Done::new(&native));

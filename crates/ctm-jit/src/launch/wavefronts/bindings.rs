@@ -79,7 +79,7 @@ impl<'a> Binding<'a> {
                 Texels::of(memory, inst).map(Self::Texels).or_else(levels)
             }
             Fetch::Vertex(inst) => Items::of(launch, memory, inst).map(Self::Items),
-            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global | Fetch::Input { .. } => None,
+            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Input { .. } => None,
         }
     }
 

@@ -1,5 +1,5 @@
-//! What the wavefronts of a thread group share, and what they send to memory: the local data share (R700 §2.6.2), SIMD-global registers
-//! (§2.6.1), writes to memory that threads share, which are noted here and made in order by the calling thread; and a wavefront's scratch memory.
+//! What the wavefronts of a thread group share, and what they send to memory: the local data share (R700 §2.6.2), writes to memory that threads
+//! share, which are noted here and made in order by the calling thread; and a wavefront's scratch memory.
 
 use super::wave::{Fetched, LANES, Row, Shared, lanes_of};
 use crate::ir::map::Map;
@@ -51,8 +51,6 @@ const NOTED: usize = 1 << 20;
 pub struct Group {
     /// What they have written to memory that threads share, in order.
     pub stored: Vec<Stored>,
-    /// SIMD-global registers, as rows of four elements.
-    pub globals: Vec<[Row; 4]>,
     /// The data share, once somebody writes to it.
     share: Option<Share>,
     /// Whether it may hold anything but zeros.
@@ -116,14 +114,6 @@ impl Group {
         Ok(())
     }
 
-    /// SIMD-global registers by their numbers.
-    pub fn global_read(&self, at: &Row, lanes: usize, to: &mut [Row; 4]) {
-        for lane in 0..lanes {
-            let register = self.globals.get(at[lane] as usize);
-            to.iter_mut().enumerate().for_each(|(e, row)| row[lane] = register.map_or(0, |register| register[e][lane]));
-        }
-    }
-
     /// Notes a dword that is written.
     fn note(&mut self, stored: Stored) -> Result<(), BailOut> {
         if self.stored.len() >= NOTED {
@@ -131,14 +121,6 @@ impl Group {
         }
         self.stored.push(stored);
         Ok(())
-    }
-
-    fn global_write(&mut self, element: u8, [at, bits]: [&Row; 2], executes: u64) {
-        for lane in lanes_of(executes) {
-            if let Some(register) = self.globals.get_mut(at[lane] as usize) {
-                register[usize::from(element & 3)][lane] = bits[lane];
-            }
-        }
     }
 
     /// Behind the last write of a burst: lanes write one after the other, each its whole burst.
@@ -187,7 +169,6 @@ impl Fetched {
                     }
                 }
             }
-            Store::Global(element) => self.group.global_write(*element, [of[0], of[1]], executes),
             Store::Uncached { shared: shares } => {
                 let Some(first) = lanes_of(executes).next() else { return Ok(()) };
                 for lane in lanes_of(executes & u64::from(of[3][0])) {

@@ -220,10 +220,6 @@ impl Fetched {
             Fetch::Texture(inst) => self.texture(shared, inst, at, executes, to, set),
             Fetch::Memory(read, burst) => self.memory(shared, read, *burst, at[0], executes, to),
             Fetch::Share(inst, burst) => self.group.share_read(inst, *burst, [at[0], at[1]], executes, to),
-            Fetch::Global => {
-                self.group.global_read(at[0], shared.lanes, to);
-                Ok(())
-            }
             &Fetch::Input { input, unscaled, uncached } => {
                 let Guest::X1k(memory) = shared.guest else { return Err(BailOut) };
                 let descriptor = memory.input(input).ok_or(BailOut)?;

@@ -62,8 +62,6 @@ pub struct Artifact {
     /// Its code for streams.
     #[cfg(target_arch = "x86_64")]
     pub streams: Streams,
-    /// Whether it uses SIMD-global registers, which last from group to group.
-    pub uses_globals: bool,
     /// Whether it reads memory that it writes.
     pub reads_back: bool,
 }
@@ -93,8 +91,6 @@ impl Artifact {
         for element in launch.rows.iter().map(row_element).filter(|&element| usize::from(element) < 4 * gprs) {
             given[Var::gpr(usize::from(element / 4), usize::from(element % 4)).index()] = true;
         }
-        let uses_globals =
-            code.fetches.contains(&Fetch::Global) || code.stores.iter().any(|store| matches!(store, Store::Global(_)));
         let spaces = code.stores.iter().filter_map(written_space);
         let reads = |written| {
             code.fetches.iter().any(|fetch| matches!(fetch, Fetch::Memory(read, _) if read.space == Some(written)))
@@ -107,7 +103,6 @@ impl Artifact {
             uniform: OnceLock::new(),
             #[cfg(target_arch = "x86_64")]
             streams: options.streams(),
-            uses_globals,
             reads_back,
         })
     }
@@ -141,7 +136,7 @@ impl Artifact {
 
     /// Whether what lanes do does not depend on which wavefront they are in: they share nothing, and what they call for looks at nothing but quads.
     pub fn is_of_quads(&self) -> bool {
-        !self.keeps && !self.uses_globals && self.code.yields.is_empty()
+        !self.keeps && self.code.yields.is_empty()
     }
 }
 

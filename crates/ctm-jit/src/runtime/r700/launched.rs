@@ -2,7 +2,7 @@
 
 use super::artifact::Artifact;
 use crate::launch::wavefronts::bindings::{Binding, resources};
-use crate::launch::wavefronts::group::{Group, Stored};
+use crate::launch::wavefronts::group::Stored;
 use crate::launch::wavefronts::outputs::{Outputs, targets};
 use crate::launch::wavefronts::places::{Places, Starts};
 use crate::launch::wavefronts::reads::reads;
@@ -38,9 +38,6 @@ use ctm_isa::r700::program::Stage;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// SIMD-global registers that a program can have.
-const GLOBALS: u8 = 124;
-
 /// The launch.
 pub struct R700<'a> {
     program: Program<'a>,
@@ -60,7 +57,6 @@ impl Program<'_> {
         &self,
         of: &Wavefronts<'_>,
         group: u64,
-        shared: &mut Group,
         memory: &mut dyn Memory,
         counters: &mut Counters,
     ) -> Result<(), Fault> {
@@ -68,13 +64,9 @@ impl Program<'_> {
         let lanes = launch.wavefront.lanes();
         let fetch = launch.fetch_program.map(ctm_isa::r700::Program::decode);
         let context = Context { launch, main: launch.program.decode(), fetch };
-        let mut on_chip = OnChip { part: Some(of.watch.part(group)), ..OnChip::default() };
-        on_chip.globals.resize(lanes, vec![[0; 4]; usize::from(launch.global_gprs.min(GLOBALS))]);
-        for (register, rows) in shared.globals.iter().enumerate() {
-            for (lane, registers) in on_chip.globals.iter_mut().enumerate() {
-                registers[register] = std::array::from_fn(|element| rows[element][lane]);
-            }
-        }
+        // No instruction names SIMD-global registers.
+        let globals = vec![Vec::new(); lanes];
+        let mut on_chip = OnChip { part: Some(of.watch.part(group)), globals, ..OnChip::default() };
         let mut places = Places::new();
         let mut wavefronts = Vec::new();
         for (n, index) in of.waves_of(group).enumerate() {
@@ -87,11 +79,6 @@ impl Program<'_> {
         while wavefronts.iter().any(Wavefront::is_running) {
             for wavefront in &mut wavefronts {
                 wavefront.step(&context, &mut on_chip, memory)?;
-            }
-        }
-        for (register, rows) in shared.globals.iter_mut().enumerate() {
-            for (lane, registers) in on_chip.globals.iter().enumerate() {
-                rows.iter_mut().zip(registers[register]).for_each(|(row, bits)| row[lane] = bits);
             }
         }
         let refused = |fault, at| self.refused(fault, at);
@@ -160,15 +147,13 @@ impl<'a> R700<'a> {
     pub fn wavefronts(launch: &'a Launch<'a>, artifact: &'a Artifact, given: (&'a Watch, Backend)) -> Wavefronts<'a> {
         let lanes = (launch.domain, launch.wavefront.lanes(), launch.stage == Stage::Pixel);
         let per_group = waves_per_group(launch);
-        let globals = if artifact.uses_globals { usize::from(launch.global_gprs.min(GLOBALS)) } else { 0 };
         Wavefronts {
             covered: launch.covered,
             counters: launch.counters,
             threads: launch.threads,
             per_group,
-            globals,
             reads_back: artifact.reads_back,
-            waits: artifact.uses_globals || artifact.reads_back || artifact.sends_in_order() || per_group > 1,
+            waits: artifact.reads_back || artifact.sends_in_order() || per_group > 1,
             ..Wavefronts::new(artifact, lanes, Starts::of(&artifact.start, launch), launch.budget, given)
         }
     }
@@ -265,7 +250,7 @@ impl Launched for R700<'_> {
         let run = |of: &Wavefronts<'_>, program: Program<'_>| {
             let reference = |group: u64, counters: &mut Counters| {
                 let mut memory = Reader { memory: reads, outputs: &outputs };
-                program.interpret(of, group, &mut Group::default(), &mut memory, counters)
+                program.interpret(of, group, &mut memory, counters)
             };
             let mut done = Done::new(of);
             let guest = Guest::R700(program.launch, reads);
@@ -339,14 +324,8 @@ impl Launched for R700<'_> {
         })
     }
 
-    fn reference(
-        &mut self,
-        of: &Wavefronts<'_>,
-        job: Job,
-        shared: &mut Group,
-        counters: &mut Counters,
-    ) -> Result<(), Fault> {
-        self.program.interpret(of, job.group, shared, &mut *self.memory, counters)
+    fn reference(&mut self, of: &Wavefronts<'_>, job: Job, counters: &mut Counters) -> Result<(), Fault> {
+        self.program.interpret(of, job.group, &mut *self.memory, counters)
     }
 
     fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {

@@ -5,7 +5,7 @@ use super::form::CONDITIONAL;
 use crate::ir::masked::{Fetch, Op};
 use crate::launch::direct::{Views, binding};
 use crate::launch::lanes::{LANES, count_lookups};
-use crate::launch::wavefronts::group::{Group, Stored};
+use crate::launch::wavefronts::group::Stored;
 use crate::launch::wavefronts::outputs;
 use crate::launch::wavefronts::places::{Places, Starts, Waves};
 use crate::launch::wavefronts::wave::{Guest, Reads, lanes_of, mask_of};
@@ -283,13 +283,7 @@ impl Launched for X1k<'_> {
         })
     }
 
-    fn reference(
-        &mut self,
-        of: &Wavefronts<'_>,
-        job: Job,
-        _shared: &mut Group,
-        counters: &mut Counters,
-    ) -> Result<(), Fault> {
+    fn reference(&mut self, of: &Wavefronts<'_>, job: Job, counters: &mut Counters) -> Result<(), Fault> {
         self.program.interpret(of, job, &mut *self.memory, counters)
     }
 

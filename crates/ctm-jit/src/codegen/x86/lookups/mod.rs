@@ -97,7 +97,7 @@ impl Looked {
                 let (unnormalised, offset, detail) = ([unscaled; 3], [0.0; 3], Detail::Zero);
                 Some(Self::Sample { unnormalised, offset, what: What::Texels, detail })
             }
-            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global | Fetch::Input { .. } => None,
+            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Input { .. } => None,
         }
     }
 }

@@ -35,7 +35,7 @@ fn corpus_programs_run_here() {
         let given = Reads { guest: Guest::R700(&launch, &memory), uniforms: &uniforms, bindings: &[] };
         let job = Job { group: 0, lanes: u64::MAX };
         let mut done = Done::new(&of);
-        let ran = Worker::new(&of).here((&of, &watch.part(0)), job, given, &mut done);
+        let ran = Worker::default().here((&of, &watch.part(0)), job, given, &mut done);
         assert!(ran.is_ok(), "{} is bailed_out", path.display());
         #[cfg(target_arch = "x86_64")]
         for isa in Backend::available().filter_map(Backend::isa) {
