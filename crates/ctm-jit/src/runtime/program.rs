@@ -8,11 +8,10 @@ use crate::launch::kept::{Kept, Pool};
 #[cfg(target_arch = "x86_64")]
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{EXPORTS, Wave};
-use crate::passes;
 #[cfg(target_arch = "x86_64")]
 use crate::passes::masked::VarSet;
-#[cfg(target_arch = "x86_64")]
 use crate::passes::table::Pass;
+use crate::passes::{self, bound, computed};
 #[cfg(target_arch = "x86_64")]
 use ctm_exec::r700::resources::Wrap;
 use std::sync::{Arc, OnceLock};
@@ -59,7 +58,11 @@ pub struct Program {
 
 impl Program {
     /// Of a form that was just lowered. `whole`: all lanes that exist are valid; `given`: variables that hold something at the start.
-    pub fn new(mut code: Code, whole: bool, lanes: usize, given: &[bool], bound: Option<u64>) -> Self {
+    pub fn new(mut code: Code, whole: bool, lanes: usize, given: &[bool]) -> Self {
+        let bound = bound::instructions(&code);
+        if Pass::Computed.is_on() {
+            computed::gather(&mut code);
+        }
         passes::masks::simplify(&mut code, whole);
         let live = passes::masked::optimise(&mut code, whole);
         #[cfg(not(target_arch = "x86_64"))]

@@ -11,7 +11,7 @@
 use crate::codegen::x86::Isa;
 use crate::codegen::x86::masked::Variant;
 use crate::codegen::x86::stream::{Element, Geometry, Kernel};
-use crate::runtime::x1k::form::with_masks;
+use crate::runtime::x1k::artifact::with_masks;
 use ctm_exec::x1k::{Constants, Launch, Plane};
 use ctm_exec::{Budget, Domain, GroupSize};
 use ctm_isa::x1k::Program;

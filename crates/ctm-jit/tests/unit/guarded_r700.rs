@@ -158,7 +158,7 @@ fn programs_stay_inside() {
 fn stay_inside(backend: Backend) {
     let tries: u64 = std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
     let (mut ran, mut looked_up, mut levels, mut yields) = (0, 0, 0, 0);
-    for seed in 0..150 * tries {
+    for seed in 0..250 * tries {
         let r = &mut Random::new(seed ^ 0x7a11_ed00);
         let stage = r.of(&[Stage::Pixel, Stage::Pixel, Stage::Vertex, Stage::Compute]);
         let (clauses, groups) = (1 + r.below(8) as usize, 1 + r.below(6) as usize);

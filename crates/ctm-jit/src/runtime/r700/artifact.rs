@@ -3,8 +3,6 @@
 use crate::ir::masked::{Fetch, Store, Var};
 use crate::launch::wavefronts::places::{Waves, row_element};
 use crate::lower::r700::{lower, waves_per_group};
-use crate::passes::table::Pass;
-use crate::passes::{bound, computed};
 use crate::runtime::engine::Options;
 use crate::runtime::program::Program;
 #[cfg(target_arch = "x86_64")]
@@ -78,11 +76,7 @@ impl Artifact {
     /// The program of a launch; `None` when it has to be left to the reference interpreter.
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
     pub fn new(launch: &Launch<'_>, options: &Options) -> Option<Self> {
-        let mut code = lower(launch)?;
-        if Pass::Computed.is_on() {
-            computed::gather(&mut code);
-        }
-        let bound = bound::instructions(&code);
+        let code = lower(launch)?;
         let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);
         let mut given = vec![false; Var::COUNT];
         for plane in launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs) {
@@ -98,7 +92,7 @@ impl Artifact {
         let reads_back = spaces.into_iter().any(reads);
         let whole = is_whole(launch);
         Some(Self {
-            program: Program::new(code, whole, launch.wavefront.lanes(), &given, bound),
+            program: Program::new(code, whole, launch.wavefront.lanes(), &given),
             #[cfg(target_arch = "x86_64")]
             uniform: OnceLock::new(),
             #[cfg(target_arch = "x86_64")]

@@ -40,96 +40,88 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The launch.
 pub struct R700<'a> {
-    program: Program<'a>,
+    launch: &'a Launch<'a>,
+    artifact: &'a Artifact,
     memory: &'a mut dyn Memory,
 }
 
-/// What does not change.
-#[derive(Clone, Copy)]
-struct Program<'a> {
-    launch: &'a Launch<'a>,
-    artifact: &'a Artifact,
+/// Runs a group by the reference interpreter, and sends what it leaves.
+fn interpret(
+    launch: &Launch<'_>,
+    of: &Wavefronts<'_>,
+    group: u64,
+    memory: &mut dyn Memory,
+    counters: &mut Counters,
+) -> Result<(), Fault> {
+    let lanes = launch.wavefront.lanes();
+    let fetch = launch.fetch_program.map(ctm_isa::r700::Program::decode);
+    let context = Context { launch, main: launch.program.decode(), fetch };
+    // No instruction names SIMD-global registers.
+    let globals = vec![Vec::new(); lanes];
+    let mut on_chip = OnChip { part: Some(of.watch.part(group)), globals, ..OnChip::default() };
+    let mut places = Places::new();
+    let mut wavefronts = Vec::new();
+    for (n, index) in of.waves_of(group).enumerate() {
+        of.waves.place(index, &mut places);
+        let positions: Vec<Position> = (0..places.lanes).map(|lane| places.position(lane)).collect();
+        let mut wavefront = Wavefront::default();
+        wavefront.start(&context, &positions, index * lanes as u64, n * lanes);
+        wavefronts.push(wavefront);
+    }
+    while wavefronts.iter().any(Wavefront::is_running) {
+        for wavefront in &mut wavefronts {
+            wavefront.step(&context, &mut on_chip, memory)?;
+        }
+    }
+    for wave in &wavefronts {
+        counters.add(wave.counters());
+        wave.events()
+            .try_for_each(|(at, event)| memory.vertex_event(at, event).map_err(|fault| refused(launch, fault, at)))?;
+        for (at, exports) in wave.exports() {
+            written(counters, memory.commit(at, exports).map_err(|fault| refused(launch, fault, at))?);
+        }
+        if let Some(rows) = memory.lane_rows() {
+            wave.survivors().for_each(|at| _ = rows.survive(at));
+        }
+    }
+    Ok(())
 }
 
-impl Program<'_> {
-    /// Runs a group by the reference interpreter, and sends what it leaves.
-    fn interpret(
-        &self,
-        of: &Wavefronts<'_>,
-        group: u64,
-        memory: &mut dyn Memory,
-        counters: &mut Counters,
-    ) -> Result<(), Fault> {
-        let launch = self.launch;
-        let lanes = launch.wavefront.lanes();
-        let fetch = launch.fetch_program.map(ctm_isa::r700::Program::decode);
-        let context = Context { launch, main: launch.program.decode(), fetch };
-        // No instruction names SIMD-global registers.
-        let globals = vec![Vec::new(); lanes];
-        let mut on_chip = OnChip { part: Some(of.watch.part(group)), globals, ..OnChip::default() };
-        let mut places = Places::new();
-        let mut wavefronts = Vec::new();
-        for (n, index) in of.waves_of(group).enumerate() {
-            of.waves.place(index, &mut places);
-            let positions: Vec<Position> = (0..places.lanes).map(|lane| places.position(lane)).collect();
-            let mut wavefront = Wavefront::default();
-            wavefront.start(&context, &positions, index * lanes as u64, n * lanes);
-            wavefronts.push(wavefront);
-        }
-        while wavefronts.iter().any(Wavefront::is_running) {
-            for wavefront in &mut wavefronts {
-                wavefront.step(&context, &mut on_chip, memory)?;
-            }
-        }
-        let refused = |fault, at| self.refused(fault, at);
-        for wave in &wavefronts {
-            counters.add(wave.counters());
-            wave.events().try_for_each(|(at, event)| memory.vertex_event(at, event).map_err(|f| refused(f, at)))?;
-            for (at, exports) in wave.exports() {
-                written(counters, memory.commit(at, exports).map_err(|fault| refused(fault, at))?);
-            }
-            if let Some(rows) = memory.lane_rows() {
-                wave.survivors().for_each(|at| _ = rows.survive(at));
-            }
-        }
-        Ok(())
-    }
+fn refused(launch: &Launch<'_>, fault: MemoryFault, at: Position) -> Fault {
+    Fault { kind: FaultKind::Memory(fault), pc: launch.program.entry, position: Some(at) }
+}
 
-    fn refused(&self, fault: MemoryFault, at: Position) -> Fault {
-        Fault { kind: FaultKind::Memory(fault), pc: self.launch.program.entry, position: Some(at) }
+/// The lanes of narrower wavefronts that machine code wants, if nobody can see the difference: lanes share nothing, and nothing is counted. Where
+/// one could come to a fault, which names an instruction and depends on how far others have come, the launch gives up.
+fn narrower(
+    of: &Wavefronts<'_>,
+    launch: &Launch<'_>,
+    artifact: &Artifact,
+    given: (&[u32], &[Option<Binding<'_>>]),
+) -> Option<GroupSize> {
+    let Launch { counters, covered, wavefront, .. } = *launch;
+    // How many lanes run of covered ones is counted by words.
+    let counts = covered.is_none() || wavefront.lanes() == 64 && of.waves.is_of_quads();
+    if counters || !counts || !artifact.is_of_quads() || given.1.iter().any(Option::is_none) {
+        return None;
     }
-
-    /// The lanes of narrower wavefronts that machine code wants, if nobody can see the difference: lanes share nothing, and nothing is counted. Where
-    /// one could come to a fault, which names an instruction and depends on how far others have come, the launch gives up.
-    fn narrower(&self, of: &Wavefronts<'_>, bindings: &[Option<Binding<'_>>], uniforms: &[u32]) -> Option<GroupSize> {
-        let Launch { counters, covered, wavefront, .. } = *self.launch;
-        // How many lanes run of covered ones is counted by words.
-        let counts = covered.is_none() || wavefront.lanes() == 64 && of.waves.is_of_quads();
-        if counters || !counts || !self.artifact.is_of_quads() || bindings.iter().any(Option::is_none) {
-            return None;
-        }
-        GroupSize::new(of.narrower((uniforms, bindings))? as u16)
-    }
+    GroupSize::new(of.narrower(given)? as u16)
 }
 
 /// The table of uniform values of a launch; `None` when memory refuses a constant.
 pub fn uniforms<'l>(launch: &Launch<'l>, artifact: &Artifact, memory: &dyn Memory) -> Option<Cow<'l, [u32]>> {
-    let file = launch.constants.file.as_flattened();
-    if artifact.code.locked.is_empty() && artifact.code.computed.is_empty() {
-        return Some(Cow::Borrowed(file));
-    }
-    let mut table = file.to_vec();
+    let mut table = Cow::Borrowed(launch.constants.file.as_flattened());
     for locked in &artifact.code.locked {
         let memory = resources(memory, locked.alternate)?;
         for index in (0..i32::from(locked.count)).map(|index| locked.first + index) {
             match u32::try_from(index) {
-                Ok(index) => table.extend(memory.constant(locked.bank, index).ok()?),
-                Err(_) => table.extend([0; 4]),
+                Ok(index) => table.to_mut().extend(memory.constant(locked.bank, index).ok()?),
+                Err(_) => table.to_mut().extend([0; 4]),
             }
         }
     }
     computed::append(&artifact.code.computed, &mut table);
-    Some(Cow::Owned(table))
+    Some(table)
 }
 
 /// How fetches look memory up.
@@ -140,7 +132,7 @@ pub fn bindings<'m>(launch: &Launch<'_>, artifact: &Artifact, memory: &'m dyn Me
 impl<'a> R700<'a> {
     /// A launch that has not begun.
     pub fn new(launch: &'a Launch<'a>, artifact: &'a Artifact, memory: &'a mut dyn Memory) -> Self {
-        Self { program: Program { launch, artifact }, memory }
+        Self { launch, artifact, memory }
     }
 
     /// Its wavefronts.
@@ -182,7 +174,7 @@ fn keep(of: &Wavefronts<'_>, (index, wave): (u64, &Ended), rows: &mut LaneRows<T
 
 impl Launched for R700<'_> {
     fn reading<T>(&self, with: impl FnOnce(Option<Reads<'_>>) -> T) -> T {
-        let Program { launch, artifact } = self.program;
+        let Self { launch, artifact, .. } = *self;
         let (uniforms, guest) = (uniforms(launch, artifact, &*self.memory), Guest::R700(launch, &*self.memory));
         let bindings = &*bindings(launch, artifact, &*self.memory);
         with(uniforms.as_deref().map(|uniforms| Reads { guest, uniforms, bindings }))
@@ -194,7 +186,7 @@ impl Launched for R700<'_> {
 
     #[cfg(target_arch = "x86_64")]
     fn stream(&mut self, of: &Wavefronts<'_>) -> Option<Counters> {
-        let Program { launch, artifact } = self.program;
+        let Self { launch, artifact, .. } = *self;
         let is_plain = launch.rows.is_empty() && launch.divisor.is_none() && launch.covered.is_none() && !launch.once;
         if !is_plain || !artifact.streams.take(launch.domain, artifact.bound) || self.is_aliased() {
             return None;
@@ -242,23 +234,23 @@ impl Launched for R700<'_> {
     }
 
     fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done, Fault>> {
-        let program @ Program { launch, artifact } = self.program;
+        let Self { launch, artifact, .. } = *self;
         let uniforms = uniforms(launch, artifact, &*self.memory)?;
         let (outputs, reads) = Outputs::of(&mut *self.memory, &artifact.exports, launch)?;
         let reads = &*reads;
         let bindings = bindings(launch, artifact, reads);
-        let run = |of: &Wavefronts<'_>, program: Program<'_>| {
+        let run = |of: &Wavefronts<'_>, launch: &Launch<'_>| {
             let reference = |group: u64, counters: &mut Counters| {
                 let mut memory = Reader { memory: reads, outputs: &outputs };
-                program.interpret(of, group, &mut memory, counters)
+                interpret(launch, of, group, &mut memory, counters)
             };
             let mut done = Done::new(of);
-            let guest = Guest::R700(program.launch, reads);
+            let guest = Guest::R700(launch, reads);
             let given = Reads { guest, uniforms: &uniforms, bindings: &bindings };
             let direct = direct::Direct { outputs: &outputs, given, reference: &reference };
             (of.direct(&direct, &mut done), done)
         };
-        if let Some(wavefront) = program.narrower(of, &bindings, &uniforms) {
+        if let Some(wavefront) = narrower(of, launch, artifact, (&uniforms, &bindings)) {
             let gives_up = artifact.may_exceed(of.fuel);
             // What all parts of a wavefront issue is no less than what it issues.
             let parts = (of.lanes / wavefront.lanes()) as u64;
@@ -269,7 +261,7 @@ impl Launched for R700<'_> {
                 outputs.cells(launch.domain).for_each(|cells| before.extend(cells.iter().map(load)));
             }
             let narrow = Wavefronts { gives_up, fuel, ..of.of_lanes(wavefront.lanes()) };
-            let (ran, mut done) = run(&narrow, Program { launch: &Launch { wavefront, ..*launch }, artifact });
+            let (ran, mut done) = run(&narrow, &Launch { wavefront, ..*launch });
             if !gives_up || narrow.bailed_out.load(Ordering::Relaxed) == 0 {
                 done.counters.groups = of.waves.count();
                 if let Some(covered) = launch.covered {
@@ -282,7 +274,7 @@ impl Launched for R700<'_> {
             let cells = outputs.cells(launch.domain).flatten();
             cells.zip(before).for_each(|(cell, bits)| cell.store(bits, Ordering::Relaxed));
         }
-        let (ran, done) = run(of, program);
+        let (ran, done) = run(of, launch);
         Some(ran.map(|()| done))
     }
 
@@ -291,7 +283,7 @@ impl Launched for R700<'_> {
     }
 
     fn say(&mut self, at: Position, event: VertexEvent) -> Result<(), Fault> {
-        self.memory.vertex_event(at, event).map_err(|fault| self.program.refused(fault, at))
+        self.memory.vertex_event(at, event).map_err(|fault| refused(self.launch, fault, at))
     }
 
     fn send(
@@ -302,7 +294,7 @@ impl Launched for R700<'_> {
         wave: &Ended,
         counters: &mut Counters,
     ) -> Result<(), Fault> {
-        let order = self.program.launch.lane_order();
+        let order = self.launch.lane_order();
         if let Some(rows) = self.memory.lane_rows().filter(|rows| rows.order() == order) {
             keep(of, (index, wave), rows, counters);
             return Ok(());
@@ -317,7 +309,7 @@ impl Launched for R700<'_> {
             }
             if !exports.is_empty() {
                 let at = places.position(lane);
-                let sent = self.memory.commit(at, &exports).map_err(|fault| self.program.refused(fault, at))?;
+                let sent = self.memory.commit(at, &exports).map_err(|fault| refused(self.launch, fault, at))?;
                 written(counters, sent);
             }
             Ok(())
@@ -325,11 +317,11 @@ impl Launched for R700<'_> {
     }
 
     fn reference(&mut self, of: &Wavefronts<'_>, job: Job, counters: &mut Counters) -> Result<(), Fault> {
-        self.program.interpret(of, job.group, &mut *self.memory, counters)
+        interpret(self.launch, of, job.group, &mut *self.memory, counters)
     }
 
     fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
-        self.program.artifact.count(visits, lanes, counters);
+        self.artifact.count(visits, lanes, counters);
     }
 }
 

@@ -1,7 +1,6 @@
 //! A launch of an X1K program, and its memory.
 
-use super::artifact::Artifact;
-use super::form::CONDITIONAL;
+use super::artifact::{Artifact, CONDITIONAL};
 use crate::ir::masked::{Fetch, Op};
 use crate::launch::direct::{Views, binding};
 use crate::launch::lanes::{LANES, count_lookups};
@@ -13,6 +12,7 @@ use crate::passes::computed;
 use crate::runtime::backend::Backend;
 use crate::runtime::batches::{Launched, each_lane, written};
 use crate::runtime::direct::Direct;
+use crate::runtime::program::Program;
 use crate::runtime::wavefronts::{Done, Wavefronts};
 use crate::runtime::worker::{Ended, Job};
 #[cfg(target_arch = "x86_64")]
@@ -35,17 +35,11 @@ use std::ops::Range;
 
 /// The launch.
 pub struct X1k<'a> {
-    program: Program<'a>,
+    launch: &'a Launch<'a>,
+    artifact: &'a Artifact,
     memory: &'a mut dyn Memory,
     /// Groups of which some processor was to run.
     groups: u64,
-}
-
-/// What does not change.
-#[derive(Clone, Copy)]
-struct Program<'a> {
-    launch: &'a Launch<'a>,
-    artifact: &'a Artifact,
 }
 
 /// An output that memory lends.
@@ -53,58 +47,50 @@ fn cells(elements: Elements<&mut [u8]>) -> Elements<Cells<'_>> {
     elements.with(()).with(Cells::Bytes(elements.bytes))
 }
 
-impl<'a> Program<'a> {
-    /// The table of uniform values.
-    fn uniforms(&self) -> Cow<'a, [u32]> {
-        let constants = self.launch.constants.float.as_flattened();
-        let computed = &self.artifact.program().code.computed;
-        if computed.is_empty() {
-            return Cow::Borrowed(constants);
-        }
-        let mut table = constants.to_vec();
-        computed::append(computed, &mut table);
-        Cow::Owned(table)
-    }
+/// The table of uniform values.
+fn uniforms<'l>(launch: &Launch<'l>, program: &Program) -> Cow<'l, [u32]> {
+    let mut table = Cow::Borrowed(launch.constants.float.as_flattened());
+    computed::append(&program.code.computed, &mut table);
+    table
+}
 
-    /// Runs the groups of a wavefront by the reference interpreter.
-    fn interpret(
-        &self,
-        of: &Wavefronts<'_>,
-        job: Job,
-        memory: &mut dyn Memory,
-        counters: &mut Counters,
-    ) -> Result<(), Fault> {
-        let context = Context { launch: self.launch, steps: &plan(self.launch.program) };
-        let mut group = group::Group::new(self.launch);
-        let part = of.watch.part(job.group);
-        let mut places = Places::new();
-        of.waves.place(job.group, &mut places);
-        let (runs, lanes) = (places.inside & job.lanes, self.launch.group.lanes());
-        for first in (0..places.lanes).step_by(lanes) {
-            let covered = LaneMask::of(|lane| lane < lanes && runs >> (first + lane) & 1 == 1);
-            if covered.is_empty() {
-                continue;
-            }
-            let positions: Vec<_> =
-                (first..places.lanes.min(first + lanes)).map(|lane| places.position(lane)).collect();
-            group.run(&context, &part, &positions, &[covered], &mut Access::Exclusive(memory))?;
-            counters.add(group.counters());
-            for (at, outputs) in group.outputs() {
-                written(counters, memory.commit(at, &outputs).map_err(|fault| self.refused(fault, at))?);
-            }
+/// Runs the groups of a wavefront by the reference interpreter, and sends what they leave.
+fn interpret(
+    launch: &Launch<'_>,
+    of: &Wavefronts<'_>,
+    job: Job,
+    memory: &mut dyn Memory,
+    counters: &mut Counters,
+) -> Result<(), Fault> {
+    let context = Context { launch, steps: &plan(launch.program) };
+    let mut group = group::Group::new(launch);
+    let part = of.watch.part(job.group);
+    let mut places = Places::new();
+    of.waves.place(job.group, &mut places);
+    let (runs, lanes) = (places.inside & job.lanes, launch.group.lanes());
+    for first in (0..places.lanes).step_by(lanes) {
+        let covered = LaneMask::of(|lane| lane < lanes && runs >> (first + lane) & 1 == 1);
+        if covered.is_empty() {
+            continue;
         }
-        Ok(())
+        let positions: Vec<_> = (first..places.lanes.min(first + lanes)).map(|lane| places.position(lane)).collect();
+        group.run(&context, &part, &positions, &[covered], &mut Access::Exclusive(memory))?;
+        counters.add(group.counters());
+        for (at, outputs) in group.outputs() {
+            written(counters, memory.commit(at, &outputs).map_err(|fault| refused(launch, fault, at))?);
+        }
     }
+    Ok(())
+}
 
-    fn refused(&self, fault: MemoryFault, at: Position) -> Fault {
-        Fault { kind: FaultKind::Memory(fault), pc: u32::from(self.launch.program.last), position: Some(at) }
-    }
+fn refused(launch: &Launch<'_>, fault: MemoryFault, at: Position) -> Fault {
+    Fault { kind: FaultKind::Memory(fault), pc: u32::from(launch.program.last), position: Some(at) }
 }
 
 impl<'a> X1k<'a> {
     /// A launch that has not begun.
     pub fn new(launch: &'a Launch<'a>, artifact: &'a Artifact, memory: &'a mut dyn Memory) -> Self {
-        Self { program: Program { launch, artifact }, memory, groups: 0 }
+        Self { launch, artifact, memory, groups: 0 }
     }
 
     /// Its wavefronts. `alone`: each group sees what those before it have sent.
@@ -134,9 +120,10 @@ impl Launched for X1k<'_> {
     fn reading<T>(&self, with: impl FnOnce(Option<Reads<'_>>) -> T) -> T {
         let memory = &*self.memory;
         let arrays = memory.input_arrays();
-        let fetches = &self.program.artifact.program().code.fetches;
-        let bindings: Vec<_> = fetches.iter().map(|fetch| binding(fetch, memory, &arrays)).collect();
-        with(Some(Reads { guest: Guest::X1k(memory), uniforms: &self.program.uniforms(), bindings: &bindings }))
+        let program = self.artifact.program();
+        let bindings: Vec<_> = program.code.fetches.iter().map(|fetch| binding(fetch, memory, &arrays)).collect();
+        let uniforms = &*uniforms(self.launch, program);
+        with(Some(Reads { guest: Guest::X1k(memory), uniforms, bindings: &bindings }))
     }
 
     fn is_aliased(&self) -> bool {
@@ -145,7 +132,7 @@ impl Launched for X1k<'_> {
 
     #[cfg(target_arch = "x86_64")]
     fn stream(&mut self, of: &Wavefronts<'_>) -> Option<Counters> {
-        let Program { launch, artifact } = self.program;
+        let Self { launch, artifact, .. } = *self;
         let Artifact { streams: own, code, .. } = artifact;
         if code.writes || !launch.rows.is_empty() || !own.take(launch.domain, of.program.bound) {
             return None;
@@ -188,7 +175,7 @@ impl Launched for X1k<'_> {
     }
 
     fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done, Fault>> {
-        let program @ Program { launch, artifact } = self.program;
+        let Self { launch, artifact, .. } = *self;
         if !of.lanes.is_multiple_of(LANES) || of.waves.count() == 0 {
             return None;
         }
@@ -201,13 +188,13 @@ impl Launched for X1k<'_> {
         let outputs = outputs::Outputs::lent(&of.program.exports, lent, &launch.domain, true)?;
         let bindings: Vec<_> =
             of.program.code.fetches.iter().map(|fetch| binding(fetch, &views, &direct.inputs)).collect();
-        let uniforms = &*program.uniforms();
+        let uniforms = &*uniforms(launch, of.program);
         let given = Reads { guest: Guest::X1k(&views), uniforms, bindings: &bindings };
         let run = |of: &Wavefronts<'_>| {
             let reference = |group: u64, counters: &mut Counters| {
                 let mut memory = views;
                 memory.outputs = Some(&outputs);
-                program.interpret(of, Job { group, lanes: u64::MAX }, &mut memory, counters)
+                interpret(launch, of, Job { group, lanes: u64::MAX }, &mut memory, counters)
             };
             let mut done = Done::new(of);
             let direct = Direct { outputs: &outputs, given, reference: &reference };
@@ -224,7 +211,7 @@ impl Launched for X1k<'_> {
     fn schedule(&mut self, of: &Wavefronts<'_>, groups: Range<u64>) -> (Vec<Job>, Option<Fault>) {
         let mut jobs = Vec::with_capacity((groups.end - groups.start) as usize);
         let mut places = Places::new();
-        let lanes_of_group = self.program.launch.group.lanes();
+        let lanes_of_group = self.launch.group.lanes();
         for group in groups {
             of.waves.place(group, &mut places);
             let mut job = Job { group, lanes: 0 };
@@ -234,7 +221,7 @@ impl Launched for X1k<'_> {
                 match self.memory.schedule(at) {
                     Ok(runs) => job.lanes |= u64::from(runs) << lane,
                     Err(fault) => {
-                        let pc = u32::from(self.program.launch.program.first);
+                        let pc = u32::from(self.launch.program.first);
                         refused = Some(Fault { kind: FaultKind::Memory(fault), pc, position: Some(at) });
                         // The groups before it still run.
                         job.lanes &= mask_of(lane / lanes_of_group * lanes_of_group);
@@ -277,18 +264,18 @@ impl Launched for X1k<'_> {
                 }
             }
             let at = places.position(lane);
-            let sent = self.memory.commit(at, &outputs).map_err(|fault| self.program.refused(fault, at))?;
+            let sent = self.memory.commit(at, &outputs).map_err(|fault| refused(self.launch, fault, at))?;
             written(counters, sent);
             Ok(())
         })
     }
 
     fn reference(&mut self, of: &Wavefronts<'_>, job: Job, counters: &mut Counters) -> Result<(), Fault> {
-        self.program.interpret(of, job, &mut *self.memory, counters)
+        interpret(self.launch, of, job, &mut *self.memory, counters)
     }
 
     fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
-        self.program.artifact.count(visits, lanes, counters);
+        self.artifact.count(visits, lanes, counters);
     }
 
     fn groups(&self) -> Option<u64> {

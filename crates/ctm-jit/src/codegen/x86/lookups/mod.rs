@@ -112,43 +112,23 @@ pub unsafe fn look_up(isa: Isa, looked: &Looked, binding: &Binding<'_>, rows: &m
     unsafe {
         match binding {
             Binding::Levels(_) if !Pass::Levels.is_on() => false,
-            Binding::Levels(levels) => simd::with(isa, WithLevels { looked, levels, rows }),
-            Binding::Texels(texels) if texels.linear && texels.are_plain() => {
-                simd::with(isa, Weighed { looked, texels, rows })
-            }
-            Binding::Texels(texels) => simd::with(isa, OfAnyForm { looked, texels, rows }),
-            Binding::Items(items) => simd::with(isa, OfItems { looked, items, rows }),
+            Binding::Levels(of) => simd::with(isa, Lookup { looked, of: &**of, rows }),
+            Binding::Texels(of) if of.linear && of.are_plain() => simd::with(isa, Weighed(Lookup { looked, of, rows })),
+            Binding::Texels(of) => simd::with(isa, Lookup { looked, of, rows }),
+            Binding::Items(of) => simd::with(isa, Lookup { looked, of, rows }),
         }
     }
 }
 
+/// A lookup of texels, of a texture with levels, or of items.
+struct Lookup<'a, 'r, T> {
+    looked: &'a Looked,
+    of: &'a T,
+    rows: &'a mut Rows<'r>,
+}
+
 /// A lookup of plain texels that are weighed.
-struct Weighed<'a, 'r> {
-    looked: &'a Looked,
-    texels: &'a Texels<'a>,
-    rows: &'a mut Rows<'r>,
-}
-
-/// A lookup of a texture with levels.
-struct WithLevels<'a, 'r> {
-    looked: &'a Looked,
-    levels: &'a Levels<'a>,
-    rows: &'a mut Rows<'r>,
-}
-
-/// Any other lookup of texels.
-struct OfAnyForm<'a, 'r> {
-    looked: &'a Looked,
-    texels: &'a Texels<'a>,
-    rows: &'a mut Rows<'r>,
-}
-
-/// A lookup of items.
-struct OfItems<'a, 'r> {
-    looked: &'a Looked,
-    items: &'a Items<'a>,
-    rows: &'a mut Rows<'r>,
-}
+struct Weighed<'a, 'r>(Lookup<'a, 'r, Texels<'a>>);
 
 /// A vector's lanes of a lookup.
 struct Lanes<'a, S: Simd> {
@@ -192,30 +172,30 @@ macro_rules! each_vector {
 impl Do for Weighed<'_, '_> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
-        let texels = texels::Of::new(s, self.texels);
-        each_vector!(s, self.looked, self.rows, of => of.texels::<true>(&texels))
+        let texels = texels::Of::new(s, self.0.of);
+        each_vector!(s, self.0.looked, self.0.rows, lanes => lanes.texels::<true>(&texels))
     }
 }
 
-impl Do for WithLevels<'_, '_> {
+impl Do for Lookup<'_, '_, Texels<'_>> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
-        each_vector!(s, self.looked, self.rows, of => of.levels(self.levels))
+        let texels = texels::Of::new(s, self.of);
+        each_vector!(s, self.looked, self.rows, lanes => lanes.texels::<false>(&texels))
     }
 }
 
-impl Do for OfAnyForm<'_, '_> {
+impl Do for Lookup<'_, '_, Levels<'_>> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
-        let texels = texels::Of::new(s, self.texels);
-        each_vector!(s, self.looked, self.rows, of => of.texels::<false>(&texels))
+        each_vector!(s, self.looked, self.rows, lanes => lanes.levels(self.of))
     }
 }
 
-impl Do for OfItems<'_, '_> {
+impl Do for Lookup<'_, '_, Items<'_>> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
-        each_vector!(s, self.looked, self.rows, of => of.items(self.items))
+        each_vector!(s, self.looked, self.rows, lanes => lanes.items(self.of))
     }
 }
 
