@@ -1,7 +1,7 @@
 //! Launches over memory that lets engines write: groups write their outputs as soon as they end, in any order.
 
 use crate::ir::masked::Fetch;
-use crate::launch::wavefronts::bindings::{Binding, Texels};
+use crate::launch::wavefronts::bindings::{Binding, Texels, holds};
 use crate::launch::wavefronts::outputs as lent;
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
@@ -17,11 +17,6 @@ pub struct Views<'a> {
     elements: &'a [Option<Elements<&'a [u8]>>; INPUTS],
     /// What processors send goes there, if anywhere.
     pub outputs: Option<&'a lent::Outputs<'a>>,
-}
-
-/// Whether so many bytes hold an array.
-fn holds<B>(of: &Elements<B>, bytes: usize) -> bool {
-    (1..=4).contains(&of.channels) && (of.tiles.is_some() || of.width <= of.pitch) && of.bytes_needed() <= bytes as u64
 }
 
 /// Plain memory: any bits are a value, and there is no padding.
@@ -56,12 +51,7 @@ impl<'a> Views<'a> {
         inputs: u16,
     ) -> Option<Self> {
         for input in (0..INPUTS).filter(|input| inputs >> input & 1 == 1) {
-            let (descriptor, elements) = (descriptors[input]?, elements[input].as_ref()?);
-            let fits = descriptor.width.min(descriptor.height) > 0
-                && descriptor.width <= elements.width
-                && descriptor.height <= elements.height
-                && holds(elements, elements.bytes.len());
-            if !fits {
+            if !holds(elements[input].as_ref()?, &descriptors[input]?) {
                 return None;
             }
         }

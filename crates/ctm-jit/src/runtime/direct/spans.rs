@@ -38,7 +38,8 @@ impl Task<'_, '_> {
         let ended = loop {
             runner.begin(of, index, (0, u64::MAX), false);
             let shared = runner.shared(of, direct.given, self.part);
-            let Some((native, frame, wave)) = runner.span(of, &shared) else { return (0, false) };
+            let careful = !runner.is_worth_trying();
+            let Some((native, frame, wave)) = runner.native(of, &shared, careful) else { return (0, false) };
             let ended = native.run_span(frame, &shared, wave, &spans.given, index..index + waves);
             if ended.waves == waves || !of.counters || ended.waves == 0 {
                 break ended;
