@@ -312,8 +312,6 @@ pub enum Fetch {
     /// One read of a burst of the local data share: by index and address, which come first. With BROADCAST for the first lane of the mask, and
     /// what it finds is for all.
     Share(MemDsr, u8),
-    /// A SIMD-global register by its number; 0 behind them.
-    Global,
     /// X1K: an input, at column and row.
     Input {
         /// Which input.
@@ -331,7 +329,7 @@ impl Fetch {
         match self {
             Self::Texture(inst) => inst.word0.alt_const,
             Self::Vertex(inst) => inst.word2.alt_const,
-            Self::Memory(..) | Self::Share(..) | Self::Global | Self::Input { .. } => false,
+            Self::Memory(..) | Self::Share(..) | Self::Input { .. } => false,
         }
     }
 
@@ -350,8 +348,6 @@ pub enum Store {
     Event(VertexEvent),
     /// A dword of the local data share by its number, if there is such a dword: number and bits.
     Dword,
-    /// An element of a SIMD-global register by its number, if there is such a register: number and bits.
-    Global(u8),
     /// X1K: element (x, y) of output 0 past the cache, lane by lane (CTM §3.3.8): x, y, bits, and in every lane the mask of those that write.
     Uncached {
         /// All of them take the index of the first lane that executes it.

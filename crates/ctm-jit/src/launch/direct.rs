@@ -1,25 +1,22 @@
 //! Launches over memory that lets engines write: groups write their outputs as soon as they end, in any order.
 
 use crate::ir::masked::Fetch;
-use crate::launch::wavefronts::bindings::{Binding, Texels};
+use crate::launch::wavefronts::bindings::{Binding, Texels, holds};
+use crate::launch::wavefronts::outputs as lent;
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::r700::Cells;
+use ctm_exec::r700::{Cells, Target};
 use ctm_exec::x1k::{Elements, Input, Memory, Outputs, Written};
 use ctm_isa::x1k::INPUTS;
 use std::sync::atomic::AtomicU32;
 
-/// Inputs as arrays, as far as memory lends them: a memory for back ends that read through one.
+/// A memory of arrays that another one lends.
+#[derive(Clone, Copy)]
 pub struct Views<'a> {
-    /// What is not lent is read from it, if it may be asked.
-    memory: Option<&'a dyn Memory>,
     descriptors: [Option<Input>; INPUTS],
     elements: &'a [Option<Elements<&'a [u8]>>; INPUTS],
-}
-
-/// Whether so many bytes hold an array.
-fn holds<B>(of: &Elements<B>, bytes: usize) -> bool {
-    (1..=4).contains(&of.channels) && (of.tiles.is_some() || of.width <= of.pitch) && of.bytes_needed() <= bytes as u64
+    /// What processors send goes there, if anywhere.
+    pub outputs: Option<&'a lent::Outputs<'a>>,
 }
 
 /// Plain memory: any bits are a value, and there is no padding.
@@ -54,32 +51,23 @@ impl<'a> Views<'a> {
         inputs: u16,
     ) -> Option<Self> {
         for input in (0..INPUTS).filter(|input| inputs >> input & 1 == 1) {
-            let (descriptor, elements) = (descriptors[input]?, elements[input].as_ref()?);
-            let fits = descriptor.width.min(descriptor.height) > 0
-                && descriptor.width <= elements.width
-                && descriptor.height <= elements.height
-                && holds(elements, elements.bytes.len());
-            if !fits {
+            if !holds(elements[input].as_ref()?, &descriptors[input]?) {
                 return None;
             }
         }
-        Some(Self { memory: None, descriptors, elements })
-    }
-
-    /// What a memory shows of its inputs: these arrays, and itself.
-    pub fn of(memory: &'a dyn Memory, elements: &'a [Option<Elements<&'a [u8]>>; INPUTS]) -> Self {
-        Self { memory: Some(memory), descriptors: std::array::from_fn(|index| memory.input(index as u8)), elements }
+        Some(Self { descriptors, elements, outputs: None })
     }
 }
 
-impl Views<'_> {
-    /// How code looks an input up by itself, if it does.
-    pub fn binding(&self, fetch: &Fetch) -> Option<Binding<'_>> {
-        let Fetch::Input { input, uncached: false, .. } = *fetch else { return None };
-        let index = usize::from(input & 15);
-        let (descriptor, elements) = (self.descriptors[index].as_ref()?, self.elements[index].as_ref()?);
-        Texels::of_input(descriptor, elements).map(Binding::Texels)
-    }
+/// How code looks an input up by itself, if it does, where memory lends these.
+pub fn binding<'a>(
+    fetch: &Fetch,
+    memory: &dyn Memory,
+    elements: &'a [Option<Elements<&'a [u8]>>; INPUTS],
+) -> Option<Binding<'a>> {
+    let Fetch::Input { input, uncached: false, .. } = *fetch else { return None };
+    let (descriptor, elements) = (memory.input(input)?, elements[usize::from(input & 15)].as_ref()?);
+    Texels::of_input(&descriptor, elements).map(Binding::Texels)
 }
 
 impl Memory for Views<'_> {
@@ -91,20 +79,18 @@ impl Memory for Views<'_> {
         self.descriptors[usize::from(index & 15)]
     }
 
-    fn read(&self, index: u8, x: u32, y: u32, uncached: bool) -> Result<[u32; 4], MemoryFault> {
+    fn read(&self, index: u8, x: u32, y: u32, _uncached: bool) -> Result<[u32; 4], MemoryFault> {
         let of = usize::from(index & 15);
-        match (&self.elements[of], self.memory) {
-            (Some(elements), _) => {
-                let size = self.descriptors[of].map_or([1; 2], |input| [input.width, input.height]);
-                Ok(elements.read(x, y, size))
-            }
-            (None, Some(memory)) => memory.read(index, x, y, uncached),
-            (None, None) => Ok([0; 4]),
-        }
+        let read = |input: Input| Some(self.elements[of].as_ref()?.read(x, y, [input.width, input.height]));
+        Ok(self.descriptors[of].and_then(read).unwrap_or_default())
     }
 
-    fn commit(&mut self, _at: Position, _outputs: &Outputs) -> Result<Written, MemoryFault> {
-        Ok(Written::default())
+    fn commit(&mut self, at: Position, sent: &Outputs) -> Result<Written, MemoryFault> {
+        let written = |target| match target {
+            Target::Pixel(n) => sent.values.get(usize::from(n)).copied().zip(sent.written.get(usize::from(n)).copied()),
+            Target::Depth | Target::Position(_) | Target::Parameter(_) => None,
+        };
+        Ok(self.outputs.map(|lent| lent.send(at, &written)).unwrap_or_default())
     }
 
     fn write_uncached(&mut self, _x: u32, _y: u32, _bits: u32) -> Result<Written, MemoryFault> {

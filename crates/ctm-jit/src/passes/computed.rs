@@ -3,6 +3,7 @@
 use crate::ir::masked::{Block, Code, Op, Value};
 use crate::ir::numbering::Numbering;
 use crate::ir::values;
+use std::borrow::Cow;
 
 /// Finds it: it becomes [`Code::computed`], and those who read it read a uniform value.
 pub fn gather(code: &mut Code) {
@@ -34,15 +35,16 @@ pub fn gather(code: &mut Code) {
 }
 
 /// Appends what is computed to the table of uniform values.
-pub fn append(computed: &[Op], table: &mut Vec<u32>) {
+pub fn append(computed: &[Op], table: &mut Cow<'_, [u32]>) {
     let first = table.len();
     for op in computed {
         let mut args = [0; 6];
         op.reads().zip(&mut args).for_each(|(value, arg)| *arg = table[first + value.index()]);
-        table.push(match *op {
+        let bits = match *op {
             Op::Uniform(index) => table.get(usize::from(index)).copied().unwrap_or(0),
             ref op => values::lane(op, &args),
-        });
+        };
+        table.to_mut().push(bits);
     }
 }
 

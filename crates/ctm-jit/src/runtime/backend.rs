@@ -51,25 +51,17 @@ impl Backend {
             backends.map(|backend| format!("`{backend}`")).collect::<Vec<_>>().join(", ")
         };
         let found = Self::ALL.into_iter().find(|backend| backend.name() == name);
-        let reason = match found {
-            None => {
-                let all = list(&mut Self::ALL.into_iter());
-                format!("`{name}` is no back end of the engine; there are {all}")
-            }
-            Some(backend) if !backend.is_supported() => {
-                format!("this host does not have what the back end `{name}` needs")
-            }
-            Some(backend) if backend != Self::Portable && !executes() => {
-                format!("memory cannot be made executable here, which the back end `{name}` needs")
-            }
-            Some(backend) => return Ok(backend),
+        let reason = match found.map(|backend| (backend, backend.obstacle())) {
+            Some((backend, None)) => return Ok(backend),
+            Some((_, Some(obstacle))) => format!("{obstacle} the back end `{name}` needs"),
+            None => format!("`{name}` is no back end of the engine; there are {}", list(&mut Self::ALL.into_iter())),
         };
         Err(BackendError(format!("{reason}; this host can run {}", list(&mut Self::available()))))
     }
 
     /// The back ends that this host can run, the fastest first.
     pub fn available() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(|&b| b == Self::Portable || (b.is_supported() && executes()))
+        Self::ALL.into_iter().filter(|backend| backend.obstacle().is_none())
     }
 
     /// The name that `CTM_ENGINE_ISA` uses.
@@ -92,14 +84,20 @@ impl Backend {
         }
     }
 
+    /// Why this host cannot run it, up to what it needs.
     #[cfg(target_arch = "x86_64")]
-    fn is_supported(self) -> bool {
-        self.isa().is_none_or(crate::codegen::x86::Isa::is_available)
+    fn obstacle(self) -> Option<&'static str> {
+        let isa = self.isa()?;
+        if !isa.is_available() {
+            return Some("this host does not have what");
+        }
+        (!executes()).then_some("memory cannot be made executable here, which")
     }
 
+    /// Why this host cannot run it, up to what it needs.
     #[cfg(not(target_arch = "x86_64"))]
-    fn is_supported(self) -> bool {
-        self == Self::Portable
+    fn obstacle(self) -> Option<&'static str> {
+        (self != Self::Portable).then_some("this host does not have what")
     }
 }
 
@@ -115,11 +113,6 @@ fn executes() -> bool {
     static EXECUTES: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     let forbidden = || std::env::var_os(NO_EXEC).is_some_and(|value| value != "0");
     *EXECUTES.get_or_init(|| !forbidden() && crate::codegen::x86::executes())
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-const fn executes() -> bool {
-    false
 }
 
 /// A back end that cannot be had, or a pass that cannot be left out: why.

@@ -1,7 +1,7 @@
 //! Launches of either instruction set: as streams, so that wavefronts store what they export themselves, or in batches on all cores, after each of which the calling
 //! thread commits what groups have sent, in their order.
 
-use crate::launch::wavefronts::group::{Group, Stored};
+use crate::launch::wavefronts::group::Stored;
 use crate::launch::wavefronts::places::Places;
 use crate::launch::wavefronts::wave::{Reads, lanes_of};
 use crate::runtime::wavefronts::{Done, Wavefronts};
@@ -56,14 +56,8 @@ pub trait Launched: Sync {
         counters: &mut Counters,
     ) -> Result<(), Fault>;
 
-    /// Runs a group by the reference interpreter, sends what it leaves, and counts. `shared`: what it shares with others.
-    fn reference(
-        &mut self,
-        of: &Wavefronts<'_>,
-        job: Job,
-        shared: &mut Group,
-        counters: &mut Counters,
-    ) -> Result<(), Fault>;
+    /// Runs a group by the reference interpreter, sends what it leaves, and counts.
+    fn reference(&mut self, of: &Wavefronts<'_>, job: Job, counters: &mut Counters) -> Result<(), Fault>;
 
     /// Counts what passages of blocks do, by wavefronts of so many lanes.
     fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters);
@@ -101,13 +95,13 @@ pub fn run(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Result<Outcome,
 }
 
 fn in_batches(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Result<Outcome, Fault> {
-    let alone = launched.is_aliased() || of.follows();
+    let alone = launched.is_aliased() || of.reads_back;
     let lanes = of.lanes as u64 * of.per_group;
     let batch = if alone { 1 } else { (LANES_PER_BATCH / lanes).max(1) };
     let per_task = LANES_PER_TASK.div_ceil(lanes) as usize;
     let count = of.waves.count().div_ceil(of.per_group);
     let mut all = Done::new(of);
-    let mut worker = Worker::new(of);
+    let mut worker = Worker::default();
     let mut first = 0;
     while first < count {
         let end = (first + batch).min(count);
@@ -117,12 +111,11 @@ fn in_batches(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Result<Outco
                 return vec![worker.task(of, &jobs, given)];
             }
             let tasks: Vec<&[Job]> = jobs.chunks(per_task).collect();
-            let new = || Worker::new(of);
-            share(of.threads, tasks.len(), new, |worker, task| worker.task(of, tasks[task], given))
+            share(of.threads, tasks.len(), Worker::default, |worker, task| worker.task(of, tasks[task], given))
         });
         for task in done {
             all.add(&task.done);
-            commit(launched, of, task, &mut worker, &mut all.counters)?;
+            commit(launched, of, task, &mut all.counters)?;
         }
         if let Some(fault) = refused {
             return Err(fault);
@@ -138,7 +131,6 @@ fn commit(
     launched: &mut impl Launched,
     of: &Wavefronts<'_>,
     task: TaskDone,
-    worker: &mut Worker<'_>,
     counters: &mut Counters,
 ) -> Result<(), Fault> {
     let mut places = Places::new();
@@ -148,7 +140,7 @@ fn commit(
         let left = left.filter(|left| left.stored.iter().try_for_each(&mut store).is_ok());
         let Some(Left { waves, .. }) = left else {
             of.bail_out();
-            launched.reference(of, job, &mut worker.group, counters)?;
+            launched.reference(of, job, counters)?;
             continue;
         };
         for (index, wave) in of.waves_of(job.group).zip(&waves) {

@@ -6,7 +6,6 @@ mod spans;
 
 use crate::launch::lanes::BailOut;
 use crate::launch::wavefronts::outputs::Outputs;
-use crate::launch::wavefronts::places::Places;
 use crate::launch::wavefronts::wave::Reads;
 use crate::runtime::batches::written;
 use crate::runtime::wavefronts::{Done, Runner, Wavefronts};
@@ -15,7 +14,7 @@ use ctm_exec::watch::Part;
 use ctm_exec::{Counters, Fault, FaultKind};
 use spans::Spans;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Wavefronts that one task runs: as many as make this many tasks for each thread, within bounds.
 const TASKS_PER_THREAD: u64 = 16;
@@ -47,49 +46,29 @@ impl Wavefronts<'_> {
         let tasks = TASKS_PER_THREAD * threads(self.threads) as u64;
         let per_task = if self.threads == 1 { most } else { (count / tasks).clamp(fewest, most) };
         let per_task = per_task.next_multiple_of(WIDEST / self.lanes as u64);
-        let task = |(runner, spans, before): &mut (Runner<'_>, Option<Spans<'_>>, Vec<u32>), task: usize| {
+        let task = |(runner, spans): &mut (Runner<'_>, Option<Spans<'_>>), task: usize| {
             let mut done = Done::new(self);
             let first = task as u64 * per_task;
             let part = self.watch.part(first);
-            // Those behind one that faulted need not run.
             let has_given_up = self.gives_up && self.bailed_out.load(Ordering::Relaxed) > 0;
             let mut ended = Ok(());
+            // Those behind one that faulted need not run.
             if !part.is_abandoned() && !has_given_up {
-                let waves = first..(first + per_task).min(count);
-                before.clear();
-                if self.gives_up {
-                    let load = |cell: &AtomicU32| cell.load(Ordering::Relaxed);
-                    self.cells(direct, waves.clone(), |cells| before.extend(cells.iter().map(load)));
-                }
                 let mut task = Task { of: self, direct, part: &part, runner, done: &mut done };
-                ended = task.run(spans.as_ref(), waves.clone());
-                if ended.is_err() && self.gives_up {
-                    // The wavefront of the launch's own size may fault, and has stored nothing then.
-                    let mut before = before.iter();
-                    let store = |(cell, &bits): (&AtomicU32, _)| cell.store(bits, Ordering::Relaxed);
-                    self.cells(direct, waves, |cells| cells.iter().zip(&mut before).for_each(store));
-                } else if ended.is_err() {
+                ended = task.run(spans.as_ref(), first..(first + per_task).min(count));
+                if ended.is_err() && !self.gives_up {
                     part.fault();
                 }
             }
             (done, ended)
         };
-        let state = || (Runner::new(self.program), Spans::of(self, direct), Vec::new());
+        let state = || (Runner::new(self.program), Spans::of(self, direct));
         let mut first = Ok(());
         for (done, ended) in share(self.threads, count.div_ceil(per_task) as usize, state, task) {
             all.add(&done);
             first = first.and(ended);
         }
         first
-    }
-
-    /// Looks at all cells that these wavefronts may store to.
-    fn cells(&self, direct: &Direct<'_>, waves: Range<u64>, mut look: impl FnMut(&[AtomicU32])) {
-        let mut places = Places::new();
-        for index in waves {
-            self.waves.place(index, &mut places);
-            direct.outputs.cells(&places).for_each(&mut look);
-        }
     }
 }
 

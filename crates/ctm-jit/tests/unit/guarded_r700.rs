@@ -158,7 +158,7 @@ fn programs_stay_inside() {
 fn stay_inside(backend: Backend) {
     let tries: u64 = std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
     let (mut ran, mut looked_up, mut levels, mut yields) = (0, 0, 0, 0);
-    for seed in 0..150 * tries {
+    for seed in 0..250 * tries {
         let r = &mut Random::new(seed ^ 0x7a11_ed00);
         let stage = r.of(&[Stage::Pixel, Stage::Pixel, Stage::Vertex, Stage::Compute]);
         let (clauses, groups) = (1 + r.below(8) as usize, 1 + r.below(6) as usize);
@@ -208,7 +208,7 @@ fn stay_inside(backend: Backend) {
         let bindings = bindings(&launch, &artifact, &walls);
         let given = Reads { guest: Guest::R700(&launch, &walls), uniforms: &uniforms, bindings: &bindings };
         let of_levels = bindings.iter().flatten().any(|binding| matches!(binding, Binding::Levels(_)));
-        let (mut first, mut second) = (Worker::new(&native), Worker::new(&portable));
+        let (mut first, mut second) = (Worker::default(), Worker::default());
         for group in 0..native.waves.count().div_ceil(native.per_group) {
             let job = Job { group, lanes: u64::MAX };
             let [mut here, mut there] = [0; 2].map(|_| Done::new(&native));

@@ -132,7 +132,6 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
             Store::Memory(cf, _) => space(cf.word1.op).is_none().then(|| "MEM_SCRATCH".to_string()),
             Store::Event(_) => None,
             Store::Dword => Some("a dword of the data share".to_string()),
-            Store::Global(_) => Some("global registers".to_string()),
             Store::Uncached { .. } => Some("an uncached write".to_string()),
         },
         // What memory lends is looked up without a reference function.
@@ -142,7 +141,6 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
             Fetch::Vertex(_) => Some("FETCH".to_string()),
             Fetch::Memory(..) => Some("MEM_RD".to_string()),
             Fetch::Share(..) => Some("LOCAL_DS_READ".to_string()),
-            Fetch::Global => Some("global registers".to_string()),
             Fetch::Input { .. } => Some("an input".to_string()),
         },
     });

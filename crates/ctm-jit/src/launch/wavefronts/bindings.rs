@@ -43,8 +43,6 @@ pub struct Texels<'a> {
     pub texel_bytes: u32,
     /// What lies beyond the columns, and the rows.
     pub wrap: [Wrap; 2],
-    /// Of columns, and of rows: how many there are; the last one; after how many they repeat, with a minus; and 1 over that.
-    pub numbers: [[f32; 4]; 2],
     /// Channels of a border.
     pub border: [u32; 4],
     /// Four texels are weighed, instead of taking the nearest one.
@@ -81,7 +79,7 @@ impl<'a> Binding<'a> {
                 Texels::of(memory, inst).map(Self::Texels).or_else(levels)
             }
             Fetch::Vertex(inst) => Items::of(launch, memory, inst).map(Self::Items),
-            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global | Fetch::Input { .. } => None,
+            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Input { .. } => None,
         }
     }
 
@@ -133,7 +131,6 @@ impl<'a> Texels<'a> {
             height,
             texel_bytes: texture.texel_bytes,
             wrap,
-            numbers: numbers(wrap, [width, height]),
             border: sampler.border,
             linear,
         })
@@ -143,18 +140,12 @@ impl<'a> Texels<'a> {
     pub fn of_input(input: &Input, elements: &'a Elements<&'a [u8]>) -> Option<Self> {
         let &Elements { bytes, pitch, form, channels, ref tiles, .. } = elements;
         let (width, height, sampler) = (input.width, input.height, &input.sampler);
-        let sizes = 1..=MOST_ALONG;
-        let there =
-            width <= elements.width && height <= elements.height && [width, height].iter().all(|n| sizes.contains(n));
         let places = match tiles {
             Some(tiles) => tiles.tile_bytes.is_power_of_two() && form.element_bytes(channels).is_power_of_two(),
             // Code counts dwords in 31 bits.
-            None => {
-                let dwords = u64::from(pitch) * u64::from(elements.height) * u64::from(channels);
-                elements.width <= pitch && dwords <= i32::MAX as u64
-            }
+            None => u64::from(pitch) * u64::from(elements.height) * u64::from(channels) <= i32::MAX as u64,
         };
-        if !there || !places || !(1..=4).contains(&channels) || elements.bytes_needed() > bytes.len() as u64 {
+        if !places || width.max(height) > MOST_ALONG || !holds(elements, input) {
             return None;
         }
         Some(Self {
@@ -167,7 +158,6 @@ impl<'a> Texels<'a> {
             height,
             texel_bytes: input.element_bytes,
             wrap: sampler.wrap,
-            numbers: numbers(sampler.wrap, [width, height]),
             border: sampler.border,
             linear: sampler.filter == Filter::Linear,
         })
@@ -181,6 +171,15 @@ impl Texels<'_> {
         *form == Form::Floats && *channels == 4 && tiles.is_none() && !wrap.contains(&Wrap::Border)
     }
 
+    /// Of columns, and of rows: how many there are; the last one; after how many they repeat, with a minus; and 1 over that.
+    pub fn numbers(&self) -> [[f32; 4]; 2] {
+        [(self.width, self.wrap[0]), (self.height, self.wrap[1])].map(|(size, wrap)| {
+            let size = size as f32;
+            let period = if wrap == Wrap::Mirror { 2.0 * size } else { size };
+            [size, size - 1.0, -period, 1.0 / period]
+        })
+    }
+
     /// The array.
     pub fn bytes(&self) -> &[u8] {
         match self.data {
@@ -188,15 +187,6 @@ impl Texels<'_> {
             Data::Dwords(texels) => bytemuck::cast_slice(texels),
         }
     }
-}
-
-/// See [`Texels::numbers`].
-fn numbers(wrap: [Wrap; 2], sizes: [u32; 2]) -> [[f32; 4]; 2] {
-    std::array::from_fn(|axis| {
-        let size = sizes[axis] as f32;
-        let period = if wrap[axis] == Wrap::Mirror { 2.0 * size } else { size };
-        [size, size - 1.0, -period, 1.0 / period]
-    })
 }
 
 /// A texture of any kind, with whatever a fetch does with it: see [`Texels`] for what is simpler.
@@ -215,14 +205,13 @@ pub struct Levels<'a> {
     pub reference: usize,
     /// What lies beyond columns, rows and slices.
     pub wrap: [Wrap; 3],
-    /// Sizes are what the fetch asks for.
-    asks_sizes: bool,
     /// The level that lies first in memory. Levels may be arrays of their own: only machine code, which every address is the same to, goes from
     /// this one to another.
     pub first: &'a [[u32; 4]],
     /// Texels from there to the end of the last one.
     pub texels: usize,
-    /// Of each level: columns; where it begins, in texels from there; texels of a slice, layer or face; then [`Self::size`], as numbers.
+    /// Of each level: columns; where it begins, in texels from there; texels of a slice, layer or face; then columns, rows and slices, layers or faces, as
+    /// numbers.
     pub tables: [[u32; MOST_LEVELS]; 6],
 }
 
@@ -287,28 +276,20 @@ impl<'a> Levels<'a> {
             Detail::Zero => 0.0,
         };
         let reference = texture::reference_element(op, texture.kind);
-        let asks_sizes = op == TexOp::GetTextureResinfo;
-        let tables = [[0; MOST_LEVELS]; 6];
-        let mut of =
-            Self { texture, sampler, bias, detail_matters, quads, reference, wrap, asks_sizes, first, texels, tables };
+        let mut tables = [[0; MOST_LEVELS]; 6];
         for (level, offset) in (0..texture.levels).zip(offsets) {
-            let ([width, height, _], [x, y, z]) =
-                (texture.size(level), of.size(level).map(|size| (size as f32).to_bits()));
+            let [width, height, depth] = texture.size(level);
+            // Who asks for sizes is told the layers of a one-dimensional array where others have rows, and how many cubes there are in an array of them.
+            let sizes = match texture.kind {
+                TextureKind::OneDArray if op == TexOp::GetTextureResinfo => [width, depth, height],
+                TextureKind::CubeArray if op == TexOp::GetTextureResinfo => [width, height, depth / FACES],
+                _ => [width, height, depth],
+            };
+            let [x, y, z] = sizes.map(|size| (size as f32).to_bits());
             let row = [width, offset, width * height, x, y, z];
-            of.tables.iter_mut().zip(row).for_each(|(table, number)| table[level as usize] = number);
+            tables.iter_mut().zip(row).for_each(|(table, number)| table[level as usize] = number);
         }
-        Some(of)
-    }
-
-    /// Texels along x, y and z of a level, as the fetch is told: the layers of a one-dimensional array stand where others have rows, and an array of
-    /// cubes says how many cubes there are.
-    pub const fn size(&self, level: u32) -> [u32; 3] {
-        let [x, y, z] = self.texture.size(level);
-        match self.texture.kind {
-            TextureKind::OneDArray if self.asks_sizes => [x, z, y],
-            TextureKind::CubeArray if self.asks_sizes => [x, y, z / FACES],
-            _ => [x, y, z],
-        }
+        Some(Self { texture, sampler, bias, detail_matters, quads, reference, wrap, first, texels, tables })
     }
 }
 
@@ -326,6 +307,14 @@ impl<'a> Items<'a> {
         let item_bytes = fetch.size_bytes() as u32;
         whole.then_some(Self { bytes, count: u32::try_from(count).ok()?, stride, item_bytes, first })
     }
+}
+
+/// Whether all elements of an input lie in an array.
+pub fn holds(elements: &Elements<&[u8]>, &Input { width, height, .. }: &Input) -> bool {
+    let there = width.min(height) > 0 && width <= elements.width && height <= elements.height;
+    let in_rows = elements.tiles.is_some() || elements.width <= elements.pitch;
+    let whole = (1..=4).contains(&elements.channels) && elements.bytes_needed() <= elements.bytes.len() as u64;
+    there && in_rows && whole
 }
 
 /// The memory whose constants and resources are named; `None` where the other program type has none.

@@ -1,7 +1,8 @@
-//! What the wavefronts of a thread group share, and what they send to memory: the local data share (R700 §2.6.2), SIMD-global registers
-//! (§2.6.1), writes to memory that threads share, which are noted here and made in order by the calling thread; and a wavefront's scratch memory.
+//! What the wavefronts of a thread group share, and what they send to memory: the local data share (R700 §2.6.2), writes to memory that threads
+//! share, which are noted here and made in order by the calling thread; and a wavefront's scratch memory.
 
 use super::wave::{Fetched, LANES, Row, Shared, lanes_of};
+use crate::ir::map::Map;
 use crate::ir::masked::Store;
 use crate::launch::lanes::BailOut;
 use ctm_exec::r700::Space;
@@ -50,8 +51,6 @@ const NOTED: usize = 1 << 20;
 pub struct Group {
     /// What they have written to memory that threads share, in order.
     pub stored: Vec<Stored>,
-    /// SIMD-global registers, as rows of four elements.
-    pub globals: Vec<[Row; 4]>,
     /// The data share, once somebody writes to it.
     share: Option<Share>,
     /// Whether it may hold anything but zeros.
@@ -115,14 +114,6 @@ impl Group {
         Ok(())
     }
 
-    /// SIMD-global registers by their numbers.
-    pub fn global_read(&self, at: &Row, lanes: usize, to: &mut [Row; 4]) {
-        for lane in 0..lanes {
-            let register = self.globals.get(at[lane] as usize);
-            to.iter_mut().enumerate().for_each(|(e, row)| row[lane] = register.map_or(0, |register| register[e][lane]));
-        }
-    }
-
     /// Notes a dword that is written.
     fn note(&mut self, stored: Stored) -> Result<(), BailOut> {
         if self.stored.len() >= NOTED {
@@ -130,14 +121,6 @@ impl Group {
         }
         self.stored.push(stored);
         Ok(())
-    }
-
-    fn global_write(&mut self, element: u8, [at, bits]: [&Row; 2], executes: u64) {
-        for lane in lanes_of(executes) {
-            if let Some(register) = self.globals.get_mut(at[lane] as usize) {
-                register[usize::from(element & 3)][lane] = bits[lane];
-            }
-        }
     }
 
     /// Behind the last write of a burst: lanes write one after the other, each its whole burst.
@@ -152,35 +135,20 @@ impl Group {
 
 /// A wavefront's scratch memory: elements of four dwords of each lane, as far as they were written.
 #[derive(Default)]
-pub struct Scratch {
-    /// Of each element, one more than its place in `rows`; 0 where nothing was written.
-    places: Vec<u32>,
-    rows: Vec<[Row; 4]>,
-    written: Vec<usize>,
-}
+pub struct Scratch(Map<usize, [Row; 4]>);
 
 impl Scratch {
     /// Before a wavefront runs.
     pub fn clear(&mut self) {
-        self.written.drain(..).for_each(|element| self.places[element] = 0);
-        self.rows.clear();
+        self.0.clear();
     }
 
     fn dword(&self, element: usize, c: usize, lane: usize) -> u32 {
-        let place = self.places.get(element).copied().unwrap_or(0);
-        self.rows.get((place as usize).wrapping_sub(1)).map_or(0, |rows| rows[c & 3][lane])
+        self.0.get(&element).map_or(0, |rows| rows[c & 3][lane])
     }
 
     fn place(&mut self, element: usize, c: usize, lane: usize) -> &mut u32 {
-        if self.places.len() <= element {
-            self.places.resize(element + 1, 0);
-        }
-        if self.places[element] == 0 {
-            self.rows.push([[0; LANES]; 4]);
-            self.places[element] = self.rows.len() as u32;
-            self.written.push(element);
-        }
-        &mut self.rows[self.places[element] as usize - 1][c & 3][lane]
+        &mut self.0.entry(element).or_insert([[0; LANES]; 4])[c & 3][lane]
     }
 }
 
@@ -201,7 +169,6 @@ impl Fetched {
                     }
                 }
             }
-            Store::Global(element) => self.group.global_write(*element, [of[0], of[1]], executes),
             Store::Uncached { shared: shares } => {
                 let Some(first) = lanes_of(executes).next() else { return Ok(()) };
                 for lane in lanes_of(executes & u64::from(of[3][0])) {

@@ -1,83 +1,49 @@
 //! What wavefronts export, in arrays that memory lends: no two threads write the same element, so wavefronts store in any order.
 
 use super::places::Places;
-use super::wave::{Row, lanes_of, mask_of};
+use super::wave::{Row, lanes_of};
 use crate::launch::direct::cells_of;
 use ctm_exec::arrays::scaled;
-use ctm_exec::r700::{Cells, Direct, Elements, Launch, Memory, Target, Tiles, Written};
+use ctm_exec::r700::{Cells, Direct, Elements, Launch, Memory, Target, Written};
 use ctm_exec::x1k::Form;
 use ctm_exec::{Domain, Position};
 use ctm_isa::r700::program::Stage;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What an element is.
-#[cfg(target_arch = "x86_64")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// So many channels of single precision, 1 to 4.
-    Floats(u8),
-    /// Four channels of 8 bits.
-    Bytes,
-    /// One channel of 16 bits.
-    Words,
-}
-
 /// One target, and where its elements lie.
 pub struct Output<'a> {
     target: Target,
-    /// From element (0, 0) on, up to all that lie in the domain: less than 2^31 bytes.
-    pub cells: &'a [AtomicU32],
-    /// What elements are.
-    form: Form,
-    /// Bytes of an element.
+    /// Every column and row of the domain is there, in less than 2^31 bytes. An element has four channels of 8 bits, one of 16 bits, or 1 to 4 numbers.
+    pub array: Elements<&'a [AtomicU32]>,
+    /// Bytes of an element, and of a channel.
     pub element_bytes: usize,
-    /// Bytes of a channel.
     channel_bytes: u64,
-    /// Elements from one row to the next.
-    pub pitch: usize,
-    /// Where its elements lie, if not row by row; every column and row of the domain is there.
-    pub tiles: Option<Tiles>,
-    /// Channels of an element, 1 to 4.
-    pub channels: usize,
-    /// Channels that may be written.
-    mask: u8,
-    /// Which of the exported elements each channel takes, by its place in the program's list. Channels that the mask does not let pass take none.
+    /// Which of the exported elements each channel takes, by its place in the program's list. Channels that may not be written take none.
     pub from: [Option<usize>; 4],
 }
 
 impl Output<'_> {
-    /// Where an element begins, in bytes, and the cells from there on.
-    fn element(&self, at: Position) -> (usize, &[AtomicU32]) {
-        let bytes = match &self.tiles {
-            Some(tiles) => tiles.offset(at.i, at.j).map_or(usize::MAX, |offset| offset as usize),
-            None => (at.j as usize * self.pitch + at.i as usize) * self.element_bytes,
-        };
-        (bytes, self.cells.get(bytes / 4..).unwrap_or_default())
-    }
-
-    /// Stores channels of an element.
-    pub fn put(&self, at: Position, bits: [u32; 4], channels: u8) {
-        let (bytes, cells) = self.element(at);
-        let channels = (0..self.channels).filter(|channel| channels >> channel & 1 == 1);
-        // Neighbours may share a dword.
-        let part = |first: usize, most: u32, bits: u32| {
-            if let Some(cell) = cells.first() {
-                let change = |all: u32| Some(all & !(most << first) | scaled(bits, most) << first);
+    /// Stores channels of an element. Says what that was.
+    pub fn put(&self, at: Position, bits: [u32; 4], channels: u8) -> Written {
+        let Elements { bytes: cells, form, mask, .. } = &self.array;
+        let mut done = Written::default();
+        let Some(first) = self.array.offset(at.i, at.j) else { return done };
+        for channel in (0..self.array.channels.into()).filter(|channel| (channels & mask) >> channel & 1 == 1) {
+            let (begin, bytes) = form.channel(channel);
+            let Some(cell) = cells.get((first + begin) / 4) else { continue };
+            if bytes == 4 {
+                cell.store(bits[channel], Ordering::Relaxed);
+            } else {
+                // Neighbours may share a dword.
+                let (shift, most) = (8 * ((first + begin) % 4), (1 << (8 * bytes)) - 1);
+                let change = |all: u32| Some(all & !(most << shift) | scaled(bits[channel], most) << shift);
                 let _ = cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
             }
-        };
-        for channel in channels {
-            match self.form {
-                Form::Bytes { .. } => part(8 * self.form.channel(channel).0, u8::MAX.into(), bits[channel]),
-                Form::Words => part(8 * (bytes % 4), u16::MAX.into(), bits[channel]),
-                Form::Floats | Form::Square => {
-                    if let Some(cell) = cells.get(channel) {
-                        cell.store(bits[channel], Ordering::Relaxed);
-                    }
-                }
-            }
+            done.elements = 1;
+            done.bytes += bytes as u64;
         }
+        done
     }
 
     /// Stores what lanes have written of each channel: 32 bits for each channel and lane.
@@ -95,26 +61,6 @@ impl Output<'_> {
         let channels: u32 = written.iter().map(|lanes| lanes.count_ones()).sum();
         done.elements += u64::from(any.count_ones());
         done.bytes += self.channel_bytes * u64::from(channels);
-    }
-
-    /// What an element is.
-    #[cfg(target_arch = "x86_64")]
-    pub const fn kind(&self) -> Kind {
-        match self.form {
-            Form::Floats | Form::Square => Kind::Floats(self.channels as u8),
-            Form::Bytes { .. } => Kind::Bytes,
-            Form::Words => Kind::Words,
-        }
-    }
-
-    /// By how many bits a channel is shifted, where an element is one dword.
-    #[cfg(target_arch = "x86_64")]
-    pub fn shift(&self, channel: usize) -> u32 {
-        8 * self.form.channel(channel).0 as u32
-    }
-
-    fn written(&self, channels: u8) -> Written {
-        Written { elements: u64::from(channels != 0), bytes: self.channel_bytes * u64::from(channels.count_ones()) }
     }
 }
 
@@ -157,52 +103,38 @@ impl<'a> Outputs<'a> {
         for number in numbers(exports) {
             let target = targets()[number];
             let Some(lent) = lent(number) else { continue };
-            let tiles = lent.tiles;
-            let cells = cells_of(lent.bytes)?;
-            let channels = usize::from(lent.channels);
-            let element_bytes = lent.form.element_bytes(lent.channels) as usize;
-            let channel_bytes = lent.form.channel(0).1 as u64;
-            // One channel of 16 bits: two of a quad share a dword, and no others.
-            let pairs = quads && lent.pitch % 2 == 0;
-            let stores = match lent.form {
+            let array = lent.with(());
+            let array = array.with(cells_of(lent.bytes)?);
+            let channels = usize::from(array.channels);
+            let stores = match array.form {
                 Form::Floats => (1..=4).contains(&channels),
                 Form::Bytes { .. } => channels == 4,
-                Form::Words => channels == 1 && pairs,
+                // Two of a quad share a dword, and no others.
+                Form::Words => channels == 1 && quads && array.pitch % 2 == 0,
                 Form::Square => false,
             };
-            let last = match &tiles {
-                // Tiles are whole.
-                Some(tiles) if tiles.tile_bytes.is_power_of_two() => tiles.last(domain.i1, domain.j1)?,
-                Some(_) => return None,
-                None => {
-                    let last = u64::from(domain.j1) * u64::from(lent.pitch) + u64::from(domain.i1);
-                    ((last + 1) * element_bytes as u64).next_multiple_of(4)
-                }
-            };
-            let holds =
-                domain.i1 < lent.width && domain.j1 < lent.height && (tiles.is_some() || lent.width <= lent.pitch);
-            // Code counts bytes in 31 bits.
-            let fits = last <= 4 * cells.len() as u64 && last < 1 << 31;
-            if !stores || !holds || !fits {
+            if !stores || domain.i1 >= array.width || domain.j1 >= array.height {
                 return None;
             }
-            let passes = |&channel: &usize| channel < channels && lent.mask >> channel & 1 == 1;
+            let last = match &array.tiles {
+                // Tiles are whole.
+                Some(tiles) if tiles.tile_bytes.is_power_of_two() => tiles.last(domain.i1, domain.j1)?,
+                None if array.width <= array.pitch => {
+                    let inside = Elements { width: domain.i1 + 1, height: domain.j1 + 1, ..array.with(()) };
+                    inside.bytes_needed()
+                }
+                _ => return None,
+            };
+            // Code counts bytes in 31 bits.
+            if last > 4 * array.bytes.len() as u64 || last >= 1 << 31 {
+                return None;
+            }
+            let passes = |&channel: &usize| channel < channels && array.mask >> channel & 1 == 1;
             let place = |channel: usize| exports.iter().position(|&export| export == 4 * number + channel);
             let from = std::array::from_fn(|channel| Some(channel).filter(passes).and_then(place));
-            let mask = lent.mask & ((1 << channels) - 1) as u8;
-            let (form, pitch) = (lent.form, lent.pitch as usize);
-            outputs.push(Output {
-                target,
-                cells,
-                form,
-                element_bytes,
-                channel_bytes,
-                pitch,
-                tiles,
-                channels,
-                mask,
-                from,
-            });
+            let element_bytes = array.form.element_bytes(array.channels) as usize;
+            let channel_bytes = array.form.channel(0).1 as u64;
+            outputs.push(Output { target, array, element_bytes, channel_bytes, from });
         }
         Some(Self(outputs))
     }
@@ -220,16 +152,15 @@ impl<'a> Outputs<'a> {
         done
     }
 
-    /// The cells that a wavefront's lanes may store to, in an order that is always the same.
-    pub fn cells<'s>(&'s self, places: &Places) -> impl Iterator<Item = &'s [AtomicU32]> {
+    /// The cells that a launch over this domain may store to.
+    pub fn cells(&self, Domain { i0, j0, i1, j1 }: Domain) -> impl Iterator<Item = &[AtomicU32]> {
         self.0.iter().flat_map(move |output| {
-            // Quads side by side are two rows, which begin with the first quad's lanes 0 and 2.
-            let is_rows = places.strip && places.inside == mask_of(places.lanes) && output.tiles.is_none();
-            let (lanes, count) = if is_rows { (0b101, places.lanes / 2) } else { (places.inside, 1) };
-            lanes_of(lanes).map(move |lane| {
-                let (bytes, cells) = output.element(places.position(lane));
-                let dwords = (bytes % 4 + count * output.element_bytes).div_ceil(4);
-                &cells[..dwords.min(cells.len())]
+            // Elements of a row lie side by side, but for those of tiles.
+            let count = if output.array.tiles.is_none() { i1.saturating_sub(i0) + 1 } else { 1 };
+            let places = (j0..=j1).flat_map(move |j| (i0..=i1).step_by(count as usize).map(move |i| (i, j)));
+            places.filter_map(move |(i, j)| {
+                let first = output.array.offset(i, j)?;
+                output.array.bytes.get(first / 4..(first + count as usize * output.element_bytes).div_ceil(4))
             })
         })
     }
@@ -239,11 +170,9 @@ impl<'a> Outputs<'a> {
         let mut done = Written::default();
         for output in &self.0 {
             let Some((bits, elements)) = exports(output.target) else { continue };
-            let channels = elements & output.mask;
-            output.put(at, bits, channels);
-            let written = output.written(channels);
-            done.elements += written.elements;
-            done.bytes += written.bytes;
+            let Written { elements, bytes } = output.put(at, bits, elements);
+            done.elements += elements;
+            done.bytes += bytes;
         }
         done
     }

@@ -4,7 +4,6 @@ use super::bindings::{Binding, resources};
 use super::group::{Group, Scratch};
 use super::places::Places;
 use crate::ir::masked::{Counter, Fetch, Store, TARGETS};
-use crate::launch::direct::Views;
 use crate::launch::lanes::{BailOut, count_lookups};
 use ctm_exec::Counters;
 use ctm_exec::float::{bits, number};
@@ -12,7 +11,7 @@ use ctm_exec::r700::resources::TextureKind;
 use ctm_exec::r700::texture::{self, Gradients, TextureFetch};
 use ctm_exec::r700::vertex::{VertexFetch, index_offset};
 use ctm_exec::r700::{Launch, Memory, VertexEvent};
-use ctm_exec::x1k::{Memory as _, sample};
+use ctm_exec::x1k::{self, sample};
 use ctm_isa::r700::inst::{TexFetch, VtxFetch};
 use ctm_isa::r700::ops::TexOp;
 use ctm_isa::r700::program::Stage;
@@ -78,8 +77,8 @@ pub struct Reads<'a> {
 pub enum Guest<'a> {
     /// R700: the launch, and its memory, of which wavefronts only read.
     R700(&'a Launch<'a>, &'a dyn Memory),
-    /// X1K: its inputs.
-    X1k(&'a Views<'a>),
+    /// X1K: the memory that its inputs are in.
+    X1k(&'a dyn x1k::Memory),
 }
 
 impl<'a> Shared<'a> {
@@ -194,8 +193,8 @@ impl Guest<'_> {
                 counters.fetches += wave.fetched.fetches;
                 counters.fetch_bytes += wave.fetched.bytes;
             }
-            Self::X1k(views) => {
-                let count = |n| count_lookups(*views, n, tally(Counter::Lookups(n)), counters);
+            Self::X1k(memory) => {
+                let count = |n| count_lookups(*memory, n, tally(Counter::Lookups(n)), counters);
                 (0..INPUTS as u8).for_each(count);
             }
         }
@@ -221,17 +220,13 @@ impl Fetched {
             Fetch::Texture(inst) => self.texture(shared, inst, at, executes, to, set),
             Fetch::Memory(read, burst) => self.memory(shared, read, *burst, at[0], executes, to),
             Fetch::Share(inst, burst) => self.group.share_read(inst, *burst, [at[0], at[1]], executes, to),
-            Fetch::Global => {
-                self.group.global_read(at[0], shared.lanes, to);
-                Ok(())
-            }
             &Fetch::Input { input, unscaled, uncached } => {
-                let Guest::X1k(views) = shared.guest else { return Err(BailOut) };
-                let descriptor = views.input(input).ok_or(BailOut)?;
+                let Guest::X1k(memory) = shared.guest else { return Err(BailOut) };
+                let descriptor = memory.input(input).ok_or(BailOut)?;
                 *to = [[0; LANES]; 4];
                 for lane in lanes_of(executes) {
                     let at = (at[0][lane], at[1][lane]);
-                    match sample::lookup(views, input, &descriptor, at, unscaled, uncached) {
+                    match sample::lookup(memory, input, &descriptor, at, unscaled, uncached) {
                         Ok(found) => to.iter_mut().zip(found.texel).for_each(|(row, bits)| row[lane] = bits),
                         Err(_) if self.covered >> lane & 1 == 1 => return Err(BailOut),
                         // An uncovered lane cannot fault: it reads 0.

@@ -5,8 +5,8 @@ use super::{After, Build, Lower, Result, State, Stop, Test};
 use crate::ir::masked::{M, MaskOp, Op, Store, Var, Yield};
 use ctm_exec::r700::VertexEvent;
 use ctm_exec::r700::memory::space;
-use ctm_isa::r700::inst::{AluClause, Cf, CfExport, CfMem, ClauseBody, Fetch as Inst};
-use ctm_isa::r700::ops::{IndexMode, MemOp};
+use ctm_isa::r700::inst::{Cf, CfExport, CfMem, ClauseBody, Fetch as Inst};
+use ctm_isa::r700::ops::MemOp;
 use ctm_isa::r700::program::Stage;
 
 impl Lower<'_> {
@@ -28,7 +28,6 @@ impl Lower<'_> {
         };
         match (cf, clause) {
             (Cf::Mem(cf), _) => space(cf.word1.op).is_some(),
-            (_, ClauseBody::Alu(clause)) => self.launch.global_gprs > 0 && names_globals(clause),
             (_, ClauseBody::Fetch(clause)) => {
                 clause.fetches.iter().any(|fetch| fetch.inst.as_ref().is_ok_and(|inst| fetches(&inst.fetch)))
             }
@@ -100,14 +99,4 @@ impl Lower<'_> {
         b.forget_beside(under);
         Ok(())
     }
-}
-
-/// Whether a clause names registers that all wavefronts have.
-fn names_globals(clause: &AluClause) -> bool {
-    clause.groups.iter().flat_map(|group| &group.slots).any(|slot| {
-        let inst = &slot.inst;
-        let relative =
-            inst.destination().1 || (0..usize::from(inst.op().info().operands)).any(|n| inst.operand(n).relative);
-        relative && matches!(inst.word0.index_mode, IndexMode::Global | IndexMode::GlobalArX)
-    })
 }

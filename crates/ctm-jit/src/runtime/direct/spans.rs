@@ -17,15 +17,15 @@ impl<'a> Spans<'a> {
     /// `None` where there is no code for them.
     pub fn of(of: &'a Wavefronts<'_>, direct: &'a Direct<'_>) -> Option<Self> {
         of.backend.isa().filter(|_| Pass::Waves.is_on())?;
-        let starts = (!of.program.keeps && of.starts.are_finite()).then_some(&of.starts);
         let all = of.waves.count().saturating_mul(of.lanes as u64);
-        if of.covered.is_some_and(|covered| (64 * covered.len() as u64) < all || starts.is_none()) {
+        let is_short = |covered: &[u64]| (64 * covered.len() as u64) < all;
+        if of.program.keeps || !of.starts.are_finite() || of.covered.is_some_and(is_short) {
             return None;
         }
         let bound = of.program.bound.filter(|&bound| bound <= of.per_look);
         let most = bound.map_or(u64::MAX, |bound| (8 * of.per_look / bound.max(1)).max(1));
-        let given = Given { waves: &of.waves, starts, outputs: &direct.outputs.0, covered: of.covered };
-        Some(Self { most: if starts.is_some() { most } else { 1 }, given })
+        let given = Given { waves: &of.waves, starts: &of.starts, outputs: &direct.outputs.0, covered: of.covered };
+        Some(Self { most, given })
     }
 }
 
@@ -33,19 +33,19 @@ impl Task<'_, '_> {
     /// Runs wavefronts from one on and before `end`, in one call. Gives how many have ended, and `false` where the next one has to run by itself.
     pub(super) fn span(&mut self, spans: &Spans<'_>, index: u64, end: u64) -> (u64, bool) {
         let Self { of, direct, ref mut runner, .. } = *self;
-        runner.begin(of, index, (0, u64::MAX), spans.given.starts.is_none());
-        let shared = runner.shared(of, direct.given, self.part);
         let asked = of.waves.alike(index, end).min(spans.most);
         let mut waves = asked;
         let ended = loop {
-            let Some((native, frame, wave)) = runner.span(of, &shared) else { return (0, false) };
+            runner.begin(of, index, (0, u64::MAX), false);
+            let shared = runner.shared(of, direct.given, self.part);
+            let careful = !runner.is_worth_trying();
+            let Some((native, frame, wave)) = runner.native(of, &shared, careful) else { return (0, false) };
             let ended = native.run_span(frame, &shared, wave, &spans.given, index..index + waves);
             if ended.waves == waves || !of.counters || ended.waves == 0 {
                 break ended;
             }
             // What the one that did not end has counted is among what has been counted. So the others run once more, to the same end.
             waves = ended.waves;
-            runner.begin(of, index, (0, u64::MAX), false);
         };
         runner.note(ended.waves, ended.underflows);
         self.done.ended(of, (ended.waves, ended.processors), runner, direct.given.guest);

@@ -3,8 +3,6 @@
 use crate::ir::masked::{Fetch, Store, Var};
 use crate::launch::wavefronts::places::{Waves, row_element};
 use crate::lower::r700::{lower, waves_per_group};
-use crate::passes::table::Pass;
-use crate::passes::{bound, computed};
 use crate::runtime::engine::Options;
 use crate::runtime::program::Program;
 #[cfg(target_arch = "x86_64")]
@@ -62,8 +60,6 @@ pub struct Artifact {
     /// Its code for streams.
     #[cfg(target_arch = "x86_64")]
     pub streams: Streams,
-    /// Whether it uses SIMD-global registers, which last from group to group.
-    pub uses_globals: bool,
     /// Whether it reads memory that it writes.
     pub reads_back: bool,
 }
@@ -80,11 +76,7 @@ impl Artifact {
     /// The program of a launch; `None` when it has to be left to the reference interpreter.
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
     pub fn new(launch: &Launch<'_>, options: &Options) -> Option<Self> {
-        let mut code = lower(launch)?;
-        if Pass::Computed.is_on() {
-            computed::gather(&mut code);
-        }
-        let bound = bound::instructions(&code);
+        let code = lower(launch)?;
         let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);
         let mut given = vec![false; Var::COUNT];
         for plane in launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs) {
@@ -93,8 +85,6 @@ impl Artifact {
         for element in launch.rows.iter().map(row_element).filter(|&element| usize::from(element) < 4 * gprs) {
             given[Var::gpr(usize::from(element / 4), usize::from(element % 4)).index()] = true;
         }
-        let uses_globals =
-            code.fetches.contains(&Fetch::Global) || code.stores.iter().any(|store| matches!(store, Store::Global(_)));
         let spaces = code.stores.iter().filter_map(written_space);
         let reads = |written| {
             code.fetches.iter().any(|fetch| matches!(fetch, Fetch::Memory(read, _) if read.space == Some(written)))
@@ -102,12 +92,11 @@ impl Artifact {
         let reads_back = spaces.into_iter().any(reads);
         let whole = is_whole(launch);
         Some(Self {
-            program: Program::new(code, whole, launch.wavefront.lanes(), &given, bound),
+            program: Program::new(code, whole, launch.wavefront.lanes(), &given),
             #[cfg(target_arch = "x86_64")]
             uniform: OnceLock::new(),
             #[cfg(target_arch = "x86_64")]
             streams: options.streams(),
-            uses_globals,
             reads_back,
         })
     }
@@ -141,7 +130,7 @@ impl Artifact {
 
     /// Whether what lanes do does not depend on which wavefront they are in: they share nothing, and what they call for looks at nothing but quads.
     pub fn is_of_quads(&self) -> bool {
-        !self.keeps && !self.uses_globals && self.code.yields.is_empty()
+        !self.keeps && self.code.yields.is_empty()
     }
 }
 

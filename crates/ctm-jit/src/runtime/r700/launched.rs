@@ -2,7 +2,7 @@
 
 use super::artifact::Artifact;
 use crate::launch::wavefronts::bindings::{Binding, resources};
-use crate::launch::wavefronts::group::{Group, Stored};
+use crate::launch::wavefronts::group::Stored;
 use crate::launch::wavefronts::outputs::{Outputs, targets};
 use crate::launch::wavefronts::places::{Places, Starts};
 use crate::launch::wavefronts::reads::reads;
@@ -36,118 +36,92 @@ use ctm_exec::watch::Watch;
 use ctm_exec::{Counters, Fault, FaultKind, GroupSize, LaneRows, Position};
 use ctm_isa::r700::program::Stage;
 use std::borrow::Cow;
-use std::sync::OnceLock;
-use std::sync::atomic::Ordering;
-
-/// SIMD-global registers that a program can have.
-const GLOBALS: u8 = 124;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The launch.
 pub struct R700<'a> {
-    program: Program<'a>,
-    memory: &'a mut dyn Memory,
-    /// What the reference interpreter runs groups in.
-    interpreter: Option<Interpreter>,
-}
-
-/// What does not change.
-struct Program<'a> {
     launch: &'a Launch<'a>,
     artifact: &'a Artifact,
-    /// The programs as the reference interpreter reads them, once it has to.
-    context: OnceLock<Context<'a>>,
+    memory: &'a mut dyn Memory,
 }
 
-/// The wavefronts of a group in the reference interpreter.
-#[derive(Default)]
-struct Interpreter {
-    wavefronts: Vec<Wavefront>,
-    on_chip: OnChip,
+/// Runs a group by the reference interpreter, and sends what it leaves.
+fn interpret(
+    launch: &Launch<'_>,
+    of: &Wavefronts<'_>,
+    group: u64,
+    memory: &mut dyn Memory,
+    counters: &mut Counters,
+) -> Result<(), Fault> {
+    let lanes = launch.wavefront.lanes();
+    let fetch = launch.fetch_program.map(ctm_isa::r700::Program::decode);
+    let context = Context { launch, main: launch.program.decode(), fetch };
+    // No instruction names SIMD-global registers.
+    let globals = vec![Vec::new(); lanes];
+    let mut on_chip = OnChip { part: Some(of.watch.part(group)), globals, ..OnChip::default() };
+    let mut places = Places::new();
+    let mut wavefronts = Vec::new();
+    for (n, index) in of.waves_of(group).enumerate() {
+        of.waves.place(index, &mut places);
+        let positions: Vec<Position> = (0..places.lanes).map(|lane| places.position(lane)).collect();
+        let mut wavefront = Wavefront::default();
+        wavefront.start(&context, &positions, index * lanes as u64, n * lanes);
+        wavefronts.push(wavefront);
+    }
+    while wavefronts.iter().any(Wavefront::is_running) {
+        for wavefront in &mut wavefronts {
+            wavefront.step(&context, &mut on_chip, memory)?;
+        }
+    }
+    for wave in &wavefronts {
+        counters.add(wave.counters());
+        wave.events()
+            .try_for_each(|(at, event)| memory.vertex_event(at, event).map_err(|fault| refused(launch, fault, at)))?;
+        for (at, exports) in wave.exports() {
+            written(counters, memory.commit(at, exports).map_err(|fault| refused(launch, fault, at))?);
+        }
+        if let Some(rows) = memory.lane_rows() {
+            wave.survivors().for_each(|at| _ = rows.survive(at));
+        }
+    }
+    Ok(())
 }
 
-impl<'a> Program<'a> {
-    /// Runs a group by the reference interpreter; gives its wavefronts.
-    fn interpret<'i>(
-        &self,
-        of: &Wavefronts<'_>,
-        group: u64,
-        shared: &mut Group,
-        memory: &mut dyn Memory,
-        Interpreter { wavefronts, on_chip }: &'i mut Interpreter,
-    ) -> Result<&'i [Wavefront], Fault> {
-        let launch = self.launch;
-        let lanes = launch.wavefront.lanes();
-        let context = self.context.get_or_init(|| Context {
-            launch,
-            main: launch.program.decode(),
-            fetch: launch.fetch_program.map(ctm_isa::r700::Program::decode),
-        });
-        on_chip.data_share.clear();
-        on_chip.globals.resize(lanes, vec![[0; 4]; usize::from(launch.global_gprs.min(GLOBALS))]);
-        for (register, rows) in shared.globals.iter().enumerate() {
-            for (lane, registers) in on_chip.globals.iter_mut().enumerate() {
-                registers[register] = std::array::from_fn(|element| rows[element][lane]);
-            }
-        }
-        let waves = of.waves_of(group);
-        let count = (waves.end - waves.start) as usize;
-        wavefronts.resize_with(count.max(wavefronts.len()), Wavefront::default);
-        let wavefronts = &mut wavefronts[..count];
-        let mut places = Places::new();
-        for ((n, wavefront), index) in wavefronts.iter_mut().enumerate().zip(waves) {
-            of.waves.place(index, &mut places);
-            let positions: Vec<Position> = (0..places.lanes).map(|lane| places.position(lane)).collect();
-            wavefront.start(context, &positions, index * lanes as u64, n * lanes);
-        }
-        on_chip.part = Some(of.watch.part(group));
-        while wavefronts.iter().any(Wavefront::is_running) {
-            for wavefront in wavefronts.iter_mut() {
-                wavefront.step(context, on_chip, memory)?;
-            }
-        }
-        for (register, rows) in shared.globals.iter_mut().enumerate() {
-            for (lane, registers) in on_chip.globals.iter().enumerate() {
-                rows.iter_mut().zip(registers[register]).for_each(|(row, bits)| row[lane] = bits);
-            }
-        }
-        Ok(wavefronts)
-    }
+fn refused(launch: &Launch<'_>, fault: MemoryFault, at: Position) -> Fault {
+    Fault { kind: FaultKind::Memory(fault), pc: launch.program.entry, position: Some(at) }
+}
 
-    fn refused(&self, fault: MemoryFault, at: Position) -> Fault {
-        Fault { kind: FaultKind::Memory(fault), pc: self.launch.program.entry, position: Some(at) }
+/// The lanes of narrower wavefronts that machine code wants, if nobody can see the difference: lanes share nothing, and nothing is counted. Where
+/// one could come to a fault, which names an instruction and depends on how far others have come, the launch gives up.
+fn narrower(
+    of: &Wavefronts<'_>,
+    launch: &Launch<'_>,
+    artifact: &Artifact,
+    given: (&[u32], &[Option<Binding<'_>>]),
+) -> Option<GroupSize> {
+    let Launch { counters, covered, wavefront, .. } = *launch;
+    // How many lanes run of covered ones is counted by words.
+    let counts = covered.is_none() || wavefront.lanes() == 64 && of.waves.is_of_quads();
+    if counters || !counts || !artifact.is_of_quads() || given.1.iter().any(Option::is_none) {
+        return None;
     }
-
-    /// The lanes of narrower wavefronts that machine code wants, if nobody can see the difference: lanes share nothing, and nothing is counted. Where
-    /// one could come to a fault, which names an instruction and depends on how far others have come, the launch gives up.
-    fn narrower(&self, of: &Wavefronts<'_>, bindings: &[Option<Binding<'_>>], uniforms: &[u32]) -> Option<GroupSize> {
-        let Launch { counters, covered, wavefront, .. } = *self.launch;
-        // How many lanes run of covered ones is counted by words.
-        let counts = covered.is_none() || wavefront.lanes() == 64 && of.waves.is_of_quads();
-        if counters || !counts || !self.artifact.is_of_quads() || bindings.iter().any(Option::is_none) {
-            return None;
-        }
-        GroupSize::new(of.narrower((uniforms, bindings))? as u16)
-    }
+    GroupSize::new(of.narrower(given)? as u16)
 }
 
 /// The table of uniform values of a launch; `None` when memory refuses a constant.
 pub fn uniforms<'l>(launch: &Launch<'l>, artifact: &Artifact, memory: &dyn Memory) -> Option<Cow<'l, [u32]>> {
-    let file = launch.constants.file.as_flattened();
-    if artifact.code.locked.is_empty() && artifact.code.computed.is_empty() {
-        return Some(Cow::Borrowed(file));
-    }
-    let mut table = file.to_vec();
+    let mut table = Cow::Borrowed(launch.constants.file.as_flattened());
     for locked in &artifact.code.locked {
         let memory = resources(memory, locked.alternate)?;
         for index in (0..i32::from(locked.count)).map(|index| locked.first + index) {
             match u32::try_from(index) {
-                Ok(index) => table.extend(memory.constant(locked.bank, index).ok()?),
-                Err(_) => table.extend([0; 4]),
+                Ok(index) => table.to_mut().extend(memory.constant(locked.bank, index).ok()?),
+                Err(_) => table.to_mut().extend([0; 4]),
             }
         }
     }
     computed::append(&artifact.code.computed, &mut table);
-    Some(Cow::Owned(table))
+    Some(table)
 }
 
 /// How fetches look memory up.
@@ -158,23 +132,20 @@ pub fn bindings<'m>(launch: &Launch<'_>, artifact: &Artifact, memory: &'m dyn Me
 impl<'a> R700<'a> {
     /// A launch that has not begun.
     pub fn new(launch: &'a Launch<'a>, artifact: &'a Artifact, memory: &'a mut dyn Memory) -> Self {
-        let program = Program { launch, artifact, context: OnceLock::new() };
-        Self { program, memory, interpreter: None }
+        Self { launch, artifact, memory }
     }
 
     /// Its wavefronts.
     pub fn wavefronts(launch: &'a Launch<'a>, artifact: &'a Artifact, given: (&'a Watch, Backend)) -> Wavefronts<'a> {
         let lanes = (launch.domain, launch.wavefront.lanes(), launch.stage == Stage::Pixel);
         let per_group = waves_per_group(launch);
-        let globals = if artifact.uses_globals { usize::from(launch.global_gprs.min(GLOBALS)) } else { 0 };
         Wavefronts {
             covered: launch.covered,
             counters: launch.counters,
             threads: launch.threads,
             per_group,
-            globals,
             reads_back: artifact.reads_back,
-            waits: artifact.uses_globals || artifact.reads_back || artifact.sends_in_order() || per_group > 1,
+            waits: artifact.reads_back || artifact.sends_in_order() || per_group > 1,
             ..Wavefronts::new(artifact, lanes, Starts::of(&artifact.start, launch), launch.budget, given)
         }
     }
@@ -203,7 +174,7 @@ fn keep(of: &Wavefronts<'_>, (index, wave): (u64, &Ended), rows: &mut LaneRows<T
 
 impl Launched for R700<'_> {
     fn reading<T>(&self, with: impl FnOnce(Option<Reads<'_>>) -> T) -> T {
-        let Program { launch, artifact, .. } = self.program;
+        let Self { launch, artifact, .. } = *self;
         let (uniforms, guest) = (uniforms(launch, artifact, &*self.memory), Guest::R700(launch, &*self.memory));
         let bindings = &*bindings(launch, artifact, &*self.memory);
         with(uniforms.as_deref().map(|uniforms| Reads { guest, uniforms, bindings }))
@@ -215,7 +186,7 @@ impl Launched for R700<'_> {
 
     #[cfg(target_arch = "x86_64")]
     fn stream(&mut self, of: &Wavefronts<'_>) -> Option<Counters> {
-        let Program { launch, artifact, .. } = self.program;
+        let Self { launch, artifact, .. } = *self;
         let is_plain = launch.rows.is_empty() && launch.divisor.is_none() && launch.covered.is_none() && !launch.once;
         if !is_plain || !artifact.streams.take(launch.domain, artifact.bound) || self.is_aliased() {
             return None;
@@ -263,38 +234,34 @@ impl Launched for R700<'_> {
     }
 
     fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done, Fault>> {
-        let Program { launch, artifact, .. } = self.program;
+        let Self { launch, artifact, .. } = *self;
         let uniforms = uniforms(launch, artifact, &*self.memory)?;
         let (outputs, reads) = Outputs::of(&mut *self.memory, &artifact.exports, launch)?;
         let reads = &*reads;
         let bindings = bindings(launch, artifact, reads);
-        let run = |of: &Wavefronts<'_>, program: &Program<'_>| {
+        let run = |of: &Wavefronts<'_>, launch: &Launch<'_>| {
             let reference = |group: u64, counters: &mut Counters| {
-                let mut interpreter = Interpreter::default();
-                let mut memory = Reader { memory: reads };
-                let waves = program.interpret(of, group, &mut Group::default(), &mut memory, &mut interpreter)?;
-                for wave in waves {
-                    counters.add(wave.counters());
-                    wave.exports().for_each(|(at, exports)| {
-                        written(counters, outputs.send(at, &|target| exports.get(target)));
-                    });
-                }
-                Ok(())
+                let mut memory = Reader { memory: reads, outputs: &outputs };
+                interpret(launch, of, group, &mut memory, counters)
             };
             let mut done = Done::new(of);
-            let guest = Guest::R700(program.launch, reads);
+            let guest = Guest::R700(launch, reads);
             let given = Reads { guest, uniforms: &uniforms, bindings: &bindings };
             let direct = direct::Direct { outputs: &outputs, given, reference: &reference };
             (of.direct(&direct, &mut done), done)
         };
-        if let Some(wavefront) = self.program.narrower(of, &bindings, &uniforms) {
-            let launch = Launch { wavefront, ..*launch };
+        if let Some(wavefront) = narrower(of, launch, artifact, (&uniforms, &bindings)) {
             let gives_up = artifact.may_exceed(of.fuel);
             // What all parts of a wavefront issue is no less than what it issues.
             let parts = (of.lanes / wavefront.lanes()) as u64;
             let fuel = if gives_up { of.fuel / parts } else { of.fuel };
+            let mut before = Vec::new();
+            if gives_up {
+                let load = |cell: &AtomicU32| cell.load(Ordering::Relaxed);
+                outputs.cells(launch.domain).for_each(|cells| before.extend(cells.iter().map(load)));
+            }
             let narrow = Wavefronts { gives_up, fuel, ..of.of_lanes(wavefront.lanes()) };
-            let (ran, mut done) = run(&narrow, &Program { launch: &launch, artifact, context: OnceLock::new() });
+            let (ran, mut done) = run(&narrow, &Launch { wavefront, ..*launch });
             if !gives_up || narrow.bailed_out.load(Ordering::Relaxed) == 0 {
                 done.counters.groups = of.waves.count();
                 if let Some(covered) = launch.covered {
@@ -303,8 +270,11 @@ impl Launched for R700<'_> {
                 return Some(ran.map(|()| done));
             }
             of.watch.undone(done.counters.processors);
+            // A wavefront of the launch's own size may fault, and has stored nothing then.
+            let cells = outputs.cells(launch.domain).flatten();
+            cells.zip(before).for_each(|(cell, bits)| cell.store(bits, Ordering::Relaxed));
         }
-        let (ran, done) = run(of, &self.program);
+        let (ran, done) = run(of, launch);
         Some(ran.map(|()| done))
     }
 
@@ -313,7 +283,7 @@ impl Launched for R700<'_> {
     }
 
     fn say(&mut self, at: Position, event: VertexEvent) -> Result<(), Fault> {
-        self.memory.vertex_event(at, event).map_err(|fault| self.program.refused(fault, at))
+        self.memory.vertex_event(at, event).map_err(|fault| refused(self.launch, fault, at))
     }
 
     fn send(
@@ -324,7 +294,7 @@ impl Launched for R700<'_> {
         wave: &Ended,
         counters: &mut Counters,
     ) -> Result<(), Fault> {
-        let order = self.program.launch.lane_order();
+        let order = self.launch.lane_order();
         if let Some(rows) = self.memory.lane_rows().filter(|rows| rows.order() == order) {
             keep(of, (index, wave), rows, counters);
             return Ok(());
@@ -339,37 +309,19 @@ impl Launched for R700<'_> {
             }
             if !exports.is_empty() {
                 let at = places.position(lane);
-                let sent = self.memory.commit(at, &exports).map_err(|fault| self.program.refused(fault, at))?;
+                let sent = self.memory.commit(at, &exports).map_err(|fault| refused(self.launch, fault, at))?;
                 written(counters, sent);
             }
             Ok(())
         })
     }
 
-    fn reference(
-        &mut self,
-        of: &Wavefronts<'_>,
-        job: Job,
-        shared: &mut Group,
-        counters: &mut Counters,
-    ) -> Result<(), Fault> {
-        let Self { program, memory, interpreter, .. } = self;
-        let refused = |fault, at| program.refused(fault, at);
-        for wave in program.interpret(of, job.group, shared, &mut **memory, interpreter.get_or_insert_default())? {
-            counters.add(wave.counters());
-            wave.events().try_for_each(|(at, event)| memory.vertex_event(at, event).map_err(|f| refused(f, at)))?;
-            for (at, exports) in wave.exports() {
-                written(counters, memory.commit(at, exports).map_err(|fault| refused(fault, at))?);
-            }
-            if let Some(rows) = memory.lane_rows() {
-                wave.survivors().for_each(|at| _ = rows.survive(at));
-            }
-        }
-        Ok(())
+    fn reference(&mut self, of: &Wavefronts<'_>, job: Job, counters: &mut Counters) -> Result<(), Fault> {
+        interpret(self.launch, of, job.group, &mut *self.memory, counters)
     }
 
     fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
-        self.program.artifact.count(visits, lanes, counters);
+        self.artifact.count(visits, lanes, counters);
     }
 }
 
@@ -385,9 +337,10 @@ fn texture(memory: &dyn Memory, (resource, sampler): (u8, u8)) -> Option<Texture
     (nearest && clamps && plain).then_some(texture)
 }
 
-/// Memory for groups that write none.
+/// Memory for groups that only export, to what memory lends.
 struct Reader<'a> {
     memory: &'a dyn Memory,
+    outputs: &'a Outputs<'a>,
 }
 
 fn only_reads() -> MemoryFault {
@@ -409,8 +362,8 @@ impl Memory for Reader<'_> {
         Err(only_reads())
     }
 
-    fn commit(&mut self, _at: Position, _exports: &Exports) -> Result<Written, MemoryFault> {
-        Err(only_reads())
+    fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault> {
+        Ok(self.outputs.send(at, &|target| exports.get(target)))
     }
 }
 

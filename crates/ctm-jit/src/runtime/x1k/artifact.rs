@@ -1,11 +1,12 @@
 //! X1K programs, lowered once and remembered with all that lowering depends on.
 
-use super::form::{GROUPS, with_masks};
 use crate::ir::masked::Var;
 use crate::ir::x1k::Code;
-use crate::launch::lanes::count;
+use crate::launch::lanes::LANES;
 use crate::launch::wavefronts::places::row_element;
-use crate::lower::x1k::{for_covered_groups, joint, lower};
+use crate::launch::wavefronts::wave;
+use crate::lower::x1k::{for_covered_groups, joint, lower, masks};
+use crate::passes::breaks;
 use crate::passes::table::Pass;
 use crate::runtime::engine::Options;
 use crate::runtime::program::Program;
@@ -42,6 +43,17 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
     key
 }
 
+/// Elements of output components and of the conditional value, which is behind them.
+pub const CONDITIONAL: usize = Var::export(4, 0).index() - Var::export(0, 0).index();
+
+/// The form of a program for one group, or (`is_joint`) for several as if they were one. `given`: variables that hold something at the start.
+pub fn with_masks(code: &Code, is_joint: bool, given: &[bool]) -> Program {
+    let joined = (is_joint && Pass::Breaks.is_on()).then(|| breaks::joined(code)).flatten();
+    let joined = joined.filter(joint::holds);
+    let code = masks::lower(joined.as_ref().unwrap_or(code), is_joint);
+    Program::new(code, false, if is_joint { wave::LANES } else { LANES }, given)
+}
+
 /// A program, ready to run.
 pub struct Artifact {
     /// The program as a stream, if it is one; made when first needed.
@@ -54,8 +66,6 @@ pub struct Artifact {
     pub code: Code,
     /// The same with masks, for as many groups as may run together; made when first needed.
     program: OnceLock<Program>,
-    /// Groups that may run together.
-    copies: usize,
     counts: bool,
     /// The variables that hold something at the start.
     given: Vec<bool>,
@@ -88,8 +98,6 @@ impl Artifact {
             #[cfg(target_arch = "x86_64")]
             streams: options.streams(),
             program: OnceLock::new(),
-            // 1, 2 or 4.
-            copies: 1 << options.copies.map_or(GROUPS, usize::from).clamp(1, GROUPS).ilog2(),
             counts: launch.counters,
             code,
             given,
@@ -97,10 +105,22 @@ impl Artifact {
         })
     }
 
-    /// Counts what passages of blocks do, by groups of so many lanes.
+    /// Turns passages of blocks into the counters of `docs/clocks.md`, for groups of so many lanes: those that do not depend on what lanes do.
     pub fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
+        let quads = lanes / 4;
         // Block 0 only begins, and those behind the program's count nothing.
-        count(&self.code, visits.get(1..).unwrap_or_default(), lanes, counters);
+        for (block, &visits) in self.code.blocks.iter().zip(visits.iter().skip(1)) {
+            let tally = &block.tally;
+            let times = |count: u32| visits * u64::from(count);
+            counters.alu += times(tally.alu);
+            counters.output += times(tally.output);
+            counters.tex += times(tally.tex);
+            counters.fc += times(tally.fc);
+            counters.total_lanes += times(tally.instructions()) * lanes;
+            counters.alu_clocks += times(tally.alu + tally.output + 3 * tally.scattered) * quads + times(tally.nops);
+            counters.tex_clocks += times(tally.tex_wide) * quads + times(tally.tex - tally.tex_wide);
+            counters.fc_clocks += times(tally.fc);
+        }
     }
 
     /// The program with masks, for as many groups as may run together.
@@ -108,7 +128,7 @@ impl Artifact {
         self.program.get_or_init(|| {
             // What groups write is noted by wavefronts of one group.
             let is_joint = !self.code.writes && !self.counts && Pass::Joint.is_on() && joint::holds(&self.code);
-            with_masks(&self.code, if is_joint { self.copies } else { 1 }, &self.given)
+            with_masks(&self.code, is_joint, &self.given)
         })
     }
 }

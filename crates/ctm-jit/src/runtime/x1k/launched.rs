@@ -1,11 +1,10 @@
 //! A launch of an X1K program, and its memory.
 
-use super::artifact::Artifact;
-use super::form::CONDITIONAL;
+use super::artifact::{Artifact, CONDITIONAL};
 use crate::ir::masked::{Fetch, Op};
-use crate::launch::direct::Views;
+use crate::launch::direct::{Views, binding};
 use crate::launch::lanes::{LANES, count_lookups};
-use crate::launch::wavefronts::group::{Group, Stored};
+use crate::launch::wavefronts::group::Stored;
 use crate::launch::wavefronts::outputs;
 use crate::launch::wavefronts::places::{Places, Starts, Waves};
 use crate::launch::wavefronts::wave::{Guest, Reads, lanes_of, mask_of};
@@ -13,6 +12,7 @@ use crate::passes::computed;
 use crate::runtime::backend::Backend;
 use crate::runtime::batches::{Launched, each_lane, written};
 use crate::runtime::direct::Direct;
+use crate::runtime::program::Program;
 use crate::runtime::wavefronts::{Done, Wavefronts};
 use crate::runtime::worker::{Ended, Job};
 #[cfg(target_arch = "x86_64")]
@@ -22,34 +22,24 @@ use crate::{
     stream::affine::Given,
 };
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::r700::{Cells, Target, Written};
+use ctm_exec::r700::{Cells, Written};
 use ctm_exec::watch::Watch;
 use ctm_exec::x1k::group::{self, Access, Context};
 use ctm_exec::x1k::lanes::LaneMask;
-use ctm_exec::x1k::plan::{Step, plan};
+use ctm_exec::x1k::plan::plan;
 use ctm_exec::x1k::{Elements, Filter, Input, Launch, Memory, Outputs, Wrap};
 use ctm_exec::{Counters, Fault, FaultKind, Position};
 use ctm_isa::x1k::INPUTS;
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// The launch.
 pub struct X1k<'a> {
-    program: Program<'a>,
-    memory: &'a mut dyn Memory,
-    /// What the reference interpreter runs groups in.
-    interpreter: Option<group::Group>,
-    /// Groups of which some processor was to run.
-    groups: u64,
-}
-
-/// What does not change.
-struct Program<'a> {
     launch: &'a Launch<'a>,
     artifact: &'a Artifact,
-    /// The program as the reference interpreter reads it, once it has to.
-    steps: OnceLock<Vec<Step>>,
+    memory: &'a mut dyn Memory,
+    /// Groups of which some processor was to run.
+    groups: u64,
 }
 
 /// An output that memory lends.
@@ -57,88 +47,50 @@ fn cells(elements: Elements<&mut [u8]>) -> Elements<Cells<'_>> {
     elements.with(()).with(Cells::Bytes(elements.bytes))
 }
 
-/// What the reference interpreter reads and writes.
-enum Reach<'r> {
-    /// Arrays that memory lends.
-    Lent(&'r Views<'r>, &'r outputs::Outputs<'r>),
-    /// Memory itself.
-    Memory(&'r mut dyn Memory),
+/// The table of uniform values.
+fn uniforms<'l>(launch: &Launch<'l>, program: &Program) -> Cow<'l, [u32]> {
+    let mut table = Cow::Borrowed(launch.constants.float.as_flattened());
+    computed::append(&program.code.computed, &mut table);
+    table
 }
 
-impl Reach<'_> {
-    fn access(&mut self) -> Access<'_> {
-        match self {
-            Self::Lent(views, _) => Access::Shared(*views),
-            Self::Memory(memory) => Access::Exclusive(*memory),
+/// Runs the groups of a wavefront by the reference interpreter, and sends what they leave.
+fn interpret(
+    launch: &Launch<'_>,
+    of: &Wavefronts<'_>,
+    job: Job,
+    memory: &mut dyn Memory,
+    counters: &mut Counters,
+) -> Result<(), Fault> {
+    let context = Context { launch, steps: &plan(launch.program) };
+    let mut group = group::Group::new(launch);
+    let part = of.watch.part(job.group);
+    let mut places = Places::new();
+    of.waves.place(job.group, &mut places);
+    let (runs, lanes) = (places.inside & job.lanes, launch.group.lanes());
+    for first in (0..places.lanes).step_by(lanes) {
+        let covered = LaneMask::of(|lane| lane < lanes && runs >> (first + lane) & 1 == 1);
+        if covered.is_empty() {
+            continue;
+        }
+        let positions: Vec<_> = (first..places.lanes.min(first + lanes)).map(|lane| places.position(lane)).collect();
+        group.run(&context, &part, &positions, &[covered], &mut Access::Exclusive(memory))?;
+        counters.add(group.counters());
+        for (at, outputs) in group.outputs() {
+            written(counters, memory.commit(at, &outputs).map_err(|fault| refused(launch, fault, at))?);
         }
     }
-
-    fn send(&mut self, at: Position, sent: &Outputs) -> Result<Written, MemoryFault> {
-        match self {
-            Self::Lent(_, outputs) => Ok(outputs.send(at, &|target| match target {
-                Target::Pixel(n) => {
-                    sent.values.get(usize::from(n)).copied().zip(sent.written.get(usize::from(n)).copied())
-                }
-                _ => None,
-            })),
-            Self::Memory(memory) => memory.commit(at, sent),
-        }
-    }
+    Ok(())
 }
 
-impl<'a> Program<'a> {
-    /// The table of uniform values.
-    fn uniforms(&self) -> Cow<'a, [u32]> {
-        let constants = self.launch.constants.float.as_flattened();
-        let computed = &self.artifact.program().code.computed;
-        if computed.is_empty() {
-            return Cow::Borrowed(constants);
-        }
-        let mut table = constants.to_vec();
-        computed::append(computed, &mut table);
-        Cow::Owned(table)
-    }
-
-    /// Runs the groups of a wavefront by the reference interpreter.
-    fn interpret(
-        &self,
-        of: &Wavefronts<'_>,
-        job: Job,
-        group: &mut group::Group,
-        reach: &mut Reach<'_>,
-        counters: &mut Counters,
-    ) -> Result<(), Fault> {
-        let context = Context { launch: self.launch, steps: self.steps.get_or_init(|| plan(self.launch.program)) };
-        let part = of.watch.part(job.group);
-        let mut places = Places::new();
-        of.waves.place(job.group, &mut places);
-        let (runs, lanes) = (places.inside & job.lanes, self.launch.group.lanes());
-        for first in (0..places.lanes).step_by(lanes) {
-            let covered = LaneMask::of(|lane| lane < lanes && runs >> (first + lane) & 1 == 1);
-            if covered.is_empty() {
-                continue;
-            }
-            let positions: Vec<_> =
-                (first..places.lanes.min(first + lanes)).map(|lane| places.position(lane)).collect();
-            group.run(&context, &part, &positions, &[covered], &mut reach.access())?;
-            counters.add(group.counters());
-            for (at, outputs) in group.outputs() {
-                written(counters, reach.send(at, &outputs).map_err(|fault| self.refused(fault, at))?);
-            }
-        }
-        Ok(())
-    }
-
-    fn refused(&self, fault: MemoryFault, at: Position) -> Fault {
-        Fault { kind: FaultKind::Memory(fault), pc: u32::from(self.launch.program.last), position: Some(at) }
-    }
+fn refused(launch: &Launch<'_>, fault: MemoryFault, at: Position) -> Fault {
+    Fault { kind: FaultKind::Memory(fault), pc: u32::from(launch.program.last), position: Some(at) }
 }
 
 impl<'a> X1k<'a> {
     /// A launch that has not begun.
     pub fn new(launch: &'a Launch<'a>, artifact: &'a Artifact, memory: &'a mut dyn Memory) -> Self {
-        let program = Program { launch, artifact, steps: OnceLock::new() };
-        Self { program, memory, interpreter: None, groups: 0 }
+        Self { launch, artifact, memory, groups: 0 }
     }
 
     /// Its wavefronts. `alone`: each group sees what those before it have sent.
@@ -168,10 +120,10 @@ impl Launched for X1k<'_> {
     fn reading<T>(&self, with: impl FnOnce(Option<Reads<'_>>) -> T) -> T {
         let memory = &*self.memory;
         let arrays = memory.input_arrays();
-        let views = Views::of(memory, &arrays);
-        let fetches = &self.program.artifact.program().code.fetches;
-        let bindings: Vec<_> = fetches.iter().map(|fetch| views.binding(fetch)).collect();
-        with(Some(Reads { guest: Guest::X1k(&views), uniforms: &self.program.uniforms(), bindings: &bindings }))
+        let program = self.artifact.program();
+        let bindings: Vec<_> = program.code.fetches.iter().map(|fetch| binding(fetch, memory, &arrays)).collect();
+        let uniforms = &*uniforms(self.launch, program);
+        with(Some(Reads { guest: Guest::X1k(memory), uniforms, bindings: &bindings }))
     }
 
     fn is_aliased(&self) -> bool {
@@ -180,7 +132,7 @@ impl Launched for X1k<'_> {
 
     #[cfg(target_arch = "x86_64")]
     fn stream(&mut self, of: &Wavefronts<'_>) -> Option<Counters> {
-        let Program { launch, artifact, .. } = self.program;
+        let Self { launch, artifact, .. } = *self;
         let Artifact { streams: own, code, .. } = artifact;
         if code.writes || !launch.rows.is_empty() || !own.take(launch.domain, of.program.bound) {
             return None;
@@ -223,7 +175,7 @@ impl Launched for X1k<'_> {
     }
 
     fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done, Fault>> {
-        let Program { launch, artifact, .. } = self.program;
+        let Self { launch, artifact, .. } = *self;
         if !of.lanes.is_multiple_of(LANES) || of.waves.count() == 0 {
             return None;
         }
@@ -234,15 +186,15 @@ impl Launched for X1k<'_> {
         let views = Views::lent(descriptors, &direct.inputs, read)?;
         let lent = |number: usize| direct.outputs[number].take().map(cells);
         let outputs = outputs::Outputs::lent(&of.program.exports, lent, &launch.domain, true)?;
-        let bindings: Vec<_> = of.program.code.fetches.iter().map(|fetch| views.binding(fetch)).collect();
-        let uniforms = &*self.program.uniforms();
+        let bindings: Vec<_> =
+            of.program.code.fetches.iter().map(|fetch| binding(fetch, &views, &direct.inputs)).collect();
+        let uniforms = &*uniforms(launch, of.program);
         let given = Reads { guest: Guest::X1k(&views), uniforms, bindings: &bindings };
         let run = |of: &Wavefronts<'_>| {
-            let program = &self.program;
             let reference = |group: u64, counters: &mut Counters| {
-                let mut state = group::Group::new(launch);
-                let mut reach = Reach::Lent(&views, &outputs);
-                program.interpret(of, Job { group, lanes: u64::MAX }, &mut state, &mut reach, counters)
+                let mut memory = views;
+                memory.outputs = Some(&outputs);
+                interpret(launch, of, Job { group, lanes: u64::MAX }, &mut memory, counters)
             };
             let mut done = Done::new(of);
             let direct = Direct { outputs: &outputs, given, reference: &reference };
@@ -259,7 +211,7 @@ impl Launched for X1k<'_> {
     fn schedule(&mut self, of: &Wavefronts<'_>, groups: Range<u64>) -> (Vec<Job>, Option<Fault>) {
         let mut jobs = Vec::with_capacity((groups.end - groups.start) as usize);
         let mut places = Places::new();
-        let lanes_of_group = self.program.launch.group.lanes();
+        let lanes_of_group = self.launch.group.lanes();
         for group in groups {
             of.waves.place(group, &mut places);
             let mut job = Job { group, lanes: 0 };
@@ -269,7 +221,7 @@ impl Launched for X1k<'_> {
                 match self.memory.schedule(at) {
                     Ok(runs) => job.lanes |= u64::from(runs) << lane,
                     Err(fault) => {
-                        let pc = u32::from(self.program.launch.program.first);
+                        let pc = u32::from(self.launch.program.first);
                         refused = Some(Fault { kind: FaultKind::Memory(fault), pc, position: Some(at) });
                         // The groups before it still run.
                         job.lanes &= mask_of(lane / lanes_of_group * lanes_of_group);
@@ -312,25 +264,18 @@ impl Launched for X1k<'_> {
                 }
             }
             let at = places.position(lane);
-            let sent = self.memory.commit(at, &outputs).map_err(|fault| self.program.refused(fault, at))?;
+            let sent = self.memory.commit(at, &outputs).map_err(|fault| refused(self.launch, fault, at))?;
             written(counters, sent);
             Ok(())
         })
     }
 
-    fn reference(
-        &mut self,
-        of: &Wavefronts<'_>,
-        job: Job,
-        _shared: &mut Group,
-        counters: &mut Counters,
-    ) -> Result<(), Fault> {
-        let state = self.interpreter.get_or_insert_with(|| group::Group::new(self.program.launch));
-        self.program.interpret(of, job, state, &mut Reach::Memory(&mut *self.memory), counters)
+    fn reference(&mut self, of: &Wavefronts<'_>, job: Job, counters: &mut Counters) -> Result<(), Fault> {
+        interpret(self.launch, of, job, &mut *self.memory, counters)
     }
 
     fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
-        self.program.artifact.count(visits, lanes, counters);
+        self.artifact.count(visits, lanes, counters);
     }
 
     fn groups(&self) -> Option<u64> {

@@ -3,9 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `artifact` | programs that have been lowered, with their code |
-//! | `form` | programs with masks, for one group or several |
 //! | `launched` | which processors run, what they read and send, the reference interpreter in the engine's place |
 
 pub mod artifact;
-pub mod form;
 pub mod launched;

@@ -97,7 +97,7 @@ impl Looked {
                 let (unnormalised, offset, detail) = ([unscaled; 3], [0.0; 3], Detail::Zero);
                 Some(Self::Sample { unnormalised, offset, what: What::Texels, detail })
             }
-            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global | Fetch::Input { .. } => None,
+            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Input { .. } => None,
         }
     }
 }
@@ -112,44 +112,23 @@ pub unsafe fn look_up(isa: Isa, looked: &Looked, binding: &Binding<'_>, rows: &m
     unsafe {
         match binding {
             Binding::Levels(_) if !Pass::Levels.is_on() => false,
-            Binding::Levels(levels) => simd::with(isa, WithLevels { looked, levels, rows }),
-            Binding::Texels(texels) if texels.are_plain() => match texels.linear {
-                true => simd::with(isa, Plain::<true> { looked, texels, rows }),
-                false => simd::with(isa, Plain::<false> { looked, texels, rows }),
-            },
-            Binding::Texels(texels) => simd::with(isa, OfAnyForm { looked, texels, rows }),
-            Binding::Items(items) => simd::with(isa, OfItems { looked, items, rows }),
+            Binding::Levels(of) => simd::with(isa, Lookup { looked, of: &**of, rows }),
+            Binding::Texels(of) if of.linear && of.are_plain() => simd::with(isa, Weighed(Lookup { looked, of, rows })),
+            Binding::Texels(of) => simd::with(isa, Lookup { looked, of, rows }),
+            Binding::Items(of) => simd::with(isa, Lookup { looked, of, rows }),
         }
     }
 }
 
-/// A lookup of plain texels, nearest or weighed ones.
-struct Plain<'a, 'r, const LINEAR: bool> {
+/// A lookup of texels, of a texture with levels, or of items.
+struct Lookup<'a, 'r, T> {
     looked: &'a Looked,
-    texels: &'a Texels<'a>,
+    of: &'a T,
     rows: &'a mut Rows<'r>,
 }
 
-/// A lookup of a texture with levels.
-struct WithLevels<'a, 'r> {
-    looked: &'a Looked,
-    levels: &'a Levels<'a>,
-    rows: &'a mut Rows<'r>,
-}
-
-/// Any other lookup of texels.
-struct OfAnyForm<'a, 'r> {
-    looked: &'a Looked,
-    texels: &'a Texels<'a>,
-    rows: &'a mut Rows<'r>,
-}
-
-/// A lookup of items.
-struct OfItems<'a, 'r> {
-    looked: &'a Looked,
-    items: &'a Items<'a>,
-    rows: &'a mut Rows<'r>,
-}
+/// A lookup of plain texels that are weighed.
+struct Weighed<'a, 'r>(Lookup<'a, 'r, Texels<'a>>);
 
 /// A vector's lanes of a lookup.
 struct Lanes<'a, S: Simd> {
@@ -190,33 +169,33 @@ macro_rules! each_vector {
     }};
 }
 
-impl<const LINEAR: bool> Do for Plain<'_, '_, LINEAR> {
+impl Do for Weighed<'_, '_> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
-        let texels = texels::Of::new(s, self.texels);
-        each_vector!(s, self.looked, self.rows, of => of.texels::<true>(&texels, LINEAR))
+        let texels = texels::Of::new(s, self.0.of);
+        each_vector!(s, self.0.looked, self.0.rows, lanes => lanes.texels::<true>(&texels))
     }
 }
 
-impl Do for WithLevels<'_, '_> {
+impl Do for Lookup<'_, '_, Texels<'_>> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
-        each_vector!(s, self.looked, self.rows, of => of.levels(self.levels))
+        let texels = texels::Of::new(s, self.of);
+        each_vector!(s, self.looked, self.rows, lanes => lanes.texels::<false>(&texels))
     }
 }
 
-impl Do for OfAnyForm<'_, '_> {
+impl Do for Lookup<'_, '_, Levels<'_>> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
-        let texels = texels::Of::new(s, self.texels);
-        each_vector!(s, self.looked, self.rows, of => of.texels::<false>(&texels, self.texels.linear))
+        each_vector!(s, self.looked, self.rows, lanes => lanes.levels(self.of))
     }
 }
 
-impl Do for OfItems<'_, '_> {
+impl Do for Lookup<'_, '_, Items<'_>> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
-        each_vector!(s, self.looked, self.rows, of => of.items(self.items))
+        each_vector!(s, self.looked, self.rows, lanes => lanes.items(self.of))
     }
 }
 

@@ -4,6 +4,9 @@
 
 use crate::codegen::x86::isa::Isa;
 use std::arch::x86_64::*;
+use std::arch::x86_64::{
+    _mm256_castps_si256 as i256, _mm256_castsi256_ps as f256, _mm512_castps_si512 as i512, _mm512_castsi512_ps as f512,
+};
 use std::marker::PhantomData;
 
 /// An array that lanes read at an index.
@@ -114,55 +117,35 @@ pub trait Do {
 /// An array of what an expression is for each number from 0 on. What is done in closures is compiled without the instructions, as these take over no features.
 macro_rules! each {
     (2, $n:ident => $of:expr) => {
-        [
-            {
-                let $n = 0_usize;
-                $of
-            },
-            {
-                let $n = 1_usize;
-                $of
-            },
-        ]
+        each!([0 1], $n => $of)
     };
     (3, $n:ident => $of:expr) => {
-        [
-            {
-                let $n = 0_usize;
-                $of
-            },
-            {
-                let $n = 1_usize;
-                $of
-            },
-            {
-                let $n = 2_usize;
-                $of
-            },
-        ]
+        each!([0 1 2], $n => $of)
     };
     (4, $n:ident => $of:expr) => {
-        [
-            {
-                let $n = 0_usize;
-                $of
-            },
-            {
-                let $n = 1_usize;
-                $of
-            },
-            {
-                let $n = 2_usize;
-                $of
-            },
-            {
-                let $n = 3_usize;
-                $of
-            },
-        ]
+        each!([0 1 2 3], $n => $of)
+    };
+    ([$($number:literal)*], $n:ident => $of:expr) => {
+        [$({
+            let $n: usize = $number;
+            $of
+        },)*]
     };
 }
 pub(super) use each;
+
+/// The type of an operand in the table of operations.
+macro_rules! operand {
+    (V) => {
+        Self::V
+    };
+    (M) => {
+        Self::M
+    };
+    ($other:ident) => {
+        $other
+    };
+}
 
 /// Declares operations, and defines them for AVX-512 and for AVX2.
 macro_rules! simd {
@@ -176,30 +159,20 @@ macro_rules! simd {
             /// Lanes of a vector.
             const LANES: usize;
 
-            $($(#[$doc])* fn $name(self, $($arg: Self::$of),*) -> Self::$to;)*
+            $($(#[$doc])* fn $name(self, $($arg: operand!($of)),*) -> operand!($to);)*
 
-            /// The same bits in all lanes.
-            fn splat(self, bits: u32) -> Self::V;
             /// The first lanes of a row.
             fn load(self, row: &[u32]) -> Self::V;
             /// Stores to the first lanes of a row.
             fn store(self, a: Self::V, row: &mut [u32]);
-            /// The lanes of a mask.
-            fn bits(self, mask: Self::M) -> u32;
             /// The mask of lanes.
             fn mask(self, bits: u32) -> Self::M;
-            /// Bits moved to the left, zeros behind.
-            fn left(self, a: Self::V, bits: i32) -> Self::V;
-            /// Bits moved to the right, zeros in front.
-            fn right(self, a: Self::V, bits: i32) -> Self::V;
             /// In each lane of a quad the same one of it.
             fn quad_lane(self, a: Self::V, lane: u8) -> Self::V;
             /// Each lane's dword of 16.
             fn choose(self, table: &[u32; 16], index: Self::V) -> Self::V;
             /// The dwords that begin at the index times so many bytes; the last one, where the array ends before.
             fn gather<const BYTES: i32>(self, array: Array<'_>, index: Self::V) -> Self::V;
-            /// The first lane.
-            fn first_lane(self, a: Self::V) -> u32;
             /// One element of four dwords in each quarter, as [`Whole::new`].
             fn repeated(self, array: Array<'_>, index: u32) -> Self::V;
             /// The elements of the lanes at one place of each quarter.
@@ -212,12 +185,7 @@ macro_rules! simd {
             const LANES: usize = 16;
 
             // SAFETY: the processor has AVX-512, of which this is a value.
-            $(#[inline(always)] fn $name(self, $($arg: Self::$of),*) -> Self::$to { unsafe { $avx512 } })*
-
-            #[inline(always)]
-            fn bits(self, mask: Self::M) -> u32 {
-                mask.into()
-            }
+            $(#[inline(always)] fn $name(self, $($arg: operand!($of)),*) -> operand!($to) { unsafe { $avx512 } })*
 
             #[inline(always)]
             fn mask(self, bits: u32) -> Self::M {
@@ -229,12 +197,6 @@ macro_rules! simd {
                 let table = self.load(table);
                 // SAFETY: as above.
                 unsafe { _mm512_permutexvar_ps(i512(index), table) }
-            }
-
-            #[inline(always)]
-            fn first_lane(self, a: Self::V) -> u32 {
-                // SAFETY: as above.
-                unsafe { _mm512_cvtsi512_si32(i512(a)).cast_unsigned() }
             }
 
             #[inline(always)]
@@ -254,7 +216,7 @@ macro_rules! simd {
                 }
             }
 
-            both! { f512 i512 _mm512_set1_epi32 _mm512_loadu_ps _mm512_storeu_ps _mm512_sll_epi32 _mm512_srl_epi32 _mm512_permute_ps }
+            both! { _mm512_loadu_ps _mm512_storeu_ps _mm512_permute_ps }
 
             #[inline(always)]
             fn gather<const BYTES: i32>(self, array: Array<'_>, index: Self::V) -> Self::V {
@@ -271,13 +233,7 @@ macro_rules! simd {
             const LANES: usize = 8;
 
             // SAFETY: the processor has AVX2 and FMA, of which this is a value.
-            $(#[inline(always)] fn $name(self, $($arg: Self::$of),*) -> Self::$to { unsafe { $avx2 } })*
-
-            #[inline(always)]
-            fn bits(self, mask: Self::M) -> u32 {
-                // SAFETY: as above.
-                unsafe { _mm256_movemask_ps(mask).cast_unsigned() }
-            }
+            $(#[inline(always)] fn $name(self, $($arg: operand!($of)),*) -> operand!($to) { unsafe { $avx2 } })*
 
             #[inline(always)]
             fn mask(self, bits: u32) -> Self::M {
@@ -288,18 +244,12 @@ macro_rules! simd {
             #[inline(always)]
             fn choose(self, table: &[u32; 16], index: Self::V) -> Self::V {
                 let [low, high] = [self.load(&table[..8]), self.load(&table[8..])];
-                let index = i256(index);
                 // SAFETY: as above.
                 unsafe {
+                    let index = i256(index);
                     let (low, high) = (_mm256_permutevar8x32_ps(low, index), _mm256_permutevar8x32_ps(high, index));
                     _mm256_blendv_ps(low, high, f256(_mm256_slli_epi32::<28>(index)))
                 }
-            }
-
-            #[inline(always)]
-            fn first_lane(self, a: Self::V) -> u32 {
-                // SAFETY: as above.
-                unsafe { _mm256_cvtsi256_si32(i256(a)).cast_unsigned() }
             }
 
             #[inline(always)]
@@ -317,7 +267,7 @@ macro_rules! simd {
                 unsafe { _mm256_set_m128(high, low) }
             }
 
-            both! { f256 i256 _mm256_set1_epi32 _mm256_loadu_ps _mm256_storeu_ps _mm256_sll_epi32 _mm256_srl_epi32 _mm256_permute_ps }
+            both! { _mm256_loadu_ps _mm256_storeu_ps _mm256_permute_ps }
 
             #[inline(always)]
             fn gather<const BYTES: i32>(self, array: Array<'_>, index: Self::V) -> Self::V {
@@ -332,13 +282,7 @@ macro_rules! simd {
 
 /// Operations that only have other names.
 macro_rules! both {
-    ($f:ident $i:ident $splat:ident $load:ident $store:ident $left:ident $right:ident $permute:ident) => {
-        #[inline(always)]
-        fn splat(self, bits: u32) -> Self::V {
-            // SAFETY: as above.
-            unsafe { $f($splat(bits.cast_signed())) }
-        }
-
+    ($load:ident $store:ident $permute:ident) => {
         #[inline(always)]
         fn load(self, row: &[u32]) -> Self::V {
             let row = &row[..Self::LANES];
@@ -351,18 +295,6 @@ macro_rules! both {
             let row = &mut row[..Self::LANES];
             // SAFETY: as above; the row is long enough.
             unsafe { $store(row.as_mut_ptr().cast(), a) }
-        }
-
-        #[inline(always)]
-        fn left(self, a: Self::V, bits: i32) -> Self::V {
-            // SAFETY: as above.
-            unsafe { $f($left($i(a), _mm_cvtsi32_si128(bits))) }
-        }
-
-        #[inline(always)]
-        fn right(self, a: Self::V, bits: i32) -> Self::V {
-            // SAFETY: as above.
-            unsafe { $f($right($i(a), _mm_cvtsi32_si128(bits))) }
         }
 
         #[inline(always)]
@@ -380,31 +312,13 @@ macro_rules! both {
     };
 }
 
-#[inline(always)]
-fn f512(a: __m512i) -> __m512 {
-    // SAFETY: vectors have no other bits.
-    unsafe { std::mem::transmute(a) }
-}
-
-#[inline(always)]
-fn i512(a: __m512) -> __m512i {
-    // SAFETY: as above.
-    unsafe { std::mem::transmute(a) }
-}
-
-#[inline(always)]
-fn f256(a: __m256i) -> __m256 {
-    // SAFETY: as above.
-    unsafe { std::mem::transmute(a) }
-}
-
-#[inline(always)]
-fn i256(a: __m256) -> __m256i {
-    // SAFETY: as above.
-    unsafe { std::mem::transmute(a) }
-}
-
 simd! {
+    /// The same bits in all lanes.
+    splat(bits: u32) -> V: f512(_mm512_set1_epi32(bits.cast_signed())), f256(_mm256_set1_epi32(bits.cast_signed()));
+    /// The first lane.
+    first_lane(a: V) -> u32: _mm512_cvtsi512_si32(i512(a)).cast_unsigned(), _mm256_cvtsi256_si32(i256(a)).cast_unsigned();
+    /// The lanes of a mask.
+    bits(mask: M) -> u32: mask.into(), _mm256_movemask_ps(mask).cast_unsigned();
     /// `a + b`.
     add(a: V, b: V) -> V: _mm512_add_ps(a, b), _mm256_add_ps(a, b);
     /// `a - b`.
@@ -439,7 +353,11 @@ simd! {
     and(a: V, b: V) -> V: _mm512_and_ps(a, b), _mm256_and_ps(a, b);
     /// The bits that one of both has.
     xor(a: V, b: V) -> V: _mm512_xor_ps(a, b), _mm256_xor_ps(a, b);
-    /// Bits moved to the right by as many as `b` says, zeros in front.
+    /// Bits moved to the left by as many as `b` says, zeros behind.
+    left(a: V, b: i32) -> V: f512(_mm512_sll_epi32(i512(a), _mm_cvtsi32_si128(b))), f256(_mm256_sll_epi32(i256(a), _mm_cvtsi32_si128(b)));
+    /// Bits moved to the right, zeros in front.
+    right(a: V, b: i32) -> V: f512(_mm512_srl_epi32(i512(a), _mm_cvtsi32_si128(b))), f256(_mm256_srl_epi32(i256(a), _mm_cvtsi32_si128(b)));
+    /// The same, each lane by as many as that of `b` says.
     right_each(a: V, b: V) -> V: f512(_mm512_srlv_epi32(i512(a), i512(b))), f256(_mm256_srlv_epi32(i256(a), i256(b)));
     /// `a < b`.
     less(a: V, b: V) -> M: _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b), _mm256_cmp_ps::<_CMP_LT_OQ>(a, b);

@@ -50,10 +50,8 @@ pub(super) struct Of<'a, S: Simd> {
 impl<'a, S: Simd> Of<'a, S> {
     #[inline(always)]
     pub fn new(s: S, texels: &'a Texels<'a>) -> Self {
-        let axes = each!(2, axis => {
-            let [size, last, period, inverse] = each!(4, n => s.splat(texels.numbers[axis][n].to_bits()));
-            Axis { wrap: texels.wrap[axis], size, last, period, inverse }
-        });
+        let sizes = [texels.width as f32, texels.height as f32];
+        let axes = each!(2, axis => Axis::new(s, s.splat(sizes[axis].to_bits()), texels.wrap[axis]));
         Self { texels, array: Array::of(texels.bytes()), axes }
     }
 }
@@ -164,9 +162,9 @@ impl<S: Simd> Lanes<'_, S> {
         self.mix(self.mix(at[0], at[1], x), self.mix(at[2], at[3], x), y)
     }
 
-    /// What a lookup finds in an array, which may be known to be plain, and whose elements may be weighed.
+    /// What a lookup finds in an array; `WEIGHED`: of one that is plain, whose elements are weighed.
     #[inline(always)]
-    pub(super) fn texels<const PLAIN: bool>(&mut self, of: &Of<'_, S>, linear: bool) -> Option<[S::V; 4]> {
+    pub(super) fn texels<const WEIGHED: bool>(&mut self, of: &Of<'_, S>) -> Option<[S::V; 4]> {
         let s = self.s;
         let &Of { texels, axes: [across, down], .. } = of;
         let (unnormalised, offset) = match *self.looked {
@@ -187,7 +185,7 @@ impl<S: Simd> Lanes<'_, S> {
             let u = if unnormalised[axis] { u } else { s.mul(u, of.axes[axis].size) };
             s.add(u, self.number(offset[axis]))
         });
-        if !linear {
+        if !WEIGHED && !texels.linear {
             let (x, y) = (self.wrapped(u, &across), self.wrapped(v, &down));
             return Some(self.bordered(of, x, y));
         }
@@ -196,7 +194,7 @@ impl<S: Simd> Lanes<'_, S> {
         let ([above, below], weight_y) = self.split(s.sub(v, half));
         let (left, right) = (self.wrapped(left, &across), self.wrapped(right, &across));
         let rows = [self.wrapped(above, &down), self.wrapped(below, &down)];
-        if PLAIN {
+        if WEIGHED {
             let [above, below] = each!(2, row => s.mul_int(rows[row].0, s.splat(texels.pitch)));
             let corners = [(left, above), (right, above), (left, below), (right, below)];
             let corners = each!(4, n => s.add_int(corners[n].0.0, corners[n].1));

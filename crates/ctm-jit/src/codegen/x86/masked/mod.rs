@@ -380,7 +380,7 @@ impl Native {
         for &fetch in &self.plain {
             let Some(Some(Binding::Texels(texels))) = shared.bindings.get(fetch) else { continue };
             let at = lookup(fetch);
-            for (n, number) in (0..).zip(texels.numbers.as_flattened()) {
+            for (n, number) in (0..).zip(texels.numbers().as_flattened()) {
                 frame.put(at + table::NUMBERS + 4 * n, &number.to_le_bytes());
             }
             frame.put(at + table::PITCH, &texels.pitch.to_le_bytes());

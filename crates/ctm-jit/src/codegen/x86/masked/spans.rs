@@ -23,8 +23,8 @@ use stores::Target;
 pub struct Given<'a> {
     /// The wavefronts.
     pub waves: &'a Waves,
-    /// What makes start values; `None`: they are given.
-    pub starts: Option<&'a Starts<'a>>,
+    /// What makes start values, of which there are as many as the program has.
+    pub starts: &'a Starts<'a>,
     /// Where exports go.
     pub outputs: &'a [Output<'a>],
     /// The lanes whose exports are stored, 64 a word; `None`: all.
@@ -75,13 +75,12 @@ impl Native {
         given: &Given<'_>,
         waves: Range<u64>,
     ) -> Ended {
-        let most = if given.starts.is_none() { 1 } else { u64::MAX };
-        if waves.end - waves.start > most || given.starts.is_some_and(|starts| starts.count() != wave.start.len()) {
+        if given.starts.count() != wave.start.len() {
             return Ended::default();
         }
         self.begin(frame, shared, wave);
         // What a span makes itself is the same with flushed denormals where there are none; setting MXCSR takes as long as a short program.
-        let sets = given.starts.is_none_or(Starts::are_normal);
+        let sets = given.starts.are_normal();
         frame.put(head::IS_SET, &u32::from(sets).to_le_bytes());
         let mut ended = Ended::default();
         let Wave { places, visits, fetched, .. } = &mut *wave;
@@ -210,9 +209,8 @@ impl Span<'_> {
                     *self.at(mask_at(mask)) = self.places.inside;
                 }
                 *self.at(head::FUEL) = self.fuel;
-                if let Some(starts) = self.given.starts {
-                    starts.fill(self.places, std::slice::from_raw_parts_mut(self.at(self.start), starts.count()));
-                }
+                let starts = self.given.starts;
+                starts.fill(self.places, std::slice::from_raw_parts_mut(self.at(self.start), starts.count()));
                 if self.gradients {
                     *self.at::<[Row; GRADIENTS]>(gradient(0)) = [[0; LANES]; GRADIENTS];
                 }

@@ -82,7 +82,7 @@ impl Lower<'_> {
                     }
                 }
                 Inst::MemRd(read) => self.memory_read(b, read, under, index)?,
-                Inst::MemDsw(write) => self.share_write(b, write, under, index),
+                Inst::MemDsw(write) => self.share_write(b, write, under, index)?,
                 Inst::MemDsr(read) => self.share_read(b, read, under, index)?,
             }
             b.forget_beside(under);
@@ -118,20 +118,22 @@ impl Lower<'_> {
     }
 
     /// An element of what an operation of the data share reads (R700 §10.6).
-    fn share_source(&mut self, b: &mut Build, from: (u8, RelMode), sel: Sel, index: Option<M>, exact: bool) -> Value {
+    fn share_source(
+        &mut self,
+        b: &mut Build,
+        from: (u8, RelMode),
+        sel: Sel,
+        index: Option<M>,
+        exact: bool,
+    ) -> Result<Value> {
         let (base, mode) = from;
-        let element = match element_of(sel) {
-            Ok(element) => element,
-            Err(bits) => return b.bits(bits.unwrap_or(0)),
-        };
-        match mode {
-            RelMode::None | RelMode::Loop => self.source(b, (base, mode == RelMode::Loop), element, index, exact),
-            RelMode::Global if usize::from(base) < self.globals() => {
-                let at = b.bits(base.into());
-                self.global(b, at, element)
+        Ok(match (element_of(sel), mode) {
+            (Err(bits), _) => b.bits(bits.unwrap_or(0)),
+            (Ok(element), RelMode::None | RelMode::Loop) => {
+                self.source(b, (base, mode == RelMode::Loop), element, index, exact)
             }
-            RelMode::Global => b.bits(0),
-        }
+            (Ok(_), RelMode::Global) => return Err(Stop::NotLowered),
+        })
     }
 
     /// Where a dword of a bank lies in the data share; beyond it where the bank ends, or where `within` says so.
@@ -148,7 +150,7 @@ impl Lower<'_> {
     }
 
     /// `LOCAL_DS_WRITE`.
-    fn share_write(&mut self, b: &mut Build, inst: &MemDsw, passes: M, index: Option<M>) {
+    fn share_write(&mut self, b: &mut Build, inst: &MemDsw, passes: M, index: Option<M>) -> Result {
         let word = &inst.word0;
         let sels = [word.src_sel_x, word.src_sel_y, word.src_sel_z, word.src_sel_w];
         // Lanes that are not valid write nothing.
@@ -163,7 +165,7 @@ impl Lower<'_> {
             let source = (word.src_gpr.saturating_add(burst), word.src_rel_mode);
             let mut values = [zero; 5];
             for (value, sel) in values[1..].iter_mut().zip(sels) {
-                *value = self.share_source(b, source, sel, index, false);
+                *value = self.share_source(b, source, sel, index, false)?;
             }
             let row = b.logic(Op2::LshrInt, thread, 2);
             let row = b.logic(Op2::MulloUint, row, share_stride(inst) as u32);
@@ -176,6 +178,7 @@ impl Lower<'_> {
                 b.effect(Op::Store(number, [at, values[c + 1], zero, zero, zero], M::TEMP2));
             }
         }
+        Ok(())
     }
 
     /// `LOCAL_DS_READ`.
@@ -183,6 +186,9 @@ impl Lower<'_> {
         let (word0, word1) = (&inst.word0, &inst.word1);
         if word1.mux_cntl == MuxCntl::FftPermute {
             return Err(Stop::BailOut);
+        }
+        if word1.dst_rel_mode == RelMode::Global {
+            return Err(Stop::NotLowered);
         }
         // With BROADCAST every lane gets what the first valid one reads, executing or not.
         let (reads, under) = if word1.broadcast { (M::VALID, M::EXISTING) } else { (passes, passes) };
@@ -200,7 +206,7 @@ impl Lower<'_> {
             let mut at = [zero; 4];
             for (place, sel) in at.iter_mut().zip([word0.src_sel_x, word0.src_sel_y]) {
                 let source = (word0.src_gpr, word0.src_rel_mode);
-                *place = self.share_source(b, source, sel, index, word1.broadcast);
+                *place = self.share_source(b, source, sel, index, word1.broadcast)?;
             }
             let values = if word1.broadcast {
                 let number = self.fetch_number(Fetch::Share(*inst, burst));
@@ -210,17 +216,8 @@ impl Lower<'_> {
                 self.share_values(b, inst, [at[0], at[1]], burst)
             };
             let gpr = word1.dst_gpr.saturating_add(burst);
-            if word1.dst_rel_mode == RelMode::Global {
-                if usize::from(gpr) < self.globals() {
-                    let at = b.bits(gpr.into());
-                    for (element, value) in (0..).zip(values) {
-                        value.into_iter().for_each(|value| self.write_global(b, at, element, value, under));
-                    }
-                }
-            } else {
-                let index = (word1.dst_rel_mode == RelMode::Loop).then(|| loop_index(b, index));
-                self.write_values(b, values, Destination { gpr, index, under });
-            }
+            let index = (word1.dst_rel_mode == RelMode::Loop).then(|| loop_index(b, index));
+            self.write_values(b, values, Destination { gpr, index, under });
         }
         if word1.broadcast {
             b.forget();

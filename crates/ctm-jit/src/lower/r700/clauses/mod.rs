@@ -3,7 +3,6 @@
 //! Of a group, all sources are read before anything is written; PV, PS, AR and the predicate are names of vectors.
 
 mod fetches;
-mod globals;
 mod locked;
 
 use crate::ir::masked::{File, M, MaskOp, Op, Value, Var};
@@ -178,7 +177,7 @@ impl Lower<'_> {
                 None | Some((_, Unit1::Nop)) => zero,
                 Some((_, Unit1::Disabled)) => previous,
                 Some((inst, Unit1::Result(value, _))) => {
-                    self.write(b, clause, inst, value, enabled[unit]);
+                    self.write(b, clause, inst, value, enabled[unit])?;
                     b.select(enabled[unit], value, |_| previous)
                 }
             };
@@ -361,9 +360,7 @@ impl Lower<'_> {
         let mode = inst.word0.index_mode;
         let element = operand.chan as u8;
         Ok(match operand.source {
-            Source::Gpr(base) if operand.relative && is_global(mode) => {
-                self.global_read(b, clause, (base, element, mode))
-            }
+            Source::Gpr(_) if operand.relative && is_global(mode) => return Err(Stop::NotLowered),
             Source::Gpr(base) if operand.relative => {
                 let index = register_index(b, clause, mode);
                 b.get_indexed(self.gprs(), (base, element, index), false)
@@ -406,16 +403,17 @@ impl Lower<'_> {
     }
 
     /// Writes a result to the register, if there is one to write, in the lanes where `on` is set.
-    fn write(&mut self, b: &mut Build, clause: &Clause, inst: &AluInst, value: Value, on: Option<Value>) {
+    fn write(&mut self, b: &mut Build, clause: &Clause, inst: &AluInst, value: Value, on: Option<Value>) -> Result {
         let (base, relative, element) = inst.destination();
         if !inst.writes() {
-            return;
+            return Ok(());
         }
         let element = element as u8;
         let mode = inst.word0.index_mode;
         if relative && is_global(mode) {
-            self.global_write(b, clause, (base, element, mode), value, on);
-        } else if relative {
+            return Err(Stop::NotLowered);
+        }
+        if relative {
             let index = register_index(b, clause, mode);
             let gprs = self.gprs();
             let value = b.select(on, value, |b| b.get_indexed(gprs, (base, element, index), false));
@@ -424,10 +422,11 @@ impl Lower<'_> {
             let var = Var::gpr(usize::from(base), usize::from(element));
             b.set_where(on, var, value, clause.under);
         }
+        Ok(())
     }
 }
 
-/// Whether an address is not relative to the thread.
+/// Whether an address is not relative to the thread: SIMD-global registers (R700 §2.6.1), which are left to the reference interpreter.
 const fn is_global(mode: IndexMode) -> bool {
     matches!(mode, IndexMode::Global | IndexMode::GlobalArX)
 }

@@ -35,7 +35,7 @@ fn corpus_programs_run_here() {
         let given = Reads { guest: Guest::R700(&launch, &memory), uniforms: &uniforms, bindings: &[] };
         let job = Job { group: 0, lanes: u64::MAX };
         let mut done = Done::new(&of);
-        let ran = Worker::new(&of).here((&of, &watch.part(0)), job, given, &mut done);
+        let ran = Worker::default().here((&of, &watch.part(0)), job, given, &mut done);
         assert!(ran.is_ok(), "{} is bailed_out", path.display());
         #[cfg(target_arch = "x86_64")]
         for isa in Backend::available().filter_map(Backend::isa) {
@@ -55,8 +55,7 @@ fn corpus_programs_run_here() {
             // What keeps many texels at once takes fewer lanes, what keeps little takes all.
             let name = path.file_stem().unwrap_or_default();
             let bindings = bindings(&launch, &artifact, &memory);
-            let program = Program { launch: &launch, artifact: &artifact, context: OnceLock::new() };
-            let fewer = program.narrower(&of, &bindings, &uniforms).is_some();
+            let fewer = narrower(&of, &launch, &artifact, (&uniforms, &bindings)).is_some();
             assert!(fewer || name != "conv5x5", "{} is not narrowed", path.display());
             assert!(!fewer || !["tex2d", "varying"].iter().any(|few| name == *few), "{} is narrowed", path.display());
         }

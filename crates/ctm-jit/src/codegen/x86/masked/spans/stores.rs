@@ -4,10 +4,11 @@ use super::mask_at;
 use crate::codegen::x86::masked::{Native, head};
 use crate::codegen::x86::transfer::MAGIC;
 use crate::ir::masked::M;
-use crate::launch::wavefronts::outputs::{Kind, Output};
+use crate::launch::wavefronts::outputs::Output;
 use crate::launch::wavefronts::places::Places;
 use crate::launch::wavefronts::wave::{LANES, Row, lanes_of};
 use ctm_exec::r700::Written;
+use ctm_exec::x1k::Form;
 use std::arch::x86_64::{
     _mm_shuffle_ps, _mm_storeu_ps, _mm256_castps256_ps128, _mm256_extractf128_ps, _mm256_loadu_ps,
     _mm256_permute2f128_ps, _mm256_shuffle_ps, _mm256_storeu_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
@@ -40,14 +41,15 @@ impl<'a> Target<'a> {
     #[inline(always)]
     pub unsafe fn store<const WIDE: bool>(&self, places: &Places, valid: u64, done: &mut Written) {
         let Self { output, written, rows } = self;
+        let channels = usize::from(output.array.channels);
         let mut lanes = [0; 4];
-        for (lanes, written) in lanes.iter_mut().zip(&written[..output.channels]) {
+        for (lanes, written) in lanes.iter_mut().zip(&written[..channels]) {
             // SAFETY: it lies in the frame.
             *lanes = unsafe { written.replace(0) } & valid;
         }
         output.count(&lanes, done);
         let any = lanes[0];
-        if places.strip && output.tiles.is_none() && lanes[..output.channels].iter().all(|&lanes| lanes == any) {
+        if places.strip && output.array.tiles.is_none() && lanes[..channels].iter().all(|&lanes| lanes == any) {
             // SAFETY: the lanes lie in the domain, all of whose elements are among the cells.
             unsafe { self.store_strip::<WIDE>(places, any) };
         } else {
@@ -59,29 +61,30 @@ impl<'a> Target<'a> {
     /// Elements of quads side by side, in some lanes. These elements have to be among the output's cells; other threads may write others of these.
     #[inline(always)]
     unsafe fn store_strip<const WIDE: bool>(&self, places: &Places, lanes: u64) {
-        let (output, [r, g, b, a]) = (self.output, self.rows);
-        let first = output.cells.as_ptr().cast::<u8>().cast_mut();
-        let [i, j] = [places.i[0], places.j[0]].map(|first| first as usize);
-        let to = [j, j + 1].map(|j| first.wrapping_add((j * output.pitch + i) * output.element_bytes));
+        let (array, [r, g, b, a]) = (&self.output.array, self.rows);
+        let first = array.bytes.as_ptr().cast::<u8>().cast_mut();
+        let [i, j, pitch] = [places.i[0], places.j[0], array.pitch].map(|elements| elements as usize);
+        let to = [j, j + 1].map(|j| first.wrapping_add((j * pitch + i) * self.output.element_bytes));
         let count = places.lanes;
         // SAFETY: as above.
         unsafe {
-            match output.kind() {
-                Kind::Floats(1) => store_elements::<1, WIDE>(to, (lanes, count), [r]),
-                Kind::Floats(2) => store_elements::<2, WIDE>(to, (lanes, count), [r, g]),
-                Kind::Floats(3) => store_elements::<3, WIDE>(to, (lanes, count), [r, g, b]),
-                Kind::Floats(_) => store_elements::<4, WIDE>(to, (lanes, count), [r, g, b, a]),
-                Kind::Bytes => {
+            match (array.form, array.channels) {
+                (Form::Floats | Form::Square, 1) => store_elements::<1, WIDE>(to, (lanes, count), [r]),
+                (Form::Floats | Form::Square, 2) => store_elements::<2, WIDE>(to, (lanes, count), [r, g]),
+                (Form::Floats | Form::Square, 3) => store_elements::<3, WIDE>(to, (lanes, count), [r, g, b]),
+                (Form::Floats | Form::Square, _) => store_elements::<4, WIDE>(to, (lanes, count), [r, g, b, a]),
+                (Form::Bytes { .. }, _) => {
                     let mut all: Row = [0; LANES];
                     for (channel, row) in self.rows.into_iter().enumerate() {
-                        let (shift, row) = (output.shift(channel), std::slice::from_raw_parts(row, count));
+                        let shift = 8 * array.form.channel(channel).0;
+                        let row = std::slice::from_raw_parts(row, count);
                         for (all, &bits) in all.iter_mut().zip(row) {
                             *all |= scaled(bits, u8::MAX.into()) << shift;
                         }
                     }
                     store_elements::<1, WIDE>(to, (lanes, count), [all.as_ptr()]);
                 }
-                Kind::Words => {
+                (Form::Words, _) => {
                     for lane in lanes_of(lanes) {
                         let number = scaled(*r.add(lane), u16::MAX.into());
                         to[lane / 2 % 2].cast::<u16>().add(column(lane)).write_unaligned(number as u16);

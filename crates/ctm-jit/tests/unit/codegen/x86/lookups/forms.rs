@@ -4,7 +4,6 @@
 use super::*;
 use crate::codegen::x86::masked::{Chosen, Native, Variant};
 use crate::ir::masked::{Block, Code, End, Fetch, M, Op, Tally, Value, Var};
-use crate::launch::direct::Views;
 use crate::launch::wavefronts::bindings::{Binding, Texels};
 use crate::launch::wavefronts::wave::{Guest, LANES, Ran, Shared, Wave};
 use crate::tests::guarded::Guarded;
@@ -134,12 +133,10 @@ fn check(native: impl Fn(&[Option<[Wrap; 2]>]) -> Native, code: &Code, unscaled:
             let input =
                 Input { width, height, element_bytes, sampler: Sampler { filter, wrap: [wrap_x, wrap_y], border } };
             let memory = Held(input, shape.with(&bytes[..]));
-            let arrays = memory.input_arrays();
-            let views = Views::of(&memory, &arrays);
             let bindings = [Texels::of_input(&input, &memory.1).map(Binding::Texels)];
             assert!(bindings[0].is_some());
             let shared = Shared {
-                guest: Guest::X1k(&views),
+                guest: Guest::X1k(&memory),
                 fetches: &code.fetches,
                 stores: &[],
                 reads_back: false,
