@@ -145,7 +145,7 @@ impl Linear {
     }
 }
 
-/// A fetch by whole coordinates.
+/// A fetch of one element for all columns, or of elements side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fetch {
     /// Which input.
@@ -156,6 +156,13 @@ pub struct Fetch {
     pub y: Linear,
     /// Iterations of the loops around; 0 where there is none.
     pub iterations: [u16; LOOPS],
+}
+
+impl Fetch {
+    /// Whether all columns read the same element.
+    pub const fn is_uniform(&self) -> bool {
+        self.x.i == 0 && self.y.i == 0
+    }
 }
 
 /// A program as a tree, with its fetches.
@@ -375,12 +382,13 @@ impl Walk<'_> {
 
     fn fetch(&mut self, place: (usize, usize), input: u8, [s, t]: [Option<Linear>; 2], unscaled: bool) {
         let floor = |linear: Option<Linear>| linear.and_then(|linear| linear.floor());
-        let (Some(x), Some(y), true) = (floor(s), floor(t), unscaled) else {
-            // It may have been linear as long as a guess was wrong.
-            self.fetches.remove(&place);
-            return;
-        };
-        self.fetches.insert(place, Fetch { input: input & 15, x, y, iterations: self.iterations });
+        match (floor(s), floor(t)) {
+            (Some(x), Some(y)) if unscaled && matches!([x.i, y.i], [0 | 1, 0]) => {
+                self.fetches.insert(place, Fetch { input: input & 15, x, y, iterations: self.iterations });
+            }
+            // It may have been one as long as a guess was wrong.
+            _ => _ = self.fetches.remove(&place),
+        }
     }
 }
 

@@ -164,7 +164,7 @@ impl Pack<'_> {
                     let new = self.new.effect(Op::Fetch(number, [zero; 4], under));
                     // What is read of it has to stand behind it, before the next fetch.
                     let whole = self.new.pure(Op::Fetched(new, WHOLE));
-                    let uniform = (fetch.x.i == 0 && fetch.y.i == 0).then_some(new);
+                    let uniform = fetch.is_uniform().then_some(new);
                     for (later, op) in self.ops.iter().enumerate().skip(place) {
                         if let Op::Fetched(of, channel) = *op
                             && of == value

@@ -130,7 +130,7 @@ impl Emit<'_> {
             }
         }
         self.first_locations.push(self.locations.len() as u32);
-        for (vector, location) in of.in_place(self.options.tile, self.options.careful) {
+        for (vector, location) in of.in_place(self.options.tile) {
             let [first, end] = [0, 1].map(|next| self.first_locations[vector.index() + next] as usize);
             self.locations[first..end].fill(location);
         }

@@ -7,7 +7,7 @@ use super::emit::{Emit, Unit};
 use super::memory::table;
 use super::{Element, Geometry, Lines, Load, append};
 use crate::codegen::x86::asm::{
-    ADD, AND, CVT_I32_F32, MAX, MUL, PACK_BYTES, PACK_SIGNED, PACK_WORDS, PERMUTE_IN_QUAD, Rm, SHIFT_IMM, SHIFT_RIGHT,
+    ADD, AND, CVT_I32_F32, MAX, MUL, PACK_BYTES, PACK_SIGNED, PACK_WORDS, PERMUTE_IN_QUAD, Rm, SHIFT_IMM,
     SHUFFLE_BYTES, SUB_I32, WIDEN_BYTES, WIDEN_WORDS,
 };
 use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
@@ -199,24 +199,6 @@ impl Emit<'_> {
         }
     }
 
-    /// The elements that dwords hold which were gathered. `shifts`: of words, where it stands how far each is.
-    pub(super) fn gathered(&mut self, register: u8, form: Form, channel: u8, shifts: Rm) {
-        match form {
-            Form::Bytes { .. } if self.packed() => {
-                let table = self.table(table::SHIFTS);
-                self.asm.vector(SHIFT_RIGHT, register, register, table);
-                self.asm.vector(AND, register, register, Rm::Literal(0xff));
-                self.swap(register, form);
-            }
-            Form::Bytes { .. } => self.byte(register, form, channel),
-            Form::Words => {
-                self.asm.vector(SHIFT_RIGHT, register, register, shifts);
-                self.asm.vector(AND, register, register, Rm::Literal(0xffff));
-            }
-            Form::Floats | Form::Square => {}
-        }
-    }
-
     /// Packs and stores all of an output whose elements are of 8 or 16 bits.
     pub(super) fn pack_output(&mut self, target: usize) {
         let element = self.of.geometry.outputs[target];
@@ -299,7 +281,6 @@ impl super::Kernel {
         let bytes = |of: [usize; 4]| of.iter().rev().fold(0, |all, byte| all << 8 | byte);
         let quarters = self.isa.lanes() / 4;
         match (row, self.packed) {
-            (table::SHIFTS, _) => 8 * (lane % 4),
             (table::BYTES, false) => bytes([0, 4, 8, 12].map(|byte| byte + lane % 4)),
             // The first and the third byte of each dword change places.
             (table::BYTES, true) => bytes([2, 1, 0, 3].map(|byte| byte + 4 * (lane % 4))),

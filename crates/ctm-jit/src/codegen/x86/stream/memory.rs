@@ -1,12 +1,11 @@
 //! Loads and stores of a tile: elements in memory, vectors in registers.
 
 use super::emit::{Emit, Unit};
-use super::{Chosen, Load, Varies, Way, at, slot_at};
+use super::{Chosen, Load, Varies, slot_at};
 use crate::codegen::x86::asm::{
-    ADD_I32, AND, BROADCAST, EQUAL_I32, Int, MAX_I32, MIN_I32, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PERMUTE, RBX, RDI,
-    Rm, SHIFT_IMM, SHUFFLE, STORE_PAST_CACHES, SUB_I32, UNPACK_HIGH, UNPACK_LOW, V, XOR,
+    ADD_I32, BROADCAST, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PERMUTE, RBX, Rm, SHUFFLE, STORE_PAST_CACHES, UNPACK_HIGH,
+    UNPACK_LOW,
 };
-use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::Var;
@@ -32,16 +31,12 @@ pub(super) mod table {
     pub const READ_PAIRS: usize = 2;
     /// The other way: what orders them for being unpacked.
     pub const WRITE_PAIRS: usize = 3;
-    /// The channel of each lane of the packed form.
-    pub const CHANNEL: usize = 4;
-    /// Elements of bytes in the packed form: how far the channel of each lane is to be shifted.
-    pub const SHIFTS: usize = 5;
     /// Elements of bytes that were packed: what orders them.
-    pub const BYTES: usize = 6;
+    pub const BYTES: usize = 4;
     /// What orders the dwords of vectors that were packed.
-    pub const PACKED: usize = 7;
+    pub const PACKED: usize = 5;
     /// How many.
-    pub const ROWS: usize = 8;
+    pub const ROWS: usize = 6;
 }
 
 /// Bytes of a line of the caches.
@@ -100,7 +95,7 @@ impl Emit<'_> {
             let load = &of.loads[load as usize];
             // The channels of one fetch lie in the same lines.
             let is_known = last.replace(load.number) == Some(load.number);
-            if is_known || of.way(load, self.options.careful) != Way::Contiguous {
+            if is_known || load.fetch.is_uniform() {
                 continue;
             }
             let size = of.geometry.input(&load.fetch).bytes() as i32;
@@ -124,22 +119,20 @@ impl Emit<'_> {
     pub fn loads(&mut self, together: &[(Vector, Load)]) {
         let wanted: Vec<(Vector, Load)> = together.iter().filter(|(dst, _)| !self.is_in_place(*dst)).copied().collect();
         let Some((_, load)) = wanted.first().copied() else { return };
-        let way = self.of.way(&load, self.options.careful);
         let varies = wanted.iter().fold(Varies::default(), |all, (dst, _)| all.with(self.of.varies[dst.index()]));
         for unit in self.units(varies) {
-            match way {
-                Way::Uniform => self.uniform(&wanted, unit),
-                Way::Contiguous if self.packed() => {
-                    for (dst, load) in &wanted {
-                        let (from, form) = (self.load_operand(load, unit), self.form(load));
-                        self.make(*dst, unit, |e, dst| match form {
-                            Form::Floats => e.load_rm(dst, from, 0),
-                            _ => e.whole(dst, from, form, 0),
-                        });
-                    }
+            if load.fetch.is_uniform() {
+                self.uniform(&wanted, unit);
+            } else if self.packed() {
+                for (dst, load) in &wanted {
+                    let (from, form) = (self.load_operand(load, unit), self.form(load));
+                    self.make(*dst, unit, |e, dst| match form {
+                        Form::Floats => e.load_rm(dst, from, 0),
+                        _ => e.whole(dst, from, form, 0),
+                    });
                 }
-                Way::Contiguous => self.contiguous(&wanted, unit),
-                Way::Gather => self.gather(&wanted, unit),
+            } else {
+                self.contiguous(&wanted, unit);
             }
         }
     }
@@ -214,19 +207,6 @@ impl Emit<'_> {
         }
     }
 
-    /// `dst = op(dst, the dword at this place of the frame)`, by way of a register where there is no such operand.
-    fn with_each(&mut self, op: V, dst: u8, offset: i32, scratch: u8) {
-        let each = Rm::Each(RBX, offset);
-        let operand = match self.of.isa {
-            Isa::Avx512 => each,
-            Isa::Avx2 => {
-                self.asm.vector(BROADCAST, scratch, 0, each);
-                Rm::Reg(scratch)
-            }
-        };
-        self.asm.vector(op, dst, dst, operand);
-    }
-
     /// A linear function of the place, in every lane.
     pub(super) fn coordinate(&mut self, register: u8, of: Linear, unit: Unit, scratch: u8) {
         let slot = self.slot(Self::coordinate_slot(of, unit));
@@ -238,60 +218,6 @@ impl Emit<'_> {
                 self.asm.vector(MUL_I32, scratch, scratch, Rm::Literal(of.i as i32 as u32));
             }
             self.asm.vector(ADD_I32, register, register, Rm::Reg(scratch));
-        }
-    }
-
-    /// A coordinate in every lane, clamped; `limit`: where the largest one stands in the frame.
-    fn clamped(&mut self, register: u8, of: Linear, unit: Unit, limit: i32, scratch: u8) {
-        self.coordinate(register, of, unit, scratch);
-        self.asm.vector(XOR, scratch, scratch, Rm::Reg(scratch));
-        self.asm.vector(MAX_I32, register, register, Rm::Reg(scratch));
-        self.with_each(MIN_I32, register, limit, scratch);
-    }
-
-    fn gather(&mut self, wanted: &[(Vector, Load)], unit: Unit) {
-        let Some((_, load)) = wanted.first().copied() else { return };
-        let input = at::INPUTS + 32 * i32::from(load.fetch.input);
-        let (form, dwords) = (self.form(&load), self.of.geometry.input(&load.fetch).bytes() / 4);
-        let isa = self.of.isa;
-        let (index, row, scratch) = (isa.operand_scratch(), isa.scratch(), isa.mask_scratch());
-        self.clamped(index, load.fetch.x, unit, input + 8, scratch);
-        self.clamped(row, load.fetch.y, unit, input + 12, scratch);
-        self.with_each(MUL_I32, row, input + 16, scratch);
-        self.asm.vector(ADD_I32, index, index, Rm::Reg(row));
-        let shifts = Rm::Row(RBX, self.layout.masks);
-        if dwords > 1 {
-            self.asm.instruction(SHIFT_IMM, 6, index, Rm::Reg(index), Some(dwords as u8 / 2));
-        } else if form == Form::Words {
-            self.asm.instruction(SHIFT_IMM, 6, row, Rm::Reg(index), Some(4));
-            self.asm.vector(AND, row, row, Rm::Literal(16));
-            Vectors::store(self, row, shifts);
-            self.asm.instruction(SHIFT_IMM, 2, index, Rm::Reg(index), Some(1));
-        }
-        self.asm.int_load(Int::Mov, true, RDI, RBX, input);
-        let mut is_whole = false;
-        for (dst, load) in wanted {
-            let is_number = form == Form::Floats;
-            if is_number && is_whole != (load.channel == WHOLE) {
-                let channel = self.table(table::CHANNEL);
-                self.asm.vector(if is_whole { SUB_I32 } else { ADD_I32 }, index, index, channel);
-                is_whole = !is_whole;
-            }
-            let offset = if is_whole || !is_number { 0 } else { 4 * i32::from(load.channel) };
-            self.make(*dst, unit, |e, dst| {
-                e.asm.vector(XOR, dst, dst, Rm::Reg(dst));
-                match isa {
-                    Isa::Avx512 => {
-                        e.asm.mask_all(1);
-                        e.asm.gather(dst, 1, RDI, index, offset);
-                    }
-                    Isa::Avx2 => {
-                        e.asm.vector(EQUAL_I32, scratch, scratch, Rm::Reg(scratch));
-                        e.asm.gather_by_signs(dst, scratch, RDI, index, offset);
-                    }
-                }
-                e.gathered(dst, form, load.channel, shifts);
-            });
         }
     }
 

@@ -6,7 +6,7 @@
 //!
 //! Addresses are *slots*: a pointer that takes a fixed step from tile to tile, from row to row of tiles, and from iteration to iteration of each loop.
 //! A kernel knows what they are; whoever runs it fills in where they begin and what the steps are. Slots live in general
-//! registers as far as there are any. *Careful* kernels compute clamped coordinates for each lane instead and gather.
+//! registers as far as there are any.
 //!
 //! | register | holds |
 //! |---|---|
@@ -14,7 +14,7 @@
 //! | rbp | the floating-point constants |
 //! | rax | scratch |
 //! | others | iterations of loops, slots |
-//! | the last vector registers | scratch ([`Isa`]), but the third only where masks, gathers or transpositions want it |
+//! | the last vector registers | scratch ([`Isa`]), but the third only where masks or transpositions want it |
 //!
 //! | file | what |
 //! |---|---|
@@ -44,8 +44,7 @@ use ctm_exec::arrays::Form;
 use emit::Emit;
 use memmap2::Mmap;
 pub use panels::is_local;
-pub use run::{InputView, OutputView, Rect, Surfaces, inside};
-pub use tiles::columns;
+pub use run::{InputView, OutputView, Rect, Surfaces};
 
 mod emit;
 mod forms;
@@ -74,10 +73,8 @@ mod at {
     pub const MXCSR: i32 = 24;
     /// Iterations that are left, of loops without a register.
     pub const TURNS: i32 = 32;
-    /// Base addresses, widths and heights less one, and pitches of inputs: 32 bytes each.
-    pub const INPUTS: i32 = 64;
     /// Where slots begin.
-    pub const SLOTS: i32 = INPUTS + 32 * ctm_isa::x1k::INPUTS as i32;
+    pub const SLOTS: i32 = 64;
 }
 
 /// How a tile looks.
@@ -89,24 +86,11 @@ pub struct Tile {
     pub vectors: u8,
 }
 
-impl Tile {
-    /// The same rows of one line of a cache or so, for what is left at edges.
-    pub fn narrow(self, isa: Isa) -> Self {
-        let vectors = match isa {
-            Isa::Avx512 => 1,
-            Isa::Avx2 => 2,
-        };
-        Self { vectors: self.vectors.min(vectors), ..self }
-    }
-}
-
 /// What a kernel is made for, beside the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
     /// The tile.
     pub tile: Tile,
-    /// Coordinates are clamped, lane by lane.
-    pub careful: bool,
     /// Outputs pass the caches by; every store is aligned.
     pub past_caches: bool,
 }
@@ -299,16 +283,6 @@ enum Location {
     Nowhere,
 }
 
-/// How the lanes of a load are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// One element for all columns.
-    Uniform,
-    /// Elements side by side.
-    Contiguous,
-    Gather,
-}
-
 impl Chosen {
     /// Chooses instructions. `starts`: values of variables that are live at the start and not 0. `joined`: loops may have two iterations in one.
     pub fn new(
@@ -390,10 +364,10 @@ impl Chosen {
     /// The code for these options; `None` when memory cannot be made executable, or the program is too large.
     pub fn compile(&self, options: Options) -> Option<Kernel> {
         let tile = options.tile;
-        let instances = self.instances(tile, options.careful);
+        let instances = self.instances(tile);
         // Results without a register may need all scratch registers.
         let least = self.isa.all_registers() - 3;
-        let (registers, count) = [(self.register_count(options.careful), 0), (least, u64::MAX)]
+        let (registers, count) = [(self.register_count(), 0), (least, u64::MAX)]
             .into_iter()
             .find_map(|(count, most)| Some((self.registers(&instances, count, most)?, count)))?;
         let mut emit = Emit::new(self, options);
@@ -496,7 +470,7 @@ fn append(lines: &mut Lines, group: &mut Vec<Lir>) {
 
 /// Appends the loads of these vectors; those of one fetch that are made together come together.
 fn flush(lines: &mut Lines, waiting: &mut Vec<(Vector, usize)>, loads: &[Load], wanted: &[Vector]) {
-    let single = |load: &Load| load.channel == WHOLE || (load.fetch.x.i == 0 && load.fetch.y.i == 0);
+    let single = |load: &Load| load.channel == WHOLE || load.fetch.is_uniform();
     let numbers: Vec<usize> =
         waiting.iter().filter(|(dst, _)| wanted.contains(dst)).map(|&(_, load)| loads[load].number).collect();
     waiting.retain(|&(dst, load)| {

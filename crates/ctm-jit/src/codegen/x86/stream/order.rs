@@ -146,7 +146,7 @@ fn nodes(lines: &Lines, loads: &[Load]) -> Vec<Node> {
     let together = |lir: &Lir| match *lir {
         Lir::Copy(_, Src::Row(load)) => {
             let Load { fetch, number, channel } = loads[load as usize];
-            (channel != WHOLE && (fetch.x.i != 0 || fetch.y.i != 0)).then_some(number)
+            (channel != WHOLE && !fetch.is_uniform()).then_some(number)
         }
         _ => None,
     };

@@ -7,7 +7,7 @@ use super::tiles::columns;
 use super::{Base, Element, Frame, Kernel, SLOT, Slot, at, slot_at};
 use crate::codegen::x86::{Line, MXCSR};
 use crate::launch::lanes::LANES;
-use crate::stream::affine::{Fetch, LOOPS, Linear};
+use crate::stream::affine::{LOOPS, Linear};
 use ctm_exec::Position;
 use ctm_exec::arrays::Elements;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
@@ -147,14 +147,6 @@ pub(super) fn range(of: &Linear, columns: [i64; 2], rows: [i64; 2], iterations: 
     range
 }
 
-/// Whether no column, and whether no row, that the fetch reads of a view has to be clamped, for these columns and rows of the domain.
-pub fn inside(fetch: &Fetch, columns: [i64; 2], rows: [i64; 2], view: &InputView<'_>) -> [bool; 2] {
-    [(&fetch.x, view.width), (&fetch.y, view.height)].map(|(of, size)| {
-        let [first, last] = range(of, columns, rows, &fetch.iterations);
-        first >= 0 && last < i64::from(size)
-    })
-}
-
 impl Kernel {
     /// A frame for this code, with what never changes in it.
     pub fn frame(&self) -> Frame {
@@ -175,7 +167,6 @@ impl Kernel {
             table::WRITE => lane_of[lane],
             table::READ_PAIRS => place(self.column(lane)),
             table::WRITE_PAIRS => lane_of[pair(lane)],
-            table::CHANNEL => lane % 4,
             _ => self.form_entry(row, lane),
         };
         for row in 0..table::ROWS {
@@ -241,14 +232,9 @@ impl Kernel {
             surfaces.inputs[usize::from(fetch.input)].as_ref().is_some_and(|view| {
                 let last = (i64::from(view.height) - 1) * i64::from(view.pitch) + i64::from(view.width);
                 let exists = view.width.min(view.height) > 0;
-                // Gathers read whole dwords.
-                let bytes = (last as u64 * view.element_bytes()).next_multiple_of(4);
+                let bytes = last as u64 * view.element_bytes();
                 let is_long = view.width <= view.pitch && bytes <= view.data.len() as u64;
-                let holds = exists && (view.stored.is_some() || is_long);
-                // Gathers count elements in 32 bits.
-                let small = last * i64::from(view.element.channels) < i64::from(i32::MAX);
-                let safe = self.options.careful || inside(fetch, columns, rows, view) == [true; 2];
-                holds && small && safe && view.element == self.geometry.input(fetch)
+                exists && (view.stored.is_some() || is_long) && view.element == self.geometry.input(fetch)
             })
         });
         let outputs = self.geometry.outputs.iter().zip(&surfaces.outputs).all(|(element, view)| {
@@ -285,14 +271,8 @@ impl Kernel {
             return false;
         }
         frame.put(at::CONSTANTS, &(constants.as_ptr() as usize).to_le_bytes());
-        for (input, view) in surfaces.inputs.iter().enumerate() {
-            let Some(view) = view else { continue };
-            let at = at::INPUTS + 32 * input as i32;
-            frame.put(at + 8, &(view.width - 1).to_le_bytes());
-            frame.put(at + 12, &(view.height - 1).to_le_bytes());
-        }
         for piece in self.pieces(rect, surfaces) {
-            let origins = self.fill(frame, &piece, surfaces);
+            let Some(origins) = self.fill(frame, &piece, surfaces) else { return false };
             if !self.run_piece(frame, &piece, &origins, constants) {
                 return false;
             }
@@ -309,12 +289,6 @@ impl Kernel {
     fn run_piece(&self, frame: &mut Frame, rect: &Rect, origins: &Origins, constants: &[u32]) -> bool {
         frame.put(at::TILES, &rect.tiles.to_le_bytes());
         frame.put(at::ROWS_LEFT, &rect.rows.to_le_bytes());
-        for (input, origin) in origins.inputs.iter().enumerate() {
-            let Some(origin) = origin else { continue };
-            let at = at::INPUTS + 32 * input as i32;
-            frame.put(at, &origin.address.to_le_bytes());
-            frame.put(at + 16, &(origin.pitch as u32).to_le_bytes());
-        }
         for (number, slot) in self.slots.iter().enumerate() {
             let Some(numbers) = self.steps(slot, rect, origins, constants) else { return false };
             frame.put(slot_at(number), numbers.map(i64::to_le_bytes).as_flattened());
@@ -322,8 +296,8 @@ impl Kernel {
         type Entry = unsafe extern "sysv64" fn(*mut Line);
         // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
-        // SAFETY: the frame has the layout's size. The code reads constants and inputs and writes outputs where the slots lead: `is_inside` has
-        // found all of that within the slices, which outlive the call (careful code clamps each lane instead), and panels hold all that is
+        // SAFETY: the frame has the layout's size. The code reads constants and inputs and writes outputs where the slots lead: `is_inside` and `fill` have
+        // found all of that within the slices, which outlive the call, and panels hold all that is
         // read and written of the arrays that they stand for; relative constants were found within those that it may read when the program was looked at. Outputs are cells that other threads may write, but not the same ones.
         unsafe { entry(frame.bytes.as_mut_ptr()) };
         true

@@ -6,7 +6,7 @@
 use blocks::{Blocks, Shape, Way};
 use ctm_exec::arrays::{Elements, Form};
 pub use numbers::{Decoding, MAGIC, SWAP, largest};
-pub use panel::{Panel, Part};
+pub use panel::{Area, Panel, Part};
 pub use rows::TileRows;
 use std::arch::x86_64::_mm_sfence;
 use std::ops::Range;
@@ -106,12 +106,21 @@ impl Stored {
             // SAFETY: streams are run where the processor has AVX2; blocks are read from the array and written to the panel.
             unsafe { blocks.transfer(Way::Read, Part { x, y }, array, (panel, elements.as_mut_ptr(), elements.len())) }
         } else {
-            panel.copy((bytes, self.pitch, self.element_bytes), part, elements);
+            let area = [&part.x, &part.y].map(|of| [of.start.into(), i64::from(of.end) - 1]);
+            panel.copy(bytes, [0, self.pitch.into()], area, area, elements);
         }
         if let Some(form) = self.form {
             // SAFETY: streams are run where the processor has AVX2 and FMA.
             unsafe { numbers::convert(form, elements, numbers) }
         }
+    }
+
+    /// The numbers of a part, and how they lie.
+    pub fn numbers(&self, bytes: &[u8], part: &Part) -> (Vec<u8>, Panel) {
+        let panel = self.panel(part);
+        let mut numbers = vec![0; panel.bytes];
+        self.read(bytes, part, &panel, &mut numbers);
+        (numbers, panel)
     }
 
     /// Copies a part, whose elements remain as they are, out of its panel. `past_caches`: whole blocks pass the caches by; then [`fence`] has to follow.
