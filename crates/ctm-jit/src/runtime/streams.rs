@@ -16,15 +16,15 @@ use crate::launch::direct::cells_of;
 use crate::launch::ramp::Ramp;
 use crate::launch::wavefronts::places::Waves;
 use crate::lower::x1k::masks;
-use crate::passes::masked::{VarSet, optimise};
+use crate::passes::masked::optimise;
 use crate::passes::table::Pass;
 use crate::runtime::engine::StreamLimits;
 use crate::runtime::wavefronts::Wavefronts;
 use crate::runtime::work::{share, threads};
-use crate::stream::affine::{Fetch, Given, Item, Linear, Tree};
+use crate::stream::affine::{Fetch, Given, Linear, Tree};
 use crate::stream::prepare::{Prepared, WHOLE};
 use crate::stream::uniform::Uniform;
-use crate::stream::{affine, interleave, prepare};
+use crate::stream::{affine, prepare};
 use ctm_exec::r700::Cells;
 use ctm_exec::watch;
 use ctm_exec::x1k::{Elements, Plane};
@@ -159,7 +159,8 @@ impl Stream {
         }
         let operations =
             passes(&tree).map(|(block, passes)| passes * prepared.code.blocks[block].ops.len() as u64).sum();
-        let (chosen, tile) = choose(isa, prepared, &tree, &live, &start_values, key);
+        let chosen = Chosen::new(isa, prepared, tree.items.clone(), &live, &start_values, geometry);
+        let tile = chosen.tile(key.columns);
         let downwards = chosen.shares_rows();
         let kernels = Mutex::default();
         let past_caches_bytes = limits.past_caches_bytes;
@@ -179,38 +180,6 @@ impl Stream {
     fn fetches(&self) -> impl Iterator<Item = &Fetch> {
         self.chosen.prepared.fetches.iter().flatten()
     }
-}
-
-/// Chooses instructions and the size of tiles, with two iterations of a loop in one where that leaves as many vectors side by side.
-fn choose(
-    isa: Isa,
-    prepared: Prepared,
-    tree: &Tree,
-    live: &[VarSet],
-    starts: &[(Var, Linear)],
-    key: &Key,
-) -> (Chosen, Tile) {
-    let of = |prepared: Prepared, items: Vec<Item>, live: &[VarSet], joined: bool| {
-        let chosen = Chosen::new(isa, prepared, items, live, starts, key.geometry, joined);
-        let tile = chosen.tile(key.columns);
-        (chosen, tile)
-    };
-    // Nothing is gained where it costs vectors side by side.
-    let is_wide =
-        |tile: Tile, each: u32, columns: u32| tile.vectors >= 4 || 2 * u32::from(tile.vectors) * each > columns;
-    // AVX2 has too few registers for it, packed vectors lie side by side in larger numbers.
-    if Pass::Pairs.is_on()
-        && isa == Isa::Avx512
-        && !prepared.packed
-        && let Some((mut joined, items)) = interleave::joined(&prepared, &tree.items)
-    {
-        let live = optimise(&mut joined.code, true);
-        let (chosen, tile) = of(joined, items, &live, true);
-        if !chosen.shares_rows() && is_wide(tile, chosen.columns(), key.columns) {
-            return (chosen, tile);
-        }
-    }
-    of(prepared, tree.items.clone(), live, false)
 }
 
 /// The kernel for the launch's domain, for measurements.

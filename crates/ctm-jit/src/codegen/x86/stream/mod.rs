@@ -21,7 +21,6 @@
 //! | `tiles` | how large tiles are, and which vectors have registers |
 //! | `emit` | the code as a whole |
 //! | `kept` | literals and constants that have places of their own |
-//! | `order` | the instructions of two iterations side by side |
 //! | `slots`, `lines`, `memory` | addresses; single instructions; loads and stores of vectors |
 //! | `forms` | elements of 8 and 16 bits |
 //! | `run`, `panels` | calls; where they read and write |
@@ -51,7 +50,6 @@ mod forms;
 mod kept;
 mod lines;
 mod memory;
-mod order;
 mod panels;
 mod run;
 mod slots;
@@ -284,7 +282,7 @@ enum Location {
 }
 
 impl Chosen {
-    /// Chooses instructions. `starts`: values of variables that are live at the start and not 0. `joined`: loops may have two iterations in one.
+    /// Chooses instructions. `starts`: values of variables that are live at the start and not 0.
     pub fn new(
         isa: Isa,
         prepared: Prepared,
@@ -292,7 +290,6 @@ impl Chosen {
         live: &[VarSet],
         starts: &[(Var, Linear)],
         mut geometry: Geometry,
-        joined: bool,
     ) -> Self {
         let code = &prepared.code;
         forms::choose(&mut geometry, &prepared.fetches);
@@ -303,16 +300,10 @@ impl Chosen {
         let mut number = 0;
         let mut lines = Vec::with_capacity(lists.len());
         for ((list, fetches), block) in lists.iter().zip(&prepared.fetches).zip(&code.blocks) {
-            let first = number;
             let mut of = in_order(list, fetches, &mut number, used.len(), &mut loads);
             let decoded = forms::decode(&mut of, &loads, &geometry, &mut vectors);
             if block.end == End::Stop {
                 forms::encode(&mut of, &decoded, (&vars, used.len()), &geometry, prepared.packed, vectors);
-            }
-            if joined && !fetches.is_empty() {
-                // The second iteration's fetches come behind the first one's.
-                let second = |load: &Load| 2 * (load.number - first) > number - first + 1;
-                of = order::by_readiness(&of, used.len(), &mut vectors, &loads, second);
             }
             lines.push(of);
         }
