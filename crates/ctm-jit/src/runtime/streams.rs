@@ -25,6 +25,7 @@ use crate::stream::affine::{Fetch, Given, Linear, Tree};
 use crate::stream::prepare::{Prepared, WHOLE};
 use crate::stream::uniform::Uniform;
 use crate::stream::{affine, prepare};
+use ctm_exec::arrays::Form;
 use ctm_exec::r700::Cells;
 use ctm_exec::watch;
 use ctm_exec::x1k::{Elements, Plane};
@@ -136,7 +137,7 @@ impl Stream {
         limits: StreamLimits,
     ) -> Option<Self> {
         let geometry = key.geometry;
-        let channels = |input| geometry.inputs[usize::from(input & 15)].channels;
+        let channels = |input| geometry.inputs[usize::from(input & 15)];
         let mut plain = prepare::plain(uniform, &tree, channels, wanted(uniform, &geometry)?);
         let mut live = optimise(&mut plain.code, true);
         let start = (0..Var::COUNT as u16).map(Var).filter(|&var| live[0].contains(var));
@@ -200,8 +201,8 @@ pub fn compile(
 /// The output components that are to be written; `None` when a bound output does not get all its channels.
 fn wanted(uniform: &Uniform, geometry: &Geometry) -> Option<u32> {
     let mut wanted = 0;
-    for (target, element) in geometry.outputs.iter().enumerate() {
-        let all = (1u32 << element.channels) - 1;
+    for (target, channels) in geometry.outputs.iter().enumerate() {
+        let all = (1u32 << channels) - 1;
         if uniform.outputs >> (4 * target) & all != all {
             return None;
         }
@@ -212,8 +213,8 @@ fn wanted(uniform: &Uniform, geometry: &Geometry) -> Option<u32> {
 
 /// Whether elements are what the packed form takes them for.
 fn suits(packed: &Prepared, geometry: &Geometry) -> bool {
-    let outputs = geometry.outputs.iter().all(|of| matches!(of.channels, 0 | 4));
-    let channels = |input: u8| geometry.inputs[usize::from(input & 15)].channels;
+    let outputs = geometry.outputs.iter().all(|channels| matches!(channels, 0 | 4));
+    let channels = |input: u8| geometry.inputs[usize::from(input & 15)];
     outputs
         && packed.code.blocks.iter().all(|block| {
             block.ops.iter().all(|op| match *op {
@@ -254,13 +255,10 @@ pub fn run(
     let key = Key { planes: given.planes.to_vec(), geometry: Geometry::of(surfaces), columns: domain.width().min(64) };
     let stream = streams.get(isa, &key, uniform, given)?;
     let mut surfaces = surfaces.clone();
-    for (view, element) in surfaces.inputs.iter_mut().zip(stream.chosen.geometry.inputs) {
-        view.iter_mut().for_each(|view| view.read_as(element));
-    }
     let whole = stream.whole(&surfaces);
     for (view, whole) in surfaces.inputs.iter_mut().zip(&whole) {
         if let (Some(view), Some((bytes, pitch))) = (view, whole) {
-            *view = InputView { data: bytes, pitch: *pitch, stored: None, ..view.clone() };
+            *view = InputView { data: bytes, pitch: *pitch, form: Form::Floats, stored: None, ..view.clone() };
         }
     }
     if !stream.run_as_rows(given, &surfaces).unwrap_or_else(|| stream.run(given, &surfaces)) {

@@ -10,7 +10,7 @@
 
 use crate::codegen::x86::Isa;
 use crate::codegen::x86::masked::Variant;
-use crate::codegen::x86::stream::{Element, Geometry, Kernel};
+use crate::codegen::x86::stream::{Geometry, Kernel};
 use crate::runtime::x1k::form::{GROUPS, with_masks};
 use ctm_exec::x1k::{Constants, Launch, Plane};
 use ctm_exec::{Budget, Domain, GroupSize};
@@ -100,8 +100,7 @@ fn compile(launch: &Launch<'_>, Options { isa, counts, fuel, careful }: Options)
 fn compile_stream(launch: &Launch<'_>, isa: Isa) -> Option<Arc<Kernel>> {
     let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters, false)?;
     let mut geometry = Geometry::default();
-    let four = Element { channels: 4, ..Element::default() };
-    (geometry.inputs[0], geometry.inputs[1], geometry.outputs[0]) = (four, four, four);
+    (geometry.inputs[0], geometry.inputs[1], geometry.outputs[0]) = (4, 4, 4);
     let uniform = crate::runtime::streams::uniform(&lowered)?;
     crate::runtime::streams::compile(isa, &uniform, launch, geometry)
 }

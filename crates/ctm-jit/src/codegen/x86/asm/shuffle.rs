@@ -1,7 +1,7 @@
 //! What streams need besides: elements into vectors and back.
 
 use super::wide::GATHER;
-use super::{Asm, Gpr, INSERT_QUARTER, Rm, V, rows, v};
+use super::{Asm, Gpr, Rm, V, rows, v};
 
 rows! { SHUFFLE_ROWS
     UNPACK_LOW = 1 0 0x14;
@@ -11,6 +11,8 @@ rows! { SHUFFLE_ROWS
     STORE_PAST_CACHES = 1 0 0x2b;
     /// Elements by the numbers in the second operand.
     PERMUTE = 2 1 0x16;
+    /// A half takes 16 bytes; the immediate says which: AVX2.
+    INSERT_QUARTER = 3 1 0x18 part 2;
 }
 
 /// 16 bytes of memory in every quarter.

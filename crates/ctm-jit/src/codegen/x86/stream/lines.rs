@@ -1,7 +1,7 @@
 //! What single instructions become: operands, whole vectors.
 
 use super::emit::{Emit, Unit};
-use super::{Load, Location, Slot};
+use super::{Load, Location, Slot, bytes};
 use crate::codegen::x86::asm::{Asm, Label, RAX, RBP, RBX, Rm};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
@@ -99,7 +99,7 @@ impl Emit<'_> {
 
     /// Where the element of a load lies, as [`Self::operand`] says it.
     fn element(&self, load: &Load, unit: Unit) -> (Rm, Option<Slot>) {
-        let size = self.of.geometry.input(&load.fetch).bytes() as i32;
+        let size = bytes(self.of.geometry.input(&load.fetch));
         let offset = load.fetch.x.c as i32 * size;
         let rm = if load.fetch.is_uniform() {
             Rm::Each(RAX, offset + 4 * i32::from(load.channel & 3))

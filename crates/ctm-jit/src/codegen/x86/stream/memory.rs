@@ -11,7 +11,6 @@ use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::Var;
 use crate::stream::affine::Linear;
 use crate::stream::prepare::WHOLE;
-use ctm_exec::arrays::Form;
 
 /// The low and the high pairs of two vectors, in each quarter.
 const LOW: Option<u8> = Some(0x44);
@@ -31,21 +30,17 @@ pub(super) mod table {
     pub const READ_PAIRS: usize = 2;
     /// The other way: what orders them for being unpacked.
     pub const WRITE_PAIRS: usize = 3;
-    /// Elements of bytes that were packed: what orders them.
-    pub const BYTES: usize = 4;
-    /// What orders the dwords of vectors that were packed.
-    pub const PACKED: usize = 5;
     /// How many.
-    pub const ROWS: usize = 6;
+    pub const ROWS: usize = 4;
 }
 
 impl Emit<'_> {
-    pub(super) fn table(&self, row: usize) -> Rm {
+    fn table(&self, row: usize) -> Rm {
         Rm::Row(RBX, self.layout.tables + 64 * row as i32)
     }
 
     /// Elements in the order of a table. Changes the scratch register for operands.
-    pub(super) fn permute(&mut self, dst: u8, from: Rm, table: usize) {
+    fn permute(&mut self, dst: u8, from: Rm, table: usize) {
         let (order, table) = (self.of.isa.operand_scratch(), self.table(table));
         debug_assert!(dst != order && from != Rm::Reg(order), "the table is there");
         self.load_rm(order, table, 0);
@@ -53,7 +48,7 @@ impl Emit<'_> {
     }
 
     /// Stores into an output.
-    pub(super) fn put(&mut self, register: u8, to: Rm) {
+    fn put(&mut self, register: u8, to: Rm) {
         let op = if self.options.past_caches { STORE_PAST_CACHES } else { MOVUPS_STORE };
         self.asm.vector(op, register, 0, to);
     }
@@ -68,11 +63,8 @@ impl Emit<'_> {
                 self.uniform(&wanted, unit);
             } else if self.packed() {
                 for (dst, load) in &wanted {
-                    let (from, form) = (self.load_operand(load, unit), self.form(load));
-                    self.make(*dst, unit, |e, dst| match form {
-                        Form::Floats => e.load_rm(dst, from, 0),
-                        _ => e.whole(dst, from, form, 0),
-                    });
+                    let from = self.load_operand(load, unit);
+                    self.make(*dst, unit, |e, dst| e.load_rm(dst, from, 0));
                 }
             } else {
                 self.contiguous(&wanted, unit);
@@ -97,15 +89,8 @@ impl Emit<'_> {
     /// A vector's elements side by side, in the plain form.
     fn contiguous(&mut self, wanted: &[(Vector, Load)], unit: Unit) {
         let Some((_, load)) = wanted.first() else { return };
-        let channels = self.of.geometry.input(&load.fetch).channels;
+        let channels = self.of.geometry.input(&load.fetch);
         let Rm::Row(base, offset) = self.load_operand(load, unit) else { return };
-        let form = self.form(load);
-        if form != Form::Floats {
-            for (dst, load) in wanted {
-                self.make(*dst, unit, |e, dst| e.whole(dst, Rm::Row(base, offset), form, load.channel));
-            }
-            return;
-        }
         let (isa, bytes) = (self.of.isa, self.of.isa.bytes());
         let from = |vector: i32| Rm::Row(base, offset + bytes * vector);
         let target = |channel: u8| wanted.iter().find(|(_, load)| load.channel == channel).map(|(dst, _)| *dst);
@@ -168,11 +153,7 @@ impl Emit<'_> {
     pub fn outputs(&mut self) {
         self.shares = false;
         for target in 0..ctm_isa::x1k::OUTPUTS {
-            if self.of.geometry.outputs[target].channels == 0 {
-                continue;
-            } else if self.of.geometry.outputs[target].form != Form::Floats {
-                self.pack_output(target);
-            } else {
+            if self.of.geometry.outputs[target] > 0 {
                 for unit in self.units(Varies::ALL) {
                     self.output(target, unit);
                 }
@@ -181,17 +162,22 @@ impl Emit<'_> {
     }
 
     /// What is written to a channel of an output.
-    pub(super) fn exported(&self, target: usize, channel: usize) -> Src {
+    fn exported(&self, target: usize, channel: usize) -> Src {
         self.of.vars[Var::export(target, channel).index()].map_or(Src::Literal(0), Src::Vector)
     }
 
-    /// What a load's elements are.
-    fn form(&self, load: &Load) -> Form {
-        self.of.geometry.input(&load.fetch).form
+    /// A vector in the order of columns.
+    fn in_columns(&mut self, src: Src, unit: Unit, register: u8) -> u8 {
+        let from = self.reg(src, unit, register);
+        if !self.transposed {
+            return from;
+        }
+        self.permute(register, Rm::Reg(from), table::WRITE);
+        register
     }
 
     fn output(&mut self, target: usize, unit: Unit) {
-        let channels = self.of.geometry.outputs[target].channels;
+        let channels = self.of.geometry.outputs[target];
         let slot = Self::output_slot(target, unit.row);
         let vectors: [Src; 4] = std::array::from_fn(|c| self.exported(target, c));
         let src = |c: usize| vectors[c];
@@ -205,7 +191,7 @@ impl Emit<'_> {
         let first = bytes * i32::from(channels) * i32::from(unit.column);
         match channels {
             1 => {
-                let from = self.in_columns((src(0), unit), scratch);
+                let from = self.in_columns(src(0), unit, scratch);
                 let to = self.pointer(slot);
                 self.put(from, Rm::Row(to, first));
             }

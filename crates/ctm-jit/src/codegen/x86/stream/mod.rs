@@ -22,7 +22,7 @@
 //! | `emit` | the code as a whole |
 //! | `kept` | literals and constants that have places of their own |
 //! | `slots`, `lines`, `memory` | addresses; single instructions; loads and stores of vectors |
-//! | `forms` | elements of 8 and 16 bits |
+//! | `copies` | programs that do nothing but move elements |
 //! | `run`, `panels` | calls; where they read and write |
 
 pub use super::Frame;
@@ -34,19 +34,19 @@ use super::masked::{self, Check, Indexed, Ins};
 pub use super::transfer::Part;
 use crate::codegen::x86::allocate::{Lives, Ranges};
 use crate::codegen::x86::asm::CMP_F32;
-use crate::ir::masked::{End, File, Op, Var};
+use crate::ir::masked::{File, Op, Var};
 use crate::passes::masked::VarSet;
 use crate::stream::affine::{Fetch, Item, LOOPS, Linear};
 use crate::stream::prepare::{Prepared, WHOLE};
 use crate::stream::uniform::Number;
-use ctm_exec::arrays::Form;
+use copies::Copies;
 use emit::Emit;
 use memmap2::Mmap;
 pub use panels::is_local;
 pub use run::{InputView, OutputView, Rect, Surfaces};
 
+mod copies;
 mod emit;
-mod forms;
 mod kept;
 mod lines;
 mod memory;
@@ -116,44 +116,34 @@ struct Slot {
     y: Linear,
 }
 
-/// What the elements of an array are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Element {
-    /// Channels: 1, 2 or 4; 0: there is no array.
-    pub channels: u8,
-    /// What they are for the code.
-    pub form: Form,
-}
-
-impl Element {
-    /// How many bytes it has.
-    pub const fn bytes(self) -> u32 {
-        self.form.element_bytes(self.channels)
-    }
-}
-
-/// What a kernel needs to know of surfaces.
+/// What a kernel needs to know of surfaces: how many channels elements have, 1, 2 or 4; 0: there is no array. For code all elements are single-precision
+/// numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Geometry {
     /// Of each input.
-    pub inputs: [Element; ctm_isa::x1k::INPUTS],
+    pub inputs: [u8; ctm_isa::x1k::INPUTS],
     /// Of each output; those without channels are dropped.
-    pub outputs: [Element; ctm_isa::x1k::OUTPUTS],
+    pub outputs: [u8; ctm_isa::x1k::OUTPUTS],
 }
 
 impl Geometry {
     /// Of a launch's arrays.
     pub fn of(surfaces: &Surfaces<'_>) -> Self {
         Self {
-            inputs: surfaces.inputs.each_ref().map(|view| view.as_ref().map(|view| view.element).unwrap_or_default()),
-            outputs: surfaces.outputs.each_ref().map(|view| view.as_ref().map(|view| view.element).unwrap_or_default()),
+            inputs: surfaces.inputs.each_ref().map(|view| view.as_ref().map_or(0, |view| view.channels)),
+            outputs: surfaces.outputs.each_ref().map(|view| view.as_ref().map_or(0, |view| view.channels)),
         }
     }
 
-    /// The elements that a fetch reads.
-    const fn input(&self, fetch: &Fetch) -> Element {
+    /// Channels of the elements that a fetch reads.
+    const fn input(&self, fetch: &Fetch) -> u8 {
         self.inputs[fetch.input as usize]
     }
+}
+
+/// Bytes of an element of so many channels.
+const fn bytes(channels: u8) -> i32 {
+    4 * channels as i32
 }
 
 /// Machine code for tiles.
@@ -174,6 +164,7 @@ pub struct Kernel {
     layout: Layout,
     packed: bool,
     transposed: bool,
+    copies: Option<Copies>,
 }
 
 #[cfg(test)]
@@ -238,8 +229,7 @@ pub struct Chosen {
     vectors: usize,
     /// The variables that are not 0 at the start, and what they are.
     starts: Vec<(Var, Linear)>,
-    /// What it needs to know of surfaces; inputs whose elements are converted beforehand are numbers.
-    pub geometry: Geometry,
+    geometry: Geometry,
     /// On what each vector depends.
     varies: Vec<Varies>,
     lives: Lives,
@@ -289,24 +279,16 @@ impl Chosen {
         items: Vec<Item>,
         live: &[VarSet],
         starts: &[(Var, Linear)],
-        mut geometry: Geometry,
+        geometry: Geometry,
     ) -> Self {
         let code = &prepared.code;
-        forms::choose(&mut geometry, &prepared.fetches);
         let start_vars: Vec<Var> = starts.iter().map(|s| s.0).collect();
-        let masked::Chosen { lists, vars, used, mut vectors, .. } =
-            masked::Chosen::of_stream(code, &start_vars, &forms::without_nans(&geometry), isa);
+        let masked::Chosen { lists, vars, used, vectors, .. } = masked::Chosen::of_stream(code, &start_vars, isa);
         let mut loads = Vec::new();
         let mut number = 0;
-        let mut lines = Vec::with_capacity(lists.len());
-        for ((list, fetches), block) in lists.iter().zip(&prepared.fetches).zip(&code.blocks) {
-            let mut of = in_order(list, fetches, &mut number, used.len(), &mut loads);
-            let decoded = forms::decode(&mut of, &loads, &geometry, &mut vectors);
-            if block.end == End::Stop {
-                forms::encode(&mut of, &decoded, (&vars, used.len()), &geometry, prepared.packed, vectors);
-            }
-            lines.push(of);
-        }
+        let blocks = lists.iter().zip(&prepared.fetches);
+        let lines: Vec<Lines> =
+            blocks.map(|(list, fetches)| in_order(list, fetches, &mut number, used.len(), &mut loads)).collect();
         let lists: Vec<Vec<Ins>> =
             lines.iter().map(|of| of.iter().flatten().map(|&lir| Ins::Lir(lir)).collect()).collect();
         let exports: Vec<usize> = (0..32).filter(|output| prepared.outputs >> output & 1 == 1).collect();
@@ -380,6 +362,7 @@ impl Chosen {
             layout: emit.layout,
             packed: self.prepared.packed,
             transposed: emit.transposed,
+            copies: self.copies(),
         })
     }
 }

@@ -9,7 +9,7 @@
 use super::super::Frame;
 use super::super::transfer::{Area, Panel, Part, Stored};
 use super::run::{InputView, Rect, Surfaces, View, range};
-use super::{Element, Kernel};
+use super::{Kernel, bytes};
 use crate::passes::table::Pass;
 use crate::stream::affine::Fetch;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
@@ -77,7 +77,7 @@ impl Origins {
 }
 
 /// What tiles cover of a domain.
-fn covered(kernel: &Kernel, rect: &Rect) -> Area {
+pub(super) fn covered(kernel: &Kernel, rect: &Rect) -> Area {
     let of = |first: u32, count: u32, each: u32| [first.into(), i64::from(first) + i64::from(count * each) - 1];
     [of(rect.i, rect.tiles, kernel.columns), of(rect.j, rect.rows, kernel.options.tile.rows.into())]
 }
@@ -89,7 +89,7 @@ fn clamped(area: Area, view: &InputView<'_>) -> Area {
 }
 
 /// An area that is there.
-fn part([x, y]: Area) -> Part {
+pub(super) fn part([x, y]: Area) -> Part {
     let indices = |[first, last]: [i64; 2]| first as u32..last as u32 + 1;
     Part { x: indices(x), y: indices(y) }
 }
@@ -159,20 +159,20 @@ impl Kernel {
                 tiles: tiles.x.len() as u32,
                 rows: tiles.y.len() as u32,
             };
-            let of = |stored: &Option<Stored>, element: Element| match stored {
+            let of = |stored: &Option<Stored>, channels: u8| match stored {
                 Some(stored) => (stored.panel_bytes(), stored.tile_rows()),
-                None => (if passes_edges { element.bytes() } else { 0 }, None),
+                None => (if passes_edges { bytes(channels) as u32 } else { 0 }, None),
             };
-            let inputs = surfaces.inputs.iter().flatten().map(|view| of(&view.stored, view.element));
-            let outputs = surfaces.outputs.iter().flatten().map(|view| of(&view.stored, Element::default()));
+            let inputs = surfaces.inputs.iter().flatten().map(|view| of(&view.stored, view.channels));
+            let outputs = surfaces.outputs.iter().flatten().map(|view| of(&view.stored, 0));
             let loops = self.fetches.iter().any(|fetch| fetch.iterations[0] > 1);
-            let (mut bytes, mut high) = (0, if loops || passes_edges { PIECE_ROWS } else { 1 });
+            let (mut in_panels, mut high) = (0, if loops || passes_edges { PIECE_ROWS } else { 1 });
             for (panel_bytes, tile_rows) in inputs.chain(outputs) {
-                bytes += panel_bytes;
+                in_panels += panel_bytes;
                 // As tiles lie.
                 high = tile_rows.map_or(high, |rows| high.max(rows).max(PIECE_ROWS));
             }
-            let Some(elements) = PIECE_BYTES.checked_div(bytes) else { return vec![rect] };
+            let Some(elements) = PIECE_BYTES.checked_div(in_panels) else { return vec![rect] };
             let most = (high / each).max(1);
             let columns = elements / (most * each) / PIECE_COLUMNS * PIECE_COLUMNS;
             self.cut(&rect, [(columns.max(PIECE_COLUMNS) / self.columns).max(1), most], high)
@@ -198,7 +198,7 @@ impl Kernel {
             if passes_edge || view.stored.is_some() || self.reads_again(rect, fetches()) {
                 let panel = match &view.stored {
                     Some(stored) if !passes_edge => stored.panel(&part(area)),
-                    _ => Panel::of_rows(area, view.element.bytes()),
+                    _ => Panel::of_rows(area, bytes(view.channels) as u32),
                 };
                 if passes_edge && panel.bytes > MOST_BEYOND {
                     return None;
@@ -249,7 +249,7 @@ impl Kernel {
         for of in &origins.written {
             let Some(view) = &surfaces.outputs[of.array] else { continue };
             let Some(stored) = &view.stored else { continue };
-            let from = &frame.panels(origins.bytes)[of.place.clone()];
+            let from = &mut frame.panels(origins.bytes)[of.place.clone()];
             stored.write(view.data, &part(of.area), &of.panel, from, past_caches);
         }
     }

@@ -4,12 +4,12 @@ use super::super::transfer::{Part, Stored, TileRows, fence};
 use super::memory::table;
 use super::panels::{Origin, Origins};
 use super::tiles::columns;
-use super::{Base, Element, Frame, Kernel, SLOT, Slot, at, slot_at};
+use super::{Base, Frame, Kernel, SLOT, Slot, at, bytes, slot_at};
 use crate::codegen::x86::{Line, MXCSR};
 use crate::launch::lanes::LANES;
 use crate::stream::affine::{LOOPS, Linear};
 use ctm_exec::Position;
-use ctm_exec::arrays::Elements;
+use ctm_exec::arrays::{Elements, Form};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::AtomicU32;
 
@@ -23,9 +23,11 @@ pub struct View<'a, T> {
     pub width: u32,
     /// Rows that may be reached.
     pub height: u32,
-    /// What elements are for the code.
-    pub element: Element,
-    /// How they are stored, if not so, row by row.
+    /// Channels: 1, 2 or 4.
+    pub channels: u8,
+    /// What they are.
+    pub form: Form,
+    /// How elements are stored, if not as numbers row by row.
     pub stored: Option<Stored>,
 }
 
@@ -47,29 +49,20 @@ impl<'a, T> View<'a, T> {
         let (data, pitch, channels, form) = (array.bytes, array.pitch, array.channels, array.form);
         let fits = width <= array.width && height <= array.height && matches!(channels, 1 | 2 | 4);
         let stored = Stored::of(array, size_of_val(data)).filter(|_| fits)?;
-        Some(Self { data, pitch, width, height, element: Element { channels, form }, stored })
+        Some(Self { data, pitch, width, height, channels, form, stored })
     }
 
     /// Whole tiles of it as rows.
     fn as_rows(&self, whole: &Part) -> Option<Self> {
         let TileRows { first, columns: width, rows: height, pitch } = self.stored.as_ref()?.as_rows(whole)?;
         let data = self.data.get(first / size_of::<T>()..)?;
-        Some(Self { data, pitch, width, height, stored: None, ..*self })
+        let stored = self.stored.as_ref().and_then(|stored| stored.in_rows(pitch));
+        Some(Self { data, pitch, width, height, stored, ..*self })
     }
 
-    /// Bytes of an element for the code.
+    /// Bytes of an element.
     pub const fn element_bytes(&self) -> u64 {
-        self.element.bytes() as u64
-    }
-}
-
-impl InputView<'_> {
-    /// How the code reads it that takes its elements as these.
-    pub fn read_as(&mut self, element: Element) {
-        if self.element == element {
-            self.stored = self.stored.take().and_then(Stored::unconverted);
-        }
-        self.element = element;
+        self.form.element_bytes(self.channels) as u64
     }
 }
 
@@ -79,8 +72,7 @@ impl<'a> OutputView<'a> {
     pub fn of(array: &Elements<&'a [AtomicU32]>, last: Position) -> Option<Self> {
         let view = Self::new(array, [last.i + 1, last.j + 1])?;
         let all = (1u32 << array.channels) - 1;
-        let stored = view.stored.and_then(Stored::unconverted);
-        (u32::from(array.mask) & all == all).then_some(Self { stored, ..view })
+        (u32::from(array.mask) & all == all).then_some(view)
     }
 }
 
@@ -166,8 +158,7 @@ impl Kernel {
             table::READ => self.column(lane),
             table::WRITE => lane_of[lane],
             table::READ_PAIRS => place(self.column(lane)),
-            table::WRITE_PAIRS => lane_of[pair(lane)],
-            _ => self.form_entry(row, lane),
+            _ => lane_of[pair(lane)],
         };
         for row in 0..table::ROWS {
             let entries = std::array::from_fn(|lane| entry(row, lane % lanes) as u32);
@@ -197,8 +188,8 @@ impl Kernel {
 
     /// Where a slot begins, and its steps, in bytes or as numbers.
     fn steps(&self, slot: &Slot, rect: &Rect, origins: &Origins, constants: &[u32]) -> Option<[i64; SLOT]> {
-        let elements = |origin: &Option<Origin>, of: Element| {
-            let size = i64::from(of.bytes());
+        let elements = |origin: &Option<Origin>, channels: u8| {
+            let size = i64::from(bytes(channels));
             origin.map(|Origin { address, pitch }| (address, size, size * pitch))
         };
         // Where it counts from, and what columns and rows weigh.
@@ -234,13 +225,13 @@ impl Kernel {
                 let exists = view.width.min(view.height) > 0;
                 let bytes = last as u64 * view.element_bytes();
                 let is_long = view.width <= view.pitch && bytes <= view.data.len() as u64;
-                exists && (view.stored.is_some() || is_long) && view.element == self.geometry.input(fetch)
+                exists && (view.stored.is_some() || is_long) && view.channels == self.geometry.input(fetch)
             })
         });
-        let outputs = self.geometry.outputs.iter().zip(&surfaces.outputs).all(|(element, view)| {
-            element.channels == 0
+        let outputs = self.geometry.outputs.iter().zip(&surfaces.outputs).all(|(&channels, view)| {
+            channels == 0
                 || view.as_ref().is_some_and(|view| {
-                    let is_same = view.element == *element;
+                    let is_same = view.channels == channels;
                     if view.stored.is_some() {
                         return is_same && !self.options.past_caches;
                     }
@@ -271,7 +262,8 @@ impl Kernel {
             return false;
         }
         frame.put(at::CONSTANTS, &(constants.as_ptr() as usize).to_le_bytes());
-        for piece in self.pieces(rect, surfaces) {
+        let pieces = if self.copy(rect, surfaces, past_caches) { Vec::new() } else { self.pieces(rect, surfaces) };
+        for piece in pieces {
             let Some(origins) = self.fill(frame, &piece, surfaces) else { return false };
             if !self.run_piece(frame, &piece, &origins, constants) {
                 return false;

@@ -60,8 +60,8 @@ impl Emit<'_> {
                 }
             }
         }
-        for (target, element) in of.geometry.outputs.iter().enumerate() {
-            if element.channels > 0 {
+        for (target, channels) in of.geometry.outputs.iter().enumerate() {
+            if *channels > 0 {
                 for row in 0..self.options.tile.rows {
                     let slot = self.slot(Self::output_slot(target, row));
                     note(slot, 1);

@@ -7,7 +7,6 @@ use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::ir::map::Map;
 use crate::stream::affine::{Fetch, Linear};
 use crate::stream::prepare::WHOLE;
-use ctm_exec::arrays::Form;
 
 /// The share of all uses of vectors that may be reads of memory where several chains are made instead of one.
 const READS_FOR_CHAINS: u64 = 4;
@@ -31,8 +30,7 @@ impl Chosen {
             Isa::Avx512 => false,
             Isa::Avx2 => !self.lines.iter().all(only_mends),
         };
-        let packs = self.geometry.outputs.iter().any(|of| of.form != Form::Floats);
-        let scratch = if needs_third || packs || !self.prepared.packed { 3 } else { 2 };
+        let scratch = if needs_third || !self.prepared.packed { 3 } else { 2 };
         self.isa.all_registers() - scratch
     }
 
@@ -195,8 +193,7 @@ impl Chosen {
     /// Whether an instruction can take the load as its last operand.
     fn is_operand(&self, load: &Load) -> bool {
         let is_whole = load.channel == WHOLE;
-        let is_one = if load.fetch.is_uniform() { !is_whole } else { self.prepared.packed && is_whole };
-        is_one && self.geometry.input(&load.fetch).form == Form::Floats
+        if load.fetch.is_uniform() { !is_whole } else { self.prepared.packed && is_whole }
     }
 
     /// Whether processors compute with nothing but the elements at their own places, and write theirs.
@@ -209,8 +206,7 @@ impl Chosen {
     pub(super) fn transposed(&self) -> bool {
         let mut inputs = self.loads.iter().filter(|load| !load.fetch.is_uniform());
         !self.prepared.packed
-            && (inputs.any(|load| self.geometry.input(&load.fetch).bytes() == 16)
-                || self.geometry.outputs.iter().any(|of| of.bytes() == 16))
+            && (inputs.any(|load| self.geometry.input(&load.fetch) == 4) || self.geometry.outputs.contains(&4))
     }
 }
 
