@@ -257,6 +257,16 @@ fn functions_of_special_numbers() {
     }
 }
 
+/// Of squares both orders in which a dot product is summed give the same zero.
+#[test]
+fn dot_products_of_a_vector_with_itself() {
+    let text = ".input a = s0\n.output c = o0\n.reg x = r1, y = r2\n tex x, a, r0.rg\n dp3 y.r, x, x\n dp4 y.g, x, x\n \
+                dp3 y.b, -x, x\n dp4 y.a, x.abgr, x.abgr\n mov c, y\n";
+    let memory =
+        Surfaces { inputs: vec![Array::new(80, 64, 4, special)], outputs: vec![out(80, 64, 4)], ..Surfaces::default() };
+    compare("squares", &Case::new(text, [0, 0, 79, 63]), &memory);
+}
+
 /// A transcendental sequence whose operand is the same for all columns while its register once held what is not: each unit runs the
 /// sequence, so that nothing in it may take the operand's register.
 #[test]

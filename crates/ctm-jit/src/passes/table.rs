@@ -49,8 +49,6 @@ macro_rules! passes {
 passes! {
     /// Launches run tile by tile.
     Streams "streams" "every processor does the same, and coordinates are whole linear functions of the index pair";
-    /// Two iterations of a stream's loop are one.
-    Pairs "pairs" "AVX-512 streams: an even number of iterations, and as many vectors side by side as without it";
     /// The four channels of a processor are side by side in a vector of a stream.
     Packed "packed" "streams: operations do the same to the four channels of a register";
     /// Columns that all rows of tiles read are copied side by side.

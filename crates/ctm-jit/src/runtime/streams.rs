@@ -3,13 +3,12 @@
 //! Such a launch needs no masks and no coordinates: see `affine` for what qualifies, `prepare` for the form, `codegen/x86/stream` for the code. Groups
 //! mean nothing to it, so tiles are cut as is best for the machine. What it counts is known beforehand.
 //!
-//! Where a tile's fetches reach beyond an input, careful kernels clamp; rows and columns of tiles inside run without.
+//! Where a tile's fetches reach beyond an input, it reads a copy that has elements there, too.
 
 use crate::codegen::x86::Isa;
 use crate::codegen::x86::masked::exists;
 use crate::codegen::x86::stream::{
-    Chosen, Frame, Geometry, InputView, Kernel, Options, OutputView, Part, Rect, Surfaces, Tile, columns, inside,
-    is_local,
+    Chosen, Frame, Geometry, InputView, Kernel, Options, OutputView, Part, Rect, Surfaces, Tile, is_local,
 };
 use crate::ir::masked::{Op, Var};
 use crate::ir::x1k;
@@ -17,15 +16,16 @@ use crate::launch::direct::cells_of;
 use crate::launch::ramp::Ramp;
 use crate::launch::wavefronts::places::Waves;
 use crate::lower::x1k::masks;
-use crate::passes::masked::{VarSet, optimise};
+use crate::passes::masked::optimise;
 use crate::passes::table::Pass;
 use crate::runtime::engine::StreamLimits;
 use crate::runtime::wavefronts::Wavefronts;
 use crate::runtime::work::{share, threads};
-use crate::stream::affine::{Fetch, Given, Item, Linear, Tree};
+use crate::stream::affine::{Fetch, Given, Linear, Tree};
 use crate::stream::prepare::{Prepared, WHOLE};
 use crate::stream::uniform::Uniform;
-use crate::stream::{affine, interleave, prepare};
+use crate::stream::{affine, prepare};
+use ctm_exec::arrays::Form;
 use ctm_exec::r700::Cells;
 use ctm_exec::watch;
 use ctm_exec::x1k::{Elements, Plane};
@@ -74,7 +74,6 @@ pub struct Streams {
 
 /// A program for streams.
 struct Stream {
-    isa: Isa,
     tree: Tree,
     /// The program with its instructions chosen.
     chosen: Chosen,
@@ -138,7 +137,7 @@ impl Stream {
         limits: StreamLimits,
     ) -> Option<Self> {
         let geometry = key.geometry;
-        let channels = |input| geometry.inputs[usize::from(input & 15)].channels;
+        let channels = |input| geometry.inputs[usize::from(input & 15)];
         let mut plain = prepare::plain(uniform, &tree, channels, wanted(uniform, &geometry)?);
         let mut live = optimise(&mut plain.code, true);
         let start = (0..Var::COUNT as u16).map(Var).filter(|&var| live[0].contains(var));
@@ -161,11 +160,12 @@ impl Stream {
         }
         let operations =
             passes(&tree).map(|(block, passes)| passes * prepared.code.blocks[block].ops.len() as u64).sum();
-        let (chosen, tile) = choose(isa, prepared, &tree, &live, &start_values, key);
+        let chosen = Chosen::new(isa, prepared, tree.items.clone(), &live, &start_values, geometry);
+        let tile = chosen.tile(key.columns);
         let downwards = chosen.shares_rows();
         let kernels = Mutex::default();
         let past_caches_bytes = limits.past_caches_bytes;
-        Some(Self { isa, tree, chosen, tile, downwards, kernels, past_caches_bytes, operations })
+        Some(Self { tree, chosen, tile, downwards, kernels, past_caches_bytes, operations })
     }
 
     fn kernel(&self, options: Options) -> Option<Arc<Kernel>> {
@@ -183,60 +183,26 @@ impl Stream {
     }
 }
 
-/// Chooses instructions and the size of tiles, with two iterations of a loop in one where that leaves as many vectors side by side.
-fn choose(
-    isa: Isa,
-    prepared: Prepared,
-    tree: &Tree,
-    live: &[VarSet],
-    starts: &[(Var, Linear)],
-    key: &Key,
-) -> (Chosen, Tile) {
-    let of = |prepared: Prepared, items: Vec<Item>, live: &[VarSet], joined: bool| {
-        let chosen = Chosen::new(isa, prepared, items, live, starts, key.geometry, joined);
-        let tile = chosen.tile(key.columns);
-        (chosen, tile)
-    };
-    // Nothing is gained where it costs vectors side by side.
-    let is_wide =
-        |tile: Tile, each: u32, columns: u32| tile.vectors >= 4 || 2 * u32::from(tile.vectors) * each > columns;
-    // AVX2 has too few registers for it, packed vectors lie side by side in larger numbers.
-    if Pass::Pairs.is_on()
-        && isa == Isa::Avx512
-        && !prepared.packed
-        && let Some((mut joined, items)) = interleave::joined(&prepared, &tree.items)
-    {
-        let live = optimise(&mut joined.code, true);
-        let (chosen, tile) = of(joined, items, &live, true);
-        if !chosen.shares_rows() && is_wide(tile, chosen.columns(), key.columns) {
-            return (chosen, tile);
-        }
-    }
-    of(prepared, tree.items.clone(), live, false)
-}
-
-/// The kernel for the inside of the launch's domain, or (`careful`) for its edges, for measurements.
+/// The kernel for the launch's domain, for measurements.
 #[cfg(test)]
 pub fn compile(
     isa: Isa,
     uniform: &Uniform,
     launch: &ctm_exec::x1k::Launch<'_>,
     geometry: Geometry,
-    careful: bool,
 ) -> Option<Arc<Kernel>> {
     let columns = launch.domain.width().min(64);
     let key = Key { planes: launch.planes.to_vec(), geometry, columns };
     let streams = Streams::new(StreamLimits::default(), Arc::default());
     let stream = streams.get(isa, &key, uniform, &Given::of(launch, None))?;
-    let tile = if careful { stream.tile.narrow(isa) } else { stream.tile };
-    stream.kernel(Options { tile, careful, past_caches: false })
+    stream.kernel(Options { tile: stream.tile, past_caches: false })
 }
 
 /// The output components that are to be written; `None` when a bound output does not get all its channels.
 fn wanted(uniform: &Uniform, geometry: &Geometry) -> Option<u32> {
     let mut wanted = 0;
-    for (target, element) in geometry.outputs.iter().enumerate() {
-        let all = (1u32 << element.channels) - 1;
+    for (target, channels) in geometry.outputs.iter().enumerate() {
+        let all = (1u32 << channels) - 1;
         if uniform.outputs >> (4 * target) & all != all {
             return None;
         }
@@ -247,8 +213,8 @@ fn wanted(uniform: &Uniform, geometry: &Geometry) -> Option<u32> {
 
 /// Whether elements are what the packed form takes them for.
 fn suits(packed: &Prepared, geometry: &Geometry) -> bool {
-    let outputs = geometry.outputs.iter().all(|of| matches!(of.channels, 0 | 4));
-    let channels = |input: u8| geometry.inputs[usize::from(input & 15)].channels;
+    let outputs = geometry.outputs.iter().all(|channels| matches!(channels, 0 | 4));
+    let channels = |input: u8| geometry.inputs[usize::from(input & 15)];
     outputs
         && packed.code.blocks.iter().all(|block| {
             block.ops.iter().all(|op| match *op {
@@ -289,13 +255,10 @@ pub fn run(
     let key = Key { planes: given.planes.to_vec(), geometry: Geometry::of(surfaces), columns: domain.width().min(64) };
     let stream = streams.get(isa, &key, uniform, given)?;
     let mut surfaces = surfaces.clone();
-    for (view, element) in surfaces.inputs.iter_mut().zip(stream.chosen.geometry.inputs) {
-        view.iter_mut().for_each(|view| view.read_as(element));
-    }
     let whole = stream.whole(&surfaces);
     for (view, whole) in surfaces.inputs.iter_mut().zip(&whole) {
         if let (Some(view), Some((bytes, pitch))) = (view, whole) {
-            *view = InputView { data: bytes, pitch: *pitch, stored: None, ..view.clone() };
+            *view = InputView { data: bytes, pitch: *pitch, form: Form::Floats, stored: None, ..view.clone() };
         }
     }
     if !stream.run_as_rows(given, &surfaces).unwrap_or_else(|| stream.run(given, &surfaces)) {
@@ -333,12 +296,15 @@ struct Area {
 }
 
 impl Stream {
-    /// The elements, row by row, of inputs that are not stored so and are read from everywhere, and how many there are from row to row.
+    /// The numbers, row by row, of inputs that are not stored so and are read from everywhere, and how many there are from row to row.
     fn whole(&self, surfaces: &Surfaces<'_>) -> [Option<(Vec<u8>, u32)>; INPUTS] {
         std::array::from_fn(|input| {
             let view = surfaces.inputs[input].as_ref()?;
             let fetches = self.fetches().filter(|fetch| usize::from(fetch.input) == input);
-            view.stored.as_ref().filter(|_| !is_local(fetches, view)).map(|stored| stored.whole(view))
+            view.stored.as_ref().filter(|_| !is_local(fetches, view)).map(|stored| {
+                let (numbers, panel) = stored.numbers(view.data, &Part { x: 0..view.width, y: 0..view.height });
+                (numbers, panel.pitch as u32)
+            })
         })
     }
 
@@ -346,20 +312,13 @@ impl Stream {
     /// but the elements at their own places; `false` when something could not be run: then all has to be run otherwise.
     fn run_as_rows(&self, given: &Given<'_>, surfaces: &Surfaces<'_>) -> Option<bool> {
         let Domain { i0, j0, i1, j1 } = given.domain;
-        let least = self.chosen.columns() * u32::from(self.tile.narrow(self.isa).vectors);
-        if !self.chosen.is_by_element() || given.domain.width() < least {
+        if !self.chosen.is_by_element() {
             return None;
         }
-        let (Part { x, y }, [columns, count], rows) =
-            surfaces.as_rows(&Part { x: i0..i1 + 1, y: j0..j1 + 1 }, least)?;
-        let around = [
-            (i0..i1 + 1, j0..y.start),
-            (i0..x.start, y.clone()),
-            (x.end..i1 + 1, y.clone()),
-            (i0..i1 + 1, y.end..j1 + 1),
-        ];
-        let around = around.into_iter().filter(|(x, y)| !x.is_empty() && !y.is_empty());
-        let around = around.map(|(x, y)| (Domain { i0: x.start, j0: y.start, i1: x.end - 1, j1: y.end - 1 }, surfaces));
+        let all = Part { x: i0..i1 + 1, y: j0..j1 + 1 };
+        let (whole, [columns, count], rows) = surfaces.as_rows(&all, self.columns())?;
+        let domain = |Part { x, y }: Part| Domain { i0: x.start, j0: y.start, i1: x.end - 1, j1: y.end - 1 };
+        let around = all.around(&whole).map(|part| (domain(part), surfaces));
         let whole = (Domain { i0: 0, j0: 0, i1: columns - 1, j1: count - 1 }, &rows);
         let mut done = 0;
         for (domain, surfaces) in around.chain([whole]) {
@@ -433,15 +392,17 @@ impl Stream {
         bytes * u64::from(domain.width()) * u64::from(domain.height()) >= self.past_caches_bytes
     }
 
-    /// The domain cut into areas, each with its kernel.
+    /// Columns of a tile.
+    fn columns(&self) -> u32 {
+        self.chosen.columns() * u32::from(self.tile.vectors)
+    }
+
+    /// The domain cut into areas, each with its kernel. Tiles are never cut, so some columns are done twice.
     fn areas(&self, domain: Domain, surfaces: &Surfaces<'_>) -> Option<Vec<Area>> {
-        let full = self.tile;
-        let narrow = full.narrow(self.isa);
-        let columns = columns(self.isa, self.chosen.prepared.packed) * u32::from(narrow.vectors);
-        let strips = domain.width() / columns;
+        let (columns, rows) = (self.columns(), u32::from(self.tile.rows));
         let large = self.is_large(domain, surfaces);
-        // Tiles of so many columns, the first of which begins there.
-        let is_aligned = |i: u32, columns: u32| {
+        // Tiles of which the first begins in this column.
+        let is_aligned = |i: u32| {
             surfaces.outputs.iter().flatten().all(|view| {
                 let rows = [view.pitch, i, columns].map(|elements| view.element_bytes() * u64::from(elements));
                 view.stored.is_none()
@@ -449,67 +410,22 @@ impl Stream {
                     && rows.iter().all(|bytes| bytes.is_multiple_of(64))
             })
         };
-        let whole_columns = [i64::from(domain.i0), i64::from(domain.i1)];
-        let whole_rows = [i64::from(domain.j0), i64::from(domain.j1)];
-        // Whether no column, and whether no row, has to be clamped.
-        let safe = |columns: [i64; 2], rows: [i64; 2]| {
-            self.fetches().fold([true; 2], |all, fetch| {
-                let view = surfaces.inputs[usize::from(fetch.input)].as_ref();
-                let [x, y] = view.map_or([false; 2], |view| inside(fetch, columns, rows, view));
-                [all[0] && x, all[1] && y]
-            })
-        };
-        let here = |at: u32, count: u32| [at.into(), i64::from(at + count) - 1];
-        let column_safe = |i: u32| safe(here(i, columns), whole_rows)[0];
-        let row_safe = |j: u32, rows: u32| safe(whole_columns, here(j, rows))[1];
-        let at = |strip: u32| domain.i0 + strip * columns;
-        // Columns inside lie side by side, as coordinates are linear; there may be none.
-        let first = (0..strips).find(|&strip| column_safe(at(strip))).unwrap_or(strips);
-        let end = (first..strips).rev().find(|&strip| column_safe(at(strip))).map_or(first, |last| last + 1);
-        let across = u32::from(full.vectors / narrow.vectors);
-        let rest = (!domain.width().is_multiple_of(columns)).then(|| domain.i1 + 1 - columns);
-        // Bands of rows of tiles that are alike.
-        let rows = u32::from(full.rows);
-        let whole = domain.j1 + 1 - domain.height() % rows;
-        let tiles = (domain.j0..whole).step_by(full.rows.into()).map(|j| (j, full));
-        let mut bands: Vec<(u32, u32, Tile, bool)> = Vec::new();
-        for (j, tile) in tiles.chain((whole..domain.j1 + 1).map(|j| (j, Tile { rows: 1, ..full }))) {
-            let safe = row_safe(j, tile.rows.into());
-            match bands.last_mut() {
-                Some((_, count, of, was)) if *was == safe && *of == tile => *count += 1,
-                _ => bands.push((j, 1, tile, safe)),
-            }
+        let (across, down) = (domain.width() / columns, domain.height() / rows);
+        let rest = domain.width() % columns;
+        if across == 0 {
+            return None;
         }
         let mut areas = Vec::new();
-        for (j, rows, tile, safe) in bands {
-            let narrow = Tile { rows: tile.rows, ..narrow };
-            // Areas come from left to right. Tiles are never cut, so some columns are done twice.
-            let mut next = domain.i0;
-            let mut add = |i: u32, tiles: u32, tile: Tile, safe: bool, may_pass: bool| {
-                if tiles == 0 {
-                    return Some(());
+        for (j, rows, tile) in [
+            (domain.j0, down, self.tile),
+            (domain.j0 + down * rows, domain.height() % rows, Tile { rows: 1, ..self.tile }),
+        ] {
+            let last = (rest > 0).then(|| (domain.i1 + 1 - columns, 1, columns - rest));
+            for (i, tiles, again) in [(domain.i0, across, 0)].into_iter().chain(last) {
+                if rows > 0 && tiles > 0 {
+                    let kernel = self.kernel(Options { tile, past_caches: large && is_aligned(i) })?;
+                    areas.push(Area { kernel, rect: Rect { i, j, tiles, rows }, again });
                 }
-                let columns = self.chosen.columns() * u32::from(tile.vectors);
-                let past_caches = large && may_pass && is_aligned(i, columns);
-                let options = Options { tile, careful: !safe, past_caches };
-                let kernel = self.kernel(options)?;
-                let again = next - i;
-                next = i + tiles * kernel.columns;
-                areas.push(Area { kernel, rect: Rect { i, j, tiles, rows }, again });
-                Some(())
-            };
-            let (first, end) = if safe { (first, end) } else { (strips, strips) };
-            add(at(0), first, narrow, false, true)?;
-            let tiles = (end - first) / across;
-            add(at(first), tiles, tile, true, true)?;
-            let left = end - first - tiles * across;
-            match tiles {
-                0 => add(at(first), left, narrow, true, true)?,
-                _ => add(at(end - across), left.min(1), tile, true, true)?,
-            }
-            add(at(end), strips - end, narrow, false, true)?;
-            if let Some(i) = rest {
-                add(i, 1, narrow, safe && column_safe(i), false)?;
             }
         }
         Some(areas)

@@ -12,9 +12,10 @@ use crate::passes::masked::VarSet;
 use ctm_exec::Domain;
 use ctm_exec::float::flush;
 use ctm_exec::watch::Watch;
+use ctm_exec::x1k::Launch;
 use ctm_exec::x1k::Plane;
-use ctm_exec::x1k::{Launch, ops};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
+use ctm_isa::x1k::ops::Omod as XOmod;
 use std::collections::BTreeSet;
 
 /// What a launch of either instruction set gives.
@@ -145,7 +146,7 @@ impl Linear {
     }
 }
 
-/// A fetch by whole coordinates.
+/// A fetch of one element for all columns, or of elements side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fetch {
     /// Which input.
@@ -156,6 +157,13 @@ pub struct Fetch {
     pub y: Linear,
     /// Iterations of the loops around; 0 where there is none.
     pub iterations: [u16; LOOPS],
+}
+
+impl Fetch {
+    /// Whether all columns read the same element.
+    pub const fn is_uniform(&self) -> bool {
+        self.x.i == 0 && self.y.i == 0
+    }
 }
 
 /// A program as a tree, with its fetches.
@@ -191,32 +199,33 @@ pub fn analyse(code: &Code, items: Vec<Item>, given: &Given<'_>) -> Option<Tree>
     if walk.given_up || !blocks(&items).into_iter().all(|(block, _)| is_linear(block)) {
         return None;
     }
-    let constants = constants(code).into_iter().map(|index| (index, given.constant(index))).collect();
+    // What coordinates are made of.
+    let (_, constants) = dependencies(code, |op| matches!(op, Op::Fetch(..)));
+    let constants = constants.into_iter().map(|index| (index, given.constant(index))).collect();
     Some(Tree { items, fetches: walk.fetches, constants })
 }
 
-/// The floating-point constants that coordinates are made of.
-fn constants(code: &Code) -> BTreeSet<u16> {
-    let mut found = BTreeSet::new();
-    // Variables that coordinates depend on.
-    let mut needed = VarSet::NONE;
+/// The variables and the constants on which operations that are wanted depend, by way of whatever variables.
+pub fn dependencies(code: &Code, is_wanted: impl Fn(&Op) -> bool) -> (VarSet, BTreeSet<u16>) {
+    let (mut vars, mut constants) = (VarSet::NONE, BTreeSet::new());
     loop {
-        let before = needed;
+        let before = vars;
         for block in &code.blocks {
             let mut live = vec![false; block.ops.len()];
             for (place, op) in block.ops.iter().enumerate().rev() {
-                match *op {
-                    Op::Fetch(_, [s, t, ..], _) => [s, t].iter().for_each(|value| live[value.index()] = true),
-                    Op::Set(var, value, _) => live[value.index()] |= needed.contains(var),
-                    Op::Get(var) if live[place] => needed.insert(var),
-                    Op::Uniform(index) if live[place] => _ = found.insert(index),
-                    _ if live[place] => op.reads().for_each(|value| live[value.index()] = true),
-                    _ => {}
+                let sets = matches!(*op, Op::Set(var, ..) if vars.contains(var));
+                if live[place] || sets || is_wanted(op) {
+                    op.reads().for_each(|value| live[value.index()] = true);
+                    match *op {
+                        Op::Get(var) => vars.insert(var),
+                        Op::Uniform(index) => _ = constants.insert(index),
+                        _ => {}
+                    }
                 }
             }
         }
-        if needed == before {
-            return found;
+        if vars == before {
+            return (vars, constants);
         }
     }
 }
@@ -342,9 +351,8 @@ impl Walk<'_> {
             Op::Uniform(index) => Linear::of_bits(self.given.constant(index)),
             Op::Neg(a) => of(a)?.times(-UNIT),
             // The product is not rounded by itself.
-            Op::Unit(Unit::Mad { omod, .. }, [a, b, c]) => product(of(a), of(b))?.add(of(c)?).times(factor(omod)?),
-            Op::Unit(Unit::Scale(omod), [a, ..]) => of(a)?.times(factor(omod)?),
-            Op::Alu(op, abc, omod, clamp) if !clamp => self.r700(op, abc.map(of))?.times(r700_factor(omod)),
+            Op::Unit(Unit::Mad { omod: XOmod::U1, .. }, [a, b, c]) => Some(product(of(a), of(b))?.add(of(c)?)),
+            Op::Alu(op, abc, Omod::Off, false) => self.r700(op, abc.map(of)),
             Op::Set(var, value, _) => {
                 state[var.index()] = of(value);
                 None
@@ -375,12 +383,13 @@ impl Walk<'_> {
 
     fn fetch(&mut self, place: (usize, usize), input: u8, [s, t]: [Option<Linear>; 2], unscaled: bool) {
         let floor = |linear: Option<Linear>| linear.and_then(|linear| linear.floor());
-        let (Some(x), Some(y), true) = (floor(s), floor(t), unscaled) else {
-            // It may have been linear as long as a guess was wrong.
-            self.fetches.remove(&place);
-            return;
-        };
-        self.fetches.insert(place, Fetch { input: input & 15, x, y, iterations: self.iterations });
+        match (floor(s), floor(t)) {
+            (Some(x), Some(y)) if unscaled && matches!([x.i, y.i], [0 | 1, 0]) => {
+                self.fetches.insert(place, Fetch { input: input & 15, x, y, iterations: self.iterations });
+            }
+            // It may have been one as long as a guess was wrong.
+            _ => _ = self.fetches.remove(&place),
+        }
     }
 }
 
@@ -388,21 +397,6 @@ impl Walk<'_> {
 fn product(a: Option<Linear>, b: Option<Linear>) -> Option<Linear> {
     let (a, b) = (a?, b?);
     if a.is_constant() { b.times(a.c) } else { a.times(Some(b).filter(Linear::is_constant)?.c) }
-}
-
-/// The factor of an output modifier, in units.
-fn factor(omod: ctm_isa::x1k::ops::Omod) -> Option<i64> {
-    Linear::of_number(ops::omod_factor(omod)).map(|linear| linear.c)
-}
-
-/// The factor of an R700 output modifier, in units.
-const fn r700_factor(omod: Omod) -> i64 {
-    match omod {
-        Omod::Off => UNIT,
-        Omod::M2 => 2 * UNIT,
-        Omod::M4 => 4 * UNIT,
-        Omod::D2 => UNIT / 2,
-    }
 }
 
 /// The value that a plane gives a component; `None` when it takes other steps, or is large.

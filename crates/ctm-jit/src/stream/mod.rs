@@ -5,11 +5,9 @@
 //! | `uniform` | programs as straight blocks and counted loops |
 //! | `affine` | what qualifies: fetches at whole linear functions of the index pair |
 //! | `prepare` | those without coordinates, or with whole elements as values |
-//! | `interleave` | two iterations of a loop as one |
 //!
 //! `codegen/x86/stream` makes their code, `runtime/streams` runs them.
 
 pub mod affine;
-pub mod interleave;
 pub mod prepare;
 pub mod uniform;

@@ -4,12 +4,12 @@
 //! processors of one row, r, g, b, a of each. An operation that does the same to the four channels of a register is one operation
 //! there, and elements are read and written as they lie in memory. [`WHOLE`] is the channel number of a texel that is a whole element.
 
-use super::affine::{Fetch, Tree};
+use super::affine::{Fetch, Tree, dependencies};
 use super::uniform::{Number, Uniform};
 use crate::ir::map::Map;
 use crate::ir::masked::{Code, Fetch as Lookup, M, Op, Value, Var};
 use crate::ir::numbering::Numbering;
-use crate::passes::masked::{VarSet, sweep};
+use crate::passes::masked::sweep;
 use ctm_exec::float::ONE;
 use ctm_isa::x1k::OUTPUTS;
 use std::cell::Cell;
@@ -75,34 +75,10 @@ pub fn plain(of: &Uniform, tree: &Tree, channels: impl Fn(u8) -> u8, outputs: u3
 
 /// Removes stores into outputs that nobody wants, and into variables that feed nothing but themselves: what is left of coordinates that loops move on.
 fn drop_faint(code: &mut Code, outputs: u32) {
-    let mut needed = VarSet::NONE;
-    let wanted = |op: &Op, needed: &VarSet| match *op {
-        Op::Set(var, ..) => match var.export_index() {
-            Some(index) => outputs >> index & 1 == 1,
-            None => needed.contains(var),
-        },
-        _ => true,
-    };
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for block in &code.blocks {
-            let mut live = vec![false; block.ops.len()];
-            for (place, op) in block.ops.iter().enumerate().rev() {
-                live[place] |= !op.is_pure() && wanted(op, &needed);
-                if live[place] {
-                    op.reads().for_each(|value| live[value.index()] = true);
-                    if let Op::Get(var) = *op
-                        && !needed.contains(var)
-                    {
-                        needed.insert(var);
-                        changed = true;
-                    }
-                }
-            }
-        }
-    }
-    code.blocks.iter_mut().for_each(|block| sweep(block, |op| wanted(op, &needed)));
+    let is_wanted = |var: Var| var.export_index().is_some_and(|index| outputs >> index & 1 == 1);
+    let (needed, _) = dependencies(code, |op| if let Op::Set(var, ..) = *op { is_wanted(var) } else { !op.is_pure() });
+    let keeps = |op: &Op| !matches!(*op, Op::Set(var, ..) if !is_wanted(var) && !needed.contains(var));
+    code.blocks.iter_mut().for_each(|block| sweep(block, keeps));
 }
 
 /// The packed form of a plain one that has been optimised; `None` when some operation treats channels differently.
@@ -164,7 +140,7 @@ impl Pack<'_> {
                     let new = self.new.effect(Op::Fetch(number, [zero; 4], under));
                     // What is read of it has to stand behind it, before the next fetch.
                     let whole = self.new.pure(Op::Fetched(new, WHOLE));
-                    let uniform = (fetch.x.i == 0 && fetch.y.i == 0).then_some(new);
+                    let uniform = fetch.is_uniform().then_some(new);
                     for (later, op) in self.ops.iter().enumerate().skip(place) {
                         if let Op::Fetched(of, channel) = *op
                             && of == value

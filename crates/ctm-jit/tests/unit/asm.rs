@@ -225,7 +225,6 @@ fn masks_and_literals() {
         ("kandnw k1,k2,k3", |a| a.mask_and_not(1, 2, 3)),
         ("korw k2,k2,k3", |a| a.mask_or(2, 2, 3)),
         ("kortestw k1,k1", |a| a.mask_test(1)),
-        ("kxnorw k5,k5,k5", |a| a.mask_all(5)),
         ("vgatherdps zmm17,k1,[rdi+zmm28*4+0Ch]", |a| a.gather(17, 1, RDI, 28, 12)),
         ("vgatherdps zmm3,k2,[r13+zmm9*4+8]", |a| a.gather(3, 2, 13, 9, 8)),
     ];

@@ -10,7 +10,7 @@
 
 use crate::codegen::x86::Isa;
 use crate::codegen::x86::masked::Variant;
-use crate::codegen::x86::stream::{Element, Geometry, Kernel};
+use crate::codegen::x86::stream::{Geometry, Kernel};
 use crate::runtime::x1k::artifact::with_masks;
 use ctm_exec::x1k::{Constants, Launch, Plane};
 use ctm_exec::{Budget, Domain, GroupSize};
@@ -96,14 +96,13 @@ fn compile(launch: &Launch<'_>, Options { isa, counts, fuel, careful }: Options)
     program.native(variant, (uniforms, &[])).map(|native| native.text().to_vec())
 }
 
-/// The kernel for the inside of a domain, or (`careful`) for its edges.
-fn compile_stream(launch: &Launch<'_>, isa: Isa, careful: bool) -> Option<Arc<Kernel>> {
+/// The kernel for a domain.
+fn compile_stream(launch: &Launch<'_>, isa: Isa) -> Option<Arc<Kernel>> {
     let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters)?;
     let mut geometry = Geometry::default();
-    let four = Element { channels: 4, ..Element::default() };
-    (geometry.inputs[0], geometry.inputs[1], geometry.outputs[0]) = (four, four, four);
+    (geometry.inputs[0], geometry.inputs[1], geometry.outputs[0]) = (4, 4, 4);
     let uniform = crate::runtime::streams::uniform(&lowered)?;
-    crate::runtime::streams::compile(isa, &uniform, launch, geometry, careful)
+    crate::runtime::streams::compile(isa, &uniform, launch, geometry)
 }
 
 /// What many programs became.
@@ -160,10 +159,10 @@ fn fingerprints() {
         }
     }
     for (isa, instructions) in [Isa::Avx512, Isa::Avx2].into_iter().flat_map(|isa| [8, 40, 120].map(|n| (isa, n))) {
-        let (mut all, mut looped, mut careful) = (Print::default(), Print::default(), Print::default());
+        let (mut all, mut looped) = (Print::default(), Print::default());
         for seed in 0..60 {
             let program = stream_program(seed, instructions, seed % 2 == 0);
-            if let Some(kernel) = compile_stream(&launch(&program, &constants), isa, false) {
+            if let Some(kernel) = compile_stream(&launch(&program, &constants), isa) {
                 all.add(kernel.text());
             }
             let shape = StreamShape {
@@ -177,15 +176,12 @@ fn fingerprints() {
             let program = stream(seed, &shape);
             let mut constants = Constants::default();
             constants.int[..4].copy_from_slice(&[[3, 0, 1, 0], [1, 0, 0, 0], [2, 1, 2, 0], [70, 0, 1, 0]]);
-            for (print, is_careful) in [(&mut looped, false), (&mut careful, true)] {
-                if let Some(kernel) = compile_stream(&launch(&program, &constants), isa, is_careful) {
-                    print.add(kernel.text());
-                }
+            if let Some(kernel) = compile_stream(&launch(&program, &constants), isa) {
+                looped.add(kernel.text());
             }
         }
         println!("stream {isa:?} {instructions}: {all}");
         println!("random stream {isa:?} {instructions}: {looped}");
-        println!("careful stream {isa:?} {instructions}: {careful}");
     }
 }
 
@@ -217,7 +213,7 @@ fn twenty_streams() {
     let constants = Constants::default();
     for seed in 0..20 {
         let program = stream_program(seed, 64, seed % 2 == 0);
-        std::hint::black_box(compile_stream(&launch(&program, &constants), Isa::Avx512, false));
+        std::hint::black_box(compile_stream(&launch(&program, &constants), Isa::Avx512));
     }
 }
 
@@ -234,7 +230,7 @@ fn one_long_program() {
 fn one_long_stream() {
     let constants = Constants::default();
     let program = stream_program(1, 512, true);
-    std::hint::black_box(compile_stream(&launch(&program, &constants), Isa::Avx512, false));
+    std::hint::black_box(compile_stream(&launch(&program, &constants), Isa::Avx512));
 }
 
 /// For a profiler: programs again and again, as the variables ask: `CTM_COST="statements 384 avx2 joint"`, `CTM_SEED`, `CTM_TURNS`.
@@ -260,7 +256,7 @@ fn again() {
         let turns = number("CTM_TURNS").unwrap_or(100);
         for _ in 0..turns {
             match words.first() {
-                Some(&"stream") => _ = std::hint::black_box(compile_stream(&launch, isa, false)),
+                Some(&"stream") => _ = std::hint::black_box(compile_stream(&launch, isa)),
                 _ => _ = std::hint::black_box(compile(&launch, options)),
             }
         }
@@ -319,7 +315,7 @@ fn compilation() {
         for isa in [Isa::Avx512, Isa::Avx2] {
             let name = format!("groups, multiply-adds, {isa:?}");
             row(&name, &stream, &|launch| compile(launch, COUNTING(isa)).is_some());
-            row(&format!("stream, {isa:?}"), &stream, &|launch| compile_stream(launch, isa, false).is_some());
+            row(&format!("stream, {isa:?}"), &stream, &|launch| compile_stream(launch, isa).is_some());
         }
     }
     let program = ctm_isa::x1k::text::assemble(include_str!("../../../../examples/nbody/nbody.x1k")).program.unwrap();
@@ -327,7 +323,7 @@ fn compilation() {
     constants.int[..2].fill([64, 0, 0, 0]);
     let launch = launch(&program, &constants);
     for isa in [Isa::Avx512, Isa::Avx2] {
-        let us = fastest(|| assert!(std::hint::black_box(compile_stream(&launch, isa, false)).is_some()));
+        let us = fastest(|| assert!(std::hint::black_box(compile_stream(&launch, isa)).is_some()));
         println!("| stream, nbody, {isa:?} | {} | {us:.0} | {us:.0} |", program.words.len());
     }
 }

@@ -165,32 +165,6 @@ impl Lir {
         }
     }
 
-    /// The same with other operands in place of its own; what it changes in part stays.
-    pub fn with_reads(mut self, name: impl Fn(Vector) -> Vector) -> Self {
-        let sources: [Option<&mut Src>; 3] = match &mut self {
-            Self::Copy(_, a)
-            | Self::One(_, _, a, _)
-            | Self::Shift(_, _, a, _)
-            | Self::Class(_, _, a, _)
-            | Self::Merge(_, _, a)
-            | Self::Fix(_, a, _)
-            | Self::Store(_, a) => [Some(a), None, None],
-            Self::Two(_, _, a, b)
-            | Self::TwoImm(_, _, a, b, _)
-            | Self::Test(_, _, _, a, b, _)
-            | Self::MergeTwo(_, _, _, a, b)
-            | Self::Blend(_, _, a, b) => [Some(a), Some(b), None],
-            Self::Fma(_, _, [a, b, c]) | Self::MulAdd(_, _, [a, b, c]) => [Some(a), Some(b), Some(c)],
-            Self::Or(..) | Self::AndNot(..) | Self::StopIfNone(_) | Self::ConstRelative { .. } => [None, None, None],
-        };
-        for src in sources.into_iter().flatten() {
-            if let Src::Vector(vector) = src {
-                *vector = name(*vector);
-            }
-        }
-        self
-    }
-
     /// Whether it names a mask register.
     #[inline]
     pub fn uses_masks(&self) -> bool {

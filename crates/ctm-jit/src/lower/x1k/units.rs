@@ -89,13 +89,20 @@ impl Units<'_> {
         if !op.is_dot_product() {
             return None;
         }
+        // Squares cancel nowhere: one order gives zero where the other does, and neither gives -0.
+        let channels = if op == RgbOp::Dp4 { 4 } else { 3 };
+        let squares =
+            op != RgbOp::D2a && (0..channels).all(|channel| self.operand(0, channel) == self.operand(1, channel));
         let [x, y] = [0, 1].map(|channel| self.product(channel));
         let z = if op == RgbOp::D2a { self.operand(2, 2) } else { self.product(2) };
         let last = (op == RgbOp::Dp4).then(|| self.product(3));
         let mut pair = |x: Value, y: Option<Value>| y.map_or(x, |y| self.b.add(x, y, Omod::U1));
         let parts = [pair(x, Some(y)), pair(z, last)];
+        if squares {
+            return Some(Dot { parts, crosswise: None });
+        }
         let crosswise = [pair(x, Some(z)), pair(y, last)];
-        Some(Dot { parts, crosswise: pair(crosswise[0], Some(crosswise[1])) })
+        Some(Dot { parts, crosswise: Some(pair(crosswise[0], Some(crosswise[1]))) })
     }
 
     /// The alpha unit's transcendental result.
@@ -194,7 +201,7 @@ impl Units<'_> {
         self.finish_wide(finish, |b, omod| {
             let (sum, zero) = (b.add(parts[0], parts[1], omod), b.block.bits(0));
             // Zero times any output modifier is that zero.
-            b.pick((Op2::PredSete, [crosswise, zero]), [crosswise, sum])
+            crosswise.map_or(sum, |crosswise| b.pick((Op2::PredSete, [crosswise, zero]), [crosswise, sum]))
         })
     }
 
@@ -209,11 +216,11 @@ impl Units<'_> {
     }
 }
 
-/// A dot product without its last step: what that step adds, and the sum crosswise, in whose place zeros stand.
+/// A dot product without its last step: what that step adds, and the sum crosswise, in whose place zeros stand, where the two may differ.
 #[derive(Clone, Copy)]
 struct Dot {
     parts: [Value; 2],
-    crosswise: Value,
+    crosswise: Option<Value>,
 }
 
 /// Output modifier and clamp of a unit.

@@ -9,7 +9,7 @@ fn names_are_understood_or_refused() {
         assert!(!precondition.is_empty());
     }
     assert_eq!(parse(""), Ok(0));
-    assert_eq!(parse(" -streams , -pairs"), Ok(3));
+    assert_eq!(parse(" -streams , -packed"), Ok(3));
     let error = parse("-waves,-quick").map_err(|error| error.to_string());
     let start = "CTM_PASSES: `-quick` is no pass to leave out; there are `-streams`, ";
     assert!(error.as_ref().is_err_and(|text| text.starts_with(start)), "{error:?}");

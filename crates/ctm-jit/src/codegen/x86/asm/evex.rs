@@ -33,11 +33,6 @@ impl Asm {
         self.put((head, 5), tail, immediate(imm));
     }
 
-    /// All lanes.
-    pub fn mask_all(&mut self, k: u8) {
-        self.mask_op(1, 0, 0x46, k, k, k);
-    }
-
     /// A VEX instruction on mask registers: `pp` and W as given, L 0 or 1.
     fn mask_op(&mut self, l: u8, pp: u8, opcode: u8, reg: u8, second: u8, rm: u8) {
         let b = rm >> 3 & 1;

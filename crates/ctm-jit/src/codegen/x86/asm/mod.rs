@@ -5,13 +5,11 @@
 
 mod double;
 mod evex;
-mod pack;
 mod shuffle;
 mod vex;
 mod wide;
 
 pub use double::*;
-pub use pack::*;
 pub use shuffle::*;
 pub use vex::*;
 pub use wide::*;

@@ -1,7 +1,7 @@
 //! What streams need besides: elements into vectors and back.
 
 use super::wide::GATHER;
-use super::{Asm, Gpr, INSERT_QUARTER, NOTHING, Rm, V, rows, v};
+use super::{Asm, Gpr, Rm, V, rows, v};
 
 rows! { SHUFFLE_ROWS
     UNPACK_LOW = 1 0 0x14;
@@ -11,6 +11,8 @@ rows! { SHUFFLE_ROWS
     STORE_PAST_CACHES = 1 0 0x2b;
     /// Elements by the numbers in the second operand.
     PERMUTE = 2 1 0x16;
+    /// A half takes 16 bytes; the immediate says which: AVX2.
+    INSERT_QUARTER = 3 1 0x18 part 2;
 }
 
 /// 16 bytes of memory in every quarter.
@@ -36,11 +38,6 @@ impl Asm {
     /// three vectors are different ones.
     pub fn gather_by_signs(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
         self.vex(GATHER, dst, mask, Rm::At(base, index, 2, offset), None);
-    }
-
-    /// Asks for the line of the caches with this address, wherever that is.
-    pub fn prefetch(&mut self, base: Gpr, offset: i32) {
-        self.integer(false, 0x0f18, 1, Rm::Row(base, offset), NOTHING);
     }
 }
 

@@ -6,7 +6,6 @@ use super::{Call, Ins};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Vector;
 use crate::ir::masked::{Code, File, Op, Unit, Var, indexed};
-use crate::passes::masked::VarSet;
 use crate::passes::table::Pass;
 use ctm_exec::r700::resources::Wrap;
 
@@ -39,14 +38,14 @@ impl Chosen {
         (ordinary, plain): (&[u16], &[Option<[Wrap; 2]>]),
         careful: bool,
     ) -> Self {
-        let facts = Facts::loosened(code, start, &VarSet::NONE);
+        let facts = Facts::loosened(code, start);
         let defers = Pass::Deferred.is_on();
         Self::choose(code, Given { isa, facts: &facts, ordinary, plain, careful, defers, streams: false })
     }
 
     /// Chooses those of a stream.
-    pub fn of_stream(code: &Code, start: &[Var], unseen: &VarSet, isa: Isa) -> Self {
-        let facts = Facts::loosened(code, start, unseen);
+    pub fn of_stream(code: &Code, start: &[Var], isa: Isa) -> Self {
+        let facts = Facts::loosened(code, start);
         let (ordinary, plain, defers) = (&[] as &[_], &[] as &[_], false);
         Self::choose(code, Given { isa, facts: &facts, ordinary, plain, careful: true, defers, streams: true })
     }

@@ -63,12 +63,12 @@ impl OfBlock {
 }
 
 impl Facts {
-    /// Finds out; `start`: variables with start values. NaNs in variables may be made right when they are read: in loops that end in an output. `unseen`: outputs in which a NaN does not show its bits.
-    pub fn loosened(code: &Code, start: &[Var], unseen: &VarSet) -> Self {
-        let facts = Self::with_loose(code, start, unseen, VarSet::NONE);
+    /// Finds out; `start`: variables with start values. NaNs in variables may be made right when they are read: in loops that end in an output.
+    pub fn loosened(code: &Code, start: &[Var]) -> Self {
+        let facts = Self::with_loose(code, start, VarSet::NONE);
         let loops = code.blocks.iter().any(|block| block.loops > 0);
         let loose = if loops { facts.worth_loosening(code, start) } else { VarSet::NONE };
-        if loose == VarSet::NONE { facts } else { Self::with_loose(code, start, unseen, loose) }
+        if loose == VarSet::NONE { facts } else { Self::with_loose(code, start, loose) }
     }
 
     /// Whether a NaN in a variable has to be made right where the variable is read.
@@ -124,7 +124,7 @@ impl Facts {
         loose
     }
 
-    fn with_loose(code: &Code, start: &[Var], unseen: &VarSet, loose: VarSet) -> Self {
+    fn with_loose(code: &Code, start: &[Var], loose: VarSet) -> Self {
         let none = VarSet::NONE;
         let blocks = vec![OfBlock::default(); code.blocks.len()];
         let flushed = |op: &Op| match *op {
@@ -135,7 +135,7 @@ impl Facts {
         let uniforms = (code.given_uniforms(), code.computed.iter().map(flushed).collect());
         let mut facts = Self { seen: none, unflushed: none, nans: none, loose, uniforms, blocks };
         let exports = (Var::export(0, 0).index()..Var::COUNT).map(|var| Var(var as u16));
-        exports.filter(|&var| !unseen.contains(var)).for_each(|var| facts.seen.insert(var));
+        exports.for_each(|var| facts.seen.insert(var));
         for &var in start {
             facts.unflushed.insert(var);
             facts.nans.insert(var);

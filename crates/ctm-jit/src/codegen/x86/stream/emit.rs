@@ -130,7 +130,7 @@ impl Emit<'_> {
             }
         }
         self.first_locations.push(self.locations.len() as u32);
-        for (vector, location) in of.in_place(self.options.tile, self.options.careful) {
+        for (vector, location) in of.in_place(self.options.tile) {
             let [first, end] = [0, 1].map(|next| self.first_locations[vector.index() + next] as usize);
             self.locations[first..end].fill(location);
         }
@@ -166,7 +166,6 @@ impl Emit<'_> {
     fn block(&mut self, index: usize) {
         let of = self.of;
         let lines = &of.lines[index];
-        self.ask_ahead(index);
         let mut place = 0;
         while let Some(group) = lines.get(place) {
             if let [Lir::Copy(_, Src::Row(load))] = group[..] {

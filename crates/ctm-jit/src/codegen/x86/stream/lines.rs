@@ -1,7 +1,7 @@
 //! What single instructions become: operands, whole vectors.
 
 use super::emit::{Emit, Unit};
-use super::{Load, Location, Slot, Way};
+use super::{Load, Location, Slot, bytes};
 use crate::codegen::x86::asm::{Asm, Label, RAX, RBP, RBX, Rm};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
@@ -97,15 +97,14 @@ impl Emit<'_> {
         (Rm::Each(RAX, 4 * i32::from(dword)), Some(self.of.relative_constants(number)))
     }
 
-    /// Where the element of a load that is no gather lies, as [`Self::operand`] says it.
+    /// Where the element of a load lies, as [`Self::operand`] says it.
     fn element(&self, load: &Load, unit: Unit) -> (Rm, Option<Slot>) {
-        let size = self.of.geometry.input(&load.fetch).bytes() as i32;
+        let size = bytes(self.of.geometry.input(&load.fetch));
         let offset = load.fetch.x.c as i32 * size;
-        let rm = match self.of.way(load, self.options.careful) {
-            Way::Uniform => Rm::Each(RAX, offset + 4 * i32::from(load.channel & 3)),
-            Way::Contiguous | Way::Gather => {
-                Rm::Row(RAX, offset + i32::from(unit.column) * self.of.columns() as i32 * size)
-            }
+        let rm = if load.fetch.is_uniform() {
+            Rm::Each(RAX, offset + 4 * i32::from(load.channel & 3))
+        } else {
+            Rm::Row(RAX, offset + i32::from(unit.column) * self.of.columns() as i32 * size)
         };
         (rm, Some(Self::input_slot(load, unit)))
     }

@@ -1,18 +1,16 @@
 //! Loads and stores of a tile: elements in memory, vectors in registers.
 
 use super::emit::{Emit, Unit};
-use super::{Chosen, Load, Varies, Way, at, slot_at};
+use super::{Load, Varies, slot_at};
 use crate::codegen::x86::asm::{
-    ADD_I32, AND, BROADCAST, EQUAL_I32, Int, MAX_I32, MIN_I32, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PERMUTE, RBX, RDI,
-    Rm, SHIFT_IMM, SHUFFLE, STORE_PAST_CACHES, SUB_I32, UNPACK_HIGH, UNPACK_LOW, V, XOR,
+    ADD_I32, BROADCAST, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PERMUTE, RBX, Rm, SHUFFLE, STORE_PAST_CACHES, UNPACK_HIGH,
+    UNPACK_LOW,
 };
-use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::lir::{Lir, Src, Vector};
+use crate::codegen::x86::lir::{Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::Var;
-use crate::stream::affine::{Fetch, Linear};
+use crate::stream::affine::Linear;
 use crate::stream::prepare::WHOLE;
-use ctm_exec::arrays::Form;
 
 /// The low and the high pairs of two vectors, in each quarter.
 const LOW: Option<u8> = Some(0x44);
@@ -32,51 +30,17 @@ pub(super) mod table {
     pub const READ_PAIRS: usize = 2;
     /// The other way: what orders them for being unpacked.
     pub const WRITE_PAIRS: usize = 3;
-    /// The channel of each lane of the packed form.
-    pub const CHANNEL: usize = 4;
-    /// Elements of bytes in the packed form: how far the channel of each lane is to be shifted.
-    pub const SHIFTS: usize = 5;
-    /// Elements of bytes that were packed: what orders them.
-    pub const BYTES: usize = 6;
-    /// What orders the dwords of vectors that were packed.
-    pub const PACKED: usize = 7;
     /// How many.
-    pub const ROWS: usize = 8;
-}
-
-/// Bytes of a line of the caches.
-const LINE: i32 = 64;
-/// How far ahead lines are asked for at least: half a page, as processors guess none of those in the next one; measured.
-const AHEAD: i32 = 2048;
-/// Steps that are longer are none along a row.
-const FURTHEST: i32 = 1 << 20;
-/// Iterations between a tile and the next one after which caches may have lost what was asked for.
-const ITERATIONS_KEPT: u64 = 64;
-
-impl Chosen {
-    /// How many bytes further a fetch will read soon: in later iterations of the loop around it, if these go along a row, else in later
-    /// tiles. `size`: of an element, and of what a tile reads now.
-    fn ahead(&self, fetch: &Fetch, [size, bytes]: [i32; 2]) -> Option<i32> {
-        let around = fetch.iterations.iter().filter(|&&iterations| iterations > 0);
-        let step = match around.clone().count().checked_sub(1) {
-            Some(last) if fetch.x.iterations[last] != 0 && fetch.y.iterations[last] == 0 => {
-                i32::try_from(fetch.x.iterations[last]).ok()?.checked_mul(size)?
-            }
-            _ if self.shares_rows() => return None,
-            _ if around.map(|&iterations| u64::from(iterations)).product::<u64>() > ITERATIONS_KEPT => return None,
-            _ => bytes,
-        };
-        (step.abs() <= FURTHEST).then(|| step * ((AHEAD + step.abs() - 1) / step.abs()))
-    }
+    pub const ROWS: usize = 4;
 }
 
 impl Emit<'_> {
-    pub(super) fn table(&self, row: usize) -> Rm {
+    fn table(&self, row: usize) -> Rm {
         Rm::Row(RBX, self.layout.tables + 64 * row as i32)
     }
 
     /// Elements in the order of a table. Changes the scratch register for operands.
-    pub(super) fn permute(&mut self, dst: u8, from: Rm, table: usize) {
+    fn permute(&mut self, dst: u8, from: Rm, table: usize) {
         let (order, table) = (self.of.isa.operand_scratch(), self.table(table));
         debug_assert!(dst != order && from != Rm::Reg(order), "the table is there");
         self.load_rm(order, table, 0);
@@ -84,62 +48,26 @@ impl Emit<'_> {
     }
 
     /// Stores into an output.
-    pub(super) fn put(&mut self, register: u8, to: Rm) {
+    fn put(&mut self, register: u8, to: Rm) {
         let op = if self.options.past_caches { STORE_PAST_CACHES } else { MOVUPS_STORE };
         self.asm.vector(op, register, 0, to);
-    }
-
-    /// Asks for what later tiles or iterations read side by side as this block does now.
-    pub fn ask_ahead(&mut self, block: usize) {
-        let of = self.of;
-        // Numbers of slots, and of lines from there.
-        let mut lines: Vec<(usize, i32)> = Vec::new();
-        let mut last = None;
-        for lir in of.lines[block].iter().flatten() {
-            let Lir::Copy(_, Src::Row(load)) = *lir else { continue };
-            let load = &of.loads[load as usize];
-            // The channels of one fetch lie in the same lines.
-            let is_known = last.replace(load.number) == Some(load.number);
-            if is_known || of.way(load, self.options.careful) != Way::Contiguous {
-                continue;
-            }
-            let size = of.geometry.input(&load.fetch).bytes() as i32;
-            let bytes = size * of.columns() as i32 * i32::from(self.options.tile.vectors);
-            let Some(ahead) = of.ahead(&load.fetch, [size, bytes]) else { continue };
-            let first = load.fetch.x.c as i32 * size + ahead;
-            for unit in self.units(Varies { rows: true, columns: false }) {
-                let slot = self.slot(Self::input_slot(load, unit));
-                lines.extend((first.div_euclid(LINE)..(first + bytes).div_euclid(LINE)).map(|line| (slot, line)));
-            }
-        }
-        lines.sort_unstable();
-        lines.dedup();
-        for (slot, line) in lines {
-            let base = self.pointer(self.slots[slot]);
-            self.asm.prefetch(base, LINE * line);
-        }
     }
 
     /// Loads channels of one fetch.
     pub fn loads(&mut self, together: &[(Vector, Load)]) {
         let wanted: Vec<(Vector, Load)> = together.iter().filter(|(dst, _)| !self.is_in_place(*dst)).copied().collect();
         let Some((_, load)) = wanted.first().copied() else { return };
-        let way = self.of.way(&load, self.options.careful);
         let varies = wanted.iter().fold(Varies::default(), |all, (dst, _)| all.with(self.of.varies[dst.index()]));
         for unit in self.units(varies) {
-            match way {
-                Way::Uniform => self.uniform(&wanted, unit),
-                Way::Contiguous if self.packed() => {
-                    for (dst, load) in &wanted {
-                        let (from, form) = (self.load_operand(load, unit), self.form(load));
-                        self.make(*dst, unit, |e, dst| match form {
-                            Form::Floats => e.load_rm(dst, from, 0),
-                            _ => e.whole(dst, from, form, 0),
-                        });
-                    }
+            if load.fetch.is_uniform() {
+                self.uniform(&wanted, unit);
+            } else if self.packed() {
+                for (dst, load) in &wanted {
+                    let from = self.load_operand(load, unit);
+                    self.make(*dst, unit, |e, dst| e.load_rm(dst, from, 0));
                 }
-                Way::Contiguous => self.contiguous(&wanted, unit),
-                Way::Gather => self.gather(&wanted, unit),
+            } else {
+                self.contiguous(&wanted, unit);
             }
         }
     }
@@ -161,15 +89,8 @@ impl Emit<'_> {
     /// A vector's elements side by side, in the plain form.
     fn contiguous(&mut self, wanted: &[(Vector, Load)], unit: Unit) {
         let Some((_, load)) = wanted.first() else { return };
-        let channels = self.of.geometry.input(&load.fetch).channels;
+        let channels = self.of.geometry.input(&load.fetch);
         let Rm::Row(base, offset) = self.load_operand(load, unit) else { return };
-        let form = self.form(load);
-        if form != Form::Floats {
-            for (dst, load) in wanted {
-                self.make(*dst, unit, |e, dst| e.whole(dst, Rm::Row(base, offset), form, load.channel));
-            }
-            return;
-        }
         let (isa, bytes) = (self.of.isa, self.of.isa.bytes());
         let from = |vector: i32| Rm::Row(base, offset + bytes * vector);
         let target = |channel: u8| wanted.iter().find(|(_, load)| load.channel == channel).map(|(dst, _)| *dst);
@@ -214,19 +135,6 @@ impl Emit<'_> {
         }
     }
 
-    /// `dst = op(dst, the dword at this place of the frame)`, by way of a register where there is no such operand.
-    fn with_each(&mut self, op: V, dst: u8, offset: i32, scratch: u8) {
-        let each = Rm::Each(RBX, offset);
-        let operand = match self.of.isa {
-            Isa::Avx512 => each,
-            Isa::Avx2 => {
-                self.asm.vector(BROADCAST, scratch, 0, each);
-                Rm::Reg(scratch)
-            }
-        };
-        self.asm.vector(op, dst, dst, operand);
-    }
-
     /// A linear function of the place, in every lane.
     pub(super) fn coordinate(&mut self, register: u8, of: Linear, unit: Unit, scratch: u8) {
         let slot = self.slot(Self::coordinate_slot(of, unit));
@@ -241,69 +149,11 @@ impl Emit<'_> {
         }
     }
 
-    /// A coordinate in every lane, clamped; `limit`: where the largest one stands in the frame.
-    fn clamped(&mut self, register: u8, of: Linear, unit: Unit, limit: i32, scratch: u8) {
-        self.coordinate(register, of, unit, scratch);
-        self.asm.vector(XOR, scratch, scratch, Rm::Reg(scratch));
-        self.asm.vector(MAX_I32, register, register, Rm::Reg(scratch));
-        self.with_each(MIN_I32, register, limit, scratch);
-    }
-
-    fn gather(&mut self, wanted: &[(Vector, Load)], unit: Unit) {
-        let Some((_, load)) = wanted.first().copied() else { return };
-        let input = at::INPUTS + 32 * i32::from(load.fetch.input);
-        let (form, dwords) = (self.form(&load), self.of.geometry.input(&load.fetch).bytes() / 4);
-        let isa = self.of.isa;
-        let (index, row, scratch) = (isa.operand_scratch(), isa.scratch(), isa.mask_scratch());
-        self.clamped(index, load.fetch.x, unit, input + 8, scratch);
-        self.clamped(row, load.fetch.y, unit, input + 12, scratch);
-        self.with_each(MUL_I32, row, input + 16, scratch);
-        self.asm.vector(ADD_I32, index, index, Rm::Reg(row));
-        let shifts = Rm::Row(RBX, self.layout.masks);
-        if dwords > 1 {
-            self.asm.instruction(SHIFT_IMM, 6, index, Rm::Reg(index), Some(dwords as u8 / 2));
-        } else if form == Form::Words {
-            self.asm.instruction(SHIFT_IMM, 6, row, Rm::Reg(index), Some(4));
-            self.asm.vector(AND, row, row, Rm::Literal(16));
-            Vectors::store(self, row, shifts);
-            self.asm.instruction(SHIFT_IMM, 2, index, Rm::Reg(index), Some(1));
-        }
-        self.asm.int_load(Int::Mov, true, RDI, RBX, input);
-        let mut is_whole = false;
-        for (dst, load) in wanted {
-            let is_number = form == Form::Floats;
-            if is_number && is_whole != (load.channel == WHOLE) {
-                let channel = self.table(table::CHANNEL);
-                self.asm.vector(if is_whole { SUB_I32 } else { ADD_I32 }, index, index, channel);
-                is_whole = !is_whole;
-            }
-            let offset = if is_whole || !is_number { 0 } else { 4 * i32::from(load.channel) };
-            self.make(*dst, unit, |e, dst| {
-                e.asm.vector(XOR, dst, dst, Rm::Reg(dst));
-                match isa {
-                    Isa::Avx512 => {
-                        e.asm.mask_all(1);
-                        e.asm.gather(dst, 1, RDI, index, offset);
-                    }
-                    Isa::Avx2 => {
-                        e.asm.vector(EQUAL_I32, scratch, scratch, Rm::Reg(scratch));
-                        e.asm.gather_by_signs(dst, scratch, RDI, index, offset);
-                    }
-                }
-                e.gathered(dst, form, load.channel, shifts);
-            });
-        }
-    }
-
     /// Writes the outputs of a tile.
     pub fn outputs(&mut self) {
         self.shares = false;
         for target in 0..ctm_isa::x1k::OUTPUTS {
-            if self.of.geometry.outputs[target].channels == 0 {
-                continue;
-            } else if self.of.geometry.outputs[target].form != Form::Floats {
-                self.pack_output(target);
-            } else {
+            if self.of.geometry.outputs[target] > 0 {
                 for unit in self.units(Varies::ALL) {
                     self.output(target, unit);
                 }
@@ -312,17 +162,22 @@ impl Emit<'_> {
     }
 
     /// What is written to a channel of an output.
-    pub(super) fn exported(&self, target: usize, channel: usize) -> Src {
+    fn exported(&self, target: usize, channel: usize) -> Src {
         self.of.vars[Var::export(target, channel).index()].map_or(Src::Literal(0), Src::Vector)
     }
 
-    /// What a load's elements are.
-    fn form(&self, load: &Load) -> Form {
-        self.of.geometry.input(&load.fetch).form
+    /// A vector in the order of columns.
+    fn in_columns(&mut self, src: Src, unit: Unit, register: u8) -> u8 {
+        let from = self.reg(src, unit, register);
+        if !self.transposed {
+            return from;
+        }
+        self.permute(register, Rm::Reg(from), table::WRITE);
+        register
     }
 
     fn output(&mut self, target: usize, unit: Unit) {
-        let channels = self.of.geometry.outputs[target].channels;
+        let channels = self.of.geometry.outputs[target];
         let slot = Self::output_slot(target, unit.row);
         let vectors: [Src; 4] = std::array::from_fn(|c| self.exported(target, c));
         let src = |c: usize| vectors[c];
@@ -336,7 +191,7 @@ impl Emit<'_> {
         let first = bytes * i32::from(channels) * i32::from(unit.column);
         match channels {
             1 => {
-                let from = self.in_columns((src(0), unit), scratch);
+                let from = self.in_columns(src(0), unit, scratch);
                 let to = self.pointer(slot);
                 self.put(from, Rm::Row(to, first));
             }

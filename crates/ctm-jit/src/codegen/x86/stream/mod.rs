@@ -6,7 +6,7 @@
 //!
 //! Addresses are *slots*: a pointer that takes a fixed step from tile to tile, from row to row of tiles, and from iteration to iteration of each loop.
 //! A kernel knows what they are; whoever runs it fills in where they begin and what the steps are. Slots live in general
-//! registers as far as there are any. *Careful* kernels compute clamped coordinates for each lane instead and gather.
+//! registers as far as there are any.
 //!
 //! | register | holds |
 //! |---|---|
@@ -14,16 +14,15 @@
 //! | rbp | the floating-point constants |
 //! | rax | scratch |
 //! | others | iterations of loops, slots |
-//! | the last vector registers | scratch ([`Isa`]), but the third only where masks, gathers or transpositions want it |
+//! | the last vector registers | scratch ([`Isa`]), but the third only where masks or transpositions want it |
 //!
 //! | file | what |
 //! |---|---|
 //! | `tiles` | how large tiles are, and which vectors have registers |
 //! | `emit` | the code as a whole |
 //! | `kept` | literals and constants that have places of their own |
-//! | `order` | the instructions of two iterations side by side |
 //! | `slots`, `lines`, `memory` | addresses; single instructions; loads and stores of vectors |
-//! | `forms` | elements of 8 and 16 bits |
+//! | `copies` | programs that do nothing but move elements |
 //! | `run`, `panels` | calls; where they read and write |
 
 pub use super::Frame;
@@ -35,24 +34,22 @@ use super::masked::{self, Check, Indexed, Ins};
 pub use super::transfer::Part;
 use crate::codegen::x86::allocate::{Lives, Ranges};
 use crate::codegen::x86::asm::CMP_F32;
-use crate::ir::masked::{End, File, Op, Var};
+use crate::ir::masked::{File, Op, Var};
 use crate::passes::masked::VarSet;
 use crate::stream::affine::{Fetch, Item, LOOPS, Linear};
 use crate::stream::prepare::{Prepared, WHOLE};
 use crate::stream::uniform::Number;
-use ctm_exec::arrays::Form;
+use copies::Copies;
 use emit::Emit;
 use memmap2::Mmap;
 pub use panels::is_local;
-pub use run::{InputView, OutputView, Rect, Surfaces, inside};
-pub use tiles::columns;
+pub use run::{InputView, OutputView, Rect, Surfaces};
 
+mod copies;
 mod emit;
-mod forms;
 mod kept;
 mod lines;
 mod memory;
-mod order;
 mod panels;
 mod run;
 mod slots;
@@ -74,10 +71,8 @@ mod at {
     pub const MXCSR: i32 = 24;
     /// Iterations that are left, of loops without a register.
     pub const TURNS: i32 = 32;
-    /// Base addresses, widths and heights less one, and pitches of inputs: 32 bytes each.
-    pub const INPUTS: i32 = 64;
     /// Where slots begin.
-    pub const SLOTS: i32 = INPUTS + 32 * ctm_isa::x1k::INPUTS as i32;
+    pub const SLOTS: i32 = 64;
 }
 
 /// How a tile looks.
@@ -89,24 +84,11 @@ pub struct Tile {
     pub vectors: u8,
 }
 
-impl Tile {
-    /// The same rows of one line of a cache or so, for what is left at edges.
-    pub fn narrow(self, isa: Isa) -> Self {
-        let vectors = match isa {
-            Isa::Avx512 => 1,
-            Isa::Avx2 => 2,
-        };
-        Self { vectors: self.vectors.min(vectors), ..self }
-    }
-}
-
 /// What a kernel is made for, beside the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
     /// The tile.
     pub tile: Tile,
-    /// Coordinates are clamped, lane by lane.
-    pub careful: bool,
     /// Outputs pass the caches by; every store is aligned.
     pub past_caches: bool,
 }
@@ -134,44 +116,34 @@ struct Slot {
     y: Linear,
 }
 
-/// What the elements of an array are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Element {
-    /// Channels: 1, 2 or 4; 0: there is no array.
-    pub channels: u8,
-    /// What they are for the code.
-    pub form: Form,
-}
-
-impl Element {
-    /// How many bytes it has.
-    pub const fn bytes(self) -> u32 {
-        self.form.element_bytes(self.channels)
-    }
-}
-
-/// What a kernel needs to know of surfaces.
+/// What a kernel needs to know of surfaces: how many channels elements have, 1, 2 or 4; 0: there is no array. For code all elements are single-precision
+/// numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Geometry {
     /// Of each input.
-    pub inputs: [Element; ctm_isa::x1k::INPUTS],
+    pub inputs: [u8; ctm_isa::x1k::INPUTS],
     /// Of each output; those without channels are dropped.
-    pub outputs: [Element; ctm_isa::x1k::OUTPUTS],
+    pub outputs: [u8; ctm_isa::x1k::OUTPUTS],
 }
 
 impl Geometry {
     /// Of a launch's arrays.
     pub fn of(surfaces: &Surfaces<'_>) -> Self {
         Self {
-            inputs: surfaces.inputs.each_ref().map(|view| view.as_ref().map(|view| view.element).unwrap_or_default()),
-            outputs: surfaces.outputs.each_ref().map(|view| view.as_ref().map(|view| view.element).unwrap_or_default()),
+            inputs: surfaces.inputs.each_ref().map(|view| view.as_ref().map_or(0, |view| view.channels)),
+            outputs: surfaces.outputs.each_ref().map(|view| view.as_ref().map_or(0, |view| view.channels)),
         }
     }
 
-    /// The elements that a fetch reads.
-    const fn input(&self, fetch: &Fetch) -> Element {
+    /// Channels of the elements that a fetch reads.
+    const fn input(&self, fetch: &Fetch) -> u8 {
         self.inputs[fetch.input as usize]
     }
+}
+
+/// Bytes of an element of so many channels.
+const fn bytes(channels: u8) -> i32 {
+    4 * channels as i32
 }
 
 /// Machine code for tiles.
@@ -192,6 +164,7 @@ pub struct Kernel {
     layout: Layout,
     packed: bool,
     transposed: bool,
+    copies: Option<Copies>,
 }
 
 #[cfg(test)]
@@ -256,8 +229,7 @@ pub struct Chosen {
     vectors: usize,
     /// The variables that are not 0 at the start, and what they are.
     starts: Vec<(Var, Linear)>,
-    /// What it needs to know of surfaces; inputs whose elements are converted beforehand are numbers.
-    pub geometry: Geometry,
+    geometry: Geometry,
     /// On what each vector depends.
     varies: Vec<Varies>,
     lives: Lives,
@@ -299,49 +271,24 @@ enum Location {
     Nowhere,
 }
 
-/// How the lanes of a load are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// One element for all columns.
-    Uniform,
-    /// Elements side by side.
-    Contiguous,
-    Gather,
-}
-
 impl Chosen {
-    /// Chooses instructions. `starts`: values of variables that are live at the start and not 0. `joined`: loops may have two iterations in one.
+    /// Chooses instructions. `starts`: values of variables that are live at the start and not 0.
     pub fn new(
         isa: Isa,
         prepared: Prepared,
         items: Vec<Item>,
         live: &[VarSet],
         starts: &[(Var, Linear)],
-        mut geometry: Geometry,
-        joined: bool,
+        geometry: Geometry,
     ) -> Self {
         let code = &prepared.code;
-        forms::choose(&mut geometry, &prepared.fetches);
         let start_vars: Vec<Var> = starts.iter().map(|s| s.0).collect();
-        let masked::Chosen { lists, vars, used, mut vectors, .. } =
-            masked::Chosen::of_stream(code, &start_vars, &forms::without_nans(&geometry), isa);
+        let masked::Chosen { lists, vars, used, vectors, .. } = masked::Chosen::of_stream(code, &start_vars, isa);
         let mut loads = Vec::new();
         let mut number = 0;
-        let mut lines = Vec::with_capacity(lists.len());
-        for ((list, fetches), block) in lists.iter().zip(&prepared.fetches).zip(&code.blocks) {
-            let first = number;
-            let mut of = in_order(list, fetches, &mut number, used.len(), &mut loads);
-            let decoded = forms::decode(&mut of, &loads, &geometry, &mut vectors);
-            if block.end == End::Stop {
-                forms::encode(&mut of, &decoded, (&vars, used.len()), &geometry, prepared.packed, vectors);
-            }
-            if joined && !fetches.is_empty() {
-                // The second iteration's fetches come behind the first one's.
-                let second = |load: &Load| 2 * (load.number - first) > number - first + 1;
-                of = order::by_readiness(&of, used.len(), &mut vectors, &loads, second);
-            }
-            lines.push(of);
-        }
+        let blocks = lists.iter().zip(&prepared.fetches);
+        let lines: Vec<Lines> =
+            blocks.map(|(list, fetches)| in_order(list, fetches, &mut number, used.len(), &mut loads)).collect();
         let lists: Vec<Vec<Ins>> =
             lines.iter().map(|of| of.iter().flatten().map(|&lir| Ins::Lir(lir)).collect()).collect();
         let exports: Vec<usize> = (0..32).filter(|output| prepared.outputs >> output & 1 == 1).collect();
@@ -390,10 +337,10 @@ impl Chosen {
     /// The code for these options; `None` when memory cannot be made executable, or the program is too large.
     pub fn compile(&self, options: Options) -> Option<Kernel> {
         let tile = options.tile;
-        let instances = self.instances(tile, options.careful);
+        let instances = self.instances(tile);
         // Results without a register may need all scratch registers.
         let least = self.isa.all_registers() - 3;
-        let (registers, count) = [(self.register_count(options.careful), 0), (least, u64::MAX)]
+        let (registers, count) = [(self.register_count(), 0), (least, u64::MAX)]
             .into_iter()
             .find_map(|(count, most)| Some((self.registers(&instances, count, most)?, count)))?;
         let mut emit = Emit::new(self, options);
@@ -415,6 +362,7 @@ impl Chosen {
             layout: emit.layout,
             packed: self.prepared.packed,
             transposed: emit.transposed,
+            copies: self.copies(),
         })
     }
 }
@@ -496,7 +444,7 @@ fn append(lines: &mut Lines, group: &mut Vec<Lir>) {
 
 /// Appends the loads of these vectors; those of one fetch that are made together come together.
 fn flush(lines: &mut Lines, waiting: &mut Vec<(Vector, usize)>, loads: &[Load], wanted: &[Vector]) {
-    let single = |load: &Load| load.channel == WHOLE || (load.fetch.x.i == 0 && load.fetch.y.i == 0);
+    let single = |load: &Load| load.channel == WHOLE || load.fetch.is_uniform();
     let numbers: Vec<usize> =
         waiting.iter().filter(|(dst, _)| wanted.contains(dst)).map(|&(_, load)| loads[load].number).collect();
     waiting.retain(|&(dst, load)| {

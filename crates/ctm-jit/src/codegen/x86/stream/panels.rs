@@ -7,9 +7,9 @@
 //! guesses which one comes next.
 
 use super::super::Frame;
-use super::super::transfer::{Panel, Part, Stored};
-use super::Kernel;
+use super::super::transfer::{Area, Panel, Part, Stored};
 use super::run::{InputView, Rect, Surfaces, View, range};
+use super::{Kernel, bytes};
 use crate::passes::table::Pass;
 use crate::stream::affine::Fetch;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
@@ -19,6 +19,8 @@ use std::ops::Range;
 const LEAST_ROWS: u32 = 4;
 /// Bytes of all panels of numbers together: what a core's second cache holds beside other things.
 const MOST_BYTES: usize = 512 << 10;
+/// Bytes of a panel of which a part lies beyond an edge.
+const MOST_BEYOND: usize = 4 << 20;
 /// Bytes of a piece's panels.
 const PIECE_BYTES: u32 = 256 << 10;
 /// Rows of a piece, where it is more than one: at least so many, and those of a tile.
@@ -37,11 +39,11 @@ pub(super) struct Origin {
     pub pitch: i64,
 }
 
-/// A part of an array in a panel.
+/// Elements of an array in a panel.
 struct InPanel {
     /// The number of the input or output.
     array: usize,
-    part: Part,
+    area: Area,
     panel: Panel,
     /// Where it lies among all panels.
     place: Range<usize>,
@@ -67,52 +69,46 @@ impl Origins {
         Self { inputs, outputs, read: Vec::new(), written: Vec::new(), bytes: 0 }
     }
 
-    fn take(&mut self, array: usize, part: Part, panel: Panel) -> InPanel {
+    fn take(&mut self, array: usize, area: Area, panel: Panel) -> InPanel {
         let place = self.bytes..self.bytes + panel.bytes;
         self.bytes += panel.bytes.next_multiple_of(64);
-        InPanel { array, part, panel, place }
+        InPanel { array, area, panel, place }
     }
 }
 
-/// The columns and rows of a domain that tiles cover.
-fn covered(kernel: &Kernel, rect: &Rect) -> [[i64; 2]; 2] {
+/// What tiles cover of a domain.
+pub(super) fn covered(kernel: &Kernel, rect: &Rect) -> Area {
     let of = |first: u32, count: u32, each: u32| [first.into(), i64::from(first) + i64::from(count * each) - 1];
     [of(rect.i, rect.tiles, kernel.columns), of(rect.j, rect.rows, kernel.options.tile.rows.into())]
 }
 
-/// From the first to the last one.
-fn indices([first, last]: [i64; 2]) -> Range<u32> {
-    first as u32..last as u32 + 1
+/// What there is of an area in an array: at least one element of each row and column.
+fn clamped(area: Area, view: &InputView<'_>) -> Area {
+    let sizes = [view.width, view.height];
+    std::array::from_fn(|axis| area[axis].map(|at| at.clamp(0, i64::from(sizes[axis]) - 1)))
 }
 
-/// What fetches of an input read of it for these columns and rows of the domain: at least one element. In line, as what was stored just before can be had
+/// An area that is there.
+pub(super) fn part([x, y]: Area) -> Part {
+    let indices = |[first, last]: [i64; 2]| first as u32..last as u32 + 1;
+    Part { x: indices(x), y: indices(y) }
+}
+
+/// What fetches read for this part of the domain, before it is clamped: at least one element. In line, as what was stored just before can be had
 /// from registers alone while stores to arrays wait.
 #[inline(always)]
-fn part_of<'a>(
-    fetches: impl Iterator<Item = &'a Fetch>,
-    columns: [i64; 2],
-    rows: [i64; 2],
-    view: &InputView<'_>,
-) -> Option<Part> {
-    let clamped = |of: [i64; 2], size: u32| of.map(|at| at.clamp(0, i64::from(size) - 1));
+fn reach<'a>(fetches: impl Iterator<Item = &'a Fetch>, [columns, rows]: Area) -> Option<Area> {
     let join = |a: [i64; 2], b: [i64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
-    let areas = fetches.map(|fetch| {
-        let [x, y] = [&fetch.x, &fetch.y].map(|of| range(of, columns, rows, &fetch.iterations));
-        [clamped(x, view.width), clamped(y, view.height)]
-    });
-    let [x, y] = areas.reduce(|all, of| [join(all[0], of[0]), join(all[1], of[1])])?;
-    Some(Part { x: indices(x), y: indices(y) })
+    let areas = fetches.map(|fetch| [&fetch.x, &fetch.y].map(|of| range(of, columns, rows, &fetch.iterations)));
+    areas.reduce(|all, of| [join(all[0], of[0]), join(all[1], of[1])])
 }
 
 /// Whether neighbours read elements near each other: otherwise the input is better converted as a whole.
 pub fn is_local<'a>(fetches: impl Iterator<Item = &'a Fetch>, view: &InputView<'_>) -> bool {
-    let [columns, rows] = [PIECE_COLUMNS, PIECE_ROWS].map(|count| [0, i64::from(count) - 1]);
-    let elements = |part: &Part| part.x.len() as i64 * part.y.len() as i64;
-    let read: i64 = fetches
-        .map(|fetch| part_of([fetch].into_iter(), columns, rows, view).map_or(0, |part| elements(&part)))
-        .max()
-        .unwrap_or(0);
-    read <= MOST_READ * i64::from(PIECE_COLUMNS * PIECE_ROWS)
+    let piece = [PIECE_COLUMNS, PIECE_ROWS].map(|count| [0, i64::from(count) - 1]);
+    let elements = |area: Area| area.map(|[first, last]| last - first + 1).iter().product::<i64>();
+    let read = fetches.filter_map(|fetch| reach([fetch].into_iter(), piece)).map(|area| elements(clamped(area, view)));
+    read.max().unwrap_or(0) <= MOST_READ * i64::from(PIECE_COLUMNS * PIECE_ROWS)
 }
 
 impl Kernel {
@@ -133,55 +129,96 @@ impl Kernel {
         parts
     }
 
-    /// Tiles that are run one after the other, with panels for what they reach. One thread runs neighbours: threads that take pieces in turns copy a fifth slower.
-    pub(super) fn pieces(&self, rect: &Rect, surfaces: &Surfaces<'_>) -> Vec<Rect> {
-        let inputs = surfaces.inputs.iter().flatten().filter_map(|view| view.stored.as_ref());
-        let outputs = surfaces.outputs.iter().flatten().filter_map(|view| view.stored.as_ref());
-        let loops = self.fetches.iter().any(|fetch| fetch.iterations[0] > 1);
-        let (mut bytes, mut high) = (0, if loops { PIECE_ROWS } else { 1 });
-        for stored in inputs.chain(outputs) {
-            bytes += stored.panel_bytes();
-            // As tiles lie.
-            high = stored.tile_rows().map_or(high, |rows| high.max(rows).max(PIECE_ROWS));
-        }
-        let Some(elements) = PIECE_BYTES.checked_div(bytes) else { return vec![*rect] };
-        let each = u32::from(self.options.tile.rows);
-        let most = (high / each).max(1);
-        let columns = elements / (most * each) / PIECE_COLUMNS * PIECE_COLUMNS;
-        self.cut(rect, [(columns.max(PIECE_COLUMNS) / self.columns).max(1), most], high)
+    /// The tiles of which no fetch passes an edge of what it reads: from which to which column and row of tiles.
+    fn inner(&self, rect: &Rect, surfaces: &Surfaces<'_>) -> Part {
+        let passes = |tiles: Rect, axis: usize| {
+            self.fetches.iter().any(|fetch| {
+                let view = surfaces.inputs[usize::from(fetch.input)].as_ref();
+                let area = reach([fetch].into_iter(), covered(self, &tiles));
+                view.zip(area).is_none_or(|(view, area)| clamped(area, view)[axis] != area[axis])
+            })
+        };
+        // They lie side by side, as coordinates are linear; there may be none.
+        let inner = |count: u32, passes: &dyn Fn(u32) -> bool| {
+            let first = (0..count).find(|&n| !passes(n)).unwrap_or(count);
+            first..(first..count).rev().find(|&n| !passes(n)).map_or(first, |last| last + 1)
+        };
+        let tile_rows = u32::from(self.options.tile.rows);
+        let x = inner(rect.tiles, &|n| passes(Rect { i: rect.i + n * self.columns, tiles: 1, ..*rect }, 0));
+        let y = inner(rect.rows, &|n| passes(Rect { j: rect.j + n * tile_rows, rows: 1, ..*rect }, 1));
+        if x.is_empty() { Part { x, y: 0..0 } } else { Part { x, y } }
     }
 
-    /// Gives panels to what tiles read and write in some, and copies what is read. All that the tiles reach must lie inside.
-    pub(super) fn fill(&self, frame: &mut Frame, rect: &Rect, surfaces: &Surfaces<'_>) -> Origins {
+    /// Tiles that are run one after the other, with panels for what they reach. One thread runs neighbours: threads that take pieces in turns copy a fifth slower.
+    pub(super) fn pieces(&self, rect: &Rect, surfaces: &Surfaces<'_>) -> Vec<Rect> {
+        let each = u32::from(self.options.tile.rows);
+        let cut = |tiles: &Part, passes_edges: bool| {
+            let rect = Rect {
+                i: rect.i + tiles.x.start * self.columns,
+                j: rect.j + tiles.y.start * each,
+                tiles: tiles.x.len() as u32,
+                rows: tiles.y.len() as u32,
+            };
+            let of = |stored: &Option<Stored>, channels: u8| match stored {
+                Some(stored) => (stored.panel_bytes(), stored.tile_rows()),
+                None => (if passes_edges { bytes(channels) as u32 } else { 0 }, None),
+            };
+            let inputs = surfaces.inputs.iter().flatten().map(|view| of(&view.stored, view.channels));
+            let outputs = surfaces.outputs.iter().flatten().map(|view| of(&view.stored, 0));
+            let loops = self.fetches.iter().any(|fetch| fetch.iterations[0] > 1);
+            let (mut in_panels, mut high) = (0, if loops || passes_edges { PIECE_ROWS } else { 1 });
+            for (panel_bytes, tile_rows) in inputs.chain(outputs) {
+                in_panels += panel_bytes;
+                // As tiles lie.
+                high = tile_rows.map_or(high, |rows| high.max(rows).max(PIECE_ROWS));
+            }
+            let Some(elements) = PIECE_BYTES.checked_div(in_panels) else { return vec![rect] };
+            let most = (high / each).max(1);
+            let columns = elements / (most * each) / PIECE_COLUMNS * PIECE_COLUMNS;
+            self.cut(&rect, [(columns.max(PIECE_COLUMNS) / self.columns).max(1), most], high)
+        };
+        let inner = self.inner(rect, surfaces);
+        let around = Part { x: 0..rect.tiles, y: 0..rect.rows }.around(&inner);
+        let mut pieces: Vec<Rect> = around.flat_map(|tiles| cut(&tiles, true)).collect();
+        if !inner.y.is_empty() {
+            pieces.extend(cut(&inner, false));
+        }
+        pieces
+    }
+
+    /// Gives panels to what tiles read and write in some, and copies what is read; `None` where what they reach beyond an edge takes too much.
+    pub(super) fn fill(&self, frame: &mut Frame, rect: &Rect, surfaces: &Surfaces<'_>) -> Option<Origins> {
         let mut origins = Origins::of(surfaces);
-        let [columns, rows] = covered(self, rect);
+        let covered = covered(self, rect);
         for (input, view) in surfaces.inputs.iter().enumerate() {
             let Some(view) = view else { continue };
             let fetches = || self.fetches.iter().filter(|fetch| usize::from(fetch.input) == input);
-            if view.stored.is_none() && !self.reads_again(rect, fetches()) {
-                continue;
-            }
-            let Some(part) = part_of(fetches(), columns, rows, view) else { continue };
-            let panel = match &view.stored {
-                Some(stored) => stored.panel(&part),
-                None => Panel::of_rows(&part, view.element.bytes()),
-            };
-            let is_worth = 2 * part.x.len() <= view.pitch as usize && origins.bytes + panel.bytes <= MOST_BYTES;
-            if view.stored.is_some() || is_worth {
-                let read = origins.take(input, part, panel);
-                origins.read.push(read);
+            let Some(area) = reach(fetches(), covered) else { continue };
+            let passes_edge = clamped(area, view) != area;
+            if passes_edge || view.stored.is_some() || self.reads_again(rect, fetches()) {
+                let panel = match &view.stored {
+                    Some(stored) if !passes_edge => stored.panel(&part(area)),
+                    _ => Panel::of_rows(area, bytes(view.channels) as u32),
+                };
+                if passes_edge && panel.bytes > MOST_BEYOND {
+                    return None;
+                }
+                let is_worth = 2 * panel.pitch <= view.pitch.into() && origins.bytes + panel.bytes <= MOST_BYTES;
+                if passes_edge || view.stored.is_some() || is_worth {
+                    let read = origins.take(input, area, panel);
+                    origins.read.push(read);
+                }
             }
         }
         for (output, view) in surfaces.outputs.iter().enumerate() {
             if let Some(stored) = view.as_ref().and_then(|view| view.stored.as_ref()) {
-                let part = Part { x: indices(columns), y: indices(rows) };
-                let panel = stored.panel(&part);
-                let written = origins.take(output, part, panel);
+                let panel = stored.panel(&part(covered));
+                let written = origins.take(output, covered, panel);
                 origins.written.push(written);
             }
         }
         if origins.bytes == 0 {
-            return origins;
+            return Some(origins);
         }
         let panels = frame.panels(origins.bytes);
         let begin = panels.as_ptr() as i64;
@@ -194,12 +231,17 @@ impl Kernel {
         for of in &origins.read {
             origins.inputs[of.array] = origin(of);
             let (Some(view), to) = (&surfaces.inputs[of.array], &mut panels[of.place.clone()]) else { continue };
+            let there = clamped(of.area, view);
             match &view.stored {
-                Some(stored) => stored.read(view.data, &of.part, &of.panel, to),
-                None => of.panel.copy((view.data, view.pitch, view.element.bytes()), &of.part, to),
+                Some(stored) if there == of.area => stored.read(view.data, &part(there), &of.panel, to),
+                Some(stored) => {
+                    let (numbers, panel) = stored.numbers(view.data, &part(there));
+                    of.panel.copy(&numbers, [panel.origin, panel.pitch], there, of.area, to);
+                }
+                None => of.panel.copy(view.data, [0, view.pitch.into()], there, of.area, to),
             }
         }
-        origins
+        Some(origins)
     }
 
     /// Copies what the code has written out of panels.
@@ -207,25 +249,14 @@ impl Kernel {
         for of in &origins.written {
             let Some(view) = &surfaces.outputs[of.array] else { continue };
             let Some(stored) = &view.stored else { continue };
-            let from = &frame.panels(origins.bytes)[of.place.clone()];
-            stored.write(view.data, &of.part, &of.panel, from, past_caches);
+            let from = &mut frame.panels(origins.bytes)[of.place.clone()];
+            stored.write(view.data, &part(of.area), &of.panel, from, past_caches);
         }
     }
 
     /// Whether all rows of tiles read the same of an input, and are enough of them.
     fn reads_again<'a>(&self, rect: &Rect, mut fetches: impl Iterator<Item = &'a Fetch>) -> bool {
-        let is_worth = Pass::Panels.is_on() && !self.options.careful && rect.tiles == 1 && rect.rows >= LEAST_ROWS;
+        let is_worth = Pass::Panels.is_on() && rect.tiles == 1 && rect.rows >= LEAST_ROWS;
         is_worth && fetches.all(|fetch| fetch.x.j == 0 && fetch.y.j == 0)
-    }
-}
-
-impl Stored {
-    /// All numbers of an array, row by row, and elements from row to row.
-    pub fn whole(&self, view: &InputView<'_>) -> (Vec<u8>, u32) {
-        let part = Part { x: 0..view.width, y: 0..view.height };
-        let panel = self.panel(&part);
-        let mut numbers = vec![0; panel.bytes];
-        self.read(view.data, &part, &panel, &mut numbers);
-        (numbers, panel.pitch as u32)
     }
 }

@@ -4,12 +4,12 @@ use super::super::transfer::{Part, Stored, TileRows, fence};
 use super::memory::table;
 use super::panels::{Origin, Origins};
 use super::tiles::columns;
-use super::{Base, Element, Frame, Kernel, SLOT, Slot, at, slot_at};
+use super::{Base, Frame, Kernel, SLOT, Slot, at, bytes, slot_at};
 use crate::codegen::x86::{Line, MXCSR};
 use crate::launch::lanes::LANES;
-use crate::stream::affine::{Fetch, LOOPS, Linear};
+use crate::stream::affine::{LOOPS, Linear};
 use ctm_exec::Position;
-use ctm_exec::arrays::Elements;
+use ctm_exec::arrays::{Elements, Form};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::AtomicU32;
 
@@ -23,9 +23,11 @@ pub struct View<'a, T> {
     pub width: u32,
     /// Rows that may be reached.
     pub height: u32,
-    /// What elements are for the code.
-    pub element: Element,
-    /// How they are stored, if not so, row by row.
+    /// Channels: 1, 2 or 4.
+    pub channels: u8,
+    /// What they are.
+    pub form: Form,
+    /// How elements are stored, if not as numbers row by row.
     pub stored: Option<Stored>,
 }
 
@@ -47,29 +49,20 @@ impl<'a, T> View<'a, T> {
         let (data, pitch, channels, form) = (array.bytes, array.pitch, array.channels, array.form);
         let fits = width <= array.width && height <= array.height && matches!(channels, 1 | 2 | 4);
         let stored = Stored::of(array, size_of_val(data)).filter(|_| fits)?;
-        Some(Self { data, pitch, width, height, element: Element { channels, form }, stored })
+        Some(Self { data, pitch, width, height, channels, form, stored })
     }
 
     /// Whole tiles of it as rows.
     fn as_rows(&self, whole: &Part) -> Option<Self> {
         let TileRows { first, columns: width, rows: height, pitch } = self.stored.as_ref()?.as_rows(whole)?;
         let data = self.data.get(first / size_of::<T>()..)?;
-        Some(Self { data, pitch, width, height, stored: None, ..*self })
+        let stored = self.stored.as_ref().and_then(|stored| stored.in_rows(pitch));
+        Some(Self { data, pitch, width, height, stored, ..*self })
     }
 
-    /// Bytes of an element for the code.
+    /// Bytes of an element.
     pub const fn element_bytes(&self) -> u64 {
-        self.element.bytes() as u64
-    }
-}
-
-impl InputView<'_> {
-    /// How the code reads it that takes its elements as these.
-    pub fn read_as(&mut self, element: Element) {
-        if self.element == element {
-            self.stored = self.stored.take().and_then(Stored::unconverted);
-        }
-        self.element = element;
+        self.form.element_bytes(self.channels) as u64
     }
 }
 
@@ -79,8 +72,7 @@ impl<'a> OutputView<'a> {
     pub fn of(array: &Elements<&'a [AtomicU32]>, last: Position) -> Option<Self> {
         let view = Self::new(array, [last.i + 1, last.j + 1])?;
         let all = (1u32 << array.channels) - 1;
-        let stored = view.stored.and_then(Stored::unconverted);
-        (u32::from(array.mask) & all == all).then_some(Self { stored, ..view })
+        (u32::from(array.mask) & all == all).then_some(view)
     }
 }
 
@@ -147,14 +139,6 @@ pub(super) fn range(of: &Linear, columns: [i64; 2], rows: [i64; 2], iterations: 
     range
 }
 
-/// Whether no column, and whether no row, that the fetch reads of a view has to be clamped, for these columns and rows of the domain.
-pub fn inside(fetch: &Fetch, columns: [i64; 2], rows: [i64; 2], view: &InputView<'_>) -> [bool; 2] {
-    [(&fetch.x, view.width), (&fetch.y, view.height)].map(|(of, size)| {
-        let [first, last] = range(of, columns, rows, &fetch.iterations);
-        first >= 0 && last < i64::from(size)
-    })
-}
-
 impl Kernel {
     /// A frame for this code, with what never changes in it.
     pub fn frame(&self) -> Frame {
@@ -174,9 +158,7 @@ impl Kernel {
             table::READ => self.column(lane),
             table::WRITE => lane_of[lane],
             table::READ_PAIRS => place(self.column(lane)),
-            table::WRITE_PAIRS => lane_of[pair(lane)],
-            table::CHANNEL => lane % 4,
-            _ => self.form_entry(row, lane),
+            _ => lane_of[pair(lane)],
         };
         for row in 0..table::ROWS {
             let entries = std::array::from_fn(|lane| entry(row, lane % lanes) as u32);
@@ -206,8 +188,8 @@ impl Kernel {
 
     /// Where a slot begins, and its steps, in bytes or as numbers.
     fn steps(&self, slot: &Slot, rect: &Rect, origins: &Origins, constants: &[u32]) -> Option<[i64; SLOT]> {
-        let elements = |origin: &Option<Origin>, of: Element| {
-            let size = i64::from(of.bytes());
+        let elements = |origin: &Option<Origin>, channels: u8| {
+            let size = i64::from(bytes(channels));
             origin.map(|Origin { address, pitch }| (address, size, size * pitch))
         };
         // Where it counts from, and what columns and rows weigh.
@@ -241,20 +223,15 @@ impl Kernel {
             surfaces.inputs[usize::from(fetch.input)].as_ref().is_some_and(|view| {
                 let last = (i64::from(view.height) - 1) * i64::from(view.pitch) + i64::from(view.width);
                 let exists = view.width.min(view.height) > 0;
-                // Gathers read whole dwords.
-                let bytes = (last as u64 * view.element_bytes()).next_multiple_of(4);
+                let bytes = last as u64 * view.element_bytes();
                 let is_long = view.width <= view.pitch && bytes <= view.data.len() as u64;
-                let holds = exists && (view.stored.is_some() || is_long);
-                // Gathers count elements in 32 bits.
-                let small = last * i64::from(view.element.channels) < i64::from(i32::MAX);
-                let safe = self.options.careful || inside(fetch, columns, rows, view) == [true; 2];
-                holds && small && safe && view.element == self.geometry.input(fetch)
+                exists && (view.stored.is_some() || is_long) && view.channels == self.geometry.input(fetch)
             })
         });
-        let outputs = self.geometry.outputs.iter().zip(&surfaces.outputs).all(|(element, view)| {
-            element.channels == 0
+        let outputs = self.geometry.outputs.iter().zip(&surfaces.outputs).all(|(&channels, view)| {
+            channels == 0
                 || view.as_ref().is_some_and(|view| {
-                    let is_same = view.element == *element;
+                    let is_same = view.channels == channels;
                     if view.stored.is_some() {
                         return is_same && !self.options.past_caches;
                     }
@@ -285,14 +262,9 @@ impl Kernel {
             return false;
         }
         frame.put(at::CONSTANTS, &(constants.as_ptr() as usize).to_le_bytes());
-        for (input, view) in surfaces.inputs.iter().enumerate() {
-            let Some(view) = view else { continue };
-            let at = at::INPUTS + 32 * input as i32;
-            frame.put(at + 8, &(view.width - 1).to_le_bytes());
-            frame.put(at + 12, &(view.height - 1).to_le_bytes());
-        }
-        for piece in self.pieces(rect, surfaces) {
-            let origins = self.fill(frame, &piece, surfaces);
+        let pieces = if self.copy(rect, surfaces, past_caches) { Vec::new() } else { self.pieces(rect, surfaces) };
+        for piece in pieces {
+            let Some(origins) = self.fill(frame, &piece, surfaces) else { return false };
             if !self.run_piece(frame, &piece, &origins, constants) {
                 return false;
             }
@@ -309,12 +281,6 @@ impl Kernel {
     fn run_piece(&self, frame: &mut Frame, rect: &Rect, origins: &Origins, constants: &[u32]) -> bool {
         frame.put(at::TILES, &rect.tiles.to_le_bytes());
         frame.put(at::ROWS_LEFT, &rect.rows.to_le_bytes());
-        for (input, origin) in origins.inputs.iter().enumerate() {
-            let Some(origin) = origin else { continue };
-            let at = at::INPUTS + 32 * input as i32;
-            frame.put(at, &origin.address.to_le_bytes());
-            frame.put(at + 16, &(origin.pitch as u32).to_le_bytes());
-        }
         for (number, slot) in self.slots.iter().enumerate() {
             let Some(numbers) = self.steps(slot, rect, origins, constants) else { return false };
             frame.put(slot_at(number), numbers.map(i64::to_le_bytes).as_flattened());
@@ -322,8 +288,8 @@ impl Kernel {
         type Entry = unsafe extern "sysv64" fn(*mut Line);
         // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
-        // SAFETY: the frame has the layout's size. The code reads constants and inputs and writes outputs where the slots lead: `is_inside` has
-        // found all of that within the slices, which outlive the call (careful code clamps each lane instead), and panels hold all that is
+        // SAFETY: the frame has the layout's size. The code reads constants and inputs and writes outputs where the slots lead: `is_inside` and `fill` have
+        // found all of that within the slices, which outlive the call, and panels hold all that is
         // read and written of the arrays that they stand for; relative constants were found within those that it may read when the program was looked at. Outputs are cells that other threads may write, but not the same ones.
         unsafe { entry(frame.bytes.as_mut_ptr()) };
         true

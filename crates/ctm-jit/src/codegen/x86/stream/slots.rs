@@ -1,7 +1,7 @@
 //! Slots: pointers and coordinates that take fixed steps.
 
 use super::emit::{Emit, Unit};
-use super::{Base, Load, Slot, Varies, Way, slot_at};
+use super::{Base, Load, Slot, Varies, slot_at};
 use crate::codegen::x86::asm::{Gpr, Int, RAX, RBX, RCX, RDI, RDX, RSI};
 use crate::codegen::x86::lir::{Lir, Src};
 use crate::stream::affine::{Fetch, Linear, depth};
@@ -41,23 +41,15 @@ impl Emit<'_> {
             weights[slot] += weight;
         };
         let of = self.of;
-        let mut gathers = false;
         for (block, lines) in of.prepared.code.blocks.iter().zip(&of.lines) {
             let weight = 1u64 << (3 * block.loops);
             for lir in lines.iter().flatten() {
                 match *lir {
                     Lir::Copy(_, Src::Row(load)) => {
                         let load = of.loads[load as usize];
-                        let is_gather = of.way(&load, self.options.careful) == Way::Gather;
-                        gathers |= is_gather;
                         for unit in self.units(Varies { rows: true, columns: false }) {
-                            if is_gather {
-                                self.slot(Self::coordinate_slot(load.fetch.x, unit));
-                                self.slot(Self::coordinate_slot(load.fetch.y, unit));
-                            } else {
-                                let slot = self.slot(Self::input_slot(&load, unit));
-                                note(slot, weight);
-                            }
+                            let slot = self.slot(Self::input_slot(&load, unit));
+                            note(slot, weight);
                         }
                     }
                     Lir::ConstRelative { number, .. } => {
@@ -68,8 +60,8 @@ impl Emit<'_> {
                 }
             }
         }
-        for (target, element) in of.geometry.outputs.iter().enumerate() {
-            if element.channels > 0 {
+        for (target, channels) in of.geometry.outputs.iter().enumerate() {
+            if *channels > 0 {
                 for row in 0..self.options.tile.rows {
                     let slot = self.slot(Self::output_slot(target, row));
                     note(slot, 1);
@@ -82,10 +74,6 @@ impl Emit<'_> {
             }
         }
         let mut free = GENERAL.to_vec();
-        if gathers {
-            // They need a base.
-            free.retain(|&r| r != RDI);
-        }
         // The innermost loops first.
         for iterations in self.iterations.iter_mut().take(depth(&of.items)).rev() {
             *iterations = free.pop();

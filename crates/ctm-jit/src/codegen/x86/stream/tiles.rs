@@ -1,13 +1,12 @@
 //! How large tiles are, and which vectors have registers.
 
-use super::{Chosen, Lines, Load, Location, Tile, Varies, Way, use_masks};
+use super::{Chosen, Lines, Load, Location, Tile, Varies, use_masks};
 use crate::codegen::x86::allocate::{Given, Lives};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::ir::map::Map;
 use crate::stream::affine::{Fetch, Linear};
 use crate::stream::prepare::WHOLE;
-use ctm_exec::arrays::Form;
 
 /// The share of all uses of vectors that may be reads of memory where several chains are made instead of one.
 const READS_FOR_CHAINS: u64 = 4;
@@ -25,15 +24,13 @@ impl Chosen {
     }
 
     /// How many registers vectors, literals and constants may have. Scratch registers that this program needs none of count as well.
-    pub(super) fn register_count(&self, careful: bool) -> u8 {
+    pub(super) fn register_count(&self) -> u8 {
         let needs_third = match self.isa {
             // Masks have registers of their own.
             Isa::Avx512 => false,
             Isa::Avx2 => !self.lines.iter().all(only_mends),
         };
-        let gathers = self.loads.iter().any(|load| self.way(load, careful) == Way::Gather);
-        let packs = self.geometry.outputs.iter().any(|of| of.form != Form::Floats);
-        let scratch = if needs_third || gathers || packs || !self.prepared.packed { 3 } else { 2 };
+        let scratch = if needs_third || !self.prepared.packed { 3 } else { 2 };
         self.isa.all_registers() - scratch
     }
 
@@ -41,19 +38,6 @@ impl Chosen {
     pub(super) fn isa_register(&self, number: u8) -> u8 {
         let first_scratch = self.isa.registers();
         if number < first_scratch { number } else { self.isa.all_registers() - 1 - (number - first_scratch) }
-    }
-
-    pub(super) fn way(&self, load: &Load, careful: bool) -> Way {
-        let Fetch { x, y, .. } = load.fetch;
-        if careful {
-            Way::Gather
-        } else if x.i == 0 && y.i == 0 {
-            Way::Uniform
-        } else if x.i == 1 && y.i == 0 && (!self.prepared.packed || self.geometry.input(&load.fetch).channels == 4) {
-            Way::Contiguous
-        } else {
-            Way::Gather
-        }
     }
 
     /// On what each vector depends.
@@ -121,7 +105,7 @@ impl Chosen {
         let candidates: Vec<(u8, u8)> = shared.chain(others).collect();
         // Of long chains of arithmetic the processor sees too little at once; some side by side are worth some reads of memory; measured.
         let chains = !self.prepared.packed && !self.shares_rows();
-        let count = self.register_count(false);
+        let count = self.register_count();
         let mut best = Tile { rows: 1, vectors: 1 };
         for (rows, vectors) in candidates {
             let tile = Tile { rows, vectors };
@@ -129,7 +113,7 @@ impl Chosen {
                 continue;
             }
             best = tile;
-            let instances = self.instances(tile, false);
+            let instances = self.instances(tile);
             let most = if chains { self.ranges.weight(&instances) / READS_FOR_CHAINS } else { 0 };
             if self.registers(&instances, count, most).is_some() {
                 break;
@@ -160,15 +144,15 @@ impl Chosen {
     }
 
     /// How many registers each vector wants.
-    pub(super) fn instances(&self, tile: Tile, careful: bool) -> Vec<u8> {
+    pub(super) fn instances(&self, tile: Tile) -> Vec<u8> {
         let count = |v: &Varies| if v.rows { tile.rows } else { 1 } * if v.columns { tile.vectors } else { 1 };
         let mut instances: Vec<u8> = self.varies.iter().map(count).collect();
-        self.in_place(tile, careful).keys().for_each(|vector| instances[vector.index()] = 0);
+        self.in_place(tile).keys().for_each(|vector| instances[vector.index()] = 0);
         instances
     }
 
     /// Vectors that are read where they lie, as each instance has one use, and where that is.
-    pub(super) fn in_place(&self, tile: Tile, careful: bool) -> Map<Vector, Location> {
+    pub(super) fn in_place(&self, tile: Tile) -> Map<Vector, Location> {
         let count = |v: Varies| if v.rows { u32::from(tile.rows) } else { 1 } * if v.columns { u32::from(tile.vectors) } else { 1 };
         // Where each lies, how often its instances are used, and by how many instructions.
         let mut found: Map<Vector, (Location, u32, u32)> = Map::default();
@@ -182,7 +166,7 @@ impl Chosen {
             }
             let Some(dst) = written else { continue };
             let location = match *lir {
-                Lir::Copy(_, Src::Row(load)) if self.is_operand(&self.loads[load as usize], careful) => {
+                Lir::Copy(_, Src::Row(load)) if self.is_operand(&self.loads[load as usize]) => {
                     Location::Load(load as u16)
                 }
                 Lir::ConstRelative { number, dword, .. } => Location::Constant(number, dword),
@@ -207,15 +191,9 @@ impl Chosen {
     }
 
     /// Whether an instruction can take the load as its last operand.
-    fn is_operand(&self, load: &Load, careful: bool) -> bool {
-        if self.geometry.input(&load.fetch).form != Form::Floats {
-            return false;
-        }
-        match self.way(load, careful) {
-            Way::Uniform => load.channel != WHOLE,
-            Way::Contiguous => self.prepared.packed && load.channel == WHOLE,
-            Way::Gather => false,
-        }
+    fn is_operand(&self, load: &Load) -> bool {
+        let is_whole = load.channel == WHOLE;
+        if load.fetch.is_uniform() { !is_whole } else { self.prepared.packed && is_whole }
     }
 
     /// Whether processors compute with nothing but the elements at their own places, and write theirs.
@@ -226,10 +204,9 @@ impl Chosen {
 
     /// In the plain form: lane 4a + b is column `quarters * b + a`, which saves permutations when elements have four channels.
     pub(super) fn transposed(&self) -> bool {
-        let mut inputs = self.loads.iter().filter(|load| self.way(load, false) == Way::Contiguous);
+        let mut inputs = self.loads.iter().filter(|load| !load.fetch.is_uniform());
         !self.prepared.packed
-            && (inputs.any(|load| self.geometry.input(&load.fetch).bytes() == 16)
-                || self.geometry.outputs.iter().any(|of| of.bytes() == 16))
+            && (inputs.any(|load| self.geometry.input(&load.fetch) == 4) || self.geometry.outputs.contains(&4))
     }
 }
 
@@ -246,6 +223,6 @@ fn only_mends(lines: &Lines) -> bool {
 }
 
 /// Columns of a vector.
-pub const fn columns(isa: Isa, packed: bool) -> u32 {
+pub(super) const fn columns(isa: Isa, packed: bool) -> u32 {
     isa.lanes() as u32 / if packed { 4 } else { 1 }
 }

@@ -198,4 +198,4 @@ impl Blocks {
 }
 
 /// A panel, where it begins, and its bytes.
-type InMemory<'a> = (&'a Panel, *mut u8, usize);
+pub type InMemory<'a> = (&'a Panel, *mut u8, usize);

@@ -3,10 +3,10 @@
 //! In a tile, elements that are neighbours lie together in *blocks*: some columns of some rows, row by row. Blocks are taken apart and put together in whole lines of 64 bytes: two blocks,
 //! or one. What covers a block in part is moved in runs of bytes that lie together, so nothing beside it is touched.
 
-use blocks::{Blocks, Shape, Way};
+use blocks::{Blocks, InMemory, Way};
 use ctm_exec::arrays::{Elements, Form};
-pub use numbers::{Decoding, MAGIC, SWAP, largest};
-pub use panel::{Panel, Part};
+pub use numbers::scaled;
+pub use panel::{Area, Panel, Part};
 pub use rows::TileRows;
 use std::arch::x86_64::_mm_sfence;
 use std::ops::Range;
@@ -57,9 +57,14 @@ impl Stored {
         self.blocks.as_ref().map(|blocks| blocks.tile[1])
     }
 
-    /// The same with elements that remain as they are; nothing where they lie row by row.
-    pub fn unconverted(self) -> Option<Self> {
-        self.blocks.is_some().then_some(Self { form: None, ..self })
+    /// Whether they lie in tiles.
+    pub const fn has_tiles(&self) -> bool {
+        self.blocks.is_some()
+    }
+
+    /// The same in rows, so many elements from one to the next; nothing where that is how the code takes them.
+    pub fn in_rows(&self, pitch: u32) -> Option<Self> {
+        self.form.is_some().then_some(Self { pitch, blocks: None, ..*self })
     }
 
     /// Bytes of an element for the code.
@@ -106,59 +111,104 @@ impl Stored {
             // SAFETY: streams are run where the processor has AVX2; blocks are read from the array and written to the panel.
             unsafe { blocks.transfer(Way::Read, Part { x, y }, array, (panel, elements.as_mut_ptr(), elements.len())) }
         } else {
-            panel.copy((bytes, self.pitch, self.element_bytes), part, elements);
+            let area = [&part.x, &part.y].map(|of| [of.start.into(), i64::from(of.end) - 1]);
+            panel.copy(bytes, [0, self.pitch.into()], area, area, elements);
         }
         if let Some(form) = self.form {
             // SAFETY: streams are run where the processor has AVX2 and FMA.
-            unsafe { numbers::convert(form, elements, numbers) }
+            unsafe { numbers::load(form, elements, numbers) }
         }
     }
 
-    /// Copies a part, whose elements remain as they are, out of its panel. `past_caches`: whole blocks pass the caches by; then [`fence`] has to follow.
-    #[allow(unsafe_code, reason = "elements are moved several at once")]
-    pub fn write(&self, cells: &[AtomicU32], part: &Part, panel: &Panel, elements: &[u8], past_caches: bool) {
-        let Some(blocks) = &self.blocks else { return };
+    /// The numbers of a part, and how they lie.
+    pub fn numbers(&self, bytes: &[u8], part: &Part) -> (Vec<u8>, Panel) {
+        let panel = self.panel(part);
+        let mut numbers = vec![0; panel.bytes];
+        self.read(bytes, part, &panel, &mut numbers);
+        (numbers, panel)
+    }
+
+    /// Copies a part out of its panel, which holds numbers. `past_caches`: whole blocks pass the caches by; then [`fence`] has to follow.
+    #[allow(unsafe_code, reason = "vector instructions are used")]
+    pub fn write(&self, cells: &[AtomicU32], part: &Part, panel: &Panel, from: &mut [u8], past_caches: bool) {
+        let (numbers, elements) = from[..panel.bytes].split_at_mut(self.split(panel));
+        if let Some(form) = self.form {
+            // SAFETY: streams are run where the processor has AVX2 and FMA.
+            unsafe { numbers::store(form, numbers, elements) }
+        }
+        self.write_elements(cells, part, panel, elements, past_caches);
+    }
+
+    /// Copies a part of elements as they are out of a panel. `past_caches`: as of [`Self::write`].
+    pub fn write_elements(&self, cells: &[AtomicU32], part: &Part, panel: &Panel, from: &[u8], past_caches: bool) {
         let past_caches = past_caches && cells.as_ptr().addr().is_multiple_of(LINE);
-        let Shape { rows, columns, .. } = *blocks.shape;
+        let way = if past_caches { Way::WritePastCaches } else { Way::Write };
+        let array = (cells.as_ptr().cast::<u8>().cast_mut(), 4 * cells.len());
+        self.exchange(way, part, array, (panel, from.as_ptr().cast_mut(), from.len()));
+    }
+
+    /// Copies a part of elements as they are into the rows of another array.
+    pub fn read_rows(&self, bytes: &[u8], part: &Part, cells: &[AtomicU32], pitch: u32) {
+        let to = (cells.as_ptr().cast::<u8>().cast_mut(), 4 * cells.len());
+        let array = (bytes.as_ptr().cast_mut(), bytes.len());
+        self.exchange(Way::Read, part, array, (&self.rows(to.1, pitch), to.0, to.1));
+    }
+
+    /// The rows of another array of such elements, which has so many bytes, taken for a panel.
+    pub fn rows(&self, bytes: usize, pitch: u32) -> Panel {
+        let row_bytes = pitch as usize * self.element_bytes as usize;
+        Panel {
+            origin: 0,
+            pitch: pitch.into(),
+            bytes,
+            first: [0; 2],
+            rows: (bytes / row_bytes.max(1)) as u32,
+            row_bytes,
+        }
+    }
+
+    /// Moves a part of elements between the array and a panel, nothing beside it. What is written are cells, of which other threads write others.
+    #[allow(unsafe_code, reason = "elements are moved several at once")]
+    fn exchange(&self, way: Way, part: &Part, array: (*mut u8, usize), elements: InMemory<'_>) {
         // What consists of whole blocks, and what is left around it.
+        let [step, rows] = self.blocks.as_ref().map_or([1; 2], |of| [of.shape.step(), of.shape.rows]);
         let inner = |of: &Range<u32>, step: u32| {
             let start = of.start.next_multiple_of(step).min(of.end);
             start..(of.end / step * step).max(start)
         };
-        let whole = Part { x: inner(&part.x, blocks.shape.step()), y: inner(&part.y, rows) };
-        let way = if past_caches { Way::WritePastCaches } else { Way::Write };
-        let array = (cells.as_ptr().cast::<u8>().cast_mut(), 4 * cells.len());
-        let from = (panel, elements.as_ptr().cast_mut(), elements.len());
-        // SAFETY: streams are run where the processor has AVX2; blocks are read from the panel and written to cells, of which other threads write others.
-        unsafe { blocks.transfer(way, whole.clone(), array, from) };
-        for y in part.y.clone() {
-            let sides = if whole.y.contains(&y) {
-                [part.x.start..whole.x.start, whole.x.end..part.x.end]
-            } else {
-                [part.x.clone(), 0..0]
-            };
-            for side in sides {
-                let mut x = side.start;
-                while x < side.end {
-                    let next = (x / columns + 1) * columns;
-                    self.run(cells, x..next.min(side.end), y, (panel, elements));
+        let mut whole = Part { x: inner(&part.x, step), y: inner(&part.y, rows) };
+        match &self.blocks {
+            // SAFETY: streams are run where the processor has AVX2; both sides may be read, and the side that is written may be written.
+            Some(blocks) => unsafe { blocks.transfer(way, whole.clone(), array, elements) },
+            None => whole.x = part.x.end..part.x.end,
+        }
+        let side_by_side = self.blocks.as_ref().map_or(u32::MAX, |blocks| blocks.shape.columns);
+        for around in part.around(&whole) {
+            for y in around.y {
+                let mut x = around.x.start;
+                while x < around.x.end {
+                    let next = (x / side_by_side + 1).saturating_mul(side_by_side).min(around.x.end);
+                    self.run(way, x..next, y, array, elements);
                     x = next;
                 }
             }
         }
     }
 
-    /// Copies elements that lie side by side out of a panel.
+    /// Moves elements that lie side by side.
     #[allow(unsafe_code, reason = "cells are written byte by byte")]
-    fn run(&self, cells: &[AtomicU32], x: Range<u32>, y: u32, (panel, from): (&Panel, &[u8])) {
-        let place = self.blocks.as_ref().and_then(|blocks| blocks.tiles.offset(x.start, y));
-        let bytes = x.len() * self.element_bytes as usize;
-        let first = panel.offset([x.start, y], self.element_bytes);
-        let (Some(place), Some(from)) = (place, from.get(first..first + bytes)) else { return };
-        if place as usize + bytes <= 4 * cells.len() {
-            let to = cells.as_ptr().cast::<u8>().cast_mut().wrapping_add(place as usize);
-            // SAFETY: so many bytes are there; other threads write others of the cells.
-            unsafe { to.copy_from_nonoverlapping(from.as_ptr(), bytes) }
+    fn run(&self, way: Way, x: Range<u32>, y: u32, array: (*mut u8, usize), (panel, first, bytes): InMemory<'_>) {
+        let place = match &self.blocks {
+            Some(blocks) => blocks.tiles.offset(x.start, y).map(|place| place as usize),
+            None => Some((y as usize * self.pitch as usize + x.start as usize) * self.element_bytes as usize),
+        };
+        let count = x.len() * self.element_bytes as usize;
+        let (Some(at), other) = (place, panel.offset([x.start, y], self.element_bytes)) else { return };
+        if at + count <= array.1 && other + count <= bytes {
+            let (array, panel) = (array.0.wrapping_add(at), first.wrapping_add(other));
+            let (from, to) = if let Way::Read = way { (array, panel) } else { (panel, array) };
+            // SAFETY: so many bytes are there on both sides; other threads write others of the cells.
+            unsafe { to.copy_from_nonoverlapping(from, count) }
         }
     }
 }

@@ -1,66 +1,81 @@
-//! Elements of 8 and 16 bits as numbers.
+//! Elements of 8 and 16 bits, whole numbers that stand for 0 to 1, as numbers, and back.
 
 use ctm_exec::arrays::Form;
 
 /// What has room for no fraction: the numbers added to it stand in its low bits.
-pub const MAGIC: f32 = 8_388_608.0;
+const MAGIC: f32 = 8_388_608.0;
 
-/// The first and the third channel change places.
-pub const SWAP: Option<u8> = Some(0b11_00_01_10);
+/// Where the channels of an element stand whose first and third one change places.
+const SWAPPED: [usize; 4] = [2, 1, 0, 3];
 
-/// The largest whole number of a form: it stands for 1.
-pub const fn largest(form: Form) -> f32 {
-    match form {
-        Form::Words => 65535.0,
-        Form::Bytes { .. } | Form::Floats | Form::Square => 255.0,
-    }
-}
-
-/// What makes numbers of whole ones. Instead of a division it is a multiplication by the reciprocal and by what that lacks, which rounds as the division does
+/// A whole number as a number: not divided by the largest, but multiplied by its reciprocal and by what that lacks, which rounds as the division does
 /// for all whole numbers of 16 bits.
-#[derive(Clone, Copy, Debug)]
-pub struct Decoding {
-    /// The nearest to the reciprocal of the largest.
-    pub reciprocal: f32,
-    /// What it lacks.
-    pub lack: f32,
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "rounded")]
+fn number(whole: u16, largest: u16) -> [u8; 4] {
+    let (whole, inverse) = (f32::from(whole), 1.0 / f64::from(largest));
+    let reciprocal = inverse as f32;
+    whole.mul_add(reciprocal, whole * (inverse - f64::from(reciprocal)) as f32).to_ne_bytes()
 }
 
-impl Decoding {
-    /// Of elements of a form.
-    #[allow(clippy::cast_possible_truncation, reason = "rounded")]
-    pub fn of(form: Form) -> Self {
-        let inverse = 1.0 / f64::from(largest(form));
-        let reciprocal = inverse as f32;
-        Self { reciprocal, lack: (inverse - f64::from(reciprocal)) as f32 }
-    }
-
-    /// A number of 0 to 1, as bytes.
-    #[inline(always)]
-    fn number(self, whole: u16) -> [u8; 4] {
-        let whole = f32::from(whole);
-        whole.mul_add(self.reciprocal, whole * self.lack).to_ne_bytes()
-    }
+/// As [`ctm_exec::arrays::scaled`]: the number appears in the low bits of a sum that has no room for a fraction. FMA rounds once.
+#[inline(always)]
+pub fn scaled(bits: u32, most: u32) -> u32 {
+    let value = f32::from_bits(bits);
+    let above = if value > 0.0 { value } else { 0.0 };
+    let inside = if above < 1.0 { above } else { 1.0 };
+    inside.mul_add(most as f32, MAGIC).to_bits() & 0xffff
 }
 
-/// Whole numbers as numbers of 0 to 1, as many as there are of both: loops that become vector code.
+/// The same of a number in memory.
+#[inline(always)]
+fn whole(number: [u8; 4], largest: u16) -> u16 {
+    scaled(u32::from_ne_bytes(number), largest.into()) as u16
+}
+
+/// Whole numbers as numbers, as many as there are of both: loops that become vector code.
 #[target_feature(enable = "avx2,fma")]
-pub fn convert(form: Form, from: &[u8], to: &mut [u8]) {
-    let decoding = Decoding::of(form);
+pub fn load(form: Form, from: &[u8], to: &mut [u8]) {
     let (to, _) = to.as_chunks_mut::<4>();
     match form {
         Form::Words => {
-            let (words, _) = from.as_chunks();
-            words.iter().zip(to).for_each(|(&word, to)| *to = decoding.number(u16::from_le_bytes(word)));
+            for (&word, to) in from.as_chunks().0.iter().zip(to) {
+                *to = number(u16::from_le_bytes(word), u16::MAX);
+            }
         }
         Form::Bytes { swapped: false } => {
-            from.iter().zip(to).for_each(|(&byte, to)| *to = decoding.number(byte.into()));
+            for (&byte, to) in from.iter().zip(to) {
+                *to = number(byte.into(), 255);
+            }
         }
         Form::Bytes { swapped: true } => {
-            // Two elements: a vector.
-            let (from, to) = (from.as_chunks::<8>().0, to.as_chunks_mut::<8>().0);
-            let order = [2, 1, 0, 3, 6, 5, 4, 7];
-            from.iter().zip(to).for_each(|(of, to)| *to = order.map(|channel| decoding.number(of[channel].into())));
+            for (from, to) in from.as_chunks::<4>().0.iter().zip(to.as_chunks_mut::<4>().0) {
+                *to = SWAPPED.map(|channel| number(from[channel].into(), 255));
+            }
+        }
+        Form::Floats | Form::Square => {}
+    }
+}
+
+/// Numbers as whole ones, as many as there are of both.
+#[target_feature(enable = "avx2,fma")]
+pub fn store(form: Form, from: &[u8], to: &mut [u8]) {
+    let (from, _) = from.as_chunks::<4>();
+    match form {
+        Form::Words => {
+            for (&from, to) in from.iter().zip(to.as_chunks_mut().0) {
+                *to = whole(from, u16::MAX).to_le_bytes();
+            }
+        }
+        Form::Bytes { swapped: false } => {
+            for (&from, to) in from.iter().zip(to) {
+                *to = whole(from, 255) as u8;
+            }
+        }
+        Form::Bytes { swapped: true } => {
+            for (from, to) in from.as_chunks::<4>().0.iter().zip(to.as_chunks_mut::<4>().0) {
+                *to = SWAPPED.map(|channel| whole(from[channel], 255) as u8);
+            }
         }
         Form::Floats | Form::Square => {}
     }

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+/// The first and the last columns and rows, which may lie beyond an array.
+pub type Area = [[i64; 2]; 2];
+
 /// Columns and rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -18,7 +21,7 @@ pub struct Panel {
     pub origin: i64,
     /// Elements from row to row.
     pub pitch: i64,
-    /// Bytes of the panel, whole lines.
+    /// Bytes of the panel.
     pub bytes: usize,
     /// Columns and rows that are there: whole blocks.
     pub first: [u32; 2],
@@ -26,22 +29,53 @@ pub struct Panel {
     pub row_bytes: usize,
 }
 
+impl Part {
+    /// What is left of it around another part.
+    pub fn around(&self, inner: &Self) -> impl Iterator<Item = Self> + use<> {
+        let Self { x, y } = self.clone();
+        let sides = [
+            (x.clone(), y.start..inner.y.start),
+            (x.start..inner.x.start, inner.y.clone()),
+            (inner.x.end..x.end, inner.y.clone()),
+            (x, inner.y.end..y.end),
+        ];
+        sides.into_iter().map(|(x, y)| Self { x, y }).filter(|part| !part.x.is_empty() && !part.y.is_empty())
+    }
+}
+
 impl Panel {
-    /// For a part of an array of elements of so many bytes, row by row.
-    pub fn of_rows(part: &Part, element_bytes: u32) -> Self {
-        let size = element_bytes as usize;
-        let (pitch, row_bytes) = (part.x.len() as i64, part.x.len() * size);
-        let first = [part.x.start, part.y.start];
-        let origin = -(size as i64) * (i64::from(first[0]) + i64::from(first[1]) * pitch);
-        Self { origin, pitch, bytes: row_bytes * part.y.len(), first, rows: part.y.len() as u32, row_bytes }
+    /// For these columns and rows, from the first to the last ones, of elements of so many bytes, row by row.
+    pub fn of_rows([x, y]: Area, element_bytes: u32) -> Self {
+        let size = i64::from(element_bytes);
+        let [pitch, rows] = [x, y].map(|[first, last]| last - first + 1);
+        let origin = -size * (x[0] + y[0] * pitch);
+        let (row_bytes, rows) = ((pitch * size) as usize, rows as u32);
+        Self { origin, pitch, bytes: row_bytes * rows as usize, first: [0; 2], rows, row_bytes }
     }
 
-    /// Copies a part of an array whose rows lie one after the other.
-    pub fn copy(&self, (bytes, pitch, element_bytes): (&[u8], u32, u32), part: &Part, to: &mut [u8]) {
-        let row = part.x.len() * element_bytes as usize;
-        for (y, to) in part.y.clone().zip(to.chunks_exact_mut(self.row_bytes)) {
-            let first = (y as usize * pitch as usize + part.x.start as usize) * element_bytes as usize;
-            to[..row].copy_from_slice(&bytes[first..first + row]);
+    /// Copies elements of `area` from rows whose element (0, 0) would begin at `origin`; beyond what is `there` lie those at the edge.
+    pub fn copy(&self, from: &[u8], [origin, pitch]: [i64; 2], there: Area, area: Area, to: &mut [u8]) {
+        let ([[left, right], [top, bottom]], [[first, last], rows]) = (there, area);
+        let size = self.row_bytes as i64 / self.pitch;
+        let place = |x: i64, y: i64| (origin + size * (x + y * pitch)) as usize;
+        let to = to.chunks_exact_mut(self.row_bytes);
+        if there == area {
+            // Rows lie far apart: the less is done for each, the more of them are on their way at once.
+            let from = from[place(first, top)..].chunks((size * pitch) as usize);
+            let bytes = (size * (last - first + 1)) as usize;
+            return from.zip(to).for_each(|(from, to)| to[..bytes].copy_from_slice(&from[..bytes]));
+        }
+        let side_by_side = left.max(first)..right.min(last) + 1;
+        for (y, to) in (rows[0]..=rows[1]).zip(to) {
+            let y = y.clamp(top, bottom);
+            let mut x = first;
+            while x <= last {
+                let count = if side_by_side.contains(&x) { side_by_side.end - x } else { 1 };
+                let bytes = (size * count) as usize;
+                let from = &from[place(x.clamp(left, right), y)..][..bytes];
+                to[(size * (x - first)) as usize..][..bytes].copy_from_slice(from);
+                x += count;
+            }
         }
     }
 

@@ -17,14 +17,9 @@ pub struct TileRows {
 }
 
 impl Stored {
-    /// The tiles of an array whose elements are not converted.
-    fn tiles(&self) -> Option<&Blocks> {
-        self.blocks.as_ref().filter(|_| self.form.is_none())
-    }
-
     /// The whole tiles of a part, but for those at its sides if fewer columns than `least` would be left there.
     pub fn whole_tiles(&self, part: &Part, least: u32) -> Option<Part> {
-        let [columns, rows] = self.tiles()?.tile;
+        let [columns, rows] = self.blocks.as_ref()?.tile;
         let [mut x, y] = [(&part.x, columns), (&part.y, rows)]
             .map(|(of, each)| of.start.next_multiple_of(each)..of.end / each * each);
         let is_narrow = |left: u32| (1..least).contains(&left);
@@ -39,7 +34,7 @@ impl Stored {
 
     /// Whole tiles as rows; `None` where they do not lie side by side.
     pub fn as_rows(&self, whole: &Part) -> Option<TileRows> {
-        let blocks = self.tiles()?;
+        let blocks = self.blocks.as_ref()?;
         let Blocks { tiles, tile: [tile_columns, tile_rows], .. } = blocks;
         let elements = tile_columns * tile_rows;
         let tiles_across = whole.x.len() as u32 / tile_columns;
@@ -68,7 +63,7 @@ impl Stored {
 
     /// Whether elements of these whole tiles have the same places within them as another array's.
     pub fn lies_like(&self, other: &Self, whole: &Part) -> bool {
-        let (Some(a), Some(b)) = (self.tiles(), other.tiles()) else { return false };
+        let (Some(a), Some(b)) = (&self.blocks, &other.blocks) else { return false };
         let within = |of: &Blocks, place: u32| place & (of.tiles.tile_bytes - 1);
         let same = |at: std::ops::Range<u32>, tables: [&[u32]; 2]| {
             let at = at.start as usize..at.end as usize;

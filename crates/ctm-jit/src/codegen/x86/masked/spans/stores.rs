@@ -2,7 +2,7 @@
 
 use super::mask_at;
 use crate::codegen::x86::masked::{Native, head};
-use crate::codegen::x86::transfer::MAGIC;
+use crate::codegen::x86::transfer::scaled;
 use crate::ir::masked::M;
 use crate::launch::wavefronts::outputs::Output;
 use crate::launch::wavefronts::places::Places;
@@ -189,13 +189,4 @@ unsafe fn store_eight<const N: usize>([upper, lower]: [*mut f32; 2], from: [*con
             _ => {}
         }
     }
-}
-
-/// As [`ctm_exec::arrays::scaled`]: the number appears in the low bits of a sum that has no room for a fraction. FMA rounds once.
-#[inline(always)]
-fn scaled(bits: u32, most: u32) -> u32 {
-    let value = f32::from_bits(bits);
-    let above = if value > 0.0 { value } else { 0.0 };
-    let inside = if above < 1.0 { above } else { 1.0 };
-    inside.mul_add(most as f32, MAGIC).to_bits() & 0xffff
 }
