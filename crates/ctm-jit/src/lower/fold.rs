@@ -50,7 +50,7 @@ impl Build {
     }
 
     /// The bits that a value has in every lane.
-    pub(super) fn constant(&self, value: Value) -> Option<u32> {
+    pub fn constant(&self, value: Value) -> Option<u32> {
         match self.ops()[value.index()] {
             Op::Bits(bits) => Some(bits),
             _ => None,

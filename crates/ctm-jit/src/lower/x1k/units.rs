@@ -89,20 +89,30 @@ impl Units<'_> {
         if !op.is_dot_product() {
             return None;
         }
-        // Squares cancel nowhere: one order gives zero where the other does, and neither gives -0.
-        let channels = if op == RgbOp::Dp4 { 4 } else { 3 };
-        let squares =
-            op != RgbOp::D2a && (0..channels).all(|channel| self.operand(0, channel) == self.operand(1, channel));
+        let last = if op == RgbOp::Dp4 { Some(3) } else { None };
+        let (square, is_d2a) =
+            (|of: &mut Self, channel| of.operand(0, channel) == of.operand(1, channel), op == RgbOp::D2a);
+        let squares = !is_d2a && (0..3).chain(last).all(|channel| square(self, channel));
         let [x, y] = [0, 1].map(|channel| self.product(channel));
-        let z = if op == RgbOp::D2a { self.operand(2, 2) } else { self.product(2) };
-        let last = (op == RgbOp::Dp4).then(|| self.product(3));
+        let z = if is_d2a { self.operand(2, 2) } else { self.product(2) };
+        let last = last.map(|channel| self.product(channel));
+        let nothing = last.is_none() && self.b.block.constant(z).is_some_and(|z| z & !SIGN == 0);
         let mut pair = |x: Value, y: Option<Value>| y.map_or(x, |y| self.b.add(x, y, Omod::U1));
-        let parts = [pair(x, Some(y)), pair(z, last)];
-        if squares {
-            return Some(Dot { parts, crosswise: None });
-        }
-        let crosswise = [pair(x, Some(z)), pair(y, last)];
-        Some(Dot { parts, crosswise: Some(pair(crosswise[0], Some(crosswise[1]))) })
+        Some(match (squares, nothing) {
+            // Squares cancel nowhere: one order gives zero where the other does, and neither gives -0.
+            (true, true) => Dot::Sum(pair(x, Some(y))),
+            (true, false) => Dot::Parts([pair(x, Some(y)), pair(z, last)], None),
+            // The third number changes nothing but the sign of a zero, as it does crosswise.
+            (false, true) => {
+                let x = pair(x, Some(z));
+                Dot::Sum(pair(x, Some(y)))
+            }
+            (false, false) => {
+                let crosswise = [pair(x, Some(z)), pair(y, last)];
+                let crosswise = pair(crosswise[0], Some(crosswise[1]));
+                Dot::Parts([pair(x, Some(y)), pair(z, last)], Some(crosswise))
+            }
+        })
     }
 
     /// The alpha unit's transcendental result.
@@ -194,14 +204,16 @@ impl Units<'_> {
     }
 
     fn finish_dot(&mut self, finish: Finish, dot: Option<Dot>) -> Value {
-        let Some(Dot { parts, crosswise }) = dot else {
+        self.finish_wide(finish, |b, omod| match dot {
             // ALPHA_DP beside what is no dot product (`ops::INVALID_COPY`).
-            return self.b.block.bits(0);
-        };
-        self.finish_wide(finish, |b, omod| {
-            let (sum, zero) = (b.add(parts[0], parts[1], omod), b.block.bits(0));
-            // Zero times any output modifier is that zero.
-            crosswise.map_or(sum, |crosswise| b.pick((Op2::PredSete, [crosswise, zero]), [crosswise, sum]))
+            None => b.block.bits(0),
+            Some(Dot::Sum(sum)) => b.scale(sum, omod),
+            Some(Dot::Parts([x, y], None)) => b.add(x, y, omod),
+            Some(Dot::Parts([x, y], Some(crosswise))) => {
+                let (sum, zero) = (b.add(x, y, omod), b.block.bits(0));
+                // Zero times any output modifier is that zero.
+                b.pick((Op2::PredSete, [crosswise, zero]), [crosswise, sum])
+            }
         })
     }
 
@@ -216,11 +228,13 @@ impl Units<'_> {
     }
 }
 
-/// A dot product without its last step: what that step adds, and the sum crosswise, in whose place zeros stand, where the two may differ.
+/// A dot product without its last step.
 #[derive(Clone, Copy)]
-struct Dot {
-    parts: [Value; 2],
-    crosswise: Option<Value>,
+enum Dot {
+    /// All there is to sum.
+    Sum(Value),
+    /// What the last step adds, and the sum crosswise, in whose place zeros stand, where the two may differ.
+    Parts([Value; 2], Option<Value>),
 }
 
 /// Output modifier and clamp of a unit.

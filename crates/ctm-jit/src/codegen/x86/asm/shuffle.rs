@@ -1,7 +1,7 @@
 //! What streams need besides: elements into vectors and back.
 
 use super::wide::GATHER;
-use super::{Asm, Gpr, Rm, V, rows, v};
+use super::{Asm, Gpr, NOTHING, Rm, V, rows, v};
 
 rows! { SHUFFLE_ROWS
     UNPACK_LOW = 1 0 0x14;
@@ -38,6 +38,11 @@ impl Asm {
     /// three vectors are different ones.
     pub fn gather_by_signs(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
         self.vex(GATHER, dst, mask, Rm::At(base, index, 2, offset), None);
+    }
+
+    /// Asks for the line of the caches with this address, wherever that is.
+    pub fn prefetch(&mut self, base: Gpr, offset: i32) {
+        self.integer(false, 0x0f18, 1, Rm::Row(base, offset), NOTHING);
     }
 }
 

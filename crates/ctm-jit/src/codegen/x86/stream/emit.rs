@@ -166,6 +166,7 @@ impl Emit<'_> {
     fn block(&mut self, index: usize) {
         let of = self.of;
         let lines = &of.lines[index];
+        self.ask_ahead(index);
         let mut place = 0;
         while let Some(group) = lines.get(place) {
             if let [Lir::Copy(_, Src::Row(load))] = group[..] {

@@ -1,15 +1,15 @@
 //! Loads and stores of a tile: elements in memory, vectors in registers.
 
 use super::emit::{Emit, Unit};
-use super::{Load, Varies, slot_at};
+use super::{Chosen, Load, Varies, slot_at};
 use crate::codegen::x86::asm::{
     ADD_I32, BROADCAST, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PERMUTE, RBX, Rm, SHUFFLE, STORE_PAST_CACHES, UNPACK_HIGH,
     UNPACK_LOW,
 };
-use crate::codegen::x86::lir::{Src, Vector};
+use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::Var;
-use crate::stream::affine::Linear;
+use crate::stream::affine::{Fetch, Linear};
 use crate::stream::prepare::WHOLE;
 
 /// The low and the high pairs of two vectors, in each quarter.
@@ -34,6 +34,32 @@ pub(super) mod table {
     pub const ROWS: usize = 4;
 }
 
+/// Bytes of a line of the caches.
+const LINE: i32 = 64;
+/// How far ahead lines are asked for at least: half a page, as processors guess none of those in the next one; measured.
+const AHEAD: i32 = 2048;
+/// Steps that are longer are none along a row.
+const FURTHEST: i32 = 1 << 20;
+/// Iterations between a tile and the next one after which caches may have lost what was asked for.
+const ITERATIONS_KEPT: u64 = 64;
+
+impl Chosen {
+    /// How many bytes further a fetch will read soon: in later iterations of the loop around it, if these go along a row, else in later
+    /// tiles. `size`: of an element, and of what a tile reads now.
+    fn ahead(&self, fetch: &Fetch, [size, bytes]: [i32; 2]) -> Option<i32> {
+        let around = fetch.iterations.iter().filter(|&&iterations| iterations > 0);
+        let step = match around.clone().count().checked_sub(1) {
+            Some(last) if fetch.x.iterations[last] != 0 && fetch.y.iterations[last] == 0 => {
+                i32::try_from(fetch.x.iterations[last]).ok()?.checked_mul(size)?
+            }
+            _ if self.shares_rows() => return None,
+            _ if around.map(|&iterations| u64::from(iterations)).product::<u64>() > ITERATIONS_KEPT => return None,
+            _ => bytes,
+        };
+        (step.abs() <= FURTHEST).then(|| step * ((AHEAD + step.abs() - 1) / step.abs()))
+    }
+}
+
 impl Emit<'_> {
     fn table(&self, row: usize) -> Rm {
         Rm::Row(RBX, self.layout.tables + 64 * row as i32)
@@ -51,6 +77,37 @@ impl Emit<'_> {
     fn put(&mut self, register: u8, to: Rm) {
         let op = if self.options.past_caches { STORE_PAST_CACHES } else { MOVUPS_STORE };
         self.asm.vector(op, register, 0, to);
+    }
+
+    /// Asks for what later tiles or iterations read side by side as this block does now.
+    pub fn ask_ahead(&mut self, block: usize) {
+        let of = self.of;
+        // Numbers of slots, and of lines from there.
+        let mut lines: Vec<(usize, i32)> = Vec::new();
+        let mut last = None;
+        for lir in of.lines[block].iter().flatten() {
+            let Lir::Copy(_, Src::Row(load)) = *lir else { continue };
+            let load = &of.loads[load as usize];
+            // The channels of one fetch lie in the same lines.
+            let is_known = last.replace(load.number) == Some(load.number);
+            if is_known || load.fetch.is_uniform() {
+                continue;
+            }
+            let size = super::bytes(of.geometry.input(&load.fetch));
+            let bytes = size * of.columns() as i32 * i32::from(self.options.tile.vectors);
+            let Some(ahead) = of.ahead(&load.fetch, [size, bytes]) else { continue };
+            let first = load.fetch.x.c as i32 * size + ahead;
+            for unit in self.units(Varies { rows: true, columns: false }) {
+                let slot = self.slot(Self::input_slot(load, unit));
+                lines.extend((first.div_euclid(LINE)..(first + bytes).div_euclid(LINE)).map(|line| (slot, line)));
+            }
+        }
+        lines.sort_unstable();
+        lines.dedup();
+        for (slot, line) in lines {
+            let base = self.pointer(self.slots[slot]);
+            self.asm.prefetch(base, LINE * line);
+        }
     }
 
     /// Loads channels of one fetch.

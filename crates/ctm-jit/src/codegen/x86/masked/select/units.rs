@@ -24,7 +24,12 @@ impl Select<'_> {
     pub(super) fn is_plain_mad(&self, plan: &Plan<'_>, op: &Op) -> bool {
         let Op::Unit(Unit::Mad { zero_wins, omod: Omod::U1 }, [a, b, _]) = *op else { return false };
         let product = [a, b].map(|value| self.src(plan, without_sign(plan.block, op, value).1));
-        !zero_wins || product.into_iter().any(|src| self.is_ordinary(src))
+        !zero_wins || self.is_no_zero_times_infinity(product)
+    }
+
+    /// Whether a product is known not to be of zero and something that is no number.
+    fn is_no_zero_times_infinity(&self, [a, b]: [Src; 2]) -> bool {
+        a == b || self.is_ordinary(a) || self.is_ordinary(b)
     }
 
     /// Whether an operand is known to be a number other than zero.
@@ -46,7 +51,7 @@ impl Select<'_> {
         match unit {
             Unit::Mad { zero_wins, omod } => {
                 let [x, y, z] = resolved.map(|(is_negated, _)| is_negated);
-                let zero_wins = zero_wins && ![a, b].into_iter().any(|src| self.is_ordinary(src));
+                let zero_wins = zero_wins && !self.is_no_zero_times_infinity([a, b]);
                 self.mad((dst, Negated { product: x != y, summand: z }), [a, b, c], zero_wins, omod);
             }
             Unit::Scale(omod) if omod == Omod::U1 && plan.known.flushed[abc[0].index()] => self.push(Lir::Copy(dst, a)),

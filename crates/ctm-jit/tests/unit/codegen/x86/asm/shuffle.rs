@@ -44,6 +44,8 @@ fn broadcasts_and_gathers() {
         (Isa::Avx2, "vinsertf128 ymm12,ymm12,[r8+r9*4],1", |a| a.insert_quarter(12, 1, 8, 9)),
         (Isa::Avx2, "vgatherdps ymm3,[rdi+ymm14*4+0Ch],ymm15", |a| a.gather_by_signs(3, 15, RDI, 14, 12)),
         (Isa::Avx2, "vgatherdps ymm13,[r13+ymm6*4+8],ymm2", |a| a.gather_by_signs(13, 2, 13, 6, 8)),
+        (Isa::Avx512, "prefetcht0 [r13+400h]", |a| a.prefetch(13, 0x400)),
+        (Isa::Avx2, "prefetcht0 [rbp-10h]", |a| a.prefetch(RBP, -16)),
     ];
     for (isa, text, emit) in table {
         assert_eq!(&decoded_for(*isa, emit), text);
