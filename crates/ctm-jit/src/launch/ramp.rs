@@ -87,9 +87,15 @@ impl Ramp {
     /// What [`Makes::Single`] makes in a column and row.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "none has more digits")]
-    pub fn single(&self, at: [u32; 2]) -> u32 {
+    pub fn single(&self, at: [u32; 2]) -> f32 {
         let ([origin, di, dj], [i, j]) = (self.of.map(|x| x as f32), at.map(|x| x as i32 as f32));
-        (origin + i * di + j * dj).to_bits()
+        origin + i * di + j * dj
+    }
+
+    /// What so many columns and rows add to it.
+    pub fn offset(&self, by: [u32; 2]) -> f32 {
+        let [_, di, dj] = self.of;
+        Self::linear_by([-0.0, di, dj]).single(by)
     }
 
     /// The sum times a factor, rounded to single precision: as [`Plane::at`] and [`ctm_exec::r700::Divisor::at`].

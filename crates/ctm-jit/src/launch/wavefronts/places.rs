@@ -38,6 +38,8 @@ pub struct Places {
     pub inside: u64,
     /// They are quads side by side, as many as wavefronts have.
     pub strip: bool,
+    /// The first lane's column and row, where every lane has its usual offset from these: none lies behind the end of a row.
+    from: Option<[u32; 2]>,
 }
 
 /// What each lane adds to the column and row of the first one, where none is behind the last column: lanes beside one another, then quads.
@@ -55,7 +57,7 @@ const OFFSETS: [[Row; 2]; 2] = {
 impl Places {
     /// For [`Waves::place`].
     pub const fn new() -> Self {
-        Self { i: [0; LANES], j: [0; LANES], first: 0, lanes: 0, inside: 0, strip: false }
+        Self { i: [0; LANES], j: [0; LANES], first: 0, lanes: 0, inside: 0, strip: false, from: None }
     }
 
     /// Of one lane.
@@ -162,6 +164,7 @@ impl Waves {
         let (width, [i, j]) = ((self.columns as u32).wrapping_mul(size), [i0, j0].map(|first| first & !(size - 1)));
         let [to_the_right, down] = &OFFSETS[usize::from(self.quads)];
         let [first_i, first_j] = [i + size * column as u32, j.wrapping_add(size * row as u32)];
+        places.from = (!passes).then_some([first_i, first_j]);
         for lane in 0..COUNT {
             places.i[lane] = first_i.wrapping_add(to_the_right[lane]);
             places.j[lane] = first_j.wrapping_add(down[lane]);
@@ -193,7 +196,12 @@ impl Waves {
 /// Where the lanes of a wavefront have the start values of a variable from.
 #[derive(Clone)]
 enum Source<'a> {
-    Ramp(Ramp, Makes),
+    /// Numbers that are rounded.
+    Rounded(Ramp),
+    /// The low 32 bits of whole numbers; `any`: of whatever size.
+    Bits { ramp: Ramp, any: bool },
+    /// Sums that single precision makes exactly, in any order: what each lane adds to that of the first one, where lanes have their usual offsets.
+    Exact(Ramp, [f32; LANES]),
     /// Divided by the launch's divisor.
     Quotient(Ramp),
     /// By lane number ([`ctm_exec::rows`]).
@@ -214,15 +222,16 @@ impl<'a> Starts<'a> {
     pub fn of(variables: &[Var], launch: &Launch<'a>) -> Self {
         let gprs = usize::from(launch.program.gprs).clamp(1, GPRS);
         let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
-        Self::new(variables, (&planes, launch.rows, launch.divisor), launch.domain)
+        Self::new(variables, (&planes, launch.rows, launch.divisor), (launch.domain, launch.stage == Stage::Pixel))
     }
 
-    /// Of variables that planes or rows cover; some of the former may be divided.
+    /// Of variables that planes or rows cover; some of the former may be divided. `quads`: lanes are quads.
     pub fn new(
         variables: &[Var],
         (planes, rows, divisor): (&[Plane], &[StartRow<'a>], Option<Divisor<'a>>),
-        Domain { i1, j1, .. }: Domain,
+        (Domain { i1, j1, .. }, quads): (Domain, bool),
     ) -> Self {
+        let [to_the_right, down] = &OFFSETS[usize::from(quads)];
         let source = |var: &Var| {
             // The last one wins.
             let row = rows.iter().rev().find(|row| usize::from(row_element(row)) == var.index());
@@ -230,16 +239,24 @@ impl<'a> Starts<'a> {
             let plane = || planes.iter().rev().find(|plane| usize::from(plane.temp) == register);
             let divides = |divisor: &Divisor<'_>| plane().is_some_and(|plane| divisor.divides(plane, element));
             let divided = divisor.is_some_and(|divisor| divides(&divisor));
-            let of_ramp = |ramp: Ramp| {
-                if divided { Source::Quotient(ramp) } else { Source::Ramp(ramp, ramp.makes(i1, j1)) }
+            let of_ramp = |ramp: Ramp| match ramp.makes(i1, j1) {
+                _ if divided => Source::Quotient(ramp),
+                Makes::Single => {
+                    let added = |lane: usize| ramp.offset([to_the_right[lane], down[lane]]);
+                    Source::Exact(ramp, std::array::from_fn(added))
+                }
+                Makes::Rounded => Source::Rounded(ramp),
+                makes => Source::Bits { ramp, any: makes == Makes::AnyBits },
             };
             row.map(|row| Source::Row(row.bits)).or_else(|| Ramp::of(*var, planes).map(of_ramp))
         };
         let sources: Vec<Source<'a>> = variables.iter().filter_map(source).collect();
         let ramps = || {
             sources.iter().filter_map(|source| match source {
-                Source::Ramp(ramp, _) | Source::Quotient(ramp) => Some(ramp),
                 Source::Row(_) => None,
+                Source::Rounded(ramp) | Source::Bits { ramp, .. } | Source::Exact(ramp, _) | Source::Quotient(ramp) => {
+                    Some(ramp)
+                }
             })
         };
         let finite = ramps().all(|ramp| ramp.bound(i1, j1).is_finite());
@@ -275,10 +292,16 @@ impl<'a> Starts<'a> {
                     there.copy_from_slice(bits);
                     beyond.fill(0);
                 }
-                Source::Ramp(ramp, Makes::Single) => places.fill(row, |lane| ramp.single(at(lane))),
-                Source::Ramp(ramp, Makes::Rounded) => places.fill(row, |lane| ramp.rounded(at(lane), 1.0)),
-                Source::Ramp(ramp, Makes::Bits) => places.fill(row, |lane| ramp.bits(at(lane))),
-                Source::Ramp(ramp, Makes::AnyBits) => places.fill(row, |lane| ramp.any_bits(at(lane))),
+                Source::Exact(ramp, added) => match places.from {
+                    Some(from) => {
+                        let first = ramp.single(from);
+                        places.fill(row, |lane| (first + added[lane]).to_bits());
+                    }
+                    None => places.fill(row, |lane| ramp.single(at(lane)).to_bits()),
+                },
+                Source::Rounded(ramp) => places.fill(row, |lane| ramp.rounded(at(lane), 1.0)),
+                Source::Bits { ramp, any: false } => places.fill(row, |lane| ramp.bits(at(lane))),
+                Source::Bits { ramp, any: true } => places.fill(row, |lane| ramp.any_bits(at(lane))),
                 Source::Quotient(_) => {}
             }
         }

@@ -105,7 +105,7 @@ impl<'a> X1k<'a> {
         // Groups of other sizes decide as these do, if any of them may decide together.
         let joint = program.lanes > LANES && LANES.is_multiple_of(group) && !alone;
         let lanes = if joint { program.lanes } else { group };
-        let starts = Starts::new(&program.start, (launch.planes, launch.rows, None), domain);
+        let starts = Starts::new(&program.start, (launch.planes, launch.rows, None), (domain, true));
         Wavefronts {
             waits: artifact.code.writes || program.exports.iter().any(|&output| output >= CONDITIONAL),
             joint,
