@@ -194,18 +194,6 @@ impl Op {
         masks.into_iter().flatten()
     }
 
-    /// The mask of the lanes that it concerns.
-    pub const fn under(&mut self) -> Option<&mut M> {
-        match self {
-            Self::Fetch(.., under)
-            | Self::Store(.., under)
-            | Self::Set(.., under)
-            | Self::SetRelative(.., under)
-            | Self::Mark(_, under) => Some(under),
-            _ => None,
-        }
-    }
-
     /// Whether it only makes a vector: without a reader it can go.
     pub const fn is_pure(&self) -> bool {
         !matches!(

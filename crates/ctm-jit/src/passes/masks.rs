@@ -16,14 +16,14 @@ const FEW_ROWS: usize = 24;
 /// How many rows are followed through one operation on masks at most, all in all.
 const MOST_STEPS: usize = 200_000;
 
-/// Finds what is known or read by nobody: it becomes `Copy(d, d)`; gives masks that are the same one name. `whole`: all lanes that exist lie in the domain.
+/// Finds what is known or read by nobody: it becomes `Copy(d, d)`, or a copy of a mask that is the same. `whole`: all lanes that exist lie in the domain.
 pub fn simplify(code: &mut Code, whole: bool) {
     if !Pass::Masks.is_on() {
         return;
     }
     let Some(mut bits) = Bits::of(code) else { return };
     bits.followed = bits.followed(code);
-    // These get new readers, as they give their names to others; so what they are made of is followed, too.
+    // These get new readers, as others become copies of them; so what they are made of is followed, too.
     let live = bits.live(code, ALWAYS_BITS);
     let after: Vec<Vec<u64>> = (0..code.blocks.len()).map(|block| bits.after(code, block, &live)).collect();
     let Some(entries) = bits.follow(code, (&live, &after), whole) else { return };
@@ -36,8 +36,8 @@ pub fn simplify(code: &mut Code, whole: bool) {
         for place in places.iter().rev() {
             match &mut block.ops[place.at as usize] {
                 Op::Mask(MaskOp::Copy(d, a)) if d == a => {}
-                Op::Mask(of) if reads & place.touches.writes == 0 => *of = MaskOp::Copy(of.writes(), of.writes()),
-                _ => reads = step_back(reads, place.touches),
+                Op::Mask(of) if reads & place.writes == 0 => *of = MaskOp::Copy(of.writes(), of.writes()),
+                _ => reads = place.step_back(reads),
             }
         }
     }
@@ -69,28 +69,25 @@ impl Live {
 struct Bits {
     of: Vec<Option<u8>>,
     masks: Vec<M>,
-    /// Those that are numbers, not masks.
-    numbers: u64,
-    /// Those that count as read at the program's end.
-    at_end: u64,
     /// Those that are followed: what decides who runs, and what is made of such masks alone.
     followed: u64,
     /// Of each block, the operations that write or read some.
     places: Vec<Vec<Place>>,
 }
 
-/// An operation that writes or reads masks.
+/// An operation, and the masks that it writes and reads.
 #[derive(Clone, Copy)]
 struct Place {
     at: u32,
-    touches: Touches,
-}
-
-/// The masks that an operation writes and reads.
-#[derive(Clone, Copy)]
-struct Touches {
     writes: u64,
     reads: u64,
+}
+
+impl Place {
+    /// The masks that somebody reads before it, of those behind it; what nobody reads counts for nothing.
+    const fn step_back(&self, live: u64) -> u64 {
+        if self.writes != 0 && live & self.writes == 0 { live } else { live & !self.writes | self.reads }
+    }
 }
 
 /// What lanes can be at the beginning of a block.
@@ -167,12 +164,7 @@ fn unite(rows: &mut Vec<u64>) {
     }
 }
 
-/// The masks that somebody reads before an operation which writes and reads these; what nobody reads counts for nothing.
-const fn step_back(live: u64, Touches { writes, reads }: Touches) -> u64 {
-    if writes != 0 && live & writes == 0 { live } else { live & !writes | reads }
-}
-
-/// Masks that hold something from the start, whether somebody reads it or not. Where two are the same, the first one gives its name.
+/// Masks that hold something from the start, whether somebody reads it or not. Where two are the same as another, that becomes a copy of the first one.
 const ALWAYS: [M; 4] = [M::NONE, M::ACTIVE, M::EXISTING, M::VALID];
 /// They have the first bits.
 const ALWAYS_BITS: u64 = (1 << ALWAYS.len()) - 1;
@@ -181,59 +173,43 @@ impl Bits {
     /// `None` when there are too many.
     fn of(code: &Code) -> Option<Self> {
         let places = Vec::with_capacity(code.blocks.len());
-        let mut bits = Self { of: vec![None; M::COUNT], masks: Vec::new(), numbers: 0, at_end: 0, followed: 0, places };
+        let mut bits = Self { of: vec![None; M::COUNT], masks: Vec::new(), followed: 0, places };
         ALWAYS.into_iter().for_each(|m| _ = bits.note(m));
-        // Where something concerns others than the active lanes by name, who is active has to be true to the end: by that it is known which lanes of
-        // variables matter.
-        let mut by_name = false;
         for block in &code.blocks {
-            let mut places = Vec::new();
-            for (op, at) in block.ops.iter().zip(0..) {
-                let writes = if let Op::Mask(op) = op { bits.note(op.writes()) } else { 0 };
-                let reads = op.masks().fold(0, |set, m| set | bits.note(m));
-                if writes | reads == 0 {
-                    continue;
-                }
-                places.push(Place { at, touches: Touches { writes, reads } });
-                bits.numbers |= match *op {
-                    Op::Mask(MaskOp::Number(m, _) | MaskOp::Add(m, ..) | MaskOp::IfNot0(_, _, m))
-                    | Op::Number(m)
-                    | Op::Guard(m, ..) => bits.bit(m),
-                    _ => 0,
-                };
-                by_name |= op.clone().under().is_some_and(|under| *under != M::ACTIVE);
-            }
+            let places = block.ops.iter().zip(0..).map(|(op, at)| bits.place(op, at));
+            let places = places.filter(|place| place.writes | place.reads != 0).collect();
             bits.places.push(places);
             if let End::Branch { mask, .. } = block.end {
                 bits.note(mask);
             }
         }
-        if bits.masks.len() > 64 {
-            return None;
-        }
-        bits.at_end = bits.bit(M::VALID) | if by_name { bits.bit(M::ACTIVE) } else { 0 };
-        Some(bits)
+        (bits.masks.len() <= 64).then_some(bits)
+    }
+
+    /// An operation, with what it writes and reads.
+    fn place(&mut self, op: &Op, at: u32) -> Place {
+        let writes = if let Op::Mask(op) = op { self.note(op.writes()) } else { 0 };
+        Place { at, writes, reads: op.masks().fold(0, |reads, m| reads | self.note(m)) }
     }
 
     /// The masks that decide who runs, with those that they are made of, and those that are made of nothing else.
     fn followed(&self, code: &Code) -> u64 {
         let places = || {
             let all = code.blocks.iter().zip(&self.places);
-            all.rev().flat_map(|(block, places)| {
-                places.iter().rev().map(|place| (block.ops[place.at as usize], place.touches))
-            })
+            all.rev()
+                .flat_map(|(block, places)| places.iter().rev().map(|place| (block.ops[place.at as usize], *place)))
         };
         let branches =
             code.blocks.iter().map(|block| if let End::Branch { mask, .. } = block.end { self.bit(mask) } else { 0 });
         let mut decide = branches.fold(ALWAYS_BITS, |all, bit| all | bit);
         settle(&mut decide, |set| {
-            for (_, Touches { writes, reads }) in places() {
+            for (_, Place { writes, reads, .. }) in places() {
                 *set |= if *set & writes == 0 { 0 } else { reads };
             }
         });
         let mut all = u64::MAX;
         settle(&mut all, |set| {
-            for (op, Touches { writes, reads }) in places() {
+            for (op, Place { writes, reads, .. }) in places() {
                 let is_open = matches!(op, Op::Mask(MaskOp::Lanes(..))) || reads & !*set != 0;
                 *set &= !if is_open { writes & !decide } else { 0 };
             }
@@ -253,9 +229,9 @@ impl Bits {
         self.of[m.index()].map_or(0, |bit| 1 << (bit & 63))
     }
 
-    /// What the end of a block and its successors read.
+    /// What the end of a block and its successors read. Who is active has to be true to the program's end: by that it is known which lanes of variables matter.
     fn live_out(&self, end: End, live: &[u64]) -> u64 {
-        let mut out = if end == End::Stop { self.at_end } else { 0 };
+        let mut out = if end == End::Stop { self.bit(M::VALID) | self.bit(M::ACTIVE) } else { 0 };
         if let End::Branch { mask, .. } = end {
             out |= self.bit(mask);
         }
@@ -269,7 +245,7 @@ impl Bits {
             let mut changed = false;
             for (index, block) in code.blocks.iter().enumerate().rev() {
                 let out = self.live_out(block.end, &live) | always;
-                let of = self.places[index].iter().rev().fold(out, |of, place| step_back(of, place.touches) | always);
+                let of = self.places[index].iter().rev().fold(out, |of, place| place.step_back(of) | always);
                 changed |= std::mem::replace(&mut live[index], of) != of;
             }
             if !changed {
@@ -285,7 +261,7 @@ impl Bits {
         let mut after = vec![0; self.places[block].len()];
         for (place, after) in self.places[block].iter().zip(&mut after).rev() {
             *after = of & self.followed;
-            of = step_back(of, place.touches) | ALWAYS_BITS;
+            of = place.step_back(of) | ALWAYS_BITS;
         }
         let mut made = 0;
         for (place, after) in self.places[block].iter().zip(&mut after) {
@@ -295,12 +271,6 @@ impl Bits {
             *after |= made;
         }
         after
-    }
-
-    /// What an operation writes and reads.
-    fn touches(&self, op: &Op) -> Touches {
-        let writes = if let Op::Mask(op) = op { self.bit(op.writes()) } else { 0 };
-        Touches { writes, reads: op.masks().fold(0, |reads, m| reads | self.bit(m)) }
     }
 
     /// What lanes can be at the beginning of each block; no rows where nothing leads.
@@ -319,7 +289,7 @@ impl Bits {
             let mut here = Here::of(&entries[index]);
             for (place, &after) in self.places[index].iter().zip(&after[index]) {
                 let Op::Mask(op) = block.ops[place.at as usize] else { continue };
-                if place.touches.writes & self.followed == 0 {
+                if place.writes & self.followed == 0 {
                     continue;
                 }
                 steps += here.worlds.iter().map(Vec::len).sum::<usize>();
@@ -370,6 +340,7 @@ impl Bits {
             MaskOp::Quads(_, a) => made(a, M::EXISTING, 0b1000, 0b0100),
             // Lanes beyond those there are hold anything.
             MaskOp::Lanes(d, _) => made(d, d, 0, 0b1111),
+            // Numbers are the same as no mask: they are never defined.
             MaskOp::Number(d, _) | MaskOp::Add(d, ..) => made(d, d, 0, 0),
             MaskOp::IfNot0(_, a, _) => made(a, a, 0, 0b1000),
         }
@@ -378,7 +349,7 @@ impl Bits {
     /// Steps over an operation on masks, behind which somebody reads some of them (`after`); the others are forgotten.
     fn step(&self, op: MaskOp, after: u64, here: &mut Here) {
         let bit = self.bit(op.writes());
-        here.defined |= bit;
+        here.defined |= if matches!(op, MaskOp::Number(..) | MaskOp::Add(..)) { 0 } else { bit };
         let mut made = self.made(op);
         if let (MaskOp::IfNot0(..), [rows]) = (op, &here.worlds[..]) {
             // All lanes of the mask, or none.
@@ -397,109 +368,44 @@ impl Bits {
         }
     }
 
-    /// The first mask, in order of names, that is the same as this one here.
-    fn name(&self, here: &Here, m: M) -> M {
-        let same = self.same(here, m);
-        self.known(here).find(|&c| same & self.bit(c) != 0).unwrap_or(m)
-    }
-
-    /// The masks that are the same as this one here, itself among them; none if it is not followed.
-    fn same(&self, here: &Here, m: M) -> u64 {
-        let bit = self.bit(m);
-        if here.defined & bit == 0 { 0 } else { here.equal(|row| row & bit != 0) }
-    }
-
-    /// Masks with a value here.
-    fn known<'a>(&'a self, here: &Here) -> impl Iterator<Item = M> + use<'a> {
-        let usable = here.defined & !self.numbers;
-        self.masks.iter().copied().filter(move |&m| usable & self.bit(m) != 0)
-    }
-
     fn rewrite(&mut self, block: &mut Block, index: usize, entry: &Entry, after: &[u64]) {
         if entry.rows.is_empty() {
             return;
         }
         let mut here = Here::of(entry);
-        // Masks that come from vectors of this block.
-        let mut made: Vec<M> = Vec::new();
         let mut places = std::mem::take(&mut self.places[index]);
         for (place, &after) in places.iter_mut().zip(after) {
             let op = &mut block.ops[place.at as usize];
-            let old = *op;
             match op {
-                Op::Mask(op) => *op = self.simpler(&here, *op, &made),
-                Op::Tally(_, _, m) => *m = self.name(&here, *m),
-                Op::Number(_) | Op::Guard(..) => {}
-                op => op.under().into_iter().for_each(|m| *m = self.name(&here, *m)),
-            }
-            let writes = place.touches.writes;
-            if let Op::Mask(old) = old
-                && writes & self.followed != 0
-            {
-                self.step(old, after, &mut here);
-                made.retain(|&m| m != old.writes() && here.defined & self.bit(m) != 0);
-                if matches!(old, MaskOp::Lanes(..)) && here.defined & writes != 0 {
-                    made.push(old.writes());
+                Op::Mask(op) => {
+                    let old = std::mem::replace(op, self.simpler(&here, *op));
+                    if place.writes & self.followed != 0 {
+                        self.step(old, after, &mut here);
+                    }
                 }
+                // All that exist are active: no lane keeps what it held.
+                Op::Set(.., m @ M::ACTIVE) if here.same(self.bit(M::ACTIVE)) & self.bit(M::EXISTING) != 0 => {
+                    *m = M::EXISTING;
+                }
+                _ => {}
             }
-            let op = &mut block.ops[place.at as usize];
-            place.touches = self.touches(op);
-            // All that exist are active: no lane keeps what it held. Who is active counts as read still: liveness of variables follows it.
-            if let Op::Set(.., m @ M::ACTIVE) = op
-                && self.same(&here, M::ACTIVE) & self.bit(M::EXISTING) != 0
-            {
-                *m = M::EXISTING;
-            }
+            *place = self.place(op, place.at);
         }
         self.places[index] = places;
-        if let End::Branch { mask, .. } = &mut block.end {
-            *mask = self.name(&here, *mask);
-        }
     }
 
-    /// The same with less; `Copy(d, d)` when it changes nothing.
-    fn simpler(&self, here: &Here, op: MaskOp, made: &[M]) -> MaskOp {
-        let name = |m: M| self.name(here, m);
+    /// A copy of a mask that is the same, if there is one; of `d` itself when it changes nothing.
+    fn simpler(&self, here: &Here, op: MaskOp) -> MaskOp {
+        let combines =
+            matches!(op, MaskOp::Copy(..) | MaskOp::And(..) | MaskOp::AndNot(..) | MaskOp::Or(..) | MaskOp::Xor(..));
+        let made = self.made(op);
+        if !combines || (made.a | made.b) & !here.defined != 0 {
+            return op;
+        }
         let d = op.writes();
-        match op {
-            MaskOp::Lanes(..) | MaskOp::Number(..) | MaskOp::Add(..) => return op,
-            MaskOp::IfNot0(d, a, b) => return MaskOp::IfNot0(d, name(a), b),
-            MaskOp::Quads(d, a) => return MaskOp::Quads(d, name(a)),
-            MaskOp::Copy(..) | MaskOp::And(..) | MaskOp::AndNot(..) | MaskOp::Or(..) | MaskOp::Xor(..) => {}
-        }
-        let made_of = self.made(op);
-        let result = |row: u64| made_of.holds(row);
-        let is_known = (made_of.a | made_of.b) & !here.defined == 0;
-        let equal = if is_known { here.equal(result) } else { 0 };
-        let is = |m: M| equal & self.bit(m) != 0;
-        if here.defined & self.bit(d) != 0 && is(d) {
-            return MaskOp::Copy(d, d);
-        }
-        let active = |row: u64| row & self.bit(M::ACTIVE) != 0;
-        if is_known && d == M::ACTIVE && here.rows().all(|row| active(row) || !result(row)) {
-            // Fewer lanes are active: those of a mask, or those that are not in it.
-            let before = here.rows().filter(|&row| active(row)).map(|row| row ^ all(result(row)));
-            let (differs, never) = before.fold((0, u64::MAX), |(some, every), row| (some | row, every & row));
-            let of = made.iter().copied().chain(self.known(here)).filter(|&m| m != M::ACTIVE);
-            for m in of {
-                if differs & self.bit(m) == 0 {
-                    return MaskOp::And(d, d, m);
-                }
-                if never & self.bit(m) != 0 {
-                    return MaskOp::AndNot(d, d, m);
-                }
-            }
-        }
-        if let Some(m) = self.known(here).find(|&m| m != d && is(m)) {
-            return MaskOp::Copy(d, m);
-        }
-        match op {
-            MaskOp::And(d, a, b) => MaskOp::And(d, name(a), name(b)),
-            MaskOp::AndNot(d, a, b) => MaskOp::AndNot(d, name(a), name(b)),
-            MaskOp::Or(d, a, b) => MaskOp::Or(d, name(a), name(b)),
-            MaskOp::Xor(d, a, b) => MaskOp::Xor(d, name(a), name(b)),
-            other => other,
-        }
+        let same = here.equal(|row| made.holds(row)) & here.defined;
+        let mut masks = std::iter::once(d).chain(self.masks.iter().copied());
+        masks.find(|&m| same & self.bit(m) != 0).map_or(op, |m| MaskOp::Copy(d, m))
     }
 }
 
@@ -510,6 +416,11 @@ impl Here {
 
     fn rows(&self) -> impl Iterator<Item = u64> + use<'_> {
         self.worlds.iter().flatten().copied()
+    }
+
+    /// The masks that are the same as this one, itself among them.
+    fn same(&self, bit: u64) -> u64 {
+        self.equal(|row| row & bit != 0)
     }
 
     /// The masks that have, in every row, the bit that this gives.

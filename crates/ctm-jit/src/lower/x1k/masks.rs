@@ -121,11 +121,6 @@ impl Vote {
 }
 
 impl Lower<'_> {
-    fn push(&mut self, op: Op) -> Value {
-        self.ops.push(op);
-        Value((self.ops.len() - 1) as u32)
-    }
-
     fn mask(&mut self, op: MaskOp) {
         self.ops.push(Op::Mask(op));
     }
@@ -251,30 +246,17 @@ impl Lower<'_> {
         }
     }
 
-    /// Only these of the active lanes stay active.
+    /// Only these of the active lanes stay active: those of a comparison, where one has made the mask.
     fn narrow(&mut self, block: &x1k::Block, stay: Lanes) {
-        match block.result.filter(|_| stay.mask == M::RESULT) {
-            // The comparison that has made it is made into them.
-            Some(holds) => {
-                let stays = if stay.inside { holds } else { self.opposite_of(holds) };
-                self.mask(MaskOp::Lanes(M::TEMP, stays));
-                self.mask(MaskOp::And(M::ACTIVE, M::ACTIVE, M::TEMP));
-            }
-            None => self.mask(stay.among(M::ACTIVE, M::ACTIVE)),
+        let result = block.result.filter(|_| stay.mask == M::RESULT);
+        if let Some(Op::Holds(op, operands, as_said)) = result.map(|result| self.ops[result.index()]) {
+            self.ops.push(Op::Holds(op, operands, as_said == stay.inside));
+            let holds = Value(self.ops.len() as u32 - 1);
+            self.mask(MaskOp::Lanes(M::TEMP, holds));
+            self.mask(MaskOp::And(M::ACTIVE, M::ACTIVE, M::TEMP));
+        } else {
+            self.mask(stay.among(M::ACTIVE, M::ACTIVE));
         }
-    }
-
-    /// All ones where a comparison does not hold.
-    fn opposite_of(&mut self, holds: Value) -> Value {
-        let op = match self.ops[holds.index()] {
-            Op::Holds(op, operands, as_said) => Op::Holds(op, operands, !as_said),
-            Op::Bits(bits) => Op::Bits(!bits),
-            _ => {
-                let (none, all) = (self.push(Op::Bits(0)), self.push(Op::Bits(u32::MAX)));
-                Op::Select([holds, none, all])
-            }
-        };
-        self.push(op)
     }
 
     /// How a group votes.
