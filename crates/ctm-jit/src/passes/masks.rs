@@ -266,7 +266,7 @@ impl Bits {
         let mut made = 0;
         for (place, after) in self.places[block].iter().zip(&mut after) {
             if matches!(code.ops[place.at as usize], Op::Mask(MaskOp::Lanes(..))) {
-                made |= place.touches.writes & *after;
+                made |= place.writes & *after;
             }
             *after |= made;
         }
@@ -404,8 +404,24 @@ impl Bits {
         }
         let d = op.writes();
         let same = here.equal(|row| made.holds(row)) & here.defined;
-        let mut masks = std::iter::once(d).chain(self.masks.iter().copied());
-        masks.find(|&m| same & self.bit(m) != 0).map_or(op, |m| MaskOp::Copy(d, m))
+        let of = |set: u64| self.masks.iter().copied().find(|&m| set & self.bit(m) != 0);
+        if same & self.bit(d) != 0 {
+            return MaskOp::Copy(d, d);
+        }
+        let active = |row: &u64| row & self.bit(M::ACTIVE) != 0;
+        if d == M::ACTIVE && here.rows().all(|row| active(&row) || !made.holds(row)) {
+            // Fewer lanes are active: those of a mask, which may be a comparison, or those that are not in it.
+            let before = here.rows().filter(active).map(|row| row ^ all(made.holds(row)));
+            let (differs, never) = before.fold((0, u64::MAX), |(some, every), row| (some | row, every & row));
+            let others = here.defined & !self.bit(M::ACTIVE);
+            if let Some(m) = of(others & !differs) {
+                return MaskOp::And(d, d, m);
+            }
+            if let Some(m) = of(others & never) {
+                return MaskOp::AndNot(d, d, m);
+            }
+        }
+        of(same).map_or(op, |m| MaskOp::Copy(d, m))
     }
 }
 
