@@ -123,7 +123,7 @@ impl Task<'_, '_> {
 
     /// Leaves a wavefront to the reference interpreter. Where the run gives up instead, this is no fault that anybody is told.
     fn reference(&mut self, index: u64) -> Result<(), Fault> {
-        self.of.bail_out();
+        self.of.bailed_out.fetch_add(1, Ordering::Relaxed);
         if self.of.gives_up {
             return Err(Fault { kind: FaultKind::Cancelled, pc: 0, position: None });
         }
