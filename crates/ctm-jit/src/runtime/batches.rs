@@ -11,6 +11,7 @@ use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::{VertexEvent, Written};
 use ctm_exec::{Counters, Fault, Outcome, Position};
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 /// Lanes that run side by side before what they send is committed.
 const LANES_PER_BATCH: u64 = 1 << 16;
@@ -139,7 +140,7 @@ fn commit(
         // Where memory refuses, the reference interpreter says what and where.
         let left = left.filter(|left| left.stored.iter().try_for_each(&mut store).is_ok());
         let Some(Left { waves, .. }) = left else {
-            of.bail_out();
+            of.bailed_out.fetch_add(1, Ordering::Relaxed);
             launched.reference(of, job, counters)?;
             continue;
         };

@@ -6,15 +6,16 @@ mod spans;
 
 use crate::launch::lanes::BailOut;
 use crate::launch::wavefronts::outputs::Outputs;
+use crate::launch::wavefronts::places::Places;
 use crate::launch::wavefronts::wave::Reads;
 use crate::runtime::batches::written;
 use crate::runtime::wavefronts::{Done, Runner, Wavefronts};
 use crate::runtime::work::{share, threads};
 use ctm_exec::watch::Part;
-use ctm_exec::{Counters, Fault, FaultKind};
+use ctm_exec::{Counters, Domain, Fault, FaultKind};
 use spans::Spans;
 use std::ops::Range;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Wavefronts that one task runs: as many as make this many tasks for each thread, within bounds.
 const TASKS_PER_THREAD: u64 = 16;
@@ -46,7 +47,7 @@ impl Wavefronts<'_> {
         let tasks = TASKS_PER_THREAD * threads(self.threads) as u64;
         let per_task = if self.threads == 1 { most } else { (count / tasks).clamp(fewest, most) };
         let per_task = per_task.next_multiple_of(WIDEST / self.lanes as u64);
-        let task = |(runner, spans): &mut (Runner<'_>, Option<Spans<'_>>), task: usize| {
+        let task = |(runner, spans, before): &mut (Runner<'_>, Option<Spans<'_>>, Vec<u32>), task: usize| {
             let mut done = Done::new(self);
             let first = task as u64 * per_task;
             let part = self.watch.part(first);
@@ -54,21 +55,42 @@ impl Wavefronts<'_> {
             let mut ended = Ok(());
             // Those behind one that faulted need not run.
             if !part.is_abandoned() && !has_given_up {
+                let waves = first..(first + per_task).min(count);
+                let area = self.gives_up.then(|| self.area(&waves));
+                let cells = || area.into_iter().flat_map(|area| direct.outputs.cells(area));
+                before.clear();
+                cells().for_each(|cells| before.extend(cells.iter().map(|cell| cell.load(Ordering::Relaxed))));
                 let mut task = Task { of: self, direct, part: &part, runner, done: &mut done };
-                ended = task.run(spans.as_ref(), first..(first + per_task).min(count));
-                if ended.is_err() && !self.gives_up {
+                ended = task.run(spans.as_ref(), waves);
+                if ended.is_err() && self.gives_up {
+                    // The wavefront of the launch's own size may fault, and has stored nothing then.
+                    let store = |(cell, &bits): (&AtomicU32, _)| cell.store(bits, Ordering::Relaxed);
+                    cells().flatten().zip(&*before).for_each(store);
+                } else if ended.is_err() {
                     part.fault();
                 }
             }
             (done, ended)
         };
-        let state = || (Runner::new(self.program), Spans::of(self, direct));
+        let state = || (Runner::new(self.program), Spans::of(self, direct), Vec::new());
         let mut first = Ok(());
         for (done, ended) in share(self.threads, count.div_ceil(per_task) as usize, state, task) {
             all.add(&done);
             first = first.and(ended);
         }
         first
+    }
+
+    /// A part of the domain in which these wavefronts lie: rows of it, or columns of one row or of one row of quads.
+    fn area(&self, waves: &Range<u64>) -> Domain {
+        let [mut first, mut last] = [Places::new(); 2];
+        self.waves.place(waves.start, &mut first);
+        self.waves.place(waves.end - 1, &mut last);
+        let Domain { i0, j0, i1, j1 } = self.domain;
+        let (from, to) = (first.position(0), last.position(last.lanes - 1));
+        let is_row = from.j == to.j || first.strip && last.strip && from.j + 1 == to.j;
+        let (left, right) = if is_row { (from.i, to.i) } else { (i0, i1) };
+        Domain { i0: left.max(i0), j0: from.j.max(j0), i1: right.min(i1), j1: to.j.min(j1) }
     }
 }
 
@@ -123,7 +145,7 @@ impl Task<'_, '_> {
 
     /// Leaves a wavefront to the reference interpreter. Where the run gives up instead, this is no fault that anybody is told.
     fn reference(&mut self, index: u64) -> Result<(), Fault> {
-        self.of.bail_out();
+        self.of.bailed_out.fetch_add(1, Ordering::Relaxed);
         if self.of.gives_up {
             return Err(Fault { kind: FaultKind::Cancelled, pc: 0, position: None });
         }

@@ -17,7 +17,7 @@ use crate::runtime::program::Program;
 use ctm_exec::watch::{Part, Watch};
 use ctm_exec::{Budget, Counters, Domain};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 /// Instructions of a wavefront within which machine code need not look whether to stop; fewer where it calls for fetches, as they may take long.
 const INSTRUCTIONS_PER_LOOK: u64 = 1 << 19;
@@ -178,11 +178,6 @@ impl<'a> Wavefronts<'a> {
     pub fn waves_of(&self, group: u64) -> Range<u64> {
         let first = group * self.per_group;
         first..(first + self.per_group).min(self.waves.count())
-    }
-
-    /// Counts a group that is left to the reference interpreter.
-    pub fn bail_out(&self) {
-        self.bailed_out.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The covered lanes of a wavefront that begins with this lane.

@@ -36,7 +36,7 @@ use ctm_exec::watch::Watch;
 use ctm_exec::{Counters, Fault, FaultKind, GroupSize, LaneRows, Position};
 use ctm_isa::r700::program::Stage;
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 /// The launch.
 pub struct R700<'a> {
@@ -255,11 +255,6 @@ impl Launched for R700<'_> {
             // What all parts of a wavefront issue is no less than what it issues.
             let parts = (of.lanes / wavefront.lanes()) as u64;
             let fuel = if gives_up { of.fuel / parts } else { of.fuel };
-            let mut before = Vec::new();
-            if gives_up {
-                let load = |cell: &AtomicU32| cell.load(Ordering::Relaxed);
-                outputs.cells(launch.domain).for_each(|cells| before.extend(cells.iter().map(load)));
-            }
             let narrow = Wavefronts { gives_up, fuel, ..of.of_lanes(wavefront.lanes()) };
             let (ran, mut done) = run(&narrow, &Launch { wavefront, ..*launch });
             if !gives_up || narrow.bailed_out.load(Ordering::Relaxed) == 0 {
@@ -270,9 +265,6 @@ impl Launched for R700<'_> {
                 return Some(ran.map(|()| done));
             }
             of.watch.undone(done.counters.processors);
-            // A wavefront of the launch's own size may fault, and has stored nothing then.
-            let cells = outputs.cells(launch.domain).flatten();
-            cells.zip(before).for_each(|(cell, bits)| cell.store(bits, Ordering::Relaxed));
         }
         let (ran, done) = run(of, launch);
         Some(ran.map(|()| done))
