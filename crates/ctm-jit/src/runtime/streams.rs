@@ -21,7 +21,7 @@ use crate::passes::table::Pass;
 use crate::runtime::engine::StreamLimits;
 use crate::runtime::wavefronts::Wavefronts;
 use crate::runtime::work::{share, threads};
-use crate::stream::affine::{Fetch, Given, Linear, Tree};
+use crate::stream::affine::{Fetch, Fetches, Given, Item, Linear};
 use crate::stream::prepare::{Prepared, WHOLE};
 use crate::stream::uniform::Uniform;
 use crate::stream::{affine, prepare};
@@ -74,7 +74,8 @@ pub struct Streams {
 
 /// A program for streams.
 struct Stream {
-    tree: Tree,
+    /// Components of constants that it depends on, and their bits.
+    constants: Vec<(u16, u32)>,
     /// The program with its instructions chosen.
     chosen: Chosen,
     tile: Tile,
@@ -115,10 +116,11 @@ impl Streams {
         if entries.len() >= REMEMBERED {
             entries.remove(0);
         }
-        let tree = affine::analyse(&uniform.code, uniform.parts.clone(), given);
-        let stream = tree.and_then(|tree| Stream::new(isa, uniform, tree, key, given, self.limits)).map(Arc::new);
+        let fetches = affine::analyse(&uniform.code, &uniform.parts, given);
+        let stream =
+            fetches.and_then(|fetches| Stream::new(isa, uniform, fetches, key, given, self.limits)).map(Arc::new);
         let constants = match &stream {
-            Some(stream) => stream.tree.constants.clone(),
+            Some(stream) => stream.constants.clone(),
             // Others might do.
             None => (0..=u16::MAX).zip(given.constants.iter().copied()).collect(),
         };
@@ -131,14 +133,14 @@ impl Stream {
     fn new(
         isa: Isa,
         uniform: &Uniform,
-        tree: Tree,
+        fetches: Fetches,
         key: &Key,
         given: &Given<'_>,
         limits: StreamLimits,
     ) -> Option<Self> {
         let geometry = key.geometry;
         let channels = |input| geometry.inputs[usize::from(input & 15)];
-        let mut plain = prepare::plain(uniform, &tree, channels, wanted(uniform, &geometry)?);
+        let mut plain = prepare::plain(uniform, &fetches, channels, wanted(uniform, &geometry)?);
         let mut live = optimise(&mut plain.code, true);
         let start = (0..Var::COUNT as u16).map(Var).filter(|&var| live[0].contains(var));
         let given = start.filter_map(|var| Some((var, Ramp::of(var, given.planes)?)));
@@ -159,13 +161,13 @@ impl Stream {
             return None;
         }
         let operations =
-            passes(&tree).map(|(block, passes)| passes * prepared.code.blocks[block].ops.len() as u64).sum();
-        let chosen = Chosen::new(isa, prepared, tree.items.clone(), &live, &start_values, geometry);
+            passes(&uniform.parts).map(|(block, passes)| passes * prepared.code.blocks[block].ops.len() as u64).sum();
+        let chosen = Chosen::new(isa, prepared, uniform.parts.clone(), &live, &start_values, geometry);
         let tile = chosen.tile(key.columns);
         let downwards = chosen.shares_rows();
         let kernels = Mutex::default();
         let past_caches_bytes = limits.past_caches_bytes;
-        Some(Self { tree, chosen, tile, downwards, kernels, past_caches_bytes, operations })
+        Some(Self { constants: fetches.constants, chosen, tile, downwards, kernels, past_caches_bytes, operations })
     }
 
     fn kernel(&self, options: Options) -> Option<Arc<Kernel>> {
@@ -282,9 +284,9 @@ pub fn run(
 }
 
 /// The blocks, and how often each processor passes them.
-fn passes(tree: &Tree) -> impl Iterator<Item = (usize, u64)> {
+fn passes(items: &[Item]) -> impl Iterator<Item = (usize, u64)> {
     let iterations = |around: Vec<u16>| around.iter().map(|&iterations| u64::from(iterations)).product();
-    affine::blocks(&tree.items).into_iter().map(move |(block, around)| (block, iterations(around)))
+    affine::blocks(items).into_iter().map(move |(block, around)| (block, iterations(around)))
 }
 
 /// Rows and columns of one kernel.

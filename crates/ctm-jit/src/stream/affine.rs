@@ -166,21 +166,19 @@ impl Fetch {
     }
 }
 
-/// A program as a tree, with its fetches.
+/// The fetches of a program.
 #[derive(Clone, Debug)]
-pub struct Tree {
-    /// The tree.
-    pub items: Vec<Item>,
-    /// The fetches, by block and place in the block.
-    pub fetches: Map<(usize, usize), Fetch>,
+pub struct Fetches {
+    /// By block and place in the block.
+    pub all: Map<(usize, usize), Fetch>,
     /// Components (`4 * register + channel`) of floating-point constants that coordinates depend on, and their bits.
     pub constants: Vec<(u16, u32)>,
 }
 
-/// The tree of a program whose parts are known, with its fetches; `None` where a fetch has other coordinates, or that takes too long.
+/// The fetches of a program whose parts are known; `None` where a fetch has other coordinates, or that takes too long.
 ///
 /// What it says holds for the launch's planes and for the floating-point constants that it names.
-pub fn analyse(code: &Code, items: Vec<Item>, given: &Given<'_>) -> Option<Tree> {
+pub fn analyse(code: &Code, items: &[Item], given: &Given<'_>) -> Option<Fetches> {
     let mut walk = Walk {
         code,
         given,
@@ -191,18 +189,18 @@ pub fn analyse(code: &Code, items: Vec<Item>, given: &Given<'_>) -> Option<Tree>
         iterations: [0; LOOPS],
     };
     let mut state: Vec<Option<Linear>> = (0..Var::COUNT as u16).map(|var| walk.start(Var(var))).collect();
-    walk.items(&items, &mut state, 0);
+    walk.items(items, &mut state, 0);
     let is_linear = |block: usize| {
         let mut fetches = code.blocks[block].ops.iter().enumerate().filter(|(_, op)| matches!(op, Op::Fetch(..)));
         fetches.all(|(place, _)| walk.fetches.contains_key(&(block, place)))
     };
-    if walk.given_up || !blocks(&items).into_iter().all(|(block, _)| is_linear(block)) {
+    if walk.given_up || !blocks(items).into_iter().all(|(block, _)| is_linear(block)) {
         return None;
     }
     // What coordinates are made of.
     let (_, constants) = dependencies(code, |op| matches!(op, Op::Fetch(..)));
     let constants = constants.into_iter().map(|index| (index, given.constant(index))).collect();
-    Some(Tree { items, fetches: walk.fetches, constants })
+    Some(Fetches { all: walk.fetches, constants })
 }
 
 /// The variables and the constants on which operations that are wanted depend, by way of whatever variables.
@@ -232,11 +230,7 @@ pub fn dependencies(code: &Code, is_wanted: impl Fn(&Op) -> bool) -> (VarSet, BT
 
 /// How deep loops are nested.
 pub fn depth(items: &[Item]) -> usize {
-    let of = |item: &Item| match item {
-        Item::Block(_) => 0,
-        Item::Loop { body, .. } => 1 + depth(body),
-    };
-    items.iter().map(of).max().unwrap_or(0)
+    blocks(items).iter().map(|(_, around)| around.len()).max().unwrap_or(0)
 }
 
 /// The analysis under way.

@@ -4,7 +4,7 @@
 //! processors of one row, r, g, b, a of each. An operation that does the same to the four channels of a register is one operation
 //! there, and elements are read and written as they lie in memory. [`WHOLE`] is the channel number of a texel that is a whole element.
 
-use super::affine::{Fetch, Tree, dependencies};
+use super::affine::{Fetch, Fetches, dependencies};
 use super::uniform::{Number, Uniform};
 use crate::ir::map::Map;
 use crate::ir::masked::{Code, Fetch as Lookup, M, Op, Value, Var};
@@ -45,7 +45,7 @@ pub fn renamed(mut op: Op, name: impl Fn(Value) -> Value) -> Op {
 }
 
 /// The plain form. `channels`: of an input's elements; what they lack reads as 0, alpha as 1. `outputs`: components that somebody wants.
-pub fn plain(of: &Uniform, tree: &Tree, channels: impl Fn(u8) -> u8, outputs: u32) -> Prepared {
+pub fn plain(of: &Uniform, known: &Fetches, channels: impl Fn(u8) -> u8, outputs: u32) -> Prepared {
     let mut code = of.code.clone();
     let mut fetches = vec![Vec::new(); code.blocks.len()];
     for (index, block) in of.code.blocks.iter().enumerate() {
@@ -55,7 +55,7 @@ pub fn plain(of: &Uniform, tree: &Tree, channels: impl Fn(u8) -> u8, outputs: u3
         for (old, op) in block.ops.iter().enumerate() {
             place[old] = match *op {
                 Op::Fetch(number, _, under) => {
-                    let Some(fetch) = tree.fetches.get(&(index, old)) else { continue };
+                    let Some(fetch) = known.all.get(&(index, old)) else { continue };
                     fetches[index].push(*fetch);
                     new.effect(Op::Fetch(number, [zero; 4], under))
                 }

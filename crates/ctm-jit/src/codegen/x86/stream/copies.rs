@@ -4,11 +4,13 @@ use super::super::transfer::Stored;
 use super::panels::{covered, part};
 use super::run::{Rect, Surfaces};
 use super::{Chosen, Kernel, Load};
-use crate::codegen::x86::asm::ADD;
+use crate::codegen::x86::asm::{ADD, CMP_F32};
 use crate::codegen::x86::lir::{Lir, Src};
+use crate::codegen::x86::masked::facts::UNORDERED;
 use crate::ir::masked::Var;
 use crate::stream::affine::depth;
 use ctm_exec::arrays::Form;
+use ctm_exec::float::NAN;
 use ctm_isa::x1k::OUTPUTS;
 
 /// What such a program does.
@@ -16,7 +18,7 @@ use ctm_isa::x1k::OUTPUTS;
 pub(super) struct Copies {
     /// The input whose elements each output gets.
     inputs: [Option<u8>; OUTPUTS],
-    /// Of -0 and denormals, too, which are no elements of 8 or 16 bits, every bit stays.
+    /// Also -0, denormals and NaNs stay as they are, which no element of 8 or 16 bits is.
     exact: bool,
 }
 
@@ -33,9 +35,15 @@ impl Chosen {
             let (dst, load) = match *lir {
                 Lir::Copy(dst, Src::Row(load)) => (dst, Some(self.loads[load as usize])),
                 Lir::Copy(dst, Src::Vector(a)) => (dst, loads[a.index()]),
-                Lir::Two(ADD, dst, Src::Vector(a), Src::Literal(0)) => {
+                Lir::Two(ADD, dst, Src::Vector(a), Src::Literal(0))
+                | Lir::Two(ADD, dst, Src::Literal(0), Src::Vector(a)) => {
                     exact = false;
                     (dst, loads[a.index()])
+                }
+                Lir::Test(CMP_F32, UNORDERED, 1, a, b, 0) if a == b => continue,
+                Lir::Merge(_, 1, Src::Literal(NAN)) => {
+                    exact = false;
+                    continue;
                 }
                 _ => return None,
             };
@@ -71,7 +79,7 @@ impl Kernel {
         let Some(pairs) = pairs.collect::<Option<Vec<_>>>() else { return false };
         for (from, to, stored, in_tiles) in pairs {
             if in_tiles {
-                stored.read_rows(from.data, &part, to.data, to.pitch);
+                stored.read_rows(from.data, &part, (to.data, to.pitch), past_caches);
             } else {
                 let rows = stored.rows(from.data.len(), from.pitch);
                 stored.write_elements(to.data, &part, &rows, from.data, past_caches);

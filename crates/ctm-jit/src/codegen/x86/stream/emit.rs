@@ -2,6 +2,7 @@
 
 use super::kept;
 use super::memory::table;
+use super::slots::ITERATIONS;
 use super::{
     Chosen, Layout, Location, Options, ROW_STEP, Slot, TILE_STEP, Varies, at, iteration_step, slot_at, use_masks,
 };
@@ -13,22 +14,18 @@ use crate::codegen::x86::vectors::Vectors;
 use crate::ir::map::Map;
 use crate::ir::masked::End;
 use crate::passes::table::Pass;
-use crate::stream::affine::{Item, LOOPS, Linear, UNIT};
+use crate::stream::affine::{Item, Linear, UNIT};
 
 /// Code under construction.
 pub(super) struct Emit<'a> {
     pub of: &'a Chosen,
     pub options: Options,
     /// Of each vector's instances.
-    locations: Vec<Location>,
-    /// Where those of each vector begin; one more than there are vectors.
-    first_locations: Vec<u32>,
+    locations: Vec<Vec<Location>>,
     pub asm: Asm,
     pub slots: Vec<Slot>,
     /// The registers of slots.
     pub resident: Vec<Option<Gpr>>,
-    /// The registers of loop iterations.
-    pub iterations: [Option<Gpr>; LOOPS],
     /// Literals and constants that have a register or a row of the frame.
     pub kept: Map<Src, Rm>,
     /// Whether units may leave operands to those that follow, and what has been left in the scratch register for operands: which instance.
@@ -54,11 +51,9 @@ impl<'a> Emit<'a> {
             of,
             options,
             locations: Vec::new(),
-            first_locations: Vec::new(),
             asm: Asm::new(of.isa),
             slots: Vec::new(),
             resident: Vec::new(),
-            iterations: [None; LOOPS],
             kept: Map::default(),
             shares: false,
             shared: None,
@@ -88,18 +83,13 @@ impl Emit<'_> {
         row * columns + if varies.columns { usize::from(unit.column) } else { 0 }
     }
 
-    fn locations_of(&self, vector: Vector) -> &[Location] {
-        let [first, end] = [0, 1].map(|next| self.first_locations[vector.index() + next] as usize);
-        &self.locations[first..end]
-    }
-
     /// Whether a load is read where it lies.
     pub fn is_in_place(&self, vector: Vector) -> bool {
-        matches!(self.locations_of(vector).first(), Some(Location::Load(_)))
+        matches!(self.locations[vector.index()].first(), Some(Location::Load(_)))
     }
 
     pub fn location(&self, vector: Vector, unit: Unit) -> Location {
-        self.locations[self.first_locations[vector.index()] as usize + self.instance(vector, unit)]
+        self.locations[vector.index()][self.instance(vector, unit)]
     }
 
     /// Says where everything lives; vectors, literals and constants have `count` registers together.
@@ -116,23 +106,18 @@ impl Emit<'_> {
         self.layout.masks = take(2);
         self.layout.lanes = take(usize::from(self.options.tile.vectors));
         self.layout.spills = take(0);
-        self.locations.reserve(of.varies.iter().map(|&varies| self.units(varies).count()).sum());
-        self.first_locations.reserve(of.vectors + 1);
         for vector in 0..of.vectors {
-            self.first_locations.push(self.locations.len() as u32);
             let given = registers.of(vector);
-            for instance in 0..self.units(self.of.varies[vector]).count() {
-                self.locations.push(match given.get(instance) {
-                    Some(Some(register)) => Location::Register(of.isa_register(*register)),
-                    Some(None) => Location::Row(take(1)),
-                    None => Location::Nowhere,
-                });
-            }
+            let instances = self.units(of.varies[vector]).enumerate();
+            let locations = instances.map(|(instance, _)| match given.get(instance) {
+                Some(Some(register)) => Location::Register(of.isa_register(*register)),
+                Some(None) => Location::Row(take(1)),
+                None => Location::Nowhere,
+            });
+            self.locations.push(locations.collect());
         }
-        self.first_locations.push(self.locations.len() as u32);
         for (vector, location) in of.in_place(self.options.tile) {
-            let [first, end] = [0, 1].map(|next| self.first_locations[vector.index() + next] as usize);
-            self.locations[first..end].fill(location);
+            self.locations[vector.index()].fill(location);
         }
         self.choose_literals(count, || take(1));
         self.layout.size = take(0);
@@ -201,27 +186,20 @@ impl Emit<'_> {
     }
 
     fn repeat(&mut self, iterations: u16, body: &[Item], depth: usize) {
-        let at = at::TURNS + 4 * depth as i32;
-        match self.iterations[depth] {
-            Some(register) => self.asm.int_imm(register, iterations.into()),
-            None => self.asm.int_store_imm(Int::Mov, false, RBX, at, iterations.into()),
-        }
+        self.asm.int_imm(ITERATIONS[depth], iterations.into());
         let again = self.asm.label();
         self.asm.place(again);
         self.items(body, depth + 1);
         let moves = move |of: &Linear| of.iterations[depth] != 0;
         self.step(moves, iteration_step(depth));
-        match self.iterations[depth] {
-            Some(register) => self.asm.int_op_imm(Int::Sub, register, 1),
-            None => self.asm.int_store_imm(Int::Sub, false, RBX, at, 1),
-        }
+        self.asm.int_op_imm(Int::Sub, ITERATIONS[depth], 1);
         self.asm.jump_if(Cond::NotEqual, again);
         self.step_back(moves, iteration_step(depth), iterations);
     }
 
     /// Gives registers that are left to the literals and constants with the most uses; on AVX2 the constants that are left get rows.
     fn choose_literals(&mut self, count: u8, mut row: impl FnMut() -> i32) {
-        let is_used = |register: u8| self.locations.contains(&Location::Register(register));
+        let is_used = |register: u8| self.locations.iter().flatten().any(|of| *of == Location::Register(register));
         let free: Vec<u8> = (0..count).map(|r| self.of.isa_register(r)).filter(|&r| !is_used(r)).collect();
         let blocks = self.of.prepared.code.blocks.iter().zip(&self.of.lines);
         let blocks = blocks.map(|(block, lines)| (block.loops, lines.iter().flatten()));

@@ -69,8 +69,6 @@ mod at {
     pub const HOST_MXCSR: i32 = 20;
     /// Ours.
     pub const MXCSR: i32 = 24;
-    /// Iterations that are left, of loops without a register.
-    pub const TURNS: i32 = 32;
     /// Where slots begin.
     pub const SLOTS: i32 = 64;
 }

@@ -165,12 +165,11 @@ impl Kernel {
             };
             let inputs = surfaces.inputs.iter().flatten().map(|view| of(&view.stored, view.channels));
             let outputs = surfaces.outputs.iter().flatten().map(|view| of(&view.stored, 0));
-            let loops = self.fetches.iter().any(|fetch| fetch.iterations[0] > 1);
-            let (mut in_panels, mut high) = (0, if loops || passes_edges { PIECE_ROWS } else { 1 });
+            let (mut in_panels, mut high) = (0, PIECE_ROWS);
             for (panel_bytes, tile_rows) in inputs.chain(outputs) {
                 in_panels += panel_bytes;
                 // As tiles lie.
-                high = tile_rows.map_or(high, |rows| high.max(rows).max(PIECE_ROWS));
+                high = tile_rows.map_or(high, |rows| high.max(rows));
             }
             let Some(elements) = PIECE_BYTES.checked_div(in_panels) else { return vec![rect] };
             let most = (high / each).max(1);

@@ -4,10 +4,12 @@ use super::emit::{Emit, Unit};
 use super::{Base, Load, Slot, Varies, slot_at};
 use crate::codegen::x86::asm::{Gpr, Int, RAX, RBX, RCX, RDI, RDX, RSI};
 use crate::codegen::x86::lir::{Lir, Src};
-use crate::stream::affine::{Fetch, Linear, depth};
+use crate::stream::affine::{Fetch, LOOPS, Linear, depth};
 
-/// General registers for iterations and slots, the most useful last.
-const GENERAL: [Gpr; 12] = [RDI, RSI, RDX, RCX, 8, 9, 10, 11, 12, 13, 14, 15];
+/// General registers for slots.
+const GENERAL: [Gpr; 8] = [RDI, RSI, RDX, RCX, 8, 9, 10, 11];
+/// Those that count the iterations of loops, by depth; what is left of them is for slots, too.
+pub const ITERATIONS: [Gpr; LOOPS] = [12, 13, 14, 15];
 
 impl Emit<'_> {
     pub fn slot(&mut self, slot: Slot) -> usize {
@@ -73,11 +75,7 @@ impl Emit<'_> {
                 self.slot(Self::coordinate_slot(value, unit));
             }
         }
-        let mut free = GENERAL.to_vec();
-        // The innermost loops first.
-        for iterations in self.iterations.iter_mut().take(depth(&of.items)).rev() {
-            *iterations = free.pop();
-        }
+        let mut free = [&GENERAL, &ITERATIONS[depth(&of.items)..]].concat();
         let mut order: Vec<usize> = (0..weights.len()).filter(|&slot| weights[slot] > 0).collect();
         order.sort_by_key(|&slot| std::cmp::Reverse(weights[slot]));
         self.resident = vec![None; self.slots.len()];

@@ -4,8 +4,9 @@ use super::panel::{Panel, Part};
 use super::{LINE, Range};
 use ctm_exec::arrays::Tiles;
 use std::arch::x86_64::{
-    __m128i, __m256i, _MM_HINT_T0, _mm_prefetch, _mm256_loadu_si256, _mm256_loadu2_m128i, _mm256_permute2x128_si256,
-    _mm256_storeu_si256, _mm256_storeu2_m128i, _mm256_stream_si256, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
+    __m128i, __m256i, _MM_HINT_T0, _mm_prefetch, _mm_stream_si128, _mm256_castsi256_si128, _mm256_extracti128_si256,
+    _mm256_loadu_si256, _mm256_loadu2_m128i, _mm256_permute2x128_si256, _mm256_storeu_si256, _mm256_storeu2_m128i,
+    _mm256_stream_si256, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
 };
 
 /// A block.
@@ -35,7 +36,8 @@ const SHAPES: [Shape; 4] = [
 pub enum Way {
     Read,
     Write,
-    /// Then a fence has to follow.
+    /// Then a fence has to follow, as behind the next one; what is written begins a line.
+    ReadPastCaches,
     WritePastCaches,
 }
 
@@ -159,12 +161,19 @@ impl Blocks {
                 let row = |of: usize| panel.wrapping_add(n * (LINE / ROWS) + of * other).cast::<__m128i>();
                 // SAFETY: the columns and rows are those of whole blocks: the line is one of theirs, and the rows have their elements.
                 unsafe {
-                    if let Way::Read = way {
+                    if let Way::Read | Way::ReadPastCaches = way {
                         _mm_prefetch::<_MM_HINT_T0>(next.cast());
                         next = next.wrapping_add(LINE);
                     }
+                    if !matches!(way, Way::ReadPastCaches) {
+                        // The same rows beside the tile, line by line.
+                        let beside = columns.len() * (LINE / ROWS / STEP) + n / ROWS * LINE;
+                        _mm_prefetch::<_MM_HINT_T0>(panel.wrapping_add(n % ROWS * row_bytes + beside).cast());
+                    }
                     let [a, b] = match (way, ROWS) {
-                        (Way::Read, _) => [_mm256_loadu_si256(line), _mm256_loadu_si256(line.add(1))],
+                        (Way::Read | Way::ReadPastCaches, _) => {
+                            [_mm256_loadu_si256(line), _mm256_loadu_si256(line.add(1))]
+                        }
                         (_, 4) => [_mm256_loadu2_m128i(row(2), row(0)), _mm256_loadu2_m128i(row(3), row(1))],
                         _ => [_mm256_loadu_si256(row(0).cast()), _mm256_loadu_si256(row(1).cast())],
                     };
@@ -181,6 +190,16 @@ impl Blocks {
                         (Way::Read, _) => {
                             _mm256_storeu_si256(row(0).cast(), a);
                             _mm256_storeu_si256(row(1).cast(), b);
+                        }
+                        (Way::ReadPastCaches, 4) => {
+                            _mm_stream_si128(row(0), _mm256_castsi256_si128(a));
+                            _mm_stream_si128(row(1), _mm256_castsi256_si128(b));
+                            _mm_stream_si128(row(2), _mm256_extracti128_si256::<1>(a));
+                            _mm_stream_si128(row(3), _mm256_extracti128_si256::<1>(b));
+                        }
+                        (Way::ReadPastCaches, _) => {
+                            _mm256_stream_si256(row(0).cast(), a);
+                            _mm256_stream_si256(row(1).cast(), b);
                         }
                         (Way::Write, _) => {
                             _mm256_storeu_si256(line, a);

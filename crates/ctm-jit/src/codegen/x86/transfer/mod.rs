@@ -72,14 +72,20 @@ impl Stored {
         if self.form.is_some() { 4 * self.channels as u32 } else { self.element_bytes }
     }
 
-    /// Bytes that an element takes in a panel.
+    /// Bytes that an element takes in a panel: those of blocks that are converted are there in both forms.
     pub const fn panel_bytes(&self) -> u32 {
-        self.read_bytes() + if self.form.is_some() { self.element_bytes } else { 0 }
+        self.read_bytes() + if self.form.is_some() && self.has_tiles() { self.element_bytes } else { 0 }
+    }
+
+    /// Where an element of rows begins.
+    const fn place(&self, x: u32, y: u32) -> usize {
+        (y as usize * self.pitch as usize + x as usize) * self.element_bytes as usize
     }
 
     /// The panel for a part.
     pub fn panel(&self, part: &Part) -> Panel {
-        let [step, rows] = self.blocks.as_ref().map_or([1; 2], |of| [of.shape.step(), of.shape.rows]);
+        let Some(blocks) = &self.blocks else { return Panel::of_rows(part.area(), self.read_bytes()) };
+        let [step, rows] = [blocks.shape.step(), blocks.shape.rows];
         let first = [part.x.start / step * step, part.y.start / rows * rows];
         let width = part.x.end.next_multiple_of(step) - first[0];
         let rows = part.y.end.next_multiple_of(rows) - first[1];
@@ -100,23 +106,24 @@ impl Stored {
     /// Copies a part of the array into its panel.
     #[allow(unsafe_code, reason = "elements are moved several at once")]
     pub fn read(&self, bytes: &[u8], part: &Part, panel: &Panel, to: &mut [u8]) {
-        let (numbers, elements) = to[..panel.bytes].split_at_mut(self.split(panel));
         if let Some(blocks) = &self.blocks {
+            let (numbers, elements) = to[..panel.bytes].split_at_mut(self.split(panel));
             let [x, y] = panel.first;
             let (x, y) = (
                 x..part.x.end.next_multiple_of(blocks.shape.step()),
                 y..part.y.end.next_multiple_of(blocks.shape.rows),
             );
             let array = (bytes.as_ptr().cast_mut(), bytes.len());
-            // SAFETY: streams are run where the processor has AVX2; blocks are read from the array and written to the panel.
-            unsafe { blocks.transfer(Way::Read, Part { x, y }, array, (panel, elements.as_mut_ptr(), elements.len())) }
+            // SAFETY: streams are run where the processor has AVX2 and FMA; blocks are read from the array and written to the panel.
+            unsafe {
+                blocks.transfer(Way::Read, Part { x, y }, array, (panel, elements.as_mut_ptr(), elements.len()));
+                numbers::load(self.form, elements, numbers);
+            }
         } else {
-            let area = [&part.x, &part.y].map(|of| [of.start.into(), i64::from(of.end) - 1]);
-            panel.copy(bytes, [0, self.pitch.into()], area, area, elements);
-        }
-        if let Some(form) = self.form {
-            // SAFETY: streams are run where the processor has AVX2 and FMA.
-            unsafe { numbers::load(form, elements, numbers) }
+            for (y, to) in part.y.clone().zip(to.chunks_exact_mut(panel.row_bytes)) {
+                // SAFETY: streams are run where the processor has AVX2 and FMA.
+                unsafe { numbers::load(self.form, &bytes[self.place(part.x.start, y)..], to) }
+            }
         }
     }
 
@@ -131,12 +138,20 @@ impl Stored {
     /// Copies a part out of its panel, which holds numbers. `past_caches`: whole blocks pass the caches by; then [`fence`] has to follow.
     #[allow(unsafe_code, reason = "vector instructions are used")]
     pub fn write(&self, cells: &[AtomicU32], part: &Part, panel: &Panel, from: &mut [u8], past_caches: bool) {
-        let (numbers, elements) = from[..panel.bytes].split_at_mut(self.split(panel));
-        if let Some(form) = self.form {
+        if self.has_tiles() {
+            let (numbers, elements) = from[..panel.bytes].split_at_mut(self.split(panel));
             // SAFETY: streams are run where the processor has AVX2 and FMA.
-            unsafe { numbers::store(form, numbers, elements) }
+            unsafe { numbers::store(self.form, numbers, elements) }
+            return self.write_elements(cells, part, panel, elements, past_caches);
         }
-        self.write_elements(cells, part, panel, elements, past_caches);
+        for (y, from) in part.y.clone().zip(from.chunks_exact(panel.row_bytes)) {
+            let (place, bytes) = (self.place(part.x.start, y), part.x.len() * self.element_bytes as usize);
+            if place + bytes <= 4 * cells.len() {
+                let to = cells.as_ptr().cast::<u8>().cast_mut().wrapping_add(place);
+                // SAFETY: as above; so many bytes are there, and other threads write others of the cells.
+                unsafe { numbers::store(self.form, from, std::slice::from_raw_parts_mut(to, bytes)) }
+            }
+        }
     }
 
     /// Copies a part of elements as they are out of a panel. `past_caches`: as of [`Self::write`].
@@ -147,11 +162,14 @@ impl Stored {
         self.exchange(way, part, array, (panel, from.as_ptr().cast_mut(), from.len()));
     }
 
-    /// Copies a part of elements as they are into the rows of another array.
-    pub fn read_rows(&self, bytes: &[u8], part: &Part, cells: &[AtomicU32], pitch: u32) {
+    /// Copies a part of elements as they are into the rows of another array. `past_caches`: as of [`Self::write`].
+    pub fn read_rows(&self, bytes: &[u8], part: &Part, (cells, pitch): (&[AtomicU32], u32), past_caches: bool) {
         let to = (cells.as_ptr().cast::<u8>().cast_mut(), 4 * cells.len());
         let array = (bytes.as_ptr().cast_mut(), bytes.len());
-        self.exchange(Way::Read, part, array, (&self.rows(to.1, pitch), to.0, to.1));
+        let rows = self.rows(to.1, pitch);
+        let past_caches = past_caches && to.0.addr().is_multiple_of(LINE) && rows.row_bytes.is_multiple_of(LINE);
+        let way = if past_caches { Way::ReadPastCaches } else { Way::Read };
+        self.exchange(way, part, array, (&rows, to.0, to.1));
     }
 
     /// The rows of another array of such elements, which has so many bytes, taken for a panel.
@@ -200,13 +218,13 @@ impl Stored {
     fn run(&self, way: Way, x: Range<u32>, y: u32, array: (*mut u8, usize), (panel, first, bytes): InMemory<'_>) {
         let place = match &self.blocks {
             Some(blocks) => blocks.tiles.offset(x.start, y).map(|place| place as usize),
-            None => Some((y as usize * self.pitch as usize + x.start as usize) * self.element_bytes as usize),
+            None => Some(self.place(x.start, y)),
         };
         let count = x.len() * self.element_bytes as usize;
         let (Some(at), other) = (place, panel.offset([x.start, y], self.element_bytes)) else { return };
         if at + count <= array.1 && other + count <= bytes {
             let (array, panel) = (array.0.wrapping_add(at), first.wrapping_add(other));
-            let (from, to) = if let Way::Read = way { (array, panel) } else { (panel, array) };
+            let (from, to) = if let Way::Read | Way::ReadPastCaches = way { (array, panel) } else { (panel, array) };
             // SAFETY: so many bytes are there on both sides; other threads write others of the cells.
             unsafe { to.copy_from_nonoverlapping(from, count) }
         }

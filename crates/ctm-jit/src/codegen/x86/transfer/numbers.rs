@@ -35,48 +35,48 @@ fn whole(number: [u8; 4], largest: u16) -> u16 {
 
 /// Whole numbers as numbers, as many as there are of both: loops that become vector code.
 #[target_feature(enable = "avx2,fma")]
-pub fn load(form: Form, from: &[u8], to: &mut [u8]) {
+pub fn load(form: Option<Form>, from: &[u8], to: &mut [u8]) {
     let (to, _) = to.as_chunks_mut::<4>();
     match form {
-        Form::Words => {
+        Some(Form::Words) => {
             for (&word, to) in from.as_chunks().0.iter().zip(to) {
                 *to = number(u16::from_le_bytes(word), u16::MAX);
             }
         }
-        Form::Bytes { swapped: false } => {
+        Some(Form::Bytes { swapped: false }) => {
             for (&byte, to) in from.iter().zip(to) {
                 *to = number(byte.into(), 255);
             }
         }
-        Form::Bytes { swapped: true } => {
+        Some(Form::Bytes { swapped: true }) => {
             for (from, to) in from.as_chunks::<4>().0.iter().zip(to.as_chunks_mut::<4>().0) {
                 *to = SWAPPED.map(|channel| number(from[channel].into(), 255));
             }
         }
-        Form::Floats | Form::Square => {}
+        Some(Form::Floats | Form::Square) | None => {}
     }
 }
 
 /// Numbers as whole ones, as many as there are of both.
 #[target_feature(enable = "avx2,fma")]
-pub fn store(form: Form, from: &[u8], to: &mut [u8]) {
+pub fn store(form: Option<Form>, from: &[u8], to: &mut [u8]) {
     let (from, _) = from.as_chunks::<4>();
     match form {
-        Form::Words => {
+        Some(Form::Words) => {
             for (&from, to) in from.iter().zip(to.as_chunks_mut().0) {
                 *to = whole(from, u16::MAX).to_le_bytes();
             }
         }
-        Form::Bytes { swapped: false } => {
+        Some(Form::Bytes { swapped: false }) => {
             for (&from, to) in from.iter().zip(to) {
                 *to = whole(from, 255) as u8;
             }
         }
-        Form::Bytes { swapped: true } => {
+        Some(Form::Bytes { swapped: true }) => {
             for (from, to) in from.as_chunks::<4>().0.iter().zip(to.as_chunks_mut::<4>().0) {
                 *to = SWAPPED.map(|channel| whole(from[channel], 255) as u8);
             }
         }
-        Form::Floats | Form::Square => {}
+        Some(Form::Floats | Form::Square) | None => {}
     }
 }

@@ -30,6 +30,11 @@ pub struct Panel {
 }
 
 impl Part {
+    /// Its first and last columns and rows.
+    pub fn area(&self) -> Area {
+        [&self.x, &self.y].map(|of| [of.start.into(), i64::from(of.end) - 1])
+    }
+
     /// What is left of it around another part.
     pub fn around(&self, inner: &Self) -> impl Iterator<Item = Self> + use<> {
         let Self { x, y } = self.clone();
