@@ -8,7 +8,6 @@
 
 use crate::ir::awake::settle_loops;
 use crate::ir::map::Map;
-use crate::ir::masked::Fetch;
 use crate::ir::order::postorder;
 use crate::ir::x1k::{Block, Code, End, Flow, Frame, LoopOp, Outcome, Target};
 use crate::lower::x1k::Builder;
@@ -68,18 +67,12 @@ pub fn lower(program: &Program, constants: &Constants, counts: bool) -> Option<C
         blocks,
         watches_idle_lanes,
         relative_temps: decoded().any(super::has_relative_temps),
-        inputs: graph.builder.code.fetches.iter().fold(0, |inputs, fetch| inputs | input_bit(fetch)),
         writes: program.uncached,
         ..graph.builder.code
     };
     settle_loops(&mut code, !counts);
     code.blocks = order(std::mem::take(&mut code.blocks));
     Some(code)
-}
-
-/// An input that is fetched, as a bit.
-const fn input_bit(fetch: &Fetch) -> u16 {
-    if let Fetch::Input { input, .. } = *fetch { 1 << (input & 15) } else { 0 }
 }
 
 /// The same program for groups all of whose processors are covered to the end, if it asks who is: what ignores uncovered ones concerns all then. `None`

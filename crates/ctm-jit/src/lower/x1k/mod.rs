@@ -199,15 +199,8 @@ impl Builder {
     fn sign(&mut self, imod: Imod, a: Value) -> Value {
         match imod {
             Imod::Off => a,
-            Imod::Neg => match self.block.ops()[a.index()] {
-                Op::Neg(below) => below,
-                _ => self.block.make(Op::Neg(a)),
-            },
-            // Magnitudes do not care for signs below them.
-            Imod::Abs => match self.block.ops()[a.index()] {
-                Op::Neg(below) | Op::Abs(below) => self.sign(Imod::Abs, below),
-                _ => self.block.make(Op::Abs(a)),
-            },
+            Imod::Neg => self.block.make(Op::Neg(a)),
+            Imod::Abs => self.block.make(Op::Abs(a)),
             Imod::Nab => {
                 let magnitude = self.sign(Imod::Abs, a);
                 self.block.make(Op::Neg(magnitude))
@@ -440,6 +433,7 @@ impl Builder {
                 }
                 let lanes = self.under(reading);
                 let uncached = inst.inst.op == TexOp::LookupUncached;
+                self.code.inputs |= 1 << (input & 15);
                 let fetch = Fetch::Input { input: input & 15, unscaled: inst.inst.unscaled, uncached };
                 let number = number_of(&mut self.code.fetches, fetch);
                 let fetch = self.block.effect(Op::Fetch(number, [s, t, s, t], lanes));
