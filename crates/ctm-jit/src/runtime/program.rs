@@ -1,5 +1,6 @@
 //! A program in the mask form, with the code of every back end, each made when it is first needed.
 
+use crate::codegen::portable::dense::Dense;
 #[cfg(target_arch = "x86_64")]
 use crate::codegen::x86::masked::{Chosen, Native, Variant, are_ordinary, ordinary};
 use crate::ir::masked::{Code, Fetch, File, Op, Var, indexed};
@@ -13,7 +14,7 @@ use crate::passes::table::Pass;
 use crate::passes::{self, bound, computed};
 #[cfg(target_arch = "x86_64")]
 use ctm_exec::r700::resources::Wrap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Machine code is made for so many kinds of launches, that for all kinds included.
 #[cfg(target_arch = "x86_64")]
@@ -49,6 +50,8 @@ pub struct Program {
     pub keeps: bool,
     /// How many instructions a wavefront can issue at most, if no flow control can lead to the reference interpreter.
     pub bound: Option<u64>,
+    /// The program of the portable machine; made when first needed.
+    dense: OnceLock<Arc<Dense>>,
     /// What wavefronts ran in, for those to come.
     waves: Pool<Box<Wave>>,
 }
@@ -94,6 +97,7 @@ impl Program {
             start,
             exports,
             bound,
+            dense: OnceLock::new(),
             waves: Pool::default(),
         }
     }
@@ -101,6 +105,11 @@ impl Program {
     /// What a wavefront runs in.
     pub fn wave(&self) -> Kept<'_, Box<Wave>> {
         self.waves.take(|| Box::new(Wave::new(self.start.len(), self.exports.len(), self.code.blocks.len())))
+    }
+
+    /// The program of the portable machine.
+    pub fn dense(&self) -> Arc<Dense> {
+        Arc::clone(self.dense.get_or_init(|| Arc::new(Dense::of(&self.code))))
     }
 
     /// The machine code for these uniform values and what fetches read, if there is any.

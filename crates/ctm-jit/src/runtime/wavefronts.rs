@@ -319,9 +319,9 @@ impl<'a> Runner<'a> {
             }
         }
         let program = self.program;
-        let machine = self.machine.get_or_insert_with(|| Machine::new(&program.code));
+        let machine = self.machine.get_or_insert_with(|| Machine::new(program.dense()));
         if !goes_on {
-            machine.begin(&program.start, &self.wave);
+            machine.begin(&program.start, shared, &self.wave)?;
         }
         machine.run(&program.code, &program.exports, shared, &mut self.wave)
     }

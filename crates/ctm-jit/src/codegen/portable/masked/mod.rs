@@ -7,9 +7,10 @@ pub use alu_rows::alu_rows;
 use alu_rows::holds;
 use unit_rows::unit_rows;
 
+use crate::codegen::portable::dense::{Constant, Dense, Step};
 use crate::codegen::portable::lookups::lookup;
 use crate::codegen::portable::rows::{Work, lanes_where, map, map3, on_this_host, store};
-use crate::ir::masked::{Code, End, File, M, MaskOp, Op, Target, Value, Var, indexed};
+use crate::ir::masked::{Code, End, File, M, MaskOp, Op, Target, Value, Var};
 use crate::ir::values::lane;
 use crate::launch::lanes::BailOut;
 use crate::launch::wavefronts::bindings::Binding;
@@ -18,21 +19,13 @@ use crate::launch::wavefronts::wave::{
 };
 use ctm_exec::float::{NAN, SIGN};
 use ctm_exec::r700::alu::{relative_read, relative_write};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-
-/// No row.
-const NO_ROW: usize = usize::MAX;
 
 /// The state of a wavefront that runs.
 pub struct Machine {
-    /// Of each variable that the program names, then of each operation of the block that runs.
+    dense: Arc<Dense>,
     rows: Vec<Row>,
-    /// Where the row of each variable is.
-    vars: Vec<usize>,
-    /// Where those of operations begin.
-    values: usize,
-    /// What fetches of the block have read.
-    fetched: Vec<(Value, [Row; 4])>,
     masks: Box<[u64; M::COUNT]>,
     gradients: [Row; GRADIENTS],
     /// The lanes that the wavefront has.
@@ -47,30 +40,10 @@ pub struct Machine {
 
 impl Machine {
     /// A machine for a program.
-    pub fn new(code: &Code) -> Self {
-        let mut vars = vec![NO_ROW; Var::COUNT];
-        let mut values = 0;
-        let mut name = |var: Var| {
-            if vars[var.index()] == NO_ROW {
-                vars[var.index()] = values;
-                values += 1;
-            }
-        };
-        for op in code.blocks.iter().flat_map(|block| &block.ops) {
-            match *op {
-                Op::Get(var) | Op::Set(var, ..) => name(var),
-                Op::SetRelative(gprs, _, element, ..) | Op::GetRelative(File::Gprs(gprs), _, element, _) => {
-                    indexed(gprs, element).for_each(&mut name);
-                }
-                _ => {}
-            }
-        }
-        let operations = code.blocks.iter().map(|block| block.ops.len()).max().unwrap_or_default();
+    pub fn new(dense: Arc<Dense>) -> Self {
         Self {
-            rows: vec![[0; LANES]; values + operations],
-            vars,
-            values,
-            fetched: Vec::new(),
+            rows: vec![[0; LANES]; dense.rows],
+            dense,
             masks: Box::new([0; M::COUNT]),
             gradients: [[0; LANES]; GRADIENTS],
             existing: 0,
@@ -81,11 +54,25 @@ impl Machine {
     }
 
     /// Begins a wavefront.
-    pub fn begin(&mut self, start: &[Var], wave: &Wave) {
-        self.rows[..self.values].fill([0; LANES]);
+    ///
+    /// # Errors
+    /// [`BailOut`]: there is no such uniform value.
+    pub fn begin(&mut self, start: &[Var], shared: &Shared<'_>, wave: &Wave) -> Result<(), BailOut> {
+        let dense = &*self.dense;
+        self.rows[..dense.vars].fill([0; LANES]);
+        for (row, &constant) in self.rows[dense.vars..].iter_mut().zip(&dense.constants) {
+            let bits = match constant {
+                Constant::Bits(bits) => bits,
+                Constant::Uniform(index) => *shared.uniforms.get(usize::from(index)).ok_or(BailOut)?,
+            };
+            // Mostly it is filled already.
+            if row[0] != bits || row[LANES - 1] != bits {
+                row.fill(bits);
+            }
+        }
         for (&var, row) in start.iter().zip(&wave.start) {
-            if let Some(to) = self.rows.get_mut(self.vars[var.index()]) {
-                *to = *row;
+            if let Some(to) = dense.row(var) {
+                self.rows[to] = *row;
             }
         }
         *self.masks = [0; M::COUNT];
@@ -96,6 +83,7 @@ impl Machine {
         self.masks[M::FIRST.index()] = wave.fetched.first_in_group as u64;
         (self.issued, self.block, self.place) = (0, 0, 0);
         self.gradients = [[0; LANES]; GRADIENTS];
+        Ok(())
     }
 
     /// Runs the wavefront to its end, or to where it yields; the next call goes on from there.
@@ -112,7 +100,6 @@ impl Machine {
         loop {
             let block = &code.blocks[self.block];
             if self.place == 0 {
-                self.fetched.clear();
                 wave.visits[self.block] += 1;
                 self.issued += u64::from(block.tally.instructions());
                 wave.is_spent = self.issued > shared.fuel;
@@ -120,7 +107,7 @@ impl Machine {
                     return Err(BailOut);
                 }
             }
-            if let Some(number) = on_this_host(Ops { machine: self, ops: &block.ops, shared, wave })? {
+            if let Some(number) = on_this_host(Ops { machine: self, shared, wave })? {
                 return Ok(Ran::ToYield(number));
             }
             let target = match block.end {
@@ -136,8 +123,10 @@ impl Machine {
         }
         wave.valid = self.masks[M::VALID.index()];
         for (row, &index) in wave.exports.iter_mut().zip(exports) {
-            let var = Var::export(0, 0).index() + index;
-            *row = self.rows.get(self.vars[var]).copied().unwrap_or([0; LANES]);
+            match self.dense.row(Var((Var::export(0, 0).index() + index) as u16)) {
+                Some(from) => *row = self.rows[from],
+                None => *row = [0; LANES],
+            }
         }
         Ok(Ran::ToEnd)
     }
@@ -147,20 +136,16 @@ impl Machine {
     }
 
     fn row(&self, value: Value) -> &Row {
-        &self.rows[self.values + value.index()]
+        &self.rows[value.index()]
     }
 
-    fn var(&self, var: Var) -> usize {
-        self.vars[var.index()]
-    }
-
-    /// Stores a row in a variable.
+    /// Stores a row in another.
     #[inline(always)]
-    fn set(&mut self, to: Var, from: Value, mask: u64) {
-        let (to, row) = (self.var(to), *self.row(from));
+    fn set(&mut self, to: usize, from: Value, mask: u64) {
         if mask | !self.existing == u64::MAX {
-            self.rows[to] = row;
+            self.rows.copy_within(from.index()..=from.index(), to);
         } else {
+            let row = self.rows[from.index()];
             store(&mut self.rows[to], &row, mask);
         }
     }
@@ -168,8 +153,9 @@ impl Machine {
     fn set_relative(&mut self, (gprs, base, element): (u8, u8, u8), index: Value, from: Value, mask: u64) {
         let (index, from) = (*self.row(index), *self.row(from));
         for lane in lanes_of(mask) {
-            if let Some(register) = relative_write(base, index[lane].cast_signed(), usize::from(gprs)) {
-                let row = self.var(Var::gpr(register, usize::from(element)));
+            let register = relative_write(base, index[lane].cast_signed(), usize::from(gprs));
+            let var = register.map(|register| Var::gpr(register, usize::from(element)));
+            if let Some(row) = var.and_then(|var| self.dense.row(var)) {
                 self.rows[row][lane] = from[lane];
             }
         }
@@ -190,7 +176,7 @@ impl Machine {
                 _ if lane >= shared.lanes && file != File::Share => 0,
                 File::Gprs(gprs) => {
                     let register = relative_read(base, index, usize::from(gprs));
-                    self.rows[self.var(Var::gpr(register, usize::from(element)))][lane]
+                    self.dense.row(Var::gpr(register, usize::from(element))).map_or(0, |row| self.rows[row][lane])
                 }
                 File::Constants(first, count) => {
                     let at = usize::try_from(i64::from(base) + i64::from(index)).ok();
@@ -208,14 +194,14 @@ impl Machine {
     #[inline(always)]
     fn fetch<const FUSED: bool>(
         &mut self,
-        number: u16,
+        (number, to): (u16, u32),
         at: [Value; 4],
         under: M,
         shared: &Shared<'_>,
         fetched: &mut Fetched,
-    ) -> Result<[Row; 4], BailOut> {
+    ) -> Result<(), BailOut> {
         let (number, working) = (usize::from(number), self.mask(under));
-        let at = at.map(|value| &self.rows[self.values + value.index()]);
+        let at = at.map(|value| &self.rows[value.index()]);
         let mut texels = [[0; LANES]; 4];
         let found = match (shared.bindings.get(number), shared.fetches.get(number)) {
             (Some(Some(Binding::Texels(texels))), Some(fetch)) => {
@@ -230,7 +216,8 @@ impl Machine {
             fetched.covered = self.masks[M::VALID.index()];
             fetched.run(shared, number, &at, working, &mut texels, &mut self.gradients)?;
         }
-        Ok(texels)
+        self.rows[to as usize..to as usize + 4].copy_from_slice(&texels);
+        Ok(())
     }
 
     /// An operation that the reference functions do lane by lane.
@@ -278,7 +265,6 @@ impl Machine {
 /// What is left of a block's operations; gives the number of the yield that comes first.
 struct Ops<'a, 'b> {
     machine: &'a mut Machine,
-    ops: &'a [Op],
     shared: &'a Shared<'b>,
     wave: &'a mut Wave,
 }
@@ -288,17 +274,13 @@ impl Work for Ops<'_, '_> {
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> Result<Option<u16>, BailOut> {
-        let Self { machine, ops, shared, wave } = self;
+        let Self { machine, shared, wave } = self;
+        let dense = Arc::clone(&machine.dense);
         let from = std::mem::take(&mut machine.place);
-        for (place, &op) in ops.iter().enumerate().skip(from) {
+        for (place, &Step { op, to }) in dense.blocks[machine.block].iter().enumerate().skip(from) {
             let row = match op {
-                Op::Bits(bits) => [bits; LANES],
-                Op::Uniform(index) => [*shared.uniforms.get(usize::from(index)).ok_or(BailOut)?; LANES],
-                Op::Fetched(fetch, element) => {
-                    let (_, rows) = machine.fetched.iter().find(|(of, _)| *of == fetch).ok_or(BailOut)?;
-                    rows[usize::from(element & 3)]
-                }
-                Op::Get(var) => machine.rows[machine.var(var)],
+                Op::Bits(_) | Op::Uniform(_) | Op::Fetched(..) => continue,
+                Op::Get(var) => machine.rows[dense.row(var).ok_or(BailOut)?],
                 Op::Number(number) => [machine.mask(number) as u32; LANES],
                 Op::Lane => LANE_NUMBERS,
                 Op::GetRelative(file, base, element, index) => {
@@ -332,8 +314,7 @@ impl Work for Ops<'_, '_> {
                     continue;
                 }
                 Op::Fetch(number, at, under) => {
-                    let rows = machine.fetch::<FUSED>(number, at, under, shared, &mut wave.fetched)?;
-                    machine.fetched.push((Value(place as u32), rows));
+                    machine.fetch::<FUSED>((number, to), at, under, shared, &mut wave.fetched)?;
                     continue;
                 }
                 Op::Store(number, of, under) => {
@@ -343,7 +324,7 @@ impl Work for Ops<'_, '_> {
                 }
                 Op::Set(var, from, under) => {
                     let mask = machine.mask(under);
-                    machine.set(var, from, mask);
+                    machine.set(dense.row(var).ok_or(BailOut)?, from, mask);
                     continue;
                 }
                 Op::SetRelative(gprs, base, element, [index, from], under) => {
@@ -369,7 +350,7 @@ impl Work for Ops<'_, '_> {
                     return Ok(Some(number));
                 }
             };
-            machine.rows[machine.values + place] = row;
+            machine.rows[to as usize] = row;
         }
         Ok(None)
     }
