@@ -7,7 +7,6 @@ use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Vector;
 use crate::ir::masked::{Code, File, Op, Unit, Var, indexed};
 use crate::passes::masked::VarSet;
-use crate::passes::table::Pass;
 use ctm_exec::r700::resources::Wrap;
 
 /// Instructions, and what goes with them.
@@ -40,15 +39,13 @@ impl Chosen {
         careful: bool,
     ) -> Self {
         let facts = Facts::loosened(code, start, &VarSet::NONE);
-        let defers = Pass::Deferred.is_on();
-        Self::choose(code, Given { isa, facts: &facts, ordinary, plain, careful, defers, streams: false })
+        Self::choose(code, Given { isa, facts: &facts, ordinary, plain, careful, streams: false })
     }
 
     /// Chooses those of a stream.
     pub fn of_stream(code: &Code, start: &[Var], unseen: &VarSet, isa: Isa) -> Self {
         let facts = Facts::loosened(code, start, unseen);
-        let (ordinary, plain, defers) = (&[] as &[_], &[] as &[_], false);
-        Self::choose(code, Given { isa, facts: &facts, ordinary, plain, careful: true, defers, streams: true })
+        Self::choose(code, Given { isa, facts: &facts, ordinary: &[], plain: &[], careful: true, streams: true })
     }
 
     fn choose(code: &Code, given: Given<'_>) -> Self {

@@ -15,7 +15,6 @@ pub const UNORDERED: u8 = 3;
 pub const NOT_EQUAL: u8 = 4;
 pub const AT_MOST: u8 = 0x12;
 /// Or no number.
-pub const NOT_LESS: u8 = 0x15;
 pub const NOT_GREATER: u8 = 0x1a;
 pub const AT_LEAST: u8 = 0x1d;
 pub const GREATER: u8 = 0x1e;

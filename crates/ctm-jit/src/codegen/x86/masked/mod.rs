@@ -5,7 +5,8 @@
 //! | `ins` | instructions, and where their vectors are live |
 //! | `facts` | what is known before |
 //! | `select`, `chosen` | from the form to vector instructions; those of a whole program |
-//! | `fused` | instructions that are done as one |
+//! | `runs` | instructions that are made for one piece of a vector after the other |
+//! | `fused` | comparisons that change the active lanes |
 //! | `narrow` | narrower wavefronts for programs that keep many vectors at once |
 //! | `alu`, `doubles` | what operations are in instructions |
 //! | `emit`, `emit/vectors` | machine code: the whole; single vector instructions |
@@ -13,7 +14,7 @@
 //! | `emit/relative`, `emit/slopes` | registers and constants at an index; differences in quads |
 //! | `spans` | wavefronts that follow one another, in one call: what they start with, where their exports go |
 //!
-//! A vector has as many registers (*pieces*) as the wavefront's lanes take: 1, 2 or 4 of 16 lanes with AVX-512, 2, 4 or 8 of 8 lanes on AVX2. They do everything together: masks of
+//! A vector has as many registers (*pieces*) as the wavefront's lanes take: 1, 2 or 4 of 16 lanes with AVX-512, 2, 4 or 8 of 8 lanes on AVX2. Masks of
 //! lanes have 64 bits and lie in general registers or in the frame, those of the active lanes in mask registers (on AVX2 in a vector), too. Operations without instructions of their own
 //! call their reference functions, and lookups of what memory lends call `../lookups`.
 
@@ -50,7 +51,7 @@ pub use chosen::{Chosen, are_ordinary, ordinary};
 use ctm_exec::r700::texture::needs_set_gradients;
 use emit::Layout;
 use ins::Call;
-pub(in crate::codegen::x86) use ins::{Check, Indexed, Ins, ranges};
+pub(in crate::codegen::x86) use ins::{Indexed, Ins, ranges};
 use memmap2::Mmap;
 use runs::Runs;
 pub use select::exists;
@@ -225,29 +226,23 @@ impl Native {
         };
         let live_in: Vec<Var> = live_in.filter(|&var| is_read(var)).collect();
         let leaves = !calls.is_empty() || !code.yields.is_empty();
-        let iterations = if Pass::Fused.is_on() {
-            fused::fuse(isa, code, &mut lists, used.len(), vectors)
-        } else {
-            vec![None; lists.len()]
-        };
-        let runs = match isa {
-            Isa::Avx512 => Runs { of: Vec::new() },
-            Isa::Avx2 => Runs::of(&mut lists),
-        };
+        if Pass::Fused.is_on() {
+            fused::fuse(code, &mut lists);
+        }
+        let runs = Runs::of(isa, &mut lists);
         let mut ranges = ranges(code, &lists, live, &used, &vars, exports, vectors);
-        let active = (isa == Isa::Avx2).then(|| emit::add_active(&mut ranges, code, &lists, &iterations)).flatten();
-        let mut wide = if isa == Isa::Avx2 { runs.wide(&lists, used.len(), ranges.vectors()) } else { Vec::new() };
+        let active = (isa == Isa::Avx2).then(|| emit::add_active(&mut ranges, code, &lists)).flatten();
+        let mut wide = runs.wide(&lists, used.len(), ranges.vectors());
         active.into_iter().for_each(|active| wide[active.index()] = true);
         let places = runs.places(&lists);
-        let locations = |sixteens: u8| match isa {
-            Isa::Avx512 => ranges.locations(isa.bundles(sixteens), in_rows),
-            Isa::Avx2 => ranges.locations_of_pieces(&Pieces {
+        let locations = |sixteens: u8| {
+            ranges.locations(&Pieces {
                 wide: &wide,
                 runs: &places,
                 pieces: sixteens * isa.pieces(),
                 registers: isa.registers(),
                 variables_in_rows: in_rows,
-            }),
+            })
         };
         let mut sixteens = (lanes / crate::launch::lanes::LANES) as u8;
         let locations = if narrows {
@@ -262,12 +257,6 @@ impl Native {
         let spill_bytes = if in_rows.is_some() { ROW } else { 4 * lanes as i32 };
         let spills = (locations.rows, spill_bytes, locations.slots);
         let layout = Layout::new(code.fetches.len(), start.len(), exports.len(), spills);
-        let home = |(number, var): (usize, &Var)| {
-            let own = isa == Isa::Avx2 && number >= in_rows.unwrap_or(0);
-            let place = start.iter().position(|v| v == var).filter(|_| own);
-            place.map(|place| layout.start + ROW * place as i32)
-        };
-        let homes: Vec<Option<i32>> = used.iter().enumerate().map(home).collect();
         let rows: Vec<i32> = exports
             .iter()
             .zip(0..)
@@ -298,7 +287,6 @@ impl Native {
             isa,
             active,
             wide: &wide,
-            homes: &homes,
             runs: &runs.of,
             layout,
             pieces: sixteens * isa.pieces(),
@@ -308,7 +296,6 @@ impl Native {
             rows: &rows,
             counts,
             fuel,
-            iterations: &iterations,
             calls: &calls,
             live_during: &live_during,
             leaves,

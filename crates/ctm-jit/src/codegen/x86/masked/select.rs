@@ -4,13 +4,12 @@
 //! made right only in vectors whose bits somebody can see.
 
 mod conditions;
-mod deferred;
 mod fetches;
 mod units;
 
 use super::alu::{Alu, Operand, Target};
 use super::doubles::{Double, Results, Wide};
-use super::facts::{Facts, OfBlock, truth};
+use super::facts::{EQUAL, Facts, OfBlock, UNORDERED, truth};
 use super::{Call, Indexed, Ins, alu};
 use crate::codegen::x86::asm;
 use crate::codegen::x86::isa::Isa;
@@ -20,7 +19,6 @@ use crate::ir::masked::{Block, Code, Condition, File, M, MaskOp, Op, Store, Unit
 use ctm_exec::float::SIGN;
 use ctm_exec::r700::resources::Wrap;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
-use deferred::{Deferred, Rule};
 
 /// What instructions are chosen by.
 #[derive(Clone, Copy)]
@@ -33,8 +31,6 @@ pub struct Given<'a> {
     pub plain: &'a [Option<[Wrap; 2]>],
     /// Sums before an output modifier may fall below the range of single precision; otherwise the processor has to be asked whether one has.
     pub careful: bool,
-    /// Looks for wrong NaNs may be put off.
-    pub defers: bool,
     /// For streams: lookups are loads, which they make themselves, and nothing is called.
     pub streams: bool,
 }
@@ -54,7 +50,6 @@ pub struct Select<'a> {
     pub plain: Vec<usize>,
     /// Nothing may fall below the range of single precision.
     pub assumes: bool,
-    deferred: Deferred,
     out: Vec<Ins>,
     /// The last fetch that was made in code, and the elements that somebody reads.
     sampled: Option<(Value, [Option<Vector>; 4])>,
@@ -72,9 +67,6 @@ impl Sink for Select<'_> {
     }
 
     fn push(&mut self, lir: Lir) {
-        if !self.deferred.is_empty() {
-            self.settle_before(&lir);
-        }
         self.out.push(Ins::Lir(lir));
     }
 
@@ -123,7 +115,6 @@ impl<'a> Select<'a> {
             calls: Vec::new(),
             plain: Vec::new(),
             assumes: false,
-            deferred: Deferred::default(),
             out: Vec::new(),
             sampled: None,
             doubles: Vec::new(),
@@ -141,15 +132,11 @@ impl<'a> Select<'a> {
             plan.at[place] = made;
             self.put(Ins::Split);
         }
-        self.settle();
         std::mem::take(&mut self.out)
     }
 
     /// Appends what is no vector instruction.
     fn put(&mut self, ins: Ins) {
-        if !matches!(ins, Ins::Split) {
-            self.settle();
-        }
         self.out.push(ins);
     }
 
@@ -196,11 +183,6 @@ impl<'a> Select<'a> {
                     Op::Mask(MaskOp::Lanes(..)) => false,
                     _ => true,
                 };
-            }
-        }
-        for (place, op) in block.ops.iter().enumerate().rev() {
-            if let Some(of) = units::passes_on(op) {
-                plan.last[of.index()] = plan.last[of.index()].max(plan.last[place]);
             }
         }
         for (place, op) in block.ops.iter().enumerate() {
@@ -361,9 +343,6 @@ impl<'a> Select<'a> {
         if plan.uses[place] == 0 {
             return None;
         }
-        if let Some(same) = self.as_it_is(plan, place) {
-            return Some(same);
-        }
         // A condition that only chooses or becomes a mask is made there.
         let compares = matches!(op, Op::Holds(op, ..) if truth(*op).is_some());
         let joined = self.joined(plan.block, Value(place as u32));
@@ -418,6 +397,27 @@ impl<'a> Select<'a> {
         }
         self.put(Ins::Call(self.calls.len() as u16, under));
         self.calls.push(call);
+    }
+
+    /// Instructions for lanes in which something rare has happened: those that `check` puts into mask 1.
+    fn rare(&mut self, check: Lir, body: impl FnOnce(&mut Self)) {
+        self.put(Ins::Split);
+        self.put(Ins::BeginRare(check));
+        body(self);
+        self.put(Ins::EndRare);
+        self.put(Ins::Split);
+    }
+
+    /// Makes a product (or a sum of one) right where it is a NaN and a factor is zero: what makes it so is for the lanes of mask 2.
+    fn zero_wins(&mut self, made: Vector, factors: [Src; 2], mend: Lir) {
+        let made = Src::Vector(made);
+        self.rare(Lir::Test(asm::CMP_F32, UNORDERED, 1, made, made, 0), |select| {
+            for (k, factor) in [2, 3].into_iter().zip(factors) {
+                select.push(Lir::Test(asm::CMP_F32, EQUAL, k, factor, Src::Literal(0), 1));
+            }
+            select.push(Lir::Or(2, 2, 3));
+            select.push(mend);
+        });
     }
 
     /// A dword of a 64-bit operation, all of which are made at once.
@@ -572,7 +572,7 @@ impl With<'_, '_, '_> {
 impl Target for With<'_, '_, '_> {
     fn zero_wins(&mut self, dst: Vector, [a, b]: [Operand; 2]) {
         if self.may_be_zero_times_infinity([a, b]) {
-            self.select.defer(Rule { factors: [a.src, b.src], mend: Lir::Merge(dst, 2, Src::Literal(0)) });
+            self.select.zero_wins(dst, [a.src, b.src], Lir::Merge(dst, 2, Src::Literal(0)));
         }
     }
 
