@@ -124,7 +124,7 @@ impl Program {
         let factors = if variant.ordinary { factors } else { &[] };
         let alike = self.alike(of, bindings);
         let make = || {
-            let chosen = Chosen::new(&self.code, &self.start, of.isa, (factors, &alike.plain), of.careful);
+            let chosen = Chosen::new(&self.code, &self.start, of.isa, (factors, &alike.plain));
             let starts = (self.start.as_slice(), self.exports.as_slice());
             Native::new(&self.code, &self.live, starts, self.lanes, variant, chosen).map(Box::new)
         };

@@ -47,7 +47,6 @@ impl Task<'_, '_> {
             waves = ended.waves;
             runner.begin(of, index, (0, u64::MAX), false);
         };
-        runner.note(ended.waves, ended.underflows);
         self.done.ended(of, (ended.waves, ended.processors), runner, direct.given.guest);
         written(&mut self.done.counters, ended.stored);
         (ended.waves, ended.waves == asked)

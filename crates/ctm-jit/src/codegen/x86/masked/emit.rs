@@ -21,11 +21,10 @@ mod elements;
 mod masks;
 mod pieces;
 mod relative;
-mod slopes;
 mod under;
 mod vectors;
 
-use super::{AGAIN, Call, Ins, LENDS, ROW, SPENT, UNDERFLOW, head};
+use super::{AGAIN, Call, Ins, LENDS, ROW, SPENT, head};
 use crate::codegen::x86::allocate::Locations;
 use crate::codegen::x86::asm::{Asm, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm};
 use crate::codegen::x86::isa::Isa;
@@ -41,9 +40,7 @@ const ACTIVE: Gpr = 12;
 const VISITS: Gpr = 13;
 const FUEL: Gpr = 14;
 const ACTIVE_LANES: Gpr = 15;
-/// Scratch registers of AVX-512.
-const SCRATCH: u8 = Isa::Avx512.scratch();
-const OPERAND: u8 = Isa::Avx512.operand_scratch();
+/// A scratch register of AVX-512.
 const GATHERED: u8 = 30;
 
 /// Rows of AVX2 behind those for registers during calls, in bytes from these: masks 2 and 3; the active lanes, where they have no register; lanes' indices and
@@ -53,7 +50,7 @@ const ACTIVE_ROWS: i32 = MASK_ROWS + 64;
 const INDEX_ROWS: i32 = ACTIVE_ROWS + ROW;
 const VALUE_ROWS: i32 = INDEX_ROWS + ROW;
 /// Bytes for registers during calls.
-const SAVE_BYTES: i32 = 64 * SCRATCH as i32;
+const SAVE_BYTES: i32 = 64 * Isa::Avx512.registers() as i32;
 const _: () = assert!(VALUE_ROWS + ROW <= SAVE_BYTES);
 
 /// Where things lie in the frame.
@@ -134,8 +131,6 @@ pub struct Input<'a> {
     pub live_during: &'a [Vec<Vector>],
     /// It calls out, or yields.
     pub leaves: bool,
-    /// Nothing may fall below the range of single precision: the code says when something has.
-    pub assumes: bool,
 }
 
 /// Instructions for where something rare has happened.
@@ -285,11 +280,6 @@ impl<'a> Emit<'a> {
             }
         }
         self.asm.int_imm(RAX, 0);
-        if self.input.assumes {
-            self.asm.mxcsr(true, RBX, head::MXCSR_BEHIND);
-            self.asm.int_load(Int::Mov, false, RAX, RBX, head::MXCSR_BEHIND);
-            self.asm.int_op_imm(Int::And, RAX, UNDERFLOW as i32);
-        }
         self.asm.jump(leave);
         self.asm.place(self.spent);
         self.asm.int_imm(RAX, SPENT);
@@ -424,13 +414,9 @@ impl<'a> Emit<'a> {
             self.asm.int_op_imm(Int::Cmp, RAX, AGAIN as i32);
             self.asm.jump_if(Cond::NotEqual, done);
         }
-        let ours = if self.input.assumes { head::MXCSR_BEHIND } else { head::MXCSR };
-        if self.input.assumes {
-            self.asm.mxcsr(true, RBX, ours);
-        }
         self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
         self.call_function(number.into(), under);
-        self.asm.mxcsr(false, RBX, ours);
+        self.asm.mxcsr(false, RBX, head::MXCSR);
         self.asm.place(done);
         self.asm.test(RAX, RAX);
         self.asm.jump_if(Cond::NotEqual, self.bail_out);

@@ -73,8 +73,6 @@ pub(in crate::codegen::x86) enum Ins {
     Also(Vector),
     /// Stores into a row of the frame's in the lanes of a mask.
     Keep(i32, Src, M),
-    /// By what a coordinate differs in the quad: right from left, or (`true`) upper from lower.
-    Slope(Vector, Src, bool),
 }
 
 impl Ins {
@@ -114,7 +112,7 @@ impl Ins {
                 (written, [a, b, c, none])
             }
             Self::Set(dst, src, under) => (Some((dst, under != M::EXISTING)), [src, none, none, none]),
-            Self::Slope(dst, at, _) | Self::GetRelative(dst, _, _, at) => (Some((dst, false)), [at, none, none, none]),
+            Self::GetRelative(dst, _, _, at) => (Some((dst, false)), [at, none, none, none]),
             Self::Keep(_, at, _) => (None, [at, none, none, none]),
             Self::SetRelative(_, _, index, value, _) => (None, [index, value, none, none]),
             Self::Elements(_, dst, index) => {

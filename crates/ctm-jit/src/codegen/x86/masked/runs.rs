@@ -49,8 +49,7 @@ const fn is_whole(ins: &Ins) -> bool {
         | Ins::BeginLanes
         | Ins::EndLanes(_)
         | Ins::EndKeep
-        | Ins::Keep(..)
-        | Ins::Slope(..) => false,
+        | Ins::Keep(..) => false,
     }
 }
 
@@ -63,7 +62,6 @@ fn uses_masks(ins: &Ins) -> bool {
 const fn read_by(ins: &Ins) -> Option<M> {
     match *ins {
         Ins::EndKeep => Some(M::ACTIVE),
-        Ins::Slope(..) => Some(M::EXISTING),
         _ => ins.mask(),
     }
 }

@@ -29,8 +29,6 @@ pub struct Given<'a> {
     pub ordinary: &'a [u16],
     /// Of each fetch, what lies beyond the texels whose nearest it reads, if they are known to be plain.
     pub plain: &'a [Option<[Wrap; 2]>],
-    /// Sums before an output modifier may fall below the range of single precision; otherwise the processor has to be asked whether one has.
-    pub careful: bool,
     /// For streams: lookups are loads, which they make themselves, and nothing is called.
     pub streams: bool,
 }
@@ -48,8 +46,6 @@ pub struct Select<'a> {
     pub calls: Vec<Call>,
     /// Fetches that code looks up by itself, so far.
     pub plain: Vec<usize>,
-    /// Nothing may fall below the range of single precision.
-    pub assumes: bool,
     out: Vec<Ins>,
     /// The last fetch that was made in code, and the elements that somebody reads.
     sampled: Option<(Value, [Option<Vector>; 4])>,
@@ -114,7 +110,6 @@ impl<'a> Select<'a> {
             vectors: used as u32,
             calls: Vec::new(),
             plain: Vec::new(),
-            assumes: false,
             out: Vec::new(),
             sampled: None,
             doubles: Vec::new(),

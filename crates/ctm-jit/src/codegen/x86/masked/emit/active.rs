@@ -136,8 +136,7 @@ fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
         | Ins::Number(..)
         | Ins::BeginLanes
         | Ins::Elements(..)
-        | Ins::Also(_)
-        | Ins::Slope(..) => (None, false),
+        | Ins::Also(_) => (None, false),
     }
 }
 

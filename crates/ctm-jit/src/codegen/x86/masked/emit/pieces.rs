@@ -118,7 +118,6 @@ impl<'a> Emit<'a> {
                     self.make(dst, piece, |e, dst| e.asm.vector(BROADCAST, dst, 0, number));
                 }
                 Ins::Keep(row, src, under) => self.store_under(row, src, under, piece),
-                Ins::Slope(dst, at, vertical) => self.slope(dst, at, vertical, piece),
                 Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index, piece),
                 Ins::EndLanes(_) => made.next().into_iter().for_each(|register| self.collect(register, piece)),
                 Ins::EndKeep => self.keep_piece(piece),

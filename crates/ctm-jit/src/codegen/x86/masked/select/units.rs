@@ -103,10 +103,6 @@ impl Select<'_> {
         let by = factor(omod);
         self.push(Lir::Two(asm::MUL, dst, Src::Vector(sum), by));
         let grows = matches!(omod, Omod::U2 | Omod::U4 | Omod::U8);
-        self.assumes |= grows && !self.given.careful;
-        if grows && !self.given.careful {
-            return;
-        }
         // The sum was rounded, and fell out of the range of single precision, before it was scaled: scale first instead.
         let check = if grows {
             Lir::Test(asm::CMP_F32, EQUAL, 1, Src::Vector(sum), Src::Literal(0), 0)
