@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 #[test]
 fn operations_have_instructions() {
     let none = Src::Literal(0);
-    let double = Double { high: none, low: none, pair: None };
+    let double = Double { high: none, low: none };
     for op in AluOp::all() {
         let info = op.info();
         let has = match info.slots {

@@ -92,8 +92,6 @@ pub struct Locations {
     pub rows: u32,
     /// Slots of the frame, each for one piece: of vectors that live within a run.
     pub slots: u32,
-    /// Registers that vectors use which outlive a run.
-    pub registers: u8,
 }
 
 impl Ranges {
@@ -182,15 +180,10 @@ impl Ranges {
 
     /// The vectors that are live somewhere and take so many registers each, those with the most uses per place and register first.
     fn by_cost(&self, intervals: &Intervals, cost: impl Fn(usize) -> u64) -> Vec<usize> {
-        // Sorted as one number: how much less than the largest density there can be, then the vector.
-        const NUMBERS: u32 = 24;
-        const DENSEST: u64 = u64::MAX >> NUMBERS;
-        debug_assert!(self.weights.len() <= 1 << NUMBERS, "programs have fewer instructions");
-        let live = (0..self.weights.len()).filter(|&n| !intervals.of(n).is_empty());
-        let density = |n: usize| (self.weights[n] * 1024 / (cost(n) * intervals.length(n)).max(1)).min(DENSEST);
-        let mut order: Vec<u64> = live.map(|n| (DENSEST - density(n)) << NUMBERS | n as u64).collect();
-        order.sort_unstable();
-        order.into_iter().map(|key| (key & ((1 << NUMBERS) - 1)) as usize).collect()
+        let density = |n: usize| self.weights[n] * 1024 / (cost(n) * intervals.length(n)).max(1);
+        let mut order: Vec<usize> = (0..self.weights.len()).filter(|&n| !intervals.of(n).is_empty()).collect();
+        order.sort_by_cached_key(|&n| Reverse(density(n)));
+        order
     }
 
     /// Gives out registers: single ones to vectors that live within a run of instructions, which are made for one piece after the other, as many as there are pieces to others.
@@ -208,8 +201,7 @@ impl Ranges {
         let groups = if pieces <= MOST_PIECES { registers / pieces } else { 0 };
         // All registers: single ones are given out from the last on.
         let mut taken = Sets::new(registers.into(), self.places + 1);
-        let mut locations =
-            Locations { of: vec![Location::Nowhere; self.weights.len()], rows: 0, slots: 0, registers: 0 };
+        let mut locations = Locations { of: vec![Location::Nowhere; self.weights.len()], rows: 0, slots: 0 };
         let variables = variables_in_rows.unwrap_or(0);
         (0..variables).for_each(|n| locations.of[n] = Location::Row(n as u32));
         let (mut rows, mut slots) = (Vec::new(), Vec::new());
@@ -228,9 +220,6 @@ impl Ranges {
                 Some(found) => {
                     found.clone().for_each(|r| taken.add(r.into(), live));
                     locations.of[number] = Location::Register(found.start);
-                    if wide[number] {
-                        locations.registers = locations.registers.max(found.end);
-                    }
                 }
                 None if wide[number] => rows.push(number),
                 None => slots.push(number),

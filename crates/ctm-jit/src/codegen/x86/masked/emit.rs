@@ -11,7 +11,7 @@
 //! | r14 | instructions that are left |
 //! | r15 | active lanes, summed over instructions |
 //! | rsi, rdi, r9-r11 | the other masks that are used most, in programs without calls |
-//! | r8, on AVX2 r11 | masks that runs make |
+//! | r8 | a mask that a run makes |
 //! | zmm28-31, ymm13-15 | scratch |
 //! | k1-k3 | masks within a few instructions; on AVX2 these are ymm15 and two rows |
 //! | k4-k7 | the active lanes of each piece (`active`); on AVX2 they are a vector like others |
@@ -433,7 +433,7 @@ impl<'a> Emit<'a> {
 
     /// Leaves, so that other wavefronts of the group can catch up; the next call goes on here.
     fn yield_here(&mut self, number: u16) {
-        let registers = self.all_registers();
+        let registers = (1 << self.isa().registers()) - 1;
         self.save(registers);
         self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(M::ACTIVE), ACTIVE);
         self.asm.int_store(Int::Mov, true, RBX, head::FUEL, FUEL);
@@ -470,11 +470,6 @@ impl<'a> Emit<'a> {
         let registers =
             vectors.iter().flat_map(|&vector| self.pieces().filter_map(move |piece| self.register(vector, piece)));
         registers.fold(0, |all, register| all | 1 << register)
-    }
-
-    /// Registers with vectors that outlive a run.
-    const fn all_registers(&self) -> u32 {
-        (1 << self.input.locations.registers) - 1
     }
 
     /// Where a register is during calls.

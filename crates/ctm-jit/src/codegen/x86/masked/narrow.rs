@@ -1,6 +1,6 @@
 //! Narrower wavefronts for programs that keep many vectors at once.
 //!
-//! A vector of 64 lanes takes four registers, so eight vectors fill the processor's. Where a program keeps more, two wavefronts of 32 lanes or four of 16, one
+//! A vector of 64 lanes takes four registers, so seven vectors fill the processor's. Where a program keeps more, two wavefronts of 32 lanes or four of 16, one
 //! after the other, may take less time: what they keep lies in registers and not in the frame. They pay for starts, exports and branches again, and where each instruction waits for
 //! the one before, there is less to do meanwhile.
 

@@ -9,9 +9,6 @@ use crate::codegen::x86::isa::Isa;
 use crate::ir::masked::{M, MaskOp};
 use std::ops::Range;
 
-/// Masks that one run can make.
-pub const MOST_MASKS: usize = 2;
-
 /// The runs of a program.
 pub struct Runs {
     isa: Isa,
@@ -160,7 +157,8 @@ fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
         }
         let read = read_by(&ins).filter(|&m| m != M::EXISTING);
         let meets = match ins {
-            Ins::BeginLanes => masks.makes.iter().filter(|&&m| m != M::ACTIVE).count() == MOST_MASKS,
+            // A run makes one mask besides.
+            Ins::BeginLanes => masks.makes.iter().any(|&m| m != M::ACTIVE),
             // The pieces of the active lanes are there.
             _ => read.is_some_and(|m| m != M::ACTIVE && masks.makes.contains(&m)),
         };

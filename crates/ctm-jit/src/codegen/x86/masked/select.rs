@@ -418,24 +418,15 @@ impl<'a> Select<'a> {
     /// A dword of a 64-bit operation, all of which are made at once.
     fn wide(&mut self, plan: &Plan<'_>, place: usize) -> Option<Src> {
         let (key, part) = wide_key(&plan.block.ops[place])?;
-        let made = |select: &Self, key: WideKey| select.doubles.iter().find(|(k, _)| *k == key).map(|(_, made)| *made);
-        if let Some(results) = made(self, key) {
-            return results.parts.get(part).copied();
+        if let Some((_, results)) = self.doubles.iter().find(|(made, _)| *made == key) {
+            return results.get(part).copied();
         }
         let (op, dwords, omod, clamp) = key;
-        let operands = [0, 2, 4].map(|n| {
-            let [high, low] = [dwords[n], dwords[n + 1]];
-            // Both dwords of what was made before.
-            let of = |value: Value| wide_key(&plan.block.ops[value.index()]);
-            let pair = match (of(high), of(low)) {
-                (Some((h, 1 | 3)), Some((l, 0 | 2))) if h == l => made(self, h).and_then(|made| made.doubles),
-                _ => None,
-            };
-            Double { high: self.src(plan, high), low: self.src(plan, low), pair }
-        });
+        let operands =
+            [0, 2, 4].map(|n| Double { high: self.src(plan, dwords[n]), low: self.src(plan, dwords[n + 1]) });
         let results = Wide { op, omod, clamp }.emit(self, operands)?;
         self.doubles.push((key, results));
-        results.parts.get(part).copied()
+        results.get(part).copied()
     }
 
     /// Makes a vector; false when there are no instructions for it.

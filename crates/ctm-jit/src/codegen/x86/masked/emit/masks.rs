@@ -3,7 +3,6 @@
 use super::{ACTIVE, Emit, Input};
 use crate::codegen::x86::allocate::MOST_PIECES;
 use crate::codegen::x86::asm::{Gpr, Int, RAX, RBX, RCX, RDI, RSI};
-use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::wide;
 use crate::ir::masked::{End, M, MaskOp};
@@ -43,8 +42,7 @@ pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
     let numbers =
         input.lists.iter().flatten().filter_map(|ins| if let Ins::Number(_, m) = *ins { Some(m) } else { None });
     numbers.chain(shared).for_each(|m| uses[m.index()] = 0);
-    // On AVX2 runs may make two masks.
-    for register in REGISTERS.into_iter().take(if input.isa == Isa::Avx512 { 5 } else { 4 }) {
+    for register in REGISTERS {
         let most = (0..M::COUNT).max_by_key(|&m| (uses[m], std::cmp::Reverse(m))).filter(|&m| uses[m] > 0);
         let Some(m) = most else { break };
         locations[m] = Some(register);

@@ -11,7 +11,6 @@ use crate::codegen::x86::asm::{
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Lir;
 use crate::codegen::x86::masked::Ins;
-use crate::codegen::x86::masked::runs::MOST_MASKS;
 use crate::codegen::x86::masked::wide::{SHL, SHR};
 use crate::codegen::x86::vectors::{Place, Vectors};
 use crate::ir::masked::M;
@@ -19,8 +18,8 @@ use std::ops::Range;
 
 /// Lanes of a dword of a mask, in pieces of AVX2.
 const PIECES_OF_DWORD: u8 = 4;
-/// Masks that a run makes.
-pub(super) const MADE: [Gpr; MOST_MASKS] = [8, 11];
+/// The mask that a run makes.
+const MADE: Gpr = 8;
 /// Where rsi is behind the last piece.
 const END: Gpr = 9;
 impl<'a> Emit<'a> {
@@ -49,9 +48,7 @@ impl<'a> Emit<'a> {
                 self.spread();
             }
         }
-        let made: Vec<M> =
-            run.iter().filter_map(|ins| if let Ins::EndLanes(m) = *ins { Some(m) } else { None }).collect();
-        let registers = &MADE[..made.len().min(MOST_MASKS)];
+        let made = run.iter().find_map(|ins| if let Ins::EndLanes(m) = *ins { Some(m) } else { None });
         if self.isa() == Isa::Avx512 && run.contains(&Ins::EndKeep) {
             self.keep(run);
         } else if let (Isa::Avx512, [Ins::BeginRare(check), body @ ..]) = (self.isa(), run) {
@@ -59,7 +56,9 @@ impl<'a> Emit<'a> {
         } else if is_looped {
             self.each_piece(|e| {
                 // The first piece moves down with each that follows; what the register held falls out.
-                registers.iter().for_each(|&register| e.asm.wide_shift(SHR, register, 8));
+                if made.is_some() {
+                    e.asm.wide_shift(SHR, MADE, 8);
+                }
                 e.piece(run, 0);
             });
         } else {
@@ -68,8 +67,8 @@ impl<'a> Emit<'a> {
         if run.contains(&Ins::EndKeep) {
             self.is_whole = false;
         }
-        for (m, &register) in made.into_iter().zip(registers) {
-            self.store_mask(m, register);
+        if let Some(m) = made {
+            self.store_mask(m, MADE);
         }
     }
 
@@ -93,7 +92,6 @@ impl<'a> Emit<'a> {
     /// One piece of a run.
     fn piece(&mut self, run: &'a [Ins], piece: u8) {
         self.in_mask = None;
-        let mut made = MADE.into_iter();
         let mut end = None;
         let mut at = 0;
         while let Some(ins) = run.get(at) {
@@ -119,7 +117,7 @@ impl<'a> Emit<'a> {
                 }
                 Ins::Keep(row, src, under) => self.store_under(row, src, under, piece),
                 Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index, piece),
-                Ins::EndLanes(_) => made.next().into_iter().for_each(|register| self.collect(register, piece)),
+                Ins::EndLanes(_) => self.collect(piece),
                 Ins::EndKeep => self.keep_piece(piece),
                 Ins::Elements(table, dst, index) => self.elements(table, dst, index, piece),
                 Ins::BeginLanes | Ins::EndRare | Ins::Also(_) => {}
@@ -131,13 +129,13 @@ impl<'a> Emit<'a> {
     }
 
     /// The bits that a comparison has left in mask 1 go to those of the other pieces.
-    fn collect(&mut self, register: Gpr, piece: u8) {
+    fn collect(&mut self, piece: u8) {
         let lanes = self.isa().lanes() as u8;
-        let to = if piece == 0 && !self.is_moved { register } else { RAX };
+        let to = if piece == 0 && !self.is_moved { MADE } else { RAX };
         self.mask_bits(to);
         if to == RAX {
             self.asm.wide_shift(SHL, RAX, if self.is_moved { 64 - lanes } else { lanes * piece });
-            self.asm.wide(Int::Or, register, RAX);
+            self.asm.wide(Int::Or, MADE, RAX);
         }
     }
 
