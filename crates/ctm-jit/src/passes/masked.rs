@@ -10,8 +10,6 @@ pub struct VarSet([u64; Var::COUNT.div_ceil(64)]);
 impl VarSet {
     /// No variable.
     pub const NONE: Self = Self([0; Var::COUNT.div_ceil(64)]);
-    /// Every variable.
-    pub const ALL: Self = Self([u64::MAX; Var::COUNT.div_ceil(64)]);
 
     /// Whether the variable is in it.
     pub const fn contains(&self, var: Var) -> bool {
@@ -35,11 +33,6 @@ impl VarSet {
             *mine |= theirs;
         }
         new != 0
-    }
-
-    /// Whether both have some variable.
-    pub fn meets(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).fold(0, |all, (a, b)| all | a & b) != 0
     }
 }
 

@@ -61,8 +61,6 @@ passes! {
     Breaks "breaks" "X1K, joint: the comparison behind an inner loop is the one by which lanes have left it";
     /// Products of constants need no look for zero times infinity.
     Ordinary "ordinary" "the uniform value was a number other than zero in the program's first launch, and is in this one";
-    /// Looks at products are put off until somebody reads something else than sums and products of them.
-    Deferred "deferred" "zero times anything is zero, and what the products read stays in registers until then";
     /// Literals and constants have registers.
     Kept "kept" "streams: registers are left, and there is more than one use";
     /// What depends on uniform values alone is computed once for each launch.
@@ -71,7 +69,7 @@ passes! {
     Masks "masks" "a mask is always empty, or the same as another";
     /// Wavefronts follow one another in one call.
     Waves "waves" "machine code: exports go to arrays, and wavefronts are groups by themselves";
-    /// Sums are made under the mask of their store, comparisons into the active lanes.
+    /// Comparisons are made into the active lanes.
     Fused "fused" "machine code: nobody else reads the result";
     /// Wavefronts are narrower than the program's.
     Narrow "narrow" "more vectors are live than there are registers, or lanes go different ways; lanes share nothing, and nothing is counted";

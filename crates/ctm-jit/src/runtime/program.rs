@@ -121,7 +121,7 @@ impl Program {
         let Alike { plain, ordinary, native } = self.alike(of.counts, uniforms, bindings);
         let variant = Variant { ordinary: !ordinary.is_empty(), ..of };
         let make = || {
-            let chosen = Chosen::new(&self.code, &self.start, of.isa, (ordinary, plain), of.careful);
+            let chosen = Chosen::new(&self.code, &self.start, of.isa, (ordinary, plain));
             let starts = (self.start.as_slice(), self.exports.as_slice());
             Native::new(&self.code, &self.live, starts, self.lanes, variant, chosen).map(Box::new)
         };

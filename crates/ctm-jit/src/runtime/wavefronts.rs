@@ -152,7 +152,6 @@ impl<'a> Wavefronts<'a> {
         Some(Variant {
             isa: self.backend.isa()?,
             ordinary: false,
-            careful: false,
             // Whose turn it is follows from the blocks that have been passed.
             counts: self.counters || !self.program.code.yields.is_empty(),
             fuel: self.program.bound.is_none_or(|bound| bound > self.per_look),
@@ -199,8 +198,6 @@ pub struct Runner<'a> {
     pub wave: Kept<'a, Box<Wave>>,
     /// Lanes whose exports are sent.
     pub covered: u64,
-    /// Wavefronts that ran, and those of them that careful code had to run again.
-    attempts: [u64; 2],
 }
 
 impl<'a> Runner<'a> {
@@ -213,7 +210,6 @@ impl<'a> Runner<'a> {
             frame: None,
             wave: program.wave(),
             covered: u64::MAX,
-            attempts: [0; 2],
         }
     }
 
@@ -263,31 +259,14 @@ impl<'a> Runner<'a> {
 
     /// The machine code of this launch, if there is any, its frame, and the wavefront.
     #[cfg(target_arch = "x86_64")]
-    pub fn native(
-        &mut self,
-        of: &Wavefronts<'_>,
-        shared: &Shared<'_>,
-        careful: bool,
-    ) -> Option<(&'a Native, &mut Frame, &mut Wave)> {
-        let variant = Variant { careful, ..of.variant()? };
-        let native = self.program.native(variant, (shared.uniforms, shared.bindings))?;
+    pub fn native(&mut self, of: &Wavefronts<'_>, shared: &Shared<'_>) -> Option<(&'a Native, &mut Frame, &mut Wave)> {
+        let native = self.program.native(of.variant()?, (shared.uniforms, shared.bindings))?;
         debug_assert!(native.lanes() >= shared.lanes, "it is for these wavefronts");
         if !matches!(self.frame, Some((of, _)) if std::ptr::eq(of, native)) {
             self.frame = Some((native, native.frame()));
         }
         let (_, frame) = self.frame.as_mut()?;
         Some((native, frame, &mut self.wave))
-    }
-
-    /// Notes that so many wavefronts ran, and whether the last of them has to be run again by careful code.
-    pub const fn note(&mut self, ran: u64, again: bool) {
-        self.attempts[0] += ran + again as u64;
-        self.attempts[1] += again as u64;
-    }
-
-    /// Whether code that is not careful is tried first: not where more than a quarter had to be run again.
-    pub const fn is_worth_trying(&self) -> bool {
-        self.attempts[1] < 16 || 4 * self.attempts[1] < self.attempts[0]
     }
 
     /// Runs the wavefront to its end or to its next yield; `goes_on`: from the last one.
@@ -299,24 +278,8 @@ impl<'a> Runner<'a> {
             return Ok(Ran::ToEnd);
         }
         #[cfg(target_arch = "x86_64")]
-        {
-            let tries = self.is_worth_trying();
-            let stored = self.wave.fetched.group.stored.len();
-            for careful in [false, true].into_iter().skip(usize::from(!tries)) {
-                let Some((native, frame, wave)) = self.native(of, shared, careful) else { break };
-                let ran = native.run(frame, shared, wave, goes_on)?;
-                if ran != Ran::Underflow {
-                    self.note(1, false);
-                    return Ok(ran);
-                }
-                self.note(0, true);
-                let Wave { written, tallies, visits, .. } = &mut **self.wave;
-                written.fill(0);
-                tallies.fill(0);
-                visits.fill(0);
-                (self.wave.fetched.fetches, self.wave.fetched.bytes) = (0, 0);
-                self.wave.fetched.group.stored.truncate(stored);
-            }
+        if let Some((native, frame, wave)) = self.native(of, shared) {
+            return native.run(frame, shared, wave, goes_on);
         }
         let program = self.program;
         let machine = self.machine.get_or_insert_with(|| Machine::new(program.dense()));

@@ -72,7 +72,7 @@ impl Member<'_> {
         let ran = runner.run(of, &shared, goes_on);
         std::mem::swap(group, &mut runner.wave.fetched.group);
         *waits_at = match ran? {
-            Ran::ToEnd | Ran::Underflow => None,
+            Ran::ToEnd => None,
             Ran::ToYield(number) => {
                 let code = &of.program.code;
                 let place = code.yields.get(usize::from(number)).ok_or(BailOut)?;

@@ -70,11 +70,10 @@ struct Options {
     isa: Isa,
     counts: bool,
     fuel: bool,
-    careful: bool,
 }
 
 /// Code that counts nothing.
-const JOINT: fn(Isa) -> Options = |isa| Options { isa, counts: false, fuel: false, careful: false };
+const JOINT: fn(Isa) -> Options = |isa| Options { isa, counts: false, fuel: false };
 
 /// Code that counts.
 const COUNTING: fn(Isa) -> Options = |isa| Options { counts: true, ..JOINT(isa) };
@@ -89,9 +88,9 @@ fn lowered(launch: &Launch<'_>, counts: bool) -> Option<crate::runtime::program:
 }
 
 /// Its code.
-fn compile(launch: &Launch<'_>, Options { isa, counts, fuel, careful }: Options) -> Option<Vec<u8>> {
+fn compile(launch: &Launch<'_>, Options { isa, counts, fuel }: Options) -> Option<Vec<u8>> {
     let program = lowered(launch, counts)?;
-    let variant = Variant { isa, ordinary: false, careful, counts, fuel, narrows: false };
+    let variant = Variant { isa, ordinary: false, counts, fuel, narrows: false };
     let uniforms = launch.constants.float.as_flattened();
     program.native(variant, (uniforms, &[])).map(|native| native.text().to_vec())
 }
@@ -141,12 +140,8 @@ fn fingerprints() {
     let constants = Constants::default();
     let flows = [FlowControl::None, FlowControl::Statements, FlowControl::Raw];
     type Kind = (&'static str, fn(Isa) -> Options);
-    let kinds: [Kind; 4] = [
-        ("", COUNTING),
-        ("joint ", JOINT),
-        ("careful ", |isa| Options { careful: true, ..JOINT(isa) }),
-        ("fuel ", |isa| Options { fuel: true, ..COUNTING(isa) }),
-    ];
+    let kinds: [Kind; 3] =
+        [("", COUNTING), ("joint ", JOINT), ("fuel ", |isa| Options { fuel: true, ..COUNTING(isa) })];
     for (isa, (kind, options)) in [Isa::Avx512, Isa::Avx2].into_iter().flat_map(|isa| kinds.map(|kind| (isa, kind))) {
         for (flow, instructions) in flows.into_iter().flat_map(|flow| [8, 40, 120].map(|n| (flow, n))) {
             let mut all = Print::default();

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 #[test]
 fn operations_have_instructions() {
     let none = Src::Literal(0);
-    let double = Double { high: none, low: none, pair: None };
+    let double = Double { high: none, low: none };
     for op in AluOp::all() {
         let info = op.info();
         let has = match info.slots {
@@ -121,8 +121,8 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
         .collect();
     let exports: Vec<usize> = exports.into_iter().collect();
     let start: Vec<Var> = (0..4).map(|element| Var::gpr(0, element)).collect();
-    let variant = Variant { isa, careful: false, ordinary: false, counts: true, fuel: true, narrows: false };
-    let chosen = Chosen::new(&code, &start, isa, (&[], &[]), false);
+    let variant = Variant { isa, ordinary: false, counts: true, fuel: true, narrows: false };
+    let chosen = Chosen::new(&code, &start, isa, (&[], &[]));
     let native = Native::new(&code, &live, (&start, &exports), 64, variant, chosen);
     let native = native.unwrap_or_else(|| panic!("no machine code"));
     let called = native.calls.iter().filter_map(|call| match call {

@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 /// Where a vector lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// In a register: of so many copies, the first.
+    /// In a register: of so many pieces, the first.
     Register(u8),
     /// In a row of the frame.
     Row(u32),
@@ -92,8 +92,6 @@ pub struct Locations {
     pub rows: u32,
     /// Slots of the frame, each for one piece: of vectors that live within a run.
     pub slots: u32,
-    /// Registers that some vector uses, in numbers of bundles; of pieces, those that vectors use which outlive a run.
-    pub bundles: u8,
 }
 
 impl Ranges {
@@ -182,53 +180,14 @@ impl Ranges {
 
     /// The vectors that are live somewhere and take so many registers each, those with the most uses per place and register first.
     fn by_cost(&self, intervals: &Intervals, cost: impl Fn(usize) -> u64) -> Vec<usize> {
-        // Sorted as one number: how much less than the largest density there can be, then the vector.
-        const NUMBERS: u32 = 24;
-        const DENSEST: u64 = u64::MAX >> NUMBERS;
-        debug_assert!(self.weights.len() <= 1 << NUMBERS, "programs have fewer instructions");
-        let live = (0..self.weights.len()).filter(|&n| !intervals.of(n).is_empty());
-        let density = |n: usize| (self.weights[n] * 1024 / (cost(n) * intervals.length(n)).max(1)).min(DENSEST);
-        let mut order: Vec<u64> = live.map(|n| (DENSEST - density(n)) << NUMBERS | n as u64).collect();
-        order.sort_unstable();
-        order.into_iter().map(|key| (key & ((1 << NUMBERS) - 1)) as usize).collect()
+        let density = |n: usize| self.weights[n] * 1024 / (cost(n) * intervals.length(n)).max(1);
+        let mut order: Vec<usize> = (0..self.weights.len()).filter(|&n| !intervals.of(n).is_empty()).collect();
+        order.sort_by_cached_key(|&n| Reverse(density(n)));
+        order
     }
 
-    /// Gives out `bundles` bundles; with `variables_in_rows` none to so many variables, as each has to be reached by a number.
-    pub fn locations(&self, bundles: u8, variables_in_rows: Option<usize>) -> Locations {
-        let intervals = self.intervals();
-        let mut order = self.by_cost(&intervals, |_| 1);
-        let mut taken = Sets::new(bundles.into(), self.places);
-        let mut locations =
-            Locations { of: vec![Location::Nowhere; self.weights.len()], rows: 0, slots: 0, bundles: 0 };
-        if let Some(variables) = variables_in_rows {
-            // Rows of variables stand in the order of their numbers.
-            (0..variables).for_each(|n| locations.of[n] = Location::Row(n as u32));
-            locations.rows = variables as u32;
-            order.retain(|&n| n >= variables);
-        }
-        for number in order {
-            let live = intervals.of(number);
-            let free = (0..locations.bundles).find(|&bundle| !taken.meets(bundle.into(), live));
-            let bundle = match free {
-                Some(bundle) => bundle,
-                None if locations.bundles < bundles => {
-                    locations.bundles += 1;
-                    locations.bundles - 1
-                }
-                None => {
-                    locations.of[number] = Location::Row(locations.rows);
-                    locations.rows += 1;
-                    continue;
-                }
-            };
-            taken.add(bundle.into(), live);
-            locations.of[number] = Location::Register(bundle);
-        }
-        locations
-    }
-
-    /// Gives out registers where instructions are made for one piece after the other: single ones to vectors that live within a run, as many as there are pieces to others.
-    pub fn locations_of_pieces(&self, of: &Pieces<'_>) -> Locations {
+    /// Gives out registers: single ones to vectors that live within a run of instructions, which are made for one piece after the other, as many as there are pieces to others.
+    pub fn locations(&self, of: &Pieces<'_>) -> Locations {
         let Pieces { wide, runs, pieces, registers, variables_in_rows } = *of;
         let mut intervals = self.intervals();
         // The last piece needs what the first one has read.
@@ -242,8 +201,7 @@ impl Ranges {
         let groups = if pieces <= MOST_PIECES { registers / pieces } else { 0 };
         // All registers: single ones are given out from the last on.
         let mut taken = Sets::new(registers.into(), self.places + 1);
-        let mut locations =
-            Locations { of: vec![Location::Nowhere; self.weights.len()], rows: 0, slots: 0, bundles: 0 };
+        let mut locations = Locations { of: vec![Location::Nowhere; self.weights.len()], rows: 0, slots: 0 };
         let variables = variables_in_rows.unwrap_or(0);
         (0..variables).for_each(|n| locations.of[n] = Location::Row(n as u32));
         let (mut rows, mut slots) = (Vec::new(), Vec::new());
@@ -262,9 +220,6 @@ impl Ranges {
                 Some(found) => {
                     found.clone().for_each(|r| taken.add(r.into(), live));
                     locations.of[number] = Location::Register(found.start);
-                    if wide[number] {
-                        locations.bundles = locations.bundles.max(found.end);
-                    }
                 }
                 None if wide[number] => rows.push(number),
                 None => slots.push(number),
@@ -303,12 +258,12 @@ fn share(intervals: &Intervals, mut vectors: Vec<usize>, locations: &mut [Locati
 /// With more pieces than these, vectors that outlive a run have no registers.
 pub const MOST_PIECES: u8 = 4;
 
-/// What [`Ranges::locations_of_pieces`] is told.
+/// What [`Ranges::locations`] is told.
 #[derive(Clone, Copy, Debug)]
 pub struct Pieces<'a> {
     /// Of each vector, whether it outlives a run of instructions, or may.
     pub wide: &'a [bool],
-    /// Of each place, the places of its run: the first, and one behind the last.
+    /// Of each place, the first one of its run, and the one up to which the last piece needs what the first one has read there.
     pub runs: &'a [(u32, u32)],
     /// Pieces of a vector.
     pub pieces: u8,

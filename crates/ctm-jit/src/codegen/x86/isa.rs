@@ -63,11 +63,6 @@ impl Isa {
         }
     }
 
-    /// Vectors of so many copies that have registers.
-    pub const fn bundles(self, copies: u8) -> u8 {
-        self.registers() / self.pieces() / copies
-    }
-
     /// The scratch register for results.
     pub const fn scratch(self) -> u8 {
         self.registers()

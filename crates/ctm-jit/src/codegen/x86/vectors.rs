@@ -88,16 +88,9 @@ pub trait Vectors: Sized {
 
     /// An operand that instructions can take last, loaded into the scratch register if they can't as it is.
     fn last(&mut self, src: Src, unit: Self::Unit, scratch: u8) -> Rm {
-        let access = self.access(src, unit);
-        self.last_of(access, src, unit, scratch)
-    }
-
-    /// The same, of an operand that is had so.
-    #[inline]
-    fn last_of(&mut self, access: Access, src: Src, unit: Self::Unit, scratch: u8) -> Rm {
-        match access {
+        match self.access(src, unit) {
             Access::Register(register) => Rm::Reg(register),
-            Access::Memory | Access::Each if self.folds(access) => self.rm(src, unit),
+            access if self.folds(access) => self.rm(src, unit),
             Access::Memory | Access::Each => Rm::Reg(self.loaded(src, unit, scratch)),
         }
     }
@@ -131,14 +124,7 @@ pub trait Vectors: Sized {
 
     /// An operand in a register: its own, or the scratch register.
     fn reg(&mut self, src: Src, unit: Self::Unit, scratch: u8) -> u8 {
-        let access = self.access(src, unit);
-        self.reg_of(access, src, unit, scratch)
-    }
-
-    /// The same, of an operand that is had so.
-    #[inline]
-    fn reg_of(&mut self, access: Access, src: Src, unit: Self::Unit, scratch: u8) -> u8 {
-        match access {
+        match self.access(src, unit) {
             Access::Register(register) => register,
             Access::Memory | Access::Each => self.loaded(src, unit, scratch),
         }
@@ -264,13 +250,12 @@ pub trait Vectors: Sized {
     /// `dst = op(a, b)`.
     fn two(&mut self, op: V, dst: Vector, a: Src, b: Src, unit: Self::Unit) {
         // A memory operand goes last, where the order does not matter.
-        let (is_a, is_b) = (self.access(a, unit), self.access(b, unit));
-        let swap = is_a.is_memory() && !is_b.is_memory() && commutes(op);
-        let (a, b, is_a, is_b) = if swap { (b, a, is_b, is_a) } else { (a, b, is_a, is_b) };
+        let [is_a, is_b] = [a, b].map(|src| self.access(src, unit).is_memory());
+        let (a, b) = if is_a && !is_b && commutes(op) { (b, a) } else { (a, b) };
         let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
         self.make(dst, unit, |e, dst| {
-            let a = e.reg_of(is_a, a, unit, operand_scratch);
-            let rm = e.last_of(is_b, b, unit, if a == operand_scratch { scratch } else { operand_scratch });
+            let a = e.reg(a, unit, operand_scratch);
+            let rm = e.last(b, unit, if a == operand_scratch { scratch } else { operand_scratch });
             e.asm().vector(op, dst, a, rm);
         });
     }
@@ -305,20 +290,20 @@ pub trait Vectors: Sized {
                 // dst * x + c
                 let (x, is_x) = if is_a == here { (b, is_b) } else { (a, is_a) };
                 if is_x.is_memory() && !is_c.is_memory() {
-                    let c = e.reg_of(is_c, c, unit, operand_scratch);
-                    let x = e.last_of(is_x, x, unit, operand_scratch);
+                    let c = e.reg(c, unit, operand_scratch);
+                    let x = e.last(x, unit, operand_scratch);
                     e.asm().vector(form132, dst, c, x);
                 } else {
-                    let x = e.reg_of(is_x, x, unit, operand_scratch);
-                    let c = e.last_of(is_c, c, unit, scratch);
+                    let x = e.reg(x, unit, operand_scratch);
+                    let c = e.last(c, unit, scratch);
                     e.asm().vector(form213, dst, x, c);
                 }
                 return;
             }
             // a * b + dst, once the summand is there. What can be taken from memory goes last.
             let swap = is_a.is_memory() && (!is_b.is_memory() || (e.folds(is_a) && !e.folds(is_b)));
-            let (a, b, is_a, is_b) = if swap { (b, a, is_b, is_a) } else { (a, b, is_a, is_b) };
-            let a = e.reg_of(is_a, a, unit, operand_scratch);
+            let (a, b, is_b) = if swap { (b, a, is_a) } else { (a, b, is_b) };
+            let a = e.reg(a, unit, operand_scratch);
             // Two factors that have to be loaded; a result without a register wants the other scratch register, too.
             let both = a == operand_scratch && !e.folds(is_b);
             if both && dst == scratch {
@@ -331,7 +316,7 @@ pub trait Vectors: Sized {
             if is_c != here {
                 e.load_into(dst, c, unit);
             }
-            let b = e.last_of(is_b, b, unit, if both { scratch } else { operand_scratch });
+            let b = e.last(b, unit, if both { scratch } else { operand_scratch });
             e.asm().vector(form231, dst, a, b);
         });
     }

@@ -101,8 +101,6 @@ pub enum Ran {
     ToEnd,
     /// To the yield of this number.
     ToYield(u16),
-    /// To its end, but something has fallen below the range of single precision: careful code has to run instead.
-    Underflow,
 }
 
 /// One wavefront's way in and out.

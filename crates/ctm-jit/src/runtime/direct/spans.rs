@@ -38,8 +38,7 @@ impl Task<'_, '_> {
         let ended = loop {
             runner.begin(of, index, (0, u64::MAX), false);
             let shared = runner.shared(of, direct.given, self.part);
-            let careful = !runner.is_worth_trying();
-            let Some((native, frame, wave)) = runner.native(of, &shared, careful) else { return (0, false) };
+            let Some((native, frame, wave)) = runner.native(of, &shared) else { return (0, false) };
             let ended = native.run_span(frame, &shared, wave, &spans.given, index..index + waves);
             if ended.waves == waves || !of.counters || ended.waves == 0 {
                 break ended;
@@ -47,7 +46,6 @@ impl Task<'_, '_> {
             // What the one that did not end has counted is among what has been counted. So the others run once more, to the same end.
             waves = ended.waves;
         };
-        runner.note(ended.waves, ended.underflows);
         self.done.ended(of, (ended.waves, ended.processors), runner, direct.given.guest);
         written(&mut self.done.counters, ended.stored);
         (ended.waves, ended.waves == asked)

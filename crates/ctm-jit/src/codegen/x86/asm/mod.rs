@@ -277,14 +277,7 @@ impl Asm {
 
     /// The lowest `count` bytes of a number.
     #[inline]
-    fn bytes(&mut self, bits: u64, count: usize) {
-        self.code.extend_from_slice(&bits.to_le_bytes());
-        self.code.truncate(self.code.len() - 8 + count);
-    }
-
-    /// The lowest `count` bytes of a longer number.
-    #[inline]
-    fn long(&mut self, bits: u128, count: usize) {
+    fn bytes(&mut self, bits: u128, count: usize) {
         self.code.extend_from_slice(&bits.to_le_bytes());
         self.code.truncate(self.code.len() - 16 + count);
     }
@@ -335,12 +328,8 @@ impl Asm {
         let start = self.code.len();
         let place = before + tail.count;
         let end = start + place + after;
-        if place + after <= 8 {
-            self.bytes(head | tail.bits << (8 * before) | imm << ((8 * place) & 63), place + after);
-        } else {
-            let bits = u128::from(head) | u128::from(tail.bits) << (8 * before) | u128::from(imm) << (8 * place);
-            self.long(bits, place + after);
-        }
+        let bits = u128::from(head) | u128::from(tail.bits) << (8 * before) | u128::from(imm) << (8 * place);
+        self.bytes(bits, place + after);
         if let Some(literal) = tail.literal {
             // The displacement counts from the instruction's end.
             self.literal_uses.push((start + before + 1, end, literal));
@@ -389,7 +378,7 @@ impl Asm {
     /// An instruction whose opcode names the register.
     fn of_register(&mut self, opcode: u8, r: Gpr) {
         let (bits, count) = prefixed(false, 0, r, (opcode | r & 7).into());
-        self.bytes(bits, count);
+        self.bytes(bits.into(), count);
     }
 
     /// `dst op= [base + offset]` (32 bits, or 64 when `wide`).

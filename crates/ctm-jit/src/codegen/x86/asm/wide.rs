@@ -18,9 +18,8 @@ rows! { R700_ROWS
     BROADCAST_LANE_0 = 2 1 0x58;
 }
 
-/// Dwords of memory for each lane of a mask, and back.
+/// Dwords of memory for each lane of a mask.
 pub(super) const GATHER: V = V { part: 4, ..v(2, 1, 0x92) };
-const SCATTER: V = V { part: 4, ..v(2, 1, 0xa2) };
 
 impl Asm {
     /// `dst op= src`.
@@ -57,11 +56,6 @@ impl Asm {
     /// The dwords at `base + 4 * index + offset` for the lanes of a mask, which is empty afterwards.
     pub fn gather(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
         self.evex(GATHER, dst, 0, Rm::At(base, index, 2, offset), mask, false, None);
-    }
-
-    /// Stores dwords at `base + 4 * index + offset` for the lanes of a mask, which is empty afterwards.
-    pub fn scatter(&mut self, src: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
-        self.evex(SCATTER, src, 0, Rm::At(base, index, 2, offset), mask, false, None);
     }
 
     /// `dst = src * imm`.

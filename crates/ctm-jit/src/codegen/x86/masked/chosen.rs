@@ -6,7 +6,6 @@ use super::{Call, Ins};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Vector;
 use crate::ir::masked::{Code, File, Op, Unit, Var, indexed};
-use crate::passes::table::Pass;
 use ctm_exec::r700::resources::Wrap;
 
 /// Instructions, and what goes with them.
@@ -24,30 +23,20 @@ pub struct Chosen {
     pub(super) calls: Vec<Call>,
     /// The fetches that code looks up by itself.
     pub(super) plain: Vec<usize>,
-    /// Nothing may fall below the range of single precision.
-    pub(super) assumes: bool,
 }
 
 impl Chosen {
-    /// Chooses them. `start`: variables with start values; uniform values of `ordinary` are taken for numbers other than zero. `careful`: sums are looked at whether they fall below the range of single precision.
+    /// Chooses them. `start`: variables with start values; uniform values of `ordinary` are taken for numbers other than zero.
     /// `plain`: of each fetch what lies beyond plain texels, if it is known to read the nearest ones of such.
-    pub fn new(
-        code: &Code,
-        start: &[Var],
-        isa: Isa,
-        (ordinary, plain): (&[u16], &[Option<[Wrap; 2]>]),
-        careful: bool,
-    ) -> Self {
+    pub fn new(code: &Code, start: &[Var], isa: Isa, (ordinary, plain): (&[u16], &[Option<[Wrap; 2]>])) -> Self {
         let facts = Facts::loosened(code, start);
-        let defers = Pass::Deferred.is_on();
-        Self::choose(code, Given { isa, facts: &facts, ordinary, plain, careful, defers, streams: false })
+        Self::choose(code, Given { isa, facts: &facts, ordinary, plain, streams: false })
     }
 
     /// Chooses those of a stream.
     pub fn of_stream(code: &Code, start: &[Var], isa: Isa) -> Self {
         let facts = Facts::loosened(code, start);
-        let (ordinary, plain, defers) = (&[] as &[_], &[] as &[_], false);
-        Self::choose(code, Given { isa, facts: &facts, ordinary, plain, careful: true, defers, streams: true })
+        Self::choose(code, Given { isa, facts: &facts, ordinary: &[], plain: &[], streams: true })
     }
 
     fn choose(code: &Code, given: Given<'_>) -> Self {
@@ -78,8 +67,7 @@ impl Chosen {
         let mut plain = std::mem::take(&mut select.plain);
         plain.sort_unstable();
         plain.dedup();
-        let assumes = select.assumes;
-        Self { lists, vars, used, in_rows, vectors, calls, plain, assumes }
+        Self { lists, vars, used, in_rows, vectors, calls, plain }
     }
 }
 

@@ -22,14 +22,8 @@ const REBIAS: u32 = (1023 - 127) << 20;
 /// Doubles of all lanes, unpacked.
 pub type Pair = [Src; 2];
 
-/// What an operation gives.
-#[derive(Clone, Copy, Debug)]
-pub struct Results {
-    /// Its dwords, by the `part` of the form's operation; 4 is where the predicate holds.
-    pub parts: [Src; 5],
-    /// The same as doubles, where they were made so.
-    pub doubles: Option<Pair>,
-}
+/// What an operation gives: its dwords, by the `part` of the form's operation; 4 is where the predicate holds.
+pub type Results = [Src; 5];
 
 /// A 64-bit operation with its modifiers.
 #[derive(Clone, Copy, Debug)]
@@ -42,20 +36,18 @@ pub struct Wide {
     pub clamp: bool,
 }
 
-/// An operand: its high and low dwords, and the same unpacked if that has been done.
-#[derive(Clone, Copy, Debug)]
+/// An operand: its high and low dwords.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Double {
     /// The high dwords.
     pub high: Src,
     /// The low dwords.
     pub low: Src,
-    /// Both.
-    pub pair: Option<Pair>,
 }
 
 impl Double {
     fn pair(self, s: &mut impl Sink) -> Pair {
-        self.pair.unwrap_or_else(|| unpack(s, self.low, self.high))
+        unpack(s, self.low, self.high)
     }
 }
 
@@ -74,7 +66,7 @@ impl Wide {
                 Some(self.finish(s, sum, factor(self.omod)))
             }
             AluOp::Op2(Op2::Mul64) => {
-                let (pa, pb) = (a.pair(s), if same(a, b) { None } else { Some(b.pair(s)) });
+                let (pa, pb) = (a.pair(s), if a == b { None } else { Some(b.pair(s)) });
                 let product = arithmetic(s, asm::MUL_F64, pa, pb.unwrap_or(pa));
                 Some(self.finish(s, product, factor(self.omod)))
             }
@@ -111,7 +103,7 @@ impl Wide {
                     let alu = Alu { op: self.op, omod: self.omod, clamp: self.clamp, seen: true };
                     alu.finish(s, single, true);
                 }
-                Some(Results { parts: [Src::Vector(single), ZERO, ZERO, ZERO, ZERO], doubles: None })
+                Some([Src::Vector(single), ZERO, ZERO, ZERO, ZERO])
             }
             AluOp::Op2(op @ (Op2::PredSete64 | Op2::PredSetgt64 | Op2::PredSetge64)) => {
                 let Decides::Compare(test) = op.info().decides else { return None };
@@ -126,9 +118,9 @@ impl Wide {
                 }
                 let [low, _] = pack(s, holds.map(Src::Vector));
                 let skips = s.two(asm::XOR, low, Src::Literal(u32::MAX));
-                Some(Results { parts: [skips, skips, skips, skips, low], doubles: None })
+                Some([skips, skips, skips, skips, low])
             }
-            AluOp::Op2(Op2::Frexp64) => Some(Results { parts: frexp(s, a), doubles: None }),
+            AluOp::Op2(Op2::Frexp64) => Some(frexp(s, a)),
             AluOp::Op2(_) | AluOp::Op3(_) => None,
         }
     }
@@ -150,7 +142,7 @@ impl Wide {
             });
         }
         let [low, high] = pack(s, doubles);
-        Results { parts: [low, high, low, high, ZERO], doubles: Some(doubles) }
+        [low, high, low, high, ZERO]
     }
 
     /// The same for results in dwords: low, high.
@@ -159,15 +151,11 @@ impl Wide {
             let doubles = unpack(s, low, high);
             return self.finish(s, doubles, factor(self.omod));
         }
-        Results { parts: [low, high, low, high, ZERO], doubles: None }
+        [low, high, low, high, ZERO]
     }
 }
 
 const ZERO: Src = Src::Literal(0);
-
-fn same(a: Double, b: Double) -> bool {
-    a.high == b.high && a.low == b.low
-}
 
 fn factor(omod: Omod) -> Option<u64> {
     match omod {

@@ -11,6 +11,7 @@
 //! | r14 | instructions that are left |
 //! | r15 | active lanes, summed over instructions |
 //! | rsi, rdi, r9-r11 | the other masks that are used most, in programs without calls |
+//! | r8 | a mask that a run makes |
 //! | zmm28-31, ymm13-15 | scratch |
 //! | k1-k3 | masks within a few instructions; on AVX2 these are ymm15 and two rows |
 //! | k4-k7 | the active lanes of each piece (`active`); on AVX2 they are a vector like others |
@@ -20,16 +21,12 @@ mod elements;
 mod masks;
 mod pieces;
 mod relative;
-mod slopes;
 mod under;
 mod vectors;
 
-use super::fused::Iterations;
-use super::{AGAIN, Call, Ins, LENDS, ROW, SPENT, UNDERFLOW, head};
+use super::{AGAIN, Call, Ins, LENDS, ROW, SPENT, head};
 use crate::codegen::x86::allocate::Locations;
-use crate::codegen::x86::asm::{
-    Asm, BROADCAST, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm,
-};
+use crate::codegen::x86::asm::{Asm, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
@@ -43,11 +40,7 @@ const ACTIVE: Gpr = 12;
 const VISITS: Gpr = 13;
 const FUEL: Gpr = 14;
 const ACTIVE_LANES: Gpr = 15;
-/// Bits of a mask that its pieces are collected in.
-const COLLECTED: Gpr = 8;
-/// Scratch registers of AVX-512.
-const SCRATCH: u8 = Isa::Avx512.scratch();
-const OPERAND: u8 = Isa::Avx512.operand_scratch();
+/// A scratch register of AVX-512.
 const GATHERED: u8 = 30;
 
 /// Rows of AVX2 behind those for registers during calls, in bytes from these: masks 2 and 3; the active lanes, where they have no register; lanes' indices and
@@ -57,7 +50,7 @@ const ACTIVE_ROWS: i32 = MASK_ROWS + 64;
 const INDEX_ROWS: i32 = ACTIVE_ROWS + ROW;
 const VALUE_ROWS: i32 = INDEX_ROWS + ROW;
 /// Bytes for registers during calls.
-const SAVE_BYTES: i32 = 64 * SCRATCH as i32;
+const SAVE_BYTES: i32 = 64 * Isa::Avx512.registers() as i32;
 const _: () = assert!(VALUE_ROWS + ROW <= SAVE_BYTES);
 
 /// Where things lie in the frame.
@@ -114,9 +107,7 @@ pub struct Input<'a> {
     pub active: Option<Vector>,
     /// Of each vector, whether it has a place for each piece; all that are not named have.
     pub wide: &'a [bool],
-    /// Rows of vectors that have one of their own.
-    pub homes: &'a [Option<i32>],
-    /// The runs of each block, on AVX2.
+    /// The runs of each block.
     pub runs: &'a [Vec<Range<usize>>],
     /// The frame.
     pub layout: Layout,
@@ -134,16 +125,12 @@ pub struct Input<'a> {
     pub counts: bool,
     /// Instructions are counted down.
     pub fuel: bool,
-    /// Blocks that end with an iteration of a loop.
-    pub iterations: &'a [Option<Iterations>],
     /// What it calls for.
     pub calls: &'a [Call],
     /// The vectors that live during each of these calls.
     pub live_during: &'a [Vec<Vector>],
     /// It calls out, or yields.
     pub leaves: bool,
-    /// Nothing may fall below the range of single precision: the code says when something has.
-    pub assumes: bool,
 }
 
 /// Instructions for where something rare has happened.
@@ -152,6 +139,7 @@ struct Rare<'a> {
     back: Label,
     pieces: Range<u8>,
     is_moved: bool,
+    check: Lir,
     body: &'a [Ins],
 }
 
@@ -186,6 +174,8 @@ struct Emit<'a> {
     end: Label,
     /// The active lanes are in their general register.
     is_whole: bool,
+    /// Where their pieces lie.
+    lies: Lies,
     /// Where each block needs them at its beginning.
     needs: Vec<Needs>,
     /// The registers of other masks.
@@ -219,7 +209,8 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         is_moved: false,
         end: bail_out,
         is_whole: true,
-        needs: Needs::of(lies, input.code, input.lists, input.iterations),
+        lies,
+        needs: Needs::of(lies, input.code, input.lists),
         masks: masks::locations(input),
     };
     emit.prologue();
@@ -269,9 +260,6 @@ impl<'a> Emit<'a> {
             let Some(vector) = self.input.vars[var.index()] else { continue };
             let given = self.input.start.iter().position(|&v| v == var);
             let at = |place: usize| Src::Row(self.input.layout.start + ROW * place as i32);
-            if self.input.homes.get(vector.index()).is_some_and(Option::is_some) && self.register(vector, 0).is_none() {
-                continue;
-            }
             let src = given.map_or(Src::Literal(0), at);
             self.pieces().for_each(|piece| self.copy(vector, src, piece));
         }
@@ -292,11 +280,6 @@ impl<'a> Emit<'a> {
             }
         }
         self.asm.int_imm(RAX, 0);
-        if self.input.assumes {
-            self.asm.mxcsr(true, RBX, head::MXCSR_BEHIND);
-            self.asm.int_load(Int::Mov, false, RAX, RBX, head::MXCSR_BEHIND);
-            self.asm.int_op_imm(Int::And, RAX, UNDERFLOW as i32);
-        }
         self.asm.jump(leave);
         self.asm.place(self.spent);
         self.asm.int_imm(RAX, SPENT);
@@ -327,10 +310,7 @@ impl<'a> Emit<'a> {
             self.asm.int_store_imm(Int::Add, true, VISITS, 8 * index as i32, 1);
         }
         let input = self.input;
-        match input.runs.get(index) {
-            Some(runs) => self.runs(&input.lists[index], runs),
-            None => self.list(&input.lists[index]),
-        }
+        self.runs(&input.lists[index], &input.runs[index]);
         self.provide(Needs::behind(block.end, &self.needs));
         let is_next = |target: Target| next.is_some_and(|next| target == Target::Block(next as u16));
         match block.end {
@@ -338,19 +318,7 @@ impl<'a> Emit<'a> {
             End::Next(target) if is_next(target) => {}
             End::Next(target) => self.go(target),
             End::Branch { mask, none, some } => {
-                let mut lanes = mask;
-                if let Some(iterations) = self.input.iterations[index] {
-                    self.test_iterations(iterations.left);
-                    lanes = iterations.lanes;
-                    // Those that exist are there as long as the wavefront runs.
-                    if lanes != M::EXISTING {
-                        let to = self.label_of(none);
-                        self.asm.jump_if(Cond::Equal, to);
-                        self.test_lanes(lanes);
-                    }
-                } else {
-                    self.test_lanes(lanes);
-                }
+                self.test_lanes(mask);
                 if is_next(none) {
                     let to = self.label_of(some);
                     self.asm.jump_if(Cond::NotEqual, to);
@@ -377,89 +345,9 @@ impl<'a> Emit<'a> {
         self.asm.jump(label);
     }
 
-    /// The instructions of a block.
-    fn list(&mut self, list: &'a [Ins]) {
-        let mut at = 0;
-        while at < list.len() {
-            match list[at] {
-                Ins::Split => at += 1,
-                Ins::Lir(_) => {
-                    let end = at + list[at..].iter().take_while(|ins| matches!(ins, Ins::Lir(_))).count();
-                    self.group(&list[at..end]);
-                    at = end;
-                }
-                Ins::BeginRare(check) => {
-                    let body = rare_body(&list[at + 1..]);
-                    self.rare_of_all(check, body);
-                    at += body.len() + 2;
-                }
-                Ins::BeginLanes => {
-                    let ends = |ins: &Ins| matches!(ins, Ins::EndLanes(_) | Ins::EndKeep);
-                    let end = at + list[at..].iter().take_while(|ins| !ends(ins)).count();
-                    let tests: Vec<Lir> = list[at + 1..end.min(list.len())]
-                        .iter()
-                        .filter_map(|ins| if let Ins::Lir(lir) = ins { Some(*lir) } else { None })
-                        .collect();
-                    match list.get(end) {
-                        Some(Ins::EndLanes(m)) => {
-                            self.lanes_of(&tests);
-                            self.store_mask(*m, COLLECTED);
-                        }
-                        Some(_) => self.keep(&tests),
-                        None => {}
-                    }
-                    at = end + 1;
-                }
-                ins => {
-                    self.effect(&ins);
-                    at += 1;
-                }
-            }
-        }
-    }
-
-    /// Instructions that belong together. Those that use masks are emitted piece by piece, the others one by one for all pieces.
-    fn group(&mut self, group: &[Ins]) {
-        let uses_masks = |ins: &Ins| matches!(ins, Ins::Lir(lir) if lir.uses_masks());
-        for run in group.chunk_by(|a, b| uses_masks(a) == uses_masks(b)) {
-            let lirs: Vec<Lir> =
-                run.iter().filter_map(|ins| if let Ins::Lir(lir) = ins { Some(*lir) } else { None }).collect();
-            if run.iter().any(uses_masks) {
-                for piece in self.pieces() {
-                    lirs.iter().for_each(|lir| self.line(lir, piece));
-                }
-            } else {
-                for lir in &lirs {
-                    self.pieces().for_each(|piece| self.line(lir, piece));
-                }
-            }
-        }
-    }
-
+    /// An instruction that concerns the wavefront as a whole.
     fn effect(&mut self, ins: &Ins) {
         match *ins {
-            Ins::Set(dst, src, M::EXISTING) => self.pieces().for_each(|piece| self.copy(dst, src, piece)),
-            Ins::Set(dst, src, under) => {
-                self.pieces().for_each(|piece| self.set_under(dst, src, under, piece));
-            }
-            Ins::SetTwo(op, dst, a, b, under) => {
-                for piece in self.pieces() {
-                    let k = self.lane_mask(under, piece);
-                    self.two_under(op, dst, [a, b], k, piece);
-                }
-            }
-            Ins::SetFma(negated, dst, abc, under) => {
-                for piece in self.pieces() {
-                    let k = self.lane_mask(under, piece);
-                    self.fma_under(negated, dst, abc, k, piece);
-                }
-            }
-            Ins::Number(dst, m) => {
-                for piece in self.pieces() {
-                    let at = Rm::Each(RBX, Self::mask_at(m));
-                    self.make(dst, piece, |e, dst| e.asm.vector(BROADCAST, dst, 0, at));
-                }
-            }
             Ins::Mark(export, under) => {
                 let at = head::WRITTEN + 8 * i32::from(export);
                 let lanes = self.mask_register(under, RAX);
@@ -485,17 +373,7 @@ impl<'a> Emit<'a> {
                 self.asm.wide_imm(Int::Cmp, RAX, count.into());
                 self.asm.jump_if(Cond::AboveEqual, self.bail_out);
             }
-            Ins::Keep(row, src, under) => {
-                self.pieces().for_each(|piece| self.store_under(row, src, under, piece));
-            }
-            Ins::Slope(dst, at, vertical) => self.pieces().for_each(|piece| self.slope(dst, at, vertical, piece)),
-            Ins::GetRelative(dst, from, base, index) => {
-                self.pieces().for_each(|piece| self.get_relative(dst, from, base, index, piece));
-            }
-            Ins::SetRelative(to, base, index, value, under) => match self.isa() {
-                Isa::Avx512 => self.set_relative(to, base, index, value, under),
-                Isa::Avx2 => self.set_lane_by_lane(to, base, index, value, under),
-            },
+            Ins::SetRelative(to, base, index, value, under) => self.set_relative(to, base, index, value, under),
             Ins::Call(number, under) => {
                 self.whole();
                 self.call(number, under);
@@ -504,17 +382,14 @@ impl<'a> Emit<'a> {
                 self.whole();
                 self.yield_here(number);
             }
-            Ins::BeginRare(_) | Ins::Again(_) | Ins::EndRare => {}
-            Ins::Elements(table, dst, index) => {
-                self.pieces().for_each(|piece| self.elements(table, dst, index, piece));
-            }
             Ins::Leave(far, under) => {
                 self.load_mask(RAX, far);
                 let under = self.mask_register(under, RCX);
                 self.asm.wide_test(RAX, under);
                 self.asm.jump_if(Cond::NotEqual, self.bail_out);
             }
-            Ins::Also(_) | Ins::Lir(_) | Ins::Split | Ins::BeginLanes | Ins::EndLanes(_) | Ins::EndKeep => {}
+            // Runs have all others (`runs.rs`, `is_whole`).
+            _ => debug_assert!(false, "{ins:?} stands in a run"),
         }
     }
 
@@ -539,13 +414,9 @@ impl<'a> Emit<'a> {
             self.asm.int_op_imm(Int::Cmp, RAX, AGAIN as i32);
             self.asm.jump_if(Cond::NotEqual, done);
         }
-        let ours = if self.input.assumes { head::MXCSR_BEHIND } else { head::MXCSR };
-        if self.input.assumes {
-            self.asm.mxcsr(true, RBX, ours);
-        }
         self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
         self.call_function(number.into(), under);
-        self.asm.mxcsr(false, RBX, ours);
+        self.asm.mxcsr(false, RBX, head::MXCSR);
         self.asm.place(done);
         self.asm.test(RAX, RAX);
         self.asm.jump_if(Cond::NotEqual, self.bail_out);
@@ -562,7 +433,7 @@ impl<'a> Emit<'a> {
 
     /// Leaves, so that other wavefronts of the group can catch up; the next call goes on here.
     fn yield_here(&mut self, number: u16) {
-        let registers = self.all_registers();
+        let registers = (1 << self.isa().registers()) - 1;
         self.save(registers);
         self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(M::ACTIVE), ACTIVE);
         self.asm.int_store(Int::Mov, true, RBX, head::FUEL, FUEL);
@@ -599,16 +470,6 @@ impl<'a> Emit<'a> {
         let registers =
             vectors.iter().flat_map(|&vector| self.pieces().filter_map(move |piece| self.register(vector, piece)));
         registers.fold(0, |all, register| all | 1 << register)
-    }
-
-    /// Registers with vectors that outlive a run.
-    fn all_registers(&self) -> u32 {
-        let bundles = self.input.locations.bundles;
-        let count = match self.isa() {
-            Isa::Avx512 => bundles * self.input.pieces,
-            Isa::Avx2 => bundles,
-        };
-        (1 << count) - 1
     }
 
     /// Where a register is during calls.

@@ -14,7 +14,6 @@ pub const UNORDERED: u8 = 3;
 pub const NOT_EQUAL: u8 = 4;
 pub const AT_MOST: u8 = 0x12;
 /// Or no number.
-pub const NOT_LESS: u8 = 0x15;
 pub const NOT_GREATER: u8 = 0x1a;
 pub const AT_LEAST: u8 = 0x1d;
 pub const GREATER: u8 = 0x1e;
@@ -51,8 +50,6 @@ pub struct OfBlock {
     pub flushed: Vec<bool>,
     /// Whether it never holds a NaN.
     pub numbers: Vec<bool>,
-    /// Variables that the block reads and stores into.
-    touched: [VarSet; 2],
 }
 
 impl OfBlock {
@@ -140,22 +137,16 @@ impl Facts {
             facts.unflushed.insert(var);
             facts.nans.insert(var);
         }
-        // What has become known of variables since the last round began: that they are seen, that they may hold something.
-        let mut news = [VarSet::ALL; 2];
-        while news != [none; 2] {
-            let before = std::mem::replace(&mut news, [none; 2]);
+        // More and more becomes known of variables: that they are seen, that they may hold something.
+        loop {
+            let before = [facts.seen, facts.unflushed, facts.nans];
             for (index, block) in code.blocks.iter().enumerate() {
-                let mut of = std::mem::take(&mut facts.blocks[index]);
-                let [reads, stores] = &of.touched;
-                let looked_at = of.seen.len() == block.ops.len();
-                let depends = [before, news].iter().any(|[seen, may_hold]| stores.meets(seen) || reads.meets(may_hold));
-                if depends || !looked_at {
-                    facts.look_at(block, &mut of, &mut news);
-                }
-                facts.blocks[index] = of;
+                facts.blocks[index] = facts.look_at(block);
+            }
+            if before == [facts.seen, facts.unflushed, facts.nans] {
+                return facts;
             }
         }
-        facts
     }
 
     /// What is known of the block of this number.
@@ -164,20 +155,16 @@ impl Facts {
     }
 
     /// Finds out what is known of the vectors of a block, and by that of variables.
-    fn look_at(&mut self, block: &Block, of: &mut OfBlock, [seen, may_hold]: &mut [VarSet; 2]) {
-        let [reads, stores] = &mut of.touched;
-        of.flushed.clear();
-        of.numbers.clear();
+    fn look_at(&mut self, block: &Block) -> OfBlock {
+        let mut of = OfBlock::default();
         for op in &block.ops {
             let (flushed, numbers) = (&of.flushed, &of.numbers);
             let is = |value: Value| (flushed[value.index()], numbers[value.index()]);
             let mut hold = |var: Var, value: Value| {
-                stores.insert(var);
                 let (is_flushed, is_number) = is(value);
                 for (holds, all) in [(is_flushed, &mut self.unflushed), (is_number, &mut self.nans)] {
-                    if !holds && !all.contains(var) {
+                    if !holds {
                         all.insert(var);
-                        may_hold.insert(var);
                     }
                 }
             };
@@ -187,14 +174,7 @@ impl Facts {
                     let computed = usize::from(index).checked_sub(self.uniforms.0);
                     (computed.is_some_and(|index| self.uniforms.1[index]), false)
                 }
-                Op::Get(var) => {
-                    reads.insert(var);
-                    (!self.unflushed.contains(var), !self.nans.contains(var))
-                }
-                Op::GetRelative(File::Gprs(gprs), _, element, _) => {
-                    indexed(gprs, element).for_each(|var| reads.insert(var));
-                    (false, false)
-                }
+                Op::Get(var) => (!self.unflushed.contains(var), !self.nans.contains(var)),
                 Op::Set(var, value, _) => {
                     hold(var, value);
                     (false, false)
@@ -215,19 +195,12 @@ impl Facts {
             of.flushed.push(is_flushed);
             of.numbers.push(is_number);
         }
-        of.seen.clear();
         of.seen.resize(block.ops.len(), false);
-        let mut see = |all: &mut VarSet, var: Var| {
-            if !all.contains(var) {
-                all.insert(var);
-                seen.insert(var);
-            }
-        };
         for (place, op) in block.ops.iter().enumerate().rev() {
             let own = of.seen[place];
             let seen = &mut of.seen;
             match *op {
-                Op::Get(var) if own => see(&mut self.seen, var),
+                Op::Get(var) if own => self.seen.insert(var),
                 Op::Get(_) => {}
                 Op::Abs(a) | Op::Neg(a) => seen[a.index()] |= own,
                 Op::Alu(op, [_, b, c], _, clamp) if op.info().is_choice() => {
@@ -255,11 +228,12 @@ impl Facts {
                     if let Op::GetRelative(File::Gprs(gprs), _, element, _) = *op
                         && own
                     {
-                        indexed(gprs, element).for_each(|var| see(&mut self.seen, var));
+                        indexed(gprs, element).for_each(|var| self.seen.insert(var));
                     }
                 }
             }
         }
+        of
     }
 }
 

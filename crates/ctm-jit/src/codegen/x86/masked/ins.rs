@@ -1,7 +1,7 @@
 //! The instructions of the back end, and where their vectors are live.
 
 use crate::codegen::x86::allocate::Ranges;
-use crate::codegen::x86::lir::{self, Lir, Negated, Src, Vector};
+use crate::codegen::x86::lir::{self, Lir, Src, Vector};
 use crate::codegen::x86::lookups::Looked;
 use crate::ir::masked::{Code, Counter, End, M, MaskOp, Op, Var};
 use crate::passes::masked::VarSet;
@@ -35,18 +35,12 @@ pub(in crate::codegen::x86) enum Ins {
     Lir(Lir),
     /// What belongs together ends.
     Split,
-    /// What follows, up to [`Self::EndRare`], is for lanes in which something rare has happened; it stands aside.
-    BeginRare(Check),
-    /// Among that: makes a vector again, which keeps what it is where nothing rare has happened.
-    Again(Lir),
+    /// What follows, up to [`Self::EndRare`], is for lanes in which something rare has happened, which this puts into mask 1; it stands aside.
+    BeginRare(Lir),
     /// The end of that.
     EndRare,
     /// Stores into a variable.
     Set(Vector, Src, M),
-    /// `dst = op(a, b)` in the lanes of a mask; AVX-512 only.
-    SetTwo(crate::codegen::x86::asm::V, Vector, Src, Src, M),
-    /// `dst = ±(a * b) ± c` in the lanes of a mask, where `dst` is one of the operands; AVX-512 only.
-    SetFma(Negated, Vector, [Src; 3], M),
     /// An element of register or constant `base + index`.
     GetRelative(Vector, Indexed, u8, Src),
     /// Stores into an element of register `base + index` (index, value), if there is such a register.
@@ -57,7 +51,7 @@ pub(in crate::codegen::x86) enum Ins {
     BeginLanes,
     /// Those pieces make a mask.
     EndLanes(M),
-    /// Of the active lanes, those of the pieces stay; AVX-512 only.
+    /// Of the active lanes, those of the pieces stay.
     EndKeep,
     /// Records that an exported element was written.
     Mark(u16, M),
@@ -79,8 +73,6 @@ pub(in crate::codegen::x86) enum Ins {
     Also(Vector),
     /// Stores into a row of the frame's in the lanes of a mask.
     Keep(i32, Src, M),
-    /// By what a coordinate differs in the quad: right from left, or (`true`) upper from lower.
-    Slope(Vector, Src, bool),
 }
 
 impl Ins {
@@ -99,8 +91,6 @@ impl Ins {
     pub(super) const fn mask(&self) -> Option<M> {
         match *self {
             Self::Set(.., m)
-            | Self::SetTwo(.., m)
-            | Self::SetFma(.., m)
             | Self::SetRelative(.., m)
             | Self::Keep(.., m)
             | Self::Mark(_, m)
@@ -117,19 +107,12 @@ impl Ins {
     pub(super) fn touches(&self) -> (Option<(Vector, bool)>, [Src; 4]) {
         let none = Src::Literal(0);
         match *self {
-            Self::Lir(ref lir) => {
+            Self::Lir(ref lir) | Self::BeginRare(ref lir) => {
                 let (written, [a, b, c]) = lir.touches();
                 (written, [a, b, c, none])
             }
-            Self::Again(ref lir) => {
-                let (written, [a, b, c]) = lir.touches();
-                (written.map(|(dst, _)| (dst, true)), [a, b, c, none])
-            }
-            Self::BeginRare(ref check) => (None, check.reads().map(|read| read.map_or(none, Src::Vector))),
-            Self::SetTwo(_, dst, a, b, _) => (Some((dst, true)), [a, b, none, none]),
-            Self::SetFma(_, dst, [a, b, c], _) => (Some((dst, true)), [a, b, c, none]),
             Self::Set(dst, src, under) => (Some((dst, under != M::EXISTING)), [src, none, none, none]),
-            Self::Slope(dst, at, _) | Self::GetRelative(dst, _, _, at) => (Some((dst, false)), [at, none, none, none]),
+            Self::GetRelative(dst, _, _, at) => (Some((dst, false)), [at, none, none, none]),
             Self::Keep(_, at, _) => (None, [at, none, none, none]),
             Self::SetRelative(_, _, index, value, _) => (None, [index, value, none, none]),
             Self::Elements(_, dst, index) => {
@@ -148,27 +131,6 @@ impl Ins {
             | Self::Call(..)
             | Self::Leave(..)
             | Self::Yield(_) => (None, [none; 4]),
-        }
-    }
-}
-
-/// Something rare that instructions look for in vectors.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::codegen::x86) enum Check {
-    /// A NaN in one of them.
-    Nan([Option<Vector>; 4]),
-    /// An infinity.
-    Infinite(Vector),
-    /// A zero.
-    Zero(Vector),
-}
-
-impl Check {
-    /// The vectors.
-    pub(super) const fn reads(&self) -> [Option<Vector>; 4] {
-        match *self {
-            Self::Nan(vectors) => vectors,
-            Self::Infinite(vector) | Self::Zero(vector) => [Some(vector), None, None, None],
         }
     }
 }

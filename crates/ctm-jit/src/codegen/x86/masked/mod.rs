@@ -5,15 +5,16 @@
 //! | `ins` | instructions, and where their vectors are live |
 //! | `facts` | what is known before |
 //! | `select`, `chosen` | from the form to vector instructions; those of a whole program |
-//! | `fused` | instructions that are done as one |
+//! | `runs` | instructions that are made for one piece of a vector after the other |
+//! | `fused` | comparisons that change the active lanes |
 //! | `narrow` | narrower wavefronts for programs that keep many vectors at once |
 //! | `alu`, `doubles` | what operations are in instructions |
 //! | `emit`, `emit/vectors` | machine code: the whole; single vector instructions |
 //! | `emit/active`, `emit/masks`, `emit/under` | where the active lanes are; other masks; what is done under masks |
-//! | `emit/relative`, `emit/slopes` | registers and constants at an index; differences in quads |
+//! | `emit/relative` | registers and constants at an index |
 //! | `spans` | wavefronts that follow one another, in one call: what they start with, where their exports go |
 //!
-//! A vector has as many registers (*pieces*) as the wavefront's lanes take: 1, 2 or 4 of 16 lanes with AVX-512, 2, 4 or 8 of 8 lanes on AVX2. They do everything together: masks of
+//! A vector has as many registers (*pieces*) as the wavefront's lanes take: 1, 2 or 4 of 16 lanes with AVX-512, 2, 4 or 8 of 8 lanes on AVX2. Masks of
 //! lanes have 64 bits and lie in general registers or in the frame, those of the active lanes in mask registers (on AVX2 in a vector), too. Operations without instructions of their own
 //! call their reference functions, and lookups of what memory lends call `../lookups`.
 
@@ -48,9 +49,10 @@ use crate::passes::masked::VarSet;
 use crate::passes::table::Pass;
 pub use chosen::{Chosen, are_ordinary, ordinary};
 use ctm_exec::r700::texture::needs_set_gradients;
+use ctm_isa::r700::ops::TexOp;
 use emit::Layout;
 use ins::Call;
-pub(in crate::codegen::x86) use ins::{Check, Indexed, Ins, ranges};
+pub(in crate::codegen::x86) use ins::{Indexed, Ins, ranges};
 use memmap2::Mmap;
 use runs::Runs;
 pub use select::exists;
@@ -85,8 +87,6 @@ mod head {
     pub const SHARE: i32 = 72;
     /// Pointer to a dword that is not 0 when the code should stop; read where instructions are counted down.
     pub const STOP: i32 = 80;
-    /// Our MXCSR behind what the code has done.
-    pub const MXCSR_BEHIND: i32 = 88;
     /// 1: whoever calls has set the MXCSR, and kept the host's.
     pub const IS_SET: i32 = 92;
     /// Lanes that looked up each input.
@@ -105,8 +105,6 @@ const SPENT: u32 = 4;
 const AGAIN: u32 = 2;
 /// A bit of a call's number: it is to look up what memory lends, in our MXCSR.
 const LENDS: u32 = 1 << 31;
-/// What code returns when something has fallen below the range of single precision: the bit of MXCSR that says so.
-const UNDERFLOW: u32 = 0x10;
 
 /// Bytes of a row: all lanes of a wavefront.
 const ROW: i32 = 4 * LANES as i32;
@@ -135,9 +133,14 @@ const fn lane_numbers() -> i32 {
     gradient(GRADIENTS)
 }
 
+/// The row of the lanes that exist: all bits where one does.
+const fn existing_lanes() -> i32 {
+    lane_numbers() + ROW
+}
+
 /// The numbers of a fetch that code looks up by itself ([`table`]); those of the next one follow.
 const fn lookup(fetch: usize) -> i32 {
-    lane_numbers() + ROW + table::BYTES * fetch as i32
+    existing_lanes() + ROW + table::BYTES * fetch as i32
 }
 
 /// Offsets among the numbers of a lookup.
@@ -162,8 +165,6 @@ pub struct Variant {
     pub isa: Isa,
     /// Factors among uniform values that were numbers other than zero in the first launch are so.
     pub ordinary: bool,
-    /// It looks for sums that have fallen below the range of single precision.
-    pub careful: bool,
     /// It counts passages of blocks and active lanes.
     pub counts: bool,
     /// It counts instructions down.
@@ -174,12 +175,12 @@ pub struct Variant {
 
 impl Variant {
     /// How many there are.
-    pub const COUNT: usize = 64;
+    pub const COUNT: usize = 32;
 
     /// Its number.
     pub fn number(self) -> usize {
-        let Self { isa, ordinary, careful, counts, fuel, narrows } = self;
-        let facts = [isa == Isa::Avx2, ordinary, careful, counts, fuel, narrows];
+        let Self { isa, ordinary, counts, fuel, narrows } = self;
+        let facts = [isa == Isa::Avx2, ordinary, counts, fuel, narrows];
         facts.into_iter().fold(0, |number, fact| 2 * number + usize::from(fact))
     }
 }
@@ -201,6 +202,8 @@ pub struct Native {
     shares: bool,
     /// Some fetch asks for gradients that are set, or sets a cube.
     gradients: bool,
+    /// Some fetch asks what lanes of a quad differ by.
+    slopes: bool,
     frames: Pool<Frame>,
 }
 
@@ -214,7 +217,7 @@ impl Native {
         Variant { isa, counts, fuel, narrows, .. }: Variant,
         chosen: Chosen,
     ) -> Option<Self> {
-        let Chosen { mut lists, vars, used, in_rows, vectors, calls, plain, assumes, .. } = chosen;
+        let Chosen { mut lists, vars, used, in_rows, vectors, calls, plain, .. } = chosen;
         if !counts {
             lists.iter_mut().for_each(|list| list.retain(|ins| !matches!(ins, Ins::Tally(..))));
         }
@@ -225,29 +228,23 @@ impl Native {
         };
         let live_in: Vec<Var> = live_in.filter(|&var| is_read(var)).collect();
         let leaves = !calls.is_empty() || !code.yields.is_empty();
-        let iterations = if Pass::Fused.is_on() {
-            fused::fuse(isa, code, &mut lists, used.len(), vectors)
-        } else {
-            vec![None; lists.len()]
-        };
-        let runs = match isa {
-            Isa::Avx512 => Runs { of: Vec::new() },
-            Isa::Avx2 => Runs::of(&mut lists),
-        };
+        if Pass::Fused.is_on() {
+            fused::fuse(code, &mut lists);
+        }
+        let runs = Runs::of(isa, &mut lists);
         let mut ranges = ranges(code, &lists, live, &used, &vars, exports, vectors);
-        let active = (isa == Isa::Avx2).then(|| emit::add_active(&mut ranges, code, &lists, &iterations)).flatten();
-        let mut wide = if isa == Isa::Avx2 { runs.wide(&lists, used.len(), ranges.vectors()) } else { Vec::new() };
+        let active = (isa == Isa::Avx2).then(|| emit::add_active(&mut ranges, code, &lists)).flatten();
+        let mut wide = runs.wide(&lists, used.len(), ranges.vectors());
         active.into_iter().for_each(|active| wide[active.index()] = true);
         let places = runs.places(&lists);
-        let locations = |sixteens: u8| match isa {
-            Isa::Avx512 => ranges.locations(isa.bundles(sixteens), in_rows),
-            Isa::Avx2 => ranges.locations_of_pieces(&Pieces {
+        let locations = |sixteens: u8| {
+            ranges.locations(&Pieces {
                 wide: &wide,
                 runs: &places,
                 pieces: sixteens * isa.pieces(),
                 registers: isa.registers(),
                 variables_in_rows: in_rows,
-            }),
+            })
         };
         let mut sixteens = (lanes / crate::launch::lanes::LANES) as u8;
         let locations = if narrows {
@@ -262,12 +259,6 @@ impl Native {
         let spill_bytes = if in_rows.is_some() { ROW } else { 4 * lanes as i32 };
         let spills = (locations.rows, spill_bytes, locations.slots);
         let layout = Layout::new(code.fetches.len(), start.len(), exports.len(), spills);
-        let home = |(number, var): (usize, &Var)| {
-            let own = isa == Isa::Avx2 && number >= in_rows.unwrap_or(0);
-            let place = start.iter().position(|v| v == var).filter(|_| own);
-            place.map(|place| layout.start + ROW * place as i32)
-        };
-        let homes: Vec<Option<i32>> = used.iter().enumerate().map(home).collect();
         let rows: Vec<i32> = exports
             .iter()
             .zip(0..)
@@ -298,7 +289,6 @@ impl Native {
             isa,
             active,
             wide: &wide,
-            homes: &homes,
             runs: &runs.of,
             layout,
             pieces: sixteens * isa.pieces(),
@@ -308,11 +298,9 @@ impl Native {
             rows: &rows,
             counts,
             fuel,
-            iterations: &iterations,
             calls: &calls,
             live_during: &live_during,
             leaves,
-            assumes,
         });
         if layout.size > FRAME_LIMIT {
             return None;
@@ -323,9 +311,14 @@ impl Native {
         let shares = lists.iter().flatten().any(share);
         let needs = |fetch: &Fetch| matches!(fetch, Fetch::Texture(inst) if needs_set_gradients(inst.word0.op));
         let gradients = code.fetches.iter().any(|fetch| needs(fetch) || fetch.sets_cube());
+        let differs = |fetch: &Fetch| match fetch {
+            Fetch::Texture(inst) => matches!(inst.word0.op, TexOp::GetGradientsH | TexOp::GetGradientsV),
+            _ => false,
+        };
+        let slopes = code.fetches.iter().any(differs);
         let exports = exports.to_vec();
         let frames = Pool::default();
-        Some(Self { text, lanes, layout, isa, calls, plain, exports, rows, shares, gradients, frames })
+        Some(Self { text, lanes, layout, isa, calls, plain, exports, rows, shares, gradients, slopes, frames })
     }
 
     /// Lanes of the wavefronts that it is for.
@@ -374,6 +367,11 @@ impl Native {
             let to = &mut frame.bytes()[at..at + ROW as usize];
             to.chunks_exact_mut(4).zip(row).for_each(|(to, bits)| to.copy_from_slice(&bits.to_le_bytes()));
         }
+        if self.slopes {
+            for (lane, at) in (existing_lanes()..).step_by(4).take(LANES).enumerate() {
+                frame.put(at, &(((wave.existing >> lane) as u32 & 1).wrapping_neg()).to_le_bytes());
+            }
+        }
         if self.gradients {
             frame.bytes()[gradient(0) as usize..gradient(GRADIENTS) as usize].fill(0);
         }
@@ -414,7 +412,6 @@ impl Native {
                 Ok(Ran::ToEnd)
             }
             2 => Ok(Ran::ToYield((number(frame, head::YIELD) as u16).wrapping_sub(1))),
-            UNDERFLOW => Ok(Ran::Underflow),
             end => {
                 wave.is_spent = end == SPENT;
                 Err(BailOut)

@@ -1,6 +1,6 @@
 //! Narrower wavefronts for programs that keep many vectors at once.
 //!
-//! A vector of 64 lanes takes four registers, so eight vectors fill the processor's. Where a program keeps more, two wavefronts of 32 lanes or four of 16, one
+//! A vector of 64 lanes takes four registers, so seven vectors fill the processor's. Where a program keeps more, two wavefronts of 32 lanes or four of 16, one
 //! after the other, may take less time: what they keep lies in registers and not in the frame. They pay for starts, exports and branches again, and where each instruction waits for
 //! the one before, there is less to do meanwhile.
 
@@ -19,14 +19,14 @@ const WAVEFRONT: f64 = 130.0;
 const WAVEFRONT_OF_AVX2: f64 = 250.0;
 /// Cycles of a block's end.
 const BLOCK: f64 = 10.0;
-/// Bytes of rows in the frame at which a use of one register's row takes a cycle longer; it takes as much longer as they fill the first-level cache.
+/// Cycles that a use of one register's row takes, and bytes of rows in the frame at which it takes one longer: as much longer as they fill the first-level cache.
+const ROW: f64 = 1.0;
 const ROWS: f64 = 22.0 * 1024.0;
 /// Where lanes leave loops by themselves, AVX2 has wavefronts of twice 16 lanes at most, as the last lane of many leaves late: so much later than that of 16.
 const FEW: u8 = 2;
 const STRAGGLERS: f64 = 1.15;
-/// On AVX2 instructions are made for one register after the other. So a use of a row costs something by itself, a block's end less; and loops run more often than they
-/// are weighted, which matters there, as hardly anything else is gained.
-const ROW_OF_AVX2: f64 = 1.0;
+/// On AVX2 long runs are made for one register after the other. So a block's end costs less there; and loops run more often than they are weighted, which matters, as hardly anything
+/// else is gained.
 const BLOCK_OF_AVX2: f64 = 2.0;
 const OFTEN: f64 = 4.0;
 /// Fewer lanes have to be estimated to take less than this share of the time.
@@ -111,7 +111,7 @@ pub fn narrow(
     let estimate = |copies: u8| {
         let locations = locations(copies);
         let bytes = f64::from(locations.rows) * f64::from(copies) * 64.0;
-        let each = bytes / ROWS + if isa == Isa::Avx2 { ROW_OF_AVX2 } else { 0.0 };
+        let each = bytes / ROWS + ROW;
         let rows = ranges.weight_in_rows(&locations) as f64 * each;
         (time(copies, rows), copies, locations)
     };

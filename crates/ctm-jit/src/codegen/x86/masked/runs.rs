@@ -1,17 +1,17 @@
-//! Runs: instructions that can be made for one piece of a wavefront after the other. What a run makes for itself needs one register then, whatever the number of pieces.
+//! Runs: instructions that are made for one piece of a wavefront after the other. What a run makes for itself needs one register then, whatever the number of pieces.
 //!
-//! No operation of the form looks farther than its quad. What changes or reads masks as a whole stands before the run that it was found in, unless that makes or reads the
+//! No operation of the form looks farther than its quad, so on AVX2, which has few registers, runs are as long as can be. With AVX-512 they are as short as can be, so that what is made for
+//! one piece stands beside what is made for the others: single instructions, and those that hand masks on in mask registers. What changes or reads masks as a whole stands before the run that it was found in, unless that makes or reads the
 //! same masks.
 
 use super::Ins;
+use crate::codegen::x86::isa::Isa;
 use crate::ir::masked::{M, MaskOp};
 use std::ops::Range;
 
-/// Masks that one run can make.
-pub const MOST_MASKS: usize = 2;
-
 /// The runs of a program.
 pub struct Runs {
+    isa: Isa,
     /// Of each block: where they stand in its list.
     pub of: Vec<Vec<Range<usize>>>,
 }
@@ -37,11 +37,8 @@ const fn is_whole(ins: &Ins) -> bool {
         Ins::Lir(_)
         | Ins::Split
         | Ins::BeginRare(_)
-        | Ins::Again(_)
         | Ins::EndRare
         | Ins::Set(..)
-        | Ins::SetTwo(..)
-        | Ins::SetFma(..)
         | Ins::GetRelative(..)
         | Ins::Elements(..)
         | Ins::Also(_)
@@ -49,16 +46,19 @@ const fn is_whole(ins: &Ins) -> bool {
         | Ins::BeginLanes
         | Ins::EndLanes(_)
         | Ins::EndKeep
-        | Ins::Keep(..)
-        | Ins::Slope(..) => false,
+        | Ins::Keep(..) => false,
     }
+}
+
+/// Whether an instruction names a mask register.
+fn uses_masks(ins: &Ins) -> bool {
+    matches!(ins, Ins::Lir(lir) if lir.uses_masks())
 }
 
 /// The mask that an instruction of a run reads.
 const fn read_by(ins: &Ins) -> Option<M> {
     match *ins {
         Ins::EndKeep => Some(M::ACTIVE),
-        Ins::Slope(..) => Some(M::EXISTING),
         _ => ins.mask(),
     }
 }
@@ -79,15 +79,18 @@ fn goes_before(ins: &Ins, masks: &Masks) -> bool {
 
 impl Runs {
     /// Finds them, and moves what can stand before them there.
-    pub fn of(lists: &mut [Vec<Ins>]) -> Self {
-        Self { of: lists.iter_mut().map(of_list).collect() }
+    pub fn of(isa: Isa, lists: &mut [Vec<Ins>]) -> Self {
+        Self { isa, of: lists.iter_mut().map(|list| of_list(isa, list)).collect() }
     }
 
-    /// Of each vector, whether something else names it than one run alone. Variables come first.
+    /// Of each vector, whether something else names it than one run alone, so that it has to have a place for each piece; with AVX-512 all have. Variables come first.
     pub fn wide(&self, lists: &[Vec<Ins>], variables: usize, vectors: usize) -> Vec<bool> {
         const NEVER: u32 = 0;
         const WHOLE: u32 = 1;
-        let mut wide = vec![false; vectors];
+        let mut wide = vec![self.isa == Isa::Avx512; vectors];
+        if self.isa == Isa::Avx512 {
+            return wide;
+        }
         wide[..variables].fill(true);
         let mut named = vec![NEVER; vectors];
         let mut number = WHOLE;
@@ -113,13 +116,14 @@ impl Runs {
         wide
     }
 
-    /// Of each place of [`crate::codegen::x86::allocate::Ranges`], the places of its run: the first, and one behind the last.
+    /// Of each place of [`crate::codegen::x86::allocate::Ranges`], the first one of its run, and the one up to which the last piece needs what the first one has read there.
     pub fn places(&self, lists: &[Vec<Ins>]) -> Vec<(u32, u32)> {
         let mut places: Vec<(u32, u32)> = Vec::new();
         for (list, runs) in lists.iter().zip(&self.of) {
             let first = places.len();
-            places.extend((first..first + list.len() + 2).map(|place| (place as u32, place as u32 + 1)));
-            for run in runs {
+            places.extend((first..first + list.len() + 2).map(|place| (place as u32, place as u32)));
+            // With AVX-512 pieces take nothing from each other.
+            for run in runs.iter().filter(|_| self.isa == Isa::Avx2) {
                 let (from, to) = (first + 1 + run.start, first + 1 + run.end);
                 places[from..to].fill((from as u32, to as u32));
             }
@@ -128,7 +132,7 @@ impl Runs {
     }
 }
 
-fn of_list(list: &mut Vec<Ins>) -> Vec<Range<usize>> {
+fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
     let mut runs = Vec::new();
     let mut out = Vec::with_capacity(list.len());
     let mut run: Vec<Ins> = Vec::new();
@@ -141,6 +145,8 @@ fn of_list(list: &mut Vec<Ins>) -> Vec<Range<usize>> {
         run.clear();
         *masks = Masks::default();
     };
+    // Instructions that stay together, whatever they are, have begun.
+    let mut together = false;
     for ins in list.drain(..) {
         if is_whole(&ins) {
             if !goes_before(&ins, &masks) {
@@ -151,11 +157,18 @@ fn of_list(list: &mut Vec<Ins>) -> Vec<Range<usize>> {
         }
         let read = read_by(&ins).filter(|&m| m != M::EXISTING);
         let meets = match ins {
-            Ins::BeginLanes => masks.makes.iter().filter(|&&m| m != M::ACTIVE).count() == MOST_MASKS,
+            // A run makes one mask besides.
+            Ins::BeginLanes => masks.makes.iter().any(|&m| m != M::ACTIVE),
             // The pieces of the active lanes are there.
             _ => read.is_some_and(|m| m != M::ACTIVE && masks.makes.contains(&m)),
         };
-        if meets {
+        let stays = isa == Isa::Avx2 || together || run.last().is_some_and(uses_masks) && uses_masks(&ins);
+        match ins {
+            Ins::BeginLanes | Ins::BeginRare(_) => together = true,
+            Ins::EndLanes(_) | Ins::EndKeep | Ins::EndRare => together = false,
+            _ => {}
+        }
+        if meets || !stays {
             flush(&mut out, &mut run, &mut masks, &mut runs);
         }
         masks.reads.extend(read);

@@ -4,13 +4,12 @@
 //! made right only in vectors whose bits somebody can see.
 
 mod conditions;
-mod deferred;
 mod fetches;
 mod units;
 
 use super::alu::{Alu, Operand, Target};
 use super::doubles::{Double, Results, Wide};
-use super::facts::{Facts, OfBlock, truth};
+use super::facts::{EQUAL, Facts, OfBlock, UNORDERED, truth};
 use super::{Call, Indexed, Ins, alu};
 use crate::codegen::x86::asm;
 use crate::codegen::x86::isa::Isa;
@@ -20,7 +19,6 @@ use crate::ir::masked::{Block, Code, Condition, File, M, MaskOp, Op, Store, Unit
 use ctm_exec::float::SIGN;
 use ctm_exec::r700::resources::Wrap;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
-use deferred::{Deferred, Rule};
 
 /// What instructions are chosen by.
 #[derive(Clone, Copy)]
@@ -31,10 +29,6 @@ pub struct Given<'a> {
     pub ordinary: &'a [u16],
     /// Of each fetch, what lies beyond the texels whose nearest it reads, if they are known to be plain.
     pub plain: &'a [Option<[Wrap; 2]>],
-    /// Sums before an output modifier may fall below the range of single precision; otherwise the processor has to be asked whether one has.
-    pub careful: bool,
-    /// Looks for wrong NaNs may be put off.
-    pub defers: bool,
     /// For streams: lookups are loads, which they make themselves, and nothing is called.
     pub streams: bool,
 }
@@ -52,9 +46,6 @@ pub struct Select<'a> {
     pub calls: Vec<Call>,
     /// Fetches that code looks up by itself, so far.
     pub plain: Vec<usize>,
-    /// Nothing may fall below the range of single precision.
-    pub assumes: bool,
-    deferred: Deferred,
     out: Vec<Ins>,
     /// The last fetch that was made in code, and the elements that somebody reads.
     sampled: Option<(Value, [Option<Vector>; 4])>,
@@ -72,9 +63,6 @@ impl Sink for Select<'_> {
     }
 
     fn push(&mut self, lir: Lir) {
-        if !self.deferred.is_empty() {
-            self.settle_before(&lir);
-        }
         self.out.push(Ins::Lir(lir));
     }
 
@@ -122,8 +110,6 @@ impl<'a> Select<'a> {
             vectors: used as u32,
             calls: Vec::new(),
             plain: Vec::new(),
-            assumes: false,
-            deferred: Deferred::default(),
             out: Vec::new(),
             sampled: None,
             doubles: Vec::new(),
@@ -141,15 +127,11 @@ impl<'a> Select<'a> {
             plan.at[place] = made;
             self.put(Ins::Split);
         }
-        self.settle();
         std::mem::take(&mut self.out)
     }
 
     /// Appends what is no vector instruction.
     fn put(&mut self, ins: Ins) {
-        if !matches!(ins, Ins::Split) {
-            self.settle();
-        }
         self.out.push(ins);
     }
 
@@ -196,11 +178,6 @@ impl<'a> Select<'a> {
                     Op::Mask(MaskOp::Lanes(..)) => false,
                     _ => true,
                 };
-            }
-        }
-        for (place, op) in block.ops.iter().enumerate().rev() {
-            if let Some(of) = units::passes_on(op) {
-                plan.last[of.index()] = plan.last[of.index()].max(plan.last[place]);
             }
         }
         for (place, op) in block.ops.iter().enumerate() {
@@ -361,9 +338,6 @@ impl<'a> Select<'a> {
         if plan.uses[place] == 0 {
             return None;
         }
-        if let Some(same) = self.as_it_is(plan, place) {
-            return Some(same);
-        }
         // A condition that only chooses or becomes a mask is made there.
         let compares = matches!(op, Op::Holds(op, ..) if truth(*op).is_some());
         let joined = self.joined(plan.block, Value(place as u32));
@@ -420,27 +394,39 @@ impl<'a> Select<'a> {
         self.calls.push(call);
     }
 
+    /// Instructions for lanes in which something rare has happened: those that `check` puts into mask 1.
+    fn rare(&mut self, check: Lir, body: impl FnOnce(&mut Self)) {
+        self.put(Ins::Split);
+        self.put(Ins::BeginRare(check));
+        body(self);
+        self.put(Ins::EndRare);
+        self.put(Ins::Split);
+    }
+
+    /// Makes a product (or a sum of one) right where it is a NaN and a factor is zero: what makes it so is for the lanes of mask 2.
+    fn zero_wins(&mut self, made: Vector, factors: [Src; 2], mend: Lir) {
+        let made = Src::Vector(made);
+        self.rare(Lir::Test(asm::CMP_F32, UNORDERED, 1, made, made, 0), |select| {
+            for (k, factor) in [2, 3].into_iter().zip(factors) {
+                select.push(Lir::Test(asm::CMP_F32, EQUAL, k, factor, Src::Literal(0), 1));
+            }
+            select.push(Lir::Or(2, 2, 3));
+            select.push(mend);
+        });
+    }
+
     /// A dword of a 64-bit operation, all of which are made at once.
     fn wide(&mut self, plan: &Plan<'_>, place: usize) -> Option<Src> {
         let (key, part) = wide_key(&plan.block.ops[place])?;
-        let made = |select: &Self, key: WideKey| select.doubles.iter().find(|(k, _)| *k == key).map(|(_, made)| *made);
-        if let Some(results) = made(self, key) {
-            return results.parts.get(part).copied();
+        if let Some((_, results)) = self.doubles.iter().find(|(made, _)| *made == key) {
+            return results.get(part).copied();
         }
         let (op, dwords, omod, clamp) = key;
-        let operands = [0, 2, 4].map(|n| {
-            let [high, low] = [dwords[n], dwords[n + 1]];
-            // Both dwords of what was made before.
-            let of = |value: Value| wide_key(&plan.block.ops[value.index()]);
-            let pair = match (of(high), of(low)) {
-                (Some((h, 1 | 3)), Some((l, 0 | 2))) if h == l => made(self, h).and_then(|made| made.doubles),
-                _ => None,
-            };
-            Double { high: self.src(plan, high), low: self.src(plan, low), pair }
-        });
+        let operands =
+            [0, 2, 4].map(|n| Double { high: self.src(plan, dwords[n]), low: self.src(plan, dwords[n + 1]) });
         let results = Wide { op, omod, clamp }.emit(self, operands)?;
         self.doubles.push((key, results));
-        results.parts.get(part).copied()
+        results.get(part).copied()
     }
 
     /// Makes a vector; false when there are no instructions for it.
@@ -571,7 +557,7 @@ impl With<'_, '_, '_> {
 impl Target for With<'_, '_, '_> {
     fn zero_wins(&mut self, dst: Vector, [a, b]: [Operand; 2]) {
         if self.may_be_zero_times_infinity([a, b]) {
-            self.select.defer(Rule { factors: [a.src, b.src], mend: Lir::Merge(dst, 2, Src::Literal(0)) });
+            self.select.zero_wins(dst, [a.src, b.src], Lir::Merge(dst, 2, Src::Literal(0)));
         }
     }
 

@@ -7,7 +7,7 @@
 
 mod stores;
 
-use super::{Frame, Line, Native, Shared, UNDERFLOW, Wave, gradient, head};
+use super::{Frame, Line, Native, Shared, Wave, gradient, head};
 use crate::codegen::x86::isa::Isa;
 use crate::ir::masked::M;
 use crate::launch::wavefronts::outputs::Output;
@@ -40,8 +40,6 @@ pub struct Ended {
     pub processors: u64,
     /// What was stored.
     pub stored: Written,
-    /// Careful code has to run the next one.
-    pub underflows: bool,
 }
 
 /// A span under way.
@@ -84,7 +82,7 @@ impl Native {
         frame.put(head::IS_SET, &u32::from(sets).to_le_bytes());
         let mut ended = Ended::default();
         let Wave { places, visits, fetched, .. } = &mut *wave;
-        let end = self.enter(frame, shared, visits, fetched, |frame| {
+        self.enter(frame, shared, visits, fetched, |frame| {
             let mut span = Span {
                 given,
                 targets: given.outputs.iter().map(|output| Target::new(output, self, frame.cast())).collect(),
@@ -105,7 +103,7 @@ impl Native {
         });
         frame.put(head::IS_SET, &0u32.to_le_bytes());
         Self::collect_counts(frame, wave);
-        Ended { underflows: end == UNDERFLOW, ..ended }
+        ended
     }
 }
 

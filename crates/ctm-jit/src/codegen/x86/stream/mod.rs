@@ -28,12 +28,10 @@
 pub use super::Frame;
 use super::executable;
 use super::isa::Isa;
-use super::lir::{Class, Lir, Src, Vector};
-use super::masked::facts::{EQUAL, UNORDERED};
-use super::masked::{self, Check, Indexed, Ins};
+use super::lir::{Lir, Src, Vector};
+use super::masked::{self, Indexed, Ins};
 pub use super::transfer::Part;
 use crate::codegen::x86::allocate::{Lives, Ranges};
-use crate::codegen::x86::asm::CMP_F32;
 use crate::ir::masked::{File, Op, Var};
 use crate::passes::masked::VarSet;
 use crate::stream::affine::{Fetch, Item, LOOPS, Linear};
@@ -402,35 +400,12 @@ fn in_order(list: &[Ins], fetches: &[Fetch], number: &mut usize, vars: usize, lo
                 let of = numbers.iter().find(|(vector, _)| *vector == index).map_or(0, |(_, number)| *number);
                 body.push(Lir::ConstRelative { number: of, dword: (first + 4 * u32::from(base)) as u16, dst });
             }
-            Ins::BeginRare(check) => look(check, &mut body),
-            Ins::Again(lir) => {
-                // What it made before lives up to here.
-                body.extend(lir.writes().map(|(dst, _)| Lir::Copy(dst, Src::Vector(dst))));
-                body.push(lir);
-            }
+            Ins::BeginRare(check) => body.extend([check, Lir::StopIfNone(1)]),
             Ins::Split | Ins::EndRare => {}
             _ => debug_assert!(false, "{ins:?} is in no stream"),
         }
     }
     new
-}
-
-/// Goes on only where the check finds something.
-fn look(check: Check, body: &mut Vec<Lir>) {
-    match check {
-        Check::Nan(vectors) => {
-            let vectors: Vec<Src> = vectors.into_iter().flatten().map(Src::Vector).collect();
-            for (pair, k) in vectors.chunks(2).zip(1..) {
-                body.push(Lir::Test(CMP_F32, UNORDERED, k, pair[0], pair[pair.len() - 1], 0));
-                if k > 1 {
-                    body.push(Lir::Or(1, 1, k));
-                }
-            }
-        }
-        Check::Infinite(of) => body.push(Lir::Class(Class::Infinite, 1, Src::Vector(of), 0)),
-        Check::Zero(of) => body.push(Lir::Test(CMP_F32, EQUAL, 1, Src::Vector(of), Src::Literal(0), 0)),
-    }
-    body.push(Lir::StopIfNone(1));
 }
 
 /// Appends a group, unless it is empty, and empties it.

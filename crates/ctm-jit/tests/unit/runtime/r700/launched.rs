@@ -39,14 +39,8 @@ fn corpus_programs_run_here() {
         assert!(ran.is_ok(), "{} is bailed_out", path.display());
         #[cfg(target_arch = "x86_64")]
         for isa in Backend::available().filter_map(Backend::isa) {
-            let of = crate::codegen::x86::masked::Variant {
-                isa,
-                ordinary: false,
-                careful: false,
-                counts: true,
-                fuel: true,
-                narrows: false,
-            };
+            let of =
+                crate::codegen::x86::masked::Variant { isa, ordinary: false, counts: true, fuel: true, narrows: false };
             let native = artifact.native(of, (&uniforms, &[]));
             assert!(native.is_some(), "{} has no machine code for {isa:?}", path.display());
         }

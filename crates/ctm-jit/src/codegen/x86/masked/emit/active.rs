@@ -5,11 +5,10 @@
 
 use super::{ACTIVE, Emit};
 use crate::codegen::x86::allocate::Ranges;
-use crate::codegen::x86::asm::{Int, OR_F32, RAX, RBX, RCX, Rm};
+use crate::codegen::x86::asm::{Int, OR_F32, RAX, RCX, Rm};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Vector;
 use crate::codegen::x86::masked::Ins;
-use crate::codegen::x86::masked::fused::Iterations;
 use crate::codegen::x86::masked::wide::{SHL, SHR};
 use crate::codegen::x86::vectors::{Place, Vectors};
 use crate::ir::masked::{Block, Code, End, M};
@@ -43,17 +42,13 @@ impl Needs {
     }
 
     /// What each block needs at its beginning.
-    pub fn of(lies: Lies, code: &Code, lists: &[Vec<Ins>], iterations: &[Option<Iterations>]) -> Vec<Self> {
+    pub fn of(lies: Lies, code: &Code, lists: &[Vec<Ins>]) -> Vec<Self> {
         // What its own instructions need, up to the one that puts them somewhere else.
         let mut own: Vec<(Self, bool)> = lists.iter().map(|list| Self::of_list(lies, list)).collect();
         let needs = Self::settle(code, &own);
         // A jump takes them where they are; where nobody says where, in the general register.
         for (index, block) in code.blocks.iter().enumerate() {
-            let jumps = match (iterations[index], block.end) {
-                (Some(iterations), _) => iterations.lanes == M::ACTIVE,
-                (None, End::Branch { mask, .. }) => mask == M::ACTIVE,
-                (None, _) => false,
-            };
+            let jumps = matches!(block.end, End::Branch { mask: M::ACTIVE, .. });
             if jumps && !own[index].1 && needs[index] == Self::default() {
                 own[index].0 = Self::WHOLE;
             }
@@ -96,17 +91,12 @@ impl Needs {
 }
 
 /// Adds a vector for the active lanes, if the code for AVX2 uses one: where there are loops.
-pub fn add_active(
-    ranges: &mut Ranges,
-    code: &Code,
-    lists: &[Vec<Ins>],
-    iterations: &[Option<Iterations>],
-) -> Option<Vector> {
+pub fn add_active(ranges: &mut Ranges, code: &Code, lists: &[Vec<Ins>]) -> Option<Vector> {
     let is_worth_it = |(block, list): (&Block, &Vec<Ins>)| block.loops > 0 || list.contains(&Ins::EndKeep);
     if !code.blocks.iter().zip(lists).any(is_worth_it) {
         return None;
     }
-    let needs = Needs::of(Lies::InVector, code, lists, iterations);
+    let needs = Needs::of(Lies::InVector, code, lists);
     let mut vector = None;
     let mut first = 0;
     for ((block, list), need) in code.blocks.iter().zip(lists).zip(&needs) {
@@ -127,13 +117,9 @@ fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
     let whole = |reads: bool| reads.then_some(Needs::WHOLE);
     match *ins {
         // It goes from lane to lane.
-        Ins::SetRelative(.., under) if lies != Lies::InMasks => (whole(under == M::ACTIVE), false),
+        Ins::SetRelative(.., under) => (whole(under == M::ACTIVE), false),
         Ins::Set(.., under) | Ins::Keep(.., under) if lies == Lies::Nowhere => (whole(under == M::ACTIVE), false),
-        Ins::Set(.., under)
-        | Ins::SetTwo(.., under)
-        | Ins::SetFma(.., under)
-        | Ins::SetRelative(.., under)
-        | Ins::Keep(.., under) => ((under == M::ACTIVE).then_some(Needs::PIECES), false),
+        Ins::Set(.., under) | Ins::Keep(.., under) => ((under == M::ACTIVE).then_some(Needs::PIECES), false),
         Ins::EndKeep => (Some(Needs::PIECES), true),
         Ins::Mark(_, under) | Ins::Leave(_, under) => (whole(under == M::ACTIVE), false),
         Ins::Tally(_, _, lanes) => (whole(lanes == M::ACTIVE), false),
@@ -144,15 +130,13 @@ fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
         Ins::Lir(_)
         | Ins::Split
         | Ins::BeginRare(_)
-        | Ins::Again(_)
         | Ins::EndRare
         | Ins::Guard(..)
         | Ins::GetRelative(..)
         | Ins::Number(..)
         | Ins::BeginLanes
         | Ins::Elements(..)
-        | Ins::Also(_)
-        | Ins::Slope(..) => (None, false),
+        | Ins::Also(_) => (None, false),
     }
 }
 
@@ -241,14 +225,6 @@ impl Emit<'_> {
                 self.asm.mask_or(2, 6, 7);
                 self.asm.mask_test_two(1, 2);
             }
-        }
-    }
-
-    /// Looks whether an iteration is left: equal where none is.
-    pub(super) fn test_iterations(&mut self, left: M) {
-        match self.mask_location(left) {
-            Some(register) => self.asm.wide_test(register, register),
-            None => self.asm.int_store_imm(Int::Cmp, true, RBX, Self::mask_at(left), 0),
         }
     }
 }

@@ -1,34 +1,30 @@
 //! Masks other than the active lanes, and numbers: in registers or in the frame; operations on all of them.
 
-use super::{ACTIVE, Emit, Input, pieces};
+use super::{ACTIVE, Emit, Input};
 use crate::codegen::x86::allocate::MOST_PIECES;
 use crate::codegen::x86::asm::{Gpr, Int, RAX, RBX, RCX, RDI, RSI};
-use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::wide;
 use crate::ir::masked::{End, M, MaskOp};
 
 /// Registers for those that are used most.
-const REGISTERS: [Gpr; 5] = [9, 10, 11, RSI, RDI];
+const REGISTERS: [Gpr; 5] = [9, 10, RSI, RDI, 11];
 
 /// Registers for the masks and numbers that are used most, weighted by the depth of loops. Those that others look at stay in the frame.
 pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
     let mut locations = vec![None; M::COUNT];
-    let is_looped = input.isa == Isa::Avx2 && input.pieces > MOST_PIECES;
-    if input.leaves || is_looped {
+    if input.leaves || input.pieces > MOST_PIECES {
         return locations;
     }
     let mut uses = vec![0u64; M::COUNT];
     let shared = [M::ACTIVE, M::EXISTING, M::NONE, M::VALID];
-    for ((block, list), iterations) in input.code.blocks.iter().zip(input.lists).zip(input.iterations) {
+    for (block, list) in input.code.blocks.iter().zip(input.lists) {
         let weight = 1 << (3 * u64::from(block.loops.min(8)));
         let mut note = |m: M| uses[m.index()] += weight;
         for ins in list {
             match *ins {
                 Ins::Mask(op) => op.reads().into_iter().flatten().chain([op.writes()]).for_each(&mut note),
                 Ins::Set(.., m)
-                | Ins::SetTwo(.., m)
-                | Ins::SetFma(.., m)
                 | Ins::SetRelative(.., m)
                 | Ins::Keep(.., m)
                 | Ins::Guard(m, ..)
@@ -38,7 +34,6 @@ pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
                 _ => {}
             }
         }
-        iterations.iter().for_each(|iterations| note(iterations.left));
         if let End::Branch { mask, .. } = block.end {
             note(mask);
         }
@@ -47,8 +42,7 @@ pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
     let numbers =
         input.lists.iter().flatten().filter_map(|ins| if let Ins::Number(_, m) = *ins { Some(m) } else { None });
     numbers.chain(shared).for_each(|m| uses[m.index()] = 0);
-    // On AVX2 runs make masks in some.
-    for register in REGISTERS.into_iter().filter(|r| input.isa == Isa::Avx512 || !pieces::MADE.contains(r)) {
+    for register in REGISTERS {
         let most = (0..M::COUNT).max_by_key(|&m| (uses[m], std::cmp::Reverse(m))).filter(|&m| uses[m] > 0);
         let Some(m) = most else { break };
         locations[m] = Some(register);

@@ -1,30 +1,27 @@
-//! Runs of instructions, piece by piece: AVX2.
+//! Runs of instructions, piece by piece.
 //!
-//! All pieces stand one behind the other, or, where there are many and the run is long, the run is a loop over them.
+//! All pieces stand one behind the other, or, where there are many, the run is a loop over them.
 
+use super::active::Lies;
 use super::{ACTIVE, Emit, Rare};
 use crate::codegen::x86::allocate::MOST_PIECES;
 use crate::codegen::x86::asm::{
-    AND_F32, BROADCAST, BROADCAST_BYTE, CMP_F32, Cond, Gpr, Int, MOVUPS_LOAD, RAX, RBX, RDI, RSI, Rm, SHIFT_LEFT,
+    AND_F32, BROADCAST, BROADCAST_BYTE, Cond, Gpr, Int, MOVUPS_LOAD, RAX, RBX, RDI, RSI, Rm, SHIFT_LEFT,
 };
-use crate::codegen::x86::lir::{Class, Lir, Src};
-use crate::codegen::x86::masked::facts::{EQUAL, UNORDERED};
-use crate::codegen::x86::masked::runs::MOST_MASKS;
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir::Lir;
+use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::wide::{SHL, SHR};
-use crate::codegen::x86::masked::{Check, Ins};
 use crate::codegen::x86::vectors::{Place, Vectors};
 use crate::ir::masked::M;
 use std::ops::Range;
 
-/// Lanes of a dword of a mask, in pieces.
+/// Lanes of a dword of a mask, in pieces of AVX2.
 const PIECES_OF_DWORD: u8 = 4;
-/// Masks that a run makes.
-pub(super) const MADE: [Gpr; MOST_MASKS] = [8, 11];
+/// The mask that a run makes.
+const MADE: Gpr = 8;
 /// Where rsi is behind the last piece.
 const END: Gpr = 9;
-/// The most instructions of a run whose pieces stand one behind the other, all of them together.
-const STRAIGHT: usize = 200;
-
 impl<'a> Emit<'a> {
     /// The instructions of a block, which has these runs.
     pub(super) fn runs(&mut self, list: &'a [Ins], runs: &[Range<usize>]) {
@@ -37,33 +34,31 @@ impl<'a> Emit<'a> {
         list[at..].iter().for_each(|ins| self.effect(ins));
     }
 
-    /// Whether a run is a loop.
-    fn is_looped(&self, run: &[Ins]) -> bool {
-        let size = run.iter().filter(|ins| !matches!(ins, Ins::Split)).count();
-        self.input.pieces > MOST_PIECES && size * usize::from(self.input.pieces) > STRAIGHT
-    }
-
     fn run(&mut self, run: &'a [Ins]) {
         let under_active =
             |ins: &Ins| matches!(*ins, Ins::Set(.., M::ACTIVE) | Ins::Keep(.., M::ACTIVE) | Ins::EndKeep);
-        let is_looped = self.is_looped(run);
+        let is_looped = self.input.pieces > MOST_PIECES;
         if run.iter().any(under_active) {
-            if self.input.active.is_some() {
-                self.spread();
-            } else {
+            if self.lies == Lies::Nowhere {
                 self.whole();
                 if is_looped {
                     self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(M::ACTIVE), ACTIVE);
                 }
+            } else {
+                self.spread();
             }
         }
-        let made: Vec<M> =
-            run.iter().filter_map(|ins| if let Ins::EndLanes(m) = *ins { Some(m) } else { None }).collect();
-        let registers = &MADE[..made.len().min(MOST_MASKS)];
-        if is_looped {
+        let made = run.iter().find_map(|ins| if let Ins::EndLanes(m) = *ins { Some(m) } else { None });
+        if self.isa() == Isa::Avx512 && run.contains(&Ins::EndKeep) {
+            self.keep(run);
+        } else if let (Isa::Avx512, [Ins::BeginRare(check), body @ ..]) = (self.isa(), run) {
+            self.rare_of_all(check, body);
+        } else if is_looped {
             self.each_piece(|e| {
                 // The first piece moves down with each that follows; what the register held falls out.
-                registers.iter().for_each(|&register| e.asm.wide_shift(SHR, register, 8));
+                if made.is_some() {
+                    e.asm.wide_shift(SHR, MADE, 8);
+                }
                 e.piece(run, 0);
             });
         } else {
@@ -72,8 +67,8 @@ impl<'a> Emit<'a> {
         if run.contains(&Ins::EndKeep) {
             self.is_whole = false;
         }
-        for (m, &register) in made.into_iter().zip(registers) {
-            self.store_mask(m, register);
+        if let Some(m) = made {
+            self.store_mask(m, MADE);
         }
     }
 
@@ -97,7 +92,6 @@ impl<'a> Emit<'a> {
     /// One piece of a run.
     fn piece(&mut self, run: &'a [Ins], piece: u8) {
         self.in_mask = None;
-        let mut made = MADE.into_iter();
         let mut end = None;
         let mut at = 0;
         while let Some(ins) = run.get(at) {
@@ -110,12 +104,11 @@ impl<'a> Emit<'a> {
                     }
                     self.line(lir, piece);
                 }
-                Ins::BeginRare(check) => {
+                Ins::BeginRare(ref check) => {
                     let body = super::rare_body(&run[at..]);
                     at += body.len() + 1;
                     self.rare_of_piece(check, body, piece);
                 }
-                Ins::Again(_) | Ins::EndRare => {}
                 Ins::Set(dst, src, M::EXISTING) => self.copy(dst, src, piece),
                 Ins::Set(dst, src, under) => self.set_under(dst, src, under, piece),
                 Ins::Number(dst, m) => {
@@ -123,13 +116,11 @@ impl<'a> Emit<'a> {
                     self.make(dst, piece, |e, dst| e.asm.vector(BROADCAST, dst, 0, number));
                 }
                 Ins::Keep(row, src, under) => self.store_under(row, src, under, piece),
-                Ins::Slope(dst, at, vertical) => self.slope(dst, at, vertical, piece),
                 Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index, piece),
-                Ins::EndLanes(_) => made.next().into_iter().for_each(|register| self.collect(register, piece)),
+                Ins::EndLanes(_) => self.collect(piece),
                 Ins::EndKeep => self.keep_piece(piece),
                 Ins::Elements(table, dst, index) => self.elements(table, dst, index, piece),
-                Ins::BeginLanes | Ins::Also(_) => {}
-                Ins::SetTwo(..) | Ins::SetFma(..) => debug_assert!(false, "{ins:?} is for AVX-512"),
+                Ins::BeginLanes | Ins::EndRare | Ins::Also(_) => {}
                 // No run has them (`runs.rs`, `is_whole`).
                 _ => debug_assert!(false, "{ins:?} concerns the whole wavefront"),
             }
@@ -138,17 +129,28 @@ impl<'a> Emit<'a> {
     }
 
     /// The bits that a comparison has left in mask 1 go to those of the other pieces.
-    fn collect(&mut self, register: Gpr, piece: u8) {
-        let mask = self.mask();
-        let to = if piece == 0 && !self.is_moved { register } else { RAX };
-        self.asm.signs(to, mask);
+    fn collect(&mut self, piece: u8) {
+        let lanes = self.isa().lanes() as u8;
+        let to = if piece == 0 && !self.is_moved { MADE } else { RAX };
+        self.mask_bits(to);
         if to == RAX {
-            self.asm.wide_shift(SHL, RAX, if self.is_moved { 56 } else { 8 * piece });
-            self.asm.wide(Int::Or, register, RAX);
+            self.asm.wide_shift(SHL, RAX, if self.is_moved { 64 - lanes } else { lanes * piece });
+            self.asm.wide(Int::Or, MADE, RAX);
         }
     }
 
-    /// Of the active lanes, those of mask 1 stay active.
+    /// The bits of mask 1, in a general register.
+    fn mask_bits(&mut self, to: Gpr) {
+        match self.isa() {
+            Isa::Avx512 => self.asm.mask_to(to, 1),
+            Isa::Avx2 => {
+                let mask = self.mask();
+                self.asm.signs(to, mask);
+            }
+        }
+    }
+
+    /// Of the active lanes, those of mask 1 stay active: AVX2.
     fn keep_piece(&mut self, piece: u8) {
         let mask = self.mask();
         match self.active_place(piece) {
@@ -227,30 +229,14 @@ impl<'a> Emit<'a> {
     }
 
     /// Looks whether something rare has happened in a piece.
-    fn rare_of_piece(&mut self, check: Check, body: &'a [Ins], piece: u8) {
-        let (from, back, mask) = (self.asm.label(), self.asm.label(), self.mask());
-        match check {
-            Check::Nan(vectors) => {
-                let mut all = vectors.into_iter().flatten().map(Src::Vector);
-                let mut k = 1;
-                while let Some(a) = all.next() {
-                    self.line(&Lir::Test(CMP_F32, UNORDERED, k, a, all.next().unwrap_or(a), 0), piece);
-                    if k > 1 {
-                        self.line(&Lir::Or(1, 1, k), piece);
-                    }
-                    k = 2;
-                }
-            }
-            Check::Infinite(vector) => self.line(&Lir::Class(Class::Infinite, 1, Src::Vector(vector), 0), piece),
-            Check::Zero(vector) => {
-                self.line(&Lir::Test(CMP_F32, EQUAL, 1, Src::Vector(vector), Src::Literal(0), 0), piece);
-            }
-        }
-        self.asm.signs(RAX, mask);
+    fn rare_of_piece(&mut self, check: &Lir, body: &'a [Ins], piece: u8) {
+        let [from, back] = std::array::from_fn(|_| self.asm.label());
+        self.line(check, piece);
+        self.mask_bits(RAX);
         self.asm.test(RAX, RAX);
         self.asm.jump_if(Cond::NotEqual, from);
         self.asm.place(back);
-        self.rare.push(Rare { from, back, pieces: piece..piece + 1, is_moved: self.is_moved, body });
+        self.rare.push(Rare { from, back, pieces: piece..piece + 1, is_moved: self.is_moved, check: *check, body });
     }
 
     /// Where a piece of the active lanes lies as sign bits.

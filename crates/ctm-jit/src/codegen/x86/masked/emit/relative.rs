@@ -1,11 +1,11 @@
-//! Registers and constants at an index of each lane: gathers; scatters with AVX-512, and stores lane by lane on AVX2.
+//! Registers and constants at an index of each lane: gathers, and stores lane by lane.
 
-use super::{Emit, GATHERED, INDEX_ROWS, OPERAND, SCRATCH, VALUE_ROWS};
+use super::{Emit, GATHERED, INDEX_ROWS, VALUE_ROWS};
 use crate::codegen::x86::asm::{
     ADD_I32, AND, CMP_U32, Cond, EQUAL_I32, Gpr, Int, MIN_U32, PSLL, RAX, RBP, RBX, RCX, RDX, Rm, SHIFT_IMM,
 };
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::lir::{K, Src, Vector};
+use crate::codegen::x86::lir::{Src, Vector};
 use crate::codegen::x86::masked::facts::INT_LESS;
 use crate::codegen::x86::masked::wide::{SHL, SHR};
 use crate::codegen::x86::masked::{Indexed, ROW, head};
@@ -19,13 +19,12 @@ const LOG_ROW: u8 = 6;
 const _: () = assert!(ROW == 4 << LOG_ROW);
 
 impl Emit<'_> {
-    /// The scratch register = `base + index`; in mask `k` under another one (0: none), on AVX2 in the dwords of its mask register, whether there is such an element.
-    /// On AVX2 there is at least one.
-    fn bounded(&mut self, base: u8, index: Src, count: u32, (k, under): (K, K), piece: u8) {
+    /// The scratch register = `base + index`; in mask 1, on AVX2 in the dwords of its register, whether there is such an element. On AVX2 there is at least one.
+    fn bounded(&mut self, base: u8, index: Src, count: u32, piece: u8) {
         let (scratch, mask) = (self.isa().scratch(), self.mask());
         self.load_index(base, index, piece);
         match self.isa() {
-            Isa::Avx512 => self.asm.evex(CMP_U32, k, scratch, Rm::Literal(count), under, false, Some(INT_LESS)),
+            Isa::Avx512 => self.asm.evex(CMP_U32, 1, scratch, Rm::Literal(count), 0, false, Some(INT_LESS)),
             Isa::Avx2 => {
                 self.in_mask = None;
                 self.asm.vector(MIN_U32, mask, scratch, Rm::Literal(count.saturating_sub(1)));
@@ -64,7 +63,7 @@ impl Emit<'_> {
             Indexed::Share => SHARE_DWORDS as u32,
         };
         if count > 0 || isa == Isa::Avx512 {
-            self.bounded(base, index, count, (1, 0), piece);
+            self.bounded(base, index, count, piece);
         }
         match from {
             Indexed::Gprs { first, .. } => {
@@ -100,30 +99,6 @@ impl Emit<'_> {
         }
     }
 
-    /// Stores into an element of a register or a dword of the data share, where there is such a one; of lanes that mean the same dword the last one wins.
-    pub(super) fn set_relative(&mut self, to: Indexed, base: u8, index: Src, value: Src, under: M) {
-        if to == Indexed::Share {
-            self.asm.int_load(Int::Mov, true, RDX, RBX, head::SHARE);
-            for piece in self.pieces() {
-                let lanes = self.lane_mask(under, piece);
-                self.bounded(base, index, SHARE_DWORDS as u32, (2, lanes), piece);
-                let value = self.reg(value, piece, OPERAND);
-                self.asm.scatter(value, 2, RDX, SCRATCH, 0);
-            }
-            return;
-        }
-        let Indexed::Gprs { first, count } = to else { return };
-        for piece in self.pieces() {
-            let lanes = self.lane_mask(under, piece);
-            self.bounded(base, index, count.into(), (2, lanes), piece);
-            self.asm.instruction(SHIFT_IMM, PSLL, SCRATCH, Rm::Reg(SCRATCH), Some(LOG_ROW));
-            self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Row(RBX, self.input.layout.lanes));
-            let value = self.reg(value, piece, OPERAND);
-            let at = self.row_at(first, piece);
-            self.asm.scatter(value, 2, RBX, SCRATCH, at);
-        }
-    }
-
     /// The scratch register = `base + index`.
     fn load_index(&mut self, base: u8, index: Src, piece: u8) {
         let scratch = self.isa().scratch();
@@ -133,8 +108,8 @@ impl Emit<'_> {
         }
     }
 
-    /// [`Self::set_relative`] on AVX2: a loop over the lanes.
-    pub(super) fn set_lane_by_lane(&mut self, to: Indexed, base: u8, index: Src, value: Src, under: M) {
+    /// Stores into an element of a register or a dword of the data share, where there is such a one, lane by lane; of lanes that mean the same dword the last one wins.
+    pub(super) fn set_relative(&mut self, to: Indexed, base: u8, index: Src, value: Src, under: M) {
         const VALUE: u8 = 8;
         let (count, row) = match to {
             Indexed::Gprs { first, count } => (i32::from(count), self.row_at(first, 0)),

@@ -1,12 +1,12 @@
-//! What is done under masks of lanes; what makes masks with AVX-512 (on AVX2: `pieces`).
+//! What is done under masks of lanes, and where something rare has happened.
 
-use super::{COLLECTED, Emit, Rare, SCRATCH};
-use crate::codegen::x86::asm::{CMP_F32, Cond, Int, MOVUPS_LOAD, MOVUPS_STORE, RAX, RCX};
+use super::{Emit, Rare};
+use crate::codegen::x86::asm::{Cond, MOVUPS_LOAD, MOVUPS_STORE, RAX};
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::lir::{Class, K, Lir, Src, Vector};
-use crate::codegen::x86::masked::facts::EQUAL;
-use crate::codegen::x86::masked::wide::{SHL, SHR};
-use crate::codegen::x86::masked::{Check, Ins};
+use crate::codegen::x86::lir::{K, Lir, Src, Vector};
+use crate::codegen::x86::masked::Ins;
+use crate::codegen::x86::masked::facts::UNORDERED;
+use crate::codegen::x86::masked::wide::SHR;
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::M;
 
@@ -63,86 +63,50 @@ impl<'a> Emit<'a> {
         4 + piece
     }
 
-    /// The lanes that pass all of these tests, in a general register.
-    pub(super) fn lanes_of(&mut self, tests: &[Lir]) {
-        for piece in self.pieces() {
-            tests.iter().for_each(|test| self.line(test, piece));
-            self.asm.mask_to(if piece == 0 { COLLECTED } else { RCX }, 1);
-            if piece > 0 {
-                self.asm.wide_shift(SHL, RCX, 16 * piece);
-                self.asm.wide(Int::Or, COLLECTED, RCX);
-            }
-        }
-    }
-
-    /// Of the active lanes, those stay active that pass all of these tests: each is made under what is left by those before it.
-    pub(super) fn keep(&mut self, tests: &[Lir]) {
-        self.spread();
-        for test in tests {
+    /// Of the active lanes, those stay active that pass all of a run's tests: each is made under what is left by those before it. AVX-512.
+    pub(super) fn keep(&mut self, run: &[Ins]) {
+        for ins in run {
+            let Ins::Lir(Lir::Test(op, how, _, a, b, _)) = *ins else { continue };
             for piece in self.pieces() {
-                if let Lir::Test(op, how, _, a, b, _) = *test {
-                    self.line(&Lir::Test(op, how, 4 + piece, a, b, 4 + piece), piece);
-                }
+                self.line(&Lir::Test(op, how, 4 + piece, a, b, 4 + piece), piece);
             }
         }
-        self.is_whole = false;
     }
 
     /// Looks whether something rare has happened in a lane, of whatever piece: AVX-512.
-    pub(super) fn rare_of_all(&mut self, check: Check, body: &'a [Ins]) {
-        /// None of two numbers is a NaN.
-        const ORDERED: u8 = 7;
-        let (from, back) = (self.asm.label(), self.asm.label());
-        let happened = match check {
-            Check::Nan(vectors) => {
+    pub(super) fn rare_of_all(&mut self, check: &Lir, body: &'a [Ins]) {
+        let [from, back] = std::array::from_fn(|_| self.asm.label());
+        match *check {
+            Lir::Test(op, UNORDERED, _, a, _, _) => {
                 // A comparison of two registers finds what is unordered in either.
-                let pieces = self.pieces();
-                let all: Vec<(Src, u8)> = vectors
-                    .into_iter()
-                    .flatten()
-                    .flat_map(|vector| pieces.clone().map(move |piece| (Src::Vector(vector), piece)))
-                    .collect();
-                for (n, pair) in all.chunks(2).enumerate() {
-                    let [(a, of_a), (b, of_b)] = [pair[0], pair[pair.len() - 1]];
-                    let a = self.reg(a, of_a, SCRATCH);
-                    let b = self.rm(b, of_b);
-                    self.asm.evex(CMP_F32, 1, a, b, u8::from(n > 0), false, Some(ORDERED));
+                for (k, first) in [1, 2].into_iter().zip(self.pieces().step_by(2)) {
+                    let register = self.reg(a, first, self.isa().operand_scratch());
+                    let other = self.rm(a, (first + 1).min(self.input.pieces - 1));
+                    self.asm.evex(op, k, register, other, 0, false, Some(UNORDERED));
                 }
-                Cond::AboveEqual
+                self.asm.mask_test_two(1, if self.input.pieces > 2 { 2 } else { 1 });
             }
-            Check::Infinite(vector) | Check::Zero(vector) => {
-                for (piece, k) in self.pieces().zip([1, 2, 2, 2]) {
-                    let it = Src::Vector(vector);
-                    self.line(
-                        &match check {
-                            Check::Zero(_) => Lir::Test(CMP_F32, EQUAL, k, it, Src::Literal(0), 0),
-                            _ => Lir::Class(Class::Infinite, k, it, 0),
-                        },
-                        piece,
-                    );
-                    if piece > 0 {
-                        self.asm.mask_or(1, 1, 2);
-                    }
+            _ => {
+                for piece in self.pieces() {
+                    self.line(check, piece);
+                    self.asm.mask_or(2, if piece == 0 { 1 } else { 2 }, 1);
                 }
-                Cond::NotEqual
+                self.asm.mask_test(2);
             }
-        };
-        // The carry flag says that all lanes are in it.
-        self.asm.mask_test(1);
-        self.asm.jump_if(happened, from);
+        }
+        self.asm.jump_if(Cond::NotEqual, from);
         self.asm.place(back);
-        self.rare.push(Rare { from, back, pieces: self.pieces(), is_moved: false, body });
+        self.rare.push(Rare { from, back, pieces: self.pieces(), is_moved: false, check: *check, body });
     }
 
     /// What is done where something rare has happened, behind all blocks.
     pub(super) fn rare_parts(&mut self) {
-        for Rare { from, back, pieces, is_moved, body } in std::mem::take(&mut self.rare) {
+        for Rare { from, back, pieces, is_moved, check, body } in std::mem::take(&mut self.rare) {
             self.is_moved = is_moved;
             self.asm.place(from);
             for piece in pieces {
-                let lirs = body
-                    .iter()
-                    .filter_map(|ins| if let Ins::Lir(lir) | Ins::Again(lir) = ins { Some(lir) } else { None });
+                self.line(&check, piece);
+                let lirs = body.iter().filter_map(|ins| if let Ins::Lir(lir) = ins { Some(lir) } else { None });
                 lirs.for_each(|lir| self.line(lir, piece));
             }
             self.asm.jump(back);

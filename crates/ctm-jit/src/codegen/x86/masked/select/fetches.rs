@@ -1,11 +1,11 @@
 //! What fetches are in instructions: lookups of plain texels, differences in quads, gradients that are set, calls.
 
 use super::super::facts::{INT_EQUAL, INT_LESS};
-use super::super::{Call, Ins, gradient, lookup, table};
+use super::super::{Call, Ins, existing_lanes, gradient, lookup, table};
 use super::{Plan, Select};
 use crate::codegen::x86::asm::{
-    ADD, ADD_I32, AND, CMP_I32, CMP_U32, CVT_F32_I32, MAX, MIN, MIN_U32, MUL, MUL_I32, OR, PSLL, ROUND_SCALE, SUB,
-    SUB_I32, XOR,
+    ADD, ADD_I32, AND, CMP_I32, CMP_U32, CVT_F32_I32, MAX, MIN, MIN_U32, MUL, MUL_I32, OR, PERMUTE_IN_QUAD, PSLL,
+    ROUND_SCALE, SUB, SUB_I32, XOR,
 };
 use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
 use crate::codegen::x86::lookups::{Looked, REPEATS_BELOW};
@@ -179,11 +179,17 @@ impl Select<'_> {
         std::array::from_fn(|element| (plan.elements[place] >> element & 1 == 1).then(|| self.fresh()))
     }
 
-    /// What coordinates differ by in each quad.
+    /// What coordinates differ by in each quad: right from left, or upper from lower; 0 where a quad is not complete.
     fn slopes(&mut self, plan: &Plan<'_>, place: usize, vertical: bool, at: [Src; 4]) {
+        let other = if vertical { 0xaa } else { 0x55 };
+        let exists = self.one(PERMUTE_IN_QUAD, Src::Row(existing_lanes()), Some(other));
         let dst = self.wanted(plan, place);
         for (dst, at) in dst.into_iter().zip(at).filter_map(|(dst, at)| Some((dst?, at))) {
-            self.put(Ins::Slope(dst, at, vertical));
+            let [from, to] = [0, other].map(|lane| self.one(PERMUTE_IN_QUAD, at, Some(lane)));
+            let difference = self.fresh();
+            self.push(Lir::Two(SUB, difference, to, from));
+            self.one_nan(difference);
+            self.push(Lir::Two(AND, dst, Src::Vector(difference), exists));
         }
         self.sampled = Some((Value(place as u32), dst));
     }

@@ -3,14 +3,12 @@
 //! NaN bits are made right only where somebody can see them. Denormals need no care: the processor flushes them (MXCSR), exactly as the X1K does; only moves
 //! and choices carry them, so a `Scale` after those multiplies by one.
 
-use super::super::Check;
-use super::deferred::Rule;
 use super::{Plan, Select, without_sign};
 use crate::codegen::x86::asm;
 use crate::codegen::x86::lir::{Class, Lir, Negated, Src, Vector};
 use crate::codegen::x86::masked::facts::{EQUAL, NOT_EQUAL, UNORDERED};
 use crate::codegen::x86::scalar::{self, Sink, Special};
-use crate::ir::masked::{Op, Unit, Value};
+use crate::ir::masked::{Op, Unit};
 use ctm_exec::float::{NAN, ONE, SIGN};
 use ctm_isa::x1k::ops::Omod;
 
@@ -101,7 +99,7 @@ impl Select<'_> {
             } else {
                 Lir::MergeTwo(asm::ADD, sum, 2, c, Src::Literal(0))
             };
-            self.defer(Rule { factors: [a, b], mend });
+            self.zero_wins(sum, [a, b], mend);
         }
         if omod == Omod::U1 {
             return;
@@ -109,13 +107,13 @@ impl Select<'_> {
         let by = factor(omod);
         self.push(Lir::Two(asm::MUL, dst, Src::Vector(sum), by));
         let grows = matches!(omod, Omod::U2 | Omod::U4 | Omod::U8);
-        self.assumes |= grows && !self.given.careful;
-        if grows && !self.given.careful {
-            return;
-        }
         // The sum was rounded, and fell out of the range of single precision, before it was scaled: scale first instead.
-        self.settle();
-        self.rare(if grows { Check::Zero(sum) } else { Check::Infinite(sum) }, |select| {
+        let check = if grows {
+            Lir::Test(asm::CMP_F32, EQUAL, 1, Src::Vector(sum), Src::Literal(0), 0)
+        } else {
+            Lir::Class(Class::Infinite, 1, Src::Vector(sum), 0)
+        };
+        self.rare(check, |select| {
             let scaled_a = select.two(asm::MUL, a, by);
             let scaled_c = select.fresh();
             select.push(Lir::Two(asm::MUL, scaled_c, c, by));
@@ -128,11 +126,7 @@ impl Select<'_> {
             }
             let again = select.fresh();
             select.push(Lir::Fma(negated, again, [scaled_a, b, Src::Vector(scaled_c)]));
-            select.push(if grows {
-                Lir::Test(asm::CMP_F32, EQUAL, 1, Src::Vector(sum), Src::Literal(0), 0)
-            } else {
-                Lir::Class(Class::Infinite, 1, Src::Vector(sum), 0)
-            });
+            select.push(check);
             select.push(Lir::Class(Class::NotFinite, 2, Src::Vector(again), 0));
             select.push(Lir::AndNot(1, 2, 1));
             select.push(Lir::Merge(dst, 1, Src::Vector(again)));
@@ -152,16 +146,4 @@ impl Select<'_> {
             _ => Lir::Fma(negated, dst, [a, b, c]),
         });
     }
-
-    /// A vector that is another one as it is.
-    pub(super) fn as_it_is(&self, plan: &Plan<'_>, place: usize) -> Option<Src> {
-        let Op::Unit(Unit::Scale(Omod::U1), [a, ..]) = plan.block.ops[place] else { return None };
-        let same = plan.known.flushed[a.index()] && !plan.seen[place] && plan.location[place].is_none();
-        same.then(|| self.src(plan, a))
-    }
-}
-
-/// A vector that may be taken for its operand: whose readers read that.
-pub(super) const fn passes_on(op: &Op) -> Option<Value> {
-    if let Op::Unit(Unit::Scale(Omod::U1), [a, ..]) = *op { Some(a) } else { None }
 }

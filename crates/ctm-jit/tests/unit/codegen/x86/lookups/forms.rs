@@ -195,9 +195,9 @@ fn inputs_of_every_form() {
             let mut code = program(unscaled);
             let live = crate::passes::masked::optimise(&mut code, false);
             let start = [Var::gpr(0, 0), Var::gpr(0, 1)];
-            let variant = Variant { isa, ordinary: false, careful: false, counts: true, fuel: false, narrows: false };
+            let variant = Variant { isa, ordinary: false, counts: true, fuel: false, narrows: false };
             let native = |plain: &[_]| {
-                let chosen = Chosen::new(&code, &start, isa, (&[], plain), false);
+                let chosen = Chosen::new(&code, &start, isa, (&[], plain));
                 Native::new(&code, &live, (&start, &[0, 1, 2, 3]), lanes, variant, chosen).expect("code")
             };
             let looked_up = check(native, &code, unscaled, r);
