@@ -21,7 +21,10 @@ const WAVEFRONT_OF_AVX2: f64 = 250.0;
 const BLOCK: f64 = 10.0;
 /// Cycles that a use of one register's row takes, and bytes of rows in the frame at which it takes one longer: as much longer as they fill the first-level cache.
 const ROW: f64 = 1.0;
+const ROW_OF_AVX512: f64 = 0.65;
 const ROWS: f64 = 22.0 * 1024.0;
+/// The share of an instruction's cycle that AVX-512 takes beside others. What results are waited for comes on top: the processor looks ahead over one wavefront only.
+const BESIDE: f64 = 0.4;
 /// Where lanes leave loops by themselves, AVX2 has wavefronts of twice 16 lanes at most, as the last lane of many leaves late: so much later than that of 16.
 const FEW: u8 = 2;
 const STRAGGLERS: f64 = 1.15;
@@ -105,13 +108,17 @@ pub fn narrow(
     };
     // Cycles of all lanes, where so many are spent on rows of one register.
     let time = |copies: u8, rows: f64| {
-        let cycles = (f64::from(copies) * (work.cycles as f64 + rows)).max(work.latency as f64);
+        let (cycles, latency) = (work.cycles as f64, work.latency as f64);
+        let cycles = match isa {
+            Isa::Avx512 => f64::from(copies) * (BESIDE * cycles + rows) + latency,
+            Isa::Avx2 => (f64::from(copies) * (cycles + rows)).max(latency),
+        };
         f64::from(asked / copies) * (cycles + apart)
     };
     let estimate = |copies: u8| {
         let locations = locations(copies);
         let bytes = f64::from(locations.rows) * f64::from(copies) * 64.0;
-        let each = bytes / ROWS + ROW;
+        let each = bytes / ROWS + if isa == Isa::Avx2 { ROW } else { ROW_OF_AVX512 };
         let rows = ranges.weight_in_rows(&locations) as f64 * each;
         (time(copies, rows), copies, locations)
     };
