@@ -392,10 +392,23 @@ impl Bits {
             *place = self.place(op, place.at);
         }
         self.places[index] = places;
+        if let End::Branch { mask, .. } = &mut block.end {
+            *mask = self.name(&here, *mask);
+        }
+    }
+
+    /// The name that a mask which decides a branch has always, if it is the same as one of those.
+    fn name(&self, here: &Here, m: M) -> M {
+        let is_known = here.defined & self.bit(m) != 0;
+        let same = if is_known { here.same(self.bit(m)) & here.defined } else { 0 };
+        ALWAYS.into_iter().find(|&known| same & self.bit(known) != 0).unwrap_or(m)
     }
 
     /// A copy of a mask that is the same, if there is one; of `d` itself when it changes nothing.
     fn simpler(&self, here: &Here, op: MaskOp) -> MaskOp {
+        if let MaskOp::IfNot0(d, lanes, number) = op {
+            return MaskOp::IfNot0(d, self.name(here, lanes), number);
+        }
         let combines =
             matches!(op, MaskOp::Copy(..) | MaskOp::And(..) | MaskOp::AndNot(..) | MaskOp::Or(..) | MaskOp::Xor(..));
         let made = self.made(op);

@@ -24,6 +24,7 @@ mod relative;
 mod under;
 mod vectors;
 
+use super::fused::Iterations;
 use super::{AGAIN, Call, Ins, LENDS, ROW, SPENT, head};
 use crate::codegen::x86::allocate::Locations;
 use crate::codegen::x86::asm::{Asm, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm};
@@ -109,6 +110,8 @@ pub struct Input<'a> {
     pub wide: &'a [bool],
     /// The runs of each block.
     pub runs: &'a [Vec<Range<usize>>],
+    /// Blocks that end with an iteration of a loop.
+    pub iterations: &'a [Option<Iterations>],
     /// The frame.
     pub layout: Layout,
     /// Registers of a vector.
@@ -210,7 +213,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         end: bail_out,
         is_whole: true,
         lies,
-        needs: Needs::of(lies, input.code, input.lists),
+        needs: Needs::of(lies, input.code, input.lists, input.iterations),
         masks: masks::locations(input),
     };
     emit.prologue();
@@ -318,7 +321,18 @@ impl<'a> Emit<'a> {
             End::Next(target) if is_next(target) => {}
             End::Next(target) => self.go(target),
             End::Branch { mask, none, some } => {
-                self.test_lanes(mask);
+                let lanes = match self.input.iterations[index] {
+                    None => mask,
+                    // Those that exist are there as long as the wavefront runs.
+                    Some(Iterations { left, lanes: M::EXISTING }) => left,
+                    Some(Iterations { left, lanes }) => {
+                        self.test_lanes(left);
+                        let to = self.label_of(none);
+                        self.asm.jump_if(Cond::Equal, to);
+                        lanes
+                    }
+                };
+                self.test_lanes(lanes);
                 if is_next(none) {
                     let to = self.label_of(some);
                     self.asm.jump_if(Cond::NotEqual, to);

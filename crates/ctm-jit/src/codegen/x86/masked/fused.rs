@@ -1,19 +1,37 @@
-//! What is done as one: comparisons into the mask of the active lanes.
+//! What is done as one: comparisons into the mask of the active lanes, iterations counted and lanes looked at.
 
 use super::Ins;
 use crate::codegen::x86::lir::Lir;
-use crate::ir::masked::{Code, End, M, MaskOp};
+use crate::ir::masked::{Block, Code, End, M, MaskOp};
 use crate::passes::masks::Live;
 use std::cell::LazyCell;
 
-/// Joins instructions.
-pub fn fuse(code: &Code, lists: &mut [Vec<Ins>]) {
+/// A loop's end: it goes on where this number is not zero and one of these lanes is there.
+#[derive(Clone, Copy, Debug)]
+pub struct Iterations {
+    /// The number.
+    pub left: M,
+    /// The lanes.
+    pub lanes: M,
+}
+
+/// Joins instructions; gives the blocks that end as [`Iterations`].
+pub fn fuse(code: &Code, lists: &mut [Vec<Ins>]) -> Vec<Option<Iterations>> {
     // Few programs have what asks for it.
     let live = LazyCell::new(|| Live::of(code));
-    for (block, list) in code.blocks.iter().zip(lists) {
+    let join = |(block, list): (&Block, &mut Vec<Ins>)| {
         let read_after = |m: M| live.as_ref().is_none_or(|live| live.after(block.end, m));
         keeps(list, &|m| read_after(m) || matches!(block.end, End::Branch { mask, .. } if mask == m));
-    }
+        let last = list.iter().rposition(|ins| !matches!(ins, Ins::Tally(..) | Ins::Split))?;
+        match (&list[last], block.end) {
+            (&Ins::Mask(MaskOp::IfNot0(d, lanes, left)), End::Branch { mask, .. }) if d == mask && !read_after(d) => {
+                list.remove(last);
+                Some(Iterations { left, lanes })
+            }
+            _ => None,
+        }
+    };
+    code.blocks.iter().zip(lists).map(join).collect()
 }
 
 /// Lanes that only make the active ones fewer are compared into these.

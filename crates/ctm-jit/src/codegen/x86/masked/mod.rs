@@ -228,12 +228,10 @@ impl Native {
         };
         let live_in: Vec<Var> = live_in.filter(|&var| is_read(var)).collect();
         let leaves = !calls.is_empty() || !code.yields.is_empty();
-        if Pass::Fused.is_on() {
-            fused::fuse(code, &mut lists);
-        }
+        let iterations = if Pass::Fused.is_on() { fused::fuse(code, &mut lists) } else { vec![None; lists.len()] };
         let runs = Runs::of(isa, &mut lists);
         let mut ranges = ranges(code, &lists, live, &used, &vars, exports, vectors);
-        let active = (isa == Isa::Avx2).then(|| emit::add_active(&mut ranges, code, &lists)).flatten();
+        let active = (isa == Isa::Avx2).then(|| emit::add_active(&mut ranges, code, &lists, &iterations)).flatten();
         let mut wide = runs.wide(&lists, used.len(), ranges.vectors());
         active.into_iter().for_each(|active| wide[active.index()] = true);
         let places = runs.places(&lists);
@@ -290,6 +288,7 @@ impl Native {
             active,
             wide: &wide,
             runs: &runs.of,
+            iterations: &iterations,
             layout,
             pieces: sixteens * isa.pieces(),
             start,

@@ -9,6 +9,7 @@ use crate::codegen::x86::asm::{Int, OR_F32, RAX, RCX, Rm};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Vector;
 use crate::codegen::x86::masked::Ins;
+use crate::codegen::x86::masked::fused::Iterations;
 use crate::codegen::x86::masked::wide::{SHL, SHR};
 use crate::codegen::x86::vectors::{Place, Vectors};
 use crate::ir::masked::{Block, Code, End, M};
@@ -42,13 +43,17 @@ impl Needs {
     }
 
     /// What each block needs at its beginning.
-    pub fn of(lies: Lies, code: &Code, lists: &[Vec<Ins>]) -> Vec<Self> {
+    pub fn of(lies: Lies, code: &Code, lists: &[Vec<Ins>], iterations: &[Option<Iterations>]) -> Vec<Self> {
         // What its own instructions need, up to the one that puts them somewhere else.
         let mut own: Vec<(Self, bool)> = lists.iter().map(|list| Self::of_list(lies, list)).collect();
         let needs = Self::settle(code, &own);
         // A jump takes them where they are; where nobody says where, in the general register.
         for (index, block) in code.blocks.iter().enumerate() {
-            let jumps = matches!(block.end, End::Branch { mask: M::ACTIVE, .. });
+            let jumps = match (iterations[index], block.end) {
+                (Some(iterations), _) => iterations.lanes == M::ACTIVE,
+                (None, End::Branch { mask, .. }) => mask == M::ACTIVE,
+                (None, _) => false,
+            };
             if jumps && !own[index].1 && needs[index] == Self::default() {
                 own[index].0 = Self::WHOLE;
             }
@@ -91,12 +96,17 @@ impl Needs {
 }
 
 /// Adds a vector for the active lanes, if the code for AVX2 uses one: where there are loops.
-pub fn add_active(ranges: &mut Ranges, code: &Code, lists: &[Vec<Ins>]) -> Option<Vector> {
+pub fn add_active(
+    ranges: &mut Ranges,
+    code: &Code,
+    lists: &[Vec<Ins>],
+    iterations: &[Option<Iterations>],
+) -> Option<Vector> {
     let is_worth_it = |(block, list): (&Block, &Vec<Ins>)| block.loops > 0 || list.contains(&Ins::EndKeep);
     if !code.blocks.iter().zip(lists).any(is_worth_it) {
         return None;
     }
-    let needs = Needs::of(Lies::InVector, code, lists);
+    let needs = Needs::of(Lies::InVector, code, lists, iterations);
     let mut vector = None;
     let mut first = 0;
     for ((block, list), need) in code.blocks.iter().zip(lists).zip(&needs) {

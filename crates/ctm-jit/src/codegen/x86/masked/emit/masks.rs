@@ -18,7 +18,7 @@ pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
     }
     let mut uses = vec![0u64; M::COUNT];
     let shared = [M::ACTIVE, M::EXISTING, M::NONE, M::VALID];
-    for (block, list) in input.code.blocks.iter().zip(input.lists) {
+    for ((block, list), iterations) in input.code.blocks.iter().zip(input.lists).zip(input.iterations) {
         let weight = 1 << (3 * u64::from(block.loops.min(8)));
         let mut note = |m: M| uses[m.index()] += weight;
         for ins in list {
@@ -37,6 +37,7 @@ pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
         if let End::Branch { mask, .. } = block.end {
             note(mask);
         }
+        iterations.iter().for_each(|iterations| note(iterations.left));
     }
     // Vectors are made of these.
     let numbers =
