@@ -201,7 +201,7 @@ enum Source<'a> {
     /// The low 32 bits of whole numbers; `any`: of whatever size.
     Bits { ramp: Ramp, any: bool },
     /// Sums that single precision makes exactly, in any order: what each lane adds to that of the first one, where lanes have their usual offsets.
-    Exact(Ramp, [f32; LANES]),
+    Exact(Ramp, Box<[f32; LANES]>),
     /// Divided by the launch's divisor.
     Quotient(Ramp),
     /// By lane number ([`ctm_exec::rows`]).
@@ -243,7 +243,7 @@ impl<'a> Starts<'a> {
                 _ if divided => Source::Quotient(ramp),
                 Makes::Single => {
                     let added = |lane: usize| ramp.offset([to_the_right[lane], down[lane]]);
-                    Source::Exact(ramp, std::array::from_fn(added))
+                    Source::Exact(ramp, Box::new(std::array::from_fn(added)))
                 }
                 Makes::Rounded => Source::Rounded(ramp),
                 makes => Source::Bits { ramp, any: makes == Makes::AnyBits },

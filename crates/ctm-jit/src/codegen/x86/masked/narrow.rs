@@ -33,7 +33,7 @@ const STRAGGLERS: f64 = 1.15;
 const BLOCK_OF_AVX2: f64 = 2.0;
 const OFTEN: f64 = 4.0;
 /// Fewer lanes have to be estimated to take less than this share of the time.
-const GAIN: f64 = 0.85;
+const GAIN: f64 = 0.9;
 
 /// What a program does, whatever the number of lanes.
 struct Work {

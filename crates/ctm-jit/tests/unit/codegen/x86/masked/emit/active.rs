@@ -27,7 +27,8 @@ fn needs_in_a_ring_settle() {
         keeps_idle_lanes: false,
     };
     let store = Ins::Set(Vector(0), Src::Literal(0), M::ACTIVE);
-    let needs = |last: Vec<Ins>| Needs::of(Lies::InMasks, &code, &[last, Vec::new(), Vec::new(), Vec::new()]);
+    let needs =
+        |last: Vec<Ins>| Needs::of(Lies::InMasks, &code, &[last, Vec::new(), Vec::new(), Vec::new()], &[None; 4]);
     assert_eq!(needs(vec![store]), [Needs::PIECES; 4]);
     // Nobody needs them anywhere, so the jump looks at the general register.
     assert_eq!(needs(Vec::new())[1..], [Needs::WHOLE; 3]);
