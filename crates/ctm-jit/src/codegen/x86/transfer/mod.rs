@@ -8,7 +8,7 @@ use ctm_exec::arrays::{Elements, Form};
 pub use numbers::scaled;
 pub use panel::{Area, Panel, Part};
 pub use rows::TileRows;
-use std::arch::x86_64::_mm_sfence;
+use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch, _mm_sfence};
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
@@ -121,8 +121,13 @@ impl Stored {
             }
         } else {
             for (y, to) in part.y.clone().zip(to.chunks_exact_mut(panel.row_bytes)) {
+                let (row, below) = (self.place(part.x.start, y), self.place(part.x.start, y + 1));
+                for line in (0..part.x.len() * self.element_bytes as usize).step_by(LINE) {
+                    // SAFETY: all x86-64 processors have it, and no address is wrong.
+                    unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().wrapping_add(below + line).cast()) }
+                }
                 // SAFETY: streams are run where the processor has AVX2 and FMA.
-                unsafe { numbers::load(self.form, &bytes[self.place(part.x.start, y)..], to) }
+                unsafe { numbers::load(self.form, &bytes[row..], to) }
             }
         }
     }
