@@ -5,9 +5,6 @@ use ctm_exec::arrays::Form;
 /// What has room for no fraction: the numbers added to it stand in its low bits.
 const MAGIC: f32 = 8_388_608.0;
 
-/// Where the channels of an element stand whose first and third one change places.
-const SWAPPED: [usize; 4] = [2, 1, 0, 3];
-
 /// A whole number as a number: not divided by the largest, but multiplied by its reciprocal and by what that lacks, which rounds as the division does
 /// for all whole numbers of 16 bits.
 #[inline(always)]
@@ -49,8 +46,9 @@ pub fn load(form: Option<Form>, from: &[u8], to: &mut [u8]) {
             }
         }
         Some(Form::Bytes { swapped: true }) => {
-            for (from, to) in from.as_chunks::<4>().0.iter().zip(to.as_chunks_mut::<4>().0) {
-                *to = SWAPPED.map(|channel| number(from[channel].into(), 255));
+            for (&[b, g, r, a], to) in from.as_chunks().0.iter().zip(to.as_chunks_mut().0) {
+                // A closure here would be compiled for any processor.
+                *to = [number(r.into(), 255), number(g.into(), 255), number(b.into(), 255), number(a.into(), 255)];
             }
         }
         Some(Form::Floats | Form::Square) | None => {}
@@ -73,8 +71,8 @@ pub fn store(form: Option<Form>, from: &[u8], to: &mut [u8]) {
             }
         }
         Some(Form::Bytes { swapped: true }) => {
-            for (from, to) in from.as_chunks::<4>().0.iter().zip(to.as_chunks_mut::<4>().0) {
-                *to = SWAPPED.map(|channel| whole(from[channel], 255) as u8);
+            for (&[r, g, b, a], to) in from.as_chunks().0.iter().zip(to.as_chunks_mut().0) {
+                *to = [whole(b, 255) as u8, whole(g, 255) as u8, whole(r, 255) as u8, whole(a, 255) as u8];
             }
         }
         Some(Form::Floats | Form::Square) | None => {}
