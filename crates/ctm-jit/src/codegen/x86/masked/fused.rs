@@ -1,7 +1,8 @@
-//! What is done as one: comparisons into the mask of the active lanes, iterations counted and lanes looked at.
+//! What is done as one: comparisons into the mask of the active lanes, iterations counted and lanes looked at, and, with AVX-512, sums stored under a mask.
 
 use super::Ins;
-use crate::codegen::x86::lir::Lir;
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::ir::masked::{Block, Code, End, M, MaskOp};
 use crate::passes::masks::Live;
 use std::cell::LazyCell;
@@ -15,8 +16,13 @@ pub struct Iterations {
     pub lanes: M,
 }
 
-/// Joins instructions; gives the blocks that end as [`Iterations`].
-pub fn fuse(code: &Code, lists: &mut [Vec<Ins>]) -> Vec<Option<Iterations>> {
+/// Joins instructions; of so many vectors, those from number `own` on are no variables. Gives the blocks that end as [`Iterations`].
+pub fn fuse(isa: Isa, code: &Code, lists: &mut [Vec<Ins>], (own, vectors): (usize, usize)) -> Vec<Option<Iterations>> {
+    if isa == Isa::Avx512 {
+        let mut reads = vec![0u32; vectors];
+        lists.iter().flatten().flat_map(Ins::reads).for_each(|vector| reads[vector.index()] += 1);
+        lists.iter_mut().for_each(|list| stores(list, &|made| made.index() >= own && reads[made.index()] == 1));
+    }
     // Few programs have what asks for it.
     let live = LazyCell::new(|| Live::of(code));
     let join = |(block, list): (&Block, &mut Vec<Ins>)| {
@@ -32,6 +38,26 @@ pub fn fuse(code: &Code, lists: &mut [Vec<Ins>]) -> Vec<Option<Iterations>> {
         }
     };
     code.blocks.iter().zip(lists).map(join).collect()
+}
+
+/// Operations whose result is only stored under a mask, at once, are done under it. `once`: whether a vector is read in one place alone.
+fn stores(list: &mut Vec<Ins>, once: &dyn Fn(Vector) -> bool) {
+    let (mut last, mut at) = (None, 0);
+    while at < list.len() {
+        if let Some(last) = last
+            && let Ins::Lir(Lir::Two(op, made, a, b)) = list[last]
+            && let Ins::Set(dst, Src::Vector(stored), under) = list[at]
+            && made == stored
+            && under != M::EXISTING
+            && once(made)
+        {
+            list[last] = Ins::SetTwo(op, dst, a, b, under);
+            list.remove(at);
+        } else {
+            last = if list[at] == Ins::Split { last } else { Some(at) };
+            at += 1;
+        }
+    }
 }
 
 /// Lanes that only make the active ones fewer are compared into these.

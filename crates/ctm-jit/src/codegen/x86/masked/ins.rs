@@ -1,6 +1,7 @@
 //! The instructions of the back end, and where their vectors are live.
 
 use crate::codegen::x86::allocate::Ranges;
+use crate::codegen::x86::asm::V;
 use crate::codegen::x86::lir::{self, Lir, Src, Vector};
 use crate::codegen::x86::lookups::Looked;
 use crate::ir::masked::{Code, Counter, End, M, MaskOp, Op, Var};
@@ -41,6 +42,8 @@ pub(in crate::codegen::x86) enum Ins {
     EndRare,
     /// Stores into a variable.
     Set(Vector, Src, M),
+    /// Stores what an operation makes of two operands into a variable: AVX-512.
+    SetTwo(V, Vector, Src, Src, M),
     /// An element of register or constant `base + index`.
     GetRelative(Vector, Indexed, u8, Src),
     /// Stores into an element of register `base + index` (index, value), if there is such a register.
@@ -91,6 +94,7 @@ impl Ins {
     pub(super) const fn mask(&self) -> Option<M> {
         match *self {
             Self::Set(.., m)
+            | Self::SetTwo(.., m)
             | Self::SetRelative(.., m)
             | Self::Keep(.., m)
             | Self::Mark(_, m)
@@ -99,6 +103,14 @@ impl Ins {
             | Self::Leave(_, m)
             | Self::Guard(m, ..)
             | Self::Number(_, m) => Some(m),
+            _ => None,
+        }
+    }
+
+    /// The mask under which it stores, piece by piece.
+    pub(super) const fn writes_under(&self) -> Option<M> {
+        match *self {
+            Self::Set(.., m) | Self::SetTwo(.., m) | Self::Keep(.., m) => Some(m),
             _ => None,
         }
     }
@@ -112,6 +124,7 @@ impl Ins {
                 (written, [a, b, c, none])
             }
             Self::Set(dst, src, under) => (Some((dst, under != M::EXISTING)), [src, none, none, none]),
+            Self::SetTwo(_, dst, a, b, _) => (Some((dst, true)), [a, b, none, none]),
             Self::GetRelative(dst, _, _, at) => (Some((dst, false)), [at, none, none, none]),
             Self::Keep(_, at, _) => (None, [at, none, none, none]),
             Self::SetRelative(_, _, index, value, _) => (None, [index, value, none, none]),

@@ -228,7 +228,11 @@ impl Native {
         };
         let live_in: Vec<Var> = live_in.filter(|&var| is_read(var)).collect();
         let leaves = !calls.is_empty() || !code.yields.is_empty();
-        let iterations = if Pass::Fused.is_on() { fused::fuse(code, &mut lists) } else { vec![None; lists.len()] };
+        let iterations = if Pass::Fused.is_on() {
+            fused::fuse(isa, code, &mut lists, (used.len(), vectors))
+        } else {
+            vec![None; lists.len()]
+        };
         let runs = Runs::of(isa, &mut lists);
         let mut ranges = ranges(code, &lists, live, &used, &vars, exports, vectors);
         let active = (isa == Isa::Avx2).then(|| emit::add_active(&mut ranges, code, &lists, &iterations)).flatten();

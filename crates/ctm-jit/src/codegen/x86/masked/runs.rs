@@ -39,6 +39,7 @@ const fn is_whole(ins: &Ins) -> bool {
         | Ins::BeginRare(_)
         | Ins::EndRare
         | Ins::Set(..)
+        | Ins::SetTwo(..)
         | Ins::GetRelative(..)
         | Ins::Elements(..)
         | Ins::Also(_)

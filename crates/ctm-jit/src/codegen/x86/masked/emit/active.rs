@@ -128,8 +128,10 @@ fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
     match *ins {
         // It goes from lane to lane.
         Ins::SetRelative(.., under) => (whole(under == M::ACTIVE), false),
-        Ins::Set(.., under) | Ins::Keep(.., under) if lies == Lies::Nowhere => (whole(under == M::ACTIVE), false),
-        Ins::Set(.., under) | Ins::Keep(.., under) => ((under == M::ACTIVE).then_some(Needs::PIECES), false),
+        Ins::Set(..) | Ins::SetTwo(..) | Ins::Keep(..) => {
+            let needs = if lies == Lies::Nowhere { Needs::WHOLE } else { Needs::PIECES };
+            ((ins.writes_under() == Some(M::ACTIVE)).then_some(needs), false)
+        }
         Ins::EndKeep => (Some(Needs::PIECES), true),
         Ins::Mark(_, under) | Ins::Leave(_, under) => (whole(under == M::ACTIVE), false),
         Ins::Tally(_, _, lanes) => (whole(lanes == M::ACTIVE), false),

@@ -25,6 +25,7 @@ pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
             match *ins {
                 Ins::Mask(op) => op.reads().into_iter().flatten().chain([op.writes()]).for_each(&mut note),
                 Ins::Set(.., m)
+                | Ins::SetTwo(.., m)
                 | Ins::SetRelative(.., m)
                 | Ins::Keep(.., m)
                 | Ins::Guard(m, ..)

@@ -35,8 +35,7 @@ impl<'a> Emit<'a> {
     }
 
     fn run(&mut self, run: &'a [Ins]) {
-        let under_active =
-            |ins: &Ins| matches!(*ins, Ins::Set(.., M::ACTIVE) | Ins::Keep(.., M::ACTIVE) | Ins::EndKeep);
+        let under_active = |ins: &Ins| ins.writes_under() == Some(M::ACTIVE) || *ins == Ins::EndKeep;
         let is_looped = self.input.pieces > MOST_PIECES;
         if run.iter().any(under_active) {
             if self.lies == Lies::Nowhere {
@@ -111,6 +110,7 @@ impl<'a> Emit<'a> {
                 }
                 Ins::Set(dst, src, M::EXISTING) => self.copy(dst, src, piece),
                 Ins::Set(dst, src, under) => self.set_under(dst, src, under, piece),
+                Ins::SetTwo(op, dst, a, b, under) => self.two_under(op, dst, [a, b], under, piece),
                 Ins::Number(dst, m) => {
                     let number = Rm::Each(RBX, Self::mask_at(m));
                     self.make(dst, piece, |e, dst| e.asm.vector(BROADCAST, dst, 0, number));

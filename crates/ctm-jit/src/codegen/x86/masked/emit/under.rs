@@ -1,7 +1,7 @@
 //! What is done under masks of lanes, and where something rare has happened.
 
 use super::{Emit, Rare};
-use crate::codegen::x86::asm::{Cond, MOVUPS_LOAD, MOVUPS_STORE, RAX};
+use crate::codegen::x86::asm::{Cond, MOVUPS_LOAD, MOVUPS_STORE, RAX, V};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::masked::Ins;
@@ -27,6 +27,14 @@ impl<'a> Emit<'a> {
                 self.change(dst, piece, |e, dst| e.asm.blend(dst, mask, yes, dst));
             }
         }
+    }
+
+    /// Stores what an operation makes into a vector in the lanes of a mask: AVX-512.
+    pub(super) fn two_under(&mut self, op: V, dst: Vector, [a, b]: [Src; 2], under: M, piece: u8) {
+        let k = self.lane_mask(under, piece);
+        let a = self.reg(a, piece, self.isa().operand_scratch());
+        let b = self.rm(b, piece);
+        self.change(dst, piece, |e, dst| e.asm.evex(op, dst, a, b, k, false, None));
     }
 
     /// Stores into a row of the frame in the lanes of a mask.
