@@ -69,7 +69,7 @@ passes! {
     Masks "masks" "a mask is always empty, or the same as another";
     /// Wavefronts follow one another in one call.
     Waves "waves" "machine code: exports go to arrays, and wavefronts are groups by themselves";
-    /// Comparisons are made into the active lanes.
+    /// Comparisons are made into the active lanes, sums under the mask of their store.
     Fused "fused" "machine code: nobody else reads the result";
     /// Wavefronts are narrower than the program's.
     Narrow "narrow" "more vectors are live than there are registers, or lanes go different ways; lanes share nothing, and nothing is counted";
