@@ -492,7 +492,7 @@ impl<'a> Select<'a> {
             }
             ref own @ Op::Alu(op, values, omod, clamp) => {
                 let operands = values.map(|value| {
-                    let (negated, of) = without_sign(plan.block, own, value);
+                    let (negated, of) = without_sign(plan.block, negates(own), value);
                     let [flushed, number] = [&plan.known.flushed, &plan.known.numbers].map(|are| are[of.index()]);
                     Operand { src: self.src(plan, of), flushed, number, value: of.0, negated }
                 });
@@ -586,13 +586,17 @@ fn wide_key(op: &Op) -> Option<(WideKey, usize)> {
     })
 }
 
-/// An operand of an operation that takes negated ones: whether it is, and of what.
-fn without_sign(block: &Block, op: &Op, value: Value) -> (bool, Value) {
-    let negates = match *op {
+/// Whether an operation takes negated operands.
+fn negates(op: &Op) -> bool {
+    match *op {
         Op::Alu(op, ..) => alu::Alu::negates(op),
         Op::Unit(Unit::Mad { .. }, _) => true,
         _ => false,
-    };
+    }
+}
+
+/// An operand, of an operation that takes negated ones or does not: whether it is, and of what.
+fn without_sign(block: &Block, negates: bool, value: Value) -> (bool, Value) {
     match block.ops[value.index()] {
         Op::Neg(a) if negates => (true, a),
         _ => (false, value),
@@ -601,8 +605,8 @@ fn without_sign(block: &Block, op: &Op, value: Value) -> (bool, Value) {
 
 /// The vectors that the instructions of an operation read.
 fn operands(block: &Block, op: &Op) -> impl Iterator<Item = Value> {
-    let own = *op;
-    op.reads().map(move |value| without_sign(block, &own, value).1)
+    let negates = negates(op);
+    op.reads().map(move |value| without_sign(block, negates, value).1)
 }
 
 /// Whether the operation makes a vector of its own.

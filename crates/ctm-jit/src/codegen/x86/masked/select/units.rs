@@ -3,7 +3,7 @@
 //! NaN bits are made right only where somebody can see them. Denormals need no care: the processor flushes them (MXCSR), exactly as the X1K does; only moves
 //! and choices carry them, so a `Scale` after those multiplies by one.
 
-use super::{Plan, Select, without_sign};
+use super::{Plan, Select, negates, without_sign};
 use crate::codegen::x86::asm;
 use crate::codegen::x86::lir::{Class, Lir, Negated, Src, Vector};
 use crate::codegen::x86::masked::facts::{EQUAL, NOT_EQUAL, UNORDERED};
@@ -21,7 +21,7 @@ impl Select<'_> {
     /// Whether a multiply-add is one instruction, so that its result may take the place of an operand.
     pub(super) fn is_plain_mad(&self, plan: &Plan<'_>, op: &Op) -> bool {
         let Op::Unit(Unit::Mad { zero_wins, omod: Omod::U1 }, [a, b, _]) = *op else { return false };
-        let product = [a, b].map(|value| self.src(plan, without_sign(plan.block, op, value).1));
+        let product = [a, b].map(|value| self.src(plan, without_sign(plan.block, negates(op), value).1));
         !zero_wins || self.is_no_zero_times_infinity(product)
     }
 
@@ -43,7 +43,7 @@ impl Select<'_> {
     pub(super) fn unit(&mut self, plan: &Plan<'_>, place: usize, dst: Vector) -> bool {
         let op = &plan.block.ops[place];
         let Op::Unit(unit, abc) = *op else { return false };
-        let resolved = abc.map(|value| without_sign(plan.block, op, value));
+        let resolved = abc.map(|value| without_sign(plan.block, negates(op), value));
         let [a, b, c] = resolved.map(|(_, value)| self.src(plan, value));
         let seen = plan.seen[place];
         match unit {
