@@ -12,7 +12,7 @@ use crate::runtime::batches::written;
 use crate::runtime::wavefronts::{Done, Runner, Wavefronts};
 use crate::runtime::work::{share, threads};
 use ctm_exec::watch::Part;
-use ctm_exec::{Counters, Domain, Fault, FaultKind};
+use ctm_exec::{Counters, Fault, FaultKind};
 use spans::Spans;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -56,16 +56,18 @@ impl Wavefronts<'_> {
             // Those behind one that faulted need not run.
             if !part.is_abandoned() && !has_given_up {
                 let waves = first..(first + per_task).min(count);
-                let area = self.gives_up.then(|| self.area(&waves));
-                let cells = || area.into_iter().flat_map(|area| direct.outputs.cells(area));
                 before.clear();
-                cells().for_each(|cells| before.extend(cells.iter().map(|cell| cell.load(Ordering::Relaxed))));
+                if self.gives_up {
+                    let load = |cell: &AtomicU32| cell.load(Ordering::Relaxed);
+                    self.cells(direct, waves.clone(), |cells| before.extend(cells.iter().map(load)));
+                }
                 let mut task = Task { of: self, direct, part: &part, runner, done: &mut done };
-                ended = task.run(spans.as_ref(), waves);
+                ended = task.run(spans.as_ref(), waves.clone());
                 if ended.is_err() && self.gives_up {
                     // The wavefront of the launch's own size may fault, and has stored nothing then.
                     let store = |(cell, &bits): (&AtomicU32, _)| cell.store(bits, Ordering::Relaxed);
-                    cells().flatten().zip(&*before).for_each(store);
+                    let mut before = before.iter();
+                    self.cells(direct, waves, |cells| cells.iter().zip(&mut before).for_each(store));
                 } else if ended.is_err() {
                     part.fault();
                 }
@@ -81,16 +83,13 @@ impl Wavefronts<'_> {
         first
     }
 
-    /// A part of the domain in which these wavefronts lie: rows of it, or columns of one row or of one row of quads.
-    fn area(&self, waves: &Range<u64>) -> Domain {
-        let [mut first, mut last] = [Places::new(); 2];
-        self.waves.place(waves.start, &mut first);
-        self.waves.place(waves.end - 1, &mut last);
-        let Domain { i0, j0, i1, j1 } = self.domain;
-        let (from, to) = (first.position(0), last.position(last.lanes - 1));
-        let is_row = from.j == to.j || first.strip && last.strip && from.j + 1 == to.j;
-        let (left, right) = if is_row { (from.i, to.i) } else { (i0, i1) };
-        Domain { i0: left.max(i0), j0: from.j.max(j0), i1: right.min(i1), j1: to.j.min(j1) }
+    /// Looks at all cells that these wavefronts may store to.
+    fn cells(&self, direct: &Direct<'_>, waves: Range<u64>, mut look: impl FnMut(&[AtomicU32])) {
+        let mut places = Places::new();
+        for index in waves {
+            self.waves.place(index, &mut places);
+            direct.outputs.cells(&places).for_each(&mut look);
+        }
     }
 }
 

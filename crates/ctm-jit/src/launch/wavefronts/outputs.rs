@@ -1,7 +1,7 @@
 //! What wavefronts export, in arrays that memory lends: no two threads write the same element, so wavefronts store in any order.
 
 use super::places::Places;
-use super::wave::{Row, lanes_of};
+use super::wave::{Row, lanes_of, mask_of};
 use crate::launch::direct::cells_of;
 use ctm_exec::arrays::scaled;
 use ctm_exec::r700::{Cells, Direct, Elements, Launch, Memory, Target, Written};
@@ -152,15 +152,16 @@ impl<'a> Outputs<'a> {
         done
     }
 
-    /// The cells that a launch over this domain may store to.
-    pub fn cells(&self, Domain { i0, j0, i1, j1 }: Domain) -> impl Iterator<Item = &[AtomicU32]> {
-        self.0.iter().flat_map(move |output| {
-            // Elements of a row lie side by side, but for those of tiles.
-            let count = if output.array.tiles.is_none() { i1.saturating_sub(i0) + 1 } else { 1 };
-            let places = (j0..=j1).flat_map(move |j| (i0..=i1).step_by(count as usize).map(move |i| (i, j)));
-            places.filter_map(move |(i, j)| {
-                let first = output.array.offset(i, j)?;
-                output.array.bytes.get(first / 4..(first + count as usize * output.element_bytes).div_ceil(4))
+    /// The cells that a wavefront's lanes may store to, and no others: neighbours store theirs at the same time. The order is always the same.
+    pub fn cells(&self, places: &Places) -> impl Iterator<Item = &[AtomicU32]> {
+        self.0.iter().flat_map(move |Output { array, element_bytes, .. }| {
+            // Quads side by side are two rows, which begin with the first quad's lanes 0 and 2.
+            let is_rows = places.strip && places.inside == mask_of(places.lanes) && array.tiles.is_none();
+            let (lanes, count) = if is_rows { (0b101, places.lanes / 2) } else { (places.inside, 1) };
+            lanes_of(lanes).filter_map(move |lane| {
+                let Position { i, j } = places.position(lane);
+                let first = array.offset(i, j)?;
+                array.bytes.get(first / 4..(first + count * element_bytes).div_ceil(4))
             })
         })
     }
@@ -177,3 +178,7 @@ impl<'a> Outputs<'a> {
         done
     }
 }
+
+#[cfg(test)]
+#[path = "../../../tests/unit/launch/wavefronts/outputs.rs"]
+mod tests;
