@@ -257,14 +257,22 @@ fn functions_of_special_numbers() {
     }
 }
 
-/// Of squares both orders in which a dot product is summed give the same zero.
+/// Of squares, and where the third product is a zero, one order of summing a dot product is enough: of zeros, denormals, infinities and NaNs, too.
 #[test]
-fn dot_products_of_a_vector_with_itself() {
-    let text = ".input a = s0\n.output c = o0\n.reg x = r1, y = r2\n tex x, a, r0.rg\n dp3 y.r, x, x\n dp4 y.g, x, x\n \
-                dp3 y.b, -x, x\n dp4 y.a, x.abgr, x.abgr\n mov c, y\n";
-    let memory =
-        Surfaces { inputs: vec![Array::new(80, 64, 4, special)], outputs: vec![out(80, 64, 4)], ..Surfaces::default() };
-    compare("squares", &Case::new(text, [0, 0, 79, 63]), &memory);
+fn dot_products_of_squares_and_of_two_products() {
+    let of = |dots: &str| {
+        let head = ".input a = s0\n.output c = o0\n.reg x = r1, y = r2\n tex x, a, r0.rg\n";
+        let memory = Surfaces {
+            inputs: vec![Array::new(80, 64, 4, special)],
+            outputs: vec![out(80, 64, 4)],
+            ..Surfaces::default()
+        };
+        compare(dots, &Case::new(&format!("{head}{dots} mov c, y\n"), [0, 0, 79, 63]), &memory);
+    };
+    of("dp3 y.r, x, x\n dp4 y.g, x, x\n dp3 y.b, -x, x\n dp4 y.a, x.abgr, x.abgr\n");
+    of("dp3 y.r, x.rg0, x.rg0\n dp3 y.g, x.ba0, x.ba0 *8\n dp3 y.b, x.ar0, x.ar0 /8\n dp3 y.a, x.gb0, x.gb0 sat\n");
+    of("dp3 y.r, x.rg0, x.ba0\n dp3 y.g, x.rg0, -x.ba0 *4\n dp3 y.b, x.rb0, x.ga0 /2\n dp3 y.a, x.rg0, x.ab0 sat\n");
+    of("d2a y.r, x.rgb, x.rgb, x.000\n d2a y.g, x.rgb, x.bgr, -x.000 *2\n d2a y.b, x.rrr, x.ggg, x.ggg\n dp3 y.a, x.rg0, x.br1\n");
 }
 
 /// A transcendental sequence whose operand is the same for all columns while its register once held what is not: each unit runs the

@@ -92,7 +92,7 @@ impl Ramp {
         origin + i * di + j * dj
     }
 
-    /// What so many columns and rows add to it.
+    /// What so many columns and rows add to it. It begins with -0, which changes no sum: so a sum with it is -0 only where the whole is.
     pub fn offset(&self, by: [u32; 2]) -> f32 {
         let [_, di, dj] = self.of;
         Self::linear_by([-0.0, di, dj]).single(by)

@@ -89,13 +89,12 @@ impl Units<'_> {
         if !op.is_dot_product() {
             return None;
         }
-        let last = if op == RgbOp::Dp4 { Some(3) } else { None };
-        let (square, is_d2a) =
-            (|of: &mut Self, channel| of.operand(0, channel) == of.operand(1, channel), op == RgbOp::D2a);
-        let squares = !is_d2a && (0..3).chain(last).all(|channel| square(self, channel));
+        let (is_d2a, is_dp4) = (op == RgbOp::D2a, op == RgbOp::Dp4);
+        let mut channels = 0..if is_dp4 { 4 } else { 3 };
+        let squares = !is_d2a && channels.all(|channel| self.operand(0, channel) == self.operand(1, channel));
         let [x, y] = [0, 1].map(|channel| self.product(channel));
         let z = if is_d2a { self.operand(2, 2) } else { self.product(2) };
-        let last = last.map(|channel| self.product(channel));
+        let last = is_dp4.then(|| self.product(3));
         let nothing = last.is_none() && self.b.block.constant(z).is_some_and(|z| z & !SIGN == 0);
         let mut pair = |x: Value, y: Option<Value>| y.map_or(x, |y| self.b.add(x, y, Omod::U1));
         Some(match (squares, nothing) {

@@ -6,7 +6,7 @@
 //! | `facts` | what is known before |
 //! | `select`, `chosen` | from the form to vector instructions; those of a whole program |
 //! | `runs` | instructions that are made for one piece of a vector after the other |
-//! | `fused` | comparisons that change the active lanes |
+//! | `fused` | instructions that are done as one |
 //! | `narrow` | narrower wavefronts for programs that keep many vectors at once |
 //! | `alu`, `doubles` | what operations are in instructions |
 //! | `emit`, `emit/vectors` | machine code: the whole; single vector instructions |

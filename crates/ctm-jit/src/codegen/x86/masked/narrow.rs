@@ -20,10 +20,10 @@ const WAVEFRONT_OF_AVX2: f64 = 250.0;
 /// Cycles of a block's end.
 const BLOCK: f64 = 10.0;
 /// Cycles that a use of one register's row takes, and bytes of rows in the frame at which it takes one longer: as much longer as they fill the first-level cache.
-const ROW: f64 = 1.0;
-const ROW_OF_AVX512: f64 = 0.65;
+const ROW: f64 = 0.65;
+const ROW_OF_AVX2: f64 = 1.0;
 const ROWS: f64 = 22.0 * 1024.0;
-/// The share of an instruction's cycle that AVX-512 takes beside others. What results are waited for comes on top: the processor looks ahead over one wavefront only.
+/// With AVX-512, the share of an instruction's cycle that it takes beside others. What results are waited for comes on top, as the processor looks ahead over one wavefront only.
 const BESIDE: f64 = 0.4;
 /// Where lanes leave loops by themselves, AVX2 has wavefronts of twice 16 lanes at most, as the last lane of many leaves late: so much later than that of 16.
 const FEW: u8 = 2;
@@ -118,7 +118,7 @@ pub fn narrow(
     let estimate = |copies: u8| {
         let locations = locations(copies);
         let bytes = f64::from(locations.rows) * f64::from(copies) * 64.0;
-        let each = bytes / ROWS + if isa == Isa::Avx2 { ROW } else { ROW_OF_AVX512 };
+        let each = bytes / ROWS + if isa == Isa::Avx2 { ROW_OF_AVX2 } else { ROW };
         let rows = ranges.weight_in_rows(&locations) as f64 * each;
         (time(copies, rows), copies, locations)
     };
