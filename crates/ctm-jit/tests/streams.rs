@@ -260,10 +260,38 @@ fn functions_of_special_numbers() {
 /// Of squares, and where the third product is a zero, one order of summing a dot product is enough: of zeros, denormals, infinities and NaNs, too.
 #[test]
 fn dot_products_of_squares_and_of_two_products() {
+    // Sums of these cancel to less than the smallest normal number, or pass the largest.
+    const ENDS: [u32; 16] = [
+        0,
+        1 << 31,
+        0x3f80_0000,
+        0xbf80_0000,
+        0x0080_0000,
+        0x8080_0000,
+        0x00c0_0000,
+        0x80c0_0000,
+        0x0080_0001,
+        0x8100_0000,
+        0x7f7f_ffff,
+        0xff7f_ffff,
+        0x7f00_0000,
+        0x7f80_0000,
+        0x7fc0_0000,
+        0x0000_0001,
+    ];
+    let value = |x: u32, y: u32, c: u8| {
+        let bits = noise(x, y, c);
+        match (y % 4, c) {
+            (0, _) => special(x, y, c),
+            // Factors of one leave the others as they are.
+            (_, 2 | 3) => ENDS[2 + (bits & 1) as usize],
+            _ => ENDS[(bits >> 4 & 15) as usize],
+        }
+    };
     let of = |dots: &str| {
         let head = ".input a = s0\n.output c = o0\n.reg x = r1, y = r2\n tex x, a, r0.rg\n";
         let memory = Surfaces {
-            inputs: vec![Array::new(80, 64, 4, special)],
+            inputs: vec![Array::new(80, 64, 4, value)],
             outputs: vec![out(80, 64, 4)],
             ..Surfaces::default()
         };
@@ -272,7 +300,9 @@ fn dot_products_of_squares_and_of_two_products() {
     of("dp3 y.r, x, x\n dp4 y.g, x, x\n dp3 y.b, -x, x\n dp4 y.a, x.abgr, x.abgr\n");
     of("dp3 y.r, x.rg0, x.rg0\n dp3 y.g, x.ba0, x.ba0 *8\n dp3 y.b, x.ar0, x.ar0 /8\n dp3 y.a, x.gb0, x.gb0 sat\n");
     of("dp3 y.r, x.rg0, x.ba0\n dp3 y.g, x.rg0, -x.ba0 *4\n dp3 y.b, x.rb0, x.ga0 /2\n dp3 y.a, x.rg0, x.ab0 sat\n");
-    of("d2a y.r, x.rgb, x.rgb, x.000\n d2a y.g, x.rgb, x.bgr, -x.000 *2\n d2a y.b, x.rrr, x.ggg, x.ggg\n dp3 y.a, x.rg0, x.br1\n");
+    of(
+        "d2a y.r, x.rgb, x.rgb, x.000\n d2a y.g, x.rgb, x.bgr, -x.000 *2\n d2a y.b, x.rrr, x.ggg, x.ggg\n dp3 y.a, x.rg0, x.br1\n",
+    );
 }
 
 /// A transcendental sequence whose operand is the same for all columns while its register once held what is not: each unit runs the
