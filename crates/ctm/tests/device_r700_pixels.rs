@@ -207,6 +207,32 @@ fn both_engines_store_what_divergent_threads_export() {
     }
 }
 
+/// Textures far larger than the launch, of four numbers a texel: rows one behind the other, which engines look up where they are, and rows apart.
+#[test]
+fn both_engines_look_up_the_same_in_textures_of_four_numbers() {
+    // Some are killed, so that no launch is a stream.
+    let source = "ALU:\n 0 x: KILLGT ____, R0.x, R0.y\nALU:\n 1 x: ADD R1.x, R0.x, R0.x\n y: MULADD R1.y, R0.y, 3.0f, 4.0f\n\
+        TEX:\n SAMPLE R2.xyzw, R1.xy__, t0, s0 DENORM(XY)\nEXP_DONE: PIX0, R2.xyzw\nEND_OF_PROGRAM\n";
+    let texels: Vec<u32> = (0..48 * 40).flat_map(|n| special(n % 48, n / 48).map(f32::to_bits)).collect();
+    let format = FetchFormat { data: DataFormat::Fmt32_32_32_32Float, ..FetchFormat::default() };
+    for (width, pitch) in [(48, 0), (48, 48), (40, 48)] {
+        let run = |engine: Box<dyn ctm_exec::Engine>| {
+            let mut rig = Rig { device: ctm::Device::open(engine, DeviceOptions::r700(Chip::Rv770)).unwrap() };
+            let program = text(&mut rig, source);
+            let at = rig.bytes(bytemuck::cast_slice(&texels));
+            let texture = TextureSurface { pitch, ..TextureSurface::two_d(width, 40, format) }.at(at);
+            let out = rig.surface(12, 12, Format::Float32x4, Tiling::Linear);
+            rig.fill(&out, 12, 12, |_, _| [0.25; 4]);
+            let setup = CommandBuffer::new().set_texture(0, &texture).set_out_fmt(0, &out);
+            let domain = Domain { i0: 0, j0: 0, i1: 11, j1: 11 };
+            let report = rig.submit(&start(Stage::Pixel, &program, domain, setup)).unwrap();
+            (bits(&rig, &out, 12, 12), report.counters())
+        };
+        let expected = run(ctm::EngineKind::Interp.engine().unwrap());
+        assert_eq!(run(ctm::EngineKind::Jit.engine().unwrap()), expected, "{width} columns, pitch {pitch}");
+    }
+}
+
 /// Textures and targets of every format and tiling: copies, and sums of neighbours, of special numbers, at places that fit no tile.
 #[test]
 fn both_engines_store_the_same_in_every_format_and_tiling() {
