@@ -249,14 +249,28 @@ impl Lower<'_> {
     /// Only these of the active lanes stay active: those of a comparison, where one has made the mask.
     fn narrow(&mut self, block: &x1k::Block, stay: Lanes) {
         let result = block.result.filter(|_| stay.mask == M::RESULT);
-        if let Some(Op::Holds(op, operands, as_said)) = result.map(|result| self.ops[result.index()]) {
-            self.ops.push(Op::Holds(op, operands, as_said == stay.inside));
-            let holds = Value(self.ops.len() as u32 - 1);
+        if let Some(holds) = result.and_then(|result| self.as_said(result, stay.inside)) {
             self.mask(MaskOp::Lanes(M::TEMP, holds));
             self.mask(MaskOp::And(M::ACTIVE, M::ACTIVE, M::TEMP));
         } else {
             self.mask(stay.among(M::ACTIVE, M::ACTIVE));
         }
+    }
+
+    /// A comparison, or the opposite of it.
+    fn as_said(&mut self, value: Value, said: bool) -> Option<Value> {
+        let op = match self.ops[value.index()] {
+            Op::Holds(op, operands, as_said) => Op::Holds(op, operands, as_said == said),
+            Op::Select([by, known, others]) => {
+                let Op::Bits(bits) = self.ops[known.index()] else { return None };
+                let others = self.as_said(others, said)?;
+                self.ops.push(Op::Bits(if said { bits } else { !bits }));
+                Op::Select([by, Value(self.ops.len() as u32 - 1), others])
+            }
+            _ => return None,
+        };
+        self.ops.push(op);
+        Some(Value(self.ops.len() as u32 - 1))
     }
 
     /// How a group votes.

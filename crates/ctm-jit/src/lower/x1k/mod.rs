@@ -168,6 +168,15 @@ impl Builder {
     /// All ones where a number compares so with zero.
     fn compared(&mut self, test: CompareOp, value: Value) -> Value {
         let zero = self.block.bits(0);
+        if let Op::Select([by, a, b]) = self.block.ops()[value.index()]
+            && self.block.ops()[by.index()] == Op::Holds(Op2::PredSete, [a, zero], true)
+        {
+            // Zeros in the place of some numbers: what compares is the others.
+            let others = self.compared(test, b);
+            let of_zero = matches!(test, CompareOp::Equal | CompareOp::GreaterEqual);
+            let of_zero = self.block.bits(if of_zero { u32::MAX } else { 0 });
+            return self.block.make(Op::Select([by, of_zero, others]));
+        }
         let (op, operands) = match test {
             CompareOp::Equal => (Op2::PredSete, [value, zero]),
             CompareOp::Less => (Op2::PredSetgt, [zero, value]),

@@ -326,13 +326,14 @@ impl<'a> Emit<'a> {
                     // Those that exist are there as long as the wavefront runs.
                     Some(Iterations { left, lanes: M::EXISTING }) => left,
                     Some(Iterations { left, lanes }) => {
-                        self.test_lanes(left);
+                        let register = self.mask_register(left, RAX);
+                        self.asm.wide_test(register, register);
                         let to = self.label_of(none);
                         self.asm.jump_if(Cond::Equal, to);
                         lanes
                     }
                 };
-                self.test_lanes(lanes);
+                self.test_lanes(lanes, some);
                 if is_next(none) {
                     let to = self.label_of(some);
                     self.asm.jump_if(Cond::NotEqual, to);

@@ -5,14 +5,14 @@
 
 use super::{ACTIVE, Emit};
 use crate::codegen::x86::allocate::Ranges;
-use crate::codegen::x86::asm::{Int, OR_F32, RAX, RCX, Rm};
+use crate::codegen::x86::asm::{Cond, Int, OR_F32, RAX, RCX, Rm};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Vector;
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::fused::Iterations;
 use crate::codegen::x86::masked::wide::{SHL, SHR};
 use crate::codegen::x86::vectors::{Place, Vectors};
-use crate::ir::masked::{Block, Code, End, M};
+use crate::ir::masked::{Block, Code, End, M, Target};
 
 /// Where they are needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -209,8 +209,8 @@ impl Emit<'_> {
         }
     }
 
-    /// Looks whether a lane of a mask is there: equal where none is.
-    pub(super) fn test_lanes(&mut self, m: M) {
+    /// Looks whether a lane of a mask is there: equal where none is. Where one is, may go to `some` at once.
+    pub(super) fn test_lanes(&mut self, m: M, some: Target) {
         if m != M::ACTIVE || self.is_whole {
             let register = self.mask_register(m, RAX);
             return self.asm.wide_test(register, register);
@@ -233,9 +233,10 @@ impl Emit<'_> {
             1 => self.asm.mask_test(4),
             2 => self.asm.mask_test_two(4, 5),
             _ => {
-                self.asm.mask_or(1, 4, 5);
-                self.asm.mask_or(2, 6, 7);
-                self.asm.mask_test_two(1, 2);
+                self.asm.mask_test_two(4, 5);
+                let to = self.label_of(some);
+                self.asm.jump_if(Cond::NotEqual, to);
+                self.asm.mask_test_two(6, 7);
             }
         }
     }

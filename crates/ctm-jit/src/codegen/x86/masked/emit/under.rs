@@ -1,11 +1,11 @@
 //! What is done under masks of lanes, and where something rare has happened.
 
 use super::{Emit, Rare};
-use crate::codegen::x86::asm::{Cond, MOVUPS_LOAD, MOVUPS_STORE, RAX, V};
+use crate::codegen::x86::asm::{CMP_F64, Cond, MOVUPS_LOAD, MOVUPS_STORE, RAX, V};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::masked::Ins;
-use crate::codegen::x86::masked::facts::UNORDERED;
+use crate::codegen::x86::masked::facts::{UNORDERED, opposite};
 use crate::codegen::x86::masked::wide::SHR;
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::M;
@@ -84,6 +84,7 @@ impl<'a> Emit<'a> {
     /// Looks whether something rare has happened in a lane, of whatever piece: AVX-512.
     pub(super) fn rare_of_all(&mut self, check: &Lir, body: &'a [Ins]) {
         let [from, back] = std::array::from_fn(|_| self.asm.label());
+        let mut happens = Cond::NotEqual;
         match *check {
             Lir::Test(op, UNORDERED, _, a, _, _) => {
                 // A comparison of two registers finds what is unordered in either.
@@ -94,6 +95,14 @@ impl<'a> Emit<'a> {
                 }
                 self.asm.mask_test_two(1, if self.input.pieces > 2 { 2 } else { 1 });
             }
+            Lir::Test(op, how, _, a, b, 0) if op != CMP_F64 => {
+                // The lanes in which nothing has happened, in those before either: all of them, mostly.
+                for piece in self.pieces() {
+                    self.line(&Lir::Test(op, opposite(how), 1, a, b, u8::from(piece > 0)), piece);
+                }
+                self.asm.mask_test(1);
+                happens = Cond::AboveEqual;
+            }
             _ => {
                 for piece in self.pieces() {
                     self.line(check, piece);
@@ -102,7 +111,7 @@ impl<'a> Emit<'a> {
                 self.asm.mask_test(2);
             }
         }
-        self.asm.jump_if(Cond::NotEqual, from);
+        self.asm.jump_if(happens, from);
         self.asm.place(back);
         self.rare.push(Rare { from, back, pieces: self.pieces(), is_moved: false, check: *check, body });
     }

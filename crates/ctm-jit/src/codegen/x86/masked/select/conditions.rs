@@ -2,7 +2,6 @@
 
 use super::{Plan, Select};
 use crate::codegen::x86::asm;
-use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{K, Lir, Src};
 use crate::codegen::x86::masked::facts::{Comparison, INT_EQUAL, INT_NOT_EQUAL, Side, opposite, truth};
 use crate::codegen::x86::scalar::Sink;
@@ -12,7 +11,7 @@ use ctm_isa::r700::ops::Op2;
 impl Select<'_> {
     /// A value that is several comparisons: with AVX-512, which has instructions for masks, it is made where it is used.
     pub(super) fn joined(&self, block: &Block, value: Value) -> Option<Condition> {
-        let is = self.given.isa == Isa::Avx512 && matches!(block.ops[value.index()], Op::Select(..));
+        let is = matches!(block.ops[value.index()], Op::Select(..));
         if is { Condition::of(&block.ops, value) } else { None }
     }
 
