@@ -4,9 +4,8 @@ use super::panel::{Panel, Part};
 use super::{LINE, Range};
 use ctm_exec::arrays::Tiles;
 use std::arch::x86_64::{
-    __m128i, __m256i, _MM_HINT_T0, _mm_prefetch, _mm_stream_si128, _mm256_castsi256_si128, _mm256_extracti128_si256,
-    _mm256_loadu_si256, _mm256_loadu2_m128i, _mm256_permute2x128_si256, _mm256_storeu_si256, _mm256_storeu2_m128i,
-    _mm256_stream_si256, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
+    __m128i, __m256i, _MM_HINT_T0, _mm_prefetch, _mm256_loadu_si256, _mm256_loadu2_m128i, _mm256_permute2x128_si256,
+    _mm256_storeu_si256, _mm256_storeu2_m128i, _mm256_stream_si256, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
 };
 
 /// A block.
@@ -161,11 +160,11 @@ impl Blocks {
                 let row = |of: usize| panel.wrapping_add(n * (LINE / ROWS) + of * other).cast::<__m128i>();
                 // SAFETY: the columns and rows are those of whole blocks: the line is one of theirs, and the rows have their elements.
                 unsafe {
-                    if let Way::Read | Way::ReadPastCaches = way {
+                    if !matches!(way, Way::WritePastCaches) {
                         _mm_prefetch::<_MM_HINT_T0>(next.cast());
                         next = next.wrapping_add(LINE);
                     }
-                    if !matches!(way, Way::ReadPastCaches) {
+                    if !matches!(way, Way::ReadPastCaches) || ROWS == 4 {
                         // The same rows beside the tile, line by line.
                         let beside = columns.len() * (LINE / ROWS / STEP) + n / ROWS * LINE;
                         _mm_prefetch::<_MM_HINT_T0>(panel.wrapping_add(n % ROWS * row_bytes + beside).cast());
@@ -183,19 +182,13 @@ impl Blocks {
                         _ => [a, b],
                     };
                     match (way, ROWS) {
-                        (Way::Read, 4) => {
+                        (Way::Read | Way::ReadPastCaches, 4) => {
                             _mm256_storeu2_m128i(row(2), row(0), a);
                             _mm256_storeu2_m128i(row(3), row(1), b);
                         }
                         (Way::Read, _) => {
                             _mm256_storeu_si256(row(0).cast(), a);
                             _mm256_storeu_si256(row(1).cast(), b);
-                        }
-                        (Way::ReadPastCaches, 4) => {
-                            _mm_stream_si128(row(0), _mm256_castsi256_si128(a));
-                            _mm_stream_si128(row(1), _mm256_castsi256_si128(b));
-                            _mm_stream_si128(row(2), _mm256_extracti128_si256::<1>(a));
-                            _mm_stream_si128(row(3), _mm256_extracti128_si256::<1>(b));
                         }
                         (Way::ReadPastCaches, _) => {
                             _mm256_stream_si256(row(0).cast(), a);
