@@ -7,10 +7,8 @@
 //! | `values` | what pure operations mean, lane by lane |
 //! | `awake` | where some lane runs, whatever the data are |
 //! | `order` | orders of blocks |
-//! | `map` | tables for looking things up while compiling |
 
 pub mod awake;
-pub mod map;
 pub mod masked;
 pub mod names;
 pub mod numbering;

@@ -1,7 +1,7 @@
 //! Value numbering: operations in order, in which equal ones can be found.
 
-use crate::ir::map::Map;
 use crate::ir::masked::{Op, Value};
+use rustc_hash::FxHashMap as Map;
 
 /// Operations of a block. Those that were added as [`pure`](Self::pure) are there once.
 #[derive(Debug, Default)]

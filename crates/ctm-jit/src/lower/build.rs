@@ -1,8 +1,8 @@
 //! A block under construction: equal operations are made once, and what has just been stored is not read again.
 
-use crate::ir::map::Map;
 use crate::ir::masked::{Counter, M, MaskOp, Op, Tally, Value, Var};
 use crate::ir::numbering::Numbering;
+use rustc_hash::FxHashMap as Map;
 
 /// A block under construction.
 #[derive(Default)]

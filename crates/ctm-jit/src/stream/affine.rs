@@ -5,7 +5,6 @@
 //! long as they are multiples of 1/256 below 65536 in magnitude, which single precision holds without rounding. What is not known
 //! to be so is no linear function here, whatever it may be.
 
-use crate::ir::map::Map;
 use crate::ir::masked::{Block, Code, Fetch as Lookup, Op, Unit, Value, Var};
 use crate::launch::ramp::Ramp;
 use crate::passes::masked::VarSet;
@@ -16,6 +15,7 @@ use ctm_exec::x1k::Launch;
 use ctm_exec::x1k::Plane;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 use ctm_isa::x1k::ops::Omod as XOmod;
+use rustc_hash::FxHashMap as Map;
 use std::collections::BTreeSet;
 
 /// What a launch of either instruction set gives.

@@ -6,12 +6,12 @@
 
 use super::affine::{Fetch, Fetches, dependencies};
 use super::uniform::{Number, Uniform};
-use crate::ir::map::Map;
 use crate::ir::masked::{Code, Fetch as Lookup, M, Op, Value, Var};
 use crate::ir::numbering::Numbering;
 use crate::passes::masked::sweep;
 use ctm_exec::float::ONE;
 use ctm_isa::x1k::OUTPUTS;
+use rustc_hash::FxHashMap as Map;
 use std::cell::Cell;
 
 /// In the packed form: all channels of an element, each in its lane.

@@ -4,7 +4,6 @@
 //! not valid. Where nothing depends on data, that shows which blocks are passed, how often, and which of them repeat (`parse`). Their operations then
 //! become blocks without masks; what they look up are inputs by number, and a loop's variable is a [`Number`].
 
-use crate::ir::map::Map;
 use crate::ir::masked::{Block, Code, Counter, End, Fetch, File, M, MaskOp, Op, Tally, Target, Value, Var};
 use crate::ir::numbering::Numbering;
 use crate::launch::wavefronts::bindings::is_plain_sample;
@@ -12,6 +11,7 @@ use crate::stream::affine::{Item, LOOPS};
 use ctm_isa::r700::inst::{TexFetch, texel_offset};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
+use rustc_hash::FxHashMap as Map;
 use std::collections::BTreeMap;
 
 /// The most blocks that one processor may pass.

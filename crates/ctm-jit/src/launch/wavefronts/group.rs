@@ -2,7 +2,6 @@
 //! share, which are noted here and made in order by the calling thread; and a wavefront's scratch memory.
 
 use super::wave::{Fetched, LANES, Row, Shared, lanes_of};
-use crate::ir::map::Map;
 use crate::ir::masked::Store;
 use crate::launch::lanes::BailOut;
 use ctm_exec::r700::Space;
@@ -12,6 +11,7 @@ use ctm_exec::r700::memory::{
 use ctm_exec::x1k::group::uncached_index;
 use ctm_isa::r700::inst::{CfMem, MemDsr};
 use ctm_isa::r700::ops::MuxCntl;
+use rustc_hash::FxHashMap as Map;
 use std::collections::HashMap;
 
 /// The dwords of a local data share. In this crate's tests they lie between pages that may not be touched.

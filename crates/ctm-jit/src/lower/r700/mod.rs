@@ -9,7 +9,6 @@ mod clauses;
 mod indexed;
 mod sends;
 
-use crate::ir::map::Map;
 use crate::ir::masked::{Block, Code, Counter, End, Fetch, M, MaskOp, Op, Store, Tally, Target, Value};
 use crate::lower::build::Build;
 use ctm_exec::r700::clocks;
@@ -18,6 +17,7 @@ use ctm_exec::r700::{Launch, VertexEvent};
 use ctm_isa::r700::inst::{Cf, CfEntry, CfPlain, ClauseBody, Decoded};
 use ctm_isa::r700::ops::{AluOp, CfAluOp, CfOp, Cond, Omod, Op2};
 use ctm_isa::r700::program::Stage;
+use rustc_hash::FxHashMap as Map;
 use std::collections::HashSet;
 
 /// The most blocks.

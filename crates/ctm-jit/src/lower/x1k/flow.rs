@@ -7,7 +7,6 @@
 //! [`STATES`] is left to the reference interpreter, and so is every path on which a stack may overflow or underflow.
 
 use crate::ir::awake::settle_loops;
-use crate::ir::map::Map;
 use crate::ir::order::postorder;
 use crate::ir::x1k::{Block, Code, End, Flow, Frame, LoopOp, Outcome, Target};
 use crate::lower::x1k::Builder;
@@ -16,6 +15,7 @@ use ctm_exec::x1k::alu::predicate_channel;
 use ctm_isa::x1k::inst::FcInstruction;
 use ctm_isa::x1k::ops::{AOp, BOp, FcOp, TexOp};
 use ctm_isa::x1k::{ADDRESS_STACK, BRANCH_COUNTER_FULL, BRANCH_COUNTER_PARTIAL, Inst, LOOP_STACK, Program};
+use rustc_hash::FxHashMap as Map;
 
 /// States that one program may have.
 const STATES: usize = 1024;

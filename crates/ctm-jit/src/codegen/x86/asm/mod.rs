@@ -15,7 +15,7 @@ pub use vex::*;
 pub use wide::*;
 
 use super::isa::Isa;
-use crate::ir::map::Map;
+use rustc_hash::FxHashMap as Map;
 
 /// A vector instruction: opcode map, mandatory prefix, opcode byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,10 +11,10 @@ use crate::codegen::x86::asm::{Asm, CVT_I32_F32, Cond, Gpr, Int, MUL, RAX, RBP, 
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
-use crate::ir::map::Map;
 use crate::ir::masked::End;
 use crate::passes::table::Pass;
 use crate::stream::affine::{Item, Linear, UNIT};
+use rustc_hash::FxHashMap as Map;
 
 /// Code under construction.
 pub(super) struct Emit<'a> {

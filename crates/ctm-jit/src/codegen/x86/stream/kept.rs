@@ -1,7 +1,7 @@
 //! Literals and constants that are worth a place of their own, so that each use needs not load them again.
 
 use crate::codegen::x86::lir::{Lir, NO_SOURCE, Src};
-use crate::ir::map::Map;
+use rustc_hash::FxHashMap as Map;
 
 /// The literals and constants that blocks use, and how much: a use in a loop counts eight times one around it. The most used come first. Of each block: loops
 /// around it, and its instructions.

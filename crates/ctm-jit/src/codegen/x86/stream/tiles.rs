@@ -4,9 +4,9 @@ use super::{Chosen, Lines, Load, Location, Tile, Varies, use_masks};
 use crate::codegen::x86::allocate::{Given, Lives};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
-use crate::ir::map::Map;
 use crate::stream::affine::{Fetch, Linear};
 use crate::stream::prepare::WHOLE;
+use rustc_hash::FxHashMap as Map;
 
 /// The share of all uses of vectors that may be reads of memory where several chains are made instead of one.
 const READS_FOR_CHAINS: u64 = 4;
