@@ -54,8 +54,8 @@ impl<'a> Array<'a> {
 /// Elements of four dwords, one for each lane.
 pub struct Whole<'a> {
     array: Array<'a>,
-    /// Each lies in the array.
-    index: [u32; 16],
+    /// Where each begins, in halves of elements; each lies in the array.
+    halves: [u32; 16],
 }
 
 impl<'a> Whole<'a> {
@@ -63,16 +63,19 @@ impl<'a> Whole<'a> {
     #[inline(always)]
     pub fn new<S: Simd>(s: S, array: Array<'a>, index: S::V) -> Self {
         let (array, last) = array.whole();
-        let mut of = Self { array, index: [0; 16] };
-        s.store(s.least(index, s.splat(last)), &mut of.index);
-        // In memory single numbers are had sooner than from a vector.
-        std::hint::black_box(&mut of.index);
+        let mut of = Self { array, halves: [0; 16] };
+        s.store(s.left(s.least(index, s.splat(last)), 1), &mut of.halves);
         of
     }
 
     #[inline(always)]
     fn quarter(&self, lane: usize) -> __m128 {
-        self.array.quarter(self.index[lane])
+        // One by one: compilers would make addresses in vectors, and take those apart.
+        // SAFETY: it is a number of the table, and every such processor has these instructions; the element lies in the array.
+        unsafe {
+            let halves = (&raw const self.halves[lane]).read_volatile();
+            _mm_loadu_ps(self.array.first.add(8 * halves as usize).cast())
+        }
     }
 }
 
