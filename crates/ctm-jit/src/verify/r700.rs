@@ -3,11 +3,8 @@
 use super::lockstep::{self, Answers, Entry, Sent, both};
 use super::shadow::Shadow;
 use super::{Compared, until};
-use crate::launch::wavefronts::reads::reads;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::r700::{
-    Buffer, Cells, Direct, Exports, Launch, Memory, Sampler, Space, Target, Texture, VertexEvent, Written,
-};
+use ctm_exec::r700::{Cells, Direct, Exports, Launch, Memory, Space, Target, VertexEvent, Written};
 use ctm_exec::x1k::Elements;
 use ctm_exec::{Control, Engine, Interp, Position};
 use std::collections::HashMap;
@@ -91,7 +88,7 @@ struct Recorder<'a> {
 }
 
 impl Memory for Recorder<'_> {
-    reads!();
+    ctm_exec::forward_r700_reads!(memory);
 
     fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault> {
         self.memory.load(space, dword)
@@ -117,6 +114,10 @@ impl Memory for Recorder<'_> {
         self.sent.push((Sent::outputs(at, exports.iter()), answer.clone()));
         answer
     }
+
+    fn outputs_alias_inputs(&self) -> bool {
+        false
+    }
 }
 
 /// Memory that answers as the recorded one did, and compares. Targets that memory lends are lent as their shadows.
@@ -129,7 +130,7 @@ struct Player<'a> {
 }
 
 impl Memory for Player<'_> {
-    reads!();
+    ctm_exec::forward_r700_reads!(memory);
 
     fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault> {
         let place = (space, dword);
@@ -151,6 +152,10 @@ impl Memory for Player<'_> {
 
     fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault> {
         self.answers.next(&Sent::outputs(at, exports.iter()))
+    }
+
+    fn outputs_alias_inputs(&self) -> bool {
+        false
     }
 
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
