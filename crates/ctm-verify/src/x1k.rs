@@ -14,8 +14,8 @@ use std::sync::{Mutex, PoisonError};
 /// Reads that are written down of a launch which may read what it writes.
 const READS: usize = 1 << 23;
 
-/// Runs a launch with the reference interpreter, then with `fast` (see [`super::Verify::compare`]).
-pub fn compare(fast: &dyn Engine, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Compared {
+/// Runs a launch with the reference interpreter, then with `engine` (see [`super::Verify::compare`]).
+pub fn compare(engine: &dyn Engine, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Compared {
     if launch.checks {
         return (Interp.run_x1k_under(control, launch, memory), None);
     }
@@ -32,16 +32,16 @@ pub fn compare(fast: &dyn Engine, control: &Control, launch: &Launch<'_>, memory
             return None;
         }
         let launch = &Launch { counters, ..*launch };
-        let found = replay((fast, control), launch, memory, &log, expected, shadows.clone(), None)?;
-        let first = if again { probe::first((fast, control), launch, memory, !shadows.0.is_empty()) } else { None };
+        let found = replay((engine, control), launch, memory, &log, expected, shadows.clone(), None)?;
+        let first = if again { probe::first((engine, control), launch, memory, !shadows.0.is_empty()) } else { None };
         Some(first.map_or(found, |(pc, first)| Difference { pc: Some(pc), ..first }))
     })
 }
 
-/// Runs the fast engine against what the reference interpreter did. What it writes by itself goes to `shadows`, which begin as the outputs did;
+/// Runs the engine against what the reference interpreter did. What it writes by itself goes to `shadows`, which begin as the outputs did;
 /// they are compared with `left`, or with the outputs as they are now.
 pub fn replay(
-    (fast, control): (&dyn Engine, &Control),
+    (engine, control): (&dyn Engine, &Control),
     launch: &Launch<'_>,
     memory: &mut dyn Memory,
     log: &Log,
@@ -51,7 +51,7 @@ pub fn replay(
 ) -> Option<Difference> {
     let answers = Answers::new(&log.sent, shadows);
     let mut player = Player { memory, log, scheduled: 0, answers };
-    let found = fast.run_x1k_under(control, launch, &mut player);
+    let found = engine.run_x1k_under(control, launch, &mut player);
     let Player { memory, answers, .. } = player;
     // Groups behind the one with the fault may have written.
     answers.difference(&found, expected, || expected.is_ok().then(|| left.unwrap_or_else(|| Shadows::of(memory))))
@@ -249,7 +249,3 @@ impl Memory for Player<'_> {
         if self.log.reads.is_some() { [const { None }; INPUTS] } else { self.memory.input_arrays() }
     }
 }
-
-#[cfg(test)]
-#[path = "../../tests/unit/verify/x1k.rs"]
-mod tests;

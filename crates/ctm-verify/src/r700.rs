@@ -9,12 +9,12 @@ use ctm_exec::x1k::Elements;
 use ctm_exec::{Control, Engine, Interp, Position};
 use std::collections::HashMap;
 
-/// Runs a launch with the reference interpreter, then with `fast`, without and with counters. Gives the first one's result and where they first
+/// Runs a launch with the reference interpreter, then with `engine`, without and with counters. Gives the first one's result and where they first
 /// disagree.
 ///
 /// Where what is written may be read back as an input ([`Memory::outputs_alias_inputs`]), the second run would see it; such
 /// launches, and checked ones, run once.
-pub fn compare(fast: &dyn Engine, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Compared {
+pub fn compare(engine: &dyn Engine, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Compared {
     if launch.checks || memory.outputs_alias_inputs() {
         return (Interp.run_r700_under(control, launch, memory), None);
     }
@@ -29,7 +29,7 @@ pub fn compare(fast: &dyn Engine, control: &Control, launch: &Launch<'_>, memory
         let launch = Launch { counters, threads, ..*launch };
         let answers = Answers::new(&sent, shadows.clone());
         let mut player = Player { memory, before: &before, stored: HashMap::new(), answers };
-        let found = fast.run_r700_under(control, &launch, &mut player);
+        let found = engine.run_r700_under(control, &launch, &mut player);
         let Player { memory, answers, .. } = player;
         answers.difference(&found, expected, || Some(Shadows::of(memory)))
     })
@@ -168,7 +168,3 @@ impl Memory for Player<'_> {
         Some(Direct { textures, targets: lent, reads })
     }
 }
-
-#[cfg(test)]
-#[path = "../../tests/unit/verify/r700.rs"]
-mod tests;
