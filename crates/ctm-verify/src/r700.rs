@@ -48,8 +48,14 @@ impl Shadows {
     /// As they are now.
     fn of(memory: &mut dyn Memory) -> Self {
         let copy = |target| {
-            let array = lent(memory, target)?;
-            Some((target, Shadow::of(&array, array.bytes)))
+            let array = memory.direct(&[], &[target])?.targets.pop()??;
+            let bytes: &[u8] = match &array.bytes {
+                Cells::Bytes(bytes) => bytes,
+                // Dwords of such hosts are not bytes as an array of numbers has them.
+                Cells::Dwords(_) if cfg!(target_endian = "big") => return None,
+                Cells::Dwords(dwords) => bytemuck::cast_slice(dwords),
+            };
+            Some((target, Shadow::of(&array, bytes)))
         };
         Self(Target::all().filter_map(copy).collect())
     }
@@ -65,19 +71,6 @@ impl Shadows {
         }
         lent
     }
-}
-
-/// A target as memory has it now, if it lends it.
-fn lent(memory: &mut dyn Memory, target: Target) -> Option<Elements<&[u8]>> {
-    let array = memory.direct(&[], &[target])?.targets.pop()??;
-    let shape = array.with(());
-    let bytes: &[u8] = match array.bytes {
-        Cells::Bytes(bytes) => bytes,
-        // A shadow has its dwords as memory has them on such hosts only.
-        Cells::Dwords(_) if cfg!(target_endian = "big") => return None,
-        Cells::Dwords(dwords) => bytemuck::cast_slice(dwords),
-    };
-    Some(shape.with(bytes))
 }
 
 /// Memory that writes down what is sent to it, and what the dwords that are stored held before.

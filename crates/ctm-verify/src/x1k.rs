@@ -66,13 +66,6 @@ impl lockstep::Target for Target {
     }
 }
 
-/// What a processor sends.
-fn sent(at: Position, outputs: &Outputs) -> Sent<Target> {
-    let colours = (0..).map(Target::Colour).zip(outputs.values).zip(outputs.written);
-    let conditional = outputs.conditional_value.map(|bits| (Target::ConditionalValue, [bits, 0, 0, 0], 1));
-    Sent::outputs(at, colours.map(|((target, values), written)| (target, values, written)).chain(conditional))
-}
-
 /// Copies of the outputs that memory lends.
 pub type Shadows = super::shadow::Shadows<Target>;
 
@@ -88,15 +81,12 @@ impl Shadows {
     }
 }
 
-/// A read: input and whether past the cache (bit 8), column, row.
-type Key = [u32; 3];
+/// A read: how many things had been sent before, input, column, row, whether past the cache. Between two things that are sent the order of reads does not
+/// matter.
+type Read = (usize, u8, u32, u32, bool);
 
-fn key(input: u8, x: u32, y: u32, uncached: bool) -> Key {
-    [u32::from(input) | u32::from(uncached) << 8, x, y]
-}
-
-/// Memory's answers to reads, by how many things had been sent before. Between two of these the order of reads does not matter.
-type Reads = Mutex<HashMap<(usize, Key), Result<[u32; 4], Box<MemoryFault>>>>;
+/// Memory's answers to reads.
+type Reads = Mutex<HashMap<Read, Result<[u32; 4], Box<MemoryFault>>>>;
 
 /// What the reference interpreter asked and sent.
 #[derive(Default)]
@@ -152,15 +142,14 @@ impl Memory for Recorder<'_> {
         if let Some(reads) = &self.log.reads {
             let mut reads = reads.lock().unwrap_or_else(PoisonError::into_inner);
             if reads.len() < READS {
-                let place = (self.log.sent.len(), key(index, x, y, uncached));
-                reads.insert(place, answer.clone().map_err(Box::new));
+                reads.insert((self.log.sent.len(), index, x, y, uncached), answer.clone().map_err(Box::new));
             }
         }
         answer
     }
 
     fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault> {
-        let sent = sent(at, outputs);
+        let sent = Sent::outputs(at, outputs.iter());
         let answer = match (&mut self.apart, &sent) {
             (Some(apart), Sent::Outputs(_, targets)) => Ok(apart.store(at, targets)),
             _ => self.memory.commit(at, outputs),
@@ -209,7 +198,7 @@ impl Memory for Player<'_> {
     fn read(&self, index: u8, x: u32, y: u32, uncached: bool) -> Result<[u32; 4], MemoryFault> {
         let Some(reads) = &self.log.reads else { return self.memory.read(index, x, y, uncached) };
         let reads = reads.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(answer) = reads.get(&(self.answers.seen, key(index, x, y, uncached))) else {
+        let Some(answer) = reads.get(&(self.answers.seen, index, x, y, uncached)) else {
             let message = format!("the engine read element ({x}, {y}) of input {index}, the reference did not");
             return Err(self.answers.stop(None, message));
         };
@@ -217,7 +206,7 @@ impl Memory for Player<'_> {
     }
 
     fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault> {
-        self.answers.next(&sent(at, outputs))
+        self.answers.next(&Sent::outputs(at, outputs.iter()))
     }
 
     fn write_uncached(&mut self, x: u32, y: u32, bits: u32) -> Result<Written, MemoryFault> {
