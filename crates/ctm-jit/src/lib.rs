@@ -1,7 +1,7 @@
 //! The fast engine: programs become micro-operations on lane vectors, and those run on all cores.
 //!
-//! What this is: [`Jit`], an engine that gives the same bits, faults and counters as the reference interpreter; and [`Verify`], which
-//! runs both and compares. What it is not: a second definition of what programs do. Every operation that a back end has not lowered
+//! What this is: [`Jit`], an engine that gives the same bits, faults and counters as the reference interpreter; `ctm_verify` runs both and
+//! compares. What it is not: a second definition of what programs do. Every operation that a back end has not lowered
 //! itself calls its reference function, and every group that may fault is run by the reference interpreter.
 //!
 //! | folder | what |
@@ -13,7 +13,6 @@
 //! | `stream/` | programs in which every processor does the same |
 //! | `codegen/` | the form as machine code, and in plain Rust |
 //! | `runtime/` | wavefronts on all cores, commits in order |
-//! | `verify/` | two engines compared |
 //!
 //! None of them uses one that stands below it (`tests/layout.rs`). Begin with `ir`. `docs/engine.md` tells the whole, page by page.
 //!
@@ -44,9 +43,7 @@ mod stream;
 #[cfg(test)]
 #[path = "../tests/unit/mod.rs"]
 mod tests;
-mod verify;
 
 pub use passes::table::{PassesError, check as check_passes, passes};
 pub use runtime::backend::{Backend, BackendError};
 pub use runtime::engine::{Jit, StreamLimits};
-pub use verify::{DIFFERENCE, Difference, Verify};

@@ -5,7 +5,8 @@ use ctm_exec::arrays::Picture;
 use ctm_exec::x1k::{Arrays, Constants, Filter, Launch, Plane, Sampler, Wrap};
 use ctm_exec::{Budget, Domain, GroupSize};
 use ctm_isa::x1k::{Program, Words};
-use ctm_jit::{Backend, Jit, Verify};
+use ctm_jit::{Backend, Jit};
+use ctm_verify::Verify;
 use serde_json::Value;
 use std::path::Path;
 

@@ -6,7 +6,8 @@ use ctm_exec::arrays::Picture;
 use ctm_exec::x1k::{Constants, Launch, Plane};
 use ctm_exec::{Budget, Control, Domain, Engine, Fault, FaultKind, GroupSize, Interp, Outcome, r700, x1k};
 use ctm_isa::r700::program::Stage;
-use ctm_jit::{Backend, Jit, Verify};
+use ctm_jit::{Backend, Jit};
+use ctm_verify::Verify;
 use std::time::{Duration, Instant};
 
 /// What the machine may do besides: these tests run beside others. Ends that are not soon take minutes or for ever.
@@ -18,7 +19,7 @@ fn engines() -> Vec<(String, Box<dyn Engine>)> {
         (format!("jit, {backend}"), engine)
     });
     let interp: (String, Box<dyn Engine>) = ("interp".to_owned(), Box::new(Interp));
-    let verify: (String, Box<dyn Engine>) = ("verify".to_owned(), Box::new(Verify::default()));
+    let verify: (String, Box<dyn Engine>) = ("verify".to_owned(), Box::new(Verify::<Jit>::default()));
     std::iter::once(interp).chain(jits).chain([verify]).collect()
 }
 

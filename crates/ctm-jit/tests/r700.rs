@@ -15,9 +15,10 @@ use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Interp, LaneRows, Outco
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::{Chip, Stage};
 use ctm_isa::r700::random::{GPRS, RESOURCES, Random, Shape, program};
-use ctm_jit::{Backend, Jit, Verify};
+use ctm_jit::{Backend, Jit};
 use ctm_testkit::far::FAR;
 use ctm_testkit::tries::{Differences, many, on_all_cores, seeds, without_each};
+use ctm_verify::Verify;
 use r700_case::*;
 use serde_json::Value;
 use std::path::{Path, PathBuf};

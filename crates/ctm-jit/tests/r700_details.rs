@@ -7,7 +7,8 @@ use ctm_exec::{Domain, Engine, Interp};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::text::{Options, assemble};
-use ctm_jit::{Backend, Jit, Verify};
+use ctm_jit::{Backend, Jit};
+use ctm_verify::Verify;
 
 /// What exports leave alone.
 const UNTOUCHED: u32 = 0xdead_beef;

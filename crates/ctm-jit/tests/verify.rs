@@ -1,16 +1,21 @@
 //! `Verify` over random programs of all kinds: no difference, what the reference interpreter gives, and memory as that leaves it.
 
-use ctm_exec::Interp;
-use ctm_jit::{Backend, Jit, StreamLimits, Verify};
+use ctm_exec::arrays::Picture;
+use ctm_exec::x1k::{Arrays, Constants, Launch, Plane};
+use ctm_exec::{Budget, Domain, GroupSize, Interp, r700};
+use ctm_isa::x1k;
+use ctm_jit::{Backend, Jit, StreamLimits};
+use ctm_testkit::changed::Begins;
 use ctm_testkit::tries::{on_all_cores, seeds};
 use ctm_testkit::x1k::case::KINDS;
+use ctm_verify::Verify;
 
 /// Programs of each kind, times `CTM_RANDOM`.
 const PROGRAMS: u64 = 25;
 
 #[test]
 fn engines_agree_however_memory_is_reached() {
-    let verifiers = || -> Vec<Verify> {
+    let verifiers = || -> Vec<Verify<Jit>> {
         let limits = StreamLimits { processors: 1, past_caches_bytes: 8 << 20 };
         Backend::available().map(|backend| Verify::new(Jit::with_backend(backend).with_stream_limits(limits))).collect()
     };
@@ -29,4 +34,44 @@ fn engines_agree_however_memory_is_reached() {
             }
         }
     });
+}
+
+/// Code whose registers begin otherwise, where it stores outputs by itself.
+#[test]
+fn the_first_difference_is_found() {
+    let planes = [Plane::position(0)];
+    let verify = || {
+        // From column 1 on, the second channel is another.
+        let plane = Plane { di: [1.0, 2.0, 0.0, 0.0], ..planes[0] };
+        Verify::new(Begins { engine: Jit::new(), plane })
+    };
+    let domain = Domain { i0: 0, j0: 0, i1: 63, j1: 31 };
+    let Some(program) = x1k::text::assemble(".output o = o0\nmov o, r0\nend\n").program else { panic!("no program") };
+    let launch = Launch {
+        program: &program,
+        constants: &Constants::default(),
+        planes: &planes,
+        rows: &[],
+        domain,
+        group: GroupSize::X1K,
+        budget: Budget::default(),
+        threads: 1,
+        checks: false,
+        counters: false,
+    };
+    let mut memory = Arrays::default();
+    memory.outputs[0] = Some(Picture::filled(64, 32, [-1.0; 4]));
+    let (_, found) = verify().compare(&launch, &mut memory);
+    let text = "the engine gave 0x40000000 for g of output 0, the reference 0x00000000, processor (1, 0)";
+    assert_eq!(found.map(|found| found.to_string()).as_deref(), Some(text));
+
+    let assembly = ctm_isa::r700::text::assemble("EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n", &Default::default());
+    let Some(program) = assembly.program else { panic!("{:?}", assembly.diagnostics) };
+    let constants = r700::Constants::default();
+    let launch = r700::Launch { planes: &planes, ..r700::Launch::new(&program, &constants, domain) };
+    let mut memory = r700::Arrays::default();
+    memory.targets.insert(r700::Target::Pixel(0), Picture::filled(64, 32, [-1.0; 4]));
+    let (_, found) = verify().compare_r700(&launch, &mut memory);
+    let text = "the engine gave 0x40000000 for y of Pixel(0), the reference 0x00000000, processor (1, 0)";
+    assert_eq!(found.map(|found| found.to_string()).as_deref(), Some(text));
 }

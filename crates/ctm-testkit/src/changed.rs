@@ -1,5 +1,6 @@
-//! An engine that does not do what it is told.
+//! Engines that do not do what they are told.
 
+use ctm_exec::plane::Plane;
 use ctm_exec::{Control, Engine, Fault, Outcome, r700, x1k};
 
 /// An engine that runs R700 launches as `change` changes them: it gets the launch and what runs one.
@@ -35,5 +36,35 @@ where
         memory: &mut dyn r700::Memory,
     ) -> Result<Outcome, Fault> {
         (self.change)(launch, &mut |launch| self.engine.run_r700_under(control, launch, memory))
+    }
+}
+
+/// An engine that begins every launch with this plane in place of the launch's own.
+pub struct Begins<E> {
+    pub engine: E,
+    pub plane: Plane,
+}
+
+impl<E: Engine> Engine for Begins<E> {
+    fn name(&self) -> &'static str {
+        "begins"
+    }
+
+    fn run_x1k_under(
+        &self,
+        control: &Control,
+        launch: &x1k::Launch<'_>,
+        memory: &mut dyn x1k::Memory,
+    ) -> Result<Outcome, Fault> {
+        self.engine.run_x1k_under(control, &x1k::Launch { planes: &[self.plane], ..*launch }, memory)
+    }
+
+    fn run_r700_under(
+        &self,
+        control: &Control,
+        launch: &r700::Launch<'_>,
+        memory: &mut dyn r700::Memory,
+    ) -> Result<Outcome, Fault> {
+        self.engine.run_r700_under(control, &r700::Launch { planes: &[self.plane], ..*launch }, memory)
     }
 }

@@ -7,7 +7,7 @@
 //! | [`r700`] | R700: run vectors, structured programs, a chain with a geometry program |
 //! | [`far`], [`starts`] | values where planes of coordinates begin |
 //! | [`tries`] | random tries on all cores, and which are wanted |
-//! | [`changed`] | an engine that does not do what it is told |
+//! | [`changed`] | engines that do not do what they are told |
 //! | [`tape`] | where a recording goes |
 //! | [`seeded`], [`clock`] | numbers that are the same in every run; the time that a thread has run |
 #![allow(

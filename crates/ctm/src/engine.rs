@@ -15,7 +15,7 @@
 
 use ctm_exec::{Engine, Interp};
 #[cfg(feature = "jit")]
-use ctm_jit::{BackendError, Jit, Verify};
+use ctm_jit::{BackendError, Jit};
 use std::fmt;
 
 /// An engine by name.
@@ -89,7 +89,7 @@ impl EngineKind {
             #[cfg(feature = "jit")]
             Self::Jit => Ok(Box::new(Jit::from_environment()?)),
             #[cfg(feature = "jit")]
-            Self::Verify => Ok(Box::new(Verify::new(Jit::from_environment()?))),
+            Self::Verify => Ok(Box::new(ctm_verify::Verify::new(Jit::from_environment()?))),
             #[cfg(not(feature = "jit"))]
             Self::Jit | Self::Verify => Err(EngineError::NotBuilt(self)),
         }
@@ -101,17 +101,6 @@ impl EngineKind {
         return Box::new(Jit::new());
         #[cfg(not(feature = "jit"))]
         return Box::new(Interp);
-    }
-}
-
-/// Whether a finding is about two engines that gave different results.
-pub(crate) fn is_difference(rule: &str) -> bool {
-    #[cfg(feature = "jit")]
-    return rule == ctm_jit::DIFFERENCE;
-    #[cfg(not(feature = "jit"))]
-    {
-        let _ = rule;
-        false
     }
 }
 

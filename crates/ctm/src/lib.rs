@@ -88,6 +88,8 @@ pub use ctm_isa::{
 pub use ctm_jit;
 #[cfg(feature = "ps3")]
 pub use ctm_ps3;
+// Compares an engine of the caller's with the reference interpreter.
+pub use ctm_verify;
 
 /// The code of the pages runs, too.
 #[cfg(doctest)]

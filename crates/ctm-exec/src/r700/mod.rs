@@ -18,6 +18,7 @@
 //! | `interp` | the domain cut into wavefronts, their order, commits |
 //! | `resources` | buffers, textures and samplers as plain structures, and a memory made of them |
 //! | `surface` | textures from bytes, in every format that can be expressed |
+//! | `forward` | a memory that wraps another one |
 //!
 //! Begin with [`Launch`] and [`Memory`], then `interp`, `wavefront` and `flow`, the manual beside them. Choices that the manual leaves
 //! open are in `docs/r700-open-questions.md`.
@@ -31,6 +32,7 @@ pub mod exports;
 mod fetch;
 pub mod flow;
 pub mod formats;
+mod forward;
 pub mod interp;
 pub mod memory;
 pub mod observe;
@@ -297,7 +299,8 @@ pub enum VertexEvent {
     Cut,
 }
 
-/// What a running program can reach. A device implements it with its arenas; tests with [`Arrays`].
+/// What a running program can reach. A device implements it with its arenas; tests with [`Arrays`]. A memory that wraps another one forwards what only reads by
+/// [`forward_r700_reads`](crate::forward_r700_reads).
 pub trait Memory: Sync {
     /// The accesses that follow belong to this processor, and to fetch `item` of a clause: the reference interpreter says so, for whoever watches.
     /// Does nothing by default.

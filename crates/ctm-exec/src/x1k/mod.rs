@@ -137,14 +137,20 @@ impl Outputs {
     pub fn store(&self, at: Position, rows: &mut LaneRows<Target>) -> Written {
         let mut written = Written::default();
         let Some(lane) = rows.survive(at) else { return written };
-        let colours = (0..).map(Target::Colour).zip(self.values).zip(self.written);
-        let conditional = self.conditional_value.map(|bits| ((Target::ConditionalValue, [bits, 0, 0, 0]), 1));
-        for ((target, values), elements) in colours.chain(conditional) {
+        for (target, values, elements) in self.iter() {
             let stored = u64::from(rows.store(lane, target, values, elements));
             written.elements += u64::from(stored > 0);
             written.bytes += 4 * stored;
         }
         written
+    }
+
+    /// What was written: targets, their bits and which elements of them (bit 0 = r); the conditional value comes last.
+    pub fn iter(&self) -> impl Iterator<Item = (Target, [u32; 4], u8)> {
+        let colours = (0..).map(Target::Colour).zip(self.values).zip(self.written);
+        let colours = colours.map(|((target, values), written)| (target, values, written));
+        let conditional = self.conditional_value.map(|bits| (Target::ConditionalValue, [bits, 0, 0, 0], 1));
+        colours.chain(conditional).filter(|&(.., written)| written != 0)
     }
 }
 

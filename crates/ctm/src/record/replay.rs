@@ -3,7 +3,7 @@
 use super::format::{Done, Entry, FORMAT, ReadError, Record, Records, Written};
 use super::options;
 use crate::device::{Caches, CommandError, Device};
-use crate::engine::{self, EngineKind};
+use crate::engine::EngineKind;
 use crate::memory::{ArenaId, DeviceMemory, Dwords, GpuAddr, PAGE, Page, Watched};
 use ctm_exec::{Control, Engine};
 use std::collections::BTreeMap;
@@ -380,7 +380,7 @@ impl Session<'_> {
             noticed.push(Noticed { place, rule: finding.rule, pc: None, message: finding.to_string() });
         }
         for finding in device.last_report().launches.iter().flat_map(|launch| &launch.findings) {
-            if engine::is_difference(finding.rule) && engines.is_none() {
+            if finding.rule == ctm_verify::DIFFERENCE && engines.is_none() {
                 engines = Some(Found::Engines { message: format!("instruction {}: {}", finding.pc, finding.message) });
             }
             let message = finding.message.clone();

@@ -5,7 +5,6 @@ use crate::array::{Array, Values};
 use crate::job::{AnyProgram, JobError, PassProgram};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::observe::Place;
-use ctm_exec::r700::resources::{Buffer, Sampler, Texture};
 use ctm_exec::r700::{Exports, Space, Target, VertexEvent};
 use ctm_exec::watch::Control;
 use ctm_exec::x1k::{Elements, Input, Outputs, Written};
@@ -291,40 +290,10 @@ impl x1k::Memory for Keeping<'_, dyn x1k::Memory + '_> {
 }
 
 impl r700::Memory for Keeping<'_, dyn r700::Memory + '_> {
+    ctm_exec::forward_r700_reads!(inner);
+
     fn begin_lane(&self, at: Position, item: usize) {
         self.inner.begin_lane(at, item);
-    }
-
-    fn constant(&self, bank: u8, index: u32) -> Result<[u32; 4], MemoryFault> {
-        self.inner.constant(bank, index)
-    }
-
-    fn alternate(&self) -> Option<&dyn r700::Memory> {
-        self.inner.alternate()
-    }
-
-    fn buffer(&self, id: u8) -> Option<Buffer> {
-        self.inner.buffer(id)
-    }
-
-    fn read_buffer(&self, id: u8, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), MemoryFault> {
-        self.inner.read_buffer(id, offset_bytes, bytes)
-    }
-
-    fn texture(&self, id: u8) -> Option<Texture> {
-        self.inner.texture(id)
-    }
-
-    fn sampler(&self, id: u8) -> Option<Sampler> {
-        self.inner.sampler(id)
-    }
-
-    fn texel(&self, id: u8, level: u32, at: [u32; 3]) -> Result<[u32; 4], MemoryFault> {
-        self.inner.texel(id, level, at)
-    }
-
-    fn space(&self, space: Space) -> Option<u64> {
-        self.inner.space(space)
     }
 
     fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault> {
@@ -351,13 +320,5 @@ impl r700::Memory for Keeping<'_, dyn r700::Memory + '_> {
 
     fn outputs_alias_inputs(&self) -> bool {
         self.inner.outputs_alias_inputs()
-    }
-
-    fn buffer_bytes(&self, id: u8) -> Option<&[u8]> {
-        self.inner.buffer_bytes(id)
-    }
-
-    fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
-        self.inner.texels(id, level)
     }
 }

@@ -6,12 +6,10 @@
 //! | `group` | what the wavefronts of a thread group share; memory writes and reads |
 //! | `bindings` | textures and buffers that memory lends as arrays |
 //! | `places` | where lanes lie and what they start with |
-//! | `reads` | a memory that hands on reads to another |
 //! | `outputs` | exports that are stored side by side |
 
 pub mod bindings;
 pub mod group;
 pub mod outputs;
 pub mod places;
-pub mod reads;
 pub mod wave;

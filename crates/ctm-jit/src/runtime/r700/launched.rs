@@ -5,7 +5,6 @@ use crate::launch::wavefronts::bindings::{Binding, resources};
 use crate::launch::wavefronts::group::Stored;
 use crate::launch::wavefronts::outputs::{Outputs, targets};
 use crate::launch::wavefronts::places::{Places, Starts};
-use crate::launch::wavefronts::reads::reads;
 use crate::launch::wavefronts::wave::{Guest, Reads};
 use crate::lower::r700::waves_per_group;
 use crate::passes::computed;
@@ -29,9 +28,7 @@ use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::memory::Shared as OnChip;
 use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::wavefront::{Context, Wavefront};
-use ctm_exec::r700::{
-    Buffer, Direct, Exports, Launch, Memory, Sampler, Space, Target, Texels, Texture, VertexEvent, Written,
-};
+use ctm_exec::r700::{Direct, Exports, Launch, Memory, Space, Target, Texels, Texture, VertexEvent, Written};
 use ctm_exec::watch::Watch;
 use ctm_exec::{Counters, Fault, FaultKind, GroupSize, LaneRows, Position};
 use ctm_isa::r700::program::Stage;
@@ -340,7 +337,7 @@ fn only_reads() -> MemoryFault {
 }
 
 impl Memory for Reader<'_> {
-    reads!();
+    ctm_exec::forward_r700_reads!(memory);
 
     fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault> {
         self.memory.load(space, dword)
@@ -356,6 +353,10 @@ impl Memory for Reader<'_> {
 
     fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault> {
         Ok(self.outputs.send(at, &|target| exports.get(target)))
+    }
+
+    fn outputs_alias_inputs(&self) -> bool {
+        false
     }
 }
 

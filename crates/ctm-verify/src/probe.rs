@@ -15,7 +15,7 @@ const LENT: u64 = 1 << 26;
 /// The first instruction whose register differs, and how. `lends`: the engine writes outputs by itself, as it does in launches where memory lends
 /// them.
 pub fn first(
-    (fast, control): (&dyn Engine, &Control),
+    (engine, control): (&dyn Engine, &Control),
     launch: &Launch<'_>,
     memory: &mut dyn Memory,
     lends: bool,
@@ -41,7 +41,7 @@ pub fn first(
         let mut recorder = Recorder::apart(memory, shadows.clone());
         let expected = Interp.run_x1k_under(control, &launch, &mut recorder);
         let Recorder { log, apart: left, .. } = recorder;
-        if let Some(difference) = replay((fast, control), &launch, memory, &log, &expected, shadows, left) {
+        if let Some(difference) = replay((engine, control), &launch, memory, &log, &expected, shadows, left) {
             return Some((pc as u32, difference));
         }
     }

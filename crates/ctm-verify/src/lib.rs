@@ -1,4 +1,56 @@
-//! Two engines in lockstep: the reference interpreter and the fast engine.
+//! Two engines in lockstep: the reference interpreter and any other.
+//!
+//! What this is: [`Verify`], an engine that runs every launch with the reference interpreter and with another engine, and compares all that they do. What it is
+//! not: a judge of who is right. The reference interpreter defines the bits, and memory gets what that sends.
+//!
+//! | file | what |
+//! |---|---|
+//! | `lockstep` | what the reference interpreter sent to memory, with the answers; what the other engine sends, compared with that |
+//! | `x1k`, `r700` | the memories that write down and compare, for each instruction set |
+//! | `shadow` | copies of outputs that memory lends |
+//! | `probe` | the first instruction whose result differs |
+//!
+//! Begin with `lockstep`. `docs/engine/comparing.md` says which tests compare the fast engine so.
+//!
+//! ```
+//! use ctm_exec::arrays::Picture;
+//! use ctm_exec::x1k::{self, Arrays, Constants, Launch, Plane};
+//! use ctm_exec::{Budget, Control, Domain, Engine, Fault, GroupSize, Interp, Outcome};
+//! use ctm_verify::Verify;
+//!
+//! /// An engine that forgets what registers begin with.
+//! struct Forgets;
+//!
+//! impl Engine for Forgets {
+//!     fn name(&self) -> &'static str {
+//!         "forgets"
+//!     }
+//!
+//!     fn run_x1k_under(&self, control: &Control, launch: &Launch<'_>, memory: &mut dyn x1k::Memory) -> Result<Outcome, Fault> {
+//!         Interp.run_x1k_under(control, &Launch { planes: &[], ..*launch }, memory)
+//!     }
+//! }
+//!
+//! let program = ctm_isa::x1k::text::assemble(".output o = o0\nmov o, r0\nend\n").program.expect("a program");
+//! let launch = Launch {
+//!     program: &program,
+//!     constants: &Constants::default(),
+//!     planes: &[Plane::position(0)],
+//!     rows: &[],
+//!     domain: Domain { i0: 0, j0: 0, i1: 7, j1: 7 },
+//!     group: GroupSize::X1K,
+//!     budget: Budget::default(),
+//!     threads: 1,
+//!     checks: false,
+//!     counters: false,
+//! };
+//! let mut memory = Arrays::default();
+//! memory.outputs[0] = Some(Picture::filled(8, 8, [0.0; 4]));
+//! let (outcome, difference) = Verify::new(Forgets).compare(&launch, &mut memory);
+//! assert!(outcome.is_ok());
+//! let message = "the engine gave 0x00000000 for r of output 0, the reference 0x3f800000, processor (1, 0)";
+//! assert_eq!(difference.map(|difference| difference.to_string()).as_deref(), Some(message));
+//! ```
 
 mod lockstep;
 mod probe;
@@ -6,7 +58,6 @@ mod r700;
 mod shadow;
 mod x1k;
 
-use crate::Jit;
 use ctm_exec::r700::{Launch as R700Launch, Memory as R700Memory};
 use ctm_exec::x1k::{Launch, Memory};
 use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, Finding, Outcome, Position};
@@ -16,18 +67,18 @@ use std::time::Instant;
 /// The rule of findings about a difference.
 pub const DIFFERENCE: &str = "engine-difference";
 
-/// Runs every launch with the reference interpreter and with a [`Jit`], and compares all that they do.
+/// Runs every launch with the reference interpreter and with another engine, and compares all that they do.
 ///
-/// Memory gets what the reference interpreter sends. The fast engine runs afterwards: it reads what the reference interpreter read at the same
-/// point, and what it writes is compared. Where memory lends its outputs, it gets copies of them as they were, so that
-/// the code is compared that runs without this. A difference is reported as a [`Finding`] with the rule [`DIFFERENCE`], or as the fault
+/// Memory gets what the reference interpreter sends. The other engine runs afterwards: it reads what the reference interpreter read at the same
+/// point, and what it writes is compared. Where memory lends its outputs, the engine gets copies of them as they were, so that it runs as it does
+/// without this. A difference is reported as a [`Finding`] with the rule [`DIFFERENCE`], or as the fault
 /// [`FaultKind::EnginesDisagree`] where the reference interpreter ended with one; [`Verify::compare`] gives it as a value.
 ///
-/// These run once, by the reference interpreter: launches with checks, which the fast engine leaves to it; launches that read more than eight
-/// million elements where outputs may be read as inputs; R700 launches of that kind. Launches whose time is over, or that were cancelled, are not compared.
+/// These run once, by the reference interpreter: launches with checks; R700 launches whose outputs may be read as inputs; X1K launches of that kind that read
+/// more than eight million elements. Launches whose time is over, or that were cancelled, are not compared.
 #[derive(Debug, Default)]
-pub struct Verify {
-    fast: Jit,
+pub struct Verify<E> {
+    engine: E,
 }
 
 /// Where two engines first disagree.
@@ -59,47 +110,49 @@ type Ended = Result<Outcome, Fault>;
 /// How a launch ended, and the first difference.
 type Compared = (Ended, Option<Difference>);
 
-impl Verify {
-    /// Compares the reference interpreter with this engine.
+impl<E> Verify<E> {
+    /// Compares this engine with the reference interpreter.
     #[must_use]
-    pub const fn new(fast: Jit) -> Self {
-        Self { fast }
+    pub const fn new(engine: E) -> Self {
+        Self { engine }
     }
+}
 
+impl<E: Engine> Verify<E> {
     /// Runs a launch with both engines. Gives the reference interpreter's result and the first difference.
     ///
     /// When results differ, *probes* look for the instruction: for each instruction in turn, the program is cut behind it and made to
     /// output the register that it wrote, and both engines run that. A probe sees the first time that an instruction is reached; there are none
-    /// where a launch writes uncached or may read what it writes. Code that counts and code that does not are different code: both are compared,
-    /// whichever the launch asks for.
+    /// where a launch writes uncached or may read what it writes. Engines may do other work where they count: the launch runs without counters
+    /// and with them, whichever it asks for.
     pub fn compare(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Compared {
-        x1k::compare(&self.fast, &Control::none(), launch, memory)
+        x1k::compare(&self.engine, &Control::none(), launch, memory)
     }
 
     /// Runs an R700 launch with both engines. Gives the reference interpreter's result and the first difference: of a memory write, a
     /// vertex event, a thread's exports, the counters or the fault. There are no probes: `pc` is that of the fault, if one is concerned.
     pub fn compare_r700(&self, launch: &R700Launch<'_>, memory: &mut dyn R700Memory) -> Compared {
-        r700::compare(&self.fast, &Control::none(), launch, memory)
+        r700::compare(&self.engine, &Control::none(), launch, memory)
     }
 }
 
 /// The time of a launch is that of all its runs together.
-pub fn until(control: &Control, budget: &Budget) -> Control {
+fn until(control: &Control, budget: &Budget) -> Control {
     let deadline = budget.time.and_then(|limit| Instant::now().checked_add(limit));
     deadline.map_or_else(|| control.clone(), |deadline| control.until(deadline))
 }
 
-impl Engine for Verify {
+impl<E: Engine> Engine for Verify<E> {
     fn name(&self) -> &'static str {
         "verify"
     }
 
     fn run_x1k_under(&self, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Ended {
-        report(x1k::compare(&self.fast, control, launch, memory), 0)
+        report(x1k::compare(&self.engine, control, launch, memory), 0)
     }
 
     fn run_r700_under(&self, control: &Control, launch: &R700Launch<'_>, memory: &mut dyn R700Memory) -> Ended {
-        report(r700::compare(&self.fast, control, launch, memory), launch.program.entry)
+        report(r700::compare(&self.engine, control, launch, memory), launch.program.entry)
     }
 }
 
@@ -124,10 +177,10 @@ fn report((result, difference): Compared, pc: u32) -> Ended {
 }
 
 /// Whether a run ended because its time was over, or it was cancelled: two of them end anywhere.
-pub fn timed_out(result: &Ended) -> bool {
+fn timed_out(result: &Ended) -> bool {
     matches!(result, Err(Fault { kind: FaultKind::TimeBudget { .. } | FaultKind::Cancelled, .. }))
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/verify.rs"]
+#[path = "../tests/unit/report.rs"]
 mod tests;

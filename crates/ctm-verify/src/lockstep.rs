@@ -35,9 +35,9 @@ impl<T: Target> Sent<T> {
     /// What a processor wrote to its targets.
     pub fn outputs(at: Position, targets: impl Iterator<Item = (T, [u32; 4], u8)>) -> Self {
         let only = |(target, values, written): (T, [u32; 4], u8)| {
-            (written != 0).then(|| (target, from_fn(|e| if written >> e & 1 == 1 { values[e] } else { 0 }), written))
+            (target, from_fn(|e| if written >> e & 1 == 1 { values[e] } else { 0 }), written)
         };
-        Self::Outputs(at, targets.filter_map(only).collect())
+        Self::Outputs(at, targets.map(only).collect())
     }
 
     const fn position(&self) -> Option<Position> {

@@ -113,5 +113,5 @@ impl<T: Target> Shadows<T> {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/verify/shadow.rs"]
+#[path = "../tests/unit/shadow.rs"]
 mod tests;

@@ -14,8 +14,8 @@ use std::sync::{Mutex, PoisonError};
 /// Reads that are written down of a launch which may read what it writes.
 const READS: usize = 1 << 23;
 
-/// Runs a launch with the reference interpreter, then with `fast` (see [`super::Verify::compare`]).
-pub fn compare(fast: &dyn Engine, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Compared {
+/// Runs a launch with the reference interpreter, then with `engine` (see [`super::Verify::compare`]).
+pub fn compare(engine: &dyn Engine, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Compared {
     if launch.checks {
         return (Interp.run_x1k_under(control, launch, memory), None);
     }
@@ -32,16 +32,16 @@ pub fn compare(fast: &dyn Engine, control: &Control, launch: &Launch<'_>, memory
             return None;
         }
         let launch = &Launch { counters, ..*launch };
-        let found = replay((fast, control), launch, memory, &log, expected, shadows.clone(), None)?;
-        let first = if again { probe::first((fast, control), launch, memory, !shadows.0.is_empty()) } else { None };
+        let found = replay((engine, control), launch, memory, &log, expected, shadows.clone(), None)?;
+        let first = if again { probe::first((engine, control), launch, memory, !shadows.0.is_empty()) } else { None };
         Some(first.map_or(found, |(pc, first)| Difference { pc: Some(pc), ..first }))
     })
 }
 
-/// Runs the fast engine against what the reference interpreter did. What it writes by itself goes to `shadows`, which begin as the outputs did;
+/// Runs the engine against what the reference interpreter did. What it writes by itself goes to `shadows`, which begin as the outputs did;
 /// they are compared with `left`, or with the outputs as they are now.
 pub fn replay(
-    (fast, control): (&dyn Engine, &Control),
+    (engine, control): (&dyn Engine, &Control),
     launch: &Launch<'_>,
     memory: &mut dyn Memory,
     log: &Log,
@@ -51,7 +51,7 @@ pub fn replay(
 ) -> Option<Difference> {
     let answers = Answers::new(&log.sent, shadows);
     let mut player = Player { memory, log, scheduled: 0, answers };
-    let found = fast.run_x1k_under(control, launch, &mut player);
+    let found = engine.run_x1k_under(control, launch, &mut player);
     let Player { memory, answers, .. } = player;
     // Groups behind the one with the fault may have written.
     answers.difference(&found, expected, || expected.is_ok().then(|| left.unwrap_or_else(|| Shadows::of(memory))))
@@ -64,13 +64,6 @@ impl lockstep::Target for Target {
             Self::ConditionalValue => "the conditional value".into(),
         }
     }
-}
-
-/// What a processor sends.
-fn sent(at: Position, outputs: &Outputs) -> Sent<Target> {
-    let colours = (0..).map(Target::Colour).zip(outputs.values).zip(outputs.written);
-    let conditional = outputs.conditional_value.map(|bits| (Target::ConditionalValue, [bits, 0, 0, 0], 1));
-    Sent::outputs(at, colours.map(|((target, values), written)| (target, values, written)).chain(conditional))
 }
 
 /// Copies of the outputs that memory lends.
@@ -88,15 +81,12 @@ impl Shadows {
     }
 }
 
-/// A read: input and whether past the cache (bit 8), column, row.
-type Key = [u32; 3];
+/// A read: how many things had been sent before, input, column, row, whether past the cache. Between two things that are sent the order of reads does not
+/// matter.
+type Read = (usize, u8, u32, u32, bool);
 
-fn key(input: u8, x: u32, y: u32, uncached: bool) -> Key {
-    [u32::from(input) | u32::from(uncached) << 8, x, y]
-}
-
-/// Memory's answers to reads, by how many things had been sent before. Between two of these the order of reads does not matter.
-type Reads = Mutex<HashMap<(usize, Key), Result<[u32; 4], Box<MemoryFault>>>>;
+/// Memory's answers to reads.
+type Reads = Mutex<HashMap<Read, Result<[u32; 4], Box<MemoryFault>>>>;
 
 /// What the reference interpreter asked and sent.
 #[derive(Default)]
@@ -152,15 +142,14 @@ impl Memory for Recorder<'_> {
         if let Some(reads) = &self.log.reads {
             let mut reads = reads.lock().unwrap_or_else(PoisonError::into_inner);
             if reads.len() < READS {
-                let place = (self.log.sent.len(), key(index, x, y, uncached));
-                reads.insert(place, answer.clone().map_err(Box::new));
+                reads.insert((self.log.sent.len(), index, x, y, uncached), answer.clone().map_err(Box::new));
             }
         }
         answer
     }
 
     fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault> {
-        let sent = sent(at, outputs);
+        let sent = Sent::outputs(at, outputs.iter());
         let answer = match (&mut self.apart, &sent) {
             (Some(apart), Sent::Outputs(_, targets)) => Ok(apart.store(at, targets)),
             _ => self.memory.commit(at, outputs),
@@ -209,7 +198,7 @@ impl Memory for Player<'_> {
     fn read(&self, index: u8, x: u32, y: u32, uncached: bool) -> Result<[u32; 4], MemoryFault> {
         let Some(reads) = &self.log.reads else { return self.memory.read(index, x, y, uncached) };
         let reads = reads.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(answer) = reads.get(&(self.answers.seen, key(index, x, y, uncached))) else {
+        let Some(answer) = reads.get(&(self.answers.seen, index, x, y, uncached)) else {
             let message = format!("the engine read element ({x}, {y}) of input {index}, the reference did not");
             return Err(self.answers.stop(None, message));
         };
@@ -217,7 +206,7 @@ impl Memory for Player<'_> {
     }
 
     fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault> {
-        self.answers.next(&sent(at, outputs))
+        self.answers.next(&Sent::outputs(at, outputs.iter()))
     }
 
     fn write_uncached(&mut self, x: u32, y: u32, bits: u32) -> Result<Written, MemoryFault> {
@@ -249,7 +238,3 @@ impl Memory for Player<'_> {
         if self.log.reads.is_some() { [const { None }; INPUTS] } else { self.memory.input_arrays() }
     }
 }
-
-#[cfg(test)]
-#[path = "../../tests/unit/verify/x1k.rs"]
-mod tests;

@@ -3,21 +3,18 @@
 use super::lockstep::{self, Answers, Entry, Sent, both};
 use super::shadow::Shadow;
 use super::{Compared, until};
-use crate::launch::wavefronts::reads::reads;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::r700::{
-    Buffer, Cells, Direct, Exports, Launch, Memory, Sampler, Space, Target, Texture, VertexEvent, Written,
-};
+use ctm_exec::r700::{Cells, Direct, Exports, Launch, Memory, Space, Target, VertexEvent, Written};
 use ctm_exec::x1k::Elements;
 use ctm_exec::{Control, Engine, Interp, Position};
 use std::collections::HashMap;
 
-/// Runs a launch with the reference interpreter, then with `fast`, without and with counters. Gives the first one's result and where they first
+/// Runs a launch with the reference interpreter, then with `engine`, without and with counters. Gives the first one's result and where they first
 /// disagree.
 ///
 /// Where what is written may be read back as an input ([`Memory::outputs_alias_inputs`]), the second run would see it; such
 /// launches, and checked ones, run once.
-pub fn compare(fast: &dyn Engine, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Compared {
+pub fn compare(engine: &dyn Engine, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Compared {
     if launch.checks || memory.outputs_alias_inputs() {
         return (Interp.run_r700_under(control, launch, memory), None);
     }
@@ -32,7 +29,7 @@ pub fn compare(fast: &dyn Engine, control: &Control, launch: &Launch<'_>, memory
         let launch = Launch { counters, threads, ..*launch };
         let answers = Answers::new(&sent, shadows.clone());
         let mut player = Player { memory, before: &before, stored: HashMap::new(), answers };
-        let found = fast.run_r700_under(control, &launch, &mut player);
+        let found = engine.run_r700_under(control, &launch, &mut player);
         let Player { memory, answers, .. } = player;
         answers.difference(&found, expected, || Some(Shadows::of(memory)))
     })
@@ -51,8 +48,14 @@ impl Shadows {
     /// As they are now.
     fn of(memory: &mut dyn Memory) -> Self {
         let copy = |target| {
-            let array = lent(memory, target)?;
-            Some((target, Shadow::of(&array, array.bytes)))
+            let array = memory.direct(&[], &[target])?.targets.pop()??;
+            let bytes: &[u8] = match &array.bytes {
+                Cells::Bytes(bytes) => bytes,
+                // Dwords of such hosts are not bytes as an array of numbers has them.
+                Cells::Dwords(_) if cfg!(target_endian = "big") => return None,
+                Cells::Dwords(dwords) => bytemuck::cast_slice(dwords),
+            };
+            Some((target, Shadow::of(&array, bytes)))
         };
         Self(Target::all().filter_map(copy).collect())
     }
@@ -70,19 +73,6 @@ impl Shadows {
     }
 }
 
-/// A target as memory has it now, if it lends it.
-fn lent(memory: &mut dyn Memory, target: Target) -> Option<Elements<&[u8]>> {
-    let array = memory.direct(&[], &[target])?.targets.pop()??;
-    let shape = array.with(());
-    let bytes: &[u8] = match array.bytes {
-        Cells::Bytes(bytes) => bytes,
-        // A shadow has its dwords as memory has them on such hosts only.
-        Cells::Dwords(_) if cfg!(target_endian = "big") => return None,
-        Cells::Dwords(dwords) => bytemuck::cast_slice(dwords),
-    };
-    Some(shape.with(bytes))
-}
-
 /// Memory that writes down what is sent to it, and what the dwords that are stored held before.
 struct Recorder<'a> {
     memory: &'a mut dyn Memory,
@@ -91,7 +81,7 @@ struct Recorder<'a> {
 }
 
 impl Memory for Recorder<'_> {
-    reads!();
+    ctm_exec::forward_r700_reads!(memory);
 
     fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault> {
         self.memory.load(space, dword)
@@ -117,6 +107,10 @@ impl Memory for Recorder<'_> {
         self.sent.push((Sent::outputs(at, exports.iter()), answer.clone()));
         answer
     }
+
+    fn outputs_alias_inputs(&self) -> bool {
+        false
+    }
 }
 
 /// Memory that answers as the recorded one did, and compares. Targets that memory lends are lent as their shadows.
@@ -129,7 +123,7 @@ struct Player<'a> {
 }
 
 impl Memory for Player<'_> {
-    reads!();
+    ctm_exec::forward_r700_reads!(memory);
 
     fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault> {
         let place = (space, dword);
@@ -153,6 +147,10 @@ impl Memory for Player<'_> {
         self.answers.next(&Sent::outputs(at, exports.iter()))
     }
 
+    fn outputs_alias_inputs(&self) -> bool {
+        false
+    }
+
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
         let Direct { textures, targets: own, reads } = self.memory.direct(textures, targets)?;
         let lent = self.answers.shadows.lend(targets);
@@ -163,7 +161,3 @@ impl Memory for Player<'_> {
         Some(Direct { textures, targets: lent, reads })
     }
 }
-
-#[cfg(test)]
-#[path = "../../tests/unit/verify/r700.rs"]
-mod tests;

@@ -1,36 +1,24 @@
-//! Tests of `src/verify/x1k.rs`.
+//! X1K launches by an engine whose registers begin otherwise: the first difference is found, whether outputs are sent or lent.
+#![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use super::*;
-use crate::Jit;
+mod stores;
+
 use ctm_exec::arrays::Picture;
-use ctm_exec::x1k::{Arrays, Constants, Plane, Sampler};
-use ctm_exec::{Budget, Domain, Fault, GroupSize, Outcome};
+use ctm_exec::x1k::{Arrays, Constants, Launch, Plane, Sampler};
+use ctm_exec::{Budget, Domain, Engine, GroupSize, Interp, Position};
 use ctm_isa::x1k::text::assemble;
+use ctm_testkit::changed::Begins;
+use ctm_verify::{Difference, Verify};
+use stores::Stores;
 
-/// The fast engine, with registers that begin as given.
-struct Other(Jit, Plane);
-
-impl Engine for Other {
-    fn name(&self) -> &'static str {
-        "other"
-    }
-
-    fn run_x1k_under(&self, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-        self.0.run_x1k_under(control, &Launch { planes: &[self.1], ..*launch }, memory)
-    }
-
-    fn run_r700_under(
-        &self,
-        control: &Control,
-        launch: &ctm_exec::r700::Launch<'_>,
-        memory: &mut dyn ctm_exec::r700::Memory,
-    ) -> Result<Outcome, Fault> {
-        self.0.run_r700_under(control, launch, memory)
-    }
+/// What is found when the processor's row begins as `j` of each column instead of 0, by each way to output the same.
+fn found(text: &str, memory: &Arrays, j: f64) -> Option<Difference> {
+    let [sent, stored] = [found_in(Interp, text, memory, j), found_in(Stores, text, memory, j)];
+    assert_eq!(sent, stored);
+    sent
 }
 
-/// What is found when the processor's row begins as `j` of each column instead of 0.
-fn found(text: &str, memory: &Arrays, j: f64) -> Option<Difference> {
+fn found_in(engine: impl Engine, text: &str, memory: &Arrays, j: f64) -> Option<Difference> {
     let program = assemble(text).program.unwrap();
     let domain = Domain { i0: 0, j0: 0, i1: 63, j1: 31 };
     let planes = [Plane::position(0)];
@@ -48,7 +36,7 @@ fn found(text: &str, memory: &Arrays, j: f64) -> Option<Difference> {
     };
     let (mut left, mut expected) = (memory.clone(), memory.clone());
     let plane = Plane { di: [1.0, j, 0.0, 0.0], ..planes[0] };
-    let (outcome, difference) = compare(&Other(Jit::new(), plane), &Control::none(), &launch, &mut left);
+    let (outcome, difference) = Verify::new(Begins { engine, plane }).compare(&launch, &mut left);
     assert_eq!(outcome, Interp.run_x1k(&launch, &mut expected));
     assert_eq!(left.outputs, expected.outputs, "memory has what the reference interpreter sent");
     difference

@@ -1,4 +1,4 @@
-//! Tests of `src/verify/mod.rs`.
+//! Tests of `src/lib.rs`.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Tests of `src/verify/shadow.rs`.
+//! Tests of `src/shadow.rs`.
 
 use super::*;
 use ctm_exec::r700::Tiles;
