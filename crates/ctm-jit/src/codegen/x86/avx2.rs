@@ -6,6 +6,7 @@
 //! | ymm15 | mask 1; streams may choose another register |
 //! | rows of the frame | masks 2 and 3, which only what is rare uses |
 
+use super::isa::Registers;
 use super::lir::{Class, K, Lir, Vector};
 use super::vectors::{Place, Vectors};
 use crate::codegen::x86::asm::{

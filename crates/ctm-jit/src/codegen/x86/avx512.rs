@@ -5,6 +5,7 @@
 //! | k1-k3 | masks within one group of instructions |
 //! | k4-k7 | the active lanes of pieces 0 to 3 |
 
+use super::isa::Registers;
 use super::lir::Lir;
 use super::vectors::Vectors;
 use crate::codegen::x86::asm::{BLEND_MASK, CLASS, Cond, Label};

@@ -13,13 +13,13 @@
 //! | `transfer` | tiles and elements of 8 and 16 bits as rows of numbers, and back |
 //! | `vectors` | instructions on vectors, for both instruction sets |
 //! | `avx512`, `avx2` | masks of lanes, which each instruction set has in its own way |
-//! | `asm` | bytes |
+//!
+//! Bytes are made by `ctm-x86`.
 //!
 //! Code is made executable only after it has been written (W^X). The processor flushes denormals (MXCSR) while it runs; whoever is called
 //! from it runs with the host's MXCSR.
 
 mod allocate;
-mod asm;
 mod avx2;
 mod avx512;
 mod frame;
@@ -32,6 +32,7 @@ pub mod stream;
 pub mod transfer;
 mod vectors;
 
+use ctm_x86 as asm;
 pub use frame::Frame;
 use frame::Line;
 pub use isa::Isa;

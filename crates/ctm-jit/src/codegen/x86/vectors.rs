@@ -4,7 +4,7 @@
 
 use super::avx2::Avx2Masks;
 use super::avx512::Avx512Masks;
-use super::isa::Isa;
+use super::isa::{Isa, Registers};
 use super::lir::{K, Lir, Negated, Src, Vector};
 use crate::codegen::x86::asm::{
     ADD, ADD_I32, AND, Asm, BROADCAST, CVT_I32_F32, CVT_U32_F32, FIXUP, FMADD132, FMADD213, FMADD231, FMSUB132,

@@ -28,7 +28,7 @@ use super::fused::Iterations;
 use super::{AGAIN, Call, Ins, LENDS, ROW, SPENT, head};
 use crate::codegen::x86::allocate::Locations;
 use crate::codegen::x86::asm::{Asm, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm};
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::{Code, Counter, End, M, Target, Var};
@@ -51,7 +51,7 @@ const ACTIVE_ROWS: i32 = MASK_ROWS + 64;
 const INDEX_ROWS: i32 = ACTIVE_ROWS + ROW;
 const VALUE_ROWS: i32 = INDEX_ROWS + ROW;
 /// Bytes for registers during calls.
-const SAVE_BYTES: i32 = 64 * Isa::Avx512.registers() as i32;
+const SAVE_BYTES: i32 = 64 * Isa::Avx512.all_registers() as i32;
 const _: () = assert!(VALUE_ROWS + ROW <= SAVE_BYTES);
 
 /// Where things lie in the frame.

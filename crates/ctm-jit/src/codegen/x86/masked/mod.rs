@@ -34,7 +34,7 @@ mod select;
 pub mod spans;
 pub mod wide;
 
-use super::isa::Isa;
+use super::isa::{Isa, Registers};
 use super::lookups::{Rows, look_up};
 use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
 use crate::codegen::x86::allocate::{Location, Pieces};

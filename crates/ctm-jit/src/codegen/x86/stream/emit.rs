@@ -8,7 +8,7 @@ use super::{
 };
 use crate::codegen::x86::allocate::Given;
 use crate::codegen::x86::asm::{Asm, CVT_I32_F32, Cond, Gpr, Int, MUL, RAX, RBP, RBX, RDI, Rm};
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::End;

@@ -3,7 +3,7 @@
 use super::emit::{Emit, Unit};
 use super::{Load, Location, Slot, bytes};
 use crate::codegen::x86::asm::{Asm, Label, RAX, RBP, RBX, Rm};
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::vectors::{Access, Place, Vectors};
 

@@ -6,6 +6,7 @@ use crate::codegen::x86::asm::{
     ADD_I32, BROADCAST, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PERMUTE, RBX, Rm, SHUFFLE, STORE_PAST_CACHES, UNPACK_HIGH,
     UNPACK_LOW,
 };
+use crate::codegen::x86::isa::Registers;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::Var;

@@ -2,7 +2,7 @@
 
 use super::{Chosen, Lines, Load, Location, Tile, Varies, use_masks};
 use crate::codegen::x86::allocate::{Given, Lives};
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::stream::affine::{Fetch, Linear};
 use crate::stream::prepare::WHOLE;

@@ -6,7 +6,7 @@
 use super::{ACTIVE, Emit};
 use crate::codegen::x86::allocate::Ranges;
 use crate::codegen::x86::asm::{Cond, Int, OR_F32, RAX, RCX, Rm};
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::Vector;
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::fused::Iterations;

@@ -6,7 +6,7 @@ use crate::codegen::x86::asm::{
     BROADCAST, BROADCAST_LANE_0, CMP_I32, Cond, EQUAL_I32, Int, MOVUPS_LOAD, MOVUPS_STORE, RAX, RBX, RDX, Rm, SHUFFLE,
     UNPACK_HIGH, UNPACK_LOW,
 };
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{Src, Vector};
 use crate::codegen::x86::masked::facts::INT_NOT_EQUAL;
 use crate::codegen::x86::masked::table;

@@ -8,7 +8,7 @@ use crate::codegen::x86::allocate::MOST_PIECES;
 use crate::codegen::x86::asm::{
     AND_F32, BROADCAST, BROADCAST_BYTE, Cond, Gpr, Int, MOVUPS_LOAD, RAX, RBX, RDI, RSI, Rm, SHIFT_LEFT,
 };
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::Lir;
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::wide::{SHL, SHR};

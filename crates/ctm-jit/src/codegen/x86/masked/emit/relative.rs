@@ -4,7 +4,7 @@ use super::{Emit, GATHERED, INDEX_ROWS, VALUE_ROWS};
 use crate::codegen::x86::asm::{
     ADD_I32, AND, CMP_U32, Cond, EQUAL_I32, Gpr, Int, MIN_U32, PSLL, RAX, RBP, RBX, RCX, RDX, Rm, SHIFT_IMM,
 };
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{Src, Vector};
 use crate::codegen::x86::masked::facts::INT_LESS;
 use crate::codegen::x86::masked::wide::{SHL, SHR};

@@ -2,7 +2,7 @@
 
 use super::{Emit, Rare};
 use crate::codegen::x86::asm::{CMP_F64, Cond, MOVUPS_LOAD, MOVUPS_STORE, RAX, V};
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::facts::{UNORDERED, opposite};

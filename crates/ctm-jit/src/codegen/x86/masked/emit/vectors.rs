@@ -3,7 +3,7 @@
 use super::Emit;
 use crate::codegen::x86::allocate::Location;
 use crate::codegen::x86::asm::{Asm, MOVAPS, RBP, RBX, RSI, Rm};
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::vectors::{Access, Place, Vectors};
 

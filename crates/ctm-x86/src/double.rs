@@ -22,5 +22,5 @@ rows! { DOUBLE_ROWS
 }
 
 #[cfg(test)]
-#[path = "../../../../tests/unit/codegen/x86/asm/double.rs"]
+#[path = "../tests/unit/double.rs"]
 mod tests;

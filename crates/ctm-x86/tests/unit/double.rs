@@ -1,9 +1,9 @@
-//! Tests of `src/codegen/x86/asm/double.rs`.
+//! Tests of `src/double.rs`.
 
 use super::super::tests::decoded_for;
 use super::super::{RBX, Rm};
 use super::*;
-use crate::codegen::x86::isa::Isa;
+use crate::Isa;
 
 #[test]
 fn rows_of_64_bits() {

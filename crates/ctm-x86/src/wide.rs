@@ -65,5 +65,5 @@ impl Asm {
 }
 
 #[cfg(test)]
-#[path = "../../../../tests/unit/codegen/x86/asm/wide.rs"]
+#[path = "../tests/unit/wide.rs"]
 mod tests;

@@ -1,20 +1,41 @@
-//! An encoder for the instructions that the emitter uses: EVEX and VEX vector forms, mask registers, and a little integer code.
+//! An encoder for vector code of x86-64: EVEX forms of AVX-512, VEX forms of AVX2 and FMA, mask registers, and a little integer code.
+//!
+//! What this is: [`Asm`], which takes instructions and gives bytes. What it is not: a compiler. It chooses no registers and no instructions, and takes what it is given for right;
+//! `ctm-jit` uses it so.
 //!
 //! Vector instructions are rows ([`V`]); the tests decode every form with an independent decoder. Positions are byte offsets into the
-//! code. Literals lie behind the code and are addressed relative to the instruction.
+//! code. Literals lie behind the code and are addressed relative to the instruction. Opcodes and forms are those of Intel's manual (Software Developer's Manual, volume 2).
+//!
+//! | file | what |
+//! |---|---|
+//! | `lib` | the encoder, general registers and integer instructions, vector instructions of single precision |
+//! | `isa` | the instruction sets |
+//! | `evex`, `vex` | the two forms of vector instructions |
+//! | `double`, `shuffle`, `wide` | rows for elements of 64 bits, for moving elements, and for integers; integer instructions of 64 bits |
+//!
+//! ```
+//! use ctm_x86::{ADD, Asm, Isa, Rm};
+//!
+//! // vaddps zmm0, zmm1, zmm2; ret
+//! let mut asm = Asm::new(Isa::Avx512);
+//! asm.vector(ADD, 0, 1, Rm::Reg(2));
+//! asm.ret();
+//! assert_eq!(asm.finish()[..7], [0x62, 0xf1, 0x74, 0x48, 0x58, 0xc2, 0xc3]);
+//! ```
 
 mod double;
 mod evex;
+mod isa;
 mod shuffle;
 mod vex;
 mod wide;
 
 pub use double::*;
+pub use isa::Isa;
 pub use shuffle::*;
 pub use vex::*;
 pub use wide::*;
 
-use super::isa::Isa;
 use rustc_hash::FxHashMap as Map;
 
 /// A vector instruction: opcode map, mandatory prefix, opcode byte.
@@ -41,7 +62,11 @@ const fn wide(map: u8, pp: u8, opcode: u8) -> V {
 
 macro_rules! rows {
     ($table:ident $($(#[doc = $doc:literal])* $name:ident = $map:literal $pp:literal $opcode:literal $(part $part:literal)?;)+) => {
-        $($(#[doc = $doc])* pub const $name: V = V { part: 0 $(+ $part)?, ..v($map, $pp, $opcode) };)+
+        $(
+            $(#[doc = $doc])*
+            #[doc = concat!("Opcode ", $opcode, " of map ", $map, ", prefix ", $pp, ".")]
+            pub const $name: V = V { part: 0 $(+ $part)?, ..v($map, $pp, $opcode) };
+        )+
         /// Every row, for the tests.
         #[cfg(test)]
         pub const $table: &[(&str, V)] = &[$((stringify!($name), $name)),+];
@@ -102,14 +127,17 @@ rows! { ROWS
 
 /// A general register, by number.
 pub type Gpr = u8;
-pub const RAX: Gpr = 0;
-pub const RCX: Gpr = 1;
-pub const RDX: Gpr = 2;
-pub const RBX: Gpr = 3;
-pub const RSP: Gpr = 4;
-pub const RBP: Gpr = 5;
-pub const RSI: Gpr = 6;
-pub const RDI: Gpr = 7;
+
+macro_rules! general {
+    ($($name:ident $number:literal)+) => {
+        $(
+            #[doc = concat!("General register ", $number, ".")]
+            pub const $name: Gpr = $number;
+        )+
+    };
+}
+
+general! { RAX 0 RCX 1 RDX 2 RBX 3 RSP 4 RBP 5 RSI 6 RDI 7 }
 
 /// The last operand of a vector instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,9 +168,11 @@ impl Rm {
     }
 }
 
-/// Extensions of vector shifts: zeros come in from the left, copies of the sign, zeros from the right.
+/// Extension of [`SHIFT_IMM`]: zeros come in from the left.
 pub const PSRL: u8 = 2;
+/// The same: copies of the sign.
 pub const PSRA: u8 = 4;
+/// The same: zeros from the right.
 pub const PSLL: u8 = 6;
 
 /// A place to jump to.
@@ -164,6 +194,7 @@ pub enum Cond {
 
 /// Integer operations with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum Int {
     Add = 0x03,
     Or = 0x0b,
@@ -498,5 +529,5 @@ impl Asm {
 }
 
 #[cfg(test)]
-#[path = "../../../../tests/unit/asm.rs"]
+#[path = "../tests/unit/lib.rs"]
 mod tests;

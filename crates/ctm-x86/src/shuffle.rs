@@ -47,5 +47,5 @@ impl Asm {
 }
 
 #[cfg(test)]
-#[path = "../../../../tests/unit/codegen/x86/asm/shuffle.rs"]
+#[path = "../tests/unit/shuffle.rs"]
 mod tests;

@@ -1,8 +1,8 @@
-//! Tests of `src/codegen/x86/asm/wide.rs`.
+//! Tests of `src/wide.rs`.
 
 use super::super::{RAX, RBX, RCX};
 use super::*;
-use crate::codegen::x86::isa::Isa;
+use crate::Isa;
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
 
 /// What an independent decoder reads.

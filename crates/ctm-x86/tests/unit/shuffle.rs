@@ -1,9 +1,9 @@
-//! Tests of `src/codegen/x86/asm/shuffle.rs`.
+//! Tests of `src/shuffle.rs`.
 
 use super::super::tests::decoded_for;
 use super::super::{RAX, RBP, RBX, RDI, RDX};
 use super::*;
-use crate::codegen::x86::isa::Isa;
+use crate::Isa;
 
 #[test]
 fn shuffles() {

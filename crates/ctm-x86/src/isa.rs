@@ -1,0 +1,57 @@
+//! The instruction sets that code can be made for.
+
+/// An instruction set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Isa {
+    /// 32 registers of 512 bits, mask registers: AVX-512 F, DQ and BW.
+    Avx512,
+    /// 16 registers of 256 bits: AVX2 and FMA.
+    Avx2,
+}
+
+impl Isa {
+    /// Whether this host can run it: the processor has it, and the system keeps its registers. On other processors than x86-64: `false`.
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let own = match self {
+                Self::Avx512 => {
+                    is_x86_feature_detected!("avx512f")
+                        && is_x86_feature_detected!("avx512dq")
+                        && is_x86_feature_detected!("avx512bw")
+                }
+                Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            };
+            own && is_x86_feature_detected!("popcnt")
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            false
+        }
+    }
+
+    /// Elements of 32 bits in a register.
+    #[must_use]
+    pub const fn lanes(self) -> usize {
+        match self {
+            Self::Avx512 => 16,
+            Self::Avx2 => 8,
+        }
+    }
+
+    /// Bytes of a register.
+    #[must_use]
+    pub const fn bytes(self) -> i32 {
+        4 * self.lanes() as i32
+    }
+
+    /// Vector registers that there are.
+    #[must_use]
+    pub const fn all_registers(self) -> u8 {
+        match self {
+            Self::Avx512 => 32,
+            Self::Avx2 => 16,
+        }
+    }
+}
