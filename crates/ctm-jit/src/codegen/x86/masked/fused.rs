@@ -1,6 +1,8 @@
-//! What is done as one: comparisons into the mask of the active lanes, iterations counted and lanes looked at, and, with AVX-512, sums stored under a mask.
+//! What is done as one: comparisons into the mask of the active lanes, iterations counted and lanes looked at, and operations stored under a mask: with AVX-512 all, on AVX2 sums of what
+//! counts, to which 0 is added in the other lanes.
 
 use super::Ins;
+use crate::codegen::x86::asm::ADD;
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::ir::masked::{Block, Code, End, M, MaskOp};
@@ -16,13 +18,21 @@ pub struct Iterations {
     pub lanes: M,
 }
 
-/// Joins instructions; of so many vectors, those from number `own` on are no variables. Gives the blocks that end as [`Iterations`].
-pub fn fuse(isa: Isa, code: &Code, lists: &mut [Vec<Ins>], (own, vectors): (usize, usize)) -> Vec<Option<Iterations>> {
-    if isa == Isa::Avx512 {
-        let mut reads = vec![0u32; vectors];
-        lists.iter().flatten().flat_map(Ins::reads).for_each(|vector| reads[vector.index()] += 1);
-        lists.iter_mut().for_each(|list| stores(list, &|made| made.index() >= own && reads[made.index()] == 1));
-    }
+/// Joins instructions; of so many vectors, those from number `own` on are no variables, and some of these have `start` values. Gives the blocks that end as [`Iterations`].
+pub fn fuse(
+    isa: Isa,
+    code: &Code,
+    lists: &mut [Vec<Ins>],
+    (own, vectors, start): (usize, usize, &[Vector]),
+) -> Vec<Option<Iterations>> {
+    let mut reads = vec![0u32; vectors];
+    lists.iter().flatten().flat_map(Ins::reads).for_each(|vector| reads[vector.index()] += 1);
+    let counts = (isa == Isa::Avx2).then(|| counters(lists, start, own));
+    let takes = |made: Vector, ins: &Ins| {
+        let is_count = |counts: &Vec<bool>| adds(ins).is_some_and(|dst| counts[dst.index()]);
+        made.index() >= own && reads[made.index()] == 1 && counts.as_ref().is_none_or(is_count)
+    };
+    lists.iter_mut().for_each(|list| stores(list, &takes));
     // Few programs have what asks for it.
     let live = LazyCell::new(|| Live::of(code));
     let join = |(block, list): (&Block, &mut Vec<Ins>)| {
@@ -40,8 +50,50 @@ pub fn fuse(isa: Isa, code: &Code, lists: &mut [Vec<Ins>], (own, vectors): (usiz
     code.blocks.iter().zip(lists).map(join).collect()
 }
 
-/// Operations whose result is only stored under a mask, at once, are done under it. `once`: whether a vector is read in one place alone.
-fn stores(list: &mut Vec<Ins>, once: &dyn Fn(Vector) -> bool) {
+/// The variable that a sum with a number, stored under the active lanes, adds to itself.
+fn adds(ins: &Ins) -> Option<Vector> {
+    match *ins {
+        Ins::SetTwo(ADD, dst, Src::Vector(a), Src::Literal(bits), M::ACTIVE) if a == dst && counts_by(bits) => {
+            Some(dst)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a number is one of 2^-100 or more: sums with it are no denormals, and never -0.
+fn counts_by(bits: u32) -> bool {
+    f32::from_bits(bits).abs() >= f32::from_bits(27 << 23) && f32::from_bits(bits).is_finite()
+}
+
+/// Of each variable, whether it holds nothing but numbers that were added to a number: so adding 0 changes nothing. `start`: those that begin with something else.
+fn counters(lists: &[Vec<Ins>], start: &[Vector], own: usize) -> Vec<bool> {
+    let mut counts = vec![true; own];
+    start.iter().for_each(|vector| counts[vector.index()] = false);
+    // The sum that has just been made.
+    let mut last = None;
+    for ins in lists.iter().flatten().filter(|ins| **ins != Ins::Split) {
+        let is_count = match *ins {
+            Ins::Set(_, Src::Literal(bits), _) | Ins::Lir(Lir::Copy(_, Src::Literal(bits))) => {
+                bits == 0 || counts_by(bits)
+            }
+            Ins::Set(dst, Src::Vector(made), _) => last == Some((made, dst)),
+            _ => false,
+        };
+        if let Some((dst, _)) = ins.writes()
+            && dst.index() < own
+        {
+            counts[dst.index()] &= is_count;
+        }
+        last = match *ins {
+            Ins::Lir(Lir::Two(ADD, made, Src::Vector(a), Src::Literal(bits))) if counts_by(bits) => Some((made, a)),
+            _ => None,
+        };
+    }
+    counts
+}
+
+/// Operations whose result is only stored under a mask, at once, are done under it, where that `takes` what is made so.
+fn stores(list: &mut Vec<Ins>, takes: &dyn Fn(Vector, &Ins) -> bool) {
     let (mut last, mut at) = (None, 0);
     while at < list.len() {
         if let Some(last) = last
@@ -49,9 +101,10 @@ fn stores(list: &mut Vec<Ins>, once: &dyn Fn(Vector) -> bool) {
             && let Ins::Set(dst, Src::Vector(stored), under) = list[at]
             && made == stored
             && under != M::EXISTING
-            && once(made)
+            && let both = Ins::SetTwo(op, dst, a, b, under)
+            && takes(made, &both)
         {
-            list[last] = Ins::SetTwo(op, dst, a, b, under);
+            list[last] = both;
             list.remove(at);
         } else {
             last = if list[at] == Ins::Split { last } else { Some(at) };

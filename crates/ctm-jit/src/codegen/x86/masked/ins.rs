@@ -42,7 +42,7 @@ pub(in crate::codegen::x86) enum Ins {
     EndRare,
     /// Stores into a variable.
     Set(Vector, Src, M),
-    /// Stores what an operation makes of two operands into a variable: AVX-512.
+    /// Stores what an operation makes of two operands into a variable: AVX-512; on AVX2 a sum, in the active lanes.
     SetTwo(V, Vector, Src, Src, M),
     /// An element of register or constant `base + index`.
     GetRelative(Vector, Indexed, u8, Src),

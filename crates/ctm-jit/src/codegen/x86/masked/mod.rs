@@ -229,7 +229,8 @@ impl Native {
         let live_in: Vec<Var> = live_in.filter(|&var| is_read(var)).collect();
         let leaves = !calls.is_empty() || !code.yields.is_empty();
         let iterations = if Pass::Fused.is_on() {
-            fused::fuse(isa, code, &mut lists, (used.len(), vectors))
+            let begin: Vec<Vector> = start.iter().filter_map(|var| vars[var.index()]).collect();
+            fused::fuse(isa, code, &mut lists, (used.len(), vectors, &begin))
         } else {
             vec![None; lists.len()]
         };

@@ -6,7 +6,8 @@ use super::active::Lies;
 use super::{ACTIVE, Emit, Rare};
 use crate::codegen::x86::allocate::MOST_PIECES;
 use crate::codegen::x86::asm::{
-    AND_F32, BROADCAST, BROADCAST_BYTE, Cond, Gpr, Int, MOVUPS_LOAD, RAX, RBX, RDI, RSI, Rm, SHIFT_LEFT,
+    AND_F32, BROADCAST, BROADCAST_BYTE, Cond, Gpr, Int, MOVUPS_LOAD, PSRA, RAX, RBX, RDI, RSI, Rm, SHIFT_IMM,
+    SHIFT_LEFT,
 };
 use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::Lir;
@@ -222,6 +223,8 @@ impl<'a> Emit<'a> {
             let place = self.active_place(piece);
             let to = if let Place::Register(register) = place { register } else { mask };
             self.asm.vector(SHIFT_LEFT, to, scratch, Rm::LaneShifts(piece % PIECES_OF_DWORD));
+            // All bits of a lane, as comparisons make them.
+            self.asm.instruction(SHIFT_IMM, PSRA, to, Rm::Reg(to), Some(31));
             if let Place::Memory(row) = place {
                 self.store(to, row);
             }

@@ -1,7 +1,7 @@
 //! What is done under masks of lanes, and where something rare has happened.
 
 use super::{Emit, Rare};
-use crate::codegen::x86::asm::{CMP_F64, Cond, MOVUPS_LOAD, MOVUPS_STORE, RAX, V};
+use crate::codegen::x86::asm::{AND_F32, CMP_F64, Cond, MOVUPS_LOAD, MOVUPS_STORE, PSRA, RAX, Rm, SHIFT_IMM, V};
 use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::masked::Ins;
@@ -29,10 +29,20 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// Stores what an operation makes into a vector in the lanes of a mask: AVX-512.
+    /// Stores what an operation makes into a vector in the lanes of a mask; on AVX2 what it adds to that.
     pub(super) fn two_under(&mut self, op: V, dst: Vector, [a, b]: [Src; 2], under: M, piece: u8) {
+        let operand = self.isa().operand_scratch();
+        if self.isa() == Isa::Avx2 {
+            let mask = self.lane_signs(under, piece);
+            if self.input.active.is_none() {
+                self.asm.instruction(SHIFT_IMM, PSRA, mask, Rm::Reg(mask), Some(31));
+            }
+            let b = self.rm(b, piece);
+            self.asm.vector(AND_F32, operand, mask, b);
+            return self.change(dst, piece, |e, dst| e.asm.vector(op, dst, dst, Rm::Reg(operand)));
+        }
         let k = self.lane_mask(under, piece);
-        let a = self.reg(a, piece, self.isa().operand_scratch());
+        let a = self.reg(a, piece, operand);
         let b = self.rm(b, piece);
         self.change(dst, piece, |e, dst| e.asm.evex(op, dst, a, b, k, false, None));
     }
