@@ -169,6 +169,28 @@ fn constants_locked_by_the_loop_index() {
     assert_eq!((case.row(0)[0], case.row(1)[0], case.row(2)[0]), (22, 18, 34));
 }
 
+/// What lanes count that leave a loop one after the other, begun with numbers that adding 0 would change: -0, a denormal, a NaN that is not the one NaN; and sums that are denormals.
+#[test]
+fn lanes_that_left_keep_what_they_counted() {
+    for (addend, others) in
+        [("1.0f", "(0x00A00000, 1.5e-38f).y"), ("(0xBF800000, -1.0f).x", "(0x80A00000, -1.5e-38f).y")]
+    {
+        for first in ["0x00000000", "0x80000000", "0x80000001", "0x7FA00001", "0x80900000"] {
+            let source = format!(
+                "ALU:\n x: MOV R1.x, ({first}, 0.0f).x\n y: MOV R1.y, 0.0f\n z: MOV R1.z, ({first}, 0.0f).x\n w: MOV R1.w, 1.0f\n \
+                 t: INT_TO_FLT R2.x, R0.x\nLOOP_START i0 FAIL_JUMP_ADDR(done)\nturn:\nALU_BREAK:\n \
+                 x: PRED_SETGT ____, R2.x, 0.0f UPDATE_EXEC_MASK UPDATE_PRED\nALU:\n 0 x: ADD R1.x, R1.x, {addend}\n \
+                 1 y: ADD R1.y, R1.y, {addend}\n 2 z: ADD R1.z, R1.z, {others}\n 3 w: ADD R1.w, R1.w, {others}\n \
+                 4 x: ADD R2.x, R2.x, -1.0f\nLOOP_END i0 PASS_JUMP_ADDR(turn)\ndone:\nEXP_DONE: PIX0, R1\nEND_OF_PROGRAM\n"
+            );
+            let mut case = Case::new(&source, Stage::Pixel, 40);
+            case.constants.loops[0] = LoopConstant { count: 20, start: 0, step: 0 };
+            let counted = |column: usize| f32::from_bits(case.row(1)[column]).abs();
+            assert_eq!([0, 1, 19, 30].map(counted), [0.0, 1.0, 19.0, 20.0], "{source}");
+        }
+    }
+}
+
 /// Indices of memory reads and of scatter are signed (R700 §7.1).
 #[test]
 fn negative_indices() {
