@@ -4,7 +4,7 @@
 //! | where | what |
 //! |---|---|
 //! | ymm15 | mask 1; streams may choose another register |
-//! | rows of the frame | masks 2 and 3, which only what is rare uses |
+//! | rows of the frame | masks 2 and 3, which what is rare uses, and who asks whether one of two comparisons holds |
 
 use super::isa::Registers;
 use super::lir::{Class, K, Lir, Vector};

@@ -1,7 +1,7 @@
 //! What is done as one: comparisons into the mask of the active lanes, iterations counted and lanes looked at, and operations stored under a mask: with AVX-512 all, on AVX2 sums of what
 //! counts, to which 0 is added in the other lanes.
 
-use super::Ins;
+use super::{Indexed, Ins};
 use crate::codegen::x86::asm::ADD;
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
@@ -67,7 +67,9 @@ fn counts_by(bits: u32) -> bool {
 
 /// Of each variable, whether it holds nothing but numbers that were added to a number: so adding 0 changes nothing. `start`: those that begin with something else.
 fn counters(lists: &[Vec<Ins>], start: &[Vector], own: usize) -> Vec<bool> {
-    let mut counts = vec![true; own];
+    // What is stored at an index may go to any of them.
+    let indexed = lists.iter().flatten().any(|ins| matches!(ins, Ins::SetRelative(Indexed::Gprs { .. }, ..)));
+    let mut counts = vec![!indexed; own];
     start.iter().for_each(|vector| counts[vector.index()] = false);
     // The sum that has just been made.
     let mut last = None;

@@ -9,7 +9,7 @@ use crate::ir::masked::{Block, Condition, Op, Value};
 use ctm_isa::r700::ops::Op2;
 
 impl Select<'_> {
-    /// A value that is several comparisons: with AVX-512, which has instructions for masks, it is made where it is used.
+    /// A value that is several comparisons: it is made where it is used.
     pub(super) fn joined(&self, block: &Block, value: Value) -> Option<Condition> {
         let is = matches!(block.ops[value.index()], Op::Select(..));
         if is { Condition::of(&block.ops, value) } else { None }
