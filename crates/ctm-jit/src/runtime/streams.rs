@@ -257,7 +257,7 @@ pub fn run(
     let key = Key { planes: given.planes.to_vec(), geometry: Geometry::of(surfaces), columns: domain.width().min(64) };
     let stream = streams.get(isa, &key, uniform, given)?;
     let mut surfaces = surfaces.clone();
-    let whole = stream.whole(&surfaces);
+    let whole = stream.whole(isa, &surfaces);
     for (view, whole) in surfaces.inputs.iter_mut().zip(&whole) {
         if let (Some(view), Some((bytes, pitch))) = (view, whole) {
             *view = InputView { data: bytes, pitch: *pitch, form: Form::Floats, stored: None, ..view.clone() };
@@ -299,12 +299,12 @@ struct Area {
 
 impl Stream {
     /// The numbers, row by row, of inputs that are not stored so and are read from everywhere, and how many there are from row to row.
-    fn whole(&self, surfaces: &Surfaces<'_>) -> [Option<(Vec<u8>, u32)>; INPUTS] {
+    fn whole(&self, isa: Isa, surfaces: &Surfaces<'_>) -> [Option<(Vec<u8>, u32)>; INPUTS] {
         std::array::from_fn(|input| {
             let view = surfaces.inputs[input].as_ref()?;
             let fetches = self.fetches().filter(|fetch| usize::from(fetch.input) == input);
             view.stored.as_ref().filter(|_| !is_local(fetches, view)).map(|stored| {
-                let (numbers, panel) = stored.numbers(view.data, &Part { x: 0..view.width, y: 0..view.height });
+                let (numbers, panel) = stored.numbers(isa, view.data, &Part { x: 0..view.width, y: 0..view.height });
                 (numbers, panel.pitch as u32)
             })
         })

@@ -232,9 +232,9 @@ impl Kernel {
             let (Some(view), to) = (&surfaces.inputs[of.array], &mut panels[of.place.clone()]) else { continue };
             let there = clamped(of.area, view);
             match &view.stored {
-                Some(stored) if there == of.area => stored.read(view.data, &part(there), &of.panel, to),
+                Some(stored) if there == of.area => stored.read(self.isa, view.data, &part(there), &of.panel, to),
                 Some(stored) => {
-                    let (numbers, panel) = stored.numbers(view.data, &part(there));
+                    let (numbers, panel) = stored.numbers(self.isa, view.data, &part(there));
                     of.panel.copy(&numbers, [panel.origin, panel.pitch], there, of.area, to);
                 }
                 None => of.panel.copy(view.data, [0, view.pitch.into()], there, of.area, to),
@@ -244,12 +244,12 @@ impl Kernel {
     }
 
     /// Copies what the code has written out of panels.
-    pub(super) fn write_back(origins: &Origins, frame: &mut Frame, surfaces: &Surfaces<'_>, past_caches: bool) {
+    pub(super) fn write_back(&self, origins: &Origins, frame: &mut Frame, surfaces: &Surfaces<'_>, past_caches: bool) {
         for of in &origins.written {
             let Some(view) = &surfaces.outputs[of.array] else { continue };
             let Some(stored) = &view.stored else { continue };
             let from = &mut frame.panels(origins.bytes)[of.place.clone()];
-            stored.write(view.data, &part(of.area), &of.panel, from, past_caches);
+            stored.write(self.isa, view.data, (&part(of.area), &of.panel), from, past_caches);
         }
     }
 

@@ -268,7 +268,7 @@ impl Kernel {
             if !self.run_piece(frame, &piece, &origins, constants) {
                 return false;
             }
-            Self::write_back(&origins, frame, surfaces, past_caches);
+            self.write_back(&origins, frame, surfaces, past_caches);
         }
         if past_caches || self.options.past_caches {
             fence();

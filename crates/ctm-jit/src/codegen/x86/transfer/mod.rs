@@ -3,6 +3,7 @@
 //! In a tile, elements that are neighbours lie together in *blocks*: some columns of some rows, row by row. Blocks are taken apart and put together in whole lines of 64 bytes: two blocks,
 //! or one. What covers a block in part is moved in runs of bytes that lie together, so nothing beside it is touched.
 
+use crate::codegen::x86::isa::Isa;
 use blocks::{Blocks, InMemory, Way};
 use ctm_exec::arrays::{Elements, Form};
 pub use numbers::scaled;
@@ -105,7 +106,7 @@ impl Stored {
 
     /// Copies a part of the array into its panel.
     #[allow(unsafe_code, reason = "elements are moved several at once")]
-    pub fn read(&self, bytes: &[u8], part: &Part, panel: &Panel, to: &mut [u8]) {
+    pub fn read(&self, isa: Isa, bytes: &[u8], part: &Part, panel: &Panel, to: &mut [u8]) {
         if let Some(blocks) = &self.blocks {
             let (numbers, elements) = to[..panel.bytes].split_at_mut(self.split(panel));
             let [x, y] = panel.first;
@@ -114,10 +115,10 @@ impl Stored {
                 y..part.y.end.next_multiple_of(blocks.shape.rows),
             );
             let array = (bytes.as_ptr().cast_mut(), bytes.len());
-            // SAFETY: streams are run where the processor has AVX2 and FMA; blocks are read from the array and written to the panel.
+            // SAFETY: streams are run where the processor has their instruction set; blocks are read from the array and written to the panel.
             unsafe {
                 blocks.transfer(Way::Read, Part { x, y }, array, (panel, elements.as_mut_ptr(), elements.len()));
-                numbers::load(self.form, elements, numbers);
+                numbers::load(isa, self.form, elements, numbers);
             }
         } else {
             for (y, to) in part.y.clone().zip(to.chunks_exact_mut(panel.row_bytes)) {
@@ -126,27 +127,34 @@ impl Stored {
                     // SAFETY: all x86-64 processors have it, and no address is wrong.
                     unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().wrapping_add(below + line).cast()) }
                 }
-                // SAFETY: streams are run where the processor has AVX2 and FMA.
-                unsafe { numbers::load(self.form, &bytes[row..], to) }
+                // SAFETY: streams are run where the processor has their instruction set.
+                unsafe { numbers::load(isa, self.form, &bytes[row..], to) }
             }
         }
     }
 
     /// The numbers of a part, and how they lie.
-    pub fn numbers(&self, bytes: &[u8], part: &Part) -> (Vec<u8>, Panel) {
+    pub fn numbers(&self, isa: Isa, bytes: &[u8], part: &Part) -> (Vec<u8>, Panel) {
         let panel = self.panel(part);
         let mut numbers = vec![0; panel.bytes];
-        self.read(bytes, part, &panel, &mut numbers);
+        self.read(isa, bytes, part, &panel, &mut numbers);
         (numbers, panel)
     }
 
     /// Copies a part out of its panel, which holds numbers. `past_caches`: whole blocks pass the caches by; then [`fence`] has to follow.
     #[allow(unsafe_code, reason = "vector instructions are used")]
-    pub fn write(&self, cells: &[AtomicU32], part: &Part, panel: &Panel, from: &mut [u8], past_caches: bool) {
+    pub fn write(
+        &self,
+        isa: Isa,
+        cells: &[AtomicU32],
+        (part, panel): (&Part, &Panel),
+        from: &mut [u8],
+        past_caches: bool,
+    ) {
         if self.has_tiles() {
             let (numbers, elements) = from[..panel.bytes].split_at_mut(self.split(panel));
-            // SAFETY: streams are run where the processor has AVX2 and FMA.
-            unsafe { numbers::store(self.form, numbers, elements) }
+            // SAFETY: streams are run where the processor has their instruction set.
+            unsafe { numbers::store(isa, self.form, numbers, elements) }
             return self.write_elements(cells, part, panel, elements, past_caches);
         }
         for (y, from) in part.y.clone().zip(from.chunks_exact(panel.row_bytes)) {
@@ -154,7 +162,7 @@ impl Stored {
             if place + bytes <= 4 * cells.len() {
                 let to = cells.as_ptr().cast::<u8>().cast_mut().wrapping_add(place);
                 // SAFETY: as above; so many bytes are there, and other threads write others of the cells.
-                unsafe { numbers::store(self.form, from, std::slice::from_raw_parts_mut(to, bytes)) }
+                unsafe { numbers::store(isa, self.form, from, std::slice::from_raw_parts_mut(to, bytes)) }
             }
         }
     }
