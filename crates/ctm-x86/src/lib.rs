@@ -194,14 +194,20 @@ pub enum Cond {
 
 /// Integer operations with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names say it")]
 pub enum Int {
+    /// `dst += src`.
     Add = 0x03,
+    /// `dst |= src`.
     Or = 0x0b,
+    /// `dst &= src`.
     And = 0x23,
+    /// `dst -= src`.
     Sub = 0x2b,
+    /// `dst ^= src`.
     Xor = 0x33,
+    /// Sets flags by `dst - src`.
     Cmp = 0x3b,
+    /// `dst = src`.
     Mov = 0x8b,
 }
 

@@ -9,11 +9,11 @@
 use super::isa::Registers;
 use super::lir::{Class, K, Lir, Vector};
 use super::vectors::{Place, Vectors};
-use crate::codegen::x86::asm::{
+use ctm_exec::float::{INFINITY, SIGN};
+use ctm_x86::{
     AND_F32, AND_NOT_F32, CMP_F32, CMP_F64, CMP_U32, Cond, EQUAL_I32, GREATER_I32, Label, MAX_U32, MOVUPS_LOAD, OR_F32,
     RAX, Rm, V, XOR,
 };
-use ctm_exec::float::{INFINITY, SIGN};
 
 /// The largest finite number.
 const LARGEST: u32 = INFINITY - 1;

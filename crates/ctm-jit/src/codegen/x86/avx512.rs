@@ -8,7 +8,7 @@
 use super::isa::Registers;
 use super::lir::Lir;
 use super::vectors::Vectors;
-use crate::codegen::x86::asm::{BLEND_MASK, CLASS, Cond, Label};
+use ctm_x86::{BLEND_MASK, CLASS, Cond, Label};
 
 /// Instructions that make or use masks.
 pub trait Avx512Masks: Vectors {

@@ -3,7 +3,7 @@
 //! Vectors are numbered: first the variables that the program uses, then what blocks make for themselves. Mask registers are named
 //! outright, as nothing in them outlives the operations that use it.
 
-use crate::codegen::x86::asm::V;
+use ctm_x86::V;
 
 /// A vector that will live in a register, or in a row of the frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

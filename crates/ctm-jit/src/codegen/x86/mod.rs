@@ -32,7 +32,6 @@ pub mod stream;
 pub mod transfer;
 mod vectors;
 
-use ctm_x86 as asm;
 pub use frame::Frame;
 use frame::Line;
 pub use isa::Isa;

@@ -9,13 +9,13 @@
 use super::isa::Isa;
 use super::lir::{Lir, Negated, Src, Vector, fix};
 use super::masked::facts::{AT_LEAST, EQUAL, INT_GREATER, LESS, UNORDERED};
-use crate::codegen::x86::asm::{self, PSLL, PSRL, V};
 use ctm_exec::float::{HALF, INFINITY, MIN_NORMAL, NAN, SIGN};
 use ctm_exec::transcendental::{
     EX2_POLYNOMIAL, EX2_RANGE, EXPONENT, LN2_POLYNOMIAL, RCP_SEED, RSQ_FIRST, RSQ_SEED, RSQ_STEP, SINE_POLYNOMIAL,
     THREE_QUARTERS, TO_INTEGER, TO_SIGNED_INTEGER,
 };
 use ctm_isa::x1k::ops::AlphaOp;
+use ctm_x86::{self as asm, PSLL, PSRL, V};
 
 /// What takes instructions, and makes vectors.
 pub trait Sink {

@@ -6,7 +6,7 @@ use super::avx2::Avx2Masks;
 use super::avx512::Avx512Masks;
 use super::isa::{Isa, Registers};
 use super::lir::{K, Lir, Negated, Src, Vector};
-use crate::codegen::x86::asm::{
+use ctm_x86::{
     ADD, ADD_I32, AND, Asm, BROADCAST, CVT_I32_F32, CVT_U32_F32, FIXUP, FMADD132, FMADD213, FMADD231, FMSUB132,
     FMSUB213, FMSUB231, FNMADD132, FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, Label, MOVAPS, MOVUPS_LOAD,
     MOVUPS_STORE, MUL, OR, Rm, SHIFT_IMM, SUB, V, XOR,

@@ -9,13 +9,13 @@ pub(super) mod integers;
 use super::facts::{
     AT_LEAST, EQUAL, GREATER, INT_AT_LEAST, INT_EQUAL, INT_GREATER, LESS, NOT_GREATER, UNORDERED, comparison, outcomes,
 };
-use crate::codegen::x86::asm;
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::{self, Sink, Special};
 use ctm_exec::float::{INFINITY, NAN, ONE, SIGN};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 use ctm_isa::x1k::ops::AlphaOp;
+use ctm_x86 as asm;
 
 /// What takes instructions, and knows how products of zero are made right.
 pub trait Target: Sink {

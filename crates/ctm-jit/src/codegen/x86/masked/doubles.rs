@@ -7,11 +7,11 @@
 use super::alu::Alu;
 use super::alu::integers::{HIGH_DWORDS, LOW_DWORDS, number, unpack};
 use super::facts::{INT_AT_LEAST, INT_AT_MOST, INT_EQUAL, INT_GREATER, INT_LESS, INT_NOT_EQUAL, UNORDERED, float_test};
-use crate::codegen::x86::asm::{self, SHUFFLE, V};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use ctm_exec::float::{INFINITY, MIN_NORMAL, SIGN};
 use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2, Op3};
+use ctm_x86::{self as asm, SHUFFLE, V};
 
 /// The high dword of infinity; where sign and fraction stand in one.
 const INFINITY64: u32 = 0x7ff0_0000;

@@ -27,7 +27,6 @@ mod vectors;
 use super::fused::Iterations;
 use super::{AGAIN, Call, Ins, LENDS, ROW, SPENT, head};
 use crate::codegen::x86::allocate::Locations;
-use crate::codegen::x86::asm::{Asm, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm};
 use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
@@ -35,6 +34,7 @@ use crate::ir::masked::{Code, Counter, End, M, Target, Var};
 use crate::ir::order::postorder;
 pub use active::add_active;
 use active::{Lies, Needs};
+use ctm_x86::{Asm, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm};
 use std::ops::Range;
 
 const ACTIVE: Gpr = 12;

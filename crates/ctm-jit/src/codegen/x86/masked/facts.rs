@@ -1,11 +1,11 @@
 //! What is known of operations and of a whole program before instructions are chosen: comparisons, and which vectors may hold
 //! denormals or show the bits of a NaN.
 
-use crate::codegen::x86::asm::{self, V};
 use crate::ir::masked::{Block, Code, File, Op, Unit, Value, Var, indexed};
 use crate::passes::masked::VarSet;
 use ctm_exec::float::{NAN, ONE};
 use ctm_isa::r700::ops::{AluOp, Decides, Domain, Kind, Op2, Test};
+use ctm_x86::{self as asm, V};
 
 /// Comparisons of floats.
 pub const EQUAL: u8 = 0;

@@ -2,11 +2,11 @@
 //! counts, to which 0 is added in the other lanes.
 
 use super::{Indexed, Ins};
-use crate::codegen::x86::asm::ADD;
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::ir::masked::{Block, Code, End, M, MaskOp};
 use crate::passes::masks::Live;
+use ctm_x86::ADD;
 use std::cell::LazyCell;
 
 /// A loop's end: it goes on where this number is not zero and one of these lanes is there.
@@ -60,9 +60,13 @@ fn adds(ins: &Ins) -> Option<Vector> {
     }
 }
 
-/// Whether a number is one of 2^-100 or more: sums with it are no denormals, and never -0.
+/// The least number to count by: sums with it are multiples of its last digit, so none is a denormal, which would become a zero with its sign.
+const LEAST: f32 = 1.0 / (1u128 << 100) as f32;
+
+/// Whether sums with a number are never -0.
 fn counts_by(bits: u32) -> bool {
-    f32::from_bits(bits).abs() >= f32::from_bits(27 << 23) && f32::from_bits(bits).is_finite()
+    let number = f32::from_bits(bits);
+    number.abs() >= LEAST && number.is_finite()
 }
 
 /// Of each variable, whether it holds nothing but numbers that were added to a number: so adding 0 changes nothing. `start`: those that begin with something else.

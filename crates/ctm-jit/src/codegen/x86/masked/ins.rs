@@ -1,11 +1,11 @@
 //! The instructions of the back end, and where their vectors are live.
 
 use crate::codegen::x86::allocate::Ranges;
-use crate::codegen::x86::asm::V;
 use crate::codegen::x86::lir::{self, Lir, Src, Vector};
 use crate::codegen::x86::lookups::Looked;
 use crate::ir::masked::{Code, Counter, End, M, MaskOp, Op, Var};
 use crate::passes::masked::VarSet;
+use ctm_x86::V;
 
 /// Something that machine code calls for.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,14 +11,15 @@ use super::alu::{Alu, Operand, Target};
 use super::doubles::{Double, Results, Wide};
 use super::facts::{EQUAL, Facts, OfBlock, UNORDERED, truth};
 use super::{Call, Indexed, Ins, alu};
-use crate::codegen::x86::asm;
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use crate::ir::masked::{Block, Code, Condition, File, M, MaskOp, Op, Store, Unit, Value, Var, indexed};
+use conditions::compound;
 use ctm_exec::float::SIGN;
 use ctm_exec::r700::resources::Wrap;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
+use ctm_x86 as asm;
 
 /// What instructions are chosen by.
 #[derive(Clone, Copy)]
@@ -168,12 +169,12 @@ impl<'a> Select<'a> {
                 if let Op::Holds(_, ab, _) = block.ops[value.index()] {
                     ab.into_iter().for_each(|v| plan.last[v.index()] = place);
                 }
-                if let Some(condition) = self.joined(block, value) {
+                if let Some(condition) = compound(block, value) {
                     condition.reads(&block.ops, &mut |v| plan.last[v.index()] = place);
                 }
                 plan.shown[value.index()] |= match *op {
                     Op::Select([_, a, b]) => {
-                        (a == value || b == value) && self.joined(block, Value(place as u32)).is_none()
+                        (a == value || b == value) && compound(block, Value(place as u32)).is_none()
                     }
                     Op::Mask(MaskOp::Lanes(..)) => false,
                     _ => true,
@@ -340,8 +341,8 @@ impl<'a> Select<'a> {
         }
         // A condition that only chooses or becomes a mask is made there.
         let compares = matches!(op, Op::Holds(op, ..) if truth(*op).is_some());
-        let joined = self.joined(plan.block, Value(place as u32));
-        if (compares || joined.is_some()) && self.only_chooses(plan, place) {
+        let is_compound = compound(plan.block, Value(place as u32)).is_some();
+        if (compares || is_compound) && self.only_chooses(plan, place) {
             return None;
         }
         if let Some(result) = self.wide(plan, place) {
@@ -359,7 +360,7 @@ impl<'a> Select<'a> {
                 let mut look = |v: Value| is |= plan.at[v.index()] == Some(Src::Vector(location));
                 match plan.block.ops[v.index()] {
                     Op::Holds(_, ab, _) => ab.into_iter().for_each(look),
-                    _ => self.joined(plan.block, v).into_iter().for_each(|of| of.reads(&plan.block.ops, &mut look)),
+                    _ => compound(plan.block, v).into_iter().for_each(|of| of.reads(&plan.block.ops, &mut look)),
                 }
                 is
             };
@@ -442,13 +443,13 @@ impl<'a> Select<'a> {
                 self.push(Lir::Two(asm::XOR, dst, a, Src::Literal(SIGN)));
             }
             Op::Select([c, a, b]) => {
-                if let Some(condition) = self.joined(plan.block, Value(place as u32)) {
+                if let Some(condition) = compound(plan.block, Value(place as u32)) {
                     self.condition(plan, condition, true);
                     self.push(Lir::Blend(dst, 1, Src::Literal(u32::MAX), Src::Literal(0)));
                     return true;
                 }
                 // That one of two holds is what takes an instruction more.
-                let either = matches!(self.joined(plan.block, c), Some(Condition::Or(..)));
+                let either = matches!(compound(plan.block, c), Some(Condition::Or(..)));
                 let (a, b) = if either { (b, a) } else { (a, b) };
                 self.truth(plan, c, !either);
                 let (a, b) = (self.src(plan, a), self.src(plan, b));

@@ -1,7 +1,7 @@
 //! Masks of a wavefront's lanes in general registers: what the code for both instruction sets does with them alike.
 
 use super::head;
-use crate::codegen::x86::asm::{Asm, Cond, Gpr, Int, RAX, RBX, RCX};
+use ctm_x86::{Asm, Cond, Gpr, Int, RAX, RBX, RCX};
 
 /// Extensions of shifts.
 pub const SHL: u8 = 4;

@@ -4,7 +4,6 @@ use super::super::transfer::Stored;
 use super::panels::{covered, part};
 use super::run::{Rect, Surfaces};
 use super::{Chosen, Kernel, Load};
-use crate::codegen::x86::asm::{ADD, CMP_F32};
 use crate::codegen::x86::lir::{Lir, Src};
 use crate::codegen::x86::masked::facts::UNORDERED;
 use crate::ir::masked::Var;
@@ -12,6 +11,7 @@ use crate::stream::affine::depth;
 use ctm_exec::arrays::Form;
 use ctm_exec::float::NAN;
 use ctm_isa::x1k::OUTPUTS;
+use ctm_x86::{ADD, CMP_F32};
 
 /// What such a program does.
 #[derive(Clone, Copy, Debug)]

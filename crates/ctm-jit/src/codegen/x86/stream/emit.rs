@@ -7,13 +7,13 @@ use super::{
     Chosen, Layout, Location, Options, ROW_STEP, Slot, TILE_STEP, Varies, at, iteration_step, slot_at, use_masks,
 };
 use crate::codegen::x86::allocate::Given;
-use crate::codegen::x86::asm::{Asm, CVT_I32_F32, Cond, Gpr, Int, MUL, RAX, RBP, RBX, RDI, Rm};
 use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::End;
 use crate::passes::table::Pass;
 use crate::stream::affine::{Item, Linear, UNIT};
+use ctm_x86::{Asm, CVT_I32_F32, Cond, Gpr, Int, MUL, RAX, RBP, RBX, RDI, Rm};
 use rustc_hash::FxHashMap as Map;
 
 /// Code under construction.

@@ -2,10 +2,10 @@
 
 use super::emit::{Emit, Unit};
 use super::{Load, Location, Slot, bytes};
-use crate::codegen::x86::asm::{Asm, Label, RAX, RBP, RBX, Rm};
 use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::vectors::{Access, Place, Vectors};
+use ctm_x86::{Asm, Label, RAX, RBP, RBX, Rm};
 
 impl Vectors for Emit<'_> {
     type Unit = Unit;

@@ -2,16 +2,16 @@
 
 use super::emit::{Emit, Unit};
 use super::{Chosen, Load, Varies, slot_at};
-use crate::codegen::x86::asm::{
-    ADD_I32, BROADCAST, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PERMUTE, RBX, Rm, SHUFFLE, STORE_PAST_CACHES, UNPACK_HIGH,
-    UNPACK_LOW,
-};
 use crate::codegen::x86::isa::Registers;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::Var;
 use crate::stream::affine::{Fetch, Linear};
 use crate::stream::prepare::WHOLE;
+use ctm_x86::{
+    ADD_I32, BROADCAST, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PERMUTE, RBX, Rm, SHUFFLE, STORE_PAST_CACHES, UNPACK_HIGH,
+    UNPACK_LOW,
+};
 
 /// The low and the high pairs of two vectors, in each quarter.
 const LOW: Option<u8> = Some(0x44);

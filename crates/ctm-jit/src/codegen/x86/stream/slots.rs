@@ -2,9 +2,9 @@
 
 use super::emit::{Emit, Unit};
 use super::{Base, Load, Slot, Varies, slot_at};
-use crate::codegen::x86::asm::{Gpr, Int, RAX, RBX, RCX, RDI, RDX, RSI};
 use crate::codegen::x86::lir::{Lir, Src};
 use crate::stream::affine::{Fetch, LOOPS, Linear, depth};
+use ctm_x86::{Gpr, Int, RAX, RBX, RCX, RDI, RDX, RSI};
 
 /// General registers for slots.
 const GENERAL: [Gpr; 8] = [RDI, RSI, RDX, RCX, 8, 9, 10, 11];

@@ -4,9 +4,11 @@
 //! or one. What covers a block in part is moved in runs of bytes that lie together, so nothing beside it is touched.
 
 use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lookups::simd::with;
 use blocks::{Blocks, InMemory, Way};
 use ctm_exec::arrays::{Elements, Form};
 pub use numbers::scaled;
+use numbers::{Load, Store};
 pub use panel::{Area, Panel, Part};
 pub use rows::TileRows;
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch, _mm_sfence};
@@ -118,7 +120,7 @@ impl Stored {
             // SAFETY: streams are run where the processor has their instruction set; blocks are read from the array and written to the panel.
             unsafe {
                 blocks.transfer(Way::Read, Part { x, y }, array, (panel, elements.as_mut_ptr(), elements.len()));
-                numbers::load(isa, self.form, elements, numbers);
+                with(isa, Load(self.form, elements, numbers));
             }
         } else {
             for (y, to) in part.y.clone().zip(to.chunks_exact_mut(panel.row_bytes)) {
@@ -128,7 +130,7 @@ impl Stored {
                     unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().wrapping_add(below + line).cast()) }
                 }
                 // SAFETY: streams are run where the processor has their instruction set.
-                unsafe { numbers::load(isa, self.form, &bytes[row..], to) }
+                unsafe { with(isa, Load(self.form, &bytes[row..], to)) };
             }
         }
     }
@@ -154,7 +156,7 @@ impl Stored {
         if self.has_tiles() {
             let (numbers, elements) = from[..panel.bytes].split_at_mut(self.split(panel));
             // SAFETY: streams are run where the processor has their instruction set.
-            unsafe { numbers::store(isa, self.form, numbers, elements) }
+            unsafe { with(isa, Store(self.form, numbers, elements)) };
             return self.write_elements(cells, part, panel, elements, past_caches);
         }
         for (y, from) in part.y.clone().zip(from.chunks_exact(panel.row_bytes)) {
@@ -162,7 +164,7 @@ impl Stored {
             if place + bytes <= 4 * cells.len() {
                 let to = cells.as_ptr().cast::<u8>().cast_mut().wrapping_add(place);
                 // SAFETY: as above; so many bytes are there, and other threads write others of the cells.
-                unsafe { numbers::store(isa, self.form, from, std::slice::from_raw_parts_mut(to, bytes)) }
+                unsafe { with(isa, Store(self.form, from, std::slice::from_raw_parts_mut(to, bytes))) };
             }
         }
     }

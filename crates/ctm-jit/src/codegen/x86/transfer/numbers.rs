@@ -1,6 +1,6 @@
 //! Elements of 8 and 16 bits, whole numbers that stand for 0 to 1, as numbers, and back.
 
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lookups::simd::{Do, Simd};
 use ctm_exec::arrays::Form;
 
 /// What has room for no fraction: the numbers added to it stand in its low bits.
@@ -31,50 +31,30 @@ fn whole(number: [u8; 4], largest: u16) -> u16 {
     scaled(u32::from_ne_bytes(number), largest.into()) as u16
 }
 
-/// Compiles a conversion for each instruction set.
-macro_rules! for_each_isa {
-    ($(#[$doc:meta])* $name:ident, $of:ident) => {
-        $(#[$doc])*
-        ///
-        /// # Safety
-        ///
-        /// The processor has the instruction set.
-        #[allow(unsafe_code, reason = "instructions that a processor may lack")]
-        pub unsafe fn $name(isa: Isa, form: Option<Form>, from: &[u8], to: &mut [u8]) {
-            #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
-            fn avx512(form: Option<Form>, from: &[u8], to: &mut [u8]) {
-                $of(form, from, to)
-            }
+/// Elements of this form as numbers, as many as there are of both: loops that become vector code.
+pub struct Load<'a>(pub Option<Form>, pub &'a [u8], pub &'a mut [u8]);
 
-            #[target_feature(enable = "avx2,fma")]
-            fn avx2(form: Option<Form>, from: &[u8], to: &mut [u8]) {
-                $of(form, from, to)
-            }
+/// Numbers as elements of this form, in the same way.
+pub struct Store<'a>(pub Option<Form>, pub &'a [u8], pub &'a mut [u8]);
 
-            // SAFETY: as above.
-            unsafe {
-                match isa {
-                    Isa::Avx512 => avx512(form, from, to),
-                    Isa::Avx2 => avx2(form, from, to),
-                }
-            }
-        }
-    };
+impl Do for Load<'_> {
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> bool {
+        load(self.0, self.1, self.2);
+        true
+    }
 }
 
-for_each_isa! {
-    /// Whole numbers as numbers, as many as there are of both.
-    load, loaded
+impl Do for Store<'_> {
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> bool {
+        store(self.0, self.1, self.2);
+        true
+    }
 }
 
-for_each_isa! {
-    /// Numbers as whole ones, as many as there are of both.
-    store, stored
-}
-
-/// As [`load`]: loops that become vector code.
 #[inline(always)]
-fn loaded(form: Option<Form>, from: &[u8], to: &mut [u8]) {
+fn load(form: Option<Form>, from: &[u8], to: &mut [u8]) {
     let (to, _) = to.as_chunks_mut::<4>();
     match form {
         Some(Form::Words) => {
@@ -97,9 +77,8 @@ fn loaded(form: Option<Form>, from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// As [`store`].
 #[inline(always)]
-fn stored(form: Option<Form>, from: &[u8], to: &mut [u8]) {
+fn store(form: Option<Form>, from: &[u8], to: &mut [u8]) {
     let (from, _) = from.as_chunks::<4>();
     match form {
         Some(Form::Words) => {

@@ -2,11 +2,11 @@
 
 use super::super::facts::{AT_MOST, EQUAL, Side, truth};
 use super::{Operand, flush};
-use crate::codegen::x86::asm;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use ctm_exec::float::{INFINITY, ONE};
 use ctm_isa::r700::ops::Op2;
+use ctm_x86 as asm;
 
 /// Emits what one of them writes before its modifiers; says whether that may be a NaN. `None`, and nothing is emitted, for other operations.
 pub fn emit(s: &mut impl Sink, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> Option<bool> {

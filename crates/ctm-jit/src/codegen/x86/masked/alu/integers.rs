@@ -2,10 +2,10 @@
 
 use super::super::facts::{GREATER, INT_GREATER, INT_LESS};
 use super::{Operand, flush};
-use crate::codegen::x86::asm::{self, SHUFFLE, UNPACK_HIGH, UNPACK_LOW, V};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use ctm_isa::r700::ops::Op2;
+use ctm_x86::{self as asm, SHUFFLE, UNPACK_HIGH, UNPACK_LOW, V};
 
 /// The low dwords of two vectors of 64-bit elements, and the high ones.
 pub const LOW_DWORDS: u8 = 0x88;

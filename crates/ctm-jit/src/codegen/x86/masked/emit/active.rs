@@ -5,7 +5,6 @@
 
 use super::{ACTIVE, Emit};
 use crate::codegen::x86::allocate::Ranges;
-use crate::codegen::x86::asm::{Cond, Int, OR_F32, RAX, RCX, Rm};
 use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::Vector;
 use crate::codegen::x86::masked::Ins;
@@ -13,6 +12,7 @@ use crate::codegen::x86::masked::fused::Iterations;
 use crate::codegen::x86::masked::wide::{SHL, SHR};
 use crate::codegen::x86::vectors::{Place, Vectors};
 use crate::ir::masked::{Block, Code, End, M, Target};
+use ctm_x86::{Cond, Int, OR_F32, RAX, RCX, Rm};
 
 /// Where they are needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,16 +2,16 @@
 //! the same element, as they do where a picture is drawn larger than it is, its dwords are broadcast.
 
 use super::Emit;
-use crate::codegen::x86::asm::{
-    BROADCAST, BROADCAST_LANE_0, CMP_I32, Cond, EQUAL_I32, Int, MOVUPS_LOAD, MOVUPS_STORE, RAX, RBX, RDX, Rm, SHUFFLE,
-    UNPACK_HIGH, UNPACK_LOW,
-};
 use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{Src, Vector};
 use crate::codegen::x86::masked::facts::INT_NOT_EQUAL;
 use crate::codegen::x86::masked::table;
 use crate::codegen::x86::masked::wide::SHL;
 use crate::codegen::x86::vectors::Vectors;
+use ctm_x86::{
+    BROADCAST, BROADCAST_LANE_0, CMP_I32, Cond, EQUAL_I32, Int, MOVUPS_LOAD, MOVUPS_STORE, RAX, RBX, RDX, Rm, SHUFFLE,
+    UNPACK_HIGH, UNPACK_LOW,
+};
 
 /// Elements of a quarter of a register.
 const EACH: u8 = 4;

@@ -2,10 +2,10 @@
 
 use super::{ACTIVE, Emit, Input};
 use crate::codegen::x86::allocate::MOST_PIECES;
-use crate::codegen::x86::asm::{Gpr, Int, RAX, RBX, RCX, RDI, RSI};
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::wide;
 use crate::ir::masked::{End, M, MaskOp};
+use ctm_x86::{Gpr, Int, RAX, RBX, RCX, RDI, RSI};
 
 /// Registers for those that are used most.
 const REGISTERS: [Gpr; 5] = [9, 10, RSI, RDI, 11];

@@ -5,16 +5,16 @@
 use super::active::Lies;
 use super::{ACTIVE, Emit, Rare};
 use crate::codegen::x86::allocate::MOST_PIECES;
-use crate::codegen::x86::asm::{
-    AND_F32, BROADCAST, BROADCAST_BYTE, Cond, Gpr, Int, MOVUPS_LOAD, PSRA, RAX, RBX, RDI, RSI, Rm, SHIFT_IMM,
-    SHIFT_LEFT,
-};
 use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::Lir;
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::wide::{SHL, SHR};
 use crate::codegen::x86::vectors::{Place, Vectors};
 use crate::ir::masked::M;
+use ctm_x86::{
+    AND_F32, BROADCAST, BROADCAST_BYTE, Cond, Gpr, Int, MOVUPS_LOAD, PSRA, RAX, RBX, RDI, RSI, Rm, SHIFT_IMM,
+    SHIFT_LEFT,
+};
 use std::ops::Range;
 
 /// Lanes of a dword of a mask, in pieces of AVX2.

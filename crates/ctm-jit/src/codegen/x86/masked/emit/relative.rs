@@ -1,9 +1,6 @@
 //! Registers and constants at an index of each lane: gathers, and stores lane by lane.
 
 use super::{Emit, GATHERED, INDEX_ROWS, VALUE_ROWS};
-use crate::codegen::x86::asm::{
-    ADD_I32, AND, CMP_U32, Cond, EQUAL_I32, Gpr, Int, MIN_U32, PSLL, RAX, RBP, RBX, RCX, RDX, Rm, SHIFT_IMM,
-};
 use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{Src, Vector};
 use crate::codegen::x86::masked::facts::INT_LESS;
@@ -13,6 +10,9 @@ use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::M;
 use ctm_exec::float::NAN;
 use ctm_exec::r700::memory::SHARE_DWORDS;
+use ctm_x86::{
+    ADD_I32, AND, CMP_U32, Cond, EQUAL_I32, Gpr, Int, MIN_U32, PSLL, RAX, RBP, RBX, RCX, RDX, Rm, SHIFT_IMM,
+};
 
 /// A row has 2^6 dwords.
 const LOG_ROW: u8 = 6;

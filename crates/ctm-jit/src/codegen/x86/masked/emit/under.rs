@@ -1,7 +1,6 @@
 //! What is done under masks of lanes, and where something rare has happened.
 
 use super::{Emit, Rare};
-use crate::codegen::x86::asm::{AND_F32, CMP_F64, Cond, MOVUPS_LOAD, MOVUPS_STORE, PSRA, RAX, Rm, SHIFT_IMM, V};
 use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::masked::Ins;
@@ -9,6 +8,7 @@ use crate::codegen::x86::masked::facts::{UNORDERED, opposite};
 use crate::codegen::x86::masked::wide::SHR;
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::M;
+use ctm_x86::{AND_F32, CMP_F64, Cond, MOVUPS_LOAD, MOVUPS_STORE, PSRA, RAX, Rm, SHIFT_IMM, V};
 
 impl<'a> Emit<'a> {
     /// Stores into a vector in the lanes of a mask.

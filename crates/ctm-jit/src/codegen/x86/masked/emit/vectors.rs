@@ -2,10 +2,10 @@
 
 use super::Emit;
 use crate::codegen::x86::allocate::Location;
-use crate::codegen::x86::asm::{Asm, MOVAPS, RBP, RBX, RSI, Rm};
 use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::vectors::{Access, Place, Vectors};
+use ctm_x86::{Asm, MOVAPS, RBP, RBX, RSI, Rm};
 
 impl Vectors for Emit<'_> {
     /// A piece of each vector.

@@ -1,20 +1,22 @@
 //! Values that are comparisons, as masks.
 
 use super::{Plan, Select};
-use crate::codegen::x86::asm;
 use crate::codegen::x86::lir::{K, Lir, Src};
 use crate::codegen::x86::masked::facts::{Comparison, INT_EQUAL, INT_NOT_EQUAL, Side, opposite, truth};
 use crate::codegen::x86::scalar::Sink;
 use crate::ir::masked::{Block, Condition, Op, Value};
 use ctm_isa::r700::ops::Op2;
+use ctm_x86 as asm;
+
+/// A value that is several comparisons: it is made where it is used.
+pub(super) fn compound(block: &Block, value: Value) -> Option<Condition> {
+    match block.ops[value.index()] {
+        Op::Select(..) => Condition::of(&block.ops, value),
+        _ => None,
+    }
+}
 
 impl Select<'_> {
-    /// A value that is several comparisons: it is made where it is used.
-    pub(super) fn joined(&self, block: &Block, value: Value) -> Option<Condition> {
-        let is = matches!(block.ops[value.index()], Op::Select(..));
-        if is { Condition::of(&block.ops, value) } else { None }
-    }
-
     /// Puts the lanes in which a value is not zero, or (not `wanted`) in which it is, into mask 1.
     pub(super) fn truth(&mut self, plan: &Plan<'_>, value: Value, wanted: bool) {
         if plan.at[value.index()].is_none() {
@@ -23,7 +25,7 @@ impl Select<'_> {
             {
                 return;
             }
-            if let Some(condition) = self.joined(plan.block, value) {
+            if let Some(condition) = compound(plan.block, value) {
                 return self.condition(plan, condition, wanted);
             }
         }

@@ -3,10 +3,6 @@
 use super::super::facts::{INT_EQUAL, INT_LESS};
 use super::super::{Call, Ins, existing_lanes, gradient, lookup, table};
 use super::{Plan, Select};
-use crate::codegen::x86::asm::{
-    ADD, ADD_I32, AND, CMP_I32, CMP_U32, CVT_F32_I32, MAX, MIN, MIN_U32, MUL, MUL_I32, OR, PERMUTE_IN_QUAD, PSLL,
-    ROUND_SCALE, SUB, SUB_I32, XOR,
-};
 use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
 use crate::codegen::x86::lookups::{Looked, REPEATS_BELOW};
 use crate::codegen::x86::scalar::Sink;
@@ -15,6 +11,10 @@ use crate::launch::wavefronts::wave::CUBE;
 use ctm_exec::float::{HALF, INFINITY, SIGN};
 use ctm_exec::r700::resources::Wrap;
 use ctm_isa::r700::ops::TexOp;
+use ctm_x86::{
+    ADD, ADD_I32, AND, CMP_I32, CMP_U32, CVT_F32_I32, MAX, MIN, MIN_U32, MUL, MUL_I32, OR, PERMUTE_IN_QUAD, PSLL,
+    ROUND_SCALE, SUB, SUB_I32, XOR,
+};
 
 /// Coordinates x, y, z.
 const COORDINATES: usize = 3;

@@ -4,13 +4,13 @@
 //! and choices carry them, so a `Scale` after those multiplies by one.
 
 use super::{Plan, Select, negates, without_sign};
-use crate::codegen::x86::asm;
 use crate::codegen::x86::lir::{Class, Lir, Negated, Src, Vector};
 use crate::codegen::x86::masked::facts::{EQUAL, NOT_EQUAL, UNORDERED};
 use crate::codegen::x86::scalar::{self, Sink, Special};
 use crate::ir::masked::{Op, Unit};
 use ctm_exec::float::{NAN, ONE, SIGN};
 use ctm_isa::x1k::ops::Omod;
+use ctm_x86 as asm;
 
 /// The factor of an output modifier.
 fn factor(omod: Omod) -> Src {
