@@ -65,6 +65,23 @@ fn the_first_difference_is_found() {
     let text = "the engine gave 0x40000000 for g of output 0, the reference 0x00000000, processor (1, 0)";
     assert_eq!(found.map(|found| found.to_string()).as_deref(), Some(text));
 
+    // Where nothing is lent: what is read back, and uncached writes.
+    let reads = ".input i = s1\n.output o = o0\ntex r1, i, r0.rg\nadd o, r1, r0\nend\n";
+    let uncached = ".uncached\nmov r1, r0.rrg0\nmov umrt[each], r1\nend\n";
+    for (text, feedback, message) in [
+        (reads, Some(1), "the engine read element (1, 2) of input 1, the reference did not"),
+        (
+            uncached,
+            None,
+            "the engine sent 0x3f800000 uncached to element (1, 2), the reference 0x3f800000 uncached to element (1, 0)",
+        ),
+    ] {
+        let Some(program) = x1k::text::assemble(text).program else { panic!("no program") };
+        let mut memory = Arrays { feedback, ..memory.clone() };
+        let (_, found) = verify().compare(&Launch { program: &program, ..launch }, &mut memory);
+        assert_eq!(found.map(|found| found.message).as_deref(), Some(message));
+    }
+
     let assembly = ctm_isa::r700::text::assemble("EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n", &Default::default());
     let Some(program) = assembly.program else { panic!("{:?}", assembly.diagnostics) };
     let constants = r700::Constants::default();
