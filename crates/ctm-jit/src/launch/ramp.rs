@@ -15,7 +15,7 @@ pub struct Ramp {
 /// How the values of a ramp are made: `origin + i * di + j * dj`, then that as 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Makes {
-    /// Single precision makes all sums exactly: [`Ramp::single`].
+    /// Single precision makes all sums exactly: [`Single`].
     Single,
     /// Numbers that are rounded to single precision: [`Ramp::rounded`].
     Rounded,
@@ -24,6 +24,10 @@ pub enum Makes {
     /// Those of whole numbers of any size: [`Ramp::any_bits`].
     AnyBits,
 }
+
+/// Origin, change per column and change per row of [`Makes::Single`].
+#[derive(Clone, Copy, Debug)]
+pub struct Single([f32; 3]);
 
 /// Sums of whole numbers below this are exact, in single precision too.
 const WHOLE: f64 = 4_194_304.0;
@@ -84,18 +88,16 @@ impl Ramp {
         origin + f64::from(i) * di + f64::from(j) * dj
     }
 
-    /// What [`Makes::Single`] makes in a column and row.
-    #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "none has more digits")]
-    pub fn single(&self, at: [u32; 2]) -> f32 {
-        let ([origin, di, dj], [i, j]) = (self.of.map(|x| x as f32), at.map(|x| x as i32 as f32));
-        origin + i * di + j * dj
+    /// What [`Makes::Single`] makes.
+    #[allow(clippy::cast_possible_truncation, reason = "none has more digits")]
+    pub fn single(&self) -> Single {
+        Single(self.of.map(|x| x as f32))
     }
 
     /// What so many columns and rows add to it. It begins with -0, which changes no sum: so a sum with it is -0 only where the whole is.
     pub fn offset(&self, by: [u32; 2]) -> f32 {
         let [_, di, dj] = self.of;
-        Self::linear_by([-0.0, di, dj]).single(by)
+        Self::linear_by([-0.0, di, dj]).single().at(by)
     }
 
     /// The sum times a factor, rounded to single precision: as [`Plane::at`] and [`ctm_exec::r700::Divisor::at`].
@@ -117,6 +119,16 @@ impl Ramp {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "integers wrap to their 32 bits")]
     pub fn any_bits(&self, at: [u32; 2]) -> u32 {
         self.at(at).round_ties_even() as i64 as u32
+    }
+}
+
+impl Single {
+    /// The sum in a column and row.
+    #[inline(always)]
+    #[allow(clippy::cast_precision_loss, reason = "none has more digits")]
+    pub fn at(&self, at: [u32; 2]) -> f32 {
+        let ([origin, di, dj], [i, j]) = (self.0, at.map(|x| x as i32 as f32));
+        origin + i * di + j * dj
     }
 }
 

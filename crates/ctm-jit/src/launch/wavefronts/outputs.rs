@@ -55,11 +55,15 @@ impl Output<'_> {
     }
 
     /// Counts what lanes have written of each channel.
-    #[inline(always)]
-    pub fn count(&self, written: &[u64; 4], done: &mut Written) {
+    pub fn count_lanes(&self, written: &[u64; 4], done: &mut Written) {
         let any = written.iter().fold(0, |any, lanes| any | lanes);
-        let channels: u32 = written.iter().map(|lanes| lanes.count_ones()).sum();
-        done.elements += u64::from(any.count_ones());
+        self.count(any.count_ones(), written.iter().map(|lanes| lanes.count_ones()).sum(), done);
+    }
+
+    /// Counts elements, and channels of all of them.
+    #[inline(always)]
+    pub fn count(&self, elements: u32, channels: u32, done: &mut Written) {
+        done.elements += u64::from(elements);
         done.bytes += self.channel_bytes * u64::from(channels);
     }
 }
@@ -145,7 +149,7 @@ impl<'a> Outputs<'a> {
         let mut done = Written::default();
         for output in &self.0 {
             let lanes = output.from.map(|from| from.map_or(0, |place| written(place) & valid));
-            output.count(&lanes, &mut done);
+            output.count_lanes(&lanes, &mut done);
             let bits = |channel: usize, lane: usize| output.from[channel].map_or(0, |place| rows[place][lane]);
             output.store(places, lanes, bits);
         }

@@ -3,7 +3,7 @@
 use super::wave::{LANE_NUMBERS, LANES, Row, mask_of};
 use crate::ir::masked::Var;
 use crate::launch::lanes::LANES as VECTOR;
-use crate::launch::ramp::{Makes, Ramp};
+use crate::launch::ramp::{Makes, Ramp, Single};
 use ctm_exec::r700::{Divisor, Launch};
 use ctm_exec::x1k::Plane;
 use ctm_exec::{Domain, Position, StartRow};
@@ -26,10 +26,12 @@ pub struct Waves {
 /// The index pairs of a wavefront's lanes.
 #[derive(Clone, Copy)]
 pub struct Places {
-    /// Columns.
-    pub i: Row,
-    /// Rows.
-    pub j: Row,
+    /// Columns and rows, where lanes do not have their usual offsets.
+    laid: [Row; 2],
+    /// The first lane's column, and its row in the upper half: stored at once, as it is read at once soon after, and processors forward what single stores have written.
+    from: u64,
+    /// What each lane adds to these; `None`: some lane lies behind the end of a row.
+    offsets: Option<&'static [Row; 2]>,
     /// The number of the first lane, among all lanes of all wavefronts.
     pub first: u64,
     /// How many lanes there are; what lies beyond has no meaning.
@@ -38,8 +40,6 @@ pub struct Places {
     pub inside: u64,
     /// They are quads side by side, as many as wavefronts have.
     pub strip: bool,
-    /// The first lane's column and row, where every lane has its usual offset from these: none lies behind the end of a row.
-    from: Option<[u32; 2]>,
 }
 
 /// What each lane adds to the column and row of the first one, where none is behind the last column: lanes beside one another, then quads.
@@ -57,12 +57,36 @@ const OFFSETS: [[Row; 2]; 2] = {
 impl Places {
     /// For [`Waves::place`].
     pub const fn new() -> Self {
-        Self { i: [0; LANES], j: [0; LANES], first: 0, lanes: 0, inside: 0, strip: false, from: None }
+        let laid = [[0; LANES]; 2];
+        Self { laid, from: 0, offsets: None, first: 0, lanes: 0, inside: 0, strip: false }
     }
 
     /// Of one lane.
     pub const fn position(&self, lane: usize) -> Position {
-        Position { i: self.i[lane], j: self.j[lane] }
+        let [i, j] = match self.offsets {
+            Some(offsets) => self.beside(offsets, lane),
+            None => self.laid(lane),
+        };
+        Position { i, j }
+    }
+
+    /// The first lane's column and row.
+    #[inline(always)]
+    pub const fn from(&self) -> [u32; 2] {
+        [self.from as u32, (self.from >> 32) as u32]
+    }
+
+    /// Where a lane lies that has its usual offset.
+    #[inline(always)]
+    const fn beside(&self, [to_the_right, down]: &[Row; 2], lane: usize) -> [u32; 2] {
+        let [i, j] = self.from();
+        [i.wrapping_add(to_the_right[lane]), j.wrapping_add(down[lane])]
+    }
+
+    /// Where one lies otherwise.
+    #[inline(always)]
+    const fn laid(&self, lane: usize) -> [u32; 2] {
+        [self.laid[0][lane], self.laid[1][lane]]
     }
 
     /// Fills a row by what each lane holds, 16 lanes after 16. Compilers make vector instructions of it in functions for which these are enabled.
@@ -148,44 +172,45 @@ impl Waves {
         places.inside = mask_of(places.lanes);
         let behind = column + (places.lanes as u64 >> power);
         places.strip = self.quads && behind <= columns && places.lanes as u64 == self.lanes;
+        let size = if self.quads { 2 } else { 1 };
+        let [i, j] = [self.domain.i0, self.domain.j0].map(|first| first & !(size - 1));
+        let from = [i + size * column as u32, j.wrapping_add(size * row as u32)];
+        places.from = u64::from(from[0]) | u64::from(from[1]) << 32;
+        places.offsets = (behind <= columns).then_some(&OFFSETS[usize::from(self.quads)]);
+        if places.offsets.is_some() && self.is_of_quads() {
+            return;
+        }
         match places.lanes {
-            0..=16 => self.lay::<16>([column, row], behind > columns, places),
-            17..=32 => self.lay::<32>([column, row], behind > columns, places),
-            _ => self.lay::<LANES>([column, row], behind > columns, places),
+            0..=16 => self.lay::<16>([i, size], places),
+            17..=32 => self.lay::<32>([i, size], places),
+            _ => self.lay::<LANES>([i, size], places),
         }
     }
 
-    /// Says where so many lanes lie, the first of which has this column and row, of quads if lanes are quads; `passes`: some lie behind the end of the row.
-    /// Compilers make vector instructions of these loops in functions for which they are enabled.
+    /// Says where so many lanes lie that may not have their usual offsets, and which lie in the domain. `i`: the first column;
+    /// `size`: columns and rows of a quad, or 1. Compilers make vector instructions of these loops in functions for which they are enabled.
     #[inline(always)]
-    fn lay<const COUNT: usize>(&self, [column, row]: [u64; 2], passes: bool, places: &mut Places) {
-        let Domain { i0, j0, i1, j1 } = self.domain;
-        let size = if self.quads { 2 } else { 1 };
-        let (width, [i, j]) = ((self.columns as u32).wrapping_mul(size), [i0, j0].map(|first| first & !(size - 1)));
-        let [to_the_right, down] = &OFFSETS[usize::from(self.quads)];
-        let [first_i, first_j] = [i + size * column as u32, j.wrapping_add(size * row as u32)];
-        places.from = (!passes).then_some([first_i, first_j]);
+    fn lay<const COUNT: usize>(&self, [i, size]: [u32; 2], places: &mut Places) {
+        let offsets = &OFFSETS[usize::from(self.quads)];
+        let width = (self.columns as u32).wrapping_mul(size);
+        // Behind the end of a row the next one begins, once, or more often in narrow domains, where both numbers are so small that this division is exact.
+        let is_narrow = self.columns <= LANES as u64;
+        let reciprocal = if is_narrow { (1 << 16) / width + 1 } else { 0 };
         for lane in 0..COUNT {
-            places.i[lane] = first_i.wrapping_add(to_the_right[lane]);
-            places.j[lane] = first_j.wrapping_add(down[lane]);
-        }
-        if passes {
-            // Behind the end of a row the next one begins, once, or more often in narrow domains, where both numbers are so small that this division is exact.
-            let is_narrow = self.columns <= LANES as u64;
-            let reciprocal = if is_narrow { (1 << 16) / width + 1 } else { 0 };
-            for lane in 0..COUNT {
-                let column = places.i[lane].wrapping_sub(i);
-                let once = u32::from(column > width.wrapping_sub(1));
-                let rows = if is_narrow { column.wrapping_mul(reciprocal) >> 16 } else { once };
-                places.i[lane] = places.i[lane].wrapping_sub(rows.wrapping_mul(width));
-                places.j[lane] = places.j[lane].wrapping_add(rows.wrapping_mul(size));
-            }
+            let [to_the_right, down] = places.beside(offsets, lane);
+            let column = to_the_right.wrapping_sub(i);
+            let once = u32::from(column > width.wrapping_sub(1));
+            let rows = if is_narrow { column.wrapping_mul(reciprocal) >> 16 } else { once };
+            places.laid[0][lane] = to_the_right.wrapping_sub(rows.wrapping_mul(width));
+            places.laid[1][lane] = down.wrapping_add(rows.wrapping_mul(size));
         }
         if !self.is_of_quads() {
+            let Domain { i0, j0, i1, j1 } = self.domain;
             let [width, height] = [i1.wrapping_sub(i0), j1.wrapping_sub(j0)];
             let mut inside = 0;
             for lane in 0..COUNT {
-                let [i, j] = [places.i[lane].wrapping_sub(i0), places.j[lane].wrapping_sub(j0)];
+                let [i, j] = places.laid(lane);
+                let [i, j] = [i.wrapping_sub(i0), j.wrapping_sub(j0)];
                 inside |= if (i <= width) & (j <= height) { 1 << lane } else { 0 };
             }
             places.inside &= inside;
@@ -200,8 +225,8 @@ enum Source<'a> {
     Rounded(Ramp),
     /// The low 32 bits of whole numbers; `any`: of whatever size.
     Bits { ramp: Ramp, any: bool },
-    /// Sums that single precision makes exactly, in any order: what each lane adds to that of the first one, where lanes have their usual offsets.
-    Exact(Ramp, Box<[f32; LANES]>),
+    /// Sums that single precision makes exactly, in any order.
+    Exact(Ramp),
     /// Divided by the launch's divisor.
     Quotient(Ramp),
     /// By lane number ([`ctm_exec::rows`]).
@@ -212,6 +237,8 @@ enum Source<'a> {
 #[derive(Clone)]
 pub struct Starts<'a> {
     sources: Vec<Source<'a>>,
+    /// Of what is exact: its place among them, and what each lane adds to the first one's, where lanes have their usual offsets.
+    exact: Vec<(usize, Single, [f32; LANES])>,
     divisor: Option<Ramp>,
     finite: bool,
     normal: bool,
@@ -241,10 +268,7 @@ impl<'a> Starts<'a> {
             let divided = divisor.is_some_and(|divisor| divides(&divisor));
             let of_ramp = |ramp: Ramp| match ramp.makes(i1, j1) {
                 _ if divided => Source::Quotient(ramp),
-                Makes::Single => {
-                    let added = |lane: usize| ramp.offset([to_the_right[lane], down[lane]]);
-                    Source::Exact(ramp, Box::new(std::array::from_fn(added)))
-                }
+                Makes::Single => Source::Exact(ramp),
                 Makes::Rounded => Source::Rounded(ramp),
                 makes => Source::Bits { ramp, any: makes == Makes::AnyBits },
             };
@@ -254,14 +278,20 @@ impl<'a> Starts<'a> {
         let ramps = || {
             sources.iter().filter_map(|source| match source {
                 Source::Row(_) => None,
-                Source::Rounded(ramp) | Source::Bits { ramp, .. } | Source::Exact(ramp, _) | Source::Quotient(ramp) => {
+                Source::Rounded(ramp) | Source::Bits { ramp, .. } | Source::Exact(ramp) | Source::Quotient(ramp) => {
                     Some(ramp)
                 }
             })
         };
         let finite = ramps().all(|ramp| ramp.bound(i1, j1).is_finite());
         let normal = divisor.is_none() && ramps().all(Ramp::is_normal);
-        Self { sources, divisor: divisor.map(|divisor| Ramp::linear_by(divisor.of)), finite, normal }
+        let exact = |(row, source): (usize, &Source<'a>)| {
+            let Source::Exact(ramp) = source else { return None };
+            let added = |lane: usize| ramp.offset([to_the_right[lane], down[lane]]);
+            Some((row, ramp.single(), std::array::from_fn(added)))
+        };
+        let exact = sources.iter().enumerate().filter_map(exact).collect();
+        Self { sources, exact, divisor: divisor.map(|divisor| Ramp::linear_by(divisor.of)), finite, normal }
     }
 
     /// Whether those that are linear are finite, and what they are made of: which NaN is made of two others depends on the instructions.
@@ -282,7 +312,24 @@ impl<'a> Starts<'a> {
     /// Fills a row for each variable.
     #[inline(always)]
     pub fn fill(&self, places: &Places, rows: &mut [Row]) {
-        let at = |lane: usize| [places.i[lane], places.j[lane]];
+        match places.offsets {
+            Some(offsets) => {
+                for (row, single, added) in &self.exact {
+                    let first = single.at(places.from());
+                    places.fill(&mut rows[*row], |lane| (first + added[lane]).to_bits());
+                }
+                // Most launches have no others, and this is done for each wavefront.
+                if self.exact.len() < self.sources.len() {
+                    self.fill_at(places, true, |lane| places.beside(offsets, lane), rows);
+                }
+            }
+            None => self.fill_at(places, false, |lane| places.laid(lane), rows),
+        }
+    }
+
+    /// As [`Self::fill`], of lanes in these columns and rows; `usual`: but for what is exact.
+    #[inline(always)]
+    fn fill_at(&self, places: &Places, usual: bool, at: impl Fn(usize) -> [u32; 2], rows: &mut [Row]) {
         for (source, row) in self.sources.iter().zip(&mut *rows) {
             match source {
                 Source::Row(bits) => {
@@ -292,17 +339,14 @@ impl<'a> Starts<'a> {
                     there.copy_from_slice(bits);
                     beyond.fill(0);
                 }
-                Source::Exact(ramp, added) => match places.from {
-                    Some(from) => {
-                        let first = ramp.single(from);
-                        places.fill(row, |lane| (first + added[lane]).to_bits());
-                    }
-                    None => places.fill(row, |lane| ramp.single(at(lane)).to_bits()),
-                },
+                Source::Exact(ramp) if !usual => {
+                    let single = ramp.single();
+                    places.fill(row, |lane| single.at(at(lane)).to_bits());
+                }
+                Source::Exact(_) | Source::Quotient(_) => {}
                 Source::Rounded(ramp) => places.fill(row, |lane| ramp.rounded(at(lane), 1.0)),
                 Source::Bits { ramp, any: false } => places.fill(row, |lane| ramp.bits(at(lane))),
                 Source::Bits { ramp, any: true } => places.fill(row, |lane| ramp.any_bits(at(lane))),
-                Source::Quotient(_) => {}
             }
         }
         let Some(divisor) = &self.divisor else { return };

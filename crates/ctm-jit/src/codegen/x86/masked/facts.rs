@@ -390,6 +390,15 @@ pub const fn opposite(how: u8) -> u8 {
     how ^ 4
 }
 
+/// The comparison that says the same of the second operand and the first.
+pub const fn mirrored(how: u8) -> u8 {
+    match (how & 3, how < 16) {
+        (1 | 2, true) => how ^ 7,
+        (1 | 2, false) => how ^ 15,
+        _ => how,
+    }
+}
+
 /// Bits for true and for false.
 pub const fn outcomes(op: Op2) -> (u32, u32) {
     let info = op.info();

@@ -25,10 +25,11 @@ const ROW_OF_AVX2: f64 = 1.0;
 const ROWS: f64 = 22.0 * 1024.0;
 /// With AVX-512, the share of an instruction's cycle that it takes beside others. What results are waited for comes on top, as the processor looks ahead over one wavefront only.
 const BESIDE: f64 = 0.4;
-/// Where lanes go different ways, AVX2 has wavefronts of twice 16 lanes at most, as the last lane of many comes late: so much later than that of 16. In loops it has no fewer, as iterations wait for
-/// each other.
+/// Where lanes go different ways, AVX2 has wavefronts of twice 16 lanes at most, as the last lane of many comes late: so much later than that of 16. In loops iterations
+/// wait for each other, which is more than estimates know of; so 16 have to be estimated to take less than this share of the time.
 const FEW: u8 = 2;
 const STRAGGLERS: f64 = 1.15;
+const LOOPS: f64 = 0.98;
 /// On AVX2 long runs are made for one register after the other. So a block's end costs less there; and loops run more often than they are weighted, which matters, as hardly anything
 /// else is gained.
 const BLOCK_OF_AVX2: f64 = 2.0;
@@ -127,8 +128,9 @@ pub fn narrow(
         let few = estimate(FEW);
         let calls = lists.iter().flatten().any(|ins| matches!(ins, Ins::Call(..)));
         let loops = code.blocks.iter().any(|block| block.loops > 0);
-        let one = if calls || loops { None } else { Some(estimate(1)) };
-        let best = one.filter(|one| one.0 < STRAGGLERS * few.0).unwrap_or(few);
+        let least = if loops { LOOPS } else { STRAGGLERS };
+        let one = (!calls).then(|| estimate(1)).filter(|one| one.0 < least * few.0);
+        let best = one.unwrap_or(few);
         return (best.1, best.2);
     }
     let mut best = estimate(asked);

@@ -2,7 +2,7 @@
 
 use super::{Plan, Select};
 use crate::codegen::x86::lir::{K, Lir, Src};
-use crate::codegen::x86::masked::facts::{Comparison, INT_EQUAL, INT_NOT_EQUAL, Side, opposite, truth};
+use crate::codegen::x86::masked::facts::{Comparison, INT_EQUAL, INT_NOT_EQUAL, Side, mirrored, opposite, truth};
 use crate::codegen::x86::scalar::Sink;
 use crate::ir::masked::{Block, Condition, Op, Value};
 use ctm_isa::r700::ops::Op2;
@@ -69,6 +69,11 @@ impl Select<'_> {
             Side::Bits(bits) => Src::Literal(bits),
         });
         let how = if wanted { how } else { opposite(how) };
+        // Only the second one is read where it lies in memory.
+        let (how, x, y) = match (x, y) {
+            (Src::Vector(_), _) | (_, Src::Literal(_)) => (how, x, y),
+            _ => (mirrored(how), y, x),
+        };
         self.push(Lir::Test(op, how, k, x, y, under));
     }
 

@@ -47,12 +47,13 @@ impl<'a> Target<'a> {
             // SAFETY: it lies in the frame.
             *lanes = unsafe { written.replace(0) } & valid;
         }
-        output.count(&lanes, done);
         let any = lanes[0];
         if places.strip && output.array.tiles.is_none() && lanes[..channels].iter().all(|&lanes| lanes == any) {
+            output.count(any.count_ones(), channels as u32 * any.count_ones(), done);
             // SAFETY: the lanes lie in the domain, all of whose elements are among the cells.
             unsafe { self.store_strip::<WIDE>(places, any) };
         } else {
+            output.count_lanes(&lanes, done);
             // SAFETY: rows lie in the frame.
             output.store(places, lanes, |channel, lane| unsafe { *rows[channel].add(lane) });
         }
@@ -63,7 +64,8 @@ impl<'a> Target<'a> {
     unsafe fn store_strip<const WIDE: bool>(&self, places: &Places, lanes: u64) {
         let (array, [r, g, b, a]) = (&self.output.array, self.rows);
         let first = array.bytes.as_ptr().cast::<u8>().cast_mut();
-        let [i, j, pitch] = [places.i[0], places.j[0], array.pitch].map(|elements| elements as usize);
+        let [i, j] = places.from();
+        let [i, j, pitch] = [i, j, array.pitch].map(|elements| elements as usize);
         let to = [j, j + 1].map(|j| first.wrapping_add((j * pitch + i) * self.output.element_bytes));
         let count = places.lanes;
         // SAFETY: as above.
