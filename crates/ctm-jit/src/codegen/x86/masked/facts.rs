@@ -28,34 +28,67 @@ pub const INT_GREATER: u8 = 6;
 /// What is known of the whole program.
 pub struct Facts {
     /// Variables whose NaN bits somebody can see.
-    seen: VarSet,
+    seen: Vars,
     /// Variables that may hold denormals.
-    unflushed: VarSet,
+    unflushed: Vars,
     /// Variables that may hold a NaN.
-    nans: VarSet,
+    nans: Vars,
     /// Where they hold a NaN, any NaN will do: whoever reads them and lets somebody see its bits makes it right.
     loose: VarSet,
     /// Of uniform values that are computed whether they are no denormals, and how many stand before them.
     uniforms: (usize, Vec<bool>),
-    /// Of each block.
-    blocks: Vec<OfBlock>,
+    /// Of each block: what is known of its vectors.
+    blocks: Vec<Vec<Known>>,
 }
 
-/// What is known of the vectors of a block.
-#[derive(Clone, Default)]
-pub struct OfBlock {
-    /// Whether somebody can see its NaN bits.
-    seen: Vec<bool>,
-    /// Whether it holds no denormals.
-    pub flushed: Vec<bool>,
-    /// Whether it never holds a NaN.
-    pub numbers: Vec<bool>,
+/// What is known of a vector.
+#[derive(Clone, Copy)]
+pub struct Known {
+    /// Somebody can see its NaN bits.
+    seen: bool,
+    /// It holds no denormals.
+    pub flushed: bool,
+    /// It never holds a NaN.
+    pub number: bool,
 }
 
-impl OfBlock {
-    /// Of each vector, whether somebody can see a NaN in it.
-    pub fn visible(&self) -> Vec<bool> {
-        self.seen.iter().zip(&self.numbers).map(|(&seen, &is_number)| seen && !is_number).collect()
+impl Known {
+    /// Whether somebody can see a NaN in it.
+    pub const fn shows_nan(self) -> bool {
+        self.seen && !self.number
+    }
+}
+
+/// Variables of which something is known.
+struct Vars {
+    all: VarSet,
+    /// Those that were asked about before they were in it.
+    asked: VarSet,
+    /// One of these has come since: what was said of it no longer holds.
+    is_late: bool,
+}
+
+impl Vars {
+    const NONE: Self = Self { all: VarSet::NONE, asked: VarSet::NONE, is_late: false };
+
+    /// Whether a variable is in it, as far as is known.
+    fn ask(&mut self, var: Var) -> bool {
+        let contains = self.all.contains(var);
+        if !contains {
+            self.asked.insert(var);
+        }
+        contains
+    }
+
+    fn insert(&mut self, var: Var) {
+        self.is_late |= !self.all.contains(var) && self.asked.contains(var);
+        self.all.insert(var);
+    }
+
+    /// Whether something that was said no longer holds; asks again.
+    fn asks_again(&mut self) -> bool {
+        self.asked = VarSet::NONE;
+        std::mem::take(&mut self.is_late)
     }
 }
 
@@ -102,7 +135,7 @@ impl Facts {
         let mut gain = vec![0i64; Var::export(0, 0).index()];
         for (block, of) in code.blocks.iter().zip(&self.blocks) {
             let weight = 1i64 << (3 * u32::from(block.loops.min(8)));
-            for (op, &seen) in block.ops.iter().zip(&of.seen) {
+            for (op, &Known { seen, .. }) in block.ops.iter().zip(of) {
                 match *op {
                     Op::Set(var, value, _)
                         if matches!(block.ops[value.index()], Op::Unit(..) | Op::Alu(_, _, _, false))
@@ -117,20 +150,19 @@ impl Facts {
         }
         let mut loose = VarSet::NONE;
         let gains = gain.iter().zip(0..).filter(|(gain, _)| **gain > 0).map(|(_, var)| Var(var));
-        gains.filter(|&var| self.seen.contains(var) && !dirty.contains(var)).for_each(|var| loose.insert(var));
+        gains.filter(|&var| self.seen.all.contains(var) && !dirty.contains(var)).for_each(|var| loose.insert(var));
         loose
     }
 
     fn with_loose(code: &Code, start: &[Var], loose: VarSet) -> Self {
-        let none = VarSet::NONE;
-        let blocks = vec![OfBlock::default(); code.blocks.len()];
+        let blocks = code.blocks.iter().map(|block| Vec::with_capacity(block.ops.len())).collect();
         let flushed = |op: &Op| match *op {
             Op::Alu(op, ..) => !op.info().is_choice() && !op.info().is_integer(),
             Op::Unit(..) => true,
             _ => false,
         };
         let uniforms = (code.given_uniforms(), code.computed.iter().map(flushed).collect());
-        let mut facts = Self { seen: none, unflushed: none, nans: none, loose, uniforms, blocks };
+        let mut facts = Self { seen: Vars::NONE, unflushed: Vars::NONE, nans: Vars::NONE, loose, uniforms, blocks };
         let exports = (Var::export(0, 0).index()..Var::COUNT).map(|var| Var(var as u16));
         exports.for_each(|var| facts.seen.insert(var));
         for &var in start {
@@ -139,27 +171,27 @@ impl Facts {
         }
         // More and more becomes known of variables: that they are seen, that they may hold something.
         loop {
-            let before = [facts.seen, facts.unflushed, facts.nans];
             for (index, block) in code.blocks.iter().enumerate() {
-                facts.blocks[index] = facts.look_at(block);
+                let known = std::mem::take(&mut facts.blocks[index]);
+                facts.blocks[index] = facts.look_at(block, known);
             }
-            if before == [facts.seen, facts.unflushed, facts.nans] {
+            let Self { seen, unflushed, nans, .. } = &mut facts;
+            if ![seen, unflushed, nans].map(Vars::asks_again).contains(&true) {
                 return facts;
             }
         }
     }
 
     /// What is known of the block of this number.
-    pub fn block(&self, index: usize) -> &OfBlock {
+    pub fn block(&self, index: usize) -> &[Known] {
         &self.blocks[index]
     }
 
     /// Finds out what is known of the vectors of a block, and by that of variables.
-    fn look_at(&mut self, block: &Block) -> OfBlock {
-        let mut of = OfBlock::default();
+    fn look_at(&mut self, block: &Block, mut known: Vec<Known>) -> Vec<Known> {
+        known.clear();
         for op in &block.ops {
-            let (flushed, numbers) = (&of.flushed, &of.numbers);
-            let is = |value: Value| (flushed[value.index()], numbers[value.index()]);
+            let is = |value: Value| (known[value.index()].flushed, known[value.index()].number);
             let mut hold = |var: Var, value: Value| {
                 let (is_flushed, is_number) = is(value);
                 for (holds, all) in [(is_flushed, &mut self.unflushed), (is_number, &mut self.nans)] {
@@ -174,7 +206,7 @@ impl Facts {
                     let computed = usize::from(index).checked_sub(self.uniforms.0);
                     (computed.is_some_and(|index| self.uniforms.1[index]), false)
                 }
-                Op::Get(var) => (!self.unflushed.contains(var), !self.nans.contains(var)),
+                Op::Get(var) => (!self.unflushed.ask(var), !self.nans.ask(var)),
                 Op::Set(var, value, _) => {
                     hold(var, value);
                     (false, false)
@@ -192,39 +224,35 @@ impl Facts {
                 Op::Unit(unit, abc) => (true, is_number_of_unit(block, unit, abc, |value| is(value).1)),
                 _ => (false, false),
             };
-            of.flushed.push(is_flushed);
-            of.numbers.push(is_number);
+            known.push(Known { seen: false, flushed: is_flushed, number: is_number });
         }
-        of.seen.resize(block.ops.len(), false);
         for (place, op) in block.ops.iter().enumerate().rev() {
-            let own = of.seen[place];
-            let seen = &mut of.seen;
+            let own = known[place].seen;
+            let mut see = |value: Value, by: bool| known[value.index()].seen |= by;
             match *op {
                 Op::Get(var) if own => self.seen.insert(var),
                 Op::Get(_) => {}
-                Op::Abs(a) | Op::Neg(a) => seen[a.index()] |= own,
+                Op::Abs(a) | Op::Neg(a) => see(a, own),
                 Op::Alu(op, [_, b, c], _, clamp) if op.info().is_choice() => {
-                    seen[b.index()] |= own && !clamp;
-                    seen[c.index()] |= own && !clamp;
+                    see(b, own && !clamp);
+                    see(c, own && !clamp);
                     if op.info().is_integer() {
-                        block.ops[place].reads().for_each(|v| seen[v.index()] = true);
+                        block.ops[place].reads().for_each(|value| see(value, true));
                     }
                 }
                 Op::Alu(op, ..) if !op.info().is_integer() => {}
                 Op::Holds(op, ..) if !op.info().is_integer() => {}
                 Op::Select([c, a, b]) => {
-                    seen[c.index()] = true;
-                    seen[a.index()] |= own;
-                    seen[b.index()] |= own;
+                    see(c, true);
+                    see(a, own);
+                    see(b, own);
                 }
                 Op::Cube(..) => {}
-                Op::QuadLane(a, _) => seen[a.index()] |= own,
+                Op::QuadLane(a, _) => see(a, own),
                 Op::Unit(..) => {}
-                Op::Set(var, value, _) => {
-                    seen[value.index()] |= self.seen.contains(var) && !self.loose.contains(var);
-                }
+                Op::Set(var, value, _) => see(value, !self.loose.contains(var) && self.seen.ask(var)),
                 _ => {
-                    op.reads().for_each(|value| seen[value.index()] = true);
+                    op.reads().for_each(|value| see(value, true));
                     if let Op::GetRelative(File::Gprs(gprs), _, element, _) = *op
                         && own
                     {
@@ -233,7 +261,7 @@ impl Facts {
                 }
             }
         }
-        of
+        known
     }
 }
 

@@ -9,7 +9,7 @@ mod units;
 
 use super::alu::{Alu, Operand, Target};
 use super::doubles::{Double, Results, Wide};
-use super::facts::{EQUAL, Facts, OfBlock, UNORDERED, truth};
+use super::facts::{EQUAL, Facts, Known, UNORDERED, truth};
 use super::{Call, Indexed, Ins, alu};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
@@ -52,6 +52,8 @@ pub struct Select<'a> {
     sampled: Option<(Value, [Option<Vector>; 4])>,
     /// The block's 64-bit operations so far.
     doubles: Vec<(WideKey, Results)>,
+    /// Memory for plans.
+    planned: Vec<Planned>,
 }
 
 /// A 64-bit operation, whichever of its dwords is meant.
@@ -82,22 +84,36 @@ impl Sink for Select<'_> {
 /// What is known of one block.
 struct Plan<'a> {
     block: &'a Block,
-    seen: Vec<bool>,
-    known: &'a OfBlock,
-    /// The last place at which each vector is read.
-    last: Vec<usize>,
-    uses: Vec<u32>,
-    /// Of a comparison: somebody reads its bits, not only whether it holds.
-    shown: Vec<bool>,
-    /// The elements of a fetch that somebody reads, a bit for each.
-    elements: Vec<u8>,
-    /// The variable's vector that a vector is made in.
-    location: Vec<Option<Vector>>,
-    at: Vec<Option<Src>>,
+    known: &'a [Known],
+    /// Of each operation.
+    of: Vec<Planned>,
+}
+
+/// What is known of an operation.
+#[derive(Clone, Copy)]
+struct Planned {
+    /// The last place at which its vector is read.
+    last: u32,
+    uses: u32,
     /// The next store after a read or a store, into the same variable.
-    store: Vec<usize>,
+    store: u32,
     /// Of the vectors that stand for a variable, the one before.
-    before: Vec<Option<usize>>,
+    before: Option<u32>,
+    /// The variable's vector that it is made in.
+    location: Option<Vector>,
+    at: Option<Src>,
+    /// Of a comparison: somebody reads its bits, not only whether it holds.
+    is_shown: bool,
+    /// The elements of a fetch that somebody reads, a bit for each.
+    elements: u8,
+}
+
+impl std::ops::Index<Value> for Plan<'_> {
+    type Output = Planned;
+
+    fn index(&self, value: Value) -> &Planned {
+        &self.of[value.index()]
+    }
 }
 
 impl<'a> Select<'a> {
@@ -114,6 +130,7 @@ impl<'a> Select<'a> {
             out: Vec::new(),
             sampled: None,
             doubles: Vec::new(),
+            planned: Vec::new(),
         }
     }
 
@@ -122,13 +139,22 @@ impl<'a> Select<'a> {
         self.sampled = None;
         self.doubles.clear();
         let mut plan = self.plan(index, block);
-        self.out.reserve(4 * block.ops.len());
+        self.out.reserve(2 * block.ops.len());
         for place in 0..block.ops.len() {
             let made = self.op(&plan, place);
-            plan.at[place] = made;
+            plan.of[place].at = made;
+            self.end_operation();
+        }
+        self.planned = plan.of;
+        std::mem::take(&mut self.out)
+    }
+
+    /// What belongs together ends. With AVX-512 one mark is as good as several; elsewhere they count as places.
+    fn end_operation(&mut self) {
+        let is_short = self.given.isa == Isa::Avx512 && !self.given.streams;
+        if !(is_short && matches!(self.out.last(), None | Some(Ins::Split))) {
             self.put(Ins::Split);
         }
-        std::mem::take(&mut self.out)
     }
 
     /// Appends what is no vector instruction.
@@ -142,50 +168,40 @@ impl<'a> Select<'a> {
         None
     }
 
-    fn plan<'b>(&self, index: usize, block: &'b Block) -> Plan<'b>
+    fn plan<'b>(&mut self, index: usize, block: &'b Block) -> Plan<'b>
     where
         'a: 'b,
     {
-        let count = block.ops.len();
-        let known = self.given.facts.block(index);
-        let mut plan = Plan {
-            block,
-            seen: known.visible(),
-            known,
-            last: vec![0; count],
-            uses: vec![0; count],
-            shown: vec![false; count],
-            elements: vec![0; count],
-            location: vec![None; count],
-            at: vec![None; count],
-            store: vec![count; count],
-            before: vec![None; count],
-        };
-        for (place, op) in block.ops.iter().enumerate() {
+        let count = block.ops.len() as u32;
+        let mut of = std::mem::take(&mut self.planned);
+        let (location, at, before) = (None, None, None);
+        let nothing = Planned { last: 0, uses: 0, store: count, before, location, at, is_shown: false, elements: 0 };
+        of.clear();
+        of.resize(block.ops.len(), nothing);
+        let mut plan = Plan { block, known: self.given.facts.block(index), of };
+        for (place, op) in (0..).zip(&block.ops) {
+            // The operands of a condition are no reason to read the bits of a comparison, nor is what becomes a mask.
+            let chooses = match *op {
+                Op::Mask(MaskOp::Lanes(..)) => Some([None; 2]),
+                Op::Select(_) if compound(block, Value(place)).is_some() => Some([None; 2]),
+                Op::Select([_, a, b]) => Some([Some(a), Some(b)]),
+                _ => None,
+            };
             for value in operands(block, op) {
-                plan.last[value.index()] = place;
-                plan.uses[value.index()] += 1;
+                let read = &mut plan.of[value.index()];
+                read.last = place;
+                read.uses += 1;
+                read.is_shown |= chooses.is_none_or(|shows| shows.contains(&Some(value)));
                 // A comparison may be made where its result is used.
-                if let Op::Holds(_, ab, _) = block.ops[value.index()] {
-                    ab.into_iter().for_each(|v| plan.last[v.index()] = place);
-                }
-                if let Some(condition) = compound(block, value) {
-                    condition.reads(&block.ops, &mut |v| plan.last[v.index()] = place);
-                }
-                plan.shown[value.index()] |= match *op {
-                    Op::Select([_, a, b]) => {
-                        (a == value || b == value) && compound(block, Value(place as u32)).is_none()
+                match block.ops[value.index()] {
+                    Op::Holds(_, ab, _) => ab.into_iter().for_each(|v| plan.of[v.index()].last = place),
+                    Op::Select(_) => {
+                        if let Some(condition) = compound(block, value) {
+                            condition.reads(&block.ops, &mut |v| plan.of[v.index()].last = place);
+                        }
                     }
-                    Op::Mask(MaskOp::Lanes(..)) => false,
-                    _ => true,
-                };
-            }
-        }
-        for (place, op) in block.ops.iter().enumerate() {
-            if let Op::Fetched(of, element) = *op
-                && plan.uses[place] > 0
-            {
-                plan.elements[of.index()] |= 1 << (element & 3);
+                    _ => {}
+                }
             }
         }
         // Of each variable: the next store, going backwards; then the last read or store, and the newest of what stands for it.
@@ -193,20 +209,23 @@ impl<'a> Select<'a> {
         let mut next = vec![count; self.variables];
         for (place, op) in block.ops.iter().enumerate().rev() {
             match *op {
-                Op::Get(var) => plan.store[place] = next[number(var)],
-                Op::Set(var, ..) => plan.store[place] = std::mem::replace(&mut next[number(var)], place),
+                Op::Get(var) => plan.of[place].store = next[number(var)],
+                Op::Set(var, ..) => plan.of[place].store = std::mem::replace(&mut next[number(var)], place as u32),
                 Op::SetRelative(gprs, _, element, ..) => {
-                    indexed(gprs, element).for_each(|var| next[number(var)] = place)
+                    indexed(gprs, element).for_each(|var| next[number(var)] = place as u32);
+                }
+                Op::Fetched(of, element) if plan.of[place].uses > 0 => {
+                    plan.of[of.index()].elements |= 1 << (element & 3);
                 }
                 _ => {}
             }
         }
         let (mut accessed, mut newest) = (vec![0; self.variables], vec![None; self.variables]);
-        for (place, op) in block.ops.iter().enumerate() {
+        for (place, op) in (0..).zip(&block.ops) {
             match *op {
                 Op::Get(var) => {
                     accessed[number(var)] = place;
-                    plan.before[place] = newest[number(var)].replace(place);
+                    plan.of[place as usize].before = newest[number(var)].replace(place);
                 }
                 Op::GetRelative(File::Gprs(gprs), _, element, _) | Op::SetRelative(gprs, _, element, ..) => {
                     indexed(gprs, element).for_each(|var| accessed[number(var)] = place);
@@ -214,22 +233,23 @@ impl<'a> Select<'a> {
                 Op::Set(var, value, under) => {
                     let accessed = std::mem::replace(&mut accessed[number(var)], place);
                     let (Some(vector), M::EXISTING) = (self.vars[var.index()], under) else { continue };
-                    let made = value.index();
+                    let made = plan[value];
                     // Nobody reads or writes the variable from where the vector is made to where it is stored, nor changes it while the
                     // vector is read.
-                    let free = plan.location[made].is_none()
-                        && can_go_anywhere(&block.ops[made])
-                        && plan.last[made] <= plan.store[place]
-                        && accessed <= made;
+                    let free = made.location.is_none()
+                        && can_go_anywhere(&block.ops[value.index()])
+                        && made.last <= plan.of[place as usize].store
+                        && accessed <= value.0;
                     // What lives there already is not read any more.
-                    let lives = |at: usize| at < made && plan.last[at] > made;
-                    let mut earlier = newest[number(var)];
+                    let lives = |at: u32| at < value.0 && plan.of[at as usize].last > value.0;
+                    let mut earlier = newest[number(var)].filter(|_| free);
                     while earlier.is_some_and(|at| !lives(at)) {
-                        earlier = earlier.and_then(|at| plan.before[at]);
+                        earlier = earlier.and_then(|at: u32| plan.of[at as usize].before);
                     }
                     if free && earlier.is_none() {
-                        plan.location[made] = Some(vector);
-                        plan.before[made] = newest[number(var)].replace(made);
+                        let made = &mut plan.of[value.index()];
+                        made.location = Some(vector);
+                        made.before = newest[number(var)].replace(value.0);
                     }
                 }
                 _ => {}
@@ -238,11 +258,12 @@ impl<'a> Select<'a> {
         // What is made in a variable's place changes it, too; it may still be read for that.
         next.fill(count);
         for (place, op) in block.ops.iter().enumerate().rev() {
-            match (plan.location[place], op) {
-                (Some(vector), _) => next[vector.index()] = place,
+            match (plan.of[place].location, op) {
+                (Some(vector), _) => next[vector.index()] = place as u32,
                 (None, Op::Get(var)) => {
                     let made = self.vars[var.index()].map_or(count, |vector| next[vector.index()]);
-                    plan.store[place] = plan.store[place].min(made + 1);
+                    let of = &mut plan.of[place];
+                    of.store = of.store.min(made + 1);
                 }
                 _ => {}
             }
@@ -251,7 +272,7 @@ impl<'a> Select<'a> {
     }
 
     fn src(&self, plan: &Plan<'_>, value: Value) -> Src {
-        plan.at[value.index()].unwrap_or(Src::Literal(0))
+        plan[value].at.unwrap_or(Src::Literal(0))
     }
 
     fn op(&mut self, plan: &Plan<'_>, place: usize) -> Option<Src> {
@@ -262,8 +283,8 @@ impl<'a> Select<'a> {
             Op::Lane => return Some(Src::Row(super::lane_numbers())),
             Op::Get(var) => {
                 let vector = self.vars[var.index()]?;
-                let stays = plan.store[place] > plan.last[place];
-                let mends = plan.seen[place] && self.given.facts.is_loose(var);
+                let stays = plan.of[place].store > plan.of[place].last;
+                let mends = plan.known[place].shows_nan() && self.given.facts.is_loose(var);
                 if stays && !mends {
                     return Some(Src::Vector(vector));
                 }
@@ -276,7 +297,7 @@ impl<'a> Select<'a> {
             }
             Op::Set(var, value, under) => {
                 let vector = self.vars[var.index()]?;
-                if plan.location[value.index()] == Some(vector) {
+                if plan[value].location == Some(vector) {
                     return None;
                 }
                 let src = self.src(plan, value);
@@ -309,7 +330,7 @@ impl<'a> Select<'a> {
                 return None;
             }
             Op::Fetched(_, element) if self.given.streams => {
-                let dst = plan.location[place].unwrap_or_else(|| self.fresh());
+                let dst = plan.of[place].location.unwrap_or_else(|| self.fresh());
                 self.push(Lir::Copy(dst, Src::Row(element.into())));
                 return Some(Src::Vector(dst));
             }
@@ -319,7 +340,7 @@ impl<'a> Select<'a> {
                     Some(vector) => Src::Vector(vector),
                     None => Src::Row(super::result(usize::from(element))),
                 };
-                match (plan.location[place], from) {
+                match (plan.of[place].location, from) {
                     (None, Src::Vector(_)) => return Some(from),
                     (location, _) => {
                         let dst = location.unwrap_or_else(|| self.fresh());
@@ -336,7 +357,7 @@ impl<'a> Select<'a> {
             }
             _ => {}
         }
-        if plan.uses[place] == 0 {
+        if plan.of[place].uses == 0 {
             return None;
         }
         // A condition that only chooses or becomes a mask is made there.
@@ -346,18 +367,18 @@ impl<'a> Select<'a> {
             return None;
         }
         if let Some(result) = self.wide(plan, place) {
-            let Some(location) = plan.location[place] else { return Some(result) };
+            let Some(location) = plan.of[place].location else { return Some(result) };
             self.push(Lir::Copy(location, result));
             return Some(Src::Vector(location));
         }
         // Straight into its location, unless that is still read while the vector is made.
-        let location = plan.location[place];
+        let location = plan.of[place].location;
         let reads = || operands(plan.block, op);
-        let is_read = |location: Vector| reads().any(|v| plan.at[v.index()] == Some(Src::Vector(location)));
+        let is_read = |location: Vector| reads().any(|v| plan[v].at == Some(Src::Vector(location)));
         let is_read = |location: Vector| {
             let through = |v: Value| {
                 let mut is = false;
-                let mut look = |v: Value| is |= plan.at[v.index()] == Some(Src::Vector(location));
+                let mut look = |v: Value| is |= plan[v].at == Some(Src::Vector(location));
                 match plan.block.ops[v.index()] {
                     Op::Holds(_, ab, _) => ab.into_iter().for_each(look),
                     _ => compound(plan.block, v).into_iter().for_each(|of| of.reads(&plan.block.ops, &mut look)),
@@ -384,7 +405,7 @@ impl<'a> Select<'a> {
     }
 
     fn only_chooses(&self, plan: &Plan<'_>, place: usize) -> bool {
-        plan.location[place].is_none() && !plan.shown[place]
+        plan.of[place].location.is_none() && !plan.of[place].is_shown
     }
 
     fn call(&mut self, call: Call, args: &[Src], under: M) {
@@ -478,12 +499,12 @@ impl<'a> Select<'a> {
             Op::Cube(element, values, omod, clamp) => {
                 let operands = values.map(|value| Operand {
                     src: self.src(plan, value),
-                    flushed: plan.known.flushed[value.index()],
+                    flushed: plan.known[value.index()].flushed,
                     number: false,
                     value: value.0,
                     negated: false,
                 });
-                let alu = Alu { op: AluOp::Op2(Op2::Cube), omod, clamp, seen: plan.seen[place] };
+                let alu = Alu { op: AluOp::Op2(Op2::Cube), omod, clamp, seen: plan.known[place].shows_nan() };
                 alu::cube(self, dst, element, operands, alu);
             }
             Op::Unit(..) => return self.unit(plan, place, dst),
@@ -494,10 +515,10 @@ impl<'a> Select<'a> {
             ref own @ Op::Alu(op, values, omod, clamp) => {
                 let operands = values.map(|value| {
                     let (negated, of) = without_sign(plan.block, negates(own), value);
-                    let [flushed, number] = [&plan.known.flushed, &plan.known.numbers].map(|are| are[of.index()]);
+                    let Known { flushed, number, .. } = plan.known[of.index()];
                     Operand { src: self.src(plan, of), flushed, number, value: of.0, negated }
                 });
-                let alu = Alu { op, omod, clamp, seen: plan.seen[place] };
+                let alu = Alu { op, omod, clamp, seen: plan.known[place].shows_nan() };
                 return alu.emit(&mut With { select: self, plan }, dst, operands);
             }
             _ => return false,

@@ -176,7 +176,7 @@ impl Select<'_> {
 
     /// Vectors for the elements of a fetch that somebody reads.
     fn wanted(&mut self, plan: &Plan<'_>, place: usize) -> [Option<Vector>; 4] {
-        std::array::from_fn(|element| (plan.elements[place] >> element & 1 == 1).then(|| self.fresh()))
+        std::array::from_fn(|element| (plan.of[place].elements >> element & 1 == 1).then(|| self.fresh()))
     }
 
     /// What coordinates differ by in each quad: right from left, or upper from lower; 0 where a quad is not complete.

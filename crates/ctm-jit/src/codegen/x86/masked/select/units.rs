@@ -45,14 +45,14 @@ impl Select<'_> {
         let Op::Unit(unit, abc) = *op else { return false };
         let resolved = abc.map(|value| without_sign(plan.block, negates(op), value));
         let [a, b, c] = resolved.map(|(_, value)| self.src(plan, value));
-        let seen = plan.seen[place];
+        let seen = plan.known[place].shows_nan();
         match unit {
             Unit::Mad { zero_wins, omod } => {
                 let [x, y, z] = resolved.map(|(is_negated, _)| is_negated);
                 let zero_wins = zero_wins && !self.is_no_zero_times_infinity([a, b]);
                 self.mad((dst, Negated { product: x != y, summand: z }), [a, b, c], zero_wins, omod);
             }
-            Unit::Scale(omod) if omod == Omod::U1 && plan.known.flushed[abc[0].index()] => self.push(Lir::Copy(dst, a)),
+            Unit::Scale(omod) if omod == Omod::U1 && plan.known[abc[0].index()].flushed => self.push(Lir::Copy(dst, a)),
             Unit::Scale(omod) => self.push(Lir::Two(asm::MUL, dst, a, factor(omod))),
             // MINPS and MAXPS give the second operand for NaN and for two zeros, as the Guide wants it.
             Unit::Min => self.push(Lir::Two(asm::MIN, dst, a, b)),
