@@ -179,11 +179,12 @@ impl Ranges {
     }
 
     /// The vectors that are live somewhere and take so many registers each, those with the most uses per place and register first.
-    fn by_cost(&self, intervals: &Intervals, cost: impl Fn(usize) -> u64) -> Vec<usize> {
+    fn by_cost(&self, intervals: &Intervals, cost: impl Fn(usize) -> u64) -> impl Iterator<Item = usize> {
         let density = |n: usize| self.weights[n] * 1024 / (cost(n) * intervals.length(n)).max(1);
-        let mut order: Vec<usize> = (0..self.weights.len()).filter(|&n| !intervals.of(n).is_empty()).collect();
-        order.sort_by_cached_key(|&n| Reverse(density(n)));
-        order
+        let are_live = (0..self.weights.len()).filter(|&n| !intervals.of(n).is_empty());
+        let mut order: Vec<(Reverse<u64>, u32)> = are_live.map(|n| (Reverse(density(n)), n as u32)).collect();
+        order.sort_unstable();
+        order.into_iter().map(|(_, n)| n as usize)
     }
 
     /// Gives out registers: single ones to vectors that live within a run of instructions, which are made for one piece after the other, as many as there are pieces to others.
@@ -199,6 +200,9 @@ impl Ranges {
             }
         }
         let groups = if pieces <= MOST_PIECES { registers / pieces } else { 0 };
+        // Where all vectors take as many registers, these are one.
+        let unit = if wide.iter().all(|&is_wide| is_wide) && groups > 0 { pieces } else { 1 };
+        let (registers, each) = (registers / unit, pieces / unit);
         // All registers: single ones are given out from the last on.
         let mut taken = Sets::new(registers.into(), self.places + 1);
         let mut locations = Locations { of: vec![Location::Nowhere; self.weights.len()], rows: 0, slots: 0 };
@@ -211,7 +215,7 @@ impl Ranges {
                 continue;
             }
             let found = if wide[number] {
-                let all = |group: u8| group * pieces..(group + 1) * pieces;
+                let all = |group: u8| group * each..(group + 1) * each;
                 (0..groups).find(|&group| all(group).all(|r| !taken.meets(r.into(), live))).map(all)
             } else {
                 (0..registers).rev().find(|&r| !taken.meets(r.into(), live)).map(|r| r..r + 1)
@@ -219,7 +223,7 @@ impl Ranges {
             match found {
                 Some(found) => {
                     found.clone().for_each(|r| taken.add(r.into(), live));
-                    locations.of[number] = Location::Register(found.start);
+                    locations.of[number] = Location::Register(found.start * unit);
                 }
                 None if wide[number] => rows.push(number),
                 None => slots.push(number),
@@ -300,7 +304,7 @@ impl Ranges {
     /// one of them, the place `together` of its own, what it reads is not free yet.
     pub fn lives(&self, together: &[usize]) -> Lives {
         let intervals = self.intervals();
-        let order = self.by_cost(&intervals, |_| 1);
+        let order = self.by_cost(&intervals, |_| 1).collect();
         let mut wide: Vec<Interval> = Vec::with_capacity(intervals.intervals.len());
         let mut wide_of = vec![(0, 0); self.weights.len()];
         for (vector, of) in wide_of.iter_mut().enumerate() {

@@ -148,7 +148,7 @@ struct Rare<'a> {
 
 /// The instructions up to [`Ins::EndRare`].
 fn rare_body(list: &[Ins]) -> &[Ins] {
-    let end = list.iter().position(|ins| *ins == Ins::EndRare).unwrap_or(list.len());
+    let end = list.iter().position(|ins| matches!(ins, Ins::EndRare)).unwrap_or(list.len());
     &list[..end]
 }
 

@@ -26,7 +26,7 @@ pub fn fuse(
     (own, vectors, start): (usize, usize, &[Vector]),
 ) -> Vec<Option<Iterations>> {
     let mut reads = vec![0u32; vectors];
-    lists.iter().flatten().flat_map(Ins::reads).for_each(|vector| reads[vector.index()] += 1);
+    lists.iter().flatten().for_each(|ins| ins.reads().for_each(|vector| reads[vector.index()] += 1));
     let counts = (isa == Isa::Avx2).then(|| counters(lists, start, own));
     let takes = |made: Vector, ins: &Ins| {
         let is_count = |counts: &Vec<bool>| adds(ins).is_some_and(|dst| counts[dst.index()]);
@@ -77,7 +77,7 @@ fn counters(lists: &[Vec<Ins>], start: &[Vector], own: usize) -> Vec<bool> {
     start.iter().for_each(|vector| counts[vector.index()] = false);
     // The sum that has just been made.
     let mut last = None;
-    for ins in lists.iter().flatten().filter(|ins| **ins != Ins::Split) {
+    for ins in lists.iter().flatten().filter(|ins| !matches!(ins, Ins::Split)) {
         let is_count = match *ins {
             Ins::Set(_, Src::Literal(bits), _) | Ins::Lir(Lir::Copy(_, Src::Literal(bits))) => {
                 bits == 0 || counts_by(bits)
@@ -100,31 +100,36 @@ fn counters(lists: &[Vec<Ins>], start: &[Vector], own: usize) -> Vec<bool> {
 
 /// Operations whose result is only stored under a mask, at once, are done under it, where that `takes` what is made so.
 fn stores(list: &mut Vec<Ins>, takes: &dyn Fn(Vector, &Ins) -> bool) {
-    let (mut last, mut at) = (None, 0);
-    while at < list.len() {
-        if let Some(last) = last
-            && let Ins::Lir(Lir::Two(op, made, a, b)) = list[last]
-            && let Ins::Set(dst, Src::Vector(stored), under) = list[at]
-            && made == stored
+    // Where the last one is, and how many stay.
+    let (mut last, mut kept) = (None, 0);
+    for at in 0..list.len() {
+        let ins = list[at];
+        if let Ins::Set(dst, Src::Vector(stored), under) = ins
             && under != M::EXISTING
+            && let Some(last) = last
+            && let Ins::Lir(Lir::Two(op, made, a, b)) = list[last]
+            && made == stored
             && let both = Ins::SetTwo(op, dst, a, b, under)
             && takes(made, &both)
         {
             list[last] = both;
-            list.remove(at);
-        } else {
-            last = if list[at] == Ins::Split { last } else { Some(at) };
-            at += 1;
+            continue;
         }
+        if !matches!(ins, Ins::Split) {
+            last = Some(kept);
+        }
+        list[kept] = ins;
+        kept += 1;
     }
+    list.truncate(kept);
 }
 
 /// Lanes that only make the active ones fewer are compared into these.
 fn keeps(list: &mut [Ins], read_after: &dyn Fn(M) -> bool) {
     for at in 0..list.len() {
         let Ins::EndLanes(m) = list[at] else { continue };
-        let Some(next) = (at + 1..list.len()).find(|&next| list[next] != Ins::Split) else { continue };
-        let begin = list[..at].iter().rposition(|ins| *ins == Ins::BeginLanes).unwrap_or(0);
+        let Some(next) = (at + 1..list.len()).find(|&next| !matches!(list[next], Ins::Split)) else { continue };
+        let begin = list[..at].iter().rposition(|ins| matches!(ins, Ins::BeginLanes)).unwrap_or(0);
         let all = list[begin..at].iter().all(|ins| !matches!(ins, Ins::Lir(Lir::Or(..))));
         let narrows = all && list[next] == Ins::Mask(MaskOp::And(M::ACTIVE, M::ACTIVE, m)) && m != M::ACTIVE;
         if narrows && is_dead(&list[next + 1..], m, read_after) {

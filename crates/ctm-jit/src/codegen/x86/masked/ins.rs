@@ -70,13 +70,17 @@ pub(in crate::codegen::x86) enum Ins {
     Yield(u16),
     /// Bails out where a lane of both masks is there.
     Leave(M, M),
-    /// Loads elements of four dwords, at this index, of the array that a lookup's numbers name: the channels that somebody reads.
-    Elements(i32, [Option<Vector>; 4], Src),
+    /// Loads elements of four dwords, at this index, of the array that a lookup's numbers name: the channels that somebody reads, a bit for each. The first
+    /// of them becomes this vector, the others those that follow it.
+    Elements(i32, Vector, u8, Src),
     /// What came before makes this vector, too.
     Also(Vector),
     /// Stores into a row of the frame's in the lanes of a mask.
     Keep(i32, Src, M),
 }
+
+/// Lists of them are walked again and again.
+const _: () = assert!(size_of::<Ins>() <= 36);
 
 impl Ins {
     /// The vector that it makes anew, or changes in part (`true`).
@@ -128,8 +132,8 @@ impl Ins {
             Self::GetRelative(dst, _, _, at) => (Some((dst, false)), [at, none, none, none]),
             Self::Keep(_, at, _) => (None, [at, none, none, none]),
             Self::SetRelative(_, _, index, value, _) => (None, [index, value, none, none]),
-            Self::Elements(_, dst, index) => {
-                (dst.into_iter().flatten().next().map(|dst| (dst, false)), [index, none, none, none])
+            Self::Elements(_, dst, channels, index) => {
+                ((channels != 0).then_some((dst, false)), [index, none, none, none])
             }
             Self::Number(dst, _) | Self::Also(dst) => (Some((dst, false)), [none; 4]),
             Self::Split
@@ -193,12 +197,11 @@ pub(in crate::codegen::x86) fn ranges(
                     ends[vector.index()] = place + 1;
                 }
             }
-            for vector in lir::read(written, sources) {
+            lir::read(written, sources).for_each(|vector| {
                 ranges.weigh(vector, weight);
-                if ends[vector.index()] == 0 {
-                    ends[vector.index()] = place;
-                }
-            }
+                let end = &mut ends[vector.index()];
+                *end = if *end == 0 { place } else { *end };
+            });
         }
         for var in used {
             let end = std::mem::take(&mut ends[number(var)]);

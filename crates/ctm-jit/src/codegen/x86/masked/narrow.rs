@@ -57,7 +57,7 @@ impl Work {
             let mut latest = 0;
             let mut rare = false;
             for ins in list {
-                rare = matches!(ins, Ins::BeginRare(_)) || rare && *ins != Ins::EndRare;
+                rare = matches!(ins, Ins::BeginRare(_)) || rare && !matches!(ins, Ins::EndRare);
                 if rare && !matches!(ins, Ins::BeginRare(_)) {
                     continue;
                 }

@@ -6,6 +6,7 @@
 
 use super::Ins;
 use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir;
 use crate::ir::masked::{M, MaskOp};
 use std::ops::Range;
 
@@ -107,11 +108,11 @@ impl Runs {
                     _ => WHOLE,
                 };
                 let (written, sources) = ins.touches();
-                for vector in crate::codegen::x86::lir::read(written, sources).chain(written.map(|(dst, _)| dst)) {
+                lir::read(written, sources).chain(written.map(|(dst, _)| dst)).for_each(|vector| {
                     let named = &mut named[vector.index()];
                     wide[vector.index()] |= by == WHOLE || (*named != NEVER && *named != by);
                     *named = by;
-                }
+                });
             }
         }
         wide
@@ -133,58 +134,90 @@ impl Runs {
     }
 }
 
-fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
-    let mut runs = Vec::new();
-    let mut out = Vec::with_capacity(list.len());
-    let mut run: Vec<Ins> = Vec::new();
-    let mut masks = Masks::default();
-    let flush = |out: &mut Vec<Ins>, run: &mut Vec<Ins>, masks: &mut Masks, runs: &mut Vec<_>| {
-        if run.iter().any(|ins| *ins != Ins::Split) {
-            runs.push(out.len()..out.len() + run.len());
-            out.append(run);
+/// Runs being found in a list.
+struct Found<'a> {
+    list: &'a [Ins],
+    /// The instructions in their new order, up to the run at hand.
+    out: Vec<Ins>,
+    runs: Vec<Range<usize>>,
+    /// Where the run at hand begins.
+    from: usize,
+    /// How many of its instructions stand before it instead.
+    before: usize,
+    /// It has something but marks.
+    is_run: bool,
+    /// Its last instruction names a mask register.
+    ends_with_mask: bool,
+    masks: Masks,
+}
+
+impl Found<'_> {
+    /// The run at hand ends before this place.
+    fn end(&mut self, at: usize) {
+        let run = &self.list[self.from..at];
+        if self.is_run {
+            let begin = self.out.len();
+            match self.before {
+                0 => self.out.extend_from_slice(run),
+                _ => self.out.extend(run.iter().filter(|ins| !is_whole(ins))),
+            }
+            self.runs.push(begin..self.out.len());
         }
-        run.clear();
-        *masks = Masks::default();
-    };
+        (self.from, self.before, self.is_run, self.ends_with_mask) = (at, 0, false, false);
+        self.masks.reads.clear();
+        self.masks.makes.clear();
+    }
+}
+
+fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
+    let (out, runs) = (Vec::with_capacity(list.len()), Vec::with_capacity(list.len()));
+    let (is_run, ends_with_mask, masks) = (false, false, Masks::default());
+    let mut found = Found { list, out, runs, from: 0, before: 0, is_run, ends_with_mask, masks };
     // Instructions that stay together, whatever they are, have begun.
     let mut together = false;
-    for ins in list.drain(..) {
-        if is_whole(&ins) {
-            if !goes_before(&ins, &masks) {
-                flush(&mut out, &mut run, &mut masks, &mut runs);
+    for (at, ins) in found.list.iter().enumerate() {
+        if is_whole(ins) {
+            let goes_before = goes_before(ins, &found.masks);
+            if !goes_before {
+                found.end(at);
             }
-            out.push(ins);
+            found.out.push(*ins);
+            if goes_before {
+                found.before += 1
+            } else {
+                found.from = at + 1
+            }
             continue;
         }
-        let read = read_by(&ins).filter(|&m| m != M::EXISTING);
+        let read = read_by(ins).filter(|&m| m != M::EXISTING);
         let meets = match ins {
             // A run makes one mask besides.
-            Ins::BeginLanes => masks.makes.iter().any(|&m| m != M::ACTIVE),
+            Ins::BeginLanes => found.masks.makes.iter().any(|&m| m != M::ACTIVE),
             // The pieces of the active lanes are there.
-            _ => read.is_some_and(|m| m != M::ACTIVE && masks.makes.contains(&m)),
+            _ => read.is_some_and(|m| m != M::ACTIVE && found.masks.makes.contains(&m)),
         };
-        let stays = isa == Isa::Avx2 || together || run.last().is_some_and(uses_masks) && uses_masks(&ins);
+        let uses_mask = uses_masks(ins);
+        let stays = isa == Isa::Avx2 || together || found.ends_with_mask && uses_mask;
         match ins {
             Ins::BeginLanes | Ins::BeginRare(_) => together = true,
             Ins::EndLanes(_) | Ins::EndKeep | Ins::EndRare => together = false,
             _ => {}
         }
         if meets || !stays {
-            flush(&mut out, &mut run, &mut masks, &mut runs);
+            found.end(at);
         }
-        masks.reads.extend(read);
-        match ins {
-            Ins::EndLanes(m) => masks.makes.push(m),
-            Ins::EndKeep => masks.makes.push(M::ACTIVE),
+        found.is_run |= !matches!(ins, Ins::Split);
+        found.ends_with_mask = uses_mask;
+        found.masks.reads.extend(read.filter(|m| !found.masks.reads.contains(m)));
+        match *ins {
+            Ins::EndLanes(M::ACTIVE) => found.end(at + 1),
+            Ins::EndLanes(m) => found.masks.makes.push(m),
+            Ins::EndKeep => found.masks.makes.push(M::ACTIVE),
             _ => {}
         }
-        let ends = ins == Ins::EndLanes(M::ACTIVE);
-        run.push(ins);
-        if ends {
-            flush(&mut out, &mut run, &mut masks, &mut runs);
-        }
     }
-    flush(&mut out, &mut run, &mut masks, &mut runs);
+    found.end(found.list.len());
+    let Found { out, runs, .. } = found;
     *list = out;
     runs
 }

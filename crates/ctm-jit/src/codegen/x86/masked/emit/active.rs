@@ -102,7 +102,8 @@ pub fn add_active(
     lists: &[Vec<Ins>],
     iterations: &[Option<Iterations>],
 ) -> Option<Vector> {
-    let is_worth_it = |(block, list): (&Block, &Vec<Ins>)| block.loops > 0 || list.contains(&Ins::EndKeep);
+    let is_worth_it =
+        |(block, list): (&Block, &Vec<Ins>)| block.loops > 0 || list.iter().any(|ins| matches!(ins, Ins::EndKeep));
     if !code.blocks.iter().zip(lists).any(is_worth_it) {
         return None;
     }

@@ -36,9 +36,16 @@ impl<'a> Emit<'a> {
     }
 
     fn run(&mut self, run: &'a [Ins]) {
-        let under_active = |ins: &Ins| ins.writes_under() == Some(M::ACTIVE) || *ins == Ins::EndKeep;
         let is_looped = self.input.pieces > MOST_PIECES;
-        if run.iter().any(under_active) {
+        let (mut under_active, mut keeps, mut made) = (false, false, None);
+        for ins in run {
+            match *ins {
+                Ins::EndKeep => keeps = true,
+                Ins::EndLanes(m) => made = made.or(Some(m)),
+                _ => under_active |= ins.writes_under() == Some(M::ACTIVE),
+            }
+        }
+        if under_active || keeps {
             if self.lies == Lies::Nowhere {
                 self.whole();
                 if is_looped {
@@ -48,8 +55,7 @@ impl<'a> Emit<'a> {
                 self.spread();
             }
         }
-        let made = run.iter().find_map(|ins| if let Ins::EndLanes(m) = *ins { Some(m) } else { None });
-        if self.isa() == Isa::Avx512 && run.contains(&Ins::EndKeep) {
+        if self.isa() == Isa::Avx512 && keeps {
             self.keep(run);
         } else if let (Isa::Avx512, [Ins::BeginRare(check), body @ ..]) = (self.isa(), run) {
             self.rare_of_all(check, body);
@@ -64,7 +70,7 @@ impl<'a> Emit<'a> {
         } else {
             self.pieces().for_each(|piece| self.piece(run, piece));
         }
-        if run.contains(&Ins::EndKeep) {
+        if keeps {
             self.is_whole = false;
         }
         if let Some(m) = made {
@@ -120,7 +126,7 @@ impl<'a> Emit<'a> {
                 Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index, piece),
                 Ins::EndLanes(_) => self.collect(piece),
                 Ins::EndKeep => self.keep_piece(piece),
-                Ins::Elements(table, dst, index) => self.elements(table, dst, index, piece),
+                Ins::Elements(table, dst, channels, index) => self.elements(table, (dst, channels), index, piece),
                 Ins::BeginLanes | Ins::EndRare | Ins::Also(_) => {}
                 // No run has them (`runs.rs`, `is_whole`).
                 _ => debug_assert!(false, "{ins:?} concerns the whole wavefront"),

@@ -146,7 +146,8 @@ impl Select<'_> {
         let index = self.two(ADD_I32, row, x);
         let index = self.shift(PSLL, index, 2);
         let dst = self.wanted(plan, place);
-        self.put(Ins::Elements(table_at, dst, index));
+        let first = dst.into_iter().flatten().next().unwrap_or_default();
+        self.put(Ins::Elements(table_at, first, plan.of[place].elements, index));
         dst.into_iter().flatten().skip(1).for_each(|dst| self.put(Ins::Also(dst)));
         dst
     }
