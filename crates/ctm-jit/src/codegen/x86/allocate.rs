@@ -25,10 +25,20 @@ type Interval = (u32, u32);
 /// How a program uses its vectors.
 #[derive(Clone, Debug)]
 pub struct Ranges {
-    /// Vectors and where they are live, in no order; what belongs to one vector may overlap.
-    found: Vec<(Vector, Interval)>,
+    /// Where vectors are live.
+    found: Vec<Found>,
+    /// Of each vector, the first of these.
+    first: Vec<Option<u32>>,
     weights: Vec<u64>,
     places: usize,
+}
+
+/// Places at which a vector is live, and the next ones at which it is.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    vector: Vector,
+    interval: Interval,
+    next: Option<u32>,
 }
 
 /// The intervals of each vector, in order and apart.
@@ -97,7 +107,7 @@ pub struct Locations {
 impl Ranges {
     /// Nothing is live yet: for so many vectors and places.
     pub fn empty(vectors: usize, places: usize) -> Self {
-        Self { found: Vec::new(), weights: vec![0; vectors], places }
+        Self { found: Vec::with_capacity(vectors), first: vec![None; vectors], weights: vec![0; vectors], places }
     }
 
     /// Counts a use.
@@ -105,14 +115,26 @@ impl Ranges {
         self.weights[vector.index()] += weight;
     }
 
-    /// A vector is live from `first` to before `end`.
+    /// A vector is live from `first` to before `end`: what comes first of it is added last.
     pub fn add(&mut self, vector: Vector, first: usize, end: usize) {
-        self.found.push((vector, (first as u32, end as u32)));
+        let interval = (first as u32, end as u32);
+        let next = self.first[vector.index()];
+        if let Some(next) = next
+            && let (first, end) = &mut self.found[next as usize].interval
+            && *first <= interval.1
+        {
+            debug_assert!(interval.0 <= *first, "{vector:?} is added in another order");
+            (*first, *end) = (interval.0, interval.1.max(*end));
+            return;
+        }
+        self.first[vector.index()] = Some(self.found.len() as u32);
+        self.found.push(Found { vector, interval, next });
     }
 
     /// One more vector.
     pub fn vector(&mut self) -> Vector {
         self.weights.push(0);
+        self.first.push(None);
         Vector(self.weights.len() as u32 - 1)
     }
 
@@ -128,54 +150,33 @@ impl Ranges {
         in_rows.map(|(weight, _)| weight).sum()
     }
 
-    /// The vectors that live before and behind a place.
-    pub fn across(&self, place: usize) -> Vec<Vector> {
-        let place = place as u32;
-        self.found
-            .iter()
-            .filter(|(_, (first, end))| (*first..*end).contains(&place))
-            .map(|(vector, _)| *vector)
-            .collect()
+    /// Of each of these places, which are in order, the vectors that live before and behind it.
+    pub fn across(&self, places: &[u32]) -> Vec<Vec<Vector>> {
+        let mut across = vec![Vec::new(); places.len()];
+        for &Found { vector, interval: (first, end), .. } in &self.found {
+            let from = places.partition_point(|&place| place < first);
+            let inside = places[from..].iter().take_while(|&&place| place < end).count();
+            across[from..from + inside].iter_mut().for_each(|vectors| vectors.push(vector));
+        }
+        across
     }
 
     /// What was found, by vectors.
     fn intervals(&self) -> Intervals {
-        let count = self.weights.len();
-        let mut first = vec![0u32; count + 1];
-        self.found.iter().for_each(|(vector, _)| first[vector.index() + 1] += 1);
-        for number in 0..count {
-            first[number + 1] += first[number];
-        }
-        let mut next = first.clone();
-        let mut intervals: Vec<Interval> = vec![(0, 0); self.found.len()];
-        for &(vector, interval) in &self.found {
-            let next = &mut next[vector.index()];
-            intervals[*next as usize] = interval;
-            *next += 1;
-        }
-        // Those of one vector in order, without what they have in common.
-        let mut kept = 0;
-        let mut from = 0;
-        for number in 0..count {
-            let to = first[number + 1] as usize;
-            if to - from > 1 {
-                intervals[from..to].sort_unstable();
+        let mut of = Intervals {
+            intervals: Vec::with_capacity(self.found.len()),
+            first: Vec::with_capacity(self.first.len() + 1),
+        };
+        for &first in &self.first {
+            of.first.push(of.intervals.len() as u32);
+            let mut at = first;
+            while let Some(Found { interval, next, .. }) = at.map(|at| self.found[at as usize]) {
+                of.intervals.push(interval);
+                at = next;
             }
-            first[number] = kept as u32;
-            for place in from..to {
-                let interval = intervals[place];
-                if kept > first[number] as usize && intervals[kept - 1].1 >= interval.0 {
-                    intervals[kept - 1].1 = intervals[kept - 1].1.max(interval.1);
-                } else {
-                    intervals[kept] = interval;
-                    kept += 1;
-                }
-            }
-            from = to;
         }
-        first[count] = kept as u32;
-        intervals.truncate(kept);
-        Intervals { intervals, first }
+        of.first.push(of.intervals.len() as u32);
+        of
     }
 
     /// The vectors that are live somewhere and take so many registers each, those with the most uses per place and register first.

@@ -182,7 +182,20 @@ impl Lir {
     }
 }
 
-/// The vectors among operands, and the one that is written if it is changed in part.
+/// Gives the vectors among operands, and the one that is written if it is changed in part.
+#[inline]
+pub fn each_read<const N: usize>(written: Option<(Vector, bool)>, sources: &[Src; N], mut each: impl FnMut(Vector)) {
+    for source in sources {
+        if let Src::Vector(vector) = *source {
+            each(vector);
+        }
+    }
+    if let Some((changed, true)) = written {
+        each(changed);
+    }
+}
+
+/// The same vectors.
 #[inline]
 pub fn read<const N: usize>(
     written: Option<(Vector, bool)>,

@@ -26,7 +26,7 @@ pub fn fuse(
     (own, vectors, start): (usize, usize, &[Vector]),
 ) -> Vec<Option<Iterations>> {
     let mut reads = vec![0u32; vectors];
-    lists.iter().flatten().for_each(|ins| ins.reads().for_each(|vector| reads[vector.index()] += 1));
+    lists.iter().flatten().for_each(|ins| ins.each_read(|vector| reads[vector.index()] += 1));
     let counts = (isa == Isa::Avx2).then(|| counters(lists, start, own));
     let takes = |made: Vector, ins: &Ins| {
         let is_count = |counts: &Vec<bool>| adds(ins).is_some_and(|dst| counts[dst.index()]);
@@ -103,8 +103,7 @@ fn stores(list: &mut Vec<Ins>, takes: &dyn Fn(Vector, &Ins) -> bool) {
     // Where the last one is, and how many stay.
     let (mut last, mut kept) = (None, 0);
     for at in 0..list.len() {
-        let ins = list[at];
-        if let Ins::Set(dst, Src::Vector(stored), under) = ins
+        if let Ins::Set(dst, Src::Vector(stored), under) = list[at]
             && under != M::EXISTING
             && let Some(last) = last
             && let Ins::Lir(Lir::Two(op, made, a, b)) = list[last]
@@ -115,10 +114,12 @@ fn stores(list: &mut Vec<Ins>, takes: &dyn Fn(Vector, &Ins) -> bool) {
             list[last] = both;
             continue;
         }
-        if !matches!(ins, Ins::Split) {
+        if !matches!(list[at], Ins::Split) {
             last = Some(kept);
         }
-        list[kept] = ins;
+        if kept < at {
+            list[kept] = list[at];
+        }
         kept += 1;
     }
     list.truncate(kept);

@@ -88,10 +88,43 @@ impl Ins {
         self.touches().0
     }
 
-    /// The vectors that it reads.
-    pub(super) fn reads(&self) -> impl Iterator<Item = Vector> + use<> {
+    /// Gives the vectors that it reads.
+    pub(super) fn each_read(&self, each: impl FnMut(Vector)) {
         let (written, sources) = self.touches();
-        lir::read(written, sources)
+        lir::each_read(written, &sources, each);
+    }
+
+    /// Whether it concerns the wavefront as a whole.
+    pub(super) const fn is_whole(&self) -> bool {
+        match self {
+            Self::SetRelative(..)
+            | Self::Mark(..)
+            | Self::Mask(_)
+            | Self::Tally(..)
+            | Self::Guard(..)
+            | Self::Call(..)
+            | Self::Leave(..)
+            | Self::Yield(_) => true,
+            Self::Lir(_)
+            | Self::Split
+            | Self::BeginRare(_)
+            | Self::EndRare
+            | Self::Set(..)
+            | Self::SetTwo(..)
+            | Self::GetRelative(..)
+            | Self::Elements(..)
+            | Self::Also(_)
+            | Self::Number(..)
+            | Self::BeginLanes
+            | Self::EndLanes(_)
+            | Self::EndKeep
+            | Self::Keep(..) => false,
+        }
+    }
+
+    /// Whether it names a mask register.
+    pub(super) fn uses_masks(&self) -> bool {
+        matches!(self, Self::Lir(lir) if lir.uses_masks())
     }
 
     /// The mask whose lanes it concerns, or the number that it reads.
@@ -165,11 +198,11 @@ pub(in crate::codegen::x86) fn ranges(
     let places = lists.iter().map(|list| list.len() + 2).sum::<usize>();
     let mut ranges = Ranges::empty(made, places);
     let mut ends = vec![0; made];
-    let mut first = 0;
-    for (index, (block, list)) in code.blocks.iter().zip(lists).enumerate() {
+    let mut end = places;
+    for (index, (block, list)) in code.blocks.iter().zip(lists).enumerate().rev() {
         let usual = 1 << (3 * u64::from(block.loops.min(8)));
         let mut weight = usual;
-        let end = first + list.len() + 2;
+        let first = end - (list.len() + 2);
         let mut out = VarSet::NONE;
         if block.end == End::Stop {
             exports.iter().for_each(|&e| out.insert(Var::export(e / 4, e % 4)));
@@ -197,7 +230,7 @@ pub(in crate::codegen::x86) fn ranges(
                     ends[vector.index()] = place + 1;
                 }
             }
-            lir::read(written, sources).for_each(|vector| {
+            lir::each_read(written, &sources, |vector| {
                 ranges.weigh(vector, weight);
                 let end = &mut ends[vector.index()];
                 *end = if *end == 0 { place } else { *end };
@@ -209,7 +242,7 @@ pub(in crate::codegen::x86) fn ranges(
                 ranges.add(Vector(number(var) as u32), first, end.max(first + 1));
             }
         }
-        first = end;
+        end = first;
     }
     ranges
 }

@@ -277,16 +277,15 @@ impl Native {
             })
             .collect();
         // Places are those of `ranges`.
-        let mut live_during: Vec<Vec<Vector>> = vec![Vec::new(); calls.len()];
+        let mut calls_at = Vec::with_capacity(calls.len());
         let mut first = 1;
-        for list in &lists {
-            for (place, ins) in (first..).zip(list) {
-                if let Ins::Call(number, _) = *ins {
-                    live_during[usize::from(number)] = ranges.across(place);
-                }
-            }
-            first += list.len() + 2;
+        for list in lists.iter().filter(|_| !calls.is_empty()) {
+            calls_at
+                .extend((first..).zip(list).filter(|(_, ins)| matches!(ins, Ins::Call(..))).map(|(place, _)| place));
+            first += list.len() as u32 + 2;
         }
+        // They are numbered in this order.
+        let live_during = ranges.across(&calls_at);
         let bytes = emit::emit(&emit::Input {
             code,
             lists: &lists,

@@ -66,7 +66,8 @@ impl Work {
                     Ins::Call(..) => CALL,
                     _ => INSTRUCTION,
                 };
-                let begins = ins.reads().map(|vector| ready[vector.index()]).max().unwrap_or(0);
+                let mut begins = 0;
+                ins.each_read(|vector| begins = begins.max(ready[vector.index()]));
                 work.cycles += weight * cycles;
                 if let Some((vector, _)) = ins.writes() {
                     ready[vector.index()] = begins + latency;

@@ -6,7 +6,7 @@
 
 use super::Ins;
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::lir;
+use crate::codegen::x86::lir::{self, Vector};
 use crate::ir::masked::{M, MaskOp};
 use std::ops::Range;
 
@@ -22,39 +22,6 @@ pub struct Runs {
 struct Masks {
     reads: Vec<M>,
     makes: Vec<M>,
-}
-
-/// Whether an instruction concerns the wavefront as a whole.
-const fn is_whole(ins: &Ins) -> bool {
-    match ins {
-        Ins::SetRelative(..)
-        | Ins::Mark(..)
-        | Ins::Mask(_)
-        | Ins::Tally(..)
-        | Ins::Guard(..)
-        | Ins::Call(..)
-        | Ins::Leave(..)
-        | Ins::Yield(_) => true,
-        Ins::Lir(_)
-        | Ins::Split
-        | Ins::BeginRare(_)
-        | Ins::EndRare
-        | Ins::Set(..)
-        | Ins::SetTwo(..)
-        | Ins::GetRelative(..)
-        | Ins::Elements(..)
-        | Ins::Also(_)
-        | Ins::Number(..)
-        | Ins::BeginLanes
-        | Ins::EndLanes(_)
-        | Ins::EndKeep
-        | Ins::Keep(..) => false,
-    }
-}
-
-/// Whether an instruction names a mask register.
-fn uses_masks(ins: &Ins) -> bool {
-    matches!(ins, Ins::Lir(lir) if lir.uses_masks())
 }
 
 /// The mask that an instruction of a run reads.
@@ -108,11 +75,13 @@ impl Runs {
                     _ => WHOLE,
                 };
                 let (written, sources) = ins.touches();
-                lir::read(written, sources).chain(written.map(|(dst, _)| dst)).for_each(|vector| {
+                let mut name = |vector: Vector| {
                     let named = &mut named[vector.index()];
                     wide[vector.index()] |= by == WHOLE || (*named != NEVER && *named != by);
                     *named = by;
-                });
+                };
+                written.into_iter().for_each(|(dst, _)| name(dst));
+                lir::each_read(written, &sources, name);
             }
         }
         wide
@@ -157,9 +126,10 @@ impl Found<'_> {
         let run = &self.list[self.from..at];
         if self.is_run {
             let begin = self.out.len();
-            match self.before {
-                0 => self.out.extend_from_slice(run),
-                _ => self.out.extend(run.iter().filter(|ins| !is_whole(ins))),
+            match run {
+                [ins] => self.out.push(*ins),
+                _ if self.before == 0 => self.out.extend_from_slice(run),
+                _ => self.out.extend(run.iter().filter(|ins| !ins.is_whole())),
             }
             self.runs.push(begin..self.out.len());
         }
@@ -176,7 +146,7 @@ fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
     // Instructions that stay together, whatever they are, have begun.
     let mut together = false;
     for (at, ins) in found.list.iter().enumerate() {
-        if is_whole(ins) {
+        if ins.is_whole() {
             let goes_before = goes_before(ins, &found.masks);
             if !goes_before {
                 found.end(at);
@@ -196,7 +166,7 @@ fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
             // The pieces of the active lanes are there.
             _ => read.is_some_and(|m| m != M::ACTIVE && found.masks.makes.contains(&m)),
         };
-        let uses_mask = uses_masks(ins);
+        let uses_mask = ins.uses_masks();
         let stays = isa == Isa::Avx2 || together || found.ends_with_mask && uses_mask;
         match ins {
             Ins::BeginLanes | Ins::BeginRare(_) => together = true,

@@ -149,16 +149,24 @@ impl<'a> Select<'a> {
         std::mem::take(&mut self.out)
     }
 
-    /// What belongs together ends. With AVX-512 one mark is as good as several; elsewhere they count as places.
+    /// What belongs together ends. With AVX-512 it does so anyway but for what uses masks ([`super::runs`]); elsewhere marks count as places.
     fn end_operation(&mut self) {
-        let is_short = self.given.isa == Isa::Avx512 && !self.given.streams;
-        if !(is_short && matches!(self.out.last(), None | Some(Ins::Split))) {
-            self.put(Ins::Split);
+        if !self.has_short_runs() || self.out.last().is_some_and(Ins::uses_masks) {
+            self.out.push(Ins::Split);
         }
+    }
+
+    /// Whether most runs are single instructions.
+    fn has_short_runs(&self) -> bool {
+        self.given.isa == Isa::Avx512 && !self.given.streams
     }
 
     /// Appends what is no vector instruction.
     fn put(&mut self, ins: Ins) {
+        // It does not go before what came before it.
+        if ins.is_whole() && self.has_short_runs() && !self.out.last().is_some_and(Ins::is_whole) {
+            self.out.push(Ins::Split);
+        }
         self.out.push(ins);
     }
 
@@ -418,11 +426,11 @@ impl<'a> Select<'a> {
 
     /// Instructions for lanes in which something rare has happened: those that `check` puts into mask 1.
     fn rare(&mut self, check: Lir, body: impl FnOnce(&mut Self)) {
-        self.put(Ins::Split);
+        self.end_operation();
         self.put(Ins::BeginRare(check));
         body(self);
         self.put(Ins::EndRare);
-        self.put(Ins::Split);
+        self.end_operation();
     }
 
     /// Makes a product (or a sum of one) right where it is a NaN and a factor is zero: what makes it so is for the lanes of mask 2.

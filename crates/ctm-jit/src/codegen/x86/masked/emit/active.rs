@@ -109,16 +109,16 @@ pub fn add_active(
     }
     let needs = Needs::of(Lies::InVector, code, lists, iterations);
     let mut vector = None;
-    let mut first = 0;
-    for ((block, list), need) in code.blocks.iter().zip(lists).zip(&needs) {
-        let end = first + list.len() + 2;
+    let mut end = lists.iter().map(|list| list.len() + 2).sum();
+    for ((block, list), need) in code.blocks.iter().zip(lists).zip(&needs).rev() {
+        let first = end - (list.len() + 2);
         let uses = list.iter().filter(|ins| uses(Lies::InVector, ins).0.is_some_and(|need| need.pieces)).count() as u64;
         if uses > 0 || need.pieces || Needs::behind(block.end, &needs).pieces {
             let vector = *vector.get_or_insert_with(|| ranges.vector());
             ranges.weigh(vector, uses << (3 * block.loops.min(8)));
             ranges.add(vector, first, end);
         }
-        first = end;
+        end = first;
     }
     vector
 }
