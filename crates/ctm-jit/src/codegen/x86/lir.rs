@@ -133,16 +133,17 @@ impl Lir {
         self.touches().0
     }
 
-    /// The vectors that it reads, the one it changes in part included.
+    /// Gives the vectors that it reads, the one it changes in part included.
     #[inline]
-    pub fn reads(&self) -> impl Iterator<Item = Vector> + use<> {
+    pub fn each_read(&self, each: impl FnMut(Vector)) {
         let (written, sources) = self.touches();
-        read(written, sources)
+        each_read(written, &sources, each);
     }
 
-    /// The vectors that it reads, makes or changes.
-    pub fn vectors(&self) -> impl Iterator<Item = Vector> + use<> {
-        self.reads().chain(self.writes().map(|(dst, _)| dst))
+    /// Gives the vectors that it reads, makes or changes.
+    pub fn each_vector(&self, mut each: impl FnMut(Vector)) {
+        self.each_read(&mut each);
+        self.writes().into_iter().for_each(|(dst, _)| each(dst));
     }
 
     /// The vector that it makes anew, or changes in part (`true`), and its operands, [`NO_SOURCE`] behind them.
@@ -193,15 +194,4 @@ pub fn each_read<const N: usize>(written: Option<(Vector, bool)>, sources: &[Src
     if let Some((changed, true)) = written {
         each(changed);
     }
-}
-
-/// The same vectors.
-#[inline]
-pub fn read<const N: usize>(
-    written: Option<(Vector, bool)>,
-    sources: [Src; N],
-) -> impl Iterator<Item = Vector> + use<N> {
-    let changed = written.and_then(|(dst, partly)| partly.then_some(dst));
-    let vector = |src| if let Src::Vector(vector) = src { Some(vector) } else { None };
-    sources.into_iter().filter_map(vector).chain(changed)
 }

@@ -52,8 +52,9 @@ pub struct Select<'a> {
     sampled: Option<(Value, [Option<Vector>; 4])>,
     /// The block's 64-bit operations so far.
     doubles: Vec<(WideKey, Results)>,
-    /// Memory for plans.
+    /// Memory for plans: what is known of operations, and the places of those that concern variables or fetches.
     planned: Vec<Planned>,
+    accesses: Vec<u32>,
 }
 
 /// A 64-bit operation, whichever of its dwords is meant.
@@ -108,6 +109,17 @@ struct Planned {
     elements: u8,
 }
 
+/// What happens to a variable.
+#[derive(Clone, Copy)]
+struct Accesses {
+    /// The next store.
+    next: u32,
+    /// The last read or store.
+    last: u32,
+    /// The newest vector that stands for it.
+    newest: Option<u32>,
+}
+
 impl std::ops::Index<Value> for Plan<'_> {
     type Output = Planned;
 
@@ -131,6 +143,7 @@ impl<'a> Select<'a> {
             sampled: None,
             doubles: Vec::new(),
             planned: Vec::new(),
+            accesses: Vec::new(),
         }
     }
 
@@ -184,6 +197,8 @@ impl<'a> Select<'a> {
         let mut of = std::mem::take(&mut self.planned);
         let (location, at, before) = (None, None, None);
         let nothing = Planned { last: 0, uses: 0, store: count, before, location, at, is_shown: false, elements: 0 };
+        let mut accesses = std::mem::take(&mut self.accesses);
+        accesses.clear();
         of.clear();
         of.resize(block.ops.len(), nothing);
         let mut plan = Plan { block, known: self.given.facts.block(index), of };
@@ -193,6 +208,10 @@ impl<'a> Select<'a> {
                 Op::Mask(MaskOp::Lanes(..)) => Some([None; 2]),
                 Op::Select(_) if compound(block, Value(place)).is_some() => Some([None; 2]),
                 Op::Select([_, a, b]) => Some([Some(a), Some(b)]),
+                Op::Get(_) | Op::Set(..) | Op::GetRelative(..) | Op::SetRelative(..) | Op::Fetched(..) => {
+                    accesses.push(place);
+                    None
+                }
                 _ => None,
             };
             for value in operands(block, op) {
@@ -212,70 +231,70 @@ impl<'a> Select<'a> {
                 }
             }
         }
-        // Of each variable: the next store, going backwards; then the last read or store, and the newest of what stands for it.
         let number = |var: Var| self.vars[var.index()].map_or(0, Vector::index);
-        let mut next = vec![count; self.variables];
-        for (place, op) in block.ops.iter().enumerate().rev() {
-            match *op {
-                Op::Get(var) => plan.of[place].store = next[number(var)],
-                Op::Set(var, ..) => plan.of[place].store = std::mem::replace(&mut next[number(var)], place as u32),
-                Op::SetRelative(gprs, _, element, ..) => {
-                    indexed(gprs, element).for_each(|var| next[number(var)] = place as u32);
+        let mut vars = vec![Accesses { next: count, last: 0, newest: None }; self.variables];
+        for &place in accesses.iter().rev() {
+            match block.ops[place as usize] {
+                Op::Get(var) => plan.of[place as usize].store = vars[number(var)].next,
+                Op::Set(var, ..) => {
+                    plan.of[place as usize].store = std::mem::replace(&mut vars[number(var)].next, place);
                 }
-                Op::Fetched(of, element) if plan.of[place].uses > 0 => {
+                Op::SetRelative(gprs, _, element, ..) => {
+                    indexed(gprs, element).for_each(|var| vars[number(var)].next = place);
+                }
+                Op::Fetched(of, element) if plan.of[place as usize].uses > 0 => {
                     plan.of[of.index()].elements |= 1 << (element & 3);
                 }
                 _ => {}
             }
         }
-        let (mut accessed, mut newest) = (vec![0; self.variables], vec![None; self.variables]);
-        for (place, op) in (0..).zip(&block.ops) {
-            match *op {
+        for &place in &accesses {
+            match block.ops[place as usize] {
                 Op::Get(var) => {
-                    accessed[number(var)] = place;
-                    plan.of[place as usize].before = newest[number(var)].replace(place);
+                    let var = &mut vars[number(var)];
+                    var.last = place;
+                    plan.of[place as usize].before = var.newest.replace(place);
                 }
                 Op::GetRelative(File::Gprs(gprs), _, element, _) | Op::SetRelative(gprs, _, element, ..) => {
-                    indexed(gprs, element).for_each(|var| accessed[number(var)] = place);
+                    indexed(gprs, element).for_each(|var| vars[number(var)].last = place);
                 }
                 Op::Set(var, value, under) => {
-                    let accessed = std::mem::replace(&mut accessed[number(var)], place);
+                    let of = &mut vars[number(var)];
+                    let accessed = std::mem::replace(&mut of.last, place);
                     let (Some(vector), M::EXISTING) = (self.vars[var.index()], under) else { continue };
-                    let made = plan[value];
+                    let (made, at) = (plan[value], value.0);
                     // Nobody reads or writes the variable from where the vector is made to where it is stored, nor changes it while the
                     // vector is read.
                     let free = made.location.is_none()
                         && can_go_anywhere(&block.ops[value.index()])
                         && made.last <= plan.of[place as usize].store
-                        && accessed <= value.0;
+                        && accessed <= at;
                     // What lives there already is not read any more.
-                    let lives = |at: u32| at < value.0 && plan.of[at as usize].last > value.0;
-                    let mut earlier = newest[number(var)].filter(|_| free);
-                    while earlier.is_some_and(|at| !lives(at)) {
-                        earlier = earlier.and_then(|at: u32| plan.of[at as usize].before);
+                    let mut earlier = of.newest.filter(|_| free);
+                    while let Some(before) = earlier
+                        && plan.of[before as usize].last <= at
+                    {
+                        earlier = plan.of[before as usize].before;
                     }
-                    if free && earlier.is_none() {
-                        let made = &mut plan.of[value.index()];
-                        made.location = Some(vector);
-                        made.before = newest[number(var)].replace(value.0);
+                    if !free || earlier.is_some() {
+                        continue;
                     }
+                    // This changes the variable, which may still be read for that.
+                    let mut earlier = of.newest;
+                    while let Some(before) = earlier
+                        && let before = &mut plan.of[before as usize]
+                        && before.location.is_none()
+                    {
+                        before.store = before.store.min(at + 1);
+                        earlier = before.before;
+                    }
+                    let made = &mut plan.of[value.index()];
+                    (made.location, made.before) = (Some(vector), of.newest.replace(at));
                 }
                 _ => {}
             }
         }
-        // What is made in a variable's place changes it, too; it may still be read for that.
-        next.fill(count);
-        for (place, op) in block.ops.iter().enumerate().rev() {
-            match (plan.of[place].location, op) {
-                (Some(vector), _) => next[vector.index()] = place as u32,
-                (None, Op::Get(var)) => {
-                    let made = self.vars[var.index()].map_or(count, |vector| next[vector.index()]);
-                    let of = &mut plan.of[place];
-                    of.store = of.store.min(made + 1);
-                }
-                _ => {}
-            }
-        }
+        self.accesses = accesses;
         plan
     }
 

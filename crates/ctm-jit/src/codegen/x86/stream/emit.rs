@@ -126,8 +126,8 @@ impl Emit<'_> {
     fn group(&mut self, lir: &[Lir]) {
         self.shares = false;
         if use_masks(lir) {
-            let varies = lir.iter().flat_map(Lir::vectors).map(|vector| self.of.varies[vector.index()]);
-            let varies = varies.fold(Varies::default(), Varies::with);
+            let mut varies = Varies::default();
+            lir.iter().for_each(|lir| lir.each_vector(|vector| varies = varies.with(self.of.varies[vector.index()])));
             for unit in self.units(varies) {
                 let end = self.asm.label();
                 lir.iter().for_each(|lir| self.line(lir, unit, end));

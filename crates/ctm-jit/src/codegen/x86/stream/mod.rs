@@ -375,7 +375,8 @@ fn in_order(list: &[Ins], fetches: &[Fetch], number: &mut usize, vars: usize, lo
     let mut body: Vec<Lir> = Vec::new();
     for ins in list.iter().chain([&Ins::Split]) {
         if let Ins::Split | Ins::BeginRare(_) | Ins::EndRare = ins {
-            let reads: Vec<Vector> = body.iter().flat_map(Lir::reads).collect();
+            let mut reads: Vec<Vector> = Vec::new();
+            body.iter().for_each(|lir| lir.each_read(|vector| reads.push(vector)));
             flush(&mut new, &mut waiting, loads, &reads);
             append(&mut new, &mut body);
         }

@@ -55,16 +55,14 @@ impl Chosen {
                 let mut together = Varies::default();
                 if use_masks(group) {
                     // Each unit runs all of the group: what it makes on the way belongs to the unit.
-                    for vector in group.iter().flat_map(Lir::vectors) {
-                        together = together.with(varies[vector.index()]);
+                    for lir in group {
+                        lir.each_vector(|vector| together = together.with(varies[vector.index()]));
                     }
                 }
                 for lir in group {
                     let Some((dst, _)) = lir.writes() else { continue };
                     let mut of = together.with(varies[dst.index()]);
-                    for vector in lir.reads() {
-                        of = of.with(varies[vector.index()]);
-                    }
+                    lir.each_read(|vector| of = of.with(varies[vector.index()]));
                     if let Lir::Copy(_, Src::Row(load)) = *lir {
                         let Fetch { x, y, .. } = self.loads[load as usize].fetch;
                         of = of.with(Varies { rows: x.j != 0 || y.j != 0, columns: x.i != 0 || y.i != 0 });
@@ -158,12 +156,12 @@ impl Chosen {
         let mut found: Map<Vector, (Location, u32, u32)> = Map::default();
         for lir in self.lines.iter().flatten().flatten() {
             let written = lir.writes().map(|(dst, _)| dst);
-            for vector in lir.reads() {
+            lir.each_read(|vector| {
                 if let Some((_, uses, readers)) = found.get_mut(&vector) {
                     *uses += count(written.map_or(Varies::ALL, |dst| self.varies[dst.index()]));
                     *readers += 1;
                 }
-            }
+            });
             let Some(dst) = written else { continue };
             let location = match *lir {
                 Lir::Copy(_, Src::Row(load)) if self.is_operand(&self.loads[load as usize]) => {
