@@ -6,10 +6,9 @@ use super::{Asm, BROADCAST, Gpr, Rm, V, immediate};
 #[inline]
 fn head(op: V, reg: u8, second: u8, mask: u8, zero: bool) -> u64 {
     // These bits are inverted: the high ones of numbers of registers.
-    let none = u32::from_le_bytes([0x62, 0xf0 | op.map, op.wide << 7 | 0x7c | op.pp, 0x48]);
     let (reg, second) = (u32::from(reg), u32::from(second));
     let numbers = (reg & 8) << 12 | (reg & 16) << 8 | (second & 15) << 19 | (second & 16) << 23;
-    u64::from((none ^ numbers) | u32::from(mask) << 24 | u32::from(zero) << 31) | u64::from(op.opcode) << 32
+    u64::from((op.prefix ^ numbers) | u32::from(mask) << 24 | u32::from(zero) << 31) | u64::from(op.opcode) << 32
 }
 
 /// The bit that says that memory holds one number for all lanes. A broadcast instruction names four bytes without it; its displacement still counts in
@@ -22,15 +21,19 @@ impl Asm {
     /// A 512-bit EVEX instruction: `reg`, `second` (0 where it has none), `rm`, mask register (0: none), zeroing, immediate.
     #[allow(clippy::too_many_arguments, reason = "the fields of the encoding")]
     pub fn evex(&mut self, op: V, reg: u8, second: u8, rm: Rm, mask: u8, zero: bool, imm: Option<u8>) {
+        let (head, imm) = (head(op, reg, second, mask, zero), immediate(imm));
+        if let Rm::Reg(last) = rm {
+            let extensions = u64::from(last & 8) << 10 | u64::from(last & 16) << 10;
+            return self.put((head ^ extensions, 5), ((0xc0 | (reg & 7) << 3 | last & 7).into(), 1), imm);
+        }
         let (base, index) = rm.numbers();
         let extensions = u64::from(base & 8) << 10 | u64::from(index & 8) << 11 | u64::from(index & 16) << 23;
         let (each, element) = match rm {
-            Rm::Each(..) | Rm::Literal(_) => (broadcast(op), 2 + u32::from(op.wide)),
+            Rm::Each(..) | Rm::Literal(_) => (broadcast(op), 2 + u32::from(op.wide())),
             Rm::Reg(_) | Rm::Row(..) | Rm::At(..) | Rm::LaneShifts(_) => (0, 6 - u32::from(op.part)),
         };
-        let head = (head(op, reg, second, mask, zero) ^ extensions) | each;
-        let tail = self.tail(reg, rm, element);
-        self.put((head, 5), tail, immediate(imm));
+        let tail = self.tail(reg, rm, element, [5, imm.1]);
+        self.put(((head ^ extensions) | each, 5), tail, imm);
     }
 
     /// A VEX instruction on mask registers: `pp` and W as given, L 0 or 1.

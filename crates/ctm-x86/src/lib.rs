@@ -41,23 +41,39 @@ use rustc_hash::FxHashMap as Map;
 /// A vector instruction: opcode map, mandatory prefix, opcode byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct V {
-    /// 1: 0F, 2: 0F38, 3: 0F3A.
-    map: u8,
-    /// 0: none, 1: 66, 2: F3, 3: F2.
-    pp: u8,
+    /// The prefix of AVX-512 where all numbers of registers are 0; the forms of AVX2 take their fields from it.
+    prefix: u32,
     opcode: u8,
-    /// 1: elements of 64 bits. The forms of AVX2 do not ask.
-    wide: u8,
     /// How often an operand in memory is halved: 0 for whole vectors, 4 for single elements.
     part: u8,
 }
 
+impl V {
+    /// By the opcode's map (1: 0F, 2: 0F38, 3: 0F3A), the mandatory prefix (0: none, 1: 66, 2: F3, 3: F2) and whether elements have 64 bits.
+    const fn new(map: u8, pp: u8, opcode: u8, is_wide: bool) -> Self {
+        Self { prefix: u32::from_le_bytes([0x62, 0xf0 | map, (is_wide as u8) << 7 | 0x7c | pp, 0x48]), opcode, part: 0 }
+    }
+
+    const fn map(self) -> u8 {
+        self.prefix.to_le_bytes()[1] & 7
+    }
+
+    const fn pp(self) -> u8 {
+        self.prefix.to_le_bytes()[2] & 3
+    }
+
+    /// 1: elements of 64 bits. The forms of AVX2 do not ask.
+    const fn wide(self) -> u8 {
+        self.prefix.to_le_bytes()[2] >> 7
+    }
+}
+
 const fn v(map: u8, pp: u8, opcode: u8) -> V {
-    V { map, pp, opcode, wide: 0, part: 0 }
+    V::new(map, pp, opcode, false)
 }
 
 const fn wide(map: u8, pp: u8, opcode: u8) -> V {
-    V { wide: 1, ..v(map, pp, opcode) }
+    V::new(map, pp, opcode, true)
 }
 
 macro_rules! rows {
@@ -211,29 +227,24 @@ pub enum Int {
     Mov = 0x8b,
 }
 
-/// The last operand as bytes.
-struct Tail {
-    bits: u64,
-    count: usize,
-    /// The number of the first dword of a literal, whose displacement stands behind the first byte.
-    literal: Option<usize>,
-}
+/// Bytes of an instruction, and how many.
+type Bytes = (u64, usize);
 
 /// No bytes.
-const NOTHING: (u64, usize) = (0, 0);
+const NOTHING: Bytes = (0, 0);
 
 /// The bytes of an immediate.
-const fn dword(imm: i32) -> (u64, usize) {
+const fn dword(imm: i32) -> Bytes {
     (imm.cast_unsigned() as u64, 4)
 }
 
 /// The byte of an immediate, where there is one.
-fn immediate(imm: Option<u8>) -> (u64, usize) {
+fn immediate(imm: Option<u8>) -> Bytes {
     imm.map_or(NOTHING, |imm| (imm.into(), 1))
 }
 
 /// The prefix, where it says something, and the opcode, of one byte or two.
-const fn prefixed(wide: bool, reg: u8, base: u8, opcode: u16) -> (u64, usize) {
+const fn prefixed(wide: bool, reg: u8, base: u8, opcode: u16) -> Bytes {
     let rex = 0x40 | (wide as u8) << 3 | (reg >> 3 & 1) << 2 | base >> 3 & 1;
     let (opcode, count) = if opcode > 0xff { (opcode.swap_bytes() as u64, 2) } else { (opcode as u64, 1) };
     if rex == 0x40 { (opcode, count) } else { (rex as u64 | opcode << 8, 1 + count) }
@@ -242,7 +253,7 @@ const fn prefixed(wide: bool, reg: u8, base: u8, opcode: u16) -> (u64, usize) {
 /// ModRM, SIB and displacement of an operand in memory. `reg` is in its place; `sib` names an index, if there is one; a byte displacement counts in steps
 /// of `1 << shift`.
 #[inline]
-const fn in_memory(reg: u8, base: Gpr, sib: Option<u8>, offset: i32, shift: u32) -> (u64, usize) {
+const fn in_memory(reg: u8, base: Gpr, sib: Option<u8>, offset: i32, shift: u32) -> Bytes {
     let scaled = offset >> shift;
     let short = scaled << shift == offset && scaled as i8 as i32 == scaled;
     let mode = if short { 0x40 } else { 0x80 } | reg;
@@ -275,6 +286,8 @@ pub struct Asm {
     literals: Vec<u32>,
     /// The numbers of literals, by what they stand for.
     literal_numbers: Map<u64, usize>,
+    /// The last one of them: mostly the next one, too, as each piece of a vector names it.
+    last_literal: (u64, usize),
     /// Where a displacement to a literal stands, the end of its instruction, and the number of its first dword.
     literal_uses: Vec<(usize, usize, usize)>,
 }
@@ -284,12 +297,13 @@ impl Asm {
     pub fn new(isa: Isa) -> Self {
         Self {
             isa,
-            code: Vec::with_capacity(16 << 10),
+            code: Vec::with_capacity(32 << 10),
             labels: Vec::with_capacity(256),
             jumps: Vec::with_capacity(256),
             literals: Vec::new(),
             literal_numbers: Map::default(),
-            literal_uses: Vec::new(),
+            last_literal: (u64::MAX, 0),
+            literal_uses: Vec::with_capacity(256),
         }
     }
 
@@ -330,8 +344,9 @@ impl Asm {
             self.byte(0xcc);
         }
         let pool = self.code.len();
+        self.code.reserve_exact(4 * self.literals.len());
         for literal in std::mem::take(&mut self.literals) {
-            self.code.extend(literal.to_le_bytes());
+            self.code.extend_from_slice(&literal.to_le_bytes());
         }
         for (at, end, literal) in std::mem::take(&mut self.literal_uses) {
             let distance = (pool + 4 * literal) as i64 - end as i64;
@@ -340,36 +355,31 @@ impl Asm {
         self.code
     }
 
-    /// ModRM, SIB and displacement of an operand. A byte displacement counts in steps of `1 << shift`.
+    /// ModRM, SIB and displacement of an operand, which so many bytes of the instruction stand before and behind. A byte displacement counts in steps of
+    /// `1 << shift`.
     #[inline]
-    fn tail(&mut self, reg: u8, rm: Rm, shift: u32) -> Tail {
+    fn tail(&mut self, reg: u8, rm: Rm, shift: u32, around: [usize; 2]) -> Bytes {
         let reg = (reg & 7) << 3;
-        let (bits, count) = match rm {
+        match rm {
             Rm::Reg(r) => ((0xc0 | reg | r & 7).into(), 1),
             Rm::Row(base, offset) | Rm::Each(base, offset) => in_memory(reg, base, None, offset, shift),
             Rm::At(base, index, scale, offset) => {
                 in_memory(reg, base, Some(scale << 6 | (index & 7) << 3 | base & 7), offset, shift)
             }
-            Rm::Literal(bits) => return self.pooled(reg, bits.into(), |_| bits),
+            Rm::Literal(bits) => self.pooled(reg, bits.into(), around, |_| bits),
             Rm::LaneShifts(piece) => {
                 let name = 1 << 32 | u64::from(piece);
-                return self.pooled(reg, name, |lane| 31 - 8 * u32::from(piece) - lane as u32);
+                self.pooled(reg, name, around, |lane| 31 - 8 * u32::from(piece) - lane as u32)
             }
-        };
-        Tail { bits, count, literal: None }
+        }
     }
 
-    /// An instruction: bytes and how many there are, of all before the operand, the operand, and of what follows it.
+    /// An instruction: what stands before the operand, the operand, and what follows it.
     #[inline]
-    fn put(&mut self, (head, before): (u64, usize), tail: Tail, (imm, after): (u64, usize)) {
-        let start = self.code.len();
-        let place = before + tail.count;
-        let end = start + place + after;
-        let bits = u128::from(head) | u128::from(tail.bits) << (8 * before) | u128::from(imm) << (8 * place);
-        self.bytes(bits, place + after);
-        if let Some(literal) = tail.literal {
-            // The displacement counts from the instruction's end.
-            self.literal_uses.push((start + before + 1, end, literal));
+    fn put(&mut self, (head, before): Bytes, (tail, count): Bytes, (imm, after): Bytes) {
+        self.bytes(u128::from(head) | u128::from(tail) << (8 * before), before + count);
+        if after > 0 {
+            self.bytes(imm.into(), after);
         }
     }
 
@@ -382,14 +392,20 @@ impl Asm {
     }
 
     /// Names a literal behind the code, as [`Self::tail`] does. `name` stands for the lanes.
-    fn pooled(&mut self, reg: u8, name: u64, lane: impl Fn(usize) -> u32) -> Tail {
+    fn pooled(&mut self, reg: u8, name: u64, [before, after]: [usize; 2], lane: impl Fn(usize) -> u32) -> Bytes {
         let lanes = self.literal_bytes() / 4;
-        let next = self.literal_numbers.len();
-        let number = *self.literal_numbers.entry(name).or_insert(next);
-        if number == next {
-            self.literals.extend((0..lanes).map(lane));
+        if self.last_literal.0 != name {
+            let next = self.literal_numbers.len();
+            let number = *self.literal_numbers.entry(name).or_insert(next);
+            if number == next {
+                self.literals.extend((0..lanes).map(lane));
+            }
+            self.last_literal = (name, number);
         }
-        Tail { bits: (reg | 5).into(), count: 5, literal: Some(number * lanes) }
+        // The displacement stands behind a byte, and counts from the instruction's end.
+        let at = self.code.len() + before + 1;
+        self.literal_uses.push((at, at + 4 + after, self.last_literal.1 * lanes));
+        ((reg | 5).into(), 5)
     }
 
     /// An instruction on whole vectors: `reg`, `second` (0 where it has none), `rm`, immediate.
@@ -406,9 +422,9 @@ impl Asm {
     }
 
     /// An integer instruction on registers or memory.
-    fn integer(&mut self, wide: bool, opcode: u16, reg: Gpr, rm: Rm, imm: (u64, usize)) {
+    fn integer(&mut self, wide: bool, opcode: u16, reg: Gpr, rm: Rm, imm: Bytes) {
         let head = prefixed(wide, reg, rm.numbers().0, opcode);
-        let tail = self.tail(reg, rm, 0);
+        let tail = self.tail(reg, rm, 0, [head.1, imm.1]);
         self.put(head, tail, imm);
     }
 

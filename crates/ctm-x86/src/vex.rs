@@ -23,15 +23,16 @@ impl Asm {
     pub(super) fn vex_sized(&mut self, wide: bool, op: V, reg: u8, second: u8, rm: Rm, imm: Option<u8>) {
         let (base, index) = rm.numbers();
         let (base, index) = (base >> 3 & 1, index >> 3 & 1);
-        let last = (!second & 15) << 3 | u8::from(wide) << 2 | op.pp;
+        let last = (!second & 15) << 3 | u8::from(wide) << 2 | op.pp();
         let reg_bit = !(reg >> 3 & 1) << 7;
-        let (head, count) = if (base | index, op.map) == (0, 1) {
+        let (head, count) = if (base | index, op.map()) == (0, 1) {
             ([0xc5, reg_bit | last, op.opcode, 0], 3)
         } else {
-            ([0xc4, reg_bit | (!index & 1) << 6 | (!base & 1) << 5 | op.map, last, op.opcode], 4)
+            ([0xc4, reg_bit | (!index & 1) << 6 | (!base & 1) << 5 | op.map(), last, op.opcode], 4)
         };
-        let tail = self.tail(reg, rm, 0);
-        self.put((u32::from_le_bytes(head).into(), count), tail, immediate(imm));
+        let imm = immediate(imm);
+        let tail = self.tail(reg, rm, 0, [count, imm.1]);
+        self.put((u32::from_le_bytes(head).into(), count), tail, imm);
     }
 
     /// A 256-bit VEX instruction. A literal is 32 bytes of memory; [`Rm::Each`] is for [`super::BROADCAST`] alone.
