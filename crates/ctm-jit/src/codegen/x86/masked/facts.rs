@@ -95,10 +95,15 @@ impl Vars {
 impl Facts {
     /// Finds out; `start`: variables with start values. NaNs in variables may be made right when they are read: in loops that end in an output.
     pub fn loosened(code: &Code, start: &[Var]) -> Self {
-        let facts = Self::with_loose(code, start, VarSet::NONE);
-        let loops = code.blocks.iter().any(|block| block.loops > 0);
-        let loose = if loops { facts.worth_loosening(code, start) } else { VarSet::NONE };
-        if loose == VarSet::NONE { facts } else { Self::with_loose(code, start, loose) }
+        let mut facts = Self::of_what_is_held(code, start);
+        facts.find_seen(code);
+        if code.blocks.iter().any(|block| block.loops > 0) {
+            facts.loose = facts.worth_loosening(code, start);
+            if facts.loose != VarSet::NONE {
+                facts.find_seen(code);
+            }
+        }
+        facts
     }
 
     /// Whether a NaN in a variable has to be made right where the variable is read.
@@ -108,7 +113,7 @@ impl Facts {
 
     /// Registers that hold results of arithmetic only, and are seen less often than they are written.
     fn worth_loosening(&self, code: &Code, start: &[Var]) -> VarSet {
-        let mut dirty = VarSet::NONE;
+        let mut dirty = Vars::NONE;
         start.iter().for_each(|&var| dirty.insert(var));
         // What is read at an index is taken as it is.
         for op in code.blocks.iter().flat_map(|block| &block.ops) {
@@ -116,21 +121,19 @@ impl Facts {
                 indexed(gprs, element).for_each(|var| dirty.insert(var));
             }
         }
-        let mut changed = true;
-        while changed {
-            changed = false;
+        let mut is_settled = false;
+        while !is_settled {
             for block in &code.blocks {
-                let values = one_nan(block, &dirty);
+                let values = one_nan(block, &mut dirty);
                 for op in &block.ops {
                     if let Op::Set(var, value, _) = *op
                         && !values[value.index()]
-                        && !dirty.contains(var)
                     {
                         dirty.insert(var);
-                        changed = true;
                     }
                 }
             }
+            is_settled = !dirty.asks_again();
         }
         let mut gain = vec![0i64; Var::export(0, 0).index()];
         for (block, of) in code.blocks.iter().zip(&self.blocks) {
@@ -150,36 +153,45 @@ impl Facts {
         }
         let mut loose = VarSet::NONE;
         let gains = gain.iter().zip(0..).filter(|(gain, _)| **gain > 0).map(|(_, var)| Var(var));
-        gains.filter(|&var| self.seen.all.contains(var) && !dirty.contains(var)).for_each(|var| loose.insert(var));
+        gains.filter(|&var| self.seen.all.contains(var) && !dirty.all.contains(var)).for_each(|var| loose.insert(var));
         loose
     }
 
-    fn with_loose(code: &Code, start: &[Var], loose: VarSet) -> Self {
-        let blocks = code.blocks.iter().map(|block| Vec::with_capacity(block.ops.len())).collect();
+    /// What vectors and variables may hold; nobody sees anything yet.
+    fn of_what_is_held(code: &Code, start: &[Var]) -> Self {
+        let mut blocks: Vec<_> = code.blocks.iter().map(|block| Vec::with_capacity(block.ops.len())).collect();
         let flushed = |op: &Op| match *op {
             Op::Alu(op, ..) => !op.info().is_choice() && !op.info().is_integer(),
             Op::Unit(..) => true,
             _ => false,
         };
         let uniforms = (code.given_uniforms(), code.computed.iter().map(flushed).collect());
-        let mut facts = Self { seen: Vars::NONE, unflushed: Vars::NONE, nans: Vars::NONE, loose, uniforms, blocks };
-        let exports = (Var::export(0, 0).index()..Var::COUNT).map(|var| Var(var as u16));
-        exports.for_each(|var| facts.seen.insert(var));
+        let (seen, unflushed, nans) = (Vars::NONE, Vars::NONE, Vars::NONE);
+        let mut facts = Self { seen, unflushed, nans, loose: VarSet::NONE, uniforms, blocks: Vec::new() };
         for &var in start {
             facts.unflushed.insert(var);
             facts.nans.insert(var);
         }
-        // More and more becomes known of variables: that they are seen, that they may hold something.
-        loop {
-            for (index, block) in code.blocks.iter().enumerate() {
-                let known = std::mem::take(&mut facts.blocks[index]);
-                facts.blocks[index] = facts.look_at(block, known);
-            }
-            let Self { seen, unflushed, nans, .. } = &mut facts;
-            if ![seen, unflushed, nans].map(Vars::asks_again).contains(&true) {
-                return facts;
-            }
+        // More and more becomes known of variables.
+        let mut is_settled = false;
+        while !is_settled {
+            code.blocks.iter().zip(&mut blocks).for_each(|(block, known)| facts.holds(block, known));
+            is_settled = ![&mut facts.unflushed, &mut facts.nans].map(Vars::asks_again).contains(&true);
         }
+        Self { blocks, ..facts }
+    }
+
+    /// Finds what somebody can see. What is stored is mostly read behind that, so the last block comes first.
+    fn find_seen(&mut self, code: &Code) {
+        self.seen = Vars::NONE;
+        (Var::export(0, 0).index()..Var::COUNT).for_each(|var| self.seen.insert(Var(var as u16)));
+        let mut blocks = std::mem::take(&mut self.blocks);
+        let mut is_settled = false;
+        while !is_settled {
+            code.blocks.iter().zip(&mut blocks).rev().for_each(|(block, known)| self.sees(block, known));
+            is_settled = !self.seen.asks_again();
+        }
+        self.blocks = blocks;
     }
 
     /// What is known of the block of this number.
@@ -187,8 +199,8 @@ impl Facts {
         &self.blocks[index]
     }
 
-    /// Finds out what is known of the vectors of a block, and by that of variables.
-    fn look_at(&mut self, block: &Block, mut known: Vec<Known>) -> Vec<Known> {
+    /// What the vectors of a block hold, and by that variables.
+    fn holds(&mut self, block: &Block, known: &mut Vec<Known>) {
         known.clear();
         for op in &block.ops {
             let is = |value: Value| (known[value.index()].flushed, known[value.index()].number);
@@ -226,6 +238,11 @@ impl Facts {
             };
             known.push(Known { seen: false, flushed: is_flushed, number: is_number });
         }
+    }
+
+    /// Which vectors of a block somebody can see, and by that variables.
+    fn sees(&mut self, block: &Block, known: &mut [Known]) {
+        known.iter_mut().for_each(|known| known.seen = false);
         for (place, op) in block.ops.iter().enumerate().rev() {
             let own = known[place].seen;
             let mut see = |value: Value, by: bool| known[value.index()].seen |= by;
@@ -261,18 +278,17 @@ impl Facts {
                 }
             }
         }
-        known
     }
 }
 
 /// The vectors of a block that are results of arithmetic: where they are NaNs, they are the one NaN. `dirty`: variables that may hold others.
-fn one_nan(block: &Block, dirty: &VarSet) -> Vec<bool> {
+fn one_nan(block: &Block, dirty: &mut Vars) -> Vec<bool> {
     let mut values: Vec<bool> = Vec::with_capacity(block.ops.len());
     for op in &block.ops {
         let is = |value: Value| values[value.index()];
         values.push(match *op {
             Op::Bits(bits) => bits == NAN || !f32::from_bits(bits).is_nan(),
-            Op::Get(var) => !dirty.contains(var),
+            Op::Get(var) => !dirty.ask(var),
             Op::QuadLane(a, _) => is(a),
             Op::Select([_, a, b]) => is(a) && is(b),
             Op::Unit(..) => true,
