@@ -147,6 +147,7 @@ impl Lir {
     }
 
     /// The vector that it makes anew, or changes in part (`true`), and its operands, [`NO_SOURCE`] behind them.
+    #[inline]
     pub fn touches(&self) -> (Option<(Vector, bool)>, [Src; 3]) {
         let none = NO_SOURCE;
         match *self {

@@ -25,14 +25,16 @@ pub fn fuse(
     lists: &mut [Vec<Ins>],
     (own, vectors, start): (usize, usize, &[Vector]),
 ) -> Vec<Option<Iterations>> {
-    let mut reads = vec![0u32; vectors];
-    lists.iter().flatten().for_each(|ins| ins.each_read(|vector| reads[vector.index()] += 1));
-    let counts = (isa == Isa::Avx2).then(|| counters(lists, start, own));
-    let takes = |made: Vector, ins: &Ins| {
-        let is_count = |counts: &Vec<bool>| adds(ins).is_some_and(|dst| counts[dst.index()]);
-        made.index() >= own && reads[made.index()] == 1 && counts.as_ref().is_none_or(is_count)
-    };
-    lists.iter_mut().for_each(|list| stores(list, &takes));
+    if lists.iter().flatten().any(|ins| matches!(*ins, Ins::Set(.., under) if under != M::EXISTING)) {
+        let mut reads = vec![0u32; vectors];
+        lists.iter().flatten().for_each(|ins| ins.each_read(|vector| reads[vector.index()] += 1));
+        let counts = (isa == Isa::Avx2).then(|| counters(lists, start, own));
+        let takes = |made: Vector, ins: &Ins| {
+            let is_count = |counts: &Vec<bool>| adds(ins).is_some_and(|dst| counts[dst.index()]);
+            made.index() >= own && reads[made.index()] == 1 && counts.as_ref().is_none_or(is_count)
+        };
+        lists.iter_mut().for_each(|list| stores(list, &takes));
+    }
     // Few programs have what asks for it.
     let live = LazyCell::new(|| Live::of(code));
     let join = |(block, list): (&Block, &mut Vec<Ins>)| {

@@ -185,13 +185,12 @@ impl Ins {
     }
 }
 
-/// Where vectors are live. Of each block, the places are one more than it has instructions, and one.
+/// Where vectors are live, of which those of variables (`used`) come first. Of each block, the places are one more than it has instructions, and one.
 pub(in crate::codegen::x86) fn ranges(
     code: &Code,
     lists: &[Vec<Ins>],
     live: &[VarSet],
     used: &[Var],
-    vectors: &[Option<Vector>],
     exports: &[usize],
     made: usize,
 ) -> Ranges {
@@ -210,9 +209,8 @@ pub(in crate::codegen::x86) fn ranges(
         block.end.successors().for_each(|next| {
             out.add(&live[next]);
         });
-        let number = |var: &Var| vectors[var.index()].map_or(0, Vector::index);
-        for var in used {
-            ends[number(var)] = if out.contains(*var) { end } else { 0 };
+        for (&var, of) in used.iter().zip(&mut ends) {
+            *of = if out.contains(var) { end } else { 0 };
         }
         for (line, ins) in list.iter().enumerate().rev() {
             let place = first + 1 + line;
@@ -236,10 +234,10 @@ pub(in crate::codegen::x86) fn ranges(
                 *end = if *end == 0 { place } else { *end };
             });
         }
-        for var in used {
-            let end = std::mem::take(&mut ends[number(var)]);
-            if live[index].contains(*var) || end > 0 {
-                ranges.add(Vector(number(var) as u32), first, end.max(first + 1));
+        for ((&var, end), number) in used.iter().zip(&mut ends).zip(0..) {
+            let end = std::mem::take(end);
+            if end > 0 || live[index].contains(var) {
+                ranges.add(Vector(number), first, end.max(first + 1));
             }
         }
         end = first;

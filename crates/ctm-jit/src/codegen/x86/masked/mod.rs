@@ -238,7 +238,7 @@ impl Native {
             vec![None; lists.len()]
         };
         let runs = Runs::of(isa, &mut lists);
-        let mut ranges = ranges(code, &lists, live, &used, &vars, exports, vectors);
+        let mut ranges = ranges(code, &lists, live, &used, exports, vectors);
         let active = (isa == Isa::Avx2).then(|| emit::add_active(&mut ranges, code, &lists, &iterations)).flatten();
         let mut wide = runs.wide(&lists, used.len(), ranges.vectors());
         active.into_iter().for_each(|active| wide[active.index()] = true);

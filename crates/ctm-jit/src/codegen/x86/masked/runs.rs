@@ -146,6 +146,14 @@ fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
     // Instructions that stay together, whatever they are, have begun.
     let mut together = false;
     for (at, ins) in found.list.iter().enumerate() {
+        if let Ins::Lir(lir) = ins {
+            let uses_masks = lir.uses_masks();
+            if isa == Isa::Avx512 && !together && !(found.ends_with_mask && uses_masks) {
+                found.end(at);
+            }
+            (found.is_run, found.ends_with_mask) = (true, uses_masks);
+            continue;
+        }
         if ins.is_whole() {
             let goes_before = goes_before(ins, &found.masks);
             if !goes_before {
@@ -166,8 +174,7 @@ fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
             // The pieces of the active lanes are there.
             _ => read.is_some_and(|m| m != M::ACTIVE && found.masks.makes.contains(&m)),
         };
-        let uses_mask = ins.uses_masks();
-        let stays = isa == Isa::Avx2 || together || found.ends_with_mask && uses_mask;
+        let stays = isa == Isa::Avx2 || together;
         match ins {
             Ins::BeginLanes | Ins::BeginRare(_) => together = true,
             Ins::EndLanes(_) | Ins::EndKeep | Ins::EndRare => together = false,
@@ -177,7 +184,7 @@ fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
             found.end(at);
         }
         found.is_run |= !matches!(ins, Ins::Split);
-        found.ends_with_mask = uses_mask;
+        found.ends_with_mask = false;
         found.masks.reads.extend(read.filter(|m| !found.masks.reads.contains(m)));
         match *ins {
             Ins::EndLanes(M::ACTIVE) => found.end(at + 1),

@@ -288,7 +288,7 @@ impl Chosen {
         let lists: Vec<Vec<Ins>> =
             lines.iter().map(|of| of.iter().flatten().map(|&lir| Ins::Lir(lir)).collect()).collect();
         let exports: Vec<usize> = (0..32).filter(|output| prepared.outputs >> output & 1 == 1).collect();
-        let ranges = masked::ranges(code, &lists, live, &used, &vars, &exports, vectors);
+        let ranges = masked::ranges(code, &lists, live, &used, &exports, vectors);
         let live_in = used.iter().copied().filter(|&var| live[0].contains(var)).collect();
         let mut chosen = Self {
             isa,

@@ -36,6 +36,9 @@ impl<'a> Emit<'a> {
     }
 
     fn run(&mut self, run: &'a [Ins]) {
+        if let (Isa::Avx512, [Ins::Lir(lir)]) = (self.isa(), run) {
+            return self.pieces().for_each(|piece| self.line(lir, piece));
+        }
         let is_looped = self.input.pieces > MOST_PIECES;
         let (mut under_active, mut keeps, mut made) = (false, false, None);
         for ins in run {
