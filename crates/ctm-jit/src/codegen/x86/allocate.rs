@@ -163,10 +163,9 @@ impl Ranges {
 
     /// What was found, by vectors.
     fn intervals(&self) -> Intervals {
-        let mut of = Intervals {
-            intervals: Vec::with_capacity(self.found.len()),
-            first: Vec::with_capacity(self.first.len() + 1),
-        };
+        let mut of = Intervals::default();
+        of.intervals.reserve(self.found.len());
+        of.first.reserve(self.first.len() + 1);
         for &first in &self.first {
             of.first.push(of.intervals.len() as u32);
             let mut at = first;

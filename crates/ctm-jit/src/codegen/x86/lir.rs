@@ -127,12 +127,6 @@ pub enum Lir {
 }
 
 impl Lir {
-    /// The vector that it makes anew, or changes in part (`true`).
-    #[inline]
-    pub fn writes(&self) -> Option<(Vector, bool)> {
-        self.touches().0
-    }
-
     /// Gives the vectors that it reads, the one it changes in part included.
     #[inline]
     pub fn each_read(&self, each: impl FnMut(Vector)) {
@@ -143,7 +137,7 @@ impl Lir {
     /// Gives the vectors that it reads, makes or changes.
     pub fn each_vector(&self, mut each: impl FnMut(Vector)) {
         self.each_read(&mut each);
-        self.writes().into_iter().for_each(|(dst, _)| each(dst));
+        self.touches().0.into_iter().for_each(|(dst, _)| each(dst));
     }
 
     /// The vector that it makes anew, or changes in part (`true`), and its operands, [`NO_SOURCE`] behind them.

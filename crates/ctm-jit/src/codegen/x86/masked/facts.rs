@@ -62,9 +62,9 @@ impl Known {
 /// Variables of which something is known.
 struct Vars {
     all: VarSet,
-    /// Those that were asked about before they were in it.
+    /// Those that were asked about.
     asked: VarSet,
-    /// One of these has come since: what was said of it no longer holds.
+    /// One has come after that: what was said of it no longer holds.
     is_late: bool,
 }
 
@@ -73,11 +73,8 @@ impl Vars {
 
     /// Whether a variable is in it, as far as is known.
     fn ask(&mut self, var: Var) -> bool {
-        let contains = self.all.contains(var);
-        if !contains {
-            self.asked.insert(var);
-        }
-        contains
+        self.asked.insert(var);
+        self.all.contains(var)
     }
 
     fn insert(&mut self, var: Var) {
@@ -95,13 +92,30 @@ impl Vars {
 impl Facts {
     /// Finds out; `start`: variables with start values. NaNs in variables may be made right when they are read: in loops that end in an output.
     pub fn loosened(code: &Code, start: &[Var]) -> Self {
-        let mut facts = Self::of_what_is_held(code, start);
+        let flushed = |op: &Op| match *op {
+            Op::Alu(op, ..) => !op.info().is_choice() && !op.info().is_integer(),
+            _ => matches!(op, Op::Unit(..)),
+        };
+        let uniforms = (code.given_uniforms(), code.computed.iter().map(flushed).collect());
+        let (seen, mut unflushed, mut nans) = (Vars::NONE, Vars::NONE, Vars::NONE);
+        start.iter().for_each(|&var| unflushed.insert(var));
+        start.iter().for_each(|&var| nans.insert(var));
+        let mut facts = Self { seen, unflushed, nans, loose: VarSet::NONE, uniforms, blocks: Vec::new() };
+        let mut blocks: Vec<_> = code.blocks.iter().map(|block| Vec::with_capacity(block.ops.len())).collect();
+        // More and more becomes known of variables.
+        loop {
+            code.blocks.iter().zip(&mut blocks).for_each(|(block, known)| facts.holds(block, known));
+            if ![&mut facts.unflushed, &mut facts.nans].map(Vars::asks_again).contains(&true) {
+                break;
+            }
+        }
+        facts.blocks = blocks;
         facts.find_seen(code);
         if code.blocks.iter().any(|block| block.loops > 0) {
             facts.loose = facts.worth_loosening(code, start);
-            if facts.loose != VarSet::NONE {
-                facts.find_seen(code);
-            }
+        }
+        if facts.loose != VarSet::NONE {
+            facts.find_seen(code);
         }
         facts
     }
@@ -121,19 +135,19 @@ impl Facts {
                 indexed(gprs, element).for_each(|var| dirty.insert(var));
             }
         }
-        let mut is_settled = false;
-        while !is_settled {
+        loop {
             for block in &code.blocks {
                 let values = one_nan(block, &mut dirty);
                 for op in &block.ops {
-                    if let Op::Set(var, value, _) = *op
-                        && !values[value.index()]
-                    {
-                        dirty.insert(var);
+                    match *op {
+                        Op::Set(var, value, _) if !values[value.index()] => dirty.insert(var),
+                        _ => {}
                     }
                 }
             }
-            is_settled = !dirty.asks_again();
+            if !dirty.asks_again() {
+                break;
+            }
         }
         let mut gain = vec![0i64; Var::export(0, 0).index()];
         for (block, of) in code.blocks.iter().zip(&self.blocks) {
@@ -157,39 +171,16 @@ impl Facts {
         loose
     }
 
-    /// What vectors and variables may hold; nobody sees anything yet.
-    fn of_what_is_held(code: &Code, start: &[Var]) -> Self {
-        let mut blocks: Vec<_> = code.blocks.iter().map(|block| Vec::with_capacity(block.ops.len())).collect();
-        let flushed = |op: &Op| match *op {
-            Op::Alu(op, ..) => !op.info().is_choice() && !op.info().is_integer(),
-            Op::Unit(..) => true,
-            _ => false,
-        };
-        let uniforms = (code.given_uniforms(), code.computed.iter().map(flushed).collect());
-        let (seen, unflushed, nans) = (Vars::NONE, Vars::NONE, Vars::NONE);
-        let mut facts = Self { seen, unflushed, nans, loose: VarSet::NONE, uniforms, blocks: Vec::new() };
-        for &var in start {
-            facts.unflushed.insert(var);
-            facts.nans.insert(var);
-        }
-        // More and more becomes known of variables.
-        let mut is_settled = false;
-        while !is_settled {
-            code.blocks.iter().zip(&mut blocks).for_each(|(block, known)| facts.holds(block, known));
-            is_settled = ![&mut facts.unflushed, &mut facts.nans].map(Vars::asks_again).contains(&true);
-        }
-        Self { blocks, ..facts }
-    }
-
     /// Finds what somebody can see. What is stored is mostly read behind that, so the last block comes first.
     fn find_seen(&mut self, code: &Code) {
         self.seen = Vars::NONE;
         (Var::export(0, 0).index()..Var::COUNT).for_each(|var| self.seen.insert(Var(var as u16)));
         let mut blocks = std::mem::take(&mut self.blocks);
-        let mut is_settled = false;
-        while !is_settled {
+        loop {
             code.blocks.iter().zip(&mut blocks).rev().for_each(|(block, known)| self.sees(block, known));
-            is_settled = !self.seen.asks_again();
+            if !self.seen.asks_again() {
+                break;
+            }
         }
         self.blocks = blocks;
     }
@@ -206,11 +197,8 @@ impl Facts {
             let is = |value: Value| (known[value.index()].flushed, known[value.index()].number);
             let mut hold = |var: Var, value: Value| {
                 let (is_flushed, is_number) = is(value);
-                for (holds, all) in [(is_flushed, &mut self.unflushed), (is_number, &mut self.nans)] {
-                    if !holds {
-                        all.insert(var);
-                    }
-                }
+                (!is_flushed).then(|| self.unflushed.insert(var));
+                (!is_number).then(|| self.nans.insert(var));
             };
             let (is_flushed, is_number) = match *op {
                 Op::Bits(bits) => (ctm_exec::float::flush(bits) == bits, !f32::from_bits(bits).is_nan()),

@@ -3,7 +3,7 @@
 
 use super::{Indexed, Ins};
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::lir::{Lir, Src, Vector};
+use crate::codegen::x86::lir::{Lir, Src, Vector, each_read};
 use crate::ir::masked::{Block, Code, End, M, MaskOp};
 use crate::passes::masks::Live;
 use ctm_x86::ADD;
@@ -27,7 +27,9 @@ pub fn fuse(
 ) -> Vec<Option<Iterations>> {
     if lists.iter().flatten().any(|ins| matches!(*ins, Ins::Set(.., under) if under != M::EXISTING)) {
         let mut reads = vec![0u32; vectors];
-        lists.iter().flatten().for_each(|ins| ins.each_read(|vector| reads[vector.index()] += 1));
+        for (written, sources) in lists.iter().flatten().map(Ins::touches) {
+            each_read(written, &sources, |vector| reads[vector.index()] += 1);
+        }
         let counts = (isa == Isa::Avx2).then(|| counters(lists, start, own));
         let takes = |made: Vector, ins: &Ins| {
             let is_count = |counts: &Vec<bool>| adds(ins).is_some_and(|dst| counts[dst.index()]);
@@ -87,7 +89,7 @@ fn counters(lists: &[Vec<Ins>], start: &[Vector], own: usize) -> Vec<bool> {
             Ins::Set(dst, Src::Vector(made), _) => last == Some((made, dst)),
             _ => false,
         };
-        if let Some((dst, _)) = ins.writes()
+        if let Some((dst, _)) = ins.touches().0
             && dst.index() < own
         {
             counts[dst.index()] &= is_count;

@@ -83,48 +83,10 @@ pub(in crate::codegen::x86) enum Ins {
 const _: () = assert!(size_of::<Ins>() <= 36);
 
 impl Ins {
-    /// The vector that it makes anew, or changes in part (`true`).
-    pub(super) fn writes(&self) -> Option<(Vector, bool)> {
-        self.touches().0
-    }
-
-    /// Gives the vectors that it reads.
-    pub(super) fn each_read(&self, each: impl FnMut(Vector)) {
-        let (written, sources) = self.touches();
-        lir::each_read(written, &sources, each);
-    }
-
     /// Whether it concerns the wavefront as a whole.
     pub(super) const fn is_whole(&self) -> bool {
-        match self {
-            Self::SetRelative(..)
-            | Self::Mark(..)
-            | Self::Mask(_)
-            | Self::Tally(..)
-            | Self::Guard(..)
-            | Self::Call(..)
-            | Self::Leave(..)
-            | Self::Yield(_) => true,
-            Self::Lir(_)
-            | Self::Split
-            | Self::BeginRare(_)
-            | Self::EndRare
-            | Self::Set(..)
-            | Self::SetTwo(..)
-            | Self::GetRelative(..)
-            | Self::Elements(..)
-            | Self::Also(_)
-            | Self::Number(..)
-            | Self::BeginLanes
-            | Self::EndLanes(_)
-            | Self::EndKeep
-            | Self::Keep(..) => false,
-        }
-    }
-
-    /// Whether it names a mask register.
-    pub(super) fn uses_masks(&self) -> bool {
-        matches!(self, Self::Lir(lir) if lir.uses_masks())
+        matches!(self, Self::SetRelative(..) | Self::Mark(..) | Self::Mask(_) | Self::Tally(..) | Self::Guard(..))
+            || matches!(self, Self::Call(..) | Self::Leave(..) | Self::Yield(_))
     }
 
     /// The mask whose lanes it concerns, or the number that it reads.
@@ -140,6 +102,7 @@ impl Ins {
             | Self::Leave(_, m)
             | Self::Guard(m, ..)
             | Self::Number(_, m) => Some(m),
+            Self::EndKeep => Some(M::ACTIVE),
             _ => None,
         }
     }

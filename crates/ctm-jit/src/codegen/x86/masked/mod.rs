@@ -224,11 +224,8 @@ impl Native {
         let live_in = used.iter().copied().filter(|&var| live.first().is_some_and(|live| live.contains(var)));
         // Lanes that do not write an element leave anything there.
         let mut read = VarSet::NONE;
-        for op in code.blocks.iter().flat_map(|block| &block.ops) {
-            if let Op::Get(var) = *op {
-                read.insert(var);
-            }
-        }
+        let gets = |op: &Op| if let Op::Get(var) = *op { Some(var) } else { None };
+        code.blocks.iter().flat_map(|block| &block.ops).filter_map(gets).for_each(|var| read.insert(var));
         let live_in: Vec<Var> = live_in.filter(|&var| var.export_index().is_none() || read.contains(var)).collect();
         let leaves = !calls.is_empty() || !code.yields.is_empty();
         let iterations = if Pass::Fused.is_on() {

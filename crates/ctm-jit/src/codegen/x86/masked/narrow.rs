@@ -7,6 +7,7 @@
 use super::Ins;
 use crate::codegen::x86::allocate::{Locations, Ranges};
 use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir::each_read;
 use crate::ir::masked::{Code, M};
 
 /// Estimated cycles of an instruction on one register, and until its result is there.
@@ -66,10 +67,10 @@ impl Work {
                     Ins::Call(..) => CALL,
                     _ => INSTRUCTION,
                 };
-                let mut begins = 0;
-                ins.each_read(|vector| begins = begins.max(ready[vector.index()]));
+                let (mut begins, (written, sources)) = (0, ins.touches());
+                each_read(written, &sources, |vector| begins = begins.max(ready[vector.index()]));
                 work.cycles += weight * cycles;
-                if let Some((vector, _)) = ins.writes() {
+                if let Some((vector, _)) = written {
                     ready[vector.index()] = begins + latency;
                     latest = latest.max(begins + latency);
                 }

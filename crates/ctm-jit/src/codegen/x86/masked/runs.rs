@@ -17,35 +17,6 @@ pub struct Runs {
     pub of: Vec<Vec<Range<usize>>>,
 }
 
-/// The masks that a run looks at, and those it makes.
-#[derive(Default)]
-struct Masks {
-    reads: Vec<M>,
-    makes: Vec<M>,
-}
-
-/// The mask that an instruction of a run reads.
-const fn read_by(ins: &Ins) -> Option<M> {
-    match *ins {
-        Ins::EndKeep => Some(M::ACTIVE),
-        _ => ins.mask(),
-    }
-}
-
-/// Whether an instruction on masks can stand before a run with these.
-fn goes_before(ins: &Ins, masks: &Masks) -> bool {
-    match *ins {
-        Ins::Mark(_, m) | Ins::Tally(_, _, m) => !masks.makes.contains(&m),
-        Ins::Mask(MaskOp::Lanes(..)) => false,
-        Ins::Mask(op) => {
-            let [a, b] = op.reads();
-            !masks.reads.contains(&op.writes())
-                && [Some(op.writes()), a, b].into_iter().flatten().all(|m| !masks.makes.contains(&m))
-        }
-        _ => false,
-    }
-}
-
 impl Runs {
     /// Finds them, and moves what can stand before them there.
     pub fn of(isa: Isa, lists: &mut [Vec<Ins>]) -> Self {
@@ -117,10 +88,26 @@ struct Found<'a> {
     is_run: bool,
     /// Its last instruction names a mask register.
     ends_with_mask: bool,
-    masks: Masks,
+    /// The masks that it looks at, and those it makes.
+    reads: Vec<M>,
+    makes: Vec<M>,
 }
 
 impl Found<'_> {
+    /// Whether an instruction on masks can stand before the run at hand.
+    fn stands_before(&self, ins: &Ins) -> bool {
+        match *ins {
+            Ins::Mark(_, m) | Ins::Tally(_, _, m) => !self.makes.contains(&m),
+            Ins::Mask(MaskOp::Lanes(..)) => false,
+            Ins::Mask(op) => {
+                let [a, b] = op.reads();
+                !self.reads.contains(&op.writes())
+                    && [Some(op.writes()), a, b].into_iter().flatten().all(|m| !self.makes.contains(&m))
+            }
+            _ => false,
+        }
+    }
+
     /// The run at hand ends before this place.
     fn end(&mut self, at: usize) {
         let run = &self.list[self.from..at];
@@ -134,15 +121,15 @@ impl Found<'_> {
             self.runs.push(begin..self.out.len());
         }
         (self.from, self.before, self.is_run, self.ends_with_mask) = (at, 0, false, false);
-        self.masks.reads.clear();
-        self.masks.makes.clear();
+        self.reads.clear();
+        self.makes.clear();
     }
 }
 
 fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
     let (out, runs) = (Vec::with_capacity(list.len()), Vec::with_capacity(list.len()));
-    let (is_run, ends_with_mask, masks) = (false, false, Masks::default());
-    let mut found = Found { list, out, runs, from: 0, before: 0, is_run, ends_with_mask, masks };
+    let (is_run, ends_with_mask, reads, makes) = (false, false, Vec::new(), Vec::new());
+    let mut found = Found { list, out, runs, from: 0, before: 0, is_run, ends_with_mask, reads, makes };
     // Instructions that stay together, whatever they are, have begun.
     let mut together = false;
     for (at, ins) in found.list.iter().enumerate() {
@@ -155,24 +142,21 @@ fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
             continue;
         }
         if ins.is_whole() {
-            let goes_before = goes_before(ins, &found.masks);
-            if !goes_before {
+            if found.stands_before(ins) {
+                found.before += 1;
+            } else {
                 found.end(at);
+                found.from = at + 1;
             }
             found.out.push(*ins);
-            if goes_before {
-                found.before += 1
-            } else {
-                found.from = at + 1
-            }
             continue;
         }
-        let read = read_by(ins).filter(|&m| m != M::EXISTING);
+        let read = ins.mask().filter(|&m| m != M::EXISTING);
         let meets = match ins {
             // A run makes one mask besides.
-            Ins::BeginLanes => found.masks.makes.iter().any(|&m| m != M::ACTIVE),
+            Ins::BeginLanes => found.makes.iter().any(|&m| m != M::ACTIVE),
             // The pieces of the active lanes are there.
-            _ => read.is_some_and(|m| m != M::ACTIVE && found.masks.makes.contains(&m)),
+            _ => read.is_some_and(|m| m != M::ACTIVE && found.makes.contains(&m)),
         };
         let stays = isa == Isa::Avx2 || together;
         match ins {
@@ -185,11 +169,11 @@ fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
         }
         found.is_run |= !matches!(ins, Ins::Split);
         found.ends_with_mask = false;
-        found.masks.reads.extend(read.filter(|m| !found.masks.reads.contains(m)));
+        found.reads.extend(read.filter(|m| !found.reads.contains(m)));
         match *ins {
             Ins::EndLanes(M::ACTIVE) => found.end(at + 1),
-            Ins::EndLanes(m) => found.masks.makes.push(m),
-            Ins::EndKeep => found.masks.makes.push(M::ACTIVE),
+            Ins::EndLanes(m) => found.makes.push(m),
+            Ins::EndKeep => found.makes.push(M::ACTIVE),
             _ => {}
         }
     }

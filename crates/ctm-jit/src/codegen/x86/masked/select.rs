@@ -52,9 +52,6 @@ pub struct Select<'a> {
     sampled: Option<(Value, [Option<Vector>; 4])>,
     /// The block's 64-bit operations so far.
     doubles: Vec<(WideKey, Results)>,
-    /// Memory for plans: what is known of operations, and the places of those that concern variables or fetches.
-    planned: Vec<Planned>,
-    accesses: Vec<u32>,
 }
 
 /// A 64-bit operation, whichever of its dwords is meant.
@@ -91,15 +88,13 @@ struct Plan<'a> {
 }
 
 /// What is known of an operation.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Planned {
     /// The last place at which its vector is read.
-    last: u32,
+    last: usize,
     uses: u32,
     /// The next store after a read or a store, into the same variable.
-    store: u32,
-    /// Of the vectors that stand for a variable, the one before.
-    before: Option<u32>,
+    store: usize,
     /// The variable's vector that it is made in.
     location: Option<Vector>,
     at: Option<Src>,
@@ -113,19 +108,11 @@ struct Planned {
 #[derive(Clone, Copy)]
 struct Accesses {
     /// The next store.
-    next: u32,
+    next: usize,
     /// The last read or store.
-    last: u32,
-    /// The newest vector that stands for it.
-    newest: Option<u32>,
-}
-
-impl std::ops::Index<Value> for Plan<'_> {
-    type Output = Planned;
-
-    fn index(&self, value: Value) -> &Planned {
-        &self.of[value.index()]
-    }
+    last: usize,
+    /// The last place at which a vector is read that stands for it.
+    read: usize,
 }
 
 impl<'a> Select<'a> {
@@ -142,8 +129,6 @@ impl<'a> Select<'a> {
             out: Vec::new(),
             sampled: None,
             doubles: Vec::new(),
-            planned: Vec::new(),
-            accesses: Vec::new(),
         }
     }
 
@@ -158,13 +143,12 @@ impl<'a> Select<'a> {
             plan.of[place].at = made;
             self.end_operation();
         }
-        self.planned = plan.of;
         std::mem::take(&mut self.out)
     }
 
     /// What belongs together ends. With AVX-512 it does so anyway but for what uses masks ([`super::runs`]); elsewhere marks count as places.
     fn end_operation(&mut self) {
-        if !self.has_short_runs() || self.out.last().is_some_and(Ins::uses_masks) {
+        if !self.has_short_runs() || matches!(self.out.last(), Some(Ins::Lir(lir)) if lir.uses_masks()) {
             self.out.push(Ins::Split);
         }
     }
@@ -189,24 +173,20 @@ impl<'a> Select<'a> {
         None
     }
 
-    fn plan<'b>(&mut self, index: usize, block: &'b Block) -> Plan<'b>
+    fn plan<'b>(&self, index: usize, block: &'b Block) -> Plan<'b>
     where
         'a: 'b,
     {
-        let count = block.ops.len() as u32;
-        let mut of = std::mem::take(&mut self.planned);
-        let (location, at, before) = (None, None, None);
-        let nothing = Planned { last: 0, uses: 0, store: count, before, location, at, is_shown: false, elements: 0 };
-        let mut accesses = std::mem::take(&mut self.accesses);
-        accesses.clear();
-        of.clear();
-        of.resize(block.ops.len(), nothing);
+        let count = block.ops.len();
+        let of = vec![Planned { store: count, ..Planned::default() }; count];
         let mut plan = Plan { block, known: self.given.facts.block(index), of };
-        for (place, op) in (0..).zip(&block.ops) {
-            // The operands of a condition are no reason to read the bits of a comparison, nor is what becomes a mask.
-            let chooses = match *op {
+        // The places of what concerns variables, or reads what was fetched.
+        let mut accesses = Vec::with_capacity(count);
+        for (place, op) in block.ops.iter().enumerate() {
+            // Where a comparison only chooses, or becomes a mask, nobody reads its bits.
+            let shows = match *op {
                 Op::Mask(MaskOp::Lanes(..)) => Some([None; 2]),
-                Op::Select(_) if compound(block, Value(place)).is_some() => Some([None; 2]),
+                Op::Select(_) if compound(block, Value(place as u32)).is_some() => Some([None; 2]),
                 Op::Select([_, a, b]) => Some([Some(a), Some(b)]),
                 Op::Get(_) | Op::Set(..) | Op::GetRelative(..) | Op::SetRelative(..) | Op::Fetched(..) => {
                     accesses.push(place);
@@ -218,42 +198,35 @@ impl<'a> Select<'a> {
                 let read = &mut plan.of[value.index()];
                 read.last = place;
                 read.uses += 1;
-                read.is_shown |= chooses.is_none_or(|shows| shows.contains(&Some(value)));
+                read.is_shown |= shows.is_none_or(|shows| shows.contains(&Some(value)));
                 // A comparison may be made where its result is used.
-                match block.ops[value.index()] {
-                    Op::Holds(_, ab, _) => ab.into_iter().for_each(|v| plan.of[v.index()].last = place),
-                    Op::Select(_) => {
-                        if let Some(condition) = compound(block, value) {
-                            condition.reads(&block.ops, &mut |v| plan.of[v.index()].last = place);
-                        }
-                    }
-                    _ => {}
+                if let Op::Holds(_, ab, _) = block.ops[value.index()] {
+                    ab.into_iter().for_each(|v| plan.of[v.index()].last = place);
+                } else if let Some(condition) = compound(block, value) {
+                    condition.reads(&block.ops, &mut |v| plan.of[v.index()].last = place);
                 }
             }
         }
         let number = |var: Var| self.vars[var.index()].map_or(0, Vector::index);
-        let mut vars = vec![Accesses { next: count, last: 0, newest: None }; self.variables];
+        let mut vars = vec![Accesses { next: count, last: 0, read: 0 }; self.variables];
         for &place in accesses.iter().rev() {
-            match block.ops[place as usize] {
-                Op::Get(var) => plan.of[place as usize].store = vars[number(var)].next,
-                Op::Set(var, ..) => {
-                    plan.of[place as usize].store = std::mem::replace(&mut vars[number(var)].next, place);
-                }
+            match block.ops[place] {
+                Op::Get(var) => plan.of[place].store = vars[number(var)].next,
+                Op::Set(var, ..) => plan.of[place].store = std::mem::replace(&mut vars[number(var)].next, place),
                 Op::SetRelative(gprs, _, element, ..) => {
                     indexed(gprs, element).for_each(|var| vars[number(var)].next = place);
                 }
-                Op::Fetched(of, element) if plan.of[place as usize].uses > 0 => {
+                Op::Fetched(of, element) if plan.of[place].uses > 0 => {
                     plan.of[of.index()].elements |= 1 << (element & 3);
                 }
                 _ => {}
             }
         }
         for &place in &accesses {
-            match block.ops[place as usize] {
+            match block.ops[place] {
                 Op::Get(var) => {
-                    let var = &mut vars[number(var)];
-                    var.last = place;
-                    plan.of[place as usize].before = var.newest.replace(place);
+                    let of = &mut vars[number(var)];
+                    (of.last, of.read) = (place, of.read.max(plan.of[place].last));
                 }
                 Op::GetRelative(File::Gprs(gprs), _, element, _) | Op::SetRelative(gprs, _, element, ..) => {
                     indexed(gprs, element).for_each(|var| vars[number(var)].last = place);
@@ -262,44 +235,39 @@ impl<'a> Select<'a> {
                     let of = &mut vars[number(var)];
                     let accessed = std::mem::replace(&mut of.last, place);
                     let (Some(vector), M::EXISTING) = (self.vars[var.index()], under) else { continue };
-                    let (made, at) = (plan[value], value.0);
+                    let (store, at) = (plan.of[place].store, value.index());
+                    let made = &mut plan.of[at];
                     // Nobody reads or writes the variable from where the vector is made to where it is stored, nor changes it while the
-                    // vector is read.
-                    let free = made.location.is_none()
-                        && can_go_anywhere(&block.ops[value.index()])
-                        && made.last <= plan.of[place as usize].store
-                        && accessed <= at;
-                    // What lives there already is not read any more.
-                    let mut earlier = of.newest.filter(|_| free);
-                    while let Some(before) = earlier
-                        && plan.of[before as usize].last <= at
-                    {
-                        earlier = plan.of[before as usize].before;
+                    // vector is read; and what lives there already is not read any more.
+                    let free = made.location.is_none() && can_go_anywhere(&block.ops[at]) && made.last <= store;
+                    if free && accessed <= at && of.read <= at {
+                        made.location = Some(vector);
+                        of.read = made.last;
                     }
-                    if !free || earlier.is_some() {
-                        continue;
-                    }
-                    // This changes the variable, which may still be read for that.
-                    let mut earlier = of.newest;
-                    while let Some(before) = earlier
-                        && let before = &mut plan.of[before as usize]
-                        && before.location.is_none()
-                    {
-                        before.store = before.store.min(at + 1);
-                        earlier = before.before;
-                    }
-                    let made = &mut plan.of[value.index()];
-                    (made.location, made.before) = (Some(vector), of.newest.replace(at));
                 }
                 _ => {}
             }
         }
-        self.accesses = accesses;
+        // What is made in a variable's place changes it, too; it may still be read for that.
+        vars.iter_mut().for_each(|of| of.next = count);
+        for &place in accesses.iter().rev() {
+            match block.ops[place] {
+                Op::Set(var, value, _)
+                    if plan.of[value.index()].location.is_some_and(|of| of.index() == number(var)) =>
+                {
+                    vars[number(var)].next = value.index() + 1;
+                }
+                Op::Get(var) if vars[number(var)].next > place => {
+                    plan.of[place].store = plan.of[place].store.min(vars[number(var)].next);
+                }
+                _ => {}
+            }
+        }
         plan
     }
 
     fn src(&self, plan: &Plan<'_>, value: Value) -> Src {
-        plan[value].at.unwrap_or(Src::Literal(0))
+        plan.of[value.index()].at.unwrap_or(Src::Literal(0))
     }
 
     fn op(&mut self, plan: &Plan<'_>, place: usize) -> Option<Src> {
@@ -324,7 +292,7 @@ impl<'a> Select<'a> {
             }
             Op::Set(var, value, under) => {
                 let vector = self.vars[var.index()]?;
-                if plan[value].location == Some(vector) {
+                if plan.of[value.index()].location == Some(vector) {
                     return None;
                 }
                 let src = self.src(plan, value);
@@ -401,11 +369,11 @@ impl<'a> Select<'a> {
         // Straight into its location, unless that is still read while the vector is made.
         let location = plan.of[place].location;
         let reads = || operands(plan.block, op);
-        let is_read = |location: Vector| reads().any(|v| plan[v].at == Some(Src::Vector(location)));
+        let is_read = |location: Vector| reads().any(|v| plan.of[v.index()].at == Some(Src::Vector(location)));
         let is_read = |location: Vector| {
             let through = |v: Value| {
                 let mut is = false;
-                let mut look = |v: Value| is |= plan[v].at == Some(Src::Vector(location));
+                let mut look = |v: Value| is |= plan.of[v.index()].at == Some(Src::Vector(location));
                 match plan.block.ops[v.index()] {
                     Op::Holds(_, ab, _) => ab.into_iter().for_each(look),
                     _ => compound(plan.block, v).into_iter().for_each(|of| of.reads(&plan.block.ops, &mut look)),

@@ -137,7 +137,7 @@ impl Emit<'_> {
             let end = self.asm.label();
             self.asm.place(end);
             for lir in lir {
-                let varies = lir.writes().map_or(Varies::default(), |(dst, _)| self.of.varies[dst.index()]);
+                let varies = lir.touches().0.map_or(Varies::default(), |(dst, _)| self.of.varies[dst.index()]);
                 // These put nothing but operands into the scratch register for operands.
                 self.shares = matches!(lir, Lir::Two(..) | Lir::Fma(..));
                 self.shared = None;

@@ -60,7 +60,7 @@ impl Chosen {
                     }
                 }
                 for lir in group {
-                    let Some((dst, _)) = lir.writes() else { continue };
+                    let Some((dst, _)) = lir.touches().0 else { continue };
                     let mut of = together.with(varies[dst.index()]);
                     lir.each_read(|vector| of = of.with(varies[vector.index()]));
                     if let Lir::Copy(_, Src::Row(load)) = *lir {
@@ -155,7 +155,7 @@ impl Chosen {
         // Where each lies, how often its instances are used, and by how many instructions.
         let mut found: Map<Vector, (Location, u32, u32)> = Map::default();
         for lir in self.lines.iter().flatten().flatten() {
-            let written = lir.writes().map(|(dst, _)| dst);
+            let written = lir.touches().0.map(|(dst, _)| dst);
             lir.each_read(|vector| {
                 if let Some((_, uses, readers)) = found.get_mut(&vector) {
                     *uses += count(written.map_or(Varies::ALL, |dst| self.varies[dst.index()]));

@@ -40,15 +40,8 @@ impl<'a> Emit<'a> {
             return self.pieces().for_each(|piece| self.line(lir, piece));
         }
         let is_looped = self.input.pieces > MOST_PIECES;
-        let (mut under_active, mut keeps, mut made) = (false, false, None);
-        for ins in run {
-            match *ins {
-                Ins::EndKeep => keeps = true,
-                Ins::EndLanes(m) => made = made.or(Some(m)),
-                _ => under_active |= ins.writes_under() == Some(M::ACTIVE),
-            }
-        }
-        if under_active || keeps {
+        let keeps = run.iter().any(|ins| matches!(ins, Ins::EndKeep));
+        if keeps || run.iter().any(|ins| ins.writes_under() == Some(M::ACTIVE)) {
             if self.lies == Lies::Nowhere {
                 self.whole();
                 if is_looped {
@@ -58,6 +51,7 @@ impl<'a> Emit<'a> {
                 self.spread();
             }
         }
+        let made = run.iter().find_map(|ins| if let Ins::EndLanes(m) = *ins { Some(m) } else { None });
         if self.isa() == Isa::Avx512 && keeps {
             self.keep(run);
         } else if let (Isa::Avx512, [Ins::BeginRare(check), body @ ..]) = (self.isa(), run) {

@@ -19,7 +19,7 @@ pub(super) fn compound(block: &Block, value: Value) -> Option<Condition> {
 impl Select<'_> {
     /// Puts the lanes in which a value is not zero, or (not `wanted`) in which it is, into mask 1.
     pub(super) fn truth(&mut self, plan: &Plan<'_>, value: Value, wanted: bool) {
-        if plan[value].at.is_none() {
+        if plan.of[value.index()].at.is_none() {
             if let Op::Holds(op, ab, holds) = plan.block.ops[value.index()]
                 && self.holds(plan, (op, ab), holds == wanted)
             {
