@@ -182,9 +182,10 @@ impl Ranges {
     fn by_cost(&self, intervals: &Intervals, cost: impl Fn(usize) -> u64) -> impl Iterator<Item = usize> {
         let density = |n: usize| self.weights[n] * 1024 / (cost(n) * intervals.length(n)).max(1);
         let are_live = (0..self.weights.len()).filter(|&n| !intervals.of(n).is_empty());
-        let mut order: Vec<(Reverse<u64>, u32)> = are_live.map(|n| (Reverse(density(n)), n as u32)).collect();
+        // Numbers are sorted faster than pairs.
+        let mut order: Vec<u128> = are_live.map(|n| u128::from(!density(n)) << 32 | n as u128).collect();
         order.sort_unstable();
-        order.into_iter().map(|(_, n)| n as usize)
+        order.into_iter().map(|key| key as u32 as usize)
     }
 
     /// Gives out registers: single ones to vectors that live within a run of instructions, which are made for one piece after the other, as many as there are pieces to others.

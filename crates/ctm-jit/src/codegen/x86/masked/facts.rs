@@ -320,11 +320,11 @@ fn is_number_of_unit(block: &Block, unit: Unit, [a, b, c]: [Value; 3], is: impl 
         Unit::Min | Unit::Max => is(b),
         // No product of zero and infinity, and no sum of infinities.
         Unit::Mad { .. } => {
-            let by_one = [(a, b), (b, a)].into_iter().find(|&(_, one)| matches!(op(one), Op::Bits(ONE)));
-            let product_is_finite = by_one.is_some_and(|(other, _)| is_finite(op(other)));
+            let is_one = |value| matches!(op(value), Op::Bits(ONE));
+            let product_is_finite = || is_finite(op(if is_one(b) { a } else { b })) && (is_one(a) || is_one(b));
             [a, b, c].into_iter().all(&is)
                 && (is_normal(op(a)) || is_normal(op(b)))
-                && (is_finite(op(c)) || product_is_finite)
+                && (is_finite(op(c)) || product_is_finite())
         }
         Unit::Fraction(_) | Unit::Scalar(_) => false,
     }

@@ -116,6 +116,7 @@ impl Ins {
     }
 
     /// The vector that it makes anew, or changes in part (`true`), and its operands.
+    #[inline]
     pub(super) fn touches(&self) -> (Option<(Vector, bool)>, [Src; 4]) {
         let none = Src::Literal(0);
         match *self {
