@@ -165,7 +165,6 @@ impl Ranges {
     fn intervals(&self) -> Intervals {
         let mut of = Intervals::default();
         of.intervals.reserve(self.found.len());
-        of.first.reserve(self.first.len() + 1);
         for &first in &self.first {
             of.first.push(of.intervals.len() as u32);
             let mut at = first;

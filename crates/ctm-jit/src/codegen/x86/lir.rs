@@ -128,7 +128,6 @@ pub enum Lir {
 
 impl Lir {
     /// Gives the vectors that it reads, the one it changes in part included.
-    #[inline]
     pub fn each_read(&self, each: impl FnMut(Vector)) {
         let (written, sources) = self.touches();
         each_read(written, &sources, each);

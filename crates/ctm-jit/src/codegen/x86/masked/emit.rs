@@ -403,7 +403,7 @@ impl<'a> Emit<'a> {
                 self.asm.wide_test(RAX, under);
                 self.asm.jump_if(Cond::NotEqual, self.bail_out);
             }
-            // Runs have all others (`runs.rs`, `is_whole`).
+            // Runs have all others (`Ins::is_whole`).
             _ => debug_assert!(false, "{ins:?} stands in a run"),
         }
     }

@@ -125,7 +125,7 @@ impl<'a> Emit<'a> {
                 Ins::EndKeep => self.keep_piece(piece),
                 Ins::Elements(table, dst, channels, index) => self.elements(table, (dst, channels), index, piece),
                 Ins::BeginLanes | Ins::EndRare | Ins::Also(_) => {}
-                // No run has them (`runs.rs`, `is_whole`).
+                // No run has them (`Ins::is_whole`).
                 _ => debug_assert!(false, "{ins:?} concerns the whole wavefront"),
             }
         }
