@@ -86,7 +86,7 @@ impl Counter {
 }
 
 /// One micro-operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     // --- vectors ---
     /// The same bits in every lane.
@@ -208,6 +208,31 @@ impl Op {
                 | Self::Tally(..)
                 | Self::Guard(..)
         )
+    }
+
+    /// A number that equal operations share, and few others.
+    pub fn hash(&self) -> u32 {
+        let own = match *self {
+            Self::Bits(bits) => bits,
+            Self::Uniform(number) => !u32::from(number),
+            Self::Unit(Unit::Mad { zero_wins, omod }, _) => 16 * u32::from(zero_wins) + omod as u32,
+            Self::Unit(Unit::Scale(omod) | Unit::Fraction(omod), _) => 32 + omod as u32,
+            Self::Unit(Unit::Scalar(op), _) => 64 + op as u32,
+            Self::Alu(AluOp::Op2(op), _, omod, clamp) => 8 * (op as u32) + 2 * (omod as u32) + u32::from(clamp),
+            Self::Alu(AluOp::Op3(op), _, omod, clamp) => 8 * (op as u32) + 2 * (omod as u32) + u32::from(clamp),
+            Self::Holds(op, _, wanted) => 2 * (op as u32) + u32::from(wanted),
+            Self::GetRelative(_, base, element, _) => 4 * u32::from(base) + u32::from(element),
+            Self::Cube(part, ..) | Self::Wide(_, part, ..) | Self::QuadLane(_, part) | Self::Fetched(_, part) => {
+                part.into()
+            }
+            Self::Guard(M(m), base, _) => 256 * u32::from(m) + u32::from(base),
+            Self::Number(M(m)) => m.into(),
+            Self::Neg(_) => 1,
+            _ => 0,
+        };
+        // The golden ratio spreads what is close together.
+        let mix = |hash: u32, of: u32| (hash.rotate_left(5) ^ of).wrapping_mul(0x9e37_79b9);
+        self.reads().fold(mix(0, own), |hash, value| mix(hash, value.0))
     }
 
     /// Gives the vectors that it reads their new names. What is not read keeps a name that exists.

@@ -1,21 +1,26 @@
 //! Value numbering: operations in order, in which equal ones can be found.
 
 use crate::ir::masked::{Op, Value};
-use rustc_hash::FxHashMap as Map;
 
 /// Operations of a block. Those that were added as [`pure`](Self::pure) are there once.
 #[derive(Debug, Default)]
 pub struct Numbering {
     /// The operations.
     pub ops: Vec<Op>,
-    /// Where pure ones are.
-    places: Map<Op, Value>,
+    /// Operations of the blocks before.
+    before: u32,
+    /// Where pure ones are, each in the first free slot from that of its hash on: the hash, and how many operations there were with it, those of the
+    /// blocks before included. So what stands there of those blocks counts as free.
+    slots: Vec<(u32, u32)>,
+    /// Slots that are not free: at most half of them.
+    taken: usize,
 }
 
 impl Numbering {
     /// The operations so far; a new block begins.
     pub fn take(&mut self) -> Vec<Op> {
-        self.places.clear();
+        self.before += self.ops.len() as u32;
+        self.taken = 0;
         std::mem::take(&mut self.ops)
     }
 
@@ -28,18 +33,55 @@ impl Numbering {
 
     /// The operation that is there, or is appended.
     pub fn pure(&mut self, op: Op) -> Value {
-        self.find(&op).unwrap_or_else(|| self.add(op))
+        let hash = op.hash();
+        self.find(hash, &op).unwrap_or_else(|| self.add(hash, op))
     }
 
-    /// An equal operation, if there is one.
-    pub fn find(&self, op: &Op) -> Option<Value> {
-        self.places.get(op).copied()
+    /// An equal operation, which has this hash, if there is one.
+    #[inline]
+    pub fn find(&self, hash: u32, op: &Op) -> Option<Value> {
+        let mut slot = self.first_slot(hash);
+        loop {
+            let &(of, count) = self.slots.get(slot)?;
+            if count <= self.before {
+                return None;
+            }
+            let value = Value(count - self.before - 1);
+            if of == hash && self.ops[value.index()] == *op {
+                return Some(value);
+            }
+            slot = self.next_slot(slot);
+        }
     }
 
     /// Appends an operation that was not found.
-    pub fn add(&mut self, op: Op) -> Value {
+    #[inline]
+    pub fn add(&mut self, hash: u32, op: Op) -> Value {
+        self.taken += 1;
+        if 2 * self.taken > self.slots.len() {
+            let more = vec![(0, 0); (2 * self.slots.len()).max(128)];
+            let fewer = std::mem::replace(&mut self.slots, more);
+            fewer.into_iter().for_each(|slot| self.put(slot));
+        }
         let value = self.effect(op);
-        self.places.insert(op, value);
+        self.put((hash, self.before + value.0 + 1));
         value
+    }
+
+    fn put(&mut self, (hash, count): (u32, u32)) {
+        let mut slot = self.first_slot(hash);
+        while self.slots[slot].1 > self.before {
+            slot = self.next_slot(slot);
+        }
+        self.slots[slot] = (hash, count);
+    }
+
+    /// The high bits of a hash are the good ones.
+    const fn first_slot(&self, hash: u32) -> usize {
+        (hash as u64 * self.slots.len() as u64 >> 32) as usize
+    }
+
+    const fn next_slot(&self, slot: usize) -> usize {
+        if slot + 1 == self.slots.len() { 0 } else { slot + 1 }
     }
 }

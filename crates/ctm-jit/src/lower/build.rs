@@ -2,14 +2,14 @@
 
 use crate::ir::masked::{Counter, M, MaskOp, Op, Tally, Value, Var};
 use crate::ir::numbering::Numbering;
-use rustc_hash::FxHashMap as Map;
 
 /// A block under construction.
 #[derive(Default)]
 pub struct Build {
     numbering: Numbering,
-    /// What variables hold in the active lanes, as far as it is known.
-    current: Map<Var, Value>,
+    /// What variables hold in the active lanes, as far as it is known: only if it stands beside the present number of `forgets`.
+    current: Vec<(u32, Value)>,
+    forgets: u32,
     pub tally: Tally,
     /// Instructions that have not been counted for the active lanes yet.
     pub pending: u32,
@@ -26,8 +26,9 @@ impl Build {
         if !op.is_constant() {
             return self.effect(op);
         }
-        let known = self.numbering.find(&op).or_else(|| self.folded(&op));
-        known.unwrap_or_else(|| self.numbering.add(op))
+        let hash = op.hash();
+        let known = self.numbering.find(hash, &op).or_else(|| self.folded(&op));
+        known.unwrap_or_else(|| self.numbering.add(hash, op))
     }
 
     /// The same of one that gives the same wherever it stands in this block.
@@ -46,11 +47,11 @@ impl Build {
 
     /// What a variable holds in the lanes that execute.
     pub fn get(&mut self, var: Var) -> Value {
-        if let Some(&value) = self.current.get(&var) {
+        if let Some(value) = self.held(var) {
             return value;
         }
         let value = self.effect(Op::Get(var));
-        self.current.insert(var, value);
+        self.hold(var, Some(value));
         value
     }
 
@@ -69,31 +70,37 @@ impl Build {
 
     pub fn set(&mut self, var: Var, value: Value, under: M) {
         self.effect(Op::Set(var, value, under));
-        self.current.insert(var, value);
+        self.hold(var, Some(value));
     }
 
     /// Says what a variable holds now, if that is known.
     pub fn hold(&mut self, var: Var, value: Option<Value>) {
-        match value {
-            Some(value) => _ = self.current.insert(var, value),
-            None => _ = self.current.remove(&var),
+        const UNKNOWN: (u32, Value) = (u32::MAX, Value(0));
+        if self.current.is_empty() {
+            self.current = vec![UNKNOWN; Var::COUNT];
         }
+        self.current[var.index()] = value.map_or(UNKNOWN, |value| (self.forgets, value));
+    }
+
+    fn held(&self, var: Var) -> Option<Value> {
+        let (forgets, value) = *self.current.get(var.index())?;
+        (forgets == self.forgets).then_some(value)
     }
 
     /// Whether a variable is known to hold this.
     pub fn holds(&self, var: Var, value: Value) -> bool {
-        self.current.get(&var) == Some(&value)
+        self.held(var) == Some(value)
     }
 
     /// The operations so far; a new block begins.
     pub fn take(&mut self) -> Vec<Op> {
-        self.current.clear();
+        self.forget();
         self.numbering.take()
     }
 
     /// From here on other lanes may look.
     pub fn forget(&mut self) {
-        self.current.clear();
+        self.forgets += 1;
     }
 
     /// From here on these lanes look, or no longer do; if they are the active ones, nothing changes.

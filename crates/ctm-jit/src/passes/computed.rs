@@ -9,25 +9,28 @@ use std::borrow::Cow;
 pub fn gather(code: &mut Code) {
     let first = code.given_uniforms();
     let mut computed = Numbering::default();
+    let (mut kinds, mut names) = (Vec::new(), Vec::new());
     for block in &mut code.blocks {
-        let roots = roots(block);
-        let Some(&last) = roots.last() else { continue };
-        let mut needed = vec![false; last + 1];
-        roots.iter().for_each(|&place| needed[place] = true);
-        for place in (0..needed.len()).rev() {
-            if needed[place] {
-                block.ops[place].reads().for_each(|value| needed[value.index()] = true);
+        let Some(last) = find_roots(block, &mut kinds) else { continue };
+        for place in (0..=last).rev() {
+            if matches!(kinds[place], Kind::Root | Kind::Needed) {
+                for value in block.ops[place].reads() {
+                    let kind = &mut kinds[value.index()];
+                    *kind = if *kind == Kind::Root { Kind::Root } else { Kind::Needed };
+                }
             }
         }
-        let mut names = vec![Value(0); needed.len()];
-        for place in (0..needed.len()).filter(|&place| needed[place]) {
-            let mut op = block.ops[place];
-            op.rename(|value| names[value.index()]);
-            names[place] = computed.pure(op);
-        }
-        for place in roots {
-            if let Ok(index) = u16::try_from(first + names[place].index()) {
-                block.ops[place] = Op::Uniform(index);
+        names.clear();
+        names.resize(last + 1, Value(0));
+        for place in 0..=last {
+            let kind = kinds[place];
+            if matches!(kind, Kind::Root | Kind::Needed) {
+                let mut op = block.ops[place];
+                op.rename(|value| names[value.index()]);
+                names[place] = computed.pure(op);
+                if let (Kind::Root, Ok(index)) = (kind, u16::try_from(first + names[place].index())) {
+                    block.ops[place] = Op::Uniform(index);
+                }
             }
         }
     }
@@ -48,34 +51,50 @@ pub fn append(computed: &[Op], table: &mut Cow<'_, [u32]>) {
     }
 }
 
-/// The vectors of a block that depend on nothing but uniform values, are none, and are read by others.
-fn roots(block: &Block) -> Vec<usize> {
-    let mut known: Vec<bool> = Vec::with_capacity(block.ops.len());
-    let mut roots = Vec::new();
-    for op in &block.ops {
-        let is_known = match op {
-            Op::Bits(_) | Op::Uniform(_) => true,
-            Op::Abs(_)
-            | Op::Neg(_)
-            | Op::Alu(..)
-            | Op::Unit(..)
-            | Op::Holds(..)
-            | Op::Select(..)
-            | Op::Cube(..)
-            | Op::Wide(..) => op.reads().all(|value| known[value.index()]),
-            _ => false,
-        };
-        if !is_known {
-            let read = op.reads().filter(|value| known[value.index()]).map(|value| block.bare(value).index());
-            roots.extend(read.filter(|&place| !is_given(&block.ops[place])));
-        }
-        known.push(is_known);
-    }
-    roots.sort_unstable();
-    roots.dedup();
-    roots
+/// What is known of a vector.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// It depends on more than uniform values.
+    Open,
+    /// It is given.
+    Given,
+    /// It depends on uniform values alone.
+    Known,
+    /// So it does, and others read it.
+    Root,
+    /// A root is made of it.
+    Needed,
 }
 
-const fn is_given(op: &Op) -> bool {
-    matches!(op, Op::Bits(_) | Op::Uniform(_))
+/// Finds the vectors of a block that depend on nothing but uniform values, are none, and are read by others. The last one.
+fn find_roots(block: &Block, kinds: &mut Vec<Kind>) -> Option<usize> {
+    kinds.clear();
+    kinds.reserve(block.ops.len());
+    let mut last = None;
+    for op in &block.ops {
+        let (mut open, mut known) = (false, false);
+        for value in op.reads() {
+            match kinds[value.index()] {
+                Kind::Open => open = true,
+                Kind::Given => {}
+                Kind::Known | Kind::Root | Kind::Needed => known = true,
+            }
+        }
+        let is_open = open || !op.is_constant() || matches!(op, Op::Lane | Op::QuadLane(..));
+        if is_open && known {
+            for value in op.reads() {
+                let place = block.bare(value).index();
+                if !matches!(kinds[place], Kind::Open | Kind::Given) {
+                    kinds[place] = Kind::Root;
+                    last = last.max(Some(place));
+                }
+            }
+        }
+        kinds.push(match op {
+            Op::Bits(_) | Op::Uniform(_) => Kind::Given,
+            _ if is_open => Kind::Open,
+            _ => Kind::Known,
+        });
+    }
+    last
 }

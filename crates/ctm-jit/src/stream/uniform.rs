@@ -319,7 +319,8 @@ impl Build<'_> {
 
     /// An operation that makes a vector, unless it has been made before; `None` where nobody can make it.
     fn pure(&mut self, op: Op) -> Option<Value> {
-        self.new.find(&op).or_else(|| (self.exists)(&op).then(|| self.new.add(op)))
+        let hash = op.hash();
+        self.new.find(hash, &op).or_else(|| (self.exists)(&op).then(|| self.new.add(hash, op)))
     }
 
     /// The variable of a variable: outputs have numbers of their own.
