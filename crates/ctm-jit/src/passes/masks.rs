@@ -7,7 +7,9 @@
 //! and what nobody reads then is left out.
 
 use crate::ir::masked::{Block, Code, End, M, MaskOp, Op, Target};
+use crate::ir::order::postorder;
 use crate::passes::table::Pass;
+use std::ops::Range;
 
 /// The most rows at one place; programs that need more stay as they are.
 const MOST_ROWS: usize = 256;
@@ -25,15 +27,16 @@ pub fn simplify(code: &mut Code, whole: bool) {
     bits.followed = bits.followed(code);
     // These get new readers, as others become copies of them; so what they are made of is followed, too.
     let live = bits.live(code, ALWAYS_BITS);
-    let after: Vec<Vec<u64>> = (0..code.blocks.len()).map(|block| bits.after(code, block, &live)).collect();
+    let after = bits.after(code, &live);
     let Some(entries) = bits.follow(code, (&live, &after), whole) else { return };
+    let mut here = Here::default();
     for (index, block) in code.blocks.iter_mut().enumerate() {
-        bits.rewrite(block, index, &entries[index], &after[index]);
+        bits.rewrite(block, index, (&entries[index], &after), &mut here);
     }
     let live = bits.live(code, 0);
-    for (block, places) in code.blocks.iter_mut().zip(&bits.places) {
+    for (index, block) in code.blocks.iter_mut().enumerate() {
         let mut reads = bits.live_out(block.end, &live);
-        for place in places.iter().rev() {
+        for place in bits.of_block(index).iter().rev() {
             match &mut block.ops[place.at as usize] {
                 Op::Mask(MaskOp::Copy(d, a)) if d == a => {}
                 Op::Mask(of) if reads & place.writes == 0 => *of = MaskOp::Copy(of.writes(), of.writes()),
@@ -67,15 +70,20 @@ impl Live {
 
 /// The masks and numbers of a program, each as one bit of a row.
 struct Bits {
-    of: Vec<Option<u8>>,
+    /// The bit of each; 0 of those that the program does not have.
+    of: Vec<u64>,
     masks: Vec<M>,
     /// Those that are followed: what decides who runs, and what is made of such masks alone.
     followed: u64,
-    /// Of each block, the operations that write or read some.
-    places: Vec<Vec<Place>>,
+    /// The operations that write or read some, block by block.
+    places: Vec<Place>,
+    /// Where those of each block begin, and where the last ones end.
+    begins: Vec<usize>,
+    /// The blocks, each behind those that it leads to where there is no loop.
+    order: Vec<usize>,
 }
 
-/// An operation, and the masks that it writes and reads.
+/// An operation that writes a mask, or several in a row that only read: the first one, and what they write and read.
 #[derive(Clone, Copy)]
 struct Place {
     at: u32,
@@ -99,10 +107,30 @@ struct Entry {
 }
 
 /// What can be somewhere in a block.
+#[derive(Default)]
 struct Here {
-    /// Rows, apart for what a number decides for all lanes.
-    worlds: Vec<Vec<u64>>,
+    /// Rows, apart for what a number decides for all lanes; the second ones are empty where none has decided.
+    worlds: [Rows; 2],
     defined: u64,
+}
+
+/// What lanes can be.
+#[derive(Clone, Default)]
+struct Rows {
+    rows: Vec<u64>,
+    /// No two of them are known to be the same.
+    differ: bool,
+}
+
+impl Rows {
+    /// Those that are the same become one, where they are many.
+    fn unite(&mut self) {
+        if self.rows.len() > FEW_ROWS && !self.differ {
+            self.rows.sort_unstable();
+            self.rows.dedup();
+            self.differ = true;
+        }
+    }
 }
 
 /// A bit in every place.
@@ -131,36 +159,43 @@ struct Made {
 }
 
 impl Made {
-    fn case(&self, row: u64) -> u8 {
-        u8::from(row & self.a != 0) | u8::from(row & self.b != 0) << 1
+    /// What it becomes in a row, as the lowest bit: 0 where it can be either.
+    fn holds(&self) -> impl Fn(u64) -> u64 + use<> {
+        let (a, b) = (self.a.trailing_zeros(), self.b.trailing_zeros());
+        let [neither, first, second, both] = [0, 1, 2, 3].map(|case| all(self.holds >> case & 1 == 1));
+        move |row| {
+            let (a, b) = (row >> a, row >> b);
+            (neither & !a & !b | first & a & !b | second & !a & b | both & a & b) & 1
+        }
     }
 
-    /// What it becomes; not set where it can be either.
-    fn holds(&self, row: u64) -> bool {
-        self.holds >> self.case(row) & 1 == 1
+    /// Whether it can be either in a row.
+    fn is_open(&self, row: u64) -> bool {
+        let case = u8::from(row & self.a != 0) | u8::from(row & self.b != 0) << 1;
+        self.open >> case & 1 == 1
     }
 
     /// Puts it into rows.
-    fn put(&self, rows: &mut Vec<u64>, bit: u64) {
-        let count = rows.len();
-        for place in 0..count {
-            let row = rows[place];
-            if self.open >> self.case(row) & 1 == 1 {
-                rows.push(row | bit);
+    fn put(&self, of: &mut Rows, bit: u64) {
+        let (count, at, holds) = (of.rows.len(), bit.trailing_zeros(), self.holds());
+        if self.open != 0 {
+            for place in 0..count {
+                let row = of.rows[place];
+                if self.is_open(row) {
+                    of.rows.push(row | bit);
+                }
             }
-            rows[place] = row & !bit | bit & all(self.holds(row));
         }
-        if rows.len() > count {
-            unite(rows);
+        let mut some = 0;
+        for row in &mut of.rows[..count] {
+            some |= *row;
+            *row = *row & !bit | holds(*row) << at;
         }
-    }
-}
-
-/// Rows that are the same become one, where they are many.
-fn unite(rows: &mut Vec<u64>) {
-    if rows.len() > FEW_ROWS {
-        rows.sort_unstable();
-        rows.dedup();
+        // Two of them may have been different only there.
+        of.differ &= some & bit == 0;
+        if of.rows.len() > count {
+            of.unite();
+        }
     }
 }
 
@@ -172,32 +207,59 @@ const ALWAYS_BITS: u64 = (1 << ALWAYS.len()) - 1;
 impl Bits {
     /// `None` when there are too many.
     fn of(code: &Code) -> Option<Self> {
-        let places = Vec::with_capacity(code.blocks.len());
-        let mut bits = Self { of: vec![None; M::COUNT], masks: Vec::new(), followed: 0, places };
-        ALWAYS.into_iter().for_each(|m| _ = bits.note(m));
+        let count = code.blocks.len();
+        let order = postorder(vec![false; count], 0..count, |block| code.blocks[block].end.successors());
+        let (masks, places, begins) = (Vec::with_capacity(64), Vec::with_capacity(256), Vec::with_capacity(count + 1));
+        let mut bits = Self { of: vec![0; M::COUNT], masks, followed: 0, places, begins, order };
+        ALWAYS.into_iter().for_each(|m| bits.note(m));
         for block in &code.blocks {
-            let places = block.ops.iter().zip(0..).map(|(op, at)| bits.place(op, at));
-            let places = places.filter(|place| place.writes | place.reads != 0).collect();
-            bits.places.push(places);
+            let begin = bits.places.len();
+            bits.begins.push(begin);
+            for (op, at) in block.ops.iter().zip(0..) {
+                if op.is_pure() && !matches!(op, Op::Number(_)) {
+                    continue;
+                }
+                if let Op::Mask(op) = op {
+                    bits.note(op.writes());
+                }
+                op.masks().for_each(|m| bits.note(m));
+                let place = bits.place(op, at);
+                match bits.places[begin..].last_mut() {
+                    Some(last) if last.writes | place.writes == 0 => last.reads |= place.reads,
+                    _ if place.writes | place.reads == 0 => {}
+                    _ => bits.places.push(place),
+                }
+            }
             if let End::Branch { mask, .. } = block.end {
                 bits.note(mask);
             }
         }
+        bits.begins.push(bits.places.len());
         (bits.masks.len() <= 64).then_some(bits)
     }
 
     /// An operation, with what it writes and reads.
-    fn place(&mut self, op: &Op, at: u32) -> Place {
-        let writes = if let Op::Mask(op) = op { self.note(op.writes()) } else { 0 };
-        Place { at, writes, reads: op.masks().fold(0, |reads, m| reads | self.note(m)) }
+    fn place(&self, op: &Op, at: u32) -> Place {
+        let writes = if let Op::Mask(op) = op { self.bit(op.writes()) } else { 0 };
+        Place { at, writes, reads: op.masks().fold(0, |reads, m| reads | self.bit(m)) }
+    }
+
+    /// The numbers of the places of a block.
+    fn range(&self, block: usize) -> Range<usize> {
+        self.begins[block]..self.begins[block + 1]
+    }
+
+    fn of_block(&self, block: usize) -> &[Place] {
+        &self.places[self.range(block)]
     }
 
     /// The masks that decide who runs, with those that they are made of, and those that are made of nothing else.
     fn followed(&self, code: &Code) -> u64 {
         let places = || {
-            let all = code.blocks.iter().zip(&self.places);
-            all.rev()
-                .flat_map(|(block, places)| places.iter().rev().map(|place| (block.ops[place.at as usize], *place)))
+            let all = code.blocks.iter().enumerate().rev();
+            all.flat_map(|(index, block)| {
+                self.of_block(index).iter().rev().map(|place| (&block.ops[place.at as usize], *place))
+            })
         };
         let branches =
             code.blocks.iter().map(|block| if let End::Branch { mask, .. } = block.end { self.bit(mask) } else { 0 });
@@ -217,16 +279,15 @@ impl Bits {
         all
     }
 
-    fn note(&mut self, m: M) -> u64 {
-        if self.of[m.index()].is_none() {
-            self.of[m.index()] = Some(self.masks.len() as u8);
+    fn note(&mut self, m: M) {
+        if self.of[m.index()] == 0 {
+            self.of[m.index()] = 1 << (self.masks.len() & 63);
             self.masks.push(m);
         }
-        self.bit(m)
     }
 
     fn bit(&self, m: M) -> u64 {
-        self.of[m.index()].map_or(0, |bit| 1 << (bit & 63))
+        self.of[m.index()]
     }
 
     /// What the end of a block and its successors read. Who is active has to be true to the program's end: by that it is known which lanes of variables matter.
@@ -241,12 +302,16 @@ impl Bits {
     /// The masks that somebody reads, at the beginning of each block; a mask that only makes itself anew counts for nothing. `always`: these count as read everywhere.
     fn live(&self, code: &Code, always: u64) -> Vec<u64> {
         let mut live = vec![0; code.blocks.len()];
+        // What was read behind each block when it was looked at.
+        let mut outs = vec![None; code.blocks.len()];
         loop {
             let mut changed = false;
-            for (index, block) in code.blocks.iter().enumerate().rev() {
-                let out = self.live_out(block.end, &live) | always;
-                let of = self.places[index].iter().rev().fold(out, |of, place| place.step_back(of) | always);
-                changed |= std::mem::replace(&mut live[index], of) != of;
+            for &index in &self.order {
+                let out = self.live_out(code.blocks[index].end, &live) | always;
+                if outs[index].replace(out) != Some(out) {
+                    let of = self.of_block(index).iter().rev().fold(out, |of, place| place.step_back(of) | always);
+                    changed |= std::mem::replace(&mut live[index], of) != of;
+                }
             }
             if !changed {
                 return live;
@@ -254,27 +319,30 @@ impl Bits {
         }
     }
 
-    /// The masks that are followed and read by somebody, behind each operation of a block. What is made of vectors counts as read, as it may decide who stays active.
-    fn after(&self, code: &Code, block: usize, live: &[u64]) -> Vec<u64> {
-        let code = &code.blocks[block];
-        let mut of = self.live_out(code.end, live) | ALWAYS_BITS;
-        let mut after = vec![0; self.places[block].len()];
-        for (place, after) in self.places[block].iter().zip(&mut after).rev() {
-            *after = of & self.followed;
-            of = place.step_back(of) | ALWAYS_BITS;
-        }
-        let mut made = 0;
-        for (place, after) in self.places[block].iter().zip(&mut after) {
-            if matches!(code.ops[place.at as usize], Op::Mask(MaskOp::Lanes(..))) {
-                made |= place.writes & *after;
+    /// The masks that are followed and read by somebody, behind each place. What is made of vectors counts as read in the rest of its block, as it may
+    /// decide who stays active.
+    fn after(&self, code: &Code, live: &[u64]) -> Vec<u64> {
+        let mut after = vec![0; self.places.len()];
+        for (index, block) in code.blocks.iter().enumerate() {
+            let (places, after) = (self.of_block(index), &mut after[self.range(index)]);
+            let mut of = self.live_out(block.end, live) | ALWAYS_BITS;
+            for (place, after) in places.iter().zip(&mut *after).rev() {
+                *after = of & self.followed;
+                of = place.step_back(of) | ALWAYS_BITS;
             }
-            *after |= made;
+            let mut made = 0;
+            for (place, after) in places.iter().zip(after) {
+                if matches!(block.ops[place.at as usize], Op::Mask(MaskOp::Lanes(..))) {
+                    made |= place.writes & *after;
+                }
+                *after |= made;
+            }
         }
         after
     }
 
     /// What lanes can be at the beginning of each block; no rows where nothing leads.
-    fn follow(&self, code: &Code, (live, after): (&[u64], &[Vec<u64>]), whole: bool) -> Option<Vec<Entry>> {
+    fn follow(&self, code: &Code, (live, after): (&[u64], &[u64]), whole: bool) -> Option<Vec<Entry>> {
         let mut entries = vec![Entry::default(); code.blocks.len()];
         let [existing, valid, active] = [M::EXISTING, M::VALID, M::ACTIVE].map(|m| self.bit(m));
         let mut first = vec![0, existing | valid | active];
@@ -282,46 +350,44 @@ impl Bits {
             first.insert(1, existing);
         }
         entries[0] = Entry { rows: first, defined: ALWAYS_BITS };
-        let mut open = vec![0];
+        let mut open = vec![false; code.blocks.len()];
+        open[0] = true;
         let mut steps = 0;
-        while let Some(index) = open.pop() {
-            let block = &code.blocks[index];
-            let mut here = Here::of(&entries[index]);
-            for (place, &after) in self.places[index].iter().zip(&after[index]) {
-                let Op::Mask(op) = block.ops[place.at as usize] else { continue };
-                if place.writes & self.followed == 0 {
+        let mut here = Here::default();
+        while open.contains(&true) {
+            for &index in self.order.iter().rev() {
+                if !std::mem::replace(&mut open[index], false) {
                     continue;
                 }
-                steps += here.worlds.iter().map(Vec::len).sum::<usize>();
-                self.step(op, after, &mut here);
-                if steps > MOST_STEPS || here.worlds.iter().any(|rows| rows.len() > MOST_ROWS) {
-                    return None;
-                }
-            }
-            let mut reach =
-                |target: Target, here: &Here, goes: &dyn Fn(&[u64]) -> bool, stays: &dyn Fn(u64) -> bool| {
-                    let Target::Block(id) = target else { return };
-                    let entry = &mut entries[usize::from(id)];
-                    let is_new = entry.rows.is_empty();
-                    let kept = live[usize::from(id)] & self.followed | ALWAYS_BITS;
-                    let before = entry.clone();
-                    let worlds = here.worlds.iter().filter(|rows| goes(rows)).flatten();
-                    entry.rows.extend(worlds.filter(|&&row| stays(row)).map(|row| row & kept));
-                    entry.rows.sort_unstable();
-                    entry.rows.dedup();
-                    entry.defined = here.defined & kept & if is_new { u64::MAX } else { entry.defined };
-                    let changed = before.rows != entry.rows || before.defined != entry.defined;
-                    if changed && !entry.rows.is_empty() && !open.contains(&usize::from(id)) {
-                        open.push(usize::from(id));
+                let block = &code.blocks[index];
+                here.begin(&entries[index]);
+                for (place, &after) in self.of_block(index).iter().zip(&after[self.range(index)]) {
+                    let Op::Mask(op) = block.ops[place.at as usize] else { continue };
+                    if place.writes & self.followed == 0 {
+                        continue;
                     }
+                    steps += here.worlds.iter().map(|of| of.rows.len()).sum::<usize>();
+                    self.step(op, after, &mut here);
+                    if steps > MOST_STEPS || here.worlds.iter().any(|of| of.rows.len() > MOST_ROWS) {
+                        return None;
+                    }
+                }
+                let mut reach = |target: Target, goes: &dyn Fn(&[u64]) -> bool, stays: &dyn Fn(u64) -> bool| {
+                    let Target::Block(id) = target else { return };
+                    let id = usize::from(id);
+                    let kept = live[id] & self.followed | ALWAYS_BITS;
+                    let worlds = here.worlds.iter().filter(|of| goes(&of.rows)).flat_map(|of| &of.rows);
+                    let rows = worlds.filter(|&&row| stays(row)).map(|row| row & kept);
+                    open[id] |= entries[id].add(rows, here.defined & kept);
                 };
-            match block.end {
-                End::Stop => {}
-                End::Next(target) => reach(target, &here, &|_| true, &|_| true),
-                End::Branch { mask, none, some } => {
-                    let bit = self.bit(mask);
-                    reach(none, &here, &|_| true, &|row| row & bit == 0);
-                    reach(some, &here, &|rows| rows.iter().any(|row| row & bit != 0), &|_| true);
+                match block.end {
+                    End::Stop => {}
+                    End::Next(target) => reach(target, &|_| true, &|_| true),
+                    End::Branch { mask, none, some } => {
+                        let bit = self.bit(mask);
+                        reach(none, &|_| true, &|row| row & bit == 0);
+                        reach(some, &|rows| rows.iter().any(|row| row & bit != 0), &|_| true);
+                    }
                 }
             }
         }
@@ -351,49 +417,56 @@ impl Bits {
         let bit = self.bit(op.writes());
         here.defined |= if matches!(op, MaskOp::Number(..) | MaskOp::Add(..)) { 0 } else { bit };
         let mut made = self.made(op);
-        if let (MaskOp::IfNot0(..), [rows]) = (op, &here.worlds[..]) {
+        let [rows, others] = &mut here.worlds;
+        if matches!(op, MaskOp::IfNot0(..)) && others.rows.is_empty() {
             // All lanes of the mask, or none.
-            here.worlds.push(rows.iter().map(|row| row & !bit).collect());
+            *others = rows.clone();
+            Made { holds: 0, open: 0, ..made }.put(others, bit);
             (made.holds, made.open) = (made.open, 0);
-            made.put(&mut here.worlds[0], bit);
+            made.put(rows, bit);
         } else {
-            here.worlds.iter_mut().for_each(|rows| made.put(rows, bit));
+            made.put(rows, bit);
+            made.put(others, bit);
         }
         if here.defined & !after != 0 {
             here.defined &= after;
-            for rows in &mut here.worlds {
-                rows.iter_mut().for_each(|row| *row &= after);
-                unite(rows);
+            for of in &mut here.worlds {
+                of.rows.iter_mut().for_each(|row| *row &= after);
+                of.differ = false;
+                of.unite();
             }
         }
     }
 
-    fn rewrite(&mut self, block: &mut Block, index: usize, entry: &Entry, after: &[u64]) {
+    fn rewrite(&mut self, block: &mut Block, index: usize, (entry, after): (&Entry, &[u64]), here: &mut Here) {
         if entry.rows.is_empty() {
             return;
         }
-        let mut here = Here::of(entry);
-        let mut places = std::mem::take(&mut self.places[index]);
-        for (place, &after) in places.iter_mut().zip(after) {
-            let op = &mut block.ops[place.at as usize];
-            match op {
-                Op::Mask(op) => {
-                    let old = std::mem::replace(op, self.simpler(&here, *op));
-                    if place.writes & self.followed != 0 {
-                        self.step(old, after, &mut here);
-                    }
+        here.begin(entry);
+        let (range, active) = (self.range(index), self.bit(M::ACTIVE));
+        for number in range.clone() {
+            let place = self.places[number];
+            let at = place.at as usize;
+            if let Op::Mask(op) = &mut block.ops[at] {
+                let old = std::mem::replace(op, self.simpler(here, *op));
+                if place.writes & self.followed != 0 {
+                    self.step(old, after[number], here);
                 }
+                self.places[number] = self.place(&block.ops[at], place.at);
+            } else if place.reads & active != 0 && here.same(active) & self.bit(M::EXISTING) != 0 {
                 // All that exist are active: no lane keeps what it held.
-                Op::Set(.., m @ M::ACTIVE) if here.same(self.bit(M::ACTIVE)) & self.bit(M::EXISTING) != 0 => {
-                    *m = M::EXISTING;
-                }
-                _ => {}
+                let next = if number + 1 < range.end { self.places[number + 1].at as usize } else { block.ops.len() };
+                let set = |reads: u64, op: &mut Op| {
+                    if let Op::Set(.., m @ M::ACTIVE) = op {
+                        *m = M::EXISTING;
+                    }
+                    reads | self.place(op, 0).reads
+                };
+                self.places[number].reads = block.ops[at..next].iter_mut().fold(0, set);
             }
-            *place = self.place(op, place.at);
         }
-        self.places[index] = places;
         if let End::Branch { mask, .. } = &mut block.end {
-            *mask = self.name(&here, *mask);
+            *mask = self.name(here, *mask);
         }
     }
 
@@ -416,15 +489,16 @@ impl Bits {
             return op;
         }
         let d = op.writes();
-        let same = here.equal(|row| made.holds(row)) & here.defined;
+        let holds = made.holds();
+        let same = here.equal(|row| all(holds(row) != 0)) & here.defined;
         let of = |set: u64| self.masks.iter().copied().find(|&m| set & self.bit(m) != 0);
         if same & self.bit(d) != 0 {
             return MaskOp::Copy(d, d);
         }
         let active = |row: &u64| row & self.bit(M::ACTIVE) != 0;
-        if d == M::ACTIVE && here.rows().all(|row| active(&row) || !made.holds(row)) {
+        if d == M::ACTIVE && here.rows().all(|row| active(&row) || holds(row) == 0) {
             // Fewer lanes are active: those of a mask, which may be a comparison, or those that are not in it.
-            let before = here.rows().filter(active).map(|row| row ^ all(made.holds(row)));
+            let before = here.rows().filter(active).map(|row| row ^ all(holds(row) != 0));
             let (differs, never) = before.fold((0, u64::MAX), |(some, every), row| (some | row, every & row));
             let others = here.defined & !self.bit(M::ACTIVE);
             if let Some(m) = of(others & !differs) {
@@ -439,21 +513,39 @@ impl Bits {
 }
 
 impl Here {
-    fn of(entry: &Entry) -> Self {
-        Self { worlds: vec![entry.rows.clone()], defined: entry.defined }
+    fn begin(&mut self, entry: &Entry) {
+        let [rows, others] = &mut self.worlds;
+        rows.rows.clone_from(&entry.rows);
+        rows.differ = true;
+        others.rows.clear();
+        self.defined = entry.defined;
     }
 
     fn rows(&self) -> impl Iterator<Item = u64> + use<'_> {
-        self.worlds.iter().flatten().copied()
+        self.worlds.iter().flat_map(|of| &of.rows).copied()
     }
 
     /// The masks that are the same as this one, itself among them.
     fn same(&self, bit: u64) -> u64 {
-        self.equal(|row| row & bit != 0)
+        self.equal(|row| all(row & bit != 0))
     }
 
-    /// The masks that have, in every row, the bit that this gives.
-    fn equal(&self, of: impl Fn(u64) -> bool) -> u64 {
-        !self.rows().fold(0, |differs, row| differs | (row ^ all(of(row))))
+    /// The masks that have, in every row, the bit that this gives in every place.
+    fn equal(&self, of: impl Fn(u64) -> u64) -> u64 {
+        let differs = |rows: &Rows| rows.rows.iter().fold(0, |differs, &row| differs | (row ^ of(row)));
+        !self.worlds.iter().fold(0, |all, rows| all | differs(rows))
+    }
+}
+
+impl Entry {
+    /// Adds rows; says whether that has changed something.
+    fn add(&mut self, rows: impl Iterator<Item = u64>, defined: u64) -> bool {
+        let before = (self.rows.len(), self.defined);
+        self.defined = if self.rows.is_empty() { defined } else { defined & self.defined };
+        self.rows.extend(rows);
+        self.rows.sort_unstable();
+        self.rows.dedup();
+        // Rows only become more.
+        before != (self.rows.len(), self.defined) && !self.rows.is_empty()
     }
 }
