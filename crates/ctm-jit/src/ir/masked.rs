@@ -16,6 +16,7 @@ use ctm_isa::r700::CONSTANT_FILE;
 use ctm_isa::r700::inst::{CfMem, MemDsr, TexFetch, VtxFetch};
 use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2, TexOp};
 use ctm_isa::x1k::ops as x1k;
+use std::slice::from_ref;
 
 /// What a relative address reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +60,18 @@ impl Unit {
             Self::Mad { .. } => 3,
             Self::Min | Self::Max => 2,
             Self::Scale(_) | Self::Clamp | Self::Fraction(_) | Self::Scalar(_) => 1,
+        }
+    }
+
+    const fn hash(self) -> u32 {
+        match self {
+            Self::Mad { zero_wins, omod } => 2 * (omod as u32) + zero_wins as u32,
+            Self::Scale(omod) => 16 + omod as u32,
+            Self::Min => 24,
+            Self::Max => 25,
+            Self::Clamp => 26,
+            Self::Fraction(omod) => 32 + omod as u32,
+            Self::Scalar(op) => 48 + op as u32,
         }
     }
 }
@@ -212,27 +225,28 @@ impl Op {
 
     /// A number that equal operations share, and few others.
     pub fn hash(&self) -> u32 {
-        let own = match *self {
-            Self::Bits(bits) => bits,
-            Self::Uniform(number) => !u32::from(number),
-            Self::Unit(Unit::Mad { zero_wins, omod }, _) => 16 * u32::from(zero_wins) + omod as u32,
-            Self::Unit(Unit::Scale(omod) | Unit::Fraction(omod), _) => 32 + omod as u32,
-            Self::Unit(Unit::Scalar(op), _) => 64 + op as u32,
-            Self::Alu(AluOp::Op2(op), _, omod, clamp) => 8 * (op as u32) + 2 * (omod as u32) + u32::from(clamp),
-            Self::Alu(AluOp::Op3(op), _, omod, clamp) => 8 * (op as u32) + 2 * (omod as u32) + u32::from(clamp),
-            Self::Holds(op, _, wanted) => 2 * (op as u32) + u32::from(wanted),
-            Self::GetRelative(_, base, element, _) => 4 * u32::from(base) + u32::from(element),
-            Self::Cube(part, ..) | Self::Wide(_, part, ..) | Self::QuadLane(_, part) | Self::Fetched(_, part) => {
-                part.into()
-            }
-            Self::Guard(M(m), base, _) => 256 * u32::from(m) + u32::from(base),
-            Self::Number(M(m)) => m.into(),
-            Self::Neg(_) => 1,
-            _ => 0,
+        let modified = |op: u32, omod: Omod, clamp: bool| 8 * op + 2 * (omod as u32) + u32::from(clamp);
+        let (own, values): (u32, &[Value]) = match self {
+            &Self::Bits(bits) => (bits, &[]),
+            &Self::Uniform(number) => (!u32::from(number), &[]),
+            Self::Unit(unit, abc) => (unit.hash(), abc),
+            &Self::Alu(AluOp::Op2(op), ref abc, omod, clamp) => (modified(op as u32, omod, clamp), abc),
+            &Self::Alu(AluOp::Op3(op), ref abc, omod, clamp) => (modified(op as u32, omod, clamp), abc),
+            &Self::Holds(op, ref two, wanted) => (2 * (op as u32) + u32::from(wanted), two),
+            Self::Neg(a) => (1, from_ref(a)),
+            Self::Abs(a) => (2, from_ref(a)),
+            Self::Select(three) => (3, three),
+            &Self::QuadLane(ref a, part) | &Self::Fetched(ref a, part) => (part.into(), from_ref(a)),
+            &Self::GetRelative(_, base, element, ref a) => (4 * u32::from(base) + u32::from(element), from_ref(a)),
+            &Self::Cube(part, ref three, ..) => (part.into(), three),
+            &Self::Wide(_, part, ref dwords, ..) => (part.into(), dwords),
+            &Self::Guard(M(m), base, _) => (256 * u32::from(m) + u32::from(base), &[]),
+            &Self::Number(M(m)) => (m.into(), &[]),
+            _ => (0, &[]),
         };
         // The golden ratio spreads what is close together.
         let mix = |hash: u32, of: u32| (hash.rotate_left(5) ^ of).wrapping_mul(0x9e37_79b9);
-        self.reads().fold(mix(0, own), |hash, value| mix(hash, value.0))
+        values.iter().fold(mix(0, own), |hash, value| mix(hash, value.0))
     }
 
     /// Gives the vectors that it reads their new names. What is not read keeps a name that exists.

@@ -21,7 +21,7 @@ impl Numbering {
     pub fn take(&mut self) -> Vec<Op> {
         self.before += self.ops.len() as u32;
         self.taken = 0;
-        std::mem::take(&mut self.ops)
+        self.ops.drain(..).collect()
     }
 
     /// Appends an operation that is not looked for.
@@ -59,7 +59,7 @@ impl Numbering {
     pub fn add(&mut self, hash: u32, op: Op) -> Value {
         self.taken += 1;
         if 2 * self.taken > self.slots.len() {
-            let more = vec![(0, 0); (2 * self.slots.len()).max(128)];
+            let more = vec![(0, 0); (2 * self.slots.len()).max(512)];
             let fewer = std::mem::replace(&mut self.slots, more);
             fewer.into_iter().for_each(|slot| self.put(slot));
         }

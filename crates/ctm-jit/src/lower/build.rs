@@ -42,7 +42,7 @@ impl Build {
     }
 
     pub fn bits(&mut self, bits: u32) -> Value {
-        self.make(Op::Bits(bits))
+        self.once(Op::Bits(bits))
     }
 
     /// What a variable holds in the lanes that execute.

@@ -9,26 +9,23 @@ use std::borrow::Cow;
 pub fn gather(code: &mut Code) {
     let first = code.given_uniforms();
     let mut computed = Numbering::default();
-    let (mut kinds, mut names) = (Vec::new(), Vec::new());
+    let (mut known, mut names) = (Vec::new(), Vec::new());
     for block in &mut code.blocks {
-        let Some(last) = find_roots(block, &mut kinds) else { continue };
+        let Some(last) = find_roots(block, &mut known) else { continue };
         for place in (0..=last).rev() {
-            if matches!(kinds[place], Kind::Root | Kind::Needed) {
-                for value in block.ops[place].reads() {
-                    let kind = &mut kinds[value.index()];
-                    *kind = if *kind == Kind::Root { Kind::Root } else { Kind::Needed };
-                }
+            if known[place] & (ROOT | NEEDED) != 0 {
+                block.ops[place].reads().for_each(|value| known[value.index()] |= NEEDED);
             }
         }
         names.clear();
         names.resize(last + 1, Value(0));
         for place in 0..=last {
-            let kind = kinds[place];
-            if matches!(kind, Kind::Root | Kind::Needed) {
+            if known[place] & (ROOT | NEEDED) != 0 {
                 let mut op = block.ops[place];
                 op.rename(|value| names[value.index()]);
                 names[place] = computed.pure(op);
-                if let (Kind::Root, Ok(index)) = (kind, u16::try_from(first + names[place].index())) {
+                let index = u16::try_from(first + names[place].index());
+                if let (true, Ok(index)) = (known[place] & ROOT != 0, index) {
                     block.ops[place] = Op::Uniform(index);
                 }
             }
@@ -51,49 +48,35 @@ pub fn append(computed: &[Op], table: &mut Cow<'_, [u32]>) {
     }
 }
 
-/// What is known of a vector.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// It depends on more than uniform values.
-    Open,
-    /// It is given.
-    Given,
-    /// It depends on uniform values alone.
-    Known,
-    /// So it does, and others read it.
-    Root,
-    /// A root is made of it.
-    Needed,
-}
+/// What is known of a vector: it depends on more than uniform values;
+const OPEN: u8 = 1;
+/// it is made of uniform values, and is none;
+const MADE: u8 = 2;
+/// so it is, and others read it;
+const ROOT: u8 = 4;
+/// a root is made of it.
+const NEEDED: u8 = 8;
 
 /// Finds the vectors of a block that depend on nothing but uniform values, are none, and are read by others. The last one.
-fn find_roots(block: &Block, kinds: &mut Vec<Kind>) -> Option<usize> {
-    kinds.clear();
-    kinds.reserve(block.ops.len());
+fn find_roots(block: &Block, known: &mut Vec<u8>) -> Option<usize> {
+    known.clear();
+    known.reserve(block.ops.len());
     let mut last = None;
     for op in &block.ops {
-        let (mut open, mut known) = (false, false);
-        for value in op.reads() {
-            match kinds[value.index()] {
-                Kind::Open => open = true,
-                Kind::Given => {}
-                Kind::Known | Kind::Root | Kind::Needed => known = true,
-            }
-        }
-        let is_open = open || !op.is_constant() || matches!(op, Op::Lane | Op::QuadLane(..));
-        if is_open && known {
-            for value in op.reads() {
-                let place = block.bare(value).index();
-                if !matches!(kinds[place], Kind::Open | Kind::Given) {
-                    kinds[place] = Kind::Root;
+        let read = op.reads().fold(0, |all, value| all | known[value.index()]);
+        let is_open = read & OPEN != 0 || !op.is_constant() || matches!(op, Op::Lane | Op::QuadLane(..));
+        if is_open && read & MADE != 0 {
+            for place in op.reads().map(|value| block.bare(value).index()) {
+                if known[place] & MADE != 0 {
+                    known[place] |= ROOT;
                     last = last.max(Some(place));
                 }
             }
         }
-        kinds.push(match op {
-            Op::Bits(_) | Op::Uniform(_) => Kind::Given,
-            _ if is_open => Kind::Open,
-            _ => Kind::Known,
+        known.push(match op {
+            Op::Bits(_) | Op::Uniform(_) => 0,
+            _ if is_open => OPEN,
+            _ => MADE,
         });
     }
     last

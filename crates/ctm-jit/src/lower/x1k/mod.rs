@@ -305,8 +305,10 @@ impl Builder {
         let is_relative = |source: &Source| {
             matches!(source, Source::Temp { relative: true, .. } | Source::Const { relative: true, .. })
         };
-        let relative = inst.rgb_sources().iter().chain(&inst.alpha_sources()).any(is_relative);
-        let plan = if relative { AluPlan::new(inst) } else { AluPlan::without_reads(inst) };
+        let mut plan = AluPlan::without_reads(inst);
+        if plan.rgb_sources.iter().chain(&plan.alpha_sources).any(is_relative) {
+            plan = AluPlan::new(inst);
+        }
         let cmn = &inst.cmn;
         let is_output = inst.is_output();
         if is_output {
