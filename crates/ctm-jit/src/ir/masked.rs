@@ -186,8 +186,14 @@ macro_rules! operands {
 impl Op {
     /// The vectors it reads.
     #[inline]
+    pub fn operands(&self) -> &[Value] {
+        operands!(self, from_ref, split_at)
+    }
+
+    /// The same, one after another.
+    #[inline]
     pub fn reads(&self) -> impl DoubleEndedIterator<Item = Value> + ExactSizeIterator + use<'_> {
-        operands!(self, from_ref, split_at).iter().copied()
+        self.operands().iter().copied()
     }
 
     /// The masks and numbers that it reads.
@@ -224,6 +230,7 @@ impl Op {
     }
 
     /// A number that equal operations share, and few others.
+    #[inline(always)]
     pub fn hash(&self) -> u32 {
         let modified = |op: u32, omod: Omod, clamp: bool| 8 * op + 2 * (omod as u32) + u32::from(clamp);
         let (own, values): (u32, &[Value]) = match self {

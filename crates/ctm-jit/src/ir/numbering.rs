@@ -21,7 +21,9 @@ impl Numbering {
     pub fn take(&mut self) -> Vec<Op> {
         self.before += self.ops.len() as u32;
         self.taken = 0;
-        self.ops.drain(..).collect()
+        let ops = self.ops.as_slice().to_vec();
+        self.ops.clear();
+        ops
     }
 
     /// Appends an operation that is not looked for.
@@ -32,13 +34,14 @@ impl Numbering {
     }
 
     /// The operation that is there, or is appended.
+    #[inline(always)]
     pub fn pure(&mut self, op: Op) -> Value {
         let hash = op.hash();
         self.find(hash, &op).unwrap_or_else(|| self.add(hash, op))
     }
 
     /// An equal operation, which has this hash, if there is one.
-    #[inline]
+    #[inline(always)]
     pub fn find(&self, hash: u32, op: &Op) -> Option<Value> {
         let mut slot = self.first_slot(hash);
         loop {
@@ -55,7 +58,7 @@ impl Numbering {
     }
 
     /// Appends an operation that was not found.
-    #[inline]
+    #[inline(never)]
     pub fn add(&mut self, hash: u32, op: Op) -> Value {
         self.taken += 1;
         if 2 * self.taken > self.slots.len() {

@@ -21,7 +21,8 @@ impl Build {
         self.numbering.effect(op)
     }
 
-    /// The vector that a pure operation makes.
+    /// The vector that a pure operation makes. Inlined, as its callers know which operation it is: nothing here has to look then.
+    #[inline(always)]
     pub fn make(&mut self, op: Op) -> Value {
         if !op.is_constant() {
             return self.effect(op);
@@ -32,6 +33,7 @@ impl Build {
     }
 
     /// The same of one that gives the same wherever it stands in this block.
+    #[inline(always)]
     pub fn once(&mut self, op: Op) -> Value {
         self.numbering.pure(op)
     }

@@ -7,6 +7,7 @@ use super::build::Build;
 use crate::ir::masked::{Condition, Op, Value};
 use crate::ir::values;
 use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2};
+use std::slice::from_ref;
 
 /// A value that is one of two constants.
 struct Choice {
@@ -18,9 +19,21 @@ struct Choice {
 
 impl Build {
     /// What the operation gives, if that is something simpler.
+    #[inline(always)]
     pub(super) fn folded(&mut self, op: &Op) -> Option<Value> {
+        match op {
+            Op::Abs(a) | Op::Neg(a) => self.computed(op, from_ref(a)),
+            Op::Holds(_, two, _) => self.computed(op, two),
+            // What it does not read repeats the first operand.
+            Op::Unit(_, abc) => self.computed(op, abc),
+            Op::Alu(..) => self.folded_alu(op),
+            &Op::Select(three) => self.folded_select(three),
+            _ => None,
+        }
+    }
+
+    fn folded_alu(&mut self, op: &Op) -> Option<Value> {
         match *op {
-            Op::Abs(_) | Op::Neg(_) | Op::Holds(..) | Op::Unit(..) => self.computed(op),
             Op::Alu(alu, [x, a, b], Omod::Off, false) if matches!(alu.info().decides, Decides::Choose(_)) => {
                 // It hands on one of two operands as it is: which one, by this operand.
                 let first = |x: u32| values::alu(alu, [x, u32::MAX, 0], Omod::Off, false) != 0;
@@ -31,22 +44,22 @@ impl Build {
                 Some(self.chosen(by, of.map(first), [a, b]))
             }
             Op::Alu(AluOp::Op2(alu @ (Op2::AndInt | Op2::OrInt)), [x, y, _], Omod::Off, false) => {
-                self.computed(op).or_else(|| self.joined(alu == Op2::AndInt, x, y))
+                self.computed(op, &[x, y]).or_else(|| self.joined(alu == Op2::AndInt, x, y))
             }
-            Op::Alu(..) => self.computed(op),
-            Op::Select([by, a, b]) => {
-                if let Some(by) = self.constant(by) {
-                    return Some(if by == 0 { b } else { a });
-                }
-                if a == b {
-                    return Some(a);
-                }
-                let choice = self.choice(by)?;
-                let is_simpler = choice.by != by || matches!(self.ops()[by.index()], Op::Holds(_, _, false));
-                is_simpler.then(|| self.chosen(choice.by, choice.of.map(|bits| bits != 0), [a, b]))
-            }
-            _ => None,
+            _ => self.computed(op, op.operands()),
         }
+    }
+
+    fn folded_select(&mut self, [by, a, b]: [Value; 3]) -> Option<Value> {
+        if let Some(by) = self.constant(by) {
+            return Some(if by == 0 { b } else { a });
+        }
+        if a == b {
+            return Some(a);
+        }
+        let choice = self.choice(by)?;
+        let is_simpler = choice.by != by || matches!(self.ops()[by.index()], Op::Holds(_, _, false));
+        is_simpler.then(|| self.chosen(choice.by, choice.of.map(|bits| bits != 0), [a, b]))
     }
 
     /// The bits that a value has in every lane.
@@ -113,10 +126,10 @@ impl Build {
     }
 
     /// An operation on constants, or on one choice between two and constants.
-    fn computed(&mut self, op: &Op) -> Option<Value> {
+    fn computed(&mut self, op: &Op, operands: &[Value]) -> Option<Value> {
         let mut args = [0; 6];
         let mut open = None;
-        for (value, arg) in op.reads().zip(&mut args) {
+        for (&value, arg) in operands.iter().zip(&mut args) {
             match self.constant(value) {
                 Some(bits) => *arg = bits,
                 None if open.is_none_or(|open| open == value) => open = Some(value),
@@ -126,7 +139,7 @@ impl Build {
         let Some(open) = open else { return Some(self.bits(values::lane(op, &args))) };
         let Choice { by, of } = self.choice(open)?;
         let [then, otherwise] = of.map(|bits| {
-            op.reads().zip(&mut args).filter(|(value, _)| *value == open).for_each(|(_, arg)| *arg = bits);
+            operands.iter().zip(&mut args).filter(|(value, _)| **value == open).for_each(|(_, arg)| *arg = bits);
             values::lane(op, &args)
         });
         Some(self.between(by, [then, otherwise]))
