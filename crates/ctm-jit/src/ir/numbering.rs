@@ -62,7 +62,8 @@ impl Numbering {
     pub fn add(&mut self, hash: u32, op: Op) -> Value {
         self.taken += 1;
         if 2 * self.taken > self.slots.len() {
-            let more = vec![(0, 0); (2 * self.slots.len()).max(512)];
+            let more = vec![(0, 0); (2 * self.slots.len()).max(1024)];
+            self.ops.reserve(more.len() / 2);
             let fewer = std::mem::replace(&mut self.slots, more);
             fewer.into_iter().for_each(|slot| self.put(slot));
         }

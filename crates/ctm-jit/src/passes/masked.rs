@@ -25,6 +25,12 @@ impl VarSet {
         self.0[var.index() / 64] &= !(1 << (var.index() % 64));
     }
 
+    /// Whether the variable is in one of them.
+    fn any_contains(sets: &[Self], var: Var) -> bool {
+        let words = sets.iter().fold(0, |all, set| all | set.0[var.index() / 64]);
+        words >> (var.index() % 64) & 1 == 1
+    }
+
     /// Puts in what another one has; says whether that changed it.
     pub fn add(&mut self, other: &Self) -> bool {
         let mut new = 0;
@@ -62,12 +68,11 @@ fn sources(op: MaskOp) -> [M; 2] {
 }
 
 impl Waiting {
-    fn of(code: &Code) -> Self {
+    /// By all operations on masks of a program.
+    fn of(mut ops: Vec<MaskOp>) -> Self {
         let mut waiting = Self { of: vec![None; M::COUNT], sets: 2 };
         waiting.of[M::ACTIVE.index()] = Some(ACTIVE as u8);
         waiting.of[M::EXISTING.index()] = Some(EXISTING as u8);
-        let ops = code.blocks.iter().flat_map(|block| &block.ops);
-        let mut ops: Vec<MaskOp> = ops.filter_map(|op| if let Op::Mask(op) = op { Some(*op) } else { None }).collect();
         loop {
             let before = ops.len();
             ops.retain(|&op| {
@@ -101,14 +106,12 @@ impl Waiting {
     }
 }
 
-/// What is found out about a block.
-#[derive(Default)]
-struct Found {
-    /// The operations that somebody needs.
-    needed: Vec<bool>,
-    /// Stores of active lanes whose variable nobody reads in others.
-    whole: Vec<usize>,
-}
+/// What is found out about an operation: somebody needs it;
+const NEEDED: u8 = 1;
+/// it stores in active lanes, and nobody reads its variable in others;
+const WHOLE: u8 = 2;
+/// fetches read it.
+const LOOKED_AT: u8 = 4;
 
 /// Where lanes that are not active are looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -121,30 +124,39 @@ enum Seen {
 
 /// Takes out what nobody sees. Gives the variables that somebody may still read at the beginning of each block. `whole`: all lanes that exist lie in the domain.
 pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
-    let ops = || code.blocks.iter().flat_map(|block| &block.ops);
+    let ops = code.blocks.iter().flat_map(|block| &block.ops);
+    let masks: Vec<MaskOp> = ops.filter_map(|op| if let Op::Mask(op) = op { Some(*op) } else { None }).collect();
     // Whole quads wake lanes for one clause.
-    let wakes = ops().any(|op| matches!(op, Op::Mask(MaskOp::Quads(..))));
-    let idles = !whole || ops().any(|op| matches!(op, Op::Mask(op) if op.writes() == M::ACTIVE));
+    let wakes = masks.iter().any(|op| matches!(op, MaskOp::Quads(..)));
+    let idles = !whole || masks.iter().any(|op| op.writes() == M::ACTIVE);
     let seen = match (code.keeps_idle_lanes || wakes && idles, code.watches_idle_lanes && idles) {
         (true, _) => Seen::Everywhere,
         (false, true) => Seen::Fetches,
         (false, false) => Seen::Nowhere,
     };
-    let waiting = Waiting::of(code);
+    let waiting = Waiting::of(masks);
     let sets = waiting.sets;
     let mut exports = VarSet::NONE;
     (0..crate::launch::wavefronts::wave::EXPORTS).for_each(|e| exports.insert(Var::export(e / 4, e % 4)));
-    let mut into = vec![VarSet::NONE; sets * code.blocks.len()];
-    let mut found: Vec<Found> = code.blocks.iter().map(|_| Found::default()).collect();
+    let count = code.blocks.len();
+    let mut into = vec![VarSet::NONE; sets * count];
     let mut live = vec![VarSet::NONE; sets];
-    let (order, before) = backwards(code);
-    let mut open = vec![true; code.blocks.len()];
-    while open.contains(&true) {
+    let mut found = vec![0; code.blocks.iter().map(|block| block.ops.len()).sum()];
+    let mut begins = Vec::with_capacity(count);
+    begins.extend(code.blocks.iter().scan(0, |end, block| Some(std::mem::replace(end, *end + block.ops.len()))));
+    // Each behind those that it leads to where there is no loop.
+    let order = postorder(vec![false; count], 0..count, |block| code.blocks[block].end.successors());
+    // When blocks were looked at last, and when what is live before them changed last.
+    let (mut now, mut looked, mut changed) = (0, vec![0; count], vec![0; count]);
+    loop {
+        let before = now;
         for &index in &order {
-            if !std::mem::replace(&mut open[index], false) {
+            let block = &code.blocks[index];
+            if looked[index] > 0 && block.end.successors().all(|next| changed[next] < looked[index]) {
                 continue;
             }
-            let block = &code.blocks[index];
+            now += 1;
+            looked[index] = now;
             live.fill(VarSet::NONE);
             if block.end == End::Stop {
                 live[..2].fill(exports);
@@ -152,21 +164,26 @@ pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
             for next in block.end.successors() {
                 live.iter_mut().zip(&into[sets * next..]).for_each(|(live, of)| _ = live.add(of));
             }
-            step_back(block, &waiting, seen, &mut live, &mut found[index]);
+            step_back(block, &waiting, seen, &mut live, &mut found[begins[index]..][..block.ops.len()]);
             let into = &mut into[sets * index..sets * (index + 1)];
             if *into != live[..] {
                 into.copy_from_slice(&live);
-                before[index].iter().for_each(|&index| open[index] = true);
+                changed[index] = now;
             }
         }
+        if now == before {
+            break;
+        }
     }
-    for (block, found) in code.blocks.iter_mut().zip(&found) {
-        for &place in &found.whole {
-            if let Op::Set(.., under) = &mut block.ops[place] {
+    let mut names = Vec::new();
+    for (block, &begin) in code.blocks.iter_mut().zip(&begins) {
+        let found = &found[begin..begin + block.ops.len()];
+        for (op, found) in block.ops.iter_mut().zip(found) {
+            if let (true, Op::Set(.., under)) = (found & WHOLE != 0, op) {
                 *under = M::EXISTING;
             }
         }
-        compact(block, &found.needed);
+        compact(block, found, &mut names);
     }
     let either = |sets: &[VarSet]| {
         let mut either = VarSet::NONE;
@@ -177,24 +194,23 @@ pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
 }
 
 /// Steps back over a block: from what is live behind it to what is before it.
-fn step_back(block: &Block, waiting: &Waiting, seen: Seen, live: &mut [VarSet], found: &mut Found) {
-    let needed = &mut found.needed;
-    needed.clear();
-    needed.resize(block.ops.len(), false);
-    found.whole.clear();
-    let mut looked_at = vec![false; if seen == Seen::Fetches { block.ops.len() } else { 0 }];
+fn step_back(block: &Block, waiting: &Waiting, seen: Seen, live: &mut [VarSet], found: &mut [u8]) {
+    found.fill(0);
     for (place, op) in block.ops.iter().enumerate().rev() {
+        if op.is_pure() && found[place] & NEEDED == 0 {
+            continue;
+        }
         let mut read = |var: Var| {
             live[ACTIVE].insert(var);
-            if seen == Seen::Everywhere || looked_at.get(place) == Some(&true) {
+            if seen == Seen::Everywhere || found[place] & LOOKED_AT != 0 {
                 live[EXISTING].insert(var);
             }
         };
         match *op {
-            Op::Get(var) if needed[place] => read(var),
-            Op::GetRelative(File::Gprs(gprs), _, element, _) if needed[place] => indexed(gprs, element).for_each(read),
+            Op::Get(var) => read(var),
+            Op::GetRelative(File::Gprs(gprs), _, element, _) => indexed(gprs, element).for_each(read),
             Op::Set(var, _, under) => {
-                let waits = live[1..].iter().any(|set| set.contains(var));
+                let waits = VarSet::any_contains(&live[1..], var);
                 if !waits && !live[ACTIVE].contains(var) {
                     continue;
                 }
@@ -202,56 +218,46 @@ fn step_back(block: &Block, waiting: &Waiting, seen: Seen, live: &mut [VarSet], 
                     live.iter_mut().for_each(|set| set.remove(var));
                 } else if under == M::ACTIVE {
                     live[ACTIVE].remove(var);
-                    if !waits {
-                        // Nobody looks at the others.
-                        found.whole.push(place);
-                    }
+                    // Nobody looks at the others.
+                    found[place] |= if waits { 0 } else { WHOLE };
                 }
             }
             // It changes nothing (`masks.rs`).
             Op::Mask(MaskOp::Copy(d, a)) if d == a => continue,
             Op::Mask(op) => waiting.step_back(op, live),
-            Op::Fetch(..) if seen == Seen::Fetches => op.reads().for_each(|value| looked_at[value.index()] = true),
+            Op::Fetch(..) if seen == Seen::Fetches => {
+                op.operands().iter().for_each(|value| found[value.index()] |= LOOKED_AT);
+            }
             _ => {}
         }
-        needed[place] |= !op.is_pure();
-        if needed[place] {
-            op.reads().for_each(|value| needed[value.index()] = true);
-        }
+        found[place] |= NEEDED;
+        op.operands().iter().for_each(|value| found[value.index()] |= NEEDED);
     }
-}
-
-/// The blocks, each behind those that it leads to where there is no loop; and of each, those that lead to it.
-fn backwards(code: &Code) -> (Vec<usize>, Vec<Vec<usize>>) {
-    let count = code.blocks.len();
-    let mut before = vec![Vec::new(); count];
-    for (block, of) in code.blocks.iter().enumerate() {
-        of.end.successors().for_each(|next| before[next].push(block));
-    }
-    (postorder(vec![false; count], 0..count, |block| code.blocks[block].end.successors()), before)
 }
 
 /// Takes out operations that `keeps` does not want, and vectors without readers.
 pub fn sweep(block: &mut Block, keeps: impl Fn(&Op) -> bool) {
-    let mut needed = vec![false; block.ops.len()];
+    let mut found = vec![0; block.ops.len()];
     for (place, op) in block.ops.iter().enumerate().rev() {
-        needed[place] = keeps(op) && (needed[place] || !op.is_pure());
-        if needed[place] {
-            op.reads().for_each(|value| needed[value.index()] = true);
+        if keeps(op) && (found[place] == NEEDED || !op.is_pure()) {
+            found[place] = NEEDED;
+            op.operands().iter().for_each(|value| found[value.index()] = NEEDED);
+        } else {
+            found[place] = 0;
         }
     }
-    compact(block, &needed);
+    compact(block, &found, &mut Vec::new());
 }
 
-/// Takes out the operations that are not needed.
-fn compact(block: &mut Block, needed: &[bool]) {
-    let Some(first) = needed.iter().position(|needed| !needed) else { return };
-    let mut names: Vec<Value> = (0..first as u32).map(Value).collect();
-    names.reserve(block.ops.len() - first);
+/// Takes out the operations that are not needed. `names` is overwritten.
+fn compact(block: &mut Block, found: &[u8], names: &mut Vec<Value>) {
+    let Some(first) = found.iter().position(|found| found & NEEDED == 0) else { return };
+    names.clear();
+    names.extend((0..first as u32).map(Value));
     let mut kept = first;
-    for (place, needed) in needed.iter().enumerate().skip(first) {
+    for (place, found) in found.iter().enumerate().skip(first) {
         names.push(Value(kept as u32));
-        if *needed {
+        if found & NEEDED != 0 {
             let mut op = block.ops[place];
             op.rename(|value| names[value.index()]);
             block.ops[kept] = op;

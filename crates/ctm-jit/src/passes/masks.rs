@@ -123,9 +123,9 @@ struct Rows {
 }
 
 impl Rows {
-    /// Those that are the same become one, where they are many.
-    fn unite(&mut self) {
-        if self.rows.len() > FEW_ROWS && !self.differ {
+    /// Those that are the same become one, where there are more than `few`.
+    fn unite(&mut self, few: usize) {
+        if self.rows.len() > few && !self.differ {
             self.rows.sort_unstable();
             self.rows.dedup();
             self.differ = true;
@@ -158,6 +158,9 @@ struct Made {
     open: u8,
 }
 
+/// It can be either in every row.
+const ALWAYS_OPEN: u8 = 0b1111;
+
 impl Made {
     /// What it becomes in a row, as the lowest bit: 0 where it can be either.
     fn holds(&self) -> impl Fn(u64) -> u64 + use<> {
@@ -177,24 +180,27 @@ impl Made {
 
     /// Puts it into rows.
     fn put(&self, of: &mut Rows, bit: u64) {
-        let (count, at, holds) = (of.rows.len(), bit.trailing_zeros(), self.holds());
-        if self.open != 0 {
-            for place in 0..count {
-                let row = of.rows[place];
-                if self.is_open(row) {
-                    of.rows.push(row | bit);
-                }
-            }
+        let (at, holds) = (bit.trailing_zeros(), self.holds());
+        let mut rows: Vec<u64> = Vec::new();
+        if !matches!(self.open, 0 | ALWAYS_OPEN) {
+            rows.extend(of.rows.iter().filter(|&&row| self.is_open(row)).map(|row| row | bit));
         }
         let mut some = 0;
-        for row in &mut of.rows[..count] {
+        for row in &mut of.rows {
             some |= *row;
             *row = *row & !bit | holds(*row) << at;
         }
         // Two of them may have been different only there.
         of.differ &= some & bit == 0;
-        if of.rows.len() > count {
-            of.unite();
+        if self.open == ALWAYS_OPEN {
+            // Each becomes two.
+            of.unite(FEW_ROWS / 2);
+            of.rows.extend_from_within(..);
+            let half = of.rows.len() / 2;
+            of.rows[half..].iter_mut().for_each(|row| *row |= bit);
+        } else if !rows.is_empty() {
+            of.rows.append(&mut rows);
+            of.unite(FEW_ROWS);
         }
     }
 }
@@ -405,7 +411,7 @@ impl Bits {
             MaskOp::Xor(_, a, b) => made(a, b, 0b0110, 0),
             MaskOp::Quads(_, a) => made(a, M::EXISTING, 0b1000, 0b0100),
             // Lanes beyond those there are hold anything.
-            MaskOp::Lanes(d, _) => made(d, d, 0, 0b1111),
+            MaskOp::Lanes(d, _) => made(d, d, 0, ALWAYS_OPEN),
             // Numbers are the same as no mask: they are never defined.
             MaskOp::Number(d, _) | MaskOp::Add(d, ..) => made(d, d, 0, 0),
             MaskOp::IfNot0(_, a, _) => made(a, a, 0, 0b1000),
@@ -433,7 +439,7 @@ impl Bits {
             for of in &mut here.worlds {
                 of.rows.iter_mut().for_each(|row| *row &= after);
                 of.differ = false;
-                of.unite();
+                of.unite(FEW_ROWS);
             }
         }
     }
