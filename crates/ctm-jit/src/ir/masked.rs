@@ -197,8 +197,8 @@ impl Op {
     }
 
     /// The masks and numbers that it reads.
-    pub fn masks(&self) -> impl Iterator<Item = M> + use<> {
-        let masks = match self {
+    pub const fn masks(&self) -> [Option<M>; 2] {
+        match self {
             Self::Mask(op) => op.reads(),
             Self::Tally(_, _, m)
             | Self::Number(m)
@@ -209,8 +209,7 @@ impl Op {
             | Self::SetRelative(.., m)
             | Self::Mark(_, m) => [Some(*m), None],
             _ => [None; 2],
-        };
-        masks.into_iter().flatten()
+        }
     }
 
     /// Whether it only makes a vector: without a reader it can go.

@@ -77,8 +77,8 @@ impl Waiting {
             let before = ops.len();
             ops.retain(|&op| {
                 let waits = waiting.of[op.writes().index()].is_some();
-                for m in sources(op).into_iter().filter(|&m| waits && m != M::NONE) {
-                    waiting.note(m);
+                if waits {
+                    sources(op).into_iter().filter(|&m| m != M::NONE).for_each(|m| waiting.note(m));
                 }
                 !waits
             });
@@ -125,7 +125,8 @@ enum Seen {
 /// Takes out what nobody sees. Gives the variables that somebody may still read at the beginning of each block. `whole`: all lanes that exist lie in the domain.
 pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
     let ops = code.blocks.iter().flat_map(|block| &block.ops);
-    let masks: Vec<MaskOp> = ops.filter_map(|op| if let Op::Mask(op) = op { Some(*op) } else { None }).collect();
+    let mut masks = Vec::with_capacity(256);
+    masks.extend(ops.filter_map(|op| if let Op::Mask(op) = op { Some(*op) } else { None }));
     // Whole quads wake lanes for one clause.
     let wakes = masks.iter().any(|op| matches!(op, MaskOp::Quads(..)));
     let idles = !whole || masks.iter().any(|op| op.writes() == M::ACTIVE);

@@ -28,10 +28,10 @@ pub fn simplify(code: &mut Code, whole: bool) {
     // These get new readers, as others become copies of them; so what they are made of is followed, too.
     let live = bits.live(code, ALWAYS_BITS);
     let after = bits.after(code, &live);
-    let Some(entries) = bits.follow(code, (&live, &after), whole) else { return };
-    let mut here = Here::default();
-    for (index, block) in code.blocks.iter_mut().enumerate() {
-        bits.rewrite(block, index, (&entries[index], &after), &mut here);
+    let Some((known, ends)) = bits.follow(code, (&live, &after), whole) else { return };
+    for (index, (block, end)) in code.blocks.iter_mut().zip(ends).enumerate() {
+        bits.rewrite(block, index, &known);
+        block.end = end;
     }
     let live = bits.live(code, 0);
     for (index, block) in code.blocks.iter_mut().enumerate() {
@@ -87,6 +87,8 @@ struct Bits {
 #[derive(Clone, Copy)]
 struct Place {
     at: u32,
+    /// It makes a mask of a vector.
+    is_made: bool,
     writes: u64,
     reads: u64,
 }
@@ -104,6 +106,16 @@ struct Entry {
     rows: Vec<u64>,
     /// The masks that have been written, whichever way led here.
     defined: u64,
+}
+
+/// What is known of a place.
+#[derive(Clone, Copy)]
+enum Known {
+    Nothing,
+    /// It does the same as this.
+    Op(MaskOp),
+    /// All lanes that exist are active.
+    AllActive,
 }
 
 /// What can be somewhere in a block.
@@ -165,10 +177,12 @@ impl Made {
     /// What it becomes in a row, as the lowest bit: 0 where it can be either.
     fn holds(&self) -> impl Fn(u64) -> u64 + use<> {
         let (a, b) = (self.a.trailing_zeros(), self.b.trailing_zeros());
-        let [neither, first, second, both] = [0, 1, 2, 3].map(|case| all(self.holds >> case & 1 == 1));
+        let [neither, first, second, both] = [0, 1, 2, 3].map(|case| u64::from(self.holds >> case & 1));
+        // What each adds to the cases before it.
+        let (of_a, of_b, of_both) = (first ^ neither, second ^ neither, both ^ first ^ second ^ neither);
         move |row| {
             let (a, b) = (row >> a, row >> b);
-            (neither & !a & !b | first & a & !b | second & !a & b | both & a & b) & 1
+            neither ^ a & of_a ^ b & of_b ^ a & b & of_both
         }
     }
 
@@ -217,7 +231,7 @@ impl Bits {
         let order = postorder(vec![false; count], 0..count, |block| code.blocks[block].end.successors());
         let (masks, places, begins) = (Vec::with_capacity(64), Vec::with_capacity(256), Vec::with_capacity(count + 1));
         let mut bits = Self { of: vec![0; M::COUNT], masks, followed: 0, places, begins, order };
-        ALWAYS.into_iter().for_each(|m| bits.note(m));
+        ALWAYS.into_iter().for_each(|m| _ = bits.note(m));
         for block in &code.blocks {
             let begin = bits.places.len();
             bits.begins.push(begin);
@@ -225,10 +239,6 @@ impl Bits {
                 if op.is_pure() && !matches!(op, Op::Number(_)) {
                     continue;
                 }
-                if let Op::Mask(op) = op {
-                    bits.note(op.writes());
-                }
-                op.masks().for_each(|m| bits.note(m));
                 let place = bits.place(op, at);
                 match bits.places[begin..].last_mut() {
                     Some(last) if last.writes | place.writes == 0 => last.reads |= place.reads,
@@ -245,9 +255,10 @@ impl Bits {
     }
 
     /// An operation, with what it writes and reads.
-    fn place(&self, op: &Op, at: u32) -> Place {
-        let writes = if let Op::Mask(op) = op { self.bit(op.writes()) } else { 0 };
-        Place { at, writes, reads: op.masks().fold(0, |reads, m| reads | self.bit(m)) }
+    fn place(&mut self, op: &Op, at: u32) -> Place {
+        let writes = if let Op::Mask(op) = op { self.note(op.writes()) } else { 0 };
+        let reads = op.masks().into_iter().flatten().fold(0, |reads, m| reads | self.note(m));
+        Place { at, is_made: matches!(op, Op::Mask(MaskOp::Lanes(..))), writes, reads }
     }
 
     /// The numbers of the places of a block.
@@ -261,35 +272,31 @@ impl Bits {
 
     /// The masks that decide who runs, with those that they are made of, and those that are made of nothing else.
     fn followed(&self, code: &Code) -> u64 {
-        let places = || {
-            let all = code.blocks.iter().enumerate().rev();
-            all.flat_map(|(index, block)| {
-                self.of_block(index).iter().rev().map(|place| (&block.ops[place.at as usize], *place))
-            })
-        };
         let branches =
             code.blocks.iter().map(|block| if let End::Branch { mask, .. } = block.end { self.bit(mask) } else { 0 });
         let mut decide = branches.fold(ALWAYS_BITS, |all, bit| all | bit);
         settle(&mut decide, |set| {
-            for (_, Place { writes, reads, .. }) in places() {
+            for &Place { writes, reads, .. } in self.places.iter().rev() {
                 *set |= if *set & writes == 0 { 0 } else { reads };
             }
         });
         let mut all = u64::MAX;
         settle(&mut all, |set| {
-            for (op, Place { writes, reads, .. }) in places() {
-                let is_open = matches!(op, Op::Mask(MaskOp::Lanes(..))) || reads & !*set != 0;
+            for &Place { is_made, writes, reads, .. } in self.places.iter().rev() {
+                let is_open = is_made || reads & !*set != 0;
                 *set &= !if is_open { writes & !decide } else { 0 };
             }
         });
         all
     }
 
-    fn note(&mut self, m: M) {
-        if self.of[m.index()] == 0 {
-            self.of[m.index()] = 1 << (self.masks.len() & 63);
+    fn note(&mut self, m: M) -> u64 {
+        let bit = &mut self.of[m.index()];
+        if *bit == 0 {
+            *bit = 1 << (self.masks.len() & 63);
             self.masks.push(m);
         }
+        *bit
     }
 
     fn bit(&self, m: M) -> u64 {
@@ -338,17 +345,17 @@ impl Bits {
             }
             let mut made = 0;
             for (place, after) in places.iter().zip(after) {
-                if matches!(block.ops[place.at as usize], Op::Mask(MaskOp::Lanes(..))) {
-                    made |= place.writes & *after;
-                }
+                made |= if place.is_made { place.writes & *after } else { 0 };
                 *after |= made;
             }
         }
         after
     }
 
-    /// What lanes can be at the beginning of each block; no rows where nothing leads.
-    fn follow(&self, code: &Code, (live, after): (&[u64], &[u64]), whole: bool) -> Option<Vec<Entry>> {
+    /// What is known of each place, and how blocks end by that.
+    fn follow(&self, code: &Code, (live, after): (&[u64], &[u64]), whole: bool) -> Option<(Vec<Known>, Vec<End>)> {
+        let mut known = vec![Known::Nothing; self.places.len()];
+        let mut ends: Vec<End> = code.blocks.iter().map(|block| block.end).collect();
         let mut entries = vec![Entry::default(); code.blocks.len()];
         let [existing, valid, active] = [M::EXISTING, M::VALID, M::ACTIVE].map(|m| self.bit(m));
         let mut first = vec![0, existing | valid | active];
@@ -367,16 +374,25 @@ impl Bits {
                 }
                 let block = &code.blocks[index];
                 here.begin(&entries[index]);
-                for (place, &after) in self.of_block(index).iter().zip(&after[self.range(index)]) {
-                    let Op::Mask(op) = block.ops[place.at as usize] else { continue };
+                for number in self.range(index) {
+                    let place = &self.places[number];
+                    let Op::Mask(op) = block.ops[place.at as usize] else {
+                        let all = place.reads & active != 0 && here.same(active) & existing != 0;
+                        known[number] = if all { Known::AllActive } else { Known::Nothing };
+                        continue;
+                    };
+                    known[number] = Known::Op(self.simpler(&here, op));
                     if place.writes & self.followed == 0 {
                         continue;
                     }
                     steps += here.worlds.iter().map(|of| of.rows.len()).sum::<usize>();
-                    self.step(op, after, &mut here);
+                    self.step(op, after[number], &mut here);
                     if steps > MOST_STEPS || here.worlds.iter().any(|of| of.rows.len() > MOST_ROWS) {
                         return None;
                     }
+                }
+                if let (End::Branch { mask, .. }, End::Branch { mask: of, .. }) = (&mut ends[index], block.end) {
+                    *mask = self.name(&here, of);
                 }
                 let mut reach = |target: Target, goes: &dyn Fn(&[u64]) -> bool, stays: &dyn Fn(u64) -> bool| {
                     let Target::Block(id) = target else { return };
@@ -397,7 +413,7 @@ impl Bits {
                 }
             }
         }
-        Some(entries)
+        Some((known, ends))
     }
 
     /// What an operation makes.
@@ -444,35 +460,29 @@ impl Bits {
         }
     }
 
-    fn rewrite(&mut self, block: &mut Block, index: usize, (entry, after): (&Entry, &[u64]), here: &mut Here) {
-        if entry.rows.is_empty() {
-            return;
-        }
-        here.begin(entry);
-        let (range, active) = (self.range(index), self.bit(M::ACTIVE));
+    fn rewrite(&mut self, block: &mut Block, index: usize, known: &[Known]) {
+        let range = self.range(index);
         for number in range.clone() {
-            let place = self.places[number];
-            let at = place.at as usize;
-            if let Op::Mask(op) = &mut block.ops[at] {
-                let old = std::mem::replace(op, self.simpler(here, *op));
-                if place.writes & self.followed != 0 {
-                    self.step(old, after[number], here);
+            let at = self.places[number].at;
+            match known[number] {
+                Known::Nothing => {}
+                Known::Op(op) => {
+                    block.ops[at as usize] = Op::Mask(op);
+                    self.places[number] = self.place(&Op::Mask(op), at);
                 }
-                self.places[number] = self.place(&block.ops[at], place.at);
-            } else if place.reads & active != 0 && here.same(active) & self.bit(M::EXISTING) != 0 {
-                // All that exist are active: no lane keeps what it held.
-                let next = if number + 1 < range.end { self.places[number + 1].at as usize } else { block.ops.len() };
-                let set = |reads: u64, op: &mut Op| {
-                    if let Op::Set(.., m @ M::ACTIVE) = op {
-                        *m = M::EXISTING;
-                    }
-                    reads | self.place(op, 0).reads
-                };
-                self.places[number].reads = block.ops[at..next].iter_mut().fold(0, set);
+                // No lane keeps what it held.
+                Known::AllActive => {
+                    let next =
+                        self.places[..range.end].get(number + 1).map_or(block.ops.len(), |next| next.at as usize);
+                    let set = |reads: u64, op: &mut Op| {
+                        if let Op::Set(.., m @ M::ACTIVE) = op {
+                            *m = M::EXISTING;
+                        }
+                        reads | self.place(op, at).reads
+                    };
+                    self.places[number].reads = block.ops[at as usize..next].iter_mut().fold(0, set);
+                }
             }
-        }
-        if let End::Branch { mask, .. } = &mut block.end {
-            *mask = self.name(here, *mask);
         }
     }
 
