@@ -62,16 +62,22 @@ impl Numbering {
     pub fn add(&mut self, hash: u32, op: Op) -> Value {
         self.taken += 1;
         if 2 * self.taken > self.slots.len() {
-            let more = vec![(0, 0); (2 * self.slots.len()).max(1024)];
-            self.ops.reserve(more.len() / 2);
-            let fewer = std::mem::replace(&mut self.slots, more);
-            fewer.into_iter().for_each(|slot| self.put(slot));
+            self.grow();
         }
         let value = self.effect(op);
         self.put((hash, self.before + value.0 + 1));
         value
     }
 
+    #[cold]
+    fn grow(&mut self) {
+        let more = vec![(0, 0); (2 * self.slots.len()).max(1024)];
+        self.ops.reserve(more.len() / 2);
+        let fewer = std::mem::replace(&mut self.slots, more);
+        fewer.into_iter().for_each(|slot| self.put(slot));
+    }
+
+    #[inline]
     fn put(&mut self, (hash, count): (u32, u32)) {
         let mut slot = self.first_slot(hash);
         while self.slots[slot].1 > self.before {

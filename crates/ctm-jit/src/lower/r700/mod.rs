@@ -17,8 +17,7 @@ use ctm_exec::r700::{Launch, VertexEvent};
 use ctm_isa::r700::inst::{Cf, CfEntry, CfPlain, ClauseBody, Decoded};
 use ctm_isa::r700::ops::{AluOp, CfAluOp, CfOp, Cond, Omod, Op2};
 use ctm_isa::r700::program::Stage;
-use rustc_hash::FxHashMap as Map;
-use std::collections::HashSet;
+use rustc_hash::{FxHashMap as Map, FxHashSet as Set};
 
 /// The most blocks.
 const BLOCKS: usize = 4096;
@@ -162,9 +161,9 @@ const ACTIVE: Test = Test::of(false, false);
 /// A program being lowered.
 pub struct Lower<'a> {
     pub launch: &'a Launch<'a>,
-    main: Decoded,
-    fetch: Option<Decoded>,
-    leaders: HashSet<Place>,
+    main: &'a Decoded,
+    fetch: Option<&'a Decoded>,
+    leaders: Set<Place>,
     ids: Map<State, u16>,
     queue: Vec<(u16, State)>,
     blocks: Vec<Option<Block>>,
@@ -174,22 +173,27 @@ pub struct Lower<'a> {
     pub takes_turns: bool,
     /// The block that is being made.
     current: u16,
+    /// What the next block is made with.
+    build: Build,
     ops: usize,
 }
 
 /// Lowers a launch's programs; `None` when they have to be left to the reference interpreter.
 pub fn lower(launch: &Launch<'_>) -> Option<Code> {
+    let main = launch.program.decode();
+    let fetch = launch.fetch_program.map(ctm_isa::r700::Program::decode);
     let mut lower = Lower {
         launch,
-        main: launch.program.decode(),
-        fetch: launch.fetch_program.map(ctm_isa::r700::Program::decode),
-        leaders: HashSet::new(),
+        main: &main,
+        fetch: fetch.as_ref(),
+        leaders: Set::default(),
         ids: Map::default(),
         queue: Vec::new(),
         blocks: Vec::new(),
         code: Code::default(),
         takes_turns: waves_per_group(launch) > 1,
         current: 0,
+        build: Build::default(),
         ops: 0,
     };
     lower.find_leaders();
@@ -222,7 +226,7 @@ type After = Option<End>;
 impl Lower<'_> {
     /// Places that jumps lead to begin blocks, so that what follows them is lowered once.
     fn find_leaders(&mut self) {
-        for (is_fetch, decoded) in [(false, Some(&self.main)), (true, self.fetch.as_ref())] {
+        for (is_fetch, decoded) in [(false, Some(self.main)), (true, self.fetch)] {
             for entry in decoded.iter().flat_map(|decoded| &decoded.entries) {
                 if let Ok(Cf::Plain(plain)) = &entry.cf
                     && !matches!(entry.clause, ClauseBody::Fetch(_))
@@ -266,7 +270,7 @@ impl Lower<'_> {
 
     /// Follows instructions until the block ends.
     fn follow(&mut self, mut state: State) -> Result<Block> {
-        let mut build = Build::default();
+        let mut build = std::mem::take(&mut self.build);
         let loops = loops(&state);
         let mut first = true;
         let end = loop {
@@ -274,11 +278,11 @@ impl Lower<'_> {
                 break End::Next(self.block(state)?);
             }
             first = false;
-            let decoded = if state.place.0 { self.fetch.as_ref() } else { Some(&self.main) };
-            let Some(entry) = decoded.and_then(|decoded| decoded.at(state.place.1)).cloned() else {
+            let decoded = if state.place.0 { self.fetch } else { Some(self.main) };
+            let Some(entry) = decoded.and_then(|decoded| decoded.at(state.place.1)) else {
                 break End::Next(Target::Reference);
             };
-            match self.instruction(&mut build, &mut state, &entry) {
+            match self.instruction(&mut build, &mut state, entry) {
                 Ok(None) if entry.cf.as_ref().is_ok_and(Cf::ends_program) => break End::Stop,
                 Ok(None) => state.place.1 = state.place.1.wrapping_add(1),
                 Ok(Some(end)) => break end,
@@ -287,7 +291,9 @@ impl Lower<'_> {
             }
         };
         build.flush();
-        Ok(Block { loops, ops: build.take(), tally: build.tally, end })
+        let (ops, tally) = (build.take(), std::mem::take(&mut build.tally));
+        self.build = build;
+        Ok(Block { loops, ops, tally, end })
     }
 
     /// A fetch's number.
