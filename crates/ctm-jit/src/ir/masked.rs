@@ -257,12 +257,15 @@ impl Op {
 
     /// Gives the vectors that it reads their new names. What is not read keeps a name that exists.
     pub fn rename(&mut self, name: impl Fn(Value) -> Value) {
-        operands!(self, from_mut, split_at_mut).iter_mut().for_each(|value| *value = name(*value));
         let (abc, operands) = match self {
             Self::Unit(unit, abc) => (abc, unit.operands()),
             Self::Alu(op, abc, ..) => (abc, usize::from(op.info().operands).min(3)),
-            _ => return,
+            _ => {
+                operands!(self, from_mut, split_at_mut).iter_mut().for_each(|value| *value = name(*value));
+                return;
+            }
         };
+        abc[..operands].iter_mut().for_each(|value| *value = name(*value));
         let first = if operands == 0 { Value(0) } else { abc[0] };
         abc[operands..].fill(first);
     }

@@ -4,6 +4,7 @@ use crate::ir::masked::{Block, Code, Op, Value};
 use crate::ir::numbering::Numbering;
 use crate::ir::values;
 use std::borrow::Cow;
+use std::slice::from_ref;
 
 /// Finds it: it becomes [`Code::computed`], and those who read it read a uniform value.
 pub fn gather(code: &mut Code) {
@@ -63,8 +64,22 @@ fn find_roots(block: &Block, known: &mut Vec<u8>) -> Option<usize> {
     known.reserve(block.ops.len());
     let mut last = None;
     for op in &block.ops {
-        let read = op.reads().fold(0, |all, value| all | known[value.index()]);
-        let is_open = read & OPEN != 0 || !op.is_constant() || matches!(op, Op::Lane | Op::QuadLane(..));
+        let of = |values: &[Value]| values.iter().fold(0, |all, value| all | known[value.index()]);
+        let read = match op {
+            Op::Bits(_) | Op::Uniform(_) => {
+                known.push(0);
+                continue;
+            }
+            Op::Abs(a) | Op::Neg(a) => of(from_ref(a)),
+            // What it does not read repeats the first operand.
+            Op::Unit(_, abc) => of(abc),
+            Op::Holds(_, two, _) => of(two),
+            Op::Select(three) | Op::Cube(_, three, ..) => of(three),
+            Op::Alu(..) | Op::Wide(..) => of(op.operands()),
+            Op::Set(_, value, _) => OPEN | of(from_ref(value)),
+            _ => OPEN | of(op.operands()),
+        };
+        let is_open = read & OPEN != 0;
         if is_open && read & MADE != 0 {
             for place in op.reads().map(|value| block.bare(value).index()) {
                 if known[place] & MADE != 0 {
@@ -73,11 +88,7 @@ fn find_roots(block: &Block, known: &mut Vec<u8>) -> Option<usize> {
                 }
             }
         }
-        known.push(match op {
-            Op::Bits(_) | Op::Uniform(_) => 0,
-            _ if is_open => OPEN,
-            _ => MADE,
-        });
+        known.push(if is_open { OPEN } else { MADE });
     }
     last
 }

@@ -207,10 +207,18 @@ fn step_back(block: &Block, waiting: &Waiting, seen: Seen, live: &mut [VarSet], 
                 live[EXISTING].insert(var);
             }
         };
+        // Frequent ones are done with here: each further look at one takes time.
         match *op {
-            Op::Get(var) => read(var),
+            Op::Get(var) => {
+                read(var);
+                continue;
+            }
+            Op::Unit(_, abc) => {
+                abc.iter().for_each(|value| found[value.index()] |= NEEDED);
+                continue;
+            }
             Op::GetRelative(File::Gprs(gprs), _, element, _) => indexed(gprs, element).for_each(read),
-            Op::Set(var, _, under) => {
+            Op::Set(var, value, under) => {
                 let waits = VarSet::any_contains(&live[1..], var);
                 if !waits && !live[ACTIVE].contains(var) {
                     continue;
@@ -222,6 +230,9 @@ fn step_back(block: &Block, waiting: &Waiting, seen: Seen, live: &mut [VarSet], 
                     // Nobody looks at the others.
                     found[place] |= if waits { 0 } else { WHOLE };
                 }
+                found[place] |= NEEDED;
+                found[value.index()] |= NEEDED;
+                continue;
             }
             // It changes nothing (`masks.rs`).
             Op::Mask(MaskOp::Copy(d, a)) if d == a => continue,
