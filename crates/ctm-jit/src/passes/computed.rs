@@ -10,25 +10,33 @@ use std::slice::from_ref;
 pub fn gather(code: &mut Code) {
     let first = code.given_uniforms();
     let mut computed = Numbering::default();
-    let (mut known, mut names) = (Vec::new(), Vec::new());
+    let (mut known, mut needed, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for block in &mut code.blocks {
         let Some(last) = find_roots(block, &mut known) else { continue };
+        needed.clear();
         for place in (0..=last).rev() {
             if known[place] & (ROOT | NEEDED) != 0 {
-                block.ops[place].reads().for_each(|value| known[value.index()] |= NEEDED);
+                needed.push(place);
+                block.ops[place].operands().iter().for_each(|value| known[value.index()] |= NEEDED);
             }
         }
-        names.clear();
-        names.resize(last + 1, Value(0));
-        for place in 0..=last {
-            if known[place] & (ROOT | NEEDED) != 0 {
-                let mut op = block.ops[place];
-                op.rename(|value| names[value.index()]);
-                names[place] = computed.pure(op);
-                let index = u16::try_from(first + names[place].index());
-                if let (true, Ok(index)) = (known[place] & ROOT != 0, index) {
-                    block.ops[place] = Op::Uniform(index);
+        if names.len() <= last {
+            names.resize(last + 1, Value(0));
+        }
+        for &place in needed.iter().rev() {
+            let name = |value: Value| names[value.index()];
+            names[place] = match block.ops[place] {
+                Op::Uniform(index) => computed.pure(Op::Uniform(index)),
+                // What it does not read repeats the first operand.
+                Op::Unit(unit, abc) => computed.pure(Op::Unit(unit, abc.map(name))),
+                mut op => {
+                    op.rename(name);
+                    computed.pure(op)
                 }
+            };
+            let index = u16::try_from(first + names[place].index());
+            if let (true, Ok(index)) = (known[place] & ROOT != 0, index) {
+                block.ops[place] = Op::Uniform(index);
             }
         }
     }
