@@ -71,7 +71,7 @@ impl Numbering {
 
     #[cold]
     fn grow(&mut self) {
-        let more = vec![(0, 0); (2 * self.slots.len()).max(1024)];
+        let more = vec![(0, 0); (4 * self.slots.len()).max(512)];
         self.ops.reserve(more.len() / 2);
         let fewer = std::mem::replace(&mut self.slots, more);
         fewer.into_iter().for_each(|slot| self.put(slot));

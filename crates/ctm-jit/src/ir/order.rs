@@ -11,7 +11,7 @@ pub fn postorder<I: Iterator<Item = usize>>(
 ) -> Vec<usize> {
     let mut order = Vec::with_capacity(seen.len());
     // Blocks, each with those of its successors that have not been followed.
-    let mut path = Vec::new();
+    let mut path = Vec::with_capacity(16);
     for start in starts {
         if !replace(&mut seen[start], true) {
             path.push((start, successors(start)));

@@ -265,6 +265,7 @@ pub fn sweep(block: &mut Block, keeps: impl Fn(&Op) -> bool) {
 fn compact(block: &mut Block, found: &[u8], names: &mut Vec<Value>) {
     let Some(first) = found.iter().position(|found| found & NEEDED == 0) else { return };
     names.clear();
+    names.reserve(found.len());
     names.extend((0..first as u32).map(Value));
     let mut kept = first;
     for (place, found) in found.iter().enumerate().skip(first) {

@@ -558,6 +558,7 @@ impl Entry {
     fn add(&mut self, rows: impl Iterator<Item = u64>, defined: u64) -> bool {
         let before = (self.rows.len(), self.defined);
         self.defined = if self.rows.is_empty() { defined } else { defined & self.defined };
+        self.rows.reserve(FEW_ROWS);
         self.rows.extend(rows);
         self.rows.sort_unstable();
         self.rows.dedup();

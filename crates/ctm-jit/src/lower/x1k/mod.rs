@@ -398,7 +398,7 @@ impl Builder {
         self.tally.tex_wide += u32::from(inst.inst.op != TexOp::Nop);
         let (addr, cmn) = (&inst.addr, &inst.cmn);
         let source = Source::Temp { index: addr.src_addr, relative: addr.src_addr_rel };
-        if !tex::source_channels(inst).is_empty() {
+        if addr.src_addr_rel && !tex::source_channels(inst).is_empty() {
             self.guard(source);
         }
         if tex::writes_destination(inst) {
@@ -449,10 +449,9 @@ impl Builder {
                 let number = number_of(&mut self.code.fetches, fetch);
                 let fetch = self.block.effect(Op::Fetch(number, [s, t, s, t], lanes));
                 let swizzle = [addr.dst_r_swiz, addr.dst_g_swiz, addr.dst_b_swiz, addr.dst_a_swiz];
-                let texel = |c: usize| (c, self.block.once(Op::Fetched(fetch, swizzle[c] as u8)));
-                for (c, texel) in written().map(texel).collect::<Vec<_>>() {
-                    self.set_temp(addr.dst_addr, addr.dst_addr_rel, c, texel, unders[c]);
-                }
+                let mut texels = [fetch; 4];
+                written().for_each(|c| texels[c] = self.block.once(Op::Fetched(fetch, swizzle[c] as u8)));
+                written().for_each(|c| self.set_temp(addr.dst_addr, addr.dst_addr_rel, c, texels[c], unders[c]));
             }
         }
     }
