@@ -196,10 +196,9 @@ impl Op {
         self.operands().iter().copied()
     }
 
-    /// The masks and numbers that it reads.
-    pub const fn masks(&self) -> [Option<M>; 2] {
-        match self {
-            Self::Mask(op) => op.reads(),
+    /// The mask or number that it reads, if it is no operation on masks.
+    pub const fn mask(&self) -> Option<M> {
+        match *self {
             Self::Tally(_, _, m)
             | Self::Number(m)
             | Self::Guard(m, ..)
@@ -207,8 +206,8 @@ impl Op {
             | Self::Store(.., m)
             | Self::Set(.., m)
             | Self::SetRelative(.., m)
-            | Self::Mark(_, m) => [Some(*m), None],
-            _ => [None; 2],
+            | Self::Mark(_, m) => Some(m),
+            _ => None,
         }
     }
 

@@ -71,8 +71,15 @@ impl Build {
     }
 
     /// The value as a choice between two constants by a comparison.
+    #[inline]
     fn choice(&mut self, value: Value) -> Option<Choice> {
-        match self.ops()[value.index()] {
+        let op = self.ops()[value.index()];
+        // Most are no such thing.
+        matches!(op, Op::Holds(..) | Op::Select(..) | Op::Alu(..)).then(|| self.choice_of(op, value))?
+    }
+
+    fn choice_of(&mut self, op: Op, value: Value) -> Option<Choice> {
+        match op {
             Op::Holds(op, ab, wanted) => {
                 let by = self.make(Op::Holds(op, ab, true));
                 Some(Choice { by, of: if wanted { [u32::MAX, 0] } else { [0, u32::MAX] } })

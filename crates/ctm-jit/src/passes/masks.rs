@@ -256,9 +256,12 @@ impl Bits {
 
     /// An operation, with what it writes and reads.
     fn place(&mut self, op: &Op, at: u32) -> Place {
-        let writes = if let Op::Mask(op) = op { self.note(op.writes()) } else { 0 };
-        let reads = op.masks().into_iter().flatten().fold(0, |reads, m| reads | self.note(m));
-        Place { at, is_made: matches!(op, Op::Mask(MaskOp::Lanes(..))), writes, reads }
+        let Op::Mask(op) = op else {
+            return Place { at, is_made: false, writes: 0, reads: op.mask().map_or(0, |m| self.note(m)) };
+        };
+        let writes = self.note(op.writes());
+        let [first, second] = op.reads().map(|m| m.map_or(0, |m| self.note(m)));
+        Place { at, is_made: matches!(op, MaskOp::Lanes(..)), writes, reads: first | second }
     }
 
     /// The numbers of the places of a block.

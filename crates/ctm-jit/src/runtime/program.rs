@@ -69,17 +69,21 @@ impl Program {
         drop(live);
         let mut read = [false; Var::COUNT];
         let mut written = [false; EXPORTS];
+        let mut start = Vec::new();
+        let mut reads = |var: Var| {
+            if given[var.index()] && !std::mem::replace(&mut read[var.index()], true) {
+                start.push(var);
+            }
+        };
         for op in code.blocks.iter().flat_map(|block| &block.ops) {
             match op {
-                Op::Get(var) => read[var.index()] = true,
-                Op::GetRelative(File::Gprs(gprs), _, element, _) => {
-                    indexed(*gprs, *element).for_each(|var| read[var.index()] = true);
-                }
+                Op::Get(var) => reads(*var),
+                Op::GetRelative(File::Gprs(gprs), _, element, _) => indexed(*gprs, *element).for_each(&mut reads),
                 Op::Mark(var, _) => var.export_index().into_iter().for_each(|index| written[index] = true),
                 _ => {}
             }
         }
-        let start = (0..Var::COUNT).filter(|&v| given[v] && read[v]).map(|v| Var(v as u16)).collect();
+        start.sort_unstable();
         let exports = (0..EXPORTS).filter(|&e| written[e]).collect();
         let kept = |fetch: &Fetch| match fetch {
             Fetch::Texture(_) | Fetch::Vertex(_) | Fetch::Input { .. } => false,
