@@ -397,21 +397,21 @@ impl Bits {
                 if let (End::Branch { mask, .. }, End::Branch { mask: of, .. }) = (&mut ends[index], block.end) {
                     *mask = self.name(&here, of);
                 }
-                let mut reach = |target: Target, goes: &dyn Fn(&[u64]) -> bool, stays: &dyn Fn(u64) -> bool| {
+                // Where some lane has this bit, rows without that one go on to a block.
+                let mut reach = |target: Target, some: u64, without: u64| {
                     let Target::Block(id) = target else { return };
                     let id = usize::from(id);
                     let kept = live[id] & self.followed | ALWAYS_BITS;
-                    let worlds = here.worlds.iter().filter(|of| goes(&of.rows)).flat_map(|of| &of.rows);
-                    let rows = worlds.filter(|&&row| stays(row)).map(|row| row & kept);
-                    open[id] |= entries[id].add(rows, here.defined & kept);
+                    let worlds = here.worlds.iter().map(|of| &of.rows);
+                    let worlds = worlds.filter(|rows| some == 0 || rows.iter().any(|row| row & some != 0));
+                    open[id] |= entries[id].add(worlds, (kept, without), here.defined & kept);
                 };
                 match block.end {
                     End::Stop => {}
-                    End::Next(target) => reach(target, &|_| true, &|_| true),
+                    End::Next(target) => reach(target, 0, 0),
                     End::Branch { mask, none, some } => {
-                        let bit = self.bit(mask);
-                        reach(none, &|_| true, &|row| row & bit == 0);
-                        reach(some, &|rows| rows.iter().any(|row| row & bit != 0), &|_| true);
+                        reach(none, 0, self.bit(mask));
+                        reach(some, self.bit(mask), 0);
                     }
                 }
             }
@@ -557,12 +557,19 @@ impl Here {
 }
 
 impl Entry {
-    /// Adds rows; says whether that has changed something.
-    fn add(&mut self, rows: impl Iterator<Item = u64>, defined: u64) -> bool {
+    /// Adds what some rows keep, but for those with this bit; says whether that has changed something.
+    fn add<'a>(
+        &mut self,
+        worlds: impl Iterator<Item = &'a Vec<u64>>,
+        (kept, without): (u64, u64),
+        defined: u64,
+    ) -> bool {
         let before = (self.rows.len(), self.defined);
         self.defined = if self.rows.is_empty() { defined } else { defined & self.defined };
-        self.rows.reserve(FEW_ROWS);
-        self.rows.extend(rows);
+        for rows in worlds {
+            self.rows.reserve(rows.len());
+            self.rows.extend(rows.iter().filter(|&row| row & without == 0).map(|row| row & kept));
+        }
         self.rows.sort_unstable();
         self.rows.dedup();
         // Rows only become more.
