@@ -88,7 +88,7 @@ impl Numbering {
 
     /// The high bits of a hash are the good ones.
     const fn first_slot(&self, hash: u32) -> usize {
-        (hash as u64 * self.slots.len() as u64 >> 32) as usize
+        ((hash as u64 * self.slots.len() as u64) >> 32) as usize
     }
 
     const fn next_slot(&self, slot: usize) -> usize {

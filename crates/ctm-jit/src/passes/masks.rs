@@ -9,7 +9,6 @@
 use crate::ir::masked::{Block, Code, End, M, MaskOp, Op, Target};
 use crate::ir::order::postorder;
 use crate::passes::table::Pass;
-use std::ops::Range;
 
 /// The most rows at one place; programs that need more stay as they are.
 const MOST_ROWS: usize = 256;
@@ -27,17 +26,17 @@ pub fn simplify(code: &mut Code, whole: bool) {
     bits.followed = bits.followed(code);
     // These get new readers, as others become copies of them; so what they are made of is followed, too.
     let live = bits.live(code, ALWAYS_BITS);
-    let after = bits.after(code, &live);
-    let Some((known, ends)) = bits.follow(code, (&live, &after), whole) else { return };
+    bits.note_after(code, &live);
+    let Some(ends) = bits.follow(code, &live, whole) else { return };
     for (index, (block, end)) in code.blocks.iter_mut().zip(ends).enumerate() {
-        bits.rewrite(block, index, &known);
         block.end = end;
+        bits.rewrite(block, index);
     }
     let live = bits.live(code, 0);
-    for (index, block) in code.blocks.iter_mut().enumerate() {
+    for (block, places) in code.blocks.iter_mut().zip(&bits.places) {
         let mut reads = bits.live_out(block.end, &live);
-        for place in bits.of_block(index).iter().rev() {
-            match &mut block.ops[place.at as usize] {
+        for place in places.iter().rev() {
+            match &mut block.ops[place.at] {
                 Op::Mask(MaskOp::Copy(d, a)) if d == a => {}
                 Op::Mask(of) if reads & place.writes == 0 => *of = MaskOp::Copy(of.writes(), of.writes()),
                 _ => reads = place.step_back(reads),
@@ -75,22 +74,22 @@ struct Bits {
     masks: Vec<M>,
     /// Those that are followed: what decides who runs, and what is made of such masks alone.
     followed: u64,
-    /// The operations that write or read some, block by block.
-    places: Vec<Place>,
-    /// Where those of each block begin, and where the last ones end.
-    begins: Vec<usize>,
+    /// Of each block, the operations that write or read some.
+    places: Vec<Vec<Place>>,
     /// The blocks, each behind those that it leads to where there is no loop.
     order: Vec<usize>,
 }
 
-/// An operation that writes a mask, or several in a row that only read: the first one, and what they write and read.
+/// An operation that writes a mask, or several in a row that only read: the first one, and the masks that they write and read.
 #[derive(Clone, Copy)]
 struct Place {
-    at: u32,
-    /// It makes a mask of a vector.
-    is_made: bool,
+    at: usize,
     writes: u64,
     reads: u64,
+    /// The masks that are followed and read by somebody behind it.
+    after: u64,
+    /// What does the same as the operation; of those that only read, something if all lanes that exist are active.
+    known: Option<MaskOp>,
 }
 
 impl Place {
@@ -108,41 +107,12 @@ struct Entry {
     defined: u64,
 }
 
-/// What is known of a place.
-#[derive(Clone, Copy)]
-enum Known {
-    Nothing,
-    /// It does the same as this.
-    Op(MaskOp),
-    /// All lanes that exist are active.
-    AllActive,
-}
-
 /// What can be somewhere in a block.
 #[derive(Default)]
 struct Here {
     /// Rows, apart for what a number decides for all lanes; the second ones are empty where none has decided.
-    worlds: [Rows; 2],
+    worlds: [Vec<u64>; 2],
     defined: u64,
-}
-
-/// What lanes can be.
-#[derive(Clone, Default)]
-struct Rows {
-    rows: Vec<u64>,
-    /// No two of them are known to be the same.
-    differ: bool,
-}
-
-impl Rows {
-    /// Those that are the same become one, where there are more than `few`.
-    fn unite(&mut self, few: usize) {
-        if self.rows.len() > few && !self.differ {
-            self.rows.sort_unstable();
-            self.rows.dedup();
-            self.differ = true;
-        }
-    }
 }
 
 /// A bit in every place.
@@ -193,29 +163,31 @@ impl Made {
     }
 
     /// Puts it into rows.
-    fn put(&self, of: &mut Rows, bit: u64) {
-        let (at, holds) = (bit.trailing_zeros(), self.holds());
-        let mut rows: Vec<u64> = Vec::new();
-        if !matches!(self.open, 0 | ALWAYS_OPEN) {
-            rows.extend(of.rows.iter().filter(|&&row| self.is_open(row)).map(|row| row | bit));
+    fn put(&self, rows: &mut Vec<u64>, bit: u64) {
+        let (at, holds, always) = (bit.trailing_zeros(), self.holds(), self.open == ALWAYS_OPEN);
+        let mut others = Vec::new();
+        if self.open != 0 && !always {
+            others.extend(rows.iter().filter(|&&row| self.is_open(row)).map(|row| row | bit));
         }
-        let mut some = 0;
-        for row in &mut of.rows {
-            some |= *row;
-            *row = *row & !bit | holds(*row) << at;
-        }
-        // Two of them may have been different only there.
-        of.differ &= some & bit == 0;
-        if self.open == ALWAYS_OPEN {
+        rows.iter_mut().for_each(|row| *row = *row & !bit | holds(*row) << at);
+        if always {
             // Each becomes two.
-            of.unite(FEW_ROWS / 2);
-            of.rows.extend_from_within(..);
-            let half = of.rows.len() / 2;
-            of.rows[half..].iter_mut().for_each(|row| *row |= bit);
-        } else if !rows.is_empty() {
-            of.rows.append(&mut rows);
-            of.unite(FEW_ROWS);
+            unite(rows, FEW_ROWS / 2);
+            rows.extend_from_within(..);
+            let half = rows.len() / 2;
+            rows[half..].iter_mut().for_each(|row| *row |= bit);
+        } else if !others.is_empty() {
+            rows.append(&mut others);
+            unite(rows, FEW_ROWS);
         }
+    }
+}
+
+/// Rows that are the same become one, where there are more than `few`.
+fn unite(rows: &mut Vec<u64>, few: usize) {
+    if rows.len() > few {
+        rows.sort_unstable();
+        rows.dedup();
     }
 }
 
@@ -229,48 +201,35 @@ impl Bits {
     fn of(code: &Code) -> Option<Self> {
         let count = code.blocks.len();
         let order = postorder(vec![false; count], 0..count, |block| code.blocks[block].end.successors());
-        let (masks, places, begins) = (Vec::with_capacity(64), Vec::with_capacity(256), Vec::with_capacity(count + 1));
-        let mut bits = Self { of: vec![0; M::COUNT], masks, followed: 0, places, begins, order };
+        let places = Vec::with_capacity(count);
+        let mut bits = Self { of: vec![0; M::COUNT], masks: Vec::with_capacity(64), followed: 0, places, order };
         ALWAYS.into_iter().for_each(|m| _ = bits.note(m));
         for block in &code.blocks {
-            let begin = bits.places.len();
-            bits.begins.push(begin);
-            for (op, at) in block.ops.iter().zip(0..) {
-                if op.is_pure() && !matches!(op, Op::Number(_)) {
-                    continue;
-                }
+            let mut places: Vec<Place> = Vec::with_capacity(block.ops.len() / 4);
+            for (at, op) in block.ops.iter().enumerate().filter(|(_, op)| !op.is_pure() || matches!(op, Op::Number(_)))
+            {
                 let place = bits.place(op, at);
-                match bits.places[begin..].last_mut() {
+                match places.last_mut() {
                     Some(last) if last.writes | place.writes == 0 => last.reads |= place.reads,
-                    _ if place.writes | place.reads == 0 => {}
-                    _ => bits.places.push(place),
+                    _ => places.push(place),
                 }
             }
+            bits.places.push(places);
             if let End::Branch { mask, .. } = block.end {
                 bits.note(mask);
             }
         }
-        bits.begins.push(bits.places.len());
         (bits.masks.len() <= 64).then_some(bits)
     }
 
     /// An operation, with what it writes and reads.
-    fn place(&mut self, op: &Op, at: u32) -> Place {
-        let Op::Mask(op) = op else {
-            return Place { at, is_made: false, writes: 0, reads: op.mask().map_or(0, |m| self.note(m)) };
+    fn place(&mut self, op: &Op, at: usize) -> Place {
+        let (writes, reads) = match op {
+            Op::Mask(op) => (self.note(op.writes()), op.reads()),
+            _ => (0, [op.mask(), None]),
         };
-        let writes = self.note(op.writes());
-        let [first, second] = op.reads().map(|m| m.map_or(0, |m| self.note(m)));
-        Place { at, is_made: matches!(op, MaskOp::Lanes(..)), writes, reads: first | second }
-    }
-
-    /// The numbers of the places of a block.
-    fn range(&self, block: usize) -> Range<usize> {
-        self.begins[block]..self.begins[block + 1]
-    }
-
-    fn of_block(&self, block: usize) -> &[Place] {
-        &self.places[self.range(block)]
+        let [first, second] = reads.map(|m| m.map_or(0, |m| self.note(m)));
+        Place { at, writes, reads: first | second, after: 0, known: None }
     }
 
     /// The masks that decide who runs, with those that they are made of, and those that are made of nothing else.
@@ -278,16 +237,16 @@ impl Bits {
         let branches =
             code.blocks.iter().map(|block| if let End::Branch { mask, .. } = block.end { self.bit(mask) } else { 0 });
         let mut decide = branches.fold(ALWAYS_BITS, |all, bit| all | bit);
+        let places = || self.places.iter().rev().flat_map(|places| places.iter().rev());
         settle(&mut decide, |set| {
-            for &Place { writes, reads, .. } in self.places.iter().rev() {
-                *set |= if *set & writes == 0 { 0 } else { reads };
-            }
+            places().for_each(|place| *set |= if *set & place.writes == 0 { 0 } else { place.reads });
         });
+        let blocks = || code.blocks.iter().zip(&self.places).rev();
         let mut all = u64::MAX;
         settle(&mut all, |set| {
-            for &Place { is_made, writes, reads, .. } in self.places.iter().rev() {
-                let is_open = is_made || reads & !*set != 0;
-                *set &= !if is_open { writes & !decide } else { 0 };
+            for (block, place) in blocks().flat_map(|(block, of)| of.iter().rev().map(move |place| (block, place))) {
+                let is_open = place.reads & !*set != 0 || matches!(block.ops[place.at], Op::Mask(MaskOp::Lanes(..)));
+                *set &= !if is_open { place.writes & !decide } else { 0 };
             }
         });
         all
@@ -325,7 +284,7 @@ impl Bits {
             for &index in &self.order {
                 let out = self.live_out(code.blocks[index].end, &live) | always;
                 if outs[index].replace(out) != Some(out) {
-                    let of = self.of_block(index).iter().rev().fold(out, |of, place| place.step_back(of) | always);
+                    let of = self.places[index].iter().rev().fold(out, |of, place| place.step_back(of) | always);
                     changed |= std::mem::replace(&mut live[index], of) != of;
                 }
             }
@@ -335,62 +294,55 @@ impl Bits {
         }
     }
 
-    /// The masks that are followed and read by somebody, behind each place. What is made of vectors counts as read in the rest of its block, as it may
+    /// Notes the masks that are followed and read by somebody, behind each place. What is made of vectors counts as read in the rest of its block, as it may
     /// decide who stays active.
-    fn after(&self, code: &Code, live: &[u64]) -> Vec<u64> {
-        let mut after = vec![0; self.places.len()];
+    fn note_after(&mut self, code: &Code, live: &[u64]) {
         for (index, block) in code.blocks.iter().enumerate() {
-            let (places, after) = (self.of_block(index), &mut after[self.range(index)]);
             let mut of = self.live_out(block.end, live) | ALWAYS_BITS;
-            for (place, after) in places.iter().zip(&mut *after).rev() {
-                *after = of & self.followed;
+            for place in self.places[index].iter_mut().rev() {
+                place.after = of & self.followed;
                 of = place.step_back(of) | ALWAYS_BITS;
             }
             let mut made = 0;
-            for (place, after) in places.iter().zip(after) {
-                made |= if place.is_made { place.writes & *after } else { 0 };
-                *after |= made;
+            for place in &mut self.places[index] {
+                let is_made = matches!(block.ops[place.at], Op::Mask(MaskOp::Lanes(..)));
+                made |= if is_made { place.writes & place.after } else { 0 };
+                place.after |= made;
             }
         }
-        after
     }
 
-    /// What is known of each place, and how blocks end by that.
-    fn follow(&self, code: &Code, (live, after): (&[u64], &[u64]), whole: bool) -> Option<(Vec<Known>, Vec<End>)> {
-        let mut known = vec![Known::Nothing; self.places.len()];
+    /// Finds out what is known of each place, and how blocks end by that.
+    fn follow(&mut self, code: &Code, live: &[u64], whole: bool) -> Option<Vec<End>> {
         let mut ends: Vec<End> = code.blocks.iter().map(|block| block.end).collect();
         let mut entries = vec![Entry::default(); code.blocks.len()];
         let [existing, valid, active] = [M::EXISTING, M::VALID, M::ACTIVE].map(|m| self.bit(m));
-        let mut first = vec![0, existing | valid | active];
-        if !whole {
-            first.insert(1, existing);
-        }
-        entries[0] = Entry { rows: first, defined: ALWAYS_BITS };
+        entries[0] = Entry { rows: vec![0, existing | valid | active], defined: ALWAYS_BITS };
+        entries[0].rows.extend((!whole).then_some(existing));
         let mut open = vec![false; code.blocks.len()];
         open[0] = true;
-        let mut steps = 0;
-        let mut here = Here::default();
+        let (mut steps, mut here, order) = (0, Here::default(), self.order.clone());
         while open.contains(&true) {
-            for &index in self.order.iter().rev() {
+            for &index in order.iter().rev() {
                 if !std::mem::replace(&mut open[index], false) {
                     continue;
                 }
                 let block = &code.blocks[index];
                 here.begin(&entries[index]);
-                for number in self.range(index) {
-                    let place = &self.places[number];
-                    let Op::Mask(op) = block.ops[place.at as usize] else {
-                        let all = place.reads & active != 0 && here.same(active) & existing != 0;
-                        known[number] = if all { Known::AllActive } else { Known::Nothing };
+                for number in 0..self.places[index].len() {
+                    let Place { at, writes, reads, after, .. } = self.places[index][number];
+                    let Op::Mask(op) = block.ops[at] else {
+                        let all = reads & active != 0 && here.same(active) & existing != 0;
+                        self.places[index][number].known = all.then_some(MaskOp::Copy(M::ACTIVE, M::EXISTING));
                         continue;
                     };
-                    known[number] = Known::Op(self.simpler(&here, op));
-                    if place.writes & self.followed == 0 {
+                    self.places[index][number].known = Some(self.simpler(&here, op));
+                    if writes & self.followed == 0 {
                         continue;
                     }
-                    steps += here.worlds.iter().map(|of| of.rows.len()).sum::<usize>();
-                    self.step(op, after[number], &mut here);
-                    if steps > MOST_STEPS || here.worlds.iter().any(|of| of.rows.len() > MOST_ROWS) {
+                    steps += here.worlds.iter().map(Vec::len).sum::<usize>();
+                    self.step(op, after, &mut here);
+                    if steps > MOST_STEPS || here.worlds.iter().any(|rows| rows.len() > MOST_ROWS) {
                         return None;
                     }
                 }
@@ -402,9 +354,7 @@ impl Bits {
                     let Target::Block(id) = target else { return };
                     let id = usize::from(id);
                     let kept = live[id] & self.followed | ALWAYS_BITS;
-                    let worlds = here.worlds.iter().map(|of| &of.rows);
-                    let worlds = worlds.filter(|rows| some == 0 || rows.iter().any(|row| row & some != 0));
-                    open[id] |= entries[id].add(worlds, (kept, without), here.defined & kept);
+                    open[id] |= entries[id].add(&here, (some, without), kept);
                 };
                 match block.end {
                     End::Stop => {}
@@ -416,7 +366,7 @@ impl Bits {
                 }
             }
         }
-        Some((known, ends))
+        Some(ends)
     }
 
     /// What an operation makes.
@@ -443,10 +393,9 @@ impl Bits {
         here.defined |= if matches!(op, MaskOp::Number(..) | MaskOp::Add(..)) { 0 } else { bit };
         let mut made = self.made(op);
         let [rows, others] = &mut here.worlds;
-        if matches!(op, MaskOp::IfNot0(..)) && others.rows.is_empty() {
+        if matches!(op, MaskOp::IfNot0(..)) && others.is_empty() {
             // All lanes of the mask, or none.
-            *others = rows.clone();
-            Made { holds: 0, open: 0, ..made }.put(others, bit);
+            others.extend(rows.iter().map(|row| row & !bit));
             (made.holds, made.open) = (made.open, 0);
             made.put(rows, bit);
         } else {
@@ -455,37 +404,30 @@ impl Bits {
         }
         if here.defined & !after != 0 {
             here.defined &= after;
-            for of in &mut here.worlds {
-                of.rows.iter_mut().for_each(|row| *row &= after);
-                of.differ = false;
-                of.unite(FEW_ROWS);
+            for rows in &mut here.worlds {
+                rows.iter_mut().for_each(|row| *row &= after);
+                unite(rows, FEW_ROWS);
             }
         }
     }
 
-    fn rewrite(&mut self, block: &mut Block, index: usize, known: &[Known]) {
-        let range = self.range(index);
-        for number in range.clone() {
-            let at = self.places[number].at;
-            match known[number] {
-                Known::Nothing => {}
-                Known::Op(op) => {
-                    block.ops[at as usize] = Op::Mask(op);
-                    self.places[number] = self.place(&Op::Mask(op), at);
+    fn rewrite(&mut self, block: &mut Block, index: usize) {
+        let mut next = block.ops.len();
+        for number in (0..self.places[index].len()).rev() {
+            let Place { at, known, .. } = self.places[index][number];
+            let ops = &mut block.ops[at..std::mem::replace(&mut next, at)];
+            let Some(known) = known else { continue };
+            let mut of = Place { reads: 0, ..self.places[index][number] };
+            for op in ops.iter_mut() {
+                match op {
+                    Op::Mask(op) => *op = known,
+                    // No lane keeps what it held.
+                    Op::Set(.., m @ M::ACTIVE) if of.writes == 0 => *m = M::EXISTING,
+                    _ => {}
                 }
-                // No lane keeps what it held.
-                Known::AllActive => {
-                    let next =
-                        self.places[..range.end].get(number + 1).map_or(block.ops.len(), |next| next.at as usize);
-                    let set = |reads: u64, op: &mut Op| {
-                        if let Op::Set(.., m @ M::ACTIVE) = op {
-                            *m = M::EXISTING;
-                        }
-                        reads | self.place(op, at).reads
-                    };
-                    self.places[number].reads = block.ops[at as usize..next].iter_mut().fold(0, set);
-                }
+                of.reads |= self.place(op, at).reads;
             }
+            self.places[index][number] = of;
         }
     }
 
@@ -533,15 +475,13 @@ impl Bits {
 
 impl Here {
     fn begin(&mut self, entry: &Entry) {
-        let [rows, others] = &mut self.worlds;
-        rows.rows.clone_from(&entry.rows);
-        rows.differ = true;
-        others.rows.clear();
+        self.worlds[0].clone_from(&entry.rows);
+        self.worlds[1].clear();
         self.defined = entry.defined;
     }
 
     fn rows(&self) -> impl Iterator<Item = u64> + use<'_> {
-        self.worlds.iter().flat_map(|of| &of.rows).copied()
+        self.worlds.iter().flatten().copied()
     }
 
     /// The masks that are the same as this one, itself among them.
@@ -551,22 +491,16 @@ impl Here {
 
     /// The masks that have, in every row, the bit that this gives in every place.
     fn equal(&self, of: impl Fn(u64) -> u64) -> u64 {
-        let differs = |rows: &Rows| rows.rows.iter().fold(0, |differs, &row| differs | (row ^ of(row)));
-        !self.worlds.iter().fold(0, |all, rows| all | differs(rows))
+        !self.worlds.iter().fold(0, |all, rows| rows.iter().fold(all, |differs, &row| differs | (row ^ of(row))))
     }
 }
 
 impl Entry {
-    /// Adds what some rows keep, but for those with this bit; says whether that has changed something.
-    fn add<'a>(
-        &mut self,
-        worlds: impl Iterator<Item = &'a Vec<u64>>,
-        (kept, without): (u64, u64),
-        defined: u64,
-    ) -> bool {
+    /// Adds what rows keep, where some of them have a bit, but for those with another one; says whether that has changed something.
+    fn add(&mut self, here: &Here, (some, without): (u64, u64), kept: u64) -> bool {
         let before = (self.rows.len(), self.defined);
-        self.defined = if self.rows.is_empty() { defined } else { defined & self.defined };
-        for rows in worlds {
+        self.defined = here.defined & kept & if self.rows.is_empty() { u64::MAX } else { self.defined };
+        for rows in here.worlds.iter().filter(|rows| some == 0 || rows.iter().any(|row| row & some != 0)) {
             self.rows.reserve(rows.len());
             self.rows.extend(rows.iter().filter(|&row| row & without == 0).map(|row| row & kept));
         }
