@@ -62,18 +62,6 @@ impl Unit {
             Self::Scale(_) | Self::Clamp | Self::Fraction(_) | Self::Scalar(_) => 1,
         }
     }
-
-    const fn hash(self) -> u32 {
-        match self {
-            Self::Mad { zero_wins, omod } => 2 * (omod as u32) + zero_wins as u32,
-            Self::Scale(omod) => 16 + omod as u32,
-            Self::Min => 24,
-            Self::Max => 25,
-            Self::Clamp => 26,
-            Self::Fraction(omod) => 32 + omod as u32,
-            Self::Scalar(op) => 48 + op as u32,
-        }
-    }
 }
 
 /// What is counted for lanes.
@@ -230,28 +218,19 @@ impl Op {
     /// A number that equal operations share, and few others.
     #[inline(always)]
     pub fn hash(&self) -> u32 {
-        let modified = |op: u32, omod: Omod, clamp: bool| 8 * op + 2 * (omod as u32) + u32::from(clamp);
         let (own, values): (u32, &[Value]) = match self {
             &Self::Bits(bits) => (bits, &[]),
             &Self::Uniform(number) => (!u32::from(number), &[]),
-            Self::Unit(unit, abc) => (unit.hash(), abc),
-            &Self::Alu(AluOp::Op2(op), ref abc, omod, clamp) => (modified(op as u32, omod, clamp), abc),
-            &Self::Alu(AluOp::Op3(op), ref abc, omod, clamp) => (modified(op as u32, omod, clamp), abc),
-            &Self::Holds(op, ref two, wanted) => (2 * (op as u32) + u32::from(wanted), two),
+            &Self::Fetched(ref a, part) => (part.into(), from_ref(a)),
+            &Self::Holds(op, ref two, _) => (op as u32, two),
+            Self::Unit(unit, abc) => (unit.operands() as u32, abc),
             Self::Neg(a) => (1, from_ref(a)),
-            Self::Abs(a) => (2, from_ref(a)),
-            Self::Select(three) => (3, three),
-            &Self::QuadLane(ref a, part) | &Self::Fetched(ref a, part) => (part.into(), from_ref(a)),
-            &Self::GetRelative(_, base, element, ref a) => (4 * u32::from(base) + u32::from(element), from_ref(a)),
-            &Self::Cube(part, ref three, ..) => (part.into(), three),
-            &Self::Wide(_, part, ref dwords, ..) => (part.into(), dwords),
-            &Self::Guard(M(m), base, _) => (256 * u32::from(m) + u32::from(base), &[]),
-            &Self::Number(M(m)) => (m.into(), &[]),
-            _ => (0, &[]),
+            _ => (0, self.operands()),
         };
         // The golden ratio spreads what is close together.
         let mix = |hash: u32, of: u32| (hash.rotate_left(5) ^ of).wrapping_mul(0x9e37_79b9);
-        values.iter().fold(mix(0, own), |hash, value| mix(hash, value.0))
+        let hash = values.iter().fold(mix(0, own), |hash, value| mix(hash, value.0));
+        hash ^ hash >> 16
     }
 
     /// Gives the vectors that it reads their new names. What is not read keeps a name that exists.

@@ -10,9 +10,8 @@ pub struct Numbering {
     /// Operations of the blocks before.
     before: u32,
     /// Where pure ones are, each in the first free slot from that of its hash on: the hash, and how many operations there were with it, those of the
-    /// blocks before included. So what stands there of those blocks counts as free.
+    /// blocks before included. So what stands there of those blocks counts as free. A power of two, at most half of them taken.
     slots: Vec<(u32, u32)>,
-    /// Slots that are not free: at most half of them.
     taken: usize,
 }
 
@@ -43,55 +42,44 @@ impl Numbering {
     /// An equal operation, which has this hash, if there is one.
     #[inline(always)]
     pub fn find(&self, hash: u32, op: &Op) -> Option<Value> {
-        let mut slot = self.first_slot(hash);
-        loop {
-            let &(of, count) = self.slots.get(slot)?;
-            if count <= self.before {
-                return None;
-            }
-            let value = Value(count - self.before - 1);
-            if of == hash && self.ops[value.index()] == *op {
-                return Some(value);
-            }
-            slot = self.next_slot(slot);
-        }
+        self.probe(hash, |value| self.ops[value.index()] == *op).ok()
     }
 
     /// Appends an operation that was not found.
-    #[inline(never)]
     pub fn add(&mut self, hash: u32, op: Op) -> Value {
         self.taken += 1;
         if 2 * self.taken > self.slots.len() {
-            self.grow();
+            let more = vec![(0, 0); (4 * self.slots.len()).max(512)];
+            self.ops.reserve(more.len() / 2);
+            std::mem::replace(&mut self.slots, more).into_iter().for_each(|of| self.put(of));
         }
         let value = self.effect(op);
         self.put((hash, self.before + value.0 + 1));
         value
     }
 
-    #[cold]
-    fn grow(&mut self) {
-        let more = vec![(0, 0); (4 * self.slots.len()).max(512)];
-        self.ops.reserve(more.len() / 2);
-        let fewer = std::mem::replace(&mut self.slots, more);
-        fewer.into_iter().for_each(|slot| self.put(slot));
-    }
-
-    #[inline]
-    fn put(&mut self, (hash, count): (u32, u32)) {
-        let mut slot = self.first_slot(hash);
-        while self.slots[slot].1 > self.before {
-            slot = self.next_slot(slot);
+    fn put(&mut self, of: (u32, u32)) {
+        if let Err(free) = self.probe(of.0, |_| false) {
+            self.slots[free] = of;
         }
-        self.slots[slot] = (hash, count);
     }
 
-    /// The high bits of a hash are the good ones.
-    const fn first_slot(&self, hash: u32) -> usize {
-        ((hash as u64 * self.slots.len() as u64) >> 32) as usize
-    }
-
-    const fn next_slot(&self, slot: usize) -> usize {
-        if slot + 1 == self.slots.len() { 0 } else { slot + 1 }
+    /// Looks at those with this hash until one is wanted; else the first free slot.
+    #[inline(always)]
+    fn probe(&self, hash: u32, is_wanted: impl Fn(Value) -> bool) -> Result<Value, usize> {
+        let mut slot = hash as usize;
+        loop {
+            slot &= self.slots.len().wrapping_sub(1);
+            match self.slots.get(slot) {
+                Some(&(of, count)) if count > self.before => {
+                    let value = Value(count - self.before - 1);
+                    if of == hash && is_wanted(value) {
+                        return Ok(value);
+                    }
+                }
+                _ => return Err(slot),
+            }
+            slot += 1;
+        }
     }
 }

@@ -28,8 +28,10 @@ impl Build {
             return self.effect(op);
         }
         let hash = op.hash();
-        let known = self.numbering.find(hash, &op).or_else(|| self.folded(&op));
-        known.unwrap_or_else(|| self.numbering.add(hash, op))
+        if let Some(known) = self.numbering.find(hash, &op) {
+            return known;
+        }
+        if let Some(folded) = self.folded(&op) { folded } else { self.numbering.add(hash, op) }
     }
 
     /// The same of one that gives the same wherever it stands in this block.
@@ -78,9 +80,7 @@ impl Build {
     /// Says what a variable holds now, if that is known.
     pub fn hold(&mut self, var: Var, value: Option<Value>) {
         const UNKNOWN: (u32, Value) = (u32::MAX, Value(0));
-        if self.current.is_empty() {
-            self.current = vec![UNKNOWN; Var::COUNT];
-        }
+        self.current.resize(Var::COUNT, UNKNOWN);
         self.current[var.index()] = value.map_or(UNKNOWN, |value| (self.forgets, value));
     }
 

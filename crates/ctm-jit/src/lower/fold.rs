@@ -7,7 +7,6 @@ use super::build::Build;
 use crate::ir::masked::{Condition, Op, Value};
 use crate::ir::values;
 use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2};
-use std::slice::from_ref;
 
 /// A value that is one of two constants.
 struct Choice {
@@ -21,19 +20,8 @@ impl Build {
     /// What the operation gives, if that is something simpler.
     #[inline(always)]
     pub(super) fn folded(&mut self, op: &Op) -> Option<Value> {
-        match op {
-            Op::Abs(a) | Op::Neg(a) => self.computed(op, from_ref(a)),
-            Op::Holds(_, two, _) => self.computed(op, two),
-            // What it does not read repeats the first operand.
-            Op::Unit(_, abc) => self.computed(op, abc),
-            Op::Alu(..) => self.folded_alu(op),
-            &Op::Select(three) => self.folded_select(three),
-            _ => None,
-        }
-    }
-
-    fn folded_alu(&mut self, op: &Op) -> Option<Value> {
         match *op {
+            Op::Abs(_) | Op::Neg(_) | Op::Holds(..) | Op::Unit(..) => self.computed(op, op.operands()),
             Op::Alu(alu, [x, a, b], Omod::Off, false) if matches!(alu.info().decides, Decides::Choose(_)) => {
                 // It hands on one of two operands as it is: which one, by this operand.
                 let first = |x: u32| values::alu(alu, [x, u32::MAX, 0], Omod::Off, false) != 0;
@@ -44,22 +32,22 @@ impl Build {
                 Some(self.chosen(by, of.map(first), [a, b]))
             }
             Op::Alu(AluOp::Op2(alu @ (Op2::AndInt | Op2::OrInt)), [x, y, _], Omod::Off, false) => {
-                self.computed(op, &[x, y]).or_else(|| self.joined(alu == Op2::AndInt, x, y))
+                self.computed(op, op.operands()).or_else(|| self.joined(alu == Op2::AndInt, x, y))
             }
-            _ => self.computed(op, op.operands()),
+            Op::Alu(..) => self.computed(op, op.operands()),
+            Op::Select([by, a, b]) => {
+                if let Some(by) = self.constant(by) {
+                    return Some(if by == 0 { b } else { a });
+                }
+                if a == b {
+                    return Some(a);
+                }
+                let choice = self.choice(by)?;
+                let is_simpler = choice.by != by || matches!(self.ops()[by.index()], Op::Holds(_, _, false));
+                is_simpler.then(|| self.chosen(choice.by, choice.of.map(|bits| bits != 0), [a, b]))
+            }
+            _ => None,
         }
-    }
-
-    fn folded_select(&mut self, [by, a, b]: [Value; 3]) -> Option<Value> {
-        if let Some(by) = self.constant(by) {
-            return Some(if by == 0 { b } else { a });
-        }
-        if a == b {
-            return Some(a);
-        }
-        let choice = self.choice(by)?;
-        let is_simpler = choice.by != by || matches!(self.ops()[by.index()], Op::Holds(_, _, false));
-        is_simpler.then(|| self.chosen(choice.by, choice.of.map(|bits| bits != 0), [a, b]))
     }
 
     /// The bits that a value has in every lane.
@@ -71,15 +59,8 @@ impl Build {
     }
 
     /// The value as a choice between two constants by a comparison.
-    #[inline]
     fn choice(&mut self, value: Value) -> Option<Choice> {
-        let op = self.ops()[value.index()];
-        // Most are no such thing.
-        matches!(op, Op::Holds(..) | Op::Select(..) | Op::Alu(..)).then(|| self.choice_of(op, value))?
-    }
-
-    fn choice_of(&mut self, op: Op, value: Value) -> Option<Choice> {
-        match op {
+        match self.ops()[value.index()] {
             Op::Holds(op, ab, wanted) => {
                 let by = self.make(Op::Holds(op, ab, true));
                 Some(Choice { by, of: if wanted { [u32::MAX, 0] } else { [0, u32::MAX] } })
