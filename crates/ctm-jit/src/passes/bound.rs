@@ -13,17 +13,14 @@ pub fn instructions(code: &Code) -> Option<u64> {
 /// What is issued by one way through these blocks that enters each cycle once.
 fn of(blocks: &[Block], within: &[bool]) -> Option<u64> {
     let mut sum = 0u64;
-    let (list, ends) = parts(blocks, within);
-    let mut begin = 0;
-    for end in ends {
-        let part = &list[std::mem::replace(&mut begin, end)..end];
+    for part in parts(blocks, within) {
         let own = |&block: &usize| u64::from(blocks[block].tally.instructions());
         let alone = part.len() == 1 && blocks[part[0]].end.successors().all(|next| next != part[0]);
-        sum = sum.saturating_add(match *part {
+        sum = sum.saturating_add(match part[..] {
             [block] if alone => own(&block),
             _ => {
                 let (end, iterations) =
-                    part.iter().find_map(|&block| Some((block, iterations(blocks, block, part)?)))?;
+                    part.iter().find_map(|&block| Some((block, iterations(blocks, block, &part)?)))?;
                 let mut rest = vec![false; blocks.len()];
                 part.iter().filter(|&&block| block != end).for_each(|&block| rest[block] = true);
                 // The end of the loop is passed `iterations` times, the rest before each time.
@@ -64,39 +61,31 @@ fn iterations(blocks: &[Block], block: usize, cycle: &[usize]) -> Option<u64> {
     u64::try_from(most).ok()
 }
 
-/// The cycles among these blocks, and those that are in none: sets of blocks that lead to one another, in one list, and where each set ends there.
-fn parts(blocks: &[Block], within: &[bool]) -> (Vec<usize>, Vec<usize>) {
-    // Of each block, one of the ways that lead to it; and of each way, the next one: `2 * block` and the number behind it are the ways of a block.
-    const NONE: usize = usize::MAX;
-    let (mut ways, mut others) = (vec![NONE; blocks.len()], vec![NONE; 2 * blocks.len()]);
-    for (block, of) in blocks.iter().enumerate().rev().filter(|(block, _)| within[*block]) {
-        for (way, next) in (2 * block..).zip(of.end.successors()).filter(|&(_, next)| within[next]) {
-            others[way] = std::mem::replace(&mut ways[next], way);
-        }
+/// The cycles among these blocks, and those that are in none: sets of blocks that lead to one another.
+fn parts(blocks: &[Block], within: &[bool]) -> Vec<Vec<usize>> {
+    let mut from = vec![Vec::new(); blocks.len()];
+    for (block, of) in blocks.iter().enumerate().filter(|(block, _)| within[*block]) {
+        of.end.successors().filter(|&next| within[next]).for_each(|next| from[next].push(block));
     }
     // Blocks in the order in which a search forwards leaves them; searches backwards from the last of them find what leads to one another.
     let outside = within.iter().map(|within| !within).collect();
     let left = postorder(outside, 0..blocks.len(), |block| blocks[block].end.successors());
-    let (mut list, mut ends) = (Vec::with_capacity(left.len()), Vec::with_capacity(left.len()));
+    let mut parts = Vec::new();
     let mut seen = vec![false; blocks.len()];
-    let mut open = Vec::with_capacity(16);
-    for &start in left.iter().rev().filter(|&&start| within[start]) {
-        open.push(start);
+    for &start in left.iter().rev() {
+        let mut part = Vec::new();
+        let mut open = vec![start];
         while let Some(block) = open.pop() {
             if !std::mem::replace(&mut seen[block], true) {
-                list.push(block);
-                let mut way = ways[block];
-                while way != NONE {
-                    open.push(way / 2);
-                    way = others[way];
-                }
+                part.push(block);
+                open.extend(&from[block]);
             }
         }
-        if list.len() > ends.last().copied().unwrap_or(0) {
-            ends.push(list.len());
+        if !part.is_empty() {
+            parts.push(part);
         }
     }
-    (list, ends)
+    parts
 }
 
 #[cfg(test)]

@@ -113,15 +113,6 @@ const WHOLE: u8 = 2;
 /// fetches read it.
 const LOOKED_AT: u8 = 4;
 
-/// Where lanes that are not active are looked at.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Seen {
-    Nowhere,
-    /// In what fetches read: they look at the other lanes of a quad.
-    Fetches,
-    Everywhere,
-}
-
 /// Takes out what nobody sees. Gives the variables that somebody may still read at the beginning of each block. `whole`: all lanes that exist lie in the domain.
 pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
     let ops = code.blocks.iter().flat_map(|block| &block.ops);
@@ -130,11 +121,9 @@ pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
     // Whole quads wake lanes for one clause.
     let wakes = masks.iter().any(|op| matches!(op, MaskOp::Quads(..)));
     let idles = !whole || masks.iter().any(|op| op.writes() == M::ACTIVE);
-    let seen = match (code.keeps_idle_lanes || wakes && idles, code.watches_idle_lanes && idles) {
-        (true, _) => Seen::Everywhere,
-        (false, true) => Seen::Fetches,
-        (false, false) => Seen::Nowhere,
-    };
+    // Lanes that are not active are looked at everywhere, or in what fetches read: they look at the other lanes of a quad.
+    let everywhere = code.keeps_idle_lanes || wakes && idles;
+    let in_fetches = !everywhere && code.watches_idle_lanes && idles;
     let waiting = Waiting::of(masks);
     let sets = waiting.sets;
     let mut exports = VarSet::NONE;
@@ -165,7 +154,13 @@ pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
             for next in block.end.successors() {
                 live.iter_mut().zip(&into[sets * next..]).for_each(|(live, of)| _ = live.add(of));
             }
-            step_back(block, &waiting, seen, &mut live, &mut found[begins[index]..][..block.ops.len()]);
+            step_back(
+                block,
+                &waiting,
+                (everywhere, in_fetches),
+                &mut live,
+                &mut found[begins[index]..][..block.ops.len()],
+            );
             let into = &mut into[sets * index..sets * (index + 1)];
             if *into != live[..] {
                 into.copy_from_slice(&live);
@@ -195,7 +190,13 @@ pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
 }
 
 /// Steps back over a block: from what is live behind it to what is before it.
-fn step_back(block: &Block, waiting: &Waiting, seen: Seen, live: &mut [VarSet], found: &mut [u8]) {
+fn step_back(
+    block: &Block,
+    waiting: &Waiting,
+    (everywhere, in_fetches): (bool, bool),
+    live: &mut [VarSet],
+    found: &mut [u8],
+) {
     found.fill(0);
     for (place, op) in block.ops.iter().enumerate().rev() {
         if op.is_pure() && found[place] & NEEDED == 0 {
@@ -203,7 +204,7 @@ fn step_back(block: &Block, waiting: &Waiting, seen: Seen, live: &mut [VarSet], 
         }
         let mut read = |var: Var| {
             live[ACTIVE].insert(var);
-            if seen == Seen::Everywhere || found[place] & LOOKED_AT != 0 {
+            if everywhere || found[place] & LOOKED_AT != 0 {
                 live[EXISTING].insert(var);
             }
         };
@@ -237,7 +238,7 @@ fn step_back(block: &Block, waiting: &Waiting, seen: Seen, live: &mut [VarSet], 
             // It changes nothing (`masks.rs`).
             Op::Mask(MaskOp::Copy(d, a)) if d == a => continue,
             Op::Mask(op) => waiting.step_back(op, live),
-            Op::Fetch(..) if seen == Seen::Fetches => {
+            Op::Fetch(..) if in_fetches => {
                 op.operands().iter().for_each(|value| found[value.index()] |= LOOKED_AT);
             }
             _ => {}

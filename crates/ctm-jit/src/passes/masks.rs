@@ -99,19 +99,12 @@ impl Place {
     }
 }
 
-/// What lanes can be at the beginning of a block.
+/// What lanes can be somewhere in a block.
 #[derive(Clone, Default)]
-struct Entry {
-    rows: Vec<u64>,
-    /// The masks that have been written, whichever way led here.
-    defined: u64,
-}
-
-/// What can be somewhere in a block.
-#[derive(Default)]
 struct Here {
     /// Rows, apart for what a number decides for all lanes; the second ones are empty where none has decided.
     worlds: [Vec<u64>; 2],
+    /// The masks that have been written, whichever way led here.
     defined: u64,
 }
 
@@ -315,20 +308,20 @@ impl Bits {
     /// Finds out what is known of each place, and how blocks end by that.
     fn follow(&mut self, code: &Code, live: &[u64], whole: bool) -> Option<Vec<End>> {
         let mut ends: Vec<End> = code.blocks.iter().map(|block| block.end).collect();
-        let mut entries = vec![Entry::default(); code.blocks.len()];
+        let mut entries = vec![Here::default(); code.blocks.len()];
         let [existing, valid, active] = [M::EXISTING, M::VALID, M::ACTIVE].map(|m| self.bit(m));
-        entries[0] = Entry { rows: vec![0, existing | valid | active], defined: ALWAYS_BITS };
-        entries[0].rows.extend((!whole).then_some(existing));
+        entries[0] = Here { worlds: [vec![0, existing | valid | active], Vec::new()], defined: ALWAYS_BITS };
+        entries[0].worlds[0].extend((!whole).then_some(existing));
         let mut open = vec![false; code.blocks.len()];
         open[0] = true;
-        let (mut steps, mut here, order) = (0, Here::default(), self.order.clone());
+        let (mut steps, order) = (0, self.order.clone());
         while open.contains(&true) {
             for &index in order.iter().rev() {
                 if !std::mem::replace(&mut open[index], false) {
                     continue;
                 }
                 let block = &code.blocks[index];
-                here.begin(&entries[index]);
+                let mut here = entries[index].clone();
                 for number in 0..self.places[index].len() {
                     let Place { at, writes, reads, after, .. } = self.places[index][number];
                     let Op::Mask(op) = block.ops[at] else {
@@ -474,12 +467,6 @@ impl Bits {
 }
 
 impl Here {
-    fn begin(&mut self, entry: &Entry) {
-        self.worlds[0].clone_from(&entry.rows);
-        self.worlds[1].clear();
-        self.defined = entry.defined;
-    }
-
     fn rows(&self) -> impl Iterator<Item = u64> + use<'_> {
         self.worlds.iter().flatten().copied()
     }
@@ -493,20 +480,19 @@ impl Here {
     fn equal(&self, of: impl Fn(u64) -> u64) -> u64 {
         !self.worlds.iter().fold(0, |all, rows| rows.iter().fold(all, |differs, &row| differs | (row ^ of(row))))
     }
-}
 
-impl Entry {
     /// Adds what rows keep, where some of them have a bit, but for those with another one; says whether that has changed something.
     fn add(&mut self, here: &Here, (some, without): (u64, u64), kept: u64) -> bool {
-        let before = (self.rows.len(), self.defined);
-        self.defined = here.defined & kept & if self.rows.is_empty() { u64::MAX } else { self.defined };
-        for rows in here.worlds.iter().filter(|rows| some == 0 || rows.iter().any(|row| row & some != 0)) {
-            self.rows.reserve(rows.len());
-            self.rows.extend(rows.iter().filter(|&row| row & without == 0).map(|row| row & kept));
+        let rows = &mut self.worlds[0];
+        let before = (rows.len(), self.defined);
+        self.defined = here.defined & kept & if rows.is_empty() { u64::MAX } else { self.defined };
+        rows.reserve(here.worlds[0].len());
+        for of in here.worlds.iter().filter(|of| some == 0 || of.iter().any(|row| row & some != 0)) {
+            rows.extend(of.iter().filter(|&row| row & without == 0).map(|row| row & kept));
         }
-        self.rows.sort_unstable();
-        self.rows.dedup();
+        rows.sort_unstable();
+        rows.dedup();
         // Rows only become more.
-        before != (self.rows.len(), self.defined) && !self.rows.is_empty()
+        before != (rows.len(), self.defined) && !rows.is_empty()
     }
 }
