@@ -16,7 +16,6 @@ use ctm_isa::r700::CONSTANT_FILE;
 use ctm_isa::r700::inst::{CfMem, MemDsr, TexFetch, VtxFetch};
 use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2, TexOp};
 use ctm_isa::x1k::ops as x1k;
-use std::slice::from_ref;
 
 /// What a relative address reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -221,10 +220,8 @@ impl Op {
         let (own, values): (u32, &[Value]) = match self {
             &Self::Bits(bits) => (bits, &[]),
             &Self::Uniform(number) => (!u32::from(number), &[]),
-            &Self::Fetched(ref a, part) => (part.into(), from_ref(a)),
             &Self::Holds(op, ref two, _) => (op as u32, two),
             Self::Unit(unit, abc) => (unit.operands() as u32, abc),
-            Self::Neg(a) => (1, from_ref(a)),
             _ => (0, self.operands()),
         };
         // The golden ratio spreads what is close together.
@@ -407,21 +404,19 @@ pub enum End {
 
 impl End {
     /// Where it leads.
-    pub fn targets(&self) -> impl Iterator<Item = Target> + use<> {
-        let targets = match *self {
+    pub const fn targets(&self) -> [Option<Target>; 2] {
+        match *self {
             Self::Stop => [None, None],
             Self::Next(target) => [Some(target), None],
             Self::Branch { none, some, .. } => [Some(none), Some(some)],
-        };
-        targets.into_iter().flatten()
+        }
     }
 
     /// The blocks it can go on to.
     pub fn successors(&self) -> impl Iterator<Item = usize> + use<> {
-        self.targets().filter_map(|target| match target {
-            Target::Block(id) => Some(usize::from(id)),
-            Target::Reference => None,
-        })
+        self.targets()
+            .into_iter()
+            .filter_map(|to| if let Some(Target::Block(id)) = to { Some(id.into()) } else { None })
     }
 }
 

@@ -9,17 +9,15 @@ pub struct Numbering {
     pub ops: Vec<Op>,
     /// Operations of the blocks before.
     before: u32,
-    /// Where pure ones are, each in the first free slot from that of its hash on: the hash, and how many operations there were with it, those of the
-    /// blocks before included. So what stands there of those blocks counts as free. A power of two, at most half of them taken.
-    slots: Vec<(u32, u32)>,
-    taken: usize,
+    /// Where pure ones are, each in the first free slot from that of its hash on: the hash, and how many operations there were with it, those of blocks
+    /// before included, so that what stands there of those counts as free. A power of two, at least half of them free.
+    slots: Vec<u64>,
 }
 
 impl Numbering {
     /// The operations so far; a new block begins.
     pub fn take(&mut self) -> Vec<Op> {
         self.before += self.ops.len() as u32;
-        self.taken = 0;
         let ops = self.ops.as_slice().to_vec();
         self.ops.clear();
         ops
@@ -47,37 +45,31 @@ impl Numbering {
 
     /// Appends an operation that was not found.
     pub fn add(&mut self, hash: u32, op: Op) -> Value {
-        self.taken += 1;
-        if 2 * self.taken > self.slots.len() {
-            let more = vec![(0, 0); (4 * self.slots.len()).max(512)];
+        let value = self.effect(op);
+        if 2 * self.ops.len() > self.slots.len() {
+            let more = vec![0; (2 * self.slots.len()).max(512)];
             self.ops.reserve(more.len() / 2);
             std::mem::replace(&mut self.slots, more).into_iter().for_each(|of| self.put(of));
         }
-        let value = self.effect(op);
-        self.put((hash, self.before + value.0 + 1));
+        self.put(u64::from(hash) << 32 | u64::from(self.before + value.0 + 1));
         value
     }
 
-    fn put(&mut self, of: (u32, u32)) {
-        if let Err(free) = self.probe(of.0, |_| false) {
-            self.slots[free] = of;
-        }
+    fn put(&mut self, of: u64) {
+        let free = self.probe((of >> 32) as u32, |_| false).err();
+        free.into_iter().for_each(|free| self.slots[free] = of);
     }
 
-    /// Looks at those with this hash until one is wanted; else the first free slot.
+    /// The operation of this hash that is wanted; else the first free slot.
     #[inline(always)]
     fn probe(&self, hash: u32, is_wanted: impl Fn(Value) -> bool) -> Result<Value, usize> {
         let mut slot = hash as usize;
         loop {
             slot &= self.slots.len().wrapping_sub(1);
-            match self.slots.get(slot) {
-                Some(&(of, count)) if count > self.before => {
-                    let value = Value(count - self.before - 1);
-                    if of == hash && is_wanted(value) {
-                        return Ok(value);
-                    }
-                }
-                _ => return Err(slot),
+            let of = self.slots.get(slot).copied().unwrap_or(0);
+            let Some(place) = (of as u32).checked_sub(self.before + 1) else { return Err(slot) };
+            if of >> 32 == u64::from(hash) && is_wanted(Value(place)) {
+                return Ok(Value(place));
             }
             slot += 1;
         }

@@ -6,7 +6,7 @@ use crate::ir::order::postorder;
 /// The most instructions that any wavefront issues, if there is such a number: the program never bails out to the reference interpreter, and each way
 /// back leads through a counted loop's end.
 pub fn instructions(code: &Code) -> Option<u64> {
-    let bails_out = code.blocks.iter().flat_map(|block| block.end.targets()).any(|target| target == Target::Reference);
+    let bails_out = code.blocks.iter().any(|block| block.end.targets().contains(&Some(Target::Reference)));
     if bails_out { None } else { of(&code.blocks, &vec![true; code.blocks.len()]) }
 }
 

@@ -4,36 +4,24 @@ use crate::ir::masked::{Block, Code, Op, Value};
 use crate::ir::numbering::Numbering;
 use crate::ir::values;
 use std::borrow::Cow;
-use std::slice::from_ref;
 
 /// Finds it: it becomes [`Code::computed`], and those who read it read a uniform value.
 pub fn gather(code: &mut Code) {
     let first = code.given_uniforms();
     let mut computed = Numbering::default();
-    let (mut known, mut needed, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut known, mut names) = (Vec::new(), Vec::new());
     for block in &mut code.blocks {
         let Some(last) = find_roots(block, &mut known) else { continue };
-        needed.clear();
         for place in (0..=last).rev() {
             if known[place] & (ROOT | NEEDED) != 0 {
-                needed.push(place);
                 block.ops[place].operands().iter().for_each(|value| known[value.index()] |= NEEDED);
             }
         }
-        if names.len() <= last {
-            names.resize(last + 1, Value(0));
-        }
-        for &place in needed.iter().rev() {
-            let name = |value: Value| names[value.index()];
-            names[place] = match block.ops[place] {
-                Op::Uniform(index) => computed.pure(Op::Uniform(index)),
-                // What it does not read repeats the first operand.
-                Op::Unit(unit, abc) => computed.pure(Op::Unit(unit, abc.map(name))),
-                mut op => {
-                    op.rename(name);
-                    computed.pure(op)
-                }
-            };
+        names.resize(names.len().max(last + 1), Value(0));
+        for place in (0..=last).filter(|&place| known[place] & (ROOT | NEEDED) != 0) {
+            let mut op = block.ops[place];
+            op.rename(|value| names[value.index()]);
+            names[place] = computed.pure(op);
             let index = u16::try_from(first + names[place].index());
             if let (true, Ok(index)) = (known[place] & ROOT != 0, index) {
                 block.ops[place] = Op::Uniform(index);
@@ -78,13 +66,10 @@ fn find_roots(block: &Block, known: &mut Vec<u8>) -> Option<usize> {
                 known.push(0);
                 continue;
             }
-            Op::Abs(a) | Op::Neg(a) => of(from_ref(a)),
             // What it does not read repeats the first operand.
             Op::Unit(_, abc) => of(abc),
-            Op::Holds(_, two, _) => of(two),
-            Op::Select(three) | Op::Cube(_, three, ..) => of(three),
-            Op::Alu(..) | Op::Wide(..) => of(op.operands()),
-            Op::Set(_, value, _) => OPEN | of(from_ref(value)),
+            Op::Set(_, value, _) => OPEN | of(&[*value]),
+            _ if op.is_constant() && !matches!(op, Op::Lane | Op::QuadLane(..)) => of(op.operands()),
             _ => OPEN | of(op.operands()),
         };
         let is_open = read & OPEN != 0;

@@ -25,12 +25,6 @@ impl VarSet {
         self.0[var.index() / 64] &= !(1 << (var.index() % 64));
     }
 
-    /// Whether the variable is in one of them.
-    fn any_contains(sets: &[Self], var: Var) -> bool {
-        let words = sets.iter().fold(0, |all, set| all | set.0[var.index() / 64]);
-        words >> (var.index() % 64) & 1 == 1
-    }
-
     /// Puts in what another one has; says whether that changed it.
     pub fn add(&mut self, other: &Self) -> bool {
         let mut new = 0;
@@ -123,7 +117,7 @@ pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
     let idles = !whole || masks.iter().any(|op| op.writes() == M::ACTIVE);
     // Lanes that are not active are looked at everywhere, or in what fetches read: they look at the other lanes of a quad.
     let everywhere = code.keeps_idle_lanes || wakes && idles;
-    let in_fetches = !everywhere && code.watches_idle_lanes && idles;
+    let seen = [everywhere, !everywhere && code.watches_idle_lanes && idles];
     let waiting = Waiting::of(masks);
     let sets = waiting.sets;
     let mut exports = VarSet::NONE;
@@ -154,13 +148,8 @@ pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
             for next in block.end.successors() {
                 live.iter_mut().zip(&into[sets * next..]).for_each(|(live, of)| _ = live.add(of));
             }
-            step_back(
-                block,
-                &waiting,
-                (everywhere, in_fetches),
-                &mut live,
-                &mut found[begins[index]..][..block.ops.len()],
-            );
+            let found = &mut found[begins[index]..][..block.ops.len()];
+            step_back(block, &waiting, seen, &mut live, found);
             let into = &mut into[sets * index..sets * (index + 1)];
             if *into != live[..] {
                 into.copy_from_slice(&live);
@@ -190,13 +179,8 @@ pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
 }
 
 /// Steps back over a block: from what is live behind it to what is before it.
-fn step_back(
-    block: &Block,
-    waiting: &Waiting,
-    (everywhere, in_fetches): (bool, bool),
-    live: &mut [VarSet],
-    found: &mut [u8],
-) {
+fn step_back(block: &Block, waiting: &Waiting, seen: [bool; 2], live: &mut [VarSet], found: &mut [u8]) {
+    let [everywhere, in_fetches] = seen;
     found.fill(0);
     for (place, op) in block.ops.iter().enumerate().rev() {
         if op.is_pure() && found[place] & NEEDED == 0 {
@@ -210,17 +194,14 @@ fn step_back(
         };
         // Frequent ones are done with here: each further look at one takes time.
         match *op {
-            Op::Get(var) => {
-                read(var);
-                continue;
-            }
+            Op::Get(var) => read(var),
             Op::Unit(_, abc) => {
                 abc.iter().for_each(|value| found[value.index()] |= NEEDED);
                 continue;
             }
             Op::GetRelative(File::Gprs(gprs), _, element, _) => indexed(gprs, element).for_each(read),
             Op::Set(var, value, under) => {
-                let waits = VarSet::any_contains(&live[1..], var);
+                let waits = live[1..].iter().any(|set| set.contains(var));
                 if !waits && !live[ACTIVE].contains(var) {
                     continue;
                 }

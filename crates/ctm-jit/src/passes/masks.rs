@@ -133,45 +133,30 @@ struct Made {
     open: u8,
 }
 
-/// It can be either in every row.
-const ALWAYS_OPEN: u8 = 0b1111;
-
 impl Made {
-    /// What it becomes in a row, as the lowest bit: 0 where it can be either.
+    /// What it becomes in a row, as the lowest bit: 0 where it can be either. As a polynomial, so that no row needs a branch.
     fn holds(&self) -> impl Fn(u64) -> u64 + use<> {
         let (a, b) = (self.a.trailing_zeros(), self.b.trailing_zeros());
-        let [neither, first, second, both] = [0, 1, 2, 3].map(|case| u64::from(self.holds >> case & 1));
-        // What each adds to the cases before it.
-        let (of_a, of_b, of_both) = (first ^ neither, second ^ neither, both ^ first ^ second ^ neither);
-        move |row| {
-            let (a, b) = (row >> a, row >> b);
-            neither ^ a & of_a ^ b & of_b ^ a & b & of_both
-        }
-    }
-
-    /// Whether it can be either in a row.
-    fn is_open(&self, row: u64) -> bool {
-        let case = u8::from(row & self.a != 0) | u8::from(row & self.b != 0) << 1;
-        self.open >> case & 1 == 1
+        let [n, x, y, z] = [0, 1, 2, 3].map(|case| u64::from(self.holds >> case & 1));
+        move |row| n ^ row >> a & (n ^ x) ^ row >> b & (n ^ y) ^ row >> a & row >> b & (n ^ x ^ y ^ z)
     }
 
     /// Puts it into rows.
     fn put(&self, rows: &mut Vec<u64>, bit: u64) {
-        let (at, holds, always) = (bit.trailing_zeros(), self.holds(), self.open == ALWAYS_OPEN);
-        let mut others = Vec::new();
-        if self.open != 0 && !always {
-            others.extend(rows.iter().filter(|&&row| self.is_open(row)).map(|row| row | bit));
-        }
+        let (at, holds) = (bit.trailing_zeros(), self.holds());
+        let is_open = |row: u64| self.open >> (u8::from(row & self.a != 0) | u8::from(row & self.b != 0) << 1) & 1 == 1;
+        let is_always = self.open == 0b1111;
+        let open = rows.iter().filter(|&&row| !is_always && self.open != 0 && is_open(row));
+        let mut others: Vec<u64> = open.map(|row| row | bit).collect();
         rows.iter_mut().for_each(|row| *row = *row & !bit | holds(*row) << at);
-        if always {
+        if is_always {
             // Each becomes two.
             unite(rows, FEW_ROWS / 2);
-            rows.extend_from_within(..);
-            let half = rows.len() / 2;
-            rows[half..].iter_mut().for_each(|row| *row |= bit);
-        } else if !others.is_empty() {
+            others.extend(rows.iter().map(|row| row | bit));
+        }
+        if !others.is_empty() {
             rows.append(&mut others);
-            unite(rows, FEW_ROWS);
+            unite(rows, if is_always { usize::MAX } else { FEW_ROWS });
         }
     }
 }
@@ -373,7 +358,7 @@ impl Bits {
             MaskOp::Xor(_, a, b) => made(a, b, 0b0110, 0),
             MaskOp::Quads(_, a) => made(a, M::EXISTING, 0b1000, 0b0100),
             // Lanes beyond those there are hold anything.
-            MaskOp::Lanes(d, _) => made(d, d, 0, ALWAYS_OPEN),
+            MaskOp::Lanes(d, _) => made(d, d, 0, 0b1111),
             // Numbers are the same as no mask: they are never defined.
             MaskOp::Number(d, _) | MaskOp::Add(d, ..) => made(d, d, 0, 0),
             MaskOp::IfNot0(_, a, _) => made(a, a, 0, 0b1000),
