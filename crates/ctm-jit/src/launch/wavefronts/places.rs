@@ -240,8 +240,10 @@ pub struct Starts<'a> {
     /// Of what is exact: its place among them, and what each lane adds to the first one's, where lanes have their usual offsets.
     exact: Vec<(usize, Single, [f32; LANES])>,
     divisor: Option<Ramp>,
-    finite: bool,
-    normal: bool,
+    /// Whether those that are linear are finite, and what they are made of: which NaN is made of two others depends on the instructions.
+    pub are_finite: bool,
+    /// Whether [`Self::fill`] meets no denormals but those that are given lane by lane.
+    pub are_normal: bool,
 }
 
 impl<'a> Starts<'a> {
@@ -283,25 +285,16 @@ impl<'a> Starts<'a> {
                 }
             })
         };
-        let finite = ramps().all(|ramp| ramp.bound(i1, j1).is_finite());
-        let normal = divisor.is_none() && ramps().all(Ramp::is_normal);
+        let are_finite = ramps().all(|ramp| ramp.bound(i1, j1).is_finite());
+        let are_normal = divisor.is_none() && ramps().all(Ramp::is_normal);
         let exact = |(row, source): (usize, &Source<'a>)| {
             let Source::Exact(ramp) = source else { return None };
             let added = |lane: usize| ramp.offset([to_the_right[lane], down[lane]]);
             Some((row, ramp.single(), std::array::from_fn(added)))
         };
         let exact = sources.iter().enumerate().filter_map(exact).collect();
-        Self { sources, exact, divisor: divisor.map(|divisor| Ramp::linear_by(divisor.of)), finite, normal }
-    }
-
-    /// Whether those that are linear are finite, and what they are made of: which NaN is made of two others depends on the instructions.
-    pub const fn are_finite(&self) -> bool {
-        self.finite
-    }
-
-    /// Whether [`Self::fill`] meets no denormals but those that are given lane by lane.
-    pub const fn are_normal(&self) -> bool {
-        self.normal
+        let divisor = divisor.map(|divisor| Ramp::linear_by(divisor.of));
+        Self { sources, exact, divisor, are_finite, are_normal }
     }
 
     /// How many there are.

@@ -19,7 +19,7 @@ impl<'a> Spans<'a> {
         of.backend.isa().filter(|_| Pass::Waves.is_on())?;
         let all = of.waves.count().saturating_mul(of.lanes as u64);
         let is_short = |covered: &[u64]| (64 * covered.len() as u64) < all;
-        if of.program.keeps || !of.starts.are_finite() || of.covered.is_some_and(is_short) {
+        if of.program.keeps || !of.starts.are_finite || of.covered.is_some_and(is_short) {
             return None;
         }
         let bound = of.program.bound.filter(|&bound| bound <= of.per_look);

@@ -146,12 +146,6 @@ struct Rare<'a> {
     body: &'a [Ins],
 }
 
-/// The instructions up to [`Ins::EndRare`].
-fn rare_body(list: &[Ins]) -> &[Ins] {
-    let end = list.iter().position(|ins| matches!(ins, Ins::EndRare)).unwrap_or(list.len());
-    &list[..end]
-}
-
 /// Code under construction.
 struct Emit<'a> {
     input: &'a Input<'a>,
@@ -301,7 +295,7 @@ impl<'a> Emit<'a> {
         let block = &self.input.code.blocks[index];
         let label = self.blocks[index];
         self.asm.place(label);
-        self.active_at(index);
+        Needs { whole: self.is_whole, pieces: self.is_spread } = self.needs[index];
         let instructions = block.tally.instructions();
         if instructions > 0 && self.input.fuel {
             self.asm.wide_imm(Int::Sub, FUEL, instructions as i32);
@@ -422,7 +416,9 @@ impl<'a> Emit<'a> {
     /// Calls out, with the registers saved that are needed afterwards. What memory lends is looked up in our MXCSR, everything else in the host's.
     fn call(&mut self, number: u16, under: M) {
         let (input, of, done) = (self.input, usize::from(number), self.asm.label());
-        let saved = self.registers_of(&input.live_during[of]);
+        let this: &Self = self;
+        let registers = |&vector: &Vector| this.pieces().filter_map(move |piece| this.register(vector, piece));
+        let saved = input.live_during[of].iter().flat_map(registers).fold(0, |all, register| all | 1 << register);
         self.save(saved);
         if let Call::Fetch(_, Some(_)) = input.calls[of] {
             self.call_function(u32::from(number) | LENDS, under);
@@ -478,13 +474,6 @@ impl<'a> Emit<'a> {
         }
         // A vector of them is among the registers, or in rows.
         self.is_spread &= self.isa() == Isa::Avx2;
-    }
-
-    /// The registers of vectors, a bit for each.
-    fn registers_of(&self, vectors: &[Vector]) -> u32 {
-        let registers =
-            vectors.iter().flat_map(|&vector| self.pieces().filter_map(move |piece| self.register(vector, piece)));
-        registers.fold(0, |all, register| all | 1 << register)
     }
 
     /// Where a register is during calls.

@@ -34,7 +34,7 @@ pub struct Facts {
     /// Variables that may hold a NaN.
     nans: Vars,
     /// Where they hold a NaN, any NaN will do: whoever reads them and lets somebody see its bits makes it right.
-    loose: VarSet,
+    pub loose: VarSet,
     /// Of uniform values that are computed whether they are no denormals, and how many stand before them.
     uniforms: (usize, Vec<bool>),
     /// Of each block: what is known of its vectors.
@@ -98,8 +98,7 @@ impl Facts {
         };
         let uniforms = (code.given_uniforms(), code.computed.iter().map(flushed).collect());
         let (seen, mut unflushed, mut nans) = (Vars::NONE, Vars::NONE, Vars::NONE);
-        start.iter().for_each(|&var| unflushed.insert(var));
-        start.iter().for_each(|&var| nans.insert(var));
+        start.iter().for_each(|&var| [&mut unflushed, &mut nans].into_iter().for_each(|vars| vars.insert(var)));
         let mut facts = Self { seen, unflushed, nans, loose: VarSet::NONE, uniforms, blocks: Vec::new() };
         let mut blocks: Vec<_> = code.blocks.iter().map(|block| Vec::with_capacity(block.ops.len())).collect();
         // More and more becomes known of variables.
@@ -118,11 +117,6 @@ impl Facts {
             facts.find_seen(code);
         }
         facts
-    }
-
-    /// Whether a NaN in a variable has to be made right where the variable is read.
-    pub fn is_loose(&self, var: Var) -> bool {
-        self.loose.contains(var)
     }
 
     /// Registers that hold results of arithmetic only, and are seen less often than they are written.
@@ -215,12 +209,11 @@ impl Facts {
                     indexed(gprs, element).for_each(|var| hold(var, value));
                     (false, false)
                 }
-                Op::Abs(a) | Op::Neg(a) => is(a),
+                Op::Abs(a) | Op::Neg(a) | Op::QuadLane(a, _) => is(a),
                 Op::Alu(op, [_, b, c], _, clamp) if op.info().is_choice() => (clamp || (is(b).0 && is(c).0), false),
                 Op::Alu(op, ab, ..) => (!op.info().is_integer(), is_number(block, op, ab, |value| is(value).1)),
                 Op::Select([_, a, b]) => (is(a).0 && is(b).0, is(a).1 && is(b).1),
                 Op::Cube(element, ..) => (element != 3, false),
-                Op::QuadLane(a, _) => is(a),
                 Op::Unit(unit, abc) => (true, is_number_of_unit(block, unit, abc, |value| is(value).1)),
                 _ => (false, false),
             };
@@ -237,7 +230,7 @@ impl Facts {
             match *op {
                 Op::Get(var) if own => self.seen.insert(var),
                 Op::Get(_) => {}
-                Op::Abs(a) | Op::Neg(a) => see(a, own),
+                Op::Abs(a) | Op::Neg(a) | Op::QuadLane(a, _) => see(a, own),
                 Op::Alu(op, [_, b, c], _, clamp) if op.info().is_choice() => {
                     see(b, own && !clamp);
                     see(c, own && !clamp);
@@ -252,9 +245,7 @@ impl Facts {
                     see(a, own);
                     see(b, own);
                 }
-                Op::Cube(..) => {}
-                Op::QuadLane(a, _) => see(a, own),
-                Op::Unit(..) => {}
+                Op::Cube(..) | Op::Unit(..) => {}
                 Op::Set(var, value, _) => see(value, !self.loose.contains(var) && self.seen.ask(var)),
                 _ => {
                     op.reads().for_each(|value| see(value, true));

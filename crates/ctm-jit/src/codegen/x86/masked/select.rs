@@ -279,7 +279,7 @@ impl<'a> Select<'a> {
             Op::Get(var) => {
                 let vector = self.vars[var.index()]?;
                 let stays = plan.of[place].store > plan.of[place].last;
-                let mends = plan.known[place].shows_nan() && self.given.facts.is_loose(var);
+                let mends = plan.known[place].shows_nan() && self.given.facts.loose.contains(var);
                 if stays && !mends {
                     return Some(Src::Vector(vector));
                 }
@@ -358,7 +358,7 @@ impl<'a> Select<'a> {
         // A condition that only chooses or becomes a mask is made there.
         let compares = matches!(op, Op::Holds(op, ..) if truth(*op).is_some());
         let is_compound = compound(plan.block, Value(place as u32)).is_some();
-        if (compares || is_compound) && self.only_chooses(plan, place) {
+        if (compares || is_compound) && plan.of[place].location.is_none() && !plan.of[place].is_shown {
             return None;
         }
         if let Some(result) = self.wide(plan, place) {
@@ -397,10 +397,6 @@ impl<'a> Select<'a> {
             return Some(Src::Vector(location));
         }
         Some(Src::Vector(dst))
-    }
-
-    fn only_chooses(&self, plan: &Plan<'_>, place: usize) -> bool {
-        plan.of[place].location.is_none() && !plan.of[place].is_shown
     }
 
     fn call(&mut self, call: Call, args: &[Src], under: M) {

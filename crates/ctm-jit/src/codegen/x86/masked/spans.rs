@@ -78,7 +78,7 @@ impl Native {
         }
         self.begin(frame, shared, wave);
         // What a span makes itself is the same with flushed denormals where there are none; setting MXCSR takes as long as a short program.
-        let sets = given.starts.are_normal();
+        let sets = given.starts.are_normal;
         frame.put(head::IS_SET, &u32::from(sets).to_le_bytes());
         let mut ended = Ended::default();
         let Wave { places, visits, fetched, .. } = &mut *wave;

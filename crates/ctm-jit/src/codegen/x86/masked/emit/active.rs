@@ -154,11 +154,6 @@ fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
 }
 
 impl Emit<'_> {
-    /// A block begins.
-    pub(super) fn active_at(&mut self, index: usize) {
-        (self.is_whole, self.is_spread) = (self.needs[index].whole, self.needs[index].pieces);
-    }
-
     /// Puts the active lanes where they are needed.
     pub(super) fn provide(&mut self, need: Needs) {
         if need.whole {

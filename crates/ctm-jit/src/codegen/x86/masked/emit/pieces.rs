@@ -108,7 +108,8 @@ impl<'a> Emit<'a> {
                     self.line(lir, piece);
                 }
                 Ins::BeginRare(ref check) => {
-                    let body = super::rare_body(&run[at..]);
+                    let rest = run[at..].iter();
+                    let body = &run[at..at + rest.take_while(|ins| !matches!(ins, Ins::EndRare)).count()];
                     at += body.len() + 1;
                     self.rare_of_piece(check, body, piece);
                 }
