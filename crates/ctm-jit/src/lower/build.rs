@@ -66,12 +66,6 @@ impl Build {
         self.make(Op::Select([on, yes, no]))
     }
 
-    /// Stores where a vector, if there is one, is not zero.
-    pub fn set_where(&mut self, on: Option<Value>, var: Var, value: Value, under: M) {
-        let value = self.select(on, value, |b| b.get(var));
-        self.set(var, value, under);
-    }
-
     pub fn set(&mut self, var: Var, value: Value, under: M) {
         self.effect(Op::Set(var, value, under));
         self.hold(var, Some(value));

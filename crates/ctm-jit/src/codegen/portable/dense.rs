@@ -35,19 +35,9 @@ impl Pool {
         Self { first, next: first, most: first, free: Vec::new() }
     }
 
-    /// Nobody has one.
-    fn restart(&mut self) {
-        self.next = self.first;
-        self.free.clear();
-    }
-
     /// A row that nobody has.
     fn take(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| {
-            self.next += 1;
-            self.most = self.most.max(self.next);
-            self.next - 1
-        })
+        self.free.pop().unwrap_or_else(|| self.take_side_by_side(1))
     }
 
     /// So many side by side.
@@ -55,16 +45,6 @@ impl Pool {
         self.next += count;
         self.most = self.most.max(self.next);
         self.next - count
-    }
-
-    /// Nobody reads it any more.
-    fn give(&mut self, row: u32) {
-        self.free.push(row);
-    }
-
-    /// The first row that it never gave.
-    const fn end(&self) -> usize {
-        self.most as usize
     }
 }
 
@@ -121,7 +101,7 @@ impl Dense {
         let mut pool = Pool::new(vars + constants.len() as u32);
         let of_block = |block: &Block| steps(&block.ops, &rows_of_vars, (vars, &constants), &mut pool);
         let blocks = code.blocks.iter().map(of_block).collect();
-        Self { blocks, rows_of_vars, vars: vars as usize, constants, rows: pool.end() }
+        Self { blocks, rows_of_vars, vars: vars as usize, constants, rows: pool.most as usize }
     }
 
     /// The row of a variable, if somebody reads or writes it.
@@ -132,7 +112,9 @@ impl Dense {
 
 /// Gives the values of a block rows. A value that is a constant, something fetched or a variable, until something is stored there, has no row of its own.
 fn steps(ops: &[Op], rows_of_vars: &[u32], (vars, constants): (u32, &[Constant]), pool: &mut Pool) -> Vec<Step> {
-    pool.restart();
+    // Nobody has one.
+    pool.next = pool.first;
+    pool.free.clear();
     let mut last_use = vec![0; ops.len()];
     for (place, op) in ops.iter().enumerate() {
         op.reads().for_each(|value| last_use[value.index()] = place);
@@ -146,7 +128,7 @@ fn steps(ops: &[Op], rows_of_vars: &[u32], (vars, constants): (u32, &[Constant])
         named.rename(|value| Value(rows[value.index()]));
         for value in op.reads().map(Value::index).filter(|&value| last_use[value] == place) {
             if std::mem::take(&mut owned[value]) {
-                pool.give(rows[value]);
+                pool.free.push(rows[value]);
             }
         }
         // Whether nothing is stored in the variable before its last use.
@@ -165,7 +147,7 @@ fn steps(ops: &[Op], rows_of_vars: &[u32], (vars, constants): (u32, &[Constant])
                         owned[place] = last_use[place] > place;
                         if !owned[place] {
                             // Nobody reads it.
-                            pool.give(to);
+                            pool.free.push(to);
                         }
                         to
                     }

@@ -65,6 +65,11 @@ pub trait Sink {
         self.push(Lir::Merge(dst, 1, value));
     }
 
+    /// Makes every NaN the one that arithmetic makes. Changes mask 1.
+    fn one_nan(&mut self, dst: Vector) {
+        self.patch(dst, IS_NAN, [Src::Vector(dst); 2], Src::Literal(NAN));
+    }
+
     /// `±(a * b) ± c` in a vector of its own.
     fn fma(&mut self, negated: Negated, abc: [Src; 3]) -> Src {
         let dst = self.fresh();
@@ -105,7 +110,7 @@ pub fn emit(s: &mut impl Sink, function: AlphaOp, x: Src, dst: Vector, special: 
     }
     if special.one_nan {
         s.split();
-        s.patch(result, IS_NAN, [Src::Vector(result); 2], Src::Literal(NAN));
+        s.one_nan(result);
     }
     if result != dst {
         s.push(Lir::Copy(dst, Src::Vector(result)));

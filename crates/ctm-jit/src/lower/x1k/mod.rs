@@ -347,7 +347,8 @@ impl Builder {
                 self.set(Var::export(target.into(), channel), value, unders[channel]);
             } else {
                 let bit = channel as u8;
-                self.compare_into(M::predicate(bit), compare_op(target), value, executing);
+                let op = CompareOp::from_code(u32::from(target & 3)).unwrap_or(CompareOp::Equal);
+                self.compare_into(M::predicate(bit), op, value, executing);
                 self.unders.retain(|known| known.0.predicate.is_none_or(|(of, _)| of != bit));
             }
         }
@@ -460,11 +461,6 @@ impl Builder {
 /// The channels that masks name.
 fn channels(rgb: u8, alpha: bool) -> impl Iterator<Item = usize> {
     (0..4).filter(move |&c| if c == 3 { alpha } else { rgb >> c & 1 == 1 })
-}
-
-/// The comparison in a two-bit field.
-fn compare_op(code: u8) -> CompareOp {
-    CompareOp::from_code(u32::from(code & 3)).unwrap_or(CompareOp::Equal)
 }
 
 /// The lanes that an instruction's register and output writes concern (CTM §3.3.6).

@@ -12,7 +12,7 @@ use super::facts::{
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::{self, Sink, Special};
-use ctm_exec::float::{INFINITY, NAN, ONE, SIGN};
+use ctm_exec::float::{INFINITY, ONE, SIGN};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 use ctm_isa::x1k::ops::AlphaOp;
 use ctm_x86 as asm;
@@ -135,7 +135,7 @@ impl Alu {
             s.push(Lir::Two(asm::MAX, dst, it, Src::Literal(0)));
             s.push(Lir::Two(asm::MIN, dst, it, Src::Literal(ONE)));
         } else if may_be_nan && self.seen {
-            s.patch(dst, (asm::CMP_F32, UNORDERED), [it, it], Src::Literal(NAN));
+            s.one_nan(dst);
         }
     }
 

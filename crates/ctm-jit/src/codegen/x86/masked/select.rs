@@ -6,20 +6,22 @@
 mod conditions;
 mod fetches;
 mod units;
+mod with;
 
-use super::alu::{Alu, Operand, Target};
+use super::alu::{self, Alu, Operand};
 use super::doubles::{Double, Results, Wide};
 use super::facts::{EQUAL, Facts, Known, UNORDERED, truth};
-use super::{Call, Indexed, Ins, alu};
+use super::{Call, Indexed, Ins};
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
+use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use crate::ir::masked::{Block, Code, Condition, File, M, MaskOp, Op, Store, Unit, Value, Var, indexed};
 use conditions::compound;
-use ctm_exec::float::SIGN;
+use ctm_exec::float::{NAN, SIGN};
 use ctm_exec::r700::resources::Wrap;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
 use ctm_x86 as asm;
+use with::With;
 
 /// What instructions are chosen by.
 #[derive(Clone, Copy)]
@@ -75,6 +77,22 @@ impl Sink for Select<'_> {
         // With AVX-512 nothing stops but in streams.
         if self.given.isa == Isa::Avx2 || self.given.streams {
             self.out.push(Ins::Split);
+        }
+    }
+
+    fn one_nan(&mut self, dst: Vector) {
+        let it = Src::Vector(dst);
+        let (check, mend) = (Lir::Test(asm::CMP_F32, UNORDERED, 1, it, it, 0), Lir::Merge(dst, 1, Src::Literal(NAN)));
+        let last = self.out.iter().rposition(|ins| !matches!(ins, Ins::Split)).unwrap_or(0);
+        let look = self.out[..last].iter().rfind(|ins| matches!(ins, Ins::BeginRare(_)));
+        if look == Some(&Ins::BeginRare(check)) && matches!(self.out[last], Ins::EndRare) {
+            // It has just been looked at for NaNs.
+            self.out.splice(last..last, [Ins::Lir(check), Ins::Lir(mend)]);
+        } else if self.given.isa == Isa::Avx512 && !self.given.streams {
+            // A look at all pieces takes less than mending each of them.
+            self.rare(check, |select| select.push(mend));
+        } else {
+            [check, mend].into_iter().for_each(|lir| self.push(lir));
         }
     }
 }
@@ -529,65 +547,6 @@ pub fn exists(op: &Op) -> bool {
     }
 }
 
-/// Whether a factor is known to be neither zero, infinite nor NaN.
-fn is_ordinary(plan: &Plan<'_>, value: Value) -> bool {
-    matches!(plan.block.ops[plan.block.bare(value).index()], Op::Bits(bits) if f32::from_bits(bits).is_normal())
-}
-
-/// One block's instructions, for [`Alu::emit`].
-struct With<'s, 'a, 'p> {
-    select: &'s mut Select<'a>,
-    plan: &'p Plan<'p>,
-}
-
-impl Sink for With<'_, '_, '_> {
-    fn fresh(&mut self) -> Vector {
-        self.select.fresh()
-    }
-
-    fn push(&mut self, lir: Lir) {
-        self.select.push(lir);
-    }
-
-    fn isa(&self) -> Isa {
-        self.select.isa()
-    }
-
-    fn split(&mut self) {
-        self.select.split();
-    }
-}
-
-impl With<'_, '_, '_> {
-    /// Whether a product may be of zero and something that is no number.
-    fn may_be_zero_times_infinity(&self, operands: [Operand; 2]) -> bool {
-        let [a, b] = operands.map(|operand| Value(operand.value));
-        let same = self.plan.block.bare(a) == self.plan.block.bare(b);
-        !same && !is_ordinary(self.plan, a) && !is_ordinary(self.plan, b)
-    }
-}
-
-impl Target for With<'_, '_, '_> {
-    fn zero_wins(&mut self, dst: Vector, [a, b]: [Operand; 2]) {
-        if self.may_be_zero_times_infinity([a, b]) {
-            self.select.zero_wins(dst, [a.src, b.src], Lir::Merge(dst, 2, Src::Literal(0)));
-        }
-    }
-
-    fn multiply_add(&mut self, dst: Vector, operands: [Operand; 3], zero_wins: bool) {
-        let [a, b, mut c] = operands;
-        if self.select.given.streams && !(zero_wins && self.may_be_zero_times_infinity([a, b])) {
-            let mut negated = Negated { product: a.negated != b.negated, summand: c.negated };
-            if negated.product && negated.summand {
-                c = c.plain(self);
-                negated.summand = false;
-            }
-            return self.push(Lir::MulAdd(negated, dst, [a.src, b.src, c.src]));
-        }
-        alu::multiply_add(self, dst, operands, zero_wins);
-    }
-}
-
 /// A 64-bit operation and which of its dwords is meant. Where both pairs of slots get the same, they are the first pair.
 fn wide_key(op: &Op) -> Option<(WideKey, usize)> {
     let Op::Wide(op, part, dwords, omod, clamp) = *op else { return None };
@@ -602,7 +561,7 @@ fn wide_key(op: &Op) -> Option<(WideKey, usize)> {
 /// Whether an operation takes negated operands.
 fn negates(op: &Op) -> bool {
     match *op {
-        Op::Alu(op, ..) => alu::Alu::negates(op),
+        Op::Alu(op, ..) => Alu::negates(op),
         Op::Unit(Unit::Mad { .. }, _) => true,
         _ => false,
     }

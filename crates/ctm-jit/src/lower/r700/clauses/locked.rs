@@ -100,13 +100,6 @@ impl Lower<'_> {
         }
     }
 
-    /// A fault where the other program type has no constants.
-    pub(super) fn needs_alternate(&mut self) {
-        if !self.code.locked.iter().any(|locked| locked.alternate) {
-            self.code.locked.push(Locked { bank: 0, first: 0, count: 0, alternate: true });
-        }
-    }
-
     /// Where locked constants stand in the table of uniform values: behind the constant file.
     fn lock(&mut self, bank: u8, first: i32, count: i32, alternate: bool) -> Result<u16> {
         let mut at = CONSTANT_FILE as i32;

@@ -5,7 +5,7 @@
 mod fetches;
 mod locked;
 
-use crate::ir::masked::{File, M, MaskOp, Op, Value, Var};
+use crate::ir::masked::{File, Locked, M, MaskOp, Op, Value, Var};
 use crate::lower::r700::{Build, Lower, Result, State, Stop, Test, loop_index};
 use ctm_exec::float::NAN;
 use ctm_exec::r700::alu::is_register;
@@ -125,8 +125,9 @@ impl Lower<'_> {
     pub(super) fn alu_clause(&mut self, b: &mut Build, cf: &CfAlu, clause: &AluClause, state: &State) -> Result<Done> {
         let under = self.concerned(b, Test::of(cf.word1.whole_quad_mode, false));
         b.forget_beside(under);
-        if cf.word1.alt_const {
-            self.needs_alternate();
+        // A fault where the other program type has no constants.
+        if cf.word1.alt_const && !self.code.locked.iter().any(|locked| locked.alternate) {
+            self.code.locked.push(Locked { bank: 0, first: 0, count: 0, alternate: true });
         }
         let [set0, set1] = cf.kcache();
         let mut window = |set| self.window(b, set, cf.word1.alt_const, state.index());
@@ -420,7 +421,8 @@ impl Lower<'_> {
             b.set_indexed(gprs, (base, element, index), value, clause.under);
         } else if is_register(i64::from(base), usize::from(self.gprs())) {
             let var = Var::gpr(usize::from(base), usize::from(element));
-            b.set_where(on, var, value, clause.under);
+            let value = b.select(on, value, |b| b.get(var));
+            b.set(var, value, clause.under);
         }
         Ok(())
     }

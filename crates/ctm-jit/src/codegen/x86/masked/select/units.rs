@@ -5,10 +5,10 @@
 
 use super::{Plan, Select, negates, without_sign};
 use crate::codegen::x86::lir::{Class, Lir, Negated, Src, Vector};
-use crate::codegen::x86::masked::facts::{EQUAL, NOT_EQUAL, UNORDERED};
+use crate::codegen::x86::masked::facts::{EQUAL, NOT_EQUAL};
 use crate::codegen::x86::scalar::{self, Sink, Special};
 use crate::ir::masked::{Op, Unit};
-use ctm_exec::float::{NAN, ONE, SIGN};
+use ctm_exec::float::{ONE, SIGN};
 use ctm_isa::x1k::ops::Omod;
 use ctm_x86 as asm;
 
@@ -80,11 +80,6 @@ impl Select<'_> {
             self.one_nan(dst);
         }
         true
-    }
-
-    /// Makes every NaN the one that arithmetic makes.
-    pub(super) fn one_nan(&mut self, dst: Vector) {
-        self.patch(dst, (asm::CMP_F32, UNORDERED), [Src::Vector(dst), Src::Vector(dst)], Src::Literal(NAN));
     }
 
     /// A multiply-add: negations, the zero rule, output modifiers at the ends of the range.
