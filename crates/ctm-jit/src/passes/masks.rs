@@ -32,14 +32,16 @@ pub fn simplify(code: &mut Code, whole: bool) {
         block.end = end;
         bits.rewrite(block, index);
     }
-    let live = bits.live(code, 0);
+    // Who is active has to be true everywhere: by that it is known for which lanes a variable is read.
+    let active = bits.bit(M::ACTIVE);
+    let live = bits.live(code, active);
     for (block, places) in code.blocks.iter_mut().zip(&bits.places) {
-        let mut reads = bits.live_out(block.end, &live);
+        let mut reads = bits.live_out(block.end, &live) | active;
         for place in places.iter().rev() {
             match &mut block.ops[place.at] {
                 Op::Mask(MaskOp::Copy(d, a)) if d == a => {}
                 Op::Mask(of) if reads & place.writes == 0 => *of = MaskOp::Copy(of.writes(), of.writes()),
-                _ => reads = place.step_back(reads),
+                _ => reads = place.step_back(reads) | active,
             }
         }
     }
@@ -243,7 +245,7 @@ impl Bits {
         self.of[m.index()]
     }
 
-    /// What the end of a block and its successors read. Who is active has to be true to the program's end: by that it is known which lanes of variables matter.
+    /// What the end of a block and its successors read.
     fn live_out(&self, end: End, live: &[u64]) -> u64 {
         let mut out = if end == End::Stop { self.bit(M::VALID) | self.bit(M::ACTIVE) } else { 0 };
         if let End::Branch { mask, .. } = end {
