@@ -36,6 +36,11 @@ fn engines_agree_however_memory_is_reached() {
     });
 }
 
+fn assembled(text: &str) -> x1k::Program {
+    let assembly = x1k::text::assemble(text);
+    assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics))
+}
+
 /// Code whose registers begin otherwise, where it stores outputs by itself.
 #[test]
 fn the_first_difference_is_found() {
@@ -46,7 +51,7 @@ fn the_first_difference_is_found() {
         Verify::new(Begins { engine: Jit::new(), plane })
     };
     let domain = Domain { i0: 0, j0: 0, i1: 63, j1: 31 };
-    let Some(program) = x1k::text::assemble(".output o = o0\nmov o, r0\nend\n").program else { panic!("no program") };
+    let program = assembled(".output o = o0\nmov o, r0\nend\n");
     let launch = Launch {
         program: &program,
         constants: &Constants::default(),
@@ -76,7 +81,7 @@ fn the_first_difference_is_found() {
             "the engine sent 0x3f800000 uncached to element (1, 2), the reference 0x3f800000 uncached to element (1, 0)",
         ),
     ] {
-        let Some(program) = x1k::text::assemble(text).program else { panic!("no program") };
+        let program = assembled(text);
         let mut memory = Arrays { feedback, ..memory.clone() };
         let (_, found) = verify().compare(&Launch { program: &program, ..launch }, &mut memory);
         assert_eq!(found.map(|found| found.message).as_deref(), Some(message));

@@ -10,7 +10,7 @@ pub struct Numbering {
     /// Operations of the blocks before.
     before: u32,
     /// Where pure ones are, each in the first free slot from that of its hash on: the hash, and how many operations there were with it, those of blocks
-    /// before included, so that what stands there of those counts as free. A power of two, at least half of them free.
+    /// before included, so that what stands there of those counts as free: emptying a table for each block takes longer. A power of two, at least half of them free.
     slots: Vec<u64>,
 }
 

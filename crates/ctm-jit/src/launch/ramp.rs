@@ -71,7 +71,7 @@ impl Ramp {
             (true, _) if bound < LARGE / 3.0 => Makes::Bits,
             (true, _) => Makes::AnyBits,
             // All sums on the way are multiples of one power of two, and have no more digits than single precision.
-            (false, Some(unit)) if bound / unit < 2.0 * WHOLE => Makes::Single,
+            (false, Some(unit)) if bound / unit < 2.0 * WHOLE && i | j < 1 << 31 => Makes::Single,
             (false, _) => Makes::Rounded,
         }
     }
@@ -89,15 +89,14 @@ impl Ramp {
     }
 
     /// What [`Makes::Single`] makes.
-    #[allow(clippy::cast_possible_truncation, reason = "none has more digits")]
+    #[allow(clippy::cast_possible_truncation, reason = "`Ramp::makes` says that none has more digits")]
     pub fn single(&self) -> Single {
         Single(self.of.map(|x| x as f32))
     }
 
     /// What so many columns and rows add to it. It begins with -0, which changes no sum: so a sum with it is -0 only where the whole is.
     pub fn offset(&self, by: [u32; 2]) -> f32 {
-        let [_, di, dj] = self.of;
-        Self::linear_by([-0.0, di, dj]).single().at(by)
+        Self { of: [-0.0, self.of[1], self.of[2]], ..*self }.single().at(by)
     }
 
     /// The sum times a factor, rounded to single precision: as [`Plane::at`] and [`ctm_exec::r700::Divisor::at`].
@@ -125,7 +124,7 @@ impl Ramp {
 impl Single {
     /// The sum in a column and row.
     #[inline(always)]
-    #[allow(clippy::cast_precision_loss, reason = "none has more digits")]
+    #[allow(clippy::cast_precision_loss, reason = "what has more digits is multiplied by zero")]
     pub fn at(&self, at: [u32; 2]) -> f32 {
         let ([origin, di, dj], [i, j]) = (self.0, at.map(|x| x as i32 as f32));
         origin + i * di + j * dj

@@ -45,13 +45,13 @@ pub fn append(computed: &[Op], table: &mut Cow<'_, [u32]>) {
     }
 }
 
-/// What is known of a vector: it depends on more than uniform values;
+/// A vector depends on more than uniform values.
 const OPEN: u8 = 1;
-/// it is made of uniform values, and is none;
+/// It is made of uniform values alone, and is none.
 const MADE: u8 = 2;
-/// so it is, and others read it;
+/// It is made so, and one that is not reads it.
 const ROOT: u8 = 4;
-/// a root is made of it.
+/// A root is made of it.
 const NEEDED: u8 = 8;
 
 /// Finds the vectors of a block that depend on nothing but uniform values, are none, and are read by others. The last one.

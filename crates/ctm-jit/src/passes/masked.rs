@@ -100,11 +100,11 @@ impl Waiting {
     }
 }
 
-/// What is found out about an operation: somebody needs it;
+/// Somebody needs an operation.
 const NEEDED: u8 = 1;
-/// it stores in active lanes, and nobody reads its variable in others;
+/// It stores in active lanes, and nobody reads its variable in others.
 const WHOLE: u8 = 2;
-/// fetches read it.
+/// Fetches read its vector.
 const LOOKED_AT: u8 = 4;
 
 /// Takes out what nobody sees. Gives the variables that somebody may still read at the beginning of each block. `whole`: all lanes that exist lie in the domain.

@@ -483,3 +483,7 @@ impl Here {
         before != (rows.len(), self.defined) && !rows.is_empty()
     }
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/passes/masks.rs"]
+mod tests;

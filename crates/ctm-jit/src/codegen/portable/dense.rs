@@ -112,7 +112,7 @@ impl Dense {
 
 /// Gives the values of a block rows. A value that is a constant, something fetched or a variable, until something is stored there, has no row of its own.
 fn steps(ops: &[Op], rows_of_vars: &[u32], (vars, constants): (u32, &[Constant]), pool: &mut Pool) -> Vec<Step> {
-    // Nobody has one.
+    // No row is taken where a block begins.
     pool.next = pool.first;
     pool.free.clear();
     let mut last_use = vec![0; ops.len()];

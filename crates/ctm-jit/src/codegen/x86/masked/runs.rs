@@ -75,6 +75,7 @@ impl Runs {
 }
 
 /// Runs being found in a list.
+#[derive(Default)]
 struct Found<'a> {
     list: &'a [Ins],
     /// The instructions in their new order, up to the run at hand.
@@ -127,9 +128,7 @@ impl Found<'_> {
 }
 
 fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
-    let (out, runs) = (Vec::with_capacity(list.len()), Vec::with_capacity(list.len()));
-    let (is_run, ends_with_mask, reads, makes) = (false, false, Vec::new(), Vec::new());
-    let mut found = Found { list, out, runs, from: 0, before: 0, is_run, ends_with_mask, reads, makes };
+    let mut found = Found { list, out: Vec::with_capacity(list.len()), ..Found::default() };
     // Instructions that stay together, whatever they are, have begun.
     let mut together = false;
     for (at, ins) in found.list.iter().enumerate() {

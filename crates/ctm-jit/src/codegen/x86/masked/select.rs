@@ -75,7 +75,7 @@ impl Sink for Select<'_> {
 
     fn split(&mut self) {
         // With AVX-512 nothing stops but in streams.
-        if self.given.isa == Isa::Avx2 || self.given.streams {
+        if !self.has_short_runs() {
             self.out.push(Ins::Split);
         }
     }
@@ -83,13 +83,15 @@ impl Sink for Select<'_> {
     fn one_nan(&mut self, dst: Vector) {
         let it = Src::Vector(dst);
         let (check, mend) = (Lir::Test(asm::CMP_F32, UNORDERED, 1, it, it, 0), Lir::Merge(dst, 1, Src::Literal(NAN)));
-        let last = self.out.iter().rposition(|ins| !matches!(ins, Ins::Split)).unwrap_or(0);
-        let look = self.out[..last].iter().rfind(|ins| matches!(ins, Ins::BeginRare(_)));
-        if look == Some(&Ins::BeginRare(check)) && matches!(self.out[last], Ins::EndRare) {
+        let last = self.out.iter().rposition(|ins| !matches!(ins, Ins::Split));
+        if let Some(end) = last.filter(|&last| matches!(self.out[last], Ins::EndRare))
+            && let Some(Ins::BeginRare(of)) = self.out[..end].iter().rfind(|ins| matches!(ins, Ins::BeginRare(_)))
+            && *of == check
+        {
             // It has just been looked at for NaNs.
-            self.out.splice(last..last, [Ins::Lir(check), Ins::Lir(mend)]);
-        } else if self.given.isa == Isa::Avx512 && !self.given.streams {
-            // A look at all pieces takes less than mending each of them.
+            self.out.splice(end..end, [Ins::Lir(check), Ins::Lir(mend)]);
+        } else if self.has_short_runs() {
+            // One look at all pieces takes less than mending each of them.
             self.rare(check, |select| select.push(mend));
         } else {
             [check, mend].into_iter().for_each(|lir| self.push(lir));
