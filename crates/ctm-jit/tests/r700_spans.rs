@@ -304,6 +304,23 @@ EXP_DONE: PIX2, R2._xyx
 END_OF_PROGRAM
 ";
 
+/// Elements that are one number: wherever they are written, in some lanes alone, and in one of two places.
+const NUMBERS: &str = "
+ALU:
+  0  x: MOV R2.x, R0.x
+     y: MOV R2.y, 0.75f
+EXP: PIX0, R2.xy01
+ALU_PUSH_BEFORE:
+  1  x: PRED_SETGT ____, R0.x, 21.0f UPDATE_EXEC_MASK UPDATE_PRED
+JUMP POP_CNT(1) ADDR(end)
+EXP: PIX1, R2.y1x0
+EXP: PIX2, R2.y0_1
+POP POP_CNT(1)
+end:
+EXP_DONE: PIX1, R2.__xx
+END_OF_PROGRAM
+";
+
 #[test]
 fn wavefronts_side_by_side() {
     let domains = [
@@ -333,9 +350,8 @@ fn wavefronts_side_by_side() {
         [tiled(4, 15), words(true), tiled(2, 7)],
         [words(false), bytes(5, true, false), tiled(1, 15)],
     ];
-    for (name, text) in
-        [("turns", TURNS), ("nested", NESTED), ("killed", KILLED), ("partly", PARTLY), ("channels", CHANNELS)]
-    {
+    let programs = [("turns", TURNS), ("nested", NESTED), ("killed", KILLED), ("partly", PARTLY)];
+    for (name, text) in programs.into_iter().chain([("channels", CHANNELS), ("numbers", NUMBERS)]) {
         let program = program(text);
         for (number, domain) in domains.into_iter().enumerate() {
             for (of, planes) in planes().iter().enumerate() {

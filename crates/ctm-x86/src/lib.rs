@@ -525,11 +525,6 @@ impl Asm {
         self.byte(0xc3);
     }
 
-    /// `MXCSR = [base + offset]`, or the other way when `store`.
-    pub fn mxcsr(&mut self, store: bool, base: Gpr, offset: i32) {
-        self.integer(false, 0x0fae, if store { 3 } else { 2 }, Rm::Row(base, offset), NOTHING);
-    }
-
     /// Begins code that is called from outside: keeps what belongs to the caller, and aligns the stack.
     pub fn enter(&mut self) {
         CALLERS.into_iter().for_each(|register| self.push(register));

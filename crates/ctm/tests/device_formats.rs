@@ -215,14 +215,18 @@ fn engines_store_the_same_in_every_format_and_tiling() {
         let assembly = ctm_isa::x1k::text::assemble(&format!("{head}{text}"));
         assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics))
     });
-    let orders = [ByteOrder::Rgba, ByteOrder::Bgra];
+    let (sum, orders) = (copy_program(5, 2), [ByteOrder::Rgba, ByteOrder::Bgra]);
     for &from in Format::ALL {
         for &to in Format::ALL {
-            let tilings = [Tiling::Linear, Tiling::Tiled].into_iter().flat_map(|a| [a, Tiling::Tiled].map(|b| [a, b]));
+            let [rows, tiles] = [Tiling::Linear, Tiling::Tiled];
+            let tilings = [[rows, rows], [rows, tiles], [tiles, rows], [tiles, tiles]].into_iter();
             let all =
                 tilings.flat_map(|tilings| programs.iter().zip(0..).map(move |(program, n)| (tilings, program, n)));
-            for (case, (tilings, program, number)) in all.enumerate() {
-                let (i0, j0, i1, j1) = domains[(case + case / 4) % 4];
+            let all = all.zip(0..).map(|(of, case)| (of, domains[(case + case / 4) % 4]));
+            // Copies by arithmetic: of whole blocks, and of others.
+            let sums = [([rows, tiles], &sum, 4), ([tiles, rows], &sum, 5)];
+            let sums = domains.into_iter().take(2).flat_map(|domain| sums.map(|of| (of, domain)));
+            for (case, ((tilings, program, number), (i0, j0, i1, j1))) in all.chain(sums).enumerate() {
                 let options = || DeviceOptions { uint8_order: orders[case / 3 % 2], ..DeviceOptions::default() };
                 let run = |mut rig: Rig| {
                     let (input, out) = (rig.surface(66, 40, from, tilings[0]), rig.surface(68, 43, to, tilings[1]));
@@ -273,8 +277,14 @@ fn copies_beside_linear_ones() {
         times.fold(f64::INFINITY, f64::min)
     };
     let tilings = [Tiling::Linear, Tiling::Tiled];
-    // Those of 16 bits once more with as many bytes as four floats.
-    let sizes = Format::ALL.iter().map(|&format| (format, 512)).chain([(Format::Uint16x1, 4096)]);
+    // Those of 16 bits once more with as many bytes as four floats, the others with as few as these have, which caches hold.
+    let sizes = Format::ALL.iter().map(|&format| (format, 512)).chain([
+        (Format::Uint16x1, 4096),
+        (Format::Uint8x4, 256),
+        (Format::Float32x1, 256),
+        (Format::Float32x2, 128),
+        (Format::Float32x4, 64),
+    ]);
     for ((format, height), from, to) in
         sizes.flat_map(|size| tilings.into_iter().flat_map(move |a| tilings.map(|b| (size, a, b))))
     {

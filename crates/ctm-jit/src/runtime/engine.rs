@@ -34,7 +34,7 @@ pub struct StreamLimits {
 
 impl Default for StreamLimits {
     fn default() -> Self {
-        Self { processors: 1024, past_caches_bytes: 8 << 20 }
+        Self { processors: 1024, past_caches_bytes: crate::stream::CACHED_BYTES }
     }
 }
 

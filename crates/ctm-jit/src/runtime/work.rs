@@ -24,8 +24,7 @@ thread_local! {
 fn linger(threads: usize) {
     let threads = threads.min(rayon::current_num_threads() - 1);
     for _ in 0..threads {
-        let lingering = LINGERING.fetch_add(1, Ordering::Relaxed) < threads;
-        if lingering {
+        if LINGERING.fetch_add(1, Ordering::Relaxed) < threads {
             rayon::spawn(look_for_work)
         } else {
             LINGERING.fetch_sub(1, Ordering::Relaxed);
@@ -72,11 +71,8 @@ pub fn share<S, T: Send>(
     let all = Mutex::new(Vec::with_capacity(count));
     let work = || {
         let (mut own, mut done) = (None, Vec::new());
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= count {
-                break;
-            }
+        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        for number in numbers.take_while(|&number| number < count) {
             done.push((number, task(own.get_or_insert_with(&state), number)));
         }
         all.lock().unwrap_or_else(PoisonError::into_inner).append(&mut done);

@@ -264,8 +264,6 @@ fn integer_forms() {
         ("pop rbp", |a| a.pop(RBP)),
         ("add rsp,0FFFFFFFFFFFFFFF8h", |a| a.move_stack(-8)),
         ("ret", Asm::ret),
-        ("ldmxcsr [rbx+34h]", |a| a.mxcsr(false, RBX, 0x34)),
-        ("stmxcsr [rbx+30h]", |a| a.mxcsr(true, RBX, 0x30)),
         ("vzeroupper", Asm::zero_upper),
     ];
     for (text, emit) in table {

@@ -36,11 +36,30 @@ pub use frame::Frame;
 use frame::Line;
 pub use isa::Isa;
 use memmap2::{Mmap, MmapOptions};
+use std::arch::asm;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Flush denormal results and operands; no exceptions; round to nearest.
 const MXCSR: u32 = 0x9fc0;
 /// The largest frame.
 const FRAME_LIMIT: i32 = 1 << 20;
+
+/// Sets MXCSR, and gives what it was.
+#[allow(unsafe_code, reason = "an instruction is asked for")]
+fn exchange_mxcsr(bits: u32) -> u32 {
+    let mut before = 0;
+    // SAFETY: all x86-64 processors have it. What runs under other bits than the host's is machine code, and Rust code that gives the same under both.
+    unsafe { asm!("stmxcsr [{}]", "ldmxcsr [{}]", in(reg) &raw mut before, in(reg) &raw const bits) }
+    before
+}
+
+/// Does something while the processor flushes denormals, as machine code wants it. It is told the host's MXCSR.
+fn flushing<T>(done: impl FnOnce(u32) -> T) -> T {
+    let host = exchange_mxcsr(MXCSR);
+    let done = catch_unwind(AssertUnwindSafe(|| done(host)));
+    exchange_mxcsr(host);
+    done.unwrap_or_else(|panic| resume_unwind(panic))
+}
 
 /// Whether memory can be made executable here.
 pub fn executes() -> bool {

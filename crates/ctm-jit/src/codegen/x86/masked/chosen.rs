@@ -5,7 +5,7 @@ use super::select::{Given, Select};
 use super::{Call, Ins};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Vector;
-use crate::ir::masked::{Code, File, Op, Unit, Var, indexed};
+use crate::ir::masked::{Code, File, Op, Unit, Value, Var, indexed};
 use ctm_exec::r700::resources::Wrap;
 
 /// Instructions, and what goes with them.
@@ -18,6 +18,8 @@ pub struct Chosen {
     pub(in crate::codegen::x86) used: Vec<Var>,
     /// The first of them, which an index can name: they lie in rows, in this order.
     pub(super) in_rows: Option<usize>,
+    /// Exported elements that are one number wherever they are written, and have no vector: rows that have it stay as they are.
+    pub(super) constants: Vec<(Var, u32)>,
     /// Vectors.
     pub(in crate::codegen::x86) vectors: usize,
     pub(super) calls: Vec<Call>,
@@ -49,6 +51,7 @@ impl Chosen {
             }
         };
         let ops = || code.blocks.iter().flat_map(|block| &block.ops);
+        let constants = if given.streams { Vec::new() } else { constants(code) };
         for op in ops() {
             if let Op::GetRelative(File::Gprs(gprs), _, element, _) | Op::SetRelative(gprs, _, element, ..) = *op {
                 indexed(gprs, element).for_each(|var| note(var, &mut vars, &mut used));
@@ -56,7 +59,9 @@ impl Chosen {
         }
         let in_rows = (!used.is_empty()).then_some(used.len());
         for op in ops() {
-            if let Op::Get(var) | Op::Set(var, ..) | Op::Mark(var, _) = op {
+            if let Op::Get(var) | Op::Set(var, ..) | Op::Mark(var, _) = op
+                && !constants.iter().any(|(constant, _)| constant == var)
+            {
                 note(*var, &mut vars, &mut used);
             }
         }
@@ -67,8 +72,25 @@ impl Chosen {
         let mut plain = std::mem::take(&mut select.plain);
         plain.sort_unstable();
         plain.dedup();
-        Self { lists, vars, used, in_rows, vectors, calls, plain }
+        Self { lists, vars, used, in_rows, constants, vectors, calls, plain }
     }
+}
+
+/// See [`Chosen::constants`].
+fn constants(code: &Code) -> Vec<(Var, u32)> {
+    let mut found: Vec<(Var, Option<u32>)> = Vec::new();
+    for block in &code.blocks {
+        let bits = |value: Value| if let Op::Bits(bits) = block.ops[value.index()] { Some(bits) } else { None };
+        found.extend(block.ops.iter().filter_map(|op| match *op {
+            Op::Set(var, value, _) if var.export_index().is_some() => Some((var, bits(value))),
+            Op::Get(var) if var.export_index().is_some() => Some((var, None)),
+            _ => None,
+        }));
+    }
+    found.sort_unstable();
+    found.dedup();
+    let alike = found.chunk_by(|a, b| a.0 == b.0);
+    alike.filter_map(|of| if let [(var, Some(bits))] = *of { Some((var, bits)) } else { None }).collect()
 }
 
 /// Uniform values that something is multiplied by where zero times anything may be zero, and which are numbers other than zero, in order.

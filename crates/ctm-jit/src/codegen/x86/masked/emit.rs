@@ -69,8 +69,6 @@ pub struct Layout {
     pub slots: i32,
     /// Registers during calls.
     save: i32,
-    /// The numbers of a piece's lanes.
-    pub lanes: i32,
     /// The numbers of a piece's elements, and rows to load them in.
     elements: i32,
     /// All of it.
@@ -79,16 +77,14 @@ pub struct Layout {
 
 impl Layout {
     /// For so many fetches, start values, exported elements, spilled vectors, how many bytes each has, and those of runs.
-    pub fn new(fetches: usize, start: usize, exports: usize, (spills, spill_bytes, slots): (u32, i32, u32)) -> Self {
-        let start_at = super::lookup(fetches);
-        let exports_at = start_at + ROW * start as i32;
-        let spills_at = exports_at + ROW * exports as i32;
-        let slots_at = (spills_at + spill_bytes * spills as i32 + 31) & !31;
-        let save = (slots_at + Isa::Avx2.bytes() * slots as i32 + 63) & !63;
-        let lanes = save + SAVE_BYTES;
-        let elements = lanes + 64;
-        let (start, exports, spills, slots, size) = (start_at, exports_at, spills_at, slots_at, elements + 64 * 5);
-        Self { start, exports, spills, spill_bytes, slots, save, lanes, elements, size }
+    pub fn new(fetches: usize, starts: usize, exported: usize, (spilled, spill_bytes, runs): (u32, i32, u32)) -> Self {
+        let start = super::lookup(fetches);
+        let exports = start + ROW * starts as i32;
+        let spills = exports + ROW * exported as i32;
+        let slots = (spills + spill_bytes * spilled as i32 + 31) & !31;
+        let save = (slots + Isa::Avx2.bytes() * runs as i32 + 63) & !63;
+        let elements = save + SAVE_BYTES;
+        Self { start, exports, spills, spill_bytes, slots, save, elements, size: elements + 64 * 5 }
     }
 }
 
@@ -245,11 +241,6 @@ impl<'a> Emit<'a> {
         self.asm.int_load(Int::Mov, true, FUEL, RBX, head::FUEL);
         self.asm.int_load(Int::Mov, true, ACTIVE, RBX, Self::mask_at(M::ACTIVE));
         self.asm.int_load(Int::Mov, true, ACTIVE_LANES, RBX, head::ACTIVE_LANES);
-        let is_set = self.asm.label();
-        self.asm.jump_cmp(false, RBX, head::IS_SET, 0, Cond::NotEqual, is_set);
-        self.asm.mxcsr(true, RBX, head::HOST_MXCSR);
-        self.asm.mxcsr(false, RBX, head::MXCSR);
-        self.asm.place(is_set);
         if !self.input.code.yields.is_empty() {
             self.asm.jump_cmp(true, RBX, head::YIELD, 0, Cond::NotEqual, self.resume);
         }
@@ -284,10 +275,6 @@ impl<'a> Emit<'a> {
         self.asm.place(self.bail_out);
         self.asm.int_imm(RAX, 1);
         self.asm.place(leave);
-        let stays_set = self.asm.label();
-        self.asm.jump_cmp(false, RBX, head::IS_SET, 0, Cond::NotEqual, stays_set);
-        self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
-        self.asm.place(stays_set);
         self.asm.leave();
     }
 
@@ -413,7 +400,7 @@ impl<'a> Emit<'a> {
         self.rare_parts();
     }
 
-    /// Calls out, with the registers saved that are needed afterwards. What memory lends is looked up in our MXCSR, everything else in the host's.
+    /// Calls out, with the registers saved that are needed afterwards.
     fn call(&mut self, number: u16, under: M) {
         let (input, of, done) = (self.input, usize::from(number), self.asm.label());
         let this: &Self = self;
@@ -425,9 +412,7 @@ impl<'a> Emit<'a> {
             self.asm.int_op_imm(Int::Cmp, RAX, AGAIN as i32);
             self.asm.jump_if(Cond::NotEqual, done);
         }
-        self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
         self.call_function(number.into(), under);
-        self.asm.mxcsr(false, RBX, head::MXCSR);
         self.asm.place(done);
         self.asm.test(RAX, RAX);
         self.asm.jump_if(Cond::NotEqual, self.bail_out);

@@ -18,6 +18,8 @@
 //! lanes have 64 bits and lie in general registers or in the frame, those of the active lanes in mask registers (on AVX2 in a vector), too. Operations without instructions of their own
 //! call their reference functions, and lookups of what memory lends call `../lookups`.
 
+#![allow(unsafe_code, reason = "machine code is called, and calls back")]
+
 pub mod alu;
 mod chosen;
 mod doubles;
@@ -36,7 +38,7 @@ pub mod wide;
 
 use super::isa::{Isa, Registers};
 use super::lookups::{Rows, look_up};
-use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
+use super::{FRAME_LIMIT, Frame, Line, MXCSR, exchange_mxcsr, executable, flushing};
 use crate::codegen::x86::allocate::{Location, Pieces};
 use crate::codegen::x86::lir::Vector;
 use crate::ir::masked::{Code, Counter, Fetch, M, Op, Var};
@@ -67,10 +69,6 @@ mod head {
     pub const FUNCTION: i32 = 0;
     /// Pointer for that function.
     pub const CONTEXT: i32 = 8;
-    /// The host's MXCSR.
-    pub const HOST_MXCSR: i32 = 16;
-    /// Ours.
-    pub const MXCSR: i32 = 20;
     /// The first lane of each quad.
     pub const QUADS: i32 = 24;
     /// Active lanes, summed over issued instructions.
@@ -87,8 +85,6 @@ mod head {
     pub const SHARE: i32 = 72;
     /// Pointer to a dword that is not 0 when the code should stop; read where instructions are counted down.
     pub const STOP: i32 = 80;
-    /// 1: whoever calls has set the MXCSR, and kept the host's.
-    pub const IS_SET: i32 = 92;
     /// Lanes that looked up each input.
     pub const LOOKUPS: i32 = 96;
     /// Masks and numbers.
@@ -185,6 +181,9 @@ impl Variant {
     }
 }
 
+/// The code: leaves 0 where a wavefront ended.
+type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
+
 /// A program in machine code.
 pub struct Native {
     text: Mmap,
@@ -198,6 +197,8 @@ pub struct Native {
     exports: Vec<usize>,
     /// Where their rows lie.
     rows: Vec<i32>,
+    /// Where those lie that hold one number, and which.
+    constants: Vec<(i32, u32)>,
     /// Whether the code itself reads or writes the local data share.
     shares: bool,
     /// Some fetch asks for gradients that are set, or sets a cube.
@@ -217,7 +218,7 @@ impl Native {
         Variant { isa, counts, fuel, narrows, .. }: Variant,
         chosen: Chosen,
     ) -> Option<Self> {
-        let Chosen { mut lists, vars, used, in_rows, vectors, calls, plain, .. } = chosen;
+        let Chosen { mut lists, vars, used, in_rows, constants, vectors, calls, plain } = chosen;
         if !counts {
             lists.iter_mut().for_each(|list| list.retain(|ins| !matches!(ins, Ins::Tally(..))));
         }
@@ -273,6 +274,8 @@ impl Native {
                 }
             })
             .collect();
+        let row = |var: Var| exports.iter().position(|&export| Some(export) == var.export_index()).map(|at| rows[at]);
+        let constants = constants.iter().filter_map(|&(var, bits)| Some((row(var)?, bits))).collect();
         // Places are those of `ranges`.
         let mut calls_at = Vec::with_capacity(calls.len());
         let mut first = 1;
@@ -314,14 +317,25 @@ impl Native {
         let shares = lists.iter().flatten().any(share);
         let needs = |fetch: &Fetch| matches!(fetch, Fetch::Texture(inst) if needs_set_gradients(inst.word0.op));
         let gradients = code.fetches.iter().any(|fetch| needs(fetch) || fetch.sets_cube());
-        let differs = |fetch: &Fetch| match fetch {
-            Fetch::Texture(inst) => matches!(inst.word0.op, TexOp::GetGradientsH | TexOp::GetGradientsV),
-            _ => false,
-        };
-        let slopes = code.fetches.iter().any(differs);
+        let differs = |op: TexOp| matches!(op, TexOp::GetGradientsH | TexOp::GetGradientsV);
+        let slopes = code.fetches.iter().any(|fetch| matches!(fetch, Fetch::Texture(inst) if differs(inst.word0.op)));
         let exports = exports.to_vec();
         let frames = Pool::default();
-        Some(Self { text, lanes, layout, isa, calls, plain, exports, rows, shares, gradients, slopes, frames })
+        Some(Self {
+            text,
+            lanes,
+            layout,
+            isa,
+            calls,
+            plain,
+            exports,
+            rows,
+            constants,
+            shares,
+            gradients,
+            slopes,
+            frames,
+        })
     }
 
     /// Lanes of the wavefronts that it is for.
@@ -342,8 +356,10 @@ impl Native {
 
     fn new_frame(&self) -> Frame {
         let mut frame = Frame::new(self.layout.size);
-        (0..16i32).for_each(|lane| frame.put(self.layout.lanes + 4 * lane, &lane.to_le_bytes()));
         (0..LANES as i32).for_each(|lane| frame.put(lane_numbers() + 4 * lane, &lane.to_le_bytes()));
+        for (row, bits) in &self.constants {
+            (0..LANES as i32).for_each(|lane| frame.put(row + 4 * lane, &bits.to_le_bytes()));
+        }
         frame
     }
 
@@ -353,7 +369,6 @@ impl Native {
         frame.put(head::YIELD, &0u64.to_le_bytes());
         frame.put(head::ACTIVE_LANES, &0u64.to_le_bytes());
         frame.bytes()[head::LOOKUPS as usize..head::MASKS as usize].fill(0);
-        frame.put(head::MXCSR, &MXCSR.to_le_bytes());
         frame.put(head::QUADS, &0x1111_1111_1111_1111u64.to_le_bytes());
         frame.put(head::FUEL, &shared.fuel.to_le_bytes());
         let mask = |m: M| head::MASKS + 8 * i32::from(m.0);
@@ -366,9 +381,8 @@ impl Native {
             frame.put(head::WRITTEN + 8 * export as i32, &0u64.to_le_bytes());
         }
         for (place, row) in start.iter().enumerate() {
-            let at = (self.layout.start + ROW * place as i32) as usize;
-            let to = &mut frame.bytes()[at..at + ROW as usize];
-            to.chunks_exact_mut(4).zip(row).for_each(|(to, bits)| to.copy_from_slice(&bits.to_le_bytes()));
+            let to = frame.bytes()[(self.layout.start + ROW * place as i32) as usize..].as_chunks_mut().0;
+            to.iter_mut().zip(row).for_each(|(to, bits)| *to = bits.to_le_bytes());
         }
         if self.slopes {
             for (lane, at) in (existing_lanes()..).step_by(4).take(LANES).enumerate() {
@@ -396,14 +410,12 @@ impl Native {
     ///
     /// # Errors
     /// [`BailOut`]: the reference interpreter has to.
-    #[allow(unsafe_code, reason = "machine code is called, and calls back")]
     pub fn run(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave, goes_on: bool) -> Result<Ran, BailOut> {
         if !goes_on {
             self.begin(frame, shared, wave);
         }
         let Wave { visits, fetched, .. } = &mut *wave;
-        let call = |frame: *mut Line| {
-            type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
+        let call = |frame: *mut Line, _| {
             // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
             let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
             // SAFETY: `enter` has made the frame ready.
@@ -433,18 +445,21 @@ impl Native {
         shared: &Shared<'_>,
         visits: &mut [u64],
         fetched: &mut Fetched,
-        run: impl FnOnce(*mut Line) -> u32,
+        run: impl FnOnce(*mut Line, u32) -> u32,
     ) -> u32 {
         if self.shares {
             frame.put(head::SHARE, &(fetched.group.dwords().as_mut_ptr() as usize).to_le_bytes());
         }
-        let mut context = Context { isa: self.isa, calls: &self.calls, shared, fetched };
+        let mut context = Context { isa: self.isa, host: 0, calls: &self.calls, shared, fetched };
         frame.put(head::FUNCTION, &(call as *const () as usize).to_le_bytes());
         frame.put(head::CONTEXT, &((&raw mut context) as usize).to_le_bytes());
         frame.put(head::STOP, &(shared.stop.as_ptr() as usize).to_le_bytes());
         frame.put(head::VISITS, &(visits.as_mut_ptr() as usize).to_le_bytes());
         frame.put(head::UNIFORMS, &(shared.uniforms.as_ptr() as usize).to_le_bytes());
-        run(frame.bytes.as_mut_ptr())
+        flushing(|host| {
+            context.host = host;
+            run(frame.bytes.as_mut_ptr(), host)
+        })
     }
 
     /// Reads what has been counted in the frame.
@@ -463,10 +478,8 @@ impl Native {
         *valid = number(frame, head::MASKS + 8 * i32::from(M::VALID.0));
         for ((&export, &at), row) in self.exports.iter().zip(&self.rows).zip(exports) {
             written[export] = number(frame, head::WRITTEN + 8 * export as i32);
-            let at = at as usize;
-            let from = &frame.bytes()[at..at + ROW as usize];
-            let dwords = from.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-            row.iter_mut().zip(dwords).for_each(|(to, bits)| *to = bits);
+            let from = frame.bytes()[at as usize..].as_chunks::<4>().0;
+            row.iter_mut().zip(from).for_each(|(to, bits)| *to = u32::from_le_bytes(*bits));
         }
     }
 }
@@ -491,6 +504,8 @@ pub fn reference_lookups() -> u64 {
 /// What calls need.
 struct Context<'a> {
     isa: Isa,
+    /// The host's MXCSR.
+    host: u32,
     calls: &'a [Call],
     shared: &'a Shared<'a>,
     fetched: &'a mut Fetched,
@@ -498,7 +513,6 @@ struct Context<'a> {
 
 /// Does what machine code has no instructions for: arguments and results are rows of the frame. 0: done, 1: bail out, [`AGAIN`]: nothing, as memory does not lend
 /// what is to be looked up, or not in this way.
-#[allow(unsafe_code, reason = "machine code is called, and calls back")]
 unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
     // SAFETY: called by code that `emit` made, whose head holds the context that `run` has put there for the duration of the call, and
     // nobody else uses it meanwhile.
@@ -508,6 +522,8 @@ unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
     // SAFETY: masks lie in the frame.
     let [covered, existing] = [M::VALID, M::EXISTING]
         .map(|m| unsafe { frame.add((head::MASKS + 8 * m.0 as i32) as usize).cast::<u64>().read() });
+    let is_lent = number & LENDS != 0;
+    exchange_mxcsr(if is_lent { MXCSR } else { context.host });
     // A panic must not cross the code that called; the reference interpreter will meet it again.
     let done = catch_unwind(AssertUnwindSafe(|| {
         let (arguments, results) = rows.split_at_mut(ARGUMENTS);
@@ -515,7 +531,7 @@ unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
         let arguments: &mut [Row; ARGUMENTS] = arguments.try_into().ok()?;
         let (results, gradients): (_, &mut _) = (results.try_into().ok()?, gradients.try_into().ok()?);
         let call = context.calls.get((number & !LENDS) as usize)?;
-        if number & LENDS == 0 {
+        if !is_lent {
             context.fetched.covered = covered;
             return context.call(call, mask, arguments, results, gradients);
         }
@@ -524,6 +540,7 @@ unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
         let mut rows = Rows { at, set: gradients, to: results, lanes: mask, existing, count };
         Some(if context.look_up(call, &mut rows) { 0 } else { AGAIN })
     }));
+    exchange_mxcsr(MXCSR);
     if let Ok(Some(done)) = done { done } else { 1 }
 }
 
@@ -560,7 +577,6 @@ impl Context<'_> {
     }
 
     /// Whether memory lends what a fetch reads, and it has been looked up there.
-    #[allow(unsafe_code, reason = "code is for an instruction set")]
     fn look_up(&mut self, call: &Call, rows: &mut Rows<'_>) -> bool {
         let Call::Fetch(fetch, Some(looked)) = call else { return false };
         let Some(Some(binding)) = self.shared.bindings.get(usize::from(*fetch)) else { return false };

@@ -1,22 +1,21 @@
 //! Wavefronts that follow one another, in one call of machine code: a *span*.
 //!
-//! A loop alternates between the program's code and a Rust function, which is compiled for the same instructions: it stores what a wavefront has exported, and puts
+//! A loop alternates between the program's code and Rust code, which is compiled for the same instructions: it stores what a wavefront has exported, and puts
 //! the next one at its start, right in the program's frame. A wavefront that the reference interpreter has to run ends the span before anything of it is stored.
 
 #![allow(unsafe_code, reason = "machine code is called, and what it leaves in its frame is read")]
 
 mod stores;
 
-use super::{Frame, Line, Native, Shared, Wave, gradient, head};
-use crate::codegen::x86::isa::Isa;
+use super::{Entry, Frame, Native, Shared, Wave, gradient, head};
+use crate::codegen::x86::lookups::simd::{Do, Simd, with};
+use crate::codegen::x86::{MXCSR, exchange_mxcsr};
 use crate::ir::masked::M;
 use crate::launch::wavefronts::outputs::Output;
 use crate::launch::wavefronts::places::{Places, Starts, Waves};
 use crate::launch::wavefronts::wave::{GRADIENTS, LANES, Row};
 use ctm_exec::r700::Written;
-use std::arch::asm;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use stores::Target;
 
 /// What is the same for all spans of a launch.
@@ -77,12 +76,9 @@ impl Native {
             return Ended::default();
         }
         self.begin(frame, shared, wave);
-        // What a span makes itself is the same with flushed denormals where there are none; setting MXCSR takes as long as a short program.
-        let sets = given.starts.are_normal;
-        frame.put(head::IS_SET, &u32::from(sets).to_le_bytes());
         let mut ended = Ended::default();
         let Wave { places, visits, fetched, .. } = &mut *wave;
-        self.enter(frame, shared, visits, fetched, |frame| {
+        self.enter(frame, shared, visits, fetched, |frame, host| {
             let mut span = Span {
                 given,
                 targets: given.outputs.iter().map(|output| Target::new(output, self, frame.cast())).collect(),
@@ -96,96 +92,49 @@ impl Native {
                 covered: u64::MAX,
                 ended,
             };
+            let (isa, is_flushed) = (self.isa, given.starts.are_normal);
+            // What a span makes itself is the same with flushed denormals where there are none; setting MXCSR takes as long as a short program.
+            let set = |bits: u32| if is_flushed { 0 } else { exchange_mxcsr(bits) };
             // SAFETY: the text is code that `emit` made for frames of this layout, which `enter` has made ready, and for this processor.
-            let end = unsafe { alternate(&raw mut span, frame, next_of(self.isa), self.text.as_ptr()) };
-            ended = span.ended;
-            end
+            unsafe {
+                let program = std::mem::transmute::<*const u8, Entry>(self.text.as_ptr());
+                let mut end = 0;
+                while end == 0 {
+                    set(host);
+                    if !with(isa, &mut span) {
+                        break;
+                    }
+                    set(MXCSR);
+                    end = program(frame);
+                }
+                ended = span.ended;
+                end
+            }
         });
-        frame.put(head::IS_SET, &0u32.to_le_bytes());
         Self::collect_counts(frame, wave);
         ended
     }
 }
 
-/// Calls `next` and the program's code in turns, until there is no next wavefront, or the code gives something else than 0, which is returned then. Sets MXCSR for all of
-/// them where the frame says so.
-unsafe fn alternate(span: *mut Span<'_>, frame: *mut Line, next: Next, program: *const u8) -> u32 {
-    let end;
-    // SAFETY: both functions have this signature and hold what their callers rely on; MXCSR is as before at the end.
-    unsafe {
-        asm!(
-            "stmxcsr [r13 + {HOST}]",
-            "cmp dword ptr [r13 + {IS_SET}], 0",
-            "je 2f",
-            "ldmxcsr [r13 + {OURS}]",
-            "2:",
-            "mov rdi, r12",
-            "call r14",
-            "test eax, eax",
-            "je 3f",
-            "mov rdi, r13",
-            "call r15",
-            "test eax, eax",
-            "je 2b",
-            "3:",
-            "ldmxcsr [r13 + {HOST}]",
-            HOST = const head::HOST_MXCSR,
-            OURS = const head::MXCSR,
-            IS_SET = const head::IS_SET,
-            in("r12") span,
-            in("r13") frame,
-            in("r14") next,
-            in("r15") program,
-            lateout("eax") end,
-            clobber_abi("sysv64"),
-        );
+impl Do for &mut Span<'_> {
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> bool {
+        // SAFETY: as of `run_span`; an instruction set's value says that the processor has it.
+        unsafe { self.next(S::LANES == 16) }
     }
-    end
-}
-
-/// As [`Span::next`]: 1 where a wavefront runs.
-type Next = unsafe extern "sysv64" fn(*mut Span<'_>) -> u32;
-
-/// For a processor with these instructions.
-fn next_of(isa: Isa) -> Next {
-    match isa {
-        Isa::Avx512 => next::<true>,
-        Isa::Avx2 => next::<false>,
-    }
-}
-
-unsafe extern "sysv64" fn next<const WIDE: bool>(span: *mut Span<'_>) -> u32 {
-    // A panic must not cross the code that called.
-    let runs = catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: nobody else uses the span meanwhile, and the processor is as [`next_of`] says.
-        unsafe { if WIDE { (*span).next_avx512() } else { (*span).next_avx2() } }
-    }));
-    u32::from(matches!(runs, Ok(true)))
 }
 
 impl Span<'_> {
-    #[target_feature(enable = "avx512f,avx512dq,popcnt")]
-    unsafe fn next_avx512(&mut self) -> bool {
-        // SAFETY: as there.
-        unsafe { self.next::<true>() }
-    }
-
-    #[target_feature(enable = "avx2,fma,popcnt")]
-    unsafe fn next_avx2(&mut self) -> bool {
-        // SAFETY: as there.
-        unsafe { self.next::<false>() }
-    }
-
     /// Stores what the wavefront that ran has exported, and puts the next one at its start; `false`: there is none. The frame has to be that of the program's code,
-    /// nobody else may use it, and the processor has to have AVX2 and FMA, and AVX-512 if it is `WIDE`.
+    /// nobody else may use it, and the processor has to have AVX2 and FMA, and AVX-512 if it is `wide`.
     #[inline(always)]
-    unsafe fn next<const WIDE: bool>(&mut self) -> bool {
+    unsafe fn next(&mut self, wide: bool) -> bool {
         if std::mem::take(&mut self.runs) {
             // SAFETY: masks lie in the frame, and the targets are made for it.
             unsafe {
                 let valid = *self.at::<u64>(mask_at(M::VALID)) & self.covered;
                 for target in &self.targets {
-                    target.store::<WIDE>(self.places, valid, &mut self.ended.stored);
+                    target.store(wide, self.places, valid, &mut self.ended.stored);
                 }
             }
             self.ended.waves += 1;

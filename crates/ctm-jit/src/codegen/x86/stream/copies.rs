@@ -1,26 +1,24 @@
 //! Programs that do nothing but move elements from arrays to others of the same form: no code need run.
 
-use super::super::transfer::Stored;
+use super::super::transfer::{Stored, Way};
 use super::panels::{covered, part};
 use super::run::{Rect, Surfaces};
 use super::{Chosen, Kernel, Load};
 use crate::codegen::x86::lir::{Lir, Src};
 use crate::codegen::x86::masked::facts::UNORDERED;
 use crate::ir::masked::Var;
-use crate::stream::affine::depth;
+use crate::stream::affine::{Fetch, depth};
 use ctm_exec::arrays::Form;
 use ctm_exec::float::NAN;
 use ctm_isa::x1k::OUTPUTS;
 use ctm_x86::{ADD, CMP_F32};
 
-/// What such a program does.
+/// What such a program does: the input whose elements each output gets, and what happens to its numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Copies {
-    /// The input whose elements each output gets.
-    inputs: [Option<u8>; OUTPUTS],
-    /// Also -0, denormals and NaNs stay as they are, which no element of 8 or 16 bits is.
-    exact: bool,
-}
+pub(super) struct Copies([Option<(u8, Sum)>; OUTPUTS]);
+
+/// Whether zero is added, and NaNs become one. Elements of 8 and 16 bits are the same without either.
+type Sum = [bool; 2];
 
 impl Chosen {
     /// What it does if it does nothing but that.
@@ -28,61 +26,65 @@ impl Chosen {
         if !self.is_by_element() || depth(&self.items) > 0 {
             return None;
         }
-        let mut exact = true;
-        // The element that each vector is.
-        let mut loads: Vec<Option<Load>> = vec![None; self.vectors];
+        // What each vector is.
+        let mut loads: Vec<Option<(Load, Sum)>> = vec![None; self.vectors];
+        let mut tested = None;
         for lir in self.lines.iter().flatten().flatten() {
-            let (dst, load) = match *lir {
-                Lir::Copy(dst, Src::Row(load)) => (dst, Some(self.loads[load as usize])),
-                Lir::Copy(dst, Src::Vector(a)) => (dst, loads[a.index()]),
-                Lir::Two(ADD, dst, Src::Vector(a), Src::Literal(0))
-                | Lir::Two(ADD, dst, Src::Literal(0), Src::Vector(a)) => {
-                    exact = false;
-                    (dst, loads[a.index()])
+            let (dst, load) = match (*lir, tested.take()) {
+                (Lir::Copy(dst, Src::Row(load)), _) => (dst, Some((self.loads[load as usize], [false; 2]))),
+                (Lir::Copy(dst, Src::Vector(a)), _) => (dst, loads[a.index()]),
+                (Lir::Two(ADD, dst, Src::Vector(a), Src::Literal(0)), _) => {
+                    (dst, loads[a.index()].map(|(load, [_, one_nan])| (load, [true, one_nan])))
                 }
-                Lir::Test(CMP_F32, UNORDERED, 1, a, b, 0) if a == b => continue,
-                Lir::Merge(_, 1, Src::Literal(NAN)) => {
-                    exact = false;
+                (Lir::Test(CMP_F32, UNORDERED, 1, Src::Vector(a), b, 0), _) if b == Src::Vector(a) => {
+                    tested = Some(a);
                     continue;
+                }
+                (Lir::Merge(dst, 1, Src::Literal(NAN)), Some(a)) if a == dst => {
+                    (dst, loads[dst.index()].map(|(load, [added, _])| (load, [added, true])))
                 }
                 _ => return None,
             };
             loads[dst.index()] = load;
         }
-        let input_of = |target: usize| {
+        let of_target = |target: usize| {
             let channels = self.geometry.outputs[target];
             let of = |channel: u8| loads[self.vars[Var::export(target, channel.into()).index()]?.index()];
-            let input = of(0)?.fetch.input;
+            let (Load { fetch: Fetch { input, .. }, .. }, sum) = of(0)?;
             // In the packed form one vector has all channels.
             let mut others = if self.prepared.packed { 0..0 } else { 0..channels };
-            let alike = others.all(|c| of(c).is_some_and(|load| (load.fetch.input, load.channel) == (input, c)));
-            (alike && self.geometry.inputs[usize::from(input)] == channels).then_some(input)
+            let is_like = |(load, of): (Load, Sum), c: u8| (load.fetch.input, load.channel, of) == (input, c, sum);
+            let alike = others.all(|c| of(c).is_some_and(|of| is_like(of, c)));
+            (alike && self.geometry.inputs[usize::from(input)] == channels).then_some((input, sum))
         };
-        Some(Copies { inputs: std::array::from_fn(input_of), exact })
+        Some(Copies(std::array::from_fn(of_target)))
     }
 }
 
 impl Kernel {
     /// Moves elements for these tiles, if the program does nothing else and arrays take them as they are; `false`, and nothing has happened, where that is not so.
     pub(super) fn copy(&self, rect: &Rect, surfaces: &Surfaces<'_>, past_caches: bool) -> bool {
-        let Some(Copies { inputs, exact }) = self.copies else { return false };
+        let Some(Copies(inputs)) = self.copies else { return false };
         let part = part(covered(self, rect));
         let outputs = surfaces.outputs.iter().zip(inputs).filter_map(|(to, input)| Some((to.as_ref()?, input)));
         let pairs = outputs.map(|(to, input)| {
-            let from = surfaces.inputs[usize::from(input?)].as_ref()?;
-            let alike = from.form == to.form && (exact || from.form != Form::Floats);
+            let (input, sum) = input?;
+            let from = surfaces.inputs[usize::from(input)].as_ref()?;
+            let sums = from.form == Form::Floats && sum != [false; 2];
+            let alike = from.form == to.form && (!sums || sum == [true; 2]);
             let inside = part.x.end <= from.width && part.y.end <= from.height;
             let [in_tiles, to_tiles] = [&from.stored, &to.stored].map(|of| of.as_ref().is_some_and(Stored::has_tiles));
-            let stored = if in_tiles { &from.stored } else { &to.stored };
-            (alike && inside && !(in_tiles && to_tiles)).then_some((from, to, stored.as_ref()?, in_tiles))
+            let stored = if in_tiles { from.stored.as_ref()? } else { to.stored.as_ref()? };
+            let moves = alike && inside && !(in_tiles && to_tiles) && (!sums || stored.whole_blocks(&part) == part);
+            moves.then_some((from, to, stored, Way { reads: in_tiles, past_caches, sums }))
         });
         let Some(pairs) = pairs.collect::<Option<Vec<_>>>() else { return false };
-        for (from, to, stored, in_tiles) in pairs {
-            if in_tiles {
-                stored.read_rows(from.data, &part, (to.data, to.pitch), past_caches);
+        for (from, to, stored, way) in pairs {
+            if way.reads {
+                stored.read_rows(from.data, &part, (to.data, to.pitch), way);
             } else {
                 let rows = stored.rows(from.data.len(), from.pitch);
-                stored.write_elements(to.data, &part, &rows, from.data, past_caches);
+                stored.write_elements(to.data, &part, &rows, from.data, way);
             }
         }
         true

@@ -233,8 +233,6 @@ impl Emit<'_> {
         self.asm.enter();
         self.asm.wide(Int::Mov, RBX, RDI);
         self.asm.int_load(Int::Mov, true, RBP, RBX, at::CONSTANTS);
-        self.asm.mxcsr(true, RBX, at::HOST_MXCSR);
-        self.asm.mxcsr(false, RBX, at::MXCSR);
         self.load_kept();
         for number in 0..self.slots.len() {
             if let Some(register) = self.resident[number] {
@@ -255,7 +253,6 @@ impl Emit<'_> {
         self.step(|of| of.i != 0 || of.j != 0, ROW_STEP);
         self.asm.int_store_imm(Int::Sub, false, RBX, at::ROWS_LEFT, 1);
         self.asm.jump_if(Cond::NotEqual, next_row);
-        self.asm.mxcsr(false, RBX, at::HOST_MXCSR);
         self.asm.leave();
     }
 

@@ -63,10 +63,6 @@ mod at {
     pub const TILES_LEFT: i32 = 12;
     /// Rows of tiles that are left.
     pub const ROWS_LEFT: i32 = 16;
-    /// The host's MXCSR.
-    pub const HOST_MXCSR: i32 = 20;
-    /// Ours.
-    pub const MXCSR: i32 = 24;
     /// Where slots begin.
     pub const SLOTS: i32 = 64;
 }

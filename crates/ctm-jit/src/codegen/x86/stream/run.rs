@@ -5,7 +5,7 @@ use super::memory::table;
 use super::panels::{Origin, Origins};
 use super::tiles::columns;
 use super::{Base, Frame, Kernel, SLOT, Slot, at, bytes, slot_at};
-use crate::codegen::x86::{Line, MXCSR};
+use crate::codegen::x86::{Line, flushing};
 use crate::launch::lanes::LANES;
 use crate::stream::affine::{LOOPS, Linear};
 use ctm_exec::Position;
@@ -143,7 +143,6 @@ impl Kernel {
     /// A frame for this code, with what never changes in it.
     pub fn frame(&self) -> Frame {
         let mut frame = Frame::new(self.layout.size);
-        frame.put(at::MXCSR, &MXCSR.to_le_bytes());
         let lanes = self.isa.lanes();
         let mut lane_of = [0; LANES];
         if !self.packed {
@@ -291,7 +290,7 @@ impl Kernel {
         // SAFETY: the frame has the layout's size. The code reads constants and inputs and writes outputs where the slots lead: `is_inside` and `fill` have
         // found all of that within the slices, which outlive the call, and panels hold all that is
         // read and written of the arrays that they stand for; relative constants were found within those that it may read when the program was looked at. Outputs are cells that other threads may write, but not the same ones.
-        unsafe { entry(frame.bytes.as_mut_ptr()) };
+        flushing(|_| unsafe { entry(frame.bytes.as_mut_ptr()) });
         true
     }
 }

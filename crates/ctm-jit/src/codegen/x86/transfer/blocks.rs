@@ -1,11 +1,17 @@
 //! Arrays of tiles as blocks: where those lie, and what routines that move them are told.
 
+#![allow(unsafe_code, reason = "elements are moved several at once")]
+
 use super::panel::{Panel, Part};
 use super::{LINE, Range};
+use crate::stream::CACHED_BYTES;
 use ctm_exec::arrays::Tiles;
+use ctm_exec::float::{INFINITY, NAN};
 use std::arch::x86_64::{
-    __m128i, __m256i, _MM_HINT_T0, _mm_prefetch, _mm256_loadu_si256, _mm256_loadu2_m128i, _mm256_permute2x128_si256,
-    _mm256_storeu_si256, _mm256_storeu2_m128i, _mm256_stream_si256, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
+    __m128i, __m256i, _MM_HINT_T0, _mm_prefetch, _mm256_and_si256, _mm256_andnot_si256, _mm256_blendv_epi8,
+    _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_loadu_si256, _mm256_loadu2_m128i, _mm256_permute2x128_si256,
+    _mm256_set1_epi32, _mm256_setzero_si256, _mm256_storeu_si256, _mm256_storeu2_m128i, _mm256_stream_si256,
+    _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
 };
 
 /// A block.
@@ -30,19 +36,33 @@ const SHAPES: [Shape; 4] = [
     Shape { element_bytes: 16, columns: 4, rows: 1 },
 ];
 
-/// Which way blocks are moved: to panels, or to arrays.
-#[derive(Clone, Copy, Debug)]
-pub enum Way {
-    Read,
-    Write,
-    /// Then a fence has to follow, as behind the next one; what is written begins a line.
-    ReadPastCaches,
-    WritePastCaches,
+/// How blocks are moved.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Way {
+    /// From arrays to panels; else the other way.
+    pub reads: bool,
+    /// What is written begins a line and passes the caches by; then a fence has to follow.
+    pub past_caches: bool,
+    /// Numbers become what arithmetic makes of them: [`as_sums`].
+    pub sums: bool,
+}
+
+/// What `x + 0` is, in each dword: denormals and -0 become 0, and NaNs the one that arithmetic makes.
+#[target_feature(enable = "avx2")]
+fn as_sums(x: __m256i) -> __m256i {
+    let infinity = _mm256_set1_epi32(INFINITY as i32);
+    let is_zero = _mm256_cmpeq_epi32(_mm256_and_si256(x, infinity), _mm256_setzero_si256());
+    let magnitude = _mm256_and_si256(x, _mm256_set1_epi32(i32::MAX));
+    let is_nan = _mm256_cmpgt_epi32(magnitude, infinity);
+    _mm256_blendv_epi8(_mm256_andnot_si256(is_zero, x), _mm256_set1_epi32(NAN as i32), is_nan)
 }
 
 /// How many bytes ahead lines of tiles are prefetched, in the order of addresses: that one processors go on with by themselves; the order in which a tile's
 /// lines are read they do not guess.
 const PREFETCH_DISTANCE: usize = 4096;
+
+/// How many lines ahead they are prefetched where rows of blocks are moved across tiles; measured.
+const LINES_AHEAD: usize = 16;
 
 /// An array's tiles, which consist of blocks.
 #[derive(Clone)]
@@ -89,13 +109,19 @@ impl Blocks {
         place & !(self.tiles.tile_bytes - 1)
     }
 
-    /// Whole blocks, tile by tile, as memory is fastest.
+    /// Whether caches may hold the array, so that rows of blocks are moved across all tiles: lines of many rows of a panel share places in caches.
+    const fn is_cached(&self) -> bool {
+        (self.bytes as u64) < CACHED_BYTES
+    }
+
+    /// Whole blocks; tile by tile, as memory is fastest, where caches do not hold them.
     fn by_tiles(&self, part: Part) -> impl Iterator<Item = Part> + use<> {
         let cut = |of: Range<u32>, step: u32| {
             let first = of.start / step;
-            (first..of.end.div_ceil(step)).map(move |n| of.start.max(n * step)..of.end.min((n + 1) * step))
+            (first..of.end.div_ceil(step))
+                .map(move |n| of.start.max(n * step)..of.end.min((n + 1).saturating_mul(step)))
         };
-        let [columns, rows] = self.tile;
+        let [columns, rows] = if self.is_cached() { [u32::MAX, self.tile[1]] } else { self.tile };
         cut(part.y, rows).flat_map(move |y| cut(part.x.clone(), columns).map(move |x| Part { x, y: y.clone() }))
     }
 
@@ -112,7 +138,6 @@ impl Blocks {
     /// # Safety
     ///
     /// The processor has AVX2. What is read may be read, and what is written may be written: elements of arrays while other threads write others.
-    #[allow(unsafe_code, reason = "elements are moved several at once")]
     pub unsafe fn transfer(&self, way: Way, whole: Part, array: (*mut u8, usize), (panel, first, bytes): InMemory<'_>) {
         for part in self.by_tiles(whole) {
             let place = panel.offset([part.x.start, part.y.start], self.shape.element_bytes);
@@ -136,7 +161,6 @@ impl Blocks {
     /// # Safety
     ///
     /// As of [`Self::transfer`]; and all blocks are there.
-    #[allow(unsafe_code, reason = "elements are moved several at once")]
     #[target_feature(enable = "avx2")]
     unsafe fn move_tile<const ROWS: usize, const STEP: usize>(
         &self,
@@ -149,30 +173,35 @@ impl Blocks {
         let columns = &self.tiles.columns[part.x.start as usize..part.x.end as usize];
         let rows = &self.tiles.rows[part.y.start as usize..part.y.end as usize];
         let tile = self.tile_of(columns[0]) + self.tile_of(rows[0]);
+        let is_cached = self.is_cached();
         let mut next = array.wrapping_add(tile as usize + PREFETCH_DISTANCE);
         for (n, of) in rows.as_chunks::<ROWS>().0.iter().enumerate() {
             let (array, row) = (array.wrapping_add(self.tile_of(of[0]) as usize), of[0] & within);
+            let line_of = |column: &u32| array.wrapping_add((column ^ row) as usize);
             let panel = panel.wrapping_add(n * ROWS * row_bytes);
             for (n, of) in columns.as_chunks::<STEP>().0.iter().enumerate() {
-                let line = array.wrapping_add((of[0] ^ row) as usize).cast::<__m256i>();
+                let line = line_of(&of[0]).cast::<__m256i>();
                 // Rows of the blocks, or two halves of a row.
                 let other = if ROWS == 1 { LINE / 2 } else { row_bytes };
                 let row = |of: usize| panel.wrapping_add(n * (LINE / ROWS) + of * other).cast::<__m128i>();
                 // SAFETY: the columns and rows are those of whole blocks: the line is one of theirs, and the rows have their elements.
                 unsafe {
-                    if !matches!(way, Way::WritePastCaches) {
-                        _mm_prefetch::<_MM_HINT_T0>(next.cast());
-                        next = next.wrapping_add(LINE);
+                    let later = if is_cached {
+                        columns.get((n + LINES_AHEAD) * STEP).map(line_of)
+                    } else {
+                        (way.reads || !way.past_caches).then_some(next)
+                    };
+                    if let Some(later) = later {
+                        _mm_prefetch::<_MM_HINT_T0>(later.cast());
                     }
-                    if !matches!(way, Way::ReadPastCaches) || ROWS == 4 {
+                    next = next.wrapping_add(LINE);
+                    if !is_cached && (!way.reads || !way.past_caches || ROWS == 4) {
                         // The same rows beside the tile, line by line.
                         let beside = columns.len() * (LINE / ROWS / STEP) + n / ROWS * LINE;
                         _mm_prefetch::<_MM_HINT_T0>(panel.wrapping_add(n % ROWS * row_bytes + beside).cast());
                     }
-                    let [a, b] = match (way, ROWS) {
-                        (Way::Read | Way::ReadPastCaches, _) => {
-                            [_mm256_loadu_si256(line), _mm256_loadu_si256(line.add(1))]
-                        }
+                    let [a, b] = match (way.reads, ROWS) {
+                        (true, _) => [_mm256_loadu_si256(line), _mm256_loadu_si256(line.add(1))],
                         (_, 4) => [_mm256_loadu2_m128i(row(2), row(0)), _mm256_loadu2_m128i(row(3), row(1))],
                         _ => [_mm256_loadu_si256(row(0).cast()), _mm256_loadu_si256(row(1).cast())],
                     };
@@ -181,27 +210,15 @@ impl Blocks {
                         2 => [_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b)],
                         _ => [a, b],
                     };
-                    match (way, ROWS) {
-                        (Way::Read | Way::ReadPastCaches, 4) => {
-                            _mm256_storeu2_m128i(row(2), row(0), a);
-                            _mm256_storeu2_m128i(row(3), row(1), b);
-                        }
-                        (Way::Read, _) => {
-                            _mm256_storeu_si256(row(0).cast(), a);
-                            _mm256_storeu_si256(row(1).cast(), b);
-                        }
-                        (Way::ReadPastCaches, _) => {
-                            _mm256_stream_si256(row(0).cast(), a);
-                            _mm256_stream_si256(row(1).cast(), b);
-                        }
-                        (Way::Write, _) => {
-                            _mm256_storeu_si256(line, a);
-                            _mm256_storeu_si256(line.add(1), b);
-                        }
-                        (Way::WritePastCaches, _) => {
-                            _mm256_stream_si256(line, a);
-                            _mm256_stream_si256(line.add(1), b);
-                        }
+                    let [a, b] = if way.sums { [as_sums(a), as_sums(b)] } else { [a, b] };
+                    if way.reads && ROWS == 4 {
+                        _mm256_storeu2_m128i(row(2), row(0), a);
+                        _mm256_storeu2_m128i(row(3), row(1), b);
+                        continue;
+                    }
+                    let to = if way.reads { [row(0).cast(), row(1).cast()] } else { [line, line.add(1)] };
+                    for (to, from) in to.into_iter().zip([a, b]) {
+                        if way.past_caches { _mm256_stream_si256(to, from) } else { _mm256_storeu_si256(to, from) }
                     }
                 }
             }

@@ -3,9 +3,12 @@
 //! In a tile, elements that are neighbours lie together in *blocks*: some columns of some rows, row by row. Blocks are taken apart and put together in whole lines of 64 bytes: two blocks,
 //! or one. What covers a block in part is moved in runs of bytes that lie together, so nothing beside it is touched.
 
+#![allow(unsafe_code, reason = "elements are moved several at once")]
+
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lookups::simd::with;
-use blocks::{Blocks, InMemory, Way};
+pub use blocks::Way;
+use blocks::{Blocks, InMemory};
 use ctm_exec::arrays::{Elements, Form};
 pub use numbers::scaled;
 use numbers::{Load, Store};
@@ -107,7 +110,6 @@ impl Stored {
     }
 
     /// Copies a part of the array into its panel.
-    #[allow(unsafe_code, reason = "elements are moved several at once")]
     pub fn read(&self, isa: Isa, bytes: &[u8], part: &Part, panel: &Panel, to: &mut [u8]) {
         if let Some(blocks) = &self.blocks {
             let (numbers, elements) = to[..panel.bytes].split_at_mut(self.split(panel));
@@ -119,7 +121,8 @@ impl Stored {
             let array = (bytes.as_ptr().cast_mut(), bytes.len());
             // SAFETY: streams are run where the processor has their instruction set; blocks are read from the array and written to the panel.
             unsafe {
-                blocks.transfer(Way::Read, Part { x, y }, array, (panel, elements.as_mut_ptr(), elements.len()));
+                let way = Way { reads: true, ..Way::default() };
+                blocks.transfer(way, Part { x, y }, array, (panel, elements.as_mut_ptr(), elements.len()));
                 with(isa, Load(self.form, elements, numbers));
             }
         } else {
@@ -144,7 +147,6 @@ impl Stored {
     }
 
     /// Copies a part out of its panel, which holds numbers. `past_caches`: whole blocks pass the caches by; then [`fence`] has to follow.
-    #[allow(unsafe_code, reason = "vector instructions are used")]
     pub fn write(
         &self,
         isa: Isa,
@@ -157,7 +159,7 @@ impl Stored {
             let (numbers, elements) = from[..panel.bytes].split_at_mut(self.split(panel));
             // SAFETY: streams are run where the processor has their instruction set.
             unsafe { with(isa, Store(self.form, numbers, elements)) };
-            return self.write_elements(cells, part, panel, elements, past_caches);
+            return self.write_elements(cells, part, panel, elements, Way { past_caches, ..Way::default() });
         }
         for (y, from) in part.y.clone().zip(from.chunks_exact(panel.row_bytes)) {
             let (place, bytes) = (self.place(part.x.start, y), part.x.len() * self.element_bytes as usize);
@@ -169,22 +171,31 @@ impl Stored {
         }
     }
 
-    /// Copies a part of elements as they are out of a panel. `past_caches`: as of [`Self::write`].
-    pub fn write_elements(&self, cells: &[AtomicU32], part: &Part, panel: &Panel, from: &[u8], past_caches: bool) {
-        let past_caches = past_caches && cells.as_ptr().addr().is_multiple_of(LINE);
-        let way = if past_caches { Way::WritePastCaches } else { Way::Write };
+    /// The part of a part that consists of whole blocks.
+    pub fn whole_blocks(&self, part: &Part) -> Part {
+        let [step, rows] = self.blocks.as_ref().map_or([1; 2], |of| [of.shape.step(), of.shape.rows]);
+        let inner = |of: &Range<u32>, step: u32| {
+            let start = of.start.next_multiple_of(step).min(of.end);
+            start..(of.end / step * step).max(start)
+        };
+        Part { x: inner(&part.x, step), y: inner(&part.y, rows) }
+    }
+
+    /// Copies a part of elements out of a panel; sums only parts of whole blocks.
+    pub fn write_elements(&self, cells: &[AtomicU32], part: &Part, panel: &Panel, from: &[u8], way: Way) {
+        let past_caches = way.past_caches && cells.as_ptr().addr().is_multiple_of(LINE);
         let array = (cells.as_ptr().cast::<u8>().cast_mut(), 4 * cells.len());
+        let way = Way { reads: false, past_caches, ..way };
         self.exchange(way, part, array, (panel, from.as_ptr().cast_mut(), from.len()));
     }
 
-    /// Copies a part of elements as they are into the rows of another array. `past_caches`: as of [`Self::write`].
-    pub fn read_rows(&self, bytes: &[u8], part: &Part, (cells, pitch): (&[AtomicU32], u32), past_caches: bool) {
+    /// Copies a part of elements into the rows of another array; sums only parts of whole blocks.
+    pub fn read_rows(&self, bytes: &[u8], part: &Part, (cells, pitch): (&[AtomicU32], u32), way: Way) {
         let to = (cells.as_ptr().cast::<u8>().cast_mut(), 4 * cells.len());
         let array = (bytes.as_ptr().cast_mut(), bytes.len());
         let rows = self.rows(to.1, pitch);
-        let past_caches = past_caches && to.0.addr().is_multiple_of(LINE) && rows.row_bytes.is_multiple_of(LINE);
-        let way = if past_caches { Way::ReadPastCaches } else { Way::Read };
-        self.exchange(way, part, array, (&rows, to.0, to.1));
+        let past_caches = way.past_caches && to.0.addr().is_multiple_of(LINE) && rows.row_bytes.is_multiple_of(LINE);
+        self.exchange(Way { reads: true, past_caches, ..way }, part, array, (&rows, to.0, to.1));
     }
 
     /// The rows of another array of such elements, which has so many bytes, taken for a panel.
@@ -201,15 +212,8 @@ impl Stored {
     }
 
     /// Moves a part of elements between the array and a panel, nothing beside it. What is written are cells, of which other threads write others.
-    #[allow(unsafe_code, reason = "elements are moved several at once")]
     fn exchange(&self, way: Way, part: &Part, array: (*mut u8, usize), elements: InMemory<'_>) {
-        // What consists of whole blocks, and what is left around it.
-        let [step, rows] = self.blocks.as_ref().map_or([1; 2], |of| [of.shape.step(), of.shape.rows]);
-        let inner = |of: &Range<u32>, step: u32| {
-            let start = of.start.next_multiple_of(step).min(of.end);
-            start..(of.end / step * step).max(start)
-        };
-        let mut whole = Part { x: inner(&part.x, step), y: inner(&part.y, rows) };
+        let mut whole = self.whole_blocks(part);
         match &self.blocks {
             // SAFETY: streams are run where the processor has AVX2; both sides may be read, and the side that is written may be written.
             Some(blocks) => unsafe { blocks.transfer(way, whole.clone(), array, elements) },
@@ -229,7 +233,6 @@ impl Stored {
     }
 
     /// Moves elements that lie side by side.
-    #[allow(unsafe_code, reason = "cells are written byte by byte")]
     fn run(&self, way: Way, x: Range<u32>, y: u32, array: (*mut u8, usize), (panel, first, bytes): InMemory<'_>) {
         let place = match &self.blocks {
             Some(blocks) => blocks.tiles.offset(x.start, y).map(|place| place as usize),
@@ -239,7 +242,7 @@ impl Stored {
         let (Some(at), other) = (place, panel.offset([x.start, y], self.element_bytes)) else { return };
         if at + count <= array.1 && other + count <= bytes {
             let (array, panel) = (array.0.wrapping_add(at), first.wrapping_add(other));
-            let (from, to) = if let Way::Read | Way::ReadPastCaches = way { (array, panel) } else { (panel, array) };
+            let (from, to) = if way.reads { (array, panel) } else { (panel, array) };
             // SAFETY: so many bytes are there on both sides; other threads write others of the cells.
             unsafe { to.copy_from_nonoverlapping(from, count) }
         }
@@ -247,7 +250,6 @@ impl Stored {
 }
 
 /// Ends stores that pass the caches by.
-#[allow(unsafe_code, reason = "an instruction is asked for")]
 pub fn fence() {
     // SAFETY: all x86-64 processors have it.
     unsafe { _mm_sfence() }

@@ -4,7 +4,7 @@ use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use std::ops::Range;
 
 /// So many rows ahead lines are asked for.
-const ROWS_AHEAD: usize = 8;
+const ROWS_AHEAD: i64 = 8;
 
 /// The first and the last columns and rows, which may lie beyond an array.
 pub type Area = [[i64; 2]; 2];
@@ -69,19 +69,13 @@ impl Panel {
         let size = self.row_bytes as i64 / self.pitch;
         let place = |x: i64, y: i64| (origin + size * (x + y * pitch)) as usize;
         let to = to.chunks_exact_mut(self.row_bytes);
-        if there == area {
-            // Rows lie far apart, and no processor guesses which one comes next.
-            let (stride, bytes) = ((size * pitch) as usize, (size * (last - first + 1)) as usize);
-            for (from, to) in from[place(first, top)..].chunks(stride).zip(to) {
-                // SAFETY: all x86-64 processors have it, and no address is wrong.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(from.as_ptr().wrapping_add(ROWS_AHEAD * stride).cast()) }
-                to[..bytes].copy_from_slice(&from[..bytes]);
-            }
-            return;
-        }
         let side_by_side = left.max(first)..right.min(last) + 1;
         for (y, to) in (rows[0]..=rows[1]).zip(to) {
             let y = y.clamp(top, bottom);
+            // Rows lie far apart, and no processor guesses which one comes next.
+            let ahead = from.as_ptr().wrapping_add(place(left.max(first), y + ROWS_AHEAD));
+            // SAFETY: all x86-64 processors have it, and no address is wrong.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(ahead.cast()) }
             let mut x = first;
             while x <= last {
                 let count = if side_by_side.contains(&x) { side_by_side.end - x } else { 1 };

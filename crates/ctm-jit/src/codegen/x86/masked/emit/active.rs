@@ -225,15 +225,16 @@ impl Emit<'_> {
             self.asm.signs(RAX, all);
             return self.asm.test(RAX, RAX);
         }
-        match self.input.pieces {
-            1 => self.asm.mask_test(4),
-            2 => self.asm.mask_test_two(4, 5),
-            _ => {
-                self.asm.mask_test_two(4, 5);
+        // Those of the first piece are mostly there. Bits of general registers are looked at sooner than mask registers.
+        self.asm.mask_to(RAX, 4);
+        self.asm.test(RAX, RAX);
+        for piece in 1..self.input.pieces {
+            if piece == 1 && self.input.pieces > 2 {
                 let to = self.label_of(some);
                 self.asm.jump_if(Cond::NotEqual, to);
-                self.asm.mask_test_two(6, 7);
             }
+            self.asm.mask_to(RCX, 4 + piece);
+            self.asm.wide(Int::Or, RAX, RCX);
         }
     }
 }

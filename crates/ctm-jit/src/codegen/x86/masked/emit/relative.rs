@@ -5,7 +5,7 @@ use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{Src, Vector};
 use crate::codegen::x86::masked::facts::INT_LESS;
 use crate::codegen::x86::masked::wide::{SHL, SHR};
-use crate::codegen::x86::masked::{Indexed, ROW, head};
+use crate::codegen::x86::masked::{Indexed, ROW, head, lane_numbers};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::M;
 use ctm_exec::float::NAN;
@@ -69,13 +69,13 @@ impl Emit<'_> {
             Indexed::Gprs { first, .. } => {
                 if isa == Isa::Avx512 {
                     self.asm.evex(SHIFT_IMM, PSLL, scratch, Rm::Reg(scratch), 1, true, Some(LOG_ROW));
-                    self.asm.vector(ADD_I32, scratch, scratch, Rm::Row(RBX, self.input.layout.lanes));
+                    self.asm.vector(ADD_I32, scratch, scratch, Rm::Row(RBX, lane_numbers()));
                     self.asm.int_imm(RAX, 0xffff);
                     self.asm.mask_from(1, RAX);
                 } else {
                     self.asm.vector(AND, scratch, scratch, Rm::Reg(mask));
                     self.asm.instruction(SHIFT_IMM, PSLL, scratch, Rm::Reg(scratch), Some(LOG_ROW));
-                    self.asm.vector(ADD_I32, scratch, scratch, Rm::Row(RBX, self.input.layout.lanes));
+                    self.asm.vector(ADD_I32, scratch, scratch, Rm::Row(RBX, lane_numbers()));
                     self.asm.vector(EQUAL_I32, mask, mask, Rm::Reg(mask));
                 }
                 let Rm::Row(register, at) = self.row(first, piece) else { return };

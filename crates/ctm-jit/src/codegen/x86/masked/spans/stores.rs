@@ -37,9 +37,9 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Stores what valid lanes have exported; the next wavefront has written nothing. Nobody else may use the frame, and the processor has to have AVX2 and FMA, and AVX-512 if it is `WIDE`.
+    /// Stores what valid lanes have exported; the next wavefront has written nothing. Nobody else may use the frame, and the processor has to have AVX2 and FMA, and AVX-512 if it is `wide`.
     #[inline(always)]
-    pub unsafe fn store<const WIDE: bool>(&self, places: &Places, valid: u64, done: &mut Written) {
+    pub unsafe fn store(&self, wide: bool, places: &Places, valid: u64, done: &mut Written) {
         let Self { output, written, rows } = self;
         let channels = usize::from(output.array.channels);
         let mut lanes = [0; 4];
@@ -51,7 +51,7 @@ impl<'a> Target<'a> {
         if places.strip && output.array.tiles.is_none() && lanes[..channels].iter().all(|&lanes| lanes == any) {
             output.count(any.count_ones(), channels as u32 * any.count_ones(), done);
             // SAFETY: the lanes lie in the domain, all of whose elements are among the cells.
-            unsafe { self.store_strip::<WIDE>(places, any) };
+            unsafe { self.store_strip(wide, places, any) };
         } else {
             output.count_lanes(&lanes, done);
             // SAFETY: rows lie in the frame.
@@ -61,7 +61,7 @@ impl<'a> Target<'a> {
 
     /// Elements of quads side by side, in some lanes. These elements have to be among the output's cells; other threads may write others of these.
     #[inline(always)]
-    unsafe fn store_strip<const WIDE: bool>(&self, places: &Places, lanes: u64) {
+    unsafe fn store_strip(&self, wide: bool, places: &Places, lanes: u64) {
         let (array, [r, g, b, a]) = (&self.output.array, self.rows);
         let first = array.bytes.as_ptr().cast::<u8>().cast_mut();
         let [i, j] = places.from();
@@ -71,10 +71,10 @@ impl<'a> Target<'a> {
         // SAFETY: as above.
         unsafe {
             match (array.form, array.channels) {
-                (Form::Floats | Form::Square, 1) => store_elements::<1, WIDE>(to, (lanes, count), [r]),
-                (Form::Floats | Form::Square, 2) => store_elements::<2, WIDE>(to, (lanes, count), [r, g]),
-                (Form::Floats | Form::Square, 3) => store_elements::<3, WIDE>(to, (lanes, count), [r, g, b]),
-                (Form::Floats | Form::Square, _) => store_elements::<4, WIDE>(to, (lanes, count), [r, g, b, a]),
+                (Form::Floats | Form::Square, 1) => store_elements(wide, to, (lanes, count), [r]),
+                (Form::Floats | Form::Square, 2) => store_elements(wide, to, (lanes, count), [r, g]),
+                (Form::Floats | Form::Square, 3) => store_elements(wide, to, (lanes, count), [r, g, b]),
+                (Form::Floats | Form::Square, _) => store_elements(wide, to, (lanes, count), [r, g, b, a]),
                 (Form::Bytes { .. }, _) => {
                     let mut all: Row = [0; LANES];
                     for (channel, row) in self.rows.into_iter().enumerate() {
@@ -84,7 +84,7 @@ impl<'a> Target<'a> {
                             *all |= scaled(bits, u8::MAX.into()) << shift;
                         }
                     }
-                    store_elements::<1, WIDE>(to, (lanes, count), [all.as_ptr()]);
+                    store_elements(wide, to, (lanes, count), [all.as_ptr()]);
                 }
                 (Form::Words, _) => {
                     for lane in lanes_of(lanes) {
@@ -104,12 +104,13 @@ const fn column(lane: usize) -> usize {
 
 /// Stores the elements of quads side by side, in some lanes of so many, to two rows: as [`Target::store_strip`].
 #[inline(always)]
-unsafe fn store_elements<const N: usize, const WIDE: bool>(
+unsafe fn store_elements<const N: usize>(
+    wide: bool,
     to: [*mut u8; 2],
     (lanes, count): (u64, usize),
     rows: [*const u32; N],
 ) {
-    let each = if WIDE { 16 } else { 8 };
+    let each = if wide { 16 } else { 8 };
     for first in (0..count).step_by(each) {
         let [upper, lower] = to.map(|to| to.wrapping_add(2 * N * first).cast::<f32>());
         let from = rows.map(|row| row.wrapping_add(first).cast::<f32>());
@@ -117,7 +118,7 @@ unsafe fn store_elements<const N: usize, const WIDE: bool>(
         // SAFETY: as above.
         unsafe {
             if here == (1 << each) - 1 && N != 3 {
-                if WIDE {
+                if wide {
                     store_sixteen([upper, lower], from);
                 } else {
                     store_eight([upper, lower], from);
