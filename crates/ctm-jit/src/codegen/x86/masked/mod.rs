@@ -38,7 +38,7 @@ pub mod wide;
 
 use super::isa::{Isa, Registers};
 use super::lookups::{Rows, look_up};
-use super::{FRAME_LIMIT, Frame, Line, MXCSR, exchange_mxcsr, executable, flushing};
+use super::{FRAME_LIMIT, Frame, Line, exchange_mxcsr, executable, flushing};
 use crate::codegen::x86::allocate::{Location, Pieces};
 use crate::codegen::x86::lir::Vector;
 use crate::ir::masked::{Code, Counter, Fetch, M, Op, Var};
@@ -197,8 +197,8 @@ pub struct Native {
     exports: Vec<usize>,
     /// Where their rows lie.
     rows: Vec<i32>,
-    /// Where those lie that hold one number, and which.
-    constants: Vec<(i32, u32)>,
+    /// Where those lie that hold one number at all times, and which.
+    fixed: Vec<(i32, u32)>,
     /// Whether the code itself reads or writes the local data share.
     shares: bool,
     /// Some fetch asks for gradients that are set, or sets a cube.
@@ -275,7 +275,7 @@ impl Native {
             })
             .collect();
         let row = |var: Var| exports.iter().position(|&export| Some(export) == var.export_index()).map(|at| rows[at]);
-        let constants = constants.iter().filter_map(|&(var, bits)| Some((row(var)?, bits))).collect();
+        let fixed = constants.iter().filter_map(|&(var, bits)| Some((row(var)?, bits))).collect();
         // Places are those of `ranges`.
         let mut calls_at = Vec::with_capacity(calls.len());
         let mut first = 1;
@@ -321,21 +321,7 @@ impl Native {
         let slopes = code.fetches.iter().any(|fetch| matches!(fetch, Fetch::Texture(inst) if differs(inst.word0.op)));
         let exports = exports.to_vec();
         let frames = Pool::default();
-        Some(Self {
-            text,
-            lanes,
-            layout,
-            isa,
-            calls,
-            plain,
-            exports,
-            rows,
-            constants,
-            shares,
-            gradients,
-            slopes,
-            frames,
-        })
+        Some(Self { text, lanes, layout, isa, calls, plain, exports, rows, fixed, shares, gradients, slopes, frames })
     }
 
     /// Lanes of the wavefronts that it is for.
@@ -357,7 +343,7 @@ impl Native {
     fn new_frame(&self) -> Frame {
         let mut frame = Frame::new(self.layout.size);
         (0..LANES as i32).for_each(|lane| frame.put(lane_numbers() + 4 * lane, &lane.to_le_bytes()));
-        for (row, bits) in &self.constants {
+        for (row, bits) in &self.fixed {
             (0..LANES as i32).for_each(|lane| frame.put(row + 4 * lane, &bits.to_le_bytes()));
         }
         frame
@@ -450,14 +436,13 @@ impl Native {
         if self.shares {
             frame.put(head::SHARE, &(fetched.group.dwords().as_mut_ptr() as usize).to_le_bytes());
         }
-        let mut context = Context { isa: self.isa, host: 0, calls: &self.calls, shared, fetched };
         frame.put(head::FUNCTION, &(call as *const () as usize).to_le_bytes());
-        frame.put(head::CONTEXT, &((&raw mut context) as usize).to_le_bytes());
         frame.put(head::STOP, &(shared.stop.as_ptr() as usize).to_le_bytes());
         frame.put(head::VISITS, &(visits.as_mut_ptr() as usize).to_le_bytes());
         frame.put(head::UNIFORMS, &(shared.uniforms.as_ptr() as usize).to_le_bytes());
         flushing(|host| {
-            context.host = host;
+            let mut context = Context { isa: self.isa, host, calls: &self.calls, shared, fetched };
+            frame.put(head::CONTEXT, &((&raw mut context) as usize).to_le_bytes());
             run(frame.bytes.as_mut_ptr(), host)
         })
     }
@@ -523,7 +508,7 @@ unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
     let [covered, existing] = [M::VALID, M::EXISTING]
         .map(|m| unsafe { frame.add((head::MASKS + 8 * m.0 as i32) as usize).cast::<u64>().read() });
     let is_lent = number & LENDS != 0;
-    exchange_mxcsr(if is_lent { MXCSR } else { context.host });
+    let flushes = (!is_lent).then(|| exchange_mxcsr(context.host));
     // A panic must not cross the code that called; the reference interpreter will meet it again.
     let done = catch_unwind(AssertUnwindSafe(|| {
         let (arguments, results) = rows.split_at_mut(ARGUMENTS);
@@ -540,7 +525,7 @@ unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
         let mut rows = Rows { at, set: gradients, to: results, lanes: mask, existing, count };
         Some(if context.look_up(call, &mut rows) { 0 } else { AGAIN })
     }));
-    exchange_mxcsr(MXCSR);
+    flushes.map(exchange_mxcsr);
     if let Ok(Some(done)) = done { done } else { 1 }
 }
 
