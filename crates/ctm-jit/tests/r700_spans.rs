@@ -304,12 +304,13 @@ EXP_DONE: PIX2, R2._xyx
 END_OF_PROGRAM
 ";
 
-/// Elements that are one number: wherever they are written, in some lanes alone, and in one of two places.
+/// Elements that are one number: wherever they are written, in some lanes alone, and in one of two places; and one that is another number in some lanes.
 const NUMBERS: &str = "
 ALU:
   0  x: MOV R2.x, R0.x
      y: MOV R2.y, 0.75f
 EXP: PIX0, R2.xy01
+EXP: PIX1, R2._0__
 ALU_PUSH_BEFORE:
   1  x: PRED_SETGT ____, R0.x, 21.0f UPDATE_EXEC_MASK UPDATE_PRED
 JUMP POP_CNT(1) ADDR(end)

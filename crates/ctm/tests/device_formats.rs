@@ -5,7 +5,7 @@ mod device_support;
 
 use ctm::commands::CommandBuffer;
 use ctm::device::DeviceOptions;
-use ctm::mc::{ByteOrder, Format, Tiling};
+use ctm::mc::{ByteOrder, ElementSize, Format, Tiling, tiled_address};
 use ctm::memory::ArenaId;
 use ctm_exec::Domain;
 use ctm_exec::x1k::{Filter, Sampler, Wrap};
@@ -250,6 +250,40 @@ fn engines_store_the_same_in_every_format_and_tiling() {
                 }
             }
         }
+    }
+}
+
+/// Arrays that caches do not hold, from rows to tiles and back: elements lie where table 2 of the Guide says, and all come back.
+#[test]
+fn large_arrays_are_copied_to_tiles_and_back() {
+    for (format, size) in [
+        (Format::Uint16x1, ElementSize::B2),
+        (Format::Uint8x4, ElementSize::B4),
+        (Format::Float32x1, ElementSize::B4),
+        (Format::Float32x2, ElementSize::B8),
+        (Format::Float32x4, ElementSize::B16),
+    ] {
+        const WIDTH: u32 = 4096;
+        let (bytes, height) = (size.bytes() as usize, 2048 / size.bytes());
+        let mut rig = Rig::with_engine(Box::new(Jit::new()), DeviceOptions::default());
+        let [from, tiles, back] =
+            [Tiling::Linear, Tiling::Tiled, Tiling::Linear].map(|tiling| rig.surface(WIDTH, height, format, tiling));
+        // Numbers from 1 to 2, no two of which are the same.
+        let numbers: Vec<u8> = (0..from.bytes() / 4).flat_map(|n| (0x3f80_0000 + n as u32).to_le_bytes()).collect();
+        rig.device.write(from.base, &numbers).unwrap();
+        let program = rig.program(&copy_program(5, 2));
+        let domain = Domain { i0: 0, j0: 0, i1: WIDTH - 1, j1: height - 1 };
+        for (from, to) in [(&from, &tiles), (&tiles, &back)] {
+            let buffer = CommandBuffer::new().set_inst_fmt(program).set_inp_fmt(5, from).set_out_fmt(2, to);
+            rig.submit(&buffer.set_domain(domain).start_program()).unwrap();
+        }
+        let found = rig.device.read(tiles.base, numbers.len()).unwrap();
+        for (x, y) in (0..20_000u32).map(|n| (n * 2_654_435 % WIDTH, n * 40_503 % height)) {
+            let at = tiled_address(size, x, y, WIDTH, 0) as usize;
+            let first = (y * WIDTH + x) as usize * bytes;
+            assert_eq!(found[at..at + bytes], numbers[first..first + bytes], "{format:?}, ({x}, {y})");
+        }
+        assert!(rig.device.read(back.base, numbers.len()).unwrap() == numbers, "{format:?} comes back");
     }
 }
 

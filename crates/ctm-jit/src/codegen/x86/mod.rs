@@ -17,7 +17,7 @@
 //! Bytes are made by `ctm-x86`.
 //!
 //! Code is made executable only after it has been written (W^X). The processor flushes denormals (MXCSR) while it runs; whoever is called
-//! from it runs with the host's MXCSR.
+//! from it runs with the host's MXCSR, but for lookups of what memory lends.
 
 mod allocate;
 mod avx2;
@@ -53,7 +53,7 @@ fn exchange_mxcsr(bits: u32) -> u32 {
     before
 }
 
-/// Does something while the processor flushes denormals, as machine code wants it. It is told the host's MXCSR.
+/// Does something while the processor flushes denormals, as machine code wants it; Rust code in it must not depend on that. It is told the host's MXCSR.
 fn flushing<T>(done: impl FnOnce(u32) -> T) -> T {
     let host = exchange_mxcsr(MXCSR);
     let done = catch_unwind(AssertUnwindSafe(|| done(host)));

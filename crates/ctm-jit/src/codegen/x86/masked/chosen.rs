@@ -19,7 +19,7 @@ pub struct Chosen {
     /// The first of them, which an index can name: they lie in rows, in this order.
     pub(super) in_rows: Option<usize>,
     /// Exported elements that are one number wherever they are written, and have no vector: rows that have it stay as they are.
-    pub(super) constants: Vec<(Var, u32)>,
+    pub(super) fixed: Vec<(Var, u32)>,
     /// Vectors.
     pub(in crate::codegen::x86) vectors: usize,
     pub(super) calls: Vec<Call>,
@@ -51,7 +51,7 @@ impl Chosen {
             }
         };
         let ops = || code.blocks.iter().flat_map(|block| &block.ops);
-        let constants = if given.streams { Vec::new() } else { constants(code) };
+        let fixed = if given.streams { Vec::new() } else { fixed(code) };
         for op in ops() {
             if let Op::GetRelative(File::Gprs(gprs), _, element, _) | Op::SetRelative(gprs, _, element, ..) = *op {
                 indexed(gprs, element).for_each(|var| note(var, &mut vars, &mut used));
@@ -60,7 +60,7 @@ impl Chosen {
         let in_rows = (!used.is_empty()).then_some(used.len());
         for op in ops() {
             if let Op::Get(var) | Op::Set(var, ..) | Op::Mark(var, _) = op
-                && !constants.iter().any(|(constant, _)| constant == var)
+                && !fixed.iter().any(|(fixed, _)| fixed == var)
             {
                 note(*var, &mut vars, &mut used);
             }
@@ -72,12 +72,12 @@ impl Chosen {
         let mut plain = std::mem::take(&mut select.plain);
         plain.sort_unstable();
         plain.dedup();
-        Self { lists, vars, used, in_rows, constants, vectors, calls, plain }
+        Self { lists, vars, used, in_rows, fixed, vectors, calls, plain }
     }
 }
 
-/// See [`Chosen::constants`].
-fn constants(code: &Code) -> Vec<(Var, u32)> {
+/// See [`Chosen::fixed`].
+fn fixed(code: &Code) -> Vec<(Var, u32)> {
     let mut found: Vec<(Var, Option<u32>)> = Vec::new();
     for block in &code.blocks {
         let bits = |value: Value| if let Op::Bits(bits) = block.ops[value.index()] { Some(bits) } else { None };

@@ -18,8 +18,6 @@
 //! lanes have 64 bits and lie in general registers or in the frame, those of the active lanes in mask registers (on AVX2 in a vector), too. Operations without instructions of their own
 //! call their reference functions, and lookups of what memory lends call `../lookups`.
 
-#![allow(unsafe_code, reason = "machine code is called, and calls back")]
-
 pub mod alu;
 mod chosen;
 mod doubles;
@@ -197,7 +195,7 @@ pub struct Native {
     exports: Vec<usize>,
     /// Where their rows lie.
     rows: Vec<i32>,
-    /// Where those lie that hold one number at all times, and which.
+    /// Where those of `Chosen::fixed` lie, and their numbers.
     fixed: Vec<(i32, u32)>,
     /// Whether the code itself reads or writes the local data share.
     shares: bool,
@@ -218,7 +216,7 @@ impl Native {
         Variant { isa, counts, fuel, narrows, .. }: Variant,
         chosen: Chosen,
     ) -> Option<Self> {
-        let Chosen { mut lists, vars, used, in_rows, constants, vectors, calls, plain } = chosen;
+        let Chosen { mut lists, vars, used, in_rows, fixed, vectors, calls, plain } = chosen;
         if !counts {
             lists.iter_mut().for_each(|list| list.retain(|ins| !matches!(ins, Ins::Tally(..))));
         }
@@ -275,7 +273,7 @@ impl Native {
             })
             .collect();
         let row = |var: Var| exports.iter().position(|&export| Some(export) == var.export_index()).map(|at| rows[at]);
-        let fixed = constants.iter().filter_map(|&(var, bits)| Some((row(var)?, bits))).collect();
+        let fixed = fixed.iter().filter_map(|&(var, bits)| Some((row(var)?, bits))).collect();
         // Places are those of `ranges`.
         let mut calls_at = Vec::with_capacity(calls.len());
         let mut first = 1;
@@ -396,6 +394,7 @@ impl Native {
     ///
     /// # Errors
     /// [`BailOut`]: the reference interpreter has to.
+    #[allow(unsafe_code, reason = "machine code is called, and calls back")]
     pub fn run(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave, goes_on: bool) -> Result<Ran, BailOut> {
         if !goes_on {
             self.begin(frame, shared, wave);
@@ -498,6 +497,7 @@ struct Context<'a> {
 
 /// Does what machine code has no instructions for: arguments and results are rows of the frame. 0: done, 1: bail out, [`AGAIN`]: nothing, as memory does not lend
 /// what is to be looked up, or not in this way.
+#[allow(unsafe_code, reason = "machine code is called, and calls back")]
 unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
     // SAFETY: called by code that `emit` made, whose head holds the context that `run` has put there for the duration of the call, and
     // nobody else uses it meanwhile.
@@ -562,6 +562,7 @@ impl Context<'_> {
     }
 
     /// Whether memory lends what a fetch reads, and it has been looked up there.
+    #[allow(unsafe_code, reason = "code is for an instruction set")]
     fn look_up(&mut self, call: &Call, rows: &mut Rows<'_>) -> bool {
         let Call::Fetch(fetch, Some(looked)) = call else { return false };
         let Some(Some(binding)) = self.shared.bindings.get(usize::from(*fetch)) else { return false };

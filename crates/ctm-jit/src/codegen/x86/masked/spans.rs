@@ -94,7 +94,11 @@ impl Native {
             };
             let (isa, is_flushed) = (self.isa, given.starts.are_normal);
             // What a span makes itself is the same with flushed denormals where there are none; setting MXCSR takes as long as a short program.
-            let set = |bits: u32| if is_flushed { 0 } else { exchange_mxcsr(bits) };
+            let set = |bits: u32| {
+                if !is_flushed {
+                    exchange_mxcsr(bits);
+                }
+            };
             // SAFETY: the text is code that `emit` made for frames of this layout, which `enter` has made ready, and for this processor.
             unsafe {
                 let program = std::mem::transmute::<*const u8, Entry>(self.text.as_ptr());

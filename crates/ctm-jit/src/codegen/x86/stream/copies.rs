@@ -17,8 +17,14 @@ use ctm_x86::{ADD, CMP_F32};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Copies([Option<(u8, Sum)>; OUTPUTS]);
 
-/// Whether zero is added, and NaNs become one. Elements of 8 and 16 bits are the same without either.
-type Sum = [bool; 2];
+/// What happens to numbers. Elements of 8 and 16 bits are the same without it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sum {
+    /// Zero is added.
+    adds: bool,
+    /// All NaNs become one.
+    one_nan: bool,
+}
 
 impl Chosen {
     /// What it does if it does nothing but that.
@@ -31,17 +37,17 @@ impl Chosen {
         let mut tested = None;
         for lir in self.lines.iter().flatten().flatten() {
             let (dst, load) = match (*lir, tested.take()) {
-                (Lir::Copy(dst, Src::Row(load)), _) => (dst, Some((self.loads[load as usize], [false; 2]))),
+                (Lir::Copy(dst, Src::Row(load)), _) => (dst, Some((self.loads[load as usize], Sum::default()))),
                 (Lir::Copy(dst, Src::Vector(a)), _) => (dst, loads[a.index()]),
                 (Lir::Two(ADD, dst, Src::Vector(a), Src::Literal(0)), _) => {
-                    (dst, loads[a.index()].map(|(load, [_, one_nan])| (load, [true, one_nan])))
+                    (dst, loads[a.index()].map(|(load, sum)| (load, Sum { adds: true, ..sum })))
                 }
                 (Lir::Test(CMP_F32, UNORDERED, 1, Src::Vector(a), b, 0), _) if b == Src::Vector(a) => {
                     tested = Some(a);
                     continue;
                 }
                 (Lir::Merge(dst, 1, Src::Literal(NAN)), Some(a)) if a == dst => {
-                    (dst, loads[dst.index()].map(|(load, [added, _])| (load, [added, true])))
+                    (dst, loads[dst.index()].map(|(load, sum)| (load, Sum { one_nan: true, ..sum })))
                 }
                 _ => return None,
             };
@@ -70,8 +76,8 @@ impl Kernel {
         let pairs = outputs.map(|(to, input)| {
             let (input, sum) = input?;
             let from = surfaces.inputs[usize::from(input)].as_ref()?;
-            let sums = from.form == Form::Floats && sum != [false; 2];
-            let alike = from.form == to.form && (!sums || sum == [true; 2]);
+            let sums = from.form == Form::Floats && sum != Sum::default();
+            let alike = from.form == to.form && (!sums || sum == Sum { adds: true, one_nan: true });
             let inside = part.x.end <= from.width && part.y.end <= from.height;
             let [in_tiles, to_tiles] = [&from.stored, &to.stored].map(|of| of.as_ref().is_some_and(Stored::has_tiles));
             let stored = if in_tiles { from.stored.as_ref()? } else { to.stored.as_ref()? };

@@ -3,8 +3,6 @@
 //! In a tile, elements that are neighbours lie together in *blocks*: some columns of some rows, row by row. Blocks are taken apart and put together in whole lines of 64 bytes: two blocks,
 //! or one. What covers a block in part is moved in runs of bytes that lie together, so nothing beside it is touched.
 
-#![allow(unsafe_code, reason = "elements are moved several at once")]
-
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lookups::simd::with;
 pub use blocks::Way;
@@ -110,6 +108,7 @@ impl Stored {
     }
 
     /// Copies a part of the array into its panel.
+    #[allow(unsafe_code, reason = "elements are moved several at once")]
     pub fn read(&self, isa: Isa, bytes: &[u8], part: &Part, panel: &Panel, to: &mut [u8]) {
         if let Some(blocks) = &self.blocks {
             let (numbers, elements) = to[..panel.bytes].split_at_mut(self.split(panel));
@@ -147,6 +146,7 @@ impl Stored {
     }
 
     /// Copies a part out of its panel, which holds numbers. `past_caches`: whole blocks pass the caches by; then [`fence`] has to follow.
+    #[allow(unsafe_code, reason = "vector instructions are used")]
     pub fn write(
         &self,
         isa: Isa,
@@ -212,8 +212,10 @@ impl Stored {
     }
 
     /// Moves a part of elements between the array and a panel, nothing beside it. What is written are cells, of which other threads write others.
+    #[allow(unsafe_code, reason = "elements are moved several at once")]
     fn exchange(&self, way: Way, part: &Part, array: (*mut u8, usize), elements: InMemory<'_>) {
         let mut whole = self.whole_blocks(part);
+        debug_assert!(!way.sums || whole == *part, "what lies in a part of a block is moved as it is");
         match &self.blocks {
             // SAFETY: streams are run where the processor has AVX2; both sides may be read, and the side that is written may be written.
             Some(blocks) => unsafe { blocks.transfer(way, whole.clone(), array, elements) },
@@ -233,6 +235,7 @@ impl Stored {
     }
 
     /// Moves elements that lie side by side.
+    #[allow(unsafe_code, reason = "cells are written byte by byte")]
     fn run(&self, way: Way, x: Range<u32>, y: u32, array: (*mut u8, usize), (panel, first, bytes): InMemory<'_>) {
         let place = match &self.blocks {
             Some(blocks) => blocks.tiles.offset(x.start, y).map(|place| place as usize),
@@ -250,6 +253,7 @@ impl Stored {
 }
 
 /// Ends stores that pass the caches by.
+#[allow(unsafe_code, reason = "an instruction is asked for")]
 pub fn fence() {
     // SAFETY: all x86-64 processors have it.
     unsafe { _mm_sfence() }
