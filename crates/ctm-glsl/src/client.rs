@@ -120,7 +120,6 @@ functions! { Gl:
     get_block = c"glGetActiveUniformBlockiv"(program: u32, block: u32, name: u32, to: *mut i32);
     get_block_name = c"glGetActiveUniformBlockName"(program: u32, block: u32, room: i32, length: *mut i32, name: *mut c_char);
     block_binding = c"glUniformBlockBinding"(program: u32, block: u32, binding: u32);
-    get_fragment_location = c"glGetFragDataLocation"(program: u32, name: *const c_char) -> i32;
     get_interface = c"glGetProgramInterfaceiv"(program: u32, interface: u32, name: u32, to: *mut i32);
     get_resource = c"glGetProgramResourceiv"(program: u32, interface: u32, index: u32, count: i32, names: *const u32, room: i32, length: *mut i32, to: *mut i32);
     uniform_1i = c"glUniform1i"(location: i32, value: i32);
@@ -188,6 +187,7 @@ const STATIC_DRAW: u32 = 0x88e4;
 const PROGRAM_OUTPUT: u32 = 0x92e4;
 const ACTIVE_RESOURCES: u32 = 0x92f5;
 const RESOURCE_LOCATION: u32 = 0x930e;
+const ARRAY_SIZE: u32 = 0x92fb;
 const FLOAT: u32 = 0x1406;
 const INT: u32 = 0x1404;
 const UNSIGNED_INT: u32 = 0x1405;
@@ -294,7 +294,7 @@ impl Client {
                 });
                 return Err(Failed::Shader(Stage::Link, log));
             }
-            let targets = self.targets(program);
+            let targets = self.targets(program, &wanted.fragment);
             self.framebuffer(targets)?;
             (gl.finish)();
             (gl.use_program)(program);
@@ -352,36 +352,22 @@ impl Client {
     }
 
     /// How many colour targets the fragment shader writes, at least one.
-    unsafe fn targets(&self, program: u32) -> i32 {
+    unsafe fn targets(&self, program: u32, fragment: &str) -> i32 {
         let gl = &self.gl;
         let mut count = 0;
         // SAFETY: a current context, and places for the numbers.
         unsafe { (gl.get_interface)(program, PROGRAM_OUTPUT, ACTIVE_RESOURCES, &raw mut count) };
         let mut most = 1;
         for index in 0..u32::try_from(count).unwrap_or(0) {
-            let (mut location, mut length) = (0, 0);
-            // SAFETY: as above.
+            let (names, mut found, mut length) = ([RESOURCE_LOCATION, ARRAY_SIZE], [-1, 1], 0);
+            // SAFETY: as above; both lists have two numbers.
             unsafe {
-                (gl.get_resource)(
-                    program,
-                    PROGRAM_OUTPUT,
-                    index,
-                    1,
-                    &RESOURCE_LOCATION,
-                    1,
-                    &raw mut length,
-                    &raw mut location,
-                );
+                let to = found.as_mut_ptr();
+                (gl.get_resource)(program, PROGRAM_OUTPUT, index, 2, names.as_ptr(), 2, &raw mut length, to);
             }
-            most = most.max(location + 1);
-        }
-        // The old outputs: gl_FragData has no location that can be asked.
-        for n in 1..8 {
-            let name = CString::new(format!("gl_FragData[{n}]")).unwrap_or_default();
-            // SAFETY: a current context and a C string.
-            if unsafe { (gl.get_fragment_location)(program, name.as_ptr()) } >= 0 {
-                most = most.max(n + 1);
-            }
+            let [location, size] = found;
+            // Outputs of old shaders have no location, and `gl_FragData` has all elements that it can have.
+            most = most.max(if location >= 0 { location + size } else { elements_written(fragment, size) });
         }
         most.min(8)
     }
@@ -600,6 +586,15 @@ impl Client {
             }
         }
     }
+}
+
+/// How many elements of `gl_FragData`, which has `size`, a fragment shader may write: by its indices where all are numbers.
+fn elements_written(fragment: &str, size: i32) -> i32 {
+    let indices = fragment.split("gl_FragData").skip(1).map(|rest| {
+        let (index, _) = rest.trim_start().strip_prefix('[')?.split_once(']')?;
+        index.trim().parse::<i32>().ok()
+    });
+    indices.map(|index| index.map_or(size, |index| (index + 1).min(size))).max().unwrap_or(1)
 }
 
 /// A text of OpenGL's: `get` takes the room, a place for the length, and a place for the text.

@@ -132,6 +132,40 @@ fn programs_have_their_names_and_places() {
     assert_eq!(container.shaders().unwrap().len(), 2);
 }
 
+/// Drivers compile no output that has no target, so there are as many as the shader writes.
+#[test]
+fn every_output_has_a_target() {
+    let shaders = [
+        (
+            "old",
+            OLD_VERTEX,
+            "varying vec2 v;\nvoid main() { gl_FragData[0] = v.xyxy; gl_FragData[1] = v.xxyy; gl_FragData [ 2 ] = v.yyxx; }",
+            3,
+        ),
+        (
+            "constant",
+            OLD_VERTEX,
+            "varying vec2 v;\nconst int last = 1;\nvoid main() { gl_FragData[0] = v.xyxy; gl_FragData[last] = v.yyxx; }",
+            2,
+        ),
+        (
+            "array",
+            "#version 330 core\nin vec4 p;\nvoid main() { gl_Position = p; }",
+            "#version 330 core\nlayout(location = 0) out vec4 c[2];\nvoid main() { c[0] = vec4(1.0); c[1] = vec4(0.5); }",
+            2,
+        ),
+    ];
+    let written = ctm_image::r700::registers::named("CB_SHADER_MASK").unwrap().address;
+    for (name, vertex, fragment, targets) in shaders {
+        let Some(pair) = compile(&format!("targets-{name}"), vertex, fragment) else { return };
+        let registers = pair.unwrap().pixel.code.registers;
+        let written = registers.iter().find(|r| r.address == written).map(|r| r.value);
+        // Four bits a target.
+        let last = written.map(|mask| mask.ilog2() / 4 + 1);
+        assert_eq!(last, Some(targets), "{name}: {written:x?}");
+    }
+}
+
 #[test]
 fn errors_are_those_of_the_compiler() {
     let bad = "#version 330 core\nout vec4 c;\nvoid main() { c = missing; }\n";
