@@ -131,14 +131,13 @@ pub fn text(report: &Report, color: bool) -> String {
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let title = if d.labels.is_empty() {
-        match d.pc {
-            Some(pc) => format!("{}, at instruction {pc}", d.message),
-            None => d.message.clone(),
-        }
-    } else {
-        d.message.clone()
-    };
+    let mut title = d.message.clone();
+    // Labels show the instruction, and messages of faults name it.
+    if let Some(place) = d.pc.filter(|_| d.labels.is_empty()).map(|pc| format!(", at instruction {pc}"))
+        && !title.contains(&place)
+    {
+        title += &place;
+    }
     let mut group = Group::with_title(level.primary_title(title).id(d.rule));
     if let Some(source) = &report.source {
         if d.labels.is_empty() {
@@ -234,5 +233,12 @@ mod tests {
         let finding = Diagnostic::error("rule", "wrong").at(Span::new(8, 13), "here");
         let report = Report { diagnostic: finding, source: Some(Arc::new(source)) };
         assert_eq!(text(&report, false), "error[rule]: wrong\n --> f:3:1\n  |\n3 | three\n  | ^^^^^ here");
+    }
+    #[test]
+    fn an_instruction_is_named_once() {
+        let at = |message: &str| text(&Report::bare(Diagnostic::error("rule", message).pc(3)), false);
+        assert_eq!(at("wrong"), "error[rule]: wrong, at instruction 3");
+        let fault = "wrong, at instruction 3 for processor (0, 1)";
+        assert_eq!(at(fault), format!("error[rule]: {fault}"));
     }
 }
