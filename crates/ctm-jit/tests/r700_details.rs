@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use ctm_exec::arrays::Picture;
+use ctm_exec::r700::resources::BufferData;
 use ctm_exec::r700::{Arrays, Constants, Launch, LoopConstant, Plane, Space, Target};
 use ctm_exec::{Domain, Engine, Interp};
 use ctm_isa::r700::Program;
@@ -208,6 +209,41 @@ fn negative_indices() {
                  EXP_DONE: PIX0, R2.x___\nEND_OF_PROGRAM\n";
     // Element 0 holds the index itself; the others are zeros.
     assert_eq!(Case::new(reads, Stage::Pixel, 4).row(0), [-2i32 as u32, u32::MAX, 0, 0]);
+}
+
+/// Items of buffers lie as far apart as the buffer says, whole ones only are read, and those outside are zeros.
+#[test]
+fn items_of_every_size_and_distance() {
+    let formats = [
+        ("32_FLOAT", [0, 0x3f80_0000]),
+        ("32_32_FLOAT", [1, 0x3f80_0000]),
+        ("32_32_32_FLOAT", [2, 0x3f80_0000]),
+        ("32_32_32_32_FLOAT", [3, 0]),
+    ];
+    for ((format, [last, one]), stride) in formats.into_iter().flat_map(|f| [0, 4, 16, 20, 32, 48].map(|s| (f, s))) {
+        let fetch = format!(
+            "ALU:\n x: SUB_INT R1.x, R0.x, (0x00000004, 5.6e-45f).x\nVTX:\n \
+             FETCH R1.xyzw, R1.x, b3 FETCH_TYPE(NO_INDEX_OFFSET) FORMAT({format} SCALED SIGNED) MEGA(17) OFFSET(4)\n\
+             EXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n"
+        );
+        let mut case = Case::new(&fetch, Stage::Pixel, 40);
+        let count = 121u32;
+        let bytes = (1..=count).flat_map(u32::to_le_bytes).collect();
+        case.memory.buffers.insert(3, BufferData { stride_bytes: stride, bytes, ..BufferData::default() });
+        let expected = |lane: u32, element: u32| {
+            let item = if stride == 0 { Some(0) } else { lane.checked_sub(4) };
+            let first = item.map(|item| item * stride / 4 + 1);
+            match first.filter(|first| first + last < count) {
+                Some(first) if element <= last => first + element + 1,
+                Some(_) if element == 3 => one,
+                _ => 0,
+            }
+        };
+        for element in 0..4 {
+            let found = case.row(element as usize);
+            assert_eq!(found, (0..40).map(|lane| expected(lane, element)).collect::<Vec<_>>(), "{format}, {stride}");
+        }
+    }
 }
 
 /// Thread groups share no data share with others, whatever their size (R700 §2.6.2).

@@ -96,7 +96,7 @@ impl Case {
         for id in 0..RESOURCES {
             memory.constants.insert(id, (0..48).map(|_| std::array::from_fn(|_| r.value())).collect());
             let bytes = (0..256).flat_map(|_| r.value().to_le_bytes()).collect();
-            let stride_bytes = r.of(&[4, 8, 16]);
+            let stride_bytes = r.of(&[4, 8, 16, 32]);
             memory.buffers.insert(id, BufferData { stride_bytes, bytes, ..BufferData::default() });
         }
         for space in [Space::Reduction, Space::Ring, Space::Scatter, Space::Stream(0)] {

@@ -138,7 +138,7 @@ fn memory(r: &mut Random) -> Walls {
         walls.arrays.samplers.insert(id, sampler);
         let bytes: Vec<u8> = (0..1 + r.below(64)).flat_map(|_| r.value().to_le_bytes()).collect();
         walls.items.insert(id, Guarded::of(&bytes));
-        let stride_bytes = r.of(&[4, 8, 16]);
+        let stride_bytes = r.of(&[4, 8, 16, 32]);
         let data = ctm_exec::r700::resources::BufferData { stride_bytes, bytes, ..Default::default() };
         walls.arrays.buffers.insert(id, data);
         walls.arrays.constants.insert(id, (0..48).map(|_| std::array::from_fn(|_| r.value())).collect());

@@ -153,8 +153,7 @@ macro_rules! each_vector {
             if wanted == 0 {
                 continue;
             }
-            let existing = (existing >> first) as u32;
-            let at = each!(4, n => $s.load(&at[n][first..]));
+            let (at, existing) = (each!(4, n => $s.load(&at[n][first..])), (existing >> first) as u32);
             #[allow(unused_mut, reason = "not all lookups find coordinates too large")]
             let mut $of = Lanes { s: $s, looked: $looked, at, set, first, existing, large: $s.mask(0) };
             let Some(found) = $found else { return false };
@@ -214,15 +213,17 @@ impl<S: Simd> Lanes<'_, S> {
         let &Looked::Item { dwords, one } = self.looked else { return None };
         let s = self.s;
         let (index, inside) = self.inside(s.add_int(self.at[0], s.splat(items.first)), s.splat(items.count));
-        let first = s.mul_int(index, s.splat(items.stride));
-        Some(each!(4, n => {
-            let found = if n < dwords.into() {
+        let found = if dwords == 4 && items.stride.is_multiple_of(16) {
+            self.whole(Array::of(items.bytes), s.mul_int(index, s.splat(items.stride / 16)))
+        } else {
+            each!(4, n => if n < dwords.into() {
+                let first = s.mul_int(index, s.splat(items.stride));
                 s.gather::<1>(Array::of(items.bytes), s.add_int(first, s.splat(4 * n as u32)))
             } else {
                 s.splat([0, 0, 0, one][n])
-            };
-            s.select(inside, found, s.splat(0))
-        }))
+            })
+        };
+        Some(each!(4, n => s.select(inside, found[n], s.splat(0))))
     }
 }
 
