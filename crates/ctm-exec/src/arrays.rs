@@ -62,6 +62,7 @@ pub enum Form {
 impl Form {
     /// Bytes of an element of so many channels.
     #[must_use]
+    #[inline]
     pub const fn element_bytes(self, channels: u8) -> u32 {
         match self {
             Self::Floats => 4 * channels as u32,
@@ -72,6 +73,7 @@ impl Form {
 
     /// Where a channel of an element begins, in bytes, and how many it has.
     #[must_use]
+    #[inline]
     pub const fn channel(self, channel: usize) -> (usize, usize) {
         match (self, channel) {
             (Self::Floats | Self::Square, _) => (4 * channel, 4),
@@ -112,6 +114,7 @@ impl<B> Elements<B> {
 
     /// Where element (x, y) begins, in bytes; `None` where tiles have no such column or row.
     #[must_use]
+    #[inline]
     pub fn offset(&self, x: u32, y: u32) -> Option<usize> {
         match &self.tiles {
             Some(tiles) => Some(tiles.offset(x, y)? as usize),
@@ -236,11 +239,18 @@ impl Tiles {
         Some(u64::from(column / self.tile_bytes + row / self.tile_bytes + 1) * u64::from(self.tile_bytes))
     }
 
-    /// Where element (x, y) begins: tiles add up; within a tile, bits of columns and rows are folded by exclusive or.
+    /// Where element (x, y) begins.
     #[must_use]
+    #[inline]
     pub fn offset(&self, x: u32, y: u32) -> Option<u32> {
-        let (column, row) = (*self.columns.get(x as usize)?, *self.rows.get(y as usize)?);
+        Some(self.folded(*self.columns.get(x as usize)?, *self.rows.get(y as usize)?))
+    }
+
+    /// Where the element of a column and a row begins: tiles add up; within a tile, bits of columns and rows are folded by exclusive or.
+    #[must_use]
+    #[inline]
+    pub const fn folded(&self, column: u32, row: u32) -> u32 {
         let within = self.tile_bytes.wrapping_sub(1);
-        Some((column & !within).wrapping_add(row & !within) | (column ^ row) & within)
+        (column & !within).wrapping_add(row & !within) | (column ^ row) & within
     }
 }

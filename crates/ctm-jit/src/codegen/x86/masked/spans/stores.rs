@@ -6,7 +6,8 @@ use crate::codegen::x86::transfer::scaled;
 use crate::ir::masked::M;
 use crate::launch::wavefronts::outputs::Output;
 use crate::launch::wavefronts::places::Places;
-use crate::launch::wavefronts::wave::{LANES, Row, lanes_of};
+use crate::launch::wavefronts::wave::{LANES, Row, lanes_of, mask_of};
+use ctm_exec::Position;
 use ctm_exec::r700::Written;
 use ctm_exec::x1k::Form;
 use std::arch::x86_64::{
@@ -40,34 +41,98 @@ impl<'a> Target<'a> {
     /// Stores what valid lanes have exported; the next wavefront has written nothing. Nobody else may use the frame, and the processor has to have AVX2 and FMA, and AVX-512 if it is `wide`.
     #[inline(always)]
     pub unsafe fn store(&self, wide: bool, places: &Places, valid: u64, done: &mut Written) {
-        let Self { output, written, rows } = self;
-        let channels = usize::from(output.array.channels);
+        let array = &self.output.array;
         let mut lanes = [0; 4];
-        for (lanes, written) in lanes.iter_mut().zip(&written[..channels]) {
+        for (lanes, written) in lanes.iter_mut().zip(&self.written[..array.channels.into()]) {
             // SAFETY: it lies in the frame.
             *lanes = unsafe { written.replace(0) } & valid;
         }
-        let any = lanes[0];
-        if places.strip && output.array.tiles.is_none() && lanes[..channels].iter().all(|&lanes| lanes == any) {
-            output.count(any.count_ones(), channels as u32 * any.count_ones(), done);
-            // SAFETY: the lanes lie in the domain, all of whose elements are among the cells.
-            unsafe { self.store_strip(wide, places, any) };
-        } else {
-            output.count_lanes(&lanes, done);
-            // SAFETY: rows lie in the frame.
-            output.store(places, lanes, |channel, lane| unsafe { *rows[channel].add(lane) });
+        let any = lanes.iter().fold(0, |any, lanes| any | lanes);
+        let is_whole = lanes[..array.channels.into()].iter().all(|&lanes| lanes == any);
+        self.output.count_lanes(&lanes, done);
+        // SAFETY: the lanes lie in the domain, all of whose elements are among the cells; rows lie in the frame.
+        unsafe {
+            if places.strip && array.tiles.is_none() && is_whole {
+                let [i, j] = places.from();
+                let [i, j, pitch] = [i, j, array.pitch].map(|elements| elements as usize);
+                let first = array.bytes.as_ptr().cast::<u8>().cast_mut();
+                let to = [j, j + 1].map(|j| first.wrapping_add((j * pitch + i) * self.output.element_bytes));
+                self.store_strip(wide, to, (any, places.lanes));
+            } else if lanes.iter().all(|&lanes| lanes == 0 || lanes == any) {
+                match self.output.element_bytes {
+                    2 => self.store_each::<2>(wide, places, any, lanes),
+                    4 => self.store_each::<4>(wide, places, any, lanes),
+                    8 => self.store_each::<8>(wide, places, any, lanes),
+                    12 => self.store_each::<12>(wide, places, any, lanes),
+                    _ => self.store_each::<16>(wide, places, any, lanes),
+                }
+            } else {
+                self.output.store(places, lanes, |channel, lane| *self.rows[channel].add(lane));
+            }
         }
     }
 
-    /// Elements of quads side by side, in some lanes. These elements have to be among the output's cells; other threads may write others of these.
+    /// Elements of so many bytes wherever they lie, or the same channels of each, in some lanes: as [`Self::store_strip`].
     #[inline(always)]
-    unsafe fn store_strip(&self, wide: bool, places: &Places, lanes: u64) {
-        let (array, [r, g, b, a]) = (&self.output.array, self.rows);
+    unsafe fn store_each<const BYTES: usize>(&self, wide: bool, places: &Places, lanes: u64, channels: [u64; 4]) {
+        let array = &self.output.array;
+        let mut mask = [0; BYTES];
+        for channel in (0..array.channels.into()).filter(|&channel| channels[channel] != 0) {
+            let (begin, bytes) = array.form.channel(channel);
+            mask[begin..begin + bytes].fill(u8::MAX);
+        }
+        let is_whole = mask == [u8::MAX; BYTES];
+        let mut elements = [[[0u8; BYTES]; LANES / 2]; 2];
+        let rows = elements.each_mut().map(|row| row.as_mut_ptr().cast());
+        let mut at = [[0; LANES / 2]; 2];
+        let ([i, j], columns) = (places.from().map(|from| from as usize), places.lanes / 2);
+        let tables = array.tiles.as_ref();
+        let tables = tables.and_then(|of| Some((of, of.columns.get(i..i + columns)?, of.rows.get(j..j + 2)?)));
+        if places.strip && array.tiles.is_some() == tables.is_some() {
+            for (row, at) in at.iter_mut().enumerate() {
+                let first = (j + row) * array.pitch as usize + i;
+                if let Some((tiles, columns, rows)) = tables {
+                    at.iter_mut().zip(columns).for_each(|(at, &column)| *at = tiles.folded(column, rows[row]) as usize);
+                } else {
+                    at.iter_mut().zip(first..).for_each(|(at, element)| *at = element * BYTES);
+                }
+            }
+        } else {
+            for lane in 0..places.lanes {
+                let Position { i, j } = places.position(lane);
+                at[lane / 2 % 2][column(lane)] = array.offset(i, j).unwrap_or(0);
+            }
+        }
         let first = array.bytes.as_ptr().cast::<u8>().cast_mut();
-        let [i, j] = places.from();
-        let [i, j, pitch] = [i, j, array.pitch].map(|elements| elements as usize);
-        let to = [j, j + 1].map(|j| first.wrapping_add((j * pitch + i) * self.output.element_bytes));
-        let count = places.lanes;
+        // SAFETY: as above; nobody else writes these elements.
+        unsafe {
+            self.store_strip(wide, rows, (mask_of(places.lanes), places.lanes));
+            for even in lanes_of((lanes | lanes >> 1) & (u64::MAX / 3)) {
+                let (row, column) = (even / 2 % 2, column(even));
+                let from = &elements[row][column..][..2];
+                let to = [at[row][column], at[row][column + 1]];
+                if lanes >> even & 3 == 3 && to[1] == to[0] + BYTES && is_whole {
+                    first.add(to[0]).copy_from_nonoverlapping(from.as_ptr().cast(), 2 * BYTES);
+                    continue;
+                }
+                for n in 0..2 {
+                    let to = first.add(to[n]).cast::<[u8; BYTES]>();
+                    if lanes >> (even + n) & 1 == 1 {
+                        let mut element = to.read();
+                        for byte in 0..BYTES {
+                            element[byte] = element[byte] & !mask[byte] | from[n][byte] & mask[byte];
+                        }
+                        to.write(element);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Elements of quads side by side, in some lanes of so many, to two rows. These have to be among the output's cells, or nobody else's; other threads may write others of the cells.
+    #[inline(always)]
+    unsafe fn store_strip(&self, wide: bool, to: [*mut u8; 2], (lanes, count): (u64, usize)) {
+        let (array, [r, g, b, a]) = (&self.output.array, self.rows);
         // SAFETY: as above.
         unsafe {
             match (array.form, array.channels) {
