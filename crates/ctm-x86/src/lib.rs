@@ -1,4 +1,4 @@
-//! An encoder for vector code of x86-64: EVEX forms of AVX-512, VEX forms of AVX2 and FMA, mask registers, and a little integer code.
+//! Vector code of x86-64. An encoder: EVEX forms of AVX-512, VEX forms of AVX2 and FMA, mask registers, and a little integer code. And vectors for Rust code.
 //!
 //! What this is: [`Asm`], which takes instructions and gives bytes. What it is not: a compiler. It chooses no registers and no instructions, and takes what it is given for right;
 //! `ctm-jit` uses it so.
@@ -12,6 +12,7 @@
 //! | `isa` | the instruction sets |
 //! | `evex`, `vex` | the two forms of vector instructions |
 //! | `double`, `shuffle`, `wide` | rows for elements of 64 bits, for moving elements, and for integers; integer instructions of 64 bits |
+//! | `simd` | vectors for Rust code |
 //!
 //! ```
 //! use ctm_x86::{ADD, Asm, Isa, Rm};
@@ -27,6 +28,8 @@ mod double;
 mod evex;
 mod isa;
 mod shuffle;
+#[cfg(target_arch = "x86_64")]
+pub mod simd;
 mod vex;
 mod wide;
 

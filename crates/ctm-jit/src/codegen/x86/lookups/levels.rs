@@ -2,7 +2,6 @@
 
 #![allow(unsafe_code, reason = "levels are arrays of their own")]
 
-use super::simd::{Array, Simd, each};
 use super::texels::Axis;
 use super::{Lanes, Looked, What};
 use crate::launch::wavefronts::bindings::Levels;
@@ -12,6 +11,7 @@ use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::sample::{FACES, compared, filtered_axes, is_cube};
 use ctm_exec::r700::texture::Detail;
 use ctm_exec::transcendental::{LN2_POLYNOMIAL, THREE_QUARTERS};
+use ctm_x86::simd::{Array, Simd, each};
 
 /// A lookup of a texture, and what is the same for all levels.
 #[derive(Clone, Copy)]

@@ -5,12 +5,10 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `simd` | vectors |
 //! | `texels` | coordinates; elements of every form, wherever they lie |
 //! | `levels` | textures with mipmap levels, layers or faces, and all that fetches do with them |
 
 mod levels;
-pub mod simd;
 mod texels;
 
 use super::isa::Isa;
@@ -22,7 +20,7 @@ use ctm_exec::r700::texture::{self, Detail, is_comparison};
 use ctm_exec::r700::vertex::own_plain_dwords;
 use ctm_isa::r700::inst::texel_offset;
 use ctm_isa::r700::ops::TexOp;
-use simd::{Array, Do, Simd, each};
+use ctm_x86::simd::{self, Array, Do, Simd, each};
 pub use texels::REPEATS_BELOW;
 
 /// How a lookup finds what it reads.

@@ -1,11 +1,11 @@
 //! From coordinates to elements of arrays.
 
-use super::simd::{Array, Simd, Whole, each};
 use super::{Lanes, Looked};
 use crate::launch::wavefronts::bindings::Texels;
 use ctm_exec::float::{HALF, INFINITY, NAN, ONE, SIGN};
 use ctm_exec::r700::resources::Wrap;
 use ctm_exec::x1k::Form;
+use ctm_x86::simd::{Array, Simd, Whole, each};
 
 /// Floored coordinates that are no further from 0 repeat in single precision: see [`Lanes::wrapped`].
 pub const REPEATS_BELOW: f32 = (1 << 21) as f32;

@@ -8,13 +8,13 @@
 mod stores;
 
 use super::{Entry, Frame, Native, Shared, Wave, gradient, head};
-use crate::codegen::x86::lookups::simd::{Do, Simd, with};
 use crate::codegen::x86::{MXCSR, exchange_mxcsr};
 use crate::ir::masked::M;
 use crate::launch::wavefronts::outputs::Output;
 use crate::launch::wavefronts::places::{Places, Starts, Waves};
 use crate::launch::wavefronts::wave::{GRADIENTS, LANES, Row};
 use ctm_exec::r700::Written;
+use ctm_x86::simd::{Do, Simd, with};
 use std::ops::Range;
 use stores::Target;
 

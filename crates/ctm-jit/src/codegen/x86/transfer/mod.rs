@@ -4,10 +4,10 @@
 //! or one. What covers a block in part is moved in runs of bytes that lie together, so nothing beside it is touched.
 
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::lookups::simd::with;
 pub use blocks::Way;
 use blocks::{Blocks, InMemory};
 use ctm_exec::arrays::{Elements, Form};
+use ctm_x86::simd::with;
 pub use numbers::scaled;
 use numbers::{Load, Store};
 pub use panel::{Area, Panel, Part};

@@ -1,7 +1,7 @@
 //! Elements of 8 and 16 bits, whole numbers that stand for 0 to 1, as numbers, and back.
 
-use crate::codegen::x86::lookups::simd::{Do, Simd};
 use ctm_exec::arrays::Form;
+use ctm_x86::simd::{Do, Simd};
 
 /// What has room for no fraction: the numbers added to it stand in its low bits.
 const MAGIC: f32 = 8_388_608.0;

@@ -1,8 +1,32 @@
-//! Vectors of 32-bit lanes for Rust code that machine code calls: every operation for both instruction sets.
+//! Vectors of 32-bit lanes for Rust code: every operation for both instruction sets. What is done with them is written once ([`Do`]) and compiled for each.
+//!
+//! ```
+//! use ctm_x86::Isa;
+//! use ctm_x86::simd::{Do, Simd, with};
+//!
+//! struct Double<'a>(&'a mut [u32; 16]);
+//!
+//! impl Do for Double<'_> {
+//!     fn run<S: Simd>(self, s: S) -> bool {
+//!         for lanes in self.0.chunks_exact_mut(S::LANES) {
+//!             let x = s.load(lanes);
+//!             s.store(s.add_int(x, x), lanes);
+//!         }
+//!         true
+//!     }
+//! }
+//!
+//! let mut numbers: [u32; 16] = std::array::from_fn(|n| n as u32);
+//! if std::is_x86_feature_detected!("avx2") {
+//!     // SAFETY: the processor has it.
+//!     unsafe { with(Isa::Avx2, Double(&mut numbers)) };
+//!     assert_eq!(numbers[15], 30);
+//! }
+//! ```
 
 #![allow(unsafe_code, unused_unsafe, reason = "instructions that a processor may lack, and memory at an index")]
 
-use crate::codegen::x86::isa::Isa;
+use crate::Isa;
 use std::arch::x86_64::*;
 use std::arch::x86_64::{
     _mm256_castps_si256 as i256, _mm256_castsi256_ps as f256, _mm512_castps_si512 as i512, _mm512_castsi512_ps as f512,
@@ -117,16 +141,18 @@ pub trait Do {
     fn run<S: Simd>(self, simd: S) -> bool;
 }
 
-/// An array of what an expression is for each number from 0 on. What is done in closures is compiled without the instructions, as these take over no features.
+/// An array of what an expression is for each number from 0 on, of which there are 2, 3 or 4. What is done in closures is compiled without the instructions, as these take over no features.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! each {
     (2, $n:ident => $of:expr) => {
-        each!([0 1], $n => $of)
+        $crate::each!([0 1], $n => $of)
     };
     (3, $n:ident => $of:expr) => {
-        each!([0 1 2], $n => $of)
+        $crate::each!([0 1 2], $n => $of)
     };
     (4, $n:ident => $of:expr) => {
-        each!([0 1 2 3], $n => $of)
+        $crate::each!([0 1 2 3], $n => $of)
     };
     ([$($number:literal)*], $n:ident => $of:expr) => {
         [$({
@@ -135,7 +161,8 @@ macro_rules! each {
         },)*]
     };
 }
-pub(super) use each;
+#[doc(inline)]
+pub use each;
 
 /// The type of an operand in the table of operations.
 macro_rules! operand {
