@@ -43,6 +43,7 @@ pub struct Array<'a> {
 
 impl<'a> Array<'a> {
     /// These bytes.
+    #[inline(always)]
     pub const fn of(bytes: &'a [u8]) -> Self {
         Self { first: bytes.as_ptr(), bytes: bytes.len(), lives: PhantomData }
     }
@@ -51,6 +52,7 @@ impl<'a> Array<'a> {
     ///
     /// # Safety
     /// Every index is of an element of one of the arrays.
+    #[inline(always)]
     pub const unsafe fn among(first: &'a [u8], bytes: usize) -> Self {
         Self { first: first.as_ptr(), bytes, lives: PhantomData }
     }
@@ -70,6 +72,7 @@ impl<'a> Array<'a> {
     }
 
     /// The index of the last element of so many bytes, each of which begins so many behind the one before.
+    #[inline(always)]
     fn last(&self, size: usize, step: usize) -> Option<u32> {
         Some((self.bytes.checked_sub(size)? / step).min(i32::MAX as usize) as u32)
     }
@@ -94,12 +97,8 @@ impl<'a> Whole<'a> {
 
     #[inline(always)]
     fn quarter(&self, lane: usize) -> __m128 {
-        // One by one: compilers would make addresses in vectors, and take those apart.
-        // SAFETY: it is a number of the table, and every such processor has these instructions; the element lies in the array.
-        unsafe {
-            let halves = (&raw const self.halves[lane]).read_volatile();
-            _mm_loadu_ps(self.array.first.add(8 * halves as usize).cast())
-        }
+        // SAFETY: every such processor has these instructions; the element lies in the array.
+        unsafe { _mm_loadu_ps(self.array.first.add(8 * self.halves[lane] as usize).cast()) }
     }
 }
 

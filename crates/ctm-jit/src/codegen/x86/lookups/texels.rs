@@ -6,6 +6,7 @@ use ctm_exec::float::{HALF, INFINITY, NAN, ONE, SIGN};
 use ctm_exec::r700::resources::Wrap;
 use ctm_exec::x1k::Form;
 use ctm_x86::simd::{Array, Simd, Whole, each};
+use std::hint::black_box;
 
 /// Floored coordinates that are no further from 0 repeat in single precision: see [`Lanes::wrapped`].
 pub const REPEATS_BELOW: f32 = (1 << 21) as f32;
@@ -126,8 +127,9 @@ impl<S: Simd> Lanes<'_, S> {
             let same = s.repeated(array, s.first_lane(index));
             return each!(4, channel => s.quad_lane(same, channel as u8));
         }
-        let of = Whole::new(s, array, index);
-        self.channels(each!(4, place => s.quarters(&of, place)))
+        // Places are read from memory one by one: compilers would take the vector apart.
+        let of = &black_box(Whole::new(s, array, index));
+        self.channels(each!(4, place => s.quarters(of, place)))
     }
 
     /// The channels of elements, which lie side by side: those of the lanes at each place of the quarters.
@@ -148,7 +150,7 @@ impl<S: Simd> Lanes<'_, S> {
             let at = each!(4, n => s.repeated(array, s.first_lane(corners[n])));
             each!(4, place => self.weighed_at(place, at, across, down))
         } else {
-            let of = each!(4, n => Whole::new(s, array, corners[n]));
+            let of = &black_box(each!(4, n => Whole::new(s, array, corners[n])));
             each!(4, place => self.weighed_at(place, each!(4, n => s.quarters(&of[n], place)), across, down))
         };
         let found = self.channels(sums);
