@@ -97,8 +97,12 @@ impl<'a> Whole<'a> {
 
     #[inline(always)]
     fn quarter(&self, lane: usize) -> __m128 {
-        // SAFETY: every such processor has these instructions; the element lies in the array.
-        unsafe { _mm_loadu_ps(self.array.first.add(8 * self.halves[lane] as usize).cast()) }
+        // One by one: compilers would make addresses in vectors, and take those apart.
+        // SAFETY: it is a number of the table, and every such processor has these instructions; the element lies in the array.
+        unsafe {
+            let halves = (&raw const self.halves[lane]).read_volatile();
+            _mm_loadu_ps(self.array.first.add(8 * halves as usize).cast())
+        }
     }
 }
 

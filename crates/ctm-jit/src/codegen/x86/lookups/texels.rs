@@ -127,7 +127,7 @@ impl<S: Simd> Lanes<'_, S> {
             let same = s.repeated(array, s.first_lane(index));
             return each!(4, channel => s.quad_lane(same, channel as u8));
         }
-        // Places are read from memory one by one: compilers would take the vector apart.
+        // Behind a black box places stay in memory, where they are read one by one.
         let of = &black_box(Whole::new(s, array, index));
         self.channels(each!(4, place => s.quarters(of, place)))
     }
