@@ -57,11 +57,11 @@ impl<'a> Array<'a> {
         Self { first: first.as_ptr(), bytes, lives: PhantomData }
     }
 
-    /// For elements of four dwords: with at least one, and the index of the last one.
+    /// For so many elements of four dwords side by side: with at least these, and the index of the first of the last ones.
     #[inline(always)]
-    fn whole(self) -> (Self, u32) {
-        let array = if self.bytes < 16 { Self::of(&[0; 16]) } else { self };
-        (array, array.last(16, 16).unwrap_or(0))
+    fn whole(self, count: usize) -> (Self, u32) {
+        let array = if self.bytes < 16 * count { Self::of(&[0; 32]) } else { self };
+        (array, array.last(16 * count, 16).unwrap_or(0))
     }
 
     /// An element of four dwords that lies in the array.
@@ -78,31 +78,30 @@ impl<'a> Array<'a> {
     }
 }
 
-/// Elements of four dwords, one for each lane.
-pub struct Whole<'a> {
+/// Elements of four dwords, so many side by side for each lane: one or two.
+pub struct Whole<'a, const COUNT: usize> {
     array: Array<'a>,
     /// Where each begins, in halves of elements; each lies in the array.
     halves: [u32; 16],
 }
 
-impl<'a> Whole<'a> {
-    /// Those of an array at an index; the last one stands for those beyond, and zeros where there is none.
+impl<'a, const COUNT: usize> Whole<'a, COUNT> {
+    /// Those of an array at an index; the last ones stand for those beyond, and zeros where there are none.
     #[inline(always)]
     pub fn new<S: Simd>(s: S, array: Array<'a>, index: S::V) -> Self {
-        let (array, last) = array.whole();
+        let (array, last) = array.whole(COUNT);
         let mut of = Self { array, halves: [0; 16] };
         s.store(s.left(s.least(index, s.splat(last)), 1), &mut of.halves);
         of
     }
 
+    /// A lane's element, which lies in the array.
     #[inline(always)]
-    fn quarter(&self, lane: usize) -> __m128 {
+    fn at(&self, lane: usize) -> *const f32 {
         // One by one: compilers would make addresses in vectors, and take those apart.
-        // SAFETY: it is a number of the table, and every such processor has these instructions; the element lies in the array.
-        unsafe {
-            let halves = (&raw const self.halves[lane]).read_volatile();
-            _mm_loadu_ps(self.array.first.add(8 * halves as usize).cast())
-        }
+        // SAFETY: it is a number of the table.
+        let halves = unsafe { (&raw const self.halves[lane]).read_volatile() };
+        self.array.first.wrapping_add(8 * halves as usize).cast()
     }
 }
 
@@ -209,7 +208,9 @@ macro_rules! simd {
             /// One element of four dwords in each quarter, as [`Whole::new`].
             fn repeated(self, array: Array<'_>, index: u32) -> Self::V;
             /// The elements of the lanes at one place of each quarter.
-            fn quarters(self, of: &Whole<'_>, place: usize) -> Self::V;
+            fn quarters(self, of: &Whole<'_, 1>, place: usize) -> Self::V;
+            /// The same of two side by side: the first ones, and the second ones.
+            fn pairs(self, of: &Whole<'_, 2>, place: usize) -> [Self::V; 2];
         }
 
         impl Simd for Avx512 {
@@ -234,18 +235,29 @@ macro_rules! simd {
 
             #[inline(always)]
             fn repeated(self, array: Array<'_>, index: u32) -> Self::V {
-                let (array, last) = array.whole();
+                let (array, last) = array.whole(1);
                 // SAFETY: as above.
                 unsafe { _mm512_broadcast_f32x4(array.quarter(index.min(last))) }
             }
 
             #[inline(always)]
-            fn quarters(self, of: &Whole<'_>, place: usize) -> Self::V {
-                let [a, b, c, d] = each!(4, quarter => of.quarter(4 * quarter + place));
-                // SAFETY: as above.
+            fn quarters(self, of: &Whole<'_, 1>, place: usize) -> Self::V {
+                // SAFETY: as above; the elements lie in the array.
                 unsafe {
+                    let [a, b, c, d] = each!(4, quarter => _mm_loadu_ps(of.at(4 * quarter + place)));
                     let two = _mm512_insertf32x4::<1>(_mm512_castps128_ps512(a), b);
                     _mm512_insertf32x4::<3>(_mm512_insertf32x4::<2>(two, c), d)
+                }
+            }
+
+            #[inline(always)]
+            fn pairs(self, of: &Whole<'_, 2>, place: usize) -> [Self::V; 2] {
+                // SAFETY: as above; both elements lie in the array.
+                unsafe {
+                    let [a, b, c, d] = each!(4, quarter => _mm256_castps_pd(_mm256_loadu_ps(of.at(4 * quarter + place))));
+                    let ab = _mm512_castpd_ps(_mm512_insertf64x4::<1>(_mm512_castpd256_pd512(a), b));
+                    let cd = _mm512_castpd_ps(_mm512_insertf64x4::<1>(_mm512_castpd256_pd512(c), d));
+                    [_mm512_shuffle_f32x4::<0x88>(ab, cd), _mm512_shuffle_f32x4::<0xdd>(ab, cd)]
                 }
             }
 
@@ -287,17 +299,25 @@ macro_rules! simd {
 
             #[inline(always)]
             fn repeated(self, array: Array<'_>, index: u32) -> Self::V {
-                let (array, last) = array.whole();
+                let (array, last) = array.whole(1);
                 let quarter = array.quarter(index.min(last));
                 // SAFETY: as above.
                 unsafe { _mm256_set_m128(quarter, quarter) }
             }
 
             #[inline(always)]
-            fn quarters(self, of: &Whole<'_>, place: usize) -> Self::V {
-                let [low, high] = each!(2, quarter => of.quarter(4 * quarter + place));
-                // SAFETY: as above.
-                unsafe { _mm256_set_m128(high, low) }
+            fn quarters(self, of: &Whole<'_, 1>, place: usize) -> Self::V {
+                // SAFETY: as above; the elements lie in the array.
+                unsafe { _mm256_set_m128(_mm_loadu_ps(of.at(4 + place)), _mm_loadu_ps(of.at(place))) }
+            }
+
+            #[inline(always)]
+            fn pairs(self, of: &Whole<'_, 2>, place: usize) -> [Self::V; 2] {
+                // SAFETY: as above; both elements lie in the array.
+                unsafe {
+                    let (low, high) = (_mm256_loadu_ps(of.at(place)), _mm256_loadu_ps(of.at(4 + place)));
+                    [_mm256_permute2f128_ps::<0x20>(low, high), _mm256_permute2f128_ps::<0x31>(low, high)]
+                }
             }
 
             both! { _mm256_loadu_ps _mm256_storeu_ps _mm256_permute_ps }

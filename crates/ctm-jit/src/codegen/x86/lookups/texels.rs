@@ -119,6 +119,12 @@ impl<S: Simd> Lanes<'_, S> {
         self.s.bits(self.s.not(self.s.equal_bits(a, self.s.splat(self.s.first_lane(a))))) == 0
     }
 
+    /// Whether each lane of one index is the next one of another.
+    #[inline(always)]
+    fn are_beside(&self, a: S::V, b: S::V) -> bool {
+        self.s.bits(self.s.not(self.s.equal_bits(self.s.add_int(a, self.s.splat(1)), b))) == 0
+    }
+
     /// Elements of four dwords, channel by channel. Lanes want the same one where a picture is drawn larger than it is.
     #[inline(always)]
     pub(super) fn whole(&self, array: Array<'_>, index: S::V) -> [S::V; 4] {
@@ -149,6 +155,12 @@ impl<S: Simd> Lanes<'_, S> {
         let sums = if self.are_same(corners[0]) && self.are_same(corners[3]) {
             let at = each!(4, n => s.repeated(array, s.first_lane(corners[n])));
             each!(4, place => self.weighed_at(place, at, across, down))
+        } else if self.are_beside(corners[0], corners[1]) && self.are_beside(corners[2], corners[3]) {
+            let [above, below] = &black_box(each!(2, row => Whole::new(s, array, corners[2 * row])));
+            each!(4, place => {
+                let ([a, b], [c, d]) = (s.pairs(above, place), s.pairs(below, place));
+                self.weighed_at(place, [a, b, c, d], across, down)
+            })
         } else {
             let of = &black_box(each!(4, n => Whole::new(s, array, corners[n])));
             each!(4, place => self.weighed_at(place, each!(4, n => s.quarters(&of[n], place)), across, down))
