@@ -64,6 +64,14 @@ impl<'a> Array<'a> {
         (array, array.last(16 * count, 16).unwrap_or(0))
     }
 
+    /// The dword that begins at the index times so many bytes; the last one, where the array ends before, and 0 where it has none.
+    #[inline(always)]
+    pub fn dword<const BYTES: i32>(&self, index: u32) -> u32 {
+        let Some(last) = self.last(4, BYTES as usize) else { return 0 };
+        // SAFETY: it lies in the array.
+        unsafe { self.first.add(BYTES as usize * index.min(last) as usize).cast::<u32>().read_unaligned() }
+    }
+
     /// An element of four dwords that lies in the array.
     #[inline(always)]
     fn quarter(&self, index: u32) -> __m128 {

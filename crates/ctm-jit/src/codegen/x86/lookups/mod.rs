@@ -216,7 +216,7 @@ impl<S: Simd> Lanes<'_, S> {
         } else {
             each!(4, n => if n < dwords.into() {
                 let first = s.mul_int(index, s.splat(items.stride));
-                s.gather::<1>(Array::of(items.bytes), s.add_int(first, s.splat(4 * n as u32)))
+                self.dwords::<1>(Array::of(items.bytes), s.add_int(first, s.splat(4 * n as u32)))
             } else {
                 s.splat([0, 0, 0, one][n])
             })

@@ -119,6 +119,15 @@ impl<S: Simd> Lanes<'_, S> {
         self.s.bits(self.s.not(self.s.equal_bits(a, self.s.splat(self.s.first_lane(a))))) == 0
     }
 
+    /// The dwords at an index, which lanes may share, too.
+    #[inline(always)]
+    pub(super) fn dwords<const BYTES: i32>(&self, array: Array<'_>, index: S::V) -> S::V {
+        if self.are_same(index) {
+            return self.s.splat(array.dword::<BYTES>(self.s.first_lane(index)));
+        }
+        self.s.gather::<BYTES>(array, index)
+    }
+
     /// Whether each lane of one index is the next one of another.
     #[inline(always)]
     fn are_beside(&self, a: S::V, b: S::V) -> bool {
@@ -240,7 +249,7 @@ impl<S: Simd> Lanes<'_, S> {
         let s = self.s;
         let Some(tiles) = texels.tiles else { return s.add_int(s.mul_int(y, s.splat(texels.pitch)), x) };
         let (columns, rows) = (bytemuck::cast_slice(&tiles.columns), bytemuck::cast_slice(&tiles.rows));
-        let (column, row) = (s.gather::<4>(Array::of(columns), x), s.gather::<4>(Array::of(rows), y));
+        let (column, row) = (self.dwords::<4>(Array::of(columns), x), self.dwords::<4>(Array::of(rows), y));
         // Tiles add up; within a tile, bits are folded.
         let within = s.splat(tiles.tile_bytes - 1);
         let whole = s.splat(!(tiles.tile_bytes - 1));
@@ -266,7 +275,7 @@ impl<S: Simd> Lanes<'_, S> {
             Form::Floats => {
                 let first = s.mul_int(self.place(texels, x, y), s.splat(texels.channels.into()));
                 each!(4, n => if n < texels.channels.into() {
-                    s.gather::<4>(array, s.add_int(first, s.splat(n as u32)))
+                    self.dwords::<4>(array, s.add_int(first, s.splat(n as u32)))
                 } else {
                     missing[n]
                 })
@@ -275,17 +284,17 @@ impl<S: Simd> Lanes<'_, S> {
                 let right = s.least(s.add_int(x, s.splat(1)), s.splat(texels.width - 1));
                 let below = s.least(s.add_int(y, s.splat(1)), s.splat(texels.height - 1));
                 let places = [(right, y), (x, below), (right, below), (x, y)];
-                each!(4, n => s.gather::<4>(array, self.place(texels, places[n].0, places[n].1)))
+                each!(4, n => self.dwords::<4>(array, self.place(texels, places[n].0, places[n].1)))
             }
             Form::Bytes { .. } => {
-                let all = s.gather::<4>(array, self.place(texels, x, y));
+                let all = self.dwords::<4>(array, self.place(texels, x, y));
                 each!(4, n => self.scaled(s.right(all, 8 * texels.form.channel(n).0 as i32), u8::MAX.into()))
             }
             Form::Words => {
                 let place = self.place(texels, x, y);
                 // Every other one is the upper half of a dword.
                 let shift = s.left(s.and(place, s.splat(1)), 4);
-                let both = s.gather::<4>(array, s.right(place, 1));
+                let both = self.dwords::<4>(array, s.right(place, 1));
                 [self.scaled(s.right_each(both, shift), u16::MAX.into()), missing[1], missing[2], missing[3]]
             }
         }
