@@ -72,7 +72,9 @@ pub type Shadows = super::shadow::Shadows<Target>;
 impl Shadows {
     /// As they are now.
     fn of(memory: &mut dyn Memory) -> Self {
-        let outputs = memory.direct().unwrap_or_default().outputs.into_iter();
+        // Conditional tests are compared by what is sent to memory.
+        let lent = memory.direct().filter(|direct| direct.conditional.is_none());
+        let outputs = lent.unwrap_or_default().outputs.into_iter();
         let copies = (0..).map(Target::Colour).zip(outputs).filter_map(|(target, output)| {
             let output = output?;
             Some((target, Shadow::of(&output, output.bytes)))
@@ -230,7 +232,7 @@ impl Memory for Player<'_> {
                 outputs[usize::from(target)] = Some(shadow.lend());
             }
         }
-        Some(Direct { inputs, outputs })
+        Some(Direct { inputs, outputs, conditional: None })
     }
 
     fn input_arrays(&self) -> [Option<Elements<&[u8]>>; INPUTS] {

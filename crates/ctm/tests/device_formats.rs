@@ -3,7 +3,7 @@
 
 mod device_support;
 
-use ctm::commands::CommandBuffer;
+use ctm::commands::{CommandBuffer, CondLoc, CondTest};
 use ctm::device::DeviceOptions;
 use ctm::mc::{ByteOrder, ElementSize, Format, Tiling, tiled_address};
 use ctm::memory::ArenaId;
@@ -249,6 +249,62 @@ fn engines_store_the_same_in_every_format_and_tiling() {
                     );
                 }
             }
+        }
+    }
+}
+
+/// Programs that read input 5 and write output 2: all of it; a value for the test, too; both where lanes have branched, and some are killed.
+const TESTED: [&str; 3] = [
+    "tex r1, a, r0.rg\nmov c, r1\n",
+    "tex r1, a, r0.rg\nmov c, r1\nadd w, r1.a, r1.r\n",
+    "tex r1, a, r0.rg\nadd r2, r1, -k.bbbb\nadd res(r ge), r1.r, -k.g\nif res\ntexkill r2\nmov c.rg, r1.rg\nadd w, r1.a, r1.g\nendif\nmov c.ba, r1.ba\n",
+];
+
+/// Conditional tests of outputs (CTM §2.1.3), against numbers and NaNs, with and without a buffer in rows and in tiles: outputs, the buffer and counters.
+#[test]
+fn engines_make_the_same_conditional_tests() {
+    let programs = TESTED.map(|text| {
+        let head = ".input a = s5\n.output c = o2\n.const k = c0 (2.0, 0.25, 0.2, 0.0)\n";
+        let assembly = ctm_isa::x1k::text::assemble(&format!("{head}{text}"));
+        assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics))
+    });
+    let buffers = [None, Some(Tiling::Linear), Some(Tiling::Tiled)];
+    let cases = programs.iter().flat_map(|program| CondTest::ALL.iter().map(move |&test| (program, test)));
+    let cases = cases.flat_map(|case| buffers.map(|buffer| (case, buffer)));
+    let without_buffer = |test| matches!(test, CondTest::Always | CondTest::Never);
+    for (n, ((program, test), tiling)) in
+        (0..).zip(cases.filter(|((_, test), buffer)| buffer.is_some() || without_buffer(*test)))
+    {
+        let domain = [(0, 0, 63, 31), (3, 5, 64, 37)][n % 2];
+        let (writes, counters) = (n % 3 > 0, n % 4 > 1);
+        let to = Format::ALL[n % Format::ALL.len()];
+        let run = |mut rig: Rig| {
+            let (input, out) =
+                (rig.surface(66, 40, Format::Float32x4, Tiling::Linear), rig.surface(66, 40, to, Tiling::Tiled));
+            rig.fill(&input, 66, 40, special);
+            rig.fill(&out, 66, 40, |x, y| [x as f32 / 66.0, y as f32 / 40.0, 0.25, 1.0]);
+            let (program, constants) = (rig.program(program), [2.0f32, 0.25, 0.2, 0.0].map(f32::to_le_bytes).concat());
+            let constants = rig.bytes(&constants);
+            let cond = tiling.map(|tiling| rig.surface(66, 40, Format::Float32x1, tiling));
+            let mut buffer = CommandBuffer::new().set_inst_fmt(program).set_inp_fmt(5, &input).set_out_fmt(2, &out);
+            if let Some(cond) = &cond {
+                rig.fill(cond, 66, 40, |x, y| special(x + 3, y));
+                buffer = buffer.set_cond_out_fmt(cond);
+            }
+            let buffer =
+                buffer.set_cond_val(0.5).set_cond_test(test).set_cond_loc(CondLoc::Dpp).set_cond_out_mask(writes);
+            let (i0, j0, i1, j1) = domain;
+            let buffer = buffer.set_constf_fmt(constants).set_domain(Domain { i0, j0, i1, j1 });
+            let report = rig.submit(&buffer.start_program()).unwrap();
+            let bits =
+                |surface| rig.floats(surface, 66, 40).into_iter().map(|of| of.map(f32::to_bits)).collect::<Vec<_>>();
+            (bits(&out), cond.as_ref().map(bits), report.counters())
+        };
+        let options = || DeviceOptions { counters, ..DeviceOptions::default() };
+        let expected = run(Rig::with_engine(Box::new(ctm_exec::Interp), options()));
+        for backend in ctm_jit::Backend::available() {
+            let found = run(Rig::with_engine(Box::new(Jit::with_backend(backend)), options()));
+            assert!(found == expected, "{test:?}, {tiling:?}, {to:?}, {writes}, {counters}, case {n}, {backend}");
         }
     }
 }

@@ -208,8 +208,8 @@ pub trait Memory: Sync {
     /// The arrays behind the inputs and outputs, for engines that read and write elements themselves; `None` (the default) when they
     /// have to ask for each.
     ///
-    /// `Some` says: [`Self::schedule`] is true for every processor and changes nothing, every output passes, uncached reads are like others,
-    /// and no output shares a byte with an input or with another output.
+    /// `Some` says: [`Self::schedule`] is true for every processor and changes nothing, every output passes but for [`Direct::conditional`], uncached reads are like others,
+    /// and neither an output nor the conditional buffer shares a byte with an input or with one of these.
     fn direct(&mut self) -> Option<Direct<'_>> {
         None
     }
@@ -240,4 +240,22 @@ pub struct Direct<'a> {
     pub inputs: [Option<Elements<&'a [u8]>>; INPUTS],
     /// Where [`Memory::commit`] writes; an output that is `None` drops what it is sent.
     pub outputs: [Option<Elements<&'a mut [u8]>>; OUTPUTS],
+    /// What [`Memory::commit`] tests first, if it does; of processors that fail nothing is stored.
+    pub conditional: Option<ConditionalTest<'a>>,
+}
+
+/// The test of the Conditional Output Unit for outputs (CTM §2.1.3): of a processor's conditional value against the element of a buffer at its index pair, both the bits of
+/// single-precision numbers. Denormals count as zero.
+#[derive(Debug)]
+pub struct ConditionalTest<'a> {
+    /// Whether a value passes that is less than the buffer's, equal to it, greater, or neither (a NaN).
+    pub outcomes: [bool; 4],
+    /// The value of processors whose program gives none.
+    pub value: u32,
+    /// Whether the value that a program gives counts.
+    pub of_program: bool,
+    /// The buffer, whose elements are one number each; without it values are compared with 0.
+    pub buffer: Option<Elements<&'a mut [u8]>>,
+    /// Whether a value that passes is written to the buffer.
+    pub writes: bool,
 }

@@ -90,7 +90,7 @@ impl Memory for Views<'_> {
             Target::Pixel(n) => sent.values.get(usize::from(n)).copied().zip(sent.written.get(usize::from(n)).copied()),
             Target::Depth | Target::Position(_) | Target::Parameter(_) => None,
         };
-        Ok(self.outputs.map(|lent| lent.send(at, &written)).unwrap_or_default())
+        Ok(self.outputs.map(|lent| lent.send(at, sent.conditional_value, &written)).unwrap_or_default())
     }
 
     fn write_uncached(&mut self, _x: u32, _y: u32, _bits: u32) -> Result<Written, MemoryFault> {

@@ -10,7 +10,7 @@ use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::Tiles;
-use ctm_exec::x1k::{Direct, Elements, Form, Input, Memory, Outputs, Written};
+use ctm_exec::x1k::{ConditionalTest, Direct, Elements, Form, Input, Memory, Outputs, Written};
 use ctm_isa::x1k::program::Usage;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::collections::{HashSet, VecDeque};
@@ -304,16 +304,28 @@ impl Memory for LaunchMemory<'_> {
 
     fn direct(&mut self) -> Option<Direct<'_>> {
         let unit = self.conditional;
-        let passes = unit.test == CondTest::Always && (unit.buffer.is_none() || !unit.write);
-        if self.model.is_some() || self.aliased || self.writes_unlisted || !passes || cfg!(target_endian = "big") {
+        let is_tested = unit.test != CondTest::Always || unit.buffer.is_some() && unit.write;
+        if self.model.is_some() || self.aliased || self.writes_unlisted || cfg!(target_endian = "big") {
+            return None;
+        }
+        if is_tested && unit.location != CondLoc::Dpp {
             return None;
         }
         let (mut outputs, mut writes) = (Vec::new(), Vec::new());
+        let buffer = match unit.buffer.filter(|_| is_tested) {
+            Some(buffer) => {
+                Some(array(&buffer, self.order).filter(|(of, _)| (of.form, of.channels) == (Form::Floats, 1))?)
+            }
+            None => None,
+        };
         for index in (0..OUTPUTS).filter(|index| self.written >> index & 1 == 1) {
             let surface = self.outputs[index]?;
             let (elements, bytes) = array(&surface, self.order)?;
             outputs.push((index, Elements { mask: self.out_mask & 0xf, ..elements }));
             writes.push((surface.base, bytes));
+        }
+        if let (Some(surface), Some((_, bytes))) = (unit.buffer, &buffer) {
+            writes.push((surface.base, *bytes));
         }
         let (mut inputs, mut reads) = (Vec::new(), Vec::new());
         for (index, bound) in self.inputs.iter().enumerate() {
@@ -328,9 +340,18 @@ impl Memory for LaunchMemory<'_> {
         for ((index, of), bytes) in inputs.into_iter().zip(lent.reads) {
             direct.inputs[index] = bytes.map(|bytes| of.with(bytes));
         }
-        for ((index, of), bytes) in outputs.into_iter().zip(lent.writes) {
+        let mut writes = lent.writes.into_iter();
+        for ((index, of), bytes) in outputs.into_iter().zip(&mut writes) {
             direct.outputs[index] = Some(of.with(bytes));
         }
+        direct.conditional = is_tested.then(|| ConditionalTest {
+            outcomes: [(0.0, 1.0), (0.0, 0.0), (1.0, 0.0), (f32::NAN, 0.0)]
+                .map(|(v, b): (f32, f32)| passes(unit.test, v.to_bits(), b.to_bits())),
+            value: unit.value,
+            of_program: self.program_value,
+            buffer: buffer.zip(writes.next()).map(|((of, _), bytes)| of.with(bytes)),
+            writes: unit.write,
+        });
         Some(direct)
     }
 }

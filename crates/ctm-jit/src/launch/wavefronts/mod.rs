@@ -7,8 +7,10 @@
 //! | `bindings` | textures and buffers that memory lends as arrays |
 //! | `places` | where lanes lie and what they start with |
 //! | `outputs` | exports that are stored side by side |
+//! | `conditional` | whether they are, on X1K devices |
 
 pub mod bindings;
+pub mod conditional;
 pub mod group;
 pub mod outputs;
 pub mod places;

@@ -1,5 +1,6 @@
 //! What wavefronts export, in arrays that memory lends: no two threads write the same element, so wavefronts store in any order.
 
+use super::conditional::Conditional;
 use super::places::Places;
 use super::wave::{Row, lanes_of, mask_of};
 use crate::launch::direct::cells_of;
@@ -79,8 +80,13 @@ fn numbers(exports: &[usize]) -> impl Iterator<Item = usize> {
     exports.chunk_by(|a, b| a / 4 == b / 4).map(|elements| elements[0] / 4)
 }
 
-/// The targets of a launch, in order, without those that drop what they are sent.
-pub struct Outputs<'a>(pub Vec<Output<'a>>);
+/// Where exports of a launch go.
+pub struct Outputs<'a> {
+    /// Its targets, in order, without those that drop what they are sent.
+    pub targets: Vec<Output<'a>>,
+    /// What is tested before, if anything.
+    pub conditional: Option<Conditional<'a>>,
+}
 
 impl<'a> Outputs<'a> {
     /// Of a launch of an R700 program that may write these exported elements (`4 * target + element`, in order), and what the launch reads; `None` when exports
@@ -140,14 +146,19 @@ impl<'a> Outputs<'a> {
             let channel_bytes = array.form.channel(0).1 as u64;
             outputs.push(Output { target, array, element_bytes, channel_bytes, from });
         }
-        Some(Self(outputs))
+        Some(Self { targets: outputs, conditional: None })
     }
 
     /// Stores what the valid lanes of a wavefront exported: the lanes that wrote each exported element, by its place in the list, and its row. Says
     /// what that was.
     pub fn store(&self, places: &Places, valid: u64, written: impl Fn(usize) -> u64, rows: &[Row]) -> Written {
         let mut done = Written::default();
-        for output in &self.0 {
+        let valid = self.conditional.as_ref().map_or(valid, |of| {
+            let value =
+                |lane: usize| of.from.filter(|&from| written(from) >> lane & 1 == 1).map(|from| rows[from][lane]);
+            of.passing(places, valid, value)
+        });
+        for output in &self.targets {
             let lanes = output.from.map(|from| from.map_or(0, |place| written(place) & valid));
             output.count_lanes(&lanes, &mut done);
             let bits = |channel: usize, lane: usize| output.from[channel].map_or(0, |place| rows[place][lane]);
@@ -158,7 +169,7 @@ impl<'a> Outputs<'a> {
 
     /// The cells that a wavefront's lanes may store to, and no others: neighbours store theirs at the same time. The order is always the same.
     pub fn cells(&self, places: &Places) -> impl Iterator<Item = &[AtomicU32]> {
-        self.0.iter().flat_map(move |Output { array, element_bytes, .. }| {
+        self.targets.iter().flat_map(move |Output { array, element_bytes, .. }| {
             // Quads side by side are two rows, which begin with the first quad's lanes 0 and 2.
             let is_rows = places.strip && places.inside == mask_of(places.lanes) && array.tiles.is_none();
             let (lanes, count) = if is_rows { (0b101, places.lanes / 2) } else { (places.inside, 1) };
@@ -170,10 +181,19 @@ impl<'a> Outputs<'a> {
         })
     }
 
-    /// Stores what a thread exported: bits and elements of each target. Says what that was.
-    pub fn send(&self, at: Position, exports: &dyn Fn(Target) -> Option<([u32; 4], u8)>) -> Written {
+    /// Stores what a thread exported: bits and elements of each target, if its conditional value passes. Says what that was.
+    pub fn send(
+        &self,
+        at: Position,
+        value: Option<u32>,
+        exports: &dyn Fn(Target) -> Option<([u32; 4], u8)>,
+    ) -> Written {
         let mut done = Written::default();
-        for output in &self.0 {
+        let given = |of: &Conditional<'_>| value.filter(|_| of.from.is_some());
+        if self.conditional.as_ref().is_some_and(|of| !of.passes(at, given(of))) {
+            return done;
+        }
+        for output in &self.targets {
             let Some((bits, elements)) = exports(output.target) else { continue };
             let Written { elements, bytes } = output.put(at, bits, elements);
             done.elements += elements;

@@ -22,9 +22,13 @@ impl<'a> Spans<'a> {
         if of.program.keeps || !of.starts.are_finite || of.covered.is_some_and(is_short) {
             return None;
         }
+        // Spans that count may run wavefronts once more, and their values may be in the buffer by then.
+        if of.counters && direct.outputs.conditional.is_some() {
+            return None;
+        }
         let bound = of.program.bound.filter(|&bound| bound <= of.per_look);
         let most = bound.map_or(u64::MAX, |bound| (8 * of.per_look / bound.max(1)).max(1));
-        let given = Given { waves: &of.waves, starts: &of.starts, outputs: &direct.outputs.0, covered: of.covered };
+        let given = Given { waves: &of.waves, starts: &of.starts, outputs: direct.outputs, covered: of.covered };
         Some(Self { most, given })
     }
 }

@@ -352,7 +352,7 @@ impl Memory for Reader<'_> {
     }
 
     fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault> {
-        Ok(self.outputs.send(at, &|target| exports.get(target)))
+        Ok(self.outputs.send(at, None, &|target| exports.get(target)))
     }
 
     fn outputs_alias_inputs(&self) -> bool {

@@ -4,6 +4,7 @@ use super::artifact::{Artifact, CONDITIONAL};
 use crate::ir::masked::{Fetch, Op};
 use crate::launch::direct::{Views, binding};
 use crate::launch::lanes::{LANES, count_lookups};
+use crate::launch::wavefronts::conditional::Conditional;
 use crate::launch::wavefronts::group::Stored;
 use crate::launch::wavefronts::outputs;
 use crate::launch::wavefronts::places::{Places, Starts, Waves};
@@ -107,7 +108,7 @@ impl<'a> X1k<'a> {
         let lanes = if joint { program.lanes } else { group };
         let starts = Starts::new(&program.start, (launch.planes, launch.rows, None), (domain, true));
         Wavefronts {
-            waits: artifact.code.writes || program.exports.iter().any(|&output| output >= CONDITIONAL),
+            waits: artifact.code.writes,
             joint,
             counters: launch.counters,
             threads: launch.threads,
@@ -143,7 +144,7 @@ impl Launched for X1k<'_> {
             return None;
         }
         let descriptors: [_; INPUTS] = std::array::from_fn(|index| self.memory.input(index as u8));
-        let direct = self.memory.direct()?;
+        let direct = self.memory.direct().filter(|direct| direct.conditional.is_none())?;
         let mut surfaces = Surfaces::default();
         for (index, elements) in
             direct.inputs.into_iter().enumerate().filter(|(index, _)| code.inputs >> index & 1 == 1)
@@ -184,8 +185,14 @@ impl Launched for X1k<'_> {
         let descriptors = std::array::from_fn(descriptor);
         let mut direct = self.memory.direct()?;
         let views = Views::lent(descriptors, &direct.inputs, read)?;
-        let lent = |number: usize| direct.outputs[number].take().map(cells);
-        let outputs = outputs::Outputs::lent(&of.program.exports, lent, &launch.domain, true)?;
+        let exports = &of.program.exports;
+        // The conditional value has a number behind the outputs.
+        let lent = |number: usize| direct.outputs.get_mut(number)?.take().map(cells);
+        let mut outputs = outputs::Outputs::lent(exports, lent, &launch.domain, true)?;
+        if let Some(test) = direct.conditional.take() {
+            let from = exports.iter().position(|&export| export == CONDITIONAL);
+            outputs.conditional = Some(Conditional::lent(test, from, &launch.domain)?);
+        }
         let bindings: Vec<_> =
             of.program.code.fetches.iter().map(|fetch| binding(fetch, &views, &direct.inputs)).collect();
         let uniforms = &*uniforms(launch, of.program);

@@ -10,7 +10,8 @@ mod stores;
 use super::{Entry, Frame, Native, Shared, Wave, gradient, head};
 use crate::codegen::x86::{MXCSR, exchange_mxcsr};
 use crate::ir::masked::M;
-use crate::launch::wavefronts::outputs::Output;
+use crate::launch::wavefronts::conditional::Conditional;
+use crate::launch::wavefronts::outputs::Outputs;
 use crate::launch::wavefronts::places::{Places, Starts, Waves};
 use crate::launch::wavefronts::wave::{GRADIENTS, LANES, Row};
 use ctm_exec::r700::Written;
@@ -25,7 +26,7 @@ pub struct Given<'a> {
     /// What makes start values, of which there are as many as the program has.
     pub starts: &'a Starts<'a>,
     /// Where exports go.
-    pub outputs: &'a [Output<'a>],
+    pub outputs: &'a Outputs<'a>,
     /// The lanes whose exports are stored, 64 a word; `None`: all.
     pub covered: Option<&'a [u64]>,
 }
@@ -45,6 +46,8 @@ pub struct Ended {
 struct Span<'a> {
     given: &'a Given<'a>,
     targets: Vec<Target<'a>>,
+    /// The test before, the lanes that gave a value for it, and the row of these.
+    conditional: Option<(&'a Conditional<'a>, *mut u64, *const u32)>,
     frame: *mut u8,
     /// Where the frame has rows of start values.
     start: i32,
@@ -79,9 +82,14 @@ impl Native {
         let mut ended = Ended::default();
         let Wave { places, visits, fetched, .. } = &mut *wave;
         self.enter(frame, shared, visits, fetched, |frame, host| {
+            let outputs = given.outputs;
             let mut span = Span {
                 given,
-                targets: given.outputs.iter().map(|output| Target::new(output, self, frame.cast())).collect(),
+                targets: outputs.targets.iter().map(|output| Target::new(output, self, frame.cast())).collect(),
+                conditional: outputs.conditional.as_ref().map(|of| {
+                    let (written, row) = self.exported(of.from, frame.cast());
+                    (of, written, row)
+                }),
                 frame: frame.cast(),
                 start: self.layout.start,
                 gradients: self.gradients,
@@ -136,7 +144,12 @@ impl Span<'_> {
         if std::mem::take(&mut self.runs) {
             // SAFETY: masks lie in the frame, and the targets are made for it.
             unsafe {
-                let valid = *self.at::<u64>(mask_at(M::VALID)) & self.covered;
+                let mut valid = *self.at::<u64>(mask_at(M::VALID)) & self.covered;
+                if let Some((of, written, row)) = self.conditional {
+                    let given = written.replace(0);
+                    let value = |lane: usize| (given >> lane & 1 == 1).then(|| *row.add(lane));
+                    valid = of.passing(self.places, valid, value);
+                }
                 for target in &self.targets {
                     target.store(wide, self.places, valid, &mut self.ended.stored);
                 }

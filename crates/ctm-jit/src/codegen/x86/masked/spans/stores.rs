@@ -26,16 +26,20 @@ pub struct Target<'a> {
     rows: [*const u32; 4],
 }
 
+impl Native {
+    /// Of an exported element, by its place in the list: where a frame has the lanes that wrote it, none where there is none, and its row.
+    pub(super) fn exported(&self, from: Option<usize>, frame: *mut u8) -> (*mut u64, *const u32) {
+        let at = |offset: i32| frame.wrapping_add(offset as usize);
+        let written = from.map_or(mask_at(M::NONE), |from| head::WRITTEN + 8 * self.exports[from] as i32);
+        (at(written).cast(), at(from.map_or(head::ROWS, |from| self.rows[from])).cast_const().cast())
+    }
+}
+
 impl<'a> Target<'a> {
     /// For a frame of this code.
     pub fn new(output: &'a Output<'a>, native: &Native, frame: *mut u8) -> Self {
-        let at = |offset: i32| frame.wrapping_add(offset as usize);
-        let written = |from: usize| head::WRITTEN + 8 * native.exports[from] as i32;
-        Self {
-            output,
-            written: output.from.map(|from| at(from.map_or(mask_at(M::NONE), written)).cast()),
-            rows: output.from.map(|from| at(from.map_or(head::ROWS, |from| native.rows[from])).cast_const().cast()),
-        }
+        let exported = output.from.map(|from| native.exported(from, frame));
+        Self { output, written: exported.map(|(written, _)| written), rows: exported.map(|(_, row)| row) }
     }
 
     /// Stores what valid lanes have exported; the next wavefront has written nothing. Nobody else may use the frame, and the processor has to have AVX2 and FMA, and AVX-512 if it is `wide`.
