@@ -291,8 +291,11 @@ fn engines_make_the_same_conditional_tests() {
                 rig.fill(cond, 66, 40, |x, y| special(x + 3, y));
                 buffer = buffer.set_cond_out_fmt(cond);
             }
-            let buffer =
-                buffer.set_cond_val(0.5).set_cond_test(test).set_cond_loc(CondLoc::Dpp).set_cond_out_mask(writes);
+            let buffer = buffer
+                .set_cond_val([0.5, 1e-40][n / 2 % 2])
+                .set_cond_test(test)
+                .set_cond_loc(CondLoc::Dpp)
+                .set_cond_out_mask(writes);
             let (i0, j0, i1, j1) = domain;
             let buffer = buffer.set_constf_fmt(constants).set_domain(Domain { i0, j0, i1, j1 });
             let report = rig.submit(&buffer.start_program()).unwrap();

@@ -240,7 +240,7 @@ pub struct Direct<'a> {
     pub inputs: [Option<Elements<&'a [u8]>>; INPUTS],
     /// Where [`Memory::commit`] writes; an output that is `None` drops what it is sent.
     pub outputs: [Option<Elements<&'a mut [u8]>>; OUTPUTS],
-    /// What [`Memory::commit`] tests first, if it does; of processors that fail nothing is stored.
+    /// What [`Memory::commit`] tests first; of processors that fail nothing is stored. Engines commit what programs do that give a conditional value where this is `None`.
     pub conditional: Option<ConditionalTest<'a>>,
 }
 
@@ -258,4 +258,12 @@ pub struct ConditionalTest<'a> {
     pub buffer: Option<Elements<&'a mut [u8]>>,
     /// Whether a value that passes is written to the buffer.
     pub writes: bool,
+}
+
+impl ConditionalTest<'_> {
+    /// Whether anything depends on it.
+    #[must_use]
+    pub const fn matters(&self) -> bool {
+        !matches!(self.outcomes, [true, true, true, true]) || self.writes && self.buffer.is_some()
+    }
 }

@@ -344,7 +344,8 @@ impl Memory for LaunchMemory<'_> {
         for ((index, of), bytes) in outputs.into_iter().zip(&mut writes) {
             direct.outputs[index] = Some(of.with(bytes));
         }
-        direct.conditional = is_tested.then(|| ConditionalTest {
+        // A value that a program gives goes nowhere else.
+        direct.conditional = (is_tested || self.program_value).then(|| ConditionalTest {
             outcomes: [(0.0, 1.0), (0.0, 0.0), (1.0, 0.0), (f32::NAN, 0.0)]
                 .map(|(v, b): (f32, f32)| passes(unit.test, v.to_bits(), b.to_bits())),
             value: unit.value,

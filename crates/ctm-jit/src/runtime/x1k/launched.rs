@@ -28,7 +28,7 @@ use ctm_exec::watch::Watch;
 use ctm_exec::x1k::group::{self, Access, Context};
 use ctm_exec::x1k::lanes::LaneMask;
 use ctm_exec::x1k::plan::plan;
-use ctm_exec::x1k::{Elements, Filter, Input, Launch, Memory, Outputs, Wrap};
+use ctm_exec::x1k::{ConditionalTest, Elements, Filter, Input, Launch, Memory, Outputs, Wrap};
 use ctm_exec::{Counters, Fault, FaultKind, Position};
 use ctm_isa::x1k::INPUTS;
 use std::borrow::Cow;
@@ -144,7 +144,10 @@ impl Launched for X1k<'_> {
             return None;
         }
         let descriptors: [_; INPUTS] = std::array::from_fn(|index| self.memory.input(index as u8));
-        let direct = self.memory.direct().filter(|direct| direct.conditional.is_none())?;
+        let direct = self.memory.direct()?;
+        if direct.conditional.as_ref().is_some_and(ConditionalTest::matters) {
+            return None;
+        }
         let mut surfaces = Surfaces::default();
         for (index, elements) in
             direct.inputs.into_iter().enumerate().filter(|(index, _)| code.inputs >> index & 1 == 1)
@@ -189,9 +192,12 @@ impl Launched for X1k<'_> {
         // The conditional value has a number behind the outputs.
         let lent = |number: usize| direct.outputs.get_mut(number)?.take().map(cells);
         let mut outputs = outputs::Outputs::lent(exports, lent, &launch.domain, true)?;
-        if let Some(test) = direct.conditional.take() {
-            let from = exports.iter().position(|&export| export == CONDITIONAL);
-            outputs.conditional = Some(Conditional::lent(test, from, &launch.domain)?);
+        let from = exports.iter().position(|&export| export == CONDITIONAL);
+        match direct.conditional.take() {
+            Some(test) => outputs.conditional = Some(Conditional::lent(test, from, &launch.domain)?),
+            // Memory is told what the program gives.
+            None if from.is_some() => return None,
+            None => {}
         }
         let bindings: Vec<_> =
             of.program.code.fetches.iter().map(|fetch| binding(fetch, &views, &direct.inputs)).collect();
