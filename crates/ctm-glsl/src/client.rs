@@ -594,7 +594,7 @@ fn elements_written(fragment: &str, size: i32) -> i32 {
         let (index, _) = rest.trim_start().strip_prefix('[')?.split_once(']')?;
         index.trim().parse::<i32>().ok()
     });
-    indices.map(|index| index.map_or(size, |index| (index + 1).min(size))).max().unwrap_or(1)
+    indices.map(|index| index.map_or(size, |index| index.saturating_add(1).min(size))).max().unwrap_or(1)
 }
 
 /// A text of OpenGL's: `get` takes the room, a place for the length, and a place for the text.

@@ -155,11 +155,11 @@ fn every_output_has_a_target() {
             2,
         ),
     ];
-    let written = ctm_image::r700::registers::named("CB_SHADER_MASK").unwrap().address;
+    let mask = ctm_image::r700::registers::named("CB_SHADER_MASK").unwrap().address;
     for (name, vertex, fragment, targets) in shaders {
         let Some(pair) = compile(&format!("targets-{name}"), vertex, fragment) else { return };
         let registers = pair.unwrap().pixel.code.registers;
-        let written = registers.iter().find(|r| r.address == written).map(|r| r.value);
+        let written = registers.iter().find(|r| r.address == mask).map(|r| r.value);
         // Four bits a target.
         let last = written.map(|mask| mask.ilog2() / 4 + 1);
         assert_eq!(last, Some(targets), "{name}: {written:x?}");

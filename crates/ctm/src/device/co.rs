@@ -2,6 +2,7 @@
 
 use crate::commands::{CondLoc, CondTest};
 use crate::mc::Surface;
+use ctm_exec::float::number;
 
 /// Whether the conditional value `v` passes the test against `b`, the value in the conditional buffer; both are the bits
 /// of single-precision numbers.
@@ -9,7 +10,7 @@ use crate::mc::Surface;
 /// Denormals count as zero, as in every comparison of the array (CTM §3.6.1); NaN is only ever not equal.
 #[must_use]
 pub fn passes(test: CondTest, v: u32, b: u32) -> bool {
-    let (v, b) = (flushed(v), flushed(b));
+    let (v, b) = (number(v), number(b));
     match test {
         CondTest::Never => false,
         CondTest::Less => v < b,
@@ -20,11 +21,6 @@ pub fn passes(test: CondTest, v: u32, b: u32) -> bool {
         CondTest::NotEqual => v != b,
         CondTest::Always => true,
     }
-}
-
-fn flushed(bits: u32) -> f32 {
-    let value = f32::from_bits(bits);
-    if value.is_subnormal() { 0.0 } else { value }
 }
 
 /// The unit's registers.

@@ -4,6 +4,7 @@ use super::places::Places;
 use super::wave::lanes_of;
 use crate::launch::direct::cells_of;
 use ctm_exec::arrays::{Elements, Form};
+use ctm_exec::float::number;
 use ctm_exec::r700::Cells;
 use ctm_exec::x1k::ConditionalTest;
 use ctm_exec::{Domain, Position};
@@ -43,10 +44,7 @@ impl<'a> Conditional<'a> {
     pub fn passes(&self, at: Position, value: Option<u32>) -> bool {
         let value = value.unwrap_or(self.value);
         let cell = self.buffer.as_ref().and_then(|of| of.bytes.get(of.offset(at.i, at.j)? / 4));
-        let [v, b] = [value, cell.map_or(0, |cell| cell.load(Ordering::Relaxed))].map(|bits| {
-            let number = f32::from_bits(bits);
-            if number.is_subnormal() { 0.0 } else { number }
-        });
+        let [v, b] = [value, cell.map_or(0, |cell| cell.load(Ordering::Relaxed))].map(number);
         let order = v.partial_cmp(&b).map_or(3, |order| (order as i8 + 1) as usize);
         let passes = self.outcomes[order];
         if let Some(cell) = cell.filter(|_| passes && self.writes) {

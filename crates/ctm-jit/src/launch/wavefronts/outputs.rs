@@ -58,14 +58,8 @@ impl Output<'_> {
     /// Counts what lanes have written of each channel.
     pub fn count_lanes(&self, written: &[u64; 4], done: &mut Written) {
         let any = written.iter().fold(0, |any, lanes| any | lanes);
-        self.count(any.count_ones(), written.iter().map(|lanes| lanes.count_ones()).sum(), done);
-    }
-
-    /// Counts elements, and channels of all of them.
-    #[inline(always)]
-    pub fn count(&self, elements: u32, channels: u32, done: &mut Written) {
-        done.elements += u64::from(elements);
-        done.bytes += self.channel_bytes * u64::from(channels);
+        done.elements += u64::from(any.count_ones());
+        done.bytes += self.channel_bytes * written.iter().map(|lanes| u64::from(lanes.count_ones())).sum::<u64>();
     }
 }
 
