@@ -177,9 +177,11 @@ impl Ranges {
         of
     }
 
-    /// The vectors that are live somewhere and take so many registers each, those with the most uses per place and register first.
-    fn by_cost(&self, intervals: &Intervals, cost: impl Fn(usize) -> u64) -> impl Iterator<Item = usize> {
-        let density = |n: usize| self.weights[n] * 1024 / (cost(n) * intervals.length(n)).max(1);
+    /// The vectors that are live somewhere and take so many registers each, those with the most uses per place and register first. From `kept` on they come behind
+    /// all that is used outside of what is rare.
+    fn by_cost(&self, intervals: &Intervals, kept: usize, cost: impl Fn(usize) -> u64) -> impl Iterator<Item = usize> {
+        let density =
+            |n: usize| if n < kept { self.weights[n] * 1024 / (cost(n) * intervals.length(n)).max(1) } else { 1 };
         let are_live = (0..self.weights.len()).filter(|&n| !intervals.of(n).is_empty());
         // Numbers are sorted faster than pairs.
         let mut order: Vec<u128> = are_live.map(|n| u128::from(!density(n)) << 32 | n as u128).collect();
@@ -189,7 +191,7 @@ impl Ranges {
 
     /// Gives out registers: single ones to vectors that live within a run of instructions, which are made for one piece after the other, as many as there are pieces to others.
     pub fn locations(&self, of: &Pieces<'_>) -> Locations {
-        let Pieces { wide, runs, pieces, registers, variables_in_rows } = *of;
+        let Pieces { wide, runs, pieces, registers, kept, variables_in_rows } = *of;
         let mut intervals = self.intervals();
         // The last piece needs what the first one has read.
         let last = runs.len() - 1;
@@ -209,7 +211,7 @@ impl Ranges {
         let variables = variables_in_rows.unwrap_or(0);
         (0..variables).for_each(|n| locations.of[n] = Location::Row(n as u32));
         let (mut rows, mut slots) = (Vec::new(), Vec::new());
-        for number in self.by_cost(&intervals, |n| if wide[n] { pieces.into() } else { 1 }) {
+        for number in self.by_cost(&intervals, kept, |n| if wide[n] { pieces.into() } else { 1 }) {
             let live = intervals.of(number);
             if number < variables {
                 continue;
@@ -225,6 +227,7 @@ impl Ranges {
                     found.clone().for_each(|r| taken.add(r.into(), live));
                     locations.of[number] = Location::Register(found.start * unit);
                 }
+                None if number >= kept => {}
                 None if wide[number] => rows.push(number),
                 None => slots.push(number),
             }
@@ -273,6 +276,8 @@ pub struct Pieces<'a> {
     pub pieces: u8,
     /// Registers that there are.
     pub registers: u8,
+    /// From this number on vectors are literals and constants, which need no place in the frame.
+    pub kept: usize,
     /// So many vectors lie in rows, in order.
     pub variables_in_rows: Option<usize>,
 }
@@ -304,7 +309,7 @@ impl Ranges {
     /// one of them, the place `together` of its own, what it reads is not free yet.
     pub fn lives(&self, together: &[usize]) -> Lives {
         let intervals = self.intervals();
-        let order = self.by_cost(&intervals, |_| 1).collect();
+        let order = self.by_cost(&intervals, usize::MAX, |_| 1).collect();
         let mut wide: Vec<Interval> = Vec::with_capacity(intervals.intervals.len());
         let mut wide_of = vec![(0, 0); self.weights.len()];
         for (vector, of) in wide_of.iter_mut().enumerate() {

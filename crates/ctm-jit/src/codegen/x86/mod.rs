@@ -24,6 +24,7 @@ mod avx2;
 mod avx512;
 mod frame;
 mod isa;
+mod kept;
 mod lir;
 mod lookups;
 pub mod masked;

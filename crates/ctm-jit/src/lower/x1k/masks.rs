@@ -373,9 +373,14 @@ impl Lower<'_> {
     }
 
     fn block_behind(&mut self, ops: Vec<MaskOp>, end: End) -> Target {
-        let place = 1 + self.code.blocks.len() + self.behind.len();
+        let own = 1 + self.code.blocks.len();
+        let place = own + self.behind.len();
+        let loops = |to: usize| {
+            if to < own { self.code.blocks[to - 1].frames.len() as u8 } else { self.behind[to - own].loops }
+        };
+        let loops = end.successors().map(loops).min().unwrap_or(0);
         let ops = ops.into_iter().map(Op::Mask).collect();
-        self.behind.push(Block { loops: 0, ops, tally: Tally::default(), end });
+        self.behind.push(Block { loops, ops, tally: Tally::default(), end });
         Target::Block(place as u16)
     }
 }

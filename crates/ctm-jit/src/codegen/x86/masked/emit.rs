@@ -25,6 +25,7 @@ mod under;
 mod vectors;
 
 use super::fused::Iterations;
+use super::kept::enters_loop;
 use super::{AGAIN, Call, Ins, LENDS, ROW, SPENT, head};
 use crate::codegen::x86::allocate::Locations;
 use crate::codegen::x86::isa::{Isa, Registers};
@@ -104,6 +105,8 @@ pub struct Input<'a> {
     pub active: Option<Vector>,
     /// Of each vector, whether it has a place for each piece; all that are not named have.
     pub wide: &'a [bool],
+    /// Literals and constants that have a register in loops.
+    pub kept: &'a [(Src, u8)],
     /// The runs of each block.
     pub runs: &'a [Vec<Range<usize>>],
     /// Blocks that end with an iteration of a loop.
@@ -161,6 +164,8 @@ struct Emit<'a> {
     is_spread: bool,
     /// The mask whose lanes mask 1 holds, on AVX2.
     in_mask: Option<M>,
+    /// What is made belongs to a loop: its literals and constants are in their registers.
+    is_in_loop: bool,
     /// What is made is for the piece that registers point to.
     is_moved: bool,
     /// Where the instructions go that belong together, when nothing is left to do for them.
@@ -199,6 +204,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         rare: Vec::new(),
         is_spread: false,
         in_mask: None,
+        is_in_loop: false,
         is_moved: false,
         end: bail_out,
         is_whole: true,
@@ -251,6 +257,9 @@ impl<'a> Emit<'a> {
             let src = given.map_or(Src::Literal(0), at);
             self.pieces().for_each(|piece| self.copy(vector, src, piece));
         }
+        if self.input.code.blocks[0].loops > 0 {
+            self.load_kept();
+        }
         self.provide(self.needs[0]);
     }
 
@@ -294,8 +303,12 @@ impl<'a> Emit<'a> {
             self.asm.int_store_imm(Int::Add, true, VISITS, 8 * index as i32, 1);
         }
         let input = self.input;
+        self.is_in_loop = block.loops > 0;
         self.runs(&input.lists[index], &input.runs[index]);
         self.provide(Needs::behind(block.end, &self.needs));
+        if enters_loop(input.code, block) {
+            self.load_kept();
+        }
         let is_next = |target: Target| next.is_some_and(|next| target == Target::Block(next as u16));
         match block.end {
             End::Stop => self.asm.jump(self.done),
@@ -326,6 +339,13 @@ impl<'a> Emit<'a> {
                     }
                 }
             }
+        }
+    }
+
+    /// Numbers that loops use go to their registers.
+    fn load_kept(&mut self) {
+        for &(src, register) in self.input.kept {
+            self.load_into(register, src, 0);
         }
     }
 
@@ -390,6 +410,7 @@ impl<'a> Emit<'a> {
     }
 
     fn slow_parts(&mut self) {
+        self.is_in_loop = false;
         if !self.input.code.yields.is_empty() {
             self.asm.place(self.resume);
             for (number, label) in std::mem::take(&mut self.yields) {

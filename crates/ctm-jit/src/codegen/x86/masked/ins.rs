@@ -1,7 +1,7 @@
 //! The instructions of the back end, and where their vectors are live.
 
 use crate::codegen::x86::allocate::Ranges;
-use crate::codegen::x86::lir::{self, Lir, Src, Vector};
+use crate::codegen::x86::lir::{self, Lir, NO_SOURCE, Src, Vector};
 use crate::codegen::x86::lookups::Looked;
 use crate::ir::masked::{Code, Counter, End, M, MaskOp, Op, Var};
 use crate::passes::masked::VarSet;
@@ -118,7 +118,7 @@ impl Ins {
     /// The vector that it makes anew, or changes in part (`true`), and its operands.
     #[inline]
     pub(super) fn touches(&self) -> (Option<(Vector, bool)>, [Src; 4]) {
-        let none = Src::Literal(0);
+        let none = NO_SOURCE;
         match *self {
             Self::Lir(ref lir) | Self::BeginRare(ref lir) => {
                 let (written, [a, b, c]) = lir.touches();

@@ -7,6 +7,7 @@
 //! | `select`, `chosen` | from the form to vector instructions; those of a whole program |
 //! | `runs` | instructions that are made for one piece of a vector after the other |
 //! | `fused` | instructions that are done as one |
+//! | `kept` | literals and constants that loops keep in registers |
 //! | `narrow` | narrower wavefronts for programs that keep many vectors at once |
 //! | `alu`, `doubles` | what operations are in instructions |
 //! | `emit`, `emit/vectors` | machine code: the whole; single vector instructions |
@@ -25,6 +26,7 @@ mod emit;
 pub(in crate::codegen::x86) mod facts;
 mod fused;
 mod ins;
+mod kept;
 mod narrow;
 #[cfg(test)]
 #[path = "../../../../tests/unit/occurs_r700.rs"]
@@ -236,7 +238,10 @@ impl Native {
         let runs = Runs::of(isa, &mut lists);
         let mut ranges = ranges(code, &lists, live, &used, exports, vectors);
         let active = (isa == Isa::Avx2).then(|| emit::add_active(&mut ranges, code, &lists, &iterations)).flatten();
+        let ordinary_vectors = ranges.vectors();
+        let kept = kept::add(&mut ranges, code, &lists);
         let mut wide = runs.wide(&lists, used.len(), ranges.vectors());
+        wide[ordinary_vectors..].fill(false);
         active.into_iter().for_each(|active| wide[active.index()] = true);
         let places = runs.places(&lists);
         let locations = |sixteens: u8| {
@@ -245,6 +250,7 @@ impl Native {
                 runs: &places,
                 pieces: sixteens * isa.pieces(),
                 registers: isa.registers(),
+                kept: ordinary_vectors,
                 variables_in_rows: in_rows,
             })
         };
@@ -292,6 +298,7 @@ impl Native {
             isa,
             active,
             wide: &wide,
+            kept: &kept::registers(&kept, &locations),
             runs: &runs.of,
             iterations: &iterations,
             layout,

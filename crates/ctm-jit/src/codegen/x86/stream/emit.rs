@@ -1,6 +1,5 @@
 //! From vector instructions to the code of a tile.
 
-use super::kept;
 use super::memory::table;
 use super::slots::ITERATIONS;
 use super::{
@@ -8,6 +7,7 @@ use super::{
 };
 use crate::codegen::x86::allocate::Given;
 use crate::codegen::x86::isa::{Isa, Registers};
+use crate::codegen::x86::kept;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::End;
@@ -202,7 +202,7 @@ impl Emit<'_> {
         let is_used = |register: u8| self.locations.iter().flatten().any(|of| *of == Location::Register(register));
         let free: Vec<u8> = (0..count).map(|r| self.of.isa_register(r)).filter(|&r| !is_used(r)).collect();
         let blocks = self.of.prepared.code.blocks.iter().zip(&self.of.lines);
-        let blocks = blocks.map(|(block, lines)| (block.loops, lines.iter().flatten()));
+        let blocks = blocks.map(|(block, lines)| (block.loops, lines.iter().flatten().flat_map(kept::sources)));
         let uses = if Pass::Kept.is_on() { kept::uses(blocks) } else { Vec::new() };
         let (with, without) = uses.split_at(free.len().min(uses.len()));
         self.kept = with.iter().zip(free).map(|(&(src, _), register)| (src, Rm::Reg(register))).collect();

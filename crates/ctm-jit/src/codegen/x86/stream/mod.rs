@@ -20,7 +20,6 @@
 //! |---|---|
 //! | `tiles` | how large tiles are, and which vectors have registers |
 //! | `emit` | the code as a whole |
-//! | `kept` | literals and constants that have places of their own |
 //! | `slots`, `lines`, `memory` | addresses; single instructions; loads and stores of vectors |
 //! | `copies` | programs that do nothing but move elements |
 //! | `run`, `panels` | calls; where they read and write |
@@ -45,7 +44,6 @@ pub use run::{InputView, OutputView, Rect, Surfaces};
 
 mod copies;
 mod emit;
-mod kept;
 mod lines;
 mod memory;
 mod panels;

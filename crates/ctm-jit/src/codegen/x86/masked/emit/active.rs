@@ -211,21 +211,28 @@ impl Emit<'_> {
             let register = self.mask_register(m, RAX);
             return self.asm.wide_test(register, register);
         }
+        // Those of the first piece are mostly there.
         if self.isa() == Isa::Avx2 {
-            let mut all = self.active_signs(0, self.isa().scratch());
-            for piece in self.pieces().skip(1) {
+            let scratch = self.isa().scratch();
+            let first = self.active_signs(0, scratch);
+            self.asm.signs(RAX, first);
+            self.asm.test(RAX, RAX);
+            let to = self.label_of(some);
+            self.asm.jump_if(Cond::NotEqual, to);
+            let mut all = self.active_signs(1, scratch);
+            for piece in self.pieces().skip(2) {
                 let last = match self.active_place(piece) {
                     Place::Register(register) => Rm::Reg(register),
                     Place::Memory(row) => row,
                     Place::Nowhere => continue,
                 };
-                self.asm.vector(OR_F32, self.isa().scratch(), all, last);
-                all = self.isa().scratch();
+                self.asm.vector(OR_F32, scratch, all, last);
+                all = scratch;
             }
             self.asm.signs(RAX, all);
             return self.asm.test(RAX, RAX);
         }
-        // Those of the first piece are mostly there. Bits of general registers are looked at sooner than mask registers.
+        // Bits of general registers are looked at sooner than mask registers.
         self.asm.mask_to(RAX, 4);
         self.asm.test(RAX, RAX);
         for piece in 1..self.input.pieces {

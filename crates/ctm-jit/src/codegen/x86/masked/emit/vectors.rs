@@ -22,12 +22,17 @@ impl Vectors for Emit<'_> {
     fn access(&self, src: Src, piece: u8) -> Access {
         match src {
             Src::Vector(vector) => self.register(vector, piece).map_or(Access::Memory, Access::Register),
-            Src::Literal(_) | Src::Row(_) => Access::Memory,
-            Src::Const(_) | Src::Each(_) => Access::Each,
+            Src::Row(_) => Access::Memory,
+            Src::Each(_) => Access::Each,
+            Src::Literal(_) => self.kept(src).map_or(Access::Memory, Access::Register),
+            Src::Const(_) => self.kept(src).map_or(Access::Each, Access::Register),
         }
     }
 
     fn rm(&mut self, src: Src, piece: u8) -> Rm {
+        if let Some(register) = self.kept(src) {
+            return Rm::Reg(register);
+        }
         match src {
             Src::Vector(vector) => self.register(vector, piece).map_or_else(|| self.row(vector, piece), Rm::Reg),
             Src::Literal(bits) => Rm::Literal(bits),
@@ -51,6 +56,12 @@ impl Vectors for Emit<'_> {
 }
 
 impl Emit<'_> {
+    /// The register that holds a literal or a constant.
+    fn kept(&self, src: Src) -> Option<u8> {
+        let kept = if self.is_in_loop { self.input.kept } else { &[] };
+        kept.iter().find(|(of, _)| *of == src).map(|&(_, register)| register)
+    }
+
     /// The register of a vector's piece.
     pub(super) fn register(&self, vector: Vector, piece: u8) -> Option<u8> {
         match self.input.locations.of[vector.index()] {

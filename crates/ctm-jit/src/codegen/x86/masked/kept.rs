@@ -1,0 +1,65 @@
+//! Literals and constants that loops keep in registers which nothing else needs there.
+
+use super::Ins;
+use crate::codegen::x86::allocate::{Location, Locations, Ranges};
+use crate::codegen::x86::kept;
+use crate::codegen::x86::lir::{NO_SOURCE, Src, Vector};
+use crate::ir::masked::{Block, Code};
+use crate::passes::table::Pass;
+
+/// So many of them at most: more have hardly ever registers.
+const MOST: usize = 8;
+
+/// Adds a vector for each of the literals and constants that loops use most, the most used first. They live in all blocks of loops, and where loops begin.
+pub fn add(ranges: &mut Ranges, code: &Code, lists: &[Vec<Ins>]) -> Vec<(Src, Vector)> {
+    if !Pass::Kept.is_on() || code.blocks.iter().all(|block| block.loops == 0) {
+        return Vec::new();
+    }
+    let in_loops = code.blocks.iter().zip(lists).filter(|(block, _)| block.loops > 0);
+    let uses = kept::uses(in_loops.map(|(block, list)| (block.loops, sources(list))));
+    let kept: Vec<(Src, Vector)> = uses.into_iter().take(MOST).map(|(src, _)| (src, ranges.vector())).collect();
+    let mut end = lists.iter().map(|list| list.len() + 2).sum();
+    for (block, list) in code.blocks.iter().zip(lists).rev() {
+        let first = end - (list.len() + 2);
+        let from = match block.loops {
+            0 if enters_loop(code, block) => end - 1,
+            0 => end,
+            _ => first,
+        };
+        if from < end {
+            kept.iter().for_each(|&(_, vector)| ranges.add(vector, from, end));
+        }
+        end = first;
+    }
+    kept
+}
+
+/// What instructions read, but for those that are rare.
+fn sources(list: &[Ins]) -> impl Iterator<Item = Src> {
+    let mut is_rare = false;
+    let usual = move |ins: &&Ins| {
+        let was_rare = is_rare;
+        is_rare = matches!(ins, Ins::BeginRare(_)) || is_rare && !matches!(ins, Ins::EndRare);
+        !was_rare
+    };
+    list.iter().filter(usual).flat_map(|ins| match ins {
+        Ins::Lir(lir) | Ins::BeginRare(lir) => kept::sources(lir),
+        Ins::Set(_, src, _) | Ins::Keep(_, src, _) => [*src, NO_SOURCE, NO_SOURCE],
+        Ins::SetTwo(_, _, a, b, _) => [*a, *b, NO_SOURCE],
+        _ => [NO_SOURCE; 3],
+    })
+}
+
+/// Whether a loop begins behind a block that is in none.
+pub fn enters_loop(code: &Code, block: &Block) -> bool {
+    block.loops == 0 && block.end.successors().any(|next| code.blocks[next].loops > 0)
+}
+
+/// The registers of those that have one.
+pub fn registers(kept: &[(Src, Vector)], locations: &Locations) -> Vec<(Src, u8)> {
+    let register = |vector: Vector| match locations.of[vector.index()] {
+        Location::Register(register) => Some(register),
+        Location::Row(_) | Location::Nowhere => None,
+    };
+    kept.iter().filter_map(|&(src, vector)| Some((src, register(vector)?))).collect()
+}
