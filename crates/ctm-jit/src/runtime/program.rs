@@ -2,7 +2,7 @@
 
 use crate::codegen::portable::dense::Dense;
 #[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::masked::{Chosen, Native, Variant, are_ordinary, ordinary};
+use crate::codegen::x86::masked::{Chosen, Native, Variant, are_ordinary, asks_for_sizes, ordinary};
 use crate::ir::masked::{Code, Fetch, File, Op, Var, indexed};
 use crate::launch::kept::{Kept, Pool};
 #[cfg(target_arch = "x86_64")]
@@ -23,7 +23,7 @@ const SETS: usize = 4;
 /// Machine code for launches that are alike.
 #[cfg(target_arch = "x86_64")]
 struct Alike {
-    /// Of each fetch that reads single plain texels, what lies beyond them.
+    /// Of each fetch that reads single plain texels, what lies beyond them; nothing does of one that asks for sizes that are known.
     plain: Vec<Option<[Wrap; 2]>>,
     /// Factors among uniform values that are numbers other than zero.
     ordinary: Vec<u16>,
@@ -136,8 +136,10 @@ impl Program {
     #[cfg(target_arch = "x86_64")]
     fn alike(&self, counts: bool, uniforms: &[u32], bindings: &[Option<Binding<'_>>]) -> &Alike {
         let plain = || {
-            bindings.iter().map(|binding| match binding {
-                Some(Binding::Texels(texels)) if !counts && !texels.linear && texels.are_plain() => Some(texels.wrap),
+            self.code.fetches.iter().zip(bindings).map(|(fetch, binding)| match binding {
+                _ if counts => None,
+                Some(Binding::Texels(texels)) if !texels.linear && texels.are_plain() => Some(texels.wrap),
+                Some(Binding::Levels(_)) if asks_for_sizes(fetch) && Pass::Levels.is_on() => Some([Wrap::Clamp; 2]),
                 _ => None,
             })
         };

@@ -268,6 +268,30 @@ pub(super) fn levels(engines: &[Jit], programs: &[(String, Program)], seed: u64,
     expected.0.is_ok()
 }
 
+/// The sizes of levels that the program names, of which some do not exist: by all processors and by half of them.
+#[test]
+fn sizes_of_levels_that_are_known() {
+    let engines = engines();
+    let r = &mut Random::new(31);
+    let mut ran = 0;
+    for (kind, level) in KINDS.into_iter().flat_map(|kind| [0, 1, 3, 7, u32::MAX].map(|level| (kind, level))) {
+        let program = text(&format!(
+            "ALU_PUSH_BEFORE:\n 0 x: MOV R1.x, {level:#x}\n 1 x: PRED_SETGT ____, R0.z, 6.0f UPDATE_EXEC_MASK UPDATE_PRED\n\
+             JUMP POP_CNT(1) ADDR(end)\nTEX:\n GET_TEXTURE_RESINFO R2.xyzw, R1.xyzw, t0, s0\nPOP POP_CNT(1)\nend:\n\
+             ALU:\n 2 x: MOV R1.x, {level:#x}\n\
+             TEX:\n GET_TEXTURE_RESINFO R3.wx_y, R1.xyzw, t0, s0\n GET_TEXTURE_RESINFO R4.xyzw, R0.0000, t0, s0\n\
+             EXP: PIX0, R2.xyzw\nEXP: PIX1, R3.xyzw\nEXP_DONE: PIX2, R4.xyzw\nEND_OF_PROGRAM\n"
+        ));
+        for counters in [false, true] {
+            let mut case = case(r);
+            case.memory.textures.insert(0, image(r, kind));
+            case.counters = counters;
+            ran += u32::from(check(&case, &program, &engines, &|| format!("{kind:?}, level {level}, {counters}")));
+        }
+    }
+    assert_eq!(ran, 7 * 5 * 2);
+}
+
 /// Whether coordinates are whole numbers.
 fn is_whole(op: &str) -> bool {
     op.starts_with("LD") || op.starts_with("GET_TEXTURE_RESINFO")

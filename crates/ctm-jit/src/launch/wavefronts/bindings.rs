@@ -219,6 +219,14 @@ pub struct Levels<'a> {
 pub const MOST_LEVELS: usize = 16;
 
 impl<'a> Levels<'a> {
+    /// What `GET_TEXTURE_RESINFO` says of a level: its sizes, 0 where there is none; and how many levels there are.
+    pub fn sizes(&self, level: u32) -> [u32; 4] {
+        let number = |table: &[u32; MOST_LEVELS]| f32::from_bits(table[level as usize]) as u32;
+        let [x, y, z] =
+            std::array::from_fn(|n| if level < self.texture.levels { number(&self.tables[3 + n]) } else { 0 });
+        [x, y, z, self.texture.levels]
+    }
+
     fn of(launch: &Launch<'_>, memory: &'a dyn Memory, inst: &TexFetch) -> Option<Self> {
         let (op, word1) = (inst.word0.op, &inst.word1);
         let texture = memory.texture(inst.word0.resource_id)?;

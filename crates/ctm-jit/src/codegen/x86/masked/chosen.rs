@@ -5,7 +5,8 @@ use super::select::{Given, Select};
 use super::{Call, Ins};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Vector;
-use crate::ir::masked::{Code, File, Op, Unit, Value, Var, indexed};
+use crate::codegen::x86::lookups::Looked;
+use crate::ir::masked::{Code, Fetch, File, Op, Unit, Value, Var, indexed};
 use ctm_exec::r700::resources::Wrap;
 
 /// Instructions, and what goes with them.
@@ -23,13 +24,13 @@ pub struct Chosen {
     /// Vectors.
     pub(in crate::codegen::x86) vectors: usize,
     pub(super) calls: Vec<Call>,
-    /// The fetches that code looks up by itself.
-    pub(super) plain: Vec<usize>,
+    /// The fetches that code looks up by itself, and the level whose sizes they ask for.
+    pub(super) plain: Vec<(usize, u32)>,
 }
 
 impl Chosen {
     /// Chooses them. `start`: variables with start values; uniform values of `ordinary` are taken for numbers other than zero.
-    /// `plain`: of each fetch what lies beyond plain texels, if it is known to read the nearest ones of such.
+    /// `plain`: of each fetch what lies beyond plain texels, if it is known to read the nearest ones of such, or sizes that memory lends.
     pub fn new(code: &Code, start: &[Var], isa: Isa, (ordinary, plain): (&[u16], &[Option<[Wrap; 2]>])) -> Self {
         let facts = Facts::loosened(code, start);
         Self::choose(code, Given { isa, facts: &facts, ordinary, plain, streams: false })
@@ -113,6 +114,11 @@ pub fn ordinary(code: &Code, uniforms: &[u32]) -> Vec<u16> {
     found.sort_unstable();
     found.dedup();
     found
+}
+
+/// Whether a fetch asks for the sizes of a texture.
+pub fn asks_for_sizes(fetch: &Fetch) -> bool {
+    Looked::of(fetch) == Some(Looked::Sizes)
 }
 
 /// Whether these uniform values are numbers other than zero.

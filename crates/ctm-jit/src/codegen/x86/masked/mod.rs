@@ -49,7 +49,7 @@ use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{EXPORTS, Fetched, GRADIENTS, LANES, Ran, Row, Shared, Wave};
 use crate::passes::masked::VarSet;
 use crate::passes::table::Pass;
-pub use chosen::{Chosen, are_ordinary, ordinary};
+pub use chosen::{Chosen, are_ordinary, asks_for_sizes, ordinary};
 use ctm_exec::r700::texture::needs_set_gradients;
 use ctm_isa::r700::ops::TexOp;
 use emit::Layout;
@@ -193,7 +193,7 @@ pub struct Native {
     isa: Isa,
     calls: Vec<Call>,
     /// The fetches that code looks up by itself.
-    plain: Vec<usize>,
+    plain: Vec<(usize, u32)>,
     exports: Vec<usize>,
     /// Where their rows lie.
     rows: Vec<i32>,
@@ -383,17 +383,25 @@ impl Native {
         if self.gradients {
             frame.bytes()[gradient(0) as usize..gradient(GRADIENTS) as usize].fill(0);
         }
-        for &fetch in &self.plain {
-            let Some(Some(Binding::Texels(texels))) = shared.bindings.get(fetch) else { continue };
+        for &(fetch, level) in &self.plain {
             let at = lookup(fetch);
-            for (n, number) in (0..).zip(texels.numbers().as_flattened()) {
-                frame.put(at + table::NUMBERS + 4 * n, &number.to_le_bytes());
+            match shared.bindings.get(fetch) {
+                Some(Some(Binding::Texels(texels))) => {
+                    for (n, number) in (0..).zip(texels.numbers().as_flattened()) {
+                        frame.put(at + table::NUMBERS + 4 * n, &number.to_le_bytes());
+                    }
+                    frame.put(at + table::PITCH, &texels.pitch.to_le_bytes());
+                    for (n, size) in (0..).zip([texels.width, texels.height]) {
+                        frame.put(at + table::LAST + 4 * n, &(size - 1).to_le_bytes());
+                    }
+                    frame.put(at + table::DATA, &texels.bytes().as_ptr().addr().to_le_bytes());
+                }
+                Some(Some(Binding::Levels(levels))) => {
+                    let sizes = (0..).zip(levels.sizes(level));
+                    sizes.for_each(|(n, size)| frame.put(at + table::NUMBERS + 4 * n, &size.to_le_bytes()));
+                }
+                _ => {}
             }
-            frame.put(at + table::PITCH, &texels.pitch.to_le_bytes());
-            for (n, size) in (0..).zip([texels.width, texels.height]) {
-                frame.put(at + table::LAST + 4 * n, &(size - 1).to_le_bytes());
-            }
-            frame.put(at + table::DATA, &texels.bytes().as_ptr().addr().to_le_bytes());
         }
     }
 

@@ -30,7 +30,7 @@ pub struct Given<'a> {
     pub facts: &'a Facts,
     /// Uniform values that are numbers other than zero, in order.
     pub ordinary: &'a [u16],
-    /// Of each fetch, what lies beyond the texels whose nearest it reads, if they are known to be plain.
+    /// Of each fetch, what lies beyond the texels whose nearest it reads, if they are known to be plain; sizes are known, too.
     pub plain: &'a [Option<[Wrap; 2]>],
     /// For streams: lookups are loads, which they make themselves, and nothing is called.
     pub streams: bool,
@@ -48,7 +48,7 @@ pub struct Select<'a> {
     /// Calls so far.
     pub calls: Vec<Call>,
     /// Fetches that code looks up by itself, so far.
-    pub plain: Vec<usize>,
+    pub plain: Vec<(usize, u32)>,
     out: Vec<Ins>,
     /// The last fetch that was made in code, and the elements that somebody reads.
     sampled: Option<(Value, [Option<Vector>; 4])>,

@@ -44,6 +44,11 @@ impl Select<'_> {
                     (Some(Some(_)), Some(Looked::Load { offset })) => {
                         return self.texel(plan, place, of, offset, [u, v]);
                     }
+                    (Some(Some(_)), Some(Looked::Sizes)) => {
+                        if let Src::Literal(level) = u {
+                            return self.sizes(plan, place, (of, level));
+                        }
+                    }
                     _ => {}
                 }
                 // Of an input, nobody reads more.
@@ -74,7 +79,7 @@ impl Select<'_> {
         under: M,
     ) {
         let (table_at, literal) = (lookup(fetch), |x: f32| Src::Literal(x.to_bits()));
-        self.plain.push(fetch);
+        self.plain.push((fetch, 0));
         let number = |axis: usize, n: i32| Src::Each(table_at + table::NUMBERS + table::PER_AXIS * axis as i32 + 4 * n);
         let repeats = wrap.map(|wrap| matches!(wrap, Wrap::Repeat | Wrap::Mirror));
         let in_texels: [Src; 2] = std::array::from_fn(|axis| {
@@ -119,7 +124,7 @@ impl Select<'_> {
     /// Plain texels by whole numbers, zeros outside.
     fn texel(&mut self, plan: &Plan<'_>, place: usize, fetch: usize, offset: [i32; 3], at: [Src; 2]) {
         let table_at = lookup(fetch);
-        self.plain.push(fetch);
+        self.plain.push((fetch, 0));
         let mut changed = Src::Literal(0);
         let [x, y] = std::array::from_fn(|axis| {
             let asked = match offset[axis] {
@@ -136,6 +141,16 @@ impl Select<'_> {
         self.push(Lir::Test(CMP_I32, INT_EQUAL, 1, changed, Src::Literal(0), 0));
         for (dst, found) in dst.into_iter().zip(found).filter_map(|(dst, found)| Some((dst?, found?))) {
             self.push(Lir::Blend(dst, 1, Src::Vector(found), Src::Literal(0)));
+        }
+        self.sampled = Some((Value(place as u32), dst));
+    }
+
+    /// The sizes of a level, and how many levels there are: numbers of the launch.
+    fn sizes(&mut self, plan: &Plan<'_>, place: usize, of: (usize, u32)) {
+        self.plain.push(of);
+        let dst = self.wanted(plan, place);
+        for (n, dst) in (0..).zip(dst).filter_map(|(n, dst)| Some((n, dst?))) {
+            self.push(Lir::Copy(dst, Src::Each(lookup(of.0) + table::NUMBERS + 4 * n)));
         }
         self.sampled = Some((Value(place as u32), dst));
     }
