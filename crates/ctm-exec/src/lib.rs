@@ -6,7 +6,7 @@
 //! Begin with [`x1k::Launch`], [`r700::Launch`] and [`Engine`], then `x1k/interp` and `r700/interp`, read beside the manuals.
 //!
 //! What both instruction sets share is here: numbers ([`float`], [`transcendental`]), arrays and coordinates ([`arrays`], [`sample`]), start values
-//! ([`plane`], [`rows`]), groups of quads ([`groups`]). [`x1k`] and [`r700`] never use each other; [`Interp`] runs both.
+//! ([`plane`], [`ramp`], [`rows`]), groups of quads ([`groups`]). [`x1k`] and [`r700`] never use each other; [`Interp`] runs both.
 //!
 //! **Invariants.** Results never depend on thread count. A faulty program gives a [`Fault`] value, never a panic or an endless loop
 //! (every launch has a [`Budget`], and a caller can end it: [`Control`]). Denormals, NaN patterns and roundings are those of `docs/arithmetic.md`.
@@ -20,6 +20,7 @@ pub mod interp;
 pub mod observe;
 pub mod plane;
 pub mod r700;
+pub mod ramp;
 pub mod rows;
 pub mod sample;
 pub mod transcendental;

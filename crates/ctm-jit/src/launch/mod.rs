@@ -3,7 +3,6 @@
 //! | file | what |
 //! |---|---|
 //! | `lanes` | groups of X1K lanes, and what they count |
-//! | `ramp` | what variables hold at the start |
 //! | `kept` | what launches work in, kept for those to come |
 //! | `direct` | arrays that memory lends; outputs written without asking it for each |
 //! | `wavefronts/` | the same for wavefronts |
@@ -11,5 +10,4 @@
 pub mod direct;
 pub mod kept;
 pub mod lanes;
-pub mod ramp;
 pub mod wavefronts;

@@ -13,7 +13,6 @@ use crate::codegen::x86::stream::{
 use crate::ir::masked::{Op, Var};
 use crate::ir::x1k;
 use crate::launch::direct::cells_of;
-use crate::launch::ramp::Ramp;
 use crate::launch::wavefronts::places::Waves;
 use crate::lower::x1k::masks;
 use crate::passes::masked::optimise;
@@ -27,6 +26,7 @@ use crate::stream::uniform::Uniform;
 use crate::stream::{affine, prepare};
 use ctm_exec::arrays::Form;
 use ctm_exec::r700::Cells;
+use ctm_exec::ramp::Ramp;
 use ctm_exec::watch;
 use ctm_exec::x1k::{Elements, Plane};
 use ctm_exec::{Counters, Domain, Position};
@@ -143,7 +143,7 @@ impl Stream {
         let mut plain = prepare::plain(uniform, &fetches, channels, wanted(uniform, &geometry)?);
         let mut live = optimise(&mut plain.code, true);
         let start = (0..Var::COUNT as u16).map(Var).filter(|&var| live[0].contains(var));
-        let given = start.filter_map(|var| Some((var, Ramp::of(var, given.planes)?)));
+        let given = start.filter_map(|var| Some((var, Ramp::of(var.index() / 4, var.index() % 4, given.planes)?)));
         let start_values: Vec<(Var, Linear)> =
             given.map(|(var, ramp)| Some((var, affine::of_ramp(&ramp)?))).collect::<Option<_>>()?;
         let mut prepared = plain;

@@ -6,10 +6,10 @@
 //! to be so is no linear function here, whatever it may be.
 
 use crate::ir::masked::{Block, Code, Fetch as Lookup, Op, Unit, Value, Var};
-use crate::launch::ramp::Ramp;
 use crate::passes::masked::VarSet;
 use ctm_exec::Domain;
 use ctm_exec::float::flush;
+use ctm_exec::ramp::Ramp;
 use ctm_exec::watch::Watch;
 use ctm_exec::x1k::Launch;
 use ctm_exec::x1k::Plane;
@@ -251,7 +251,7 @@ const WORK: usize = 100_000;
 
 impl Walk<'_> {
     fn start(&self, var: Var) -> Option<Linear> {
-        let linear = match Ramp::of(var, self.given.planes) {
+        let linear = match Ramp::of(var.index() / 4, var.index() % 4, self.given.planes) {
             None => Some(Linear::default()),
             Some(ramp) => of_ramp(&ramp),
         };

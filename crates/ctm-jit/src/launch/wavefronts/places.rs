@@ -3,8 +3,8 @@
 use super::wave::{LANE_NUMBERS, LANES, Row, mask_of};
 use crate::ir::masked::Var;
 use crate::launch::lanes::LANES as VECTOR;
-use crate::launch::ramp::{Makes, Ramp, Single};
 use ctm_exec::r700::{Divisor, Launch};
+use ctm_exec::ramp::{Makes, Ramp, Single};
 use ctm_exec::x1k::Plane;
 use ctm_exec::{Domain, Position, StartRow};
 use ctm_isa::r700::GPRS;
@@ -274,7 +274,7 @@ impl<'a> Starts<'a> {
                 Makes::Rounded => Source::Rounded(ramp),
                 makes => Source::Bits { ramp, any: makes == Makes::AnyBits },
             };
-            row.map(|row| Source::Row(row.bits)).or_else(|| Ramp::of(*var, planes).map(of_ramp))
+            row.map(|row| Source::Row(row.bits)).or_else(|| Ramp::of(register, element, planes).map(of_ramp))
         };
         let sources: Vec<Source<'a>> = variables.iter().filter_map(source).collect();
         let ramps = || {

@@ -1,10 +1,9 @@
-//! What variables hold at the start: planes over the domain.
+//! Single channels of planes, made with as few operations as give the same bits as [`Plane::at`].
 
-use crate::ir::masked::Var;
-use ctm_exec::x1k::Plane;
+use crate::plane::Plane;
 use ctm_isa::x1k::TEMPORARIES;
 
-/// The values that a variable has at the start: one channel of a plane.
+/// What a channel of a register holds at the start: one channel of a plane.
 #[derive(Clone, Copy, Debug)]
 pub struct Ramp {
     /// Origin, change per column and change per row.
@@ -35,9 +34,9 @@ const WHOLE: f64 = 4_194_304.0;
 const LARGE: f64 = (3u64 << 51) as f64;
 
 impl Ramp {
-    /// Of a variable; `None` when no plane covers it, so that it holds 0.
-    pub fn of(var: Var, planes: &[Plane]) -> Option<Self> {
-        let (register, channel) = (var.index() / 4, var.index() % 4);
+    /// Of a channel (0..=3) of a register; `None` when no plane covers it, so that it holds 0.
+    #[must_use]
+    pub fn of(register: usize, channel: usize, planes: &[Plane]) -> Option<Self> {
         let covers = |plane: &&Plane| register < TEMPORARIES && usize::from(plane.temp) % TEMPORARIES == register;
         // The last one wins.
         planes
@@ -99,7 +98,7 @@ impl Ramp {
         Self { of: [-0.0, self.of[1], self.of[2]], ..*self }.single().at(by)
     }
 
-    /// The sum times a factor, rounded to single precision: as [`Plane::at`] and [`ctm_exec::r700::Divisor::at`].
+    /// The sum times a factor, rounded to single precision: as [`Plane::at`] and [`crate::r700::Divisor::at`].
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "the one rounding that is meant")]
     pub fn rounded(&self, at: [u32; 2], factor: f64) -> u32 {
