@@ -20,6 +20,7 @@ rows! { R700_ROWS
 
 /// Dwords of memory for each lane of a mask.
 pub(super) const GATHER: V = V { part: 4, ..v(2, 1, 0x92) };
+const SCATTER: V = V { part: 4, ..v(2, 1, 0xa2) };
 
 impl Asm {
     /// `dst op= src`.
@@ -56,6 +57,11 @@ impl Asm {
     /// The dwords at `base + 4 * index + offset` for the lanes of a mask, which is empty afterwards.
     pub fn gather(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
         self.evex(GATHER, dst, 0, Rm::At(base, index, 2, offset), mask, false, None);
+    }
+
+    /// Stores the dwords at `base + 4 * index + offset` in the lanes of a mask, which is empty afterwards; of lanes that mean the same dword the last one wins.
+    pub fn scatter(&mut self, src: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
+        self.evex(SCATTER, src, 0, Rm::At(base, index, 2, offset), mask, false, None);
     }
 
     /// `dst = src * imm`.

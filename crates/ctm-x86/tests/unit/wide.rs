@@ -52,6 +52,7 @@ fn wide_integers() {
     assert_eq!(decoded(|a| a.wide_not(RCX)), "not rcx");
     assert_eq!(decoded(|a| a.gather(5, 1, RCX, 28, 8)), "vgatherdps zmm5,k1,[rcx+zmm28*4+8]");
     assert_eq!(decoded(|a| a.gather(30, 2, 9, 11, 0x400)), "vgatherdps zmm30,k2,[r9+zmm11*4+400h]");
+    assert_eq!(decoded(|a| a.scatter(30, 1, RBX, 28, 0x1040)), "vscatterdps [rbx+zmm28*4+1040h],k1,zmm30");
     assert_eq!(decoded(|a| a.wide_test(RAX, RAX)), "test rax,rax");
     assert_eq!(decoded(|a| a.wide_popcount(RAX, 12)), "popcnt rax,r12");
     assert_eq!(decoded(|a| a.wide_times(RAX, RCX, 15)), "imul rax,rcx,0Fh");

@@ -50,12 +50,19 @@ pub struct Known {
     pub flushed: bool,
     /// It never holds a NaN.
     pub number: bool,
+    /// A choice whose NaNs are made right behind it, and not in what it chooses from, all of which is such.
+    mends: bool,
 }
 
 impl Known {
     /// Whether somebody can see a NaN in it.
     pub const fn shows_nan(self) -> bool {
         self.seen && !self.number
+    }
+
+    /// Whether a choice has to make NaNs right.
+    pub const fn mends_nan(self) -> bool {
+        self.mends && self.shows_nan()
     }
 }
 
@@ -108,6 +115,7 @@ impl Facts {
                 break;
             }
         }
+        code.blocks.iter().zip(&mut blocks).for_each(|(block, known)| find_menders(block, known));
         facts.blocks = blocks;
         facts.find_seen(code);
         if code.blocks.iter().any(|block| block.loops > 0) {
@@ -217,7 +225,7 @@ impl Facts {
                 Op::Unit(unit, abc) => (true, is_number_of_unit(block, unit, abc, |value| is(value).1)),
                 _ => (false, false),
             };
-            known.push(Known { seen: false, flushed: is_flushed, number: is_number });
+            known.push(Known { seen: false, flushed: is_flushed, number: is_number, mends: false });
         }
     }
 
@@ -225,7 +233,7 @@ impl Facts {
     fn sees(&mut self, block: &Block, known: &mut [Known]) {
         known.iter_mut().for_each(|known| known.seen = false);
         for (place, op) in block.ops.iter().enumerate().rev() {
-            let own = known[place].seen;
+            let Known { seen: own, mends, .. } = known[place];
             let mut see = |value: Value, by: bool| known[value.index()].seen |= by;
             match *op {
                 Op::Get(var) if own => self.seen.insert(var),
@@ -242,8 +250,8 @@ impl Facts {
                 Op::Holds(op, ..) if !op.info().is_integer() => {}
                 Op::Select([c, a, b]) => {
                     see(c, true);
-                    see(a, own);
-                    see(b, own);
+                    see(a, own && !mends);
+                    see(b, own && !mends);
                 }
                 Op::Cube(..) | Op::Unit(..) => {}
                 Op::Set(var, value, _) => see(value, !self.loose.contains(var) && self.seen.ask(var)),
@@ -257,6 +265,25 @@ impl Facts {
                 }
             }
         }
+    }
+}
+
+/// Finds the choices behind which NaNs are made right: of results of arithmetic alone, at least two of which may be NaNs.
+fn find_menders(block: &Block, known: &mut [Known]) {
+    // Of each vector: how many looks at its NaNs it takes, if whatever NaN it holds may become the one.
+    let mut looks: Vec<Option<u8>> = Vec::with_capacity(block.ops.len());
+    for (place, op) in block.ops.iter().enumerate() {
+        looks.push(match *op {
+            _ if known[place].number => Some(0),
+            Op::Bits(bits) => (bits == NAN).then_some(0),
+            Op::Select([_, a, b]) => looks[a.index()].zip(looks[b.index()]).map(|(a, b)| {
+                known[place].mends = a + b > 1;
+                (a + b).min(1)
+            }),
+            Op::Unit(..) => Some(1),
+            Op::Alu(op, ..) => (!op.info().is_choice() && !op.info().is_integer()).then_some(1),
+            _ => None,
+        });
     }
 }
 

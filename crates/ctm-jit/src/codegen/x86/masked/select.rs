@@ -15,7 +15,7 @@ use super::{Call, Indexed, Ins};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
-use crate::ir::masked::{Block, Code, Condition, File, M, MaskOp, Op, Store, Unit, Value, Var, indexed};
+use crate::ir::masked::{Block, Code, File, M, MaskOp, Op, Store, Unit, Value, Var, indexed};
 use conditions::compound;
 use ctm_exec::float::{NAN, SIGN};
 use ctm_exec::r700::resources::Wrap;
@@ -54,6 +54,8 @@ pub struct Select<'a> {
     sampled: Option<(Value, [Option<Vector>; 4])>,
     /// The block's 64-bit operations so far.
     doubles: Vec<(WideKey, Results)>,
+    /// Where the instructions of the last choice end, by what it chooses, and whether mask 1 has the lanes in which that does not hold.
+    chosen: Option<(usize, Value, bool)>,
 }
 
 /// A 64-bit operation, whichever of its dwords is meant.
@@ -149,6 +151,7 @@ impl<'a> Select<'a> {
             out: Vec::new(),
             sampled: None,
             doubles: Vec::new(),
+            chosen: None,
         }
     }
 
@@ -156,6 +159,7 @@ impl<'a> Select<'a> {
     pub fn block(&mut self, index: usize, block: &Block) -> Vec<Ins> {
         self.sampled = None;
         self.doubles.clear();
+        self.chosen = None;
         let mut plan = self.plan(index, block);
         self.out.reserve(2 * block.ops.len());
         for place in 0..block.ops.len() {
@@ -480,12 +484,10 @@ impl<'a> Select<'a> {
                     self.push(Lir::Blend(dst, 1, Src::Literal(u32::MAX), Src::Literal(0)));
                     return true;
                 }
-                // That one of two holds is what takes an instruction more.
-                let either = matches!(compound(plan.block, c), Some(Condition::Or(..)));
-                let (a, b) = if either { (b, a) } else { (a, b) };
-                self.truth(plan, c, !either);
-                let (a, b) = (self.src(plan, a), self.src(plan, b));
-                self.push(Lir::Blend(dst, 1, a, b));
+                self.choose(plan, dst, [c, a, b]);
+                if plan.known[place].mends_nan() {
+                    self.one_nan(dst);
+                }
             }
             Op::Holds(op, ab, wanted) => {
                 if !self.holds(plan, (op, ab), wanted) {

@@ -99,6 +99,28 @@ impl Emit<'_> {
         }
     }
 
+    /// The same for a piece: AVX-512.
+    fn scatter_piece(
+        &mut self,
+        (to, count, row): (Indexed, i32, i32),
+        base: u8,
+        [index, value]: [Src; 2],
+        under: M,
+        piece: u8,
+    ) {
+        let (scratch, under) = (self.isa().scratch(), self.lane_mask(under, piece));
+        self.load_index(base, index, piece);
+        self.asm.evex(CMP_U32, 1, scratch, Rm::Literal(count.cast_unsigned()), under, false, Some(INT_LESS));
+        let value = self.reg(value, piece, self.isa().operand_scratch());
+        if to == Indexed::Share {
+            self.asm.int_load(Int::Mov, true, RDX, RBX, head::SHARE);
+            return self.asm.scatter(value, 1, RDX, scratch, 0);
+        }
+        self.asm.instruction(SHIFT_IMM, PSLL, scratch, Rm::Reg(scratch), Some(LOG_ROW));
+        self.asm.vector(ADD_I32, scratch, scratch, Rm::Row(RBX, lane_numbers()));
+        self.asm.scatter(value, 1, RBX, scratch, row + 64 * i32::from(piece));
+    }
+
     /// The scratch register = `base + index`.
     fn load_index(&mut self, base: u8, index: Src, piece: u8) {
         let scratch = self.isa().scratch();
@@ -108,7 +130,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Stores into an element of a register or a dword of the data share, where there is such a one, lane by lane; of lanes that mean the same dword the last one wins.
+    /// Stores into an element of a register or a dword of the data share, where there is such a one; of lanes that mean the same dword the last one wins. On AVX2 lane by lane.
     pub(super) fn set_relative(&mut self, to: Indexed, base: u8, index: Src, value: Src, under: M) {
         const VALUE: u8 = 8;
         let (count, row) = match to {
@@ -116,6 +138,11 @@ impl Emit<'_> {
             Indexed::Share => (SHARE_DWORDS as i32, 0),
             Indexed::Constants { .. } => return,
         };
+        if self.isa() == Isa::Avx512 {
+            return self
+                .pieces()
+                .for_each(|piece| self.scatter_piece((to, count, row), base, [index, value], under, piece));
+        }
         for piece in self.pieces() {
             let (indices, values) = (self.work_row(INDEX_ROWS, piece), self.work_row(VALUE_ROWS, piece));
             self.load_index(base, index, piece);

@@ -1,7 +1,8 @@
 //! Values that are comparisons, as masks.
 
 use super::{Plan, Select};
-use crate::codegen::x86::lir::{K, Lir, Src};
+use crate::codegen::x86::lir::{K, Lir, Src, Vector};
+use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::facts::{Comparison, INT_EQUAL, INT_NOT_EQUAL, Side, mirrored, opposite, truth};
 use crate::codegen::x86::scalar::Sink;
 use crate::ir::masked::{Block, Condition, Op, Value};
@@ -32,6 +33,36 @@ impl Select<'_> {
         let src = self.src(plan, value);
         let how = if wanted { INT_NOT_EQUAL } else { INT_EQUAL };
         self.push(Lir::Test(asm::CMP_I32, how, 1, src, Src::Literal(0), 0));
+    }
+
+    /// `dst = c ? a : b`.
+    pub(super) fn choose(&mut self, plan: &Plan<'_>, dst: Vector, [c, a, b]: [Value; 3]) {
+        let [a, b] = [a, b].map(|value| self.src(plan, value));
+        let end = self.out.len() - usize::from(matches!(self.out.last(), Some(Ins::Split)));
+        let not = match self.chosen {
+            // Mask 1 still has it.
+            Some((at, of, not)) if (at, of) == (end, c) => {
+                self.out.truncate(end);
+                not
+            }
+            _ => {
+                let not = match compound(plan.block, c) {
+                    // That one of two holds is what takes an instruction more.
+                    Some(condition) => matches!(condition, Condition::Or(..)),
+                    None => {
+                        let is_plain = |op| truth(op).is_none_or(|(_, second)| second.is_none());
+                        let turns = !matches!(plan.block.ops[c.index()], Op::Holds(op, ..) if !is_plain(op));
+                        // What is chosen where the mask is set may lie in memory, as literals do.
+                        turns && !matches!(a, Src::Literal(_)) && matches!(b, Src::Literal(_))
+                    }
+                };
+                self.truth(plan, c, !not);
+                not
+            }
+        };
+        let (yes, no) = if not { (b, a) } else { (a, b) };
+        self.push(Lir::Blend(dst, 1, yes, no));
+        self.chosen = Some((self.out.len(), c, not));
     }
 
     /// Puts the lanes in which a condition holds, or (not `wanted`) does not, into mask 1.
