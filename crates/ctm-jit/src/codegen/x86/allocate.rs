@@ -184,7 +184,8 @@ impl Ranges {
             |n: usize| if n < kept { self.weights[n] * 1024 / (cost(n) * intervals.length(n)).max(1) } else { 1 };
         let are_live = (0..self.weights.len()).filter(|&n| !intervals.of(n).is_empty());
         // Numbers are sorted faster than pairs.
-        let mut order: Vec<u128> = are_live.map(|n| u128::from(!density(n)) << 32 | n as u128).collect();
+        let last = |density: u64| u64::from(!u32::try_from(density).unwrap_or(u32::MAX));
+        let mut order: Vec<u64> = are_live.map(|n| last(density(n)) << 32 | n as u64).collect();
         order.sort_unstable();
         order.into_iter().map(|key| key as u32 as usize)
     }

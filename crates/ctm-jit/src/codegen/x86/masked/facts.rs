@@ -115,7 +115,8 @@ impl Facts {
                 break;
             }
         }
-        code.blocks.iter().zip(&mut blocks).for_each(|(block, known)| find_menders(block, known));
+        let chooses = |(block, _): &(&Block, _)| block.ops.iter().any(|op| matches!(op, Op::Select(_)));
+        code.blocks.iter().zip(&mut blocks).filter(chooses).for_each(|(block, known)| find_menders(block, known));
         facts.blocks = blocks;
         facts.find_seen(code);
         if code.blocks.iter().any(|block| block.loops > 0) {
