@@ -22,6 +22,11 @@ pub trait Target: Sink {
     /// Makes `dst`, which is the product of the first two operands, +0 where one of them is zero and the other infinite or a NaN.
     fn zero_wins(&mut self, dst: Vector, operands: [Operand; 2]);
 
+    /// Instructions for lanes in which something rare has happened: those that `check` puts into mask 1.
+    fn rare(&mut self, check: Lir, body: impl FnOnce(&mut Self))
+    where
+        Self: Sized;
+
     /// `dst = a * b + c`, each step rounded; the product is shown to nobody. `zero_wins` as above.
     fn multiply_add(&mut self, dst: Vector, operands: [Operand; 3], zero_wins: bool)
     where
@@ -381,6 +386,8 @@ impl Sink for Nobody {
 
 impl Target for Nobody {
     fn zero_wins(&mut self, _: Vector, _: [Operand; 2]) {}
+
+    fn rare(&mut self, _: Lir, _: impl FnOnce(&mut Self)) {}
 }
 
 /// `CUBE` of a direction: `element` 0..=3 of what `ctm_exec::r700::ops::cube` gives. Operands are not negated.
@@ -453,21 +460,26 @@ fn flush_result(s: &mut impl Sink, dst: Vector, flushed: bool) {
     }
 }
 
-/// The low-order bits of the integer part: the fraction with its leading one, shifted by the exponent. Shift counts beyond 31, negative
-/// ones too, give 0.
-fn float_to_int(s: &mut impl Sink, dst: Vector, a: Src) {
-    let exponent = s.shift(asm::PSRL, a, 23);
-    let exponent = s.two(asm::AND, exponent, Src::Literal(255));
-    let left = s.two(asm::SUB_I32, exponent, Src::Literal(150));
-    let right = s.two(asm::SUB_I32, Src::Literal(150), exponent);
-    let fraction = s.two(asm::AND, a, Src::Literal(0x007f_ffff));
-    let fraction = s.two(asm::OR, fraction, Src::Literal(0x0080_0000));
-    let up = s.two(asm::SHIFT_LEFT, fraction, left);
-    let down = s.two(asm::SHIFT_RIGHT, fraction, right);
-    let magnitude = s.two(asm::OR, up, down);
-    let sign = s.shift(asm::PSRA, a, 31);
-    let turned = s.two(asm::XOR, magnitude, sign);
-    s.push(Lir::Two(asm::SUB_I32, dst, turned, sign));
+/// The low-order bits of the integer part.
+fn float_to_int(s: &mut impl Target, dst: Vector, a: Src) {
+    s.push(Lir::One(asm::CVT_F32_I32, dst, a, None));
+    // What the instruction gives where numbers do not fit, and of one that does.
+    s.rare(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, Src::Vector(dst), Src::Literal(SIGN), 0), |s| {
+        // The fraction with its leading one, shifted by the exponent. Shift counts beyond 31, negative ones too, give 0.
+        let exponent = s.shift(asm::PSRL, a, 23);
+        let exponent = s.two(asm::AND, exponent, Src::Literal(255));
+        let left = s.two(asm::SUB_I32, exponent, Src::Literal(150));
+        let right = s.two(asm::SUB_I32, Src::Literal(150), exponent);
+        let fraction = s.two(asm::AND, a, Src::Literal(0x007f_ffff));
+        let fraction = s.two(asm::OR, fraction, Src::Literal(0x0080_0000));
+        let up = s.two(asm::SHIFT_LEFT, fraction, left);
+        let down = s.two(asm::SHIFT_RIGHT, fraction, right);
+        let magnitude = s.two(asm::OR, up, down);
+        let sign = s.shift(asm::PSRA, a, 31);
+        let turned = s.two(asm::XOR, magnitude, sign);
+        let made = s.two(asm::SUB_I32, turned, sign);
+        s.push(Lir::Merge(dst, 1, made));
+    });
 }
 
 /// The factor of an output modifier, if there is one.

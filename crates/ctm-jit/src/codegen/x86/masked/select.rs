@@ -433,9 +433,17 @@ impl<'a> Select<'a> {
 
     /// Instructions for lanes in which something rare has happened: those that `check` puts into mask 1.
     fn rare(&mut self, check: Lir, body: impl FnOnce(&mut Self)) {
+        self.begin_rare(check);
+        body(self);
+        self.end_rare();
+    }
+
+    fn begin_rare(&mut self, check: Lir) {
         self.end_operation();
         self.put(Ins::BeginRare(check));
-        body(self);
+    }
+
+    fn end_rare(&mut self) {
         self.put(Ins::EndRare);
         self.end_operation();
     }

@@ -56,6 +56,12 @@ impl Target for With<'_, '_, '_> {
         }
     }
 
+    fn rare(&mut self, check: Lir, body: impl FnOnce(&mut Self)) {
+        self.select.begin_rare(check);
+        body(self);
+        self.select.end_rare();
+    }
+
     fn multiply_add(&mut self, dst: Vector, operands: [Operand; 3], zero_wins: bool) {
         let [a, b, mut c] = operands;
         if self.select.given.streams && !(zero_wins && self.may_be_zero_times_infinity([a, b])) {
