@@ -24,7 +24,10 @@ pub fn number(s: &mut (impl Sink + ?Sized), bits: u64) -> Src {
 /// The high dwords of products.
 pub fn high_product(s: &mut impl Sink, dst: Vector, [a, b]: [Src; 2], signed: bool) {
     let multiply: V = if signed { asm::MUL_WIDE_I32 } else { asm::MUL_WIDE_U32 };
-    let (a, b) = (unpack(s, a, a), unpack(s, b, b));
+    let [a, b] = [a, b].map(|x| match x {
+        Src::Vector(_) | Src::Row(_) => unpack(s, x, x),
+        Src::Literal(_) | Src::Const(_) | Src::Each(_) => [Src::Vector(s.copied(x)); 2],
+    });
     let products = [s.two(multiply, a[0], b[0]), s.two(multiply, a[1], b[1])];
     s.push(Lir::TwoImm(SHUFFLE, dst, products[0], products[1], HIGH_DWORDS));
 }
