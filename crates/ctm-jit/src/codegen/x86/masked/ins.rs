@@ -70,9 +70,9 @@ pub(in crate::codegen::x86) enum Ins {
     Yield(u16),
     /// Bails out where a lane of both masks is there.
     Leave(M, M),
-    /// Loads elements of four dwords, at this index, of the array that a lookup's numbers name: the channels that somebody reads, a bit for each. The first
+    /// Loads elements of four dwords, at this index, of the array that a fetch's numbers name: the channels that somebody reads, a bit for each. The first
     /// of them becomes this vector, the others those that follow it.
-    Elements(i32, Vector, u8, Src),
+    Elements(u16, Vector, u8, Src),
     /// What came before makes this vector, too.
     Also(Vector),
     /// Stores into a row of the frame's in the lanes of a mask.

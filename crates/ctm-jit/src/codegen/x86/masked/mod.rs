@@ -134,24 +134,29 @@ const fn existing_lanes() -> i32 {
     lane_numbers() + ROW
 }
 
-/// The numbers of a fetch that code looks up by itself ([`table`]); those of the next one follow.
-const fn lookup(fetch: usize) -> i32 {
-    existing_lanes() + ROW + table::BYTES * fetch as i32
+/// A number of a fetch that code looks up by itself ([`table`]); those of the next one follow. On AVX2, whose instructions take whole vectors, each lane has it.
+const fn lookup(isa: Isa, fetch: usize, number: i32) -> i32 {
+    existing_lanes() + ROW + 4 * copies(isa) * (table::COUNT * fetch as i32 + number)
 }
 
-/// Offsets among the numbers of a lookup.
+/// How often each of these numbers is there.
+const fn copies(isa: Isa) -> i32 {
+    if matches!(isa, Isa::Avx2) { isa.lanes() as i32 } else { 1 }
+}
+
+/// The numbers of a lookup.
 mod table {
     /// Of columns, then of rows: [`crate::launch::wavefronts::bindings::Texels::numbers`].
     pub const NUMBERS: i32 = 0;
-    pub const PER_AXIS: i32 = 16;
+    pub const PER_AXIS: i32 = 4;
     /// Elements from row to row.
-    pub const PITCH: i32 = 32;
+    pub const PITCH: i32 = 8;
     /// The last column, and the last row, as whole numbers.
-    pub const LAST: i32 = 36;
-    /// Pointer to the array.
-    pub const DATA: i32 = 48;
-    /// How many bytes they take.
-    pub const BYTES: i32 = 64;
+    pub const LAST: i32 = 9;
+    /// Pointer to the array, in place of two of them.
+    pub const DATA: i32 = 12;
+    /// How many there are.
+    pub const COUNT: i32 = 14;
 }
 
 /// What code may rely on.
@@ -266,7 +271,7 @@ impl Native {
         // An index counts rows of whole wavefronts; others lie close together, as those far apart would share few lines of the cache.
         let spill_bytes = if in_rows.is_some() { ROW } else { 4 * lanes as i32 };
         let spills = (locations.rows, spill_bytes, locations.slots);
-        let layout = Layout::new(code.fetches.len(), start.len(), exports.len(), spills);
+        let layout = Layout::new((isa, code.fetches.len()), start.len(), exports.len(), spills);
         let rows: Vec<i32> = exports
             .iter()
             .zip(0..)
@@ -384,22 +389,21 @@ impl Native {
             frame.bytes()[gradient(0) as usize..gradient(GRADIENTS) as usize].fill(0);
         }
         for &(fetch, level) in &self.plain {
-            let at = lookup(fetch);
+            let mut put = |first: i32, numbers: &[u32]| {
+                for (number, bits) in (first..).zip(numbers) {
+                    let at = lookup(self.isa, fetch, number);
+                    (0..copies(self.isa)).for_each(|copy| frame.put(at + 4 * copy, &bits.to_le_bytes()));
+                }
+            };
             match shared.bindings.get(fetch) {
                 Some(Some(Binding::Texels(texels))) => {
-                    for (n, number) in (0..).zip(texels.numbers().as_flattened()) {
-                        frame.put(at + table::NUMBERS + 4 * n, &number.to_le_bytes());
-                    }
-                    frame.put(at + table::PITCH, &texels.pitch.to_le_bytes());
-                    for (n, size) in (0..).zip([texels.width, texels.height]) {
-                        frame.put(at + table::LAST + 4 * n, &(size - 1).to_le_bytes());
-                    }
-                    frame.put(at + table::DATA, &texels.bytes().as_ptr().addr().to_le_bytes());
+                    put(table::NUMBERS, texels.numbers().map(|axis| axis.map(f32::to_bits)).as_flattened());
+                    put(table::PITCH, &[texels.pitch]);
+                    put(table::LAST, &[texels.width - 1, texels.height - 1]);
+                    let data = texels.bytes().as_ptr().addr();
+                    frame.put(lookup(self.isa, fetch, table::DATA), &data.to_le_bytes());
                 }
-                Some(Some(Binding::Levels(levels))) => {
-                    let sizes = (0..).zip(levels.sizes(level));
-                    sizes.for_each(|(n, size)| frame.put(at + table::NUMBERS + 4 * n, &size.to_le_bytes()));
-                }
+                Some(Some(Binding::Levels(levels))) => put(table::NUMBERS, &levels.sizes(level)),
                 _ => {}
             }
         }

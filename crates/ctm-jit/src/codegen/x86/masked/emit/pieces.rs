@@ -124,7 +124,7 @@ impl<'a> Emit<'a> {
                 Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index, piece),
                 Ins::EndLanes(_) => self.collect(piece),
                 Ins::EndKeep => self.keep_piece(piece),
-                Ins::Elements(table, dst, channels, index) => self.elements(table, (dst, channels), index, piece),
+                Ins::Elements(fetch, dst, channels, index) => self.elements(fetch, (dst, channels), index, piece),
                 Ins::BeginLanes | Ins::EndRare | Ins::Also(_) => {}
                 // No run has them (`Ins::is_whole`).
                 _ => debug_assert!(false, "{ins:?} concerns the whole wavefront"),

@@ -23,7 +23,8 @@ impl Vectors for Emit<'_> {
         match src {
             Src::Vector(vector) => self.register(vector, piece).map_or(Access::Memory, Access::Register),
             Src::Row(_) => Access::Memory,
-            Src::Each(_) => Access::Each,
+            Src::Each(_) if self.asm.isa == Isa::Avx512 => Access::Each,
+            Src::Each(_) => Access::Memory,
             Src::Literal(_) => self.kept(src).map_or(Access::Memory, Access::Register),
             Src::Const(_) => self.kept(src).map_or(Access::Each, Access::Register),
         }
@@ -38,7 +39,8 @@ impl Vectors for Emit<'_> {
             Src::Literal(bits) => Rm::Literal(bits),
             Src::Const(index) => Rm::Each(RBP, 4 * i32::from(index)),
             Src::Row(offset) => self.at(offset, piece),
-            Src::Each(offset) => Rm::Each(RBX, offset),
+            Src::Each(offset) if self.asm.isa == Isa::Avx512 => Rm::Each(RBX, offset),
+            Src::Each(offset) => Rm::Row(RBX, offset),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What fetches are in instructions: lookups of plain texels, differences in quads, gradients that are set, calls.
 
-use super::super::facts::{INT_EQUAL, INT_LESS};
+use super::super::facts::{INT_AT_MOST, INT_EQUAL};
 use super::super::{Call, Ins, existing_lanes, gradient, lookup, table};
 use super::{Plan, Select};
 use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
@@ -78,9 +78,11 @@ impl Select<'_> {
         at: [Src; 2],
         under: M,
     ) {
-        let (table_at, literal) = (lookup(fetch), |x: f32| Src::Literal(x.to_bits()));
+        let literal = |x: f32| Src::Literal(x.to_bits());
         self.plain.push((fetch, 0));
-        let number = |axis: usize, n: i32| Src::Each(table_at + table::NUMBERS + table::PER_AXIS * axis as i32 + 4 * n);
+        let isa = self.given.isa;
+        let number =
+            |axis: usize, n: i32| Src::Each(lookup(isa, fetch, table::NUMBERS + table::PER_AXIS * axis as i32 + n));
         let repeats = wrap.map(|wrap| matches!(wrap, Wrap::Repeat | Wrap::Mirror));
         let in_texels: [Src; 2] = std::array::from_fn(|axis| {
             let u = if unnormalised[axis] { at[axis] } else { self.two(MUL, at[axis], number(axis, 0)) };
@@ -117,13 +119,13 @@ impl Select<'_> {
             };
             self.one(CVT_F32_I32, u, None)
         });
-        let dst = self.elements(plan, place, table_at, [x, y]);
+        let dst = self.elements(plan, place, fetch, [x, y]);
         self.sampled = Some((Value(place as u32), dst));
     }
 
     /// Plain texels by whole numbers, zeros outside.
     fn texel(&mut self, plan: &Plan<'_>, place: usize, fetch: usize, offset: [i32; 3], at: [Src; 2]) {
-        let table_at = lookup(fetch);
+        let isa = self.given.isa;
         self.plain.push((fetch, 0));
         let mut changed = Src::Literal(0);
         let [x, y] = std::array::from_fn(|axis| {
@@ -131,12 +133,12 @@ impl Select<'_> {
                 0 => at[axis],
                 offset => self.two(ADD_I32, at[axis], Src::Literal(offset.cast_unsigned())),
             };
-            let kept = self.two(MIN_U32, asked, Src::Each(table_at + table::LAST + 4 * axis as i32));
+            let kept = self.two(MIN_U32, asked, Src::Each(lookup(isa, fetch, table::LAST + axis as i32)));
             let change = self.two(XOR, asked, kept);
             changed = if axis == 0 { change } else { self.two(OR, changed, change) };
             kept
         });
-        let found = self.elements(plan, place, table_at, [x, y]);
+        let found = self.elements(plan, place, fetch, [x, y]);
         let dst = found.map(|found| found.map(|_| self.fresh()));
         self.push(Lir::Test(CMP_I32, INT_EQUAL, 1, changed, Src::Literal(0), 0));
         for (dst, found) in dst.into_iter().zip(found).filter_map(|(dst, found)| Some((dst?, found?))) {
@@ -150,19 +152,19 @@ impl Select<'_> {
         self.plain.push(of);
         let dst = self.wanted(plan, place);
         for (n, dst) in (0..).zip(dst).filter_map(|(n, dst)| Some((n, dst?))) {
-            self.push(Lir::Copy(dst, Src::Each(lookup(of.0) + table::NUMBERS + 4 * n)));
+            self.push(Lir::Copy(dst, Src::Each(lookup(self.given.isa, of.0, table::NUMBERS + n))));
         }
         self.sampled = Some((Value(place as u32), dst));
     }
 
     /// Loads plain texels, in columns and rows that exist: the channels that somebody reads.
-    fn elements(&mut self, plan: &Plan<'_>, place: usize, table_at: i32, [x, y]: [Src; 2]) -> [Option<Vector>; 4] {
-        let row = self.two(MUL_I32, y, Src::Each(table_at + table::PITCH));
+    fn elements(&mut self, plan: &Plan<'_>, place: usize, fetch: usize, [x, y]: [Src; 2]) -> [Option<Vector>; 4] {
+        let row = self.two(MUL_I32, y, Src::Each(lookup(self.given.isa, fetch, table::PITCH)));
         let index = self.two(ADD_I32, row, x);
         let index = self.shift(PSLL, index, 2);
         let dst = self.wanted(plan, place);
         let first = dst.into_iter().flatten().next().unwrap_or_default();
-        self.put(Ins::Elements(table_at, first, plan.of[place].elements, index));
+        self.put(Ins::Elements(fetch as u16, first, plan.of[place].elements, index));
         dst.into_iter().flatten().skip(1).for_each(|dst| self.put(Ins::Also(dst)));
         dst
     }
@@ -170,22 +172,16 @@ impl Select<'_> {
     /// Bails out where a floored coordinate that repeats is too large for single precision, but finite.
     fn leave_where_far(&mut self, floored: &[Src; 2], repeats: [bool; 2], under: M) {
         let near = REPEATS_BELOW.to_bits();
-        let beyond: Vec<Src> = floored
-            .iter()
-            .zip(repeats)
-            .filter(|(_, repeats)| *repeats)
-            .map(|(&u, _)| {
-                let size = self.two(AND, u, Src::Literal(!SIGN));
-                self.two(SUB_I32, size, Src::Literal(near))
-            })
-            .collect();
-        self.put(Ins::BeginLanes);
-        for (&of, k) in beyond.iter().zip(1..) {
-            self.push(Lir::Test(CMP_U32, INT_LESS, k, of, Src::Literal(INFINITY - near), 0));
-            if k > 1 {
-                self.push(Lir::Or(1, 1, k));
-            }
+        // How far beyond: numbers without sign, so that what is nearer counts as farther than infinity.
+        let mut beyond = None;
+        for (&u, _) in floored.iter().zip(repeats).filter(|(_, repeats)| *repeats) {
+            let size = self.two(AND, u, Src::Literal(!SIGN));
+            let of = self.two(SUB_I32, size, Src::Literal(near));
+            beyond = Some(beyond.map_or(of, |other| self.two(MIN_U32, other, of)));
         }
+        let Some(beyond) = beyond else { return };
+        self.put(Ins::BeginLanes);
+        self.push(Lir::Test(CMP_U32, INT_AT_MOST, 1, beyond, Src::Literal(INFINITY - near - 1), 0));
         self.put(Ins::EndLanes(M::FAR));
         self.put(Ins::Leave(M::FAR, under));
     }
