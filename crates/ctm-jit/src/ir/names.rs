@@ -73,10 +73,8 @@ impl M {
     pub const TEMP2: Self = Self(7);
     /// The number of the wavefront's first thread in its group.
     pub const FIRST: Self = Self(8);
-    /// Lanes whose coordinates are too large for code.
-    pub const FAR: Self = Self(9);
     /// The first place of the stack's entries.
-    const STACK: u16 = 10;
+    const STACK: u16 = 9;
     const PER_ENTRY: u16 = 5;
     /// The most entries.
     pub const ENTRIES: usize = 48;

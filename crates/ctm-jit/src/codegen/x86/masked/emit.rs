@@ -35,7 +35,7 @@ use crate::ir::masked::{Code, Counter, End, M, Target, Var};
 use crate::ir::order::postorder;
 pub use active::add_active;
 use active::{Lies, Needs};
-use ctm_x86::{Asm, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm};
+use ctm_x86::{Asm, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBP, RBX, RDI, RDX, RSI, Rm};
 use std::ops::Range;
 
 const ACTIVE: Gpr = 12;
@@ -402,12 +402,6 @@ impl<'a> Emit<'a> {
             Ins::Yield(number) => {
                 self.whole();
                 self.yield_here(number);
-            }
-            Ins::Leave(far, under) => {
-                self.load_mask(RAX, far);
-                let under = self.mask_register(under, RCX);
-                self.asm.wide_test(RAX, under);
-                self.asm.jump_if(Cond::NotEqual, self.bail_out);
             }
             // Runs have all others (`Ins::is_whole`).
             _ => debug_assert!(false, "{ins:?} stands in a run"),

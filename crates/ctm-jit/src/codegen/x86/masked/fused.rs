@@ -149,7 +149,6 @@ fn is_dead(rest: &[Ins], m: M, read_after: &dyn Fn(M) -> bool) -> bool {
     for ins in rest {
         let reads = match *ins {
             Ins::Mask(op) => op.reads().contains(&Some(m)),
-            Ins::Leave(far, under) => far == m || under == m,
             _ => ins.mask() == Some(m),
         };
         if reads {

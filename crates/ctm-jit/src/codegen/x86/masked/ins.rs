@@ -56,6 +56,8 @@ pub(in crate::codegen::x86) enum Ins {
     EndLanes(M),
     /// Of the active lanes, those of the pieces stay.
     EndKeep,
+    /// Bails out where a lane of the pieces is in this mask, too.
+    EndLeave(M),
     /// Records that an exported element was written.
     Mark(u16, M),
     /// An operation on masks; none that reads vectors.
@@ -68,8 +70,6 @@ pub(in crate::codegen::x86) enum Ins {
     Call(u16, M),
     /// The wavefront yields to the others of its group, by number.
     Yield(u16),
-    /// Bails out where a lane of both masks is there.
-    Leave(M, M),
     /// Loads elements of four dwords, at this index, of the array that a fetch's numbers name: the channels that somebody reads, a bit for each. The first
     /// of them becomes this vector, the others those that follow it.
     Elements(u16, Vector, u8, Src),
@@ -86,7 +86,7 @@ impl Ins {
     /// Whether it concerns the wavefront as a whole.
     pub(super) const fn is_whole(&self) -> bool {
         matches!(self, Self::SetRelative(..) | Self::Mark(..) | Self::Mask(_) | Self::Tally(..) | Self::Guard(..))
-            || matches!(self, Self::Call(..) | Self::Leave(..) | Self::Yield(_))
+            || matches!(self, Self::Call(..) | Self::Yield(_))
     }
 
     /// The mask whose lanes it concerns, or the number that it reads.
@@ -99,7 +99,7 @@ impl Ins {
             | Self::Mark(_, m)
             | Self::Tally(.., m)
             | Self::Call(_, m)
-            | Self::Leave(_, m)
+            | Self::EndLeave(m)
             | Self::Guard(m, ..)
             | Self::Number(_, m) => Some(m),
             Self::EndKeep => Some(M::ACTIVE),
@@ -107,10 +107,10 @@ impl Ins {
         }
     }
 
-    /// The mask under which it stores, piece by piece.
+    /// The mask under which it stores or bails out, piece by piece.
     pub(super) const fn writes_under(&self) -> Option<M> {
         match *self {
-            Self::Set(.., m) | Self::SetTwo(.., m) | Self::Keep(.., m) => Some(m),
+            Self::Set(.., m) | Self::SetTwo(.., m) | Self::Keep(.., m) | Self::EndLeave(m) => Some(m),
             _ => None,
         }
     }
@@ -143,7 +143,7 @@ impl Ins {
             | Self::Tally(..)
             | Self::Guard(..)
             | Self::Call(..)
-            | Self::Leave(..)
+            | Self::EndLeave(_)
             | Self::Yield(_) => (None, [none; 4]),
         }
     }

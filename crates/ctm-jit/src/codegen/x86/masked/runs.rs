@@ -160,7 +160,7 @@ fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
         let stays = isa == Isa::Avx2 || together;
         match ins {
             Ins::BeginLanes | Ins::BeginRare(_) => together = true,
-            Ins::EndLanes(_) | Ins::EndKeep | Ins::EndRare => together = false,
+            Ins::EndLanes(_) | Ins::EndKeep | Ins::EndLeave(_) | Ins::EndRare => together = false,
             _ => {}
         }
         if meets || !stays {

@@ -129,12 +129,12 @@ fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
     match *ins {
         // It goes from lane to lane.
         Ins::SetRelative(.., under) => (whole(under == M::ACTIVE), false),
-        Ins::Set(..) | Ins::SetTwo(..) | Ins::Keep(..) => {
+        Ins::Set(..) | Ins::SetTwo(..) | Ins::Keep(..) | Ins::EndLeave(_) => {
             let needs = if lies == Lies::Nowhere { Needs::WHOLE } else { Needs::PIECES };
             ((ins.writes_under() == Some(M::ACTIVE)).then_some(needs), false)
         }
         Ins::EndKeep => (Some(Needs::PIECES), true),
-        Ins::Mark(_, under) | Ins::Leave(_, under) => (whole(under == M::ACTIVE), false),
+        Ins::Mark(_, under) => (whole(under == M::ACTIVE), false),
         Ins::Tally(_, _, lanes) => (whole(lanes == M::ACTIVE), false),
         Ins::Mask(op) => (whole(op.reads().contains(&Some(M::ACTIVE))), op.writes() == M::ACTIVE),
         Ins::EndLanes(m) => (None, m == M::ACTIVE),

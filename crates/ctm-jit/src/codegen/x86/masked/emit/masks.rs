@@ -30,7 +30,7 @@ pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
                 | Ins::Keep(.., m)
                 | Ins::Guard(m, ..)
                 | Ins::Mark(_, m)
-                | Ins::Leave(_, m)
+                | Ins::EndLeave(m)
                 | Ins::EndLanes(m) => note(m),
                 _ => {}
             }

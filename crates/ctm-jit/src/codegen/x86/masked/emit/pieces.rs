@@ -12,7 +12,7 @@ use crate::codegen::x86::masked::wide::{SHL, SHR};
 use crate::codegen::x86::vectors::{Place, Vectors};
 use crate::ir::masked::M;
 use ctm_x86::{
-    AND_F32, BROADCAST, BROADCAST_BYTE, Cond, Gpr, Int, MOVUPS_LOAD, PSRA, RAX, RBX, RDI, RSI, Rm, SHIFT_IMM,
+    AND_F32, BROADCAST, BROADCAST_BYTE, Cond, Gpr, Int, MOVUPS_LOAD, PSRA, RAX, RBX, RCX, RDI, RDX, RSI, Rm, SHIFT_IMM,
     SHIFT_LEFT,
 };
 use std::ops::Range;
@@ -124,6 +124,7 @@ impl<'a> Emit<'a> {
                 Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index, piece),
                 Ins::EndLanes(_) => self.collect(piece),
                 Ins::EndKeep => self.keep_piece(piece),
+                Ins::EndLeave(under) => self.leave_piece(under, piece),
                 Ins::Elements(fetch, dst, channels, index) => self.elements(fetch, (dst, channels), index, piece),
                 Ins::BeginLanes | Ins::EndRare | Ins::Also(_) => {}
                 // No run has them (`Ins::is_whole`).
@@ -167,6 +168,28 @@ impl<'a> Emit<'a> {
             }
             Place::Nowhere => {}
         }
+    }
+
+    /// Bails out where lanes of mask 1 are in another mask, too. Changes rax, rcx and rdx.
+    fn leave_piece(&mut self, under: M, piece: u8) {
+        let done = self.asm.label();
+        self.mask_bits(RDX);
+        self.asm.test(RDX, RDX);
+        self.asm.jump_if(Cond::Equal, done);
+        match self.isa() {
+            Isa::Avx512 => {
+                let lanes = self.lane_mask(under, piece);
+                self.asm.mask_to(RCX, lanes);
+            }
+            Isa::Avx2 => {
+                let lanes = self.lane_signs(under, piece);
+                self.asm.signs(RCX, lanes);
+                self.in_mask = None;
+            }
+        }
+        self.asm.test(RDX, RCX);
+        self.asm.jump_if(Cond::NotEqual, self.bail_out);
+        self.asm.place(done);
     }
 
     /// A piece of a mask as sign bits, in a register.

@@ -182,8 +182,7 @@ impl Select<'_> {
         let Some(beyond) = beyond else { return };
         self.put(Ins::BeginLanes);
         self.push(Lir::Test(CMP_U32, INT_AT_MOST, 1, beyond, Src::Literal(INFINITY - near - 1), 0));
-        self.put(Ins::EndLanes(M::FAR));
-        self.put(Ins::Leave(M::FAR, under));
+        self.put(Ins::EndLeave(under));
     }
 
     /// Vectors for the elements of a fetch that somebody reads.
