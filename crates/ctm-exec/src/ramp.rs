@@ -34,16 +34,13 @@ const WHOLE: f64 = 4_194_304.0;
 const LARGE: f64 = (3u64 << 51) as f64;
 
 impl Ramp {
-    /// Of a channel (0..=3) of a register; `None` when no plane covers it, so that it holds 0.
+    /// Of a channel (0..=3) of a register; `None` when no plane covers it, so that it holds 0, or there is no such channel.
     #[must_use]
     pub fn of(register: usize, channel: usize, planes: &[Plane]) -> Option<Self> {
         let covers = |plane: &&Plane| register < TEMPORARIES && usize::from(plane.temp) % TEMPORARIES == register;
         // The last one wins.
-        planes
-            .iter()
-            .rev()
-            .find(covers)
-            .map(|plane| Self { of: [plane.origin, plane.di, plane.dj].map(|of| of[channel]), bits: plane.bits })
+        let plane = planes.iter().rev().find(covers).filter(|plane| channel < plane.origin.len())?;
+        Some(Self { of: [plane.origin, plane.di, plane.dj].map(|of| of[channel]), bits: plane.bits })
     }
 
     /// Of numbers with this origin, change per column and change per row.

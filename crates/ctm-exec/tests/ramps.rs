@@ -35,7 +35,7 @@ fn channels_are_those_of_planes() {
         let (columns, rows) = ([7, 63, 1023, 1 << 20][n % 4] as u32, [3, 255, 4095][n % 3] as u32);
         for channel in 0..4 {
             let ramp = Ramp::of(3, channel, &[plane]).unwrap();
-            assert!(Ramp::of(2, channel, &[plane]).is_none());
+            assert!(Ramp::of(2, channel, &[plane]).is_none() && Ramp::of(3, channel + 4, &[plane]).is_none());
             let makes = ramp.makes(columns, rows);
             made[makes as usize] += 1;
             for at in [[0, 0], [1, 0], [0, 1], [columns / 3, rows / 2], [columns, rows]] {

@@ -70,9 +70,7 @@ impl Chosen {
         let lists = (0..).zip(&code.blocks).map(|(index, block)| select.block(index, block)).collect();
         let vectors = select.vectors as usize;
         let calls = std::mem::take(&mut select.calls);
-        let mut plain = std::mem::take(&mut select.plain);
-        plain.sort_unstable();
-        plain.dedup();
+        let plain = std::mem::take(&mut select.plain);
         Self { lists, vars, used, in_rows, fixed, vectors, calls, plain }
     }
 }

@@ -77,14 +77,14 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// For an instruction set and so many fetches, start values, exported elements, spilled vectors, how many bytes each has, and those of runs.
+    /// For an instruction set and so many lookups by code, start values, exported elements, spilled vectors, how many bytes each has, and those of runs.
     pub fn new(
-        (isa, fetches): (Isa, usize),
+        (isa, lookups): (Isa, usize),
         starts: usize,
         exported: usize,
         (spilled, spill_bytes, runs): (u32, i32, u32),
     ) -> Self {
-        let start = (super::lookup(isa, fetches, 0) + 63) & !63;
+        let start = (super::lookup(isa, lookups, 0) + 63) & !63;
         let exports = start + ROW * starts as i32;
         let spills = exports + ROW * exported as i32;
         let slots = (spills + spill_bytes * spilled as i32 + 31) & !31;

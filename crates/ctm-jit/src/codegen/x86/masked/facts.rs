@@ -50,7 +50,7 @@ pub struct Known {
     pub flushed: bool,
     /// It never holds a NaN.
     pub number: bool,
-    /// A choice whose NaNs are made right behind it, and not in what it chooses from, all of which is such.
+    /// A choice among results of arithmetic: NaNs are made right behind it, and not in what it chooses from.
     mends: bool,
 }
 
@@ -99,11 +99,7 @@ impl Vars {
 impl Facts {
     /// Finds out; `start`: variables with start values. NaNs in variables may be made right when they are read: in loops that end in an output.
     pub fn loosened(code: &Code, start: &[Var]) -> Self {
-        let flushed = |op: &Op| match *op {
-            Op::Alu(op, ..) => !op.info().is_choice() && !op.info().is_integer(),
-            _ => matches!(op, Op::Unit(..)),
-        };
-        let uniforms = (code.given_uniforms(), code.computed.iter().map(flushed).collect());
+        let uniforms = (code.given_uniforms(), code.computed.iter().map(is_arithmetic).collect());
         let (seen, mut unflushed, mut nans) = (Vars::NONE, Vars::NONE, Vars::NONE);
         start.iter().for_each(|&var| [&mut unflushed, &mut nans].into_iter().for_each(|vars| vars.insert(var)));
         let mut facts = Self { seen, unflushed, nans, loose: VarSet::NONE, uniforms, blocks: Vec::new() };
@@ -281,10 +277,16 @@ fn find_menders(block: &Block, known: &mut [Known]) {
                 known[place].mends = a + b > 1;
                 (a + b).min(1)
             }),
-            Op::Unit(..) => Some(1),
-            Op::Alu(op, ..) => (!op.info().is_choice() && !op.info().is_integer()).then_some(1),
-            _ => None,
+            ref op => is_arithmetic(op).then_some(1),
         });
+    }
+}
+
+/// Whether an operation gives numbers without denormals, and no NaN but the one.
+fn is_arithmetic(op: &Op) -> bool {
+    match *op {
+        Op::Alu(op, ..) => !op.info().is_choice() && !op.info().is_integer(),
+        _ => matches!(op, Op::Unit(..)),
     }
 }
 
@@ -298,12 +300,10 @@ fn one_nan(block: &Block, dirty: &mut Vars) -> Vec<bool> {
             Op::Get(var) => !dirty.ask(var),
             Op::QuadLane(a, _) => is(a),
             Op::Select([_, a, b]) => is(a) && is(b),
-            Op::Unit(..) => true,
             Op::Alu(op, [_, b, c], _, clamp) if op.info().is_choice() => {
                 clamp && !op.info().is_integer() || is(b) && is(c)
             }
-            Op::Alu(op, ..) => !op.info().is_integer(),
-            _ => false,
+            ref op => is_arithmetic(op),
         });
     }
     values

@@ -70,7 +70,7 @@ pub(in crate::codegen::x86) enum Ins {
     Call(u16, M),
     /// The wavefront yields to the others of its group, by number.
     Yield(u16),
-    /// Loads elements of four dwords, at this index, of the array that a fetch's numbers name: the channels that somebody reads, a bit for each. The first
+    /// Loads elements of four dwords, at this index, of the array that a lookup's numbers name: the channels that somebody reads, a bit for each. The first
     /// of them becomes this vector, the others those that follow it.
     Elements(u16, Vector, u8, Src),
     /// What came before makes this vector, too.
@@ -108,7 +108,7 @@ impl Ins {
     }
 
     /// The mask under which it stores or bails out, piece by piece.
-    pub(super) const fn writes_under(&self) -> Option<M> {
+    pub(super) const fn works_under(&self) -> Option<M> {
         match *self {
             Self::Set(.., m) | Self::SetTwo(.., m) | Self::Keep(.., m) | Self::EndLeave(m) => Some(m),
             _ => None,

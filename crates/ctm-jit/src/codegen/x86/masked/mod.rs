@@ -134,9 +134,9 @@ const fn existing_lanes() -> i32 {
     lane_numbers() + ROW
 }
 
-/// A number of a fetch that code looks up by itself ([`table`]); those of the next one follow. On AVX2, whose instructions take whole vectors, each lane has it.
-const fn lookup(isa: Isa, fetch: usize, number: i32) -> i32 {
-    existing_lanes() + ROW + 4 * copies(isa) * (table::COUNT * fetch as i32 + number)
+/// A number of one of the lookups that code makes by itself ([`table`]); those of the next one follow. On AVX2, whose instructions take whole vectors, each lane has it.
+const fn lookup(isa: Isa, place: usize, number: i32) -> i32 {
+    existing_lanes() + ROW + 4 * copies(isa) * (table::COUNT * place as i32 + number)
 }
 
 /// How often each of these numbers is there.
@@ -197,7 +197,7 @@ pub struct Native {
     layout: Layout,
     isa: Isa,
     calls: Vec<Call>,
-    /// The fetches that code looks up by itself.
+    /// The fetches that code looks up by itself, in the order of their numbers in the frame, and the level whose sizes they ask for.
     plain: Vec<(usize, u32)>,
     exports: Vec<usize>,
     /// Where their rows lie.
@@ -271,7 +271,7 @@ impl Native {
         // An index counts rows of whole wavefronts; others lie close together, as those far apart would share few lines of the cache.
         let spill_bytes = if in_rows.is_some() { ROW } else { 4 * lanes as i32 };
         let spills = (locations.rows, spill_bytes, locations.slots);
-        let layout = Layout::new((isa, code.fetches.len()), start.len(), exports.len(), spills);
+        let layout = Layout::new((isa, plain.len()), start.len(), exports.len(), spills);
         let rows: Vec<i32> = exports
             .iter()
             .zip(0..)
@@ -388,10 +388,10 @@ impl Native {
         if self.gradients {
             frame.bytes()[gradient(0) as usize..gradient(GRADIENTS) as usize].fill(0);
         }
-        for &(fetch, level) in &self.plain {
+        for (place, &(fetch, level)) in self.plain.iter().enumerate() {
             let mut put = |first: i32, numbers: &[u32]| {
                 for (number, bits) in (first..).zip(numbers) {
-                    let at = lookup(self.isa, fetch, number);
+                    let at = lookup(self.isa, place, number);
                     (0..copies(self.isa)).for_each(|copy| frame.put(at + 4 * copy, &bits.to_le_bytes()));
                 }
             };
@@ -401,7 +401,7 @@ impl Native {
                     put(table::PITCH, &[texels.pitch]);
                     put(table::LAST, &[texels.width - 1, texels.height - 1]);
                     let data = texels.bytes().as_ptr().addr();
-                    frame.put(lookup(self.isa, fetch, table::DATA), &data.to_le_bytes());
+                    frame.put(lookup(self.isa, place, table::DATA), &data.to_le_bytes());
                 }
                 Some(Some(Binding::Levels(levels))) => put(table::NUMBERS, &levels.sizes(level)),
                 _ => {}

@@ -127,11 +127,11 @@ pub fn add_active(
 fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
     let whole = |reads: bool| reads.then_some(Needs::WHOLE);
     match *ins {
-        // It goes from lane to lane.
+        // It is in no run, and on AVX2 goes from lane to lane.
         Ins::SetRelative(.., under) => (whole(under == M::ACTIVE), false),
         Ins::Set(..) | Ins::SetTwo(..) | Ins::Keep(..) | Ins::EndLeave(_) => {
             let needs = if lies == Lies::Nowhere { Needs::WHOLE } else { Needs::PIECES };
-            ((ins.writes_under() == Some(M::ACTIVE)).then_some(needs), false)
+            ((ins.works_under() == Some(M::ACTIVE)).then_some(needs), false)
         }
         Ins::EndKeep => (Some(Needs::PIECES), true),
         Ins::Mark(_, under) => (whole(under == M::ACTIVE), false),

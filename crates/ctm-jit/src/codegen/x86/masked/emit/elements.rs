@@ -6,7 +6,7 @@ use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{Src, Vector};
 use crate::codegen::x86::masked::facts::INT_NOT_EQUAL;
 use crate::codegen::x86::masked::wide::SHL;
-use crate::codegen::x86::masked::{lookup, table};
+use crate::codegen::x86::masked::{self, table};
 use crate::codegen::x86::vectors::Vectors;
 use ctm_x86::{
     BROADCAST, BROADCAST_LANE_0, CMP_I32, Cond, EQUAL_I32, Int, MOVUPS_LOAD, MOVUPS_STORE, RAX, RBX, RDX, Rm, SHUFFLE,
@@ -19,7 +19,7 @@ const EACH: u8 = 4;
 impl Emit<'_> {
     /// Loads the elements of a piece's lanes, each of which lies in the array that a lookup's numbers name, at the numbers of their first dwords: these
     /// channels, a bit for each, become vectors one behind the other.
-    pub(super) fn elements(&mut self, fetch: u16, (first, channels): (Vector, u8), index: Src, piece: u8) {
+    pub(super) fn elements(&mut self, lookup: u16, (first, channels): (Vector, u8), index: Src, piece: u8) {
         let before = |channel: u8| (channels & ((1 << channel) - 1)).count_ones();
         let dst = [0, 1, 2, 3].map(|channel| (channels >> channel & 1 == 1).then(|| Vector(first.0 + before(channel))));
         let (isa, [differ, done]) = (self.isa(), [(); 2].map(|()| self.asm.label()));
@@ -29,7 +29,7 @@ impl Emit<'_> {
         self.in_mask = None;
         let index = self.reg(index, piece, one);
         self.asm.vector(MOVUPS_STORE, index, 0, numbers);
-        self.asm.int_load(Int::Mov, true, RDX, RBX, lookup(isa, fetch.into(), table::DATA));
+        self.asm.int_load(Int::Mov, true, RDX, RBX, masked::lookup(isa, lookup.into(), table::DATA));
         self.asm.vector(BROADCAST_LANE_0, two, 0, Rm::Reg(index));
         match isa {
             Isa::Avx512 => {

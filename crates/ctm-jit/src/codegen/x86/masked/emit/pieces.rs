@@ -41,7 +41,7 @@ impl<'a> Emit<'a> {
         }
         let is_looped = self.input.pieces > MOST_PIECES;
         let keeps = run.iter().any(|ins| matches!(ins, Ins::EndKeep));
-        if keeps || run.iter().any(|ins| ins.writes_under() == Some(M::ACTIVE)) {
+        if keeps || run.iter().any(|ins| ins.works_under() == Some(M::ACTIVE)) {
             if self.lies == Lies::Nowhere {
                 self.whole();
                 if is_looped {
@@ -125,7 +125,7 @@ impl<'a> Emit<'a> {
                 Ins::EndLanes(_) => self.collect(piece),
                 Ins::EndKeep => self.keep_piece(piece),
                 Ins::EndLeave(under) => self.leave_piece(under, piece),
-                Ins::Elements(fetch, dst, channels, index) => self.elements(fetch, (dst, channels), index, piece),
+                Ins::Elements(lookup, dst, channels, index) => self.elements(lookup, (dst, channels), index, piece),
                 Ins::BeginLanes | Ins::EndRare | Ins::Also(_) => {}
                 // No run has them (`Ins::is_whole`).
                 _ => debug_assert!(false, "{ins:?} concerns the whole wavefront"),

@@ -1,4 +1,4 @@
-//! Registers and constants at an index of each lane: gathers, and stores lane by lane.
+//! Registers and constants at an index of each lane: gathers and scatters; on AVX2 stores go lane by lane.
 
 use super::{Emit, GATHERED, INDEX_ROWS, VALUE_ROWS};
 use crate::codegen::x86::isa::{Isa, Registers};
@@ -99,7 +99,7 @@ impl Emit<'_> {
         }
     }
 
-    /// The same for a piece: AVX-512.
+    /// [`Self::set_relative`] for a piece: AVX-512.
     fn scatter_piece(
         &mut self,
         (to, count, row): (Indexed, i32, i32),

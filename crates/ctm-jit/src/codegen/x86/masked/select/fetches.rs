@@ -79,10 +79,9 @@ impl Select<'_> {
         under: M,
     ) {
         let literal = |x: f32| Src::Literal(x.to_bits());
-        self.plain.push((fetch, 0));
-        let isa = self.given.isa;
+        let (isa, table_of) = (self.given.isa, self.table_of(fetch, 0));
         let number =
-            |axis: usize, n: i32| Src::Each(lookup(isa, fetch, table::NUMBERS + table::PER_AXIS * axis as i32 + n));
+            |axis: usize, n: i32| Src::Each(lookup(isa, table_of, table::NUMBERS + table::PER_AXIS * axis as i32 + n));
         let repeats = wrap.map(|wrap| matches!(wrap, Wrap::Repeat | Wrap::Mirror));
         let in_texels: [Src; 2] = std::array::from_fn(|axis| {
             let u = if unnormalised[axis] { at[axis] } else { self.two(MUL, at[axis], number(axis, 0)) };
@@ -119,26 +118,31 @@ impl Select<'_> {
             };
             self.one(CVT_F32_I32, u, None)
         });
-        let dst = self.elements(plan, place, fetch, [x, y]);
+        let dst = self.elements(plan, place, table_of, [x, y]);
         self.sampled = Some((Value(place as u32), dst));
+    }
+
+    /// Which of the frame's lookups a fetch becomes; `level`: whose sizes it asks for.
+    fn table_of(&mut self, fetch: usize, level: u32) -> usize {
+        self.plain.push((fetch, level));
+        self.plain.len() - 1
     }
 
     /// Plain texels by whole numbers, zeros outside.
     fn texel(&mut self, plan: &Plan<'_>, place: usize, fetch: usize, offset: [i32; 3], at: [Src; 2]) {
-        let isa = self.given.isa;
-        self.plain.push((fetch, 0));
+        let (isa, table_of) = (self.given.isa, self.table_of(fetch, 0));
         let mut changed = Src::Literal(0);
         let [x, y] = std::array::from_fn(|axis| {
             let asked = match offset[axis] {
                 0 => at[axis],
                 offset => self.two(ADD_I32, at[axis], Src::Literal(offset.cast_unsigned())),
             };
-            let kept = self.two(MIN_U32, asked, Src::Each(lookup(isa, fetch, table::LAST + axis as i32)));
+            let kept = self.two(MIN_U32, asked, Src::Each(lookup(isa, table_of, table::LAST + axis as i32)));
             let change = self.two(XOR, asked, kept);
             changed = if axis == 0 { change } else { self.two(OR, changed, change) };
             kept
         });
-        let found = self.elements(plan, place, fetch, [x, y]);
+        let found = self.elements(plan, place, table_of, [x, y]);
         let dst = found.map(|found| found.map(|_| self.fresh()));
         self.push(Lir::Test(CMP_I32, INT_EQUAL, 1, changed, Src::Literal(0), 0));
         for (dst, found) in dst.into_iter().zip(found).filter_map(|(dst, found)| Some((dst?, found?))) {
@@ -148,23 +152,23 @@ impl Select<'_> {
     }
 
     /// The sizes of a level, and how many levels there are: numbers of the launch.
-    fn sizes(&mut self, plan: &Plan<'_>, place: usize, of: (usize, u32)) {
-        self.plain.push(of);
+    fn sizes(&mut self, plan: &Plan<'_>, place: usize, (fetch, level): (usize, u32)) {
+        let table_of = self.table_of(fetch, level);
         let dst = self.wanted(plan, place);
         for (n, dst) in (0..).zip(dst).filter_map(|(n, dst)| Some((n, dst?))) {
-            self.push(Lir::Copy(dst, Src::Each(lookup(self.given.isa, of.0, table::NUMBERS + n))));
+            self.push(Lir::Copy(dst, Src::Each(lookup(self.given.isa, table_of, table::NUMBERS + n))));
         }
         self.sampled = Some((Value(place as u32), dst));
     }
 
     /// Loads plain texels, in columns and rows that exist: the channels that somebody reads.
-    fn elements(&mut self, plan: &Plan<'_>, place: usize, fetch: usize, [x, y]: [Src; 2]) -> [Option<Vector>; 4] {
-        let row = self.two(MUL_I32, y, Src::Each(lookup(self.given.isa, fetch, table::PITCH)));
+    fn elements(&mut self, plan: &Plan<'_>, place: usize, table_of: usize, [x, y]: [Src; 2]) -> [Option<Vector>; 4] {
+        let row = self.two(MUL_I32, y, Src::Each(lookup(self.given.isa, table_of, table::PITCH)));
         let index = self.two(ADD_I32, row, x);
         let index = self.shift(PSLL, index, 2);
         let dst = self.wanted(plan, place);
         let first = dst.into_iter().flatten().next().unwrap_or_default();
-        self.put(Ins::Elements(fetch as u16, first, plan.of[place].elements, index));
+        self.put(Ins::Elements(table_of as u16, first, plan.of[place].elements, index));
         dst.into_iter().flatten().skip(1).for_each(|dst| self.put(Ins::Also(dst)));
         dst
     }
