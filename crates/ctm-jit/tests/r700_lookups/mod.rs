@@ -292,6 +292,22 @@ fn sizes_of_levels_that_are_known() {
     assert_eq!(ran, 7 * 5 * 2);
 }
 
+/// Stores at an index of each lane, in half of the lanes, into registers of a program that has too many to compare them all; some do not exist.
+#[test]
+fn stores_at_an_index_of_many_registers() {
+    let engines = engines();
+    let r = &mut Random::new(12);
+    let program = text(
+        "ALU_PUSH_BEFORE:\n 0 x: MUL R1.x, R0.z, 2.0f\n y: MUL R1.y, R0.w, 3.0f\n 1 z: ADD R1.z, R1.x, R1.y\n\
+         3 x: PRED_SETGT ____, R0.z, 6.0f UPDATE_EXEC_MASK UPDATE_PRED\nJUMP POP_CNT(1) ADDR(end)\n\
+         ALU:\n 4 x: MOVA_FLOOR ____, R1.z\n 5 x: MOV R2[AR.x].x, R0.w\n y: MOV R2[AR.x].y, R0.z\nPOP POP_CNT(1)\nend:\n\
+         EXP: PIX0, R14.xyzw\nEXP: PIX1, R17.xyzw\nEXP: PIX2, R20.xyzw\nEXP_DONE: PIX3, R23.xyzw\nEND_OF_PROGRAM\n",
+    );
+    for _ in 0..4 {
+        assert!(check(&case(r), &program, &engines, &|| "stores at an index".into()));
+    }
+}
+
 /// Whether coordinates are whole numbers.
 fn is_whole(op: &str) -> bool {
     op.starts_with("LD") || op.starts_with("GET_TEXTURE_RESINFO")
