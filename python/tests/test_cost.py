@@ -1,4 +1,4 @@
-"""What a call costs beside the launch. The bounds are wide: machines that run tests are busy."""
+"""What a call costs beside the launch, in parts of what NumPy needs for the same array in the same run. The bounds are wide: machines that run tests are busy."""
 
 import pathlib
 import subprocess
@@ -10,27 +10,30 @@ import numpy as np
 import ctm
 
 
-BOUND = 0.001
-
-
-def least_cost(axpy, x, y, target):
-    """Seconds beyond the launch, of the best call: as many as it takes to find a good one, for ten seconds at most."""
-    least, end = 1, time.perf_counter() + 10
-    while least >= BOUND and time.perf_counter() < end:
+def cheaper(axpy, x, y, target, other):
+    """Whether the best call takes less beyond its launch than the best of `other`: five of each, and as many more as it takes, for ten seconds at most."""
+    least, least_other, rounds, end = 1, 1, 0, time.perf_counter() + 10
+    while rounds < 5 or (least >= least_other and time.perf_counter() < end):
+        rounds += 1
+        started = time.perf_counter()
+        other()
+        least_other = min(least_other, time.perf_counter() - started)
         started = time.perf_counter()
         done = ctm.run(axpy, len(x), {"x": x, "y": y}, {"a": 2}, {"sum": target})
         least = min(least, time.perf_counter() - started - done.seconds)
-    return least
+    return least < least_other, (least, least_other)
 
 
-def test_a_call_with_a_million_elements(axpy):
+def test_a_call_with_a_million_elements_costs_less_than_copies_of_two_of_its_arrays(axpy):
     x, y, out = (np.zeros((1 << 20, 4), np.float32) for _ in range(3))
-    assert least_cost(axpy, x, y, out) < BOUND
+    is_cheaper, costs = cheaper(axpy, x, y, out, lambda: (np.copyto(out, x), np.copyto(out, y)))
+    assert is_cheaper, costs
 
 
-def test_a_call_with_a_million_elements_into_a_new_array(axpy):
+def test_a_call_with_a_million_elements_costs_less_than_two_new_arrays(axpy):
     x, y = (np.zeros((1 << 20, 4), np.float32) for _ in range(2))
-    assert least_cost(axpy, x, y, 4) < BOUND
+    is_cheaper, costs = cheaper(axpy, x, y, 4, lambda: (x.copy(), x.copy()))
+    assert is_cheaper, costs
 
 
 def test_the_import_is_quick():
