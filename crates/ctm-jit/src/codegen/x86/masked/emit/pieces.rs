@@ -23,22 +23,39 @@ const PIECES_OF_DWORD: u8 = 4;
 const MADE: Gpr = 8;
 /// Where rsi is behind the last piece.
 const END: Gpr = 9;
+/// Instructions that are made for two pieces before they are for the next two: different ones stand close together, which keeps all ports of a processor busy, and yet
+/// all pieces are in sight of its scheduler.
+const STRIP: usize = 8;
+
 impl<'a> Emit<'a> {
     /// The instructions of a block, which has these runs.
     pub(super) fn runs(&mut self, list: &'a [Ins], runs: &[Range<usize>]) {
         let mut at = 0;
-        for run in runs {
-            list[at..run.start].iter().for_each(|ins| self.effect(ins));
-            self.run(&list[run.clone()]);
-            at = run.end;
+        let isa = self.isa();
+        let is_one = |run: &Range<usize>| matches!((isa, &list[run.clone()]), (Isa::Avx512, [Ins::Lir(_)]));
+        for strip in runs.chunk_by(|a, b| is_one(a) && is_one(b) && a.end == b.start) {
+            list[at..strip[0].start].iter().for_each(|ins| self.effect(ins));
+            at = strip[strip.len() - 1].end;
+            if is_one(&strip[0]) {
+                list[strip[0].start..at].chunks(STRIP).for_each(|strip| self.strip(strip));
+            } else {
+                self.run(&list[strip[0].clone()]);
+            }
         }
         list[at..].iter().for_each(|ins| self.effect(ins));
     }
 
-    fn run(&mut self, run: &'a [Ins]) {
-        if let (Isa::Avx512, [Ins::Lir(lir)]) = (self.isa(), run) {
-            return self.pieces().for_each(|piece| self.line(lir, piece));
+    /// Single instructions of AVX-512, for two pieces and then for the next two.
+    fn strip(&mut self, strip: &'a [Ins]) {
+        for first in self.pieces().step_by(2) {
+            for ins in strip {
+                let Ins::Lir(lir) = ins else { continue };
+                self.pieces().skip(first.into()).take(2).for_each(|piece| self.line(lir, piece));
+            }
         }
+    }
+
+    fn run(&mut self, run: &'a [Ins]) {
         let is_looped = self.input.pieces > MOST_PIECES;
         let keeps = run.iter().any(|ins| matches!(ins, Ins::EndKeep));
         if keeps || run.iter().any(|ins| ins.works_under() == Some(M::ACTIVE)) {
