@@ -228,7 +228,7 @@ impl Ranges {
                     found.clone().for_each(|r| taken.add(r.into(), live));
                     locations.of[number] = Location::Register(found.start * unit);
                 }
-                None if number >= kept => {}
+                None if number >= kept && self.weights[number] == 0 => {}
                 None if wide[number] => rows.push(number),
                 None => slots.push(number),
             }
@@ -277,7 +277,7 @@ pub struct Pieces<'a> {
     pub pieces: u8,
     /// Registers that there are.
     pub registers: u8,
-    /// From this number on vectors are literals and constants, which need no place in the frame.
+    /// From this number on vectors are literals and constants, which need no place in the frame unless they are weighed.
     pub kept: usize,
     /// So many vectors lie in rows, in order.
     pub variables_in_rows: Option<usize>,

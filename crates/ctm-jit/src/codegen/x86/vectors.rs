@@ -251,7 +251,8 @@ pub trait Vectors: Sized {
     fn two(&mut self, op: V, dst: Vector, a: Src, b: Src, unit: Self::Unit) {
         // A memory operand goes last, where the order does not matter.
         let [is_a, is_b] = [a, b].map(|src| self.access(src, unit).is_memory());
-        let (a, b) = if is_a && !is_b && commutes(op) { (b, a) } else { (a, b) };
+        let commutes = [ADD, MUL, AND, OR, XOR, ADD_I32].contains(&op);
+        let (a, b) = if is_a && !is_b && commutes { (b, a) } else { (a, b) };
         let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
         self.make(dst, unit, |e, dst| {
             let a = e.reg(a, unit, operand_scratch);
@@ -320,11 +321,6 @@ pub trait Vectors: Sized {
             e.asm().vector(form231, dst, a, b);
         });
     }
-}
-
-/// Whether the order of operands does not matter.
-pub fn commutes(op: V) -> bool {
-    [ADD, MUL, AND, OR, XOR, ADD_I32].contains(&op)
 }
 
 /// The instruction of AVX-512 that loads an operand.

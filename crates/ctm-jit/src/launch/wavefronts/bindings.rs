@@ -249,7 +249,9 @@ impl<'a> Levels<'a> {
         let others =
             others || texture.samples > 1 && op != TexOp::Ld || cube && (linear && sampler.seamless || op == TexOp::Ld);
         let others = others || op == TexOp::GetCompTexLod && !quads;
-        if others || !ordinary || (texture::is_comparison(op) && !compares_as_it_is(&texture)) {
+        // Reference values are compared as they are, and the outcome is what an instruction sees.
+        let compares = keeps_single(&texture.format) && texture.compared == AS_THEY_ARE;
+        if others || !ordinary || texture::is_comparison(op) && !compares {
             return None;
         }
         let normalised = [word1.coord_type_x, word1.coord_type_y, word1.coord_type_z];
@@ -338,9 +340,4 @@ pub const fn is_plain_sample(op: TexOp) -> bool {
 /// Whether a lookup takes level 0 of whatever texture has one filter and no mipmap: all SAMPLE instructions do.
 pub const fn takes_level_0(op: TexOp) -> bool {
     texture::detail(op).is_some()
-}
-
-/// Whether reference values are compared as they are, and the outcome is what an instruction sees.
-fn compares_as_it_is(texture: &Texture) -> bool {
-    keeps_single(&texture.format) && texture.compared == AS_THEY_ARE
 }

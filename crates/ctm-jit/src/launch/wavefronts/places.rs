@@ -187,6 +187,20 @@ impl Waves {
         }
     }
 
+    /// The same, where `places` are those of a wavefront of this launch: mostly of the one before, on the left.
+    #[inline(always)]
+    pub fn follow(&self, index: u64, places: &mut Places) {
+        let columns = self.lanes / 2;
+        let is_beside = places.strip && places.first + self.lanes == index * self.lanes;
+        let end = u64::from(places.from()[0].wrapping_sub(self.domain.i0)) + 2 * columns;
+        if is_beside && end <= 2 * self.columns && self.is_whole(index) && self.is_of_quads() {
+            places.first += self.lanes;
+            places.from += columns;
+        } else {
+            self.place(index, places);
+        }
+    }
+
     /// Says where so many lanes lie that may not have their usual offsets, and which lie in the domain. `i`: the first column;
     /// `size`: columns and rows of a quad, or 1. Compilers make vector instructions of these loops in functions for which they are enabled.
     #[inline(always)]

@@ -110,8 +110,8 @@ pub struct Input<'a> {
     pub active: Option<Vector>,
     /// Of each vector, whether it has a place for each piece; all that are not named have.
     pub wide: &'a [bool],
-    /// Literals and constants that have a register in loops.
-    pub kept: &'a [(Src, u8)],
+    /// Literals and constants that may have a place in loops.
+    pub kept: &'a [(Src, Vector)],
     /// The runs of each block.
     pub runs: &'a [Vec<Range<usize>>],
     /// Blocks that end with an iteration of a loop.
@@ -347,11 +347,9 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// Numbers that loops use go to their registers.
+    /// Numbers that loops use go to their places.
     fn load_kept(&mut self) {
-        for &(src, register) in self.input.kept {
-            self.load_into(register, src, 0);
-        }
+        self.input.kept.iter().for_each(|&(src, vector)| self.copy(vector, src, 0));
     }
 
     fn label_of(&self, target: Target) -> Label {

@@ -1,7 +1,9 @@
-//! Literals and constants that loops keep in registers which nothing else needs there.
+//! Literals and constants that loops keep in registers which nothing else needs there; on AVX2, whose instructions can't take four bytes for all lanes, others of the constants
+//! have rows.
 
 use super::Ins;
-use crate::codegen::x86::allocate::{Location, Locations, Ranges};
+use crate::codegen::x86::allocate::Ranges;
+use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::kept;
 use crate::codegen::x86::lir::{NO_SOURCE, Src, Vector};
 use crate::ir::masked::{Block, Code};
@@ -11,13 +13,15 @@ use crate::passes::table::Pass;
 const MOST: usize = 8;
 
 /// Adds a vector for each of the literals and constants that loops use most, the most used first. They live in all blocks of loops, and where loops begin.
-pub fn add(ranges: &mut Ranges, code: &Code, lists: &[Vec<Ins>]) -> Vec<(Src, Vector)> {
+pub fn add(isa: Isa, ranges: &mut Ranges, code: &Code, lists: &[Vec<Ins>]) -> Vec<(Src, Vector)> {
     if !Pass::Kept.is_on() || code.blocks.iter().all(|block| block.loops == 0) {
         return Vec::new();
     }
     let in_loops = code.blocks.iter().zip(lists).filter(|(block, _)| block.loops > 0);
     let uses = kept::uses(in_loops.map(|(block, list)| (block.loops, sources(list))));
     let kept: Vec<(Src, Vector)> = uses.into_iter().take(MOST).map(|(src, _)| (src, ranges.vector())).collect();
+    let constants = kept.iter().filter(|(src, _)| isa == Isa::Avx2 && matches!(src, Src::Const(_)));
+    constants.for_each(|&(_, vector)| ranges.weigh(vector, 1));
     let mut end = lists.iter().map(|list| list.len() + 2).sum();
     for (block, list) in code.blocks.iter().zip(lists).rev() {
         let first = end - (list.len() + 2);
@@ -53,13 +57,4 @@ fn sources(list: &[Ins]) -> impl Iterator<Item = Src> {
 /// Whether a loop begins behind a block that is in none.
 pub fn enters_loop(code: &Code, block: &Block) -> bool {
     block.loops == 0 && block.end.successors().any(|next| code.blocks[next].loops > 0)
-}
-
-/// The registers of those that have one.
-pub fn registers(kept: &[(Src, Vector)], locations: &Locations) -> Vec<(Src, u8)> {
-    let register = |vector: Vector| match locations.of[vector.index()] {
-        Location::Register(register) => Some(register),
-        Location::Row(_) | Location::Nowhere => None,
-    };
-    kept.iter().filter_map(|&(src, vector)| Some((src, register(vector)?))).collect()
 }

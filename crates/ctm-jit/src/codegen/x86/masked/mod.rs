@@ -244,7 +244,7 @@ impl Native {
         let mut ranges = ranges(code, &lists, live, &used, exports, vectors);
         let active = (isa == Isa::Avx2).then(|| emit::add_active(&mut ranges, code, &lists, &iterations)).flatten();
         let ordinary_vectors = ranges.vectors();
-        let kept = kept::add(&mut ranges, code, &lists);
+        let kept = kept::add(isa, &mut ranges, code, &lists);
         let mut wide = runs.wide(&lists, used.len(), ranges.vectors());
         wide[ordinary_vectors..].fill(false);
         active.into_iter().for_each(|active| wide[active.index()] = true);
@@ -303,7 +303,7 @@ impl Native {
             isa,
             active,
             wide: &wide,
-            kept: &kept::registers(&kept, &locations),
+            kept: &kept,
             runs: &runs.of,
             iterations: &iterations,
             layout,

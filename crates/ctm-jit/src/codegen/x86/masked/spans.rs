@@ -158,7 +158,7 @@ impl Span<'_> {
             self.ended.processors += u64::from(self.places.inside.count_ones());
         }
         for index in self.left.by_ref() {
-            self.given.waves.place(index, self.places);
+            self.given.waves.follow(index, self.places);
             if let Some(covered) = self.given.covered {
                 let first = self.places.first;
                 self.covered = covered.get((first / 64) as usize).map_or(0, |lanes| lanes >> (first % 64));

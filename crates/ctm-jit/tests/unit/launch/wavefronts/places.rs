@@ -22,8 +22,15 @@ fn lanes_lie_and_start_where_the_reference_has_them() {
                 let (order, waves) = (Order::of(&launch), Waves::of(&launch));
                 assert_eq!(waves.count(), order.count(&launch), "{launch:?}");
                 let (mut places, mut rows) = (Places::new(), vec![[0; LANES]; variables.len()]);
-                for wave in 0..waves.count() {
-                    waves.place(wave, &mut places);
+                // Each wavefront by itself, all of them one after the other, and every third one.
+                let ways = [(false, 1), (true, 1), (true, 3)];
+                let indices = |(follows, step)| (0..waves.count()).step_by(step).map(move |wave| (follows, wave));
+                for (follows, wave) in ways.into_iter().flat_map(indices) {
+                    if follows && wave > 0 {
+                        waves.follow(wave, &mut places);
+                    } else {
+                        waves.place(wave, &mut places);
+                    }
                     Starts::of(&variables, &launch).fill(&places, &mut rows);
                     let expected = order.positions(&launch, wave);
                     assert_eq!(places.lanes, expected.len());

@@ -20,21 +20,16 @@ impl Vectors for Emit<'_> {
     }
 
     fn access(&self, src: Src, piece: u8) -> Access {
-        match src {
+        match self.kept(src) {
             Src::Vector(vector) => self.register(vector, piece).map_or(Access::Memory, Access::Register),
-            Src::Row(_) => Access::Memory,
+            Src::Const(_) => Access::Each,
             Src::Each(_) if self.asm.isa == Isa::Avx512 => Access::Each,
-            Src::Each(_) => Access::Memory,
-            Src::Literal(_) => self.kept(src).map_or(Access::Memory, Access::Register),
-            Src::Const(_) => self.kept(src).map_or(Access::Each, Access::Register),
+            Src::Each(_) | Src::Row(_) | Src::Literal(_) => Access::Memory,
         }
     }
 
     fn rm(&mut self, src: Src, piece: u8) -> Rm {
-        if let Some(register) = self.kept(src) {
-            return Rm::Reg(register);
-        }
-        match src {
+        match self.kept(src) {
             Src::Vector(vector) => self.register(vector, piece).map_or_else(|| self.row(vector, piece), Rm::Reg),
             Src::Literal(bits) => Rm::Literal(bits),
             Src::Const(index) => Rm::Each(RBP, 4 * i32::from(index)),
@@ -58,10 +53,12 @@ impl Vectors for Emit<'_> {
 }
 
 impl Emit<'_> {
-    /// The register that holds a literal or a constant.
-    fn kept(&self, src: Src) -> Option<u8> {
+    /// The vector that a loop keeps of a literal or a constant; all else as it is.
+    fn kept(&self, src: Src) -> Src {
         let kept = if self.is_in_loop { self.input.kept } else { &[] };
-        kept.iter().find(|(of, _)| *of == src).map(|&(_, register)| register)
+        let has_place = |vector: Vector| self.input.locations.of[vector.index()] != Location::Nowhere;
+        let found = kept.iter().find(|&&(of, vector)| of == src && has_place(vector));
+        found.map_or(src, |&(_, vector)| Src::Vector(vector))
     }
 
     /// The register of a vector's piece.
