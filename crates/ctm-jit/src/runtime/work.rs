@@ -54,8 +54,8 @@ pub fn threads(asked: usize) -> usize {
     if asked == 0 { rayon::current_num_threads() } else { asked }
 }
 
-/// Does tasks `0..count` and gives what they gave, in order. Each thread has a state of its own, and takes the next task when it is done
-/// with one; the calling thread is one of them. A single task, and tasks for one thread, wake nobody.
+/// Does tasks `0..count` and gives what they gave, in order. Each thread has a state of its own, and a part of the tasks, the same in each launch that has as many, as its core's caches
+/// may still hold their memory; one that is done with its own takes those of others. The calling thread is the first. A single task, and tasks for one thread, wake nobody.
 pub fn share<S, T: Send>(
     asked: usize,
     count: usize,
@@ -67,19 +67,22 @@ pub fn share<S, T: Send>(
         let mut state = if count > 0 { state() } else { return Vec::new() };
         return (0..count).map(|number| task(&mut state, number)).collect();
     }
-    let next = AtomicUsize::new(0);
+    // Of each thread: the next one of its tasks.
+    let next: Vec<AtomicUsize> = (0..threads).map(|thread| AtomicUsize::new(thread * count / threads)).collect();
     let all = Mutex::new(Vec::with_capacity(count));
-    let work = || {
+    let work = |thread: usize| {
         let (mut own, mut done) = (None, Vec::new());
-        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-        for number in numbers.take_while(|&number| number < count) {
-            done.push((number, task(own.get_or_insert_with(&state), number)));
+        for of in (thread..threads).chain(0..thread) {
+            let numbers = std::iter::repeat_with(|| next[of].fetch_add(1, Ordering::Relaxed));
+            for number in numbers.take_while(|&number| number < (of + 1) * count / threads) {
+                done.push((number, task(own.get_or_insert_with(&state), number)));
+            }
         }
         all.lock().unwrap_or_else(PoisonError::into_inner).append(&mut done);
     };
     rayon::in_place_scope(|scope| {
-        (1..threads).for_each(|_| scope.spawn(|_| work()));
-        work();
+        (1..threads).for_each(|thread| scope.spawn(move |_| work(thread)));
+        work(0);
     });
     linger(threads - 1);
     let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
