@@ -69,10 +69,9 @@ fn find_roots(block: &Block, known: &mut Vec<u8>) -> Option<usize> {
             // What it does not read repeats the first operand.
             Op::Unit(_, abc) => of(abc),
             Op::Set(_, value, _) => OPEN | of(&[*value]),
-            _ if op.is_constant() && !matches!(op, Op::Lane | Op::QuadLane(..)) => of(op.operands()),
-            _ => OPEN | of(op.operands()),
+            _ => of(op.operands()),
         };
-        let is_open = read & OPEN != 0;
+        let is_open = read & OPEN != 0 || !op.is_constant() || matches!(op, Op::Lane | Op::QuadLane(..));
         if is_open && read & MADE != 0 {
             for place in op.reads().map(|value| block.bare(value).index()) {
                 if known[place] & MADE != 0 {
