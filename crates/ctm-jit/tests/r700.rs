@@ -76,8 +76,29 @@ const STAGES: [Stage; 5] = [Stage::Pixel, Stage::Pixel, Stage::Pixel, Stage::Ver
 
 #[test]
 fn random_programs() {
-    // The last one once differed: gradients look at idle lanes in programs of every stage.
-    on_all_cores(seeds(200).chain([961_316]), engines, random_program);
+    // The last ones once differed: gradients look at idle lanes in programs of every stage, and at registers that a loop index names.
+    on_all_cores(seeds(200).chain([961_316, 112_003_860]), engines, random_program);
+}
+
+/// A gradient of a register that the loop index names is one of what idle lanes of the quad hold, too: their first values, as they have not executed what came before.
+#[test]
+fn gradients_look_at_idle_lanes_of_registers_at_an_index() {
+    let source = ".gprs 3\nALU:\n x: MOV R0.x, 0.0f\nLOOP_START i0 FAIL_JUMP_ADDR(done)\nagain:\n\
+        TEX:\n GET_GRADIENTS_V R1.xyzw, R0[AL].xxxx, t0, s0\nLOOP_END i0 PASS_JUMP_ADDR(again)\ndone:\n\
+        EXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n";
+    let assembly = ctm_isa::r700::text::assemble(source, &ctm_isa::r700::text::Options::default());
+    let Some(program) = assembly.program else { panic!("{:?}", assembly.diagnostics) };
+    let domain = Domain { i0: 3, j0: 0, i1: 20, j1: 4 };
+    let mut case = Case { domain, budget: Budget::default(), covered: None, ..Case::new(3, Stage::Pixel) };
+    case.constants.loops[0] = LoopConstant { count: 1, start: 0, step: 0 };
+    let expected = case.run(&program, &Interp, 1);
+    assert!(expected.0.is_ok(), "{:?}", expected.0);
+    let picture = &expected.1.targets[&Target::Pixel(0)];
+    // Below the last row there is an idle one, which holds the column.
+    assert_eq!(picture.elements[(4 * picture.width + 8) as usize][0], 8f32.to_bits());
+    for jit in engines() {
+        assert_eq!(difference(&case, &program, &expected, &jit), None, "{}", jit.backend());
+    }
 }
 
 #[allow(clippy::ptr_arg, reason = "each thread's state")]

@@ -104,7 +104,7 @@ impl Waiting {
 const NEEDED: u8 = 1;
 /// It stores in active lanes, and nobody reads its variable in others.
 const WHOLE: u8 = 2;
-/// Fetches read its vector.
+/// Fetches read its vector, or one that is made of it.
 const LOOKED_AT: u8 = 4;
 
 /// Takes out what nobody sees. Gives the variables that somebody may still read at the beginning of each block. `whole`: all lanes that exist lie in the domain.
@@ -186,6 +186,7 @@ fn step_back(block: &Block, waiting: &Waiting, seen: [bool; 2], live: &mut [VarS
         if op.is_pure() && found[place] & NEEDED == 0 {
             continue;
         }
+        let needed = NEEDED | found[place] & LOOKED_AT;
         let mut read = |var: Var| {
             live[ACTIVE].insert(var);
             if everywhere || found[place] & LOOKED_AT != 0 {
@@ -196,7 +197,7 @@ fn step_back(block: &Block, waiting: &Waiting, seen: [bool; 2], live: &mut [VarS
         match *op {
             Op::Get(var) => read(var),
             Op::Unit(_, abc) => {
-                abc.iter().for_each(|value| found[value.index()] |= NEEDED);
+                abc.iter().for_each(|value| found[value.index()] |= needed);
                 continue;
             }
             Op::GetRelative(File::Gprs(gprs), _, element, _) => indexed(gprs, element).for_each(read),
@@ -225,7 +226,7 @@ fn step_back(block: &Block, waiting: &Waiting, seen: [bool; 2], live: &mut [VarS
             _ => {}
         }
         found[place] |= NEEDED;
-        op.operands().iter().for_each(|value| found[value.index()] |= NEEDED);
+        op.operands().iter().for_each(|value| found[value.index()] |= needed);
     }
 }
 
