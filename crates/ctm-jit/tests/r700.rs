@@ -86,8 +86,7 @@ fn gradients_look_at_idle_lanes_of_registers_at_an_index() {
     let source = ".gprs 3\nALU:\n x: MOV R0.x, 0.0f\nLOOP_START i0 FAIL_JUMP_ADDR(done)\nagain:\n\
         TEX:\n GET_GRADIENTS_V R1.xyzw, R0[AL].xxxx, t0, s0\nLOOP_END i0 PASS_JUMP_ADDR(again)\ndone:\n\
         EXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n";
-    let assembly = ctm_isa::r700::text::assemble(source, &ctm_isa::r700::text::Options::default());
-    let Some(program) = assembly.program else { panic!("{:?}", assembly.diagnostics) };
+    let program = text(source);
     let domain = Domain { i0: 3, j0: 0, i1: 20, j1: 4 };
     let mut case = Case { domain, budget: Budget::default(), covered: None, ..Case::new(3, Stage::Pixel) };
     case.constants.loops[0] = LoopConstant { count: 1, start: 0, step: 0 };
@@ -196,8 +195,7 @@ fn corpus_programs() {
 #[test]
 fn waits_are_counted() {
     let source = "ALU:\n x: MOVA_INT ____, R0.x\n x: MOV R1.x, C3[AR.x].x\nEXP_DONE: PIX0, R1.xxxx\nEND_OF_PROGRAM\n";
-    let assembly = ctm_isa::r700::text::assemble(source, &ctm_isa::r700::text::Options::default());
-    let Some(program) = assembly.program else { panic!("{:?}", assembly.diagnostics) };
+    let program = text(source);
     let case = Case { counters: true, ..Case::new(3, Stage::Pixel) };
     let expected = case.run(&program, &Interp, 1);
     let counters = expected.0.as_ref().unwrap().counters;
@@ -359,8 +357,7 @@ fn doubles_at_their_edges() {
             format!("  {op} {name}{modifier} {operands}{clamp}\n")
         });
         let source = format!("{lookups}{}EXP_DONE: PIX0, R3.xyzw\nEND_OF_PROGRAM\n", line.collect::<String>());
-        let assembly = ctm_isa::r700::text::assemble(&source, &ctm_isa::r700::text::Options::default());
-        let Some(program) = assembly.program else { panic!("{source}{:?}", assembly.diagnostics) };
+        let program = text(&source);
         let expected = case.run(&program, &Interp, 1);
         assert!(expected.0.is_ok(), "{source}");
         for jit in engines() {
@@ -388,8 +385,7 @@ fn memory_writes_keep_their_order() {
     ];
     let mut faults = 0;
     for source in sources {
-        let assembly = ctm_isa::r700::text::assemble(&source, &ctm_isa::r700::text::Options::default());
-        let Some(program) = assembly.program else { panic!("{source}{:?}", assembly.diagnostics) };
+        let program = text(&source);
         for wavefront in [64, 16] {
             let mut case = Case::new(4, Stage::Pixel);
             let number = Plane { temp: 1, origin: [0.0; 4], di: [1.0; 4], dj: [40.0; 4], bits: true };

@@ -62,7 +62,7 @@ passes! {
     /// Products of constants need no look for zero times infinity.
     Ordinary "ordinary" "the uniform value was a number other than zero in the program's first launch, and is in this one";
     /// Literals and constants have registers.
-    Kept "kept" "streams, and loops of other programs: registers are left";
+    Kept "kept" "streams, and loops of other programs: registers are left, or on AVX2 constants are read";
     /// What depends on uniform values alone is computed once for each launch.
     Computed "computed" "an operation reads nothing but uniform values and literals";
     /// Operations on masks that are known are left out.

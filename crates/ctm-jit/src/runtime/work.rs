@@ -67,7 +67,7 @@ pub fn share<S, T: Send>(
         let mut state = if count > 0 { state() } else { return Vec::new() };
         return (0..count).map(|number| task(&mut state, number)).collect();
     }
-    // Of each thread: the next one of its tasks.
+    // Of each part: the next one of its tasks. Whichever of the other threads comes first takes a part, so with more than two it may be another one's next time.
     let next: Vec<AtomicUsize> = (0..threads).map(|thread| AtomicUsize::new(thread * count / threads)).collect();
     let all = Mutex::new(Vec::with_capacity(count));
     let work = |thread: usize| {

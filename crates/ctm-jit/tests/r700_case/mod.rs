@@ -384,12 +384,17 @@ pub(super) fn corpus_case(name: &str, wavefront: u16) -> (Program, Case) {
     (program, case)
 }
 
+/// The program that a text describes.
+pub(super) fn text(source: &str) -> Program {
+    let assembly = ctm_isa::r700::text::assemble(source, &ctm_isa::r700::text::Options::default());
+    assembly.program.unwrap_or_else(|| panic!("{source}{:?}", assembly.diagnostics))
+}
+
 /// The Mandelbrot set of `ctm bench`, or a part of it.
 pub(super) fn bench_mandelbrot(side: u32) -> (Program, Case) {
     let path = corpus().join("../../../bench/r700/mandelbrot.psh");
     let source = std::fs::read_to_string(path).unwrap();
-    let assembly = ctm_isa::r700::text::assemble(&source, &ctm_isa::r700::text::Options::default());
-    let (program, mut case) = (assembly.program.unwrap(), Case::new(3, Stage::Pixel));
+    let (program, mut case) = (text(&source), Case::new(3, Stage::Pixel));
     case.planes = vec![Plane::position(0)];
     case.constants.loops[0] = LoopConstant { count: 256, start: 0, step: 1 };
     case.domain = Domain { i0: 0, j0: 0, i1: side - 1, j1: side - 1 };

@@ -2,7 +2,6 @@
 
 use super::*;
 use ctm_isa::r700::ops::Sel;
-use ctm_isa::r700::text::{Options, assemble};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Texels and reference values that meet: zeros, denormals, ends of the range, no numbers.
@@ -23,11 +22,6 @@ const VALUES: [u32; 12] = [
 
 /// Lookups that compare.
 const COMPARISONS_OF: [&str; 5] = ["SAMPLE_C", "SAMPLE_C_LZ", "SAMPLE_C_L", "SAMPLE_C_LB", "SAMPLE_C_G"];
-
-fn text(source: &str) -> Program {
-    let assembly = assemble(source, &Options::default());
-    assembly.program.unwrap_or_else(|| panic!("{source}{:?}", assembly.diagnostics))
-}
 
 /// Texture 1, eight by four, gives each processor its coordinates and its reference value; R0 walks through it.
 fn case(r: &mut Random) -> Case {

@@ -12,7 +12,7 @@ use crate::passes::table::Pass;
 /// So many of them at most: more have hardly ever registers.
 const MOST: usize = 8;
 
-/// Adds a vector for each of the literals and constants that loops use most, the most used first. They live in all blocks of loops, and where loops begin.
+/// Adds a vector for each of the literals and constants that loops use most, the most used first. They live in all blocks of loops, and where loops begin. What is weighed gets a row where no register is left.
 pub fn add(isa: Isa, ranges: &mut Ranges, code: &Code, lists: &[Vec<Ins>]) -> Vec<(Src, Vector)> {
     if !Pass::Kept.is_on() || code.blocks.iter().all(|block| block.loops == 0) {
         return Vec::new();

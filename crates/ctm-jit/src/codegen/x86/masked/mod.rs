@@ -7,7 +7,7 @@
 //! | `select`, `chosen` | from the form to vector instructions; those of a whole program |
 //! | `runs` | instructions that are made for one piece of a vector after the other |
 //! | `fused` | instructions that are done as one |
-//! | `kept` | literals and constants that loops keep in registers |
+//! | `kept` | literals and constants that loops keep in registers, or rows |
 //! | `narrow` | narrower wavefronts for programs that keep many vectors at once |
 //! | `alu`, `doubles` | what operations are in instructions |
 //! | `emit`, `emit/vectors` | machine code: the whole; single vector instructions |
