@@ -12,7 +12,7 @@ fn is_ordinary(plan: &Plan<'_>, value: Value) -> bool {
     matches!(plan.block.ops[plan.block.bare(value).index()], Op::Bits(bits) if f32::from_bits(bits).is_normal())
 }
 
-/// One block's instructions, for [`Alu::emit`].
+/// One block's instructions, for [`Alu::emit`](super::Alu::emit).
 pub(super) struct With<'s, 'a, 'p> {
     pub select: &'s mut Select<'a>,
     pub plan: &'p Plan<'p>,
