@@ -18,6 +18,9 @@ const LANES_PER_BATCH: u64 = 1 << 16;
 /// Lanes that one task of a batch runs.
 const LANES_PER_TASK: u64 = 1 << 10;
 
+/// A wavefront that has ended: its number, its lanes, what it left.
+pub type EndedAt<'a> = (u64, &'a Places, &'a Ended);
+
 /// A launch of one of the instruction sets, and its memory: all that differs between the two.
 pub trait Launched: Sync {
     /// Lets somebody read memory; `None` is given where that refuses a constant, which the reference interpreter will tell.
@@ -48,14 +51,7 @@ pub trait Launched: Sync {
     }
 
     /// Sends what the valid lanes of a wavefront export, and counts what that wrote.
-    fn send(
-        &mut self,
-        of: &Wavefronts<'_>,
-        index: u64,
-        places: &Places,
-        wave: &Ended,
-        counters: &mut Counters,
-    ) -> Result<(), Fault>;
+    fn send(&mut self, of: &Wavefronts<'_>, wave: EndedAt<'_>, counters: &mut Counters) -> Result<(), Fault>;
 
     /// Runs a group by the reference interpreter, sends what it leaves, and counts.
     fn reference(&mut self, of: &Wavefronts<'_>, job: Job, counters: &mut Counters) -> Result<(), Fault>;
@@ -149,7 +145,7 @@ fn commit(
             for &(lane, event) in &wave.events {
                 launched.say(places.position(lane.into()), event)?;
             }
-            launched.send(of, index, &places, wave, counters)?;
+            launched.send(of, (index, &places, wave), counters)?;
         }
     }
     Ok(())

@@ -190,17 +190,6 @@ impl Jit {
     pub const fn backend(&self) -> Backend {
         self.backend
     }
-
-    /// Leaves an R700 launch to the reference interpreter.
-    fn bail_out(
-        &self,
-        control: &Control,
-        launch: &ctm_exec::r700::Launch<'_>,
-        memory: &mut dyn ctm_exec::r700::Memory,
-    ) -> Result<Outcome, Fault> {
-        self.r700_bail_outs.fetch_add(1, Ordering::Relaxed);
-        Interp.run_r700_under(control, launch, memory)
-    }
 }
 
 impl Engine for Jit {
@@ -252,14 +241,16 @@ impl Engine for Jit {
         let new = || Artifact::new(launch, &self.options);
         let artifact = if is_left { None } else { self.r700.get(key(launch), new) };
         let artifact = artifact.filter(|artifact| !artifact.writes_memory() || !memory.outputs_alias_inputs());
-        let Some(artifact) = artifact else { return self.bail_out(control, launch, memory) };
         let watch = Watch::new(&launch.budget, control, launch.domain.processors());
-        let of = R700::wavefronts(launch, &artifact, (&watch, self.backend));
-        if !of.can_stop() {
-            return self.bail_out(control, launch, memory);
+        if let Some(artifact) = artifact {
+            let of = R700::wavefronts(launch, &artifact, (&watch, self.backend));
+            if of.can_stop() {
+                let outcome = run(&mut R700::new(launch, &artifact, memory), &of);
+                self.r700_bail_outs.fetch_add(of.bailed_out.into_inner(), Ordering::Relaxed);
+                return outcome;
+            }
         }
-        let outcome = run(&mut R700::new(launch, &artifact, memory), &of);
-        self.r700_bail_outs.fetch_add(of.bailed_out.into_inner(), Ordering::Relaxed);
-        outcome
+        self.r700_bail_outs.fetch_add(1, Ordering::Relaxed);
+        Interp.run_r700_under(control, launch, memory)
     }
 }

@@ -76,15 +76,11 @@ pub trait Avx2Masks: Vectors {
                     Class::NotFinite => e.asm().vector(GREATER_I32, to, to, Rm::Literal(LARGEST)),
                 }
             }),
-            Lir::Or(k, a, b) => self.make_mask(k, 0, |e, to| {
+            Lir::Or(k, a, b) | Lir::AndNot(k, a, b) => self.make_mask(k, 0, |e, to| {
+                let op = if matches!(lir, Lir::Or(..)) { OR_F32 } else { AND_NOT_F32 };
                 let a = e.mask_reg(a, operand_scratch);
                 let b = e.mask_rm(b);
-                e.asm().vector(OR_F32, to, a, b);
-            }),
-            Lir::AndNot(k, a, b) => self.make_mask(k, 0, |e, to| {
-                let a = e.mask_reg(a, operand_scratch);
-                let b = e.mask_rm(b);
-                e.asm().vector(AND_NOT_F32, to, a, b);
+                e.asm().vector(op, to, a, b);
             }),
             Lir::Blend(dst, k, yes, no) => {
                 if k == 1 {

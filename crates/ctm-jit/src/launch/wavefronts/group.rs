@@ -1,7 +1,7 @@
 //! What the wavefronts of a thread group share, and what they send to memory: the local data share (R700 §2.6.2), writes to memory that threads
 //! share, which are noted here and made in order by the calling thread; and a wavefront's scratch memory.
 
-use super::wave::{Fetched, LANES, Row, Shared, lanes_of};
+use super::wave::{Fetched, LANES, Row, Shared, To, lanes_of};
 use crate::ir::masked::Store;
 use crate::launch::lanes::BailOut;
 use ctm_exec::r700::Space;
@@ -88,8 +88,7 @@ impl Group {
         inst: &MemDsr,
         burst: u8,
         [x, y]: [&Row; 2],
-        executes: u64,
-        to: &mut [Row; 4],
+        (executes, to): To<'_>,
     ) -> Result<(), BailOut> {
         let read = |lane: usize| -> [u32; 4] {
             let bank = x[lane] as usize;
@@ -239,8 +238,7 @@ impl Fetched {
         read: &MemoryRead,
         burst: u8,
         given: &Row,
-        executes: u64,
-        to: &mut [Row; 4],
+        (executes, to): To<'_>,
     ) -> Result<(), BailOut> {
         let (launch, memory) = shared.r700()?;
         let limit = match read.space {

@@ -39,6 +39,9 @@ pub const CUBE: usize = 6;
 /// Exported elements.
 pub const EXPORTS: usize = 4 * TARGETS;
 
+/// The lanes that a fetch runs for, and rows that its elements go to.
+pub type To<'a> = (u64, &'a mut [Row; 4]);
+
 /// What is the same for all wavefronts of a launch.
 pub struct Shared<'a> {
     /// Whose launch it is.
@@ -209,15 +212,14 @@ impl Fetched {
         shared: &Shared<'_>,
         number: usize,
         at: &[&Row; 4],
-        executes: u64,
-        to: &mut [Row; 4],
+        (executes, to): To<'_>,
         set: &mut [Row; GRADIENTS],
     ) -> Result<(), BailOut> {
         match shared.fetches.get(number).ok_or(BailOut)? {
-            Fetch::Vertex(inst) => self.vertex(shared, inst, at[0], executes, to),
-            Fetch::Texture(inst) => self.texture(shared, inst, at, executes, to, set),
-            Fetch::Memory(read, burst) => self.memory(shared, read, *burst, at[0], executes, to),
-            Fetch::Share(inst, burst) => self.group.share_read(inst, *burst, [at[0], at[1]], executes, to),
+            Fetch::Vertex(inst) => self.vertex(shared, inst, at[0], (executes, to)),
+            Fetch::Texture(inst) => self.texture(shared, inst, at, (executes, to), set),
+            Fetch::Memory(read, burst) => self.memory(shared, read, *burst, at[0], (executes, to)),
+            Fetch::Share(inst, burst) => self.group.share_read(inst, *burst, [at[0], at[1]], (executes, to)),
             &Fetch::Input { input, unscaled, uncached } => {
                 let Guest::X1k(memory) = shared.guest else { return Err(BailOut) };
                 let descriptor = memory.input(input).ok_or(BailOut)?;
@@ -247,9 +249,8 @@ impl Fetched {
         &mut self,
         shared: &Shared<'_>,
         inst: &VtxFetch,
-        indices: &Row,
-        executes: u64,
-        to: &mut [Row; 4],
+        at: &Row,
+        (executes, to): To<'_>,
     ) -> Result<(), BailOut> {
         let (launch, memory) = shared.r700()?;
         let memory = resources(memory, inst.word2.alt_const).ok_or(BailOut)?;
@@ -259,7 +260,7 @@ impl Fetched {
         let bytes = memory.buffer_bytes(inst.word0.buffer_id).filter(|of| of.len() as u64 == fetch.buffer_bytes());
         let plain = fetch.plain_dwords().zip(bytes);
         for lane in lanes_of(executes) {
-            let index = indices[lane].wrapping_add(offset);
+            let index = at[lane].wrapping_add(offset);
             let fetched = match plain {
                 Some((form, bytes)) => plain_item(bytes, fetch.offset(index), form),
                 None => fetch.at(memory, index).map_err(|_| BailOut)?,
@@ -275,8 +276,7 @@ impl Fetched {
         shared: &Shared<'_>,
         inst: &TexFetch,
         at: &[&Row; 4],
-        executes: u64,
-        to: &mut [Row; 4],
+        (executes, to): To<'_>,
         set: &mut [Row; GRADIENTS],
     ) -> Result<(), BailOut> {
         let (launch, memory) = shared.r700()?;

@@ -29,7 +29,7 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
         launch.wavefront.lanes() as u32,
         waves_per_group(launch) as u32,
         launch.global_gprs.into(),
-        is_whole(launch).into(),
+        Waves::of(launch).is_of_quads().into(),
         constants.bool.iter().fold(0, |bits, &bit| bits << 1 | u32::from(bit)),
     ]);
     key.extend_from_slice(&constants.loops.map(|of| u32::from(of.count) | u32::from(of.start) << 16));
@@ -47,10 +47,6 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
 }
 
 /// Whether all lanes that exist lie in the domain.
-fn is_whole(launch: &Launch<'_>) -> bool {
-    Waves::of(launch).is_of_quads()
-}
-
 /// A program, ready to run.
 pub struct Artifact {
     program: Program,
@@ -90,7 +86,7 @@ impl Artifact {
             code.fetches.iter().any(|fetch| matches!(fetch, Fetch::Memory(read, _) if read.space == Some(written)))
         };
         let reads_back = spaces.into_iter().any(reads);
-        let whole = is_whole(launch);
+        let whole = Waves::of(launch).is_of_quads();
         Some(Self {
             program: Program::new(code, whole, launch.wavefront.lanes(), &given),
             #[cfg(target_arch = "x86_64")]

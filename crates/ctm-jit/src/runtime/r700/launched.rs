@@ -9,7 +9,7 @@ use crate::launch::wavefronts::wave::{Guest, Reads};
 use crate::lower::r700::waves_per_group;
 use crate::passes::computed;
 use crate::runtime::backend::Backend;
-use crate::runtime::batches::{Launched, each_lane, written};
+use crate::runtime::batches::{EndedAt, Launched, each_lane, written};
 use crate::runtime::direct;
 use crate::runtime::wavefronts::{Done, Wavefronts};
 use crate::runtime::worker::{Ended, Job};
@@ -278,9 +278,7 @@ impl Launched for R700<'_> {
     fn send(
         &mut self,
         of: &Wavefronts<'_>,
-        index: u64,
-        places: &Places,
-        wave: &Ended,
+        (index, places, wave): EndedAt<'_>,
         counters: &mut Counters,
     ) -> Result<(), Fault> {
         let order = self.launch.lane_order();

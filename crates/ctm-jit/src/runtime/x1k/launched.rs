@@ -11,11 +11,11 @@ use crate::launch::wavefronts::places::{Places, Starts, Waves};
 use crate::launch::wavefronts::wave::{Guest, Reads, lanes_of, mask_of};
 use crate::passes::computed;
 use crate::runtime::backend::Backend;
-use crate::runtime::batches::{Launched, each_lane, written};
+use crate::runtime::batches::{EndedAt, Launched, each_lane, written};
 use crate::runtime::direct::Direct;
 use crate::runtime::program::Program;
 use crate::runtime::wavefronts::{Done, Wavefronts};
-use crate::runtime::worker::{Ended, Job};
+use crate::runtime::worker::Job;
 #[cfg(target_arch = "x86_64")]
 use crate::{
     codegen::x86::stream::{InputView, Surfaces},
@@ -261,9 +261,7 @@ impl Launched for X1k<'_> {
     fn send(
         &mut self,
         of: &Wavefronts<'_>,
-        _index: u64,
-        places: &Places,
-        wave: &Ended,
+        (_, places, wave): EndedAt<'_>,
         counters: &mut Counters,
     ) -> Result<(), Fault> {
         each_lane(&of.program.exports, wave, |lane, elements| {

@@ -214,7 +214,7 @@ impl Machine {
             fetched.count(working, bytes.into());
         } else {
             fetched.covered = self.masks[M::VALID.index()];
-            fetched.run(shared, number, &at, working, &mut texels, &mut self.gradients)?;
+            fetched.run(shared, number, &at, (working, &mut texels), &mut self.gradients)?;
         }
         self.rows[to as usize..to as usize + 4].copy_from_slice(&texels);
         Ok(())

@@ -240,17 +240,13 @@ impl<'a> Emit<'a> {
         0..self.input.pieces
     }
 
-    fn mask_at(m: M) -> i32 {
-        head::MASKS + 8 * i32::from(m.0)
-    }
-
     fn prologue(&mut self) {
         self.asm.enter();
         self.asm.wide(Int::Mov, RBX, RDI);
         self.asm.int_load(Int::Mov, true, RBP, RBX, head::UNIFORMS);
         self.asm.int_load(Int::Mov, true, VISITS, RBX, head::VISITS);
         self.asm.int_load(Int::Mov, true, FUEL, RBX, head::FUEL);
-        self.asm.int_load(Int::Mov, true, ACTIVE, RBX, Self::mask_at(M::ACTIVE));
+        self.asm.int_load(Int::Mov, true, ACTIVE, RBX, head::mask(M::ACTIVE));
         self.asm.int_load(Int::Mov, true, ACTIVE_LANES, RBX, head::ACTIVE_LANES);
         if !self.input.code.yields.is_empty() {
             self.asm.jump_cmp(true, RBX, head::YIELD, 0, Cond::NotEqual, self.resume);
@@ -449,7 +445,7 @@ impl<'a> Emit<'a> {
     fn yield_here(&mut self, number: u16) {
         let registers = (1 << self.isa().registers()) - 1;
         self.save(registers);
-        self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(M::ACTIVE), ACTIVE);
+        self.asm.int_store(Int::Mov, true, RBX, head::mask(M::ACTIVE), ACTIVE);
         self.asm.int_store(Int::Mov, true, RBX, head::FUEL, FUEL);
         self.asm.int_store(Int::Mov, true, RBX, head::ACTIVE_LANES, ACTIVE_LANES);
         self.asm.int_store_imm(Int::Mov, true, RBX, head::YIELD, i32::from(number) + 1);

@@ -93,6 +93,11 @@ mod head {
     pub const WRITTEN: i32 = MASKS + 8 * M::COUNT as i32;
     /// Where rows begin.
     pub const ROWS: i32 = (WRITTEN + 8 * EXPORTS as i32 + 63) & !63;
+
+    /// A mask.
+    pub const fn mask(m: M) -> i32 {
+        MASKS + 8 * m.0 as i32
+    }
 }
 
 /// What code returns when instructions are used up.
@@ -347,16 +352,14 @@ impl Native {
 
     /// A frame for this code.
     pub fn frame(&self) -> Kept<'_, Frame> {
-        self.frames.take(|| self.new_frame())
-    }
-
-    fn new_frame(&self) -> Frame {
-        let mut frame = Frame::new(self.layout.size);
-        (0..LANES as i32).for_each(|lane| frame.put(lane_numbers() + 4 * lane, &lane.to_le_bytes()));
-        for (row, bits) in &self.fixed {
-            (0..LANES as i32).for_each(|lane| frame.put(row + 4 * lane, &bits.to_le_bytes()));
-        }
-        frame
+        self.frames.take(|| {
+            let mut frame = Frame::new(self.layout.size);
+            (0..LANES as i32).for_each(|lane| frame.put(lane_numbers() + 4 * lane, &lane.to_le_bytes()));
+            for (row, bits) in &self.fixed {
+                (0..LANES as i32).for_each(|lane| frame.put(row + 4 * lane, &bits.to_le_bytes()));
+            }
+            frame
+        })
     }
 
     /// Puts a wavefront at its start.
@@ -367,12 +370,11 @@ impl Native {
         frame.bytes()[head::LOOKUPS as usize..head::MASKS as usize].fill(0);
         frame.put(head::QUADS, &0x1111_1111_1111_1111u64.to_le_bytes());
         frame.put(head::FUEL, &shared.fuel.to_le_bytes());
-        let mask = |m: M| head::MASKS + 8 * i32::from(m.0);
-        frame.put(mask(M::EXISTING), &wave.existing.to_le_bytes());
-        frame.put(mask(M::NONE), &0u64.to_le_bytes());
-        frame.put(mask(M::VALID), &valid.to_le_bytes());
-        frame.put(mask(M::FIRST), &(wave.fetched.first_in_group as u64).to_le_bytes());
-        frame.put(mask(M::ACTIVE), &valid.to_le_bytes());
+        frame.put(head::mask(M::EXISTING), &wave.existing.to_le_bytes());
+        frame.put(head::mask(M::NONE), &0u64.to_le_bytes());
+        frame.put(head::mask(M::VALID), &valid.to_le_bytes());
+        frame.put(head::mask(M::FIRST), &(wave.fetched.first_in_group as u64).to_le_bytes());
+        frame.put(head::mask(M::ACTIVE), &valid.to_le_bytes());
         for &export in &self.exports {
             frame.put(head::WRITTEN + 8 * export as i32, &0u64.to_le_bytes());
         }
@@ -478,7 +480,7 @@ impl Native {
     fn collect(&self, frame: &mut Frame, wave: &mut Wave) {
         Self::collect_counts(frame, wave);
         let Wave { valid, written, exports, .. } = wave;
-        *valid = number(frame, head::MASKS + 8 * i32::from(M::VALID.0));
+        *valid = number(frame, head::mask(M::VALID));
         for ((&export, &at), row) in self.exports.iter().zip(&self.rows).zip(exports) {
             written[export] = number(frame, head::WRITTEN + 8 * export as i32);
             let from = frame.bytes()[at as usize..].as_chunks::<4>().0;
@@ -524,8 +526,8 @@ unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
     // SAFETY: these rows lie in the frame, are aligned to 64 bytes, and nobody else looks at them meanwhile.
     let rows = unsafe { &mut *frame.add(head::ROWS as usize).cast::<[Row; ARGUMENTS + RESULTS + GRADIENTS]>() };
     // SAFETY: masks lie in the frame.
-    let [covered, existing] = [M::VALID, M::EXISTING]
-        .map(|m| unsafe { frame.add((head::MASKS + 8 * m.0 as i32) as usize).cast::<u64>().read() });
+    let [covered, existing] =
+        [M::VALID, M::EXISTING].map(|m| unsafe { frame.add(head::mask(m) as usize).cast::<u64>().read() });
     let is_lent = number & LENDS != 0;
     let flushes = (!is_lent).then(|| exchange_mxcsr(context.host));
     // A panic must not cross the code that called; the reference interpreter will meet it again.
@@ -564,7 +566,7 @@ impl Context<'_> {
                 #[cfg(test)]
                 LOOKUPS.with(|lookups| lookups.set(lookups.get() + 1));
                 let at = [&arguments[0], &arguments[1], &arguments[2], &arguments[3]];
-                self.fetched.run(shared, usize::from(*fetch), &at, mask, results, gradients).ok()?;
+                self.fetched.run(shared, usize::from(*fetch), &at, (mask, results), gradients).ok()?;
             }
             Call::Store(store) => {
                 let of = std::array::from_fn(|n| &arguments[n]);

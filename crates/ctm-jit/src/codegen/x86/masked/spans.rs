@@ -144,7 +144,7 @@ impl Span<'_> {
         if std::mem::take(&mut self.runs) {
             // SAFETY: masks lie in the frame, and the targets are made for it.
             unsafe {
-                let mut valid = *self.at::<u64>(mask_at(M::VALID)) & self.covered;
+                let mut valid = *self.at::<u64>(head::mask(M::VALID)) & self.covered;
                 if let Some((of, written, row)) = self.conditional {
                     let given = written.replace(0);
                     let value = |lane: usize| (given >> lane & 1 == 1).then(|| *row.add(lane));
@@ -170,7 +170,7 @@ impl Span<'_> {
             // SAFETY: all of it lies in the frame, aligned; a row of start values is there for each of them.
             unsafe {
                 for mask in [M::VALID, M::ACTIVE] {
-                    *self.at(mask_at(mask)) = self.places.inside;
+                    *self.at(head::mask(mask)) = self.places.inside;
                 }
                 *self.at(head::FUEL) = self.fuel;
                 let starts = self.given.starts;
@@ -189,9 +189,4 @@ impl Span<'_> {
     const fn at<T>(&self, offset: i32) -> *mut T {
         self.frame.wrapping_add(offset as usize).cast()
     }
-}
-
-/// Where a mask lies in a frame.
-const fn mask_at(m: M) -> i32 {
-    head::MASKS + 8 * m.0 as i32
 }

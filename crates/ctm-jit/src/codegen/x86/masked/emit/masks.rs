@@ -1,6 +1,6 @@
 //! Masks other than the active lanes, and numbers: in registers or in the frame; operations on all of them.
 
-use super::{ACTIVE, Emit, Input};
+use super::{ACTIVE, Emit, Input, head};
 use crate::codegen::x86::allocate::MOST_PIECES;
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::wide;
@@ -65,7 +65,7 @@ impl Emit<'_> {
             self.whole();
         }
         self.mask_location(m).unwrap_or_else(|| {
-            self.asm.int_load(Int::Mov, true, scratch, RBX, Self::mask_at(m));
+            self.asm.int_load(Int::Mov, true, scratch, RBX, head::mask(m));
             scratch
         })
     }
@@ -81,7 +81,7 @@ impl Emit<'_> {
         match self.mask_location(m) {
             Some(location) if location == register => {}
             Some(location) => self.asm.wide(Int::Mov, location, register),
-            None => self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(m), register),
+            None => self.asm.int_store(Int::Mov, true, RBX, head::mask(m), register),
         }
         if m == M::ACTIVE {
             (self.is_whole, self.is_spread) = (true, false);
@@ -95,7 +95,7 @@ impl Emit<'_> {
         }
         match self.mask_location(m) {
             Some(location) => self.asm.wide(op, register, location),
-            None => self.asm.int_load(op, true, register, RBX, Self::mask_at(m)),
+            None => self.asm.int_load(op, true, register, RBX, head::mask(m)),
         }
     }
 

@@ -3,7 +3,7 @@
 //! All pieces stand one behind the other, or, where there are many, the run is a loop over them.
 
 use super::active::Lies;
-use super::{ACTIVE, Emit, Rare};
+use super::{ACTIVE, Emit, Rare, head};
 use crate::codegen::x86::allocate::MOST_PIECES;
 use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::Lir;
@@ -62,7 +62,7 @@ impl<'a> Emit<'a> {
             if self.lies == Lies::Nowhere {
                 self.whole();
                 if is_looped {
-                    self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(M::ACTIVE), ACTIVE);
+                    self.asm.int_store(Int::Mov, true, RBX, head::mask(M::ACTIVE), ACTIVE);
                 }
             } else {
                 self.spread();
@@ -134,7 +134,7 @@ impl<'a> Emit<'a> {
                 Ins::Set(dst, src, under) => self.set_under(dst, src, under, piece),
                 Ins::SetTwo(op, dst, a, b, under) => self.two_under(op, dst, [a, b], under, piece),
                 Ins::Number(dst, m) => {
-                    let number = Rm::Each(RBX, Self::mask_at(m));
+                    let number = Rm::Each(RBX, head::mask(m));
                     self.make(dst, piece, |e, dst| e.asm.vector(BROADCAST, dst, 0, number));
                 }
                 Ins::Keep(row, src, under) => self.store_under(row, src, under, piece),
@@ -236,9 +236,9 @@ impl<'a> Emit<'a> {
             }
             _ => {
                 let byte = if self.is_moved {
-                    Rm::Row(RDI, Self::mask_at(m))
+                    Rm::Row(RDI, head::mask(m))
                 } else {
-                    Rm::Row(RBX, Self::mask_at(m) + i32::from(piece))
+                    Rm::Row(RBX, head::mask(m) + i32::from(piece))
                 };
                 self.asm.vex(BROADCAST_BYTE, to, 0, byte, None);
                 self.asm.vector(SHIFT_LEFT, to, to, Rm::LaneShifts(0));

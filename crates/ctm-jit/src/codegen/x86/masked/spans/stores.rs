@@ -1,6 +1,5 @@
 //! What a wavefront has exported goes to arrays.
 
-use super::mask_at;
 use crate::codegen::x86::masked::{Native, head};
 use crate::codegen::x86::transfer::scaled;
 use crate::ir::masked::M;
@@ -30,7 +29,7 @@ impl Native {
     /// Of an exported element, by its place in the list: where a frame has the lanes that wrote it, none where there is none, and its row.
     pub(super) fn exported(&self, from: Option<usize>, frame: *mut u8) -> (*mut u64, *const u32) {
         let at = |offset: i32| frame.wrapping_add(offset as usize);
-        let written = from.map_or(mask_at(M::NONE), |from| head::WRITTEN + 8 * self.exports[from] as i32);
+        let written = from.map_or(head::mask(M::NONE), |from| head::WRITTEN + 8 * self.exports[from] as i32);
         (at(written).cast(), at(from.map_or(head::ROWS, |from| self.rows[from])).cast_const().cast())
     }
 }
