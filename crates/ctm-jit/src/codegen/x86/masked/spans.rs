@@ -63,6 +63,12 @@ struct Span<'a> {
     /// Its covered lanes.
     covered: u64,
     ended: Ended,
+    /// The program's code, which is for such frames and this processor.
+    program: Entry,
+    /// The host's MXCSR, if it is wanted between wavefronts.
+    host: Option<u32>,
+    /// How the code ended last.
+    end: u32,
 }
 
 impl Native {
@@ -83,6 +89,8 @@ impl Native {
         let Wave { places, visits, fetched, .. } = &mut *wave;
         self.enter(frame, shared, visits, fetched, |frame, host| {
             let outputs = given.outputs;
+            // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
+            let program = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
             let mut span = Span {
                 given,
                 targets: outputs.targets.iter().map(|output| Target::new(output, self, frame.cast())).collect(),
@@ -99,29 +107,15 @@ impl Native {
                 places,
                 covered: u64::MAX,
                 ended,
+                program,
+                // What a span makes itself is the same with flushed denormals where there are none; setting MXCSR takes as long as a short program.
+                host: (!given.starts.are_normal).then_some(host),
+                end: 0,
             };
-            let (isa, is_flushed) = (self.isa, given.starts.are_normal);
-            // What a span makes itself is the same with flushed denormals where there are none; setting MXCSR takes as long as a short program.
-            let set = |bits: u32| {
-                if !is_flushed {
-                    exchange_mxcsr(bits);
-                }
-            };
-            // SAFETY: the text is code that `emit` made for frames of this layout, which `enter` has made ready, and for this processor.
-            unsafe {
-                let program = std::mem::transmute::<*const u8, Entry>(self.text.as_ptr());
-                let mut end = 0;
-                while end == 0 {
-                    set(host);
-                    if !with(isa, &mut span) {
-                        break;
-                    }
-                    set(MXCSR);
-                    end = program(frame);
-                }
-                ended = span.ended;
-                end
-            }
+            // SAFETY: the processor has the code's instruction set.
+            unsafe { with(self.isa, &mut span) };
+            ended = span.ended;
+            span.end
         });
         Self::collect_counts(frame, wave);
         ended
@@ -131,8 +125,18 @@ impl Native {
 impl Do for &mut Span<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) -> bool {
-        // SAFETY: as of `run_span`; an instruction set's value says that the processor has it.
-        unsafe { self.next(S::LANES == 16) }
+        while self.end == 0 {
+            self.host.map(exchange_mxcsr);
+            // SAFETY: as of `run_span`, where `enter` has made the frame ready; an instruction set's value says that the processor has it.
+            unsafe {
+                if !self.next(S::LANES == 16) {
+                    break;
+                }
+                self.host.map(|_| exchange_mxcsr(MXCSR));
+                self.end = (self.program)(self.frame.cast());
+            }
+        }
+        true
     }
 }
 
