@@ -6,7 +6,7 @@ use super::active::Lies;
 use super::{ACTIVE, Emit, Rare, head};
 use crate::codegen::x86::allocate::MOST_PIECES;
 use crate::codegen::x86::isa::{Isa, Registers};
-use crate::codegen::x86::lir::Lir;
+use crate::codegen::x86::lir::{self, Lir};
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::wide::{SHL, SHR};
 use crate::codegen::x86::vectors::{Place, Vectors};
@@ -82,7 +82,11 @@ impl<'a> Emit<'a> {
                 e.piece(run, 0);
             });
         } else {
-            self.pieces().for_each(|piece| self.piece(run, piece));
+            let mut from = 0;
+            for to in self.cuts(run).into_iter().rev() {
+                self.pieces().for_each(|piece| self.piece(&run[from..to], piece));
+                from = to;
+            }
         }
         if keeps {
             self.is_whole = false;
@@ -90,6 +94,32 @@ impl<'a> Emit<'a> {
         if let Some(m) = made {
             self.store_mask(m, MADE);
         }
+    }
+
+    /// Where a run is cut, the last place first: all pieces are made up to there before what follows, so what the next iteration of a loop waits for comes sooner.
+    /// No vector lives there that a piece makes for itself, nor a mask register.
+    fn cuts(&self, run: &[Ins]) -> Vec<usize> {
+        let (mut cuts, mut alive, mut depth) = (vec![run.len()], Vec::new(), 0);
+        let uses_masks = |ins: &Ins| matches!(ins, Ins::Lir(lir) if lir.uses_masks());
+        for (at, ins) in run.iter().enumerate().rev() {
+            match ins {
+                Ins::EndLanes(_) | Ins::EndKeep | Ins::EndLeave(_) | Ins::EndRare => depth += 1,
+                Ins::BeginLanes | Ins::BeginRare(_) => depth -= 1,
+                _ => {}
+            }
+            let (written, sources) = ins.touches();
+            alive.retain(|&vector| written != Some((vector, false)));
+            lir::each_read(written, &sources, |vector| {
+                if !self.input.wide[vector.index()] && !alive.contains(&vector) {
+                    alive.push(vector);
+                }
+            });
+            let stays = matches!(ins, Ins::Also(_)) || uses_masks(ins) && run[..at].last().is_some_and(uses_masks);
+            if alive.is_empty() && depth == 0 && !stays {
+                cuts.push(at);
+            }
+        }
+        cuts
     }
 
     /// Does something for each piece: rsi and rdi are the frame, moved by a piece's bytes of rows, and by those of masks.
