@@ -10,11 +10,14 @@ use ctm_exec::x1k::{Elements, Input, Memory, Outputs, Written};
 use ctm_isa::x1k::INPUTS;
 use std::sync::atomic::AtomicU32;
 
+/// What memory lends of inputs.
+type Arrays<'a> = &'a [Option<Elements<&'a [u8]>>; INPUTS];
+
 /// A memory of arrays that another one lends.
 #[derive(Clone, Copy)]
 pub struct Views<'a> {
     descriptors: [Option<Input>; INPUTS],
-    elements: &'a [Option<Elements<&'a [u8]>>; INPUTS],
+    elements: Arrays<'a>,
     /// What processors send goes there, if anywhere.
     pub outputs: Option<&'a lent::Outputs<'a>>,
 }
@@ -45,26 +48,15 @@ pub fn cells_of(elements: Cells<'_>) -> Option<&[AtomicU32]> {
 
 impl<'a> Views<'a> {
     /// Inputs that memory lends; `inputs`: those that are fetched. `None` where it lends one of these not.
-    pub fn lent(
-        descriptors: [Option<Input>; INPUTS],
-        elements: &'a [Option<Elements<&'a [u8]>>; INPUTS],
-        inputs: u16,
-    ) -> Option<Self> {
-        for input in (0..INPUTS).filter(|input| inputs >> input & 1 == 1) {
-            if !holds(elements[input].as_ref()?, &descriptors[input]?) {
-                return None;
-            }
-        }
-        Some(Self { descriptors, elements, outputs: None })
+    pub fn lent(descriptors: [Option<Input>; INPUTS], elements: Arrays<'a>, inputs: u16) -> Option<Self> {
+        let is_held = |input: usize| Some(holds(elements[input].as_ref()?, &descriptors[input]?));
+        let are_held = (0..INPUTS).filter(|input| inputs >> input & 1 == 1).all(|input| is_held(input) == Some(true));
+        are_held.then_some(Self { descriptors, elements, outputs: None })
     }
 }
 
 /// How code looks an input up by itself, if it does, where memory lends these.
-pub fn binding<'a>(
-    fetch: &Fetch,
-    memory: &dyn Memory,
-    elements: &'a [Option<Elements<&'a [u8]>>; INPUTS],
-) -> Option<Binding<'a>> {
+pub fn binding<'a>(fetch: &Fetch, memory: &dyn Memory, elements: Arrays<'a>) -> Option<Binding<'a>> {
     let Fetch::Input { input, uncached: false, .. } = *fetch else { return None };
     let (descriptor, elements) = (memory.input(input)?, elements[usize::from(input & 15)].as_ref()?);
     Texels::of_input(&descriptor, elements).map(Binding::Texels)

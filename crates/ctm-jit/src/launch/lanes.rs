@@ -21,3 +21,6 @@ pub fn count_lookups(memory: &dyn Memory, input: u8, lookups: u64, counters: &mu
 /// The group has to be run by the reference interpreter: it does, or may do, something that ends in a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BailOut;
+
+/// What ends so.
+pub type Result<T = ()> = std::result::Result<T, BailOut>;

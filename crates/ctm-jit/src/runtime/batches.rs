@@ -18,6 +18,9 @@ const LANES_PER_BATCH: u64 = 1 << 16;
 /// Lanes that one task of a batch runs.
 const LANES_PER_TASK: u64 = 1 << 10;
 
+/// What ends in a fault, or does not.
+pub type Result<T = (), E = Fault> = std::result::Result<T, E>;
+
 /// A wavefront that has ended: its number, its lanes, what it left.
 pub type EndedAt<'a> = (u64, &'a Places, &'a Ended);
 
@@ -35,7 +38,7 @@ pub trait Launched: Sync {
     }
 
     /// Runs it so that wavefronts store what they export as they end; `None`, and nothing has happened, when memory does not lend what they store to.
-    fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done, Fault>>;
+    fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done>>;
 
     /// Says which of these groups are to run. One that cannot be asked for concerns nobody before it: its fault is told when they have run.
     fn schedule(&mut self, _of: &Wavefronts<'_>, groups: Range<u64>) -> (Vec<Job>, Option<Fault>) {
@@ -46,15 +49,15 @@ pub trait Launched: Sync {
     fn store(&mut self, stored: &Stored) -> Result<Written, MemoryFault>;
 
     /// Says what a lane said of vertices.
-    fn say(&mut self, _at: Position, _event: VertexEvent) -> Result<(), Fault> {
+    fn say(&mut self, _at: Position, _event: VertexEvent) -> Result {
         Ok(())
     }
 
     /// Sends what the valid lanes of a wavefront export, and counts what that wrote.
-    fn send(&mut self, of: &Wavefronts<'_>, wave: EndedAt<'_>, counters: &mut Counters) -> Result<(), Fault>;
+    fn send(&mut self, of: &Wavefronts<'_>, wave: EndedAt<'_>, counters: &mut Counters) -> Result;
 
     /// Runs a group by the reference interpreter, sends what it leaves, and counts.
-    fn reference(&mut self, of: &Wavefronts<'_>, job: Job, counters: &mut Counters) -> Result<(), Fault>;
+    fn reference(&mut self, of: &Wavefronts<'_>, job: Job, counters: &mut Counters) -> Result;
 
     /// Counts what passages of blocks do, by wavefronts of so many lanes.
     fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters);
@@ -72,7 +75,7 @@ pub const fn written(counters: &mut Counters, Written { elements, bytes }: Writt
 }
 
 /// Runs a launch as a stream, or so that it stores what it exports; `None`, and nothing has happened, where it can do neither.
-pub fn at_once(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Option<Result<Outcome, Fault>> {
+pub fn at_once(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Option<Result<Outcome>> {
     if let Some(counters) = launched.stream(of) {
         return Some(Ok(Outcome { counters, findings: Vec::new() }.counted(of.counters)));
     }
@@ -87,11 +90,11 @@ pub fn at_once(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Option<Resu
 ///
 /// # Errors
 /// The fault of the first group that did wrong.
-pub fn run(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Result<Outcome, Fault> {
+pub fn run(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Result<Outcome> {
     at_once(launched, of).unwrap_or_else(|| in_batches(launched, of))
 }
 
-fn in_batches(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Result<Outcome, Fault> {
+fn in_batches(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Result<Outcome> {
     let alone = launched.is_aliased() || of.reads_back;
     let lanes = of.lanes as u64 * of.per_group;
     let batch = if alone { 1 } else { (LANES_PER_BATCH / lanes).max(1) };
@@ -124,12 +127,7 @@ fn in_batches(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Result<Outco
 
 /// Sends what a task's groups left: of each in turn what it wrote to memory that threads share, then what each of its wavefronts said of
 /// vertices and exports. Groups that are left to the reference interpreter run now.
-fn commit(
-    launched: &mut impl Launched,
-    of: &Wavefronts<'_>,
-    task: TaskDone,
-    counters: &mut Counters,
-) -> Result<(), Fault> {
+fn commit(launched: &mut impl Launched, of: &Wavefronts<'_>, task: TaskDone, counters: &mut Counters) -> Result {
     let mut places = Places::new();
     for (job, left) in task.groups {
         let mut store = |stored: &Stored| launched.store(stored).map(|stored| written(counters, stored));
@@ -165,11 +163,7 @@ fn finished(launched: &impl Launched, of: &Wavefronts<'_>, done: Done) -> Outcom
 ///
 /// # Errors
 /// The first one of `send`.
-pub fn each_lane(
-    exports: &[usize],
-    wave: &Ended,
-    mut send: impl FnMut(usize, &[(usize, u32)]) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+pub fn each_lane(exports: &[usize], wave: &Ended, mut send: impl FnMut(usize, &[(usize, u32)]) -> Result) -> Result {
     let mut elements = Vec::with_capacity(exports.len());
     lanes_of(wave.valid).try_for_each(|lane| {
         let all = exports.iter().zip(&wave.written).zip(&wave.rows);

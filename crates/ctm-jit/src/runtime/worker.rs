@@ -1,6 +1,6 @@
 //! What one thread needs to run groups of wavefronts whose exports are committed later, and what it leaves.
 
-use crate::launch::lanes::BailOut;
+use crate::launch::lanes::{BailOut, Result};
 use crate::launch::wavefronts::group::{Group, Stored};
 use crate::launch::wavefronts::wave::{Ran, Reads, Row};
 use crate::runtime::wavefronts::{Done, Runner, Wavefronts};
@@ -65,7 +65,7 @@ impl Member<'_> {
         group: &mut Group,
         given: Reads<'_>,
         goes_on: bool,
-    ) -> Result<(), BailOut> {
+    ) -> Result {
         let Self { runner, waits_at } = self;
         let shared = runner.shared(of, given, part);
         std::mem::swap(group, &mut runner.wave.fetched.group);
@@ -137,7 +137,7 @@ impl<'a> Worker<'a> {
         job: Job,
         given: Reads<'_>,
         done: &mut Done,
-    ) -> Result<usize, BailOut> {
+    ) -> Result<usize> {
         let waves = self.group((of, part), job, given)?;
         for Member { runner, .. } in &self.members[..waves] {
             done.ended(of, (1, runner.wave.places.inside.count_ones().into()), runner, given.guest);
@@ -147,7 +147,7 @@ impl<'a> Worker<'a> {
 
     /// Runs the wavefronts of a group. Where they may see what others do, the one that has issued the fewest control-flow instructions goes
     /// on, of several the first: that is the reference interpreter's order, in which they take turns, one such instruction each.
-    fn group(&mut self, (of, part): (&Wavefronts<'a>, &Part), job: Job, given: Reads<'_>) -> Result<usize, BailOut> {
+    fn group(&mut self, (of, part): (&Wavefronts<'a>, &Part), job: Job, given: Reads<'_>) -> Result<usize> {
         let waves = of.waves_of(job.group);
         let count = (waves.end - waves.start) as usize;
         let member = || Member { runner: Runner::new(of.program), waits_at: None };

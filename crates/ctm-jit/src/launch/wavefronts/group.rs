@@ -3,7 +3,7 @@
 
 use super::wave::{Fetched, LANES, Row, Shared, To, lanes_of};
 use crate::ir::masked::Store;
-use crate::launch::lanes::BailOut;
+use crate::launch::lanes::{BailOut, Result};
 use ctm_exec::r700::Space;
 use ctm_exec::r700::memory::{
     MemoryRead, SHARE_DWORDS, scatter_index, share_dword, share_read_at, shared_address, space, written_components,
@@ -83,13 +83,7 @@ impl Group {
     }
 
     /// `LOCAL_DS_READ` (R700 §10.6): index and address, four elements.
-    pub fn share_read(
-        &self,
-        inst: &MemDsr,
-        burst: u8,
-        [x, y]: [&Row; 2],
-        (executes, to): To<'_>,
-    ) -> Result<(), BailOut> {
+    pub fn share_read(&self, inst: &MemDsr, burst: u8, [x, y]: [&Row; 2], (executes, to): To<'_>) -> Result {
         let read = |lane: usize| -> [u32; 4] {
             let bank = x[lane] as usize;
             let at = share_read_at(inst, bank, y[lane] as usize, burst);
@@ -114,7 +108,7 @@ impl Group {
     }
 
     /// Notes a dword that is written.
-    fn note(&mut self, stored: Stored) -> Result<(), BailOut> {
+    fn note(&mut self, stored: Stored) -> Result {
         if self.stored.len() >= NOTED {
             return Err(BailOut);
         }
@@ -156,7 +150,7 @@ impl Fetched {
     ///
     /// # Errors
     /// [`BailOut`] where the reference interpreter would find a fault.
-    pub fn store(&mut self, shared: &Shared<'_>, number: usize, of: &[&Row; 5], executes: u64) -> Result<(), BailOut> {
+    pub fn store(&mut self, shared: &Shared<'_>, number: usize, of: &[&Row; 5], executes: u64) -> Result {
         match shared.stores.get(number).ok_or(BailOut)? {
             Store::Memory(cf, burst) => self.memory_write(shared, cf, *burst, of, executes)?,
             Store::Event(event) => self.events.extend(lanes_of(executes).map(|lane| (lane as u8, *event))),
@@ -182,14 +176,7 @@ impl Fetched {
     }
 
     /// One write of a burst (R700 §3.4.2).
-    fn memory_write(
-        &mut self,
-        shared: &Shared<'_>,
-        cf: &CfMem,
-        burst: u8,
-        of: &[&Row; 5],
-        executes: u64,
-    ) -> Result<(), BailOut> {
+    fn memory_write(&mut self, shared: &Shared<'_>, cf: &CfMem, burst: u8, of: &[&Row; 5], executes: u64) -> Result {
         let size = u64::from(cf.word0.elem_size) + 1;
         let (base, array_size) = (u64::from(cf.word0.array_base), u64::from(cf.word1.array_size) + 1);
         let n = u64::from(burst);
@@ -237,16 +224,16 @@ impl Fetched {
         shared: &Shared<'_>,
         read: &MemoryRead,
         burst: u8,
-        given: &Row,
+        at: &Row,
         (executes, to): To<'_>,
-    ) -> Result<(), BailOut> {
+    ) -> Result {
         let (launch, memory) = shared.r700()?;
         let limit = match read.space {
             Some(space) => memory.space(space).ok_or(BailOut)?,
             None => 0,
         };
         for lane in lanes_of(executes) {
-            let element = read.element(given[lane], burst);
+            let element = read.element(at[lane], burst);
             let mut dwords = [0; 4];
             for (c, place) in dwords.iter_mut().enumerate().take(read.dwords) {
                 *place = match read.space {

@@ -4,7 +4,7 @@ use super::bindings::{Binding, resources};
 use super::group::{Group, Scratch};
 use super::places::Places;
 use crate::ir::masked::{Counter, Fetch, Store, TARGETS};
-use crate::launch::lanes::{BailOut, count_lookups};
+use crate::launch::lanes::{BailOut, Result, count_lookups};
 use ctm_exec::Counters;
 use ctm_exec::float::{bits, number};
 use ctm_exec::r700::resources::TextureKind;
@@ -89,7 +89,7 @@ impl<'a> Shared<'a> {
     ///
     /// # Errors
     /// [`BailOut`] in launches of X1K programs.
-    pub const fn r700(&self) -> Result<(&'a Launch<'a>, &'a dyn Memory), BailOut> {
+    pub const fn r700(&self) -> Result<(&'a Launch<'a>, &'a dyn Memory)> {
         match self.guest {
             Guest::R700(launch, memory) => Ok((launch, memory)),
             Guest::X1k(_) => Err(BailOut),
@@ -214,7 +214,7 @@ impl Fetched {
         at: &[&Row; 4],
         (executes, to): To<'_>,
         set: &mut [Row; GRADIENTS],
-    ) -> Result<(), BailOut> {
+    ) -> Result {
         match shared.fetches.get(number).ok_or(BailOut)? {
             Fetch::Vertex(inst) => self.vertex(shared, inst, at[0], (executes, to)),
             Fetch::Texture(inst) => self.texture(shared, inst, at, (executes, to), set),
@@ -245,13 +245,7 @@ impl Fetched {
         self.bytes += count * bytes;
     }
 
-    fn vertex(
-        &mut self,
-        shared: &Shared<'_>,
-        inst: &VtxFetch,
-        at: &Row,
-        (executes, to): To<'_>,
-    ) -> Result<(), BailOut> {
+    fn vertex(&mut self, shared: &Shared<'_>, inst: &VtxFetch, at: &Row, (executes, to): To<'_>) -> Result {
         let (launch, memory) = shared.r700()?;
         let memory = resources(memory, inst.word2.alt_const).ok_or(BailOut)?;
         let fetch = VertexFetch::new(memory, inst).map_err(|_| BailOut)?;
@@ -278,7 +272,7 @@ impl Fetched {
         at: &[&Row; 4],
         (executes, to): To<'_>,
         set: &mut [Row; GRADIENTS],
-    ) -> Result<(), BailOut> {
+    ) -> Result {
         let (launch, memory) = shared.r700()?;
         let memory = resources(memory, inst.word0.alt_const).ok_or(BailOut)?;
         let (op, lanes) = (inst.word0.op, shared.lanes);

@@ -9,7 +9,7 @@ use crate::launch::wavefronts::wave::{Guest, Reads};
 use crate::lower::r700::waves_per_group;
 use crate::passes::computed;
 use crate::runtime::backend::Backend;
-use crate::runtime::batches::{EndedAt, Launched, each_lane, written};
+use crate::runtime::batches::{EndedAt, Launched, Result, each_lane, written};
 use crate::runtime::direct;
 use crate::runtime::wavefronts::{Done, Wavefronts};
 use crate::runtime::worker::{Ended, Job};
@@ -49,7 +49,7 @@ fn interpret(
     group: u64,
     memory: &mut dyn Memory,
     counters: &mut Counters,
-) -> Result<(), Fault> {
+) -> Result {
     let lanes = launch.wavefront.lanes();
     let fetch = launch.fetch_program.map(ctm_isa::r700::Program::decode);
     let context = Context { launch, main: launch.program.decode(), fetch };
@@ -230,7 +230,7 @@ impl Launched for R700<'_> {
         Some(counters)
     }
 
-    fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done, Fault>> {
+    fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done>> {
         let Self { launch, artifact, .. } = *self;
         let uniforms = uniforms(launch, artifact, &*self.memory)?;
         let (outputs, reads) = Outputs::of(&mut *self.memory, &artifact.exports, launch)?;
@@ -271,16 +271,11 @@ impl Launched for R700<'_> {
         self.memory.store(space, dword, bits).map(|()| Written { elements: 1, bytes: 4 })
     }
 
-    fn say(&mut self, at: Position, event: VertexEvent) -> Result<(), Fault> {
+    fn say(&mut self, at: Position, event: VertexEvent) -> Result {
         self.memory.vertex_event(at, event).map_err(|fault| refused(self.launch, fault, at))
     }
 
-    fn send(
-        &mut self,
-        of: &Wavefronts<'_>,
-        (index, places, wave): EndedAt<'_>,
-        counters: &mut Counters,
-    ) -> Result<(), Fault> {
+    fn send(&mut self, of: &Wavefronts<'_>, (index, places, wave): EndedAt<'_>, counters: &mut Counters) -> Result {
         let order = self.launch.lane_order();
         if let Some(rows) = self.memory.lane_rows().filter(|rows| rows.order() == order) {
             keep(of, (index, wave), rows, counters);
@@ -303,7 +298,7 @@ impl Launched for R700<'_> {
         })
     }
 
-    fn reference(&mut self, of: &Wavefronts<'_>, job: Job, counters: &mut Counters) -> Result<(), Fault> {
+    fn reference(&mut self, of: &Wavefronts<'_>, job: Job, counters: &mut Counters) -> Result {
         interpret(self.launch, of, job.group, &mut *self.memory, counters)
     }
 

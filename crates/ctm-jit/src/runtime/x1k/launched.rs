@@ -11,7 +11,7 @@ use crate::launch::wavefronts::places::{Places, Starts, Waves};
 use crate::launch::wavefronts::wave::{Guest, Reads, lanes_of, mask_of};
 use crate::passes::computed;
 use crate::runtime::backend::Backend;
-use crate::runtime::batches::{EndedAt, Launched, each_lane, written};
+use crate::runtime::batches::{EndedAt, Launched, Result, each_lane, written};
 use crate::runtime::direct::Direct;
 use crate::runtime::program::Program;
 use crate::runtime::wavefronts::{Done, Wavefronts};
@@ -62,7 +62,7 @@ fn interpret(
     job: Job,
     memory: &mut dyn Memory,
     counters: &mut Counters,
-) -> Result<(), Fault> {
+) -> Result {
     let context = Context { launch, steps: &plan(launch.program) };
     let mut group = group::Group::new(launch);
     let part = of.watch.part(job.group);
@@ -178,7 +178,7 @@ impl Launched for X1k<'_> {
         Some(counters)
     }
 
-    fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done, Fault>> {
+    fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done>> {
         let Self { launch, artifact, .. } = *self;
         if !of.lanes.is_multiple_of(LANES) || of.waves.count() == 0 {
             return None;
@@ -258,12 +258,7 @@ impl Launched for X1k<'_> {
         self.memory.write_uncached(dword as u32, (dword >> 32) as u32, bits)
     }
 
-    fn send(
-        &mut self,
-        of: &Wavefronts<'_>,
-        (_, places, wave): EndedAt<'_>,
-        counters: &mut Counters,
-    ) -> Result<(), Fault> {
+    fn send(&mut self, of: &Wavefronts<'_>, (_, places, wave): EndedAt<'_>, counters: &mut Counters) -> Result {
         each_lane(&of.program.exports, wave, |lane, elements| {
             let mut outputs = Outputs::default();
             for &(element, bits) in elements {
@@ -281,7 +276,7 @@ impl Launched for X1k<'_> {
         })
     }
 
-    fn reference(&mut self, of: &Wavefronts<'_>, job: Job, counters: &mut Counters) -> Result<(), Fault> {
+    fn reference(&mut self, of: &Wavefronts<'_>, job: Job, counters: &mut Counters) -> Result {
         interpret(self.launch, of, job, &mut *self.memory, counters)
     }
 

@@ -12,7 +12,7 @@ use crate::codegen::portable::lookups::lookup;
 use crate::codegen::portable::rows::{Work, lanes_where, map, map3, on_this_host, store};
 use crate::ir::masked::{Code, End, File, M, MaskOp, Op, Target, Value, Var};
 use crate::ir::values::lane;
-use crate::launch::lanes::BailOut;
+use crate::launch::lanes::{BailOut, Result};
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{
     Fetched, GRADIENTS, LANE_NUMBERS, LANES, Ran, Row, Shared, Wave, lanes_of, quads,
@@ -57,7 +57,7 @@ impl Machine {
     ///
     /// # Errors
     /// [`BailOut`]: there is no such uniform value.
-    pub fn begin(&mut self, start: &[Var], shared: &Shared<'_>, wave: &Wave) -> Result<(), BailOut> {
+    pub fn begin(&mut self, start: &[Var], shared: &Shared<'_>, wave: &Wave) -> Result {
         let dense = &*self.dense;
         self.rows[..dense.vars].fill([0; LANES]);
         for (row, &constant) in self.rows[dense.vars..].iter_mut().zip(&dense.constants) {
@@ -90,13 +90,7 @@ impl Machine {
     ///
     /// # Errors
     /// [`BailOut`]: the reference interpreter has to.
-    pub fn run(
-        &mut self,
-        code: &Code,
-        exports: &[usize],
-        shared: &Shared<'_>,
-        wave: &mut Wave,
-    ) -> Result<Ran, BailOut> {
+    pub fn run(&mut self, code: &Code, exports: &[usize], shared: &Shared<'_>, wave: &mut Wave) -> Result<Ran> {
         loop {
             let block = &code.blocks[self.block];
             if self.place == 0 {
@@ -199,7 +193,7 @@ impl Machine {
         under: M,
         shared: &Shared<'_>,
         fetched: &mut Fetched,
-    ) -> Result<(), BailOut> {
+    ) -> Result {
         let (number, working) = (usize::from(number), self.mask(under));
         let at = at.map(|value| &self.rows[value.index()]);
         let mut texels = [[0; LANES]; 4];
@@ -270,10 +264,10 @@ struct Ops<'a, 'b> {
 }
 
 impl Work for Ops<'_, '_> {
-    type Done = Result<Option<u16>, BailOut>;
+    type Done = Result<Option<u16>>;
 
     #[inline(always)]
-    fn run<const FUSED: bool>(self) -> Result<Option<u16>, BailOut> {
+    fn run<const FUSED: bool>(self) -> Result<Option<u16>> {
         let Self { machine, shared, wave } = self;
         let dense = Arc::clone(&machine.dense);
         let from = std::mem::take(&mut machine.place);
