@@ -47,9 +47,9 @@ impl Numbering {
     pub fn add(&mut self, hash: u32, op: Op) -> Value {
         let value = self.effect(op);
         if 2 * self.ops.len() > self.slots.len() {
-            let more = vec![0; (2 * self.slots.len()).max(512)];
+            let more = vec![0; (2 * self.slots.len()).max(1024)];
             self.ops.reserve(more.len() / 2);
-            std::mem::replace(&mut self.slots, more).into_iter().for_each(|of| self.put(of));
+            std::mem::replace(&mut self.slots, more).into_iter().filter(|&of| of > 0).for_each(|of| self.put(of));
         }
         self.put(u64::from(hash) << 32 | u64::from(self.before + value.0 + 1));
         value

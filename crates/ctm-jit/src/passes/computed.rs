@@ -1,34 +1,49 @@
 //! What is computed of uniform values alone is computed once for each launch, and stands in their table.
 
-use crate::ir::masked::{Block, Code, Op, Value};
+use crate::ir::masked::{Block, Op, Value};
 use crate::ir::numbering::Numbering;
 use crate::ir::values;
+use crate::passes::masked::NEEDED;
 use std::borrow::Cow;
 
-/// Finds it: it becomes [`Code::computed`], and those who read it read a uniform value.
-pub fn gather(code: &mut Code) {
-    let first = code.given_uniforms();
-    let mut computed = Numbering::default();
-    let (mut known, mut names) = (Vec::new(), Vec::new());
-    for block in &mut code.blocks {
-        let Some(last) = find_roots(block, &mut known) else { continue };
+/// Finds it: it becomes [`computed`](crate::ir::masked::Code::computed), and those who read it read a uniform value.
+#[derive(Default)]
+pub struct Gathered {
+    computed: Numbering,
+    known: Vec<u8>,
+    names: Vec<Value>,
+}
+
+impl Gathered {
+    /// In a block; `first`: the uniform value that is computed first. Of the operations that are needed (`found`), those that only computed ones have read no longer are.
+    pub fn gather(&mut self, block: &mut Block, first: usize, found: &mut [u8]) {
+        let Self { computed, known, names } = self;
+        let Some(last) = find_roots(block, found, known) else { return };
+        if first + computed.ops.len() + last > u16::MAX.into() {
+            return;
+        }
+        let read = found.iter_mut().zip(&*known).filter(|(_, known)| **known & (OPEN | READ) == 0);
+        read.for_each(|(found, _)| *found &= !NEEDED);
         for place in (0..=last).rev() {
-            if known[place] & (ROOT | NEEDED) != 0 {
-                block.ops[place].operands().iter().for_each(|value| known[value.index()] |= NEEDED);
+            if known[place] & (ROOT | PART) != 0 {
+                block.ops[place].operands().iter().for_each(|value| known[value.index()] |= PART);
             }
         }
         names.resize(names.len().max(last + 1), Value(0));
-        for place in (0..=last).filter(|&place| known[place] & (ROOT | NEEDED) != 0) {
+        for place in (0..=last).filter(|&place| known[place] & (ROOT | PART) != 0) {
             let mut op = block.ops[place];
             op.rename(|value| names[value.index()]);
             names[place] = computed.pure(op);
-            let index = u16::try_from(first + names[place].index());
-            if let (true, Ok(index)) = (known[place] & ROOT != 0, index) {
-                block.ops[place] = Op::Uniform(index);
+            if known[place] & ROOT != 0 {
+                block.ops[place] = Op::Uniform((first + names[place].index()) as u16);
             }
         }
     }
-    code.computed = computed.take();
+
+    /// All of it.
+    pub fn take(mut self) -> Vec<Op> {
+        self.computed.take()
+    }
 }
 
 /// Appends what is computed to the table of uniform values.
@@ -47,23 +62,31 @@ pub fn append(computed: &[Op], table: &mut Cow<'_, [u32]>) {
 
 /// A vector depends on more than uniform values.
 const OPEN: u8 = 1;
-/// It is made of uniform values alone, and is none.
-const MADE: u8 = 2;
-/// It is made so, and one that is not reads it.
-const ROOT: u8 = 4;
+/// It is a uniform value or a literal.
+const GIVEN: u8 = 2;
+/// It is made of these alone.
+const MADE: u8 = 4;
+/// One that is open reads it.
+const READ: u8 = 8;
+/// It is made, and one that is open reads it, whatever its sign.
+const ROOT: u8 = 16;
 /// A root is made of it.
-const NEEDED: u8 = 8;
+const PART: u8 = 32;
 
-/// Finds the vectors of a block that depend on nothing but uniform values, are none, and are read by others. The last one.
-fn find_roots(block: &Block, known: &mut Vec<u8>) -> Option<usize> {
+/// Says what is known of the vectors of a block that are needed, and gives the last root.
+fn find_roots(block: &Block, found: &[u8], known: &mut Vec<u8>) -> Option<usize> {
     known.clear();
     known.reserve(block.ops.len());
     let mut last = None;
-    for op in &block.ops {
+    for (op, found) in block.ops.iter().zip(found) {
+        if found & NEEDED == 0 {
+            known.push(0);
+            continue;
+        }
         let of = |values: &[Value]| values.iter().fold(0, |all, value| all | known[value.index()]);
         let read = match op {
             Op::Bits(_) | Op::Uniform(_) => {
-                known.push(0);
+                known.push(GIVEN);
                 continue;
             }
             // What it does not read repeats the first operand.
@@ -72,11 +95,18 @@ fn find_roots(block: &Block, known: &mut Vec<u8>) -> Option<usize> {
             _ => of(op.operands()),
         };
         let is_open = read & OPEN != 0 || !op.is_constant() || matches!(op, Op::Lane | Op::QuadLane(..));
-        if is_open && read & MADE != 0 {
-            for place in op.reads().map(|value| block.bare(value).index()) {
-                if known[place] & MADE != 0 {
-                    known[place] |= ROOT;
-                    last = last.max(Some(place));
+        if is_open && read & (GIVEN | MADE) != 0 {
+            for mut value in op.reads() {
+                known[value.index()] |= READ;
+                while let (true, &(Op::Abs(a) | Op::Neg(a))) =
+                    (known[value.index()] & MADE != 0, &block.ops[value.index()])
+                {
+                    value = a;
+                    known[value.index()] |= READ;
+                }
+                if known[value.index()] & MADE != 0 {
+                    known[value.index()] |= ROOT;
+                    last = last.max(Some(value.index()));
                 }
             }
         }

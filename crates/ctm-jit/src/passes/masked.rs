@@ -2,6 +2,7 @@
 
 use crate::ir::masked::{Block, Code, End, File, M, MaskOp, Op, Value, Var, indexed};
 use crate::ir::order::postorder;
+use crate::passes::computed::Gathered;
 
 /// A set of variables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,14 +102,15 @@ impl Waiting {
 }
 
 /// Somebody needs an operation.
-const NEEDED: u8 = 1;
+pub(super) const NEEDED: u8 = 1;
 /// It stores in active lanes, and nobody reads its variable in others.
 const WHOLE: u8 = 2;
 /// Fetches read its vector, or one that is made of it.
 const LOOKED_AT: u8 = 4;
 
-/// Takes out what nobody sees. Gives the variables that somebody may still read at the beginning of each block. `whole`: all lanes that exist lie in the domain.
-pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
+/// Takes out what nobody sees. Gives the variables that somebody may still read at the beginning of each block. `whole`: all lanes that exist lie in the domain;
+/// `gathers`: what is computed of uniform values becomes one ([`Gathered`]).
+pub fn optimise(code: &mut Code, whole: bool, gathers: bool) -> Vec<VarSet> {
     let ops = code.blocks.iter().flat_map(|block| &block.ops);
     let mut masks = Vec::with_capacity(256);
     masks.extend(ops.filter_map(|op| if let Op::Mask(op) = op { Some(*op) } else { None }));
@@ -160,16 +162,21 @@ pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
             break;
         }
     }
+    let (first, mut computed) = (code.given_uniforms(), gathers.then(Gathered::default));
     let mut names = Vec::new();
     for (block, &begin) in code.blocks.iter_mut().zip(&begins) {
-        let found = &found[begin..begin + block.ops.len()];
-        for (op, found) in block.ops.iter_mut().zip(found) {
+        let found = &mut found[begin..begin + block.ops.len()];
+        if let Some(computed) = &mut computed {
+            computed.gather(block, first, found);
+        }
+        for (op, found) in block.ops.iter_mut().zip(&*found) {
             if let (true, Op::Set(.., under)) = (found & WHOLE != 0, op) {
                 *under = M::EXISTING;
             }
         }
         compact(block, found, &mut names);
     }
+    computed.into_iter().for_each(|computed| code.computed = computed.take());
     let either = |sets: &[VarSet]| {
         let mut either = VarSet::NONE;
         sets.iter().for_each(|set| _ = either.add(set));

@@ -11,7 +11,7 @@ use crate::launch::wavefronts::wave::{EXPORTS, Wave};
 #[cfg(target_arch = "x86_64")]
 use crate::passes::masked::VarSet;
 use crate::passes::table::Pass;
-use crate::passes::{self, bound, computed};
+use crate::passes::{self, bound};
 #[cfg(target_arch = "x86_64")]
 use ctm_exec::r700::resources::Wrap;
 use std::sync::{Arc, OnceLock};
@@ -60,11 +60,8 @@ impl Program {
     /// Of a form that was just lowered. `whole`: all lanes that exist are valid; `given`: variables that hold something at the start.
     pub fn new(mut code: Code, whole: bool, lanes: usize, given: &[bool]) -> Self {
         let bound = bound::instructions(&code);
-        if Pass::Computed.is_on() {
-            computed::gather(&mut code);
-        }
         passes::masks::simplify(&mut code, whole);
-        let live = passes::masked::optimise(&mut code, whole);
+        let live = passes::masked::optimise(&mut code, whole, Pass::Computed.is_on());
         #[cfg(not(target_arch = "x86_64"))]
         drop(live);
         let mut read = [false; Var::COUNT];

@@ -141,7 +141,7 @@ impl Stream {
         let geometry = key.geometry;
         let channels = |input| geometry.inputs[usize::from(input & 15)];
         let mut plain = prepare::plain(uniform, &fetches, channels, wanted(uniform, &geometry)?);
-        let mut live = optimise(&mut plain.code, true);
+        let mut live = optimise(&mut plain.code, true, false);
         let start = (0..Var::COUNT as u16).map(Var).filter(|&var| live[0].contains(var));
         let given = start.filter_map(|var| Some((var, Ramp::of(var.index() / 4, var.index() % 4, given.planes)?)));
         let start_values: Vec<(Var, Linear)> =
@@ -151,7 +151,7 @@ impl Stream {
             && start_values.is_empty()
             && let Some(mut packed) = prepare::packed(&prepared)
         {
-            let packed_live = optimise(&mut packed.code, true);
+            let packed_live = optimise(&mut packed.code, true, false);
             if suits(&packed, &geometry) {
                 (prepared, live) = (packed, packed_live);
             }

@@ -112,7 +112,7 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
     let stage = program.stage.unwrap_or(Stage::Pixel);
     let launch = Launch { stage, ..Launch::new(program, &constants, Domain { i0: 0, j0: 0, i1: 15, j1: 3 }) };
     let mut code = lower(&launch)?;
-    let live = optimise(&mut code, false);
+    let live = optimise(&mut code, false, false);
     let exports: BTreeSet<usize> = code
         .blocks
         .iter()

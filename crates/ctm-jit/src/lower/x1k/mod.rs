@@ -186,8 +186,8 @@ impl Builder {
         self.block.make(Op::Holds(op, operands, true))
     }
 
-    fn unit(&mut self, unit: Unit, operands: [Value; 3]) -> Value {
-        self.block.make(Op::Unit(unit, operands))
+    fn unit(&mut self, unit: Unit, a: Value, b: Value, c: Value) -> Value {
+        self.block.make(Op::Unit(unit, [a, b, c]))
     }
 
     fn set(&mut self, var: Var, value: Value, under: Under) {
@@ -221,7 +221,7 @@ impl Builder {
         // A constant goes second: that is where instructions take operands from memory.
         let is_constant = |v: Value| matches!(self.block.ops()[v.index()], Op::Bits(_) | Op::Uniform(_));
         let (a, b) = if is_constant(a) && !is_constant(b) { (b, a) } else { (a, b) };
-        self.unit(Unit::Mad { zero_wins, omod }, [a, b, c])
+        self.unit(Unit::Mad { zero_wins, omod }, a, b, c)
     }
 
     fn add(&mut self, x: Value, y: Value, omod: Omod) -> Value {
@@ -240,11 +240,11 @@ impl Builder {
 
     /// A number times the output modifier. Back ends know which vectors it leaves as they are.
     fn scale(&mut self, a: Value, omod: Omod) -> Value {
-        self.unit(Unit::Scale(omod), [a; 3])
+        self.unit(Unit::Scale(omod), a, a, a)
     }
 
     fn clamp(&mut self, a: Value) -> Value {
-        self.unit(Unit::Clamp, [a; 3])
+        self.unit(Unit::Clamp, a, a, a)
     }
 
     /// The number aL.
@@ -429,7 +429,7 @@ impl Builder {
                 let mut t = self.source(source, channel(addr.src_t_swiz));
                 if inst.inst.op == TexOp::LookupProj {
                     let q = self.source(source, channel(addr.src_q_swiz));
-                    let reciprocal = self.unit(Unit::Scalar(AlphaOp::Rcp), [q; 3]);
+                    let reciprocal = self.unit(Unit::Scalar(AlphaOp::Rcp), q, q, q);
                     // A product alone: adding -0 changes no sum.
                     let nothing = self.block.bits(SIGN);
                     s = self.mad([s, reciprocal, nothing], false, Omod::U1);

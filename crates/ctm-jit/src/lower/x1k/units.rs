@@ -119,7 +119,7 @@ impl Units<'_> {
         let op = self.plan.inst.alpha.op;
         op.is_transcendental().then(|| {
             let a = self.operand(0, 3);
-            self.b.unit(Unit::Scalar(op), [a; 3])
+            self.b.unit(Unit::Scalar(op), a, a, a)
         })
     }
 
@@ -145,7 +145,7 @@ impl Units<'_> {
             return self.choice(finish, (Op2::PredSetgt, operands), [a, b]);
         }
         // What follows flushes.
-        let chosen = self.b.unit(unit, [a, b, a]);
+        let chosen = self.b.unit(unit, a, b, a);
         self.finish_wide(finish, |b, omod| b.scale(chosen, omod))
     }
 
@@ -180,7 +180,7 @@ impl Units<'_> {
             }
             Rgb(RgbOp::Frc) | Alpha(AlphaOp::Frc) => {
                 let a = self.operand(0, channel);
-                self.finish_wide(finish, |b, omod| b.unit(Unit::Fraction(omod), [a; 3]))
+                self.finish_wide(finish, |b, omod| b.unit(Unit::Fraction(omod), a, a, a))
             }
             Rgb(RgbOp::Mdh | RgbOp::Mdv) | Alpha(AlphaOp::Mdh | AlphaOp::Mdv) => {
                 let src0 = self.b.source(sources[0], channel);

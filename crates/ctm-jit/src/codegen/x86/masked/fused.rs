@@ -25,7 +25,7 @@ pub fn fuse(
     lists: &mut [Vec<Ins>],
     (own, vectors, start): (usize, usize, &[Vector]),
 ) -> Vec<Option<Iterations>> {
-    if lists.iter().flatten().any(|ins| matches!(*ins, Ins::Set(.., under) if under != M::EXISTING)) {
+    if lists.iter().any(|list| has_pairs(list)) {
         let mut reads = vec![0u32; vectors];
         for (written, sources) in lists.iter().flatten().map(Ins::touches) {
             each_read(written, &sources, |vector| reads[vector.index()] += 1);
@@ -52,6 +52,17 @@ pub fn fuse(
         }
     };
     code.blocks.iter().zip(lists).map(join).collect()
+}
+
+/// Whether some operation's result is stored under a mask, at once.
+fn has_pairs(list: &[Ins]) -> bool {
+    let mut last = &Ins::Split;
+    list.iter().filter(|ins| !matches!(ins, Ins::Split)).any(|ins| match (std::mem::replace(&mut last, ins), ins) {
+        (Ins::Lir(Lir::Two(_, made, ..)), Ins::Set(_, Src::Vector(stored), under)) => {
+            made == stored && *under != M::EXISTING
+        }
+        _ => false,
+    })
 }
 
 /// The variable that a sum with a number, stored under the active lanes, adds to itself.

@@ -193,7 +193,7 @@ fn inputs_of_every_form() {
     for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|isa| isa.is_available()) {
         for (unscaled, lanes) in [(false, 64), (true, 16), (false, 32), (true, 64)] {
             let mut code = program(unscaled);
-            let live = crate::passes::masked::optimise(&mut code, false);
+            let live = crate::passes::masked::optimise(&mut code, false, false);
             let start = [Var::gpr(0, 0), Var::gpr(0, 1)];
             let variant = Variant { isa, ordinary: false, counts: true, fuel: false, narrows: false };
             let native = |plain: &[_]| {
