@@ -323,7 +323,7 @@ fn large_arrays_are_copied_to_tiles_and_back() {
         (Format::Float32x4, ElementSize::B16),
     ] {
         const WIDTH: u32 = 4096;
-        let (bytes, height) = (size.bytes() as usize, 2048 / size.bytes());
+        let (bytes, height) = (size.bytes() as usize, 2560 / size.bytes());
         let mut rig = Rig::with_engine(Box::new(Jit::new()), DeviceOptions::default());
         let [from, tiles, back] =
             [Tiling::Linear, Tiling::Tiled, Tiling::Linear].map(|tiling| rig.surface(WIDTH, height, format, tiling));
@@ -331,8 +331,11 @@ fn large_arrays_are_copied_to_tiles_and_back() {
         let numbers: Vec<u8> = (0..from.bytes() / 4).flat_map(|n| (0x3f80_0000 + n as u32).to_le_bytes()).collect();
         rig.device.write(from.base, &numbers).unwrap();
         let program = rig.program(&copy_program(5, 2));
-        let domain = Domain { i0: 0, j0: 0, i1: WIDTH - 1, j1: height - 1 };
-        for (from, to) in [(&from, &tiles), (&tiles, &back)] {
+        // Back in two parts, neither of which ends with a block.
+        for (from, to, i0, i1) in
+            [(&from, &tiles, 0, WIDTH), (&tiles, &back, 0, WIDTH - 21), (&tiles, &back, WIDTH - 21, WIDTH)]
+        {
+            let domain = Domain { i0, j0: 0, i1: i1 - 1, j1: height - 1 };
             let buffer = CommandBuffer::new().set_inst_fmt(program).set_inp_fmt(5, from).set_out_fmt(2, to);
             rig.submit(&buffer.set_domain(domain).start_program()).unwrap();
         }

@@ -143,9 +143,11 @@ impl Blocks {
             let place = panel.offset([part.x.start, part.y.start], self.shape.element_bytes);
             if self.are_held(&part, array.1, panel, bytes.saturating_sub(place)) {
                 let to = (first.wrapping_add(place), panel.row_bytes);
+                let fills_lines = way.reads && way.past_caches && to.0.addr().is_multiple_of(LINE);
                 // SAFETY: as above, and both sides hold the blocks.
                 unsafe {
                     match self.shape.element_bytes {
+                        2 if fills_lines => self.read_lines(part, array.0, to),
                         2 => self.move_tile::<4, 8>(way, &part, array.0, to),
                         4 => self.move_tile::<2, 8>(way, &part, array.0, to),
                         8 => self.move_tile::<2, 4>(way, &part, array.0, to),
@@ -153,6 +155,50 @@ impl Blocks {
                     }
                 }
             }
+        }
+    }
+
+    /// Moves whole blocks of 16-bit elements to rows past the caches: these want whole lines, which have elements of eight blocks.
+    ///
+    /// # Safety
+    ///
+    /// As of [`Self::transfer`]; and all blocks are there.
+    #[target_feature(enable = "avx2")]
+    unsafe fn read_lines(&self, mut part: Part, array: *mut u8, (panel, row_bytes): (*mut u8, usize)) {
+        const COLUMNS: usize = LINE / 2;
+        const ROWS: usize = 4;
+        let lines = part.x.len() / COLUMNS;
+        let columns = self.tiles.columns[part.x.start as usize..].as_chunks::<COLUMNS>().0;
+        for (n, row) in part.y.clone().step_by(ROWS).enumerate() {
+            let row = self.tiles.rows[row as usize];
+            for (m, columns) in columns[..lines].iter().enumerate() {
+                let to = panel.wrapping_add(ROWS * n * row_bytes + m * LINE);
+                let mut rows = [[_mm256_setzero_si256(); ROWS]; 2];
+                for n in 0..ROWS {
+                    let at = self.tiles.folded(columns[COLUMNS / ROWS * n], row);
+                    let line = array.wrapping_add(at as usize).cast::<__m256i>();
+                    // SAFETY: as of `move_tile`.
+                    let [a, b] = unsafe { [_mm256_loadu_si256(line), _mm256_loadu_si256(line.add(1))] };
+                    _mm_prefetch::<_MM_HINT_T0>(line.wrapping_byte_add(PREFETCH_DISTANCE).cast());
+                    (rows[0][n], rows[1][n]) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+                }
+                for (n, [a, b, c, d]) in rows.into_iter().enumerate() {
+                    let [upper, lower] = [n, n + 2].map(|row| to.wrapping_add(row * row_bytes).cast::<__m256i>());
+                    // SAFETY: as of `move_tile`.
+                    unsafe {
+                        _mm256_stream_si256(upper, _mm256_permute2x128_si256::<0x20>(a, b));
+                        _mm256_stream_si256(upper.add(1), _mm256_permute2x128_si256::<0x20>(c, d));
+                        _mm256_stream_si256(lower, _mm256_permute2x128_si256::<0x31>(a, b));
+                        _mm256_stream_si256(lower.add(1), _mm256_permute2x128_si256::<0x31>(c, d));
+                    }
+                }
+            }
+        }
+        part.x.start += (lines * COLUMNS) as u32;
+        if !part.x.is_empty() {
+            let to = (panel.wrapping_add(lines * LINE), row_bytes);
+            // SAFETY: as above.
+            unsafe { self.move_tile::<4, 8>(Way { reads: true, ..Way::default() }, &part, array, to) }
         }
     }
 
@@ -195,7 +241,7 @@ impl Blocks {
                         _mm_prefetch::<_MM_HINT_T0>(later.cast());
                     }
                     next = next.wrapping_add(LINE);
-                    if !is_cached && (!way.reads || !way.past_caches || ROWS == 4) {
+                    if !(is_cached || way.reads && way.past_caches) {
                         // The same rows beside the tile, line by line.
                         let beside = columns.len() * (LINE / ROWS / STEP) + n / ROWS * LINE;
                         _mm_prefetch::<_MM_HINT_T0>(panel.wrapping_add(n % ROWS * row_bytes + beside).cast());
