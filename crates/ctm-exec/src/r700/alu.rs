@@ -356,7 +356,7 @@ impl ClauseContext<'_> {
         };
         Ok(match op {
             AluOp::Op2(Op2::Mul64) => twice(ops64::mul_64(source(0)?, source(1)?), factor(x.omod())),
-            AluOp::Op3(Op3::Muladd64 | Op3::Muladd64M2 | Op3::Muladd64M4 | Op3::Muladd64D2) => {
+            AluOp::Op3(op3) if op3.unscaled() == Op3::Muladd64 => {
                 twice(ops64::muladd_64(source(0)?, source(1)?, source(2)?), factor(op.info().scale))
             }
             AluOp::Op2(Op2::Frexp64) => {

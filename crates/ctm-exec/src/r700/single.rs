@@ -208,17 +208,17 @@ pub fn op3(op: Op3, a: u32, b: u32, c: u32) -> Option<Scalar> {
         Omod::Off => float(x),
         scale => float(scaled(x, factor(scale))),
     };
-    Some(match op {
-        Op3::MulLit | Op3::MulLitM2 | Op3::MulLitM4 | Op3::MulLitD2 => named(ops::mul_lit(x, y, z)),
-        Op3::Muladd | Op3::MuladdM2 | Op3::MuladdM4 | Op3::MuladdD2 => named(ops::muladd(x, y, z)),
-        Op3::MuladdIeee | Op3::MuladdIeeeM2 | Op3::MuladdIeeeM4 | Op3::MuladdIeeeD2 => named(ops::muladd_ieee(x, y, z)),
+    Some(match op.unscaled() {
+        Op3::MulLit => named(ops::mul_lit(x, y, z)),
+        Op3::Muladd => named(ops::muladd(x, y, z)),
+        Op3::MuladdIeee => named(ops::muladd_ieee(x, y, z)),
         Op3::Cnde => moved(ops::cnde(x, b, c)),
         Op3::Cndgt => moved(ops::cndgt(x, b, c)),
         Op3::Cndge => moved(ops::cndge(x, b, c)),
         Op3::CndeInt => plain(ops::cnde_int(a, b, c)),
         Op3::CndgtInt => plain(ops::cndgt_int(a, b, c)),
         Op3::CndgeInt => plain(ops::cndge_int(a, b, c)),
-        Op3::Muladd64 | Op3::Muladd64M2 | Op3::Muladd64M4 | Op3::Muladd64D2 => return None,
+        _ => return None,
     })
 }
 

@@ -88,7 +88,7 @@ fn wide(op: AluOp, part: u8, args: &[u32; 6], omod: Omod, clamp: bool) -> u32 {
         AluOp::Op2(Op2::PredSetgt64) => compared(ops64::setgt_64(a, b)),
         AluOp::Op2(Op2::PredSetge64) => compared(ops64::setge_64(a, b)),
         AluOp::Op2(Op2::Mul64) => modified(ops64::mul_64(a, b), factor(omod)),
-        AluOp::Op3(Op3::Muladd64 | Op3::Muladd64M2 | Op3::Muladd64M4 | Op3::Muladd64D2) => {
+        AluOp::Op3(op) if op.unscaled() == Op3::Muladd64 => {
             modified(ops64::muladd_64(a, b, c), factor(op.info().scale))
         }
         AluOp::Op2(Op2::Frexp64) => {

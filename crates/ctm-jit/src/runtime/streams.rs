@@ -217,15 +217,11 @@ fn wanted(uniform: &Uniform, geometry: &Geometry) -> Option<u32> {
 fn suits(packed: &Prepared, geometry: &Geometry) -> bool {
     let outputs = geometry.outputs.iter().all(|channels| matches!(channels, 0 | 4));
     let channels = |input: u8| geometry.inputs[usize::from(input & 15)];
-    outputs
-        && packed.code.blocks.iter().all(|block| {
-            block.ops.iter().all(|op| match *op {
-                Op::Fetched(fetch, WHOLE) => {
-                    prepare::input(&packed.code, &block.ops[fetch.index()]).map_or(0, channels) == 4
-                }
-                _ => true,
-            })
-        })
+    let has_four = |ops: &[Op], op: &Op| match *op {
+        Op::Fetched(fetch, WHOLE) => prepare::input(&packed.code, &ops[fetch.index()]).map_or(0, channels) == 4,
+        _ => true,
+    };
+    outputs && packed.code.blocks.iter().all(|block| block.ops.iter().all(|op| has_four(&block.ops, op)))
 }
 
 /// An output as streams take it; `None` when it is something else, or does not let all its channels pass.
@@ -345,11 +341,8 @@ impl Stream {
         let processors = domain.processors();
         let cores = threads(given.threads) as u64;
         let operations = processors.saturating_mul(self.operations);
-        let tasks = match cores {
-            _ if self.downwards => 1,
-            1 => 1,
-            _ => (TASKS_PER_CORE * cores).min(operations / OPERATIONS_OF_TASK).max(1),
-        };
+        let tasks = if self.downwards || cores == 1 { 1 } else { TASKS_PER_CORE * cores };
+        let tasks = tasks.min(operations / OPERATIONS_OF_TASK).max(1);
         let each = (processors / tasks.max(operations.div_ceil(OPERATIONS_PER_LOOK))).max(1);
         let tasks = areas.iter().enumerate().flat_map(|(area, Area { kernel, rect, .. })| {
             let of_tile = u64::from(kernel.columns) * u64::from(kernel.options.tile.rows);

@@ -113,7 +113,7 @@ fn quad(slots: &[Slot], op: AluOp) -> Option<[u32; 4]> {
     let of = |which| double(x, w, which);
     let (result, factor) = match op {
         AluOp::Op2(Op2::Mul64) => (ops64::mul_64(of(0), of(1)), factor(x.inst.omod())),
-        AluOp::Op3(Op3::Muladd64 | Op3::Muladd64M2 | Op3::Muladd64M4 | Op3::Muladd64D2) => {
+        AluOp::Op3(op3) if op3.unscaled() == Op3::Muladd64 => {
             (ops64::muladd_64(of(0), of(1), of(2)), factor(op.info().scale))
         }
         AluOp::Op2(Op2::Frexp64) => {

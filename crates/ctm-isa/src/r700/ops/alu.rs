@@ -321,6 +321,20 @@ impl Op2 {
     }
 }
 
+impl Op3 {
+    /// The operation without the power of two that belongs to its name: `MULADD` of `MULADD_M2`.
+    #[must_use]
+    pub const fn unscaled(self) -> Self {
+        match self {
+            Self::Muladd64M2 | Self::Muladd64M4 | Self::Muladd64D2 => Self::Muladd64,
+            Self::MulLitM2 | Self::MulLitM4 | Self::MulLitD2 => Self::MulLit,
+            Self::MuladdM2 | Self::MuladdM4 | Self::MuladdD2 => Self::Muladd,
+            Self::MuladdIeeeM2 | Self::MuladdIeeeM4 | Self::MuladdIeeeD2 => Self::MuladdIeee,
+            _ => self,
+        }
+    }
+}
+
 /// An ALU operation of either form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AluOp {

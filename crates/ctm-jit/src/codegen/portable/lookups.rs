@@ -15,15 +15,11 @@ use ctm_isa::x1k::ops::Omod;
 /// What lanes read of floats that lie row by row. `None` where the fetch or the array is something else, or a coordinate that repeats is very large.
 /// Lanes that do not work get 0.
 #[inline(always)]
-pub fn lookup<const FUSED: bool>(
-    fetch: &Fetch,
-    texels: &Texels<'_>,
-    at: [&Row; 4],
-    mut working: u64,
-) -> Option<[Row; 4]> {
+pub fn lookup<const FUSED: bool>(fetch: &Fetch, texels: &Texels<'_>, at: [&Row; 4], working: u64) -> Option<[Row; 4]> {
     if texels.form != Form::Floats || texels.tiles.is_some() || texels.wrap.contains(&Wrap::Border) {
         return None;
     }
+    let mut working = working;
     let mut found = match fetch {
         Fetch::Input { unscaled, .. } => sampled::<FUSED>(texels, at, [*unscaled; 2], [0.0; 2])?,
         Fetch::Texture(inst) => {

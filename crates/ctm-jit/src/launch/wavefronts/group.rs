@@ -219,27 +219,20 @@ impl Fetched {
     }
 
     /// One read of a burst of memory (R700 chapter 7): index, four elements.
-    pub fn memory(
-        &mut self,
-        shared: &Shared<'_>,
-        read: &MemoryRead,
-        burst: u8,
-        at: &Row,
-        (executes, to): To<'_>,
-    ) -> Result {
+    pub fn memory(&mut self, shared: &Shared<'_>, of: &MemoryRead, burst: u8, at: &Row, (lanes, to): To<'_>) -> Result {
         let (launch, memory) = shared.r700()?;
-        let limit = match read.space {
+        let limit = match of.space {
             Some(space) => memory.space(space).ok_or(BailOut)?,
             None => 0,
         };
-        for lane in lanes_of(executes) {
-            let element = read.element(at[lane], burst);
+        for lane in lanes_of(lanes) {
+            let element = of.element(at[lane], burst);
             let mut dwords = [0; 4];
-            for (c, place) in dwords.iter_mut().enumerate().take(read.dwords) {
-                *place = match read.space {
-                    None => self.scratch.dword(read.scratch_element(element), c, lane),
+            for (c, place) in dwords.iter_mut().enumerate().take(of.dwords) {
+                *place = match of.space {
+                    None => self.scratch.dword(of.scratch_element(element), c, lane),
                     Some(space) => {
-                        let first = read.address(launch, space, (self.first_thread, lane), element);
+                        let first = of.address(launch, space, (self.first_thread, lane), element);
                         let dword = first.wrapping_add(c as u64);
                         // A fault, unless the lane is not valid.
                         if dword >= limit {
@@ -254,7 +247,7 @@ impl Fetched {
                 };
             }
             self.fetches += 1;
-            let fetched = read.converted(dwords).map_err(|_| BailOut)?;
+            let fetched = of.converted(dwords).map_err(|_| BailOut)?;
             to.iter_mut().zip(fetched).for_each(|(row, bits)| row[lane] = bits);
         }
         Ok(())

@@ -176,19 +176,14 @@ impl<'a> Outputs<'a> {
     }
 
     /// Stores what a thread exported: bits and elements of each target, if its conditional value passes. Says what that was.
-    pub fn send(
-        &self,
-        at: Position,
-        value: Option<u32>,
-        exports: &dyn Fn(Target) -> Option<([u32; 4], u8)>,
-    ) -> Written {
+    pub fn send(&self, at: Position, value: Option<u32>, sent: &dyn Fn(Target) -> Option<([u32; 4], u8)>) -> Written {
         let mut done = Written::default();
         let given = |of: &Conditional<'_>| value.filter(|_| of.from.is_some());
         if self.conditional.as_ref().is_some_and(|of| !of.passes(at, given(of))) {
             return done;
         }
         for output in &self.targets {
-            let Some((bits, elements)) = exports(output.target) else { continue };
+            let Some((bits, elements)) = sent(output.target) else { continue };
             let Written { elements, bytes } = output.put(at, bits, elements);
             done.elements += elements;
             done.bytes += bytes;

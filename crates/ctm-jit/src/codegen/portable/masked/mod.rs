@@ -156,14 +156,8 @@ impl Machine {
     }
 
     /// An element of a register or constant, or a dword of the data share, at an index of each lane.
-    fn get_relative(
-        &self,
-        (file, base, element): (File, u8, u8),
-        index: Value,
-        shared: &Shared<'_>,
-        wave: &Wave,
-    ) -> Row {
-        let mut row = *self.row(index);
+    fn get_relative(&self, (file, base, element): (File, u8, u8), at: Value, shared: &Shared<'_>, wave: &Wave) -> Row {
+        let mut row = *self.row(at);
         for (lane, place) in row.iter_mut().enumerate() {
             let index = place.cast_signed();
             *place = match file {

@@ -97,23 +97,18 @@ pub struct Alu {
 impl Alu {
     /// Whether the instructions write the result only once they have read all operands, so that it may take an operand's place.
     pub const fn writes_last(&self) -> bool {
-        use Op2::{AddInt, AndInt, AshrInt, LshlInt, LshrInt, MulloInt, MulloUint, OrInt, SubInt, XorInt};
-        use Op3::{Muladd, MuladdD2, MuladdIeee, MuladdIeeeD2, MuladdIeeeM2, MuladdIeeeM4, MuladdM2, MuladdM4};
-        matches!(
-            self.op,
-            AluOp::Op2(Op2::Add | Op2::MulIeee | Op2::Mov | Op2::Min)
-                | AluOp::Op2(
-                    AddInt | SubInt | AndInt | OrInt | XorInt | LshlInt | LshrInt | AshrInt | MulloInt | MulloUint
-                )
-                | AluOp::Op3(Muladd | MuladdM2 | MuladdM4 | MuladdD2)
-                | AluOp::Op3(MuladdIeee | MuladdIeeeM2 | MuladdIeeeM4 | MuladdIeeeD2)
-        )
+        match self.op {
+            AluOp::Op2(op) => one(op).is_some() || matches!(op, Op2::Add | Op2::MulIeee | Op2::Mov | Op2::Min),
+            AluOp::Op3(op) => matches!(op.unscaled(), Op3::Muladd | Op3::MuladdIeee),
+        }
     }
 
     /// Whether it takes operands that are to be negated.
     pub const fn negates(op: AluOp) -> bool {
-        use Op3::{MuladdIeee, MuladdIeeeD2, MuladdIeeeM2, MuladdIeeeM4};
-        matches!(op, AluOp::Op2(Op2::Add) | AluOp::Op3(MuladdIeee | MuladdIeeeM2 | MuladdIeeeM4 | MuladdIeeeD2))
+        match op {
+            AluOp::Op2(op) => matches!(op, Op2::Add),
+            AluOp::Op3(op) => matches!(op.unscaled(), Op3::MuladdIeee),
+        }
     }
 
     /// Whether there are instructions for an operation.
@@ -155,22 +150,7 @@ impl Alu {
             }
             return true;
         }
-        let instruction = match op {
-            Op2::AndInt => asm::AND,
-            Op2::OrInt => asm::OR,
-            Op2::XorInt => asm::XOR,
-            Op2::AddInt => asm::ADD_I32,
-            Op2::SubInt => asm::SUB_I32,
-            Op2::MaxInt => asm::MAX_I32,
-            Op2::MinInt => asm::MIN_I32,
-            Op2::MaxUint => asm::MAX_U32,
-            Op2::MinUint => asm::MIN_U32,
-            Op2::AshrInt => asm::SHIFT_RIGHT_SIGNED,
-            Op2::LshrInt => asm::SHIFT_RIGHT,
-            Op2::LshlInt => asm::SHIFT_LEFT,
-            Op2::MulloInt | Op2::MulloUint => asm::MUL_I32,
-            _ => return self.longer(s, dst, op, [va, vb]),
-        };
+        let Some(instruction) = one(op) else { return self.longer(s, dst, op, [va, vb]) };
         s.push(Lir::Two(instruction, dst, a, b));
         true
     }
@@ -304,12 +284,8 @@ impl Alu {
             Op2::RecipClamped | Op2::RecipsqrtClamped => f32::MAX.to_bits(),
             Op2::RecipFf | Op2::RecipsqrtFf => 0,
             Op2::LogClamped => {
-                s.patch(
-                    dst,
-                    (asm::CMP_I32, INT_EQUAL),
-                    [it, Src::Literal(SIGN | INFINITY)],
-                    Src::Literal(SIGN | f32::MAX.to_bits()),
-                );
+                let [lowest, infinity] = [f32::MAX.to_bits(), INFINITY].map(|bits| Src::Literal(SIGN | bits));
+                s.patch(dst, (asm::CMP_I32, INT_EQUAL), [it, infinity], lowest);
                 return true;
             }
             _ => return true,
@@ -340,7 +316,7 @@ impl Alu {
             }
             return true;
         }
-        if matches!(op, Op3::MulLit | Op3::MulLitM2 | Op3::MulLitM4 | Op3::MulLitD2) {
+        if op.unscaled() == Op3::MulLit {
             const LEAST: Src = Src::Literal(SIGN | (INFINITY - 1));
             s.push(Lir::Two(asm::MUL, dst, va.src, vb.src));
             s.zero_wins(dst, [va, vb]);
@@ -353,18 +329,37 @@ impl Alu {
             self.finish(s, dst, true);
             return true;
         }
-        let ieee = match op {
-            Op3::Muladd | Op3::MuladdM2 | Op3::MuladdM4 | Op3::MuladdD2 => false,
-            Op3::MuladdIeee | Op3::MuladdIeeeM2 | Op3::MuladdIeeeM4 | Op3::MuladdIeeeD2 => true,
-            _ => return false,
-        };
-        s.multiply_add(dst, [va, vb, vc], !ieee);
+        let zero_wins = op.unscaled() == Op3::Muladd;
+        if !zero_wins && op.unscaled() != Op3::MuladdIeee {
+            return false;
+        }
+        s.multiply_add(dst, [va, vb, vc], zero_wins);
         if let Some(scale) = factor(op.info().scale) {
             s.push(Lir::Two(asm::MUL, dst, Src::Vector(dst), scale));
         }
         self.finish(s, dst, true);
         true
     }
+}
+
+/// The instruction that does the same to whole numbers, if one does.
+const fn one(op: Op2) -> Option<asm::V> {
+    Some(match op {
+        Op2::AndInt => asm::AND,
+        Op2::OrInt => asm::OR,
+        Op2::XorInt => asm::XOR,
+        Op2::AddInt => asm::ADD_I32,
+        Op2::SubInt => asm::SUB_I32,
+        Op2::MaxInt => asm::MAX_I32,
+        Op2::MinInt => asm::MIN_I32,
+        Op2::MaxUint => asm::MAX_U32,
+        Op2::MinUint => asm::MIN_U32,
+        Op2::AshrInt => asm::SHIFT_RIGHT_SIGNED,
+        Op2::LshrInt => asm::SHIFT_RIGHT,
+        Op2::LshlInt => asm::SHIFT_LEFT,
+        Op2::MulloInt | Op2::MulloUint => asm::MUL_I32,
+        _ => return None,
+    })
 }
 
 /// Takes instructions and forgets them.

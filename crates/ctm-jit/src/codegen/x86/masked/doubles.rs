@@ -70,7 +70,7 @@ impl Wide {
                 let product = arithmetic(s, asm::MUL_F64, pa, pb.unwrap_or(pa));
                 Some(self.finish(s, product, factor(self.omod)))
             }
-            AluOp::Op3(Op3::Muladd64 | Op3::Muladd64M2 | Op3::Muladd64M4 | Op3::Muladd64D2) => {
+            AluOp::Op3(op) if op.unscaled() == Op3::Muladd64 => {
                 let (pa, pb) = (a.pair(s), b.pair(s));
                 let product = arithmetic(s, asm::MUL_F64, pa, pb);
                 let c = c.pair(s);

@@ -248,28 +248,21 @@ impl Kernel {
         fetches && outputs && self.constants <= constants.len()
     }
 
-    /// Runs tiles; `false`, and nothing has happened, when they would reach beyond what is there. `past_caches`: what panels hold of outputs passes the caches by.
-    pub fn run(
-        &self,
-        frame: &mut Frame,
-        rect: &Rect,
-        surfaces: &Surfaces<'_>,
-        constants: &[u32],
-        past_caches: bool,
-    ) -> bool {
+    /// Runs tiles; `false`, and nothing has happened, when they would reach beyond what is there. `large`: what panels hold of outputs passes the caches by.
+    pub fn run(&self, frame: &mut Frame, rect: &Rect, surfaces: &Surfaces<'_>, constants: &[u32], large: bool) -> bool {
         if rect.tiles == 0 || rect.rows == 0 || !self.is_inside(rect, surfaces, constants) {
             return false;
         }
         frame.put(at::CONSTANTS, &(constants.as_ptr() as usize).to_le_bytes());
-        let pieces = if self.copy(rect, surfaces, past_caches) { Vec::new() } else { self.pieces(rect, surfaces) };
+        let pieces = if self.copy(rect, surfaces, large) { Vec::new() } else { self.pieces(rect, surfaces) };
         for piece in pieces {
             let Some(origins) = self.fill(frame, &piece, surfaces) else { return false };
             if !self.run_piece(frame, &piece, &origins, constants) {
                 return false;
             }
-            self.write_back(&origins, frame, surfaces, past_caches);
+            self.write_back(&origins, frame, surfaces, large);
         }
-        if past_caches || self.options.past_caches {
+        if large || self.options.past_caches {
             fence();
         }
         true

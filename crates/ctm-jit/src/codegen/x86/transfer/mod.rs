@@ -145,21 +145,14 @@ impl Stored {
         (numbers, panel)
     }
 
-    /// Copies a part out of its panel, which holds numbers. `past_caches`: whole blocks pass the caches by; then [`fence`] has to follow.
+    /// Copies a part out of its panel, which holds numbers. `large`: whole blocks pass the caches by; then [`fence`] has to follow.
     #[allow(unsafe_code, reason = "vector instructions are used")]
-    pub fn write(
-        &self,
-        isa: Isa,
-        cells: &[AtomicU32],
-        (part, panel): (&Part, &Panel),
-        from: &mut [u8],
-        past_caches: bool,
-    ) {
+    pub fn write(&self, isa: Isa, cells: &[AtomicU32], (part, panel): (&Part, &Panel), from: &mut [u8], large: bool) {
         if self.has_tiles() {
             let (numbers, elements) = from[..panel.bytes].split_at_mut(self.split(panel));
             // SAFETY: streams are run where the processor has their instruction set.
             unsafe { with(isa, Store(self.form, numbers, elements)) };
-            return self.write_elements(cells, part, panel, elements, Way { past_caches, ..Way::default() });
+            return self.write_elements(cells, part, panel, elements, Way { past_caches: large, ..Way::default() });
         }
         for (y, from) in part.y.clone().zip(from.chunks_exact(panel.row_bytes)) {
             let (place, bytes) = (self.place(part.x.start, y), part.x.len() * self.element_bytes as usize);
