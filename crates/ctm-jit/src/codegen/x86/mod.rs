@@ -49,7 +49,8 @@ const FRAME_LIMIT: i32 = 1 << 20;
 #[allow(unsafe_code, reason = "an instruction is asked for")]
 fn exchange_mxcsr(bits: u32) -> u32 {
     let mut before = 0;
-    // SAFETY: all x86-64 processors have it. What runs under other bits than the host's is machine code, and Rust code that gives the same under both.
+    // SAFETY: all x86-64 processors have it. What runs under other bits than the host's is machine code, and Rust code that gives the same under both; compilers
+    // move nothing over it that reads or writes memory, where start values come from and go.
     unsafe { asm!("stmxcsr [{}]", "ldmxcsr [{}]", in(reg) &raw mut before, in(reg) &raw const bits) }
     before
 }

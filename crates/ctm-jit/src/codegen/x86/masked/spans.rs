@@ -1,7 +1,7 @@
 //! Wavefronts that follow one another, in one call of machine code: a *span*.
 //!
-//! A loop alternates between the program's code and Rust code, which is compiled for the same instructions: it stores what a wavefront has exported, and puts
-//! the next one at its start, right in the program's frame. A wavefront that the reference interpreter has to run ends the span before anything of it is stored.
+//! Rust code, which is compiled for the same instructions, calls the program's: it stores what a wavefront has exported, and puts the next one at its start, right
+//! in the program's frame. A wavefront that the reference interpreter has to run ends the span before anything of it is stored.
 
 #![allow(unsafe_code, reason = "machine code is called, and what it leaves in its frame is read")]
 
