@@ -189,6 +189,8 @@ def test_checked_runs_report():
 
 
 def test_ctrl_c_ends_a_run():
+    # A shell that runs the tests in the background has it ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     timer.start()
     started = time.time()

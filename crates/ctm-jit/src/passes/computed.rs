@@ -22,8 +22,8 @@ impl Gathered {
         if first + computed.ops.len() + last > u16::MAX.into() {
             return;
         }
-        let read = found.iter_mut().zip(&*known).filter(|(_, known)| **known & (OPEN | READ) == 0);
-        read.for_each(|(found, _)| *found &= !NEEDED);
+        let unread = found.iter_mut().zip(&*known).filter(|(_, known)| **known & (OPEN | READ) == 0);
+        unread.for_each(|(found, _)| *found &= !NEEDED);
         for place in (0..=last).rev() {
             if known[place] & (ROOT | PART) != 0 {
                 block.ops[place].operands().iter().for_each(|value| known[value.index()] |= PART);

@@ -98,7 +98,7 @@ impl Alu {
     /// Whether the instructions write the result only once they have read all operands, so that it may take an operand's place.
     pub const fn writes_last(&self) -> bool {
         match self.op {
-            AluOp::Op2(op) => one(op).is_some() || matches!(op, Op2::Add | Op2::MulIeee | Op2::Mov | Op2::Min),
+            AluOp::Op2(op) => integer(op).is_some() || matches!(op, Op2::Add | Op2::MulIeee | Op2::Mov | Op2::Min),
             AluOp::Op3(op) => matches!(op.unscaled(), Op3::Muladd | Op3::MuladdIeee),
         }
     }
@@ -150,7 +150,7 @@ impl Alu {
             }
             return true;
         }
-        let Some(instruction) = one(op) else { return self.longer(s, dst, op, [va, vb]) };
+        let Some(instruction) = integer(op) else { return self.longer(s, dst, op, [va, vb]) };
         s.push(Lir::Two(instruction, dst, a, b));
         true
     }
@@ -343,7 +343,7 @@ impl Alu {
 }
 
 /// The instruction that does the same to whole numbers, if one does.
-const fn one(op: Op2) -> Option<asm::V> {
+const fn integer(op: Op2) -> Option<asm::V> {
     Some(match op {
         Op2::AndInt => asm::AND,
         Op2::OrInt => asm::OR,
