@@ -2,7 +2,7 @@
 
 use ctm_isa::r700::formats::WORDS;
 use ctm_isa::r700::ops::{
-    AluOp, Available, CfAluOp, CfOp, Domain, ExportOp, MemOp, Op2, Op3, Slots, TexOp, Units, VtxOp,
+    AluOp, Available, CfAluOp, CfOp, Domain, ExportOp, MemOp, Omod, Op2, Op3, Slots, TexOp, Units, VtxOp,
 };
 use std::collections::BTreeSet;
 
@@ -43,6 +43,15 @@ fn doubles_take_more_slots_and_need_a_chip() {
             assert_eq!(info.units, Units::Vector, "{}", op.name());
         }
         assert_eq!(info.operands == 3, matches!(op, AluOp::Op3(_)), "{}", op.name());
+    }
+}
+
+#[test]
+fn operations_without_their_power_of_two_are_those_of_the_name_before_it() {
+    for op in Op3::ALL {
+        let name = ["_M2", "_M4", "_D2"].iter().find_map(|suffix| op.name().strip_suffix(suffix));
+        assert_eq!(op.unscaled().name(), name.unwrap_or_else(|| op.name()));
+        assert_eq!(op.unscaled().info().scale, Omod::Off);
     }
 }
 

@@ -3,8 +3,10 @@
 use crate::ir::masked::{Block, Op, Value};
 use crate::ir::numbering::Numbering;
 use crate::ir::values;
-use crate::passes::masked::NEEDED;
 use std::borrow::Cow;
+
+/// Of an operation: somebody needs it.
+pub(super) const NEEDED: u8 = 1;
 
 /// Finds it: it becomes [`computed`](crate::ir::masked::Code::computed), and those who read it read a uniform value.
 #[derive(Default)]
@@ -15,7 +17,7 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// In a block; `first`: the uniform value that is computed first. Of the operations that are needed (`found`), those that only computed ones have read no longer are.
+    /// In a block; `first`: the uniform value that is computed first. Of the operations that are [`NEEDED`], those that only computed ones have read no longer are.
     pub fn gather(&mut self, block: &mut Block, first: usize, found: &mut [u8]) {
         let Self { computed, known, names } = self;
         let Some(last) = find_roots(block, found, known) else { return };

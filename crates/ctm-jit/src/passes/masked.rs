@@ -2,7 +2,7 @@
 
 use crate::ir::masked::{Block, Code, End, File, M, MaskOp, Op, Value, Var, indexed};
 use crate::ir::order::postorder;
-use crate::passes::computed::Gathered;
+use crate::passes::computed::{Gathered, NEEDED};
 
 /// A set of variables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,8 +101,6 @@ impl Waiting {
     }
 }
 
-/// Somebody needs an operation.
-pub(super) const NEEDED: u8 = 1;
 /// It stores in active lanes, and nobody reads its variable in others.
 const WHOLE: u8 = 2;
 /// Fetches read its vector, or one that is made of it.

@@ -19,24 +19,20 @@ pub fn lookup<const FUSED: bool>(fetch: &Fetch, texels: &Texels<'_>, at: [&Row; 
     if texels.form != Form::Floats || texels.tiles.is_some() || texels.wrap.contains(&Wrap::Border) {
         return None;
     }
-    let mut working = working;
-    let mut found = match fetch {
-        Fetch::Input { unscaled, .. } => sampled::<FUSED>(texels, at, [*unscaled; 2], [0.0; 2])?,
+    let (mut found, inside) = match fetch {
+        Fetch::Input { unscaled, .. } => (sampled::<FUSED>(texels, at, [*unscaled; 2], [0.0; 2])?, u64::MAX),
         Fetch::Texture(inst) => {
             let in_texels = [!inst.word1.coord_type_x, !inst.word1.coord_type_y];
             let offset = [inst.word2.offset_x, inst.word2.offset_y].map(texel_offset);
             match inst.word0.op {
-                TexOp::Ld => {
-                    let (found, inside) = loaded(texels, at, offset)?;
-                    working &= inside;
-                    found
-                }
-                op if is_plain_sample(op) => sampled::<FUSED>(texels, at, in_texels, offset)?,
+                TexOp::Ld => loaded(texels, at, offset)?,
+                op if is_plain_sample(op) => (sampled::<FUSED>(texels, at, in_texels, offset)?, u64::MAX),
                 _ => return None,
             }
         }
         _ => return None,
     };
+    let working = working & inside;
     if working != u64::MAX {
         for row in &mut found {
             let all = *row;

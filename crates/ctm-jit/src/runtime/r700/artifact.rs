@@ -46,7 +46,6 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
     key
 }
 
-/// Whether all lanes that exist lie in the domain.
 /// A program, ready to run.
 pub struct Artifact {
     program: Program,

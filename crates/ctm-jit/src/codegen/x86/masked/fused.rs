@@ -171,3 +171,7 @@ fn is_dead(rest: &[Ins], m: M, read_after: &dyn Fn(M) -> bool) -> bool {
     }
     !read_after(m)
 }
+
+#[cfg(test)]
+#[path = "../../../../tests/unit/codegen/x86/masked/fused.rs"]
+mod tests;

@@ -1,0 +1,34 @@
+//! Tests of `src/codegen/x86/masked/fused.rs`.
+
+use super::*;
+use crate::ir::masked::Tally;
+
+/// The variable, and what is made of it.
+const VARIABLE: Vector = Vector(0);
+const MADE: Vector = Vector(1);
+
+/// A list of one block, fused with AVX-512.
+fn fused(list: &[Ins]) -> Vec<Ins> {
+    let block = Block { loops: 0, ops: Vec::new(), tally: Tally::default(), end: End::Stop };
+    let code = Code { blocks: vec![block], ..Code::default() };
+    let mut lists = [list.to_vec()];
+    fuse(Isa::Avx512, &code, &mut lists, (1, 2, &[]));
+    let [list] = lists;
+    list
+}
+
+/// A sum that is stored at once under a mask is made under it, also behind a mark; not where somebody else reads it, where something stands between, or where all lanes store it.
+#[test]
+fn sums_are_made_under_the_mask_of_their_store() {
+    let [of, one] = [Src::Vector(VARIABLE), Src::Literal(1f32.to_bits())];
+    let sum = Ins::Lir(Lir::Two(ADD, MADE, of, one));
+    let store = |under| Ins::Set(VARIABLE, Src::Vector(MADE), under);
+    let both = Ins::SetTwo(ADD, VARIABLE, of, one, M::PASS);
+    assert_eq!(fused(&[sum, store(M::PASS)]), [both]);
+    assert!(fused(&[sum, Ins::Split, store(M::PASS)]).contains(&both));
+    let shown = Ins::Keep(0, Src::Vector(MADE), M::PASS);
+    let other = Ins::Number(VARIABLE, M::FIRST);
+    for apart in [vec![sum, store(M::PASS), shown], vec![sum, other, store(M::PASS)], vec![sum, store(M::EXISTING)]] {
+        assert_eq!(fused(&apart), apart);
+    }
+}
