@@ -6,6 +6,7 @@
 //! | [`x1k`] | X1K: run vectors, random cases and how to make them smaller, structured programs, memories, instructions field by field |
 //! | [`r700`] | R700: run vectors, structured programs, a chain with a geometry program |
 //! | [`far`], [`starts`] | values where planes of coordinates begin |
+//! | [`layout`] | the order of a crate's modules |
 //! | [`tries`] | random tries on all cores, and which are wanted |
 //! | [`changed`] | engines that do not do what they are told |
 //! | [`tape`] | where a recording goes |
@@ -21,6 +22,7 @@ pub mod changed;
 pub mod check_vectors;
 pub mod clock;
 pub mod far;
+pub mod layout;
 pub mod r700;
 pub mod seeded;
 pub mod starts;

@@ -40,8 +40,6 @@
 //! | `ps3`: the compiler for `ps_3_0` shaders, `ctm_ps3` | such programs are errors that say so |
 
 pub mod array;
-pub mod commands;
-pub mod device;
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -49,13 +47,8 @@ pub mod device;
     reason = "sizes of pictures and numbers of vertices, limited where they come in"
 )]
 pub mod draw;
-pub mod engine;
 pub mod job;
-pub mod mc;
-pub mod memory;
-mod open;
 pub mod r700;
-pub mod record;
 pub mod render;
 pub mod run;
 #[allow(
@@ -66,12 +59,12 @@ pub mod run;
 pub mod texture;
 pub mod trace;
 
-pub use commands::CommandBuffer;
-pub use device::{Caches, CommandError, Device, DeviceOptions, SubmitReport};
+pub use ctm_device::{
+    ArenaId, Caches, CommandBuffer, CommandError, Device, DeviceOptions, EngineError, EngineKind, GpuAddr,
+    SubmitReport, commands, device, engine, mc, memory, record,
+};
 pub use draw::{Draw, Drawing, Drawn};
-pub use engine::{EngineError, EngineKind};
 pub use job::{Isa, Job, JobError};
-pub use memory::{ArenaId, GpuAddr};
 pub use render::{Report, Source};
 pub use run::{ArgumentError, Done, Error, Program, Run, View};
 pub use trace::{Session, Trace};

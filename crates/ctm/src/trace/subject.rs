@@ -4,7 +4,7 @@ use super::choice::{Choice, Picking, Shown, watch_job};
 use super::drawing::{self, Draws, Lane};
 use crate::draw::Drawing;
 use crate::job::{AnyProgram, Job, JobError, PassProgram};
-use crate::record::{FORMAT, ReplayOptions, replay_on};
+use crate::record::{MAGIC, ReplayOptions, replay_on};
 use crate::render::Report;
 use ctm_exec::observe::{Isa, Watcher};
 use ctm_exec::watch::Control;
@@ -84,8 +84,8 @@ impl Subject {
     /// Whether a file is a recording, by how it begins.
     #[must_use]
     pub fn is_recording(path: &Path) -> bool {
-        let mut begin = [0; FORMAT.magic.len()];
-        File::open(path).is_ok_and(|mut file| file.read_exact(&mut begin).is_ok()) && begin == FORMAT.magic
+        let mut begin = [0; MAGIC.len()];
+        File::open(path).is_ok_and(|mut file| file.read_exact(&mut begin).is_ok()) && begin == MAGIC
     }
 
     /// Whether a file is a draw job, by its keys.
