@@ -2,12 +2,10 @@
 #![no_main]
 
 use arbitrary::{Arbitrary, Unstructured};
-use ctm_draw::clip::{ClipState, Viewport};
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::{ColourFormat, NumberType, Swap};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
-use ctm_draw::raster::{Fill, Rect, SamplePattern};
-use ctm_draw::state::{Compare, Draw, DrawState, Indices, PixelSource, StencilFace, Topology, VertexOutputs, VertexSource};
+use ctm_draw::state::{ClipState, Compare, Draw, DrawState, Fill, Indices, PixelSource, Rect, SamplePattern, StencilFace, Topology, VertexOutputs, VertexSource, Viewport};
 use ctm_draw::{ColourTarget, DepthTarget, Options, Targets, clear_colour, draw};
 use ctm_isa::r700::ops::DataFormat;
 use libfuzzer_sys::fuzz_target;
@@ -54,7 +52,7 @@ fuzz_target!(|bytes: &[u8]| {
     let [left, top, right, bottom] = input.scissor.map(i32::from);
     state.raster.scissor = Rect { left, top, right, bottom };
     (state.raster.line_width, state.raster.point_size) = (input.line_width, [input.point_size; 2]);
-    state.raster.stipple = input.stipple.map(|(pattern, repeat)| ctm_draw::raster::Stipple {
+    state.raster.stipple = input.stipple.map(|(pattern, repeat)| ctm_draw::state::Stipple {
         pattern,
         repeat,
         high_first: pattern & 1 == 1,

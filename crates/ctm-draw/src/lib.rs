@@ -3,29 +3,21 @@
 //! This room knows no command stream and no register: a draw is a [`state::DrawState`] of plain fields. Programs run on any engine of
 //! [`ctm_exec`], many vertices or quads in a launch.
 //!
-//! | file | what |
+//! The folders are the stages of the pipeline; a folder uses only those above it in this table (`tests/layout.rs`):
+//!
+//! | folder | stage |
 //! |---|---|
-//! | `state` | all that a draw depends on |
-//! | `draw` | a draw: what is looked at before it, what is told after it |
-//! | `run`, `bands` | a draw under way: order, batches; bands of rows, threads |
-//! | `assembly` | indices become points, lines and triangles |
-//! | `clip` | cutting, division by w, viewports |
-//! | `raster/` | which samples of which pixels a primitive covers |
-//! | `vertices`, `stage` | the vertex program, for each vertex once |
-//! | `geometry` | geometry programs: rings, strips, the copy program |
-//! | `streams` | stream output |
-//! | `setup` | how parameters and depth change over a primitive |
-//! | `primitives` | faces, fill modes, points, lines: from primitives to pieces in the window, and their quads of pixels |
-//! | `planes` | what the pixels of a large piece start with |
-//! | `shade` | the pixel program, for quads of any primitives |
-//! | `band` | what a large piece covers of a band of rows: one launch |
-//! | `merge`, `blend` | tests, blending, storing |
-//! | `targets`, `surface` | what a draw writes, and where samples lie |
-//! | `watch` | what came to one pixel |
-//! | `format` | colours as bits |
-//! | `depth` | depth and stencil as bits, their tests |
-//! | `layout` | where the samples of a surface lie |
-//! | `levels` | where the levels of a texture begin |
+//! | `rect` | rectangles of pixels, and the grid of positions |
+//! | `surface/` | formats of samples, tiling, levels of textures, and the targets of a draw |
+//! | `state/` | the state of a draw; its options, counts and errors |
+//! | `program/` | launches of the draw's programs, and the memory that they reach |
+//! | `assembly/` | primitive assembly: indices become points, lines and triangles |
+//! | `vertex/` | the vertex program, geometry programs, stream output |
+//! | `raster/` | coverage: the samples of the pixels that a triangle, a line or a point covers |
+//! | `setup/` | clipping, viewports, faces and fill modes; planes of depth and parameters |
+//! | `pixel/` | interpolants and the pixel program |
+//! | `output/` | the output merger: depth and stencil tests, blending, stores |
+//! | `draw/` | a draw as a whole: order, batches, bands of rows, threads |
 //!
 //! Begin with [`state::DrawState`]. `docs/drawing.md` tells the rules with their sources.
 //!
@@ -41,33 +33,18 @@
 )]
 
 pub mod assembly;
-mod band;
-mod bands;
-mod blend;
-pub mod clip;
-pub mod depth;
 mod draw;
-pub mod format;
-mod geometry;
-pub mod layout;
-pub mod levels;
-mod merge;
-mod planes;
-mod primitives;
+mod output;
+mod pixel;
+mod program;
 pub mod raster;
-mod run;
+mod rect;
 pub mod setup;
-mod shade;
-mod stage;
 pub mod state;
-mod streams;
 mod surface;
-mod targets;
-pub mod vertices;
-mod watch;
+pub mod vertex;
 
-pub use draw::{
-    Counts, DrawError, Drawn, Ending, Fragment, LaunchNotice, Note, Notice, Options, SampleTest, Stored, clear_colour,
-    clear_depth, draw, draw_watched,
-};
-pub use targets::{ColourTarget, DepthTarget, StreamBuffer, TargetError, Targets};
+pub use draw::{Drawn, Ending, Fragment, SampleTest, Stored, clear_colour, clear_depth, draw, draw_watched};
+pub use state::{Counts, DrawError, LaunchNotice, Note, Notice, Options};
+pub use surface::targets::{ColourTarget, DepthTarget, StreamBuffer, TargetError, Targets};
+pub use surface::{depth, format, layout, levels};

@@ -4,14 +4,13 @@
 //! `CTM_RANDOM=n` tries n times as many.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_draw::clip::{ClipState, Viewport};
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::{ColourFormat, NumberType, Swap};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
-use ctm_draw::raster::Rect;
 use ctm_draw::state::{
-    Blend, BlendEquation, Combine, Compare, DepthState, Draw, DrawState, Factor, Indices, Interpolation, PixelInput,
-    PixelInputs, PixelSource, Stage, StencilFace, StencilOp, Topology, VertexOutputs, VertexSource,
+    Blend, BlendEquation, ClipState, Combine, Compare, DepthState, Draw, DrawState, Factor, Indices, Interpolation,
+    PixelInput, PixelInputs, PixelSource, Rect, Stage, StencilFace, StencilOp, Topology, VertexOutputs, VertexSource,
+    Viewport,
 };
 use ctm_draw::{ColourTarget, Counts, DepthTarget, Notice, Options, Targets, clear_depth, draw};
 use ctm_exec::r700::{Arrays, Constants};

@@ -3,10 +3,8 @@
 //!
 //! Truth: derived, from the rule that samples on left and top edges belong to a triangle; arithmetic is exact.
 
-use ctm_draw::raster::{
-    RasterState, Rect, SamplePattern, SamplePoints, Triangle, cover_box, cover_triangle, inside_box, inside_triangle,
-    triangle_spans,
-};
+use ctm_draw::raster::{Triangle, cover_box, cover_triangle, inside_box, inside_triangle, triangle_spans};
+use ctm_draw::state::{RasterState, Rect, SamplePattern, SamplePoints};
 
 struct Random(u64);
 

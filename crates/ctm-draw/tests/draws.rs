@@ -3,14 +3,13 @@
 //! Truth: derived from the rules of `docs/drawing.md`; where a number is computed in another way here, the comment says how.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_draw::clip::{ClipState, Viewport};
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::ColourFormat;
 use ctm_draw::layout::Layout;
-use ctm_draw::raster::{RasterState, Rect, SamplePattern};
 use ctm_draw::state::{
-    AlphaTest, Blend, BlendEquation, Combine, Compare, DepthState, Draw, DrawState, Factor, Indices, Interpolation,
-    PixelInput, PixelSource, Place, Stage, StencilFace, StencilOp, Topology, VertexSource,
+    AlphaTest, Blend, BlendEquation, ClipState, Combine, Compare, DepthState, Draw, DrawState, Factor, Indices,
+    Interpolation, PixelInput, PixelSource, Place, RasterState, Rect, SamplePattern, Stage, StencilFace, StencilOp,
+    Topology, VertexSource, Viewport,
 };
 use ctm_draw::{ColourTarget, Counts, DepthTarget, DrawError, Options, Targets, clear_colour, clear_depth, draw};
 use ctm_exec::r700::formats::Format;

@@ -4,12 +4,11 @@
 //! the vertices hold.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_draw::clip::Viewport;
 use ctm_draw::format::ColourFormat;
 use ctm_draw::layout::Layout;
 use ctm_draw::state::{
     Draw, DrawState, GeometryOutput, GeometryState, Indices, PixelInput, PixelSource, Stage, StreamOutput, Topology,
-    VertexSource,
+    VertexSource, Viewport,
 };
 use ctm_draw::{ColourTarget, Counts, Options, StreamBuffer, Targets, draw};
 use ctm_exec::r700::formats::Format;

@@ -4,15 +4,14 @@
 //! `CTM_RANDOM=n` tries n times as many.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_draw::clip::{ClipState, Viewport};
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::{ColourFormat, Colours, NumberType, Swap};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
-use ctm_draw::raster::{DepthOffset, DepthStep, Fill, RasterState, Rect, Rounding, SamplePattern, Stipple};
 use ctm_draw::state::{
-    AlphaTest, Blend, BlendEquation, Combine, Compare, DepthCopy, DepthState, Draw, DrawState, Factor, Indices,
-    Interpolation, LogicOp, PixelInput, PixelInputs, PixelSource, Place, SpriteElement, Stage, StencilFace, StencilOp,
-    Topology, VertexOutputs, VertexSource,
+    AlphaTest, Blend, BlendEquation, ClipState, Combine, Compare, DepthCopy, DepthOffset, DepthState, DepthStep, Draw,
+    DrawState, Factor, Fill, Indices, Interpolation, LogicOp, PixelInput, PixelInputs, PixelSource, Place, RasterState,
+    Rect, Rounding, SamplePattern, SpriteElement, Stage, StencilFace, StencilOp, Stipple, Topology, VertexOutputs,
+    VertexSource, Viewport,
 };
 use ctm_draw::{ColourTarget, DepthTarget, DrawError, Options, Targets, draw};
 use ctm_exec::Interp;

@@ -7,9 +7,8 @@
     reason = "a test stops at what it did not expect, and says why it is skipped"
 )]
 
-use ctm_draw::raster::{
-    LinePixels, QuadCoverage, RasterState, Rect, SamplePattern, Triangle, cover_box, cover_triangle, point_box,
-};
+use ctm_draw::raster::{LinePixels, QuadCoverage, Triangle, cover_box, cover_triangle, point_box};
+use ctm_draw::state::{RasterState, Rect, SamplePattern};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -6,13 +6,12 @@
     reason = "a test stops at what it did not expect, and says what it saw"
 )]
 
-use ctm_draw::clip::{ClipState, Viewport};
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::ColourFormat;
 use ctm_draw::layout::Layout;
 use ctm_draw::state::{
-    Blend, BlendEquation, Combine, Compare, DepthState, Draw, DrawState, Factor, Indices, PixelInput, PixelInputs,
-    PixelSource, Stage, Topology, VertexOutputs, VertexSource,
+    Blend, BlendEquation, ClipState, Combine, Compare, DepthState, Draw, DrawState, Factor, Indices, PixelInput,
+    PixelInputs, PixelSource, Stage, Topology, VertexOutputs, VertexSource, Viewport,
 };
 use ctm_draw::{ColourTarget, DepthTarget, Options, Targets, clear_depth, draw};
 use ctm_exec::r700::{Arrays, Constants};

@@ -1,14 +1,12 @@
 //! Three gears: a frame clears colour and depth and draws the flat and the round sides of each gear. `bench/peers/scenes.c` draws the same.
 
 use super::program;
-use ctm_draw::clip::{ClipState, Viewport};
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::ColourFormat;
 use ctm_draw::layout::Layout;
-use ctm_draw::raster::{RasterState, Rect};
 use ctm_draw::state::{
-    Compare, DepthState, Draw, DrawState, Indices, Interpolation, PixelInput, PixelInputs, PixelSource, Stage,
-    Topology, VertexOutputs, VertexSource,
+    ClipState, Compare, DepthState, Draw, DrawState, Indices, Interpolation, PixelInput, PixelInputs, PixelSource,
+    RasterState, Rect, Stage, Topology, VertexOutputs, VertexSource, Viewport,
 };
 use ctm_draw::{ColourTarget, DepthTarget, Options, Targets, clear_colour, clear_depth, draw};
 use ctm_exec::Engine;

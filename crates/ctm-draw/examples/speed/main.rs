@@ -12,13 +12,11 @@
 
 mod gears;
 
-use ctm_draw::clip::{ClipState, Viewport};
 use ctm_draw::format::ColourFormat;
 use ctm_draw::layout::Layout;
-use ctm_draw::raster::Rect;
 use ctm_draw::state::{
-    Blend, BlendEquation, Combine, Draw, DrawState, Factor, Indices, PixelInput, PixelInputs, PixelSource, Stage,
-    Topology, VertexOutputs, VertexSource,
+    Blend, BlendEquation, ClipState, Combine, Draw, DrawState, Factor, Indices, PixelInput, PixelInputs, PixelSource,
+    Rect, Stage, Topology, VertexOutputs, VertexSource, Viewport,
 };
 use ctm_draw::{ColourTarget, Options, Targets, clear_colour, draw};
 use ctm_exec::r700::resources::{Filter, Image, Texture, Wrap};

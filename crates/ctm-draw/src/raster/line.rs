@@ -1,6 +1,7 @@
 //! Lines: by OpenGL's diamond-exit rule, and as rectangles across their direction.
 
-use super::{RasterState, Rect, UNITS};
+use crate::rect::{Rect, UNITS};
+use crate::state::RasterState;
 use std::cmp::Ordering;
 
 /// The pixels of a line that is drawn as columns or rows of pixels (OpenGL 3.3, 3.5.1).

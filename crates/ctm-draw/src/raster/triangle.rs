@@ -1,6 +1,8 @@
 //! Coverage of triangles and of boxes with sides along rows and columns.
 
-use super::{QuadCoverage, Rect, SamplePoints, UNITS};
+use super::QuadCoverage;
+use crate::rect::{Rect, UNITS};
+use crate::state::SamplePoints;
 
 /// A triangle with positions on the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,15 +3,20 @@
 //! Begin with [`DrawState`] and [`Draw`]. Everything has a default that draws plainly: no tests, no blending, a viewport of nothing. Numbers that are
 //! fixed-point in registers are floats here.
 
+mod clip;
 mod pixels;
+mod raster;
+mod run;
 
+pub use crate::rect::Rect;
+pub use clip::{ClipState, Viewport};
 pub use pixels::{
     AlphaTest, Blend, BlendEquation, ColourState, ColourTargetState, Combine, Compare, DepthCopy, DepthState, Factor,
     LogicOp, StencilFace, StencilOp,
 };
+pub use raster::{DepthOffset, DepthStep, Fill, RasterState, Rounding, SamplePattern, SamplePoints, Stipple};
+pub use run::{Counts, DrawError, LaunchNotice, Note, Notice, Options};
 
-use crate::clip::ClipState;
-use crate::raster::RasterState;
 use ctm_exec::r700::{Constants, Memory, Semantic};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Chip;

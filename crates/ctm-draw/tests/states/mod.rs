@@ -1,15 +1,13 @@
 //! Draw states made of bytes: no bytes, or zeros, are a good state that draws; each other byte changes one thing, mostly into something that a state
 //! can be, sometimes into what nobody should ask for. The fuzz target `draw_states` uses this file, too.
 
-use ctm_draw::clip::{ClipState, Viewport};
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::{ColourFormat, Colours, NumberType, Swap};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
-use ctm_draw::raster::{DepthOffset, Fill, Rect, SamplePattern, Stipple};
 use ctm_draw::state::{
-    AlphaTest, Blend, BlendEquation, Combine, Compare, DepthCopy, Draw, DrawState, Factor, GeometryOutput,
-    GeometryState, Indices, Interpolation, LogicOp, PixelInput, PixelSource, Place, Stage, StencilFace, StencilOp,
-    StreamOutput, Topology, VertexSource,
+    AlphaTest, Blend, BlendEquation, ClipState, Combine, Compare, DepthCopy, DepthOffset, Draw, DrawState, Factor,
+    Fill, GeometryOutput, GeometryState, Indices, Interpolation, LogicOp, PixelInput, PixelSource, Place, Rect,
+    SamplePattern, Stage, StencilFace, StencilOp, Stipple, StreamOutput, Topology, VertexSource, Viewport,
 };
 use ctm_draw::{ColourTarget, Counts, DepthTarget, Options, StreamBuffer, Targets, clear_colour, clear_depth, draw};
 use ctm_exec::Engine;

@@ -4,11 +4,10 @@ mod merge;
 
 use super::registers::Registers;
 use crate::registers::{clip, colour, depth, scan, setup, spi, sq, vgt};
-use ctm_draw::clip::{ClipState, Viewport};
-use ctm_draw::raster::{DepthOffset, DepthStep, Fill, RasterState, Rect, Rounding, SamplePattern, Stipple};
 use ctm_draw::state::{
-    DrawState, GeometryOutput, GeometryState, InputState, Interpolation, PixelInput, PixelInputs, PixelSource, Place,
-    SpriteElement, Stage, StreamOutput, Topology, VertexOutputs, VertexSource,
+    ClipState, DepthOffset, DepthStep, DrawState, Fill, GeometryOutput, GeometryState, InputState, Interpolation,
+    PixelInput, PixelInputs, PixelSource, Place, RasterState, Rect, Rounding, SamplePattern, SpriteElement, Stage,
+    Stipple, StreamOutput, Topology, VertexOutputs, VertexSource, Viewport,
 };
 use ctm_exec::r700::{Constants, LoopConstant, Semantic};
 use ctm_image::r700::registers::{GsMode, PsInControl0, PsInControl1, PsInputCntl, SqConfig, VsOutCntl, VsOutConfig};

@@ -6,14 +6,12 @@ use super::mesh::Mesh;
 use super::plan::{DrawPlan, TextureData};
 use super::prepare::{BoundPair, BoundX1k, Prepared, PreparedDraw, Programs};
 use crate::array::{Array, ItemType, Kind, Values, npy_bytes};
-use ctm_draw::clip::{ClipState, Viewport};
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::{ColourFormat, Colours, NumberType};
 use ctm_draw::layout::Layout;
-use ctm_draw::raster::{RasterState, Rect, SamplePattern};
 use ctm_draw::state::{
-    DepthState, Draw, DrawState, Indices, PixelInput, PixelInputs, PixelSource, Stage, Topology, VertexOutputs,
-    VertexSource, X1kStage,
+    ClipState, DepthState, Draw, DrawState, Indices, PixelInput, PixelInputs, PixelSource, RasterState, Rect,
+    SamplePattern, Stage, Topology, VertexOutputs, VertexSource, Viewport, X1kStage,
 };
 use ctm_draw::{
     ColourTarget, Counts, DepthTarget, Drawn as OneDrawn, Fragment, Notice, Options, Targets, clear_colour,
@@ -467,7 +465,7 @@ impl Prepared<'_> {
         if let Some(depth) = &self.drawing.depth
             && depth.format.is_float()
         {
-            state.raster.depth_step = ctm_draw::raster::DepthStep::Float(-23);
+            state.raster.depth_step = ctm_draw::state::DepthStep::Float(-23);
         }
         (state.depth, state.colour) = (plan.depth, plan.colour);
         state.input.restart = plan.restart;

@@ -5,9 +5,8 @@ use super::mesh::{Channel, Mesh};
 use crate::{EngineKind, Program};
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::ColourFormat;
-use ctm_draw::raster::RasterState;
 use ctm_draw::state::{
-    Blend, BlendEquation, ColourState, Combine, Compare as PixelCompare, DepthState, Factor, Topology,
+    Blend, BlendEquation, ColourState, Combine, Compare as PixelCompare, DepthState, Factor, RasterState, Topology,
 };
 use ctm_exec::r700::Sampler;
 use ctm_exec::r700::resources::{Compare, Filter, Image, MipFilter, TextureKind, Wrap};

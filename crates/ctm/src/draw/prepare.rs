@@ -10,7 +10,7 @@ use crate::job::{Isa, Loaded, read_file};
 use crate::texture;
 use ctm_draw::LaunchNotice;
 use ctm_draw::format::Colours;
-use ctm_draw::raster::SamplePattern;
+use ctm_draw::state::SamplePattern;
 use ctm_exec::Engine;
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::formats::Format;

@@ -6,8 +6,7 @@ use crate::draw::plan::{Cull, DrawPlan, Mixing};
 use crate::job::Reader;
 use crate::job::r700::COMPARES;
 use crate::job::tree::{Node, Table, Value};
-use ctm_draw::raster::{DepthOffset, Fill, Rect, Stipple};
-use ctm_draw::state::{AlphaTest, Blend, BlendEquation, StencilFace};
+use ctm_draw::state::{AlphaTest, Blend, BlendEquation, DepthOffset, Fill, Rect, StencilFace, Stipple};
 
 impl Reader {
     pub(super) fn draw_window(&mut self, table: &Table, plan: &mut DrawPlan) {

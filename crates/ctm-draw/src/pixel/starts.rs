@@ -3,10 +3,10 @@
 //! A plane and [`crate::setup::Weights::mix`] are the same function, rounded once to single precision from double; the last bit may differ where the exact
 //! value lies next to the middle of two numbers. Which of them a pixel gets depends on the primitive and the targets alone.
 
-use crate::raster::UNITS;
+use crate::rect::UNITS;
 use crate::setup::{Setup, Share};
 use crate::state::{DrawState, Interpolation};
-use crate::vertices::Vertices;
+use crate::vertex::Vertices;
 use ctm_exec::r700::{Divisor, Plane};
 
 /// One element of a register.

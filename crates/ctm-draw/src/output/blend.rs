@@ -2,8 +2,8 @@
 //!
 //! Computed in single precision; what is stored is rounded by the format.
 
-use crate::format::NumberType;
 use crate::state::{Blend, BlendEquation, Combine, Factor};
+use crate::surface::format::{NumberType, Row, TOGETHER};
 
 /// What blending needs beside the equations.
 #[derive(Clone, Copy, Debug)]
@@ -95,12 +95,6 @@ fn factor(factor: Factor, colours: &Colours, c: usize) -> f32 {
         Factor::OneMinusConstantAlpha => 1.0 - constant[3],
     }
 }
-
-/// Pixels that are blended together.
-pub(crate) const TOGETHER: usize = 64;
-
-/// A channel of pixels side by side.
-pub(crate) type Row = [f32; TOGETHER];
 
 static ZEROS: Row = [0.0; TOGETHER];
 

@@ -1,6 +1,6 @@
 //! The samples of a target under way: where they lie, loads and stores.
 
-use crate::layout::{ArrayMode, Layout};
+use crate::surface::layout::{ArrayMode, Layout};
 use ctm_exec::r700::Tiles;
 use std::sync::{Arc, OnceLock};
 
@@ -333,7 +333,7 @@ impl<'t> Surface<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::Tiling;
+    use crate::surface::layout::Tiling;
 
     #[test]
     fn samples_lie_where_the_layout_says() {

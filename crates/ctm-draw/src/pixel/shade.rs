@@ -1,11 +1,11 @@
 //! The pixel program for quads of any primitives: start values as rows of lanes, one launch, rows of exports.
 
-use crate::primitives::Piece;
-use crate::raster::{QuadCoverage, RasterState};
+use crate::program::{Runner, StageMemory, X1kMemory, ints};
+use crate::raster::QuadCoverage;
 use crate::setup::Weights;
-use crate::stage::{Runner, StageMemory, X1kMemory, ints};
-use crate::state::{DrawState, Interpolation, PixelInput, Place, SpriteElement, Stage, X1kStage};
-use crate::vertices::Vertices;
+use crate::setup::piece::Piece;
+use crate::state::{DrawState, Interpolation, PixelInput, Place, RasterState, SpriteElement, Stage, X1kStage};
+use crate::vertex::Vertices;
 use ctm_exec::r700::{Launch, Target};
 use ctm_exec::{Budget, Domain, ExportRow, Fault, GroupSize, LaneOrder, LaneRows, Position, StartRow, x1k};
 use ctm_isa::r700::GPRS;
@@ -32,7 +32,7 @@ pub(crate) struct ShadeQuad {
 /// Where in the window a pixel's value is evaluated, in units.
 fn place(raster: &RasterState, place: Place, at: [i32; 2], mask: u8, sample: Option<u8>) -> [i64; 2] {
     let centre = raster.centre();
-    let middle = at.map(|pixel| i64::from(pixel) * crate::raster::UNITS + centre);
+    let middle = at.map(|pixel| i64::from(pixel) * crate::rect::UNITS + centre);
     let moved = |[x, y]: [i8; 2]| [middle[0] + 16 * i64::from(x), middle[1] + 16 * i64::from(y)];
     let covered = mask & raster.samples.all();
     match (place, sample) {
@@ -56,7 +56,7 @@ fn places(raster: &RasterState, of: Place, quad: &ShadeQuad) -> [[i64; 2]; 4] {
     let at = pixels(&quad.quad);
     if of == Place::Centre && quad.sample.is_none() {
         let centre = raster.centre();
-        return at.map(|at| at.map(|pixel| i64::from(pixel) * crate::raster::UNITS + centre));
+        return at.map(|at| at.map(|pixel| i64::from(pixel) * crate::rect::UNITS + centre));
     }
     std::array::from_fn(|n| place(raster, of, at[n], quad.quad.masks[n], quad.sample))
 }

@@ -1,14 +1,14 @@
 //! Rows of pixels with one sample each: tests before the program, and blending of what launches left beside the targets.
 
 use super::Merger;
-use crate::band::Covered;
-use crate::blend::{self, TOGETHER};
-use crate::depth::DepthFormat;
-use crate::format::{pack_bytes, unpack_bytes};
-use crate::raster::Rect;
+use crate::output::blend;
+use crate::pixel::band::Covered;
+use crate::program::Staged;
+use crate::rect::Rect;
 use crate::setup::{DepthRow, Depths, Setup};
-use crate::stage::Staged;
 use crate::state::Compare;
+use crate::surface::depth::DepthFormat;
+use crate::surface::format::{TOGETHER, pack_bytes, unpack_bytes};
 
 /// Pixels of a row that are asked for at a time at most: the bits of a word.
 const WORD: usize = u64::BITS as usize;

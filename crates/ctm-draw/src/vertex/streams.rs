@@ -1,11 +1,10 @@
 //! Stream output: the vertices of primitives, in order, into buffers.
 
 use crate::assembly::{Primitive, Shape};
-use crate::draw::DrawError;
-use crate::stage::Runner;
-use crate::state::{DrawState, Stage, StreamOutput};
-use crate::targets::StreamBuffer;
-use crate::vertices::{PER_LAUNCH, VertexLaunch, run_launch};
+use crate::program::Runner;
+use crate::state::{DrawError, DrawState, Stage, StreamOutput};
+use crate::surface::targets::StreamBuffer;
+use crate::vertex::vertices::{PER_LAUNCH, VertexLaunch, run_launch};
 use ctm_isa::r700::program::Stage as StageKind;
 
 /// The buffers of a draw, and what was counted.

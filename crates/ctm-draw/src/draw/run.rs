@@ -1,15 +1,15 @@
-//! A draw under way: primitives in batches, their vertices and pieces. Pixels are drawn in bands of rows ([`crate::bands`]).
+//! A draw under way: primitives in batches, their vertices and pieces. Pixels are drawn in bands of rows (`bands`).
 
 use crate::assembly::{Assembler, Primitive, vertex_numbers};
-use crate::bands::Bands;
-use crate::draw::{Counts, DrawError};
-use crate::geometry::{self, Emitted, copy_start};
-use crate::primitives::{Cutter, Piece, Seen};
-use crate::raster::Rect;
-use crate::stage::Runner;
-use crate::state::{Draw, DrawState, VertexSource};
-use crate::streams::{self, Streams};
-use crate::vertices::{self, VertexKey, Vertices};
+use crate::draw::bands::Bands;
+use crate::program::Runner;
+use crate::rect::Rect;
+use crate::setup::piece::Piece;
+use crate::setup::primitives::{Cutter, Seen};
+use crate::state::{Counts, Draw, DrawError, DrawState, VertexSource};
+use crate::vertex::geometry::{self, Emitted, copy_start};
+use crate::vertex::streams::{self, Streams};
+use crate::vertex::vertices::{self, VertexKey, Vertices};
 use ctm_isa::r700::program::Stage as StageKind;
 use rayon::prelude::*;
 use std::collections::HashMap;

@@ -5,13 +5,18 @@
 
 mod numbers;
 
-use crate::blend::{Row, TOGETHER};
 use ctm_exec::r700::formats::{Elements, Format, convert, elements, size_bytes};
 use ctm_exec::x1k::Form;
 use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat};
 pub use numbers::float_24;
 use numbers::{byte, byte_within, linear, packed_number, small_float};
 use std::sync::LazyLock;
+
+/// Pixels that are blended together.
+pub(crate) const TOGETHER: usize = 64;
+
+/// A channel of pixels side by side.
+pub(crate) type Row = [f32; TOGETHER];
 
 /// What the fields of a colour target hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,7 +1,7 @@
 //! What came to one pixel, and what happened to it.
 
+use crate::pixel::shade::Exports;
 use crate::setup::Setup;
-use crate::shade::Exports;
 
 /// How a fragment ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

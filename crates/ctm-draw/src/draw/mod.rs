@@ -1,98 +1,21 @@
-//! A draw: its state is looked at, its targets are opened, and it runs ([`crate::run`]).
+//! A draw: its state is checked, its targets are opened, and it runs (`run`).
 
-use crate::bands::Bands;
-use crate::merge::{Merger, Plans};
-use crate::raster::Rect;
-use crate::run::{Front, Ready, Run};
-use crate::shade::{Program, Shader};
-use crate::stage::Runner;
-use crate::state::{Draw, DrawState, PixelSource};
-use crate::streams::Streams;
-use crate::targets::{Open, TargetError, Targets};
-pub use crate::watch::{Ending, Fragment, SampleTest, Stored};
-use ctm_exec::engine::Finding;
+mod bands;
+mod run;
+
+use crate::output::merge::{Merger, Plans};
+pub use crate::output::watch::{Ending, Fragment, SampleTest, Stored};
+use crate::pixel::shade::{Program, Shader};
+use crate::program::Runner;
+use crate::rect::Rect;
+use crate::state::{Counts, Draw, DrawError, DrawState, Note, Options, PixelSource};
+use crate::surface::targets::{Open, Targets};
+use crate::vertex::streams::Streams;
+use bands::Bands;
+use ctm_exec::Engine;
 use ctm_exec::r700::Target;
-use ctm_exec::{Budget, Control, Domain, Engine, Fault, Position};
+use run::{Front, Ready, Run};
 use std::sync::Arc;
-
-/// How a draw is run. Results do not depend on it, but for draws that are ended.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// Everything runs on one thread, instead of on all cores.
-    pub one_thread: bool,
-    /// Programs report what is legal but suspicious ([`Drawn::notes`]); that takes time.
-    pub checks: bool,
-    /// The column and row of a pixel whose fragments are told ([`Drawn::fragments`]).
-    pub watch: Option<[u32; 2]>,
-    /// Instructions that a group of a program may issue, and the wall time of the whole draw.
-    pub budget: Budget,
-    /// Can end the draw.
-    pub control: Control,
-    /// Hears of launches.
-    pub notice: Notice,
-}
-
-/// A launch of a program of a draw that is about to run, on the thread that runs it.
-pub struct LaunchNotice<'a> {
-    /// `vertex`, `geometry`, `copy` or `pixel`.
-    pub stage: &'static str,
-    /// Its lanes, by which engines know them.
-    pub domain: Domain,
-    pub(crate) place: &'a dyn Fn(Position) -> Position,
-    pub(crate) counts: &'a dyn Fn(Position) -> bool,
-}
-
-impl LaunchNotice<'_> {
-    /// What a lane is: a pixel, a vertex number (`i`) and instance (`j`), or a primitive.
-    #[must_use]
-    pub fn place(&self, lane: Position) -> Position {
-        (self.place)(lane)
-    }
-
-    /// Whether the lane is more than a neighbour that others take gradients from.
-    #[must_use]
-    pub fn counts(&self, lane: Position) -> bool {
-        (self.counts)(lane)
-    }
-}
-
-/// Who hears of launches before they run; nobody by default.
-#[derive(Clone, Default)]
-pub struct Notice(Option<Arc<NoticeFn>>);
-
-type NoticeFn = dyn Fn(&LaunchNotice<'_>) + Send + Sync;
-
-impl Notice {
-    /// Somebody.
-    pub fn new(hears: impl Fn(&LaunchNotice<'_>) + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(hears)))
-    }
-
-    pub(crate) const fn is_heard(&self) -> bool {
-        self.0.is_some()
-    }
-
-    pub(crate) fn tell(&self, launch: &LaunchNotice<'_>) {
-        if let Some(hears) = &self.0 {
-            hears(launch);
-        }
-    }
-}
-
-impl std::fmt::Debug for Notice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_some() { "Notice(..)" } else { "Notice" })
-    }
-}
-
-/// What a checked draw noticed in a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
-    /// `vertex`, `geometry`, `copy` or `pixel`.
-    pub stage: &'static str,
-    /// What it is. Its position is the pixel, the vertex number (`i`) and instance (`j`), or the primitive.
-    pub finding: Finding,
-}
 
 /// What a draw did.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -104,89 +27,6 @@ pub struct Drawn {
     /// What came to the pixel of [`Options::watch`], in order.
     pub fragments: Vec<Fragment>,
 }
-
-/// What a draw did, in numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Indices, of all instances.
-    pub indices: u64,
-    /// Primitives that were assembled; a quad or polygon counts as its triangles.
-    pub primitives: u64,
-    /// Invocations of the geometry program.
-    pub invocations: u64,
-    /// Primitives that the geometry program emitted: each point, line and triangle of its strips.
-    pub emitted: u64,
-    /// Primitives that stream output was to store, and those that it stored.
-    pub stream_primitives: [u64; 2],
-    /// Primitives that clipping left something of.
-    pub visible: u64,
-    /// Vertices that the vertex program ran for; with a geometry program, those that it emitted.
-    pub vertices: u64,
-    /// Quads that the pixel program ran for. What opaque pixels of the same draw hide later may be left out, and counts as if it had run.
-    pub quads: u64,
-    /// Covered pixels among them.
-    pub pixels: u64,
-    /// Samples that passed all tests.
-    pub samples_passed: u64,
-    /// Pixels of which something was stored in colour targets.
-    pub pixels_written: u64,
-}
-
-impl Counts {
-    /// Adds another draw.
-    pub const fn add(&mut self, other: &Self) {
-        self.indices += other.indices;
-        self.primitives += other.primitives;
-        self.invocations += other.invocations;
-        self.emitted += other.emitted;
-        self.stream_primitives[0] += other.stream_primitives[0];
-        self.stream_primitives[1] += other.stream_primitives[1];
-        self.visible += other.visible;
-        self.vertices += other.vertices;
-        self.quads += other.quads;
-        self.pixels += other.pixels;
-        self.samples_passed += other.samples_passed;
-        self.pixels_written += other.pixels_written;
-    }
-}
-
-/// Why a draw did not come to its end.
-#[derive(Clone, Debug, PartialEq)]
-pub enum DrawError {
-    /// A target that cannot be drawn to.
-    Target {
-        /// Which.
-        target: String,
-        /// Why.
-        error: TargetError,
-    },
-    /// A field of the state has a value that it cannot have.
-    State {
-        /// Which field.
-        field: &'static str,
-        /// What it is and what is allowed; lower case, no full stop.
-        reason: String,
-    },
-    /// A program did wrong. What came before it has been drawn.
-    Program {
-        /// `vertex`, `geometry`, `copy`, `stream output` or `pixel`.
-        stage: &'static str,
-        /// What it did.
-        fault: Fault,
-    },
-}
-
-impl std::fmt::Display for DrawError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Target { target, error } => write!(f, "{target} cannot be drawn to: {error}"),
-            Self::State { field, reason } => write!(f, "`{field}` {reason}"),
-            Self::Program { stage, fault } => write!(f, "the {stage} program: {fault}"),
-        }
-    }
-}
-
-impl std::error::Error for DrawError {}
 
 /// Draws; gives what the draw did in numbers.
 ///

@@ -1,10 +1,9 @@
 //! Geometry programs: vertices through a ring to the program, its own through a second ring to the copy program, strips to primitives.
 
 use crate::assembly::{Assembler, Primitive};
-use crate::draw::DrawError;
-use crate::stage::{Runner, ints};
-use crate::state::{DrawState, GeometryOutput, GeometryState, Topology, VertexSource};
-use crate::vertices::{PER_LAUNCH, VertexKey, VertexLaunch, Vertices, run_launch, starts};
+use crate::program::{Runner, ints};
+use crate::state::{DrawError, DrawState, GeometryOutput, GeometryState, Topology, VertexSource};
+use crate::vertex::vertices::{PER_LAUNCH, VertexKey, VertexLaunch, Vertices, run_launch, starts};
 use ctm_exec::r700::{Launch, VertexEvent};
 use ctm_exec::{Domain, LaneOrder, LaneRows, Position, StartRow};
 use ctm_isa::r700::program::Stage as StageKind;
@@ -98,7 +97,7 @@ fn geometry_launch(
         (0u8..).zip(&columns).map(|(n, bits)| StartRow { register: n / 4, element: n % 4, bits }).collect();
     let domain = Domain { i0: 0, j0: 0, i1: ints(primitives.len()).saturating_sub(1), j1: 0 };
     let stage = geometry.program;
-    let mut memory = crate::stage::StageMemory::new(stage.memory, LaneRows::new(LaneOrder::rows(domain), &[]));
+    let mut memory = crate::program::StageMemory::new(stage.memory, LaneRows::new(LaneOrder::rows(domain), &[]));
     memory.ring = Some(vec![0; primitives.len() * geometry.invocation_dwords as usize]);
     memory.shown = Some((geometry.input_buffer, first_ring));
     let launch = Launch {

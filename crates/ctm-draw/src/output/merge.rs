@@ -3,16 +3,17 @@
 mod rows;
 
 use self::rows::FractionTest;
-use crate::blend::{self, blend};
-use crate::depth::DepthFormat;
-use crate::raster::{QuadCoverage, UNITS};
+use crate::output::blend::{self, blend};
+use crate::output::watch::{Ending, Fragment, SampleTest, Stored, Watch};
+use crate::pixel::shade::{Exports, ShadeQuad};
+use crate::program::Window;
+use crate::raster::QuadCoverage;
+use crate::rect::UNITS;
 use crate::setup::Setup;
-use crate::shade::{Exports, ShadeQuad};
-use crate::stage::Window;
 use crate::state::{Blend, ColourState, Compare, DepthCopy, DrawState, LogicOp, PixelSource, StencilOp};
-use crate::surface::Surface;
-use crate::targets::{Open, OpenColour};
-use crate::watch::{Ending, Fragment, SampleTest, Stored, Watch};
+use crate::surface::depth::DepthFormat;
+use crate::surface::samples::Surface;
+use crate::surface::targets::{Open, OpenColour};
 use ctm_exec::ExportRow;
 use std::sync::Arc;
 
@@ -74,7 +75,7 @@ impl Plan {
     #[inline]
     fn after(
         &self,
-        colours: &crate::format::Colours,
+        colours: &crate::surface::format::Colours,
         state: &ColourState,
         n: usize,
         stored: u128,

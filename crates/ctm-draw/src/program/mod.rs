@@ -1,7 +1,7 @@
 //! How a draw runs programs, and what they can reach: they read what their stage has bound, and leave rows of exports.
 
-use crate::draw::{DrawError, LaunchNotice, Note, Notice, Options};
-use crate::targets::OpenColour;
+use crate::state::{DrawError, LaunchNotice, Note, Notice, Options};
+use crate::surface::targets::OpenColour;
 use ctm_exec::engine::{Finding, MemoryFault};
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::TextureKind;

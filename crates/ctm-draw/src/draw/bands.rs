@@ -3,16 +3,16 @@
 //! Bands are rows of the targets that lie in memory of their own, so that each can be drawn by a thread, in the order of primitives. What is
 //! little is drawn by one thread for all bands, with quads of many primitives in a launch.
 
-use crate::band::{self, Covered, Hidden};
-use crate::draw::DrawError;
-use crate::merge::{Merger, Packed};
-use crate::primitives::{Coverer, Piece};
-use crate::raster::{QuadCoverage, Rect};
-use crate::run::Ready;
-use crate::shade::{Exports, PER_LAUNCH, Scratch, ShadeQuad, Shader};
-use crate::stage::{Runner, Staged, Window};
-use crate::state::DrawState;
-use crate::vertices::Vertices;
+use crate::draw::run::Ready;
+use crate::output::merge::{Merger, Packed};
+use crate::pixel::band::{self, Covered, Hidden};
+use crate::pixel::shade::{Exports, PER_LAUNCH, Scratch, ShadeQuad, Shader};
+use crate::program::{Runner, Staged, Window};
+use crate::raster::QuadCoverage;
+use crate::rect::Rect;
+use crate::setup::piece::{Coverer, Piece};
+use crate::state::{DrawError, DrawState};
+use crate::vertex::Vertices;
 use rayon::prelude::*;
 use std::sync::OnceLock;
 

@@ -2,7 +2,7 @@
 //!
 //! The rules are those by which the open drivers' library lays surfaces out for these chips.
 
-use crate::layout::{ArrayMode, Layout, Tiling};
+use crate::surface::layout::{ArrayMode, Layout, Tiling};
 
 /// A texture's extent and what it is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 //! Everything is computed in double precision from positions on the grid, and rounded once where it becomes a start value. Parameters are
 //! interpolated between the vertices that the program exported, also where clipping has cut the primitive.
 
-use crate::clip::ClipVertex;
-use crate::raster::{Rect, UNITS};
+use crate::rect::{Rect, UNITS};
+use crate::setup::clip::ClipVertex;
 use crate::state::Interpolation;
 
 /// A corner of what is drawn of a primitive.
@@ -235,7 +235,7 @@ impl Setup {
     /// How much depth changes from pixel to pixel, to the right and downwards.
     #[must_use]
     pub fn slopes(&self) -> [f64; 2] {
-        let pixel = crate::raster::UNITS;
+        let pixel = crate::rect::UNITS;
         let here = self.corners[0].at;
         let z = |at: [i64; 2]| {
             let [_, second, third] = self.shares(at);

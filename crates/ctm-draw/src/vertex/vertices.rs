@@ -1,7 +1,6 @@
 //! Vertices: the vertex program runs for those that primitives name, each once, many in a launch.
 
-use crate::clip::ClipInput;
-use crate::stage::{Runner, StageMemory, ints};
+use crate::program::{Runner, StageMemory, ints};
 use crate::state::{DrawState, InputState, Stage, VertexOutputs, VertexSource};
 use ctm_exec::r700::{Launch, Target};
 use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position, StartRow};
@@ -10,6 +9,17 @@ use rayon::prelude::*;
 
 /// Vertices of one launch.
 pub(crate) const PER_LAUNCH: usize = 1024;
+
+/// Exports of a vertex that clipping reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ClipInput {
+    /// The exported position.
+    pub position: [f32; 4],
+    /// The exported distances.
+    pub distances: [f32; 8],
+    /// Its kill flag is set.
+    pub killed: bool,
+}
 
 /// What a vertex is told beside its parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -2,14 +2,14 @@
 //!
 //! That is done where every pixel of the program exports its colours and nothing is tested behind it. Where colours replace what targets hold, they are stored there;
 //! elsewhere into memory beside, from where they are blended. Pixels that are
-//! not covered, or do not pass the tests before the program, are lanes whose exports go nowhere. Small pieces go the way of quads ([`crate::shade`]).
+//! not covered, or do not pass the tests before the program, are lanes whose exports go nowhere. Small pieces go the way of quads ([`super::shade`]).
 
-use crate::planes::{Starts, starts};
-use crate::primitives::{Coverer, Piece};
-use crate::raster::Rect;
-use crate::shade::{Program, Shader};
-use crate::stage::{StageMemory, Window};
-use crate::vertices::Vertices;
+use crate::pixel::shade::{Program, Shader};
+use crate::pixel::starts::{Starts, starts};
+use crate::program::{StageMemory, Window};
+use crate::rect::Rect;
+use crate::setup::piece::{Coverer, Piece};
+use crate::vertex::Vertices;
 use ctm_exec::r700::Launch;
 use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position};
 use ctm_isa::r700::program::{Stage as StageKind, Usage};

@@ -1,10 +1,10 @@
 //! What a draw writes: colour targets and a depth target in memory of the caller.
 
-use crate::depth::DepthFormat;
-use crate::format::{ColourFormat, Colours, FormatError};
-use crate::layout::{Layout, LayoutError};
-use crate::raster::Rect;
-use crate::surface::{Lines, Surface};
+use crate::rect::Rect;
+use crate::surface::depth::DepthFormat;
+use crate::surface::format::{ColourFormat, Colours, FormatError};
+use crate::surface::layout::{Layout, LayoutError};
+use crate::surface::samples::{Lines, Surface};
 use ctm_exec::r700::Cells;
 use ctm_exec::x1k::Elements;
 

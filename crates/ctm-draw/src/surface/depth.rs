@@ -1,7 +1,6 @@
-//! Depth and stencil: formats of the depth target, comparisons, stencil operations.
+//! Formats of the depth target: depth and stencil as bits.
 
-use crate::format::float_24;
-use crate::state::{Compare, StencilFace, StencilOp};
+use super::format::float_24;
 use ctm_exec::r700::formats::{Format, convert};
 use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat};
 
@@ -77,7 +76,7 @@ impl DepthFormat {
         }
     }
 
-    /// A depth as it is stored; stored depths compare as their numbers do, but for negative floats ([`Self::passes`]). Fractions are clamped to 0 to
+    /// A depth as it is stored; stored depths compare as their numbers do, but for negative floats ([`Self::passes`], which compares them). Fractions are clamped to 0 to
     /// 1 and rounded to the nearest, halves up.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the format's range")]
@@ -106,15 +105,6 @@ impl DepthFormat {
                 f64::from(f32::from_bits(value[0]))
             }
             Depth::Float32 => f64::from(f32::from_bits(stored)),
-        }
-    }
-
-    /// Whether `new compare stored` holds for two stored depths.
-    #[must_use]
-    pub fn passes(self, compare: Compare, new: u32, stored: u32) -> bool {
-        match self.row().1 {
-            Depth::Float32 => compare.holds(&f32::from_bits(new), &f32::from_bits(stored)),
-            Depth::Fraction(_) | Depth::Float24 => compare.holds(&new, &stored),
         }
     }
 
@@ -148,30 +138,6 @@ impl DepthFormat {
     }
 }
 
-impl StencilFace {
-    /// Whether the stencil test passes: `(reference & mask) compare (stored & mask)`.
-    #[must_use]
-    pub fn passes(&self, reference: u8, stored: u8) -> bool {
-        self.compare.holds(&(reference & self.mask), &(stored & self.mask))
-    }
-
-    /// The stored value after an operation, through the write mask.
-    #[must_use]
-    pub const fn after(&self, op: StencilOp, reference: u8, stored: u8) -> u8 {
-        let value = match op {
-            StencilOp::Keep => stored,
-            StencilOp::Zero => 0,
-            StencilOp::Replace => reference,
-            StencilOp::IncrementClamp => stored.saturating_add(1),
-            StencilOp::DecrementClamp => stored.saturating_sub(1),
-            StencilOp::Invert => !stored,
-            StencilOp::IncrementWrap => stored.wrapping_add(1),
-            StencilOp::DecrementWrap => stored.wrapping_sub(1),
-        };
-        stored & !self.write_mask | value & self.write_mask
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,29 +167,5 @@ mod tests {
         assert_eq!(DepthFormat::D16.quantised(0.5), 0x8000);
         assert_eq!(DepthFormat::X8D24.quantised(0.5), 0x80_0000);
         assert_eq!(DepthFormat::D32Float.quantised(-2.5), (-2.5f32).to_bits());
-        assert!(DepthFormat::D32Float.passes(Compare::Less, (-2f32).to_bits(), (-1f32).to_bits()));
-        assert!(!DepthFormat::D32Float.passes(Compare::LessEqual, f32::NAN.to_bits(), 0));
-        assert!(DepthFormat::D32Float.passes(Compare::NotEqual, f32::NAN.to_bits(), 0));
-    }
-
-    #[test]
-    fn stencil_operations_go_through_the_write_mask() {
-        let face = StencilFace { mask: 0x0f, write_mask: 0xf0, ..StencilFace::default() };
-        let table = [
-            (StencilOp::Keep, 0xff, 0xff),
-            (StencilOp::Zero, 0xff, 0x0f),
-            (StencilOp::Replace, 0x0f, 0x3f),
-            (StencilOp::IncrementClamp, 0xff, 0xff),
-            (StencilOp::DecrementClamp, 0x00, 0x00),
-            (StencilOp::Invert, 0xa5, 0x55),
-            (StencilOp::IncrementWrap, 0xff, 0x0f),
-            (StencilOp::DecrementWrap, 0x00, 0xf0),
-        ];
-        for (op, stored, expected) in table {
-            assert_eq!(face.after(op, 0x3c, stored), expected, "{op:?}");
-        }
-        let equal = StencilFace { compare: Compare::Equal, ..face };
-        assert!(equal.passes(0x15, 0xf5));
-        assert!(!equal.passes(0x15, 0xf4));
     }
 }

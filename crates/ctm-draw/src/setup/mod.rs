@@ -1,0 +1,10 @@
+//! Primitive setup: clipping, the viewport, faces and fill modes, and the planes of depth and parameters over a primitive.
+
+pub(crate) mod clip;
+pub(crate) mod piece;
+mod planes;
+pub(crate) mod primitives;
+
+pub use clip::ClipVertex;
+pub use planes::{Corner, Setup, Share, Shares, Weights};
+pub(crate) use planes::{DepthRow, Depths};

@@ -1,0 +1,216 @@
+//! Pieces of primitives in the window, and the quads of pixels that they cover.
+
+use crate::raster::{
+    LinePixels, QuadCoverage, Triangle, around, cover_box, cover_triangle, inside_box, inside_triangle, triangle_quads,
+    triangle_spans,
+};
+use crate::rect::{Rect, UNITS};
+use crate::setup::{Corner, Setup, Share};
+use crate::state::{RasterState, SamplePoints};
+
+/// A primitive, or a part of one, in the window: what its pixels have in common, and which they are.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    /// What its pixels have in common.
+    pub(crate) setup: Setup,
+    area: Area,
+    /// It has no pixels outside.
+    bounds: Rect,
+}
+
+/// Which pixels.
+#[derive(Clone, Debug)]
+pub(super) enum Area {
+    /// Those between its corners.
+    Triangle,
+    /// A line that is a rectangle across its direction: two halves.
+    Halves(Box<[Triangle; 2]>),
+    Box([[i64; 2]; 2]),
+    Line(Box<Line>),
+}
+
+/// Columns or rows of pixels; `stipple`: steps of the pattern before its first pixel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    pub(super) from: [i64; 2],
+    pub(super) to: [i64; 2],
+    pub(super) width: i64,
+    pub(super) stipple: u64,
+}
+
+impl Piece {
+    /// Adds a piece with the pixels of an area that lie in a rectangle, if there may be any.
+    pub(super) fn add(pieces: &mut Vec<Self>, setup: Setup, area: Area, (points, scissor): (&SamplePoints, Rect)) {
+        let bounds = match &area {
+            Area::Triangle => around(&setup.corners.map(|corner| corner.at), points, scissor),
+            Area::Halves(halves) => around(halves.each_ref().map(|half| half.at).as_flattened(), points, scissor),
+            Area::Box(corners) => around(corners, points, scissor),
+            Area::Line(line) => {
+                let Line { from, to, width, .. } = **line;
+                let (low, high) = (|n: usize| from[n].min(to[n]), |n: usize| from[n].max(to[n]));
+                let more = (width + 2) * UNITS;
+                let corners = [[low(0) - more, low(1) - more], [high(0) + more, high(1) + more]];
+                around(&corners, points, scissor)
+            }
+        };
+        if !bounds.is_empty() {
+            pieces.push(Self { setup, area, bounds });
+        }
+    }
+
+    /// The same of a whole triangle; `setup` is called only where a pixel may lie in it.
+    #[inline]
+    pub(super) fn add_triangle(
+        pieces: &mut Vec<Self>,
+        corners: &[Corner; 3],
+        (points, scissor): (&SamplePoints, Rect),
+        setup: impl FnOnce() -> Setup,
+    ) {
+        let bounds = around(&corners.map(|corner| corner.at), points, scissor);
+        if !bounds.is_empty() {
+            pieces.push(Self { setup: setup(), area: Area::Triangle, bounds });
+        }
+    }
+
+    /// The triangle of [`Area::Triangle`].
+    #[inline]
+    fn triangle(&self) -> Triangle {
+        let at = self.setup.corners.map(|corner| corner.at);
+        match self.setup.share {
+            Share::Triangle(area) => Triangle { at, area },
+            Share::Line | Share::Point => Triangle::new(at),
+        }
+    }
+
+    /// It has no pixels outside; some pixel lies in it.
+    pub(crate) const fn bounds(&self) -> Rect {
+        self.bounds
+    }
+
+    /// How many quads it has at most, roughly.
+    pub(crate) const fn most_quads(&self) -> u64 {
+        let Rect { left, top, right, bottom } = self.bounds;
+        ((right - left) as u64 / 2 + 1) * ((bottom - top) as u64 / 2 + 1)
+    }
+}
+
+/// Finds the pixels of pieces.
+pub(crate) struct Coverer<'a> {
+    raster: &'a RasterState,
+    points: SamplePoints,
+}
+
+impl<'a> Coverer<'a> {
+    pub(crate) fn new(raster: &'a RasterState) -> Self {
+        Self { raster, points: raster.sample_points() }
+    }
+
+    /// Tells the quads of a piece that lie in a rectangle, whose sides are even.
+    pub(crate) fn cover(&self, piece: &Piece, within: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
+        let scissor = piece.bounds.and(within);
+        if scissor.is_empty() {
+            return;
+        }
+        let plain = self.raster.clip_rectangles.is_none() && self.raster.sample_mask == [u8::MAX; 4];
+        let mut masked = |mut quad: QuadCoverage| {
+            if self.raster.clip_rectangles.is_some() {
+                for (n, mask) in quad.masks.iter_mut().enumerate() {
+                    if !self.raster.passes_clip_rectangles(quad.x + (n as i32 & 1), quad.y + (n as i32 >> 1)) {
+                        *mask = 0;
+                    }
+                }
+            }
+            quad.masks.iter_mut().zip(self.raster.sample_mask).for_each(|(mask, allowed)| *mask &= allowed);
+            if quad.masks != [0; 4] {
+                emit(quad);
+            }
+        };
+        if plain { self.area(piece, scissor, emit) } else { self.area(piece, scissor, &mut masked) }
+    }
+
+    /// Whether a piece covers one span of columns in each row, and nothing else decides.
+    pub(crate) fn has_spans(&self, piece: &Piece) -> bool {
+        let plain = self.raster.clip_rectangles.is_none() && self.raster.sample_mask == [u8::MAX; 4];
+        plain && self.points.count == 1 && matches!(piece.area, Area::Triangle | Area::Box(_))
+    }
+
+    /// Tells the rows of a rectangle in which a piece covers something, with the first column and the one behind the last.
+    pub(crate) fn spans(&self, piece: &Piece, within: Rect, tell: &mut dyn FnMut(i32, i32, i32)) {
+        let (scissor, place) = (piece.bounds.and(within), self.points.at[0]);
+        match &piece.area {
+            _ if !self.has_spans(piece) || scissor.is_empty() => {}
+            Area::Triangle => triangle_spans(&piece.triangle(), place, scissor, tell),
+            Area::Box(corners) => {
+                let inside = inside_box(*corners, place, scissor);
+                if inside.left < inside.right {
+                    (inside.top..inside.bottom).for_each(|y| tell(y, inside.left, inside.right));
+                }
+            }
+            Area::Halves(_) | Area::Line(_) => {}
+        }
+    }
+
+    /// Pixels of a rectangle that a piece covers, in columns that are covered in all of their rows. Empty where [`Self::has_spans`] is false.
+    pub(crate) fn inside(&self, piece: &Piece, within: Rect) -> Rect {
+        let scissor = piece.bounds.and(within);
+        let place = self.points.at[0];
+        match &piece.area {
+            _ if !self.has_spans(piece) || scissor.is_empty() => Rect { right: within.left, ..within },
+            Area::Triangle => inside_triangle(&piece.triangle(), place, scissor),
+            Area::Box(corners) => inside_box(*corners, place, scissor),
+            Area::Halves(_) | Area::Line(_) => Rect { right: within.left, ..within },
+        }
+    }
+
+    fn area(&self, piece: &Piece, scissor: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
+        match &piece.area {
+            Area::Triangle => triangle_quads(&piece.triangle(), &self.points, scissor, emit),
+            Area::Halves(halves) => halves.iter().for_each(|half| cover_triangle(half, &self.points, scissor, emit)),
+            Area::Box(corners) => cover_box(*corners, &self.points, scissor, emit),
+            Area::Line(line) => {
+                let Line { from, to, width, stipple } = **line;
+                self.line(LinePixels::new(from, to, width, self.raster.centre()), stipple, scissor, emit);
+            }
+        }
+    }
+
+    /// The columns or rows of a line that its pattern lets be drawn.
+    fn line(&self, mut pixels: LinePixels, stipple: u64, scissor: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
+        let all = self.raster.samples.all();
+        let mut held: Option<QuadCoverage> = None;
+        // The pattern goes on where nothing is drawn, too.
+        let begin = stipple.wrapping_add(pixels.cut(scissor));
+        for (count, (first, last)) in (begin..).zip(pixels) {
+            let drawn = self.raster.stipple.is_none_or(|pattern| {
+                let step = (count / u64::from(pattern.repeat.max(1)) % 16) as u32;
+                let bit = if pattern.high_first { 15 - step } else { step };
+                pattern.pattern >> bit & 1 == 1
+            });
+            if !drawn {
+                continue;
+            }
+            let Some(([mut x, mut y], last)) = within(scissor, first, last) else { continue };
+            loop {
+                let (px, py) = (x as i32, y as i32);
+                let (qx, qy) = (px & !1, py & !1);
+                if held.is_none_or(|quad| (quad.x, quad.y) != (qx, qy)) {
+                    held.take().into_iter().for_each(&mut *emit);
+                }
+                let quad = held.get_or_insert(QuadCoverage { x: qx, y: qy, masks: [0; 4] });
+                quad.masks[((px & 1) + 2 * (py & 1)) as usize] = all;
+                if [x, y] == last {
+                    break;
+                }
+                (x, y) = (x + (last[0] - x).signum(), y + (last[1] - y).signum());
+            }
+        }
+        held.into_iter().for_each(emit);
+    }
+}
+
+/// The part of a column or row of pixels that lies in a rectangle.
+fn within(rect: Rect, first: [i64; 2], last: [i64; 2]) -> Option<([i64; 2], [i64; 2])> {
+    let low = [first[0].max(rect.left.into()), first[1].max(rect.top.into())];
+    let high = [last[0].min(i64::from(rect.right) - 1), last[1].min(i64::from(rect.bottom) - 1)];
+    (low[0] <= high[0] && low[1] <= high[1]).then_some((low, high))
+}

@@ -1,0 +1,298 @@
+//! State of the rasteriser: faces, fill modes, depth offset, points, lines, samples.
+
+use crate::rect::{FARTHEST, Rect, UNITS};
+
+/// Where the samples of a pixel lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SamplePattern {
+    /// How many: 1, 2, 4 or 8.
+    pub count: u32,
+    /// Right of and below the pixel's centre, in 1/16 of a pixel, -8..=7.
+    pub at: [[i8; 2]; 8],
+}
+
+impl SamplePattern {
+    /// One sample in the centre.
+    pub const ONE: Self = Self { count: 1, at: [[0; 2]; 8] };
+    /// The usual places of two.
+    pub const TWO: Self = Self { count: 2, at: [[-4, 4], [4, -4], [0; 2], [0; 2], [0; 2], [0; 2], [0; 2], [0; 2]] };
+    /// The usual places of four.
+    pub const FOUR: Self = Self { count: 4, at: [[-2, -2], [2, 2], [-6, 6], [6, -6], [0; 2], [0; 2], [0; 2], [0; 2]] };
+    /// The usual places of eight.
+    pub const EIGHT: Self =
+        Self { count: 8, at: [[-1, 1], [1, 5], [3, -5], [5, 3], [-7, -1], [-3, -7], [7, -3], [-5, 7]] };
+
+    /// The usual places of so many samples; of 1, 2, 4 or 8.
+    #[must_use]
+    pub const fn of(count: u32) -> Option<Self> {
+        match count {
+            1 => Some(Self::ONE),
+            2 => Some(Self::TWO),
+            4 => Some(Self::FOUR),
+            8 => Some(Self::EIGHT),
+            _ => None,
+        }
+    }
+
+    /// The mask of all samples.
+    #[must_use]
+    pub const fn all(&self) -> u8 {
+        if self.count >= 8 { u8::MAX } else { (1 << self.count) - 1 }
+    }
+}
+
+/// How positions are brought onto the grid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// Down to the next multiple. UNVERIFIED: towards zero instead; a card that draws left of column 0 would settle it.
+    #[default]
+    Truncate,
+    /// To the nearest, halves up.
+    Nearest,
+    /// To the nearest, halves to the even multiple.
+    NearestEven,
+    /// To the nearest, halves to the odd multiple.
+    NearestOdd,
+}
+
+/// What a face of triangles is drawn as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Fill {
+    /// Its vertices.
+    Points,
+    /// Its edges.
+    Lines,
+    /// Its area.
+    #[default]
+    Triangles,
+}
+
+/// What is added to the depth of a primitive: `m * scale + r * units`, m being the larger of its slopes in depth per pixel and r the step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DepthOffset {
+    /// Factor of the slope.
+    pub scale: f32,
+    /// Factor of the step.
+    pub units: f32,
+    /// The sum is at most this if it is above 0, and at least this if it is below.
+    pub clamp: f32,
+}
+
+/// The step of [`DepthOffset`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DepthStep {
+    /// `2^n`.
+    Fixed(i8),
+    /// `2^n` times the power of two of the primitive's largest depth.
+    Float(i8),
+}
+
+/// A pattern that cuts lines into pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stipple {
+    /// Bit k says whether step k is drawn; bit 0 is the first.
+    pub pattern: u16,
+    /// Pixels of a step, 1..=256.
+    pub repeat: u16,
+    /// Bit 15 is the first.
+    pub high_first: bool,
+    /// It begins again with every line, instead of every strip or draw.
+    pub restarts: bool,
+}
+
+/// From primitives to pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RasterState {
+    /// Triangles whose vertices follow each other clockwise, as seen with row 0 on top, are front faces.
+    pub clockwise_is_front: bool,
+    /// Front faces are dropped.
+    pub cull_front: bool,
+    /// Back faces are dropped.
+    pub cull_back: bool,
+    /// What front faces are drawn as.
+    pub fill_front: Fill,
+    /// What back faces are drawn as.
+    pub fill_back: Fill,
+    /// Added to the depth of front faces, whatever they are drawn as.
+    pub offset_front: Option<DepthOffset>,
+    /// Added to the depth of back faces.
+    pub offset_back: Option<DepthOffset>,
+    /// Front faces' offset is added to points and lines that are none of a triangle.
+    pub offset_others: bool,
+    /// The step of offsets.
+    pub depth_step: DepthStep,
+    /// The last vertex gives flat values, instead of the first.
+    pub last_provokes: bool,
+    /// All parameters are linear in the window.
+    pub no_perspective: bool,
+    /// Pixel (0, 0) has its centre at (0.5, 0.5), instead of (0, 0).
+    pub half_pixel_centres: bool,
+    /// How positions are brought onto the grid.
+    pub rounding: Rounding,
+    /// Positions are multiples of so many 1/256 pixels: 1, 16, 32, 64, 128 or 256.
+    pub grid: u16,
+    /// Width and height of points, in pixels, unless the program exports a size.
+    pub point_size: [f32; 2],
+    /// Smallest and largest exported size of points.
+    pub point_limits: [f32; 2],
+    /// Width of lines, in pixels.
+    pub line_width: f32,
+    /// Lines are rectangles across their direction, instead of columns or rows of pixels.
+    pub rectangular_lines: bool,
+    /// A pattern for lines.
+    pub stipple: Option<Stipple>,
+    /// Only pixels in it are drawn.
+    pub scissor: Rect,
+    /// Up to four rectangles, and which combinations of them are drawn: bit n of the rule, bit k of n being set where the pixel lies in rectangle k.
+    pub clip_rectangles: Option<([Rect; 4], u16)>,
+    /// The samples of a pixel.
+    pub samples: SamplePattern,
+    /// Samples are covered by themselves; otherwise all as the centre.
+    pub multisample: bool,
+    /// Samples that may be covered, of each pixel of a quad.
+    pub sample_mask: [u8; 4],
+    /// The pixel program runs for each sample.
+    pub per_sample: bool,
+}
+
+impl Default for RasterState {
+    fn default() -> Self {
+        Self {
+            clockwise_is_front: false,
+            cull_front: false,
+            cull_back: false,
+            fill_front: Fill::Triangles,
+            fill_back: Fill::Triangles,
+            offset_front: None,
+            offset_back: None,
+            offset_others: false,
+            depth_step: DepthStep::Fixed(-24),
+            last_provokes: true,
+            no_perspective: false,
+            half_pixel_centres: true,
+            rounding: Rounding::Truncate,
+            grid: 1,
+            point_size: [1.0; 2],
+            point_limits: [1.0, 8192.0],
+            line_width: 1.0,
+            rectangular_lines: false,
+            stipple: None,
+            scissor: Rect { left: 0, top: 0, right: 16384, bottom: 16384 },
+            clip_rectangles: None,
+            samples: SamplePattern::ONE,
+            multisample: true,
+            sample_mask: [0xff; 4],
+            per_sample: false,
+        }
+    }
+}
+
+impl RasterState {
+    /// A coordinate in pixels as a multiple of 1/256 pixel on the grid. What is too far away is moved nearer ([`FARTHEST`]).
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "limited before")]
+    pub fn snap(&self, pixels: f64) -> i64 {
+        let grid = i64::from(self.grid.clamp(1, 256));
+        let at = pixels.clamp(-FARTHEST, FARTHEST) * 256.0 / grid as f64;
+        // The largest whole number that is not above: a call of its own on plain processors.
+        let towards_zero = at as i64 as f64;
+        let below = if towards_zero > at { towards_zero - 1.0 } else { towards_zero };
+        let on_grid = match self.rounding {
+            Rounding::Truncate => below,
+            Rounding::Nearest => (at + 0.5).floor(),
+            Rounding::NearestEven => at.round_ties_even(),
+            Rounding::NearestOdd if at - below == 0.5 => below + f64::from(u8::from((below as i64) & 1 == 0)),
+            Rounding::NearestOdd => at.round_ties_even(),
+        };
+        on_grid as i64 * grid
+    }
+
+    /// Whether faces of a side are dropped, what they are drawn as, and what is added to their depth.
+    #[must_use]
+    pub const fn of_face(&self, is_front: bool) -> (bool, Fill, Option<DepthOffset>) {
+        if is_front {
+            (self.cull_front, self.fill_front, self.offset_front)
+        } else {
+            (self.cull_back, self.fill_back, self.offset_back)
+        }
+    }
+
+    /// Where the centre of pixel 0 lies, in units.
+    #[must_use]
+    pub const fn centre(&self) -> i64 {
+        if self.half_pixel_centres { UNITS / 2 } else { 0 }
+    }
+
+    /// Where samples are looked at, in units from the first corner of a pixel that a position names, and the mask that each gives.
+    #[must_use]
+    pub fn sample_points(&self) -> SamplePoints {
+        let centre = self.centre();
+        let mut points = SamplePoints { count: 0, at: [[centre; 2]; 8], masks: [0; 8] };
+        if self.multisample && self.samples.count > 1 {
+            for (n, [x, y]) in self.samples.at.into_iter().enumerate().take(self.samples.count.min(8) as usize) {
+                points.at[n] = [centre + 16 * i64::from(x), centre + 16 * i64::from(y)];
+                points.masks[n] = 1 << n;
+                points.count += 1;
+            }
+        } else {
+            (points.count, points.masks[0]) = (1, self.samples.all());
+        }
+        points
+    }
+
+    /// Whether clip rectangles let a pixel be drawn.
+    #[must_use]
+    pub fn passes_clip_rectangles(&self, x: i32, y: i32) -> bool {
+        let Some((rectangles, rule)) = &self.clip_rectangles else { return true };
+        let inside = rectangles.iter().enumerate().fold(0, |n, (k, r)| n | u16::from(r.contains(x, y)) << k);
+        rule >> inside & 1 == 1
+    }
+}
+
+/// Where coverage is looked at, of every pixel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SamplePoints {
+    /// How many places.
+    pub count: usize,
+    /// Right and below, in units, from the corner that the pixel's numbers name.
+    pub at: [[i64; 2]; 8],
+    /// The samples that are covered where the place is.
+    pub masks: [u8; 8],
+}
+
+impl SamplePoints {
+    /// The places with their masks.
+    pub fn iter(&self) -> impl Iterator<Item = ([i64; 2], u8)> + '_ {
+        self.at.iter().copied().zip(self.masks).take(self.count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_are_brought_onto_the_grid() {
+        let state = |rounding, grid| RasterState { rounding, grid, ..RasterState::default() };
+        let at = 1.0 + 0.5 / 256.0;
+        assert_eq!(state(Rounding::Truncate, 1).snap(at), 256);
+        assert_eq!(state(Rounding::Truncate, 1).snap(-at), -257);
+        assert_eq!(state(Rounding::Nearest, 1).snap(at), 257);
+        assert_eq!(state(Rounding::NearestEven, 1).snap(at), 256);
+        assert_eq!(state(Rounding::NearestOdd, 1).snap(at), 257);
+        assert_eq!(state(Rounding::NearestOdd, 1).snap(at + 1.0 / 256.0), 257);
+        assert_eq!(state(Rounding::NearestEven, 16).snap(3.0 / 32.0 + 1.0), 256 + 32);
+        assert_eq!(state(Rounding::Truncate, 256).snap(7.9), 7 * 256);
+        assert_eq!(state(Rounding::Truncate, 1).snap(1e300), 256 << 20);
+        assert_eq!(state(Rounding::Truncate, 1).snap(f64::NEG_INFINITY), -(256 << 20));
+    }
+
+    #[test]
+    fn clip_rectangles_follow_their_rule() {
+        let small = Rect { left: 2, top: 2, right: 4, bottom: 4 };
+        let none = Rect { left: 0, top: 0, right: 0, bottom: 0 };
+        let state = RasterState { clip_rectangles: Some(([small, none, none, none], 0b10)), ..RasterState::default() };
+        assert!(state.passes_clip_rectangles(2, 3));
+        assert!(!state.passes_clip_rectangles(4, 3));
+    }
+}

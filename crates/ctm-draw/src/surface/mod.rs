@@ -1,0 +1,11 @@
+//! Surfaces: formats of samples, tiling, levels, and the targets of a draw.
+//!
+//! Nothing here knows of primitives or programs. `format` and `depth` turn numbers into bits and back, `layout` gives the address of a sample,
+//! `levels` the address of each level of a texture, `samples` loads and stores, and `targets` opens what a draw writes.
+
+pub mod depth;
+pub mod format;
+pub mod layout;
+pub mod levels;
+pub(crate) mod samples;
+pub(crate) mod targets;
