@@ -5,7 +5,6 @@ use std::process::{Command, ExitCode};
 
 mod book;
 mod dist;
-mod doc_examples;
 mod editors;
 mod example_data;
 mod examples;
@@ -13,7 +12,7 @@ mod install;
 mod minimum;
 mod python;
 
-const USAGE: &str = "usage: cargo xtask check | examples | example-data | grammars | page | install --prefix DIR | c-examples | python [INTERPRETER...] | doc-examples | book | packages | dist
+const USAGE: &str = "usage: cargo xtask check | examples | example-data | grammars | page | install --prefix DIR | c-examples | python [INTERPRETER...] | book | packages | dist
 
 check         formatting, lints, features, minimum Rust version, tests, documentation, fuzz targets, examples, C programs: what must hold before a change lands
 examples      checks every program of examples/ and runs every job
@@ -23,7 +22,6 @@ page          bundles editors/page, by npm and esbuild, into what `ctm serve` ha
 install       puts the command with its manual pages and completions, and the C library, below DIR: headers, static and shared library, pkg-config file
 c-examples    builds examples/c against an installed library, in every version of C and C++, and runs them
 python        builds the Python package, installs it into an environment of its own, and tests it, with python3 or with each interpreter that is named; skipped where there is no Python or no network
-doc-examples  checks that public items of the Rust library stand in examples that run
 book          makes the book of the documentation below target/book, and checks its links; HTML where mdbook is there
 packages      packs every package of the workspace and builds each from its archive, as publishing would; publishes nothing
 dist          what a release consists of, below target/dist: an archive, the packages of the registry, the wheel where Python is there, check sums";
@@ -38,7 +36,6 @@ fn main() -> ExitCode {
         ["page"] => editors::page(&root()),
         ["install", "--prefix", prefix] => install::install(Path::new(prefix)),
         ["c-examples"] => install::c_examples(),
-        ["doc-examples"] => documentation(),
         ["book"] => book::book(),
         ["packages"] => dist::packages(),
         ["dist"] => dist::dist(),
@@ -93,11 +90,9 @@ fn check() -> Result<(), String> {
     book::book()
 }
 
-/// The documentation of all packages, and that the items of the library have examples.
+/// The documentation of all packages.
 fn documentation() -> Result<(), String> {
-    cargo("documentation", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])?;
-    say("== examples of public items");
-    doc_examples::check()
+    cargo("documentation", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])
 }
 
 /// The library with none of its features and with each alone.

@@ -25,7 +25,25 @@ pub(crate) fn check() -> Result<(), String> {
     let later = packages.iter().filter(|p| version(&p["rust_version"]).is_some_and(|needs| needs > stated));
     let later: Vec<String> =
         later.map(|p| format!("{} {} needs {}", p["name"], p["version"], p["rust_version"])).collect();
-    if later.is_empty() { Ok(()) } else { Err(format!("later than the stated minimum: {}", later.join(", "))) }
+    if !later.is_empty() {
+        return Err(format!("later than the stated minimum: {}", later.join(", ")));
+    }
+    repeated(&format!("{}.{}", stated[0], stated[1]))
+}
+
+/// The two other places that have to state the version, because they cannot inherit it, agree with the workspace's manifest.
+fn repeated(stated: &str) -> Result<(), String> {
+    let places = [
+        ("README.md", format!("That needs Rust {stated} or later")),
+        ("python/Cargo.toml", format!("rust-version = \"{stated}\"")),
+    ];
+    for (file, text) in places {
+        let found = std::fs::read_to_string(root().join(file)).map_err(|e| format!("{file} cannot be read: {e}"))?;
+        if !found.contains(&text) {
+            return Err(format!("{file} does not say `{text}`, as the workspace's manifest does"));
+        }
+    }
+    Ok(())
 }
 
 /// The platform that this compiler builds for.

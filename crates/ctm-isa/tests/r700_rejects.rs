@@ -26,7 +26,7 @@ fn findings(source: &str) -> Vec<String> {
         .collect()
 }
 
-/// `CTM_BLESS=1` writes the findings into the file, to be read as a diff.
+/// `UPDATE_EXPECT=1` writes the findings into the file, to be read as a diff.
 #[test]
 fn rejects() {
     let path = ctm_testkit::vectors("r700/text/rejects.txt");
@@ -45,7 +45,7 @@ fn rejects() {
         }
         assert!(!found.is_empty(), "{title}: nothing is said");
     }
-    if std::env::var("CTM_BLESS").is_ok() {
+    if std::env::var("UPDATE_EXPECT").is_ok() {
         std::fs::write(&path, blessed + "\n").unwrap();
     } else {
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
