@@ -1,0 +1,262 @@
+//! Opening: regular files, within the limit of their kind, without waiting.
+
+use crate::kinds::{ENVIRONMENT, Kind, Size, enough_for};
+use std::fmt;
+use std::fs::{File, FileType, Metadata, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// Why a file cannot be opened or read. The text is complete: it names the file and, where there is one, the way out.
+#[derive(Debug)]
+pub struct OpenError {
+    /// What the file was opened as, for the message: "the program".
+    pub noun: String,
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub problem: Problem,
+}
+
+/// What is wrong with a file.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Problem {
+    /// The system says so.
+    Io(io::Error),
+    /// It is no regular file but a "directory", "pipe", "socket" or "device".
+    NotRegular(&'static str),
+    /// It is larger than its kind may be.
+    TooLarge {
+        /// The kind.
+        kind: Kind,
+        /// Its bytes; unknown of standard input.
+        bytes: Option<u64>,
+        /// The most bytes of the kind.
+        limit: u64,
+    },
+    /// It does not have as many bytes as the system said when it was opened.
+    Changes {
+        /// What the system said.
+        said: u64,
+        /// Whether it has more than that.
+        is_longer: bool,
+    },
+    /// Not the bytes that the file naming it states.
+    WrongSize {
+        /// What is stated.
+        stated: u64,
+        /// What the file has.
+        bytes: u64,
+    },
+    /// It does not lie in the folder of the file that names it; the reason.
+    Outside(&'static str),
+    /// It is no text; the number of the first byte that is not UTF-8.
+    NotText(usize),
+    /// The user's limits cannot be understood.
+    Limits(String),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(e) if e.kind() == io::ErrorKind::NotFound => f.write_str("there is no such file"),
+            Self::Io(e) => write!(f, "{e}"),
+            Self::NotRegular(what) => write!(f, "it is a {what}, and files are read"),
+            Self::TooLarge { kind, bytes, limit } => {
+                let noun = kind.noun();
+                let noun = noun.strip_prefix("the ").unwrap_or(noun);
+                match bytes {
+                    Some(bytes) => write!(f, "it has {bytes} bytes")?,
+                    None => write!(f, "it has more than {limit} bytes")?,
+                }
+                let enough = bytes.map_or(Size(limit.saturating_mul(2)), enough_for);
+                write!(f, ", and a {noun} may have {limit}; {ENVIRONMENT}={}={enough} raises this", kind.name())
+            }
+            Self::Changes { said: 0, .. } => {
+                f.write_str("it says that it is empty and is not: the system makes it while it is read, or it is growing; read a copy")
+            }
+            Self::Changes { said, is_longer } => {
+                let how = if *is_longer { "more" } else { "fewer" };
+                write!(f, "it had {said} bytes when it was opened and has {how} now; read it when it no longer changes")
+            }
+            Self::WrongSize { stated, bytes } => write!(f, "it has {bytes} bytes, and {stated} are stated"),
+            Self::Outside(why) => f.write_str(why),
+            Self::NotText(at) => write!(f, "byte {at} is not UTF-8"),
+            Self::Limits(why) => f.write_str(why),
+        }
+    }
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} cannot be read: {}", self.noun, self.path.display(), self.problem)
+    }
+}
+
+impl std::error::Error for OpenError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.problem {
+            Problem::Io(e) => Some(e),
+            _ => None,
+        }
+    }
+}
+
+impl OpenError {
+    pub(crate) fn new(path: &Path, kind: Kind, problem: Problem) -> Self {
+        Self { noun: kind.noun().to_owned(), path: path.to_owned(), problem }
+    }
+
+    /// The same for a file that messages call by another name, such as "the shader".
+    #[must_use]
+    pub fn called(mut self, noun: &str) -> Self {
+        noun.clone_into(&mut self.noun);
+        self
+    }
+}
+
+/// A regular file that is open. It ends where it ended when it was opened, however it grows.
+#[derive(Debug)]
+pub struct Input {
+    file: File,
+    bytes: u64,
+    at: u64,
+}
+
+impl Input {
+    /// How many bytes it had when it was opened.
+    #[must_use]
+    pub const fn size(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.bytes.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let most = buffer.len().min(left);
+        let read = self.file.read(&mut buffer[..most])?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for Input {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let to = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.bytes.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        let to = to.ok_or(io::ErrorKind::InvalidInput)?;
+        self.at = self.file.seek(SeekFrom::Start(to))?;
+        Ok(self.at)
+    }
+}
+
+/// Opens a regular file within the limit of its kind.
+///
+/// # Errors
+/// There is none, it is no regular file, or it is too large.
+pub fn open(path: &Path, kind: Kind) -> Result<Input, OpenError> {
+    let wrong = |problem| OpenError::new(path, kind, problem);
+    let limit = kind.limit().map_err(|why| wrong(Problem::Limits(why)))?;
+    let (file, bytes) = open_regular(path).map_err(wrong)?;
+    if bytes > limit {
+        return Err(wrong(Problem::TooLarge { kind, bytes: Some(bytes), limit }));
+    }
+    Ok(Input { file, bytes, at: 0 })
+}
+
+/// Reads a regular file within the limit of its kind.
+///
+/// # Errors
+/// As for [`open`]; and when the file does not have the bytes that the system says.
+pub fn read(path: &Path, kind: Kind) -> Result<Vec<u8>, OpenError> {
+    open(path, kind)?.whole().map_err(|problem| OpenError::new(path, kind, problem))
+}
+
+/// Reads a text file within the limit of its kind.
+///
+/// # Errors
+/// As for [`read`]; and when it is not UTF-8.
+pub fn read_text(path: &Path, kind: Kind) -> Result<String, OpenError> {
+    let not_text = |e: std::string::FromUtf8Error| Problem::NotText(e.utf8_error().valid_up_to());
+    String::from_utf8(read(path, kind)?).map_err(|e| OpenError::new(path, kind, not_text(e)))
+}
+
+/// Reads standard input, which commands name `-`, within the limit of its kind: a pipe or anything else that ends.
+///
+/// # Errors
+/// It cannot be read, or is too large.
+pub fn read_stdin(kind: Kind) -> Result<Vec<u8>, OpenError> {
+    let wrong = |problem| OpenError::new(Path::new("from stdin"), kind, problem);
+    let limit = kind.limit().map_err(|why| wrong(Problem::Limits(why)))?;
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().take(limit.saturating_add(1)).read_to_end(&mut bytes);
+    let count = read.map_err(|e| wrong(Problem::Io(e)))?;
+    if count as u64 > limit {
+        return Err(wrong(Problem::TooLarge { kind, bytes: None, limit }));
+    }
+    Ok(bytes)
+}
+
+/// Whether a regular file begins with these bytes. Of a file that cannot be opened the answer is no.
+#[must_use]
+pub fn begins_with(path: &Path, magic: &[u8]) -> bool {
+    let mut begin = vec![0; magic.len()];
+    open_regular(path).is_ok_and(|(mut file, _)| file.read_exact(&mut begin).is_ok() && begin == magic)
+}
+
+impl Input {
+    /// All its bytes; the file must not have been read from.
+    pub(crate) fn whole(mut self) -> Result<Vec<u8>, Problem> {
+        let mut bytes = Vec::new();
+        let room = usize::try_from(self.bytes).map_err(|_| Problem::Io(io::ErrorKind::OutOfMemory.into()))?;
+        bytes.try_reserve_exact(room).map_err(|_| Problem::Io(io::ErrorKind::OutOfMemory.into()))?;
+        self.read_to_end(&mut bytes).map_err(Problem::Io)?;
+        let more = self.file.read(&mut [0]).map_err(Problem::Io)?;
+        if bytes.len() as u64 != self.bytes || more != 0 {
+            return Err(Problem::Changes { said: self.bytes, is_longer: more != 0 });
+        }
+        Ok(bytes)
+    }
+}
+
+/// Opens a regular file; its size.
+pub(crate) fn open_regular(path: &Path) -> Result<(File, u64), Problem> {
+    // Opening some devices does something: they are not opened to find out.
+    regular(&std::fs::metadata(path).map_err(Problem::Io)?)?;
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        // It may be a pipe by now: opening one waits for a writer.
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let file = options.open(path).map_err(Problem::Io)?;
+    let bytes = regular(&file.metadata().map_err(Problem::Io)?)?;
+    Ok((file, bytes))
+}
+
+/// The size of a regular file.
+fn regular(of: &Metadata) -> Result<u64, Problem> {
+    if of.is_file() { Ok(of.len()) } else { Err(Problem::NotRegular(name(of.file_type()))) }
+}
+
+/// What something is that is no regular file.
+pub(crate) fn name(kind: FileType) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() {
+            return "pipe";
+        }
+        if kind.is_socket() {
+            return "socket";
+        }
+    }
+    if kind.is_dir() { "directory" } else { "device" }
+}
