@@ -5,6 +5,7 @@ use crate::args::AsmArgs;
 use crate::console::{Console, Failure, STDIN, each_file, program_bytes};
 use ctm::job::{Form, Isa, Loaded, read_file};
 use ctm::r700::{self, is_r700};
+use ctm_files::FileKind;
 use ctm_image::{ByteOrder, Kind, ctm_elf, hex, identify};
 use ctm_isa::r700::text::Options;
 use ctm_isa::x1k::Program;
@@ -97,7 +98,7 @@ fn one_r700(console: &Console, args: &AsmArgs, bytes: &[u8], path: &Path, file: 
     let options = Options { split_groups: args.split_groups, ..Options::default() };
     if let Some(container) = &args.into {
         let loaded = load_r700(console, args, bytes, path, file)?;
-        let old = read_file(container, "the container", None)?;
+        let old = read_file(container, FileKind::Program, None)?;
         let name = container.display().to_string();
         let (new, reports) = r700::replace_in_gfd(&old, &name, &loaded, args.program.as_deref())?;
         console.reports(&reports);

@@ -3,8 +3,9 @@
 use crate::args::When;
 use ctm::job::JobError;
 use ctm::render::{self, Report};
+use ctm_files::FileKind;
 use ctm_isa::diag::Diagnostic;
-use std::io::{IsTerminal, Read, Write};
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// Exit codes of `docs/cli.md`.
@@ -121,7 +122,7 @@ impl Console {
                 _ => Failure::wrong("cannot-write", format!("stdout cannot be written: {e}")),
             });
         }
-        std::fs::write(path, bytes)
+        ctm_files::save(path, bytes)
             .map_err(|e| Failure::wrong("cannot-write", format!("{} cannot be written: {e}", path.display())))
     }
 
@@ -198,15 +199,11 @@ pub(crate) fn each_file(
 pub(crate) const STDIN: &str = "stdin";
 
 /// The bytes of a file, or of stdin for `-`, and the name that they have from then on.
-pub(crate) fn input<'p>(path: &'p Path, what: &str) -> Result<(Vec<u8>, &'p Path), JobError> {
+pub(crate) fn input(path: &Path, kind: FileKind) -> Result<(Vec<u8>, &Path), JobError> {
     if path != Path::new("-") {
-        return Ok((ctm::job::read_file(path, what, None)?, path));
+        return Ok((ctm::job::read_file(path, kind, None)?, path));
     }
-    let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| {
-        let message = format!("{what} cannot be read from stdin: {e}");
-        JobError::Wrong(vec![Report::bare(Diagnostic::error("cannot-read", message))])
-    })?;
+    let bytes = ctm_files::read_stdin(kind).map_err(|e| ctm::job::unreadable(&e, None))?;
     let name = Path::new(STDIN);
     ctm::job::not_foreign(&bytes, name, None)?;
     Ok((bytes, name))
@@ -214,5 +211,5 @@ pub(crate) fn input<'p>(path: &'p Path, what: &str) -> Result<(Vec<u8>, &'p Path
 
 /// The bytes of a program file, and its name.
 pub(crate) fn program_bytes(path: &Path) -> Result<(Vec<u8>, &Path), JobError> {
-    input(path, "the program")
+    input(path, FileKind::Program)
 }

@@ -6,6 +6,7 @@ use crate::console::{Console, Exit, Failure, input};
 use ctm::commands::{self, Command};
 use ctm::job::{Isa, Loaded, byte_code_text};
 use ctm::r700::is_r700;
+use ctm_files::FileKind;
 use ctm_image::r700::gfd::Gfd;
 use ctm_image::{ByteOrder, Kind, identify};
 use ctm_isa::r700::text as r700;
@@ -13,7 +14,7 @@ use ctm_isa::x1k::text::{Options, disassemble};
 use std::path::Path;
 
 pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
-    let (bytes, file) = input(&args.file, "the file")?;
+    let (bytes, file) = input(&args.file, FileKind::Program)?;
     let isa = args.isa.map(Isa::from);
     let text = if is_command_buffer(file, &bytes) {
         if !bytes.len().is_multiple_of(4) {

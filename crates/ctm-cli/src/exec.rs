@@ -9,6 +9,7 @@ use ctm::device::{CommandErrorReason, CommandFinding, Device, DeviceOptions, Sub
 use ctm::job::{EngineKind, Isa, JobError, Loaded, text_of};
 use ctm::memory::{ArenaId, GpuAddr};
 use ctm::render::{Report, Source};
+use ctm_files::FileKind;
 use ctm_image::ByteOrder;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::program::Chip;
@@ -95,7 +96,7 @@ fn tell(console: &Console, args: &ExecArgs, file: &Path, report: &SubmitReport) 
 
 /// The words of a command buffer: bytes (`.bin`), or text as `ctm dis` prints it.
 fn words(file: &Path) -> Result<Vec<u32>, Failure> {
-    let (bytes, named) = input(file, "the command buffer")?;
+    let (bytes, named) = input(file, FileKind::Commands)?;
     let name = named.display().to_string();
     if file.extension().is_some_and(|e| e == "bin") {
         if !bytes.len().is_multiple_of(4) {

@@ -3,7 +3,7 @@
 use crate::Ending;
 use crate::args::Cli;
 use crate::console::{Console, Exit, Failure};
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 use std::path::Path;
 
 pub(crate) fn completions(console: &Console, shell: clap_complete::Shell) -> Ending {
@@ -24,6 +24,20 @@ pub(crate) fn man(console: &Console, directory: Option<&Path>) -> Ending {
     let failed =
         |e: std::io::Error| Failure::wrong("cannot-write", format!("{} cannot be written: {e}", directory.display()));
     std::fs::create_dir_all(directory).map_err(failed)?;
-    clap_mangen::generate_to(Cli::command(), directory).map_err(failed)?;
+    // As `clap_mangen::generate_to`, but that old pages are replaced as all files are.
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    pages(console, directory, command)?;
     Ok(Exit::Done)
+}
+
+/// The page of a command and those of its subcommands.
+fn pages(console: &Console, directory: &Path, command: Command) -> Result<(), Failure> {
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()).cloned() {
+        pages(console, directory, sub)?;
+    }
+    let (man, mut out) = (clap_mangen::Man::new(command), Vec::new());
+    let path = directory.join(man.get_filename());
+    man.render(&mut out).map_err(|e| Failure::wrong("cannot-write", format!("the manual page cannot be made: {e}")))?;
+    console.write(&path, &out)
 }

@@ -6,6 +6,7 @@ use crate::asm::encode;
 use crate::console::{Console, Exit, Failure};
 use crate::radeon;
 use ctm::job::read_file;
+use ctm_files::FileKind;
 use ctm_glsl::{Input, Pair, Pixel, Wanted};
 use ctm_image::hex;
 use ctm_image::r700::gfd;
@@ -14,8 +15,8 @@ use ctm_isa::x1k::program::{Preload, SymbolKind};
 use ctm_isa::x1k::text;
 use ctm_radeon::environment::Chip;
 use serde_json::{Value, json};
-use std::fs::{self, File};
-use std::io::BufReader;
+use std::fs;
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -36,7 +37,7 @@ pub(crate) fn run(console: &Console, args: &GlslArgs) -> Ending {
         return Err(Failure::wrong("glsl", failed));
     }
     let capture = capture(&directory.0)?;
-    let open = || File::open(&capture).map(BufReader::new);
+    let open = || ctm_files::open(&capture, FileKind::Capture).map(BufReader::new).map_err(io::Error::other);
     let wrong = |e: ctm_glsl::Error| Failure::wrong("glsl", e.to_string());
     let remark = |remarks: &[String]| {
         for remark in remarks {
@@ -58,7 +59,7 @@ pub(crate) fn run(console: &Console, args: &GlslArgs) -> Ending {
 }
 
 fn shader(path: &Path) -> Result<String, Failure> {
-    let bytes = read_file(path, "the shader", None)?;
+    let bytes = read_file(path, FileKind::Shader, None)?;
     String::from_utf8(bytes).map_err(|_| Failure::wrong("wrong-file", format!("{} is no text", path.display())))
 }
 

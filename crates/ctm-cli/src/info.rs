@@ -3,6 +3,7 @@
 use crate::Ending;
 use crate::args::InfoArgs;
 use crate::console::{Console, Exit, Failure, input};
+use ctm_files::FileKind;
 use ctm_image::info::{self, Value};
 use std::path::Path;
 
@@ -18,7 +19,7 @@ pub(crate) fn run(console: &Console, args: &InfoArgs) -> Ending {
 }
 
 fn one(args: &InfoArgs, file: &Path) -> Result<String, Failure> {
-    let (bytes, file) = input(file, "the file")?;
+    let (bytes, file) = input(file, FileKind::Program)?;
     let described = info::describe(&bytes).map_err(|e| Failure::wrong(e.name(), format!("{}: {e}", file.display())))?;
     let value = match described.to_value() {
         Value::Record(fields) => {

@@ -247,7 +247,7 @@ fn save_map(profile: &Profile, map: Map, path: &Path) -> Result<(), Failure> {
     let array = Array { width, height, channels: 1, values: Values::F32(values) };
     let cannot = |why: String| Failure::wrong("cannot-write", format!("{} cannot be written: {why}", path.display()));
     let bytes = array.to_bytes(kind).map_err(|e| cannot(e.to_string()))?;
-    std::fs::write(path, bytes).map_err(|e| cannot(e.to_string()))
+    ctm_files::save(path, &bytes).map_err(|e| cannot(e.to_string()))
 }
 
 fn live(console: &Console, args: &ProfileArgs) -> Ending {

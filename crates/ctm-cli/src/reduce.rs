@@ -10,6 +10,7 @@ use ctm::Control;
 use ctm::draw::ProgramSource;
 use ctm::job::Reader;
 use ctm::trace::{DrawStage, Subject, program_text, reduce, reduce_job};
+use ctm_files::save::scratch;
 use ctm_isa::{r700, x1k};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -150,12 +151,12 @@ pub(crate) fn run(console: &Console, args: &ReduceArgs) -> Ending {
     }
     let (text, extension) = text_of(args)?;
     let file = std::env::temp_dir().join(format!("ctm-reduce-{}.{extension}", std::process::id()));
-    std::fs::write(&file, &text).map_err(|e| cannot(&file, &e))?;
+    scratch(&file, text.as_bytes()).map_err(|e| cannot(&file, &e))?;
     let command = args.command.replace("{}", &file.display().to_string());
     let control = interrupt::control();
     let mut tries = 0u32;
     let mut holds = |text: &str| {
-        if !assembles(text, extension) || std::fs::write(&file, text).is_err() {
+        if !assembles(text, extension) || scratch(&file, text.as_bytes()).is_err() {
             return false;
         }
         tries += 1;

@@ -7,17 +7,17 @@ use crate::interrupt;
 use ctm::job::not_foreign;
 use ctm::record::{Difference, End, Found, Noticed, ReadError, ReplayOptions, ReplayReport, replay_under};
 use ctm::render::{Report, json as finding_json};
+use ctm_files::FileKind;
 use ctm_isa::diag::Diagnostic;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
-use std::fs::File;
 use std::io::{BufReader, IsTerminal, Read as _};
 use std::time::{Duration, Instant};
 
 pub(crate) fn run(console: &Console, args: &ReplayArgs) -> Ending {
     let shown = args.file.display();
-    let file = File::open(&args.file)
-        .map_err(|e| Failure::wrong("cannot-read", format!("the recording {shown} cannot be read: {e}")))?;
+    let file =
+        ctm_files::open(&args.file, FileKind::Recording).map_err(|e| Failure::wrong("cannot-read", e.to_string()))?;
     let options = ReplayOptions { engine: args.engine, checks: args.check, threads: args.threads };
     let start = Instant::now();
     let bar = progress_bar(args);
@@ -29,7 +29,9 @@ pub(crate) fn run(console: &Console, args: &ReplayArgs) -> Ending {
         Err(ReadError::Engine(why)) => return Err(Failure::wrong("no-such-engine", why)),
         Err(e) => {
             let mut begin = Vec::new();
-            if File::open(&args.file).and_then(|file| file.take(1 << 16).read_to_end(&mut begin)).is_ok() {
+            if let Ok(file) = ctm_files::open(&args.file, FileKind::Recording)
+                && file.take(1 << 16).read_to_end(&mut begin).is_ok()
+            {
                 not_foreign(&begin, &args.file, None)?;
             }
             return Err(Failure::wrong("not-a-recording", format!("{shown}: {e}")));

@@ -136,7 +136,7 @@ fn compare(args: &RunArgs, report: &JobReport) -> Result<Vec<Comparison>, Failur
         })?;
         let wrong = |why: String| Failure::wrong("bad-array", format!("{}: {why}", path.display()));
         let found = report.array(output.slot).ok_or_else(|| wrong(format!("output {name} cannot be read")))?;
-        let bytes = ctm::job::read_file(path, "the reference", None)?;
+        let bytes = ctm::job::read_file(path, Kind::file_kind(path), None)?;
         let kind = Kind::of(path).ok_or_else(|| wrong(format!("no kind of array; known are {}", Kind::EXTENSIONS)))?;
         let [height, width, channels] = output.shape();
         let shape = RawShape { width, height, format: RawFormat::Float32(channels) };

@@ -10,6 +10,7 @@ use ctm::EngineKind;
 use ctm::array::{Array, ItemType, Kind, Values, npy_bytes};
 use ctm::render::{Report, Source};
 use ctm_draw::Note;
+use ctm_files::FileKind;
 use ctm_isa::diag::{Diagnostic, Severity};
 use ctm_radeon::capture::{FORMAT, ReadError, Submission};
 use ctm_radeon::execute::{DrawOptions, Next, Outline, Stepped, TargetPicture};
@@ -83,7 +84,7 @@ pub(crate) fn pm4(console: &Console, args: &Pm4Args) -> Ending {
     let Some(file) = &args.file else {
         return Err(Failure::usage("missing-file", "a file is missing"));
     };
-    let (bytes, file) = input(file, "the stream")?;
+    let (bytes, file) = input(file, FileKind::Commands)?;
     match args.action {
         Action::Dis => dis(console, args, &bytes, file),
         Action::Asm => {
@@ -207,7 +208,7 @@ fn find(console: &Console, args: &Pm4Args, bytes: &[u8], file: &Path) -> Ending 
 }
 
 pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
-    let bytes = ctm::job::read_file(&args.file, "the capture", None)?;
+    let bytes = ctm::job::read_file(&args.file, FileKind::Capture, None)?;
     let kind = args.engine.unwrap_or_default();
     let engine = kind.engine().map_err(|error| Failure::wrong("no-engine", error.to_string()))?;
     let mut replay = Replay::new(bytes.as_slice(), engine).map_err(|error| bad_capture(&args.file, &error))?;

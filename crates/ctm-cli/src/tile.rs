@@ -41,7 +41,7 @@ fn tile(console: &Console, args: &TileArgs, format: Option<Format>, size: Option
         ));
     }
     let kind = extension_of(&args.input)?;
-    let bytes = read_file(&args.input, "the array", None)?;
+    let bytes = read_file(&args.input, Kind::file_kind(&args.input), None)?;
     let shape = match (kind, size, format) {
         (Kind::Raw, Some((width, height)), Some(format)) => {
             let format = match format {
@@ -75,7 +75,7 @@ fn untile(console: &Console, args: &TileArgs, format: Option<Format>, size: Opti
         ));
     };
     let kind = extension_of(&args.output)?;
-    let bytes = read_file(&args.input, "the array", None)?;
+    let bytes = read_file(&args.input, Kind::file_kind(&args.input), None)?;
     let (mut memory, s) = place(width, height, format)?;
     if bytes.len() != length(&s) {
         return Err(Failure::wrong(

@@ -85,7 +85,7 @@ fn untile(console: &Console, args: &TileArgs, mode: ArrayMode, tiling: Tiling) -
     };
     let [width, height] = crate::tile::size_pair(size)?;
     let layout = layout(args, mode, [width, height], element, tiling)?;
-    let bytes = read_file(&args.input, "the array", None)?;
+    let bytes = read_file(&args.input, Kind::file_kind(&args.input), None)?;
     if bytes.len() as u64 != layout.slice_bytes() {
         let (found, wanted) = (bytes.len(), layout.slice_bytes());
         let message =
@@ -113,7 +113,7 @@ fn untile(console: &Console, args: &TileArgs, mode: ArrayMode, tiling: Tiling) -
 
 /// The elements of the input: those of a picture or an array as they are, or raw bytes.
 fn read(args: &TileArgs) -> Result<Elements, Failure> {
-    let bytes = read_file(&args.input, "the array", None)?;
+    let bytes = read_file(&args.input, Kind::file_kind(&args.input), None)?;
     let bad = |message: String| Failure::wrong("bad-array", format!("{}: {message}", args.input.display()));
     let side = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let elements = match Kind::of(&args.input) {

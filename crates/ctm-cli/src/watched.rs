@@ -8,6 +8,7 @@ use ctm::job::{Isa, Job, JobError, Reader, read_file};
 use ctm::render::Report;
 use ctm::trace::{Choice, Chosen, DrawStage, Draws, Subject};
 use ctm_exec::Position;
+use ctm_files::FileKind;
 use ctm_ide::captures::Capture;
 pub(crate) use ctm_ide::debugger::position;
 use ctm_isa::diag::Diagnostic;
@@ -55,7 +56,7 @@ impl LaunchArgs {
         let mut reader = if is_job {
             Reader::for_file(&self.file)?
         } else {
-            read_file(&self.file, "the program", None)?;
+            read_file(&self.file, FileKind::Program, None)?;
             Reader::for_program(&self.file)
         };
         if let Some(isa) = self.isa {

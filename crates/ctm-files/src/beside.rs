@@ -1,6 +1,6 @@
 //! Opening a file that another file names: it comes with its owner, perhaps from a stranger, so it may name its neighbours only.
 
-use crate::kinds::Kind;
+use crate::kinds::FileKind;
 use crate::open::{OpenError, Problem, open};
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 ///
 /// # Errors
 /// The reference is no relative path or leads out of the folder, or the file is not as above.
-pub fn read_beside(owner: &Path, uri: &str, bytes: u64, kind: Kind) -> Result<Vec<u8>, OpenError> {
+pub fn read_beside(owner: &Path, uri: &str, bytes: u64, kind: FileKind) -> Result<Vec<u8>, OpenError> {
     let wrong = |problem| OpenError::new(Path::new(uri), kind, problem);
     let path = place(owner, uri).map_err(wrong)?;
     let input = open(&path, kind)?;

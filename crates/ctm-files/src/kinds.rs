@@ -8,9 +8,11 @@ pub const ENVIRONMENT: &str = "CTM_FILE_LIMITS";
 
 /// What a file is opened as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum FileKind {
     /// Program text, words, or a container of programs.
     Program,
+    /// A shader in a language that another compiler reads.
+    Shader,
     /// A command buffer or a command stream, as words or text.
     Commands,
     /// A job file.
@@ -33,32 +35,33 @@ pub enum Kind {
 
 /// A row of the table of limits.
 struct Row {
-    kind: Kind,
+    kind: FileKind,
     name: &'static str,
     noun: &'static str,
     bytes: u64,
 }
 
-const fn row(kind: Kind, name: &'static str, noun: &'static str, bytes: u64) -> Row {
+const fn row(kind: FileKind, name: &'static str, noun: &'static str, bytes: u64) -> Row {
     Row { kind, name, noun, bytes }
 }
 
-/// Each kind in the order of [`Kind`]: its name in [`ENVIRONMENT`], its noun in messages, and its limit in bytes.
+/// Each kind in the order of [`FileKind`]: its name in [`ENVIRONMENT`], its noun in messages, and its limit in bytes.
 #[rustfmt::skip]
-const ROWS: [Row; 10] = [
-    row(Kind::Program,   "program",   "the program",   64 << 20),
-    row(Kind::Commands,  "commands",  "the command buffer", 64 << 20),
-    row(Kind::Job,       "job",       "the job",       16 << 20),
-    row(Kind::Script,    "script",    "the script",    16 << 20),
-    row(Kind::Array,     "array",     "the array",      4 << 30),
-    row(Kind::Picture,   "picture",   "the picture",    1 << 30),
-    row(Kind::Texture,   "texture",   "the texture",    1 << 30),
-    row(Kind::Mesh,      "mesh",      "the mesh",       1 << 30),
-    row(Kind::Capture,   "capture",   "the capture",    4 << 30),
-    row(Kind::Recording, "recording", "the recording", 64 << 30),
+const ROWS: [Row; 11] = [
+    row(FileKind::Program,   "program",   "the program",   64 << 20),
+    row(FileKind::Shader,    "shader",    "the shader",    16 << 20),
+    row(FileKind::Commands,  "commands",  "the command buffer", 64 << 20),
+    row(FileKind::Job,       "job",       "the job",       16 << 20),
+    row(FileKind::Script,    "script",    "the script",    16 << 20),
+    row(FileKind::Array,     "array",     "the array",      4 << 30),
+    row(FileKind::Picture,   "picture",   "the picture",    1 << 30),
+    row(FileKind::Texture,   "texture",   "the texture",    1 << 30),
+    row(FileKind::Mesh,      "mesh",      "the mesh",       1 << 30),
+    row(FileKind::Capture,   "capture",   "the capture",    4 << 30),
+    row(FileKind::Recording, "recording", "the recording", 64 << 30),
 ];
 
-impl Kind {
+impl FileKind {
     /// Every kind.
     pub const ALL: [Self; ROWS.len()] = {
         let mut all = [Self::Program; ROWS.len()];
@@ -115,10 +118,10 @@ impl Limits {
     /// Reads `KIND=SIZE,...`; a SIZE alone is for all kinds that are not named. SIZE is a number of bytes, or of units of 1024 with K, M, G or T.
     ///
     /// ```
-    /// use ctm_files::{Kind, kinds::Limits};
+    /// use ctm_files::{FileKind, kinds::Limits};
     ///
     /// let limits = Limits::parse("array=8G,100M").unwrap();
-    /// assert_eq!((limits.of(Kind::Array), limits.of(Kind::Job)), (8 << 30, 100 << 20));
+    /// assert_eq!((limits.of(FileKind::Array), limits.of(FileKind::Job)), (8 << 30, 100 << 20));
     /// assert!(Limits::parse("arrays=8G").unwrap_err().contains("`arrays` is no kind of file"));
     /// ```
     ///
@@ -149,7 +152,7 @@ impl Limits {
 
     /// The most bytes of a file of a kind.
     #[must_use]
-    pub const fn of(&self, kind: Kind) -> u64 {
+    pub const fn of(&self, kind: FileKind) -> u64 {
         match self.0[kind as usize] {
             Some(bytes) => bytes,
             None => kind.default_limit(),
@@ -206,7 +209,7 @@ mod tests {
         }
         assert_eq!(Limits::parse(""), Ok(Limits::default()));
         let limits = Limits::parse(" 2G , job = 1M ").unwrap_or_default();
-        assert_eq!([Kind::Job, Kind::Program].map(|kind| limits.of(kind)), [1 << 20, 2 << 30]);
+        assert_eq!([FileKind::Job, FileKind::Program].map(|kind| limits.of(kind)), [1 << 20, 2 << 30]);
         assert_eq!(enough_for((8 << 30) + 1).to_string(), "9G");
         assert_eq!(enough_for(1023).to_string(), "1023");
     }

@@ -13,13 +13,13 @@
 //! as it is; after an error nothing else is left beside it.
 //!
 //! ```
-//! use ctm_files::{Kind, read_text, save};
+//! use ctm_files::{FileKind, read_text, save};
 //!
 //! let path = std::env::temp_dir().join(format!("ctm-files-doc-{}.x1k", std::process::id()));
 //! save(&path, b"mov o0, r0\n")?;
-//! assert_eq!(read_text(&path, Kind::Program)?, "mov o0, r0\n");
+//! assert_eq!(read_text(&path, FileKind::Program)?, "mov o0, r0\n");
 //! std::fs::remove_file(&path)?;
-//! assert!(read_text(&path, Kind::Program).unwrap_err().to_string().ends_with("cannot be read: there is no such file"));
+//! assert!(read_text(&path, FileKind::Program).unwrap_err().to_string().ends_with("cannot be read: there is no such file"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -29,6 +29,6 @@ pub mod open;
 pub mod save;
 
 pub use beside::read_beside;
-pub use kinds::{ENVIRONMENT, Kind};
+pub use kinds::{ENVIRONMENT, FileKind};
 pub use open::{Input, OpenError, begins_with, open, read, read_stdin, read_text};
 pub use save::{Saving, can_save, free_space, save};

@@ -1,6 +1,6 @@
 //! Opening: regular files, within the limit of their kind, without waiting.
 
-use crate::kinds::{ENVIRONMENT, Kind, Size, enough_for};
+use crate::kinds::{ENVIRONMENT, FileKind, Size, enough_for};
 use std::fmt;
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -28,7 +28,7 @@ pub enum Problem {
     /// It is larger than its kind may be.
     TooLarge {
         /// The kind.
-        kind: Kind,
+        kind: FileKind,
         /// Its bytes; unknown of standard input.
         bytes: Option<u64>,
         /// The most bytes of the kind.
@@ -103,7 +103,7 @@ impl std::error::Error for OpenError {
 }
 
 impl OpenError {
-    pub(crate) fn new(path: &Path, kind: Kind, problem: Problem) -> Self {
+    pub(crate) fn new(path: &Path, kind: FileKind, problem: Problem) -> Self {
         Self { noun: kind.noun().to_owned(), path: path.to_owned(), problem }
     }
 
@@ -158,7 +158,7 @@ impl Seek for Input {
 ///
 /// # Errors
 /// There is none, it is no regular file, or it is too large.
-pub fn open(path: &Path, kind: Kind) -> Result<Input, OpenError> {
+pub fn open(path: &Path, kind: FileKind) -> Result<Input, OpenError> {
     let wrong = |problem| OpenError::new(path, kind, problem);
     let limit = kind.limit().map_err(|why| wrong(Problem::Limits(why)))?;
     let (file, bytes) = open_regular(path).map_err(wrong)?;
@@ -172,7 +172,7 @@ pub fn open(path: &Path, kind: Kind) -> Result<Input, OpenError> {
 ///
 /// # Errors
 /// As for [`open`]; and when the file does not have the bytes that the system says.
-pub fn read(path: &Path, kind: Kind) -> Result<Vec<u8>, OpenError> {
+pub fn read(path: &Path, kind: FileKind) -> Result<Vec<u8>, OpenError> {
     open(path, kind)?.whole().map_err(|problem| OpenError::new(path, kind, problem))
 }
 
@@ -180,7 +180,7 @@ pub fn read(path: &Path, kind: Kind) -> Result<Vec<u8>, OpenError> {
 ///
 /// # Errors
 /// As for [`read`]; and when it is not UTF-8.
-pub fn read_text(path: &Path, kind: Kind) -> Result<String, OpenError> {
+pub fn read_text(path: &Path, kind: FileKind) -> Result<String, OpenError> {
     let not_text = |e: std::string::FromUtf8Error| Problem::NotText(e.utf8_error().valid_up_to());
     String::from_utf8(read(path, kind)?).map_err(|e| OpenError::new(path, kind, not_text(e)))
 }
@@ -189,7 +189,7 @@ pub fn read_text(path: &Path, kind: Kind) -> Result<String, OpenError> {
 ///
 /// # Errors
 /// It cannot be read, or is too large.
-pub fn read_stdin(kind: Kind) -> Result<Vec<u8>, OpenError> {
+pub fn read_stdin(kind: FileKind) -> Result<Vec<u8>, OpenError> {
     let wrong = |problem| OpenError::new(Path::new("from stdin"), kind, problem);
     let limit = kind.limit().map_err(|why| wrong(Problem::Limits(why)))?;
     let mut bytes = Vec::new();

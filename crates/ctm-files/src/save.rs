@@ -117,6 +117,14 @@ pub fn save(path: &Path, bytes: &[u8]) -> io::Result<()> {
     saving.finish()
 }
 
+/// Writes a file that lives no longer than the process that made its directory: in place, and not synced.
+///
+/// # Errors
+/// It cannot be written.
+pub fn scratch(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fs::write(path, bytes)
+}
+
 /// Looks whether a file can be saved, and changes nothing.
 ///
 /// Nothing is done under the file's own name: another process may write it at this time.

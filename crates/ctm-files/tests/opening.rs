@@ -3,7 +3,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use ctm_files::{Kind, begins_with, open, read, read_beside, read_text};
+use ctm_files::{FileKind, begins_with, open, read, read_beside, read_text};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::symlink;
@@ -31,7 +31,7 @@ impl Drop for Place {
     }
 }
 
-fn refused(path: &Path, kind: Kind) -> String {
+fn refused(path: &Path, kind: FileKind) -> String {
     read(path, kind).unwrap_err().to_string()
 }
 
@@ -51,20 +51,20 @@ fn only_regular_files_are_read() {
         (&socket, "socket"),
         (&place.0, "directory"),
     ] {
-        let message = refused(path, Kind::Program);
+        let message = refused(path, FileKind::Program);
         assert_eq!(
             message,
             format!("the program {} cannot be read: it is a {what}, and files are read", path.display())
         );
         assert!(!begins_with(path, b"\0\0"));
     }
-    assert!(refused(&place.at("none"), Kind::Job).ends_with("cannot be read: there is no such file"));
+    assert!(refused(&place.at("none"), FileKind::Job).ends_with("cannot be read: there is no such file"));
 }
 
 /// The system makes these as they are read, and says that they are empty.
 #[test]
 fn files_without_a_size_are_refused() {
-    let message = refused(Path::new("/proc/self/maps"), Kind::Program);
+    let message = refused(Path::new("/proc/self/maps"), FileKind::Program);
     assert!(message.contains("it says that it is empty and is not"), "{message}");
 }
 
@@ -73,7 +73,7 @@ fn files_end_where_they_ended() {
     let place = Place::new("grows");
     let path = place.at("a");
     fs::write(&path, "0123456789").unwrap();
-    let mut input = open(&path, Kind::Array).unwrap();
+    let mut input = open(&path, FileKind::Array).unwrap();
     fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"more").unwrap();
     let mut text = String::new();
     input.read_to_string(&mut text).unwrap();
@@ -88,7 +88,7 @@ fn files_end_where_they_ended() {
 #[test]
 fn a_size_beyond_the_limit_names_the_way_out() {
     let place = Place::new("limit");
-    for kind in Kind::ALL {
+    for kind in FileKind::ALL {
         let path = place.at(kind.name());
         let limit = kind.default_limit();
         File::create(&path).unwrap().set_len(limit + 1).unwrap();
@@ -106,7 +106,7 @@ fn a_size_beyond_the_limit_names_the_way_out() {
 fn text_is_utf_8() {
     let place = Place::new("text");
     fs::write(place.at("a"), b"ab\xff").unwrap();
-    assert!(read_text(&place.at("a"), Kind::Script).unwrap_err().to_string().ends_with("byte 2 is not UTF-8"));
+    assert!(read_text(&place.at("a"), FileKind::Script).unwrap_err().to_string().ends_with("byte 2 is not UTF-8"));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_file_names_its_neighbours_only() {
     symlink("/dev/zero", place.at("model/zero")).unwrap();
     assert!(Command::new("mkfifo").arg(place.at("model/pipe")).status().unwrap().success());
     let owner = place.at("model/a.gltf");
-    let get = |uri: &str| read_beside(&owner, uri, 10, Kind::Mesh).map_err(|e| e.to_string());
+    let get = |uri: &str| read_beside(&owner, uri, 10, FileKind::Mesh).map_err(|e| e.to_string());
     for uri in ["a%20b.bin", "data/b.bin", "./data/b.bin", "data/../a b.bin", "in", "data%2Fb.bin", "../model/in"] {
         assert_eq!(get(uri).as_deref(), Ok(&b"0123456789"[..]), "{uri}");
     }
@@ -158,7 +158,7 @@ fn a_file_names_its_neighbours_only() {
         assert!(message.contains(why), "{uri}: {message}");
     }
     for bytes in [9, 11, 0, u64::MAX] {
-        let message = read_beside(&owner, "in", bytes, Kind::Mesh).unwrap_err().to_string();
+        let message = read_beside(&owner, "in", bytes, FileKind::Mesh).unwrap_err().to_string();
         assert!(message.ends_with(&format!("it has 10 bytes, and {bytes} are stated")), "{message}");
     }
 }

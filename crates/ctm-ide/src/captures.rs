@@ -6,6 +6,7 @@ use ctm::render::Report;
 use ctm::trace::{BehindFn, Draws, NoticeFn, Target, Wrap};
 use ctm_draw::Notice;
 use ctm_exec::{Budget, Engine};
+use ctm_files::FileKind;
 use ctm_isa::diag::Diagnostic;
 use ctm_radeon::capture::{ReadError, is_capture};
 use ctm_radeon::execute::{DrawOptions, Next, Stepped, TargetPicture};
@@ -44,7 +45,7 @@ impl Capture {
     /// # Errors
     /// The file cannot be read.
     pub fn read(path: &Path) -> Result<Self, JobError> {
-        Ok(Self { bytes: read_file(path, "the capture", None)? })
+        Ok(Self { bytes: read_file(path, FileKind::Capture, None)? })
     }
 }
 

@@ -9,7 +9,6 @@
 use ctm_records::{BODY, Body, Format, HEAD_BYTES, Kind, MAX_BODY, Record, Records, record};
 use serde_json::Value;
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -27,8 +26,7 @@ pub const MAX_WORDS: usize = MAX_BODY / 8;
 /// Whether a file is a capture, by how it begins.
 #[must_use]
 pub fn is_capture(path: &Path) -> bool {
-    let mut magic = [0; FORMAT.magic.len()];
-    File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok()) && magic == FORMAT.magic
+    ctm_files::begins_with(path, &FORMAT.magic)
 }
 
 /// Who made the capture, as JSON.

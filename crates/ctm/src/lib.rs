@@ -26,6 +26,7 @@
 //! | [`engine`] | which engine runs programs |
 //! | [`job`] | jobs: what to run over which domain with which arrays, and the runner |
 //! | [`draw`] | pictures of a vertex and a pixel program |
+//! | [`files`] | opening and saving files: limits, whole replacements |
 //! | [`mod@array`] | arrays and pictures as files |
 //! | [`r700`] | files that hold R700 programs |
 //! | [`record`] | recordings of submissions, and running them again |
@@ -71,6 +72,7 @@ pub use trace::{Session, Trace};
 
 // What the signatures of this crate name of the others, so that nobody needs those beside it.
 pub use ctm_draw;
+pub use ctm_files as files;
 pub use ctm_exec::{self, Budget, Control, Counters, Domain, Engine, GroupSize, Position, Progress};
 pub use ctm_image;
 pub use ctm_isa::{

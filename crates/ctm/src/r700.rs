@@ -28,6 +28,7 @@ use crate::job::load::{hex_error, kind_of, read_file, text_of};
 use crate::job::{Isa, JobError};
 use crate::render::{Report, Source};
 use ctm_exec::r700::Target;
+use ctm_files::FileKind;
 use ctm_image::r700::{Code, Container, RegisterValue, Stage as CodeStage, cal, llvm_elf, registers};
 use ctm_image::{ByteOrder, ImageError, Kind, hex};
 use ctm_isa::diag::{Diagnostic, Severity};
@@ -78,7 +79,7 @@ impl Loaded {
     /// # Errors
     /// When the file cannot be read, is of another kind, or is wrong.
     pub fn from_file(path: &Path, isa: Option<Isa>, which: Option<&str>, options: &Options) -> Result<Self, JobError> {
-        Self::from_bytes(&read_file(path, "the program", None)?, path, isa, which, options)
+        Self::from_bytes(&read_file(path, FileKind::Program, None)?, path, isa, which, options)
     }
 
     /// Reads a file's bytes. The path is for its extension and for messages.

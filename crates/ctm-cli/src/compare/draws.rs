@@ -171,8 +171,8 @@ fn picture(console: &Console, args: &CompareArgs, a: &Source, wanted: Option<usi
     if wanted.is_some() && !a.is_capture {
         return Err(Failure::usage("draw-flags", format!("--draw is for captures, which {} is not", args.a.display())));
     }
-    let file = std::fs::read(path).map_err(|e| wrong(format!("{} cannot be read: {e}", path.display())))?;
     let kind = Kind::of(path).ok_or_else(|| wrong(format!("{} is no array", path.display())))?;
+    let file = ctm_files::read(path, Kind::file_kind(path)).map_err(|e| wrong(e.to_string()))?;
     let expected = Array::from_bytes(kind, &file, None).map_err(|e| wrong(format!("{}: {e}", path.display())))?;
     let (draw, targets) = a.behind(wanted)?;
     let Some(target) = targets.iter().find(|target| target.name.starts_with("colour")) else {

@@ -278,8 +278,8 @@ fn same(console: &Console, args: &CompareArgs) -> Ending {
 /// Output 0 against an array.
 fn picture(console: &Console, args: &CompareArgs, job: &Job, path: &Path) -> Ending {
     let wrong = |message: String| Failure::wrong("no-comparison", message);
-    let bytes = std::fs::read(path).map_err(|e| wrong(format!("{} cannot be read: {e}", path.display())))?;
     let kind = Kind::of(path).ok_or_else(|| wrong(format!("{} is no array", path.display())))?;
+    let bytes = ctm_files::read(path, Kind::file_kind(path)).map_err(|e| wrong(e.to_string()))?;
     let expected = Array::from_bytes(kind, &bytes, None).map_err(|e| wrong(format!("{}: {e}", path.display())))?;
     let report: JobReport = job.run(|_| {})?;
     let Some(output) = report.outputs.first() else { return Err(wrong("the job has no output".into())) };

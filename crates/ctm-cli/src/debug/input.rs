@@ -2,6 +2,7 @@
 
 use crate::console::{Console, Failure};
 use ctm_exec::Position;
+use ctm_files::FileKind;
 use ctm_ide::debugger::{Answer, COMMANDS, Debugger};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
@@ -30,9 +31,8 @@ impl Input {
     pub(super) fn new(script: Option<&Path>) -> Result<Self, Failure> {
         match script {
             Some(path) => {
-                let text = std::fs::read_to_string(path).map_err(|e| {
-                    Failure::wrong("cannot-read", format!("the script {} cannot be read: {e}", path.display()))
-                })?;
+                let text = ctm_files::read_text(path, FileKind::Script)
+                    .map_err(|e| Failure::wrong("cannot-read", e.to_string()))?;
                 Ok(Self::Script(text.lines().map(str::to_owned).collect()))
             }
             None if std::io::stdin().is_terminal() => Ok(Self::Terminal(None)),

@@ -60,9 +60,9 @@ pub use replay::{
 
 use crate::device::{Device, Submission, SubmissionWatcher};
 use crate::memory::{DeviceMemory, PAGE, Watched};
+use ctm_files::Saving;
 use format::{BODY, Done, Failure, Kind, Written, kind};
 use std::fmt;
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -119,26 +119,31 @@ impl fmt::Display for RecordError {
 impl std::error::Error for RecordError {}
 
 impl Recording {
-    /// A recording in a file, which is created anew.
+    /// A recording in a file. A file that is there is replaced when the new one has begun; the rest of the recording is added to it as it comes.
     ///
     /// # Errors
     /// When the file cannot be created or written.
     pub fn create(path: &Path) -> Result<Arc<Self>, RecordError> {
         let failed = |reason: String| RecordError::File { path: path.to_owned(), reason };
-        let file = File::create(path).map_err(|e| failed(e.to_string()))?;
-        let recording = Self::to(Box::new(file));
-        recording.failure().map_or(Ok(recording), |reason| Err(failed(reason)))
+        // The rest comes while the process runs, which may end at any time.
+        let begun = Saving::begin(path).and_then(|mut saving| {
+            saving.write_all(&beginning())?;
+            saving.publish()
+        });
+        begun.map(|file| Self::going_on(Box::new(file))).map_err(|e| failed(e.to_string()))
     }
 
     /// A recording that goes wherever `to` writes. Every record is one call of `write_all`.
     #[must_use]
     pub fn to(to: Box<dyn Write + Send>) -> Arc<Self> {
-        let recording = Self { to: Mutex::new(Output { to: Some(to), devices: 0, failure: None }) };
-        let mut start = format::FORMAT.header().to_vec();
-        let about = serde_json::json!({ "made_by": concat!("ctm ", env!("CARGO_PKG_VERSION")), "page_bytes": PAGE });
-        start.extend(format::record(kind::INFO, about.to_string().as_bytes()));
-        recording.write(&start);
-        Arc::new(recording)
+        let recording = Self::going_on(to);
+        recording.write(&beginning());
+        recording
+    }
+
+    /// A recording that has begun.
+    fn going_on(to: Box<dyn Write + Send>) -> Arc<Self> {
+        Arc::new(Self { to: Mutex::new(Output { to: Some(to), devices: 0, failure: None }) })
     }
 
     /// Why the recording ended before its time, when something could not be written. Devices go on without it.
@@ -161,6 +166,14 @@ impl Recording {
         output.devices += 1;
         output.devices - 1
     }
+}
+
+/// The first bytes of every recording.
+fn beginning() -> Vec<u8> {
+    let mut start = format::FORMAT.header().to_vec();
+    let about = serde_json::json!({ "made_by": concat!("ctm ", env!("CARGO_PKG_VERSION")), "page_bytes": PAGE });
+    start.extend(format::record(kind::INFO, about.to_string().as_bytes()));
+    start
 }
 
 /// The recording that `CTM_RECORD` asks for: the same for the whole process, `None` when it asks for none.

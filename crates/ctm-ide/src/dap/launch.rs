@@ -7,6 +7,7 @@ use crate::debugger::position;
 use ctm::job::{AnyProgram, Isa, Job, Reader, read_file};
 use ctm::trace::{Choice, Chosen, DrawStage, Listing, Subject};
 use ctm_exec::Position;
+use ctm_files::FileKind;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,7 +29,7 @@ fn job(path: &Path, arguments: &Value) -> Result<Job, String> {
     let mut reader = if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
         Reader::for_file(path).map_err(|e| said(&e))?
     } else {
-        read_file(path, "the program", None).map_err(|e| said(&e))?;
+        read_file(path, FileKind::Program, None).map_err(|e| said(&e))?;
         Reader::for_program(path)
     };
     match arguments["isa"].as_str() {
@@ -106,7 +107,7 @@ pub(super) fn prepare(arguments: &Value) -> Result<Prepared, String> {
         AnyProgram::R700(program) => variables::scopes(listing.isa, program.gprs.min(128), &[]),
     };
     let file = Path::new(&listing.name).canonicalize().ok().filter(|file| {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let text = ctm_files::read_text(file, FileKind::Program).unwrap_or_default();
         text.lines().eq(listing.lines.iter().map(|line| line.text.as_str()))
     });
     Ok(Prepared { subject, chosen, at, listing, scopes, file })

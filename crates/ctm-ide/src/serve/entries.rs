@@ -7,6 +7,8 @@ use ctm::draw::ProgramSource;
 use ctm::job::{Job, JobError, Reader};
 use ctm::render::{self, Report};
 use ctm::trace::{Draws, Subject};
+use ctm_files::FileKind;
+use ctm_files::save::scratch;
 use ctm_isa::diag::Diagnostic;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -159,9 +161,9 @@ impl Entry {
             return Ok(texts.collect());
         }
         let path = self.path.as_deref().ok_or_else(|| wrong("there is no such job"))?;
-        let read = |path: &Path| std::fs::read_to_string(path).map_err(|e| wrong(format!("{}: {e}", path.display())));
+        let read = |path: &Path, kind| ctm_files::read_text(path, kind).map_err(|e| wrong(e.to_string()));
         let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut files = vec![File { name: name(path), text: read(path)? }];
+        let mut files = vec![File { name: name(path), text: read(path, FileKind::Job)? }];
         let programs: Vec<PathBuf> = if Subject::is_drawing(path) {
             let drawing = Drawing::read(path)?;
             drawing.draws.iter().flat_map(|draw| &draw.programs).filter_map(program_file).cloned().collect()
@@ -172,7 +174,7 @@ impl Entry {
             let known = files.iter().any(|file| file.name == name(program));
             // Words are nothing to edit.
             if !known && Language::of_path(program).is_some() {
-                files.push(File { name: name(program), text: read(program)? });
+                files.push(File { name: name(program), text: read(program, FileKind::Program)? });
             }
         }
         Ok(files)
@@ -222,7 +224,7 @@ impl Entry {
             }
             if let (Some(directory), Some(text)) = (&directory, texts.get(&name)) {
                 *place = directory.0.join(&name);
-                std::fs::write(&*place, text).map_err(|e| wrong(format!("{name}: {e}")))?;
+                scratch(place, text.as_bytes()).map_err(|e| wrong(format!("{name}: {e}")))?;
             }
         }
         Ok((drawing, directory))
@@ -237,7 +239,7 @@ impl Entry {
             let directory = Directory::new().map_err(|e| wrong(format!("no directory for the run: {e}")))?;
             for (name, bytes) in example.files.iter().skip(1) {
                 let bytes = texts.get(*name).map_or(*bytes, |text| text.as_bytes());
-                std::fs::write(directory.0.join(name), bytes).map_err(|e| wrong(format!("{name}: {e}")))?;
+                scratch(&directory.0.join(name), bytes).map_err(|e| wrong(format!("{name}: {e}")))?;
             }
             let job = Reader::for_job(&text, &job_file, &directory.0).finish()?;
             return Ok((job.without_files(), Some(directory)));

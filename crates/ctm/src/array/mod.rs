@@ -50,6 +50,7 @@ pub use items::{ItemType, Items, dwords, npy_bytes};
 pub use raw::RawFormat;
 pub use rows::{FillRow, Layout, write_rows};
 
+use ctm_files::FileKind;
 use std::fmt;
 use std::path::Path;
 
@@ -135,6 +136,15 @@ impl Kind {
             "pfm" => Some(Self::Pfm),
             "raw" | "f32" => Some(Self::Raw),
             _ => None,
+        }
+    }
+
+    /// What a file of arrays is opened as: a picture by its extension, or an array.
+    #[must_use]
+    pub fn file_kind(path: &Path) -> FileKind {
+        match Self::of(path) {
+            Some(Self::Png | Self::Pfm) => FileKind::Picture,
+            Some(Self::Npy | Self::Raw) | None => FileKind::Array,
         }
     }
 }

@@ -2,15 +2,27 @@
 //!
 //! What is read: positions, normals, first texture coordinates, first colours, indices; buffers within the file, beside it and as base64 text.
 //! Sparse accessors, extensions, skins and morph targets are refused or left out.
+//!
+//! **Invariant.** The memory of a mesh is bounded before it is taken: nodes that share children multiply, so instances, vertices and indices are
+//! counted first, each node once.
 
 use super::mesh::Mesh;
 use ctm_draw::state::Topology;
+use ctm_files::{FileKind, read_beside};
 use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// Deepest nodes of a scene, and most vertices of a mesh.
+/// Deepest nodes of a scene.
 const DEEPEST: usize = 64;
-const MOST: usize = 1 << 24;
+/// Most nodes of a scene and their primitives, each as often as there is a way to it from the scene.
+const MOST_INSTANCES: u64 = 1 << 20;
+/// Most vertices and indices of all instances.
+const MOST: u64 = 1 << 24;
+const MOST_INDICES: u64 = 1 << 26;
+/// Bytes that may fill a `.glb` file's buffer up to its chunk (glTF 2.0, 3.6.1.2).
+const PADDING: usize = 3;
 
 type Matrix = [[f64; 4]; 4];
 const IDENTITY: Matrix = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
@@ -23,24 +35,11 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Mesh, String> {
     if !version.starts_with("2.") {
         return Err(format!("its version is `{version}`, 2.0 can be read"));
     }
-    let buffers: Vec<Vec<u8>> = list(&root["buffers"])
+    let buffers = list(&root["buffers"])
         .iter()
         .enumerate()
-        .map(|(n, buffer)| match buffer["uri"].as_str() {
-            None => binary.map(<[u8]>::to_vec).ok_or_else(|| format!("buffer {n} has no data")),
-            Some(uri) => match uri.strip_prefix("data:") {
-                Some(data) => {
-                    let (_, text) =
-                        data.split_once(";base64,").ok_or_else(|| format!("buffer {n} is no base64 text"))?;
-                    base64(text).ok_or_else(|| format!("buffer {n} is no base64 text"))
-                }
-                None => {
-                    let file = path.parent().unwrap_or(Path::new("")).join(uri);
-                    std::fs::read(&file).map_err(|error| format!("{} cannot be read: {error}", file.display()))
-                }
-            },
-        })
-        .collect::<Result<_, _>>()?;
+        .map(|(n, buffer)| contents(buffer, binary, path).map_err(|why| format!("buffer {n}: {why}")))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut reader = Reader {
         root: &root,
         buffers,
@@ -50,12 +49,18 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Mesh, String> {
     let nodes: Vec<usize> = match scene {
         // Without scenes all nodes that are nobody's children.
         Value::Null => {
-            let children: Vec<usize> =
+            let children: HashSet<usize> =
                 list(&root["nodes"]).iter().flat_map(|node| list(&node["children"])).filter_map(index).collect();
             (0..list(&root["nodes"]).len()).filter(|n| !children.contains(n)).collect()
         }
         scene => list(&scene["nodes"]).iter().filter_map(index).collect(),
     };
+    let mut counting = Counting { root: &root, nodes: HashMap::new(), meshes: HashMap::new() };
+    let mut all = Amount::default();
+    for &node in &nodes {
+        all = all.plus(counting.node(node, 0)?);
+    }
+    all.bounded()?;
     for node in nodes {
         reader.node(node, &IDENTITY, 0)?;
     }
@@ -63,6 +68,34 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Mesh, String> {
         return Err("it has no triangles".into());
     }
     Ok(reader.mesh)
+}
+
+/// The bytes of a buffer: within the file, as base64 text, or a file beside it. They are as many as it states.
+fn contents<'a>(buffer: &Value, binary: Option<&'a [u8]>, path: &Path) -> Result<Cow<'a, [u8]>, String> {
+    let stated = buffer["byteLength"].as_u64().ok_or("it states no byteLength")?;
+    let length = usize::try_from(stated).unwrap_or(usize::MAX);
+    let short = |bytes: usize| format!("it has {bytes} bytes, and {stated} are stated");
+    match buffer["uri"].as_str() {
+        None => {
+            let chunk = binary.ok_or("it has no data")?;
+            match chunk.get(..length) {
+                Some(bytes) if chunk.len() - length <= PADDING => Ok(bytes.into()),
+                _ => Err(short(chunk.len())),
+            }
+        }
+        Some(uri) => match uri.strip_prefix("data:") {
+            Some(data) => {
+                let text = data.split_once(";base64,").ok_or("it is no base64 text")?.1;
+                let mut bytes = base64(text).ok_or("it is no base64 text")?;
+                if bytes.len() < length {
+                    return Err(short(bytes.len()));
+                }
+                bytes.truncate(length);
+                Ok(bytes.into())
+            }
+            None => read_beside(path, uri, stated, FileKind::Mesh).map(Cow::from).map_err(|e| e.to_string()),
+        },
+    }
 }
 
 fn list(value: &Value) -> &[Value] {
@@ -116,8 +149,89 @@ fn base64(text: &str) -> Option<Vec<u8>> {
 
 struct Reader<'a> {
     root: &'a Value,
-    buffers: Vec<Vec<u8>>,
+    buffers: Vec<Cow<'a, [u8]>>,
     mesh: Mesh,
+}
+
+/// What nodes come to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Amount {
+    instances: u64,
+    vertices: u64,
+    indices: u64,
+}
+
+impl Amount {
+    const fn plus(self, other: Self) -> Self {
+        Self {
+            instances: self.instances.saturating_add(other.instances),
+            vertices: self.vertices.saturating_add(other.vertices),
+            indices: self.indices.saturating_add(other.indices),
+        }
+    }
+
+    fn bounded(self) -> Result<(), String> {
+        let all = [
+            (self.instances, "nodes and primitives", MOST_INSTANCES),
+            (self.vertices, "vertices", MOST),
+            (self.indices, "indices", MOST_INDICES),
+        ];
+        match all.into_iter().find(|(count, _, most)| count > most) {
+            Some((_, what, most)) => {
+                Err(format!("it has more than {most} {what}, each node counted as often as it is drawn"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Counts each node and each mesh once.
+struct Counting<'a> {
+    root: &'a Value,
+    /// `None`: the node is being counted.
+    nodes: HashMap<usize, Option<Amount>>,
+    meshes: HashMap<usize, Amount>,
+}
+
+impl Counting<'_> {
+    /// What a node and all below it come to.
+    fn node(&mut self, number: usize, depth: usize) -> Result<Amount, String> {
+        match self.nodes.get(&number) {
+            Some(Some(amount)) => return Ok(*amount),
+            Some(None) => return Err(format!("node {number} is below itself")),
+            None => {}
+        }
+        let node = &self.root["nodes"][number];
+        if node.is_null() || depth > DEEPEST {
+            return Err(format!("node {number} does not exist, or nodes lie more than {DEEPEST} deep"));
+        }
+        self.nodes.insert(number, None);
+        let mut amount = Amount { instances: 1, ..Amount::default() };
+        if let Some(mesh) = index(&node["mesh"]) {
+            amount = amount.plus(self.mesh(mesh));
+        }
+        for child in list(&node["children"]).iter().filter_map(index) {
+            amount = amount.plus(self.node(child, depth + 1)?);
+        }
+        self.nodes.insert(number, Some(amount));
+        Ok(amount)
+    }
+
+    fn mesh(&mut self, number: usize) -> Amount {
+        let root = self.root;
+        *self.meshes.entry(number).or_insert_with(|| {
+            let count =
+                |accessor: &Value| index(accessor).and_then(|n| root["accessors"][n]["count"].as_u64()).unwrap_or(0);
+            let primitives = list(&root["meshes"][number]["primitives"]).iter().map(|primitive| {
+                let vertices = count(&primitive["attributes"]["POSITION"]);
+                let order = if primitive["indices"].is_null() { vertices } else { count(&primitive["indices"]) };
+                // Strips and fans have up to three indices for each vertex.
+                let times = if primitive["mode"].as_u64().unwrap_or(4) == 4 { 1 } else { 3 };
+                Amount { instances: 1, vertices, indices: order.saturating_mul(times) }
+            });
+            primitives.fold(Amount::default(), Amount::plus)
+        })
+    }
 }
 
 impl Reader<'_> {
@@ -148,22 +262,21 @@ impl Reader<'_> {
         }
         let attributes = &primitive["attributes"];
         let Some(positions) = index(&attributes["POSITION"]) else { return Ok(()) };
-        let positions = self.accessor(positions)?;
+        let positions = self.filled(positions)?;
         let optional = |name: &str| index(&attributes[name]).map(|n| self.accessor(n)).transpose();
         let (normals, texcoords, colours) = (optional("NORMAL")?, optional("TEXCOORD_0")?, optional("COLOR_0")?);
-        let first = self.mesh.vertices.len();
-        if first + positions.len() > MOST {
-            return Err(format!("it has more than {MOST} vertices"));
-        }
+        let has_normals = normals.is_some();
+        let (first, mut vertices) = (self.mesh.vertices.len(), Vec::with_capacity(positions.count));
         let times = |v: [f64; 4]| -> [f64; 4] { std::array::from_fn(|i| (0..4).map(|k| matrix[i][k] * v[k]).sum()) };
         // Normals by the cofactors, which is right for scaled nodes, too.
         let cofactor = |i: usize, j: usize| {
             let m = |a: usize, b: usize| matrix[(i + a) % 3][(j + b) % 3];
             m(1, 1) * m(2, 2) - m(1, 2) * m(2, 1)
         };
-        for (n, &[x, y, z, _]) in positions.iter().enumerate() {
+        for n in 0..positions.count {
+            let [x, y, z, _] = positions.get(n);
             let at = times([x, y, z, 1.0]);
-            let of = |all: &Option<Vec<[f64; 4]>>| all.as_ref().and_then(|all| all.get(n).copied());
+            let of = |all: &Option<Accessor<'_>>| all.as_ref().filter(|all| n < all.count).map(|all| all.get(n));
             let normal = of(&normals).unwrap_or([0.0; 4]);
             let turned: [f64; 3] = std::array::from_fn(|i| (0..3).map(|j| cofactor(i, j) * normal[j]).sum());
             let length = turned.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -171,7 +284,7 @@ impl Reader<'_> {
             let [s, t, ..] = of(&texcoords).unwrap_or([0.0; 4]);
             let colour = of(&colours).unwrap_or([0.8, 0.8, 0.8, 1.0]);
             let single = |v: [f64; 4]| v.map(|x| x as f32);
-            self.mesh.vertices.push([
+            vertices.push([
                 single([at[0], at[1], at[2], 1.0]),
                 single([unit[0], unit[1], unit[2], 0.0]),
                 single([s, t, 0.0, 1.0]),
@@ -179,12 +292,16 @@ impl Reader<'_> {
             ]);
         }
         let order: Vec<u32> = match index(&primitive["indices"]) {
-            Some(n) => self.accessor(n)?.iter().map(|value| value[0] as u32).collect(),
-            None => (0..positions.len() as u32).collect(),
+            Some(n) => {
+                let indices = self.filled(n)?;
+                (0..indices.count).map(|n| indices.get(n)[0] as u32).collect()
+            }
+            None => (0..positions.count as u32).collect(),
         };
-        if let Some(&high) = order.iter().find(|&&n| n as usize >= positions.len()) {
-            return Err(format!("index {high} names no vertex, there are {}", positions.len()));
+        if let Some(&high) = order.iter().find(|&&n| n as usize >= positions.count) {
+            return Err(format!("index {high} names no vertex, there are {}", positions.count));
         }
+        self.mesh.vertices.append(&mut vertices);
         let start = self.mesh.indices.len();
         let place = |n: usize| order[n] + first as u32;
         match mode {
@@ -198,7 +315,7 @@ impl Reader<'_> {
             _ => (1..order.len().saturating_sub(1))
                 .for_each(|n| self.mesh.indices.extend([place(0), place(n), place(n + 1)])),
         }
-        if normals.is_none() {
+        if !has_normals {
             // Those of the faces.
             let corner = |n: u32| [0, 1, 2].map(|axis: usize| self.mesh.vertices[n as usize][0][axis]);
             let faces: Vec<(u32, [f32; 3])> = self.mesh.indices[start..]
@@ -215,8 +332,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The items of an accessor; components that it lacks are 0, the fourth 1.
-    fn accessor(&self, number: usize) -> Result<Vec<[f64; 4]>, String> {
+    /// An accessor that has data: without it all items are 0, which positions and indices cannot be.
+    fn filled(&self, number: usize) -> Result<Accessor<'_>, String> {
+        self.accessor(number)?.filled().ok_or_else(|| format!("accessor {number}: it has no bufferView"))
+    }
+
+    /// An accessor whose items all lie in its buffer.
+    fn accessor(&self, number: usize) -> Result<Accessor<'_>, String> {
         let accessor = &self.root["accessors"][number];
         let wrong = |what: &str| format!("accessor {number}: {what}");
         if !accessor["sparse"].is_null() {
@@ -230,44 +352,74 @@ impl Reader<'_> {
             other => return Err(wrong(&format!("type {other:?} is not known here"))),
         };
         let kind = accessor["componentType"].as_u64().unwrap_or(0);
-        let (size, most) = match kind {
-            5120 => (1, 127.0),
-            5121 => (1, 255.0),
-            5122 => (2, 32767.0),
-            5123 => (2, 65535.0),
-            5125 => (4, 4_294_967_295.0),
-            5126 => (4, 1.0),
+        let size = match kind {
+            5120 | 5121 => 1,
+            5122 | 5123 => 2,
+            5125 | 5126 => 4,
             other => return Err(wrong(&format!("component type {other} is not known"))),
         };
         let normalised = accessor["normalized"].as_bool().unwrap_or(false);
-        let count =
-            index(&accessor["count"]).filter(|&count| count <= MOST).ok_or_else(|| wrong("its count is wrong"))?;
-        let Some(view) = index(&accessor["bufferView"]) else { return Ok(vec![[0.0, 0.0, 0.0, 1.0]; count]) };
+        let count = index(&accessor["count"])
+            .filter(|&count| count as u64 <= MOST_INDICES)
+            .ok_or_else(|| wrong("its count is wrong"))?;
+        let item = Accessor { data: None, count, stride: size * components, components, size, kind, normalised };
+        let Some(view) = index(&accessor["bufferView"]) else { return Ok(item) };
         let view = &self.root["bufferViews"][view];
         let buffer =
             index(&view["buffer"]).and_then(|n| self.buffers.get(n)).ok_or_else(|| wrong("it has no buffer"))?;
         let whole = |value: &Value| index(value).unwrap_or(0);
         let start = whole(&view["byteOffset"]).saturating_add(whole(&accessor["byteOffset"]));
-        let stride = index(&view["byteStride"]).filter(|&n| n > 0).unwrap_or(size * components);
-        let item = |n: usize| -> Option<[f64; 4]> {
-            let mut out = [0.0, 0.0, 0.0, 1.0];
-            let first = start.checked_add(n.checked_mul(stride)?)?;
-            for (c, place) in out.iter_mut().enumerate().take(components) {
-                let bytes = buffer.get(first + c * size..first + (c + 1) * size)?;
-                let value = match (kind, bytes) {
-                    (5120, &[a]) => f64::from(a.cast_signed()),
-                    (5121, &[a]) => f64::from(a),
-                    (5122, &[a, b]) => f64::from(i16::from_le_bytes([a, b])),
-                    (5123, &[a, b]) => f64::from(u16::from_le_bytes([a, b])),
-                    (5125, &[a, b, c, d]) => f64::from(u32::from_le_bytes([a, b, c, d])),
-                    (_, &[a, b, c, d]) => f64::from(f32::from_le_bytes([a, b, c, d])),
-                    _ => return None,
-                };
-                *place = if normalised && kind != 5126 { (value / most).max(-1.0) } else { value };
-            }
-            Some(out)
-        };
-        (0..count).map(item).collect::<Option<_>>().ok_or_else(|| wrong("it reaches beyond its buffer"))
+        let stride = index(&view["byteStride"]).filter(|&n| n > 0).unwrap_or(item.stride);
+        if stride < item.stride && stride < LEAST_STRIDE {
+            return Err(wrong(&format!("its byteStride is {stride}, {LEAST_STRIDE} to 252 are allowed")));
+        }
+        let end = count.saturating_sub(1).checked_mul(stride).and_then(|last| last.checked_add(item.stride));
+        let data = buffer.get(start..).filter(|data| count == 0 || end.is_some_and(|end| end <= data.len()));
+        let data = data.ok_or_else(|| wrong("it reaches beyond its buffer"))?;
+        Ok(Accessor { data: Some(data), stride, ..item })
+    }
+}
+
+/// The least byteStride (glTF 2.0, 5.11.4).
+const LEAST_STRIDE: usize = 4;
+
+/// The items of an accessor.
+struct Accessor<'a> {
+    /// From the first item on; all items lie in it. `None`: all components are 0.
+    data: Option<&'a [u8]>,
+    count: usize,
+    stride: usize,
+    components: usize,
+    /// Bytes of a component.
+    size: usize,
+    kind: u64,
+    normalised: bool,
+}
+
+impl Accessor<'_> {
+    fn filled(self) -> Option<Self> {
+        self.data.is_some().then_some(self)
+    }
+
+    /// An item; components that it lacks are 0, the fourth 1.
+    fn get(&self, n: usize) -> [f64; 4] {
+        let mut out = [0.0, 0.0, 0.0, 1.0];
+        let Some(data) = self.data else { return out };
+        let first = n * self.stride;
+        for (c, place) in out.iter_mut().enumerate().take(self.components) {
+            let at = first + c * self.size;
+            let (value, most) = match (self.kind, &data[at..at + self.size]) {
+                (5120, &[a]) => (f64::from(a.cast_signed()), 127.0),
+                (5121, &[a]) => (f64::from(a), 255.0),
+                (5122, &[a, b]) => (f64::from(i16::from_le_bytes([a, b])), 32767.0),
+                (5123, &[a, b]) => (f64::from(u16::from_le_bytes([a, b])), 65535.0),
+                (5125, &[a, b, c, d]) => (f64::from(u32::from_le_bytes([a, b, c, d])), 4_294_967_295.0),
+                (_, &[a, b, c, d]) => (f64::from(f32::from_le_bytes([a, b, c, d])), 1.0),
+                _ => continue,
+            };
+            *place = if self.normalised && self.kind != 5126 { (value / most).max(-1.0) } else { value };
+        }
+        out
     }
 }
 

@@ -2,6 +2,8 @@
 
 use crate::array::Items;
 use ctm_draw::state::Topology;
+use ctm_files::FileKind;
+use ctm_files::open::Problem;
 use std::fmt;
 use std::path::Path;
 
@@ -78,7 +80,7 @@ pub enum MeshError {
     /// Neither a built-in mesh nor a file of a known kind.
     Unknown(String),
     /// The file cannot be read.
-    Unreadable(std::io::Error),
+    Unreadable(Problem),
     /// A line of an OBJ file is wrong.
     Line {
         /// Its number, from 1 on.
@@ -137,7 +139,6 @@ impl fmt::Display for MeshError {
 impl std::error::Error for MeshError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Unreadable(error) => Some(error),
             Self::Array(error) => Some(error),
             Self::File { error, .. } => Some(error),
             _ => None,
@@ -376,7 +377,8 @@ impl Mesh {
         let path = Path::new(name);
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
         let named = |error: MeshError| MeshError::File { name: name.to_owned(), error: Box::new(error) };
-        let bytes = || std::fs::read(path).map_err(|error| named(MeshError::Unreadable(error)));
+        let bytes =
+            || ctm_files::read(path, FileKind::Mesh).map_err(|error| named(MeshError::Unreadable(error.problem)));
         match extension.as_str() {
             "obj" => Self::from_obj(&String::from_utf8_lossy(&bytes()?)).map_err(named),
             "gltf" | "glb" => super::gltf::read(&bytes()?, path).map_err(|message| named(MeshError::Gltf(message))),

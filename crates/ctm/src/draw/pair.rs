@@ -11,6 +11,7 @@ use crate::r700::gfd::{self, UniformPlace};
 use crate::r700::{Loaded, is_r700, write_gfd};
 use ctm_draw::state::{DepthState, Interpolation, PixelInput, Place, VertexOutputs};
 use ctm_exec::r700::Semantic;
+use ctm_files::FileKind;
 use ctm_image::r700::gfd::header::VariableKind;
 use ctm_image::r700::gfd::{Gfd, Shader, Variable};
 use ctm_image::r700::registers::{
@@ -159,7 +160,7 @@ impl Pair {
     pub fn load(files: &[ProgramSource]) -> Result<Self, Error> {
         let bytes = match files {
             [one] => {
-                let (bytes, name) = bytes(one, "the container")?;
+                let (bytes, name) = bytes(one)?;
                 if !bytes.starts_with(b"Gfx2") {
                     let message = format!(
                         "{} is no GFD container; name one (.gsh), or a vertex and a pixel program",
@@ -302,11 +303,12 @@ fn input(word: &PsInputCntl) -> PixelInput {
 }
 
 /// The bytes of a program and the name that says more of them.
-pub(super) fn bytes<'s>(source: &'s ProgramSource, what: &str) -> Result<(Cow<'s, [u8]>, Cow<'s, Path>), Error> {
+pub(super) fn bytes(source: &ProgramSource) -> Result<(Cow<'_, [u8]>, Cow<'_, Path>), Error> {
     match source {
-        ProgramSource::File(path) => {
-            Ok((Cow::Owned(read_file(path, what, None).map_err(Error::Job)?), Cow::Borrowed(path.as_path())))
-        }
+        ProgramSource::File(path) => Ok((
+            Cow::Owned(read_file(path, FileKind::Program, None).map_err(Error::Job)?),
+            Cow::Borrowed(path.as_path()),
+        )),
         ProgramSource::Given(program) => {
             let (bytes, name) = program.origin();
             Ok((Cow::Borrowed(bytes), Cow::Borrowed(Path::new(name))))
@@ -324,7 +326,7 @@ fn name_of(source: &ProgramSource) -> String {
 
 /// A program for the stage that it is wanted for, where its file does not say another.
 fn load(source: &ProgramSource, stage: ProgramStage) -> Result<Loaded, Error> {
-    let (bytes, path) = bytes(source, "the program")?;
+    let (bytes, path) = bytes(source)?;
     let (bytes, path) = (&*bytes, &*path);
     let says_so = is_r700(bytes, path, None);
     let isa = if says_so { None } else { Some(Isa::R700) };

@@ -17,6 +17,7 @@ use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::{BufferData, Image, MipFilter};
 use ctm_exec::r700::{Arrays, Constants};
 use ctm_exec::x1k;
+use ctm_files::FileKind;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage as ProgramStage;
 use ctm_isa::x1k::program::{Literal, SymbolKind};
@@ -215,7 +216,7 @@ fn texture_image(binding: &TextureBinding, files: &[std::path::PathBuf]) -> Resu
     let wrong = |file: &Path, message: String| Error::wrong("bad-texture", format!("{}: {message}", file.display()));
     let mut images = Vec::new();
     for file in files {
-        let bytes = read_file(file, "the texture", None).map_err(Error::Job)?;
+        let bytes = read_file(file, FileKind::Texture, None).map_err(Error::Job)?;
         images.push(texture::read(file, &bytes).map_err(|error| wrong(file, error.to_string()))?);
     }
     let Some(first) = files.first() else {
@@ -249,7 +250,7 @@ fn check_mesh(mesh: &Mesh, plan: &DrawPlan) -> Result<(), Error> {
 
 impl BoundX1k {
     fn new(source: &ProgramSource) -> Result<Self, Error> {
-        let (bytes, path) = pair::bytes(source, "the program")?;
+        let (bytes, path) = pair::bytes(source)?;
         let program = Loaded::from_bytes(&bytes, &path, Some(Isa::X1k), None).map_err(Error::Job)?.program;
         let mut constants = x1k::Constants::default();
         for literal in &program.literals {

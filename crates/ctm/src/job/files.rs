@@ -5,11 +5,9 @@ use super::{Job, JobError, Located, Output, Pass, Save};
 use crate::array::Kind;
 use crate::mc::Format;
 use crate::render::Report;
+use ctm_files::{can_save, free_space};
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 impl Job {
     /// All files that the job saves something to.
@@ -34,7 +32,7 @@ impl Job {
     /// All that cannot be, each with the reason.
     pub(super) fn check_files(&self) -> Result<(), JobError> {
         let wrong = |path: &Located<PathBuf>| {
-            let why = writable(&frame(&path.value, 0)).err()?;
+            let why = can_save(&frame(&path.value, 0)).err()?;
             Some(path.error("cannot-write", format!("{} cannot be written: {why}", path.value.display())))
         };
         let mut reports: Vec<_> = self.files().filter_map(wrong).collect();
@@ -50,10 +48,9 @@ impl Job {
         let mut reports = Vec::new();
         for (path, bytes) in self.sizes() {
             let Some((disk, free)) = space(&path.value) else { continue };
-            // What the file has now is written over.
-            let held = fs::metadata(&path.value).map_or(0, |there| there.len());
+            // An old file stays until the new one is whole.
             let wanted = wanted.entry(disk).or_default();
-            *wanted = wanted.saturating_add(bytes.saturating_sub(held));
+            *wanted = wanted.saturating_add(bytes);
             if *wanted > free {
                 let file = path.value.display();
                 let message = format!(
@@ -88,101 +85,9 @@ impl Job {
     }
 }
 
-/// The disk that a file lies on, or would, and the bytes that are free there.
-#[cfg(unix)]
-fn free_space(path: &Path) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    // A pipe or a device takes what it takes.
-    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        return None;
-    }
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let disk = fs::metadata(parent).ok()?.dev();
-    let space = rustix::fs::statvfs(parent).ok()?;
-    // Some file systems say nothing of their size.
-    (space.f_blocks != 0).then(|| (disk, space.f_bavail.saturating_mul(space.f_frsize)))
-}
-
-#[cfg(not(unix))]
-fn free_space(_: &Path) -> Option<(u64, u64)> {
-    None
-}
-
-/// Whether a file can be written: one that is there is opened, of one that is not its directory is tried.
-///
-/// Nothing is done under the file's own name: another run may write it at this time.
-fn writable(path: &Path) -> Result<(), String> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !parent.exists() {
-        return Err(format!("there is no directory {}", parent.display()));
-    }
-    let there = fs::metadata(path).and_then(|there| match there {
-        there if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-        // Opening a pipe waits for somebody to read it.
-        there if !there.is_file() => Ok(()),
-        _ => OpenOptions::new().append(true).open(path).map(drop),
-    });
-    let tried = match there {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => takes_files(parent),
-        Err(e) if e.kind() == io::ErrorKind::IsADirectory => return Err("it is a directory".to_owned()),
-        there => there,
-    };
-    tried.map_err(|e| e.to_string())
-}
-
-/// Makes a file in a directory and removes it again.
-fn takes_files(directory: &Path) -> io::Result<()> {
-    static TRIED: AtomicU64 = AtomicU64::new(0);
-    loop {
-        let name = format!(".ctm-{}-{}", std::process::id(), TRIED.fetch_add(1, Relaxed));
-        let file = directory.join(name);
-        match File::create_new(&file) {
-            // One that was killed left it, in a container perhaps, where numbers of processes repeat.
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-            made => return made.and_then(|_| fs::remove_file(&file)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_look_leaves_nothing_behind() {
-        let directory = std::env::temp_dir().join(format!("ctm-files-{}", std::process::id()));
-        fs::create_dir_all(&directory).unwrap_or_else(|e| panic!("{e}"));
-        let file = directory.join("a.npy");
-        assert_eq!(writable(&file), Ok(()));
-        assert!(!file.exists());
-        fs::write(&file, "old").unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(writable(&file), Ok(()));
-        assert_eq!(fs::read(&file).ok().as_deref(), Some(&b"old"[..]));
-        assert_eq!(writable(&directory), Err("it is a directory".to_owned()));
-        let missing = directory.join("none").join("a.npy");
-        assert!(writable(&missing).is_err_and(|why| why.starts_with("there is no directory")));
-        let _ = fs::remove_dir_all(&directory);
-    }
-
-    /// A run that looked under the file's own name took the file from another one, or refused it.
-    #[test]
-    fn runs_that_write_one_file_do_not_disturb_each_other() {
-        let directory = std::env::temp_dir().join(format!("ctm-both-{}", std::process::id()));
-        fs::create_dir_all(&directory).unwrap_or_else(|e| panic!("{e}"));
-        let file = directory.join("a.npy");
-        std::thread::scope(|scope| {
-            let looks = || (0..300).try_for_each(|_| writable(&file));
-            let (one, two) = (scope.spawn(looks), scope.spawn(looks));
-            for _ in 0..300 {
-                fs::write(&file, "new").unwrap_or_else(|e| panic!("{e}"));
-                assert_eq!(fs::read(&file).ok().as_deref(), Some(&b"new"[..]));
-                fs::remove_file(&file).unwrap_or_else(|e| panic!("{e}"));
-            }
-            assert_eq!(one.join().ok(), Some(Ok(())));
-            assert_eq!(two.join().ok(), Some(Ok(())));
-        });
-        let _ = fs::remove_dir_all(&directory);
-    }
 
     #[test]
     fn a_disk_that_is_too_small_is_found() {

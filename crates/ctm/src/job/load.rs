@@ -2,6 +2,7 @@
 
 use super::{Isa, JobError, Located, Place, ProgramInfo, report_at};
 use crate::render::{Report, Source};
+use ctm_files::{FileKind, OpenError};
 use ctm_image::{ImageError, Kind, ctm_elf, foreign, hex, identify};
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::x1k::{Program, text};
@@ -79,7 +80,7 @@ impl Loaded {
     }
 
     pub(super) fn read(path: &Path, isa: Option<Isa>, place: Option<&Place>) -> Result<Self, JobError> {
-        let bytes = read_file(path, "the program", place)?;
+        let bytes = read_file(path, FileKind::Program, place)?;
         Self::from_bytes(&bytes, path, isa, place)
     }
 
@@ -321,24 +322,22 @@ pub(crate) fn hex_error(e: &ImageError, text: &str, name: &str) -> JobError {
     JobError::Wrong(vec![report])
 }
 
-/// The bytes of a file; `what` it is and who named it, for the message.
+/// The bytes of a file of a kind; `place` named it, for the message.
 ///
 /// # Errors
-/// When it cannot be read.
-pub fn read_file(path: &Path, what: &str, place: Option<&Place>) -> Result<Vec<u8>, JobError> {
-    let bytes = std::fs::read(path).map_err(|e| {
-        let reason = match e.kind() {
-            std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-            std::io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
-            _ => e.to_string(),
-        };
-        let message = format!("{what} {} cannot be read: {reason}", path.display());
-        JobError::Wrong(vec![report_at(place, Diagnostic::error("cannot-read", message))])
-    })?;
-    if matches!(what, "the program" | "the file" | "the container" | "the command buffer") {
+/// When it is no regular file, is larger than its kind may be, or cannot be read; or is a program in a language that no command reads.
+pub fn read_file(path: &Path, kind: FileKind, place: Option<&Place>) -> Result<Vec<u8>, JobError> {
+    let bytes = ctm_files::read(path, kind).map_err(|e| unreadable(&e, place))?;
+    if matches!(kind, FileKind::Program | FileKind::Commands) {
         not_foreign(&bytes, path, place)?;
     }
     Ok(bytes)
+}
+
+/// A file that cannot be opened, as a finding.
+#[must_use]
+pub fn unreadable(e: &OpenError, place: Option<&Place>) -> JobError {
+    JobError::Wrong(vec![report_at(place, Diagnostic::error("cannot-read", e.to_string()))])
 }
 
 /// Programs come in other languages, too.

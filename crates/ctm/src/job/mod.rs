@@ -59,10 +59,14 @@
 //!
 //! ```
 //! use ctm::job::{MergeError, Shard, byte_code_text, merge, not_foreign, read_file, text_of};
+//! use ctm::files::{FileKind, read};
+//! use ctm::job::unreadable;
 //! use std::path::Path;
 //!
 //! assert_eq!(text_of(b"mov o0, r0", "a.x1k")?, "mov o0, r0");
-//! assert!(text_of(&[0xff], "a.x1k").is_err() && read_file(Path::new("nowhere"), "the program", None).is_err());
+//! assert!(text_of(&[0xff], "a.x1k").is_err() && read_file(Path::new("nowhere"), FileKind::Program, None).is_err());
+//! let missing = read(Path::new("nowhere"), FileKind::Job).unwrap_err();
+//! assert_eq!(unreadable(&missing, None).reports()[0].diagnostic.rule, "cannot-read");
 //! assert!(not_foreign(b"#version 330\n", Path::new("a.glsl"), None).is_err());
 //! assert!(byte_code_text(b"mov o0, r0", "a.x1k")?.is_none());
 //! let shard = Shard { part: 1, parts: 4 };
@@ -92,7 +96,7 @@ mod values;
 pub use crate::engine::EngineKind;
 pub use flags::{FLAGS, Flag};
 pub use frames::Varying;
-pub use load::{Form, Loaded, byte_code_text, not_foreign, read_file, text_of};
+pub use load::{Form, Loaded, byte_code_text, not_foreign, read_file, text_of, unreadable};
 pub use read::{Given, Reader};
 pub use report::{JobReport, OutputResult, PassReport, Progress};
 pub(crate) use run::not_cancelled;

@@ -92,7 +92,7 @@ impl Reader {
     /// # Errors
     /// When it cannot be read.
     pub fn for_file(path: &Path) -> Result<Self, JobError> {
-        let bytes = super::load::read_file(path, "the job", None)?;
+        let bytes = super::load::read_file(path, ctm_files::FileKind::Job, None)?;
         let name = path.display().to_string();
         let text = super::load::text_of(&bytes, &name)?;
         Ok(Self::for_job(text, &name, path.parent().unwrap_or(Path::new(""))))

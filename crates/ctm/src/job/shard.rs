@@ -179,11 +179,11 @@ impl std::error::Error for MergeError {}
 /// # Errors
 /// When parts are missing or do not fit, or a file cannot be read or written.
 pub fn merge(path: &Path) -> Result<Vec<PathBuf>, MergeError> {
-    let io = |path: &Path, e: &std::io::Error| MergeError::Io { path: path.to_owned(), message: e.to_string() };
-    let parts = find(path)?;
+    let io = |path: &Path, e: &dyn fmt::Display| MergeError::Io { path: path.to_owned(), message: e.to_string() };
+    let (parts, kind) = (find(path)?, Kind::file_kind(path));
     let mut whole: Option<Whole> = None;
     for part in &parts {
-        let bytes = std::fs::read(part).map_err(|e| io(part, &e))?;
+        let bytes = ctm_files::read(part, kind).map_err(|e| io(part, &e.problem))?;
         let wrong = |error| MergeError::Array { path: part.clone(), error };
         let read = Whole::read(Kind::of(path), &bytes).map_err(wrong)?;
         match &mut whole {
@@ -193,7 +193,7 @@ pub fn merge(path: &Path) -> Result<Vec<PathBuf>, MergeError> {
     }
     let Some(whole) = whole else { return Err(MergeError::NoParts { example: path.to_owned() }) };
     let bytes = whole.bytes(path).map_err(|error| MergeError::Array { path: path.to_owned(), error })?;
-    std::fs::write(path, bytes).map_err(|e| io(path, &e))?;
+    ctm_files::save(path, &bytes).map_err(|e| io(path, &e))?;
     Ok(parts)
 }
 

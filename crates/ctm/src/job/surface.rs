@@ -20,7 +20,7 @@
 use crate::array::{Array, ArrayError, FillRow, Layout, Values};
 use crate::mc::{ByteOrder, Format, Surface};
 use crate::memory::{DeviceMemory, MemoryError};
-use std::fs::File;
+use ctm_files::FileKind;
 use std::io::BufReader;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -90,8 +90,7 @@ impl Elements {
                 Ok(())
             }
             Self::Rows(path, layout) => {
-                let file =
-                    File::open(path).map_err(|e| ArrayError::new(format!("{} cannot be read: {e}", path.display())))?;
+                let file = ctm_files::open(path, FileKind::Array).map_err(|e| ArrayError::new(e.to_string()))?;
                 layout.read(&mut BufReader::new(file), |y, values| {
                     let row = Array { height: 1, width: layout.width, channels: layout.channels, values };
                     upload_row(memory, surface, y, layout.channels, &row.to_f32())

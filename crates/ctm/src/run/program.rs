@@ -4,6 +4,7 @@ use super::Error;
 use crate::job::{self, Isa, Loaded};
 use crate::r700;
 use crate::render::{Report, Source};
+use ctm_files::FileKind;
 use ctm_image::{ByteOrder, ImageError, ctm_elf, hex};
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::text::Options;
@@ -95,7 +96,7 @@ impl Program {
     /// When it cannot be read, and as [`Self::read`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let bytes = job::read_file(path, "the program", None)?;
+        let bytes = job::read_file(path, FileKind::Program, None)?;
         Self::read(&bytes, &path.display().to_string())
     }
 

@@ -9,9 +9,9 @@ use crate::render::Report;
 use ctm_exec::observe::{Isa, Watcher};
 use ctm_exec::watch::Control;
 use ctm_exec::{Domain, Engine, Fault, Outcome, Position, r700, x1k};
+use ctm_files::FileKind;
 use ctm_isa::diag::Diagnostic;
-use std::fs::File;
-use std::io::{BufReader, Read as _};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -84,15 +84,14 @@ impl Subject {
     /// Whether a file is a recording, by how it begins.
     #[must_use]
     pub fn is_recording(path: &Path) -> bool {
-        let mut begin = [0; MAGIC.len()];
-        File::open(path).is_ok_and(|mut file| file.read_exact(&mut begin).is_ok()) && begin == MAGIC
+        ctm_files::begins_with(path, &MAGIC)
     }
 
     /// Whether a file is a draw job, by its keys.
     #[must_use]
     pub fn is_drawing(path: &Path) -> bool {
         let is_toml = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
-        is_toml && std::fs::read_to_string(path).is_ok_and(|text| Drawing::is_job(&text))
+        is_toml && ctm_files::read_text(path, FileKind::Job).is_ok_and(|text| Drawing::is_job(&text))
     }
 
     /// The launch that a choice means, whose domain has the processor `at`.
@@ -186,7 +185,7 @@ pub(super) fn replayed(
     wrap: &dyn Fn(Box<dyn Engine>) -> Box<dyn Engine>,
 ) -> Result<(), JobError> {
     let cannot = |why: String| wrong("not-a-recording", format!("{}: {why}", path.display()));
-    let file = File::open(path).map_err(|e| cannot(e.to_string()))?;
+    let file = ctm_files::open(path, FileKind::Recording).map_err(|e| wrong("cannot-read", e.to_string()))?;
     let options = ReplayOptions::default();
     let from = BufReader::with_capacity(1 << 20, file);
     replay_on(control, from, &options, wrap, |_| {}).map_err(|e| cannot(e.to_string()))?;

@@ -7,7 +7,6 @@ use crate::job::surface::Elements;
 use crate::job::{Data, Located};
 use crate::mc::Format;
 use crate::render::Report;
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -63,12 +62,12 @@ fn read_elements(
         }
         _ => None,
     };
-    if let Ok(mut file) = File::open(path)
-        && file.metadata().is_ok_and(|m| m.is_file())
+    let file_kind = Kind::file_kind(path);
+    if let Ok(mut file) = ctm_files::open(path, file_kind)
         && let Some(layout) = Layout::of(kind, &mut file, shape).map_err(bad)?
     {
         return Ok(Elements::Rows(path.to_owned(), layout));
     }
-    let bytes = read_file(path, "the array", at.place.as_ref()).map_err(|e| Box::new(e.reports()[0].clone()))?;
+    let bytes = read_file(path, file_kind, at.place.as_ref()).map_err(|e| Box::new(e.reports()[0].clone()))?;
     Ok(Elements::Array(Arc::new(Array::from_bytes(kind, &bytes, shape).map_err(bad)?)))
 }

@@ -15,8 +15,8 @@ fn bad(at: &Located<Data>, e: &ArrayError) -> Wrong {
     Box::new(at.error("bad-array", format!("{}: {e}", at.value)))
 }
 
-fn file(path: &Path, what: &str, at: &Located<Data>) -> Result<Vec<u8>, Wrong> {
-    read_file(path, what, at.place.as_ref()).map_err(|e| Box::new(e.reports()[0].clone()))
+fn file(path: &Path, at: &Located<Data>) -> Result<Vec<u8>, Wrong> {
+    read_file(path, Kind::file_kind(path), at.place.as_ref()).map_err(|e| Box::new(e.reports()[0].clone()))
 }
 
 fn array_bytes(array: &Array) -> Vec<u8> {
@@ -33,7 +33,7 @@ pub(super) fn bytes(data: &Located<Data>) -> Result<Vec<u8>, Wrong> {
         Data::Array(array) => return Ok(array_bytes(array)),
         Data::File(path) => path,
     };
-    let bytes = file(path, "the array", data)?;
+    let bytes = file(path, data)?;
     match Kind::of(path) {
         Some(Kind::Npy) => Items::from_npy(&bytes).map(|items| items.bytes).map_err(|e| bad(data, &e)),
         Some(kind @ (Kind::Png | Kind::Pfm)) => {
@@ -49,7 +49,7 @@ pub(super) fn constants(data: &Located<Data>) -> Result<Vec<[u32; 4]>, Wrong> {
     let words = match &data.value {
         Data::Array(array) => array.to_f32().iter().map(|v| v.to_bits()).collect(),
         Data::File(path) if Kind::of(path) == Some(Kind::Npy) => {
-            let items = Items::from_npy(&file(path, "the array", data)?).map_err(|e| bad(data, &e))?;
+            let items = Items::from_npy(&file(path, data)?).map_err(|e| bad(data, &e))?;
             if items.item_bytes != 4 {
                 let message = format!("items have {} bytes, constants are made of items of 4 bytes", items.item_bytes);
                 return Err(wrong(message));
@@ -80,7 +80,7 @@ pub(super) fn texels(
                 let message = format!("{} names no kind of array; known are {}", path.display(), Kind::EXTENSIONS);
                 return Err(Box::new(data.error("unknown-extension", message)));
             };
-            let bytes = file(path, "the array", data)?;
+            let bytes = file(path, data)?;
             if kind == Kind::Npy
                 && let Ok(items) = Items::from_npy(&bytes)
                 && items.item_bytes == 4

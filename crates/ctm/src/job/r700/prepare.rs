@@ -14,6 +14,7 @@ use crate::r700::{Loaded, is_r700};
 use crate::render::{Report, Source};
 use ctm_exec::Domain;
 use ctm_exec::r700::{Arrays, Constants, Plane, Semantic, Space, Target};
+use ctm_files::FileKind;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::{Chip, Stage, SymbolKind};
@@ -414,7 +415,7 @@ fn load(path: &Located<PathBuf>, job: &Job, which: Option<&str>) -> Result<Loade
     let bytes = match job.given.bytes_of(path) {
         Some(bytes) => bytes,
         None => {
-            read = read_file(path, "the program", place)?;
+            read = read_file(path, FileKind::Program, place)?;
             &read
         }
     };

@@ -10,6 +10,7 @@ use crate::job::{Located, Ref, keys};
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::{Compare, Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::{LoopConstant, Space, Target};
+use ctm_files::FileKind;
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat};
 use ctm_isa::r700::program::{CLAUSE_TEMPORARIES, Chip, Stage};
@@ -435,7 +436,7 @@ impl Reader {
         let by_name = Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
         let said = matches!(by_name.as_str(), "r700" | "psh" | "vsh" | "gsh" | "csh");
         // A file that cannot be read is reported when it is loaded.
-        said || std::fs::read(&path).is_ok_and(|bytes| crate::r700::is_r700(&bytes, &path, None))
+        said || ctm_files::read(&path, FileKind::Program).is_ok_and(|bytes| crate::r700::is_r700(&bytes, &path, None))
     }
 }
 

@@ -13,7 +13,7 @@ fn write(path: &Located<PathBuf>, bytes: Result<Vec<u8>, ArrayError>) -> Result<
     let wrong = |message: String| JobError::Wrong(vec![path.error("cannot-write", message)]);
     let shown = path.value.display();
     let bytes = bytes.map_err(|e| wrong(format!("{shown}: {e}")))?;
-    std::fs::write(&path.value, bytes).map_err(|e| wrong(format!("{shown} cannot be written: {e}")))
+    ctm_files::save(&path.value, &bytes).map_err(|e| wrong(format!("{shown} cannot be written: {e}")))
 }
 
 fn kind(path: &Located<PathBuf>) -> Result<Kind, JobError> {

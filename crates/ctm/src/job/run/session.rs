@@ -6,7 +6,7 @@ use super::super::report::{JobReport, OutputResult, PassReport, command_report, 
 use super::super::surface::{Elements, Rect, fill, with_rows};
 use super::super::{Job, JobError, Located, Pass, Save};
 use super::{Passes, union};
-use crate::array::{ArrayError, Kind, write_rows};
+use crate::array::{Kind, write_rows};
 use crate::commands::{CommandBuffer, CondTest};
 use crate::device::{Caches, Device, DeviceOptions, plane_bytes};
 use crate::engine::EngineError;
@@ -15,12 +15,11 @@ use crate::memory::{ArenaId, ArenaOptions, GpuAddr};
 use crate::render::Report;
 use ctm_exec::Engine;
 use ctm_exec::x1k::Sampler;
+use ctm_files::Saving;
 use ctm_image::ctm_elf;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::x1k::program::{Symbol, SymbolKind};
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -488,14 +487,13 @@ impl<'j> Session<'j> {
         let kind = Kind::of(&path.value).ok_or_else(|| {
             wrong("unknown-extension", format!("{shown} names no kind of array; known are {}", Kind::EXTENSIONS))
         })?;
-        let file =
-            File::create(&path.value).map_err(|e| wrong("cannot-write", format!("{shown} cannot be written: {e}")))?;
-        let mut out = BufWriter::new(file);
+        let unwritable = |e: std::io::Error| wrong("cannot-write", format!("{shown} cannot be written: {e}"));
+        let mut out = Saving::begin(&path.value).map_err(unwritable)?;
         with_rows(self.device.memory(), surface, rect, flip, |row| {
-            write_rows(kind, rect.shape(surface.format), flat, &mut out, row)?;
-            out.flush().map_err(|e| ArrayError::new(e.to_string()))
+            write_rows(kind, rect.shape(surface.format), flat, &mut out, row)
         })
         .map_err(|e| wrong("cannot-write", format!("{shown}: {e}")))?;
+        out.finish().map_err(unwritable)?;
         if !self.report.files.contains(&path.value) {
             self.report.files.push(path.value.clone());
         }

@@ -6,6 +6,7 @@ use super::tree::{self, Place, Step, at_mut, key};
 use crate::array::{Items, Kind};
 use crate::job::tree::{Table, Value};
 use crate::job::{AnyProgram, Isa, JobError, Reader, read_file};
+use ctm_files::FileKind;
 use ctm_isa::{r700, x1k};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -65,7 +66,7 @@ pub(super) fn extension(name: &str) -> String {
 /// # Errors
 /// The file cannot be read, or holds no program.
 pub fn program_text(path: &Path, isa: Option<Isa>) -> Result<(String, &'static str), JobError> {
-    let bytes = read_file(path, "the program", None)?;
+    let bytes = read_file(path, FileKind::Program, None)?;
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
     match (extension.as_str(), String::from_utf8(bytes)) {
         ("x1k", Ok(text)) => return Ok((text, "x1k")),
@@ -107,7 +108,7 @@ impl State {
                 match known.get(&path) {
                     Some(name) => name.clone(),
                     None => {
-                        let bytes = read_file(&path, "a file of the job", None)?;
+                        let bytes = read_file(&path, FileKind::Array, None)?;
                         let file = self.file_of(&path, &place, bytes);
                         let mut name = match &file {
                             // Pictures become arrays.

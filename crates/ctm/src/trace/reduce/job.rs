@@ -10,6 +10,8 @@ use crate::job::{JobError, Reader, read_file};
 use crate::render::{Report, Source};
 use ctm_draw::state::Topology;
 use ctm_exec::Control;
+use ctm_files::FileKind;
+use ctm_files::save::scratch;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::{r700, x1k};
 use std::collections::{BTreeMap, VecDeque};
@@ -70,7 +72,7 @@ pub fn reduce_job(
     control: &Control,
     holds: &mut dyn FnMut(Kept<'_>) -> bool,
 ) -> Result<Reduced, JobError> {
-    let text = String::from_utf8_lossy(&read_file(job, "the job", None)?).into_owned();
+    let text = String::from_utf8_lossy(&read_file(job, FileKind::Job, None)?).into_owned();
     let (tree, errors) = Tree::parse(&text);
     if !errors.is_empty() {
         let source: Arc<Source> = Source::new(job.display().to_string(), text).into();
@@ -117,6 +119,7 @@ pub fn reduce_job(
         return Err(wrong("cannot-write", failed));
     }
     work.tidy();
+    work.keep().map_err(|error| wrong("cannot-write", error))?;
     let now = work.state.size();
     Ok(Reduced { job: directory.join(JOB), tries: work.tries, bytes: [bytes, now.0], lines: [lines, now.1] })
 }
@@ -142,19 +145,30 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Makes the directory hold a state.
+    /// Makes the directory hold a state, for a try: the next one comes soon.
     fn put(&self, state: &State) -> Result<(), String> {
         let cannot =
             |name: &str, e: std::io::Error| format!("{} cannot be written: {e}", self.directory.join(name).display());
         for (name, file) in &state.files {
             if !self.state.files.get(name).is_some_and(|there| there.is(file)) {
-                std::fs::write(self.directory.join(name), file.bytes()).map_err(|e| cannot(name, e))?;
+                scratch(&self.directory.join(name), &file.bytes()).map_err(|e| cannot(name, e))?;
             }
         }
         for name in self.state.files.keys().filter(|name| !state.files.contains_key(*name)) {
             let _ = std::fs::remove_file(self.directory.join(name));
         }
-        std::fs::write(self.directory.join(JOB), tree::print(&state.root)).map_err(|e| cannot(JOB, e))
+        scratch(&self.directory.join(JOB), tree::print(&state.root).as_bytes()).map_err(|e| cannot(JOB, e))
+    }
+
+    /// Saves what is left.
+    fn keep(&self) -> Result<(), String> {
+        let job = (JOB, tree::print(&self.state.root).into_bytes());
+        let files = self.state.files.iter().map(|(name, file)| (name.as_str(), file.bytes()));
+        for (name, bytes) in files.chain([job]) {
+            let path = self.directory.join(name);
+            ctm_files::save(&path, &bytes).map_err(|e| format!("{} cannot be written: {e}", path.display()))?;
+        }
+        Ok(())
     }
 
     /// Takes away what runs of the test have left.

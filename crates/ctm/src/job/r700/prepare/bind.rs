@@ -9,6 +9,7 @@ use crate::job::{Data, FromOutput, Located, Pass, Ref, Texture, Varying, read_fi
 use crate::r700::gfd::{Uniform, UniformPlace};
 use ctm_exec::r700::resources::{BufferData, Image, TextureKind};
 use ctm_exec::r700::{self, Arrays, Constants, Sampler, Space, Target};
+use ctm_files::FileKind;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::SymbolKind;
@@ -277,7 +278,7 @@ impl Checker {
             self.error(&texture.slot, "bad-value", message);
             return None;
         }
-        let bytes = read_file(path, "the texture", data.place.as_ref());
+        let bytes = read_file(path, FileKind::Texture, data.place.as_ref());
         let bytes = self.keep(bytes.map_err(|e| Box::new(e.reports()[0].clone())))?;
         match crate::texture::read(path, &bytes) {
             Ok(image) => Some(image),
