@@ -213,7 +213,7 @@ const CASES: &[(&str, Stage, u32, &str, &str)] = &[
         Stage::Pixel,
         2,
         "ALU:\n x: LSHL_INT R1.x, R0.x, (0x00000020, 4.5e-44f).x\nEXP_DONE: PIX0, R1.x___\nEND_OF_PROGRAM\n",
-        "LSHL_INT by 32: the result is that of shifting every bit out",
+        "LSHL_INT by 32: its low five bits count, 0",
     ),
     (
         "stack-beyond-declared",

@@ -398,11 +398,8 @@ impl ClauseContext<'_> {
                     if count > 31 {
                         lane.watched(|watch| {
                             watch.note(SHIFT_BEYOND, || {
-                                format!(
-                                    "{} by {}: the result is that of shifting every bit out",
-                                    op.name(),
-                                    count.cast_signed()
-                                )
+                                let (name, by) = (op.name(), count.cast_signed());
+                                format!("{name} by {by}: its low five bits count, {}", count & 31)
                             })
                         });
                     }

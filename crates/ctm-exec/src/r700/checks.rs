@@ -47,7 +47,7 @@ rules! {
     WRITE_BEHIND_ARRAY "write-behind-array" "R700 §3.4.2";
     /// A program has exported pixels, positions or parameters and ended without an EXPORT_DONE of that type.
     EXPORT_NOT_DONE "export-not-done" "R700 §3.4.1";
-    /// An integer is shifted by more than 31: nothing of it is left, though compilers assume that the low five bits count.
+    /// An integer is shifted by more than 31: the low five bits of the count are taken, so 32 shifts by 0.
     SHIFT_BEYOND "shift-beyond-31" "R700 §9.2, r700-encoding §10 E28";
     /// The stack holds more entries than the program declares.
     STACK_BEYOND_DECLARED "stack-beyond-declared" "R700 §3.6.5";

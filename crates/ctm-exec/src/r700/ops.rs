@@ -427,26 +427,28 @@ pub const fn uint_to_flt(a: u32) -> f32 {
     a as f32
 }
 
-/// `ASHR_INT`: `src0 >> src1`, the sign shifted in; a count above 31 leaves only the sign (the page; table 4.4 would take five
-/// bits of the count).
+/// The bits of `src1` that count in a shift: the low five (table 4.4 says so of ASHR_INT; the pages' "0 above 31" loses, r700-encoding §10 E28).
+const SHIFT_BITS: u32 = 31;
+
+/// `ASHR_INT`: `src0 >> (src1 & 31)`, the sign shifted in.
 #[inline]
 #[must_use]
 pub const fn ashr_int(a: u32, b: u32) -> u32 {
-    (a.cast_signed() >> if b > 31 { 31 } else { b }).cast_unsigned()
+    (a.cast_signed() >> (b & SHIFT_BITS)).cast_unsigned()
 }
 
-/// `LSHR_INT`: `src0 >> src1`, zeros shifted in; 0 for a count above 31.
+/// `LSHR_INT`: `src0 >> (src1 & 31)`, zeros shifted in.
 #[inline]
 #[must_use]
 pub const fn lshr_int(a: u32, b: u32) -> u32 {
-    if b > 31 { 0 } else { a >> b }
+    a >> (b & SHIFT_BITS)
 }
 
-/// `LSHL_INT`: `src0 << src1`; 0 for a count above 31.
+/// `LSHL_INT`: `src0 << (src1 & 31)`.
 #[inline]
 #[must_use]
 pub const fn lshl_int(a: u32, b: u32) -> u32 {
-    if b > 31 { 0 } else { a << b }
+    a << (b & SHIFT_BITS)
 }
 
 /// `MULLO_INT`: the low 32 bits of the product.

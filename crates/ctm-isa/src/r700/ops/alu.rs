@@ -209,11 +209,11 @@ ops! {
         /// Cosine of turns.
         Cos "COS" 111 cite "r700-encoding §10 E1" => trans(1, "cos(2pi * src0)");
         /// Arithmetic shift right.
-        AshrInt "ASHR_INT" 112 cite "R700 §9.2, r700-encoding §10 E28" => any(2, "src0 >> src1").of(Int);
+        AshrInt "ASHR_INT" 112 cite "R700 table 4.4, §9.2, r700-encoding §10 E28" => any(2, "src0 >> (src1 & 31)").of(Int);
         /// Logical shift right.
-        LshrInt "LSHR_INT" 113 cite "R700 §9.2, r700-encoding §10 E28" => any(2, "src0 >> src1").of(Uint);
+        LshrInt "LSHR_INT" 113 cite "R700 table 4.4, §9.2, r700-encoding §10 E28" => any(2, "src0 >> (src1 & 31)").of(Uint);
         /// Shift left.
-        LshlInt "LSHL_INT" 114 cite "R700 §9.2, r700-encoding §10 E28" => any(2, "src0 << src1").of(Int);
+        LshlInt "LSHL_INT" 114 cite "R700 table 4.4, §9.2, r700-encoding §10 E28" => any(2, "src0 << (src1 & 31)").of(Int);
         /// Low half of a signed product.
         MulloInt "MULLO_INT" 115 => trans(2, "low 32 bits of src0 * src1").of(Int);
         /// High half of a signed product.

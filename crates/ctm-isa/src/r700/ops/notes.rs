@@ -42,8 +42,7 @@ static SPECIAL: &[Row] = &[
     row(&["SIN", "COS"], "src0 counts turns; NaN for infinities, and what lies outside -256..256 turns is less exact"),
     row(&["FLT_TO_INT", "FLT_TO_UINT"], "toward zero; the low 32 bits of numbers beyond the range; 0 for infinities and NaN"),
     row(&["RECIP_INT", "RECIP_UINT"], "2^32 / src0 toward zero, kept in range; of 0 the largest number"),
-    row(&["ASHR_INT"], "by more than 31: the sign in every bit"),
-    row(&["LSHR_INT", "LSHL_INT"], "by more than 31: 0"),
+    row(&["ASHR_INT", "LSHR_INT", "LSHL_INT"], "the low five bits of src1 count: by 32 is by 0, by 33 by 1"),
     row(&["MULLO_INT", "MULLO_UINT", "ADD_INT", "SUB_INT"], "modulo 2^32"),
     row(&["ADD_64", "MUL_64", "MULADD_64*", "FRACT_64", "LDEXP_64", "FREXP_64"], "denormals are zeros of their sign; NaN is handed on, src0's first"),
 ];
@@ -53,7 +52,7 @@ static SPECIAL: &[Row] = &[
 static OPEN: &[Row] = &[
     row(&["MUL"], "the sign of the zero of zero times infinity or NaN: +"),
     row(&["SUB_INT"], "the page prints src1 - src0; programs need src0 - src1"),
-    row(&["ASHR_INT", "LSHR_INT", "LSHL_INT"], "counts above 31: the page, though compilers in use assume that the low five bits count; checked runs report it"),
+    row(&["ASHR_INT", "LSHR_INT", "LSHL_INT"], "counts above 31: the low five bits, as table 4.4 says of ASHR_INT; the pages say 0 (or the sign). Checked runs report them"),
     row(&["MOVA", "MOVA_FLOOR", "MOVA_INT"], "the pages' pseudocode makes -256 of large indices, their descriptions clamp"),
     row(&["FLT_TO_INT", "FLT_TO_UINT"], "beyond 32 bits: the page; other chips of the time saturate"),
     row(&["RECIP_INT", "RECIP_UINT"], "`fractional integer`, undefined for 0"),

@@ -151,6 +151,7 @@ impl Alu {
             return true;
         }
         let Some(instruction) = integer(op) else { return self.longer(s, dst, op, [va, vb]) };
+        let b = if matches!(op, Op2::AshrInt | Op2::LshrInt | Op2::LshlInt) { shift_count(s, b) } else { b };
         s.push(Lir::Two(instruction, dst, a, b));
         true
     }
@@ -342,7 +343,16 @@ impl Alu {
     }
 }
 
-/// The instruction that does the same to whole numbers, if one does.
+/// The low five bits of a shift's count, which are those that count; the machine's shifts take all 32.
+fn shift_count(s: &mut impl Sink, count: Src) -> Src {
+    const BITS: u32 = 31;
+    match count {
+        Src::Literal(count) => Src::Literal(count & BITS),
+        count => s.two(asm::AND, count, Src::Literal(BITS)),
+    }
+}
+
+/// The instruction that does the same to whole numbers, if one does; shifts when their count is below 32.
 const fn integer(op: Op2) -> Option<asm::V> {
     Some(match op {
         Op2::AndInt => asm::AND,
