@@ -9,6 +9,7 @@ use ctm_exec::r700::flow::{Flow, PixelState, Place, Test};
 use ctm_exec::r700::{Arrays, Launch, LoopConstant, Plane, Target};
 use ctm_exec::{Budget, Domain, Engine, GroupSize, Interp};
 use ctm_isa::r700::ops::{CfAluOp, CfOp, Cond};
+use ctm_testkit::r700::flow_vectors;
 use ctm_testkit::r700::structured::words::{ACC, Words};
 use ctm_testkit::r700::structured::{Pixel, Random};
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,6 +124,23 @@ fn random_structured_programs() {
     }
 }
 
+// ---- run vectors (`tests/vectors/r700/run/flow.txt`) -------------------------------------------------------------
+
+#[test]
+fn every_vector_holds() {
+    flow_vectors::every_vector_holds(&Interp);
+}
+
+#[test]
+fn every_operation_has_a_vector() {
+    flow_vectors::every_operation_has_a_vector();
+}
+
+#[test]
+fn valid_pixel_mode_matters() {
+    flow_vectors::valid_pixel_mode_matters(&Interp);
+}
+
 // ---- single instructions on eight pixels -----------------------------------------------------------------------
 
 /// A machine whose pixels have the states `A` active, `b` inactive-branch, `c` -continue, `k` -break; a lower-case `x` is invalid.
@@ -186,8 +204,9 @@ fn push_and_push_else() {
     assert!(!flow.push_state(WHOLE_QUAD, 0).unwrap());
     assert_eq!(states(&flow), "AAAAkAAA");
     flow.pop(Test::ACTIVE, 1).unwrap();
-    assert!(!flow.push_else(VALID).unwrap());
-    assert_eq!((states(&flow).as_str(), flow.stack_depth()), ("bAbbkbbb", 1));
+    // In valid-pixel mode an invalid pixel counts as inactive (R700 §3.6.2): nothing is left, and it jumps.
+    assert!(flow.push_else(VALID).unwrap());
+    assert_eq!((states(&flow).as_str(), flow.stack_depth()), ("bbbbkbbb", 1));
     flow.pop(Test::ACTIVE, 1).unwrap();
     // All pass: pushed all the same, and it jumps.
     assert!(flow.push_else(Test::ACTIVE).unwrap());
@@ -247,9 +266,9 @@ fn calls_and_kills() {
     assert!(flow.call(Test::ACTIVE, 0, back).unwrap());
     assert!(!flow.call(FALSE, 0, back).unwrap());
     for _ in 0..3 {
-        assert_eq!(flow.return_(Test::ACTIVE, 0).unwrap(), Some(back));
+        assert_eq!(flow.return_(false, 0).unwrap(), back);
     }
-    assert!(flow.return_(Test::ACTIVE, 0).is_err());
+    assert!(flow.return_(false, 0).is_err());
     flow.state[3] = PixelState::InactiveBranch;
     assert!(!flow.kill(Test::ACTIVE));
     assert_eq!((states(&flow).as_str(), &flow.valid[..4]), ("AAAbbbbb", &[false, false, false, true][..]));

@@ -1,7 +1,7 @@
 //! The run vectors of `tests/vectors/r700/run` on the fast engine, with every back end that this host can run.
 
 use ctm_jit::{Backend, Jit};
-use ctm_testkit::r700::{alu_vectors, fetch_vectors};
+use ctm_testkit::r700::{alu_vectors, fetch_vectors, flow_vectors};
 use std::process::Command;
 use std::sync::LazyLock;
 
@@ -56,4 +56,14 @@ fn every_vector_holds() {
 #[test]
 fn every_field_matters() {
     fetch_vectors::every_field_matters(engine());
+}
+
+#[test]
+fn every_flow_vector_holds() {
+    flow_vectors::every_vector_holds(engine());
+}
+
+#[test]
+fn valid_pixel_mode_matters() {
+    flow_vectors::valid_pixel_mode_matters(engine());
 }

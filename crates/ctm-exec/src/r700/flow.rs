@@ -316,7 +316,8 @@ impl Flow {
         Ok(false)
     }
 
-    /// `PUSH_ELSE`: always pushes the state, then goes on with the active pixels that do *not* pass; jumps when there is none.
+    /// `PUSH_ELSE`: always pushes the state, then goes on with the active pixels that do *not* pass; jumps when there is none. In valid
+    /// pixel mode invalid pixels count as inactive, so they do not go on (R700 §3.6.2).
     ///
     /// # Errors
     /// A full stack.
@@ -328,10 +329,13 @@ impl Flow {
                 *state = PixelState::InactiveBranch;
             }
         }
+        if test.valid_pixel {
+            self.deactivate_invalid();
+        }
         Ok(!self.state.contains(&PixelState::Active))
     }
 
-    /// What `ALU_PUSH_BEFORE` and `ALU_ELSE_AFTER` do before their clause.
+    /// What `ALU_PUSH_BEFORE` does before its clause.
     ///
     /// # Errors
     /// A full stack.
@@ -378,12 +382,26 @@ impl Flow {
         Ok(jumps)
     }
 
-    /// `ELSE`: of the pixels that were active at the last push and pass the test, active and inactive-branch ones change places; when
-    /// none is active then, pops `pop_count` entries and jumps.
+    /// `ELSE`: exchanges pixels; when none is active then, pops `pop_count` entries and jumps.
     ///
     /// # Errors
     /// The top of the stack is no pushed state.
     pub fn else_(&mut self, test: Test, pop_count: u8) -> Step<bool> {
+        self.exchange(test)?;
+        let jumps = !self.state.contains(&PixelState::Active);
+        if jumps {
+            self.pop_states(pop_count, test.valid_pixel)?;
+        }
+        Ok(jumps)
+    }
+
+    /// What `ALU_ELSE_AFTER` does after its clause, and `ELSE` first: of the pixels that were active at the last push and pass the test,
+    /// active and inactive-branch ones change places. In valid pixel mode invalid pixels count as inactive, so none of them is active
+    /// afterwards (R700 §3.6.2). The stack stays as it is.
+    ///
+    /// # Errors
+    /// The top of the stack is no pushed state.
+    pub fn exchange(&mut self, test: Test) -> Step<()> {
         let saved = match self.stack.last() {
             Some(Entry::Push(saved)) => saved,
             other => return Err(mismatch("pixel state", other)),
@@ -399,11 +417,10 @@ impl Flow {
                 | PixelState::InactiveBreak => {}
             }
         }
-        let jumps = !self.state.contains(&PixelState::Active);
-        if jumps {
-            self.pop_states(pop_count, test.valid_pixel)?;
+        if test.valid_pixel {
+            self.deactivate_invalid();
         }
-        Ok(jumps)
+        Ok(())
     }
 
     /// `LOOP_START`, `LOOP_START_DX10`, `LOOP_START_NO_AL`: pushes state and loop; pixels that fail become inactive-break. When none
@@ -514,23 +531,24 @@ impl Flow {
         Ok(true)
     }
 
-    /// `RETURN`: when every active pixel passes, pops `pop_count` states and the call, and gives the address to go on at.
+    /// `RETURN`: pops `pop_count` states and the call, and gives the address to go on at. It computes no condition test (R700 table 3.7);
+    /// after the pop, valid pixel mode makes invalid pixels inactive (R700 §3.6.2).
     ///
     /// # Errors
     /// The top of the stack is no call.
-    pub fn return_(&mut self, test: Test, pop_count: u8) -> Step<Option<Place>> {
-        let pass = self.test(test);
-        if (0..pass.len()).any(|lane| self.is_active(lane) && !pass[lane]) {
-            return Ok(None);
-        }
-        self.pop_states(pop_count, test.valid_pixel)?;
-        match self.stack.pop() {
+    pub fn return_(&mut self, valid_pixel: bool, pop_count: u8) -> Step<Place> {
+        self.pop_states(pop_count, false)?;
+        let back = match self.stack.pop() {
             Some(Entry::Call { back, depth }) => {
                 self.depth = depth;
-                Ok(Some(back))
+                back
             }
-            other => Err(mismatch("call", other.as_ref())),
+            other => return Err(mismatch("call", other.as_ref())),
+        };
+        if valid_pixel {
+            self.deactivate_invalid();
         }
+        Ok(back)
     }
 
     /// `KILL`: pixels that pass become invalid and keep their state; jumps when no valid pixel is left.

@@ -367,7 +367,7 @@ impl Wavefront {
                 }
                 _ => place.next(),
             },
-            CfOp::Return => flow.return_(test, pops)?.unwrap_or(place.next()),
+            CfOp::Return => flow.return_(test.valid_pixel, pops)?,
             CfOp::EmitVertex => self.vertex_event(context, test, VertexEvent::Emit, place)?,
             CfOp::EmitCutVertex => self.vertex_event(context, test, VertexEvent::EmitCut, place)?,
             CfOp::CutVertex => self.vertex_event(context, test, VertexEvent::Cut, place)?,
@@ -399,7 +399,7 @@ impl Wavefront {
     ) -> Step<()> {
         let memory = resources(memory, cf.word1.alt_const)?;
         let op = cf.word1.op;
-        if matches!(op, CfAluOp::PushBefore | CfAluOp::ElseAfter) {
+        if op == CfAluOp::PushBefore {
             self.flow.push_before_clause()?;
         }
         // ALU clauses have no COND and no VALID_PIXEL_MODE (R700 §3.6.2).
@@ -485,7 +485,8 @@ impl Wavefront {
             CfAluOp::Break => self.flow.leave(&skips, PixelState::InactiveBreak)?,
             CfAluOp::ElseAfter => {
                 self.flow.take_predicates(&predicates);
-                self.flow.else_(Test::ACTIVE, 0)?;
+                // Clauses cannot jump (R700 §3.7.7).
+                self.flow.exchange(Test::ACTIVE)?;
             }
         }
         Ok(())

@@ -40,10 +40,12 @@ const INERT: &[(&str, &str)] = &[
 const OPCODES: &[&str] = &["VTX_INST", "TEX_INST", "MEM_OP", "CF_INST"];
 
 #[derive(Clone, Debug, Default)]
-struct Vector {
-    line: usize,
+pub(super) struct Vector {
+    pub(super) line: usize,
     truth: String,
     source: String,
+    /// What follows END_OF_PROGRAM: subroutines.
+    behind: String,
     stage: Option<Stage>,
     rv710: bool,
     columns: Option<u32>,
@@ -96,8 +98,13 @@ fn plane(text: &str) -> Plane {
 }
 
 fn vectors() -> Vec<Vector> {
-    let text = std::fs::read_to_string(crate::vectors("r700/run/fetch.txt")).unwrap();
+    read("r700/run/fetch.txt")
+}
+
+pub(super) fn read(file: &str) -> Vec<Vector> {
+    let text = std::fs::read_to_string(crate::vectors(file)).unwrap();
     let mut truth = String::new();
+    let mut is_behind = false;
     let mut all: Vec<Vector> = Vec::new();
     for (number, line) in text.lines().enumerate() {
         if line.starts_with('#') || line.trim().is_empty() {
@@ -110,12 +117,16 @@ fn vectors() -> Vec<Vector> {
         if line == "vector" {
             assert!(!truth.is_empty(), "line {}: a vector without its truth", number + 1);
             all.push(Vector { line: number + 1, truth: truth.clone(), ..Vector::default() });
+            is_behind = false;
             continue;
         }
         let vector = all.last_mut().unwrap();
-        if line.starts_with(' ') {
-            vector.source += line.trim();
-            vector.source += "\n";
+        if line == "behind" {
+            is_behind = true;
+        } else if line.starts_with(' ') {
+            let text = if is_behind { &mut vector.behind } else { &mut vector.source };
+            *text += line.trim();
+            *text += "\n";
         } else if let Some(given) = line.strip_prefix("given ") {
             match given.split_once(' ').unwrap() {
                 ("stage", name) => vector.stage = Stage::ALL.iter().copied().find(|s| s.name() == name),
@@ -194,7 +205,7 @@ fn memory(domain: Domain) -> Arrays {
 }
 
 /// What a run leaves behind, or the code of its fault.
-type Left = Result<(BTreeMap<Target, Vec<[u32; 4]>>, BTreeMap<Space, Vec<u32>>), &'static str>;
+pub(super) type Left = Result<(BTreeMap<Target, Vec<[u32; 4]>>, BTreeMap<Space, Vec<u32>>), &'static str>;
 
 impl Vector {
     fn stage(&self) -> Stage {
@@ -206,7 +217,7 @@ impl Vector {
         Domain { i0: 0, j0: 0, i1: self.columns.unwrap_or(columns) - 1, j1: rows - 1 }
     }
 
-    fn program(&self) -> Program {
+    pub(super) fn program(&self) -> Program {
         let body = match self.loop_start {
             None => self.source.clone(),
             Some(_) => format!(
@@ -214,7 +225,7 @@ impl Vector {
                 self.source
             ),
         };
-        let source = format!("{body}EXP: PIX0, R1.xyzw\nEXP_DONE: PIX1, R2.xyzw\nEND_OF_PROGRAM\n");
+        let source = format!("{body}EXP: PIX0, R1.xyzw\nEXP_DONE: PIX1, R2.xyzw\nEND_OF_PROGRAM\n{}", self.behind);
         let assembly = assemble(&source, &Options::default());
         let mut program =
             assembly.program.unwrap_or_else(|| panic!("line {}: {source}\n{:?}", self.line, assembly.diagnostics));
@@ -222,7 +233,7 @@ impl Vector {
         program
     }
 
-    fn run(&self, engine: &dyn Engine, program: &Program) -> Left {
+    pub(super) fn run(&self, engine: &dyn Engine, program: &Program) -> Left {
         let mut constants = Constants::default();
         constants.loops[0] = LoopConstant { count: 1, start: self.loop_start.unwrap_or(0), step: 1 };
         let domain = self.domain();
@@ -316,7 +327,12 @@ fn instructions(program: &Program) -> Vec<(&'static str, usize, Vec<&'static Wor
 }
 
 pub fn every_vector_holds(engine: &dyn Engine) {
-    let wrong: Vec<String> = vectors()
+    all_hold(&vectors(), engine);
+}
+
+/// Fails with all that is wrong.
+pub(super) fn all_hold(vectors: &[Vector], engine: &dyn Engine) {
+    let wrong: Vec<String> = vectors
         .iter()
         .filter_map(|vector| {
             let left = vector.run(engine, &vector.program());

@@ -70,9 +70,11 @@ pub enum Stmt {
         body: Vec<Stmt>,
         index: u8,
     },
-    /// A block for the pixels for which the condition fails, begun by ALU_ELSE_AFTER.
+    /// A block for the pixels for which the condition fails, begun by ALU_ELSE_AFTER: its clause makes the condition, or works for the pixels for which it
+    /// holds.
     ElseAfter {
         cond: Above,
+        works: Option<u8>,
         body: Vec<Stmt>,
     },
     /// A block by a boolean; PUSH_ELSE executes it where the boolean is *not* as asked.
@@ -117,6 +119,7 @@ pub enum Stmt {
         sub: usize,
         boolean: Boolean,
     },
+    /// RETURN with a condition, which decides nothing (R700 table 3.7).
     ReturnBool {
         index: u8,
     },
@@ -214,7 +217,11 @@ impl Random {
                 body: self.block(budget, inside),
                 index: self.below(20) as u8,
             },
-            9 if nested => Stmt::ElseAfter { cond: self.above(), body: self.block(budget, inside) },
+            9 if nested => {
+                let cond = self.above();
+                let works = cond.inverted.then_some((cond.threshold % 20) as u8);
+                Stmt::ElseAfter { cond, works, body: self.block(budget, inside) }
+            }
             10 if nested => Stmt::Then {
                 cond: self.above(),
                 first: self.block(budget, inside),
@@ -350,9 +357,12 @@ impl Tree {
                     self.work(p, *index, false);
                 }
             }
-            Stmt::ElseAfter { cond, body } => {
+            Stmt::ElseAfter { cond, works, body } => {
                 if !self.note(stmt, "ALU_ELSE_AFTER", p, cond.holds(p.acc)) {
                     return self.branch(body, p);
+                }
+                if let Some(index) = works {
+                    self.work(p, *index, false);
                 }
             }
             Stmt::IfBool { by, boolean, body } => {
@@ -430,9 +440,8 @@ impl Tree {
                 }
             }
             Stmt::ReturnBool { index } => {
-                if self.note(stmt, "RETURN", p, self.constants.bool[usize::from(*index)]) {
-                    return End::Return;
-                }
+                self.note(stmt, "RETURN", p, self.constants.bool[usize::from(*index)]);
+                return End::Return;
             }
         }
         End::Normal

@@ -68,12 +68,15 @@ pub(super) fn never_ends(facts: &Facts<'_>) -> Vec<Finding> {
     vec![Finding::whole("no path reaches an instruction with `END_OF_PROGRAM`")]
 }
 
-/// No more is popped than was pushed since the innermost loop began.
+/// No more is popped than was pushed since the innermost loop began, and an ELSE finds a mask there.
 pub(super) fn stack_underflow(facts: &Facts<'_>) -> Vec<Finding> {
     of_events(facts, |event| match event {
         Event::Underflow { pops, masks } => {
             let what = if masks == 1 { "1 mask".to_owned() } else { format!("{masks} masks") };
             Some(format!("pops {pops}, but {what} can be popped here"))
+        }
+        Event::NothingToExchange => {
+            Some("exchanges the pixels of the last push, but no mask is on top of the stack here".to_owned())
         }
         _ => None,
     })

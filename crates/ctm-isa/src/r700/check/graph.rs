@@ -167,6 +167,8 @@ pub(super) struct Function {
 pub(super) enum Event {
     /// Pops more masks than there are above the innermost loop.
     Underflow { pops: u32, masks: u32 },
+    /// ELSE where the last that was put on the stack is no mask.
+    NothingToExchange,
     /// Two paths meet with different stacks.
     Join { from: u32, found: Depth, expected: Depth },
     /// END_OF_PROGRAM with something on the stack.
@@ -332,6 +334,12 @@ impl Graph {
         at
     }
 
+    /// What an ELSE finds wrong: it exchanges pixels of the last push, which must lie on top.
+    fn exchanges(&self, stack: Stack) -> Option<Event> {
+        let top = self.stacks.cell(stack).map(|cell| cell.frame);
+        (!matches!(top, Some(Frame::Push | Frame::QuadPush))).then_some(Event::NothingToExchange)
+    }
+
     fn step(&mut self, cf: &Cf, pc: u32, stack: Stack, function: usize, start: u32) -> Step {
         let mut step = Step::default();
         match cf {
@@ -356,7 +364,11 @@ impl Graph {
     fn alu_step(&mut self, op: CfAluOp, pc: u32, stack: Stack, step: &mut Step) {
         let after = match op {
             CfAluOp::Alu => stack,
-            CfAluOp::PushBefore | CfAluOp::ElseAfter => {
+            CfAluOp::ElseAfter => {
+                step.events.extend(self.exchanges(stack));
+                stack
+            }
+            CfAluOp::PushBefore => {
                 self.any_push = true;
                 self.stacks.push(stack, Frame::Push)
             }
@@ -389,6 +401,9 @@ impl Graph {
             // It jumps when every pixel is killed; producers do not use the jump, and a target of 0 means none.
             CfOp::Kill => step.to.push((pc + 1, stack, false)),
             CfOp::Jump | CfOp::Else => {
+                if w.op == CfOp::Else && pops == 0 {
+                    step.events.extend(self.exchanges(stack));
+                }
                 if w.op == CfOp::Else || w.cond != Cond::False {
                     step.to.push((pc + 1, stack, false));
                 }
@@ -457,8 +472,9 @@ impl Graph {
             }
             CfOp::Return => {
                 step.returns = true;
-                if stack != 0 {
-                    step.events.push(Event::ReturnWithin { depth: self.stacks.describe(stack) });
+                let popped = self.pop(stack, pops, &mut step.events);
+                if popped != 0 {
+                    step.events.push(Event::ReturnWithin { depth: self.stacks.describe(popped) });
                 } else if function == 0 {
                     step.events.push(Event::ReturnOutside);
                 }

@@ -85,7 +85,9 @@ fn waits(facts: &Facts<'_>) -> Vec<(usize, usize)> {
         let (masks, leaves) = match (&entry.cf, &entry.clause) {
             (Ok(Cf::Alu(alu)), ClauseBody::Alu(clause)) => {
                 let slots = clause.groups.iter().flat_map(|group| &group.slots);
-                let masks = slots.clone().any(|slot| slot.inst.updates_execute_mask());
+                // ALU_ELSE_AFTER switches off those that were active, and has no jump to where they go on.
+                let exchanges = alu.word1.op == CfAluOp::ElseAfter;
+                let masks = exchanges || slots.clone().any(|slot| slot.inst.updates_execute_mask());
                 (masks, matches!(alu.word1.op, CfAluOp::Break | CfAluOp::Continue))
             }
             (Ok(Cf::Plain(p)), _) => {
@@ -109,7 +111,7 @@ fn waits(facts: &Facts<'_>) -> Vec<(usize, usize)> {
             open.extend(nodes[at].next.iter().flatten());
             let same = nodes[at].stack == stack;
             let goes_on = match &facts.decoded.entries[nodes[at].entry].cf {
-                Ok(Cf::Alu(alu)) => same && alu.word1.op.info().pops > 0,
+                Ok(Cf::Alu(alu)) => same && (alu.word1.op == CfAluOp::ElseAfter || alu.word1.op.info().pops > 0),
                 Ok(Cf::Plain(p)) if p.word1.op == CfOp::LoopEnd => {
                     leaves && facts.graph.stacks.innermost_loop(nodes[at].stack) == innermost
                 }

@@ -130,7 +130,7 @@ pub(super) static ROWS: &[Row<Theme, Run>] = &[
     row(Flow, Error, "ends-within", "R700 §3.2", flow::ends_within,
         "The stack is empty where the program ends, and that is not in a subroutine."),
     row(Flow, Error, "stack-underflow", "R700 §3.7.2", flow::stack_underflow,
-        "No more masks are popped than were pushed, within a loop since it began."),
+        "No more masks are popped than were pushed, within a loop since it began; ELSE and ALU_ELSE_AFTER find a mask on top."),
     row(Flow, Error, "unbalanced-stack", "R700 §3.7.2", flow::unbalanced_stack,
         "Every path to an instruction has the same on the stack; so have the ends of loops and subroutines and their begins."),
     row(Flow, Error, "stack-size", "R700 §3.6.5", flow::stack_size,

@@ -177,6 +177,7 @@ pub(super) fn ineffective_field(facts: &Facts<'_>) -> Vec<Finding> {
         let counts = info.clause == Clause::Fetch;
         let constant = info.loop_constant || w.cond != Cond::Active;
         let fields = [
+            ("COND", w.cond != Cond::Active && info.conditional && !info.tested),
             ("POP_COUNT", w.pop_count != 0 && !info.pops),
             ("CF_CONST", w.cf_const != 0 && !constant),
             ("COUNT", (w.count != 0 || w.count_3) && !counts),

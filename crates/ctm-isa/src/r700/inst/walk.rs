@@ -2,7 +2,7 @@
 
 use super::{AluClause, AluInst, Cf, FetchClause};
 use crate::r700::formats::{AluOp2, AluOp2R600};
-use crate::r700::ops::{Addr, CfOp, Chan, Cond, Domain, Omod, Source};
+use crate::r700::ops::{Addr, CfOp, Chan, Domain, Omod, Source};
 use crate::table::FieldError;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -94,8 +94,8 @@ pub fn walk(words: &[u32], entry: u32) -> Vec<(u32, [u32; 2], Result<Cf, FieldEr
                 if plain.word1.op.info().addr == Addr::Target {
                     starts.push(plain.word0.addr);
                 }
-                // A return with a boolean goes on where the boolean says so.
-                if plain.word1.op == CfOp::Return && plain.word1.cond == Cond::Active {
+                // Whatever its condition (R700 table 3.7).
+                if plain.word1.op == CfOp::Return {
                     break;
                 }
             }

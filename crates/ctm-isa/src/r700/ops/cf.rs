@@ -33,12 +33,21 @@ pub struct CfInfo {
     pub pops: bool,
     /// Whether `COND` may be something else than ACTIVE.
     pub conditional: bool,
+    /// Whether a branch or loop computes a condition test, which `COND` is part of (R700 table 3.7).
+    pub tested: bool,
     /// Whether `CF_CONST` names a loop constant.
     pub loop_constant: bool,
 }
 
 const fn plain() -> CfInfo {
-    CfInfo { clause: Clause::None, addr: Addr::Ignored, pops: false, conditional: false, loop_constant: false }
+    CfInfo {
+        clause: Clause::None,
+        addr: Addr::Ignored,
+        pops: false,
+        conditional: false,
+        tested: true,
+        loop_constant: false,
+    }
 }
 const fn fetch() -> CfInfo {
     CfInfo { clause: Clause::Fetch, addr: Addr::Clause, ..plain() }
@@ -93,8 +102,8 @@ ops! {
         Call "CALL" 18 => branch();
         /// Calls the fetch program, whose address the host sets.
         CallFs "CALL_FS" 19 => CfInfo { conditional: true, ..plain() };
-        /// Returns from a subroutine.
-        Return "RETURN" 20 => CfInfo { conditional: true, pops: true, ..plain() };
+        /// Returns from a subroutine, whatever the condition.
+        Return "RETURN" 20 cite "R700 table 3.7, r700-encoding §10 E34" => CfInfo { conditional: true, tested: false, pops: true, ..plain() };
         /// A vertex has been exported (geometry programs).
         EmitVertex "EMIT_VERTEX" 21 => plain();
         /// A vertex has been exported and the strip ends (geometry programs).
@@ -150,9 +159,8 @@ ops! {
         Continue "ALU_CONTINUE" 13 => stack(0, 0);
         /// Pixels whose predicate says skip leave the loop.
         Break "ALU_BREAK" 14 cite "R700 §10.1, r700-encoding §10 E20" => stack(0, 0);
-        /// Pushes before the clause and does an ELSE after it. UNVERIFIED: the manual describes it in three ways and no
-        /// compiler is known to use it.
-        ElseAfter "ALU_ELSE_AFTER" 15 cite "R700 §10.1, r700-encoding §10 E22" => stack(1, 0);
+        /// Does an ELSE without pops and without a jump after the clause.
+        ElseAfter "ALU_ELSE_AFTER" 15 cite "R700 table 3.7, r700-encoding §10 E33" => stack(0, 0);
     }
 }
 

@@ -114,6 +114,7 @@ pub fn program(seed: u64, shape: &Shape) -> Program {
         in_subroutine: false,
         open_loops: Vec::new(),
         valid_pixel_mode: false,
+        else_after: Random::new(seed ^ 0xe15e_af7e4),
     };
     make.valid_pixel_mode = shape.compiled && make.random.one_in(3);
     make.whole();
@@ -156,6 +157,8 @@ struct Maker {
     open_loops: Vec<Vec<usize>>,
     /// Some instructions are in valid-pixel mode.
     valid_pixel_mode: bool,
+    /// Whether an ELSE is part of the clause before it.
+    else_after: Random,
 }
 
 fn plain(op: CfOp) -> CfPlain {
@@ -333,7 +336,12 @@ impl Maker {
         let jump = self.plain(CfOp::Jump, |_| {});
         used += inner(self, 0);
         let other = self.random.one_in(2);
-        if other {
+        if other && self.else_after.one_in(4) {
+            // The clause that ends the first part exchanges the pixels; it cannot jump.
+            self.land(jump);
+            used += self.alu_item(CfAluOp::ElseAfter, alu::Ends::Open);
+            used += inner(self, 1) + self.join();
+        } else if other {
             self.land(jump);
             let skip = self.plain(CfOp::Else, |cf| cf.word1.pop_count = 1);
             used += inner(self, 1) + self.join();

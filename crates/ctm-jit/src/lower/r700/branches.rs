@@ -71,7 +71,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Of the lanes that were active at the last push and pass the test, active and inactive ones change places.
+    /// Of the lanes that were active at the last push and pass the test, active and inactive ones change places; valid pixel mode makes
+    /// invalid lanes inactive.
     pub(super) fn exchange(&self, b: &mut Build, state: &State, test: Test) -> Result<()> {
         let Some(Entry::Push) = state.stack.last() else { return Err(Stop::BailOut) };
         let pass = self.test(b, test, M::saved(state.stack.len() - 1));
@@ -80,6 +81,9 @@ impl Lower<'_> {
             b.mask(MaskOp::AndNot(M::TEMP, M::TEMP, held));
         }
         b.mask(MaskOp::Copy(M::ACTIVE, M::TEMP));
+        if test.valid_pixel {
+            b.mask(MaskOp::And(M::ACTIVE, M::ACTIVE, M::VALID));
+        }
         Ok(())
     }
 
@@ -129,6 +133,9 @@ impl Lower<'_> {
         // All that pass go: the active mask itself, if it passes.
         let pass = if pass == M::ACTIVE { M::saved(place) } else { pass };
         b.mask(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, pass));
+        if branch.test.valid_pixel {
+            b.mask(MaskOp::And(M::ACTIVE, M::ACTIVE, M::VALID));
+        }
         self.unless(M::ACTIVE, state, branch)
     }
 

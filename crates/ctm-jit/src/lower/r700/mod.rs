@@ -318,7 +318,7 @@ impl Lower<'_> {
             (Cf::Alu(cf), ClauseBody::Alu(clause)) => {
                 use CfAluOp::{Alu, Break, Continue, ElseAfter, Pop2After, PopAfter, PushBefore};
                 let op = cf.word1.op;
-                if matches!(op, PushBefore | ElseAfter) {
+                if op == PushBefore {
                     let place = state.push(Entry::Push)?;
                     b.mask(MaskOp::Copy(M::saved(place), M::ACTIVE));
                 }
@@ -440,13 +440,12 @@ impl Lower<'_> {
                 _ => Ok(b.on()),
             },
             CfOp::Return => {
-                let pass = self.test(b, test, M::ACTIVE);
-                b.mask(MaskOp::AndNot(M::TEMP, M::ACTIVE, pass));
-                let (ops, mut popped) = self.popped(state, pops, test)?;
+                let (mut ops, mut popped) = self.popped(state, pops, ACTIVE)?;
                 let Some(Entry::Call { back, depth }) = popped.stack.pop() else { return Err(Stop::BailOut) };
                 popped.depth = depth;
-                let none = self.way(&ops, &popped, back, ends);
-                self.fork(M::TEMP, none, (&[], state, next), ends)
+                // No condition test decides (R700 table 3.7).
+                ops.extend(test.valid_pixel.then_some(MaskOp::And(M::ACTIVE, M::ACTIVE, M::VALID)));
+                Ok(Some(End::Next(self.way(&ops, &popped, back, ends)?)))
             }
             CfOp::Kill if self.launch.stage == Stage::Pixel => {
                 let pass = self.test(b, test, M::ACTIVE);

@@ -178,9 +178,15 @@ impl Words {
                 self.work(CfAluOp::Pop2After, *index, false);
                 self.here(end);
             }
-            Stmt::ElseAfter { cond, body } => {
+            Stmt::ElseAfter { cond, works, body } => {
                 let end = self.label();
-                self.test(CfAluOp::ElseAfter, *cond);
+                if let Some(index) = works {
+                    self.test(CfAluOp::PushBefore, *cond);
+                    self.work(CfAluOp::ElseAfter, *index, false);
+                } else {
+                    self.plain(CfOp::Push, 0, Some(end));
+                    self.test(CfAluOp::ElseAfter, *cond);
+                }
                 self.plain(CfOp::Jump, 1, Some(end));
                 self.block(body, subs);
                 self.plain(CfOp::Pop, 1, None);
@@ -281,10 +287,12 @@ impl Words {
         let subs: Vec<Label> = tree.subs.iter().map(|_| words.label()).collect();
         words.block(&tree.main, &subs);
         words.items.push(Item::Export);
-        for (sub, &label) in tree.subs.iter().zip(&subs) {
+        for (n, (sub, &label)) in tree.subs.iter().zip(&subs).enumerate() {
             words.here(label);
             words.block(sub, &subs);
             words.plain(CfOp::Return, 0, None);
+            // Some deactivate the killed pixels, which changes no result.
+            words.mode(if tree.constants.bool[8 + n] { VALID_PIXEL_MODE } else { 0 });
         }
         let mut out = Vec::new();
         let mut clauses: Vec<u32> = Vec::new();
