@@ -14,6 +14,7 @@ pub mod isa_help;
 pub mod live;
 #[macro_use]
 mod macros;
+pub mod number;
 pub mod r700;
 mod rules;
 pub mod suggest;

@@ -261,6 +261,7 @@ pub(super) fn parse(c: &mut Cursor<'_>, names: &Names, unit: Option<Unit>) -> Pa
                     mode = indexed(c, Some(base), &mut base)?;
                 }
             }
+            (None, _) if names.is_refused(word) => return Err(super::cursor::Reported),
             (None, _) => {
                 let found = if word.is_empty() { c.found() } else { format!("`{word}`") };
                 return c.fail("destination", at, format!("a destination is expected here, not {found}: R5.x or ____"));

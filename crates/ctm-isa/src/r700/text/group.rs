@@ -56,31 +56,95 @@ fn unit_list(units: &[Unit]) -> String {
     units.iter().map(|u| u.name()).collect::<Vec<_>>().join(", ")
 }
 
+/// Whether the label of a line names another element than its destination. Lines without a destination, or with one that names no
+/// element, write the element of their unit.
+fn names_other_element(slot: &ParsedSlot) -> bool {
+    let element = Unit::from(slot.inst.destination().2);
+    !slot.unwritten && !slot.chan_missing && slot.unit.is_some_and(|unit| unit != Unit::T && unit != element)
+}
+
+/// The machine knows no label: `DST_CHAN` and the order of the words decide (R700 §4.3, §4.4). Where a label names another element
+/// than its line's destination, the lines of the group that have destinations get their units as lines without labels do.
+fn drop_wrong_labels(lines: &mut Lines) -> Vec<(Span, Unit)> {
+    let wrong: Vec<(Span, Unit)> = lines
+        .slots
+        .iter()
+        .filter(|slot| names_other_element(slot))
+        .filter_map(|slot| Some((slot.span, slot.unit?)))
+        .collect();
+    if !wrong.is_empty() {
+        let fixed = |slot: &&mut ParsedSlot| !slot.unwritten && !slot.chan_missing;
+        lines.slots.iter_mut().filter(fixed).for_each(|slot| slot.unit = None);
+    }
+    wrong
+}
+
+/// Warns once a group of labels that name other elements than the destinations, when the units are known.
+fn report_wrong_labels(lines: &Lines, wrong: &[(Span, Unit)], reading: &mut Reading<'_>) {
+    let found = |span: Span| lines.slots.iter().find(|slot| slot.span == span);
+    let place = |slot: &ParsedSlot| {
+        let element = slot.inst.destination().2.name();
+        match slot.unit {
+            Some(Unit::T) => format!("element {element}, unit t"),
+            _ => format!("element and unit {element}"),
+        }
+    };
+    let Some((&(span, unit), rest)) = wrong.split_first() else { return };
+    let Some(first) = found(span) else { return };
+    let element = first.inst.destination().2.name();
+    let executes = first.unit.map_or("no unit", Unit::name);
+    let message = format!(
+        "the label names unit {}, the destination element {element}: the destination decides, the instruction executes in {executes}",
+        unit.name(),
+    );
+    let mut d = Diagnostic::warning("slot-element", message).at(span, "").cite("R700 §4.3");
+    for &(span, _) in rest {
+        d = d.at(span, found(span).map_or_else(String::new, place));
+    }
+    reading.report(d);
+}
+
 /// Chooses units for lines that name none, and reports lines that name the same.
 fn settle_units(lines: &mut Lines, reading: &mut Reading<'_>) -> bool {
     let mut taken: [Option<Span>; 5] = [None; 5];
     let mut ok = true;
-    for slot in lines.slots.iter().filter(|s| s.unit.is_some()) {
-        let Some(unit) = slot.unit else { continue };
-        if let Some(first) = taken[unit as usize] {
-            let d = Diagnostic::error("two-slots", format!("the group has two {} slots", unit.name()))
-                .at(slot.span, "")
-                .at(first, "the first is here")
-                .cite("R700 §4.3")
-                .help("a group begins with a number in front of its first line");
-            reading.report(d);
-            ok = false;
-        }
-        taken[unit as usize].get_or_insert(slot.span);
-    }
+    let wrong = drop_wrong_labels(lines);
     let implied = lines.slots.iter().any(|s| s.unit.is_none());
-    for slot in &mut lines.slots {
-        if slot.unit.is_some() {
+    if wrong.is_empty() {
+        for slot in lines.slots.iter().filter(|s| s.unit.is_some()) {
+            let Some(unit) = slot.unit else { continue };
+            if let Some(first) = taken[unit as usize] {
+                let d = Diagnostic::error("two-slots", format!("the group has two {} slots", unit.name()))
+                    .at(slot.span, "")
+                    .at(first, "the first is here")
+                    .cite("R700 §4.3")
+                    .help("a group begins with a number in front of its first line");
+                reading.report(d);
+                ok = false;
+            }
+            taken[unit as usize].get_or_insert(slot.span);
+        }
+    }
+    let free = |taken: &[Option<Span>; 5]| {
+        [Unit::X, Unit::Y, Unit::Z, Unit::W].into_iter().find(|&u| taken[u as usize].is_none())
+    };
+    let anywhere = |slot: &ParsedSlot| slot.unwritten || slot.chan_missing;
+    // With labels dropped, what fits anywhere takes what the destinations leave, its own label's unit first.
+    let later = |slot: &ParsedSlot| !wrong.is_empty() && anywhere(slot);
+    let mut order: Vec<usize> = (0..lines.slots.len()).collect();
+    order.sort_by_key(|&i| (later(&lines.slots[i]), later(&lines.slots[i]) && lines.slots[i].unit.is_none()));
+    for i in order {
+        let late = later(&lines.slots[i]);
+        let slot = &mut lines.slots[i];
+        if slot.unit.is_some() && !late {
             continue;
         }
         let info = slot.inst.op().info();
-        let own = if slot.unwritten {
-            [Unit::X, Unit::Y, Unit::Z, Unit::W].into_iter().find(|&u| taken[u as usize].is_none()).unwrap_or(Unit::T)
+        let labelled = slot.unit.filter(|&u| taken[u as usize].is_none());
+        let own = if let Some(unit) = labelled {
+            unit
+        } else if slot.unwritten || late {
+            free(&taken).unwrap_or(Unit::T)
         } else {
             Unit::from(slot.inst.destination().2)
         };
@@ -103,6 +167,7 @@ fn settle_units(lines: &mut Lines, reading: &mut Reading<'_>) -> bool {
         taken[unit as usize].get_or_insert(slot.span);
         slot.unit = Some(unit);
     }
+    report_wrong_labels(lines, &wrong, reading);
     if implied {
         lines.slots.sort_by_key(|s| s.unit);
     }

@@ -109,6 +109,8 @@ enum Context {
 }
 
 struct Reader<'a> {
+    /// The last place of each setting.
+    settings: HashMap<String, Span>,
     options: &'a Options,
     s: Statements,
     context: Context,
@@ -135,6 +137,7 @@ pub(super) fn read(source: &str, options: &Options) -> Statements {
         next_number: 0,
         was_split: false,
         said_capitals: false,
+        settings: HashMap::new(),
     };
     let mut base = 0u32;
     for line in source.split('\n') {
@@ -175,6 +178,10 @@ impl Reader<'_> {
         {
             let start = base + (line.len() - comment.trim_start().len()) as u32;
             let span = Span::new(start, base + line.trim_end().len() as u32);
+            if let Some(first) = self.settings.insert(name.trim().to_ascii_uppercase(), span) {
+                let d = Diagnostic::warning("setting-twice", format!("`${}` is set twice; the last value counts", name.trim()));
+                diagnostics.push(d.at(span, "").at(first, "the first is here"));
+            }
             self.s.settings.push(Setting { name: name.trim().to_owned(), value: value.trim().to_owned(), span });
         }
         let mut c = Cursor::new(text, base, &mut diagnostics);

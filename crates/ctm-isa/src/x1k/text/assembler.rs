@@ -83,6 +83,15 @@ pub fn assemble(source: &str) -> Assembly {
     let program = assembler.finish(source);
     // Findings of the directives came first; readers expect them by line.
     assembler.diagnostics.sort_by_key(|d| d.labels.first().map_or(u32::MAX, |l| l.span.start));
+    // What follows from a name that could not be declared is no mistake of its own.
+    let names = &assembler.names;
+    assembler.diagnostics.retain(|d| {
+        let at = d.labels.first().map_or(0, |label| (label.span.start as usize).min(source.len()));
+        let start = source[..at].rfind('\n').map_or(0, |end| end + 1);
+        let line = source[start..].lines().next().unwrap_or("");
+        let code = line.split(';').next().unwrap_or("").trim();
+        d.severity != Severity::Error || code.starts_with('.') || !names.has_refused(code)
+    });
     let failed = assembler.diagnostics.iter().any(|d| d.severity == Severity::Error);
     Assembly {
         program: program.filter(|_| !failed),

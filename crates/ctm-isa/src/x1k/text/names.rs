@@ -103,6 +103,8 @@ pub(super) struct Register {
 #[derive(Default)]
 pub(super) struct Names<'a> {
     known: HashMap<&'a str, (File, u8, Span)>,
+    /// Names that were refused: lines with them are wrong for that reason.
+    refused: Vec<&'a str>,
 }
 
 /// Words that stand for something else wherever a register can stand.
@@ -125,6 +127,7 @@ impl<'a> Names<'a> {
     /// Declares `name`.
     pub fn declare(&mut self, name: &'a str, file: File, index: u8, span: Span) -> Parse<()> {
         if !is_free_name(name) {
+            self.refused.push(name);
             return Err(Box::new(
                 Diagnostic::error("name", format!("`{name}` always means something else and cannot be declared"))
                     .at(span, ""),
@@ -141,6 +144,18 @@ impl<'a> Names<'a> {
             ));
         }
         Ok(())
+    }
+
+    /// Whether a line has a refused name, where a name can stand: not behind a dot.
+    pub fn has_refused(&self, line: &str) -> bool {
+        let of_word = |c: char| c.is_alphanumeric() || c == '_';
+        self.refused.iter().any(|name| {
+            line.match_indices(name).any(|(at, _)| {
+                let before = line[..at].chars().next_back();
+                let behind = line[at + name.len()..].chars().next();
+                !before.is_some_and(|c| of_word(c) || c == '.') && !behind.is_some_and(of_word)
+            })
+        })
     }
 
     /// The file of `word`, if it is a register or a declared name.

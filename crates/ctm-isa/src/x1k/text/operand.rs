@@ -3,6 +3,7 @@
 use super::Parse;
 use super::lexer::{Cursor, Number, Tok};
 use super::names::{File, Names};
+use crate::number::Short;
 use crate::diag::{Diagnostic, Span};
 use crate::x1k::inst::{Source, inline_code, inline_constant};
 use crate::x1k::ops::{Imod, SrcpOp, Swizzle};
@@ -526,7 +527,7 @@ fn print_comps(comps: &[Comp; 4], wanted: Mask, constant: &dyn Fn(u8) -> Option<
             Comp::Fixed(Swizzle::Zero) => return "0".to_owned(),
             Comp::Fixed(Swizzle::Half) => return "0.5".to_owned(),
             Comp::Fixed(Swizzle::One) => return "1".to_owned(),
-            Comp::Number(bits) => return format!("{}", f32::from_bits(bits)),
+            Comp::Number(bits) => return Short(f32::from_bits(bits)).to_string(),
             Comp::Fixed(_) | Comp::Absent | Comp::Read(..) => {}
         }
     }
@@ -566,7 +567,7 @@ fn print_comp(comp: Comp, constant: &dyn Fn(u8) -> Option<String>) -> String {
         Comp::Fixed(Swizzle::Half) => "0.5".to_owned(),
         Comp::Fixed(Swizzle::One) => "1".to_owned(),
         Comp::Absent | Comp::Fixed(_) => "_".to_owned(),
-        Comp::Number(bits) => format!("{}", f32::from_bits(bits)),
+        Comp::Number(bits) => Short(f32::from_bits(bits)).to_string(),
         Comp::Read(base, swizzle) => format!("{}.{}", print_base(base, constant), letter(swizzle)),
     }
 }

@@ -20,6 +20,8 @@ const ALIASES: &[(&str, CfOp)] = &[
     ("LOOP_REP", CfOp::LoopStartNoAl),
     ("ENDLOOP", CfOp::LoopEnd),
     ("END_LOOP", CfOp::LoopEnd),
+    ("BREAK", CfOp::LoopBreak),
+    ("CONTINUE", CfOp::LoopContinue),
     ("RET", CfOp::Return),
 ];
 
@@ -232,6 +234,12 @@ pub(super) fn parse(c: &mut Cursor<'_>, names: &Names, what: CfMnemonic) -> Pars
         CfMnemonic::Export(op) if op.is_export() => Cf::Export(export::parse_export(c, names, op)?),
         CfMnemonic::Export(op) => Cf::Mem(export::parse_mem(c, names, op)?),
     };
+    // AMD's tools print `POP (1)`.
+    if let (Cf::Plain(i), b'(') = (&mut parsed.cf, c.peek())
+        && i.word1.op == CfOp::Pop
+    {
+        i.word1.pop_count = narrow(parenthesised(c, "the pop count", 7)?);
+    }
     while !c.at_end() {
         parse_modifier(c, &mut parsed)?;
     }
