@@ -247,6 +247,21 @@ fn what_is_wrong_is_said() {
     assert!(client.try_ask("configurationDone", json!({})).is_err());
     assert!(client.try_ask("stackTrace", json!({ "threadId": 1 })).unwrap_err().contains("needs a program"));
     assert!(client.try_ask("frobnicate", json!({})).is_err());
+    // Messages that are none: the client is told, and the next one is answered.
+    for (bytes, why) in [
+        ("Content-Length: 2\r\n\r\n{x", "no JSON"),
+        ("Content-Length: 16777217\r\n\r\n", "at most 16777216"),
+        ("Content-Length: two\r\n\r\n", "no number"),
+    ] {
+        let input = client.input.as_mut().unwrap();
+        input.write_all(bytes.as_bytes()).unwrap();
+        if why.starts_with("at most") {
+            input.write_all(&[b' '; 16_777_217]).unwrap();
+        }
+        let said = client.event("output")["output"].as_str().unwrap().to_owned();
+        assert!(said.contains(why), "{bytes}: {said}");
+        assert_eq!(client.ask("threads", json!({})), json!({ "threads": [] }));
+    }
     client.goodbye();
 }
 

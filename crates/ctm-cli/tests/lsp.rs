@@ -263,3 +263,91 @@ fn job_files_and_shaders_have_findings() {
     assert_eq!(found[0]["range"]["start"]["line"], 2);
     client.goodbye();
 }
+
+fn framed(body: &str) -> Vec<u8> {
+    format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+/// Every message that the server sends for an input, and how it ends.
+fn spoken(input: &[u8]) -> (Vec<Value>, std::process::ExitStatus) {
+    let mut server = Command::new(env!("CARGO_BIN_EXE_ctm"))
+        .arg("lsp")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut pipe, input) = (server.stdin.take().unwrap(), input.to_vec());
+    let writer = std::thread::spawn(move || pipe.write_all(&input));
+    let ended = server.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(!said.contains("panicked"), "{said}");
+    let mut rest = ended.stdout.as_slice();
+    let mut messages = Vec::new();
+    while !rest.is_empty() {
+        let head = rest.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+        let length = std::str::from_utf8(&rest[..head]).unwrap().strip_prefix("Content-Length: ").unwrap();
+        let end = head + 4 + length.parse::<usize>().unwrap();
+        messages.push(serde_json::from_slice(&rest[head + 4..end]).unwrap());
+        rest = &rest[end..];
+    }
+    (messages, ended.status)
+}
+
+/// JSON-RPC 2.0 §5.1: -32700 is a text that is no JSON, -32600 one that is no request; the protocol has -32002 for a request before `initialize`.
+#[test]
+fn messages_that_are_none_are_answered_and_the_server_goes_on() {
+    let hello = json!({ "jsonrpc": "2.0", "id": "first", "method": "initialize", "params": { "capabilities": {} } });
+    let item = json!({ "uri": URI, "languageId": "ctm-x1k", "version": 1, "text": " mov o0, r0\n" });
+    let bad: [(Vec<u8>, Value, i32); 11] = [
+        (framed("{x"), Value::Null, -32700),
+        (framed("\u{1}"), Value::Null, -32700),
+        (framed(&"[".repeat(100_000)), Value::Null, -32700),
+        (b"Content-Length: eight\r\n\r\n{}".to_vec(), Value::Null, -32700),
+        (framed(&format!("\"{}\"", "x".repeat(16 << 20))), Value::Null, -32700),
+        (framed("[]"), Value::Null, -32600),
+        (b"Content-Type: none\r\n\r\n".to_vec(), Value::Null, -32700),
+        (framed("{}"), Value::Null, -32600),
+        (framed(r#"{"id":7}"#), json!(7), -32600),
+        (framed(r#"{"id":{},"method":"shutdown"}"#), Value::Null, -32600),
+        (framed(r#"{"id":8,"method":"textDocument/hover","params":[1]}"#), json!(8), -32602),
+    ];
+    let mut input = framed(r#"{"id":1,"method":"textDocument/hover"}"#);
+    input.extend(framed(r#"{"id":2,"method":"initialize","params":5}"#));
+    input.extend(framed(&hello.to_string()));
+    input.extend(framed(r#"{"method":"initialized","params":{}}"#));
+    bad.iter().for_each(|(bytes, ..)| input.extend(bytes));
+    input.extend(framed(r#"{"method":"textDocument/didOpen","params":{"textDocument":3}}"#));
+    input.extend(framed(&json!({ "method": "textDocument/didOpen", "params": { "textDocument": item } }).to_string()));
+    input.extend(framed(r#"{"id":9,"method":"shutdown"}"#));
+    input.extend(framed(r#"{"id":10,"method":"shutdown"}"#));
+    input.extend(framed(r#"{"method":"exit"}"#));
+    let (said, status) = spoken(&input);
+    let mut said = said.into_iter();
+    let mut next = || said.next().unwrap();
+    let refused = |message: &Value| (message["id"].clone(), message["error"]["code"].as_i64().unwrap_or(0));
+    assert_eq!(refused(&next()), (json!(1), -32002));
+    assert_eq!(refused(&next()), (json!(2), -32602));
+    let first = next();
+    assert_eq!((&first["id"], &first["result"]["serverInfo"]["name"]), (&json!("first"), &json!("ctm")));
+    for (bytes, id, code) in bad {
+        let message = next();
+        let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
+        assert_eq!(refused(&message), (id, i64::from(code)), "{shown}: {message}");
+    }
+    assert_eq!(next()["method"], "window/logMessage");
+    assert_eq!(next()["params"]["diagnostics"], json!([]));
+    assert_eq!((next()["result"].take(), refused(&next())), (Value::Null, (json!(10), -32600)));
+    assert!(said.next().is_none() && status.success(), "{status}");
+}
+
+#[test]
+fn lengths_that_no_message_has_are_refused() {
+    for length in ["18446744073709551615", "99999999999999", "18446744073709551616"] {
+        let (said, status) = spoken(format!("Content-Length: {length}\r\n\r\n{{}}").as_bytes());
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert_eq!(said[0]["error"]["code"], -32700, "{said:?}");
+        assert!(status.code().is_some_and(|code| code < 100), "{length}: {status}");
+    }
+}

@@ -19,6 +19,7 @@ pub mod captures;
 pub mod dap;
 pub mod debugger;
 mod foreign;
+mod framing;
 pub mod grammar;
 pub mod language;
 pub mod lsp;

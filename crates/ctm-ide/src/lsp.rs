@@ -1,30 +1,36 @@
 //! The language server: what `ctm lsp` speaks on its standard input and output.
 //!
-//! One thread reads a text as soon as it changes and sends what it found; everything else is a question about a [`Document`].
+//! A text is read as soon as it changes, and its findings are sent; everything else is a question about a [`Document`].
+//!
+//! A message that is none is answered with an error of JSON-RPC, and the next one is read: only the end of the input and `exit` end the server.
 
 use crate::foreign::Foreign;
+use crate::framing::{self, FrameError, Frames};
 use crate::language::{Completion, CompletionKind, Document, Language, NameKind};
 use ctm_isa::diag::{Diagnostic, Severity, Span};
-use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{
-    DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _, PublishDiagnostics,
+    DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Exit, LogMessage, Notification as _,
+    PublishDiagnostics,
 };
 use lsp_types::request::{
     Completion as CompletionRequest, DocumentHighlightRequest, DocumentSymbolRequest, Formatting, GotoDefinition,
-    HoverRequest, InlayHintRequest, PrepareRenameRequest, References, Rename, Request as _, ResolveCompletionItem,
+    HoverRequest, Initialize, InlayHintRequest, PrepareRenameRequest, References, Rename, Request as _,
+    ResolveCompletionItem, Shutdown,
 };
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionOptions, CompletionResponse, DiagnosticRelatedInformation,
     DiagnosticSeverity, DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
     DocumentFormattingParams, DocumentHighlight, DocumentSymbol, DocumentSymbolResponse, Documentation,
     GotoDefinitionResponse, Hover, HoverContents, HoverProviderCapability, InitializeParams, InlayHint, InlayHintLabel,
-    InlayHintParams, InlayHintTooltip, Location, MarkupContent, MarkupKind, NumberOrString, OneOf, Position,
-    PositionEncodingKind, PrepareRenameResponse, PublishDiagnosticsParams, Range, ReferenceParams, RenameOptions,
-    RenameParams, ServerCapabilities, SymbolKind, TextDocumentPositionParams, TextDocumentSyncCapability,
-    TextDocumentSyncKind, TextEdit, Uri, WorkDoneProgressOptions, WorkspaceEdit,
+    InlayHintParams, InlayHintTooltip, Location, LogMessageParams, MarkupContent, MarkupKind, MessageType,
+    NumberOrString, OneOf, Position, PositionEncodingKind, PrepareRenameResponse, PublishDiagnosticsParams, Range,
+    ReferenceParams, RenameOptions, RenameParams, ServerCapabilities, SymbolKind, TextDocumentPositionParams,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextEdit, Uri, WorkDoneProgressOptions, WorkspaceEdit,
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::io::{BufRead, Write};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 /// Why the server ended badly.
@@ -39,52 +45,49 @@ impl std::fmt::Display for LspError {
 
 impl std::error::Error for LspError {}
 
+/// The errors of JSON-RPC 2.0 and of the protocol that are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ErrorCode {
+    /// The message is no JSON, or no frame.
+    ParseError = -32700,
+    /// The message is JSON and no message.
+    InvalidRequest = -32600,
+    MethodNotFound = -32601,
+    InvalidParams = -32602,
+    InternalError = -32603,
+    /// A request before `initialize`.
+    ServerNotInitialized = -32002,
+    /// The request is right and cannot be done.
+    RequestFailed = -32803,
+}
+
 /// Speaks with a client on standard input and output until it says goodbye or goes away.
 ///
 /// # Errors
-/// The client breaks the protocol.
+/// The client goes away in the middle of a message, or leaves without `shutdown`.
 pub fn stdio() -> Result<(), LspError> {
-    let (connection, threads) = Connection::stdio();
-    serve(&connection)?;
-    drop(connection);
-    // Its reader may wait for a client that stays; the writer has written all.
-    threads.join().map_err(|e| LspError(format!("the client's pipe: {e}")))
+    serve(std::io::stdin().lock(), std::io::stdout().lock())
 }
 
-/// Speaks with a client on a connection.
+/// Speaks with a client.
 ///
 /// # Errors
-/// The client breaks the protocol.
-pub fn serve(connection: &Connection) -> Result<(), LspError> {
-    let wrong = |e: &dyn std::fmt::Display| LspError(format!("the client's first messages: {e}"));
-    let (id, params) = match connection.initialize_start() {
-        Ok(first) => first,
-        // Nobody is there.
-        Err(e) if e.channel_is_disconnected() => return Ok(()),
-        Err(e) => return Err(wrong(&e)),
-    };
-    let params: InitializeParams = serde_json::from_value(params).map_err(|e| wrong(&e))?;
-    let offered = params.capabilities.general.and_then(|general| general.position_encodings).unwrap_or_default();
-    let utf8 = offered.contains(&PositionEncodingKind::UTF8);
-    let answer = json!({
-        "capabilities": capabilities(utf8),
-        "serverInfo": { "name": "ctm", "version": env!("CARGO_PKG_VERSION") },
-    });
-    connection.initialize_finish(id, answer).map_err(|e| wrong(&e))?;
-    let mut server = Server { connection, utf8, documents: HashMap::new() };
-    for message in &connection.receiver {
-        match message {
-            Message::Request(request) => {
-                if connection.handle_shutdown(&request).map_err(|e| LspError(e.to_string()))? {
+/// As of [`stdio`].
+pub fn serve(input: impl BufRead, output: impl Write) -> Result<(), LspError> {
+    let mut frames = Frames::new(input);
+    let mut server = Server { output, utf8: false, phase: Phase::Starting, documents: HashMap::new() };
+    loop {
+        match frames.read() {
+            Ok(Some(message)) => {
+                if server.message(message)?.is_break() {
                     return Ok(());
                 }
-                server.request(request)?;
             }
-            Message::Notification(notification) => server.notification(notification)?,
-            Message::Response(_) => {}
+            Ok(None) => return Ok(()),
+            Err(FrameError::Refused(why)) => server.refuse(&Value::Null, ErrorCode::ParseError, &why)?,
+            Err(FrameError::Ended(why)) => return Err(LspError(why)),
         }
     }
-    Ok(())
 }
 
 fn capabilities(utf8: bool) -> ServerCapabilities {
@@ -173,83 +176,158 @@ impl Open {
     }
 }
 
-struct Server<'c> {
-    connection: &'c Connection,
+/// How far the session is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Before `initialize`.
+    Starting,
+    Open,
+    /// After `shutdown`.
+    ShutDown,
+}
+
+struct Server<W> {
+    output: W,
     utf8: bool,
+    phase: Phase,
     documents: HashMap<String, Open>,
 }
 
 /// Why a request is not answered: a code and a sentence.
 type Refusal = (ErrorCode, String);
 
-fn gone<T>(_: T) -> LspError {
-    LspError("the client has gone".into())
-}
-
-impl Server<'_> {
-    fn send(&self, message: impl Into<Message>) -> Result<(), LspError> {
-        self.connection.sender.send(message.into()).map_err(gone)
+impl<W: Write> Server<W> {
+    fn send(&mut self, mut message: Value) -> Result<(), LspError> {
+        message["jsonrpc"] = "2.0".into();
+        framing::write(&mut self.output, &message)
+            .map_err(|e| LspError(format!("the client cannot be written to: {e}")))
     }
 
-    fn notification(&mut self, notification: Notification) -> Result<(), LspError> {
-        match notification.method.as_str() {
-            DidOpenTextDocument::METHOD => {
-                let Ok(params) = serde_json::from_value::<DidOpenTextDocumentParams>(notification.params) else {
-                    return Ok(());
-                };
-                let item = params.text_document;
-                let path = Path::new(item.uri.path().as_str());
-                let foreign = Foreign::of(&item.language_id, path, &item.text);
-                let language = Language::from_id(&item.language_id)
-                    .or_else(|| Language::of_path(Path::new(item.uri.path().as_str())))
-                    .unwrap_or_else(|| Language::of_text(&item.text));
-                let open = Open::new(language, foreign, item.text, item.version);
-                self.publish(&item.uri, &open)?;
-                self.documents.insert(item.uri.as_str().to_owned(), open);
+    fn refuse(&mut self, id: &Value, code: ErrorCode, why: &str) -> Result<(), LspError> {
+        self.send(json!({ "id": id, "error": { "code": code as i32, "message": why } }))
+    }
+
+    /// A notification that cannot be read has no answer; the client logs why.
+    fn log(&mut self, method: &str, why: &dyn std::fmt::Display) -> Result<(), LspError> {
+        let params = LogMessageParams { typ: MessageType::ERROR, message: format!("`{method}`: {why}") };
+        self.send(json!({ "method": LogMessage::METHOD, "params": params }))
+    }
+
+    /// One message; it breaks when the client has said goodbye.
+    fn message(&mut self, mut message: Value) -> Result<ControlFlow<()>, LspError> {
+        let id = message.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
+        let params = message.get_mut("params").map(Value::take).unwrap_or_default();
+        let next = ControlFlow::Continue(());
+        let Some(method) = message["method"].as_str() else {
+            // An answer: nothing was asked, but it is a message.
+            if message.get("result").is_none() && message.get("error").is_none() {
+                let why = "a message is an object with a `method`";
+                self.refuse(&id.unwrap_or_default(), ErrorCode::InvalidRequest, why)?;
             }
-            DidChangeTextDocument::METHOD => {
-                let Ok(params) = serde_json::from_value::<DidChangeTextDocumentParams>(notification.params) else {
-                    return Ok(());
+            return Ok(next);
+        };
+        let Some(id) = id else {
+            if message.get("id").is_some() {
+                self.refuse(&Value::Null, ErrorCode::InvalidRequest, "an `id` is a number or a string")?;
+            } else if method == Exit::METHOD {
+                return match self.phase {
+                    Phase::ShutDown => Ok(ControlFlow::Break(())),
+                    _ => Err(LspError("the client leaves without `shutdown`".into())),
                 };
-                let uri = params.text_document.uri;
-                let Some(mut open) = self.documents.remove(uri.as_str()) else { return Ok(()) };
-                for change in params.content_changes {
-                    let text = match change.range {
-                        None => change.text,
-                        Some(range) => {
-                            let from = open.offset(range.start, self.utf8);
-                            let to = open.offset(range.end, self.utf8).max(from);
-                            let mut text = open.document.text.clone();
-                            text.replace_range(from..to, &change.text);
-                            text
-                        }
-                    };
-                    let foreign = open.foreign.take();
-                    open = Open::new(open.document.language, foreign, text, params.text_document.version);
-                }
-                self.publish(&uri, &open)?;
-                self.documents.insert(uri.as_str().to_owned(), open);
+            } else if self.phase == Phase::Open {
+                self.notification(method, params)?;
             }
-            DidCloseTextDocument::METHOD => {
-                let Ok(params) = serde_json::from_value::<DidCloseTextDocumentParams>(notification.params) else {
-                    return Ok(());
-                };
-                let uri = params.text_document.uri;
-                self.documents.remove(uri.as_str());
-                self.diagnostics(PublishDiagnosticsParams::new(uri, Vec::new(), None))?;
+            return Ok(next);
+        };
+        let answer = match (self.phase, method) {
+            (Phase::Starting, Initialize::METHOD) => self.initialize(params),
+            (Phase::Starting, _) => Err((ErrorCode::ServerNotInitialized, "`initialize` comes first".into())),
+            (Phase::Open, Shutdown::METHOD) => {
+                self.phase = Phase::ShutDown;
+                Ok(Value::Null)
             }
-            _ => {}
+            (Phase::Open, Initialize::METHOD) => {
+                Err((ErrorCode::InvalidRequest, "`initialize` comes only once".into()))
+            }
+            (Phase::Open, _) => self.answer(method, params),
+            (Phase::ShutDown, _) => Err((ErrorCode::InvalidRequest, "nothing is asked after `shutdown`".into())),
+        };
+        match answer {
+            Ok(value) => self.send(json!({ "id": id, "result": value }))?,
+            Err((code, why)) => self.refuse(&id, code, &why)?,
         }
+        Ok(next)
+    }
+
+    fn initialize(&mut self, params: Value) -> Result<Value, Refusal> {
+        let params: InitializeParams = read(params)?;
+        let offered = params.capabilities.general.and_then(|general| general.position_encodings).unwrap_or_default();
+        self.utf8 = offered.contains(&PositionEncodingKind::UTF8);
+        self.phase = Phase::Open;
+        Ok(json!({
+            "capabilities": capabilities(self.utf8),
+            "serverInfo": { "name": "ctm", "version": env!("CARGO_PKG_VERSION") },
+        }))
+    }
+
+    fn notification(&mut self, method: &str, params: Value) -> Result<(), LspError> {
+        let done = match method {
+            DidOpenTextDocument::METHOD => serde_json::from_value(params).map(|params| self.opened(params)),
+            DidChangeTextDocument::METHOD => serde_json::from_value(params).map(|params| self.changed(params)),
+            DidCloseTextDocument::METHOD => serde_json::from_value(params).map(|params| self.closed(params)),
+            _ => return Ok(()),
+        };
+        done.unwrap_or_else(|e| self.log(method, &e))
+    }
+
+    fn opened(&mut self, params: DidOpenTextDocumentParams) -> Result<(), LspError> {
+        let item = params.text_document;
+        let path = Path::new(item.uri.path().as_str());
+        let foreign = Foreign::of(&item.language_id, path, &item.text);
+        let language = Language::from_id(&item.language_id)
+            .or_else(|| Language::of_path(path))
+            .unwrap_or_else(|| Language::of_text(&item.text));
+        let open = Open::new(language, foreign, item.text, item.version);
+        self.publish(&item.uri, &open)?;
+        self.documents.insert(item.uri.as_str().to_owned(), open);
         Ok(())
     }
 
-    fn publish(&self, uri: &Uri, open: &Open) -> Result<(), LspError> {
-        let found = open.document.findings.iter().map(|finding| self.diagnostic(uri, open, finding)).collect();
-        self.diagnostics(PublishDiagnosticsParams::new(uri.clone(), found, Some(open.version)))
+    fn changed(&mut self, params: DidChangeTextDocumentParams) -> Result<(), LspError> {
+        let uri = params.text_document.uri;
+        let Some(mut open) = self.documents.remove(uri.as_str()) else { return Ok(()) };
+        for change in params.content_changes {
+            let text = match change.range {
+                None => change.text,
+                Some(range) => {
+                    let from = open.offset(range.start, self.utf8);
+                    let to = open.offset(range.end, self.utf8).max(from);
+                    let mut text = open.document.text.clone();
+                    text.replace_range(from..to, &change.text);
+                    text
+                }
+            };
+            let foreign = open.foreign.take();
+            open = Open::new(open.document.language, foreign, text, params.text_document.version);
+        }
+        self.publish(&uri, &open)?;
+        self.documents.insert(uri.as_str().to_owned(), open);
+        Ok(())
     }
 
-    fn diagnostics(&self, params: PublishDiagnosticsParams) -> Result<(), LspError> {
-        self.send(Notification::new(PublishDiagnostics::METHOD.to_owned(), params))
+    fn closed(&mut self, params: DidCloseTextDocumentParams) -> Result<(), LspError> {
+        let uri = params.text_document.uri;
+        self.documents.remove(uri.as_str());
+        self.diagnostics(&PublishDiagnosticsParams::new(uri, Vec::new(), None))
+    }
+
+    fn publish(&mut self, uri: &Uri, open: &Open) -> Result<(), LspError> {
+        let found = open.document.findings.iter().map(|finding| self.diagnostic(uri, open, finding)).collect();
+        self.diagnostics(&PublishDiagnosticsParams::new(uri.clone(), found, Some(open.version)))
+    }
+
+    fn diagnostics(&mut self, params: &PublishDiagnosticsParams) -> Result<(), LspError> {
+        self.send(json!({ "method": PublishDiagnostics::METHOD, "params": params }))
     }
 
     fn diagnostic(&self, uri: &Uri, open: &Open, finding: &Diagnostic) -> lsp_types::Diagnostic {
@@ -283,28 +361,15 @@ impl Server<'_> {
         }
     }
 
-    fn request(&mut self, request: Request) -> Result<(), LspError> {
-        let id: RequestId = request.id.clone();
-        let response = match self.answer(request) {
-            Ok(value) => Response::new_ok(id, value),
-            Err((code, why)) => Response::new_err(id, code as i32, why),
-        };
-        self.send(response)
-    }
-
-    fn answer(&self, request: Request) -> Result<Value, Refusal> {
-        fn read<T: serde::de::DeserializeOwned>(params: Value) -> Result<T, Refusal> {
-            serde_json::from_value(params).map_err(|e| (ErrorCode::InvalidParams, e.to_string()))
-        }
+    fn answer(&self, method: &str, params: Value) -> Result<Value, Refusal> {
         fn write(answer: impl serde::Serialize) -> Result<Value, Refusal> {
             serde_json::to_value(answer).map_err(|e| (ErrorCode::InternalError, e.to_string()))
         }
-        let params = request.params;
         let uri = params["textDocument"]["uri"].as_str().unwrap_or("");
         if self.documents.get(uri).is_some_and(|open| open.foreign.is_some()) {
             return Ok(Value::Null);
         }
-        match request.method.as_str() {
+        match method {
             HoverRequest::METHOD => {
                 let (open, offset, _) = self.place(&read(params)?)?;
                 write(open.document.hover(offset).map(|hover| Hover {
@@ -460,6 +525,10 @@ impl Server<'_> {
         }
         item
     }
+}
+
+fn read<T: serde::de::DeserializeOwned>(params: Value) -> Result<T, Refusal> {
+    serde_json::from_value(params).map_err(|e| (ErrorCode::InvalidParams, e.to_string()))
 }
 
 fn markdown(value: String) -> MarkupContent {

@@ -4,12 +4,12 @@
 //! |---|---|
 //! | `launch` | what is to be debugged |
 //! | `breakpoints` | where the client wants to stop |
-//! | `protocol` | messages and their frame |
+//! | `protocol` | shapes of messages |
 //! | `session` | what it asks and wants while a group stands |
 //! | `variables` | what a lane holds, by scope |
 //!
 //! The lanes of the group are the threads of the protocol, and all of them stand and go together. The debug console takes every command of `ctm debug`.
-//! One thread reads what the client says, so that `pause` and a client that goes away end what is running.
+//! One thread reads what the client says, so that `pause` and a client that goes away end what is running. A message that is none is told to the client, and the next one is read.
 
 mod breakpoints;
 mod launch;
@@ -18,6 +18,7 @@ mod session;
 mod variables;
 
 use crate::debugger::{COMMANDS, Debugger, Direction};
+use crate::framing::{self, FrameError, Frames};
 use ctm::job::JobError;
 use ctm::render;
 use ctm::trace::observe::{Unit, Watcher, Wish};
@@ -36,21 +37,21 @@ use variables::Group;
 /// Speaks with a client until it disconnects or goes away.
 ///
 /// # Errors
-/// In words: the client breaks the protocol.
+/// In words: the client goes away in the middle of a message, or cannot be written to.
 pub fn serve(input: impl Read + Send + 'static, output: impl Write + Send + 'static) -> Result<(), String> {
     let interrupt = Arc::new(AtomicBool::new(false));
     let (sender, receiver) = channel();
     let reader = Arc::clone(&interrupt);
     // It is left behind where the client stays and says nothing more; it holds nothing.
     std::thread::spawn(move || {
-        let mut input = BufReader::new(input);
+        let mut frames = Frames::new(BufReader::new(input));
         loop {
-            let message = protocol::read(&mut input).transpose();
+            let message = frames.read().transpose();
             let said = |name: &str| matches!(&message, Some(Ok(m)) if m["command"] == name);
-            if ["pause", "disconnect", "terminate"].into_iter().any(said) || !matches!(message, Some(Ok(_))) {
+            let last = matches!(message, None | Some(Err(FrameError::Ended(_))));
+            if last || ["pause", "disconnect", "terminate"].into_iter().any(said) {
                 reader.store(true, Ordering::Relaxed);
             }
-            let last = !matches!(message, Some(Ok(_)));
             if sender.send(message).is_err() || last {
                 return;
             }
@@ -128,7 +129,7 @@ struct Wanted {
 
 struct Adapter {
     output: Box<dyn Write + Send>,
-    receiver: Receiver<Option<Result<Value, String>>>,
+    receiver: Receiver<Option<Result<Value, FrameError>>>,
     interrupt: Arc<AtomicBool>,
     /// Messages sent.
     number: u64,
@@ -159,7 +160,7 @@ impl Adapter {
     fn send(&mut self, mut message: Value) -> Result<(), String> {
         self.number += 1;
         message["seq"] = self.number.into();
-        match protocol::write(&mut self.output, &message) {
+        match framing::write(&mut self.output, &message) {
             // Whoever listens has gone: the reader will say so.
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => {
                 self.phase = Phase::Over;
@@ -171,10 +172,17 @@ impl Adapter {
 
     /// The next request; `None` when the client has gone.
     fn receive(&mut self) -> Result<Option<Value>, String> {
-        match self.receiver.recv() {
-            Ok(Some(Ok(message))) => Ok(Some(message)),
-            Ok(Some(Err(why))) => Err(why),
-            Ok(None) | Err(_) => Ok(None),
+        loop {
+            match self.receiver.recv() {
+                Ok(Some(Ok(message))) => return Ok(Some(message)),
+                // It has no number that could be answered.
+                Ok(Some(Err(FrameError::Refused(why)))) => {
+                    let body = json!({ "category": "important", "output": format!("{why}\n") });
+                    self.send(event("output", body))?;
+                }
+                Ok(Some(Err(FrameError::Ended(why)))) => return Err(why),
+                Ok(None) | Err(_) => return Ok(None),
+            }
         }
     }
 
