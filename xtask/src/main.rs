@@ -11,8 +11,9 @@ mod examples;
 mod install;
 mod minimum;
 mod python;
+mod tidy;
 
-const USAGE: &str = "usage: cargo xtask check | examples | example-data | grammars | page | install --prefix DIR | c-examples | python [INTERPRETER...] | book | packages | dist
+const USAGE: &str = "usage: cargo xtask check | examples | example-data | grammars | page | install --prefix DIR | c-examples | python [INTERPRETER...] | book | packages | dist | tidy
 
 check         formatting, lints, features, minimum Rust version, tests, documentation, fuzz targets, examples, C programs: what must hold before a change lands
 examples      checks every program of examples/ and runs every job
@@ -24,7 +25,8 @@ c-examples    builds examples/c against an installed library, in every version o
 python        builds the Python package, installs it into an environment of its own, and tests it, with python3 or with each interpreter that is named; skipped where there is no Python or no network
 book          makes the book of the documentation below target/book, and checks its links; HTML where mdbook is there
 packages      packs every package of the workspace and builds each from its archive, as publishing would; publishes nothing
-dist          what a release consists of, below target/dist: an archive, the packages of the registry, the wheel where Python is there, check sums";
+dist          what a release consists of, below target/dist: an archive, the packages of the registry, the wheel where Python is there, check sums
+tidy          counts crooked words in comments and pages, and type names that many modules define, against budgets that only sink";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         ["book"] => book::book(),
         ["packages"] => dist::packages(),
         ["dist"] => dist::dist(),
+        ["tidy"] => tidy::check(),
         ["python", ref interpreters @ ..] => python::check(interpreters),
         _ => {
             say(USAGE);
@@ -72,6 +75,8 @@ fn check() -> Result<(), String> {
     cargo("formatting", &["fmt", "--all", "--check"], &[])?;
     cargo("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])?;
     features()?;
+    say("== words and names");
+    tidy::check()?;
     say("== the minimum Rust version");
     minimum::check()?;
     cargo("tests (the README's second command)", &["test", "--workspace"], &[])?;

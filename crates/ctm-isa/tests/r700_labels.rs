@@ -29,7 +29,10 @@ fn the_destination_decides() {
         // A second writer of an element goes to t.
         ("0 x: MOV R1.z, R0.z\n y: MOV R2.z, R0.y", "0 z: MOV R1.z, R0.z\n t: MOV R2.z, R0.y"),
         ("0 x: MOV R1.z, R0.z\n z: MOV R2.z, R0.y", "0 z: MOV R1.z, R0.z\n t: MOV R2.z, R0.y"),
-        ("0 x: MOV R1.y, R0.x\n y: MOV R1.x, R0.y\n t: RCP_e R2.x, R0.x", "0 x: MOV R1.x, R0.y\n y: MOV R1.y, R0.x\n t: RCP_e R2.x, R0.x"),
+        (
+            "0 x: MOV R1.y, R0.x\n y: MOV R1.x, R0.y\n t: RCP_e R2.x, R0.x",
+            "0 x: MOV R1.x, R0.y\n y: MOV R1.y, R0.x\n t: RCP_e R2.x, R0.x",
+        ),
         // In a group with such labels t is one of them: it numbers lines.
         ("0 x: MOV R1.y, R0.x\n t: MOV R1.z, R0.y", "0 y: MOV R1.y, R0.x\n z: MOV R1.z, R0.y"),
         // A line without a destination keeps its unit where that is free, and takes the first free one elsewhere.
@@ -54,7 +57,10 @@ fn the_destination_decides() {
         let (found, warnings) = words(&program(labelled));
         let (expected, none) = words(&program(right));
         assert_eq!(found, expected, "{labelled}");
-        assert!(!warnings.is_empty() && warnings.iter().all(|rule| *rule == "slot-element"), "{labelled}: {warnings:?}");
+        assert!(
+            !warnings.is_empty() && warnings.iter().all(|rule| *rule == "slot-element"),
+            "{labelled}: {warnings:?}"
+        );
         assert_eq!(none, Vec::<&str>::new(), "{right}");
     }
 }

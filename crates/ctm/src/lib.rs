@@ -72,8 +72,8 @@ pub use trace::{Session, Trace};
 
 // What the signatures of this crate name of the others, so that nobody needs those beside it.
 pub use ctm_draw;
-pub use ctm_files as files;
 pub use ctm_exec::{self, Budget, Control, Counters, Domain, Engine, GroupSize, Position, Progress};
+pub use ctm_files as files;
 pub use ctm_image;
 pub use ctm_isa::{
     self,

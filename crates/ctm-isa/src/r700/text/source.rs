@@ -179,7 +179,10 @@ impl Reader<'_> {
             let start = base + (line.len() - comment.trim_start().len()) as u32;
             let span = Span::new(start, base + line.trim_end().len() as u32);
             if let Some(first) = self.settings.insert(name.trim().to_ascii_uppercase(), span) {
-                let d = Diagnostic::warning("setting-twice", format!("`${}` is set twice; the last value counts", name.trim()));
+                let d = Diagnostic::warning(
+                    "setting-twice",
+                    format!("`${}` is set twice; the last value counts", name.trim()),
+                );
                 diagnostics.push(d.at(span, "").at(first, "the first is here"));
             }
             self.s.settings.push(Setting { name: name.trim().to_owned(), value: value.trim().to_owned(), span });

@@ -3,8 +3,8 @@
 use super::Parse;
 use super::lexer::{Cursor, Number, Tok};
 use super::names::{File, Names};
-use crate::number::Short;
 use crate::diag::{Diagnostic, Span};
+use crate::number::Short;
 use crate::x1k::inst::{Source, inline_code, inline_constant};
 use crate::x1k::ops::{Imod, SrcpOp, Swizzle};
 
