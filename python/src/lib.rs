@@ -8,6 +8,7 @@ mod device;
 mod draw;
 mod drive;
 mod error;
+mod files;
 mod job;
 mod program;
 mod run;
@@ -22,6 +23,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<job::Job>()?;
     module.add_class::<device::Device>()?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(files::read_file, module)?)?;
+    module.add_function(wrap_pyfunction!(files::save_file, module)?)?;
     module.add_function(wrap_pyfunction!(draw::draw, module)?)?;
     module.add_function(wrap_pyfunction!(capture::capture_streams, module)?)?;
     module.add_function(wrap_pyfunction!(capture::check_capture, module)?)?;

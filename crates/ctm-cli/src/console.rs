@@ -200,11 +200,8 @@ pub(crate) const STDIN: &str = "stdin";
 
 /// The bytes of a file, or of stdin for `-`, and the name that they have from then on.
 pub(crate) fn input(path: &Path, kind: FileKind) -> Result<(Vec<u8>, &Path), JobError> {
-    if path != Path::new("-") {
-        return Ok((ctm::job::read_file(path, kind, None)?, path));
-    }
-    let bytes = ctm_files::read_stdin(kind).map_err(|e| ctm::job::unreadable(&e, None))?;
-    let name = Path::new(STDIN);
+    let bytes = ctm_files::read_argument(path, kind).map_err(|e| ctm::job::unreadable(&e, None))?;
+    let name = if path == Path::new("-") { Path::new(STDIN) } else { path };
     ctm::job::not_foreign(&bytes, name, None)?;
     Ok((bytes, name))
 }

@@ -29,7 +29,7 @@ pub enum Problem {
     TooLarge {
         /// The kind.
         kind: FileKind,
-        /// Its bytes; unknown of standard input.
+        /// Its bytes; unknown of a pipe.
         bytes: Option<u64>,
         /// The most bytes of the kind.
         limit: u64,
@@ -185,16 +185,35 @@ pub fn read_text(path: &Path, kind: FileKind) -> Result<String, OpenError> {
     String::from_utf8(read(path, kind)?).map_err(|e| OpenError::new(path, kind, not_text(e)))
 }
 
-/// Reads standard input, which commands name `-`, within the limit of its kind: a pipe or anything else that ends.
+/// Reads a file that a command's user names on the command line: as [`read`], and for `-` and [descriptors](names_pipe) pipes to their end.
 ///
 /// # Errors
-/// It cannot be read, or is too large.
-pub fn read_stdin(kind: FileKind) -> Result<Vec<u8>, OpenError> {
-    let wrong = |problem| OpenError::new(Path::new("from stdin"), kind, problem);
+/// As for [`read`].
+pub fn read_argument(path: &Path, kind: FileKind) -> Result<Vec<u8>, OpenError> {
+    if path == Path::new("-") || path == Path::new("/dev/stdin") && names_pipe(path) {
+        return to_end(&mut io::stdin().lock(), Path::new("from stdin"), kind);
+    }
+    if !names_pipe(path) {
+        return read(path, kind);
+    }
+    let mut file = File::open(path).map_err(|e| OpenError::new(path, kind, Problem::Io(e)))?;
+    to_end(&mut file, path, kind)
+}
+
+/// Whether a path is the name of a pipe that this process was started with, as a shell's `<(...)` is.
+#[must_use]
+pub fn names_pipe(path: &Path) -> bool {
+    let is_descriptor =
+        path == Path::new("/dev/stdin") || path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd");
+    is_descriptor && std::fs::metadata(path).is_ok_and(|of| matches!(name(of.file_type()), "pipe" | "socket"))
+}
+
+/// Reads what ends somewhere, within the limit of its kind.
+fn to_end(from: &mut dyn Read, path: &Path, kind: FileKind) -> Result<Vec<u8>, OpenError> {
+    let wrong = |problem| OpenError::new(path, kind, problem);
     let limit = kind.limit().map_err(|why| wrong(Problem::Limits(why)))?;
     let mut bytes = Vec::new();
-    let read = io::stdin().lock().take(limit.saturating_add(1)).read_to_end(&mut bytes);
-    let count = read.map_err(|e| wrong(Problem::Io(e)))?;
+    let count = from.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| wrong(Problem::Io(e)))?;
     if count as u64 > limit {
         return Err(wrong(Problem::TooLarge { kind, bytes: None, limit }));
     }

@@ -102,6 +102,20 @@ fn a_size_beyond_the_limit_names_the_way_out() {
     }
 }
 
+/// The page of the command has the table of limits.
+#[test]
+fn the_documents_have_every_limit() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
+    let text = fs::read_to_string(page).unwrap();
+    let rows = text.lines().skip_while(|line| !line.starts_with("| kind | files |")).skip(2);
+    let rows: Vec<_> = rows.take_while(|line| line.starts_with("| `")).collect();
+    assert_eq!(rows.len(), FileKind::ALL.len());
+    for (row, kind) in rows.into_iter().zip(FileKind::ALL) {
+        let size = ctm_files::kinds::Size(kind.default_limit());
+        assert!(row.starts_with(&format!("| `{}` |", kind.name())) && row.ends_with(&format!("| {size} |")), "{row}");
+    }
+}
+
 #[test]
 fn text_is_utf_8() {
     let place = Place::new("text");

@@ -111,8 +111,7 @@ class Program:
     @classmethod
     def open(cls, path, isa=None, which=None):
         """A program from a file. See :meth:`read`."""
-        with open(path, "rb") as file:
-            return cls.read(file.read(), os.fspath(path), isa, which)
+        return cls.read(_native.read_file(os.fspath(path), "program"), os.fspath(path), isa, which)
 
     @property
     def isa(self):
@@ -535,9 +534,8 @@ class Trace:
         return [json.loads(line) for line in self._lines.splitlines() if line]
 
     def save(self, path):
-        """Writes the page."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.html)
+        """Writes the page. An old file is replaced by the whole new one, or stays."""
+        _native.save_file(os.fspath(path), self.html.encode())
 
     def _repr_html_(self):
         page = base64.b64encode(self.html.encode()).decode()

@@ -53,8 +53,7 @@ class Capture:
     @classmethod
     def open(cls, path):
         """A capture from a file."""
-        with open(os.fspath(path), "rb") as file:
-            return cls(file.read())
+        return cls(_native.read_file(os.fspath(path), "capture"))
 
     def __len__(self):
         return len(self._streams)

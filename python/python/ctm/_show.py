@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 import struct
 import zlib
 
 import numpy as np
+
+from . import _native
 
 _WORD = re.compile(
     r"(?P<comment>;.*)|(?P<directive>\.[a-z_]+)|(?P<number>\b0x[0-9a-fA-F]+\b|\b\d+(?:\.\d+)?f?\b)"
@@ -85,9 +88,8 @@ class Picture:
         return self._png
 
     def save(self, path):
-        """Writes the PNG file."""
-        with open(path, "wb") as file:
-            file.write(self._png)
+        """Writes the PNG file. An old file is replaced by the whole new one, or stays."""
+        _native.save_file(os.fspath(path), self._png)
 
     def _repr_png_(self):
         return self._png

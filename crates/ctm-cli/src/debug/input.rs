@@ -12,7 +12,7 @@ use rustyline::history::DefaultHistory;
 use rustyline::validate::Validator;
 use rustyline::{Context, Editor, Helper};
 use std::collections::VecDeque;
-use std::io::IsTerminal;
+use std::io::{BufRead, IsTerminal, Read as _};
 use std::path::Path;
 
 const PROMPT: &str = "(ctm) ";
@@ -31,8 +31,9 @@ impl Input {
     pub(super) fn new(script: Option<&Path>) -> Result<Self, Failure> {
         match script {
             Some(path) => {
-                let text = ctm_files::read_text(path, FileKind::Script)
+                let text = ctm_files::read_argument(path, FileKind::Script)
                     .map_err(|e| Failure::wrong("cannot-read", e.to_string()))?;
+                let text = ctm::job::text_of(&text, &path.display().to_string())?;
                 Ok(Self::Script(text.lines().map(str::to_owned).collect()))
             }
             None if std::io::stdin().is_terminal() => Ok(Self::Terminal(None)),
@@ -43,6 +44,22 @@ impl Input {
     pub(super) const fn is_script(&self) -> bool {
         matches!(self, Self::Script(_))
     }
+}
+
+/// The most bytes of a command.
+const MOST_BYTES: u64 = 1 << 16;
+
+/// The next line of standard input. One without an end is not read to it.
+fn next_line(from: &mut impl BufRead) -> Result<Option<String>, Failure> {
+    let wrong = |message: String| Failure::wrong("cannot-read", message);
+    let mut bytes = Vec::new();
+    let read = from.take(MOST_BYTES).read_until(b'\n', &mut bytes);
+    let count = read.map_err(|e| wrong(format!("stdin cannot be read: {e}")))?;
+    if count as u64 == MOST_BYTES && bytes.last() != Some(&b'\n') {
+        return Err(wrong(format!("a command from stdin has more than {MOST_BYTES} bytes")));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| wrong("a command from stdin is not UTF-8".to_owned()))?;
+    Ok((count > 0).then_some(text))
 }
 
 /// Completes commands.
@@ -127,8 +144,7 @@ pub(super) fn run(
             Ok(None)
         }
         Input::Pipe => {
-            for line in std::io::stdin().lines() {
-                let line = line.map_err(|e| Failure::wrong("cannot-read", format!("stdin cannot be read: {e}")))?;
+            while let Some(line) = next_line(&mut std::io::stdin().lock())? {
                 match answer(debugger, line.trim(), json) {
                     // The next command may be right.
                     Ok(Next::Command) | Err(Failure::Message(..)) => {}
