@@ -200,7 +200,12 @@ pub(crate) const STDIN: &str = "stdin";
 
 /// The bytes of a file, or of stdin for `-`, and the name that they have from then on.
 pub(crate) fn input(path: &Path, kind: FileKind) -> Result<(Vec<u8>, &Path), JobError> {
-    let bytes = ctm_files::read_argument(path, kind).map_err(|e| ctm::job::unreadable(&e, None))?;
+    input_called(path, kind, kind.noun())
+}
+
+/// As [`input`], for a file that messages call by another name.
+pub(crate) fn input_called<'p>(path: &'p Path, kind: FileKind, noun: &str) -> Result<(Vec<u8>, &'p Path), JobError> {
+    let bytes = ctm_files::read_argument(path, kind).map_err(|e| ctm::job::unreadable(&e.called(noun), None))?;
     let name = if path == Path::new("-") { Path::new(STDIN) } else { path };
     ctm::job::not_foreign(&bytes, name, None)?;
     Ok((bytes, name))

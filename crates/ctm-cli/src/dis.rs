@@ -2,7 +2,7 @@
 
 use crate::Ending;
 use crate::args::DisArgs;
-use crate::console::{Console, Exit, Failure, input};
+use crate::console::{Console, Exit, Failure, input_called};
 use ctm::commands::{self, Command};
 use ctm::job::{Isa, Loaded, byte_code_text};
 use ctm::r700::is_r700;
@@ -14,7 +14,7 @@ use ctm_isa::x1k::text::{Options, disassemble};
 use std::path::Path;
 
 pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
-    let (bytes, file) = input(&args.file, FileKind::Program)?;
+    let (bytes, file) = input_called(&args.file, FileKind::Program, "the file")?;
     let isa = args.isa.map(Isa::from);
     let text = if is_command_buffer(file, &bytes) {
         if !bytes.len().is_multiple_of(4) {

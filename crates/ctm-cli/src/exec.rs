@@ -3,7 +3,7 @@
 use crate::Ending;
 use crate::args::ExecArgs;
 use crate::asm::encode;
-use crate::console::{Console, Exit, Failure, input, program_bytes};
+use crate::console::{Console, Exit, Failure, input, input_called, program_bytes};
 use ctm::commands;
 use ctm::device::{CommandErrorReason, CommandFinding, Device, DeviceOptions, SubmitReport};
 use ctm::job::{EngineKind, Isa, JobError, Loaded, text_of};
@@ -115,11 +115,11 @@ fn words(file: &Path) -> Result<Vec<u32>, Failure> {
 
 /// What is put into memory: programs in text become images, every other file is its bytes.
 fn contents(file: &Path) -> Result<Vec<u8>, Failure> {
-    let (bytes, file) = program_bytes(file)?;
     let is_program = file.extension().is_some_and(|e| ["x1k", "ps", "pso"].iter().any(|text| e == *text));
     if !is_program {
-        return Ok(bytes);
+        return Ok(input_called(file, FileKind::Array, "the file")?.0);
     }
+    let (bytes, file) = program_bytes(file)?;
     let loaded = Loaded::from_bytes(&bytes, file, Some(Isa::X1k), None)?;
     encode(&loaded.program, Path::new("image.elf"))
 }

@@ -2,7 +2,7 @@
 
 use crate::Ending;
 use crate::args::InfoArgs;
-use crate::console::{Console, Exit, Failure, input};
+use crate::console::{Console, Exit, Failure, input_called};
 use ctm_files::FileKind;
 use ctm_image::info::{self, Value};
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(crate) fn run(console: &Console, args: &InfoArgs) -> Ending {
 }
 
 fn one(args: &InfoArgs, file: &Path) -> Result<String, Failure> {
-    let (bytes, file) = input(file, FileKind::Program)?;
+    let (bytes, file) = input_called(file, FileKind::Program, "the file")?;
     let described = info::describe(&bytes).map_err(|e| Failure::wrong(e.name(), format!("{}: {e}", file.display())))?;
     let value = match described.to_value() {
         Value::Record(fields) => {

@@ -67,15 +67,15 @@ const READERS: &[&[&str]] = &[
     &["profile", "IN", "--size", "2x2"],
     &["debug", "IN", "--size", "2x2"],
     &["debug", "a.x1k", "--size", "2x2", "--const", "c0=1,1,1,1", "--script", "IN"],
-    &["compare", "IN", "IN", "--size", "2x2"],
-    &["reduce", "IN", "-c", "true"],
+    &["compare", "IN.toml", "IN.toml"],
+    &["reduce", "IN", "--while", "true"],
     &["exec", "IN"],
     &["replay", "IN"],
     &["pm4", "dis", "IN"],
     &["pm4", "check", "IN"],
-    &["tile", "IN.npy", "-o", "a.raw"],
-    &["untile", "IN.raw", "-o", "a.npy", "--size", "2x2", "--format", "float32_1"],
-    &["serve", "IN.toml", "--no-open"],
+    &["tile", "IN.npy", "a.raw"],
+    &["untile", "IN.raw", "a.npy", "--size", "2x2", "--format", "float32_1"],
+    &["serve", "IN.toml"],
 ];
 
 #[test]
