@@ -348,6 +348,19 @@ fn stack_entries_depend_on_the_chip() {
     }
 }
 
+/// R700 table 3.7 says "No" push of ALU_ELSE_AFTER, and a compiled program closes each with one pop.
+#[test]
+fn else_after_needs_no_stack() {
+    let clause = |op: &str| format!("{op}:\n x: MOV R1.x, 1.0f\n");
+    let (begin, end) = (["ALU_PUSH_BEFORE", "ALU_ELSE_AFTER"].map(clause).concat(), clause("ALU_POP_AFTER"));
+    let source = format!("{}{}EXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n", begin.repeat(5), end.repeat(5));
+    let program = with(&source, &Options { chip: Chip::Rv770, ..Options::default() });
+    // Five pushes and two subentries more, four to an entry.
+    assert_eq!(program.stack, 2);
+    let rules: Vec<_> = ctm_isa::r700::check::check(&program).into_iter().map(|found| found.rule).collect();
+    assert!(!rules.iter().any(|rule| rule.contains("stack") || *rule == "ends-within"), "{rules:?}");
+}
+
 #[test]
 fn spans_lead_back_to_the_text() {
     let source = "ALU:\n x: MOV R0.x, R1.x\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n";

@@ -188,6 +188,63 @@ fn targets_of_other_formats_and_depths_are_kept() {
     }
 }
 
+/// R700 §9.4, SAMPLE_C: the reference is converted to the format of the texture: of a picture, of a target that is shown, of the depth.
+#[test]
+fn references_are_compared_in_the_format_of_the_texture() {
+    let directory = std::env::temp_dir().join(format!("ctm-draw-references-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let grey = Array { height: 1, width: 1, channels: 1, values: Values::U8(vec![77]) };
+    std::fs::write(directory.join("grey.png"), grey.to_bytes(Kind::Png).unwrap()).unwrap();
+    // A quarter of a step beside 77/255 and 1/2; 1/2 lies between two steps of 16 and of 24 bits, and goes to the even one.
+    let (grey, half) = (0.300_781_25_f32, 0.5_f32);
+    for (texture, depth, target, reference, expected) in [
+        ("data = \"grey.png\"", "d32_float", "8_8_8_8", grey, 255),
+        ("target = 0", "d32_float", "8_8_8_8", grey, 255),
+        ("target = 0", "d32_float", "32_32_32_32_FLOAT", grey, 0),
+        ("depth = true", "d16", "8_8_8_8", half, 255),
+        ("depth = true", "x8d24", "8_8_8_8", half, 255),
+        ("depth = true", "d16", "8_8_8_8", 0.501, 0),
+        ("depth = true", "d32_float", "8_8_8_8", half, 255),
+    ] {
+        let program = format!(
+            "; $MODE = \"UniformRegister\"\n; $SPI_PS_INPUT_CNTL[0].SEMANTIC = 0\n; $SPI_PS_INPUT_CNTL[1].SEMANTIC = 1\n\
+            ; $NUM_SPI_PS_INPUT_CNTL = 2\n; $SAMPLER_VARS[0].name = \"shown\"\n; $SAMPLER_VARS[0].type = \"SAMPLER2D\"\n\
+            ; $SAMPLER_VARS[0].location = 0\nALU:\n x: MOV R2.x, 0.5\n y: MOV R2.y, 0.5\n z: MOV R2.z, 0.0f\n w: MOV R2.w, ({:#010x}, {reference:?}f)\n\
+            TEX:\n SAMPLE_C_LZ R3.xyzw, R2.xyzw, t0, s0\nEXP_DONE: PIX0, R3.xyzw\nEND_OF_PROGRAM\n",
+            reference.to_bits()
+        );
+        std::fs::write(directory.join("compare.psh"), program).unwrap();
+        let text = format!(
+            r#"size = [8, 8]
+            programs = ["{}", "compare.psh"]
+            mesh = "quad"
+            [constants]
+            mvp = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
+            [[texture]]
+            name = "shown"
+            {texture}
+            compare = "equal"
+            [[target]]
+            format = "{target}"
+            clear = [0.3019608, 0, 0, 1]
+            [depth]
+            format = "{depth}"
+            clear = 0.5
+            [[draw]]
+            depth_test = "always"
+            "#,
+            root().join("examples/draw/cube/cube.vsh").display()
+        );
+        let mut drawing = Drawing::parse(&text, "job", &directory).unwrap();
+        for engine in [EngineKind::Interp, EngineKind::Jit] {
+            drawing.engine = engine;
+            let red = drawn(&drawing).targets[0].texels().next().unwrap()[0];
+            assert_eq!(f32::from_bits(red) * 255.0, expected as f32, "{texture}, {depth}, {target}, {reference}");
+        }
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
 #[test]
 fn checks_tell_what_does_not_fit() {
     let mut drawing = cube();

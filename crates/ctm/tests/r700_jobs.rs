@@ -378,3 +378,47 @@ END_OF_PROGRAM
     );
     assert_eq!(d.run(&job).named("pix0").unwrap().to_f32(), [17.0]);
 }
+
+/// R700 §9.4, SAMPLE_C: "the reference value is converted to the source format before the compare": to the nearest fraction of 8 or 16 bits, kept within
+/// 0 and 1; floats stay as they are.
+#[test]
+fn references_are_compared_in_the_format_of_the_texture() {
+    let d = Dir::new("references", &[]);
+    let array = |values: Values| Array { height: 1, width: 1, channels: 1, values };
+    let save = |name: &str, kind: Kind, values: Values| {
+        std::fs::write(d.0.join(name), array(values).to_bytes(kind).unwrap()).unwrap();
+    };
+    save("byte.png", Kind::Png, Values::U8(vec![77]));
+    save("white.png", Kind::Png, Values::U8(vec![255]));
+    save("float.npy", Kind::Npy, Values::F32(vec![1.0]));
+    std::fs::write(d.0.join("bytes.raw"), [77, 0, 0, 255]).unwrap();
+    std::fs::write(d.0.join("word.raw"), 30000_u16.to_le_bytes()).unwrap();
+    let word = "format = \"uint16_1\"\nsize = [1, 1]\n";
+    let raw = "format = \"uint8_4\"\nsize = [1, 1]\n";
+    for (data, more, compare, reference, expected) in [
+        ("byte.png", "", "equal", 0.300_781_25_f32, 1.0),
+        ("byte.png", "", "less", 0.300_781_25, 0.0),
+        ("byte.png", "", "equal", 0.304, 0.0),
+        ("bytes.raw", raw, "equal", 0.300_781_25, 1.0),
+        ("white.png", "", "less_equal", 1.5, 1.0),
+        ("word.raw", word, "equal", 30000.3 / 65535.0, 1.0),
+        ("word.raw", word, "equal", 30000.7 / 65535.0, 0.0),
+        ("float.npy", "", "less_equal", 1.5, 0.0),
+        ("float.npy", "", "less_equal", 1.0, 1.0),
+    ] {
+        let program = format!(
+            "ALU:\n x: MOV R1.x, 0.0f\n y: MOV R1.y, 0.0f\n z: MOV R1.z, 0.0f\n w: MOV R1.w, ({:#010x}, {reference:?}f)\n\
+            TEX:\n SAMPLE_C_LZ R0.xyzw, R1.xyzw, t0, s0\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n",
+            reference.to_bits()
+        );
+        std::fs::write(d.0.join("compare.r700"), program).unwrap();
+        for engine in ["interp", "jit"] {
+            let job = format!(
+                "program = \"compare.r700\"\ndomain = [0, 0, 0, 0]\n[[texture]]\nslot = 0\ndata = \"{data}\"\n\
+                compare = \"{compare}\"\n{more}[[output]]\nslot = 0\n[run]\nengine = \"{engine}\"\n"
+            );
+            let found = d.run(&job).named("pix0").unwrap().to_f32();
+            assert_eq!(found[0], expected, "{engine}: {reference} {compare} the texel of {data}");
+        }
+    }
+}

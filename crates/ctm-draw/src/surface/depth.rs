@@ -62,6 +62,18 @@ impl DepthFormat {
         self.row().2.is_some()
     }
 
+    /// The format of a texture that shows the depth, its first element: what comparisons convert their reference value to (R700 §9.4).
+    #[must_use]
+    pub fn texel_format(self) -> Format {
+        let data = match self.row().1 {
+            Depth::Fraction(16) => DataFormat::Fmt16,
+            Depth::Fraction(_) => DataFormat::Fmt8_24,
+            Depth::Float24 => DataFormat::Fmt8_24Float,
+            Depth::Float32 => DataFormat::Fmt32Float,
+        };
+        Format { data, ..Format::default() }
+    }
+
     /// Whether depth is a float, whose steps depend on its exponent.
     #[must_use]
     pub const fn is_float(self) -> bool {

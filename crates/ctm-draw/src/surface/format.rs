@@ -241,6 +241,39 @@ impl Colours {
         self.format
     }
 
+    /// The format of a texture that shows the target, channels in their order: its first element is red, which comparisons are made with (R700 §9.4). Where
+    /// red's field is not the first one, this is a format whose first element has red's size; four floats where there is none (3 and 6 bits).
+    #[must_use]
+    pub fn texel_format(&self) -> Format {
+        if self.format.number == NumberType::Srgb {
+            // Its curve is no part of a texel's format here: comparisons are made with what lookups give.
+            return Format::default();
+        }
+        let first = |data: DataFormat| match elements(data) {
+            Elements::Packed(sizes) => Some((false, sizes[0])),
+            Elements::Float(sizes) => Some((true, sizes[0])),
+            Elements::SharedExponent | Elements::SmallDepth { .. } | Elements::FloatAndStencil | Elements::Other(_) => {
+                None
+            }
+        };
+        let red = self.fields.iter().flatten().find(|field| field.channel == R);
+        let red = red.map(|field| (field.kind == FieldKind::Float, field.size));
+        let same = |data: &DataFormat| first(*data) == red;
+        if red.is_none() || same(&self.read.data) {
+            return self.read;
+        }
+        if first(self.read.data).is_none() {
+            // Depth and stencil together: the float, where it comes first.
+            let begins = self.fields[0]
+                .is_some_and(|field| field.channel == R && matches!(field.kind, FieldKind::Float | FieldKind::Float24));
+            return if begins { self.read } else { Format::default() };
+        }
+        match DataFormat::ALL.iter().copied().find(same) {
+            Some(data) => Format { data, ..self.read },
+            None => Format::default(),
+        }
+    }
+
     /// Bytes of a stored colour: 1, 2, 4, 8 or 16.
     #[must_use]
     pub const fn bytes(&self) -> usize {

@@ -29,8 +29,7 @@ pub fn every_vector_holds(engine: &dyn Engine) {
 }
 
 pub fn every_operation_has_a_vector() {
-    let seen: BTreeSet<&str> =
-        vectors().iter().flat_map(|vector| instructions(vector)).map(|(_, cf)| cf.name()).collect();
+    let seen: BTreeSet<&str> = vectors().iter().flat_map(instructions).map(|(_, cf)| cf.name()).collect();
     let plain = CfOp::ALL.iter().filter(|op| op.info().conditional && **op != CfOp::CallFs).map(|op| op.name());
     let all = plain.chain(CfAluOp::ALL.iter().map(|op| op.name()));
     let missing: Vec<&str> = all.filter(|name| !seen.contains(name)).collect();

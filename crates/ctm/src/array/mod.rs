@@ -51,6 +51,8 @@ pub use raw::RawFormat;
 pub use rows::{FillRow, Layout, write_rows};
 
 use ctm_files::FileKind;
+use ctm_exec::r700::formats::Format as TexelFormat;
+use ctm_isa::r700::ops::DataFormat;
 use std::fmt;
 use std::path::Path;
 
@@ -186,6 +188,16 @@ impl Array {
             Values::U8(v) => v.iter().map(|&x| f32::from(x) / 255.0).collect(),
             Values::U16(v) => v.iter().map(|&x| f32::from(x) / 65535.0).collect(),
         }
+    }
+
+    /// What its values are in a texture of R700: fractions of 8 or 16 bits, or floats.
+    pub(crate) fn texel_format(&self) -> TexelFormat {
+        let data = match self.values {
+            Values::F32(_) => DataFormat::Fmt32_32_32_32Float,
+            Values::U8(_) => DataFormat::Fmt8_8_8_8,
+            Values::U16(_) => DataFormat::Fmt16_16_16_16,
+        };
+        TexelFormat { data, ..TexelFormat::default() }
     }
 
     /// The same array with its rows in the opposite order.

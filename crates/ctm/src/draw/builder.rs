@@ -184,7 +184,7 @@ impl Draw {
             2 => texels.iter_mut().for_each(|t| *t = [t[0], t[0], t[0], t[1]]),
             _ => {}
         }
-        let texture = Texture { width, height, ..Texture::default() };
+        let texture = Texture { width, height, format: view.texel_format(), ..Texture::default() };
         Some(TextureData::Given(Arc::new(Image { texture, levels: vec![texels] })))
     }
 

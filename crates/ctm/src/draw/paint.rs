@@ -332,13 +332,13 @@ impl Prepared<'_> {
         let plan: &DrawPlan = self.draws[number].plan;
         for binding in &plan.textures {
             let texture = Texture { width: canvas.size[0], height: canvas.size[1], ..Texture::default() };
-            let texels: Vec<[u32; 4]> = match binding.data {
+            let (format, texels): (_, Vec<[u32; 4]>) = match binding.data {
                 TextureData::Files(_) | TextureData::Given(_) => continue,
                 TextureData::Target(target) => {
                     let Some(place) = canvas.colours.iter().position(|of| of.0 == target) else { continue };
                     let bytes = self.resolved(canvas, place)?;
                     let (size, colours) = (canvas.size, canvas.colours[place].1);
-                    DrawnTarget { number: target, size, colours, bytes }.texels().collect()
+                    (colours.texel_format(), DrawnTarget { number: target, size, colours, bytes }.texels().collect())
                 }
                 TextureData::Depth => {
                     let Some((format, bytes)) = &canvas.depth else { continue };
@@ -349,10 +349,10 @@ impl Prepared<'_> {
                         let (depth, _) = format.unpack(u64::from_le_bytes(whole));
                         [format.number(depth) as f32, 0.0, 0.0, 1.0].map(f32::to_bits)
                     };
-                    samples.map(texel).collect()
+                    (format.texel_format(), samples.map(texel).collect())
                 }
             };
-            let mut image = Image { texture, levels: vec![texels] };
+            let mut image = Image { texture: Texture { format, ..texture }, levels: vec![texels] };
             if binding.sampler.mip != ctm_exec::r700::resources::MipFilter::None && binding.make_levels {
                 image = crate::texture::with_levels(image);
             }

@@ -259,13 +259,21 @@ fn array(view: &View<'_>, is_buffer: bool) -> Result<Array, String> {
         return Err(format!("it has {rows} rows and {columns} columns, textures have 1 to {} of each", 2 * COLUMNS));
     }
     let padded = rows * columns * view.channels;
+    // Fetches read numbers of 32 bits from buffers; textures keep the format of their numbers.
     let values = match view.numbers {
-        Numbers::F32(v) => {
-            let mut values = v.to_vec();
-            values.resize(padded, 0.0);
-            values
+        Numbers::F32(v) => Values::F32(padded_to(v, padded)),
+        Numbers::U8(v) if !is_buffer => Values::U8(padded_to(v, padded)),
+        Numbers::U16(v) if !is_buffer => Values::U16(padded_to(v, padded)),
+        Numbers::U8(_) | Numbers::U16(_) | Numbers::U32(_) => {
+            Values::F32((0..padded).map(|n| f32::from_bits(view.numbers.bits(n))).collect())
         }
-        _ => (0..padded).map(|n| f32::from_bits(view.numbers.bits(n))).collect(),
     };
-    Ok(Array { height: rows, width: columns, channels: view.channels, values: Values::F32(values) })
+    Ok(Array { height: rows, width: columns, channels: view.channels, values })
+}
+
+/// The numbers, with zeros behind them.
+fn padded_to<T: Copy + Default>(numbers: &[T], count: usize) -> Vec<T> {
+    let mut numbers = numbers.to_vec();
+    numbers.resize(count, T::default());
+    numbers
 }

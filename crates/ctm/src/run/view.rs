@@ -1,5 +1,8 @@
 //! Arrays that programs read, where they lie.
 
+use ctm_exec::r700::formats::Format as TexelFormat;
+use ctm_isa::r700::ops::DataFormat;
+
 /// The numbers of a [`View`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -15,6 +18,16 @@ pub enum Numbers<'a> {
 }
 
 impl Numbers<'_> {
+    /// What they are in a texture of R700.
+    pub(crate) fn texel_format(&self) -> TexelFormat {
+        let data = match self {
+            Self::F32(_) | Self::U32(_) => DataFormat::Fmt32_32_32_32Float,
+            Self::U8(_) => DataFormat::Fmt8_8_8_8,
+            Self::U16(_) => DataFormat::Fmt16_16_16_16,
+        };
+        TexelFormat { data, ..TexelFormat::default() }
+    }
+
     /// How many there are.
     #[must_use]
     pub const fn len(&self) -> usize {
@@ -115,6 +128,11 @@ impl<'a> View<'a> {
     /// Rows, columns, channels (1 to 4).
     pub fn rows(numbers: impl Into<Numbers<'a>>, [rows, columns, channels]: [usize; 3]) -> Self {
         Self { numbers: numbers.into(), shape: Shape::Rows(rows, columns), channels }
+    }
+
+    /// What its numbers are in a texture of R700.
+    pub(crate) fn texel_format(&self) -> TexelFormat {
+        self.numbers.texel_format()
     }
 
     /// Channels of an element.

@@ -90,7 +90,9 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Image, TextureError> {
         _ => match Kind::of(path) {
             Some(kind) => {
                 let array = Array::from_bytes(kind, bytes, None).map_err(|error| TextureError(error.to_string()))?;
-                Ok(Image::from(crate::draw::picture(&array)))
+                let mut image = Image::from(crate::draw::picture(&array));
+                image.texture.format = array.texel_format();
+                Ok(image)
             }
             None => wrong(format!("this is no texture or picture that is known; known are {EXTENSIONS}")),
         },
@@ -131,8 +133,11 @@ pub fn stacked(kind: ctm_exec::r700::resources::TextureKind, images: Vec<Image>)
     if matches!(kind, Cube | CubeArray) && first.width != height {
         return wrong(format!("a face is {} x {height}, faces of cubes are squares", first.width));
     }
+    // Texels of several formats are floats.
+    let same = images.iter().all(|image| image.texture.format == first.format);
+    let format = if same { first.format } else { Format::default() };
     let texels = images.into_iter().flat_map(|image| image.levels.into_iter().next().unwrap_or_default()).collect();
-    Ok(Image { texture: Texture { kind, height, depth, levels: 1, ..first }, levels: vec![texels] })
+    Ok(Image { texture: Texture { kind, height, depth, levels: 1, format, ..first }, levels: vec![texels] })
 }
 
 /// A surface in rows, with its elements in another order.

@@ -6,6 +6,7 @@ use crate::job::{Data, Located};
 use crate::mc::Format;
 use crate::render::Report;
 use ctm_exec::arrays::Picture;
+use ctm_exec::r700::formats::Format as TexelFormat;
 use std::path::Path;
 
 /// What is wrong with a file.
@@ -66,12 +67,13 @@ pub(super) fn constants(data: &Located<Data>) -> Result<Vec<[u32; 4]>, Wrong> {
 }
 
 /// The texels of a file, one row of texels behind the other: single precision, integers of 8 and 16 bits normalised; integers of 32
-/// bits as they are. Channels that the file lacks are 0, the fourth 1.
+/// bits as they are. Channels that the file lacks are 0, the fourth 1. With it comes the format that reference values of comparisons are
+/// converted to (R700 §9.4).
 pub(super) fn texels(
     data: &Located<Data>,
     size: Option<[u32; 2]>,
     format: Option<&Located<Format>>,
-) -> Result<Picture, Wrong> {
+) -> Result<(Picture, TexelFormat), Wrong> {
     let whole;
     let array = match &data.value {
         Data::Array(array) => array,
@@ -86,7 +88,8 @@ pub(super) fn texels(
                 && items.item_bytes == 4
                 && items.class != b'f'
             {
-                return integers(&items).map_err(|e| bad(data, &e));
+                let picture = integers(&items).map_err(|e| bad(data, &e))?;
+                return Ok((picture, TexelFormat::default()));
             }
             let shape = match (size, format.map(|f| f.value)) {
                 (Some([width, height]), Some(format)) => {
@@ -106,7 +109,8 @@ pub(super) fn texels(
         }
     };
     let words: Vec<u32> = array.to_f32().iter().map(|v| v.to_bits()).collect();
-    picture([array.height, array.width, array.channels], &words, 1f32.to_bits()).map_err(|e| bad(data, &e))
+    let picture = picture([array.height, array.width, array.channels], &words, 1f32.to_bits());
+    Ok((picture.map_err(|e| bad(data, &e))?, array.texel_format()))
 }
 
 fn integers(items: &Items) -> Result<Picture, ArrayError> {

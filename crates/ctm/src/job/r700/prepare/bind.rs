@@ -298,7 +298,7 @@ impl Checker {
         {
             return self.texture_file(texture, data, path);
         }
-        let first = self.keep(texels(data, texture.size, texture.format.as_ref()))?;
+        let (first, format) = self.keep(texels(data, texture.size, texture.format.as_ref()))?;
         let kind = texture.lookup.kind;
         let depth = match (kind, texture.lookup.depth) {
             (TextureKind::OneD | TextureKind::TwoD, Some(depth)) if depth != 1 => {
@@ -329,10 +329,10 @@ impl Checker {
         }
         let levels = u32::try_from(texture.lookup.levels.len()).unwrap_or(u32::MAX).saturating_add(1);
         let [width, height, depth] = size;
-        let shape = r700::Texture { kind, width, height, depth, levels, ..Default::default() };
+        let shape = r700::Texture { kind, width, height, depth, levels, format, ..Default::default() };
         let mut images = vec![first.elements];
         for (level, data) in (1u32..).zip(&texture.lookup.levels) {
-            let picture = self.keep(texels(data, None, None))?;
+            let (picture, _) = self.keep(texels(data, None, None))?;
             let [w, h, d] = shape.size(level);
             if (picture.width, picture.height) != (w, h * d) {
                 let message = format!(
