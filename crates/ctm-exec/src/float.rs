@@ -47,6 +47,8 @@ pub struct Wide(f64);
 impl Wide {
     /// Positive zero.
     pub const ZERO: Self = Self(0.0);
+    /// Negative zero, which changes no sum.
+    pub const NEGATIVE_ZERO: Self = Self(-0.0);
 
     /// The single-precision number in `bits`, a denormal read as zero.
     #[inline]
@@ -70,6 +72,20 @@ impl Wide {
         let away_from_zero = (lost > 0.0) == (sum > 0.0);
         let step = i64::from(to_odd) * (2 * i64::from(away_from_zero) - 1);
         Self(f64::from_bits(sum.to_bits().wrapping_add_signed(step)))
+    }
+
+    /// Rounds to the 24 bits of single precision, ties to even, and keeps the exponent unbounded: an intermediate result of an operation that takes more than one step.
+    #[inline]
+    #[must_use]
+    pub fn step(self) -> Self {
+        /// Bits of an `f64` below the 24 that stay.
+        const DROPPED: u64 = (1 << 29) - 1;
+        if !self.0.is_finite() {
+            return self;
+        }
+        let bits = self.0.to_bits();
+        let is_odd = bits >> 29 & 1;
+        Self(f64::from_bits((bits + (DROPPED >> 1) + is_odd) & !DROPPED))
     }
 
     /// The value times a power of two.
@@ -151,6 +167,25 @@ mod tests {
         assert_eq!(Wide::sum(tie.get(), -2f64.powi(-200)).round(), ONE);
         assert_eq!(Wide::sum(1.0 + 3.0 * 2f64.powi(-24), -2f64.powi(-200)).round(), ONE + 1);
         assert_eq!(Wide::sum(-1.0 - 2f64.powi(-24), -2f64.powi(-200)).round(), SIGN | (ONE + 1));
+    }
+
+    #[test]
+    fn a_step_keeps_24_bits_and_any_exponent() {
+        let bits_24 = 1.0 + 2f64.powi(-23);
+        for scale in [0, 127, 255, -126, -252, -275].map(|exponent| 2f64.powi(exponent)) {
+            for sign in [1.0, -1.0] {
+                let step = |x: f64| Wide(sign * x * scale).step().get() / (sign * scale);
+                assert_eq!(step(bits_24), bits_24);
+                // A tie goes to even, and what is above it up.
+                assert_eq!(step(1.0 + 2f64.powi(-24)), 1.0);
+                assert_eq!(step(1.0 + 3.0 * 2f64.powi(-24)), 1.0 + 2.0 * 2f64.powi(-23));
+                assert_eq!(step(1.0 + 2f64.powi(-24) + 2f64.powi(-52)), bits_24);
+                assert_eq!(step(2.0 - 2f64.powi(-25)), 2.0);
+            }
+        }
+        assert_eq!(Wide(-0.0).step().get().to_bits(), (-0.0f64).to_bits());
+        assert_eq!(Wide(f64::NEG_INFINITY).step().get(), f64::NEG_INFINITY);
+        assert!(Wide(f64::NAN).step().get().is_nan());
     }
 
     #[test]

@@ -61,23 +61,24 @@ fn product(a: f32, b: f32, zero: ZeroRule) -> f64 {
     }
 }
 
-/// A product as a term of a dot product: rounded to single precision.
-fn term(a: u32, b: u32, zero: ZeroRule) -> f32 {
-    f32::from_bits(Wide::sum(product(number(a), number(b), zero), NO_TERM.into()).round())
+/// A product as a term of a dot product: rounded to 24 bits, its exponent unbounded.
+fn term(a: u32, b: u32, zero: ZeroRule) -> Wide {
+    Wide::sum(product(number(a), number(b), zero), NO_TERM.get()).step()
 }
 
 /// The term that changes no sum.
-const NO_TERM: f32 = -0.0;
+const NO_TERM: Wide = Wide::NEGATIVE_ZERO;
 
 /// The sum of the terms of a dot product: `(r + g) + (b + a)`, or zero where the same terms crosswise, `(r + b) + (g + a)`, make zero.
 ///
 /// A sum that loses a small term between two large ones that cancel loses it in one of the two orders whatever the order of the operands: each two
 /// terms stand in different parentheses in one of them, and there each large one absorbs what is smaller by 2^25. So the result is +0.0
-/// as §3.6.2 says. All sums but the last are rounded to single precision.
-fn sum_of_terms([r, g, b, a]: [f32; 4]) -> Wide {
-    let add = |x: f32, y: f32| f32::from_bits(Wide::sum(x.into(), y.into()).round());
+/// as §3.6.2 says. All sums but the last are rounded to 24 bits; no exponent is bounded.
+fn sum_of_terms([r, g, b, a]: [Wide; 4]) -> Wide {
+    let wide = |x: Wide, y: Wide| Wide::sum(x.get(), y.get());
+    let add = |x: Wide, y: Wide| wide(x, y).step();
     let crosswise = add(add(r, b), add(g, a));
-    if crosswise == 0.0 { Wide::from(crosswise) } else { Wide::sum(add(r, g).into(), add(b, a).into()) }
+    if crosswise.get() == 0.0 { crosswise } else { wide(add(r, g), add(b, a)) }
 }
 
 /// `OP_RGB_MAD`, `OP_ALPHA_MAD`: `A * B + C` (CTM §3.3.4), fused: one rounding, after the output modifier (§3.6.2).
@@ -92,9 +93,10 @@ pub fn mad(a: u32, b: u32, c: u32, zero: ZeroRule) -> Wide {
 
 /// `OP_RGB_DP3`: `A.r*B.r + A.g*B.g + A.b*B.b` (CTM §3.3.4).
 ///
-/// Each product is rounded to single precision. Their sum is taken in two orders, `(r + g) + b` and `(r + b) + g`, each step rounded to single precision:
+/// Each product is rounded to 24 bits. Their sum is taken in two orders, `(r + g) + b` and `(r + b) + g`, each step rounded to 24 bits:
 /// where the second gives zero, that is the result, otherwise the first, whose last step is wide. So, in whatever order the operands come, two
 /// products that cancel leave +0.0 of a third that is smaller by 2^25 or more, as the Guide says (§3.6.2).
+/// No step leaves the range: products and sums have single precision's 24 bits, but an exponent without bounds, until the output modifier has been applied (§3.6.2).
 /// *The Guide leaves all else about the order and the roundings open; they are our choice.*
 #[must_use]
 pub fn dp3(a: [u32; 3], b: [u32; 3], zero: ZeroRule) -> Wide {
@@ -111,7 +113,7 @@ pub fn dp4(a: [u32; 4], b: [u32; 4], zero: ZeroRule) -> Wide {
 /// `OP_RGB_D2A`: `A.r*B.r + A.g*B.g + C.b` (CTM §3.3.4). As [`dp3`], with C in the place of the third product.
 #[must_use]
 pub fn d2a(a: [u32; 2], b: [u32; 2], c: u32, zero: ZeroRule) -> Wide {
-    sum_of_terms([term(a[0], b[0], zero), term(a[1], b[1], zero), number(c), NO_TERM])
+    sum_of_terms([term(a[0], b[0], zero), term(a[1], b[1], zero), Wide::from_bits(c), NO_TERM])
 }
 
 /// `OP_RGB_MIN`, `OP_ALPHA_MIN`: `A < B ? A : B` (CTM §3.3.4); gives the bits of A or B.

@@ -63,6 +63,69 @@ impl Unit {
     }
 }
 
+/// A dot product of the X1K: what it makes of its operands, whatever the estimate is (`ops::dp3`, `ops::dp4`, `ops::d2a` and `ops::output_modifier`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dot {
+    /// DP3, DP4 or D2A.
+    pub op: x1k::RgbOp,
+    /// 0 times infinity and 0 times NaN are 0 (`ops::ZeroRule`).
+    pub zero_wins: bool,
+    /// Output modifier.
+    pub omod: x1k::Omod,
+    /// The terms whose sign is turned, a bit for each: of a product that of one factor.
+    pub negated: u8,
+    /// Where the estimate may be wrong.
+    pub doubts: Doubts,
+}
+
+/// Where a dot product that was computed in single precision may differ from the exact one before its output modifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Doubts {
+    /// Where it is smaller than [`Dot::SMALL`]: a term or a sum may have fallen below the range.
+    pub small: bool,
+    /// Where it is no finite number: a term or a sum may have left the range at the top.
+    pub large: bool,
+}
+
+impl Doubts {
+    /// Whether there are any.
+    pub const fn any(self) -> bool {
+        self.small || self.large
+    }
+}
+
+impl Dot {
+    /// The most operands.
+    pub const OPERANDS: usize = 9;
+    /// 2^-63, see `docs/arithmetic.md`.
+    pub const SMALL: u32 = 0x2000_0000;
+
+    /// How many operands it reads: the estimate, then the factors of each term; of D2A's last term the number itself.
+    pub const fn operands(self) -> usize {
+        match self.op {
+            x1k::RgbOp::Dp4 => 9,
+            x1k::RgbOp::Dp3 => 7,
+            _ => 6,
+        }
+    }
+
+    /// The places of a term's factors among the operands; both are one place for a number.
+    pub const fn term(self, term: usize) -> [usize; 2] {
+        let first = 1 + 2 * term;
+        [first, if first + 1 < self.operands() { first + 1 } else { first }]
+    }
+
+    /// How many terms there are.
+    pub const fn terms(self) -> usize {
+        self.operands() / 2
+    }
+
+    /// Whether a term is a number instead of a product.
+    pub const fn is_number(self, term: usize) -> bool {
+        matches!(self.op, x1k::RgbOp::D2a) && term == 2
+    }
+}
+
 /// What is counted for lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Counter {
@@ -115,6 +178,9 @@ pub enum Op {
     Wide(AluOp, u8, [Value; 6], Omod, bool),
     /// An operation of the X1K; operands that it does not read repeat the first one.
     Unit(Unit, [Value; 3]),
+    /// A dot product of the X1K: the sum in single precision before the output modifier as an estimate, and the factors of the terms. Operands that it does not read
+    /// repeat the first one.
+    Dot(Dot, [Value; Dot::OPERANDS]),
     /// In every lane, what the given lane (0..=3) of its quad holds.
     QuadLane(Value, u8),
     /// An element of register or constant `base + index`.
@@ -160,6 +226,7 @@ macro_rules! operands {
             | Self::Mask(MaskOp::Lanes(_, a)) => std::slice::$one(a),
             Self::Mask(_) => Default::default(),
             Self::Unit(unit, abc) => abc.$first(unit.operands()).0,
+            Self::Dot(dot, all) => all.$first(dot.operands()).0,
             Self::Alu(op, abc, ..) => abc.$first(usize::from(op.info().operands).min(3)).0,
             Self::Holds(_, two, _) | Self::SetRelative(_, _, _, two, _) => two,
             Self::Select(three) | Self::Cube(_, three, ..) => three,
@@ -171,6 +238,9 @@ macro_rules! operands {
 }
 
 impl Op {
+    /// The most vectors that one reads.
+    pub const OPERANDS: usize = Dot::OPERANDS;
+
     /// The vectors it reads.
     #[inline]
     pub fn operands(&self) -> &[Value] {
@@ -233,8 +303,9 @@ impl Op {
     /// Gives the vectors that it reads their new names. What is not read keeps a name that exists.
     pub fn rename(&mut self, name: impl Fn(Value) -> Value) {
         let (abc, operands) = match self {
-            Self::Unit(unit, abc) => (abc, unit.operands()),
-            Self::Alu(op, abc, ..) => (abc, usize::from(op.info().operands).min(3)),
+            Self::Unit(unit, abc) => (&mut abc[..], unit.operands()),
+            Self::Alu(op, abc, ..) => (&mut abc[..], usize::from(op.info().operands).min(3)),
+            Self::Dot(dot, all) => (&mut all[..], dot.operands()),
             _ => {
                 operands!(self, from_mut, split_at_mut).iter_mut().for_each(|value| *value = name(*value));
                 return;

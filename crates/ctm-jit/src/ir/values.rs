@@ -2,16 +2,17 @@
 //!
 //! The portable back end runs them for every operation, machine code for those that it has no instructions for.
 
-use crate::ir::masked::{Op, Unit};
+use crate::ir::masked::{Dot, Op, Unit};
 use ctm_exec::float::{SIGN, Wide, flush, number};
 use ctm_exec::r700::single::{Effect, Value, factor, op2, op3, output};
 use ctm_exec::r700::{ops, ops64};
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::ops::ZeroRule;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
+use ctm_isa::x1k::ops::RgbOp;
 
 /// What a pure operation that reads nothing but vectors gives for one lane; `args` are what [`Op::reads`] names, in that order.
-pub fn lane(op: &Op, args: &[u32; 6]) -> u32 {
+pub fn lane(op: &Op, args: &[u32; Op::OPERANDS]) -> u32 {
     match *op {
         Op::Bits(bits) => bits,
         Op::Abs(_) => args[0] & !SIGN,
@@ -30,6 +31,7 @@ pub fn lane(op: &Op, args: &[u32; 6]) -> u32 {
             output(if element == 3 { Value::Plain(x.to_bits()) } else { Value::Float(x) }, omod, clamp)
         }
         Op::Wide(op, part, _, omod, clamp) => wide(op, part, args, omod, clamp),
+        Op::Dot(dot, _) => dot_lane(dot, args),
         Op::Unit(unit, _) => unit_lane(unit, [args[0], args[1], args[2]]),
         // Others read more than vectors.
         _ => 0,
@@ -48,7 +50,6 @@ pub fn alu(op: AluOp, [a, b, c]: [u32; 3], omod: Omod, clamp: bool) -> u32 {
 /// An operation of the X1K.
 pub fn unit_lane(unit: Unit, [a, b, c]: [u32; 3]) -> u32 {
     use ctm_exec::x1k::ops::{clamp, frc, mad, output_modifier};
-    let rule = |zero_wins| if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
     match unit {
         Unit::Mad { zero_wins, omod } => output_modifier(mad(a, b, c, rule(zero_wins)), omod, false),
         Unit::Scale(omod) => output_modifier(Wide::from_bits(a), omod, false),
@@ -62,8 +63,29 @@ pub fn unit_lane(unit: Unit, [a, b, c]: [u32; 3]) -> u32 {
     }
 }
 
+/// A dot product of the X1K, of its factors.
+pub fn dot_lane(dot: Dot, args: &[u32; Op::OPERANDS]) -> u32 {
+    use ctm_exec::x1k::ops::{d2a, dp3, dp4, output_modifier};
+    let [_, mut ar, br, mut ag, bg, mut ab, bb, mut aa, ba] = *args;
+    for (term, factor) in [&mut ar, &mut ag, &mut ab, &mut aa].into_iter().enumerate() {
+        *factor ^= if dot.negated >> term & 1 == 1 { SIGN } else { 0 };
+    }
+    let zero = rule(dot.zero_wins);
+    let sum = match dot.op {
+        RgbOp::Dp4 => dp4([ar, ag, ab, aa], [br, bg, bb, ba], zero),
+        RgbOp::D2a => d2a([ar, ag], [br, bg], ab, zero),
+        _ => dp3([ar, ag, ab], [br, bg, bb], zero),
+    };
+    output_modifier(sum, dot.omod, false)
+}
+
+/// What a product of zero is.
+const fn rule(zero_wins: bool) -> ZeroRule {
+    if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee }
+}
+
 /// A dword of a 64-bit operation's result, or whether its predicate holds (R700 §4.12).
-fn wide(op: AluOp, part: u8, args: &[u32; 6], omod: Omod, clamp: bool) -> u32 {
+fn wide(op: AluOp, part: u8, args: &[u32; Op::OPERANDS], omod: Omod, clamp: bool) -> u32 {
     let double = |index: usize| u64::from(args[2 * index]) << 32 | u64::from(args[2 * index + 1]);
     let (a, b, c) = (double(0), double(1), double(2));
     let dword = |bits: u64| (bits >> (32 * u32::from(part & 1))) as u32;

@@ -179,6 +179,8 @@ pub struct Code {
     pub writes: bool,
     /// Output components that may be written, W last.
     pub outputs: u32,
+    /// Uniform values that it takes for numbers of moderate size (`lower::x1k::is_moderate`).
+    pub moderate: Vec<u16>,
 }
 
 impl Code {

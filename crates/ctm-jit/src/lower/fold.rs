@@ -21,7 +21,7 @@ impl Build {
     #[inline(always)]
     pub(super) fn folded(&mut self, op: &Op) -> Option<Value> {
         match *op {
-            Op::Abs(_) | Op::Neg(_) | Op::Holds(..) | Op::Unit(..) => self.computed(op, op.operands()),
+            Op::Abs(_) | Op::Neg(_) | Op::Holds(..) | Op::Unit(..) | Op::Dot(..) => self.computed(op, op.operands()),
             Op::Alu(alu, [x, a, b], Omod::Off, false) if matches!(alu.info().decides, Decides::Choose(_)) => {
                 // It hands on one of two operands as it is: which one, by this operand.
                 let first = |x: u32| values::alu(alu, [x, u32::MAX, 0], Omod::Off, false) != 0;
@@ -115,7 +115,7 @@ impl Build {
 
     /// An operation on constants, or on one choice between two and constants.
     fn computed(&mut self, op: &Op, operands: &[Value]) -> Option<Value> {
-        let mut args = [0; 6];
+        let mut args = [0; Op::OPERANDS];
         let mut open = None;
         for (&value, arg) in operands.iter().zip(&mut args) {
             match self.constant(value) {

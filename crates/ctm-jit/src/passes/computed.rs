@@ -52,7 +52,7 @@ impl Gathered {
 pub fn append(computed: &[Op], table: &mut Cow<'_, [u32]>) {
     let first = table.len();
     for op in computed {
-        let mut args = [0; 6];
+        let mut args = [0; Op::OPERANDS];
         op.reads().zip(&mut args).for_each(|(value, arg)| *arg = table[first + value.index()]);
         let bits = match *op {
             Op::Uniform(index) => table.get(usize::from(index)).copied().unwrap_or(0),
@@ -93,6 +93,7 @@ fn find_roots(block: &Block, found: &[u8], known: &mut Vec<u8>) -> Option<usize>
             }
             // What it does not read repeats the first operand.
             Op::Unit(_, abc) => of(abc),
+            Op::Dot(_, all) => of(all),
             Op::Set(_, value, _) => OPEN | of(&[*value]),
             _ => of(op.operands()),
         };

@@ -61,6 +61,8 @@ passes! {
     Breaks "breaks" "X1K, joint: the comparison behind an inner loop is the one by which lanes have left it";
     /// Products of constants need no look for zero times infinity.
     Ordinary "ordinary" "the uniform value was a number other than zero in the program's first launch, and is in this one";
+    /// Dot products with a term of constants need no look for what fell below the range.
+    Moderate "moderate" "X1K: the constants of such a term are numbers from 2^-24 to 2^24";
     /// Literals and constants have registers.
     Kept "kept" "streams, and loops of other programs: registers are left, or on AVX2 constants are read";
     /// What depends on uniform values alone is computed once for each launch.

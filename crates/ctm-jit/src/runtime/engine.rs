@@ -202,6 +202,7 @@ impl Engine for Jit {
         let new = || Artifact::new(launch, &self.options);
         let is_left = launch.checks || launch.group.lanes() > LANES;
         let artifact = if is_left { None } else { self.x1k.get(key(launch), new) };
+        let artifact = artifact.as_deref().and_then(|artifact| artifact.for_constants(launch, &self.options));
         // A group that writes uncached may read it.
         let aliased = memory.outputs_alias_inputs();
         let artifact = artifact.filter(|artifact| !aliased || !artifact.code.writes);
@@ -217,11 +218,11 @@ impl Engine for Jit {
                 return done;
             }
         }
-        let of = X1k::wavefronts(launch, &artifact, (&watch, self.backend), aliased);
+        let of = X1k::wavefronts(launch, artifact, (&watch, self.backend), aliased);
         if !of.can_stop() {
             return Interp.run_x1k_under(control, launch, memory);
         }
-        run(&mut X1k::new(launch, &artifact, memory), &of)
+        run(&mut X1k::new(launch, artifact, memory), &of)
     }
 
     fn run_r700_under(

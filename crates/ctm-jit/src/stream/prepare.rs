@@ -217,7 +217,7 @@ impl Pack<'_> {
         match first {
             // The same in every lane: channels that differ would need a pattern.
             Op::Bits(_) | Op::Uniform(_) | Op::Number(_) | Op::GetRelative(..) => {}
-            Op::Abs(_) | Op::Neg(_) | Op::Holds(..) | Op::Select(..) | Op::Alu(..) | Op::Unit(..) => {}
+            Op::Abs(_) | Op::Neg(_) | Op::Holds(..) | Op::Select(..) | Op::Alu(..) | Op::Unit(..) | Op::Dot(..) => {}
             _ => return None,
         }
         let new: Vec<Value> = operands.into_iter().map(|operand| self.element(operand)).collect::<Option<_>>()?;

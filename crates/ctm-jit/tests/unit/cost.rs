@@ -78,9 +78,14 @@ const JOINT: fn(Isa) -> Options = |isa| Options { isa, counts: false, fuel: fals
 /// Code that counts.
 const COUNTING: fn(Isa) -> Options = |isa| Options { counts: true, ..JOINT(isa) };
 
+/// What lowering is asked for.
+fn asked(counts: bool) -> crate::lower::x1k::Asked {
+    crate::lower::x1k::Asked { counts, relies: true }
+}
+
 /// The program with masks; whatever a launch does before it has code made.
 fn lowered(launch: &Launch<'_>, counts: bool) -> Option<crate::runtime::program::Program> {
-    let code = crate::lower::x1k::lower(launch.program, launch.constants, counts)?;
+    let code = crate::lower::x1k::lower(launch.program, launch.constants, asked(counts))?;
     let joint = !counts && crate::lower::x1k::joint::holds(&code);
     let mut given = vec![false; crate::ir::masked::Var::COUNT];
     given[..2].fill(true);
@@ -97,7 +102,7 @@ fn compile(launch: &Launch<'_>, Options { isa, counts, fuel }: Options) -> Optio
 
 /// The kernel for a domain.
 fn compile_stream(launch: &Launch<'_>, isa: Isa) -> Option<Arc<Kernel>> {
-    let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters)?;
+    let lowered = crate::lower::x1k::lower(launch.program, launch.constants, asked(launch.counters))?;
     let mut geometry = Geometry::default();
     (geometry.inputs[0], geometry.inputs[1], geometry.outputs[0]) = (4, 4, 4);
     let uniform = crate::runtime::streams::uniform(&lowered)?;
@@ -257,7 +262,7 @@ fn again() {
         }
         let us = (thread_time() - start) as f64 / 1e3 / turns as f64;
         // A subroutine is there once for each way of calling it.
-        let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters);
+        let lowered = crate::lower::x1k::lower(launch.program, launch.constants, asked(launch.counters));
         let blocks = lowered.as_ref().map_or(&[][..], |code| &code.blocks);
         let issued: u32 = blocks.iter().map(|block| block.tally.instructions()).sum();
         let ops: usize = blocks.iter().map(|block| block.ops.len()).sum();

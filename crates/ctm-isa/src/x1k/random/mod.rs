@@ -59,9 +59,15 @@ pub const SPECIAL: &[u32] = &[
     0x0180_0000,
     0x03ff_ffff,
     0x8280_0000,
-    // 2^-75 and 2^64: their squares are at the ends.
+    // 2^-75 and 2^64: their squares are at the ends. 2^-64, 2^63 and numbers around them, for terms of dot products that leave the range and come back.
     0x1a00_0000,
     0x5f80_0000,
+    0x1f80_0000,
+    0x9f80_0000,
+    0x1fc0_0001,
+    0x5f00_0000,
+    0xdf80_0000,
+    0x5f35_04f3,
     // Where coordinates leave what integers hold, or what is exact: +-2^31, 2^32, 2^40, 65536 and its neighbours, 4095.5, -1/256.
     0x4f00_0000,
     0xcf00_0000,

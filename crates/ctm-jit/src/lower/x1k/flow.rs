@@ -9,7 +9,7 @@
 use crate::ir::awake::settle_loops;
 use crate::ir::order::postorder;
 use crate::ir::x1k::{Block, Code, End, Flow, Frame, LoopOp, Outcome, Target};
-use crate::lower::x1k::Builder;
+use crate::lower::x1k::{Asked, Builder};
 use ctm_exec::x1k::Constants;
 use ctm_exec::x1k::alu::predicate_channel;
 use ctm_isa::x1k::inst::FcInstruction;
@@ -31,8 +31,8 @@ struct State {
     addresses: Vec<u16>,
 }
 
-/// Lowers a program; `None` when it has too many states. `counts`: somebody looks at counters.
-pub fn lower(program: &Program, constants: &Constants, counts: bool) -> Option<Code> {
+/// Lowers a program; `None` when it has too many states.
+pub fn lower(program: &Program, constants: &Constants, asked: Asked) -> Option<Code> {
     let instructions: Vec<Option<Inst>> = program.words.iter().map(|words| Inst::decode(words).ok()).collect();
     let starts = starts(program, &instructions);
     let decoded = || instructions.iter().flatten();
@@ -49,7 +49,7 @@ pub fn lower(program: &Program, constants: &Constants, counts: bool) -> Option<C
         ids: Map::default(),
         states: Vec::new(),
         watches_idle_lanes,
-        builder: Builder::new(program, sees_uncovered, counts),
+        builder: Builder::new(program, sees_uncovered, asked),
     };
     let first = State { pc: program.first, depth: 0, frames: Vec::new(), addresses: Vec::new() };
     let mut blocks = Vec::new();
@@ -70,7 +70,7 @@ pub fn lower(program: &Program, constants: &Constants, counts: bool) -> Option<C
         writes: program.uncached,
         ..graph.builder.code
     };
-    settle_loops(&mut code, !counts);
+    settle_loops(&mut code, !asked.counts);
     code.blocks = order(std::mem::take(&mut code.blocks));
     Some(code)
 }

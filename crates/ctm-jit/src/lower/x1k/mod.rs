@@ -60,6 +60,8 @@ pub struct Builder {
     sees_uncovered: bool,
     /// Somebody looks at counters.
     counts: bool,
+    /// Constants are taken for numbers of moderate size where that saves something, and noted in [`Code::moderate`].
+    relies: bool,
     /// The comparison that has made the ALU result of all lanes that run, if nothing has made it since.
     pub result: Option<Value>,
     /// What the instructions so far count.
@@ -77,9 +79,48 @@ fn number_of<T: PartialEq>(list: &mut Vec<T>, thing: T) -> u16 {
     place as u16
 }
 
+/// What lowering is asked for, beside the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Somebody looks at counters.
+    pub counts: bool,
+    /// Constants may be taken for numbers of moderate size ([`is_moderate`]): those are noted in [`Code::moderate`].
+    pub relies: bool,
+}
+
+/// Whether a number is of moderate size: from 2^-24 to 2^24, so that neither it nor a product of two such is near an end of the range.
+pub fn is_moderate(bits: u32) -> bool {
+    const FROM: f32 = 1.0 / (1 << 24) as f32;
+    const TO: f32 = (1 << 24) as f32;
+    (FROM..=TO).contains(&f32::from_bits(bits).abs())
+}
+
+/// Whether both values are numbers of moderate size, or constants that may be taken for such.
+fn are_moderate(b: &mut Builder, values: [Value; 2]) -> bool {
+    let ops = b.block.ops();
+    let bare = |mut value: Value| {
+        while let Op::Abs(of) | Op::Neg(of) = ops[value.index()] {
+            value = of;
+        }
+        ops[value.index()]
+    };
+    let of = values.map(bare);
+    let are = of.iter().all(|op| match *op {
+        Op::Bits(bits) => is_moderate(bits),
+        Op::Uniform(_) => b.relies,
+        _ => false,
+    });
+    for op in of {
+        if let (true, Op::Uniform(index)) = (are, op) {
+            number_of(&mut b.code.moderate, index);
+        }
+    }
+    are
+}
+
 impl Builder {
     /// A builder for blocks of this program.
-    pub fn new(program: &Program, sees_uncovered: bool, counts: bool) -> Self {
+    pub fn new(program: &Program, sees_uncovered: bool, Asked { counts, relies }: Asked) -> Self {
         Self {
             block: Build::default(),
             unders: Vec::new(),
@@ -91,6 +132,7 @@ impl Builder {
             uncached: program.uncached,
             sees_uncovered,
             counts,
+            relies,
             result: None,
             tally: Tally::default(),
             code: Code::default(),

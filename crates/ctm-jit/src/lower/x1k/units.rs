@@ -1,7 +1,7 @@
 //! What the RGB and the alpha unit of an instruction compute (CTM §3.3.3, §3.3.4).
 
-use super::{Builder, Test};
-use crate::ir::masked::{Op, Unit, Value};
+use super::{Builder, Test, are_moderate};
+use crate::ir::masked::{Dot, Doubts, Op, Unit, Value};
 use ctm_exec::float::{HALF, ONE, SIGN};
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::plan::{AluPlan, channel_of};
@@ -19,7 +19,7 @@ impl Units<'_> {
     /// The results r, g, b, a that anything stores, after output modifier and clamp.
     pub fn results(mut self) -> [Option<Value>; 4] {
         let plan = self.plan;
-        let dot = if plan.rgb_computed() { self.dot_operands() } else { None };
+        let dot = if plan.rgb_computed() { self.dot_product() } else { None };
         let scalar = if plan.alpha_computed() { self.scalar() } else { None };
         let [r, g, b] = plan.rgb_stored;
         let stored = [r, g, b, plan.alpha_stored];
@@ -83,12 +83,41 @@ impl Units<'_> {
         self.b.mad([a, b, nothing], self.b.zero_wins, Omod::U1)
     }
 
-    /// A dot product without its last step (`ops::dp3`).
-    fn dot_operands(&mut self) -> Option<Dot> {
+    /// A dot product without its last step (`ops::dp3`), and what its result may need beside it.
+    fn dot_product(&mut self) -> Option<DotProduct> {
         let op = self.plan.inst.rgba.op;
         if !op.is_dot_product() {
             return None;
         }
+        let sum = self.dot_operands(op);
+        let doubts = Doubts { small: true, large: true };
+        let mut dot = Dot { op, zero_wins: self.b.zero_wins, omod: Omod::U1, negated: 0, doubts };
+        let mut all = [Value(0); Dot::OPERANDS];
+        let (mut is_moderate, mut grows) = (false, true);
+        for term in 0..dot.terms() {
+            let is_number = dot.is_number(term);
+            let places = dot.term(term);
+            // A number is there once.
+            let factors = if is_number { &places[..1] } else { &places[..] };
+            for (which, &place) in factors.iter().enumerate() {
+                let mut factor = if is_number { self.operand(2, 2) } else { self.operand(which, term) };
+                while let Op::Neg(of) = self.b.block.ops()[factor.index()] {
+                    factor = of;
+                    dot.negated ^= 1 << term;
+                }
+                all[place] = factor;
+            }
+            let [a, b] = places.map(|place| all[place]);
+            let is_square = !is_number && a == b && dot.negated >> term & 1 == 0;
+            let both = are_moderate(self.b, [a, b]);
+            is_moderate |= both;
+            grows &= is_square || is_number && both;
+        }
+        Some(DotProduct { sum, dot, all, is_moderate, grows })
+    }
+
+    /// A dot product without its last step (`ops::dp3`), in single precision.
+    fn dot_operands(&mut self, op: RgbOp) -> DotSum {
         let (is_d2a, is_dp4) = (op == RgbOp::D2a, op == RgbOp::Dp4);
         let mut channels = 0..if is_dp4 { 4 } else { 3 };
         let squares = !is_d2a && channels.all(|channel| self.operand(0, channel) == self.operand(1, channel));
@@ -97,21 +126,21 @@ impl Units<'_> {
         let last = is_dp4.then(|| self.product(3));
         let nothing = last.is_none() && self.b.block.constant(z).is_some_and(|z| z & !SIGN == 0);
         let mut pair = |x: Value, y: Option<Value>| y.map_or(x, |y| self.b.add(x, y, Omod::U1));
-        Some(match (squares, nothing) {
+        match (squares, nothing) {
             // Squares cancel nowhere: one order gives zero where the other does, and neither gives -0.
-            (true, true) => Dot::Sum(pair(x, Some(y))),
-            (true, false) => Dot::Parts([pair(x, Some(y)), pair(z, last)], None),
+            (true, true) => DotSum::Sum(pair(x, Some(y))),
+            (true, false) => DotSum::Parts([pair(x, Some(y)), pair(z, last)], None),
             // The third number changes nothing but the sign of a zero, as it does crosswise.
             (false, true) => {
                 let x = pair(x, Some(z));
-                Dot::Sum(pair(x, Some(y)))
+                DotSum::Sum(pair(x, Some(y)))
             }
             (false, false) => {
                 let crosswise = [pair(x, Some(z)), pair(y, last)];
                 let crosswise = pair(crosswise[0], Some(crosswise[1]));
-                Dot::Parts([pair(x, Some(y)), pair(z, last)], Some(crosswise))
+                DotSum::Parts([pair(x, Some(y)), pair(z, last)], Some(crosswise))
             }
-        })
+        }
     }
 
     /// The alpha unit's transcendental result.
@@ -150,7 +179,7 @@ impl Units<'_> {
     }
 
     /// What a channel's unit computes.
-    fn result(&mut self, channel: usize, dot: Option<Dot>, scalar: Option<Value>) -> Value {
+    fn result(&mut self, channel: usize, dot: Option<DotProduct>, scalar: Option<Value>) -> Value {
         use UnitOp::{Alpha, Rgb};
         let plan = self.plan;
         let inst = &plan.inst;
@@ -202,17 +231,20 @@ impl Units<'_> {
         self.finish_wide(finish, |b, omod| b.mad(abc, b.zero_wins, omod))
     }
 
-    fn finish_dot(&mut self, finish: Finish, dot: Option<Dot>) -> Value {
-        self.finish_wide(finish, |b, omod| match dot {
+    fn finish_dot(&mut self, finish: Finish, dot: Option<DotProduct>) -> Value {
+        self.finish_wide(finish, |b, omod| {
             // ALPHA_DP beside what is no dot product (`ops::INVALID_COPY`).
-            None => b.block.bits(0),
-            Some(Dot::Sum(sum)) => b.scale(sum, omod),
-            Some(Dot::Parts([x, y], None)) => b.add(x, y, omod),
-            Some(Dot::Parts([x, y], Some(crosswise))) => {
-                let (sum, zero) = (b.add(x, y, omod), b.block.bits(0));
-                // Zero times any output modifier is that zero.
-                b.pick((Op2::PredSete, [crosswise, zero]), [crosswise, sum])
+            let Some(DotProduct { sum, dot, mut all, is_moderate, grows }) = dot else { return b.block.bits(0) };
+            let shrinks = matches!(omod, Omod::D2 | Omod::D4 | Omod::D8);
+            // A sum of squares that leaves the range does not come back into it.
+            let doubts = Doubts { small: !is_moderate, large: !grows || shrinks };
+            if !doubts.any() {
+                return sum.made(b, omod);
             }
+            all[0] = sum.made(b, Omod::U1);
+            let first = all[0];
+            all[dot.operands()..].fill(first);
+            b.block.make(Op::Dot(Dot { omod, doubts, ..dot }, all))
         })
     }
 
@@ -227,13 +259,42 @@ impl Units<'_> {
     }
 }
 
-/// A dot product without its last step.
+/// A dot product.
 #[derive(Clone, Copy)]
-enum Dot {
+struct DotProduct {
+    /// Its sum in single precision, without the last step.
+    sum: DotSum,
+    /// What makes it exactly, of these operands but the first.
+    dot: Dot,
+    all: [Value; Dot::OPERANDS],
+    /// Some term is of moderate size: what falls below the range cannot decide.
+    is_moderate: bool,
+    /// All terms are squares, but for a number of moderate size: no sum that left the range comes back.
+    grows: bool,
+}
+
+/// The sum of a dot product without its last step.
+#[derive(Clone, Copy)]
+enum DotSum {
     /// All there is to sum.
     Sum(Value),
     /// What the last step adds, and the sum crosswise, in whose place zeros stand, where the two may differ.
     Parts([Value; 2], Option<Value>),
+}
+
+impl DotSum {
+    /// The sum, times the output modifier.
+    fn made(self, b: &mut Builder, omod: Omod) -> Value {
+        match self {
+            Self::Sum(sum) => b.scale(sum, omod),
+            Self::Parts([x, y], None) => b.add(x, y, omod),
+            Self::Parts([x, y], Some(crosswise)) => {
+                let (sum, zero) = (b.add(x, y, omod), b.block.bits(0));
+                // Zero times any output modifier is that zero.
+                b.pick((Op2::PredSete, [crosswise, zero]), [crosswise, sum])
+            }
+        }
+    }
 }
 
 /// Output modifier and clamp of a unit.

@@ -5,7 +5,7 @@ use crate::ir::x1k::Code;
 use crate::launch::lanes::LANES;
 use crate::launch::wavefronts::places::row_element;
 use crate::launch::wavefronts::wave;
-use crate::lower::x1k::{for_covered_groups, joint, lower, masks};
+use crate::lower::x1k::{Asked, for_covered_groups, is_moderate, joint, lower, masks};
 use crate::passes::breaks;
 use crate::passes::table::Pass;
 use crate::runtime::engine::Options;
@@ -71,22 +71,43 @@ pub struct Artifact {
     given: Vec<bool>,
     /// The same program for groups of which all processors are covered, where that makes a difference: votes of uncovered processors need no care then.
     pub whole: Option<Box<Self>>,
+    /// The same program for constants of any size, where this one is not; made when first needed.
+    careful: OnceLock<Option<Box<Self>>>,
 }
 
 impl Artifact {
     /// The program of a launch; `None` when it has to be left to the reference interpreter.
     pub fn new(launch: &Launch<'_>, options: &Options) -> Option<Self> {
-        let mut artifact = Self::of(launch, options)?;
+        Self::relying(launch, options, Pass::Moderate.is_on())
+    }
+
+    fn relying(launch: &Launch<'_>, options: &Options, relies: bool) -> Option<Self> {
+        let mut artifact = Self::of(launch, options, relies)?;
         let covered = Pass::Covered.is_on().then(|| for_covered_groups(launch.program));
         if let Some(program) = covered.flatten() {
-            let whole = Self::of(&Launch { program: &program, ..*launch }, options);
+            let whole = Self::of(&Launch { program: &program, ..*launch }, options, relies);
             artifact.whole = whole.map(Box::new);
         }
         Some(artifact)
     }
 
-    fn of(launch: &Launch<'_>, options: &Options) -> Option<Self> {
-        let code = lower(launch.program, launch.constants, launch.counters)?;
+    /// The program for the constants of a launch: itself, unless it takes some for numbers that they are not.
+    pub fn for_constants(&self, launch: &Launch<'_>, options: &Options) -> Option<&Self> {
+        let constants = launch.constants.float.as_flattened();
+        let moderate = |of: &Self| {
+            of.code
+                .moderate
+                .iter()
+                .all(|&index| constants.get(usize::from(index)).is_some_and(|&bits| is_moderate(bits)))
+        };
+        if moderate(self) && self.whole.as_deref().is_none_or(moderate) {
+            return Some(self);
+        }
+        self.careful.get_or_init(|| Self::relying(launch, options, false).map(Box::new)).as_deref()
+    }
+
+    fn of(launch: &Launch<'_>, options: &Options, relies: bool) -> Option<Self> {
+        let code = lower(launch.program, launch.constants, Asked { counts: launch.counters, relies })?;
         let mut given = vec![false; Var::COUNT];
         for plane in launch.planes {
             (0..4).for_each(|e| given[Var::gpr(usize::from(plane.temp) % TEMPORARIES, e).index()] = true);
@@ -102,6 +123,7 @@ impl Artifact {
             code,
             given,
             whole: None,
+            careful: OnceLock::new(),
         })
     }
 

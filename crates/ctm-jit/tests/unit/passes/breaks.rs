@@ -1,7 +1,11 @@
 //! Tests of `src/passes/breaks.rs`.
 
 use super::*;
+use crate::lower::x1k::Asked;
 use ctm_exec::x1k::Constants;
+
+/// What lowering is asked for.
+const ASKED: Asked = Asked { counts: false, relies: true };
 
 /// How many breaks leave more than one loop then.
 fn leave_both(before_inner: &str, before_outer: &str) -> usize {
@@ -11,7 +15,7 @@ fn leave_both(before_inner: &str, before_outer: &str) -> usize {
     );
     let assembly = ctm_isa::x1k::text::assemble(&text);
     let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
-    let Some(code) = crate::lower::x1k::lower(&program, &Constants::default(), false) else { panic!("{text}") };
+    let Some(code) = crate::lower::x1k::lower(&program, &Constants::default(), ASKED) else { panic!("{text}") };
     assert!(crate::lower::x1k::joint::holds(&code));
     let Some(joined) = joined(&code) else { return 0 };
     assert!(crate::lower::x1k::joint::holds(&joined));

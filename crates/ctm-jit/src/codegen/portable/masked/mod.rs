@@ -5,7 +5,7 @@ mod unit_rows;
 
 pub use alu_rows::alu_rows;
 use alu_rows::holds;
-use unit_rows::unit_rows;
+use unit_rows::{dot_rows, unit_rows};
 
 use crate::codegen::portable::dense::{Constant, Dense, Step};
 use crate::codegen::portable::lookups::lookup;
@@ -211,14 +211,14 @@ impl Machine {
     /// An operation that the reference functions do lane by lane.
     fn by_lanes(&self, op: &Op, lanes: usize) -> Row {
         let none = [0; LANES];
-        let mut rows = [&none; 6];
+        let mut rows = [&none; Op::OPERANDS];
         let mut count = 0;
         for (row, value) in rows.iter_mut().zip(op.reads()) {
             *row = self.row(value);
             count += 1;
         }
         let mut results = [0; LANES];
-        let mut args = [0; 6];
+        let mut args = [0; Op::OPERANDS];
         for (at, result) in results.iter_mut().enumerate().take(lanes) {
             for (arg, row) in args.iter_mut().zip(&rows[..count]) {
                 *arg = row[at];
@@ -288,6 +288,7 @@ impl Work for Ops<'_, '_> {
                     map3(machine.row(c), machine.row(a), machine.row(b), |c, a, b| if c != 0 { a } else { b })
                 }
                 Op::Cube(..) | Op::Wide(..) => machine.by_lanes(&op, shared.lanes),
+                Op::Dot(dot, all) => dot_rows(dot, all.map(|value| machine.row(value))),
                 Op::Unit(unit, abc) => unit_rows::<FUSED>(unit, abc.map(|value| machine.row(value))),
                 Op::QuadLane(a, which) => {
                     let mut row = *machine.row(a);

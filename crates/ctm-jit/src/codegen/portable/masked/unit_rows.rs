@@ -1,9 +1,10 @@
 //! Operations of the X1K on rows: what [`crate::ir::values::unit_lane`] gives for each lane, each in a loop of its own where there is one.
 
-use crate::codegen::portable::rows::{self, Row, canonical, map, map3};
-use crate::ir::masked::Unit;
-use crate::ir::values::unit_lane;
-use ctm_exec::float::number;
+use crate::codegen::portable::rows::{self, Row, canonical, lanes_where, map, map3};
+use crate::ir::masked::{Dot, Op, Unit};
+use crate::ir::values::{dot_lane, unit_lane};
+use crate::launch::wavefronts::wave::lanes_of;
+use ctm_exec::float::{INFINITY, SIGN, number};
 use ctm_exec::transcendental;
 use ctm_exec::x1k::ops;
 use ctm_isa::x1k::ops::{AlphaOp, Omod};
@@ -27,4 +28,19 @@ pub fn unit_rows<const FUSED: bool>(unit: Unit, [a, b, c]: [&Row; 3]) -> Row {
         Unit::Scalar(AlphaOp::Cos) => map(a, |x| transcendental::cos_by(x, fma)),
         Unit::Scale(_) | Unit::Fraction(_) | Unit::Scalar(_) => map(a, |x| unit_lane(unit, [x; 3])),
     }
+}
+
+/// A dot product: the estimate, and where that is in doubt what [`dot_lane`] gives.
+#[inline(always)]
+pub fn dot_rows(dot: Dot, rows: [&Row; Op::OPERANDS]) -> Row {
+    let factor = ops::omod_factor(dot.omod) as f32;
+    let mut row = map(rows[0], |x| canonical(number(x) * factor));
+    let in_doubt = lanes_where(rows[0], |x| {
+        let magnitude = x & !SIGN;
+        dot.doubts.small & (magnitude < Dot::SMALL) | dot.doubts.large & (magnitude >= INFINITY)
+    });
+    for lane in lanes_of(in_doubt) {
+        row[lane] = dot_lane(dot, &rows.map(|row| row[lane]));
+    }
+    row
 }

@@ -154,7 +154,7 @@ impl Facts {
             for (op, &Known { seen, .. }) in block.ops.iter().zip(of) {
                 match *op {
                     Op::Set(var, value, _)
-                        if matches!(block.ops[value.index()], Op::Unit(..) | Op::Alu(_, _, _, false))
+                        if matches!(block.ops[value.index()], Op::Unit(..) | Op::Dot(..) | Op::Alu(_, _, _, false))
                             && var.export_index().is_none() =>
                     {
                         gain[var.index()] += weight;
@@ -220,6 +220,7 @@ impl Facts {
                 Op::Select([_, a, b]) => (is(a).0 && is(b).0, is(a).1 && is(b).1),
                 Op::Cube(element, ..) => (element != 3, false),
                 Op::Unit(unit, abc) => (true, is_number_of_unit(block, unit, abc, |value| is(value).1)),
+                Op::Dot(..) => (true, false),
                 _ => (false, false),
             };
             known.push(Known { seen: false, flushed: is_flushed, number: is_number, mends: false });
@@ -250,7 +251,7 @@ impl Facts {
                     see(a, own && !mends);
                     see(b, own && !mends);
                 }
-                Op::Cube(..) | Op::Unit(..) => {}
+                Op::Cube(..) | Op::Unit(..) | Op::Dot(..) => {}
                 Op::Set(var, value, _) => see(value, !self.loose.contains(var) && self.seen.ask(var)),
                 _ => {
                     op.reads().for_each(|value| see(value, true));
@@ -286,7 +287,7 @@ fn find_menders(block: &Block, known: &mut [Known]) {
 fn is_arithmetic(op: &Op) -> bool {
     match *op {
         Op::Alu(op, ..) => !op.info().is_choice() && !op.info().is_integer(),
-        _ => matches!(op, Op::Unit(..)),
+        _ => matches!(op, Op::Unit(..) | Op::Dot(..)),
     }
 }
 

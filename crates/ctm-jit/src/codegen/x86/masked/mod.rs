@@ -574,7 +574,7 @@ impl Context<'_> {
             }
             Call::Pure(op) => {
                 for lane in 0..shared.lanes {
-                    let args = std::array::from_fn(|n| arguments[n][lane]);
+                    let args = std::array::from_fn(|n| arguments.get(n).map_or(0, |row| row[lane]));
                     results[0][lane] = values::lane(op, &args);
                 }
             }

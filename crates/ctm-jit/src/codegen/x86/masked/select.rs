@@ -4,6 +4,7 @@
 //! made right only in vectors whose bits somebody can see.
 
 mod conditions;
+mod dots;
 mod fetches;
 mod units;
 mod with;
@@ -20,6 +21,7 @@ use conditions::compound;
 use ctm_exec::float::{NAN, SIGN};
 use ctm_exec::r700::resources::Wrap;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
+use ctm_isa::x1k::ops::Omod as XOmod;
 use ctm_x86 as asm;
 use with::With;
 
@@ -410,7 +412,13 @@ impl<'a> Select<'a> {
             Op::Alu(op, _, omod, clamp) => Alu { op, omod, clamp, seen: false }.writes_last(),
             _ => self.is_plain_mad(plan, op),
         };
-        let dst = location.filter(|&location| last || !is_read(location)).unwrap_or_else(|| self.fresh());
+        let dst = match *op {
+            Op::Dot(dot, [estimate, ..]) if location.is_none() && dot.omod == XOmod::U1 => {
+                self.only_for(plan, estimate)
+            }
+            _ => location.filter(|&location| last || !is_read(location)),
+        };
+        let dst = dst.unwrap_or_else(|| self.fresh());
         if !self.native(plan, place, dst) {
             let args: Vec<Src> = op.reads().map(|value| self.src(plan, value)).collect();
             self.call(Call::Pure(*op), &args, M::EXISTING);
@@ -421,6 +429,15 @@ impl<'a> Select<'a> {
             return Some(Src::Vector(location));
         }
         Some(Src::Vector(dst))
+    }
+
+    /// The vector that a value was made in, if it was made for its one reader.
+    fn only_for(&self, plan: &Plan<'_>, value: Value) -> Option<Vector> {
+        let Planned { uses, at, .. } = plan.of[value.index()];
+        match at {
+            Some(Src::Vector(vector)) if uses == 1 && vector.index() >= self.variables => Some(vector),
+            _ => None,
+        }
     }
 
     fn call(&mut self, call: Call, args: &[Src], under: M) {
@@ -529,6 +546,7 @@ impl<'a> Select<'a> {
                 alu::cube(self, dst, element, operands, alu);
             }
             Op::Unit(..) => return self.unit(plan, place, dst),
+            Op::Dot(dot, all) => self.dot(plan, (place, dst), dot, &all),
             Op::QuadLane(a, lane) => {
                 let a = self.src(plan, a);
                 self.push(Lir::One(asm::PERMUTE_IN_QUAD, dst, a, Some(0x55 * lane)));

@@ -13,7 +13,7 @@ use ctm_isa::x1k::ops::Omod;
 use ctm_x86 as asm;
 
 /// The factor of an output modifier.
-fn factor(omod: Omod) -> Src {
+pub(super) fn factor(omod: Omod) -> Src {
     Src::Literal((ctm_exec::x1k::ops::omod_factor(omod) as f32).to_bits())
 }
 
@@ -26,7 +26,7 @@ impl Select<'_> {
     }
 
     /// Whether a product is known not to be of zero and something that is no number.
-    fn is_no_zero_times_infinity(&self, [a, b]: [Src; 2]) -> bool {
+    pub(super) fn is_no_zero_times_infinity(&self, [a, b]: [Src; 2]) -> bool {
         a == b || self.is_ordinary(a) || self.is_ordinary(b)
     }
 
