@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `cost`, `cost_r700` | what compiling costs; run by name only |
 //! | `guarded`, `guarded_r700` | random programs between pages that may not be touched |
+//! | `modes` | MXCSR around machine code and in what it calls |
 //! | `occurs` | X1K programs and lookups that have no code |
 
 #[cfg(all(unix, target_arch = "x86_64"))]
@@ -15,5 +16,7 @@ mod cost_r700;
 pub mod guarded;
 #[cfg(target_arch = "x86_64")]
 mod guarded_r700;
+#[cfg(target_arch = "x86_64")]
+mod modes;
 #[cfg(target_arch = "x86_64")]
 mod occurs;

@@ -16,8 +16,20 @@
 //!
 //! Bytes are made by `ctm-x86`.
 //!
-//! Code is made executable only after it has been written (W^X). The processor flushes denormals (MXCSR) while it runs; whoever is called
-//! from it runs with the host's MXCSR, but for lookups of what memory lends.
+//! Code is made executable only after it has been written, and is no longer writable then (W^X; `tests/pages.rs`).
+//!
+//! # The floating-point mode
+//!
+//! The processor flushes denormals while code runs: MXCSR is set before and restored after it, even when a panic ends it ([`flushing`]). Functions that code calls run in
+//! the host's mode, as all Rust code does but for two parts. The compiler takes the host's mode for granted, so it may evaluate or move an operation as if denormals were
+//! kept; rounding is to nearest and exceptions are masked in either mode, and no flags are read. Neither part has an operation for which that matters.
+//!
+//! | Rust code in the mode of machine code | why it may |
+//! |---|---|
+//! | lookups of arrays that memory lends (`lookups`) | operands come from memory at run time, so none is evaluated before; each operation is one vector instruction (`ctm_x86::simd`), and has to flush as the program's own do |
+//! | the work of a span between wavefronts (`masked::spans`), if no start value can be a denormal (`Starts::are_normal`); otherwise it sets the host's mode | stores move bits; start values are sums and products of normal numbers, and are normal |
+//!
+//! Rust code between a change of the mode and the machine code handles pointers, integers and bits alone.
 
 mod allocate;
 mod avx2;
@@ -55,10 +67,25 @@ fn exchange_mxcsr(bits: u32) -> u32 {
     before
 }
 
-/// Does something while the processor flushes denormals, as machine code wants it; Rust code in it must not depend on that. It is told the host's MXCSR.
-fn flushing<T>(done: impl FnOnce(u32) -> T) -> T {
+/// The MXCSR of now.
+#[allow(unsafe_code, reason = "an instruction is asked for")]
+fn mxcsr() -> u32 {
+    let mut now = 0;
+    // SAFETY: all x86-64 processors have it; it writes nothing but the number.
+    unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut now, options(nostack, preserves_flags)) }
+    now
+}
+
+/// The MXCSR of now, for tests.
+#[cfg(test)]
+pub fn mode() -> u32 {
+    mxcsr()
+}
+
+/// Does something while the processor flushes denormals, as machine code wants it; Rust code in it must not depend on that.
+fn flushing<T>(done: impl FnOnce() -> T) -> T {
     let host = exchange_mxcsr(MXCSR);
-    let done = catch_unwind(AssertUnwindSafe(|| done(host)));
+    let done = catch_unwind(AssertUnwindSafe(done));
     exchange_mxcsr(host);
     done.unwrap_or_else(|panic| resume_unwind(panic))
 }

@@ -38,7 +38,7 @@ pub mod wide;
 
 use super::isa::{Isa, Registers};
 use super::lookups::{Rows, look_up};
-use super::{FRAME_LIMIT, Frame, Line, exchange_mxcsr, executable, flushing};
+use super::{FRAME_LIMIT, Frame, Line, exchange_mxcsr, executable, flushing, mxcsr};
 use crate::codegen::x86::allocate::{Location, Pieces};
 use crate::codegen::x86::lir::Vector;
 use crate::ir::masked::{Code, Counter, Fetch, M, Op, Var};
@@ -460,11 +460,11 @@ impl Native {
         frame.put(head::STOP, &(shared.stop.as_ptr() as usize).to_le_bytes());
         frame.put(head::VISITS, &(visits.as_mut_ptr() as usize).to_le_bytes());
         frame.put(head::UNIFORMS, &(shared.uniforms.as_ptr() as usize).to_le_bytes());
-        flushing(|host| {
-            let mut context = Context { isa: self.isa, host, calls: &self.calls, shared, fetched };
-            frame.put(head::CONTEXT, &((&raw mut context) as usize).to_le_bytes());
-            run(frame.bytes.as_mut_ptr(), host)
-        })
+        let host = mxcsr();
+        let mut context = Context { isa: self.isa, host, calls: &self.calls, shared, fetched };
+        frame.put(head::CONTEXT, &((&raw mut context) as usize).to_le_bytes());
+        let frame = frame.bytes.as_mut_ptr();
+        flushing(|| run(frame, host))
     }
 
     /// Reads what has been counted in the frame.
@@ -498,6 +498,17 @@ fn number(frame: &mut Frame, at: i32) -> u64 {
 #[cfg(test)]
 thread_local! {
     static LOOKUPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+#[cfg(test)]
+thread_local! {
+    static MODES: std::cell::Cell<(u64, u32)> = const { std::cell::Cell::new((0, 0)) };
+}
+
+/// How many functions this thread's code has called that run in the host's mode, and all bits of MXCSR that differed there.
+#[cfg(test)]
+pub fn modes_of_calls() -> (u64, u32) {
+    MODES.get()
 }
 
 /// How often this thread's code has called the reference function for a fetch.
@@ -561,6 +572,8 @@ impl Context<'_> {
         gradients: &mut [Row; GRADIENTS],
     ) -> Option<u32> {
         let shared = self.shared;
+        #[cfg(test)]
+        MODES.with(|modes| modes.set((modes.get().0 + 1, modes.get().1 | (mxcsr() ^ self.host))));
         match call {
             Call::Fetch(fetch, _) => {
                 #[cfg(test)]

@@ -283,7 +283,7 @@ impl Kernel {
         // SAFETY: the frame has the layout's size. The code reads constants and inputs and writes outputs where the slots lead: `is_inside` and `fill` have
         // found all of that within the slices, which outlive the call, and panels hold all that is
         // read and written of the arrays that they stand for; relative constants were found within those that it may read when the program was looked at. Outputs are cells that other threads may write, but not the same ones.
-        flushing(|_| unsafe { entry(frame.bytes.as_mut_ptr()) });
+        flushing(|| unsafe { entry(frame.bytes.as_mut_ptr()) });
         true
     }
 }
