@@ -38,6 +38,7 @@ mod reduce;
 mod replay;
 mod run;
 mod streams;
+mod texture;
 mod tile;
 mod tile_r700;
 mod trace;
@@ -80,6 +81,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => ide::serve(&console, &args),
         Command::Isa(args) => isa::run(&console, &args),
         Command::Info(args) => info::run(&console, &args),
+        Command::Texture(args) => texture::run(&console, &args),
         Command::Bench(args) => bench::run(&console, &args),
         Command::Tile(args) => tile::run(&console, &args, tile::Direction::Tile),
         Command::Untile(args) => tile::run(&console, &args, tile::Direction::Untile),

@@ -47,4 +47,4 @@ pub mod vertex;
 pub use draw::{Drawn, Ending, Fragment, SampleTest, Stored, clear_colour, clear_depth, draw, draw_watched};
 pub use state::{Counts, DrawError, LaunchNotice, Note, Notice, Options};
 pub use surface::targets::{ColourTarget, DepthTarget, StreamBuffer, TargetError, Targets};
-pub use surface::{depth, format, layout, levels};
+pub use surface::{console, depth, format, layout, levels};

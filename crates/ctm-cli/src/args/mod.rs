@@ -97,6 +97,7 @@ pub(crate) enum Command {
     Serve(crate::ide::ServeArgs),
     Isa(IsaArgs),
     Info(InfoArgs),
+    Texture(crate::texture::TextureArgs),
     Bench(BenchArgs),
     /// Put an array into the device's tiled order
     #[command(after_help = "\

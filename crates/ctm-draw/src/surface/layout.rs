@@ -274,31 +274,12 @@ impl Layout {
         Some(tile)
     }
 
-    /// The number of an element in its tile of 8x8: the bits of column and row, mixed by the size of elements.
     const fn in_tile(&self, x: u32, y: u32) -> u32 {
-        /// Which bit stands where, from the lowest: columns 0..=2, rows 3..=5.
-        const fn mixed(x: u32, y: u32, order: [u32; 6]) -> u32 {
-            let both = x & 7 | (y & 7) << 3;
-            let (mut number, mut bit) = (0, 0);
-            while bit < 6 {
-                number |= (both >> order[bit] & 1) << bit;
-                bit += 1;
-            }
-            number
-        }
-        let order = match (self.depth_order, self.element_bytes) {
-            (true, _) => [0, 3, 1, 4, 2, 5],
-            (false, 1) => [0, 1, 2, 4, 3, 5],
-            (false, 2) => [0, 1, 2, 3, 4, 5],
-            (false, 4) => [0, 1, 3, 2, 4, 5],
-            (false, 8) => [0, 3, 1, 2, 4, 5],
-            (false, _) => [3, 0, 1, 2, 4, 5],
-        };
-        mixed(x, y, order)
+        in_tile(x, y, self.element_bytes, self.depth_order)
     }
 
     fn offset_2d(&self, x: u32, y: u32, slice: u32, sample: u32) -> u64 {
-        let Tiling { pipes, banks, group_bytes, sample_split_bytes, swizzle } = self.tiling;
+        let Tiling { pipes, banks, sample_split_bytes, swizzle, .. } = self.tiling;
         let (bytes, samples) = (self.element_bytes, self.samples);
         let p = self.in_tile(x, y);
         let mut element = if self.depth_order { (p * samples + sample) * bytes } else { (sample * 64 + p) * bytes };
@@ -312,18 +293,7 @@ impl Layout {
             part = element / part_bytes;
             element %= part_bytes;
         }
-        let bit = |value: u32, n: u32| value >> n & 1;
-        let pipe = match pipes {
-            2 => bit(y, 3) ^ bit(x, 3),
-            4 => bit(y, 3) ^ bit(x, 4) | (bit(y, 4) ^ bit(x, 3)) << 1,
-            8 => bit(y, 3) ^ bit(x, 5) | (bit(y, 4) ^ bit(x, 5) ^ bit(x, 4)) << 1 | (bit(y, 5) ^ bit(x, 3)) << 2,
-            _ => 0,
-        };
-        let t = y / pipes;
-        let bank = match banks {
-            8 => bit(t, 5) ^ bit(x, 3) | (bit(t, 5) ^ bit(t, 4) ^ bit(x, 4)) << 1 | (bit(t, 3) ^ bit(x, 5)) << 2,
-            _ => bit(t, 4) ^ bit(x, 3) | (bit(t, 3) ^ bit(x, 4)) << 1,
-        };
+        let (pipe, bank) = self.tiling.pipe_and_bank(x, y);
         let mut place = pipe + pipes * bank;
         place ^= pipes * part * (banks / 2 + 1);
         place ^= swizzle.wrapping_add(slice * pipes * (banks / 2 - 1).max(1)) % (pipes * banks);
@@ -334,13 +304,59 @@ impl Layout {
         let part_slice = u64::from(self.pitch) * u64::from(self.height) * u64::from(bytes) * u64::from(samples_of_part);
         let start = macro_bytes * macro_tile + part_slice * (u64::from(part) + u64::from(parts) * u64::from(slice));
         let all = u64::from(pipes) * u64::from(banks);
-        let total = u64::from(element) + start / all;
-        let group = u64::from(group_bytes);
-        total / group * group * all
-            + u64::from(bank) * u64::from(pipes) * group
-            + u64::from(pipe) * group
-            + total % group
+        self.tiling.interleaved(u64::from(element) + start / all, pipe, bank)
     }
+}
+
+impl Tiling {
+    /// Pipe and bank of the tile of 8x8 with this element, before anything rotates them.
+    pub(crate) const fn pipe_and_bank(&self, x: u32, y: u32) -> (u32, u32) {
+        const fn bit(value: u32, n: u32) -> u32 {
+            value >> n & 1
+        }
+        let pipe = match self.pipes {
+            2 => bit(y, 3) ^ bit(x, 3),
+            4 => bit(y, 3) ^ bit(x, 4) | (bit(y, 4) ^ bit(x, 3)) << 1,
+            8 => bit(y, 3) ^ bit(x, 5) | (bit(y, 4) ^ bit(x, 5) ^ bit(x, 4)) << 1 | (bit(y, 5) ^ bit(x, 3)) << 2,
+            _ => 0,
+        };
+        let t = y / self.pipes;
+        let bank = match self.banks {
+            8 => bit(t, 5) ^ bit(x, 3) | (bit(t, 5) ^ bit(t, 4) ^ bit(x, 4)) << 1 | (bit(t, 3) ^ bit(x, 5)) << 2,
+            _ => bit(t, 4) ^ bit(x, 3) | (bit(t, 3) ^ bit(x, 4)) << 1,
+        };
+        (pipe, bank)
+    }
+
+    /// The byte of a surface at which byte `total` of one pipe's bank lies.
+    pub(crate) fn interleaved(&self, total: u64, pipe: u32, bank: u32) -> u64 {
+        let (pipes, group) = (u64::from(self.pipes), u64::from(self.group_bytes));
+        let all = pipes * u64::from(self.banks);
+        total / group * group * all + (u64::from(bank) * pipes + u64::from(pipe)) * group + total % group
+    }
+}
+
+/// The number of an element in its tile of 8x8: the bits of column and row, mixed by the size of elements.
+pub(crate) const fn in_tile(x: u32, y: u32, element_bytes: u32, depth_order: bool) -> u32 {
+    /// Which bit stands where, from the lowest: columns 0..=2, rows 3..=5.
+    const fn mixed(x: u32, y: u32, order: [u32; 6]) -> u32 {
+        let both = x & 7 | (y & 7) << 3;
+        let (mut number, mut bit) = (0, 0);
+        while bit < 6 {
+            number |= (both >> order[bit] & 1) << bit;
+            bit += 1;
+        }
+        number
+    }
+    let order = match (depth_order, element_bytes) {
+        (true, _) => [0, 3, 1, 4, 2, 5],
+        (false, 1) => [0, 1, 2, 4, 3, 5],
+        (false, 2) => [0, 1, 2, 3, 4, 5],
+        (false, 4) => [0, 1, 3, 2, 4, 5],
+        (false, 8) => [0, 3, 1, 2, 4, 5],
+        (false, _) => [3, 0, 1, 2, 4, 5],
+    };
+    mixed(x, y, order)
 }
 
 #[cfg(test)]

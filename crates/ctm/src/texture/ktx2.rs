@@ -1,10 +1,9 @@
 //! Khronos textures, version 2 (KTX 2.0 specification); levels may be supercompressed by Zstandard or ZLIB.
 
 use super::formats::of_vk;
-use super::{Stored, TextureError, dword, extent, format_of, wrong};
-use ctm_exec::r700::resources::Image;
+use super::{StoredTexture, TextureError, dword, extent, format_of, wrong};
 use ctm_exec::r700::resources::TextureKind;
-use ctm_exec::r700::surface::Surface;
+use ctm_exec::r700::surface::{Surface, SurfaceError};
 use flate2::read::ZlibDecoder;
 use ruzstd::decoding::StreamingDecoder;
 use std::io::Read;
@@ -54,7 +53,7 @@ impl Scheme {
     }
 }
 
-pub(super) fn read(bytes: &[u8]) -> Result<Image, TextureError> {
+pub(super) fn read(bytes: &[u8]) -> Result<StoredTexture, TextureError> {
     let at = |offset: usize| dword(bytes, offset);
     let number = at(12)?;
     let Some(row) = of_vk(number) else { return wrong(format!("VkFormat {number} is not known here")) };
@@ -101,5 +100,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Image, TextureError> {
         };
         all.append(&mut scheme.level(level, data, plain)?);
     }
-    Stored { surface, swizzle: row.swizzle, bytes: &all }.image()
+    let (found, wanted) = (all.len() as u64, surface.bytes()?);
+    if found < wanted {
+        return Err(SurfaceError::Length { found, wanted }.into());
+    }
+    all.truncate(usize::try_from(wanted).unwrap_or(usize::MAX));
+    Ok(StoredTexture { surface, swizzle: row.swizzle, bytes: all })
 }

@@ -7,6 +7,7 @@
 //! | `dds` | DirectDraw surfaces, with the header of Direct3D 10 or without |
 //! | `ktx2` | Khronos textures, version 2, plain or supercompressed by Zstandard or ZLIB |
 //! | `gtx` | GX2 surfaces of GFD containers, linear and tiled |
+//! | `stored` | textures as files store them, for converters |
 //! | `mipmaps` | smaller levels of a texture that has none |
 //!
 //! **Invariant.** Hostile bytes give a [`TextureError`], never a panic or more memory than the texture that the file describes has.
@@ -35,15 +36,17 @@ mod formats;
 mod gtx;
 mod ktx2;
 mod mipmaps;
+mod stored;
 
 pub use formats::{FORMATS, FileFormat};
 pub use mipmaps::with_levels;
+pub use stored::StoredTexture;
 
 use crate::array::{Array, Kind};
+use ctm_draw::console::TileMode;
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::{Image, Texture};
-use ctm_exec::r700::surface::{LARGEST, Surface, SurfaceError};
-use ctm_isa::r700::ops::Sel;
+use ctm_exec::r700::surface::{LARGEST, SurfaceError};
 use std::path::Path;
 
 /// The extensions of files that [`read`] knows beside those of arrays.
@@ -83,19 +86,92 @@ pub fn is_texture(path: &Path) -> bool {
 /// # Errors
 /// What the bytes say that cannot be, or that is not done.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Image, TextureError> {
-    match bytes {
-        [b'D', b'D', b'S', b' ', ..] => dds::read(bytes),
-        [0xab, b'K', b'T', b'X', b' ', b'2', b'0', ..] => ktx2::read(bytes),
-        [b'G', b'f', b'x', b'2', ..] => gtx::read(bytes),
+    match marked(bytes) {
+        Some(stored) => stored?.image(),
+        None => {
+            let array = array(path, bytes)?;
+            let mut image = Image::from(crate::draw::picture(&array));
+            image.texture.format = array.texel_format();
+            Ok(image)
+        }
+    }
+}
+
+/// The same in the format that the file has; of arrays see [`StoredTexture::of_array`].
+///
+/// # Errors
+/// As [`read`].
+pub fn read_stored(path: &Path, bytes: &[u8]) -> Result<StoredTexture, TextureError> {
+    match marked(bytes) {
+        Some(stored) => stored,
+        None => StoredTexture::of_array(&array(path, bytes)?),
+    }
+}
+
+/// How [`write`] arranges what it writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// The tile mode of `.gtx`.
+    pub mode: TileMode,
+    /// To which pipe (bit 0) and bank (bits 2:1) the first tile of `.gtx` goes.
+    pub swizzle: u32,
+    /// The level that an array is made of.
+    pub level: u32,
+}
+
+impl Default for WriteOptions {
+    /// 2D thin tiles, not moved; level 0.
+    fn default() -> Self {
+        Self { mode: TileMode::THIN_2D, swizzle: 0, level: 0 }
+    }
+}
+
+/// The bytes of a texture file: `.gtx` and `.dds` with all levels as they are stored, or an array (`.png`, `.npy`, `.pfm`) of one level.
+///
+/// # Errors
+/// What the file cannot hold.
+///
+/// ```
+/// use ctm::array::{Array, Values};
+/// use ctm::texture::{StoredTexture, WriteOptions, read_stored, write};
+/// use std::path::Path;
+/// let picture = Array { height: 2, width: 2, channels: 4, values: Values::U8((0..16).collect()) };
+/// let stored = StoredTexture::of_array(&picture)?;
+/// let bytes = write(Path::new("a.gtx"), &stored, &WriteOptions::default())?;
+/// assert_eq!(read_stored(Path::new("a.gtx"), &bytes)?, stored);
+/// # Ok::<(), ctm::texture::TextureError>(())
+/// ```
+pub fn write(path: &Path, stored: &StoredTexture, options: &WriteOptions) -> Result<Vec<u8>, TextureError> {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+    match extension.as_str() {
+        "gtx" => gtx::write(stored, options.mode, options.swizzle),
+        "dds" => dds::write(stored),
         _ => match Kind::of(path) {
             Some(kind) => {
-                let array = Array::from_bytes(kind, bytes, None).map_err(|error| TextureError(error.to_string()))?;
-                let mut image = Image::from(crate::draw::picture(&array));
-                image.texture.format = array.texel_format();
-                Ok(image)
+                let array = stored.array(options.level)?;
+                array.to_bytes(kind).map_err(|error| TextureError(error.to_string()))
             }
-            None => wrong(format!("this is no texture or picture that is known; known are {EXTENSIONS}")),
+            None => {
+                wrong(format!("textures are not written as `.{extension}`; .gtx, .dds and {} are", Kind::EXTENSIONS))
+            }
         },
+    }
+}
+
+/// A texture of a file that says by its first bytes what it is.
+fn marked(bytes: &[u8]) -> Option<Result<StoredTexture, TextureError>> {
+    match bytes {
+        [b'D', b'D', b'S', b' ', ..] => Some(dds::read(bytes)),
+        [0xab, b'K', b'T', b'X', b' ', b'2', b'0', ..] => Some(ktx2::read(bytes)),
+        [b'G', b'f', b'x', b'2', ..] => Some(gtx::read(bytes)),
+        _ => None,
+    }
+}
+
+fn array(path: &Path, bytes: &[u8]) -> Result<Array, TextureError> {
+    match Kind::of(path) {
+        Some(kind) => Array::from_bytes(kind, bytes, None).map_err(|error| TextureError(error.to_string())),
+        None => wrong(format!("this is no texture or picture that is known; known are {EXTENSIONS}")),
     }
 }
 
@@ -138,40 +214,6 @@ pub fn stacked(kind: ctm_exec::r700::resources::TextureKind, images: Vec<Image>)
     let format = if same { first.format } else { Format::default() };
     let texels = images.into_iter().flat_map(|image| image.levels.into_iter().next().unwrap_or_default()).collect();
     Ok(Image { texture: Texture { kind, height, depth, levels: 1, format, ..first }, levels: vec![texels] })
-}
-
-/// A surface in rows, with its elements in another order.
-struct Stored<'a> {
-    surface: Surface,
-    swizzle: [Sel; 4],
-    bytes: &'a [u8],
-}
-
-impl Stored<'_> {
-    fn image(&self) -> Result<Image, TextureError> {
-        let wanted = usize::try_from(self.surface.bytes()?).unwrap_or(usize::MAX);
-        let Some(bytes) = self.bytes.get(..wanted) else {
-            let found = self.bytes.len() as u64;
-            return Err(SurfaceError::Length { found, wanted: wanted as u64 }.into());
-        };
-        let mut image = self.surface.image(bytes)?;
-        if self.swizzle != [Sel::X, Sel::Y, Sel::Z, Sel::W] {
-            let one =
-                if self.surface.format.numbers == ctm_isa::r700::ops::NumFormat::Int { 1 } else { 1f32.to_bits() };
-            for texel in image.levels.iter_mut().flatten() {
-                let of = *texel;
-                *texel = self.swizzle.map(|sel| match sel {
-                    Sel::X => of[0],
-                    Sel::Y => of[1],
-                    Sel::Z => of[2],
-                    Sel::W => of[3],
-                    Sel::Zero | Sel::Mask => 0,
-                    Sel::One => one,
-                });
-            }
-        }
-        Ok(image)
-    }
 }
 
 /// A number of a header as an extent of a surface.

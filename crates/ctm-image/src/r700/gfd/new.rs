@@ -71,39 +71,46 @@ const POINTERS_HEAD: u32 = 0x28;
 /// The version of the file and of the GPU that tools write.
 const FILE_VERSION: [u32; 3] = [7, 1, 2];
 
+impl Gfd {
+    /// A container with these blocks, numbered in their order, and the closing one.
+    ///
+    /// # Errors
+    /// A block, or all of them, too large for the format.
+    pub fn of_blocks(blocks: impl IntoIterator<Item = (BlockKind, Vec<u8>)>) -> Result<Self, ImageError> {
+        let [major, minor, gpu] = FILE_VERSION;
+        let mut bytes: Vec<u8> =
+            [FILE_MAGIC, 0x20, major, minor, gpu, 0, 0, 0].iter().flat_map(|w| w.to_be_bytes()).collect();
+        for (identifier, (kind, data)) in (0..).zip(blocks.into_iter().chain([(BlockKind::End, Vec::new())])) {
+            let size = u32::try_from(data.len()).map_err(|_| ImageError::TooMany {
+                what: "bytes",
+                found: data.len() as u64,
+                allowed: u64::from(u32::MAX),
+            })?;
+            let header = [BLOCK_MAGIC, 0x20, 1, 0, kind.code(), size, identifier, 0];
+            bytes.extend(header.iter().flat_map(|w| w.to_be_bytes()));
+            bytes.extend(data);
+        }
+        Self::read(&bytes)
+    }
+}
+
 /// Makes a container of vertex, pixel and geometry programs.
 ///
 /// # Errors
 /// A program for another stage, a variable whose kind the stage has not, or something too large for the format.
 pub fn build(programs: &[NewProgram]) -> Result<Gfd, ImageError> {
-    let [major, minor, gpu] = FILE_VERSION;
-    let mut bytes: Vec<u8> =
-        [FILE_MAGIC, 0x20, major, minor, gpu, 0, 0, 0].iter().flat_map(|w| w.to_be_bytes()).collect();
-    let mut identifier = 0;
-    let mut push = |kind: BlockKind, data: &[u8]| -> Result<(), ImageError> {
-        let size = u32::try_from(data.len()).map_err(|_| ImageError::TooMany {
-            what: "bytes",
-            found: data.len() as u64,
-            allowed: u64::from(u32::MAX),
-        })?;
-        let header = [BLOCK_MAGIC, 0x20, 1, 0, kind.code(), size, identifier, 0];
-        bytes.extend(header.iter().flat_map(|w| w.to_be_bytes()));
-        bytes.extend(data);
-        identifier += 1;
-        Ok(())
-    };
+    let mut blocks = Vec::new();
     for program in programs {
         let (header, data) = program.header_block()?;
-        push(header, &data)?;
+        blocks.push((header, data));
         let kinds = BlockKind::ALL.iter().filter(|kind| kind.program().is_some_and(|(_, of)| of == header));
         let Some(&program_kind) = kinds.min_by_key(|kind| kind.code()) else { continue };
-        push(program_kind, &words(&program.code))?;
+        blocks.push((program_kind, words(&program.code)));
         if let Some(copy) = &program.copy {
-            push(BlockKind::CopyProgram, &words(copy))?;
+            blocks.push((BlockKind::CopyProgram, words(copy)));
         }
     }
-    push(BlockKind::End, &[])?;
-    Gfd::read(&bytes)
+    Gfd::of_blocks(blocks)
 }
 
 /// The kind of header block that programs of a stage have.
