@@ -153,7 +153,35 @@ fn outputs_that_are_inputs_and_domains_beyond_the_pitch_are_told() {
         rules(&report).contains(&"domain-beyond-pitch")
     };
     assert!(!run(7));
+    // Still within the pitch that the command says: rows run into each other.
     assert!(run(8));
+    assert!(run(11));
+}
+
+/// Guide 2.1.4: element (x, y) lies at y * pitch + x, so columns beyond the pitch are elements of later rows, which other processors write too, in an
+/// order that 2.1.1 leaves open. Every engine faults at the first such column, and the check says so before.
+#[test]
+fn a_domain_wider_than_the_pitch_faults_on_every_engine() {
+    for kind in ctm::EngineKind::ALL {
+        let options = DeviceOptions { checks: true, ..DeviceOptions::default() };
+        let mut rig = Rig::with_engine(kind.engine().unwrap(), options);
+        let out = rig.surface(8, 4, Format::Float32x1, Tiling::Linear);
+        let position = rig.program(&position_program());
+        let wide = |i1| {
+            let buffer =
+                CommandBuffer::new().set_inst_fmt(position).set_out_fmt(0, &out).set_domain(Domain { i1, ..D });
+            buffer.start_program().flush_out_cache()
+        };
+        rig.submit(&wide(7)).unwrap();
+        for i1 in [8, 9, 40] {
+            let error = rig.submit(&wide(i1)).unwrap_err().to_string();
+            assert!(error.contains("element (8, 0) lies outside its 8 x 4 elements"), "{}: {error}", kind.name());
+            let found = &rig.device.last_report().findings;
+            let told = found.iter().find(|f| f.rule == "domain-beyond-pitch").unwrap().to_string();
+            assert!(told.contains(&format!("columns up to {i1}, output 0 a pitch of 8 elements")), "{told}");
+            assert!(told.contains("here they are a fault"), "{told}");
+        }
+    }
 }
 
 /// `OUTPUT`: 1 at (x, y), uncached; per-processor or shared index.

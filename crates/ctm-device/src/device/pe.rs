@@ -484,14 +484,22 @@ impl Device {
         }
         for &index in &loaded.usage.outputs {
             let Some(Some(surface)) = self.registers.outputs.get(usize::from(index)).copied() else { continue };
-            let pitch = surface.effective_pitch();
-            if domain.width() > 0 && domain.i1 >= pitch && !loaded.program.uncached {
-                let message = format!(
-                    "the domain has columns up to {}, output {index} a pitch of {pitch} elements: rows run into each other (CTM §2.1.4)",
-                    domain.i1
-                );
-                self.find("domain-beyond-pitch", offset, command, message);
+            let (pitch, width, last) = (surface.effective_pitch(), surface.width(), domain.i1);
+            if domain.width() == 0 || last < pitch || loaded.program.uncached {
+                continue;
             }
+            let message = if last >= width {
+                format!(
+                    "the domain has columns up to {last}, output {index} a pitch of {width} elements: by the formula of CTM §2.1.4 columns \
+                     beyond the pitch are elements of other rows, whose processors write them too; here they are a fault"
+                )
+            } else {
+                format!(
+                    "the domain has columns up to {last}, and the tables use {pitch} elements of the pitch of output {index}, which is {width}: \
+                     rows run into each other (CTM §2.1.4)"
+                )
+            };
+            self.find("domain-beyond-pitch", offset, command, message);
         }
         for &index in &loaded.usage.inputs {
             let Some(Some(surface)) = self.registers.inputs.get(usize::from(index)).copied() else { continue };
