@@ -48,8 +48,8 @@ impl<'py> Held<'py> {
     }
 }
 
-/// Name, numbers, rows and columns if it is no line, channels, (filter, wraps), border.
-type InputArgument<'py> = (String, Bound<'py, PyAny>, Option<(usize, usize)>, usize, (u8, u8, u8), [f32; 4]);
+/// Name, numbers, rows and columns if it is no line, channels, (filter, wraps) if there is a sampler, border.
+type InputArgument<'py> = (String, Bound<'py, PyAny>, Option<(usize, usize)>, usize, Option<(u8, u8, u8)>, [f32; 4]);
 /// Name, numbers, rows and columns if they are its own, channels.
 type OutputArgument<'py> = (String, Bound<'py, PyAny>, Option<(usize, usize)>, usize);
 
@@ -131,8 +131,8 @@ pub(crate) fn group(py: Python<'_>, lanes: Option<u16>) -> PyResult<Option<Group
     lanes.map(|n| GroupSize::new(n).ok_or_else(|| wrong(n))).transpose()
 }
 
-/// How to run: engine, threads, group, instructions, seconds, check, count.
-type How = (Option<String>, usize, Option<u16>, Option<u64>, Option<f64>, bool, bool);
+/// How to run: engine, threads, group, instructions, seconds, check, count; whether the domain is a part of the arrays.
+type How = (Option<String>, usize, Option<u16>, Option<u64>, Option<f64>, bool, bool, bool);
 
 /// Runs a program. What it gives: findings as JSON, counters, seconds of the launch, memories.
 #[pyfunction]
@@ -154,7 +154,7 @@ pub(crate) fn run<'py>(
 ) -> PyResult<(String, Bound<'py, PyDict>, f64, Vec<(String, Vec<u32>)>)> {
     let program = program.get().0.clone();
     let control = Control::new();
-    let (engine_name, threads, lanes, instructions, seconds, check, count) = how;
+    let (engine_name, threads, lanes, instructions, seconds, check, count, part) = how;
     let mut run = Run::of(&program)
         .engine(engine(py, engine_name.as_deref())?)
         .threads(threads.min(1024))
@@ -169,7 +169,11 @@ pub(crate) fn run<'py>(
         Some(n) => run.elements(n),
         None => {
             let (i0, j0, i1, j1) = rectangle;
-            run.domain(Domain { i0, j0, i1, j1 })
+            if part {
+                run.domain(Domain { i0, j0, i1, j1 })
+            } else {
+                run.size(i1.saturating_add(1), j1.saturating_add(1))
+            }
         }
     };
     let held: Vec<Held<'_>> = inputs.iter().map(|input| Held::of(&input.1)).collect::<PyResult<_>>()?;
@@ -179,7 +183,10 @@ pub(crate) fn run<'py>(
             Some((rows, columns)) => View::rows(numbers, [*rows, *columns, *channels]),
             None => View::line(numbers, *channels),
         };
-        run = run.sampled(name, view, sampler(*how, *border));
+        run = match how {
+            Some(how) => run.sampled(name, view, sampler(*how, *border)),
+            None => run.input(name, view),
+        };
     }
     for (name, bits) in &floats {
         run = run.constant_bits(name, *bits);

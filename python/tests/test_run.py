@@ -268,3 +268,29 @@ def test_devices(axpy):
         device.submit([0x12345678])
     with pytest.raises(ctm.ProgramError):
         ctm.command_words("no_such_command")
+
+
+def test_an_input_that_is_read_in_place_is_as_large_as_the_domain():
+    program = ctm.Program(".input x = s0\n.output y = o0\ntex r1, x, r0.rg\nmul y, r1, 10")
+    two, eight = np.float32([1, 2]), np.zeros(8, np.float32)
+    for wrong in [two, eight]:
+        with pytest.raises(ctm.ArgumentError, match="at each processor's own place only, of which the domain has 4 elements"):
+            ctm.run(program, 4, {"x": wrong}, outputs={"y": 1})
+    with pytest.raises(ctm.ArgumentError, match="the domain has 3 columns and 2 rows"):
+        ctm.run(program, (2, 3), {"x": np.zeros((2, 2), np.float32)}, outputs={"y": 1})
+    for given in [dict(inputs={"x": two}, clamp=True), dict(inputs={"x": ctm.Sampler(two)})]:
+        assert (ctm.run(program, 4, outputs={"y": 1}, **given)["y"] == [10, 20, 20, 20]).all()
+    # A part of a picture, and a table of its own size.
+    part = ctm.run(program, np.s_[2:4, 0:3], {"x": np.ones((6, 6), np.float32)}, outputs={"y": 1})["y"]
+    assert part.shape == (2, 3) and (part == 10).all()
+    table = ctm.Program(".input x = s0\n.output y = o0\nmul r0, r0, 0.5\ntex r1, x, r0.rg\nmov y, r1")
+    assert (ctm.run(table, 4, {"x": two}, outputs={"y": 1})["y"] == [1, 1, 2, 2]).all()
+
+
+def test_constants_that_single_precision_does_not_hold(axpy):
+    x = np.zeros(1, np.float32)
+    with pytest.raises(ctm.ArgumentError, match="single precision holds numbers up to 3.4028235e38"):
+        ctm.run(axpy, 1, {"x": x, "y": x}, {"a": 1e39})
+    ctm.run(axpy, 1, {"x": x, "y": x}, {"a": np.inf})
+    with pytest.raises(ctm.ArgumentError, match="no floating-point constant `i0`"):
+        ctm.run(axpy, 1, {"x": x, "y": x}, {"a": 1, "i0": 2})

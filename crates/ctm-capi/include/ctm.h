@@ -211,6 +211,9 @@ typedef struct ctm_run_options {
     const ctm_control *control; /* what may end it; NULL: nothing */
     const ctm_constant_buffer *constant_buffers; /* R700 programs only */
     size_t constant_buffer_count; /* at most 16 */
+    uint32_t clamp;          /* not 0: an X1K input that clamps may be smaller than the domain, where the program reads it
+                                at each processor's own place only; otherwise that is CTM_ARGUMENT */
+    uint32_t reserved;       /* 0 */
 } ctm_run_options;
 
 /* What a run did. */

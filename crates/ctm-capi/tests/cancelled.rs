@@ -116,6 +116,8 @@ fn a_run_is_cancelled_by_another_thread_and_says_how_far_it_is() {
         control,
         constant_buffers: null(),
         constant_buffer_count: 0,
+        clamp: 0,
+        reserved: 0,
     };
     let run = |text: &str| {
         let mut program = null_mut();

@@ -96,7 +96,7 @@ fn numbers() -> Vec<(String, usize)> {
     renamed!(Output "ctm_output": slot, width, height, channels, data);
     renamed!(RunOptions "ctm_run_options": size, domain, floats, float_count, ints, int_count, bools, bool_count, inputs,
         input_count, outputs, output_count, threads, group, instructions, check, engine, seconds, control,
-        constant_buffers, constant_buffer_count);
+        constant_buffers, constant_buffer_count, clamp, reserved);
     renamed!(ConstantBuffer "ctm_constant_buffer": bank, reserved, data, count);
     renamed!(Progress "ctm_progress": done, processors, seconds, seconds_left);
     renamed!(Counters "ctm_counters": groups, processors, alu, output, tex, fc, active_lanes, total_lanes, fetches, fetch_bytes,

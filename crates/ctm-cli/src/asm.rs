@@ -55,6 +55,11 @@ fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
         _ => Path::new("stdin.x1k"),
     };
     if is_r700(&bytes, path, isa) {
+        if isa == Some(Isa::X1k) {
+            let message =
+                format!("{} is a program for the R700, and --isa x1k asks for one for the X1K", file.display());
+            return Err(Failure::wrong("wrong-isa", message));
+        }
         return one_r700(console, args, &bytes, path, file);
     }
     let loaded = Loaded::from_bytes(&bytes, path, isa, None)?;

@@ -548,3 +548,43 @@ fn one_dimension_stays_one_dimension() {
     d.bad(&["run", "a.x1k", "--size", "5000"], 2, &["columns and rows are 1 to 4096; run it in parts"]);
     d.bad(&["run", "a.x1k", "--size", "sixty"], 2, &["WxH|W"]);
 }
+
+#[test]
+fn a_text_that_says_another_instruction_set_is_refused() {
+    let d = Dir::new("other_isa");
+    d.file("gradient.x1k", GRADIENT);
+    d.file("one.psh", "EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n");
+    for (file, isa, other) in [("gradient.x1k", "r700", "X1K"), ("one.psh", "x1k", "R700")] {
+        for command in ["asm", "check", "dis"] {
+            let (code, _, told) = d.ctm(&[command, file, "--isa", isa]);
+            assert_eq!(code, 1, "{command} {file}: {told}");
+            assert!(told.contains("wrong-isa") && told.contains(other), "{command} {file}: {told}");
+        }
+    }
+    assert!(!["gradient.hex", "gradient.elf", "one.hex"].iter().any(|file| d.0.join(file).exists()));
+}
+
+#[test]
+fn textures_go_from_file_to_file() {
+    let d = Dir::new("textures");
+    d.file("a.npy", npy("(3, 5, 4)", &(0..60u8).map(|n| f32::from(n) / 64.0).collect::<Vec<_>>()));
+    d.good(&["texture", "a.npy", "-o", "a.gtx", "--mode", "2d_thick", "--swizzle", "5"]);
+    d.good(&["texture", "a.gtx", "-o", "a.dds"]);
+    d.good(&["texture", "a.dds", "-o", "again.npy"]);
+    assert_eq!(d.read("again.npy"), d.read("a.npy"));
+    d.good(&["texture", "a.gtx", "-o", "b.gtx", "--format", "8_8_8_8", "--levels", "make", "--mode", "4"]);
+    d.good(&["texture", "b.gtx", "-o", "b.png", "--level", "2"]);
+    assert!(d.read("b.png").starts_with(b"\x89PNG"));
+    for (arguments, expected) in [
+        (&["--mode", "2d"][..], "allowed are 0 linear_general"),
+        (&["--swizzle", "8"], "--swizzle is 8, it is 0 to 7"),
+        (&["--format", "8_8_8_9"], "a format of the manual is wanted"),
+        (&["--format", "8_8_8_8", "--numbers", "half"], "allowed are unorm"),
+        (&["--levels", "many"], "it is a number or `make`"),
+        (&["--levels", "9"], "9 levels are asked for, the texture has 1"),
+        (&["--format", "BC1"], "nothing is compressed here"),
+    ] {
+        let (code, _, told) = d.ctm(&[&["texture", "a.gtx", "-o", "c.gtx"], arguments].concat());
+        assert!(code != 0 && told.contains(expected), "{arguments:?}: {told}");
+    }
+}

@@ -40,6 +40,7 @@ use std::sync::Arc;
 
 mod container;
 pub(crate) mod gfd;
+pub(crate) mod uniform;
 
 pub use container::{assemble_gfd, is_container_text, print_gfd, replace_in_gfd, unmet_semantics};
 pub use gfd::write_gfd;
@@ -73,6 +74,10 @@ pub fn is_r700(bytes: &[u8], path: &Path, isa: Option<Isa>) -> bool {
     }
 }
 
+fn wrong_isa(message: String) -> JobError {
+    JobError::Wrong(vec![Report::bare(Diagnostic::error("wrong-isa", message))])
+}
+
 impl Loaded {
     /// Reads a file. `which` chooses a program of a container, by number or name; one alone needs no choice.
     ///
@@ -97,6 +102,11 @@ impl Loaded {
         let image = |e: &ImageError| wrong(e.name(), format!("{name}: {e}"));
         let text = || text_of(bytes, &name);
         let kind = kind_of(bytes, path);
+        if isa == Some(Isa::X1k) && is_r700(bytes, path, None) {
+            let message =
+                format!("{name} is {}, for the R700, and a program for the X1K is asked for", kind.describe());
+            return Err(wrong_isa(message));
+        }
         let program = match kind {
             Kind::R700Text if is_container_text(text()?) => {
                 let document = container::Document::read(text()?, &name, options)?;

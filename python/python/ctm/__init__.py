@@ -301,6 +301,7 @@ def run(
     seconds=None,
     check=False,
     count=False,
+    clamp=False,
     progress=None,
 ):
     """Runs a program and gives its outputs as NumPy arrays.
@@ -317,7 +318,8 @@ def run(
         ``(rows, columns)`` and ``(rows, columns, channels)``, with 1 to 4 channels. C-contiguous arrays of ``float32``, ``uint8`` with four channels and
         ``uint16`` with one are read where they lie; others are copied: other layouts and byte orders, ``float16``, ``float64`` and ``bool`` as ``float32``.
         Unsigned integers of 8 and 16 bits stand for 0 to 1. R700 programs also take ``int32`` and ``uint32``, as bits. A :class:`Sampler` says how an
-        input is read.
+        input is read. An input of an X1K program that is read at each processor's own place only is as large as the domain (or larger, if the domain is
+        slices), unless it has a :class:`Sampler` or ``clamp`` is true; what is read elsewhere has any size.
     constants : dict
         Floating-point constants: one number for all four channels, or one to four numbers; a ``uint32`` array gives bits.
     outputs : dict or list, optional
@@ -341,6 +343,8 @@ def run(
         What it may use up: instructions of each group (100 million; 0: no limit), time (no limit).
     check, count : bool
         Look for mistakes while running; count everything.
+    clamp : bool
+        Inputs may be smaller or larger than the domain: where one ends, its edge is read.
     progress : function
         Called with a :class:`Progress` about 30 times a second while a run lasts; what it raises ends the run.
 
@@ -379,7 +383,7 @@ def run(
     wanted = _wanted(program, outputs, extent)
     given = []
     for name, value in _items(inputs, "inputs"):
-        how, border = (0, 0, 0), (0.0,) * 4
+        how, border = (0, 0, 0) if clamp else None, (0.0,) * 4
         if isinstance(value, Sampler):
             how, border, value = value.how, tuple(float(b) for b in value.border), value.array
         array = _arrays.numbers(value, name, isa)
@@ -400,6 +404,7 @@ def run(
         None if seconds is None else float(seconds),
         bool(check),
         bool(count),
+        extent.is_part,
     )
     found, counters, elapsed, left = _native.run(
         program._native,

@@ -32,6 +32,7 @@ class Extent:
 
     def __init__(self, domain):
         self.line = None
+        self.is_part = False
         if isinstance(domain, tuple):
             if len(domain) != 2:
                 raise ArgumentError(f"the domain has {len(domain)} parts; it is n, (rows, columns) or two slices")
@@ -39,6 +40,7 @@ class Extent:
             self.rectangle = (i0, j0, i1 - 1, j1 - 1)
             self.rows, self.columns = j1, i1
             self.part = (slice(j0, j1), slice(i0, i1))
+            self.is_part = any(isinstance(one, slice) for one in domain)
         else:
             self.line = integer(domain, "the domain", 1, COLUMNS * COLUMNS)
             self.rectangle = (0, 0, 0, 0)
@@ -125,7 +127,10 @@ def constant(value, name):
             bits = array
         else:
             with np.errstate(over="ignore", invalid="ignore"):
-                bits = array.astype(np.float32).view(np.uint32)
+                single = array.astype(np.float32)
+            if (np.isinf(single) & np.isfinite(array)).any():
+                raise ArgumentError(f"constant `{name}` is {value!r}, single precision holds numbers up to 3.4028235e38")
+            bits = single.view(np.uint32)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"constant `{name}` is {value!r}, it must be one to four numbers ({error})") from None
     if bits.ndim == 0:

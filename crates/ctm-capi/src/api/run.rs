@@ -15,6 +15,7 @@ use ctm::job::Loaded;
 use ctm::mc::{Format, Surface, Tiling};
 use ctm::memory::{ArenaId, ArenaOptions, GpuAddr};
 use ctm::render::{Report, Source};
+use ctm::run::{Fit, misfit};
 use ctm_exec::x1k::{Filter, Sampler, Wrap};
 use ctm_exec::{Counters as EngineCounters, Domain, GroupSize};
 use ctm_image::ctm_elf;
@@ -123,6 +124,10 @@ pub struct RunOptions {
     pub constant_buffers: *const ConstantBuffer,
     /// How many.
     pub constant_buffer_count: usize,
+    /// Not 0: inputs that clamp may be smaller than the domain.
+    pub clamp: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 impl RunOptions {
@@ -398,6 +403,15 @@ impl Session {
             return Err(Failure::argument(format!("the domain reaches {n}; 4095 is the last column and row")));
         }
         // Everything is aligned to 2048 bytes.
+        let [i0, j0, i1, j1] = o.domain;
+        for input in arrays.inputs.iter().filter(|input| o.clamp == 0 && (input.wrap_x, input.wrap_y) == (0, 0)) {
+            let (size, domain) = ([input.height as usize, input.width as usize], Domain { i0, j0, i1, j1 });
+            let slot = u8::try_from(input.slot).unwrap_or(u8::MAX);
+            if let Some(message) = misfit(&program.program, slot, size, domain, Fit::Reaches) {
+                let help = "set `clamp` to 1 if its edge is to be repeated";
+                return Err(Failure::argument(format!("input {}: {message}; {help}", input.slot)));
+            }
+        }
         let need: u64 = inputs.iter().chain(&outputs).map(|(s, _)| s.bytes() + 2048).sum();
         let need = u32::try_from(need.next_multiple_of(2048)).ok().filter(|&n| n < 1 << 31);
         let need =
@@ -436,7 +450,6 @@ impl Session {
         let ints = place(&padded(arrays.ints.to_vec(), 128))?;
         let bools = place(&padded(arrays.bools.iter().flat_map(|&b| u32::from(b != 0).to_le_bytes()).collect(), 128))?;
         let buffer = place(&padded(Vec::new(), COMMAND_DWORDS as usize * 4))?;
-        let [i0, j0, i1, j1] = o.domain;
         let mut commands = CommandBuffer::new()
             .set_inst_fmt(code)
             .set_constf_fmt(floats)

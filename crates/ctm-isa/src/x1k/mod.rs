@@ -15,6 +15,7 @@ pub mod check;
 pub mod formats;
 pub mod inst;
 pub mod ops;
+mod position;
 pub mod program;
 #[cfg(feature = "random")]
 pub mod random;

@@ -8,6 +8,7 @@ use super::Error;
 use super::plan::ProgramSource;
 use crate::job::{Isa, read_file};
 use crate::r700::gfd::{self, UniformPlace};
+use crate::r700::uniform::Uniform;
 use crate::r700::{Loaded, is_r700, write_gfd};
 use ctm_draw::state::{DepthState, Interpolation, PixelInput, Place, VertexOutputs};
 use ctm_exec::r700::Semantic;
@@ -142,7 +143,12 @@ impl Part {
     /// Where a uniform begins.
     #[must_use]
     pub fn uniform(&self, name: &str) -> Option<UniformPlace> {
-        gfd::uniforms(self.rows()).into_iter().find(|uniform| uniform.name == name).map(|uniform| uniform.place)
+        self.declared(name).map(|uniform| uniform.place)
+    }
+
+    /// A uniform with its type.
+    pub(super) fn declared(&self, name: &str) -> Option<Uniform> {
+        gfd::uniforms(self.rows()).into_iter().find(|uniform| uniform.name == name)
     }
 
     /// The number of a texture and its sampler.

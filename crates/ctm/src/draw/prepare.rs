@@ -6,6 +6,7 @@ use super::pair::{self, Pair};
 use super::plan::{DrawPlan, Drawing, MeshSource, ProgramSource, TextureBinding, TextureData};
 use super::{Error, unknown};
 use crate::array::Array;
+use crate::job::r700::uses::Uses;
 use crate::job::{Isa, Loaded, read_file};
 use crate::texture;
 use ctm_draw::LaunchNotice;
@@ -27,6 +28,10 @@ use std::sync::Arc;
 
 /// Most bytes of all targets.
 const MOST_BYTES: u64 = 2 << 30;
+/// Constant buffers of a program.
+const BANKS: u8 = 16;
+/// Most constants of a constant buffer.
+const CONSTANTS_OF_BUFFER: usize = 4096;
 /// The first buffer that attributes are fetched from.
 const FIRST_BUFFER: u8 = 160;
 
@@ -308,35 +313,43 @@ impl BoundPair {
         Ok(())
     }
 
-    fn constant(&mut self, name: &str, rows: &[[u32; 4]]) -> Result<(), Error> {
+    fn constant(&mut self, name: &str, values: &[f32]) -> Result<(), Error> {
         let (stages, bare): (&[usize], &str) = match name.split_once(':') {
             Some(("vs", rest)) => (&[0], rest),
             Some(("ps", rest)) => (&[1], rest),
             _ => (&[0, 1], name),
         };
+        let wrong = |message: String| Error::wrong("bad-constant", message);
+        let numbers: Vec<u32> = values.iter().map(|value| value.to_bits()).collect();
         let mut found = false;
         for &stage in stages {
             let part = if stage == 0 { &self.pair.vertex } else { &self.pair.pixel };
-            let Some(place) = part.uniform(bare).or_else(|| numbered(bare)) else { continue };
+            let Some(uniform) = part.declared(bare) else { continue };
+            let dwords = uniform.lay_out(&numbers).map_err(wrong)?;
+            self.store(stage, name, (uniform.place, uniform.constants()), &dwords)?;
             found = true;
-            match place {
-                UniformPlace::File(first) => {
-                    let file = &mut self.constants[stage].file;
-                    let Some(places) = file.get_mut(first..first + rows.len()) else {
-                        let message = format!("`{name}` is {} constants from c{first} on, there are 256", rows.len());
-                        return Err(Error::wrong("bad-constant", message));
-                    };
-                    places.copy_from_slice(rows);
+        }
+        let by_number = if found { None } else { numbered(bare) };
+        if let Some(place) = by_number {
+            let rows = rows_of(name, &numbers)?;
+            let dwords: Vec<(usize, u32)> = rows.as_flattened().iter().copied().enumerate().collect();
+            let mut read: Vec<(&str, Reach)> = Vec::new();
+            for &stage in stages {
+                let (of, part) = [("vertex", &self.pair.vertex), ("pixel", &self.pair.pixel)][stage];
+                let reach = Reach::of(&part.program, place);
+                if reach.holds(place, rows.len()) {
+                    self.store(stage, name, (place, rows.len()), &dwords)?;
+                    found = true;
+                } else {
+                    read.push((of, reach));
                 }
-                UniformPlace::Buffer(bank, first) => {
-                    if bank > 15 || first + rows.len() > 4096 {
-                        let message = format!("`{name}`: banks 0..=15 have constants 0..=4095");
-                        return Err(Error::wrong("bad-constant", message));
-                    }
-                    let buffer = self.memory[stage].constants.entry(bank).or_default();
-                    buffer.resize(buffer.len().max(first + rows.len()), [0; 4]);
-                    buffer[first..first + rows.len()].copy_from_slice(rows);
-                }
+            }
+            if !found {
+                let programs: Vec<String> =
+                    read.iter().map(|(of, reach)| format!("the {of} program reads {reach}")).collect();
+                let are =
+                    if rows.len() == 1 { "is a constant".to_owned() } else { format!("is {} constants", rows.len()) };
+                return Err(wrong(format!("`{name}` {are} that no program reads: {}", programs.join(", "))));
             }
         }
         if found {
@@ -345,23 +358,124 @@ impl BoundPair {
         let names: Vec<&str> = self.pair.vertex.uniforms().chain(self.pair.pixel.uniforms()).collect();
         Err(unknown("constant", name, &names))
     }
+
+    /// Stores numbers of `count` constants from a place on.
+    fn store(
+        &mut self,
+        stage: usize,
+        name: &str,
+        (place, count): (UniformPlace, usize),
+        dwords: &[(usize, u32)],
+    ) -> Result<(), Error> {
+        let (first, most, constants) = match place {
+            UniformPlace::File(first) => (first, 256, &mut self.constants[stage].file[..]),
+            UniformPlace::Buffer(bank, first) => {
+                let most = if bank < BANKS { CONSTANTS_OF_BUFFER } else { 0 };
+                let buffer = self.memory[stage].constants.entry(bank).or_default();
+                buffer.resize(buffer.len().max((first + count).min(most)), [0; 4]);
+                (first, most, &mut buffer[..])
+            }
+        };
+        let Some(constants) = constants.get_mut(first..first + count) else {
+            let message = match place {
+                UniformPlace::File(_) => format!("`{name}` is {count} constants from c{first} on, there are {most}"),
+                UniformPlace::Buffer(..) => {
+                    format!("`{name}`: banks 0 to {} have constants 0 to {}", BANKS - 1, CONSTANTS_OF_BUFFER - 1)
+                }
+            };
+            return Err(Error::wrong("bad-constant", message));
+        };
+        for &(dword, bits) in dwords {
+            constants[dword / 4][dword % 4] = bits;
+        }
+        Ok(())
+    }
+}
+
+/// The constants that a program reads in one place: the constant file, or one constant buffer.
+struct Reach {
+    /// Ranges of constants, in order.
+    ranges: Vec<std::ops::Range<usize>>,
+    /// The name of the place before a number.
+    prefix: String,
+}
+
+impl Reach {
+    /// What a program reads where `place` lies.
+    fn of(program: &Program, place: UniformPlace) -> Self {
+        let uses = Uses::of(&program.decode());
+        let mut out = Self { ranges: Vec::new(), prefix: "c".to_owned() };
+        let mut add = |range: std::ops::Range<usize>| match out.ranges.last_mut() {
+            Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
+            _ => out.ranges.push(range),
+        };
+        match place {
+            UniformPlace::File(_) if uses.relative_constants => add(0..256),
+            UniformPlace::File(_) => uses.constants.iter().for_each(|&n| add(n.into()..usize::from(n) + 1)),
+            UniformPlace::Buffer(bank, _) => {
+                out.prefix = format!("cb{bank}[");
+                uses.locked(bank).for_each(add);
+            }
+        }
+        out
+    }
+
+    /// Whether the program reads one of `count` constants from the place on, and the last one lies within what it can read or before.
+    fn holds(&self, place: UniformPlace, count: usize) -> bool {
+        let (UniformPlace::File(first) | UniformPlace::Buffer(_, first)) = place;
+        self.ranges.iter().any(|range| first < range.end && range.start < first + count)
+    }
+}
+
+impl fmt::Display for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let close = if self.prefix.ends_with('[') { "]" } else { "" };
+        let one = |n: usize| format!("{}{n}{close}", self.prefix);
+        let shown = |range: &std::ops::Range<usize>| match range.len() {
+            1 => one(range.start),
+            _ => format!("{} to {}", one(range.start), one(range.end - 1)),
+        };
+        let all: Vec<String> = self.ranges.iter().map(shown).collect();
+        match all.as_slice() {
+            [] if close.is_empty() => f.write_str("none by number"),
+            [] => write!(f, "none of {}", self.prefix.trim_end_matches('[')),
+            all => f.write_str(&all.join(", ")),
+        }
+    }
+}
+
+/// Numbers of constants that no container declares: one constant, whose further numbers are 0, or several of four numbers.
+fn rows_of(name: &str, numbers: &[u32]) -> Result<Vec<[u32; 4]>, Error> {
+    if numbers.is_empty() || numbers.len() > 4 && !numbers.len().is_multiple_of(4) {
+        let message =
+            format!("`{name}` has {} numbers; a constant has 1 to 4, several constants have four each", numbers.len());
+        return Err(Error::wrong("bad-constant", message));
+    }
+    let row = |four: &[u32]| std::array::from_fn(|n| four.get(n).copied().unwrap_or_default());
+    Ok(numbers.chunks(4).map(row).collect())
 }
 
 impl Programs {
     /// Sets constants of the programs that have the name.
     pub(super) fn constant(&mut self, name: &str, values: &[f32]) -> Result<(), Error> {
-        let rows: Vec<[u32; 4]> = values
-            .chunks(4)
-            .map(|four| std::array::from_fn(|n| four.get(n).copied().unwrap_or(0.0).to_bits()))
-            .collect();
         match self {
-            Self::Pair(bound) => bound.constant(name, &rows),
+            Self::Pair(bound) => bound.constant(name, values),
             Self::X1k(bound) => {
+                let numbers: Vec<u32> = values.iter().map(|value| value.to_bits()).collect();
+                let rows = rows_of(name, &numbers)?;
                 let by_number = name.strip_prefix('c').and_then(|number| number.parse::<u8>().ok());
                 let Some(first) = bound.program.symbol(SymbolKind::Float, name).or(by_number) else {
                     let names = names_of(&bound.program, SymbolKind::Float);
                     return Err(unknown("constant", name, &names));
                 };
+                let read = bound.program.usage().float_constants;
+                let named = bound.program.symbol(SymbolKind::Float, name).is_some();
+                if !named && !(first..=u8::MAX).take(rows.len()).any(|n| read.contains(&n)) {
+                    let all: Vec<String> = read.iter().map(|n| format!("c{n}")).collect();
+                    let all = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
+                    let message = format!("`{name}` is a constant that the program does not read: it reads {all}");
+                    return Err(Error::wrong("bad-constant", message));
+                }
                 let first = usize::from(first);
                 let Some(places) = bound.constants.float.get_mut(first..first + rows.len()) else {
                     let message = format!("`{name}` is {} constants from c{first} on, there are fewer", rows.len());

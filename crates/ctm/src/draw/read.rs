@@ -13,7 +13,6 @@ use crate::job::{JobError, Reader};
 use ctm_draw::format::{ColourFormat, Colours, NumberType};
 use ctm_isa::r700::ops::DataFormat;
 use std::path::Path;
-use std::time::Duration;
 
 impl Drawing {
     /// Reads a job file's text. `name` is for messages; file names in it are relative to `directory`.
@@ -141,10 +140,6 @@ impl Reader {
         }
     }
 
-    fn real(&mut self, key: &str, node: &Node) -> Option<f32> {
-        self.number(key, node).map(|value| value as f32)
-    }
-
     /// One element, or a list of them.
     fn each(node: &Node) -> Vec<&Node> {
         match &node.value {
@@ -222,8 +217,8 @@ impl Reader {
             let limit = self.integer("budget_instructions", node, 0..=i128::from(u64::MAX)).unwrap_or(0);
             drawing.budget.instructions_per_group = (limit > 0).then_some(limit as u64);
         }
-        if let Some(seconds) = table.get("budget_seconds").and_then(|node| self.number("budget_seconds", node)) {
-            drawing.budget.time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero());
+        if let Some(time) = table.get("budget_seconds").and_then(|node| self.seconds("budget_seconds", node)) {
+            drawing.budget.time = time;
         }
         if let Some(check) = table.get("check").and_then(|node| self.boolean("check", node)) {
             drawing.check = check;

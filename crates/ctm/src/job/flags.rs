@@ -1,7 +1,7 @@
 //! The keys of a job as flags: one row each, and how their values become values of the tree.
 
 use super::tree::{Node, Origin, Table, Tree, Value};
-use super::values::BEYOND;
+use super::values::{BEYOND, Slots, is_beyond, register_number};
 
 /// One flag of `ctm run`.
 #[derive(Clone, Copy, Debug)]
@@ -152,7 +152,7 @@ impl Tree {
                 let slot = scalar(name.trim(), origin);
                 let list = self.root.list(section, origin);
                 let same = |n: &Node| match &n.value {
-                    Value::Table(t) => t.get(slot_key).is_some_and(|s| same_slot(&s.value, &slot.value)),
+                    Value::Table(t) => t.get(slot_key).is_some_and(|s| same_slot(section, &s.value, &slot.value)),
                     _ => false,
                 };
                 let at = list.iter().position(same).unwrap_or_else(|| {
@@ -191,11 +191,18 @@ impl Tree {
     }
 }
 
-/// `s0` and 0 name the same slot.
-fn same_slot(a: &Value, b: &Value) -> bool {
+/// `s0` and 0 name the same input.
+fn same_slot(section: &str, a: &Value, b: &Value) -> bool {
+    let letters: &[char] = match section {
+        "texture" => Slots::RESOURCE.letters,
+        "output" => Slots::X1K_OUTPUT.letters,
+        "register" => Slots::REGISTER.letters,
+        "buffer" => Slots::BUFFER.letters,
+        _ => &[],
+    };
     let canonical = |v: &Value| match v {
         Value::Integer(n) => n.to_string(),
-        Value::String(s) => super::values::register_number(s).map_or_else(|| s.clone(), |n| n.to_string()),
+        Value::String(s) => register_number(s, letters).map_or_else(|| s.clone(), |n| n.to_string()),
         _ => String::new(),
     };
     canonical(a) == canonical(b)
@@ -269,7 +276,7 @@ fn scalar(text: &str, origin: Origin) -> Node {
         "false" => Value::Boolean(false),
         _ => match (text.parse::<i128>(), text.parse::<f64>()) {
             (Ok(n), _) => Value::Integer(n),
-            (_, Ok(f)) => Value::Float(f),
+            (_, Ok(f)) if !is_beyond(text) => Value::Float(f),
             _ => Value::String(text.to_owned()),
         },
     };

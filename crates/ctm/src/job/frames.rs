@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 pub enum Varying {
     /// Bits of r, g, b, a for each launch; the last row stays.
     Rows(Vec<[u32; 4]>),
+    /// Bits of numbers that are no rows of four: those of one uniform, the same in each launch, which its container lays out by its type.
+    Numbers(Vec<u32>),
     /// `start + n * step` in launch n, rounded once.
     Line {
         /// In the first launch.
@@ -30,6 +32,7 @@ impl Varying {
                 let place = usize::try_from(launch).unwrap_or(usize::MAX).min(rows.len().saturating_sub(1));
                 rows.get(place).copied().unwrap_or_default()
             }
+            Self::Numbers(numbers) => std::array::from_fn(|c| numbers.get(c).copied().unwrap_or_default()),
             Self::Line { start, step } => {
                 std::array::from_fn(|c| ((start[c] + launch as f64 * step[c]) as f32).to_bits())
             }

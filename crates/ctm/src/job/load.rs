@@ -98,6 +98,12 @@ impl Loaded {
             return Err(wrong("empty-file", format!("{name} is empty; {READABLE}")));
         }
         let kind = kind_of(bytes, path);
+        let is_x1k = matches!(kind, Kind::X1kText | Kind::X1kHex | Kind::CtmElf | Kind::Ps3Text | Kind::Ps3Code);
+        if isa == Some(Isa::R700) && is_x1k {
+            let message =
+                format!("{name} is {}, for the X1K, and a program for the R700 is asked for", kind.describe());
+            return Err(wrong("wrong-isa", message));
+        }
         let text = || {
             text_of(bytes, &name).map_err(|e| match e {
                 JobError::Wrong(reports) => {

@@ -309,6 +309,8 @@ pub struct Texture {
     pub filter: Filter,
     /// For columns and rows.
     pub wrap: [Wrap; 2],
+    /// Whether the job says the wrap, so that reading outside is meant.
+    pub has_wrap: bool,
     /// What [`Wrap::Border`] reads, as bits of r, g, b, a.
     pub border: [u32; 4],
     /// How it lies in device memory; `None`: what its elements suggest.

@@ -6,11 +6,13 @@ mod arrays;
 use super::load::Loaded;
 use super::read::is_flag;
 use super::surface::Elements;
+use super::values::Slots;
 use super::{FromOutput, Job, JobError, Located, Output, Pass, ProgramInfo, Ref, Save, Texture, Varying, report_at};
 use crate::array::Kind;
 use crate::commands::CondLoc;
 use crate::mc::{Format, MAX_INDEX};
 use crate::render::{Report, Source};
+use crate::run::{Fit, misfit};
 use ctm_exec::x1k::Constants;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::suggest::closest;
@@ -70,6 +72,23 @@ pub(super) fn varying(pass: &Pass, number: impl Fn(&str) -> Option<u8>) -> Vec<(
     pass.varying.iter().filter_map(numbered).collect()
 }
 
+/// More rows of a constant than launches, if the pass has any such.
+pub(super) fn too_many_rows(job: &Job, pass: &Pass) -> Option<Report> {
+    let launches = u64::from(pass.repeat) * u64::from(job.repeat);
+    pass.varying.iter().find_map(|(which, varying)| match varying {
+        Varying::Rows(rows) if rows.len() as u64 > launches => {
+            let times = if launches == 1 { "once".to_owned() } else { format!("{launches} times") };
+            let message = format!(
+                "constant {which} has {} rows of four numbers, one for each launch, and its program runs {times}",
+                rows.len()
+            );
+            let place = pass.float.get(which).and_then(|value| value.place.as_ref());
+            Some(report_at(place, Diagnostic::error("constant-count", message)))
+        }
+        Varying::Rows(_) | Varying::Numbers(_) | Varying::Line { .. } => None,
+    })
+}
+
 /// Collects what is wrong.
 struct Checker {
     reports: Vec<Report>,
@@ -95,6 +114,7 @@ impl Prepared {
         }
         let complete = passes.len() == job.passes.len();
         if complete {
+            checker.named_outputs(job, &passes);
             checker.sequence(job, &passes);
         }
         let saves = if complete { checker.saves(job, &passes) } else { Vec::new() };
@@ -175,6 +195,7 @@ impl Checker {
         let usage = program.usage();
         let errors_before = self.reports.iter().filter(|r| r.is_error()).count();
         let constants = self.constants(pass, &mut program, &usage, loaded.source.as_ref());
+        self.reports.extend(too_many_rows(job, pass));
         if pass.registers.is_some() {
             program.preloads.clear();
         } else if let Some(index) = program.preloads.iter().find_map(|p| match p {
@@ -234,15 +255,14 @@ impl Checker {
         }
         let what = kind_name(kind);
         let names: Vec<&str> = program.symbols.iter().filter(|s| s.kind == kind).map(|s| s.name.as_str()).collect();
-        let message = if names.is_empty() {
-            format!("the program has no {what} `{name}`: it names none, and they go by number")
-        } else {
-            format!("the program has no {what} `{name}`; it has {}", names.join(", "))
+        let slots = match kind {
+            SymbolKind::Input => Slots::X1K_INPUT,
+            SymbolKind::Output => Slots::X1K_OUTPUT,
+            SymbolKind::Float => Slots::FLOAT,
+            SymbolKind::Int => Slots::INT,
+            SymbolKind::Bool => Slots::BOOL,
         };
-        let mut diagnostic = Diagnostic::error("unknown-name", message);
-        if let Some(near) = closest(name, names) {
-            diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
-        }
+        let diagnostic = unknown_name(what, name, &names, Some(slots));
         self.reports.push(report_at(at.place.as_ref(), diagnostic));
         None
     }
@@ -282,6 +302,15 @@ impl Checker {
         bank!(pass.float, SymbolKind::Float, constants.float);
         bank!(pass.int, SymbolKind::Int, constants.int);
         bank!(pass.bool, SymbolKind::Bool, constants.bool);
+        // Constants at the top of a job may be another pass's; what has a name may have been optimised away.
+        if !self.several {
+            let mut all = unread("c", pass.float.keys(), &usage.float_constants);
+            all.extend(unread("i", pass.int.keys(), &usage.int_constants));
+            all.extend(unread("b", pass.bool.keys(), &usage.bool_constants));
+            if !all.is_empty() {
+                self.warn(&pass.program, "constant-not-read", not_read(&all));
+            }
+        }
         // The loader would put the program's own literals over what the job says.
         program.literals.retain(|l| !given.contains_key(&literal_key(l)));
         let carried: BTreeSet<_> = program.literals.iter().map(literal_key).collect();
@@ -376,6 +405,14 @@ impl Checker {
                     let message =
                         format!("{} is {width}x{height}, inputs have 1 to {limit} columns and rows", path.value);
                     self.error(path, "bad-array", message);
+                } else if !texture.has_wrap
+                    && from.is_none()
+                    && pass.registers.is_none()
+                    && let Some(message) = misfit(program, slot, [height, width], pass.domain, Fit::Reaches)
+                {
+                    let diagnostic = Diagnostic::error("input-too-small", format!("{}: {message}", path.value));
+                    let help = "wrap = \"clamp\" (:wrap=clamp) repeats its edge, \"repeat\" the whole";
+                    self.reports.push(report_at(path.place.as_ref(), diagnostic.help(help)));
                 }
             }
             out.push(ReadyTexture { slot, texture: texture.clone(), from, data });
@@ -445,6 +482,24 @@ impl Checker {
         out
     }
 
+    /// Outputs by names that no program has: each pass leaves out those that may be another pass's.
+    fn named_outputs(&mut self, job: &Job, passes: &[Ready]) {
+        let known = |name: &str| passes.iter().any(|p| p.program.symbol(SymbolKind::Output, name).is_some());
+        for output in job.passes.iter().flat_map(|pass| &pass.outputs) {
+            let Ref::Name(name) = &output.slot.value else { continue };
+            if !known(name) {
+                let all = passes.iter().flat_map(|p| &p.program.symbols).filter(|s| s.kind == SymbolKind::Output);
+                let names: BTreeSet<&str> = all.map(|s| s.name.as_str()).collect();
+                let names: Vec<&str> = names.into_iter().collect();
+                let diagnostic = unknown_name("output", name, &names, Some(Slots::X1K_OUTPUT));
+                let report = report_at(output.slot.place.as_ref(), diagnostic);
+                if !self.reports.contains(&report) {
+                    self.reports.push(report);
+                }
+            }
+        }
+    }
+
     /// Textures read only outputs that some pass before them has written.
     fn sequence(&mut self, job: &Job, passes: &[Ready]) {
         let mut latest: BTreeSet<u8> = BTreeSet::new();
@@ -507,6 +562,40 @@ impl Checker {
             saves.push((slot, save.clone()));
         }
         saves
+    }
+}
+
+/// The registers that are given by number and not read.
+pub(super) fn unread<'a>(prefix: &str, given: impl Iterator<Item = &'a Ref>, read: &BTreeSet<u8>) -> Vec<String> {
+    let is_unread = |which: &&Ref| matches!(which, Ref::Index(n) if !read.contains(n));
+    given.filter(is_unread).map(|which| format!("{prefix}{which}")).collect()
+}
+
+/// Says that constants are given in vain.
+pub(super) fn not_read(names: &[String]) -> String {
+    let are = if names.len() == 1 {
+        "is given, and the program does not read it"
+    } else {
+        "are given, and the program reads none of them"
+    };
+    format!("{} {are}", names.join(", "))
+}
+
+/// Nothing has this name: the names there are, and the registers that go by number.
+pub(super) fn unknown_name(what: &str, name: &str, names: &[&str], slots: Option<Slots>) -> Diagnostic {
+    let range = slots.map(|slots| format!(", {}", slots.range())).unwrap_or_default();
+    let message = if names.is_empty() {
+        format!("the program has no {what} `{name}`: it names none, and they go by number{range}")
+    } else {
+        format!("the program has no {what} `{name}`; it has {}", names.join(", "))
+    };
+    let diagnostic = Diagnostic::error("unknown-name", message);
+    match (closest(name, names.iter().copied()), Slots::of(name)) {
+        (Some(near), _) => diagnostic.help(format!("did you mean `{near}`?")),
+        (None, Some((kind, flag))) if slots.is_some_and(|slots| slots.what != kind) => {
+            diagnostic.help(format!("`{name}` is one of the {kind}, which {flag} sets"))
+        }
+        _ => diagnostic,
     }
 }
 

@@ -7,14 +7,13 @@ use super::keys;
 use super::names::text_of_name;
 use super::r700::{FILTERS, LookupDraft, WRAPS};
 use super::tree::{Node, Origin, Table, Tree, Value};
-use super::values::{formats, tilings};
+use super::values::{Slots, formats, tilings};
 use super::{FLAGS, FromOutput, Isa, Job, JobError, Located, Place, ProgramInfo, Ref, report_at};
 use crate::commands::{CondLoc, CondTest};
 use crate::mc::Format;
 use crate::render::{Report, Source};
 use ctm_exec::x1k::Plane;
 use ctm_isa::diag::{Diagnostic, Span};
-use ctm_isa::x1k::{BOOL_CONSTANTS, FLOAT_CONSTANTS, INPUTS, INT_CONSTANTS, OUTPUTS, TEMPORARIES};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -379,7 +378,7 @@ impl Reader {
     fn register(&mut self, node: &Node) -> Option<Plane> {
         let table = self.section(node, &keys::REGISTER)?;
         let index = self.required(node, table, "index", "[[register]]")?;
-        let temp = match self.slot("index", index, TEMPORARIES, "registers")? {
+        let temp = match self.slot("index", index, Slots::REGISTER)? {
             Ref::Index(n) => n,
             Ref::Name(name) => {
                 self.error(
@@ -400,7 +399,7 @@ impl Reader {
 
     fn constants(&mut self, node: &Node, draft: &mut Draft) {
         let Some(table) = self.section(node, &keys::CONSTANTS) else { return };
-        for (key, limit) in [("float", FLOAT_CONSTANTS), ("int", INT_CONSTANTS), ("bool", BOOL_CONSTANTS)] {
+        for (key, slots) in [("float", Slots::FLOAT), ("int", Slots::INT), ("bool", Slots::BOOL)] {
             let Some(node) = table.get(key) else { continue };
             let Value::Table(entries) = &node.value else {
                 self.error(
@@ -415,7 +414,7 @@ impl Reader {
             };
             for entry in &entries.entries {
                 let name = Node { value: Value::String(entry.key.clone()), origin: entry.origin };
-                let Some(which) = self.slot(key, &name, limit, &format!("{key} constants")) else { continue };
+                let Some(which) = self.slot(key, &name, slots) else { continue };
                 let (value, origin) = (&entry.node, entry.node.origin);
                 // `0` and `c0` are one constant. A flag counts more than the file.
                 let earlier = match key {
@@ -430,10 +429,15 @@ impl Reader {
                 match key {
                     "float" => {
                         draft.varying.remove(&which);
-                        if let Some(varying) = self.varying(&format!("constant {}", entry.key), value) {
+                        // Only R700 containers declare uniforms, by name.
+                        let uniform = self.is_r700() && matches!(which, Ref::Name(_));
+                        let errors = self.reports.len();
+                        if let Some(varying) = self.varying(&format!("constant {}", entry.key), value, uniform) {
                             draft.float.insert(which.clone(), self.located(varying.at(0), origin));
                             draft.varying.insert(which, varying);
-                        } else if let Some(bits) = self.four_bits(&format!("constant {}", entry.key), value) {
+                        } else if self.reports.len() == errors
+                            && let Some(bits) = self.four_bits(&format!("constant {}", entry.key), value)
+                        {
                             draft.float.insert(which, self.located(bits, origin));
                         }
                     }
@@ -493,8 +497,8 @@ impl Reader {
         let slot_node = self.required(node, table, "slot", "[[texture]]")?;
         let r700 = self.is_r700();
         let slot = match r700 {
-            true => self.slot("slot", slot_node, 256, "texture resources")?,
-            false => self.slot("slot", slot_node, INPUTS, "X1K inputs")?,
+            true => self.slot("slot", slot_node, Slots::RESOURCE)?,
+            false => self.slot("slot", slot_node, Slots::X1K_INPUT)?,
         };
         let wrap = table.get("wrap").and_then(|n| match &n.value {
             Value::Array(pair) if pair.len() == 2 || r700 && pair.len() == 3 => {
@@ -511,7 +515,7 @@ impl Reader {
         let output = table.get("output").and_then(|n| {
             let output = match r700 {
                 true => self.target("output", n)?,
-                false => self.slot("output", n, OUTPUTS, "X1K outputs")?,
+                false => self.slot("output", n, Slots::X1K_OUTPUT)?,
             };
             Some(self.located(FromOutput { output, pass: pass.clone() }, n.origin))
         });
@@ -543,7 +547,7 @@ impl Reader {
         let r700 = self.is_r700();
         let slot = match r700 {
             true => self.target("slot", slot_node)?,
-            false => self.slot("slot", slot_node, OUTPUTS, "X1K outputs")?,
+            false => self.slot("slot", slot_node, Slots::X1K_OUTPUT)?,
         };
         let mask = table.get("mask").and_then(|n| {
             let text = self.string("mask", n)?;

@@ -1,5 +1,6 @@
 //! The tree of values that a job is read from: TOML and flags both become one, and every value knows where it was written.
 
+use super::values::is_beyond;
 use ctm_isa::diag::{Diagnostic, Span};
 use toml::de::{DeTable, DeValue};
 
@@ -162,6 +163,8 @@ fn convert(value: &DeValue<'_>) -> Value {
         DeValue::Integer(i) => {
             i128::from_str_radix(i.as_str(), i.radix()).map_or(Value::Integer(i128::MAX), Value::Integer)
         }
+        // A number that becomes infinite stays a text: its key says that it is too large.
+        DeValue::Float(f) if is_beyond(f.as_str()) => Value::String(f.as_str().to_owned()),
         DeValue::Float(f) => Value::Float(f.as_str().parse().unwrap_or(f64::NAN)),
         DeValue::Boolean(b) => Value::Boolean(*b),
         DeValue::Datetime(_) => Value::Datetime,

@@ -9,7 +9,9 @@ use crate::mc::{Format, Tiling};
 use ctm_exec::Domain;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::suggest::closest;
+use ctm_isa::x1k::{BOOL_CONSTANTS, FLOAT_CONSTANTS, INPUTS, INT_CONSTANTS, OUTPUTS, TEMPORARIES};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What to do about domains that are too large.
 pub(super) const BEYOND: &str = "run it in parts of 4096: passes whose [[register]] adds the part's origin to the index pair; R700 programs other than pixel programs number their threads row by row, so 10000 of them are 2500 columns and 4 rows";
@@ -133,8 +135,8 @@ impl Reader {
         }
     }
 
-    /// A constant that differs from launch to launch: rows of four numbers, one for each, or `{ start, step }`.
-    pub(crate) fn varying(&mut self, what: &str, node: &Node) -> Option<Varying> {
+    /// A constant that differs from launch to launch: rows of four numbers, one for each, or `{ start, step }`; or, of a `uniform`, any numbers.
+    pub(crate) fn varying(&mut self, what: &str, node: &Node, uniform: bool) -> Option<Varying> {
         match &node.value {
             Value::Array(rows) if rows.first().is_some_and(|row| matches!(row.value, Value::Array(_))) => {
                 let rows: Option<Vec<_>> = rows.iter().map(|row| self.four_bits(what, row)).collect();
@@ -146,6 +148,13 @@ impl Reader {
                     self.four_bits(what, &row)
                 });
                 rows.collect::<Option<Vec<_>>>().map(Varying::Rows)
+            }
+            // A uniform of a container has as many numbers as its type.
+            Value::Array(numbers) if uniform && numbers.len() != 4 && !numbers.is_empty() => {
+                numbers.iter().map(|number| self.bits(what, number)).collect::<Option<Vec<_>>>().map(Varying::Numbers)
+            }
+            Value::Integer(_) | Value::Float(_) if uniform => {
+                self.bits(what, node).map(|bits| Varying::Numbers(vec![bits]))
             }
             Value::Table(table) => {
                 let [start, step] = ["start", "step"].map(|key| table.get(key));
@@ -210,10 +219,41 @@ impl Reader {
     pub(crate) fn number(&mut self, key: &str, node: &Node) -> Option<f64> {
         match &node.value {
             #[allow(clippy::cast_precision_loss, reason = "rounded once")]
-            Value::Integer(n) => Some(*n as f64),
+            Value::Integer(n) if *n != i128::MAX => Some(*n as f64),
             Value::Float(f) => Some(*f),
+            Value::Integer(_) => {
+                self.error(node.origin, "bad-value", format!("`{key}` is too large for a number"));
+                None
+            }
+            Value::String(s) if is_beyond(s) => {
+                self.error(node.origin, "bad-value", format!("`{key}` is {s}, which is too large for a number"));
+                None
+            }
             _ => {
                 self.wrong_kind(key, node, "a number");
+                None
+            }
+        }
+    }
+
+    /// A single-precision number, rounded once.
+    pub(crate) fn real(&mut self, key: &str, node: &Node) -> Option<f32> {
+        let value = self.number(key, node)?;
+        let single = single(value);
+        if single.is_none() {
+            self.error(node.origin, "bad-value", format!("`{key}` is {value:e}, {SINGLE}"));
+        }
+        single
+    }
+
+    /// A time in seconds; 0: no limit.
+    pub(crate) fn seconds(&mut self, key: &str, node: &Node) -> Option<Option<Duration>> {
+        let value = self.number(key, node)?;
+        match Duration::try_from_secs_f64(value) {
+            Ok(time) => Some((!time.is_zero()).then_some(time)),
+            Err(_) => {
+                let message = format!("`{key}` is {value}, it must be a number of seconds, 0 for no limit");
+                self.error(node.origin, "bad-value", message);
                 None
             }
         }
@@ -223,10 +263,18 @@ impl Reader {
     pub(crate) fn bits(&mut self, what: &str, node: &Node) -> Option<u32> {
         match &node.value {
             #[allow(clippy::cast_precision_loss, reason = "rounded once")]
-            Value::Integer(n) => Some((*n as f32).to_bits()),
-            #[allow(clippy::cast_possible_truncation, reason = "rounded once")]
-            Value::Float(f) => Some((*f as f32).to_bits()),
+            Value::Integer(n) if *n != i128::MAX => Some((*n as f32).to_bits()),
+            Value::Float(f) if let Some(value) = single(*f) => Some(value.to_bits()),
             Value::String(s) if hex(s).is_some() => hex(s),
+            Value::Float(_) | Value::Integer(_) => {
+                let shown = if let Value::Float(f) = node.value { format!("{f:e}") } else { "an integer".to_owned() };
+                self.error(node.origin, "bad-value", format!("{what} has {shown}, {SINGLE}"));
+                None
+            }
+            Value::String(s) if is_beyond(s) => {
+                self.error(node.origin, "bad-value", format!("{what} has {s}, {SINGLE}"));
+                None
+            }
             Value::String(s) => {
                 let message = format!("{what} has \"{s}\", a bit pattern is written \"0x3F800000\"");
                 self.error(node.origin, "bad-value", message);
@@ -273,11 +321,12 @@ impl Reader {
         Some([r?, g?, b?, a?])
     }
 
-    /// A slot by number (`0`, `s0`) or by the program's name for it.
-    pub(crate) fn slot(&mut self, key: &str, node: &Node, limit: usize, what: &str) -> Option<Ref> {
+    /// A slot by number (`0`, `s0`) or by the program's name for it. A register of another kind is taken for a name, which few programs have.
+    pub(crate) fn slot(&mut self, key: &str, node: &Node, slots: Slots) -> Option<Ref> {
+        let Slots { limit, what, letters } = slots;
         let number = match &node.value {
             Value::Integer(n) => *n,
-            Value::String(s) => match register_number(s) {
+            Value::String(s) => match register_number(s, letters) {
                 Some(n) => n,
                 None if is_name(s) => return Some(Ref::Name(s.clone())),
                 None => {
@@ -377,10 +426,76 @@ pub(crate) fn hex(text: &str) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))
 }
 
-/// `12`, `s12`, `c12`, `o2`, `i3`, `b4`, `r5`, `t18`: the registers' own names.
-pub(crate) fn register_number(text: &str) -> Option<i128> {
-    let digits = text.strip_prefix(['s', 'c', 'o', 'i', 'b', 'r', 't', 'C', 'R']).unwrap_or(text);
+/// Registers of one kind, as jobs number them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slots {
+    /// Their kind in the plural, for messages.
+    pub what: &'static str,
+    /// The letters that their names begin with.
+    pub letters: &'static [char],
+    /// How many there are.
+    pub limit: usize,
+}
+
+const fn slots(what: &'static str, letters: &'static [char], limit: usize) -> Slots {
+    Slots { what, letters, limit }
+}
+
+impl Slots {
+    pub const FLOAT: Self = slots("float constants", &['c', 'C'], FLOAT_CONSTANTS);
+    pub const INT: Self = slots("int constants", &['i'], INT_CONSTANTS);
+    pub const BOOL: Self = slots("bool constants", &['b'], BOOL_CONSTANTS);
+    pub const X1K_INPUT: Self = slots("X1K inputs", &['s'], INPUTS);
+    pub const X1K_OUTPUT: Self = slots("X1K outputs", &['o'], OUTPUTS);
+    pub const REGISTER: Self = slots("registers", &['r', 'R'], TEMPORARIES);
+    /// A texture of the R700; its sampler often has the same number, and names it as well.
+    pub const RESOURCE: Self = slots("texture resources", &['t', 's'], 256);
+    pub const BUFFER: Self = slots("buffers", &['b'], 256);
+    pub const SAMPLER: Self = slots("samplers", &['s'], 32);
+    /// Pixel exports of the R700, which X1K calls outputs.
+    pub const EXPORT: Self = slots("pixel exports", &['o'], 8);
+
+    /// The kind of an X1K register by its name, and the flag that sets it.
+    pub fn of(name: &str) -> Option<(&'static str, &'static str)> {
+        let all = [
+            (Self::FLOAT, "--const"),
+            (Self::INT, "--int"),
+            (Self::BOOL, "--bool"),
+            (Self::X1K_INPUT, "--in"),
+            (Self::X1K_OUTPUT, "--out"),
+            (Self::REGISTER, "--register"),
+        ];
+        let is_one = |slots: Self| name.starts_with(slots.letters) && register_number(name, slots.letters).is_some();
+        all.into_iter().find(|(slots, _)| is_one(*slots)).map(|(slots, flag)| (slots.what, flag))
+    }
+
+    /// The registers, for messages: `c0 to c255`.
+    pub fn range(self) -> String {
+        let letter = self.letters.first().copied().unwrap_or_default();
+        format!("{letter}0 to {letter}{}", self.limit - 1)
+    }
+}
+
+/// `12`, or `s12` where `s` is one of the letters.
+pub(crate) fn register_number(text: &str, letters: &[char]) -> Option<i128> {
+    let digits = text.strip_prefix(letters).unwrap_or(text);
     (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then(|| digits.parse().ok()).flatten()
+}
+
+/// The largest single-precision number, for messages.
+const SINGLE: &str = "single precision holds numbers up to 3.4028235e38 (inf is written `inf`)";
+
+/// A number in single precision; `None`: a finite number that would become infinite.
+#[allow(clippy::cast_possible_truncation, reason = "rounded once")]
+fn single(value: f64) -> Option<f32> {
+    let single = value as f32;
+    (single.is_finite() || !value.is_finite()).then_some(single)
+}
+
+/// Whether a text is a finite number that double precision does not hold, such as `1e400`.
+pub(super) fn is_beyond(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') && text.parse::<f64>().is_ok_and(f64::is_infinite)
 }
 
 pub(crate) fn is_name(text: &str) -> bool {

@@ -1,12 +1,13 @@
 //! Listings as a GFD container: the registers and variables of each program, from its words and from its settings.
 
+use super::uniform::{Uniform, UniformType};
 use super::{exports, registers_of, stored_stage};
 use crate::job::JobError;
 use crate::r700::Loaded;
 use crate::render::Report;
 use ctm_exec::r700::Target;
 use ctm_image::ImageError;
-use ctm_image::r700::gfd::header::{GEOMETRY, PIXEL, VERTEX, VariableKind, VariableType, unset};
+use ctm_image::r700::gfd::header::{GEOMETRY, PIXEL, VERTEX, VariableKind, unset};
 use ctm_image::r700::gfd::print::Described;
 use ctm_image::r700::gfd::settings::Settings;
 use ctm_image::r700::gfd::{self, NewProgram};
@@ -264,12 +265,6 @@ fn settings_of(program: &Program) -> Option<Settings> {
     Settings::read(&program.settings, layout).ok()
 }
 
-/// Constants of four elements that a uniform of this type takes: a matrix has one for each column.
-fn columns_of(code: u32) -> u32 {
-    let name = VariableType::from_code(code).map_or("", VariableType::name);
-    name.strip_prefix("mat").and_then(|size| size.chars().next()?.to_digit(10)).unwrap_or(1)
-}
-
 /// Where a uniform of a container begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UniformPlace {
@@ -279,14 +274,8 @@ pub enum UniformPlace {
     Buffer(u8, usize),
 }
 
-/// A uniform of a container, as jobs and draws bind it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Uniform {
-    pub name: String,
-    pub place: UniformPlace,
-    /// Constants of four elements that it takes: a matrix has one for each column, an array as many for each element.
-    pub constants: usize,
-}
+/// Most elements of an array of uniforms that are named.
+const MOST_ELEMENTS: u32 = 4096;
 
 /// A row of a container's tables: its kind, its name, its further columns.
 pub(crate) type Row<'a> = (VariableKind, &'a str, &'a [u32]);
@@ -309,9 +298,10 @@ pub(crate) fn uniforms<'a>(rows: impl Iterator<Item = Row<'a>> + Clone) -> Vec<U
         Some(UniformPlace::Buffer(u8::try_from(column(block, "offset")?).ok()?, constant))
     };
     let uniform = |row: Row<'a>| {
-        let columns = columns_of(column(row, "type")?);
-        let constants = columns.saturating_mul(column(row, "count")?.max(1)).min(256) as usize;
-        Some(Uniform { name: row.1.to_owned(), place: place(row)?, constants })
+        let component = column(row, "offset")? as usize % 4;
+        let of = UniformType::of(column(row, "type")?);
+        let count = column(row, "count")?.clamp(1, MOST_ELEMENTS) as usize;
+        Some(Uniform { name: row.1.to_owned(), place: place(row)?, component, of, count })
     };
     rows.clone().filter(|row| row.0 == VariableKind::Uniform).filter_map(uniform).collect()
 }
@@ -345,11 +335,11 @@ pub(crate) fn uniforms_of(program: &Program) -> Vec<Uniform> {
 pub(crate) fn name_variables(program: &mut Program) {
     let Some(settings) = settings_of(program) else { return };
     let mut found: Vec<(String, SymbolKind, usize)> = Vec::new();
-    for Uniform { name, place, constants } in uniforms(rows(&settings)) {
+    for uniform in uniforms(rows(&settings)) {
         // Those of blocks lie in constant buffers.
-        let UniformPlace::File(first) = place else { continue };
-        for n in 0..constants {
-            let name = if n == 0 { name.clone() } else { format!("{name}.{n}") };
+        let UniformPlace::File(first) = uniform.place else { continue };
+        for n in 0..uniform.constants() {
+            let name = if n == 0 { uniform.name.clone() } else { format!("{}.{n}", uniform.name) };
             found.push((name, SymbolKind::Constant, first + n));
         }
     }

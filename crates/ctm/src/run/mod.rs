@@ -6,6 +6,7 @@
 //! | `view` | [`View`]: an array that a program reads, where it lies |
 //! | `x1k` | runs of X1K programs, on the caller's arrays without copies |
 //! | `r700` | runs of R700 programs, as jobs of one pass |
+//! | `fit` | whether inputs are as large as the domain |
 //! | `error` | what can be wrong |
 //!
 //! Several passes, files and the conditional unit are what [`crate::job`] is for; a [`crate::Device`] is for clients of the CTM interface. All of
@@ -59,12 +60,15 @@
 //! ```
 
 mod error;
+mod fit;
 mod program;
 mod r700;
 mod view;
 mod x1k;
 
 pub use error::{ArgumentError, Error};
+pub(crate) use fit::{ANY_SIZE, size_misfit};
+pub use fit::{Fit, misfit};
 pub use program::Program;
 pub use view::{Numbers, View};
 
@@ -132,7 +136,8 @@ struct Wanted<'a> {
 pub struct Run<'a> {
     program: &'a Program,
     extent: Option<Extent>,
-    inputs: Vec<(Ref, View<'a>, Sampler)>,
+    fit: Fit,
+    inputs: Vec<(Ref, View<'a>, Option<Sampler>)>,
     floats: Vec<(Ref, [u32; 4])>,
     ints: Vec<(Ref, LoopConstant)>,
     bools: Vec<(Ref, bool)>,
@@ -163,6 +168,7 @@ impl<'a> Run<'a> {
         Self {
             program,
             extent: None,
+            fit: Fit::Exact,
             inputs: Vec::new(),
             floats: Vec::new(),
             ints: Vec::new(),
@@ -187,13 +193,15 @@ impl<'a> Run<'a> {
         let last = |n: u32| n.wrapping_sub(1);
         let (i1, j1) = (last(columns), last(rows));
         let empty = columns == 0 || rows == 0;
-        self.domain(if empty { Domain { i0: 1, j0: 1, i1: 0, j1: 0 } } else { Domain { i0: 0, j0: 0, i1, j1 } })
+        let domain = if empty { Domain { i0: 1, j0: 1, i1: 0, j1: 0 } } else { Domain { i0: 0, j0: 0, i1, j1 } };
+        Self { fit: Fit::Exact, ..self.domain(domain) }
     }
 
-    /// Over a rectangle, whose last column and row are at most 4095. Outputs begin at (0, 0) all the same.
+    /// Over a rectangle, whose last column and row are at most 4095: a part of arrays that may be larger. Outputs begin at (0, 0) all the same.
     #[must_use]
     pub fn domain(mut self, domain: Domain) -> Self {
         self.extent = Some(Extent::Rectangle(domain));
+        self.fit = Fit::Reaches;
         self
     }
 
@@ -202,19 +210,22 @@ impl<'a> Run<'a> {
     #[must_use]
     pub fn elements(mut self, count: usize) -> Self {
         self.extent = Some(Extent::Line(count));
+        self.fit = Fit::Exact;
         self
     }
 
-    /// An array that the program reads, read to the nearest element, at the edge where it ends.
+    /// An array that the program reads, to the nearest element. Where it is read at each processor's own place only, it is as large as the domain
+    /// ([`misfit`]); a larger or smaller one is given by [`Self::sampled`]. Elsewhere it is its edge where it ends.
     #[must_use]
-    pub fn input(self, name: &str, view: impl Into<View<'a>>) -> Self {
-        self.sampled(name, view, Sampler::default())
+    pub fn input(mut self, name: &str, view: impl Into<View<'a>>) -> Self {
+        self.inputs.push((reference(name), view.into(), None));
+        self
     }
 
-    /// An array that the program reads by a sampler.
+    /// An array of any size that the program reads by a sampler, which says what lies outside.
     #[must_use]
     pub fn sampled(mut self, name: &str, view: impl Into<View<'a>>, sampler: Sampler) -> Self {
-        self.inputs.push((reference(name), view.into(), sampler));
+        self.inputs.push((reference(name), view.into(), Some(sampler)));
         self
     }
 

@@ -2,8 +2,9 @@
 
 use super::program::Code;
 use super::view::{Numbers, Shape, View};
-use super::{ArgumentError, COLUMNS, Done, Error, Place, Run, engine, text};
+use super::{ANY_SIZE, ArgumentError, COLUMNS, Done, Error, Place, Run, engine, size_misfit, text};
 use crate::array::{Array, Values};
+use crate::job::r700::uses::textures_at_position;
 use crate::job::r700::{ConstantBuffer, Contents, FetchBuffer, Lookup, MemoryBlock, R700Pass, target_name, target_of};
 use crate::job::{Data, Given, Isa, Job, Output, Pass, Ref, Texture};
 use crate::mc::Format;
@@ -43,6 +44,14 @@ pub(super) fn run(mut run: Run<'_>) -> Result<Done, Error> {
         let (is_buffer, slot) = input(program, which)?;
         let shape = |message: String| ArgumentError::Shape { name: text(which), message };
         let array = Arc::new(array(view, is_buffer).map_err(shape)?);
+        let at_position = matches!(slot, Ref::Index(n) if !is_buffer && textures_at_position(program).contains(&n));
+        if at_position
+            && sampler.is_none()
+            && let Some(message) = size_misfit([array.height, array.width], domain, run.fit)
+        {
+            return Err(shape(format!("{message}; {ANY_SIZE}")).into());
+        }
+        let sampler = sampler.unwrap_or_default();
         if is_buffer {
             own.buffers.push(FetchBuffer {
                 slot: slot.into(),
@@ -57,6 +66,7 @@ pub(super) fn run(mut run: Run<'_>) -> Result<Done, Error> {
                 output: None,
                 filter: sampler.filter,
                 wrap: sampler.wrap,
+                has_wrap: true,
                 border: sampler.border,
                 format: None::<crate::job::Located<Format>>,
                 tiling: None,

@@ -2,7 +2,7 @@
 
 use super::program::Code;
 use super::view::{Numbers, Shape, View};
-use super::{ArgumentError, COLUMNS, Done, Error, Place, Run, Wanted, engine, text};
+use super::{ANY_SIZE, ArgumentError, COLUMNS, Done, Error, Place, Run, Wanted, engine, misfit, text};
 use crate::array::{Array, ItemType, Values};
 use crate::job::Ref;
 use crate::job::report::{finding_report, run_fault};
@@ -29,7 +29,7 @@ pub(super) fn run(mut run: Run<'_>) -> Result<Done, Error> {
     let names = Names { program };
     let constants = constants(&run, &names, &usage)?;
     let planes = planes(program)?;
-    let bound = inputs(&run, &names, &usage)?;
+    let bound = inputs(&run, &names, &usage, domain)?;
     let line = run.line();
     let wanted = std::mem::take(&mut run.outputs);
     let mut outputs = outputs(wanted, line, &names, &usage, domain)?;
@@ -194,12 +194,18 @@ impl Held<'_> {
 
 type Bound<'a> = BTreeMap<u8, (Held<'a>, Sampler)>;
 
-fn inputs<'a>(run: &Run<'a>, names: &Names<'_>, usage: &Usage) -> Result<Bound<'a>, ArgumentError> {
+fn inputs<'a>(run: &Run<'a>, names: &Names<'_>, usage: &Usage, domain: Domain) -> Result<Bound<'a>, ArgumentError> {
     let mut bound = Bound::new();
     for (which, view, sampler) in &run.inputs {
         let slot = names.number(which, SymbolKind::Input)?;
-        let held = held(view).map_err(|message| ArgumentError::Shape { name: text(which), message })?;
-        if bound.insert(slot, (held, *sampler)).is_some() {
+        let shape = |message| ArgumentError::Shape { name: text(which), message };
+        let held = held(view).map_err(shape)?;
+        if sampler.is_none()
+            && let Some(message) = misfit(names.program, slot, size_of(view, &held), domain, run.fit)
+        {
+            return Err(shape(format!("{message}; {ANY_SIZE}")));
+        }
+        if bound.insert(slot, (held, sampler.unwrap_or_default())).is_some() {
             return Err(ArgumentError::Twice { what: "input", name: text(which) });
         }
     }
@@ -211,6 +217,14 @@ fn inputs<'a>(run: &Run<'a>, names: &Names<'_>, usage: &Usage) -> Result<Bound<'
             Err(ArgumentError::Missing { what: "input", name })
         }
         None => Ok(bound),
+    }
+}
+
+/// Rows and columns; those of a line that is not whole rows are told by its elements.
+fn size_of(view: &View<'_>, held: &Held<'_>) -> [usize; 2] {
+    match view.shape {
+        Shape::Line if view.numbers.len() / view.channels < COLUMNS as usize => [1, view.numbers.len() / view.channels],
+        _ => [held.like.height as usize, held.like.width as usize],
     }
 }
 

@@ -7,7 +7,8 @@ use super::uses::Uses;
 use super::{FetchBuffer, MemoryBlock, R700Pass, target_name, target_of};
 use crate::array::Kind;
 use crate::job::load::read_file;
-use crate::job::prepare::varying;
+use crate::job::prepare::{too_many_rows, unknown_name, varying};
+use crate::job::values::Slots;
 use crate::job::{Isa, Job, JobError, Located, Output, Pass, Place, Ref, Save, Varying, report_at};
 use crate::r700::gfd::{attribute_fetch, name_variables, uniforms_of};
 use crate::r700::{Loaded, is_r700};
@@ -19,7 +20,6 @@ use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::{Chip, Stage, SymbolKind};
 use ctm_isa::r700::text::Options;
-use ctm_isa::suggest::closest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -212,6 +212,12 @@ impl Checker {
         let whole = pass.varying.keys().filter(|which| bind::whole(pass, &uniforms, which).is_some());
         let whole: Vec<Option<u8>> = whole.map(|which| number_of(&program, which)).collect();
         varying.retain(|(index, _)| !whole.contains(&Some(*index)));
+        if whole.len() < pass.varying.len() {
+            let of_uniforms = |which: &Ref| bind::whole(pass, &uniforms, which).is_some();
+            let mut launches = pass.clone();
+            launches.varying.retain(|which, _| !of_uniforms(which));
+            self.reports.extend(too_many_rows(job, &launches));
+        }
         if varying.len() + whole.len() < pass.varying.len() {
             let message = "constants of constant buffers are the same in every launch of a pass; only those of the constant file can differ";
             self.push(pass.program.place.as_ref(), Diagnostic::error("constant-varies", message));
@@ -250,21 +256,18 @@ impl Checker {
             return Some(index);
         }
         let names: Vec<&str> = program.symbols.iter().filter(|s| s.kind == kind).map(|s| s.name.as_str()).collect();
-        self.unknown(at, what, name, &names);
+        let slots = match kind {
+            SymbolKind::Resource => Some(Slots::RESOURCE),
+            SymbolKind::Buffer => Some(Slots::BUFFER),
+            SymbolKind::Sampler => Some(Slots::SAMPLER),
+            _ => None,
+        };
+        self.unknown(at, what, name, &names, slots);
         None
     }
 
-    fn unknown(&mut self, at: &Located<impl Sized>, what: &str, name: &str, names: &[&str]) {
-        let message = if names.is_empty() {
-            format!("the program has no {what} `{name}`: it names none, and they go by number")
-        } else {
-            format!("the program has no {what} `{name}`; it has {}", names.join(", "))
-        };
-        let mut diagnostic = Diagnostic::error("unknown-name", message);
-        if let Some(near) = closest(name, names.iter().copied()) {
-            diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
-        }
-        self.push(at.place.as_ref(), diagnostic);
+    fn unknown(&mut self, at: &Located<impl Sized>, what: &str, name: &str, names: &[&str], slots: Option<Slots>) {
+        self.push(at.place.as_ref(), unknown_name(what, name, names, slots));
     }
 
     fn array_path(&mut self, path: &Located<std::path::PathBuf>, allowed: &[Kind]) {

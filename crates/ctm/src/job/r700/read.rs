@@ -5,13 +5,12 @@ use crate::array::ItemType;
 use crate::job::names::name_of_text;
 use crate::job::read::Reader;
 use crate::job::tree::{Node, Origin, Table, Value};
-use crate::job::values::register_number;
+use crate::job::values::{Slots, register_number};
 use crate::job::{Located, Ref, keys};
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::{Compare, Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::{LoopConstant, Space, Target};
 use ctm_files::FileKind;
-use ctm_isa::r700::GPRS;
 use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat};
 use ctm_isa::r700::program::{CLAUSE_TEMPORARIES, Chip, Stage};
 use std::path::Path;
@@ -122,7 +121,7 @@ impl Reader {
 
     /// A register by number or as `R5`.
     fn register_index(&mut self, key: &str, node: &Node) -> Option<u8> {
-        match self.slot(key, node, GPRS, "registers")? {
+        match self.slot(key, node, Slots::REGISTER)? {
             Ref::Index(n) => Some(n),
             Ref::Name(name) => {
                 self.error(
@@ -226,7 +225,7 @@ impl Reader {
     fn fetch_buffer(&mut self, node: &Node) -> Option<FetchBuffer> {
         let table = self.section(node, &keys::BUFFER)?;
         let slot_node = self.required(node, table, "slot", "[[buffer]]")?;
-        let slot = self.slot("slot", slot_node, RESOURCES, "buffers")?;
+        let slot = self.slot("slot", slot_node, Slots::BUFFER)?;
         Some(FetchBuffer {
             slot: self.located(slot, slot_node.origin),
             contents: self.contents(node, table, "[[buffer]]", &["values", "data", "memory"])?,
@@ -350,7 +349,7 @@ impl Reader {
         let allowed = "pix0 to pix7 (or 0 to 7), depth, pos0 to pos3 and param0 to param31";
         let which = match &node.value {
             Value::Integer(n) => u8::try_from(*n).ok().map(Ref::Index),
-            Value::String(s) => match register_number(s) {
+            Value::String(s) => match register_number(s, Slots::EXPORT.letters) {
                 Some(n) => u8::try_from(n).ok().map(Ref::Index),
                 None => Some(Ref::Name(s.to_ascii_lowercase())),
             },
@@ -379,7 +378,7 @@ impl Reader {
     /// The keys of a texture that only R700 has.
     pub(in crate::job) fn lookup(&mut self, table: &Table) -> LookupDraft {
         let sampler = table.get("sampler").and_then(|n| {
-            let which = self.slot("sampler", n, 32, "samplers")?;
+            let which = self.slot("sampler", n, Slots::SAMPLER)?;
             Some(self.located(which, n.origin))
         });
         let levels = table.get("levels").and_then(|n| match &n.value {
@@ -391,8 +390,7 @@ impl Reader {
             Some(n @ Node { value: Value::String(_), .. }) => self.choice("wrap", n, &WRAPS),
             _ => None,
         };
-        #[allow(clippy::cast_possible_truncation, reason = "rounded once")]
-        let mut real = |key: &str| table.get(key).and_then(|n| self.number(key, n)).map(|n| n as f32);
+        let mut real = |key: &str| table.get(key).and_then(|n| self.real(key, n));
         let (min_lod, max_lod, lod_bias) = (real("min_lod"), real("max_lod"), real("lod_bias"));
         LookupDraft {
             sampler,

@@ -4,12 +4,16 @@ use crate::r700::targets;
 use ctm_exec::r700::memory::space;
 use ctm_exec::r700::texture::needs_no_resource;
 use ctm_exec::r700::{Space, Target};
+use ctm_isa::r700::Program;
 use ctm_isa::r700::inst::{AluInst, Cf, CfAlu, CfPlain, ClauseBody, Decoded, Fetch};
-use ctm_isa::r700::ops::{CfOp, Cond, KcacheMode, MemOp, Source, TexOp};
+use ctm_isa::r700::ops::{CfAluOp, CfOp, Cond, KcacheMode, MemOp, Sel, Source, TexOp};
+use ctm_isa::r700::program::Stage;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Constants of a line of a constant buffer.
 const LINE: u32 = 16;
+/// Constants of a constant buffer.
+const CONSTANTS: u32 = 4096;
 
 /// What a program names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +30,8 @@ pub(crate) struct Uses {
     pub banks: BTreeSet<u8>,
     /// Bank and first constant of each window that clauses lock as set 0 or 1.
     pub windows: [BTreeSet<(u8, u32)>; 2],
+    /// Bank, first constant and number of constants of each of them.
+    pub locks: BTreeSet<(u8, u32, u32)>,
     /// Constants of the constant file, by number.
     pub constants: BTreeSet<u8>,
     /// Whether the constant file is also read at computed places.
@@ -93,6 +99,12 @@ impl Uses {
         self
     }
 
+    /// The constants of a constant buffer that clauses lock, in order.
+    pub fn locked(&self, bank: u8) -> impl Iterator<Item = std::ops::Range<usize>> {
+        let of_bank = self.locks.iter().filter(move |lock| lock.0 == bank);
+        of_bank.map(|&(_, first, count)| first as usize..(first + count) as usize)
+    }
+
     fn read(&mut self, first: u8, more: u8) {
         self.registers.extend(first..=first.saturating_add(more));
     }
@@ -101,7 +113,15 @@ impl Uses {
         for (set, kcache) in alu.kcache().into_iter().enumerate() {
             if kcache.mode != KcacheMode::Nop {
                 self.banks.insert(kcache.bank);
-                self.windows[set].insert((kcache.bank, u32::from(kcache.line) * LINE));
+                let first = u32::from(kcache.line) * LINE;
+                self.windows[set].insert((kcache.bank, first));
+                let count = match kcache.mode {
+                    KcacheMode::Nop | KcacheMode::Lock1 => LINE,
+                    KcacheMode::Lock2 => 2 * LINE,
+                    // Lines from a computed place on.
+                    KcacheMode::LockLoopIndex => CONSTANTS.saturating_sub(first),
+                };
+                self.locks.insert((kcache.bank, first, count));
             }
         }
     }
@@ -157,6 +177,62 @@ impl Uses {
             Fetch::MemDsw(_) | Fetch::MemDsr(_) => {}
         }
     }
+}
+
+/// Textures that a pixel program reads at the index pair and nowhere else: unnormalised lookups of R0.xy, which the launch filled and nothing has
+/// overwritten. In a program with flow control nothing may overwrite it at all. Copies are not followed.
+pub(crate) fn textures_at_position(program: &Program) -> BTreeSet<u8> {
+    if program.stage.is_some_and(|stage| stage != Stage::Pixel) {
+        return BTreeSet::new();
+    }
+    let decoded = program.decode();
+    let is_flow = |cf: &Cf| match cf {
+        Cf::Plain(plain) => !matches!(plain.word1.op, CfOp::Nop | CfOp::Tex | CfOp::Vtx | CfOp::VtxTc),
+        Cf::Alu(alu) => alu.word1.op != CfAluOp::Alu,
+        Cf::Export(_) | Cf::Mem(_) => false,
+    };
+    let has_flow = decoded.entries.iter().any(|entry| entry.cf.as_ref().is_ok_and(is_flow));
+    let (mut plain, mut elsewhere, mut written) = (BTreeSet::new(), BTreeSet::new(), false);
+    // With flow control the second walk knows what is written anywhere.
+    for _ in 0..=usize::from(has_flow) {
+        plain.clear();
+        elsewhere.clear();
+        for entry in &decoded.entries {
+            match &entry.clause {
+                ClauseBody::Alu(clause) => {
+                    for slot in clause.groups.iter().flat_map(|g| &g.slots) {
+                        let (register, relative, _) = slot.inst.destination();
+                        written |= slot.inst.writes() && (register == 0 || relative);
+                    }
+                }
+                ClauseBody::Fetch(clause) => {
+                    for fetch in clause.fetches.iter().filter_map(|f| f.inst.ok()) {
+                        let Fetch::Tex(t) = &fetch.fetch else {
+                            // Loads that go to R0 are rare, and no reason to look closer.
+                            written = true;
+                            continue;
+                        };
+                        let at_position = t.word0.op == TexOp::Sample
+                            && (t.word0.src_gpr, t.word0.src_rel) == (0, false)
+                            && !t.word1.coord_type_x
+                            && !t.word1.coord_type_y
+                            && (t.word2.src_sel_x, t.word2.src_sel_y) == (Sel::X, Sel::Y)
+                            && (t.word2.offset_x, t.word2.offset_y) == (0, 0)
+                            && !written;
+                        let resource = t.word0.resource_id;
+                        if at_position {
+                            plain.insert(resource)
+                        } else {
+                            elsewhere.insert(resource)
+                        };
+                        written |= t.word1.dst_gpr == 0 || t.word1.dst_rel;
+                    }
+                }
+                ClauseBody::None | ClauseBody::Outside | ClauseBody::Unread => {}
+            }
+        }
+    }
+    plain.difference(&elsewhere).copied().collect()
 }
 
 /// Operations that look at the sampler.

@@ -11,7 +11,6 @@ use crate::render::Report;
 use ctm_exec::GroupSize;
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::suggest::closest;
-use std::time::Duration;
 
 impl Reader {
     pub(super) fn run(&mut self, node: Option<&Node>) -> Run {
@@ -52,16 +51,9 @@ impl Reader {
             }
         }
         if let Some(node) = table.get("budget_seconds")
-            && let Some(seconds) = self.number("budget_seconds", node)
+            && let Some(time) = self.seconds("budget_seconds", node)
         {
-            match Duration::try_from_secs_f64(seconds) {
-                Ok(time) => run.budget.time = (!time.is_zero()).then_some(time),
-                Err(_) => {
-                    let message =
-                        format!("`budget_seconds` is {seconds}, it must be a number of seconds, 0 for no limit");
-                    self.error(node.origin, "bad-value", message);
-                }
-            }
+            run.budget.time = time;
         }
         if let Some(check) = table.get("check").and_then(|n| self.boolean("check", n)) {
             run.check = check;
@@ -120,6 +112,7 @@ impl Reader {
                     output: t.output,
                     filter: t.filter.unwrap_or_default(),
                     wrap: t.wrap.unwrap_or_default(),
+                    has_wrap: t.wrap.is_some(),
                     border: t.border.unwrap_or_default(),
                     format: t.format,
                     tiling: t.tiling,

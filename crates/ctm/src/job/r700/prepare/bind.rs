@@ -1,12 +1,16 @@
 //! What a pass binds: constants, buffers, textures with their samplers, memories; and what its program reads that nobody gives.
 
 use super::super::elements::{bytes, constants, texels};
-use super::super::uses::Uses;
+use super::super::uses::{Uses, textures_at_position};
 use super::super::{ConstantBuffer, Contents, FetchBuffer, R700Pass, target_of};
 use super::{Checker, ReadyMemory};
 use crate::array::dwords;
+use crate::job::prepare::{not_read, unread};
+use crate::job::values::Slots;
 use crate::job::{Data, FromOutput, Located, Pass, Ref, Texture, Varying, read_file};
-use crate::r700::gfd::{Uniform, UniformPlace};
+use crate::r700::gfd::UniformPlace;
+use crate::r700::uniform::Uniform;
+use crate::run::{Fit, size_misfit};
 use ctm_exec::r700::resources::{BufferData, Image, TextureKind};
 use ctm_exec::r700::{self, Arrays, Constants, Sampler, Space, Target};
 use ctm_files::FileKind;
@@ -17,6 +21,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+/// Most constants of a constant buffer.
+const CONSTANTS_OF_BUFFER: usize = 4096;
+
 /// Where a named constant lies.
 enum Constant {
     /// In the constant file.
@@ -25,18 +32,26 @@ enum Constant {
     Buffer,
 }
 
-/// The place and all constants of a uniform that a container declares, where a pass gives it as a whole: four numbers, or as many rows of four as it has
-/// constants. A number of rows that is another one is a constant that differs from launch to launch, which a matrix cannot.
-pub(super) fn whole(pass: &Pass, uniforms: &[Uniform], which: &Ref) -> Option<(UniformPlace, Vec<[u32; 4]>)> {
+/// A uniform with its numbers: dwords from the beginning of its place, and their bits.
+type LaidOut<'u> = (&'u Uniform, Result<Vec<(usize, u32)>, String>);
+
+/// A uniform that a container declares, where a pass gives it as a whole. Rows of four numbers for a uniform of one constant differ from launch to launch,
+/// which a matrix or an array cannot.
+pub(super) fn whole<'u>(pass: &Pass, uniforms: &'u [Uniform], which: &Ref) -> Option<LaidOut<'u>> {
     let Ref::Name(name) = which else { return None };
     let uniform = uniforms.iter().find(|uniform| uniform.name == *name)?;
-    match (pass.varying.get(which), pass.float.get(which)) {
-        (Some(Varying::Rows(rows)), _) => {
-            (uniform.constants > 1 && rows.len() == uniform.constants).then(|| (uniform.place, rows.clone()))
+    let laid_out = match (pass.varying.get(which), pass.float.get(which)) {
+        (Some(Varying::Line { .. }), _) if uniform.constants() > 1 || uniform.component > 0 => {
+            Err(format!("{which} is the same in every launch of a pass"))
         }
-        (Some(Varying::Line { .. }), _) | (None, None) => None,
-        (None, Some(value)) => Some((uniform.place, vec![value.value])),
-    }
+        (Some(Varying::Rows(rows)), _) if uniform.constants() > 1 || uniform.component > 0 => {
+            uniform.lay_out(rows.as_flattened())
+        }
+        (Some(Varying::Line { .. } | Varying::Rows(_)), _) | (None, None) => return None,
+        (Some(Varying::Numbers(numbers)), _) => uniform.lay_out(numbers),
+        (None, Some(value)) => uniform.lay_out(&value.value),
+    };
+    Some((uniform, laid_out))
 }
 
 impl Checker {
@@ -62,17 +77,24 @@ impl Checker {
         }
         let mut given = BTreeSet::new();
         for (which, value) in &pass.float {
-            if let Some((place, rows)) = whole(pass, uniforms, which) {
-                self.uniform(value, (which, place), &rows, (&mut out, arrays, &mut given));
-                continue;
-            }
-            let several = uniforms.iter().find(|u| u.constants > 1 && *which == Ref::Name(u.name.clone()));
-            if let (Some(uniform), Some(_)) = (several, pass.varying.get(which)) {
-                let (constants, numbers) = (uniform.constants, 4 * uniform.constants);
-                let message =
-                    format!("{which} takes {constants} constants: {numbers} numbers, the same in every launch");
-                self.error(value, "constant-count", message);
-                continue;
+            match (whole(pass, uniforms, which), pass.varying.get(which)) {
+                (Some((uniform, Ok(dwords))), _) => {
+                    self.uniform(value, uniform, &dwords, (&mut out, arrays, &mut given));
+                    continue;
+                }
+                (Some((_, Err(message))), _) => {
+                    self.error(value, "constant-count", message);
+                    continue;
+                }
+                (None, Some(Varying::Numbers(numbers))) => {
+                    let message = format!(
+                        "constant {which} is a list of {}, it must have four numbers r, g, b, a",
+                        numbers.len()
+                    );
+                    self.error(value, "bad-value", message);
+                    continue;
+                }
+                (None, _) => {}
             }
             let at = Located { value: which.clone(), place: value.place.clone() };
             if let Some(Constant::File(index)) = self.constant(&at, program, uses, value.value, arrays) {
@@ -84,14 +106,28 @@ impl Checker {
             match which {
                 Ref::Index(n) if usize::from(*n) < r700::CF_CONSTANTS => out.loops[usize::from(*n)] = value.value,
                 Ref::Index(_) => {}
-                Ref::Name(name) => self.unknown(value, "loop constant", name, &[]),
+                Ref::Name(name) => self.unknown(value, "loop constant", name, &[], Some(Slots::INT)),
             }
         }
         for (which, value) in &pass.bool {
             match which {
                 Ref::Index(n) if usize::from(*n) < r700::CF_CONSTANTS => out.bool[usize::from(*n)] = value.value,
                 Ref::Index(_) => {}
-                Ref::Name(name) => self.unknown(value, "boolean constant", name, &[]),
+                Ref::Name(name) => self.unknown(value, "boolean constant", name, &[], Some(Slots::BOOL)),
+            }
+        }
+        // Constants at the top of a job may be another pass's.
+        if !self.several {
+            let mut all = Vec::new();
+            if !uses.relative_constants {
+                all.extend(unread("C", pass.float.keys(), &uses.constants));
+            }
+            all.extend(unread("i", own.loops.keys(), &uses.loops));
+            all.extend(unread("b", pass.bool.keys(), &uses.bools));
+            let bank = |b: &&ConstantBuffer| b.fetch_resource.is_none() && !uses.banks.contains(&b.bank.value);
+            all.extend(own.constant_buffers.iter().filter(bank).map(|b| format!("constant buffer {}", b.bank.value)));
+            if !all.is_empty() {
+                self.warn(&pass.program, "constant-not-read", not_read(&all));
             }
         }
         let by_number = |map: BTreeSet<&Ref>, n: u8| map.contains(&Ref::Index(n));
@@ -120,25 +156,31 @@ impl Checker {
     fn uniform(
         &mut self,
         at: &Located<[u32; 4]>,
-        (which, place): (&Ref, UniformPlace),
-        rows: &[[u32; 4]],
+        uniform: &Uniform,
+        dwords: &[(usize, u32)],
         (out, arrays, given): (&mut Constants, &mut Arrays, &mut BTreeSet<u8>),
     ) {
-        match place {
-            UniformPlace::File(first) => {
-                let Some(places) = out.file.get_mut(first..first + rows.len()) else {
-                    let message = format!("{which} is {} constants from C{first} on, there are C0..C255", rows.len());
-                    self.error(at, "bad-constant", message);
-                    return;
-                };
-                places.copy_from_slice(rows);
-                given.extend((first..first + rows.len()).filter_map(|n| u8::try_from(n).ok()));
-            }
+        let (name, count) = (&uniform.name, uniform.constants());
+        let (first, places) = match uniform.place {
+            UniformPlace::File(first) => (first, &mut out.file[..]),
             UniformPlace::Buffer(bank, first) => {
                 let buffer = arrays.constants.entry(bank).or_default();
-                buffer.resize(buffer.len().max(first + rows.len()), [0; 4]);
-                buffer[first..first + rows.len()].copy_from_slice(rows);
+                let needed = (first + count).min(CONSTANTS_OF_BUFFER);
+                buffer.resize(buffer.len().max(needed), [0; 4]);
+                (first, &mut buffer[..])
             }
+        };
+        let Some(places) = places.get_mut(first..first + count) else {
+            let most = if matches!(uniform.place, UniformPlace::File(_)) { 256 } else { CONSTANTS_OF_BUFFER };
+            let message = format!("`{name}` is {count} constants from {first} on, there are 0 to {}", most - 1);
+            self.error(at, "bad-constant", message);
+            return;
+        };
+        for &(dword, bits) in dwords {
+            places[dword / 4][dword % 4] = bits;
+        }
+        if matches!(uniform.place, UniformPlace::File(_)) {
+            given.extend((first..first + count).filter_map(|n| u8::try_from(n).ok()));
         }
     }
 
@@ -180,7 +222,7 @@ impl Checker {
         let is_constant = |k| matches!(k, SymbolKind::Constant | SymbolKind::Kcache(_));
         let names: Vec<&str> =
             program.symbols.iter().filter(|s| is_constant(s.kind)).map(|s| s.name.as_str()).collect();
-        self.unknown(at, "constant", name, &names);
+        self.unknown(at, "constant", name, &names, Some(Slots::FLOAT));
         None
     }
 
@@ -255,7 +297,20 @@ impl Checker {
                 let message = format!("texture {slot} has neither `data` nor `output`");
                 self.error(&texture.slot, "missing-key", message);
             }
-            if let Some(image) = self.image(texture)
+            let image = self.image(texture);
+            if let (Some(image), Some(data)) = (&image, &texture.data)
+                && !texture.has_wrap
+                && texture.output.is_none()
+                && pass.registers.is_none()
+                && textures_at_position(program).contains(&slot)
+                && let [width, height] = [image.texture.width, image.texture.height].map(|n| n as usize)
+                && let Some(message) = size_misfit([height, width], pass.domain, Fit::Reaches)
+            {
+                let diagnostic = Diagnostic::error("input-too-small", format!("{}: {message}", data.value));
+                let help = "wrap = \"clamp\" (:wrap=clamp) repeats its edge, \"repeat\" the whole";
+                self.push(data.place.as_ref(), diagnostic.help(help));
+            }
+            if let Some(image) = image
                 && arrays.textures.insert(slot, image).is_some()
             {
                 let message = format!("texture {slot} is given twice, once by name");

@@ -1,0 +1,216 @@
+//! How the numbers of a uniform lie in constants of four elements, by the type that a container declares.
+//!
+//! Each column of a matrix and each element of an array begins a constant of its own, as in a uniform block of GLSL's std140 layout: a mat3 is three
+//! constants whose last elements are padding, and `float w[5]` is five constants. Small uniforms may share a constant: their offsets say which of its elements
+//! they begin at.
+
+use super::gfd::UniformPlace;
+use ctm_image::r700::gfd::header::VariableType;
+
+/// What the elements of a uniform are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Element {
+    Float,
+    /// Signed or not: two's complement.
+    Integer,
+    /// Zero or one.
+    Bool,
+    Double,
+}
+
+/// The type of a uniform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UniformType {
+    name: &'static str,
+    element: Element,
+    /// Numbers of a column, 1 to 4.
+    rows: usize,
+    /// Columns of a matrix; 1 of all others.
+    columns: usize,
+}
+
+impl UniformType {
+    /// The type of a container's number for it; a number that is none has four floats.
+    pub fn of(code: u32) -> Self {
+        let unknown = Self { name: "vec4", element: Element::Float, rows: 4, columns: 1 };
+        let Some(name) = VariableType::from_code(code).map(VariableType::name) else { return unknown };
+        let digit = |at: usize| name.as_bytes().get(at).map_or(1, |digit| usize::from(digit.saturating_sub(b'0')));
+        let element = match name {
+            "void" => return unknown,
+            "double" | "dvec2" | "dvec3" | "dvec4" => Element::Double,
+            "bool" | "bvec2" | "bvec3" | "bvec4" => Element::Bool,
+            "int" | "uint" | "ivec2" | "ivec3" | "ivec4" | "uvec2" | "uvec3" | "uvec4" => Element::Integer,
+            _ => Element::Float,
+        };
+        let (columns, rows) = match name.find("vec") {
+            // matCxR: columns, then rows.
+            None if name.starts_with("mat") => (digit(3), digit(5)),
+            Some(at) => (1, digit(at + 3)),
+            None => (1, 1),
+        };
+        Self { name, element, rows, columns }
+    }
+}
+
+/// A uniform of a container, as jobs and draws bind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Uniform {
+    pub name: String,
+    /// Its first constant.
+    pub place: UniformPlace,
+    /// The element of that constant at which it begins, 0 to 3.
+    pub component: usize,
+    pub of: UniformType,
+    /// Elements of an array; 1 of all others.
+    pub count: usize,
+}
+
+impl Uniform {
+    /// Constants of four elements that it takes.
+    pub fn constants(&self) -> usize {
+        self.of.columns * self.count
+    }
+
+    /// Its type as GLSL writes it.
+    fn declared(&self) -> String {
+        if self.count > 1 { format!("{}[{}]", self.of.name, self.count) } else { self.of.name.to_owned() }
+    }
+
+    /// Where its numbers (the bits of floats) lie: dwords from the beginning of [`Self::place`], with their bits. Numbers are given column by column, element
+    /// by element, either without padding or with each column filled up to four.
+    ///
+    /// # Errors
+    /// When there are too few or too many of them, or one is none of the type; says what is allowed.
+    pub fn lay_out(&self, numbers: &[u32]) -> Result<Vec<(usize, u32)>, String> {
+        let rows = self.of.rows;
+        let (tight, padded) = (rows * self.constants(), 4 * self.constants());
+        if self.of.element == Element::Double {
+            return Err(format!("`{}` is {}, and uniforms of doubles are not done", self.name, self.declared()));
+        }
+        let step = match numbers.len() {
+            n if n == tight => rows,
+            n if n == padded => 4,
+            n => {
+                let order = if self.of.columns > 1 { ", column by column" } else { "" };
+                let other =
+                    if padded > tight { format!(" (or {padded}, four for each constant)") } else { String::new() };
+                let declared = self.declared();
+                return Err(format!(
+                    "`{}` is {declared} and takes {tight} numbers{order}{other}; {n} are given",
+                    self.name
+                ));
+            }
+        };
+        let mut out = Vec::with_capacity(tight);
+        for (constant, column) in numbers.chunks(step).enumerate() {
+            let (own, padding) = column.split_at(rows);
+            // One number for all four elements is no mistake, and zeros are none.
+            let last = own.last().copied().unwrap_or_default();
+            if let Some(&bits) = padding.iter().find(|&&bits| bits != last && f32::from_bits(bits) != 0.0) {
+                return Err(format!(
+                    "`{}` is {}, which has {rows} of each constant's four numbers, and {} is given after them",
+                    self.name,
+                    self.declared(),
+                    f32::from_bits(bits)
+                ));
+            }
+            for (row, &bits) in own.iter().enumerate() {
+                out.push((4 * constant + self.component + row, self.bits(bits)?));
+            }
+        }
+        Ok(out)
+    }
+
+    /// One number as the program reads it. Integers are given as whole numbers, or as bit patterns that are no such number in single precision.
+    fn bits(&self, bits: u32) -> Result<u32, String> {
+        let value = f32::from_bits(bits);
+        match self.of.element {
+            Element::Float | Element::Double => Ok(bits),
+            Element::Bool => Ok(u32::from(value != 0.0 || value.is_subnormal())),
+            Element::Integer if value == 0.0 => Ok(0),
+            Element::Integer if !value.is_normal() => Ok(bits),
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the range of 32 bits")]
+            Element::Integer if value.fract() == 0.0 && (-2_147_483_648.0..4_294_967_296.0).contains(&value) => {
+                Ok(value as i64 as u32)
+            }
+            Element::Integer => {
+                Err(format!("`{}` is {}, and {value} is no integer of 32 bits", self.name, self.declared()))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn uniform(code: u32, count: usize, component: usize) -> Uniform {
+        Uniform { name: "u".into(), place: UniformPlace::File(0), component, of: UniformType::of(code), count }
+    }
+
+    fn floats(numbers: &[f32]) -> Vec<u32> {
+        numbers.iter().map(|n| n.to_bits()).collect()
+    }
+
+    fn code(name: &str) -> u32 {
+        VariableType::ALL.iter().find(|of| of.name() == name).unwrap().code()
+    }
+
+    #[test]
+    fn columns_and_elements_begin_constants() {
+        // std140 (OpenGL 4.6 core, 7.6.2.2, rules 4 to 7): columns of matrices and elements of arrays are aligned to four floats.
+        let rows: &[(&str, usize, usize, usize, &[usize])] = &[
+            ("mat3x3", 1, 0, 9, &[0, 1, 2, 4, 5, 6, 8, 9, 10]),
+            ("mat2x2", 1, 0, 4, &[0, 1, 4, 5]),
+            ("mat4x3", 1, 0, 12, &[0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14]),
+            ("float", 5, 0, 5, &[0, 4, 8, 12, 16]),
+            ("vec3", 2, 0, 6, &[0, 1, 2, 4, 5, 6]),
+            ("vec2", 1, 2, 2, &[2, 3]),
+            ("float", 1, 3, 1, &[3]),
+        ];
+        for &(name, count, component, numbers, places) in rows {
+            let uniform = uniform(code(name), count, component);
+            let numbers: Vec<u32> = (1..=numbers).map(|n| (n as f32).to_bits()).collect();
+            let expected: Vec<(usize, u32)> = places.iter().copied().zip(numbers.iter().copied()).collect();
+            assert_eq!(uniform.lay_out(&numbers).unwrap(), expected, "{name}[{count}] at {component}");
+        }
+    }
+
+    #[test]
+    fn padding_may_be_written() {
+        let numbers = floats(&[1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0, 7.0, 8.0, 9.0, 0.0]);
+        let tight = floats(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+        let mat3 = uniform(code("mat3x3"), 1, 0);
+        assert_eq!(mat3.lay_out(&numbers), mat3.lay_out(&tight));
+        assert_eq!(uniform(code("float"), 1, 0).lay_out(&floats(&[2.0; 4])).unwrap(), [(0, 2f32.to_bits())]);
+        let error = uniform(code("vec3"), 1, 0).lay_out(&floats(&[1.0, 2.0, 3.0, 4.0])).unwrap_err();
+        assert_eq!(error, "`u` is vec3, which has 3 of each constant's four numbers, and 4 is given after them");
+    }
+
+    #[test]
+    fn counts_that_do_not_fit_are_told() {
+        let error = |name: &str, count, numbers| uniform(code(name), count, 0).lay_out(&vec![0; numbers]).unwrap_err();
+        assert_eq!(error("vec3", 1, 7), "`u` is vec3 and takes 3 numbers (or 4, four for each constant); 7 are given");
+        assert_eq!(
+            error("mat3x3", 1, 8),
+            "`u` is mat3x3 and takes 9 numbers, column by column (or 12, four for each constant); 8 are given"
+        );
+        assert_eq!(error("vec4", 1, 3), "`u` is vec4 and takes 4 numbers; 3 are given");
+        assert_eq!(
+            error("float", 5, 6),
+            "`u` is float[5] and takes 5 numbers (or 20, four for each constant); 6 are given"
+        );
+    }
+
+    #[test]
+    fn integers_are_integers() {
+        let int = uniform(code("int"), 1, 0);
+        let laid_out = |bits| int.lay_out(&[bits]).map(|all| all[0].1);
+        assert_eq!(laid_out(5f32.to_bits()), Ok(5));
+        assert_eq!(laid_out((-1f32).to_bits()), Ok(u32::MAX));
+        assert_eq!(laid_out(5), Ok(5));
+        assert_eq!(laid_out(u32::MAX), Ok(u32::MAX));
+        assert_eq!(laid_out(0.5f32.to_bits()), Err("`u` is int, and 0.5 is no integer of 32 bits".to_owned()));
+        assert_eq!(uniform(code("bool"), 1, 0).lay_out(&[1f32.to_bits()]), Ok(vec![(0, 1)]));
+    }
+}
