@@ -203,7 +203,7 @@ fn checked_runs_find_nothing_in_good_jobs() {
     assert!(report.reports.is_empty(), "{}", ctm::render::text(&report.reports[0], false));
     // Reads beyond the input are found, once.
     let report = d.run(
-        "program = \"next.x1k\"\ndomain = [0, 0, 3, 0]\n[[texture]]\nslot = 0\ndata = \"start.npy\"\n[run]\ncheck = true\n",
+        "program = \"next.x1k\"\ndomain = [0, 0, 3, 0]\n[[texture]]\nslot = 0\ndata = \"start.npy\"\nwrap = \"clamp\"\n[run]\ncheck = true\n",
     );
     assert!(!report.reports.is_empty());
     assert!(report.reports.iter().all(|r| r.source.is_some()));

@@ -229,7 +229,7 @@ fn what_is_missing_or_wrong_is_told_before_anything_runs() {
         ("program = \"one.psh\"\n[[output]]\nslot = 0\nformat = \"uint32_4\"\nsave = \"a.png\"\n", &["dir/a.png cannot be written so; known are .npy, .raw"]),
         ("program = \"one.psh\"\n[[output]]\nslot = 0\nsize = [1, 9]\n", &["output pix0 has 1 columns and 9 rows, and the domain reaches to (1, 1)"]),
         ("program = \"one.psh\"\n[program_info]\ngprs = 3\n", &["this program says itself what [program_info] is for: only bare words (.hex, .bin) need one"]),
-        ("program = \"one.psh\"\n[constants]\nfloat = { a = [0, 0, 0, 0] }\n", &["the program has no constant `a`: it names none, and they go by number"]),
+        ("program = \"one.psh\"\n[constants]\nfloat = { a = [0, 0, 0, 0] }\n", &["the program has no constant `a`: it names none, and they go by number, c0 to c255"]),
         ("program = \"one.psh\"\n[[constant_buffer]]\nbank = 0\ndata = \"five.npy\"\n", &["dir/five.npy: it has 5 numbers, constants have four each"]),
         ("program = \"one.psh\"\n[[buffer]]\nslot = 0\nmemory = \"ring\"\n", &["buffer 0 is given, and the program does not fetch from it", "buffer 0 shows the ring memory, and no pass before this one has it"]),
         ("program = \"tex.psh\"\n[[texture]]\nslot = 18\nkind = \"3d\"\ndepth = 2\ndata = \"five.npy\"\n[[buffer]]\nslot = 5\nvalues = []\n", &[

@@ -6,6 +6,7 @@ use ctm::{
     ArenaId, ArgumentError, Budget, Control, Device, DeviceOptions, Domain, EngineKind, Error, Isa, JobError, Program,
     Run, View,
 };
+use ctm_exec::x1k::Sampler;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -88,7 +89,12 @@ fn pictures_of_bytes_and_shorts_are_read_as_the_device_reads_them() {
     let bytes: Vec<u8> = (0..=255).collect();
     let floats: Vec<f32> = bytes.iter().map(|&b| f32::from(b) / 255.0).collect();
     let run = |view: View<'_>, channels| {
-        let done = Run::of(&program).size(8, 8).input("pic", view).output("o", channels).run().expect("it runs");
+        let done = Run::of(&program)
+            .size(8, 8)
+            .sampled("pic", view, Sampler::default())
+            .output("o", channels)
+            .run()
+            .expect("it runs");
         done.values("o").to_vec()
     };
     assert!(run(View::rows(&bytes, [8, 8, 4]), 4) == floats);

@@ -61,12 +61,12 @@ fn a_register_of_another_kind_is_no_constant() {
         (("const", "c0=1,2,3"), "constant c0 is a list of 3, it must have four numbers r, g, b, a"),
         (
             ("const", "k=1,2,3,4,5,6,7,8"),
-            "constant k has 2 rows of four numbers, one for each launch, and its program runs once",
+            "constant `k` has 2 rows of four numbers, one for each launch, and its program runs once",
         ),
         (("const", "c256=0,0,0,0"), "`float` is 256, float constants are 0 to 255"),
         (("int", "i32=0,0,0"), "`int` is 32, int constants are 0 to 31"),
         (("int", "n=256,0,0"), "`count` is 256, it must be 0 to 255"),
-        (("int", "n=1.5,0,0"), "`count` is a float, it must be an integer"),
+        (("int", "n=1.5,0,0"), "`count` is a number, it must be an integer"),
         (("bool", "b=2"), "`b` is an integer, it must be true or false"),
         (("budget-seconds", "nan"), "`budget_seconds` is NaN, it must be a number of seconds, 0 for no limit"),
     ];
@@ -101,7 +101,7 @@ fn infinity_is_meant_where_it_is_written() {
 fn uniforms_of_jobs_are_laid_out() {
     let program = "; $UNIFORM_VARS[0].name = \"m\"\n; $UNIFORM_VARS[0].type = \"mat3x3\"\n; $UNIFORM_VARS[0].block = -1\n; $UNIFORM_VARS[0].offset = 0\n\
                    ; $UNIFORM_VARS[1].name = \"w\"\n; $UNIFORM_VARS[1].type = \"float\"\n; $UNIFORM_VARS[1].count = 5\n; $UNIFORM_VARS[1].block = -1\n; $UNIFORM_VARS[1].offset = 12\n\
-                   ALU:\n 0 x: MOV R0.x, C2.x\n y: MOV R0.y, C7.x\n z: MOV R0.z, C1.z\n w: MOV R0.w, C3.x\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n";
+                   ALU:\n 0 x: MOV R0.x, C2.x\n y: MOV R0.y, C7.x\n 1 z: MOV R0.z, C1.z\n w: MOV R0.w, C3.x\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n";
     let job = flags(program, "u.psh", &[("const", "m=1,2,3,4,5,6,7,8,9"), ("const", "w=10,20,30,40,50")]).unwrap();
     let report = job.run(|_| {}).unwrap_or_else(|e| panic!("{:#?}", messages(&e)));
     assert_eq!(report.array(0).unwrap().to_f32()[..4], [7.0, 50.0, 6.0, 10.0]);
@@ -125,7 +125,7 @@ fn drawn(constants: &[(&str, &[f32])]) -> Result<[f32; 4], String> {
                  ; $UNIFORM_VARS[0].name = \"m\"\n; $UNIFORM_VARS[0].type = \"mat3x3\"\n; $UNIFORM_VARS[0].block = 0\n; $UNIFORM_VARS[0].offset = 0\n\
                  ; $UNIFORM_VARS[1].name = \"w\"\n; $UNIFORM_VARS[1].type = \"float\"\n; $UNIFORM_VARS[1].count = 5\n; $UNIFORM_VARS[1].block = 0\n; $UNIFORM_VARS[1].offset = 12\n\
                  ; $UNIFORM_VARS[2].name = \"v\"\n; $UNIFORM_VARS[2].type = \"vec3\"\n; $UNIFORM_VARS[2].block = 0\n; $UNIFORM_VARS[2].offset = 32\n\
-                 ALU: KCACHE0(CB1:0-15)\n 0 x: MOV R0.x, KC0[2].x\n y: MOV R0.y, KC0[7].x\n z: MOV R0.z, KC0[1].z\n w: MOV R0.w, KC0[8].z\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM";
+                 ALU: KCACHE0(CB1:0-15)\n 0 x: MOV R0.x, KC0[2].x\n y: MOV R0.y, KC0[7].x\n 1 z: MOV R0.z, KC0[1].z\n w: MOV R0.w, KC0[8].z\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM";
     let [vertex, pixel] =
         [vertex, pixel].map(|text| Program::assemble_for(Isa::R700, text).unwrap_or_else(|e| panic!("{e}")));
     let triangle: [f32; 8] = [-4.0, -4.0, 8.0, -4.0, -4.0, 8.0, 0.0, 0.0];
@@ -204,10 +204,10 @@ fn inputs_that_are_read_in_place_are_as_large_as_the_domain() {
         let gather = Program::assemble(text).unwrap();
         assert!(Run::of(&gather).elements(4).input("x", &two).run().is_ok(), "{text}");
     }
-    let r700 = ".stage pixel\n.resource x t0\n.sampler near s0\nTEX:\n  SAMPLE R1.xyzw, R0.xy__, x, near DENORM(XY)\nEXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n";
+    let r700 = ".stage pixel\n.resource map t0\n.sampler near s0\nTEX:\n  SAMPLE R1.xyzw, R0.xy__, map, near DENORM(XY)\nEXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n";
     let r700 = Program::assemble_for(Isa::R700, r700).unwrap();
-    assert!(Run::of(&r700).elements(4).input("x", &four).run().is_ok());
-    let error = Run::of(&r700).elements(4).input("x", &two).run().unwrap_err();
+    assert!(Run::of(&r700).elements(4).input("map", &four).run().is_ok());
+    let error = Run::of(&r700).elements(4).input("map", &two).run().unwrap_err();
     assert!(error.to_string().contains("it has 2 elements"), "{error}");
 }
 

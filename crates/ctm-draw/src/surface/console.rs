@@ -230,7 +230,7 @@ impl TileLayout {
                 // Thick tiles of the 2D modes move banks by what thin ones do, from one tile to the next.
                 let step = if mode.is_3d { 1 } else { PIPES * (BANKS / 2 - 1) };
                 let rotation = swizzle.wrapping_add(z / thickness * step);
-                let place = (pipe + PIPES * bank ^ rotation) % (PIPES * BANKS);
+                let place = ((pipe + PIPES * bank) ^ rotation) % (PIPES * BANKS);
                 let [columns, rows] = mode.macro_tile();
                 let [tile_x, tile_y] = [x / columns, y / rows];
                 let tile_bytes = u64::from(columns * rows * thickness) * bytes;
@@ -241,7 +241,7 @@ impl TileLayout {
                     0
                 };
                 let total = element + (tile_bytes * tiles + slabs) / u64::from(PIPES * BANKS);
-                Tiling::CONSOLE.interleaved(total, place % PIPES, place / PIPES ^ swap)
+                Tiling::CONSOLE.interleaved(total, place % PIPES, (place / PIPES) ^ swap)
             }
         }
     }

@@ -49,9 +49,19 @@ pub(super) fn whole<'u>(pass: &Pass, uniforms: &'u [Uniform], which: &Ref) -> Op
         }
         (Some(Varying::Line { .. } | Varying::Rows(_)), _) | (None, None) => return None,
         (Some(Varying::Numbers(numbers)), _) => uniform.lay_out(numbers),
+        // Constant by constant: `name`, `name.1`, `name.2`.
+        (None, Some(_)) if uniform.constants() > 1 && pass.float.keys().any(|other| is_part(other, name)) => {
+            return None;
+        }
         (None, Some(value)) => uniform.lay_out(&value.value),
     };
     Some((uniform, laid_out))
+}
+
+/// Whether a name is that of a further constant of a uniform: `name.1`.
+fn is_part(other: &Ref, name: &str) -> bool {
+    let Ref::Name(other) = other else { return false };
+    other.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
 }
 
 impl Checker {
