@@ -340,7 +340,10 @@ fn variables_of_containers_bind_by_name() {
     let error = d
         .try_run(&format!("program = \"a.vsh\"\n{rest}[constants]\nfloat = {{ matrix = [1, 2, 3, 4, 5, 6, 7, 8] }}\n"))
         .unwrap_err();
-    assert!(messages(&error)[0].contains("`matrix` takes 4 constants: 16 numbers"), "{error}");
+    assert!(
+        messages(&error)[0].contains("`matrix` is mat4x4 and takes 16 numbers, column by column; 8 are given"),
+        "{error}"
+    );
     for program in ["program = \"a.psh\"\n", "program = \"a.gsh\"\nwhich = \"pixel\"\n"] {
         let report = d.run(&format!(
             "{program}domain = [0, 0, 1, 1]\n[[texture]]\nslot = \"picture\"\ndata = \"picture.npy\"\n\

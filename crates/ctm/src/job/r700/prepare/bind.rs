@@ -126,8 +126,8 @@ impl Checker {
                 Ref::Name(name) => self.unknown(value, "boolean constant", name, &[], Some(Slots::BOOL)),
             }
         }
-        // Constants at the top of a job may be another pass's.
-        if !self.several {
+        // Constants at the top of a job may be another pass's; what is wrong comes first.
+        if !self.several && self.errors() == 0 {
             let mut all = Vec::new();
             if !uses.relative_constants {
                 all.extend(unread("C", pass.float.keys(), &uses.constants));
