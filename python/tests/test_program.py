@@ -50,3 +50,9 @@ def test_jupyter_gets_colours(axpy):
     html = axpy._repr_html_()
     assert html.startswith("<pre") and "span" in html and "mad" in html
     assert "<script" not in ctm.Program(".output o = o0 ; <script>\nmov o, 1")._repr_html_()
+
+
+def test_other_languages_are_named():
+    with pytest.raises(ctm.ProgramError) as raised:
+        ctm.Program("#version 330\nfloat f(float x) { return x; }\nout vec4 c;\nvoid main() { c = vec4(f(1.0)); }\n")
+    assert raised.value.code == "foreign-language" and "`ctm glsl`" in str(raised.value)

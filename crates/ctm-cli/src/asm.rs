@@ -62,14 +62,14 @@ fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
         }
         return one_r700(console, args, &bytes, path, file);
     }
-    let loaded = Loaded::from_bytes(&bytes, path, isa, None)?;
+    let loaded = Loaded::choose(&bytes, path, isa, args.program.as_deref(), None)?;
     if loaded.form == Form::Ps3 {
         return Err(Failure::wrong(
             "wrong-file",
             format!("{} is a ps_3_0 shader; `ctm compile` compiles it", file.display()),
         ));
     }
-    if loaded.form != Form::Text {
+    if !matches!(loaded.form, Form::Text | Form::Dump) {
         return Err(Failure::wrong(
             "wrong-file",
             format!(
@@ -77,7 +77,7 @@ fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
                 file.display(),
                 match loaded.form {
                     Form::CtmElf => "a CTM executable",
-                    Form::Hex | Form::Binary | Form::Text | Form::Ps3 => "words",
+                    Form::Hex | Form::Binary | Form::Dump | Form::Text | Form::Ps3 => "words",
                 }
             ),
         ));
@@ -162,7 +162,7 @@ fn load_r700(
     let options = Options { split_groups: args.split_groups, ..Options::default() };
     let which = args.program.as_deref().filter(|_| args.into.is_none());
     let loaded = r700::Loaded::from_bytes(bytes, path, args.isa.map(Isa::from), which, &options)?;
-    if !loaded.is_text {
+    if !loaded.is_text && identify(bytes) != Kind::R700Dump {
         return Err(Failure::wrong(
             "wrong-file",
             format!("{} is no text; `ctm dis` prints it as text", file.display()),

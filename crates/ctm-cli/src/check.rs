@@ -6,6 +6,7 @@ use crate::console::{Console, Exit, Failure, exit_of, program_bytes, tally};
 use ctm::job::{Isa, Loaded, Reader};
 use ctm::r700::{every_program, is_r700};
 use ctm::render::Report;
+use ctm_image::swap_words;
 use ctm_isa::diag::Severity;
 use ctm_isa::r700::check as r700;
 use ctm_isa::r700::text::Options;
@@ -65,6 +66,7 @@ fn findings(args: &CheckArgs, file: &Path) -> Result<Vec<Report>, ctm::job::JobE
         return Reader::for_file(file)?.finish()?.check();
     }
     let (bytes, file) = program_bytes(file)?;
+    let bytes = if args.big_endian { swap_words(&bytes) } else { bytes };
     let allowed: Vec<&str> = args.allow.iter().map(String::as_str).collect();
     if is_r700(&bytes, file, isa) {
         let options = Options::default();
@@ -93,7 +95,7 @@ fn findings(args: &CheckArgs, file: &Path) -> Result<Vec<Report>, ctm::job::JobE
         reports.extend(unmet.into_iter().filter(|report| !allowed.contains(&report.diagnostic.rule)));
         return Ok(reports);
     }
-    let loaded = Loaded::from_bytes(&bytes, file, isa, None)?;
+    let loaded = Loaded::choose(&bytes, file, isa, args.program.as_deref(), None)?;
     let found = check_allowing(&loaded.program, &allowed);
     let mut reports = loaded.reports;
     reports.extend(found.into_iter().map(|diagnostic| Report { diagnostic, source: loaded.source.clone() }));

@@ -8,13 +8,14 @@ use ctm::job::{Isa, Loaded, byte_code_text};
 use ctm::r700::is_r700;
 use ctm_files::FileKind;
 use ctm_image::r700::gfd::Gfd;
-use ctm_image::{ByteOrder, Kind, identify};
+use ctm_image::{ByteOrder, Kind, identify, swap_words};
 use ctm_isa::r700::text as r700;
 use ctm_isa::x1k::text::{Options, disassemble};
 use std::path::Path;
 
 pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
     let (bytes, file) = input_called(&args.file, FileKind::Program, "the file")?;
+    let bytes = if args.big_endian { swap_words(&bytes) } else { bytes };
     let isa = args.isa.map(Isa::from);
     let text = if is_command_buffer(file, &bytes) {
         if !bytes.len().is_multiple_of(4) {
@@ -36,7 +37,7 @@ pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
         console.reports(&loaded.reports);
         r700::disassemble(&loaded.program, &options)
     } else {
-        let loaded = Loaded::from_bytes(&bytes, file, isa, None)?;
+        let loaded = Loaded::choose(&bytes, file, isa, args.program.as_deref(), None)?;
         console.reports(&loaded.reports);
         disassemble(&loaded.program, &Options { addresses: true, explain: args.explain, words: args.words })
     };

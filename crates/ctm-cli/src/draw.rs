@@ -10,6 +10,7 @@ use ctm::draw::{self, Camera, Channel, Cull, DrawPlan, Drawing, Drawn, Error, Mi
 use ctm_draw::{Counts, DrawError, Fragment};
 use ctm_exec::r700::resources::MipFilter;
 use ctm_exec::x1k::{Filter, Wrap};
+use ctm_isa::number::Short;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -394,7 +395,7 @@ pub(crate) fn fragment_text(heading: &str, fragment: &Fragment) -> String {
 }
 
 fn four_numbers(bits: [u32; 4]) -> String {
-    bits.map(|bits| f32::from_bits(bits).to_string()).join(", ")
+    bits.map(|bits| Short(f32::from_bits(bits)).to_string()).join(", ")
 }
 
 /// Covered pixels for each pixel of the picture.

@@ -31,6 +31,11 @@ pub(crate) fn run(console: &Console, args: &GlslArgs) -> Ending {
         console.print(&format!("{told}\n"))?;
         return Ok(Exit::Done);
     }
+    if matches!(args.isa, IsaName::X1k) {
+        for (path, text) in [(&args.vertex, &wanted.vertex), (&args.fragment, &wanted.fragment)] {
+            within_x1k(path, text)?;
+        }
+    }
     let directory = Directory::new()?;
     let told = told(args, &directory.0)?;
     if let Some(failed) = told["failed"].as_str() {
@@ -61,6 +66,26 @@ pub(crate) fn run(console: &Console, args: &GlslArgs) -> Ending {
 fn shader(path: &Path) -> Result<String, Failure> {
     let bytes = read_file(path, FileKind::Shader, None)?;
     String::from_utf8(bytes).map_err(|_| Failure::wrong("wrong-file", format!("{} is no text", path.display())))
+}
+
+/// The last version of GLSL that Mesa's r300 driver takes.
+const LAST_VERSION_X1K: u32 = 120;
+
+/// Refuses shaders of a version that the X1K's driver does not take.
+fn within_x1k(path: &Path, shader: &str) -> Result<(), Failure> {
+    let directive =
+        shader.lines().map(str::trim).find_map(|line| line.strip_prefix('#')?.trim_start().strip_prefix("version"));
+    let Some(version) = directive.and_then(|rest| rest.split_whitespace().next()?.parse::<u32>().ok()) else {
+        return Ok(());
+    };
+    if version <= LAST_VERSION_X1K {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is of #version {version}; with --isa x1k shaders go up to #version {LAST_VERSION_X1K}, which is the last that a driver has for that chip. Without --isa x1k R700 programs are made of it",
+        path.display()
+    );
+    Err(Failure::wrong("glsl-version", message))
 }
 
 /// A directory of this process, which goes with it.

@@ -5,6 +5,7 @@ use crate::args::InfoArgs;
 use crate::console::{Console, Exit, Failure, input_called};
 use ctm_files::FileKind;
 use ctm_image::info::{self, Value};
+use ctm_image::swap_words;
 use std::path::Path;
 
 pub(crate) fn run(console: &Console, args: &InfoArgs) -> Ending {
@@ -20,6 +21,7 @@ pub(crate) fn run(console: &Console, args: &InfoArgs) -> Ending {
 
 fn one(args: &InfoArgs, file: &Path) -> Result<String, Failure> {
     let (bytes, file) = input_called(file, FileKind::Program, "the file")?;
+    let bytes = if args.big_endian { swap_words(&bytes) } else { bytes };
     let described = info::describe(&bytes).map_err(|e| Failure::wrong(e.name(), format!("{}: {e}", file.display())))?;
     let value = match described.to_value() {
         Value::Record(fields) => {

@@ -10,6 +10,7 @@ use ctm::commands;
 use ctm::job::{Isa, Job, JobError, JobReport, Progress, Reader};
 use ctm::{record, render};
 use ctm_exec::r700::VertexEvent;
+use ctm_isa::number::Short;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -316,7 +317,7 @@ fn value(value: f32, items: ItemType) -> String {
 
 /// The shortest decimal number that is this value; NaN by its bits.
 fn number(value: f32) -> String {
-    if value.is_nan() { format!("nan(0x{:08x})", value.to_bits()) } else { format!("{value}") }
+    if value.is_nan() { format!("nan(0x{:08x})", value.to_bits()) } else { Short(value).to_string() }
 }
 
 fn statistics(job: &Job, report: &JobReport) -> String {

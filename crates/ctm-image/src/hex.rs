@@ -91,6 +91,25 @@ fn is_dump(text: &str, per_line: usize) -> bool {
         && counts.iter().sum::<usize>().is_multiple_of(per_line)
 }
 
+/// The same text with the bytes of each word in the other order.
+pub(crate) fn swap(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let code = code_part(line);
+        let mut done = 0;
+        for (at, token) in tokens(code) {
+            let digits = token.trim_start_matches("0x").trim_start_matches("0X");
+            if let Ok(word) = u32::from_str_radix(digits, 16) {
+                out.push_str(&line[done..at]);
+                let _ = write!(out, "{:08X}", word.swap_bytes());
+                done = at + token.len();
+            }
+        }
+        out.push_str(&line[done..]);
+    }
+    out
+}
+
 /// Writes words, `per_line` on each line, with eight upper-case digits.
 #[must_use]
 pub fn write_words(words: &[u32], per_line: usize) -> String {
@@ -143,7 +162,11 @@ pub fn write_binary_words(words: &[u32], order: ByteOrder) -> Vec<u8> {
     words.iter().flat_map(|&w| order.bytes(w)).collect()
 }
 
-fn x1k_program(words: &[u32]) -> Result<Program, ImageError> {
+/// An X1K program of its words, six for each instruction.
+///
+/// # Errors
+/// There are more instructions than the machine has slots.
+pub fn x1k_program(words: &[u32]) -> Result<Program, ImageError> {
     let found = words.len() / X1K_WORDS;
     if found > x1k::INSTRUCTION_SLOTS {
         let (found, allowed) = (found as u64, x1k::INSTRUCTION_SLOTS as u64);

@@ -1,7 +1,9 @@
 //! What a file is, from its first bytes or lines.
 
 use crate::elf::{self, Elf, ehdr};
-use crate::{ctm_elf, hex};
+use crate::{ctm_elf, dump, hex};
+use ctm_isa::r700::inst::{Cf, ClauseBody, decode_program};
+use ctm_isa::r700::ops::CfOp;
 use ctm_isa::x1k::Inst;
 use std::fmt;
 
@@ -30,6 +32,10 @@ pub enum Kind {
     Ps3Code,
     /// R700 assembly.
     R700Text,
+    /// A log of Mesa's r300 driver with fragment programs of the R500.
+    X1kDump,
+    /// A log of Mesa's r600 driver with programs.
+    R700Dump,
     /// Nothing known.
     Unknown,
 }
@@ -48,6 +54,8 @@ impl Kind {
         Self::Ps3Text,
         Self::Ps3Code,
         Self::R700Text,
+        Self::X1kDump,
+        Self::R700Dump,
         Self::Unknown,
     ];
 
@@ -66,6 +74,8 @@ impl Kind {
             Self::Ps3Text => "ps3-text",
             Self::Ps3Code => "ps3-code",
             Self::R700Text => "r700-text",
+            Self::X1kDump => "x1k-dump",
+            Self::R700Dump => "r700-dump",
             Self::Unknown => "unknown",
         }
     }
@@ -85,6 +95,8 @@ impl Kind {
             Self::Ps3Text => "ps_3_0 assembly",
             Self::Ps3Code => "Direct3D 9 byte code of a pixel shader",
             Self::R700Text => "R700 assembly",
+            Self::X1kDump => "a dump of Mesa's r300 driver",
+            Self::R700Dump => "a dump of Mesa's r600 driver",
             Self::Unknown => "of no known kind",
         }
     }
@@ -145,6 +157,9 @@ fn identify_text(bytes: &[u8]) -> Kind {
         return Kind::Unknown;
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if let Some(kind) = dump::kind(text) {
+        return kind;
+    }
     let lines: Vec<Vec<&str>> = text
         .lines()
         .map(|line| hex::code_part(line).split([' ', '\t', ',']).filter(|t| !t.is_empty()).collect::<Vec<_>>())
@@ -161,12 +176,12 @@ fn identify_text(bytes: &[u8]) -> Kind {
         // A dump: what the words are is told by the words.
         let reads = |per_line| hex::read_words(text, per_line).ok();
         match (reads(hex::X1K_WORDS), reads(hex::R700_WORDS)) {
-            (Some(words), _) if is_x1k(&words) => Kind::X1kHex,
+            (Some(words), _) if is_x1k(&words) || is_x1k(&swapped(&words)) => Kind::X1kHex,
             (_, Some(_)) => Kind::R700Hex,
             (Some(_), None) => Kind::X1kHex,
             (None, None) => Kind::Unknown,
         }
-    } else if first[0].starts_with("ps_") {
+    } else if first[0].starts_with("ps_") || is_nine_header(first) {
         Kind::Ps3Text
     } else if lines.iter().any(|line| is_r700_line(line)) {
         Kind::R700Text
@@ -184,6 +199,62 @@ pub fn is_x1k(words: &[u32]) -> bool {
     let decoded = || instructions.iter().map(Inst::decode);
     let outputs = decoded().any(|inst| matches!(inst, Ok(Inst::Alu(alu)) if alu.is_output()));
     rest.is_empty() && outputs && decoded().all(|inst| inst.is_ok())
+}
+
+/// Whether these words are a whole R700 program from slot 0 on: every word that it reaches has a meaning, its clauses lie inside, and it ends. Words of
+/// other machines hardly ever are.
+#[must_use]
+pub fn is_r700(words: &[u32]) -> bool {
+    let program = decode_program(words, 0);
+    let ends = |cf: &Cf| cf.ends_program() || matches!(cf, Cf::Plain(plain) if plain.word1.op == CfOp::Return);
+    let good = |clause: &ClauseBody| match clause {
+        ClauseBody::None => true,
+        ClauseBody::Alu(clause) => clause.broken.is_none(),
+        ClauseBody::Fetch(clause) => clause.fetches.iter().all(|fetch| fetch.inst.is_ok()),
+        ClauseBody::Outside | ClauseBody::Unread => false,
+    };
+    let entries = &program.entries;
+    entries.iter().any(|e| e.cf.as_ref().is_ok_and(ends)) && entries.iter().all(|e| e.cf.is_ok() && good(&e.clause))
+}
+
+/// Which instruction set's programs these words are, if they are those of one and not of the other.
+#[must_use]
+pub fn machine_of(words: &[u32]) -> Option<Machine> {
+    match (is_x1k(words), is_r700(words)) {
+        (true, false) => Some(Machine::X1k),
+        (false, true) => Some(Machine::R700),
+        _ => None,
+    }
+}
+
+/// An instruction set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Machine {
+    /// The X1K's.
+    X1k,
+    /// The R700's.
+    R700,
+}
+
+/// Words with their bytes in the other order.
+#[must_use]
+pub fn swapped(words: &[u32]) -> Vec<u32> {
+    words.iter().map(|word| word.swap_bytes()).collect()
+}
+
+/// A file of bare words, as bytes or hexadecimal, with the bytes of each word in the other order. Anything else comes back as it is.
+#[must_use]
+pub fn swap_words(bytes: &[u8]) -> Vec<u8> {
+    match identify(bytes) {
+        Kind::X1kHex | Kind::R700Hex => {
+            let text = std::str::from_utf8(bytes).unwrap_or_default();
+            hex::swap(text).into_bytes()
+        }
+        Kind::Unknown if bytes.len().is_multiple_of(4) => {
+            bytes.as_chunks::<4>().0.iter().flat_map(|&[a, b, c, d]| [d, c, b, a]).collect()
+        }
+        _ => bytes.to_vec(),
+    }
 }
 
 fn is_word(token: &str) -> bool {
@@ -204,6 +275,12 @@ fn is_r700_line(line: &[&str]) -> bool {
         [number, name, ..] => number.bytes().all(|b| b.is_ascii_digit()) && capitals(name),
         _ => false,
     }
+}
+
+/// The first line of a shader as Mesa's Direct3D 9 prints it: `PS3.0`.
+fn is_nine_header(line: &[&str]) -> bool {
+    let [word] = line else { return false };
+    matches!(word.as_bytes(), [b'P', b'S', major, b'.', minor] if major.is_ascii_digit() && minor.is_ascii_digit())
 }
 
 /// A directive, a label, a predicate in parentheses, or a name in small letters that nothing is assigned to.

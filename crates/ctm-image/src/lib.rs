@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`ctm_elf`] | the CTM executable (CTM §4): X1K programs with their seven notes |
 //! | [`hex`] | bare words as text or bytes |
+//! | [`dump`] | programs in logs of Mesa's drivers, by their words; nothing to write |
 //! | [`r700`] | R700 programs in GFD containers, CAL images and LLVM's objects |
 //! | [`info`] | nothing to write: describes a file of any kind, for people and machines |
 //! | [`elf`] | the 32-bit ELF structures that the containers share |
@@ -16,6 +17,7 @@
 
 mod bytes;
 pub mod ctm_elf;
+pub mod dump;
 pub mod elf;
 mod error;
 mod foreign;
@@ -27,4 +29,4 @@ pub mod r700;
 pub use bytes::ByteOrder;
 pub use error::{ImageError, Remark};
 pub use foreign::{Foreign, foreign};
-pub use identify::{Kind, identify, is_x1k};
+pub use identify::{Kind, Machine, identify, is_r700, is_x1k, machine_of, swap_words, swapped};

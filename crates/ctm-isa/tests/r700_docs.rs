@@ -24,7 +24,8 @@ fn examples_assemble_and_print_to_the_same_words() {
     assert!(all.len() >= 9, "{}", all.len());
     for source in &all {
         let assembly = assemble(source, &Options::default());
-        assert!(assembly.diagnostics.iter().all(|d| d.rule == "no-end"), "{source}\n{:?}", assembly.diagnostics);
+        let allowed = ["no-end", "slot-element"];
+        assert!(assembly.diagnostics.iter().all(|d| allowed.contains(&d.rule)), "{source}\n{:?}", assembly.diagnostics);
         let program = assembly.program.unwrap();
         let text = disassemble(&program, &Options::default());
         let again = assemble(&text, &Options::default()).program.unwrap();

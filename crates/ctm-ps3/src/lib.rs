@@ -6,7 +6,7 @@
 //! | file | what |
 //! |---|---|
 //! | `table` | the instructions of the language (table) |
-//! | `bytecode` | byte code to text |
+//! | `bytecode`, `nine` | byte code to text; dumps of Mesa's Direct3D 9 to text |
 //! | `lexer`, `syntax`, `parse`, `declare` | text to statements |
 //! | `structure`, `lower` | what must hold; statements to operations on virtual registers |
 //! | `ir`, `graph` | those operations; which can follow which, what is live |
@@ -29,6 +29,7 @@ mod graph;
 mod ir;
 mod lexer;
 mod lower;
+pub mod nine;
 mod parse;
 mod propagate;
 mod schedule;

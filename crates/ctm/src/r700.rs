@@ -24,7 +24,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::job::load::{hex_error, kind_of, read_file, text_of};
+use crate::job::dump;
+use crate::job::load::{hex_error, in_order, is_r700_binary, kind_of, read_file, text_of};
 use crate::job::{Isa, JobError};
 use crate::render::{Report, Source};
 use ctm_exec::r700::Target;
@@ -67,10 +68,11 @@ pub struct Loaded {
 #[must_use]
 pub fn is_r700(bytes: &[u8], path: &Path, isa: Option<Isa>) -> bool {
     match kind_of(bytes, path) {
-        Kind::R700Hex | Kind::R700Text | Kind::Cal | Kind::LlvmR600 | Kind::Gfd => true,
+        Kind::R700Hex | Kind::R700Text | Kind::R700Dump | Kind::Cal | Kind::LlvmR600 | Kind::Gfd => true,
         // Words that lie line by line as neither has them are what the user says.
-        Kind::Unknown | Kind::X1kHex => isa == Some(Isa::R700),
-        Kind::CtmElf | Kind::OtherElf | Kind::X1kText | Kind::Ps3Text | Kind::Ps3Code => false,
+        Kind::X1kHex => isa == Some(Isa::R700),
+        Kind::Unknown => is_r700_binary(bytes, path, isa),
+        Kind::X1kDump | Kind::CtmElf | Kind::OtherElf | Kind::X1kText | Kind::Ps3Text | Kind::Ps3Code => false,
     }
 }
 
@@ -107,6 +109,7 @@ impl Loaded {
                 format!("{name} is {}, for the R700, and a program for the X1K is asked for", kind.describe());
             return Err(wrong_isa(message));
         }
+        let mut reports = Vec::new();
         let program = match kind {
             Kind::R700Text if is_container_text(text()?) => {
                 let document = container::Document::read(text()?, &name, options)?;
@@ -118,6 +121,15 @@ impl Loaded {
                 let words = hex::read_words(text, SLOT_WORDS).map_err(|e| hex_error(&e, text, &name))?;
                 Program::from_words(words)
             }
+            Kind::R700Dump => {
+                let (dump, found) = dump::choose(text()?, &name, which, isa.is_some())?;
+                reports = found;
+                let mut program = Program::from_words(dump.words);
+                program.stage = dump.stage;
+                program.gprs = dump.gprs.unwrap_or(program.gprs);
+                program.stack = dump.stack.unwrap_or(program.stack);
+                program
+            }
             Kind::Cal | Kind::LlvmR600 | Kind::Gfd => {
                 let container = Container::read(bytes).map_err(|e| image(&e))?;
                 let (index, mut program) = from_container(&container, &name, which)?;
@@ -126,11 +138,20 @@ impl Loaded {
                 }
                 program
             }
-            Kind::CtmElf | Kind::OtherElf | Kind::X1kText | Kind::Ps3Text | Kind::Ps3Code | Kind::Unknown => {
+            Kind::CtmElf
+            | Kind::OtherElf
+            | Kind::X1kText
+            | Kind::X1kDump
+            | Kind::Ps3Text
+            | Kind::Ps3Code
+            | Kind::Unknown => {
                 let words = hex::read_binary_words(bytes, SLOT_WORDS, ByteOrder::Little).map_err(|e| image(&e))?;
                 Program::from_words(words)
             }
         };
+        if isa.is_none() && matches!(kind, Kind::R700Hex | Kind::Unknown) {
+            in_order(&program.words, &name, ctm_image::is_r700)?;
+        }
         if isa.is_none()
             && let Some(finding) = looks_like_r600(&program.words, program.entry)
         {
@@ -140,7 +161,7 @@ impl Loaded {
             return Err(JobError::Wrong(vec![Report::bare(Diagnostic::error("r600-words", message).help(help))]));
         }
         let is_bare = !matches!(kind, Kind::Cal | Kind::LlvmR600 | Kind::Gfd);
-        Ok(Self { program, is_text: false, is_bare, source: None, reports: Vec::new() })
+        Ok(Self { program, is_text: false, is_bare, source: None, reports })
     }
 }
 
@@ -172,6 +193,16 @@ pub fn every_program(
                 several => several
                     .iter()
                     .map(|e| Ok((Some(format!("{} ({})", e.index, e.name)), load(Some(&e.index.to_string()))?)))
+                    .collect(),
+            }
+        }
+        Kind::R700Dump => {
+            let programs = dump::every(text_of(bytes, &path.display().to_string())?);
+            match programs.as_slice() {
+                [] | [_] => Ok(vec![(None, load(None)?)]),
+                several => (0..)
+                    .zip(several)
+                    .map(|(i, title): (usize, _)| Ok((Some(title.clone()), load(Some(&i.to_string()))?)))
                     .collect(),
             }
         }

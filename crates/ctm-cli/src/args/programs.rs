@@ -29,7 +29,7 @@ pub(crate) struct AsmArgs {
     /// A GFD container in which the program takes the place of that of its stage; -o leaves the container alone and writes another
     #[arg(long, value_name = "CONTAINER")]
     pub(crate) into: Option<PathBuf>,
-    /// Which program of the container --into, or of a container's text, by number or name
+    /// Which program of the container --into, of a container's text, or of a driver's log, by number or name
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) program: Option<String>,
     /// Print what the assembler worked out for each instruction (X1K)
@@ -84,6 +84,8 @@ Examples:
   ctm dis fill.elf
   ctm dis fill.hex -o fill.x1k
   ctm dis shader.gsh --program 0     one of a container's R700 programs
+  ctm dis r600.log                   what R600_DEBUG=ps,vs or RADEON_DEBUG=fp printed, by its words
+  ctm dis words.bin --big-endian     words with their bytes in the other order
   ctm dis commands.cmd               a command buffer (ctm run --dump-commands commands.cmd)")]
 pub(crate) struct DisArgs {
     /// A program (.elf, .hex, .bin, .x1k; R700: .hex, .o, .gsh, CAL images) or a command buffer (.cmd); `-` is stdin
@@ -98,9 +100,12 @@ pub(crate) struct DisArgs {
     /// Repeat the words of each instruction in a comment (X1K)
     #[arg(long)]
     pub(crate) words: bool,
-    /// Which program of a container, by number or name (R700; `ctm info` lists them)
+    /// Which program of a container or of a driver's log, by number or name (`ctm info` lists them)
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) program: Option<String>,
+    /// The bytes of each word of a .hex or .bin file are in the other order
+    #[arg(long)]
+    pub(crate) big_endian: bool,
     /// The instruction set, where the file does not say which
     #[arg(long, value_enum, value_name = "ISA")]
     pub(crate) isa: Option<IsaName>,
@@ -134,9 +139,12 @@ pub(crate) struct CheckArgs {
     /// List the rules; with --isa r700 those of R700 programs
     #[arg(long)]
     pub(crate) rules: bool,
-    /// Which program of a container, by number or name (R700); all of them when left out
+    /// Which program of a container or of a driver's log, by number or name; all R700 programs when left out
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) program: Option<String>,
+    /// The bytes of each word of a .hex or .bin file are in the other order
+    #[arg(long)]
+    pub(crate) big_endian: bool,
     /// The instruction set, where a file does not say which
     #[arg(long, value_enum, value_name = "ISA")]
     pub(crate) isa: Option<IsaName>,
@@ -207,6 +215,9 @@ pub(crate) struct InfoArgs {
     /// Print one JSON object a file
     #[arg(long)]
     pub(crate) json: bool,
+    /// The bytes of each word of a .hex or .bin file are in the other order
+    #[arg(long)]
+    pub(crate) big_endian: bool,
     /// The instruction set, where a file does not say which
     #[arg(long, value_enum, value_name = "ISA")]
     pub(crate) isa: Option<IsaName>,

@@ -10,8 +10,8 @@ mod x1k;
 pub use value::Value;
 
 use crate::error::{ImageError, Remark};
-use crate::hex;
 use crate::identify::{Kind, identify};
+use crate::{dump, hex};
 use ctm_isa::table::WordFormat;
 
 /// A file's contents, and what is odd about it.
@@ -59,6 +59,7 @@ pub fn describe(bytes: &[u8]) -> Result<Description, ImageError> {
         Kind::Gfd => r700::gfd(bytes)?,
         Kind::Cal => r700::cal(bytes)?,
         Kind::LlvmR600 => r700::llvm(bytes)?,
+        Kind::X1kDump | Kind::R700Dump => (dumps(text(), kind)?, Vec::new()),
         Kind::X1kText | Kind::Ps3Text | Kind::Ps3Code | Kind::R700Text => (empty(), Vec::new()),
         Kind::OtherElf | Kind::Unknown => {
             let allowed = "a program image, words in hexadecimal, or assembly";
@@ -66,6 +67,41 @@ pub fn describe(bytes: &[u8]) -> Result<Description, ImageError> {
         }
     };
     Ok(Description { kind, contents, remarks })
+}
+
+/// The programs of a log.
+fn dumps(text: &str, kind: Kind) -> Result<Value, ImageError> {
+    let mut programs = Vec::new();
+    for dump in dump::read(text) {
+        let mut fields = vec![
+            ("name".to_owned(), Value::from(dump.name.as_str())),
+            ("line".to_owned(), Value::Number(dump.line.into())),
+            ("chip".to_owned(), dump.family.map_or(Value::None, |family| family.name().into())),
+        ];
+        if let Some(stage) = dump.stage {
+            fields.push(("stage".to_owned(), stage.name().into()));
+        }
+        for (name, size) in [("GPRs", dump.gprs), ("stack entries", dump.stack)] {
+            fields.extend(size.map(|size| (name.to_owned(), Value::Number(size.into()))));
+        }
+        let missing = match &dump.cut {
+            None => Value::from("nothing"),
+            Some(dump::Cut::End) => Value::from("the end"),
+            Some(dump::Cut::Missing(ranges)) => {
+                Value::List(ranges.iter().map(|r| Value::from(format!("{} to {}", r.start, r.end - 1))).collect())
+            }
+        };
+        fields.push(("missing".to_owned(), missing));
+        let contents = match kind {
+            Kind::X1kDump => Value::record([("program", x1k::program(&hex::x1k_program(&dump.words)?))]),
+            _ => r700::words(&dump.words),
+        };
+        if let Value::Record(contents) = contents {
+            fields.extend(contents);
+        }
+        programs.push(Value::Record(fields));
+    }
+    Ok(Value::record([("programs", Value::List(programs))]))
 }
 
 /// A word by its fields: named values by name, flags as flags, the rest as numbers; reserved bits that are set.

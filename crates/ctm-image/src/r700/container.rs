@@ -44,6 +44,8 @@ impl Container {
             | Kind::Ps3Text
             | Kind::Ps3Code
             | Kind::R700Text
+            | Kind::X1kDump
+            | Kind::R700Dump
             | Kind::Unknown) => Err(ImageError::Kind {
                 found: kind.describe(),
                 allowed: "a GFD container, a CAL image or an object of LLVM's R600 back end",

@@ -3,7 +3,7 @@
 use super::{Isa, JobError, Located, Place, ProgramInfo, report_at};
 use crate::render::{Report, Source};
 use ctm_files::{FileKind, OpenError};
-use ctm_image::{ImageError, Kind, ctm_elf, foreign, hex, identify};
+use ctm_image::{ImageError, Kind, Machine, ctm_elf, foreign, hex, identify};
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::x1k::{Program, text};
 use std::path::Path;
@@ -39,13 +39,15 @@ pub enum Form {
     Binary,
     /// A CTM executable.
     CtmElf,
+    /// A log of Mesa's r300 driver.
+    Dump,
 }
 
 impl Form {
     /// Whether it is nothing but words, so that `[program_info]` may say the rest.
     #[must_use]
     pub const fn is_bare(self) -> bool {
-        matches!(self, Self::Hex | Self::Binary)
+        matches!(self, Self::Hex | Self::Binary | Self::Dump)
     }
 }
 
@@ -63,6 +65,20 @@ pub fn text_of<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str, JobError> {
         JobError::Wrong(vec![Report::bare(Diagnostic::error("not-text", message))])
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// Whether a file of bare bytes holds words of the R700, as the user says or as the words do.
+pub(crate) fn is_r700_binary(bytes: &[u8], path: &Path, isa: Option<Isa>) -> bool {
+    let words = || {
+        let words = ctm_image::ByteOrder::Little.words(bytes);
+        let machine = ctm_image::machine_of(&words);
+        // Where neither order is a program of the X1K, but the other one is of the R700, it is R700's reader that says so.
+        machine.or_else(|| ctm_image::machine_of(&ctm_image::swapped(&words))) == Some(Machine::R700)
+    };
+    match isa {
+        Some(isa) => isa == Isa::R700,
+        None => extension(path) == "bin" && bytes.len().is_multiple_of(8) && words(),
+    }
 }
 
 /// Whether bytes are no text that anybody writes.
@@ -89,6 +105,20 @@ impl Loaded {
     /// # Errors
     /// As for [`Self::from_file`].
     pub fn from_bytes(bytes: &[u8], path: &Path, isa: Option<Isa>, place: Option<&Place>) -> Result<Self, JobError> {
+        Self::choose(bytes, path, isa, None, place)
+    }
+
+    /// The same of a file that may hold several programs, a log: `which` chooses one, by number or name.
+    ///
+    /// # Errors
+    /// As for [`Self::from_file`]; there are several and none is chosen, or no such one.
+    pub fn choose(
+        bytes: &[u8],
+        path: &Path,
+        isa: Option<Isa>,
+        which: Option<&str>,
+        place: Option<&Place>,
+    ) -> Result<Self, JobError> {
         let name = path.display().to_string();
         let wrong = |rule, message: String| JobError::Wrong(vec![report_at(place, Diagnostic::error(rule, message))]);
         let r700 = || {
@@ -125,7 +155,16 @@ impl Loaded {
             Kind::X1kText => assemble(text()?, &name),
             Kind::X1kHex => {
                 let text = text()?;
-                hex::read(text).map(|p| plain(p, Form::Hex)).map_err(|e| hex_error(&e, text, &name))
+                let program = hex::read(text).map_err(|e| hex_error(&e, text, &name))?;
+                if isa.is_none() {
+                    in_order(program.words.as_flattened(), &name, ctm_image::is_x1k)?;
+                }
+                Ok(plain(program, Form::Hex))
+            }
+            Kind::X1kDump => {
+                let (dump, reports) = super::dump::choose(text()?, &name, which, isa.is_some())?;
+                let program = hex::x1k_program(&dump.words).map_err(|e| image(&e))?;
+                Ok(Self { reports, ..plain(program, Form::Dump) })
             }
             Kind::CtmElf => {
                 let read = ctm_elf::read_image(bytes).map_err(|e| image(&e))?;
@@ -150,7 +189,7 @@ impl Loaded {
                     other => other,
                 })
             }
-            Kind::R700Hex | Kind::R700Text | Kind::Cal | Kind::LlvmR600 | Kind::Gfd => r700(),
+            Kind::R700Hex | Kind::R700Text | Kind::R700Dump | Kind::Cal | Kind::LlvmR600 | Kind::Gfd => r700(),
             Kind::OtherElf => Err(wrong("wrong-file", format!("{name} is {}; {READABLE}", kind.describe()))),
             Kind::Unknown if isa == Some(Isa::R700) => r700(),
             // Words that come from a pipe have no name that says so.
@@ -164,11 +203,16 @@ impl Loaded {
                     Some(_) => image(&e),
                 })?;
                 let mut loaded = plain(program, Form::Binary);
+                let words = loaded.program.words.as_flattened();
                 // Chance makes hardly any words that all decode.
-                if isa.is_none() && !ctm_image::is_x1k(loaded.program.words.as_flattened()) {
-                    let message = format!(
-                        "{name} does not say what it is, and not all of its words are instructions of the X1K, for which it is taken"
-                    );
+                if isa.is_none() && ctm_image::machine_of(words) != Some(Machine::X1k) {
+                    in_order(words, &name, |words| ctm_image::is_x1k(words) || ctm_image::is_r700(words))?;
+                    let why = if ctm_image::is_x1k(words) {
+                        "its words are programs of the X1K, for which it is taken, and of the R700"
+                    } else {
+                        "not all of its words are instructions of the X1K, for which it is taken"
+                    };
+                    let message = format!("{name} does not say what it is, and {why}");
                     let finding = Diagnostic::warning("which-isa", message);
                     loaded.reports.push(Report::bare(
                         finding.help("--isa r700 reads it as words of the R700, --isa x1k says that it is right"),
@@ -204,7 +248,9 @@ impl Loaded {
             (listing.text, compiled)
         } else {
             let text = text_of(shader, name)?;
-            (text.to_owned(), ctm_ps3::compile(text, options))
+            let text = ctm_ps3::nine::text(text).unwrap_or_else(|| text.to_owned());
+            let compiled = ctm_ps3::compile(&text, options);
+            (text, compiled)
         };
         let source = Arc::new(Source::new(name, &text));
         let reports: Vec<Report> = compiled
@@ -278,6 +324,8 @@ fn byte_code(mut diagnostic: Diagnostic, name: &str) -> JobError {
 /// What a program file is. Text and words are what their extension says, so that what is wrong with them is told in its terms.
 pub(crate) fn kind_of(bytes: &[u8], path: &Path) -> Kind {
     match (extension(path).as_str(), identify(bytes)) {
+        // A log has no extension of its own.
+        (_, kind @ (Kind::X1kDump | Kind::R700Dump)) => kind,
         ("x1k", _) => Kind::X1kText,
         ("hex", Kind::R700Hex) => Kind::R700Hex,
         ("hex", _) => Kind::X1kHex,
@@ -291,6 +339,18 @@ pub(crate) fn kind_of(bytes: &[u8], path: &Path) -> Kind {
 
 fn extension(path: &Path) -> String {
     path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase()
+}
+
+/// Refuses words whose bytes are in the other order: as they are they are no program, and turned round they are one.
+pub(crate) fn in_order(words: &[u32], name: &str, is_program: impl Fn(&[u32]) -> bool) -> Result<(), JobError> {
+    if is_program(words) || !is_program(&ctm_image::swapped(words)) {
+        return Ok(());
+    }
+    let message =
+        format!("{name} holds big-endian words: a program only with the bytes of each word in the other order");
+    let help =
+        "--big-endian reads them; `ctm dis --big-endian FILE -o TEXT` makes a text that every command and job takes";
+    Err(JobError::Wrong(vec![Report::bare(Diagnostic::error("big-endian", message).help(help))]))
 }
 
 /// Assembles text; every finding comes with its line.
@@ -352,7 +412,7 @@ pub fn unreadable(e: &OpenError, place: Option<&Place>) -> JobError {
 /// What language it is that no command reads, and what to do.
 pub fn not_foreign(bytes: &[u8], path: &Path, place: Option<&Place>) -> Result<(), JobError> {
     let Some(found) = foreign(bytes) else { return Ok(()) };
-    let message = format!("{} is {}, which no command reads", path.display(), found.what);
+    let message = found.message(&path.display().to_string());
     let finding = Diagnostic::error("foreign-language", message).help(found.advice);
     Err(JobError::Wrong(vec![report_at(place, finding)]))
 }

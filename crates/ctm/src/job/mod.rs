@@ -76,6 +76,7 @@
 //! ```
 
 mod draft;
+pub(crate) mod dump;
 mod files;
 mod flags;
 mod frames;

@@ -552,7 +552,16 @@ pub fn unmet_semantics(bytes: &[u8]) -> Vec<Report> {
     let outputs: Vec<u32> = (0..exported).filter_map(semantic).collect();
     let read = field(&pixel.code, "SPI_PS_IN_CONTROL_0", "NUM_INTERP").unwrap_or(0);
     let inputs = (0..read).filter_map(|n| Some((n, pixel.code.register(&format!("SPI_PS_INPUT_CNTL_{n}"))? & 0xff)));
-    let unmet = inputs.filter(|(_, semantic)| !outputs.contains(semantic));
+    // The position and the face take the places of parameters: their semantic numbers mean nothing.
+    let placed = |register, enable, address| {
+        field(&pixel.code, register, enable).filter(|&on| on != 0).and_then(|_| field(&pixel.code, register, address))
+    };
+    let special = [
+        placed("SPI_PS_IN_CONTROL_0", "POSITION_ENA", "POSITION_ADDR"),
+        placed("SPI_PS_IN_CONTROL_1", "FRONT_FACE_ENA", "FRONT_FACE_ADDR"),
+        placed("SPI_PS_IN_CONTROL_1", "FIXED_PT_POSITION_ENA", "FIXED_PT_POSITION_ADDR"),
+    ];
+    let unmet = inputs.filter(|(n, semantic)| !outputs.contains(semantic) && !special.contains(&Some(*n)));
     let report = |(n, semantic): (u32, u32)| {
         let all: Vec<String> = outputs.iter().map(ToString::to_string).collect();
         let all = if all.is_empty() { "none".to_owned() } else { all.join(", ") };

@@ -24,6 +24,10 @@ use std::sync::Arc;
 ///
 /// let wrong = Program::assemble_for(Isa::X1k, "mvo o0, 1").expect_err("there is no MVO");
 /// assert_eq!(wrong.findings()[0].diagnostic.rule, "mnemonic");
+///
+/// let glsl = Program::assemble("#version 330\nout vec4 c;\nvoid main() { c = vec4(1.0); }").expect_err("it is GLSL");
+/// assert_eq!(glsl.findings()[0].diagnostic.rule, "foreign-language");
+/// assert!(glsl.findings()[0].diagnostic.message.contains("`ctm glsl`"));
 /// # Ok::<(), ctm::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -52,6 +56,7 @@ impl Program {
             Kind::R700Text => "program.r700",
             Kind::Ps3Text => "program.ps",
             Kind::X1kHex | Kind::R700Hex => "program.hex",
+            Kind::X1kDump | Kind::R700Dump => "program.log",
             _ => "program.x1k",
         };
         let text = if text.is_empty() { "\n" } else { text };
@@ -82,10 +87,11 @@ impl Program {
     /// As [`Self::read`].
     pub fn load(bytes: &[u8], name: &str, isa: Option<Isa>, which: Option<&str>) -> Result<Self, Error> {
         let path = Path::new(name);
+        job::not_foreign(bytes, path, None)?;
         let code = if isa != Some(Isa::X1k) && r700::is_r700(bytes, path, isa) {
             Code::R700(Arc::new(r700::Loaded::from_bytes(bytes, path, isa, which, &Options::default())?))
         } else {
-            Code::X1k(Arc::new(Loaded::from_bytes(bytes, path, isa, None)?))
+            Code::X1k(Arc::new(Loaded::choose(bytes, path, isa, which, None)?))
         };
         Ok(Self { code, bytes: bytes.into(), name: name.into() })
     }

@@ -144,5 +144,5 @@ pub use why::{Ancestor, Ancestry, Oddity, OddityKind};
 #[must_use]
 pub fn number(bits: u32) -> String {
     let value = f32::from_bits(bits);
-    if value.is_nan() { format!("nan(0x{bits:08x})") } else { format!("{value}") }
+    if value.is_nan() { format!("nan(0x{bits:08x})") } else { ctm_isa::number::Short(value).to_string() }
 }
