@@ -242,7 +242,8 @@ impl std::fmt::Display for Fault {
                 write!(f, "a branch counter would pass {limit}, the limit of the program's flow-control mode")?;
             }
             FaultKind::RelativeOutOfRange { file, index, limit } => {
-                write!(f, "the relative address names {file} {index}, there are {file}s 0..{limit}")?;
+                let last = limit.saturating_sub(1);
+                write!(f, "the relative address names {file} {index}, there are {file}s 0 to {last}")?;
             }
             FaultKind::InstructionBudget { limit } => {
                 write!(f, "the group issued {limit} instructions, its whole budget")?

@@ -94,14 +94,14 @@ const CASES: &[(&str, Stage, u32, &str, &str)] = &[
         Stage::Pixel,
         2,
         "LOOP_START CF_CONST(0) ADDR(end)\nbody:\nALU:\n x: MOV R1.x, R[AL].x\nLOOP_END CF_CONST(0) ADDR(body)\nend:\nEXP_DONE: PIX0, R1.x___\nEND_OF_PROGRAM\n",
-        "R[0+100] is read, the program has R0..R2; it reads R0",
+        "R[0+100] is read, the program has R0 to R1; it reads R0",
     ),
     (
         "register-out-of-bounds",
         Stage::Pixel,
         2,
         "LOOP_START CF_CONST(0) ADDR(end)\nbody:\nALU:\n x: MOV R[1+AL].x, R0.x\nLOOP_END CF_CONST(0) ADDR(body)\nend:\nEXP_DONE: PIX0, R0.x___\nEND_OF_PROGRAM\n",
-        "R[1+100] is written, the program has R0..R2; the write is lost",
+        "R[1+100] is written, the program has R0 to R1; the write is lost",
     ),
     (
         "constant-out-of-bounds",

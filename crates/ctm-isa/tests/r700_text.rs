@@ -433,3 +433,25 @@ fn listings_of_other_tools() {
     let looped = "loop:\nNOP\nJUMP ADDR(loop)\nEND_OF_PROGRAM\n";
     assert_eq!(words(looped), words(&looped.replace("loop:\n", "").replace("loop", "0")));
 }
+
+/// Settings say what a container's registers will hold, so the program has those registers (R700 §4.6.3), whatever its instructions name; a directive counts more.
+#[test]
+fn settings_give_a_program_its_registers() {
+    let end = "ALU:\n x: MOV R1.x, R0.x\nEXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n";
+    let table = [
+        ("", (2, 0)),
+        ("; $SQ_PGM_RESOURCES_PS.NUM_GPRS = 9\n; $SQ_PGM_RESOURCES_PS.STACK_SIZE = 2\n", (9, 2)),
+        ("; $sq_pgm_resources_ps.num_gprs = 0x0a\n", (10, 0)),
+        ("; $SQ_PGM_RESOURCES_PS.NUM_GPRS = 9\n; $SQ_PGM_RESOURCES_PS.NUM_GPRS = 7\n", (7, 0)),
+        (".gprs 5\n; $SQ_PGM_RESOURCES_PS.NUM_GPRS = 9\n", (5, 0)),
+        // The header of a geometry program has the registers of its copy program, too.
+        (".stage pixel\n; $SQ_PGM_RESOURCES_VS.NUM_GPRS = 9\n", (2, 0)),
+        (".stage geometry\n; $SQ_PGM_RESOURCES_GS.NUM_GPRS = 6\n; $SQ_PGM_RESOURCES_VS.NUM_GPRS = 9\n", (6, 0)),
+    ];
+    for (head, expected) in table {
+        let program = assemble(&format!("{head}{end}"), &Options::default()).program.unwrap();
+        assert_eq!((program.gprs, program.stack), expected, "{head}");
+        let again = assemble(&disassemble(&program, &Options::default()), &Options::default()).program.unwrap();
+        assert_eq!((again.gprs, again.stack), expected, "{head}");
+    }
+}

@@ -236,7 +236,7 @@ impl fmt::Display for CommandErrorReason {
                 f.write_str("the positions of the three parameter records lie on one line; they must form a triangle")
             }
             Self::PlaneTemporary { record, temp } => {
-                write!(f, "plane record {record} names temporary {temp}, there are temporaries 0..128")
+                write!(f, "plane record {record} names temporary {temp}, there are temporaries 0 to 127")
             }
             Self::PlaneCount { count } => write!(f, "there are {count} plane records, at most 128 are allowed"),
             Self::NoConditionalBuffer { test } => write!(

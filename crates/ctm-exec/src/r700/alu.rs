@@ -101,6 +101,14 @@ pub const fn is_register(index: i64, gprs: usize) -> bool {
     index >= 0 && (index < gprs as i64 || (index >= (GPRS - CLAUSE_TEMPORARIES) as i64 && index < GPRS as i64))
 }
 
+/// The registers of a program in words: the first and the last.
+fn registers(gprs: usize) -> String {
+    match gprs.saturating_sub(1) {
+        0 => "R0 alone".to_owned(),
+        last => format!("R0 to R{last}"),
+    }
+}
+
 /// The register that a read of `base + index` reads: register 0 where that lies outside the program's registers.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just before")]
@@ -221,9 +229,11 @@ impl ClauseContext<'_> {
                     let at = relative_read(base, index, self.gprs);
                     lane.watched(|watch| {
                         if relative_write(base, index, self.gprs).is_none() {
-                            let end = self.gprs;
                             watch.note(REGISTER_OUT_OF_BOUNDS, || {
-                                format!("R[{base}{index:+}] is read, the program has R0..R{end}; it reads R0")
+                                format!(
+                                    "R[{base}{index:+}] is read, the program has {}; it reads R0",
+                                    registers(self.gprs)
+                                )
                             });
                         }
                         watch.register_read(at, element);
@@ -457,10 +467,10 @@ impl ClauseContext<'_> {
                 lane.watched(|watch| watch.register_written(at, chan(element)));
                 lane.gprs[at][chan(element)] = bits;
             } else {
-                let end = self.gprs;
                 lane.watched(|watch| {
                     watch.note(REGISTER_OUT_OF_BOUNDS, || {
-                        format!("R[{base}{index:+}] is written, the program has R0..R{end}; the write is lost")
+                        let has = registers(self.gprs);
+                        format!("R[{base}{index:+}] is written, the program has {has}; the write is lost")
                     });
                 });
             }

@@ -113,9 +113,10 @@ pub struct Program {
     pub entry: u32,
     /// What kind of program it is, where that is known.
     pub stage: Option<Stage>,
-    /// Registers that it needs, clause temporaries not counted.
+    /// Registers that it has, clause temporaries not counted: those that it was given (`.gprs`, NUM_GPRS), or else those that its words name. Relative addresses
+    /// reach all of them (R700 §4.6.3).
     pub gprs: u8,
-    /// Stack entries that it needs.
+    /// Stack entries that it has.
     pub stack: u8,
     /// Names for binding.
     pub symbols: Vec<Symbol>,
@@ -136,11 +137,7 @@ impl Program {
     /// What the program's settings say of `DX10_CLAMP` of `SQ_PGM_RESOURCES`: whether a clamp turns NaN into 0.
     #[must_use]
     pub fn dx10_clamp(&self) -> Option<bool> {
-        let named = |s: &&Setting| {
-            let name = s.name.to_ascii_uppercase();
-            name.starts_with("SQ_PGM_RESOURCES") && name.ends_with(".DX10_CLAMP")
-        };
-        match self.settings.iter().rev().find(named)?.value.trim() {
+        match resource_setting(&self.settings, None, "DX10_CLAMP")? {
             "0" => Some(false),
             "1" => Some(true),
             other if other.eq_ignore_ascii_case("false") => Some(false),
@@ -160,6 +157,35 @@ impl Program {
     pub fn symbol(&self, kind: SymbolKind, name: &str) -> Option<u8> {
         self.symbols.iter().find(|s| s.kind == kind && s.name == name).map(|s| s.index)
     }
+}
+
+/// What settings say of a field of `SQ_PGM_RESOURCES`, the last of several. A header may hold the registers of two programs, so a known stage takes its own alone.
+fn resource_setting<'a>(settings: &'a [Setting], stage: Option<Stage>, field: &str) -> Option<&'a str> {
+    let suffix = match stage {
+        None | Some(Stage::Compute) => "",
+        Some(Stage::Pixel) => "_PS",
+        Some(Stage::Vertex | Stage::Copy) => "_VS",
+        Some(Stage::Export) => "_ES",
+        Some(Stage::Geometry) => "_GS",
+        Some(Stage::Fetch) => "_FS",
+    };
+    let named = |setting: &&Setting| {
+        let name = setting.name.to_ascii_uppercase();
+        let parts = name.strip_prefix("SQ_PGM_RESOURCES").and_then(|rest| rest.split_once('.'));
+        parts.is_some_and(|(register, of)| of.trim() == field && (suffix.is_empty() || register.trim() == suffix))
+    };
+    settings.iter().rev().find(named).map(|setting| setting.value.trim())
+}
+
+/// Registers and stack entries that settings give a program: NUM_GPRS and STACK_SIZE of `SQ_PGM_RESOURCES`.
+pub(crate) fn set_resources(settings: &[Setting], stage: Option<Stage>) -> [Option<u8>; 2] {
+    ["NUM_GPRS", "STACK_SIZE"].map(|field| {
+        let value = resource_setting(settings, stage, field)?;
+        match value.strip_prefix("0x").or_else(|| value.strip_prefix("0X")) {
+            Some(digits) => u8::from_str_radix(digits, 16).ok(),
+            None => value.parse().ok(),
+        }
+    })
 }
 
 /// Lowest register that is normally set aside as a clause temporary (R700 §4.6).

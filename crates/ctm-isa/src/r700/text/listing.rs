@@ -6,7 +6,7 @@ use super::{cf, fetch, group};
 use crate::r700::inst::{AluClause, Cf, FetchClause, Group, clause_words, walk};
 use crate::r700::ops::{Addr, CfOp, Clause};
 use crate::r700::ports;
-use crate::r700::program::{Program, SymbolKind, Usage};
+use crate::r700::program::{Program, SymbolKind, Usage, set_resources};
 use std::fmt::Write as _;
 
 struct Printer<'p> {
@@ -89,10 +89,11 @@ fn print_header(out: &mut String, program: &Program, options: &Options) {
         let _ = writeln!(out, ".stage {}", stage.name());
     }
     let usage = Usage::of(&program.words, program.entry, options.chip);
-    if program.gprs != usage.gprs {
+    let [gprs, stack] = set_resources(&program.settings, program.stage);
+    if program.gprs != gprs.unwrap_or(usage.gprs) {
         let _ = writeln!(out, ".gprs {}", program.gprs);
     }
-    if program.stack != usage.stack {
+    if program.stack != stack.unwrap_or(usage.stack) {
         let _ = writeln!(out, ".stack {}", program.stack);
     }
     for s in &program.symbols {

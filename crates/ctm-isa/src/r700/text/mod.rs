@@ -34,7 +34,7 @@ mod source;
 mod split;
 
 use super::ops::{ExportOp, SclSwizzle, VecSwizzle};
-use super::program::{Chip, Program, Usage};
+use super::program::{Chip, Program, Usage, set_resources};
 use crate::diag::{Diagnostic, Severity};
 use crate::vocabulary::{Vocabulary, WordKind, sorted};
 
@@ -179,11 +179,13 @@ pub fn assemble(source: &str, options: &Options) -> Assembly {
     diagnostics.extend(no_end(&statements));
     let entry = statements.entry.map_or(0, |(slot, _)| slot);
     let usage = Usage::of(&built.words, entry, options.chip);
+    // A directive says it for the text, a setting for the register that a container will hold.
+    let [gprs, stack] = set_resources(&statements.settings, statements.stage);
     let program = Program {
         entry,
         stage: statements.stage,
-        gprs: statements.gprs.unwrap_or(usage.gprs),
-        stack: statements.stack.unwrap_or(usage.stack),
+        gprs: statements.gprs.or(gprs).unwrap_or(usage.gprs),
+        stack: statements.stack.or(stack).unwrap_or(usage.stack),
         symbols: statements.names.symbols,
         settings: statements.settings,
         spans: built.spans,
