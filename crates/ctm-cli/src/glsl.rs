@@ -8,6 +8,7 @@ use crate::radeon;
 use ctm::job::read_file;
 use ctm_files::FileKind;
 use ctm_glsl::{Input, Pair, Pixel, Wanted};
+use ctm_ide::folder::TemporaryFolder;
 use ctm_image::hex;
 use ctm_image::r700::gfd;
 use ctm_isa::diag::Diagnostic;
@@ -36,12 +37,13 @@ pub(crate) fn run(console: &Console, args: &GlslArgs) -> Ending {
             within_x1k(path, text)?;
         }
     }
-    let directory = Directory::new()?;
-    let told = told(args, &directory.0)?;
+    let folder = folder()?;
+    let captures = folder.path().join("captures");
+    let told = told(args, &captures)?;
     if let Some(failed) = told["failed"].as_str() {
         return Err(Failure::wrong("glsl", failed));
     }
-    let capture = capture(&directory.0)?;
+    let capture = capture(&captures)?;
     let open = || ctm_files::open(&capture, FileKind::Capture).map(BufReader::new).map_err(io::Error::other);
     let wrong = |e: ctm_glsl::Error| Failure::wrong("glsl", e.to_string());
     let remark = |remarks: &[String]| {
@@ -88,23 +90,10 @@ fn within_x1k(path: &Path, shader: &str) -> Result<(), Failure> {
     Err(Failure::wrong("glsl-version", message))
 }
 
-/// A directory of this process, which goes with it.
-struct Directory(PathBuf);
-
-impl Directory {
-    fn new() -> Result<Self, Failure> {
-        let path = std::env::temp_dir().join(format!("ctm-glsl-{}", std::process::id()));
-        fs::create_dir(&path)
-            .map_err(|e| Failure::wrong("cannot-write", format!("{} cannot be made: {e}", path.display())))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        // What cannot be removed stays among the system's temporary files.
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// A folder of this process, which goes with it.
+fn folder() -> Result<TemporaryFolder, Failure> {
+    TemporaryFolder::new("ctm-glsl")
+        .map_err(|e| Failure::wrong("cannot-write", format!("a temporary folder cannot be made: {e}")))
 }
 
 /// Runs the client; what it says of the pair.

@@ -7,7 +7,7 @@
 //! | `console` | printing: colour, JSON, findings, exit codes |
 //! | `asm`, `compile`, `dis`, `check`, `run`, `merge`, `draw`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
 //! | `trace`, `profile`, `debug`, `compare`, `reduce`, `random` | commands that look inside a launch, and their helpers |
-//! | `radeon`, `streams` | programs that find a Radeon; streams and captures of Radeons |
+//! | `radeon`, `streams`, `bare` | programs that find a Radeon; streams and captures of Radeons; streams without a kernel |
 //! | `ide` | what editors and browsers talk to: the language server, the debug adapter, the page |
 //! | `watched` | which launch of which job such commands look into |
 //!
@@ -15,6 +15,7 @@
 
 mod args;
 mod asm;
+mod bare;
 mod bench;
 mod check;
 mod compare;

@@ -1,7 +1,8 @@
 //! `ctm pm4`, and `ctm replay` of captures.
 
 use crate::Ending;
-use crate::args::ReplayArgs;
+use crate::args::{Budget, ReplayArgs, engine, seconds};
+use crate::bare;
 use crate::console::{Console, Exit, Failure, input};
 use crate::draw::{at, fragment_json, fragment_text};
 use crate::interrupt;
@@ -13,11 +14,10 @@ use ctm_draw::Note;
 use ctm_files::FileKind;
 use ctm_isa::diag::{Diagnostic, Severity};
 use ctm_radeon::capture::{FORMAT, ReadError, Submission};
-use ctm_radeon::execute::{DrawOptions, Next, Outline, Stepped, TargetPicture};
+use ctm_radeon::execute::{Deadline, DrawOptions, GpuMemory, Next, Notes, Outline, Stepped, TargetPicture, told_note};
 use ctm_radeon::replay::Replay;
 use ctm_radeon::{Relocation, check, text};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -30,11 +30,14 @@ pub(crate) enum Action {
     Asm,
     /// Look for mistakes
     Check,
+    /// Execute a stream with absolute addresses on a memory image
+    Run,
 }
 
 /// Command streams of Radeons as text, and what is wrong with them
 ///
-/// A stream is a file of words (little-endian, 4 bytes each), a text that `ctm pm4 dis` wrote, or a capture with many of them.
+/// A stream is a file of words (4 bytes each, or hexadecimal text), a text that `ctm pm4 dis` wrote, or a capture with many of them.
+/// `run` executes a stream of a program on the bare chip, which has absolute addresses and no relocations, on memory that --mem gives.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -43,20 +46,43 @@ Examples:
   ctm pm4 dis stream.ib -o stream.pm4 && ctm pm4 asm stream.pm4 -o again.ib     the same words again
   ctm pm4 check trace.capture            what the kernel refuses, and what does not fit together
   ctm pm4 check --rules                  every rule
+  ctm pm4 check --absolute x.ib          without the kernel's rules and without relocations
+  ctm pm4 run x.ib --mem 0x100000=vs.bin --mem 0x200000:65536 --dump 0x200000:64x64:rgba8=out.png --dump 0x300000:16
 
-Exit codes: 0 done, 1 the file is wrong or something was found.")]
+An address is decimal or 0x...; memory is 0 where no file fills it. Files for --mem: bytes as they are, .hex (words as text), or R700 programs as
+text (.vsh, .psh, .gsh), which become their words. Formats of --dump: u8, u32, i32, f32, rgba8, bgra8, rgba32f.
+
+Exit codes: 0 done, 1 the file is wrong or something was found, 3 a packet or a draw of `run` went wrong.")]
 pub(crate) struct Pm4Args {
     /// What to do
     pub(crate) action: Action,
     /// Words, text or a capture; - for stdin
     #[arg(value_name = "FILE", required_unless_present = "rules")]
     pub(crate) file: Option<PathBuf>,
-    /// Where text or words go, instead of stdout
+    /// Where text or words go, instead of stdout; of `run`: the folder that the targets bound last are saved in
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Only this submission of a capture, counted from 0
     #[arg(long, value_name = "N")]
     pub(crate) submission: Option<u64>,
+    /// Addresses are absolute and there is no kernel: check without relocations
+    #[arg(long)]
+    pub(crate) absolute: bool,
+    /// Words of the file have their high byte first
+    #[arg(long)]
+    pub(crate) big_endian: bool,
+    /// Memory for run, or for check --absolute: a file at an address, so many zero bytes, or both
+    #[arg(long, value_name = "ADDRESS[:BYTES][=FILE]", value_parser = bare::memory)]
+    pub(crate) mem: Vec<bare::Range>,
+    /// After run: memory as text, or in a file: raw, .hex, or with a format .npy and .png
+    #[arg(long, value_name = "ADDRESS:BYTES[=FILE] or ADDRESS:WxH[/PITCH]:FORMAT[=FILE]", value_parser = bare::dump)]
+    pub(crate) dump: Vec<bare::Dump>,
+    /// The engine of run: interp, jit or verify
+    #[arg(long, value_name = "ENGINE", value_parser = engine)]
+    pub(crate) engine: Option<EngineKind>,
+    /// Wall time that all draws of run together may take, in seconds; 0: any
+    #[arg(long, value_name = "S", default_value = "30", value_parser = seconds)]
+    pub(crate) budget_seconds: Budget,
     /// Findings as JSON, one a line
     #[arg(long)]
     pub(crate) json: bool,
@@ -85,7 +111,26 @@ pub(crate) fn pm4(console: &Console, args: &Pm4Args) -> Ending {
         return Err(Failure::usage("missing-file", "a file is missing"));
     };
     let (bytes, file) = input(file, FileKind::Commands)?;
+    let is_bare = args.action == Action::Run || args.action == Action::Check && args.absolute;
+    if !args.mem.is_empty() && !is_bare {
+        return Err(Failure::usage("bad-flag", "--mem is for run, and for check with --absolute"));
+    }
+    if !args.dump.is_empty() && args.action != Action::Run {
+        return Err(Failure::usage("bad-flag", "--dump is for run"));
+    }
+    if is_bare && is_capture(&bytes) {
+        let message = format!("{} is a capture: its addresses are relocated (ctm replay runs it)", file.display());
+        return Err(Failure::wrong("wrong-file", message));
+    }
     match args.action {
+        Action::Run => bare::run(console, args, &words_of(console, args, &bytes, file)?, file),
+        Action::Check if args.absolute => {
+            let memory = bare::image(&args.mem)?;
+            let memory = (!args.mem.is_empty()).then_some(&memory as &dyn GpuMemory);
+            let found = check::check_absolute(&words_of(console, args, &bytes, file)?, memory);
+            let found: Vec<_> = found.into_iter().map(|finding| (None, finding)).collect();
+            told(console, args.json, file, &found)
+        }
         Action::Dis => dis(console, args, &bytes, file),
         Action::Asm => {
             let words = assemble(console, &bytes, file)?;
@@ -106,12 +151,40 @@ fn bad_capture(file: &Path, error: &ReadError) -> Failure {
     Failure::wrong("bad-capture", format!("{}: {error}", file.display()))
 }
 
-fn words_of(bytes: &[u8], file: &Path) -> Result<Vec<u32>, Failure> {
+/// The words of a stream: bytes, hexadecimal words as text, or the text of `ctm pm4 dis`.
+fn words_of(console: &Console, args: &Pm4Args, bytes: &[u8], file: &Path) -> Result<Vec<u32>, Failure> {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| !text.is_empty() && !text.contains('\0'));
+    if let Some(text) = text {
+        let is_hex = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("hex"));
+        return match ctm_image::hex::read_words(text, 0) {
+            Ok(words) if args.big_endian => Ok(words.into_iter().map(u32::swap_bytes).collect()),
+            Ok(words) => Ok(words),
+            Err(error) if is_hex => Err(Failure::wrong("bad-text", format!("{}: {error}", file.display()))),
+            Err(_) => assemble(console, bytes, file),
+        };
+    }
     if !bytes.len().is_multiple_of(4) {
         let message = format!("{} has {} bytes; a stream is made of words of 4", file.display(), bytes.len());
         return Err(Failure::wrong("wrong-file", message));
     }
-    Ok(ctm_image::ByteOrder::Little.words(bytes))
+    let (order, other) = if args.big_endian {
+        (ctm_image::ByteOrder::Big, ctm_image::ByteOrder::Little)
+    } else {
+        (ctm_image::ByteOrder::Little, ctm_image::ByteOrder::Big)
+    };
+    let words = order.words(bytes);
+    // A stream begins with a header; one that does so only in the other order is told of.
+    if !begins(&words) && begins(&other.words(bytes)) {
+        let flag = if args.big_endian { "without --big-endian" } else { "with --big-endian" };
+        let message = format!("{} begins with no packet; it does {flag}", file.display());
+        console.report(&Report::bare(Diagnostic::warning("byte-order", message)));
+    }
+    Ok(words)
+}
+
+/// Whether the first word is the header of a packet of type 3 that is known.
+fn begins(words: &[u32]) -> bool {
+    words.first().is_some_and(|word| word >> 30 == 3 && ctm_radeon::packets::info((word >> 8) as u8).is_some())
 }
 
 fn assemble(console: &Console, bytes: &[u8], file: &Path) -> Result<Vec<u32>, Failure> {
@@ -158,7 +231,7 @@ fn dis(console: &Console, args: &Pm4Args, bytes: &[u8], file: &Path) -> Ending {
         }
         out
     } else {
-        text::disassemble(&words_of(bytes, file)?, &[])
+        text::disassemble(&words_of(console, args, bytes, file)?, &[])
     };
     match &args.output {
         Some(output) => console.write(output, text.as_bytes())?,
@@ -189,22 +262,29 @@ fn find(console: &Console, args: &Pm4Args, bytes: &[u8], file: &Path) -> Ending 
             }
         }
     } else {
-        let is_text = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("pm4"));
-        let words = if is_text { assemble(console, bytes, file)? } else { words_of(bytes, file)? };
+        let words = words_of(console, args, bytes, file)?;
         found.extend(check::check(&words, None, None).into_iter().map(|finding| (None, finding)));
     }
+    let exit = told(console, args.json, file, &found)?;
+    ending.map_or(Ok(exit), Err)
+}
+
+/// Reports findings; the exit code.
+fn told(console: &Console, json: bool, file: &Path, found: &[(Option<u64>, check::Finding)]) -> Ending {
     let mut errors = 0;
-    for (submission, finding) in &found {
+    for (submission, finding) in found {
         errors += usize::from(finding.severity == Severity::Error);
-        let of = submission.map_or_else(String::new, |number| format!("submission {number}, "));
-        let message = format!("{}: {of}{finding}", file.display());
-        let report = Report::bare(Diagnostic::new(finding.severity, finding.rule, message));
-        if args.json { console.json(&report)? } else { console.report(&report) }
-    }
-    if let Some(ending) = ending {
-        return Err(ending);
+        let report = finding_report(file, *submission, finding);
+        if json { console.json(&report)? } else { console.report(&report) }
     }
     Ok(if errors > 0 { Exit::Wrong } else { Exit::Done })
+}
+
+/// A finding with its file and submission.
+pub(crate) fn finding_report(file: &Path, submission: Option<u64>, finding: &check::Finding) -> Report {
+    let of = submission.map_or_else(String::new, |number| format!("submission {number}, "));
+    let message = format!("{}: {of}{finding}", file.display());
+    Report::bare(Diagnostic::new(finding.severity, finding.rule, message))
 }
 
 pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
@@ -217,13 +297,32 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
         control: interrupt::control(),
         checks: args.check,
         watch: args.at.as_deref().map(at).transpose()?,
+        deadline: args.budget_seconds.0.and_then(Deadline::after),
+        // The time is that of all draws together.
+        budget: ctm_exec::Budget::default(),
         ..DrawOptions::default()
     };
     replay.device().set_options(options);
     let (mut draws, mut submissions, mut outlines, mut problems) = (0u32, 0u32, Vec::new(), Vec::new());
-    let (mut fragments, mut noted) = (Vec::new(), Noted::default());
+    let (mut fragments, mut noted) = (Vec::new(), Notes::default());
     let mut ending = None;
+    // What the streams have wrong: asked for, or why nothing came to a pixel.
+    let mut wrong: Vec<(u64, u32, check::Finding)> = Vec::new();
+    let mut all_notes: Vec<(u32, Note)> = Vec::new();
     loop {
+        let submission = match replay.read() {
+            Ok(Some(submission)) => submission,
+            Ok(None) => break,
+            Err(error) => {
+                ending = Some(bad_capture(&args.file, &error));
+                break;
+            }
+        };
+        if args.check || args.at.is_some() {
+            let relocations = replay.relocations(&submission);
+            let found = check::check(&submission.words, Some(&relocations), Some(&replay.memory()));
+            wrong.extend(found.into_iter().map(|finding| (submission.number, draws, finding)));
+        }
         let wanted = args.draw;
         let mut step = |stepped: &Stepped<'_>| {
             draws += 1;
@@ -232,26 +331,29 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
             }
             if wanted.is_none_or(|wanted| wanted == draws) {
                 fragments.extend(stepped.fragments.iter().map(|fragment| (draws, fragment.clone())));
-                noted.add(draws, stepped);
+                for (draw, note) in noted.new_of(draws, stepped) {
+                    all_notes.push((draw, note));
+                }
             }
             if wanted == Some(draws) { Next::Stop } else { Next::Continue }
         };
-        match replay.step(&mut step) {
-            Ok(Some(replayed)) => {
-                submissions += 1;
-                let number = replayed.submission.number;
-                problems.extend(replayed.submitted.problems.into_iter().map(|problem| (number, problem)));
-                if replayed.submitted.stopped {
-                    break;
-                }
-            }
-            Ok(None) => break,
-            Err(error) => {
-                ending = Some(bad_capture(&args.file, &error));
-                break;
-            }
+        let replayed = replay.run(submission, &mut step);
+        submissions += 1;
+        let number = replayed.submission.number;
+        problems.extend(replayed.submitted.problems.into_iter().map(|problem| (number, problem)));
+        if replayed.submitted.stopped || replayed.submitted.is_over {
+            break;
         }
     }
+    // Of the draws that were asked about; findings between draws are of the whole capture.
+    let is_asked = |first: u32, finding: &check::Finding| match (args.draw, finding.draw) {
+        (Some(wanted), Some(draw)) => first + draw == wanted,
+        (Some(_), None) => false,
+        (None, _) => true,
+    };
+    wrong.retain(|(_, first, finding)| {
+        is_asked(*first, finding) && (args.check || finding.draw.is_some() && fragments.is_empty())
+    });
     if let Some(wanted) = args.draw.filter(|&wanted| wanted == 0 || wanted > draws) {
         let message = format!("{} has {draws} draws, {wanted} is asked for", args.file.display());
         return Err(Failure::wrong("no-such-draw", message));
@@ -284,7 +386,11 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
                 all
             })
             .collect();
-        let findings: Vec<Value> = noted.first.values().map(|(draw, note)| note_json(*draw, note)).collect();
+        let mut findings: Vec<Value> = all_notes.iter().map(|(draw, note)| note_json(*draw, note)).collect();
+        findings.extend(wrong.iter().map(|(submission, first, finding)| {
+            json!({ "submission": submission, "draw": finding.draw.map(|draw| first + draw), "dword": finding.dword,
+                "rule": finding.rule, "severity": finding.severity.name(), "message": finding.message })
+        }));
         let told = json!({ "submissions": submissions, "draws": draws, "problems": problems, "list": outlines,
             "fragments": fragments, "findings": findings, "saved": saved });
         console.print(&format!("{told}\n"))?;
@@ -298,14 +404,22 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
         for (draw, fragment) in &fragments {
             console.print(&fragment_text(&format!("draw {draw}"), fragment))?;
         }
-        for (draw, note) in noted.first.values() {
-            let (stage, finding) = (note.stage, &note.finding);
-            let message = format!("draw {draw}, the {stage} program{}: {}", place(note), finding.message);
-            console.report(&Report::bare(Diagnostic::warning(finding.rule, message).pc(finding.pc)));
+        for (submission, first, finding) in &wrong {
+            let draw = finding.draw.map_or_else(String::new, |draw| format!(", draw {}", first + draw));
+            let message = format!("submission {submission}, dword {}{draw}: {}", finding.dword, finding.message);
+            console.report(&Report::bare(Diagnostic::new(finding.severity, finding.rule, message)));
+        }
+        for (draw, note) in &all_notes {
+            let message = told_note(*draw, note);
+            console.report(&Report::bare(Diagnostic::warning(note.finding.rule, message).pc(note.finding.pc)));
         }
         for (submission, problem) in &problems {
             let message = format!("submission {submission}, {problem}");
-            console.report(&Report::bare(Diagnostic::error(problem.error.kind, message)));
+            let diagnostic = Diagnostic::error(problem.error.kind, message);
+            console.report(&Report::bare(match problem.error.kind {
+                "time-budget" => diagnostic.help("--budget-seconds S gives all draws more time, 0 any"),
+                _ => diagnostic,
+            }));
         }
         console.print(&format!("{submissions} submissions, {draws} draws, {} problems\n", problems.len()))?;
         for path in &saved {
@@ -319,34 +433,6 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
     }
 }
 
-/// What programs did that is legal but suspicious, with the number of the draw: of each program, rule and instruction the first.
-#[derive(Default)]
-struct Noted {
-    first: BTreeMap<(u64, &'static str, u32, &'static str), (u32, Note)>,
-}
-
-impl Noted {
-    fn add(&mut self, draw: u32, stepped: &Stepped<'_>) {
-        for note in stepped.notes {
-            // Programs are told apart by where they begin.
-            let program =
-                stepped.programs.iter().find(|program| program.0 == note.stage).map_or(0, |program| program.1);
-            let key = (program, note.stage, note.finding.pc, note.finding.rule);
-            self.first.entry(key).or_insert_with(|| (draw, note.clone()));
-        }
-    }
-}
-
-/// Where a finding is: a pixel, a primitive or a vertex.
-fn place(note: &Note) -> String {
-    let Some(at) = note.finding.position else { return String::new() };
-    match note.stage {
-        "pixel" => format!(" at pixel ({}, {})", at.i, at.j),
-        "geometry" => format!(" for primitive {}", at.i),
-        _ => format!(" for vertex {} of instance {}", at.i, at.j),
-    }
-}
-
 fn note_json(draw: u32, note: &Note) -> Value {
     let Note { stage, finding } = note;
     let at = finding.position.map(|at| json!([at.i, at.j]));
@@ -354,7 +440,7 @@ fn note_json(draw: u32, note: &Note) -> Value {
 }
 
 /// Saves a target: its numbers as they are (.npy), and colours as a picture (.png).
-fn save(console: &Console, directory: &Path, picture: &TargetPicture) -> Result<Vec<PathBuf>, Failure> {
+pub(crate) fn save(console: &Console, directory: &Path, picture: &TargetPicture) -> Result<Vec<PathBuf>, Failure> {
     let [width, height] = picture.size.map(|side| side as usize);
     let channels = if picture.name.starts_with("colour") { 4 } else { 1 };
     let dwords: Vec<u32> = picture.pixels.iter().flat_map(|pixel| pixel.iter().take(channels).copied()).collect();

@@ -1,6 +1,6 @@
 //! What the commands have in common that look inside a launch: which job, which launch, which processor.
 
-use crate::args::{IsaName, JobFlags};
+use crate::args::{Budget, IsaName, JobFlags, seconds};
 use crate::console::Failure;
 use clap::Args;
 use ctm::Drawing;
@@ -74,7 +74,9 @@ impl LaunchArgs {
         let shown = self.file.display();
         let (is_draw_job, is_capture) = (Subject::is_drawing(&self.file), Capture::is_one(&self.file));
         let is_recording = Subject::is_recording(&self.file);
-        let flag = self.job.given.first().map(|(flag, _)| *flag);
+        // The one flag of jobs that captures have, too: time.
+        let of_capture = |flag: &str| is_capture && flag == "budget-seconds";
+        let flag = self.job.given.iter().map(|(flag, _)| *flag).find(|flag| !of_capture(flag));
         if self.stage.is_some() && !is_draw_job && !is_capture {
             return usage("draw-flags", format!("--draw-stage is for draw jobs and captures, which {shown} is not"));
         }
@@ -96,7 +98,15 @@ impl LaunchArgs {
                 return usage("draw-flags", format!("a capture takes no flags of jobs, such as --{flag}"));
             }
             (true, ..) => Arc::new(Drawing::read(&self.file)?),
-            (_, true, _) => Arc::new(Capture::read(&self.file)?),
+            (_, true, _) => {
+                let capture = Capture::read(&self.file)?;
+                let time = self.job.given.iter().rev().find(|(flag, _)| of_capture(flag));
+                Arc::new(match time.map(|(_, value)| seconds(&value.to_string_lossy())) {
+                    None => capture,
+                    Some(Ok(Budget(time))) => capture.within(time),
+                    Some(Err(why)) => return usage("bad-flag", format!("--budget-seconds: {why}")),
+                })
+            }
             _ if !is_recording => return self.read().map(|job| Subject::Job(Box::new(job))),
             (.., Some(flag)) => {
                 return usage("recording-flags", format!("a recording takes no flags of jobs, such as --{flag}"));

@@ -179,7 +179,7 @@ impl Bound<'_> {
         let end = self.registers.end(offset).ok_or_else(unknown)?;
         let bytes = self.memory.bytes(address, end.saturating_sub(address) & !7).ok_or_else(unknown)?;
         let mut words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        let slots = length_slots(&words).ok_or_else(unknown)?;
+        let slots = length_slots(&words).map_err(|_| unknown())?;
         words.truncate(2 * slots);
         Ok(words)
     }

@@ -9,16 +9,19 @@ use ctm_exec::{Budget, Engine};
 use ctm_files::FileKind;
 use ctm_isa::diag::Diagnostic;
 use ctm_radeon::capture::{ReadError, is_capture};
-use ctm_radeon::execute::{DrawOptions, Next, Stepped, TargetPicture};
-use ctm_radeon::replay::Replay;
+use ctm_radeon::execute::{Deadline, DrawOptions, Next, Stepped, TargetPicture};
+use ctm_radeon::replay::{CAPTURE_TIME, Replay, Replayed};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// A capture: what `ctm radeon` writes and `ctm replay` draws.
 pub struct Capture {
     bytes: Vec<u8>,
+    /// Wall time that all its draws together may take each time it is drawn.
+    time: Option<Duration>,
 }
 
 impl fmt::Debug for Capture {
@@ -36,8 +39,21 @@ impl Capture {
 
     /// A capture of which these are the bytes.
     #[must_use]
-    pub const fn from_bytes(bytes: Vec<u8>) -> Self {
-        Self { bytes }
+    pub fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self { bytes, time: Some(CAPTURE_TIME) }
+    }
+
+    /// Says how much wall time all its draws together may take, each time it is drawn; `None`: any. Without it that is [`CAPTURE_TIME`].
+    #[must_use]
+    pub fn within(self, time: Option<Duration>) -> Self {
+        Self { time, ..self }
+    }
+
+    /// The options of a drawing that begins now.
+    fn options(&self) -> DrawOptions {
+        // One budget for all draws: each of them has what the others leave.
+        let budget = Budget::default();
+        DrawOptions { budget, deadline: self.time.and_then(Deadline::after), ..DrawOptions::default() }
     }
 
     /// Reads a capture.
@@ -45,7 +61,7 @@ impl Capture {
     /// # Errors
     /// The file cannot be read.
     pub fn read(path: &Path) -> Result<Self, JobError> {
-        Ok(Self { bytes: read_file(path, FileKind::Capture, None)? })
+        Ok(Self::from_bytes(read_file(path, FileKind::Capture, None)?))
     }
 }
 
@@ -65,8 +81,7 @@ impl Draws for Capture {
         let drawn = Arc::new(AtomicUsize::new(0));
         let now = Arc::clone(&drawn);
         let notice = Notice::new(move |launch| notice(now.load(Ordering::Relaxed), launch));
-        let budget = Budget::default();
-        replay.device().set_options(DrawOptions { one_thread: true, budget, notice, ..DrawOptions::default() });
+        replay.device().set_options(DrawOptions { one_thread: true, notice, ..self.options() });
         let mut behind = |_: &Stepped<'_>| match drawn.fetch_add(1, Ordering::Relaxed) {
             draw if Some(draw) == last => Next::Stop,
             _ => Next::Continue,
@@ -76,7 +91,7 @@ impl Draws for Capture {
 
     fn targets(&self, engine: Box<dyn Engine>, behind: &mut BehindFn<'_>) -> Result<(), JobError> {
         let mut replay = Replay::new(self.bytes.as_slice(), engine).map_err(damaged)?;
-        replay.device().set_options(DrawOptions { targets: true, ..DrawOptions::default() });
+        replay.device().set_options(DrawOptions { targets: true, ..self.options() });
         let mut drawn = 0;
         let mut step = |stepped: &Stepped<'_>| {
             let mut look = || stepped.targets().map(shown).map_err(|error| wrong(error.kind, error.message));
@@ -90,6 +105,7 @@ impl Draws for Capture {
     fn list(&self) -> Result<Vec<String>, JobError> {
         let engine = EngineKind::default().engine().map_err(|e| wrong("no-engine", e.to_string()))?;
         let mut replay = Replay::new(self.bytes.as_slice(), engine).map_err(damaged)?;
+        replay.device().set_options(self.options());
         let mut lines = Vec::new();
         let mut step = |stepped: &Stepped<'_>| {
             lines.push(stepped.outline.line(lines.len() + 1));
@@ -108,6 +124,10 @@ fn damaged(error: ReadError) -> JobError {
 fn steps(replay: &mut Replay<&[u8]>, behind: &mut dyn FnMut(&Stepped<'_>) -> Next) -> Result<(), JobError> {
     loop {
         match replay.step(behind) {
+            Ok(Some(Replayed { submitted, .. })) if submitted.is_over => {
+                let told = submitted.problems.last().map_or_else(String::new, |problem| problem.error.message.clone());
+                return Err(wrong("time-budget", format!("the capture: {told}")));
+            }
             Ok(Some(replayed)) if !replayed.submitted.stopped => {}
             Ok(_) | Err(ReadError::Cut { .. }) => return Ok(()),
             Err(error) => return Err(damaged(error)),

@@ -9,6 +9,7 @@
 //! | [`dap`] | the debug adapter of `ctm dap`, on the same |
 //! | [`serve`] | the page of `ctm serve` |
 //! | [`captures`] | captures of command streams as something to look into |
+//! | [`folder`] | temporary folders, and the removal of those that killed processes left |
 //!
 //! It holds no knowledge of the instruction sets: words, opcodes and rules come from `ctm-isa`, runs from `ctm`.
 //!
@@ -18,6 +19,7 @@
 pub mod captures;
 pub mod dap;
 pub mod debugger;
+pub mod folder;
 mod foreign;
 mod framing;
 pub mod grammar;

@@ -8,7 +8,7 @@ use ctm::EngineKind;
 use ctm_isa::diag::Severity;
 use ctm_radeon::Relocation;
 use ctm_radeon::check::{Finding, check, rule};
-use ctm_radeon::execute::{Device, GpuMemory};
+use ctm_radeon::execute::{Device, DrawOptions, GpuMemory, Next, Notes, told_note};
 use ctm_radeon::packets::Packets;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,6 +23,10 @@ pub(crate) struct Machine {
     running: Option<Running>,
     /// What has been told already.
     told: HashSet<String>,
+    /// What programs did that has been told already.
+    notes: Notes,
+    /// Draws so far: numbers of draws go on from submission to submission.
+    draws: u32,
 }
 
 struct Running {
@@ -65,10 +69,31 @@ impl Machine {
             }
         }
         if self.executes() {
+            let mut notes = std::mem::take(&mut self.notes);
+            let first = self.draws;
             let running = self.running()?;
+            let mut noted = Vec::new();
             let problems = caught(|| {
-                running.threads.install(|| running.device.submit(&chunks.words, &list, &mut memory).problems)
+                running.threads.install(|| {
+                    if !settings().check {
+                        return running.device.submit(&chunks.words, &list, &mut memory).problems;
+                    }
+                    let mut step = |stepped: &ctm_radeon::execute::Stepped<'_>| {
+                        noted.extend(notes.new_of(first + stepped.outline.draw, stepped));
+                        Next::Continue
+                    };
+                    running.device.submit_watched(&chunks.words, &list, &mut memory, &mut step).problems
+                })
             });
+            self.notes = notes;
+            for (draw, note) in noted {
+                self.tell(format!(
+                    "warning[{}]: {}, at instruction {}",
+                    note.finding.rule,
+                    told_note(draw, &note),
+                    note.finding.pc
+                ));
+            }
             match problems {
                 Ok(problems) => problems.into_iter().for_each(|problem| self.tell(format!("error: {problem}"))),
                 Err(message) => {
@@ -78,6 +103,7 @@ impl Machine {
                 }
             }
         }
+        self.draws = self.draws.wrapping_add(draws as u32);
         Ok(draws)
     }
 
@@ -88,7 +114,9 @@ impl Machine {
             let engine = kind.engine().map_err(|e| e.to_string())?;
             let threads = rayon::ThreadPoolBuilder::new().thread_name(|n| format!("radeon-{n}")).build();
             let threads = threads.map_err(|e| format!("no threads can be started: {e}"))?;
-            self.running = Some(Running { device: Device::new(engine), threads });
+            let mut device = Device::new(engine);
+            device.set_options(DrawOptions { checks: settings().check, ..DrawOptions::default() });
+            self.running = Some(Running { device, threads });
         }
         self.running.as_mut().ok_or_else(|| "there is no machine".to_owned())
     }

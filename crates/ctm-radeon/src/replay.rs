@@ -7,11 +7,15 @@ use crate::stream::Relocation;
 use ctm_exec::Engine;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
+use std::time::Duration;
 
 /// Where the first buffer lies, and what every place is a multiple of.
 const FIRST_BASE: u64 = 1 << 20;
 /// Addresses end here: the chips have 40 bits.
 const LAST: u64 = 1 << 40;
+
+/// Wall time that all draws of a capture together may take, unless more is asked for.
+pub const CAPTURE_TIME: Duration = Duration::from_secs(30);
 
 /// A capture that is being run.
 #[derive(Debug)]
@@ -140,12 +144,16 @@ impl<R: Read> Replay<R> {
     /// # Errors
     /// Where the capture ends or is damaged.
     pub fn step(&mut self, watcher: &mut dyn FnMut(&Stepped<'_>) -> Next) -> Result<Option<Replayed>, ReadError> {
-        let Some(submission) = self.read()? else { return Ok(None) };
+        Ok(self.read()?.map(|submission| self.run(submission, watcher)))
+    }
+
+    /// Runs a submission that was [read](Self::read) just before.
+    pub fn run(&mut self, submission: Submission, watcher: &mut dyn FnMut(&Stepped<'_>) -> Next) -> Replayed {
         let relocations = self.relocations(&submission);
         let Self { reader, device, places } = self;
         let mut memory = CaptureMemory { buffers: reader.buffers_mut(), places };
         let submitted = device.submit_watched(&submission.words, &relocations, &mut memory, watcher);
-        Ok(Some(Replayed { submission, submitted }))
+        Replayed { submission, submitted }
     }
 
     /// Where the buffers of a submission lie.

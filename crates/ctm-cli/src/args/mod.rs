@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub(crate) use bench::{BenchArgs, BenchEngine};
 pub(crate) use jobs::{DrawArgs, JobFlags, MergeArgs, RunArgs};
 pub(crate) use programs::{AsmArgs, CheckArgs, CompileArgs, DisArgs, GlslArgs, InfoArgs, IsaArgs};
-pub(crate) use streams::{ExecArgs, RadeonArgs, ReplayArgs};
+pub(crate) use streams::{Budget, ExecArgs, RadeonArgs, ReplayArgs, seconds};
 
 /// ATI's Close To the Metal device in software
 ///
@@ -170,7 +170,7 @@ pub(crate) struct TileArgs {
     pub(crate) depth_order: bool,
 }
 
-fn engine(name: &str) -> Result<EngineKind, String> {
+pub(crate) fn engine(name: &str) -> Result<EngineKind, String> {
     let names = || EngineKind::ALL.map(EngineKind::name).join(", ");
     EngineKind::from_name(name).ok_or_else(|| format!("there is no such engine; there are {}", names()))
 }

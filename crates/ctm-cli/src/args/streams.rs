@@ -7,6 +7,7 @@ use ctm::EngineKind;
 use ctm_radeon::environment::Chip;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Run a recording again and compare, or draw a capture
 ///
@@ -31,7 +32,7 @@ pub(crate) struct ReplayArgs {
     /// The engine: interp, jit or verify; without it, the one that was recorded
     #[arg(long, value_name = "ENGINE", value_parser = engine)]
     pub(crate) engine: Option<EngineKind>,
-    /// Look for mistakes while running
+    /// Look for mistakes while running; of a capture also what its streams have wrong (as `ctm pm4 check`)
     #[arg(long)]
     pub(crate) check: bool,
     /// Worker threads; 0: one per core
@@ -49,12 +50,26 @@ pub(crate) struct ReplayArgs {
     /// Of a capture: tell what came to a pixel (column, row from the top of the picture) in each draw, or in that of --draw
     #[arg(long, value_name = "X,Y")]
     pub(crate) at: Option<String>,
+    /// Of a capture: wall time that all draws together may take, in seconds; 0: any
+    #[arg(long, value_name = "S", default_value = "30", value_parser = seconds)]
+    pub(crate) budget_seconds: Budget,
     /// Of a capture: list the draws with the registers that changed
     #[arg(long)]
     pub(crate) list: bool,
     /// Of a capture: the folder that the bound targets are saved in
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// Wall time; `None`: any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Budget(pub(crate) Option<Duration>);
+
+/// Parses a number of seconds; 0 is any.
+pub(crate) fn seconds(text: &str) -> Result<Budget, String> {
+    let number: f64 = text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
+    let time = Duration::try_from_secs_f64(number).map_err(|_| format!("{text} s cannot be waited for"))?;
+    Ok(Budget((!time.is_zero()).then_some(time)))
 }
 
 /// Run a program that finds a Radeon
@@ -74,7 +89,7 @@ pub(crate) struct RadeonArgs {
     /// Write a capture of each process into this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) capture: Option<PathBuf>,
-    /// Look for mistakes in submissions
+    /// Look for mistakes in submissions, and in what their programs do
     #[arg(long)]
     pub(crate) check: bool,
     /// Print what each process submitted when it ends

@@ -1,6 +1,7 @@
 //! What the page can open: the examples, which are part of the program, and jobs of the user's.
 
 use crate::captures::Capture;
+use crate::folder::TemporaryFolder;
 use crate::language::Language;
 use ctm::Drawing;
 use ctm::draw::ProgramSource;
@@ -14,7 +15,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The files of an example, its job first.
 struct Example {
@@ -116,24 +116,19 @@ fn given(path: &Path) -> Option<Given> {
     }
 }
 
-/// Numbers of directories that are there for one run.
-static RUNS: AtomicU64 = AtomicU64::new(0);
+/// The beginning of the names of directories that are there for one run.
+pub(super) const PREFIX: &str = "ctm-page";
 
-/// A directory that goes when it is no longer needed.
-pub(super) struct Directory(PathBuf);
+/// A directory that goes when it is no longer needed, or when the next one is made after its server was killed.
+pub(super) struct Directory(TemporaryFolder);
 
 impl Directory {
     fn new() -> std::io::Result<Self> {
-        let number = RUNS.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("ctm-page-{}-{number}", std::process::id()));
-        std::fs::create_dir(&path)?;
-        Ok(Self(path))
+        TemporaryFolder::new(PREFIX).map(Self)
     }
-}
 
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+    fn path(&self) -> &Path {
+        self.0.path()
     }
 }
 
@@ -223,7 +218,7 @@ impl Entry {
                 directory = Some(Directory::new().map_err(|e| wrong(format!("no directory for the run: {e}")))?);
             }
             if let (Some(directory), Some(text)) = (&directory, texts.get(&name)) {
-                *place = directory.0.join(&name);
+                *place = directory.path().join(&name);
                 scratch(place, text.as_bytes()).map_err(|e| wrong(format!("{name}: {e}")))?;
             }
         }
@@ -239,9 +234,9 @@ impl Entry {
             let directory = Directory::new().map_err(|e| wrong(format!("no directory for the run: {e}")))?;
             for (name, bytes) in example.files.iter().skip(1) {
                 let bytes = texts.get(*name).map_or(*bytes, |text| text.as_bytes());
-                scratch(&directory.0.join(name), bytes).map_err(|e| wrong(format!("{name}: {e}")))?;
+                scratch(&directory.path().join(name), bytes).map_err(|e| wrong(format!("{name}: {e}")))?;
             }
-            let job = Reader::for_job(&text, &job_file, &directory.0).finish()?;
+            let job = Reader::for_job(&text, &job_file, directory.path()).finish()?;
             return Ok((job.without_files(), Some(directory)));
         }
         let place = self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
@@ -277,7 +272,7 @@ mod tests {
             let (job, directory) =
                 entry.job(&BTreeMap::new()).unwrap_or_else(|e| panic!("{}: {}", entry.name, said(&e)));
             assert!(job.programs().is_ok(), "{}", entry.name);
-            let path = directory.as_ref().unwrap().0.clone();
+            let path = directory.as_ref().unwrap().path().to_owned();
             assert!(path.is_dir());
             drop(directory);
             assert!(!path.exists());

@@ -66,6 +66,7 @@ impl Server {
     pub fn bind(port: u16, jobs: &[PathBuf]) -> std::io::Result<Self> {
         let mut random = [0u8; 16];
         getrandom::fill(&mut random).map_err(|e| std::io::Error::other(format!("there are no random numbers: {e}")))?;
+        crate::folder::remove_leftovers(entries::PREFIX);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let port = listener.local_addr()?.port();
         let token = random.iter().map(|byte| format!("{byte:02x}")).collect();

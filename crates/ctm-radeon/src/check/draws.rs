@@ -2,35 +2,19 @@
 
 use super::Checker;
 use crate::execute::{
-    Geometry, Lists, Loaded, Set, SpecialOp, TargetWords, TextureWords, VALID_BUFFER, VALID_TEXTURE, colour_target,
-    depth_target, geometry, kind_of, samples, special_op, stream_output, write_mask,
+    BufferWords, Lists, Loaded, ProgramRegisters, SpecialOp, TextureWords, VALID_BUFFER, VALID_TEXTURE, geometry,
+    kind_of, raster_scissor, special_op, write_mask,
 };
-use crate::registers::{colour, depth, vgt};
-use ctm_draw::layout::ArrayMode;
-use ctm_image::r700::registers::{self as image, DbShaderControl, PsInControl0, PsInControl1};
-use ctm_isa::r700::inst::Cf;
+use crate::registers::{clip, colour, depth, resource, scan};
+use ctm_image::r700::registers::{DbShaderControl, PgmExportsPs, PsInControl0, PsInControl1};
+use ctm_isa::r700::inst::{Cf, CfEntry};
 use ctm_isa::r700::ops::ExportType;
 use ctm_isa::r700::program::{Chip, Stage, Usage};
+use std::fmt::Write as _;
+use std::rc::Rc;
 
-/// A program's registers: where it starts, and what it is given.
-struct Place {
-    start: &'static str,
-    resources: &'static str,
-    stage: Stage,
-    set: Set,
-}
-
-const VERTEX: Place =
-    Place { start: "SQ_PGM_START_VS", resources: "SQ_PGM_RESOURCES_VS", stage: Stage::Vertex, set: Set::Vertex };
-const COPY: Place = Place { stage: Stage::Copy, ..VERTEX };
-const EXPORT: Place =
-    Place { start: "SQ_PGM_START_ES", resources: "SQ_PGM_RESOURCES_ES", stage: Stage::Export, set: Set::Vertex };
-const GEOMETRY: Place =
-    Place { start: "SQ_PGM_START_GS", resources: "SQ_PGM_RESOURCES_GS", stage: Stage::Geometry, set: Set::Geometry };
-const PIXEL: Place =
-    Place { start: "SQ_PGM_START_PS", resources: "SQ_PGM_RESOURCES_PS", stage: Stage::Pixel, set: Set::Pixel };
-const FETCH: Place =
-    Place { start: "SQ_PGM_START_FS", resources: "SQ_PGM_RESOURCES_FS", stage: Stage::Fetch, set: Set::Vertex };
+/// ARRAY_BASE of the export of a position (R700 §3.4.1).
+const POSITION: u16 = 60;
 
 /// What a pixel program exports.
 #[derive(Default)]
@@ -57,35 +41,38 @@ fn exports(program: &Loaded) -> Exports {
     exports
 }
 
+/// A corner of a scissor.
+const fn corner(word: u32) -> [u32; 2] {
+    [word & 0x7fff, word >> 16 & 0x7fff]
+}
+
 impl Checker<'_> {
     pub(super) fn draw(&mut self) {
         let special = special_op(&self.registers);
+        let targets = self.targets();
+        self.streams();
         if special == SpecialOp::Expand {
             return;
         }
-        let targets = self.targets(special);
-        self.streams();
+        self.pixels(special);
         if self.memory.is_none() {
             return self.links();
         }
         let mut pixel = None;
-        let places: &[&Place] = match geometry(&self.registers) {
-            Geometry::Full => &[&EXPORT, &GEOMETRY, &COPY, &PIXEL],
-            _ => &[&VERTEX, &PIXEL],
-        };
-        for place in places {
-            if self.registers.named(place.start, 0) == 0 {
+        for registers in ProgramRegisters::of_draw(geometry(&self.registers)) {
+            if registers.address(&self.registers) == 0 {
                 continue;
             }
-            let Some(loaded) = self.program(place) else { continue };
-            if loaded.calls_fetch
-                && let Some(fetch) = self.program(&FETCH)
-            {
-                self.resources_of(&fetch, place, &targets);
+            let Some(loaded) = self.program(registers) else { continue };
+            let fetch = if loaded.calls_fetch { self.program(&ProgramRegisters::FETCH) } else { None };
+            if let Some(fetch) = &fetch {
+                self.resources_of(fetch, registers, &targets);
             }
-            self.resources_of(&loaded, place, &targets);
-            if place.stage == Stage::Pixel {
-                pixel = Some(loaded);
+            self.resources_of(&loaded, registers, &targets);
+            match registers.stage {
+                Stage::Pixel => pixel = Some(loaded),
+                Stage::Geometry => {}
+                _ => self.vertex_program(registers, &loaded, fetch.as_deref()),
             }
         }
         self.links();
@@ -95,48 +82,104 @@ impl Checker<'_> {
     }
 
     /// A program, if it ends within its buffer.
-    fn program(&mut self, place: &Place) -> Option<Loaded> {
-        let address = u64::from(self.registers.named(place.start, 0)) << 8;
-        let end = image::address(place.start).and_then(|offset| self.registers.end(offset));
-        let (Some(memory), Some(end)) = (self.memory, end) else { return None };
-        let length = end.saturating_sub(address).min(1 << 18);
-        let bytes = memory.bytes(address, length).unwrap_or_default();
-        let words: Vec<u32> = bytes
-            .chunks_exact(4)
-            .map(|four| four.iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte)))
-            .collect();
-        let Some(loaded) = Loaded::of(&words, place.stage) else {
-            let message =
-                format!("{}: the program at {address:#x} does not end within its {length} bytes", place.start);
-            self.found("program-outside-buffer", message);
+    fn program(&mut self, registers: &ProgramRegisters) -> Option<Rc<Loaded>> {
+        let memory = self.memory?;
+        let given = registers.gprs(&self.registers);
+        let place = registers.place(&self.registers, given);
+        // A missing relocation has been told of already.
+        if place.end.is_none() && !self.absolute {
             return None;
+        }
+        let known = self.programs.get(&place).cloned();
+        let is_new = known.is_none();
+        let read = known.unwrap_or_else(|| place.read(memory).map(Rc::new));
+        self.programs.insert(place, read.clone());
+        let (start, address) = (registers.start, place.address);
+        let loaded = match read {
+            Ok(loaded) => loaded,
+            Err(why) => {
+                self.found("program-outside-buffer", format!("{start}: the program at {address:#x} {why}"));
+                return None;
+            }
         };
-        if place.stage != Stage::Fetch && self.looked_at.insert((address, place.resources)) {
-            let given = self.registers.named(place.resources, 0) & 0xff;
-            let used = u32::from(Usage::of(&loaded.program.words, 0, Chip::Rv770).gprs);
+        if registers.stage != Stage::Fetch && is_new {
+            let used = Usage::of(&loaded.program.words, 0, Chip::Rv770).gprs;
             if used > given {
-                let message = format!("the program uses {used} registers, {}.NUM_GPRS gives {given}", place.resources);
+                let resources = registers.resources;
+                let message = format!("the program uses {used} registers, {resources}.NUM_GPRS gives {given}");
                 self.found("few-registers", message);
             }
         }
         Some(loaded)
     }
 
+    /// A program whose exports become vertices: it has to export a position.
+    fn vertex_program(&mut self, registers: &ProgramRegisters, program: &Loaded, fetch: Option<&Loaded>) {
+        let name = registers.name();
+        let ends = |entry: &CfEntry| entry.cf.as_ref().is_ok_and(Cf::ends_program).then_some(entry.addr);
+        if let Some(slot) = fetch.and_then(|fetch| fetch.program.decode().entries.iter().find_map(ends)) {
+            let lost = if registers.stage == Stage::Export { "exports nothing" } else { "exports no position" };
+            let message = format!(
+                "the {name} program ends in its fetch program and {lost}: instruction {slot} of the fetch program at {:#x} has END_OF_PROGRAM; \
+                 a fetch program ends with a RETURN without it",
+                ProgramRegisters::FETCH.address(&self.registers)
+            );
+            self.found("ends-in-fetch", message);
+            return;
+        }
+        let exports_position = |entry: &CfEntry| {
+            matches!(&entry.cf, Ok(Cf::Export(export)) if export.kind == ExportType::Pos
+                && export.word0.array_base == POSITION)
+        };
+        let is_drawn = !self.registers.flag(clip::PA_CL_CLIP_CNTL::DX_RASTERIZATION_KILL);
+        if registers.stage != Stage::Export
+            && is_drawn
+            && !program.program.decode().entries.iter().any(exports_position)
+        {
+            self.found("no-position", format!("the {name} program exports no position: nothing is drawn"));
+        }
+    }
+
     /// What a program fetches from.
-    fn resources_of(&mut self, program: &Loaded, place: &Place, targets: &[(u64, u64)]) {
-        let (stage, first) = (place.stage.name(), place.set.first_resource());
+    fn resources_of(&mut self, program: &Loaded, registers: &ProgramRegisters, targets: &[(u64, u64)]) {
+        let (stage, first) = (registers.name(), registers.set.first_resource());
         for &id in &program.buffers {
             let kind = kind_of(&self.registers.resource(first + u32::from(id)));
             if kind != VALID_BUFFER {
-                let what = if kind == VALID_TEXTURE { "a texture" } else { "nothing" };
-                let message = format!("the {stage} program fetches vertices from resource {id}, which is {what}");
+                let message = format!(
+                    "the {stage} program fetches vertices from {}",
+                    self.wrong_resource(registers, 'b', id, VALID_BUFFER)
+                );
                 self.found("wrong-resource", message);
+                continue;
             }
+            let number = first + u32::from(id);
+            let of = BufferWords::of(&self.registers.resource(number));
+            let name = resource::SQ_VTX_CONSTANT_WORD0_0::REGISTER.numbered(number);
+            self.reached(
+                &format!("fetch buffer b{id} of the {stage} program"),
+                &name,
+                of.address,
+                of.buffer.size_bytes,
+            );
+        }
+        for bank in (0..16).filter(|bank| program.banks >> bank & 1 == 1) {
+            let (address, bytes) = registers.set.constants(&self.registers, bank);
+            let name = registers.set.constant_register().numbered(bank);
+            self.reached(&format!("constant buffer {bank} of the {stage} program"), &name, address, bytes);
         }
         for id in program.textures.iter().map(|lookup| lookup.texture) {
             let words = self.registers.resource(first + u32::from(id));
             if kind_of(&words) == VALID_TEXTURE {
                 let Ok(of) = TextureWords::of(&words) else { continue };
+                let number = first + u32::from(id);
+                let rows = [resource::SQ_TEX_RESOURCE_WORD2_0::REGISTER, resource::SQ_TEX_RESOURCE_WORD3_0::REGISTER];
+                for (what, ((address, bytes), row)) in
+                    ["level 0", "level 1 and on"].iter().zip(of.ranges().into_iter().zip(rows))
+                {
+                    let what = format!("{what} of texture t{id} of the {stage} program");
+                    self.reached(&what, &row.numbered(number), address, bytes);
+                }
                 let overlaps = |&(at, bytes): &(u64, u64)| {
                     of.ranges().iter().any(|&(from, length)| at < from + length && from < at + bytes)
                 };
@@ -146,124 +189,89 @@ impl Checker<'_> {
                     self.found("feedback", message);
                 }
             } else if kind_of(&words) != VALID_BUFFER {
-                self.found("wrong-resource", format!("the {stage} program reads texture {id}, and there is none"));
-            }
-        }
-    }
-
-    /// The targets of a draw; gives where they lie.
-    fn targets(&mut self, special: SpecialOp) -> Vec<(u64, u64)> {
-        let mut ranges = Vec::new();
-        let count = samples(&self.registers);
-        for n in 0..8u32 {
-            let mask = self.registers.named("CB_TARGET_MASK", 0) >> (4 * n) & 15;
-            let resolved = special == SpecialOp::Resolve && n < 2;
-            if (mask == 0 && !resolved) || special == SpecialOp::Disable {
-                continue;
-            }
-            let samples = if special == SpecialOp::Resolve && n == 1 { 1 } else { count };
-            let target = match colour_target(&self.registers, n, samples) {
-                Ok(Some(target)) => target,
-                Ok(None) => continue,
-                Err(error) => {
-                    self.found("target-format", error.message);
-                    continue;
-                }
-            };
-            let name = format!("colour target {n}");
-            let range = self.target(&name, &target, colour::CB_COLOR0_BASE::REGISTER.at(n));
-            if write_mask(&self.registers, n) != 0 {
-                ranges.push(range);
-            }
-            let number = self.registers.nth(colour::CB_COLOR0_INFO::NUMBER_TYPE, n);
-            let blends = self.registers.get(colour::CB_COLOR_CONTROL::TARGET_BLEND_ENABLE) >> n & 1 == 1;
-            let bypasses = self.registers.nth(colour::CB_COLOR0_INFO::BLEND_BYPASS, n) == 1;
-            if matches!(number, 4 | 5) && blends && !bypasses {
-                self.found("integer-blend", format!("{name} holds integers, and is blended without BLEND_BYPASS"));
-            }
-        }
-        use depth::DB_DEPTH_CONTROL as Control;
-        if self.registers.flag(Control::Z_ENABLE) || self.registers.flag(Control::STENCIL_ENABLE) {
-            match depth_target(&self.registers, count) {
-                Ok(Some(target)) => {
-                    if target.layout.mode == ArrayMode::Linear {
-                        self.found("target-format", "the depth target is linear, allowed are 1D and 2D tiles".into());
-                    }
-                    self.target("the depth target", &target, depth::DB_DEPTH_BASE::REGISTER.offset);
-                }
-                Ok(None) => {}
-                Err(error) => self.found("target-format", error.message),
-            }
-        }
-        ranges
-    }
-
-    fn target(&mut self, name: &str, target: &TargetWords, base: u32) -> (u64, u64) {
-        let whole = (target.address, target.bytes());
-        if self.list.is_none() {
-            return whole;
-        }
-        let Some(buffer) = self.bounds.get(&base).copied() else {
-            self.found("target-without-buffer", format!("{name} is drawn to, and its address had no relocation"));
-            return whole;
-        };
-        let offset = target.address.wrapping_sub(buffer.base);
-        let layout = &target.layout;
-        let bytes = layout.element_bytes * layout.samples;
-        let pitch = match layout.mode {
-            ArrayMode::Linear => (256 / layout.element_bytes).max(64).min(layout.pitch.max(8)),
-            ArrayMode::Tiled1d => (256 / (8 * bytes)).max(8),
-            ArrayMode::Tiled2d => (128 / bytes).max(32),
-        };
-        if !layout.pitch.is_multiple_of(pitch.max(8)) && layout.mode != ArrayMode::Linear {
-            let message = format!("{name} has a pitch of {}, allowed are multiples of {pitch}", layout.pitch);
-            self.found("target-alignment", message);
-        }
-        let alignment = if layout.mode == ArrayMode::Tiled2d { layout.alignment() } else { 256 };
-        if !offset.is_multiple_of(alignment) {
-            let message = format!("{name} begins at {offset:#x} of its buffer, allowed are multiples of {alignment}");
-            self.found("target-alignment", message);
-        }
-        // Of linear targets the kernel counts one slice, and takes rows off that lie behind the buffer.
-        let tall = layout.mode == ArrayMode::Linear;
-        let row = u64::from(layout.pitch) * u64::from(bytes) * if tall { 1 } else { 8 };
-        let wanted = if tall { row } else { layout.slice_bytes() * u64::from(target.slices[1]) + row };
-        let slack = if tall { 0 } else { layout.slice_bytes().saturating_sub(row) };
-        let end = offset.saturating_add(wanted).saturating_add(slack);
-        if end > buffer.size {
-            let message = format!(
-                "{name} is {} x {} with {} slices from {offset:#x} on and ends at {end:#x}, the buffer {} has {:#x} bytes",
-                layout.pitch,
-                layout.height,
-                target.slices[1] + 1,
-                buffer.handle,
-                buffer.size
-            );
-            self.found("target-outside-buffer", message);
-        }
-        whole
-    }
-
-    fn streams(&mut self) {
-        let Some(streams) = stream_output(&self.registers) else { return };
-        for n in (0..4u32).filter(|n| streams.buffers >> n & 1 == 1) {
-            let base = vgt::VGT_STRMOUT_BUFFER_BASE_0::REGISTER.at(n);
-            let Some(buffer) = self.bounds.get(&base).copied() else {
-                if self.list.is_some() {
-                    let message = format!("stream output buffer {n} is written, and its address had no relocation");
-                    self.found("target-without-buffer", message);
-                }
-                continue;
-            };
-            let size = u64::from(self.registers.word(vgt::VGT_STRMOUT_BUFFER_SIZE_0::REGISTER, n)) * 4;
-            let offset = (u64::from(self.registers.at(base)) << 8).wrapping_sub(buffer.base);
-            if offset.saturating_add(size) > buffer.size {
                 let message = format!(
-                    "stream output buffer {n} has {size} bytes from {offset:#x} on, the buffer {} has {}",
-                    buffer.handle, buffer.size
+                    "the {stage} program reads texels from {}",
+                    self.wrong_resource(registers, 't', id, VALID_TEXTURE)
                 );
-                self.found("stream-outside-buffer", message);
+                self.found("wrong-resource", message);
             }
+        }
+    }
+
+    /// A resource that is none of the wanted kind, with both of its numbers: the instruction's, and that of SET_RESOURCE, which counts the resources of all
+    /// stages. Mistaking one for the other is told where it explains what was set.
+    fn wrong_resource(&self, registers: &ProgramRegisters, letter: char, id: u8, wanted: u32) -> String {
+        let (stage, first) = (registers.name(), registers.set.first_resource());
+        let number = first + u32::from(id);
+        let name = |kind: u32| match kind {
+            VALID_TEXTURE => "a texture",
+            VALID_BUFFER => "a buffer",
+            _ => "nothing",
+        };
+        let kind = kind_of(&self.registers.resource(number));
+        let mut told = format!(
+            "resource {number} ({letter}{id} of the program; the {stage} stage's resources begin with {first}), which is {}",
+            name(kind)
+        );
+        let same = u32::from(id);
+        if first > 0 && kind_of(&self.registers.resource(same)) == wanted {
+            let _ = write!(told, "; resource {same} is {}", name(wanted));
+            match same.checked_sub(first) {
+                Some(own) => {
+                    let _ = write!(told, ", and {letter}{own} in a {stage} program");
+                }
+                None => {
+                    let _ = write!(told, ", and belongs to another stage");
+                }
+            }
+        }
+        told
+    }
+
+    /// What keeps a draw from its pixels whatever its programs do.
+    fn pixels(&mut self, special: SpecialOp) {
+        use scan::{
+            PA_SC_GENERIC_SCISSOR_BR as GenericBr, PA_SC_GENERIC_SCISSOR_TL as GenericTl,
+            PA_SC_SCREEN_SCISSOR_BR as ScreenBr, PA_SC_SCREEN_SCISSOR_TL as ScreenTl,
+            PA_SC_VPORT_SCISSOR_0_BR as ViewportBr, PA_SC_VPORT_SCISSOR_0_TL as ViewportTl,
+            PA_SC_WINDOW_SCISSOR_BR as WindowBr, PA_SC_WINDOW_SCISSOR_TL as WindowTl,
+        };
+        if self.registers.flag(clip::PA_CL_CLIP_CNTL::DX_RASTERIZATION_KILL) {
+            return;
+        }
+        let viewport = self.registers.flag(scan::PA_SC_MODE_CNTL::R700_VPORT_SCISSOR_ENABLE);
+        let mut all = vec![
+            ("the screen scissor", ScreenTl::REGISTER, ScreenBr::REGISTER),
+            ("the window scissor", WindowTl::REGISTER, WindowBr::REGISTER),
+            ("the generic scissor", GenericTl::REGISTER, GenericBr::REGISTER),
+        ];
+        all.extend(viewport.then_some(("the scissor of viewport 0", ViewportTl::REGISTER, ViewportBr::REGISTER)));
+        let mut is_empty = false;
+        for (what, first, second) in all {
+            let [left, top] = corner(self.registers.word(first, 0));
+            let [right, bottom] = corner(self.registers.word(second, 0));
+            if left >= right || top >= bottom {
+                is_empty = true;
+                let names = [first, second].map(|register| register.numbered(0));
+                let unset =
+                    names.iter().zip([first, second]).all(|(_, register)| !self.written.contains(&register.offset));
+                let unset = if unset { ", which the stream does not write" } else { "" };
+                let message = format!(
+                    "{what} is empty, {left},{top} to {right},{bottom} ({} and {}{unset}): no pixel is drawn",
+                    names[0], names[1]
+                );
+                self.found("empty-scissor", message);
+            }
+        }
+        if !is_empty && raster_scissor(&self.registers).is_empty() {
+            let message = "the screen, window and generic scissors have no pixel in common: no pixel is drawn";
+            self.found("empty-scissor", message.into());
+        }
+        let writes = (0..8).any(|n| write_mask(&self.registers, n) != 0);
+        if special == SpecialOp::Normal && writes && self.registers.get(colour::CB_COLOR_CONTROL::ROP3) == 0 {
+            let message =
+                "CB_COLOR_CONTROL.ROP3 is 0: every colour that is written becomes 0; 0xcc stores what is exported";
+            self.found("raster-operation", message.into());
         }
     }
 
@@ -328,6 +336,24 @@ impl Checker<'_> {
         }
         if special != SpecialOp::Normal {
             return;
+        }
+        if let Ok(mode) = PgmExportsPs::decode(self.registers.named("SQ_PGM_EXPORTS_PS", 0)) {
+            let count = exports.colours.count_ones();
+            if count > u32::from(mode.colours()) {
+                let message = format!(
+                    "the pixel program exports {count} colours, SQ_PGM_EXPORTS_PS.EXPORT_MODE is {}, which is {} colours",
+                    mode.export_mode,
+                    mode.colours()
+                );
+                self.found("export-mode", message);
+            }
+            if exports.depth && !mode.depth() {
+                let message = format!(
+                    "the pixel program exports a depth, SQ_PGM_EXPORTS_PS.EXPORT_MODE is {}, which is none",
+                    mode.export_mode
+                );
+                self.found("export-mode", message);
+            }
         }
         let shader = self.registers.named("CB_SHADER_MASK", 0);
         let multiwrite = self.registers.flag(colour::CB_COLOR_CONTROL::MULTIWRITE_ENABLE);

@@ -1,19 +1,79 @@
 //! Rules on packets: what the kernel looks at in each.
 
 use super::{Checker, Placed};
-use crate::execute::{BufferWords, TextureWords, VALID_BUFFER, VALID_TEXTURE, is_relocated, kind_of};
+use crate::execute::{BufferWords, VALID_BUFFER, VALID_TEXTURE, is_relocated, kind_of};
 use crate::packets::{Info, Kind, Sender, Shape};
-use crate::registers::{self, RESOURCES, SAMPLERS, vgt};
+use crate::registers::{self, RESOURCES, SAMPLERS, colour, depth, scan, sq, vgt};
 use crate::stream::Relocation;
 
-/// Registers that only packets set.
-const SET_BY_PACKETS: &[&crate::Register] = &[
+/// Registers that only packets set, or that the kernel keeps for itself.
+const REFUSED: &[&crate::Register] = &[
     vgt::VGT_STRMOUT_BUFFER_OFFSET_0::REGISTER,
     vgt::VGT_STRMOUT_BASE_OFFSET_0::REGISTER,
-    vgt::VGT_NUM_INDICES::REGISTER,
     vgt::VGT_EVENT_INITIATOR::REGISTER,
     vgt::VGT_STRMOUT_BUFFER_FILLED_SIZE_0::REGISTER,
+    vgt::VGT_DMA_INDEX_TYPE::REGISTER,
+    vgt::VGT_DMA_NUM_INSTANCES::REGISTER,
+    sq::SQ_FBUF_RING_BASE::REGISTER,
+    sq::SQ_REDUC_RING_BASE::REGISTER,
 ];
+
+/// Registers whose values the kernel keeps track of, besides those with addresses.
+const TRACKED: &[&crate::Register] = &[
+    sq::SQ_ESGS_RING_SIZE::REGISTER,
+    sq::SQ_GSVS_RING_SIZE::REGISTER,
+    sq::SQ_ESTMP_RING_SIZE::REGISTER,
+    sq::SQ_GSTMP_RING_SIZE::REGISTER,
+    sq::SQ_VSTMP_RING_SIZE::REGISTER,
+    sq::SQ_PSTMP_RING_SIZE::REGISTER,
+    sq::SQ_FBUF_RING_SIZE::REGISTER,
+    sq::SQ_REDUC_RING_SIZE::REGISTER,
+    vgt::VGT_STRMOUT_BUFFER_SIZE_0::REGISTER,
+    colour::CB_COLOR0_SIZE::REGISTER,
+    colour::CB_COLOR0_VIEW::REGISTER,
+    colour::CB_COLOR0_INFO::REGISTER,
+    colour::CB_COLOR0_MASK::REGISTER,
+    colour::CB_COLOR_CONTROL::REGISTER,
+    colour::SX_MISC::REGISTER,
+    depth::DB_DEPTH_SIZE::REGISTER,
+    depth::DB_DEPTH_VIEW::REGISTER,
+    depth::DB_DEPTH_INFO::REGISTER,
+    depth::DB_DEPTH_CONTROL::REGISTER,
+    depth::DB_HTILE_SURFACE::REGISTER,
+    scan::PA_SC_AA_CONFIG::REGISTER,
+];
+
+/// The same of those that containers of programs have too: names, with all that begin so.
+const TRACKED_NAMES: &[&str] = &[
+    "SQ_CONFIG",
+    "CB_TARGET_MASK",
+    "CB_SHADER_MASK",
+    "VGT_STRMOUT_EN",
+    "VGT_STRMOUT_BUFFER_EN",
+    "SQ_GS_VERT_ITEMSIZE",
+];
+
+/// Why COPY_DW may not touch a register; `None` where it may.
+fn not_copied(offset: u32) -> Option<&'static str> {
+    let among = |rows: &[&crate::Register]| rows.iter().any(|row| row.index_at(offset).is_some());
+    let config_or_context = (0x8000..0xac00).contains(&offset) || (0x28000..0x29000).contains(&offset);
+    let has_name =
+        config_or_context && registers::is_known(offset) || offset == sq::SQ_VTX_START_INST_LOC::REGISTER.offset;
+    if !has_name || among(REFUSED) {
+        return Some("programs may not write it");
+    }
+    let name = registers::name(offset);
+    let tracked = among(TRACKED) || TRACKED_NAMES.contains(&name.as_str()) || name.ends_with("_RING_ITEMSIZE");
+    (tracked || is_relocated(offset)).then_some("the kernel keeps track of its value")
+}
+
+/// Registers that take the address of their target's base where no relocation follows them.
+fn follows_base(offset: u32) -> Option<u32> {
+    let n = colour::CB_COLOR0_TILE::REGISTER
+        .index_at(offset)
+        .or_else(|| colour::CB_COLOR0_FRAG::REGISTER.index_at(offset))?;
+    Some(colour::CB_COLOR0_BASE::REGISTER.at(n))
+}
 
 fn address(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high & 0xff) << 32
@@ -22,6 +82,9 @@ fn address(low: u32, high: u32) -> u64 {
 impl Checker<'_> {
     /// The next buffer of a packet. `None` where it is missing (which is told) or not known.
     fn relocation(&mut self, placed: &mut Placed<'_>, what: &str) -> Option<Relocation> {
+        if self.absolute {
+            return None;
+        }
         let operand = placed.operands.get(placed.next).copied();
         placed.next += 1;
         let Some(operand) = operand else {
@@ -41,13 +104,14 @@ impl Checker<'_> {
         found
     }
 
-    /// A range of a buffer that a packet touches.
-    fn range(&mut self, what: &str, buffer: Option<Relocation>, offset: u64, length: u64) {
+    /// A range of a buffer that a packet touches, and the rule that finds it outside.
+    fn range(&mut self, rule: &'static str, what: &str, buffer: Option<Relocation>, offset: u64, length: u64) {
+        self.reached(what, "an address of the packet", offset, length);
         let Some(buffer) = buffer else { return };
         if offset.checked_add(length).is_none_or(|end| end > buffer.size) {
             let message =
                 format!("{what}: {length} bytes from {offset:#x} on, the buffer {} has {}", buffer.handle, buffer.size);
-            self.found("outside-buffer", message);
+            self.found(rule, message);
         }
     }
 
@@ -55,6 +119,13 @@ impl Checker<'_> {
         let packet = placed.packet;
         match packet.kind {
             Kind::Filler => return self.extra(placed),
+            Kind::Registers(first) if self.absolute => {
+                for (&value, offset) in packet.words.iter().zip((first..).step_by(4)) {
+                    self.registers.set(offset, value);
+                    self.written.insert(offset);
+                }
+                return;
+            }
             Kind::Registers(first) => {
                 let message = format!("a packet of type 0 writes {}; allowed are SET_ packets", registers::name(first));
                 return self.found("register-packet", message);
@@ -63,6 +134,9 @@ impl Checker<'_> {
                 let Some(row) = packet.info() else {
                     return self.found("unknown-packet", format!("opcode {opcode:#04x} is that of no packet"));
                 };
+                if self.absolute && row.sender == Sender::Kernel {
+                    return;
+                }
                 if row.sender != Sender::Program {
                     let who = match row.sender {
                         Sender::Kernel => "the kernel",
@@ -107,6 +181,7 @@ impl Checker<'_> {
                 let wide = self.registers.get(vgt::VGT_DMA_INDEX_TYPE::INDEX_TYPE) == 1;
                 let length = u64::from(word(2)) * if wide { 4 } else { 2 };
                 let from = address(word(0), word(1));
+                self.reached("indices", "an address of the packet", from, length);
                 if let Some(buffer) = buffer.filter(|buffer| from.saturating_add(length) > buffer.size) {
                     let message =
                         format!("{} indices from {from:#x} on, the buffer has {} bytes", word(2), buffer.size);
@@ -131,7 +206,7 @@ impl Checker<'_> {
                 } else if op > 0 {
                     let buffer = self.relocation(placed, "where the result lies");
                     let length = if op == 1 { 16 } else { 32 };
-                    self.range("the result", buffer, address(word(0), word(1)), length);
+                    self.range("event-outside-buffer", "the result", buffer, address(word(0), word(1)), length);
                 }
             }
             "EVENT_WRITE" if words.len() == 3 => {
@@ -141,7 +216,7 @@ impl Checker<'_> {
                     32 => 16,
                     _ => 8,
                 };
-                self.range("the event", buffer, address(word(1), word(2)), length);
+                self.range("event-outside-buffer", "the event", buffer, address(word(1), word(2)), length);
             }
             "EVENT_WRITE_EOP" => {
                 let buffer = self.relocation(placed, "where the end of the pipe writes");
@@ -150,7 +225,7 @@ impl Checker<'_> {
                     1 => 4,
                     _ => 8,
                 };
-                self.range("the end of the pipe", buffer, address(word(1), word(2)), length);
+                self.range("event-outside-buffer", "the end of the pipe", buffer, address(word(1), word(2)), length);
             }
             "MEM_WRITE" => {
                 let buffer = self.relocation(placed, "where it is written");
@@ -158,7 +233,7 @@ impl Checker<'_> {
                 if !to.is_multiple_of(8) {
                     self.found("unaligned-write", format!("MEM_WRITE to {to:#x}, allowed are multiples of 8"));
                 }
-                self.range("MEM_WRITE", buffer, to, 8);
+                self.range("outside-buffer", "MEM_WRITE", buffer, to, 8);
             }
             "COPY_DW" => {
                 for (n, side) in [(0, "the source"), (1, "the destination")] {
@@ -166,9 +241,16 @@ impl Checker<'_> {
                         let buffer = self.relocation(placed, side);
                         let at = address(word(1 + 2 * n), word(2 + 2 * n));
                         if !at.is_multiple_of(4) {
-                            self.found("bad-copy", format!("{side} of COPY_DW is {at:#x}, allowed are multiples of 4"));
+                            let message = format!("{side} of COPY_DW is {at:#x}, allowed are multiples of 4");
+                            self.found("unaligned-copy", message);
                         }
-                        self.range(side, buffer, at, 4);
+                        self.range("outside-buffer", side, buffer, at, 4);
+                        continue;
+                    }
+                    let offset = word(1 + 2 * n).wrapping_mul(4);
+                    if let Some(why) = not_copied(offset).filter(|_| !self.absolute) {
+                        let message = format!("{side} of COPY_DW is the register {}: {why}", registers::name(offset));
+                        self.found("copied-register", message);
                     }
                 }
             }
@@ -179,7 +261,7 @@ impl Checker<'_> {
                 }
                 if memory {
                     let buffer = self.relocation(placed, "what is waited for");
-                    self.range("WAIT_REG_MEM", buffer, address(word(1) & !3, word(2)), 4);
+                    self.range("event-outside-buffer", "WAIT_REG_MEM", buffer, address(word(1) & !3, word(2)), 4);
                 }
             }
             "CP_DMA" => {
@@ -190,9 +272,9 @@ impl Checker<'_> {
                 }
                 let length = u64::from(command & 0x1f_ffff);
                 let source = self.relocation(placed, "the source");
-                self.range("the source", source, address(word(0), word(1)), length);
+                self.range("outside-buffer", "the source", source, address(word(0), word(1)), length);
                 let destination = self.relocation(placed, "the destination");
-                self.range("the destination", destination, address(word(2), word(3)), length);
+                self.range("outside-buffer", "the destination", destination, address(word(2), word(3)), length);
             }
             "SURFACE_SYNC" if (word(1), word(2)) != (u32::MAX, 0) => {
                 self.relocation(placed, "what is flushed");
@@ -200,11 +282,11 @@ impl Checker<'_> {
             "STRMOUT_BUFFER_UPDATE" => {
                 if word(0) & 1 == 1 {
                     let buffer = self.relocation(placed, "where the filled size goes");
-                    self.range("the filled size", buffer, address(word(1), word(2)), 4);
+                    self.range("outside-buffer", "the filled size", buffer, address(word(1), word(2)), 4);
                 }
                 if word(0) >> 1 & 3 == 2 {
                     let buffer = self.relocation(placed, "where the offset lies");
-                    self.range("the offset", buffer, address(word(3), word(4)), 4);
+                    self.range("outside-buffer", "the offset", buffer, address(word(3), word(4)), 4);
                 }
             }
             "STRMOUT_BASE_UPDATE" => {
@@ -218,6 +300,15 @@ impl Checker<'_> {
                     && word(1).wrapping_add((buffer.base >> 8) as u32) != told
                 {
                     let message = format!("buffer {} begins elsewhere than {} says", word(0), base.numbered(word(0)));
+                    self.found("stream-base", message);
+                } else if let Some(buffer) = buffer.filter(|buffer| (u64::from(word(1)) << 8) + 4 > buffer.size) {
+                    let at = u64::from(word(1)) << 8;
+                    let message = format!(
+                        "the base of buffer {} is {at:#x}, the buffer {} has {}",
+                        word(0),
+                        buffer.handle,
+                        buffer.size
+                    );
                     self.found("stream-base", message);
                 }
             }
@@ -243,16 +334,30 @@ impl Checker<'_> {
             return self.resources(placed, offset, values);
         }
         for (&value, offset) in values.iter().zip((offset..).step_by(4)) {
+            self.written.insert(offset);
+            if self.absolute {
+                self.registers.set(offset, value);
+                continue;
+            }
             if offset < RESOURCES && !registers::is_known(offset) {
                 let message = format!("{} writes {offset:#x}, where no register is that programs may write", row.name);
                 self.found("unknown-register", message);
                 continue;
             }
-            if SET_BY_PACKETS.iter().any(|row| row.index_at(offset).is_some()) {
-                self.found("refused-register", format!("{} is set by packets alone", registers::name(offset)));
+            if REFUSED.iter().any(|row| row.index_at(offset).is_some()) {
+                let message = format!("{} is set by packets or the kernel alone", registers::name(offset));
+                self.found("refused-register", message);
                 continue;
             }
-            if is_relocated(offset) {
+            if let Some(base) = follows_base(offset)
+                && placed.next >= placed.operands.len()
+                && (self.list.is_none() || self.bounds.contains_key(&base))
+            {
+                self.registers.set(offset, self.registers.at(base));
+                if let Some(&buffer) = self.bounds.get(&base) {
+                    self.bounds.insert(offset, buffer);
+                }
+            } else if is_relocated(offset) {
                 let buffer = self.relocation(placed, &registers::name(offset));
                 match buffer {
                     Some(buffer) => {
@@ -312,41 +417,6 @@ impl Checker<'_> {
             }
             for (offset, word) in (RESOURCES + 28 * number..).step_by(4).zip(words) {
                 self.registers.set(offset, word);
-            }
-        }
-    }
-
-    fn texture(&mut self, number: u32, words: &[u32; 7], buffers: [Option<Relocation>; 2]) {
-        let of = match TextureWords::of(words) {
-            Ok(of) => of,
-            Err(error) => return self.found("texture-format", format!("resource {number}: {}", error.message)),
-        };
-        let ranges = of.ranges();
-        // The kernel does not look at the padding of the last slices; what programs can reach counts.
-        let reach = |level: &ctm_draw::levels::Level, layers: u32| {
-            let slices = match of.surface.kind {
-                ctm_exec::r700::resources::TextureKind::ThreeD => level.size[2],
-                _ => of.first[1] + layers,
-            };
-            level.layout.slice_bytes() * u64::from(slices)
-        };
-        for (n, (range, buffer)) in ranges.iter().zip(buffers).enumerate() {
-            let Some(buffer) = buffer else { continue };
-            let layers = of.surface.depth;
-            let end = if n == 0 {
-                of.levels.first().map_or(0, |(at, level)| at.saturating_add(reach(level, layers)))
-            } else {
-                of.levels.iter().skip(1).map(|(at, level)| at.saturating_add(reach(level, layers))).max().unwrap_or(0)
-            };
-            if range.1 > 0 && end > buffer.base.saturating_add(buffer.size) {
-                let message = format!(
-                    "resource {number}: {} ends {:#x} bytes behind the start of the buffer {}, which has {:#x}",
-                    if n == 0 { "level 0" } else { "its last level" },
-                    end.saturating_sub(buffer.base),
-                    buffer.handle,
-                    buffer.size
-                );
-                self.found(if n == 0 { "texture-outside-buffer" } else { "levels-outside-buffer" }, message);
             }
         }
     }

@@ -6,7 +6,7 @@ use super::memory::GpuMemory;
 use super::registers::is_relocated;
 use crate::Error;
 use crate::packets::Kind;
-use crate::registers::{RESOURCES, SAMPLERS, vgt};
+use crate::registers::{RESOURCES, SAMPLERS, colour, vgt};
 use ctm_draw::Counts;
 
 /// What a device counts. Counters run on from stream to stream.
@@ -92,9 +92,10 @@ impl Device {
             Kind::Packet { opcode, .. } => opcode,
         };
         match packet.info().map(|row| row.name) {
-            Some(
-                "NOP" | "CONTEXT_CONTROL" | "SURFACE_SYNC" | "WAIT_REG_MEM" | "START_3D_CMDBUF" | "SURFACE_BASE_UPDATE",
-            ) => Ok(()),
+            Some("WAIT_REG_MEM") => self.wait(placed, memory),
+            Some("NOP" | "CONTEXT_CONTROL" | "SURFACE_SYNC" | "START_3D_CMDBUF" | "SURFACE_BASE_UPDATE") => Ok(()),
+            // Of programs on the bare chip: nothing that runs in order has to wait for, or be told of.
+            Some("ME_INITIALIZE" | "PFP_SYNC_ME" | "CP_INTERRUPT" | "INDIRECT_BUFFER_END") if placed.absolute => Ok(()),
             Some("SET_RESOURCE") => self.set_resources(placed),
             Some(
                 "SET_CONFIG_REG" | "SET_CONTEXT_REG" | "SET_ALU_CONST" | "SET_BOOL_CONST" | "SET_LOOP_CONST"
@@ -159,7 +160,12 @@ impl Device {
             return Err(Error::new("bad-register", "the packet begins outside its registers"));
         };
         for (&value, offset) in values.iter().zip((first..).step_by(4)) {
-            if is_relocated(offset) {
+            let is_compression = [colour::CB_COLOR0_TILE::REGISTER, colour::CB_COLOR0_FRAG::REGISTER];
+            let is_compression = is_compression.iter().any(|row| row.index_at(offset).is_some());
+            if placed.absolute || is_compression && !placed.has_relocation() {
+                // Compression that has no relocation lies where its target does; nothing is compressed here.
+                self.set(offset, value);
+            } else if is_relocated(offset) {
                 let found = placed.relocation()?;
                 self.set(offset, value.wrapping_add((found.base >> 8) as u32));
                 self.registers.set_end(offset, found.base.saturating_add(found.size));
@@ -283,6 +289,35 @@ impl Device {
             3 => self.write_words(memory, "EVENT_WRITE_EOP", at, &[self.counters.clock]),
             _ => Ok(()),
         }
+    }
+
+    /// A wait. Here everything before it has ended, so memory has the value that is waited for, or never will.
+    fn wait(&mut self, placed: &mut Placed<'_>, memory: &mut dyn GpuMemory) -> Result<(), Error> {
+        let control = placed.word(0);
+        // What the parts of the chip say in registers is not known; drivers' streams wait for what other streams write.
+        if control >> 4 & 1 == 0 || !placed.absolute {
+            return Ok(());
+        }
+        let at = address(placed.word(1) & !3, placed.word(2));
+        let bytes = self.read(memory, "WAIT_REG_MEM", at, 4)?;
+        let found = bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte)) & placed.word(4);
+        let reference = placed.word(3);
+        let (sign, ends) = match control & 7 {
+            1 => ("below", found < reference),
+            2 => ("at most", found <= reference),
+            3 => ("", found == reference),
+            4 => ("other than", found != reference),
+            5 => ("at least", found >= reference),
+            6 => ("above", found > reference),
+            _ => ("", true),
+        };
+        if ends {
+            return Ok(());
+        }
+        let sign = if sign.is_empty() { String::new() } else { format!("{sign} ") };
+        let message =
+            format!("WAIT_REG_MEM never ends: the dword at {at:#x} is {found:#x}, {sign}{reference:#x} is waited for");
+        Err(Error::new("endless-wait", message))
     }
 
     fn copy_dword(&mut self, placed: &mut Placed<'_>, memory: &mut dyn GpuMemory) -> Result<(), Error> {

@@ -12,7 +12,37 @@ use crate::stream::Relocation;
 use ctm_draw::{Fragment, Note, Notice};
 use ctm_exec::{Budget, Control, Engine};
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// When a device stops, whatever it is doing, and how much time that is in all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadline {
+    /// The end.
+    pub at: Instant,
+    /// The time from the beginning to the end.
+    pub whole: Duration,
+}
+
+impl Deadline {
+    /// From now on; `None` for a time that no clock reaches.
+    #[must_use]
+    pub fn after(whole: Duration) -> Option<Self> {
+        Instant::now().checked_add(whole).map(|at| Self { at, whole })
+    }
+
+    /// The time that is left; `None`: none.
+    fn left(&self) -> Option<Duration> {
+        self.at.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+    }
+
+    fn error(&self) -> Error {
+        let seconds = self.whole.as_secs_f64();
+        Error::new(
+            "time-budget",
+            format!("the {seconds} s that all draws together may take are over: the rest is not run"),
+        )
+    }
+}
 
 /// How draws run.
 #[derive(Clone, Debug)]
@@ -21,6 +51,8 @@ pub struct DrawOptions {
     pub one_thread: bool,
     /// What one draw may use up.
     pub budget: Budget,
+    /// When all streams together have to have ended; what is left then is not run ([`Submitted::is_over`]).
+    pub deadline: Option<Deadline>,
     /// Can end a draw.
     pub control: Control,
     /// Programs report what is legal but suspicious ([`Stepped::notes`]); that takes time.
@@ -40,6 +72,7 @@ impl Default for DrawOptions {
         Self {
             one_thread: false,
             budget,
+            deadline: None,
             control: Control::default(),
             checks: false,
             watch: None,
@@ -87,6 +120,8 @@ pub struct Submitted {
     pub problems: Vec<Problem>,
     /// Whether a draw's watcher ended it.
     pub stopped: bool,
+    /// Whether [`DrawOptions::deadline`] ended it; the last problem says so.
+    pub is_over: bool,
 }
 
 /// What a watcher of draws sees behind each of them.
@@ -137,9 +172,20 @@ impl std::fmt::Debug for Device {
     }
 }
 
+/// What the addresses of a stream mean.
+#[derive(Clone, Copy)]
+enum Addresses<'a> {
+    /// Offsets into buffers, which relocations name.
+    Relocated(&'a [Relocation]),
+    /// Addresses.
+    Absolute,
+}
+
 /// A packet with the relocations that stand behind it.
 pub(super) struct Placed<'a> {
     pub(super) packet: Packet<'a>,
+    /// Its addresses are absolute.
+    pub(super) absolute: bool,
     relocations: Vec<Relocation>,
     next: usize,
 }
@@ -147,9 +193,17 @@ pub(super) struct Placed<'a> {
 impl Placed<'_> {
     /// The next buffer that the packet names.
     pub(super) fn relocation(&mut self) -> Result<Relocation, Error> {
+        if self.absolute {
+            return Ok(Relocation { handle: 0, base: 0, size: u64::MAX });
+        }
         let found = self.relocations.get(self.next).copied();
         self.next += 1;
         found.ok_or_else(|| Error::new("no-relocation", "the packet has an address, and no relocation behind it"))
+    }
+
+    /// Whether another relocation follows.
+    pub(super) fn has_relocation(&self) -> bool {
+        self.next < self.relocations.len()
     }
 
     /// A word of the packet; 0 where it has ended.
@@ -189,7 +243,20 @@ impl Device {
 
     /// Runs a stream. When it returns, memory holds all that the stream wrote.
     pub fn submit(&mut self, words: &[u32], relocations: &[Relocation], memory: &mut dyn GpuMemory) -> Submitted {
-        self.run(words, relocations, memory, None)
+        self.run(words, Addresses::Relocated(relocations), memory, None)
+    }
+
+    /// Runs a stream whose addresses are absolute, as a program on the bare chip makes it, and tells of each draw behind it.
+    pub fn submit_absolute(
+        &mut self,
+        words: &[u32],
+        memory: &mut dyn GpuMemory,
+        watcher: &mut dyn FnMut(&Stepped<'_>) -> Next,
+    ) -> Submitted {
+        self.changed = Some(BTreeMap::new());
+        let submitted = self.run(words, Addresses::Absolute, memory, Some(watcher));
+        self.changed = None;
+        submitted
     }
 
     /// Runs a stream and tells of each draw behind it; the watcher says whether it goes on.
@@ -201,7 +268,7 @@ impl Device {
         watcher: &mut dyn FnMut(&Stepped<'_>) -> Next,
     ) -> Submitted {
         self.changed = Some(BTreeMap::new());
-        let submitted = self.run(words, relocations, memory, Some(watcher));
+        let submitted = self.run(words, Addresses::Relocated(relocations), memory, Some(watcher));
         self.changed = None;
         submitted
     }
@@ -217,7 +284,7 @@ impl Device {
     fn run(
         &mut self,
         words: &[u32],
-        relocations: &[Relocation],
+        addresses: Addresses<'_>,
         memory: &mut dyn GpuMemory,
         mut watcher: Option<&mut dyn FnMut(&Stepped<'_>) -> Next>,
     ) -> Submitted {
@@ -232,9 +299,10 @@ impl Device {
                     break;
                 }
             };
-            let mut placed = Placed { packet, relocations: Vec::new(), next: 0 };
+            let absolute = matches!(addresses, Addresses::Absolute);
+            let mut placed = Placed { packet, absolute, relocations: Vec::new(), next: 0 };
             // Relocations stand directly behind the packet that they belong to.
-            if packet.relocation().is_none() {
+            if let (Addresses::Relocated(relocations), None) = (addresses, packet.relocation()) {
                 while let Some(operand) = packets.peek().and_then(|next| next.as_ref().ok()?.relocation()) {
                     packets.next();
                     if let Some(found) = relocations.get(operand as usize / 4) {
@@ -251,9 +319,15 @@ impl Device {
             let before = self.counters.drawn;
             self.notes.clear();
             self.fragments.clear();
-            let result = self.packet(&mut placed, memory);
+            let result = match self.options.deadline.filter(|deadline| deadline.left().is_none()) {
+                Some(deadline) => Err(deadline.error()),
+                None => self.packet(&mut placed, memory),
+            };
             let mut problem = None;
-            if let Err(error) = result {
+            // The draw that the deadline ended, or else the packet that comes after it, is where the stream stops.
+            let over = self.options.deadline.filter(|deadline| result.is_err() && deadline.left().is_none());
+            submitted.is_over = over.is_some();
+            if let Err(error) = result.map_err(|error| over.map_or(error, |deadline| deadline.error())) {
                 problem = Some(Problem { dword: packet.at, draw: draws.then_some(submitted.draws), error });
             }
             if let (Some(watcher), true) = (watcher.as_mut(), draws) {
@@ -273,12 +347,19 @@ impl Device {
                 submitted.stopped = watcher(&stepped) == Next::Stop;
             }
             submitted.problems.extend(problem);
-            if submitted.stopped {
+            if submitted.stopped || submitted.is_over {
                 break;
             }
         }
         self.surfaces.bring_back_all(memory);
         submitted
+    }
+
+    /// What a draw that begins now may use up.
+    pub(super) fn draw_budget(&self) -> Budget {
+        let Budget { instructions_per_group, time } = self.options.budget;
+        let left = self.options.deadline.map(|deadline| deadline.left().unwrap_or_default());
+        Budget { instructions_per_group, time: time.into_iter().chain(left).min() }
     }
 
     /// Sets a register.

@@ -2,7 +2,7 @@
 
 use super::device::{Device, DrawOptions, Problem};
 use super::memory::GpuMemory;
-use super::programs::Loaded;
+use super::programs::{Loaded, ProgramRegisters};
 use super::registers::Registers;
 use super::resources::{
     self, Bound, Set, TargetWords, VALID_BUFFER, Wanted, colour_target, convert_textures, depth_format, depth_target,
@@ -219,16 +219,8 @@ pub(super) fn outline_targets(registers: &Registers) -> Vec<String> {
 
 /// The programs that registers name, with the names that stages have in notes, and their addresses.
 pub(super) fn programs(registers: &Registers) -> Vec<(&'static str, u64)> {
-    let names: &[(&'static str, &str)] = match state::geometry(registers) {
-        Geometry::Full => &[
-            ("vertex", "SQ_PGM_START_ES"),
-            ("geometry", "SQ_PGM_START_GS"),
-            ("copy", "SQ_PGM_START_VS"),
-            ("pixel", "SQ_PGM_START_PS"),
-        ],
-        _ => &[("vertex", "SQ_PGM_START_VS"), ("pixel", "SQ_PGM_START_PS")],
-    };
-    names.iter().map(|(stage, name)| (*stage, u64::from(registers.named(name, 0)) << 8)).collect()
+    let all = ProgramRegisters::of_draw(state::geometry(registers)).iter();
+    all.map(|program| (program.name(), program.address(registers))).collect()
 }
 
 /// What the targets of registers hold.
@@ -307,22 +299,28 @@ impl Part {
 }
 
 impl Device {
-    /// The program at a SQ_PGM_START register.
-    fn program(&mut self, memory: &dyn GpuMemory, name: &str, kind: Kind) -> Result<Arc<Loaded>, Error> {
-        let address = u64::from(self.registers.named(name, 0)) << 8;
-        let end = ctm_image::r700::registers::address(name).and_then(|offset| self.registers.end(offset));
-        self.programs.load(memory, address, end, kind).ok_or_else(|| {
-            let message = format!("{name}: at {address:#x} there is no program that ends within its buffer");
-            Error::new("no-program", message)
+    /// The program of a stage.
+    fn program(
+        &mut self,
+        memory: &dyn GpuMemory,
+        registers: &ProgramRegisters,
+        gprs: u8,
+    ) -> Result<Arc<Loaded>, Error> {
+        let place = registers.place(&self.registers, gprs);
+        self.programs.load(memory, place).map_err(|why| {
+            let (start, address) = (registers.start, place.address);
+            Error::new("no-program", format!("{start}: the program at {address:#x} {why}"))
         })
     }
 
-    fn part(&mut self, memory: &dyn GpuMemory, name: &str, kind: Kind, set: Set) -> Result<Part, Error> {
-        let loaded = self.program(memory, name, kind)?;
+    fn part(&mut self, memory: &dyn GpuMemory, registers: &ProgramRegisters) -> Result<Part, Error> {
+        // Both programs run in the registers of the caller (R700 §3.7.6).
+        let gprs = registers.gprs(&self.registers);
+        let loaded = self.program(memory, registers, gprs)?;
         let mut wanted =
             Wanted { banks: loaded.banks, buffers: loaded.buffers.clone(), textures: loaded.textures.clone() };
         let fetch = if loaded.calls_fetch {
-            let fetch = self.program(memory, "SQ_PGM_START_FS", Kind::Fetch)?;
+            let fetch = self.program(memory, &ProgramRegisters::FETCH, gprs)?;
             wanted.banks |= fetch.banks;
             wanted.buffers.extend(&fetch.buffers);
             wanted.buffers.sort_unstable();
@@ -331,6 +329,7 @@ impl Device {
         } else {
             None
         };
+        let set = registers.set;
         let constants = state::constants(&self.registers, set.number());
         Ok(Part { loaded, fetch, set, wanted, textures: Vec::new(), constants })
     }
@@ -358,22 +357,13 @@ impl Device {
         let geometry = state::geometry(&self.registers);
         let lists = Lists::of(&self.registers);
         let mut parts = Vec::new();
-        match geometry {
-            Geometry::Off | Geometry::Numbers => {
-                parts.push(self.part(memory, "SQ_PGM_START_VS", Kind::Vertex, Set::Vertex)?);
-            }
-            Geometry::Full => {
-                parts.push(self.part(memory, "SQ_PGM_START_ES", Kind::Export, Set::Vertex)?);
-                parts.push(self.part(memory, "SQ_PGM_START_GS", Kind::Geometry, Set::Geometry)?);
-                parts.push(self.part(memory, "SQ_PGM_START_VS", Kind::Copy, Set::Vertex)?);
-            }
-            Geometry::Unknown => {
-                return Err(Error::new("unsupported-geometry", "geometry scenario B is not done"));
-            }
+        if geometry == Geometry::Unknown {
+            return Err(Error::new("unsupported-geometry", "geometry scenario B is not done"));
         }
-        let has_pixels = self.registers.named("SQ_PGM_START_PS", 0) != 0;
-        if has_pixels {
-            parts.push(self.part(memory, "SQ_PGM_START_PS", Kind::Pixel, Set::Pixel)?);
+        for registers in ProgramRegisters::of_draw(geometry) {
+            if registers.stage != Kind::Pixel || registers.address(&self.registers) != 0 {
+                parts.push(self.part(memory, registers)?);
+            }
         }
         let mut rings = [0; 2];
         if geometry == Geometry::Full {
@@ -407,7 +397,8 @@ impl Device {
                     count: call.count,
                     instances,
                 };
-                let DrawOptions { one_thread, budget, ref control, checks, watch, ref notice, .. } = device.options;
+                let DrawOptions { one_thread, ref control, checks, watch, ref notice, .. } = device.options;
+                let budget = device.draw_budget();
                 let (control, notice) = (control.clone(), notice.clone());
                 let options = Options { one_thread, budget, control, checks, watch, notice };
                 ctm_draw::draw_watched(device.engine.as_ref(), &state, &draw, targets, &options)

@@ -11,6 +11,21 @@ pub trait GpuMemory: Sync {
     fn bytes_mut(&mut self, address: u64, length: u64) -> Option<&mut [u8]>;
 }
 
+/// The bytes of a range from its start, as many as memory has there; `None` where it has none.
+pub(super) fn available(memory: &dyn GpuMemory, address: u64, length: u64) -> Option<&[u8]> {
+    if let Some(bytes) = memory.bytes(address, length) {
+        return Some(bytes);
+    }
+    memory.bytes(address, 1)?;
+    // The largest length that there is, by halving.
+    let (mut good, mut bad) = (1, length);
+    while bad - good > 1 {
+        let middle = good + (bad - good) / 2;
+        if memory.bytes(address, middle).is_some() { good = middle } else { bad = middle }
+    }
+    memory.bytes(address, good)
+}
+
 /// Buffers in host memory, each at its address.
 #[derive(Clone, Debug, Default)]
 pub struct Buffers {

@@ -10,6 +10,7 @@
 //! | `programs` | programs in memory: where they end, what they reach |
 //! | `surfaces` | what draws write, held between draws; textures that are converted |
 //! | `draws` | a draw |
+//! | `notes` | what checked draws noticed, each once |
 //! | `commands` | packets that are none |
 //! | `device` | a stream, packet by packet |
 //!
@@ -20,6 +21,7 @@ mod commands;
 mod device;
 mod draws;
 mod memory;
+mod notes;
 mod programs;
 mod registers;
 mod resources;
@@ -27,14 +29,18 @@ mod state;
 mod surfaces;
 mod textures;
 
-pub use device::{Device, DrawOptions, Next, Problem, Stepped, Submitted};
+pub use device::{Deadline, Device, DrawOptions, Next, Problem, Stepped, Submitted};
 pub use draws::{DrawCall, IndexSource, Outline, TargetPicture};
 pub use memory::{Buffers, GpuMemory};
-pub use programs::{Loaded, Lookup, length_slots};
+pub use notes::{Notes, told_note};
+pub use programs::{Loaded, Lookup, NoEnd, length_slots};
+pub(crate) use programs::{ProgramPlace, ProgramRegisters};
 pub use registers::{Registers, is_relocated};
+pub(crate) use resources::extent;
 pub use resources::{
     BufferWords, Set, TargetWords, VALID_BUFFER, VALID_TEXTURE, colour_target, depth_format, depth_target, kind_of,
 };
+pub(crate) use state::raster_scissor;
 pub use state::{
     Geometry, Lists, SpecialOp, Stages, draw_state, geometry, samples, special_op, stream_output, topology, write_mask,
 };

@@ -1,16 +1,24 @@
 //! Programs of a stream: where they end, and what they reach.
 
-use super::memory::GpuMemory;
+use super::memory::{GpuMemory, available};
+use super::registers::Registers;
+use super::resources::Set;
+use super::state::Geometry;
 use ctm_exec::r700::texture::is_comparison;
+use ctm_image::r700::registers::PgmResources;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::inst::{Cf, ClauseBody, Fetch, walk};
 use ctm_isa::r700::ops::{CfOp, KcacheMode, TexOp};
 use ctm_isa::r700::program::Stage;
+use ctm_isa::table::FieldError;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Most dwords of a program that are looked at.
+/// Most dwords that are searched for a program's end.
 const MOST_DWORDS: u64 = 1 << 16;
+
+/// Bytes that are searched first for a program's end.
+const FIRST_BYTES: usize = 2048;
 
 /// A program of a stream.
 #[derive(Clone, Debug)]
@@ -40,30 +48,85 @@ const fn reaches_texture(op: TexOp) -> bool {
     )
 }
 
-/// How many slots (of two dwords) the program at the start of these words has: up to its last control-flow instruction, or the end of its last clause. `None` if
-/// that lies behind the words.
-#[must_use]
-pub fn length_slots(words: &[u32]) -> Option<usize> {
+/// Why no program that ends begins at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoEnd {
+    /// An instruction that control flow reaches cannot be decoded.
+    Undecodable {
+        /// Its slot, of two dwords.
+        slot: u32,
+        /// Why.
+        error: FieldError,
+    },
+    /// A clause goes beyond the words.
+    ClauseOutside {
+        /// The slot of the control-flow instruction that names it.
+        slot: u32,
+        /// The first slot of the clause.
+        first: u32,
+        /// Its slots.
+        slots: u32,
+    },
+    /// Control flow runs out of the words without an end: none of its instructions has END_OF_PROGRAM.
+    Open,
+}
+
+impl std::fmt::Display for NoEnd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Undecodable { slot, error } => {
+                write!(f, "has an instruction that cannot be decoded, in slot {slot}: {error}")
+            }
+            Self::ClauseOutside { slot, first, slots } => {
+                let last = u64::from(*first) + u64::from(*slots).saturating_sub(1);
+                write!(f, "the clause of instruction {slot} is in slots {first} to {last}, outside the buffer")
+            }
+            Self::Open => f.write_str("no instruction that control flow reaches has END_OF_PROGRAM"),
+        }
+    }
+}
+
+/// How many slots (of two dwords) the program at the start of these words has: up to its last control-flow instruction, or the end of its last clause.
+///
+/// # Errors
+/// Why there is no end within the words.
+pub fn length_slots(words: &[u32]) -> Result<usize, NoEnd> {
     let mut end = 0;
-    let mut ends_itself = false;
+    let (mut ends_itself, mut outside, mut undecodable) = (false, None, None);
     for (addr, _, cf) in walk(words, 0) {
         end = end.max(addr as usize + 1);
-        let Ok(cf) = cf else { continue };
+        let cf = match cf {
+            Ok(cf) => cf,
+            Err(error) => {
+                undecodable.get_or_insert(NoEnd::Undecodable { slot: addr, error });
+                continue;
+            }
+        };
         if let Some((first, slots)) = cf.clause() {
-            end = end.max(first as usize + slots as usize);
+            let last = first as usize + slots as usize;
+            end = end.max(last);
+            if last * 2 > words.len() {
+                outside.get_or_insert(NoEnd::ClauseOutside { slot: addr, first, slots });
+            }
         }
         let returns = matches!(cf, Cf::Plain(plain) if plain.word1.op == CfOp::Return);
         ends_itself |= cf.ends_program() || returns;
     }
-    (ends_itself && end * 2 <= words.len()).then_some(end)
+    if ends_itself && end * 2 <= words.len() {
+        return Ok(end);
+    }
+    Err(undecodable.or(outside).unwrap_or(NoEnd::Open))
 }
 
 impl Loaded {
-    /// Of words that begin with a program.
-    #[must_use]
-    pub fn of(words: &[u32], stage: Stage) -> Option<Self> {
+    /// Of words that begin with a program that has `gprs` registers (NUM_GPRS of SQ_PGM_RESOURCES), whatever its instructions name (R700 §4.6.3).
+    ///
+    /// # Errors
+    /// Why it does not end within the words.
+    pub fn of(words: &[u32], stage: Stage, gprs: u8) -> Result<Self, NoEnd> {
         let slots = length_slots(words)?;
-        let program = Program { stage: Some(stage), ..Program::from_words(words.get(..2 * slots)?.to_vec()) };
+        let words = words.get(..2 * slots).ok_or(NoEnd::Open)?.to_vec();
+        let program = Program { stage: Some(stage), gprs, ..Program::from_words(words) };
         let mut loaded = Self { program, textures: Vec::new(), buffers: Vec::new(), banks: 0, calls_fetch: false };
         for entry in &loaded.program.decode().entries {
             match &entry.cf {
@@ -94,7 +157,7 @@ impl Loaded {
         loaded.buffers.dedup();
         loaded.textures.sort_unstable();
         loaded.textures.dedup();
-        Some(loaded)
+        Ok(loaded)
     }
 }
 
@@ -109,56 +172,146 @@ pub struct Lookup {
     pub compares: bool,
 }
 
-/// Programs that have been read, by address and stage. They are compared with memory whenever they are asked for.
+/// The registers that say of a stage where its program is and what it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ProgramRegisters {
+    /// SQ_PGM_START of the stage.
+    pub(crate) start: &'static str,
+    /// SQ_PGM_RESOURCES of the stage.
+    pub(crate) resources: &'static str,
+    /// What kind of program it is.
+    pub(crate) stage: Stage,
+    /// The set of its resources and constants.
+    pub(crate) set: Set,
+}
+
+impl ProgramRegisters {
+    /// Vertex programs.
+    pub(crate) const VERTEX: Self =
+        Self { start: "SQ_PGM_START_VS", resources: "SQ_PGM_RESOURCES_VS", stage: Stage::Vertex, set: Set::Vertex };
+    /// Copy programs: with a geometry program, they are where vertex programs are without.
+    pub(crate) const COPY: Self = Self { stage: Stage::Copy, ..Self::VERTEX };
+    /// Vertex programs in front of a geometry program.
+    pub(crate) const EXPORT: Self =
+        Self { start: "SQ_PGM_START_ES", resources: "SQ_PGM_RESOURCES_ES", stage: Stage::Export, set: Set::Vertex };
+    /// Geometry programs.
+    pub(crate) const GEOMETRY: Self =
+        Self { start: "SQ_PGM_START_GS", resources: "SQ_PGM_RESOURCES_GS", stage: Stage::Geometry, set: Set::Geometry };
+    /// Pixel programs.
+    pub(crate) const PIXEL: Self =
+        Self { start: "SQ_PGM_START_PS", resources: "SQ_PGM_RESOURCES_PS", stage: Stage::Pixel, set: Set::Pixel };
+    /// Fetch programs.
+    pub(crate) const FETCH: Self =
+        Self { start: "SQ_PGM_START_FS", resources: "SQ_PGM_RESOURCES_FS", stage: Stage::Fetch, set: Set::Vertex };
+
+    /// The programs of a draw, in order; a fetch program is called by those of vertices.
+    pub(crate) const fn of_draw(geometry: Geometry) -> &'static [Self] {
+        match geometry {
+            Geometry::Full => &[Self::EXPORT, Self::GEOMETRY, Self::COPY, Self::PIXEL],
+            Geometry::Off | Geometry::Numbers | Geometry::Unknown => &[Self::VERTEX, Self::PIXEL],
+        }
+    }
+
+    /// The name of the stage in notes.
+    pub(crate) fn name(&self) -> &'static str {
+        if self.stage == Stage::Export { Stage::Vertex.name() } else { self.stage.name() }
+    }
+
+    /// Where the program begins; 0 where there is none.
+    pub(crate) fn address(&self, registers: &Registers) -> u64 {
+        u64::from(registers.named(self.start, 0)) << 8
+    }
+
+    /// The registers that the stream gives the program.
+    pub(crate) fn gprs(&self, registers: &Registers) -> u8 {
+        PgmResources::decode(registers.named(self.resources, 0)).map_or(0, |resources| resources.num_gprs)
+    }
+
+    /// Where the program is, with `gprs` registers.
+    pub(crate) fn place(&self, registers: &Registers, gprs: u8) -> ProgramPlace {
+        let end = ctm_image::r700::registers::address(self.start).and_then(|offset| registers.end(offset));
+        ProgramPlace { address: self.address(registers), end, stage: self.stage, gprs }
+    }
+}
+
+/// Where a program is, and what it is run as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ProgramPlace {
+    /// Its first byte.
+    pub(crate) address: u64,
+    /// Where its buffer ends, if that is known.
+    pub(crate) end: Option<u64>,
+    /// The stage.
+    pub(crate) stage: Stage,
+    /// Its registers, NUM_GPRS.
+    pub(crate) gprs: u8,
+}
+
+impl ProgramPlace {
+    /// Reads the program. Without an end of its buffer, as many words as memory has are searched.
+    ///
+    /// # Errors
+    /// Why none begins there: a sentence without its subject, the program.
+    pub(crate) fn read(&self, memory: &dyn GpuMemory) -> Result<Loaded, String> {
+        let &Self { address, end, stage, gprs } = self;
+        let most = end.map_or(MOST_DWORDS, |end| (end.saturating_sub(address) / 4).min(MOST_DWORDS));
+        let Some(bytes) = available(memory, address, 4 * most) else {
+            return Err("lies outside memory".into());
+        };
+        // Most programs are short: the whole buffer is searched only for the others.
+        let mut length = FIRST_BYTES;
+        loop {
+            let part = bytes.get(..length).unwrap_or(bytes);
+            match Loaded::of(&words_of(part), stage, gprs) {
+                Ok(loaded) => return Ok(loaded),
+                Err(NoEnd::Undecodable { slot, error }) if part.len() == bytes.len() => {
+                    return Err(NoEnd::Undecodable { slot, error }.to_string());
+                }
+                Err(why) if part.len() == bytes.len() => {
+                    return Err(format!("does not end within its {} bytes: {why}", bytes.len()));
+                }
+                Err(_) => length *= 4,
+            }
+        }
+    }
+}
+
+/// Little-endian words of bytes.
+fn words_of(bytes: &[u8]) -> Vec<u32> {
+    bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}
+
+/// Programs that have been read, by what was asked for. They are compared with memory whenever they are asked for.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
-    known: HashMap<(u64, Stage), Arc<Loaded>>,
+    known: HashMap<ProgramPlace, Arc<Loaded>>,
 }
 
 /// Most programs that are kept.
 const MOST_KNOWN: usize = 4096;
 
 impl Programs {
-    /// The program at an address, in a buffer that ends before `end`, if that is known.
-    pub(super) fn load(
-        &mut self,
-        memory: &dyn GpuMemory,
-        address: u64,
-        end: Option<u64>,
-        stage: Stage,
-    ) -> Option<Arc<Loaded>> {
-        if let Some(known) = self.known.get(&(address, stage)) {
+    /// The program at a place.
+    pub(super) fn load(&mut self, memory: &dyn GpuMemory, place: ProgramPlace) -> Result<Arc<Loaded>, String> {
+        if let Some(known) = self.known.get(&place) {
             let length = known.program.words.len() as u64 * 4;
-            let is_same = memory.bytes(address, length).is_some_and(|bytes| {
-                bytes.chunks_exact(4).zip(&known.program.words).all(|(bytes, word)| *bytes == word.to_le_bytes())
+            let is_same = memory.bytes(place.address, length).is_some_and(|bytes| {
+                bytes
+                    .as_chunks::<4>()
+                    .0
+                    .iter()
+                    .zip(&known.program.words)
+                    .all(|(bytes, word)| *bytes == word.to_le_bytes())
             });
             if is_same {
-                return Some(known.clone());
+                return Ok(known.clone());
             }
         }
-        // As many words as there are; without an end, as many as memory has.
-        let most = end.map_or(MOST_DWORDS, |end| (end.saturating_sub(address) / 4).min(MOST_DWORDS));
-        let mut dwords = most.min(512);
-        let loaded = loop {
-            let bytes = memory.bytes(address, 4 * dwords);
-            let words: Option<Vec<u32>> = bytes.map(|bytes| {
-                bytes
-                    .chunks_exact(4)
-                    .map(|four| four.iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte)))
-                    .collect()
-            });
-            match words.and_then(|words| Loaded::of(&words, stage)) {
-                Some(loaded) => break Some(loaded),
-                None if bytes.is_some() && dwords < most => dwords = (dwords * 4).min(most),
-                None if bytes.is_none() && dwords > 64 && end.is_none() => dwords /= 2,
-                None => break None,
-            }
-        }?;
+        let loaded = Arc::new(place.read(memory)?);
         if self.known.len() >= MOST_KNOWN {
             self.known.clear();
         }
-        let loaded = Arc::new(loaded);
-        self.known.insert((address, stage), loaded.clone());
-        Some(loaded)
+        self.known.insert(place, loaded.clone());
+        Ok(loaded)
     }
 }

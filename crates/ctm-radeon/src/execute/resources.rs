@@ -1,6 +1,6 @@
 //! What programs reach: constant buffers, buffers, textures and samplers; and what draws write.
 
-use super::memory::GpuMemory;
+use super::memory::{GpuMemory, available};
 use super::programs::Lookup;
 use super::registers::Registers;
 use super::surfaces::Surfaces;
@@ -58,15 +58,25 @@ impl Set {
         }
     }
 
+    /// The registers with the addresses of its constant buffers.
+    pub(crate) const fn constant_register(self) -> &'static crate::Register {
+        match self {
+            Self::Pixel => sq::ALU_CONST_CACHE_PS_0::REGISTER,
+            Self::Vertex => sq::ALU_CONST_CACHE_VS_0::REGISTER,
+            Self::Geometry => sq::ALU_CONST_CACHE_GS_0::REGISTER,
+        }
+    }
+
     /// Where constant buffer `bank` lies, and how many bytes it has.
     #[must_use]
     pub fn constants(self, registers: &Registers, bank: u32) -> (u64, u64) {
-        let (row, size) = match self {
-            Self::Pixel => (sq::ALU_CONST_CACHE_PS_0::REGISTER, "ALU_CONST_BUFFER_SIZE_PS"),
-            Self::Vertex => (sq::ALU_CONST_CACHE_VS_0::REGISTER, "ALU_CONST_BUFFER_SIZE_VS"),
-            Self::Geometry => (sq::ALU_CONST_CACHE_GS_0::REGISTER, "ALU_CONST_BUFFER_SIZE_GS"),
+        let size = match self {
+            Self::Pixel => "ALU_CONST_BUFFER_SIZE_PS",
+            Self::Vertex => "ALU_CONST_BUFFER_SIZE_VS",
+            Self::Geometry => "ALU_CONST_BUFFER_SIZE_GS",
         };
-        (registers.address(row, bank), u64::from(registers.named(size, bank) & 0x1ff) * 256)
+        let address = registers.address(self.constant_register(), bank);
+        (address, u64::from(registers.named(size, bank) & 0x1ff) * 256)
     }
 }
 
@@ -169,21 +179,6 @@ pub(super) fn ranges(registers: &Registers, set: Set, wanted: &Wanted) -> Vec<(u
         }
     }
     all
-}
-
-/// As many of these bytes as there are.
-fn available(memory: &dyn GpuMemory, address: u64, length: u64) -> Option<&[u8]> {
-    if let Some(bytes) = memory.bytes(address, length) {
-        return Some(bytes);
-    }
-    memory.bytes(address, 1)?;
-    // The largest length that there is, by halving.
-    let (mut good, mut bad) = (1, length);
-    while bad - good > 1 {
-        let middle = good + (bad - good) / 2;
-        if memory.bytes(address, middle).is_some() { good = middle } else { bad = middle }
-    }
-    memory.bytes(address, good)
 }
 
 /// The textures that a program asks for, converted; those that have been converted before are not again.

@@ -231,6 +231,29 @@ fn viewport(registers: &Registers, n: u32) -> Viewport {
     }
 }
 
+/// The pixels that lie in the screen, window and generic scissors.
+#[must_use]
+pub(crate) fn raster_scissor(r: &Registers) -> Rect {
+    let window = window_offset(r);
+    let scissor = |first: u32, second: u32, moves: bool| rectangle(first, second, if moves { window } else { [0; 2] });
+    let screen = scissor(
+        r.word(scan::PA_SC_SCREEN_SCISSOR_TL::REGISTER, 0),
+        r.word(scan::PA_SC_SCREEN_SCISSOR_BR::REGISTER, 0),
+        false,
+    );
+    let of_window = scissor(
+        r.word(scan::PA_SC_WINDOW_SCISSOR_TL::REGISTER, 0),
+        r.word(scan::PA_SC_WINDOW_SCISSOR_BR::REGISTER, 0),
+        !r.flag(scan::PA_SC_WINDOW_SCISSOR_TL::WINDOW_OFFSET_DISABLE),
+    );
+    let generic = scissor(
+        r.word(scan::PA_SC_GENERIC_SCISSOR_TL::REGISTER, 0),
+        r.word(scan::PA_SC_GENERIC_SCISSOR_BR::REGISTER, 0),
+        !r.flag(scan::PA_SC_GENERIC_SCISSOR_TL::WINDOW_OFFSET_DISABLE),
+    );
+    screen.and(of_window).and(generic)
+}
+
 fn raster_state(registers: &Registers) -> RasterState {
     use scan::PA_SC_MODE_CNTL as Scan;
     use setup::PA_SU_SC_MODE_CNTL as Mode;
@@ -264,23 +287,6 @@ fn raster_state(registers: &Registers) -> RasterState {
     }
     // Sizes are halves, in 1/16 pixel.
     let size = |bits| r.get(bits) as f32 / 8.0;
-    let window = window_offset(r);
-    let scissor = |first: u32, second: u32, moves: bool| rectangle(first, second, if moves { window } else { [0; 2] });
-    let screen = scissor(
-        r.word(scan::PA_SC_SCREEN_SCISSOR_TL::REGISTER, 0),
-        r.word(scan::PA_SC_SCREEN_SCISSOR_BR::REGISTER, 0),
-        false,
-    );
-    let of_window = scissor(
-        r.word(scan::PA_SC_WINDOW_SCISSOR_TL::REGISTER, 0),
-        r.word(scan::PA_SC_WINDOW_SCISSOR_BR::REGISTER, 0),
-        !r.flag(scan::PA_SC_WINDOW_SCISSOR_TL::WINDOW_OFFSET_DISABLE),
-    );
-    let generic = scissor(
-        r.word(scan::PA_SC_GENERIC_SCISSOR_TL::REGISTER, 0),
-        r.word(scan::PA_SC_GENERIC_SCISSOR_BR::REGISTER, 0),
-        !r.flag(scan::PA_SC_GENERIC_SCISSOR_TL::WINDOW_OFFSET_DISABLE),
-    );
     let clips = |n| {
         let first = r.word(scan::PA_SC_CLIPRECT_0_TL::REGISTER, n);
         rectangle(first, r.word(scan::PA_SC_CLIPRECT_0_BR::REGISTER, n), [0; 2])
@@ -328,7 +334,7 @@ fn raster_state(registers: &Registers) -> RasterState {
             high_first: r.flag(Line::PATTERN_BIT_ORDER),
             restarts: r.get(Line::AUTO_RESET_CNTL) == 1,
         }),
-        scissor: screen.and(of_window).and(generic),
+        scissor: raster_scissor(r),
         clip_rectangles: (r.flag(Scan::CLIPRECT_ENABLE) && rule != 0xffff)
             .then(|| ([clips(0), clips(1), clips(2), clips(3)], rule)),
         samples: pattern,
