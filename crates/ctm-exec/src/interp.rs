@@ -48,7 +48,35 @@ impl Interp {
         memory: &mut dyn x1k::Memory,
         watcher: &mut dyn Watcher,
     ) -> Result<Outcome, Fault> {
-        x1k::interp::watch(launch, memory, watcher).map(|outcome| outcome.counted(launch.counters))
+        self.watch_x1k_under(&Control::none(), launch, memory, watcher)
+    }
+
+    /// As [`Self::watch_x1k`], under a [`Control`]: the steps of a unit end with a fault when it is cancelled or past its deadline.
+    ///
+    /// # Errors
+    /// The same, and the fault that it ends with.
+    pub fn watch_x1k_under(
+        &self,
+        control: &Control,
+        launch: &x1k::Launch<'_>,
+        memory: &mut dyn x1k::Memory,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Outcome, Fault> {
+        x1k::interp::watch(control, launch, memory, watcher).map(|outcome| outcome.counted(launch.counters))
+    }
+
+    /// As [`Self::watch_x1k_under`], for the R700.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn watch_r700_under(
+        &self,
+        control: &Control,
+        launch: &r700::Launch<'_>,
+        memory: &mut dyn r700::Memory,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Outcome, Fault> {
+        r700::interp::watch(control, launch, memory, watcher).map(|outcome| outcome.counted(launch.counters))
     }
 
     /// As [`Self::watch_x1k`], for the R700.
@@ -61,6 +89,6 @@ impl Interp {
         memory: &mut dyn r700::Memory,
         watcher: &mut dyn Watcher,
     ) -> Result<Outcome, Fault> {
-        r700::interp::watch(launch, memory, watcher).map(|outcome| outcome.counted(launch.counters))
+        self.watch_r700_under(&Control::none(), launch, memory, watcher)
     }
 }

@@ -100,6 +100,12 @@ impl Control {
         self.state.as_ref().is_some_and(|state| state.cancelled.load(Ordering::SeqCst))
     }
 
+    /// Whether nothing more runs under it: it was cancelled, or its deadline has passed.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.is_cancelled() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
     /// Lets launches begin again.
     pub fn reset(&self) {
         if let Some(state) = &self.state {

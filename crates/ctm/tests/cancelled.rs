@@ -146,3 +146,37 @@ fn a_replay_is_cancelled_between_submissions() {
     let whole = replay_under(&Control::none(), &tape[..], &ReplayOptions::default(), |_| {}).unwrap();
     assert_eq!((whole.submissions, whole.end), (5, End::Complete));
 }
+
+/// A profile and a trace step the reference interpreter, which a control ends within a group as well.
+#[test]
+fn what_is_watched_ends_with_its_control() {
+    use ctm::job::Reader;
+    use ctm::trace::{Choice, Limits, Profile, Subject, Trace};
+    let r700 = "ALU:\n x: MOV R1.x, 0\nagain:\nALU:\n x: ADD R1.x, R0.x, R1.x\nJUMP CND(FALSE) ADDR(again)\n\
+                EXP_DONE: PIX0, R1.xxxx\nEND_OF_PROGRAM\n";
+    for (name, text) in [("endless.x1k", X1K), ("endless.psh", r700)] {
+        let mut reader = Reader::for_program_bytes(name, text.as_bytes().to_vec());
+        reader.flag("size", "64x64");
+        let subject = Subject::Job(Box::new(reader.finish().unwrap()));
+        let chosen = subject.choose(Choice::default(), None).unwrap();
+        let soon = || Control::new().until(std::time::Instant::now() + Duration::from_millis(200));
+        let profile = Profile::of_under(&soon(), &subject, &chosen).unwrap();
+        assert!(matches!(profile.fault.unwrap().kind, FaultKind::TimeBudget { .. }), "{name}");
+        let cancelled = Control::new();
+        let thread = canceller(&cancelled);
+        let profile = Profile::of_under(&cancelled, &subject, &chosen).unwrap();
+        thread.join().unwrap();
+        assert_eq!(profile.fault.unwrap().kind, FaultKind::Cancelled, "{name}");
+        let limits = Limits {
+            instructions: usize::MAX,
+            writes: Vec::new(),
+            range: Some(u32::MAX..=u32::MAX),
+            ..Limits::default()
+        };
+        let at = ctm_exec::Position { i: 63, j: 63 };
+        let trace = Trace::of_under(&soon(), &subject, &chosen, at, &limits).unwrap();
+        assert!(matches!(trace.fault.unwrap().kind, FaultKind::TimeBudget { .. }), "{name}");
+        // Nothing begins under a control that is over.
+        assert!(Profile::of_under(&cancelled, &subject, &chosen).is_err(), "{name}");
+    }
+}

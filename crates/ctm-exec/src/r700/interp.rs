@@ -7,7 +7,7 @@ use super::checks::Checks;
 use super::memory::Shared;
 use super::wavefront::{Context, Wavefront};
 use super::{Launch, Memory, Space};
-use crate::engine::{Fault, FaultKind, Outcome, Position};
+use crate::engine::{Budget, Fault, FaultKind, Outcome, Position};
 use crate::groups::Groups;
 use crate::observe::{Unit, Watcher, Wish};
 use crate::watch::{Control, Watch};
@@ -194,11 +194,22 @@ pub fn run(control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> R
 ///
 /// # Errors
 /// The fault of the first wavefront that did wrong; [`FaultKind::Stopped`] when the watcher wants no more.
-pub fn watch(launch: &Launch<'_>, memory: &mut dyn Memory, watcher: &mut dyn Watcher) -> Result<Outcome, Fault> {
+pub fn watch(
+    control: &Control,
+    launch: &Launch<'_>,
+    memory: &mut dyn Memory,
+    watcher: &mut dyn Watcher,
+) -> Result<Outcome, Fault> {
     let mut run = Run::new(launch)?;
+    let budget = Budget { time: None, ..launch.budget };
+    let watch = Watch::new(&budget, control, launch.domain.processors());
     let writes_memory = Space::ALL.iter().any(|&space| memory.space(space).is_some());
     let dependent = writes_memory || launch.global_gprs > 0 || launch.stage == Stage::Geometry;
     for (first, end) in run.groups() {
+        let part = watch.part(first);
+        if part.is_stopped() {
+            return Err(Fault { kind: part.fault_kind(), pc: 0, position: None });
+        }
         let positions = (first..end).flat_map(|index| run.order.positions(launch, index)).collect::<Vec<_>>();
         let wish = watcher.wish(&positions);
         if wish == Wish::Skip && !dependent {
@@ -206,6 +217,7 @@ pub fn watch(launch: &Launch<'_>, memory: &mut dyn Memory, watcher: &mut dyn Wat
         }
         let mut wavefronts = vec![Wavefront::default(); usize::try_from(end - first).unwrap_or(0)];
         run.start((first, end), &mut wavefronts);
+        run.shared.part = Some(part);
         if wish != Wish::Watch {
             run.group(&mut wavefronts, memory)?;
             continue;

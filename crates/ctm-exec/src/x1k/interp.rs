@@ -119,6 +119,9 @@ impl<'a> Run<'a> {
         let dependent = self.context.launch.program.uncached || memory.outputs_alias_inputs();
         let mut group = Group::new(self.context.launch);
         for index in 0..self.groups.count() {
+            if self.watch.is_over() {
+                return Err(Fault { kind: self.watch.part(index).fault_kind(), pc: 0, position: None });
+            }
             let wish = watcher.wish(&self.groups.positions(index));
             if wish == Wish::Skip && !dependent {
                 continue;
@@ -216,10 +219,15 @@ pub fn run(control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> R
 ///
 /// # Errors
 /// The fault of the first group that did wrong; [`FaultKind::Stopped`] when the watcher wants no more.
-pub fn watch(launch: &Launch<'_>, memory: &mut dyn Memory, watcher: &mut dyn Watcher) -> Result<Outcome, Fault> {
+pub fn watch(
+    control: &Control,
+    launch: &Launch<'_>,
+    memory: &mut dyn Memory,
+    watcher: &mut dyn Watcher,
+) -> Result<Outcome, Fault> {
     let steps = plan(launch.program);
     let budget = Budget { time: None, ..launch.budget };
-    Run::new(&Control::none(), launch, &steps, &budget).watched(memory, watcher)
+    Run::new(control, launch, &steps, &budget).watched(memory, watcher)
 }
 
 /// Runs a group; one that comes after a group that has faulted does not run.

@@ -38,7 +38,20 @@ impl Job {
     /// # Errors
     /// As [`run`](Self::run).
     pub fn run_on(&self, engine: Box<dyn Engine>, progress: impl FnMut(Progress)) -> Result<JobReport, JobError> {
-        self.run_with(&Control::none(), |_| Ok(engine), progress)
+        self.run_on_under(&Control::none(), engine, progress)
+    }
+
+    /// The same under a [`Control`].
+    ///
+    /// # Errors
+    /// As [`run_under`](Self::run_under).
+    pub fn run_on_under(
+        &self,
+        control: &Control,
+        engine: Box<dyn Engine>,
+        progress: impl FnMut(Progress),
+    ) -> Result<JobReport, JobError> {
+        self.run_with(control, |_| Ok(engine), progress)
     }
 
     /// Runs a job of R700 programs that writes no files on an engine that others use, too.

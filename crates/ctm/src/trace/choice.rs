@@ -106,20 +106,20 @@ impl<W: Watcher + Send> Engine for Shown<W> {
 
     fn run_x1k_under(
         &self,
-        _: &Control,
+        control: &Control,
         launch: &x1k::Launch<'_>,
         memory: &mut dyn x1k::Memory,
     ) -> Result<Outcome, Fault> {
-        Interp.watch_x1k(launch, memory, &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        Interp.watch_x1k_under(control, launch, memory, &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn run_r700_under(
         &self,
-        _: &Control,
+        control: &Control,
         launch: &r700::Launch<'_>,
         memory: &mut dyn r700::Memory,
     ) -> Result<Outcome, Fault> {
-        Interp.watch_r700(launch, memory, &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        Interp.watch_r700_under(control, launch, memory, &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -134,10 +134,20 @@ pub fn watching(inner: Box<dyn Engine>, which: u64, watcher: impl Watcher + Send
 /// # Errors
 /// Everything that is wrong with the job, or the fault that ended it.
 pub fn watch_job(job: &Job, which: u64, watcher: impl Watcher + Send + 'static) -> Result<Option<JobReport>, JobError> {
+    watch_job_under(job, &Control::none(), which, watcher)
+}
+
+/// The same under a control.
+pub(super) fn watch_job_under(
+    job: &Job,
+    control: &Control,
+    which: u64,
+    watcher: impl Watcher + Send + 'static,
+) -> Result<Option<JobReport>, JobError> {
     let job = job.without_files();
     let wrong = |e: EngineError| JobError::Usage(vec![Report::bare(Diagnostic::error(e.code(), e.to_string()))]);
     let inner = job.run.engine.value.engine().map_err(wrong)?;
-    match job.run_on(watching(inner, which, watcher), |_| {}) {
+    match job.run_on_under(control, watching(inner, which, watcher), |_| {}) {
         Err(JobError::Fault(fault)) if fault.code == "stopped" => Ok(None),
         result => result.map(Some),
     }

@@ -382,9 +382,12 @@ impl<W: Watcher + Send> Engine for Every<W> {
         let coming = lock(&self.coming).take();
         match coming {
             None => self.inner.run_x1k_under(control, launch, memory),
-            Some(names) => {
-                Interp.watch_x1k(launch, memory, &mut AllRenamed { names, watcher: &mut *lock(&self.watcher) })
-            }
+            Some(names) => Interp.watch_x1k_under(
+                control,
+                launch,
+                memory,
+                &mut AllRenamed { names, watcher: &mut *lock(&self.watcher) },
+            ),
         }
     }
 
@@ -397,9 +400,12 @@ impl<W: Watcher + Send> Engine for Every<W> {
         let coming = lock(&self.coming).take();
         match coming {
             None => self.inner.run_r700_under(control, launch, memory),
-            Some(names) => {
-                Interp.watch_r700(launch, memory, &mut AllRenamed { names, watcher: &mut *lock(&self.watcher) })
-            }
+            Some(names) => Interp.watch_r700_under(
+                control,
+                launch,
+                memory,
+                &mut AllRenamed { names, watcher: &mut *lock(&self.watcher) },
+            ),
         }
     }
 }

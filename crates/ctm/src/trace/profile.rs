@@ -5,7 +5,7 @@ use super::listing::Listing;
 use super::subject::{Chosen, Subject};
 use crate::job::{Job, JobError};
 use ctm_exec::observe::{At, Detail, Unit, Watcher, Wish};
-use ctm_exec::{Counters, Domain, Fault, Position};
+use ctm_exec::{Control, Counters, Domain, Fault, Position};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -81,6 +81,14 @@ impl Profile {
     /// # Errors
     /// Everything that is wrong with the subject.
     pub fn of(subject: &Subject, chosen: &Chosen) -> Result<Self, JobError> {
+        Self::of_under(&Control::none(), subject, chosen)
+    }
+
+    /// The same under a [`Control`], as of [`Subject::watch_under`].
+    ///
+    /// # Errors
+    /// The same. That it was cancelled, or its time is over, is a fault as of any launch.
+    pub fn of_under(control: &Control, subject: &Subject, chosen: &Chosen) -> Result<Self, JobError> {
         let domain = subject.whole_domain(chosen)?;
         let elements = domain.width() as usize * domain.height() as usize;
         let profile = Arc::new(Mutex::new(Self {
@@ -93,7 +101,7 @@ impl Profile {
             waited: vec![0; elements],
             fault: None,
         }));
-        subject.watch_whole(chosen, Counting { profile: Arc::clone(&profile) })?;
+        subject.watch_whole(control, chosen, Counting { profile: Arc::clone(&profile) })?;
         let profile = profile.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(profile.clone())
     }

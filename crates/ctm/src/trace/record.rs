@@ -6,7 +6,7 @@ use super::subject::{Chosen, Subject};
 use crate::job::{Job, JobError};
 use crate::render::Report;
 use ctm_exec::observe::{Detail, Event, Flow, Isa, Lanes, Place, Unit, Watcher, Wish};
-use ctm_exec::{Fault, Position};
+use ctm_exec::{Control, Fault, Position};
 use ctm_isa::diag::Diagnostic;
 use std::collections::HashMap;
 use std::fmt;
@@ -167,11 +167,25 @@ impl Trace {
     /// # Errors
     /// Everything that is wrong with the subject. A fault of the group itself is part of the trace.
     pub fn of(subject: &Subject, chosen: &Chosen, at: Position, limits: &Limits) -> Result<Self, TraceError> {
+        Self::of_under(&Control::none(), subject, chosen, at, limits)
+    }
+
+    /// The same under a [`Control`], as of [`Subject::watch_under`].
+    ///
+    /// # Errors
+    /// The same. That it was cancelled, or its time is over, is a fault as of any launch.
+    pub fn of_under(
+        control: &Control,
+        subject: &Subject,
+        chosen: &Chosen,
+        at: Position,
+        limits: &Limits,
+    ) -> Result<Self, TraceError> {
         let listing = Arc::new(Listing::new(&chosen.program));
         let result = Arc::new(Mutex::new(None));
         let limits = limits.clone();
         let recording = Recording { at, limits, pass: chosen.pass, listing, result: Arc::clone(&result) };
-        subject.watch(chosen, recording)?;
+        subject.watch_under(control, chosen, recording)?;
         let trace = result.lock().unwrap_or_else(PoisonError::into_inner).take();
         trace.ok_or(TraceError::NotRun(at))
     }

@@ -1,6 +1,6 @@
 //! What launches are watched of: a job, a drawing, or a recording of devices.
 
-use super::choice::{Choice, Picking, Shown, watch_job};
+use super::choice::{Choice, Picking, Shown, watch_job_under};
 use super::drawing::{self, Draws, Lane};
 use crate::draw::Drawing;
 use crate::job::{AnyProgram, Job, JobError, PassProgram};
@@ -99,6 +99,14 @@ impl Subject {
     /// # Errors
     /// There is none, or the job or the recording is wrong.
     pub fn choose(&self, choice: Choice, at: Option<Position>) -> Result<Chosen, JobError> {
+        self.choose_under(&Control::none(), choice, at)
+    }
+
+    /// The same under a [`Control`], which can end the launches that are run to find it. Those of a [`Self::Drawing`] are under its own.
+    ///
+    /// # Errors
+    /// The same, or it was cancelled.
+    pub fn choose_under(&self, control: &Control, choice: Choice, at: Option<Position>) -> Result<Chosen, JobError> {
         match self {
             Self::Job(job) => {
                 let (pass, which) = choice.resolve(job, at)?;
@@ -120,7 +128,7 @@ impl Subject {
                 let noted = Arc::new(Mutex::new(Noted { launch: choice.launch, at, seen: 0, chosen: None }));
                 let noting = Arc::clone(&noted);
                 let wrap = move |inner| -> Box<dyn Engine> { Box::new(Noting { inner, noted: Arc::clone(&noting) }) };
-                replayed(path, &Control::none(), &wrap)?;
+                replayed(path, control, &wrap)?;
                 let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
                 let (seen, shown) = (noted.seen, |at: Position| format!("processor ({}, {})", at.i, at.j));
                 noted.chosen.take().ok_or_else(|| {
@@ -137,10 +145,15 @@ impl Subject {
     }
 
     /// Shows all that a profile counts to a watcher: a launch; of draws all launches of the chosen draw.
-    pub(super) fn watch_whole(&self, chosen: &Chosen, watcher: impl Watcher + Send + 'static) -> Result<(), JobError> {
+    pub(super) fn watch_whole(
+        &self,
+        control: &Control,
+        chosen: &Chosen,
+        watcher: impl Watcher + Send + 'static,
+    ) -> Result<(), JobError> {
         match self {
             Self::Drawing(draws, stage) => drawing::watch_all(draws.as_ref(), *stage, chosen, watcher),
-            Self::Job(_) | Self::Recording(_) => self.watch(chosen, watcher),
+            Self::Job(_) | Self::Recording(_) => self.watch_under(control, chosen, watcher),
         }
     }
 
@@ -157,8 +170,22 @@ impl Subject {
     /// # Errors
     /// Everything that is wrong with the subject, or the fault that ended it.
     pub fn watch(&self, chosen: &Chosen, watcher: impl Watcher + Send + 'static) -> Result<(), JobError> {
+        self.watch_under(&Control::none(), chosen, watcher)
+    }
+
+    /// The same under a [`Control`]: launches, and the steps of the units that are shown, end with a fault when it is cancelled or past its deadline. Those of a
+    /// [`Self::Drawing`] are under its own.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn watch_under(
+        &self,
+        control: &Control,
+        chosen: &Chosen,
+        watcher: impl Watcher + Send + 'static,
+    ) -> Result<(), JobError> {
         match self {
-            Self::Job(job) => watch_job(job, chosen.which, watcher).map(|_| ()),
+            Self::Job(job) => watch_job_under(job, control, chosen.which, watcher).map(|_| ()),
             Self::Recording(path) => {
                 // There may be several devices: launches are counted over all of them.
                 let (seen, which) = (Arc::default(), chosen.which);
@@ -166,7 +193,7 @@ impl Subject {
                 let wrap = move |inner| -> Box<dyn Engine> {
                     Box::new(Picking { inner, picked: Arc::clone(&picked), which, seen: Arc::clone(&seen) })
                 };
-                replayed(path, &Control::none(), &wrap)
+                replayed(path, control, &wrap)
             }
             Self::Drawing(draws, _) => drawing::watch(draws.as_ref(), chosen, watcher),
         }

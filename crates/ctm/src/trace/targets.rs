@@ -7,7 +7,7 @@ use super::subject::{DrawStage, Subject, wrong};
 use super::{Choice, Left};
 use crate::job::JobError;
 use ctm_exec::observe::Place;
-use ctm_exec::{Engine, Position};
+use ctm_exec::{Control, Engine, Position};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -272,7 +272,7 @@ fn vertices_parting(
         let subject = Subject::Drawing(Arc::clone(draws), DrawStage::Vertex);
         let chosen = subject.choose(Choice { pass: Some(draw), launch: None }, None)?;
         let (watcher, left) = Leaving::new();
-        subject.watch_whole(&chosen, watcher)?;
+        subject.watch_whole(&Control::none(), &chosen, watcher)?;
         Ok((subject, left.take().0))
     };
     // Vertices that no program makes leave nothing.
