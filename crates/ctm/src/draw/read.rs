@@ -23,6 +23,14 @@ impl Drawing {
         drawing(Reader::for_job(text, name, directory))
     }
 
+    /// What a reader has: a job file's text, and where its files may lie ([`Reader::within`]).
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn from_reader(reader: Reader) -> Result<Self, JobError> {
+        drawing(reader)
+    }
+
     /// Whether a text is a draw job, and no other job, by its keys.
     ///
     /// ```
@@ -233,9 +241,14 @@ impl Reader {
         if let Some(node) = table.get("mesh")
             && let Some(name) = self.string("mesh", node)
         {
-            let is_file = Path::new(&name).extension().is_some();
-            let name = if is_file { self.directory.join(name).to_string_lossy().into_owned() } else { name };
-            plan.mesh = name.into();
+            if Path::new(&name).extension().is_none() {
+                plan.mesh = name.into();
+            } else {
+                let path = self.directory.join(name);
+                if self.may_open("mesh", &path, node.origin) {
+                    plan.mesh = path.to_string_lossy().into_owned().into();
+                }
+            }
         }
         if let Some(node) = table.get("topology") {
             plan.topology = self.choice("topology", node, &TOPOLOGIES);

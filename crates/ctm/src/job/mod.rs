@@ -6,6 +6,7 @@
 //! | `tree` | TOML and flags as one tree of values that know where they were written |
 //! | `flags` | flags of `ctm run` into that tree |
 //! | `read`, `values`, `draft` | the tree into a [`Job`]; all errors at once |
+//! | `folders` | where the files of a job may lie |
 //! | `load` | program files into programs |
 //! | `prepare` | names resolved, arrays read, everything checked that can be before the device is touched |
 //! | `surface` | arrays into device memory and back |
@@ -79,6 +80,7 @@ mod draft;
 pub(crate) mod dump;
 mod files;
 mod flags;
+mod folders;
 mod frames;
 pub mod json;
 pub mod keys;
@@ -96,6 +98,7 @@ mod values;
 
 pub use crate::engine::EngineKind;
 pub use flags::{FLAGS, Flag};
+pub use folders::Folders;
 pub use frames::Varying;
 pub use load::{Form, Loaded, byte_code_text, not_foreign, read_file, text_of, unreadable};
 pub use read::{Given, Reader};

@@ -8,7 +8,7 @@ use super::names::text_of_name;
 use super::r700::{FILTERS, LookupDraft, WRAPS};
 use super::tree::{Node, Origin, Table, Tree, Value};
 use super::values::{Slots, formats, tilings};
-use super::{FLAGS, FromOutput, Isa, Job, JobError, Located, Place, ProgramInfo, Ref, report_at};
+use super::{FLAGS, Folders, FromOutput, Isa, Job, JobError, Located, Place, ProgramInfo, Ref, report_at};
 use crate::commands::{CondLoc, CondTest};
 use crate::mc::Format;
 use crate::render::{Report, Source};
@@ -39,6 +39,8 @@ pub struct Reader {
     /// A flag says the domain, but not well: that has been reported.
     domain_flag_failed: bool,
     pub(super) given: Given,
+    /// Where files may lie; `None`: anywhere.
+    folders: Option<Folders>,
 }
 
 /// The program that a reader began with.
@@ -128,7 +130,37 @@ impl Reader {
             reports: Vec::new(),
             isa: None,
             domain_flag_failed: false,
+            folders: None,
         }
+    }
+
+    /// Lets the job name only files that lie in its own folder or in `folders`, as [`Folders`] says. Reading fails with `outside-folder` otherwise.
+    ///
+    /// ```
+    /// use ctm::job::{Folders, Reader};
+    /// let text = "program = \"/etc/passwd\"\ndomain = [8, 8]\n[[output]]\nslot = 0\n";
+    /// let job = Reader::for_job(text, "job.toml", ".".as_ref()).within(&Folders::new(&[])).finish();
+    /// assert!(job.unwrap_err().to_string().contains("outside of the job's folder"));
+    /// ```
+    #[must_use]
+    pub fn within(mut self, folders: &Folders) -> Self {
+        self.folders = Some(folders.with(&self.directory));
+        self
+    }
+
+    /// Whether a file lies where it may; otherwise that is an error.
+    pub(crate) fn may_open(&mut self, key: &str, path: &Path, origin: Origin) -> bool {
+        let refused = self.folders.as_ref().and_then(|folders| folders.refused(path));
+        if let Some(why) = refused {
+            self.error(origin, "outside-folder", format!("`{key}` is {}, {why}", path.display()));
+            return false;
+        }
+        true
+    }
+
+    /// Whether a file that no message is about lies where it may.
+    pub(crate) fn is_within(&self, path: &Path) -> bool {
+        self.folders.as_ref().is_none_or(|folders| folders.refused(path).is_none())
     }
 
     /// Says which instruction set the program is for, where its file does not.

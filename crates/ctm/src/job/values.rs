@@ -124,7 +124,7 @@ impl Reader {
             }
             Origin::Flag(_) => name_of_text(&text),
         };
-        Some(self.located(path, node.origin))
+        self.may_open(key, &path, node.origin).then(|| self.located(path, node.origin))
     }
 
     /// One file, or several.

@@ -433,8 +433,10 @@ impl Reader {
         }
         let by_name = Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
         let said = matches!(by_name.as_str(), "r700" | "psh" | "vsh" | "gsh" | "csh");
-        // A file that cannot be read is reported when it is loaded.
-        said || ctm_files::read(&path, FileKind::Program).is_ok_and(|bytes| crate::r700::is_r700(&bytes, &path, None))
+        // A file that cannot be read is reported when it is loaded, one that may not be with its key.
+        said || self.is_within(&path)
+            && ctm_files::read(&path, FileKind::Program)
+                .is_ok_and(|bytes| crate::r700::is_r700(&bytes, &path, None))
     }
 }
 
