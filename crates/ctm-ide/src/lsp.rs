@@ -6,7 +6,7 @@
 
 use crate::foreign::Foreign;
 use crate::framing::{self, FrameError, Frames};
-use crate::language::{Completion, CompletionKind, Document, Language, NameKind};
+use crate::language::{Completion, CompletionKind, Document, Language, NameKind, shown_findings};
 use ctm_isa::diag::{Diagnostic, Severity, Span};
 use lsp_types::notification::{
     DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Exit, LogMessage, Notification as _,
@@ -28,6 +28,7 @@ use lsp_types::{
     TextDocumentSyncCapability, TextDocumentSyncKind, TextEdit, Uri, WorkDoneProgressOptions, WorkspaceEdit,
 };
 use serde_json::{Value, json};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
 use std::ops::ControlFlow;
@@ -123,11 +124,34 @@ struct Open {
     foreign: Option<Foreign>,
     /// The byte at which each line begins.
     starts: Vec<usize>,
+    /// The place that was asked for last: its line, its byte, its character. Places that follow each other on a line cost the text between them.
+    last: Cell<(usize, usize, usize)>,
+}
+
+/// The byte at which each line of a text begins.
+fn line_starts(text: &str) -> Vec<usize> {
+    std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
+}
+
+/// The byte of a line and character of a text; what is behind the end of a line is its end.
+fn offset(text: &str, starts: &[usize], position: Position, utf8: bool) -> usize {
+    let line = position.line as usize;
+    let Some(&start) = starts.get(line) else { return text.len() };
+    let end = starts.get(line + 1).map_or(text.len(), |&next| next - 1);
+    let text = &text[start..end];
+    let mut character = 0;
+    for (at, c) in text.char_indices() {
+        if character >= position.character {
+            return start + at;
+        }
+        character += u32::try_from(if utf8 { c.len_utf8() } else { c.len_utf16() }).unwrap_or(1);
+    }
+    start + text.trim_end_matches('\r').len()
 }
 
 impl Open {
     fn new(language: Language, foreign: Option<Foreign>, text: String, version: i32) -> Self {
-        let starts = [0].into_iter().chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let starts = line_starts(&text);
         let document = match &foreign {
             Some(foreign) => {
                 let findings = foreign.findings(&text);
@@ -135,7 +159,7 @@ impl Open {
             }
             None => Document::new(language, text),
         };
-        Self { document, version, foreign, starts }
+        Self { document, version, foreign, starts, last: Cell::default() }
     }
 
     fn text(&self) -> &str {
@@ -149,26 +173,19 @@ impl Open {
             offset -= 1;
         }
         let line = self.starts.partition_point(|&start| start <= offset).saturating_sub(1);
-        let before = &self.text()[self.starts[line]..offset];
-        let character = if utf8 { before.len() } else { before.encode_utf16().count() };
+        let (of, at, units) = self.last.get();
+        let (from, known) =
+            if of == line && at <= offset { (at.max(self.starts[line]), units) } else { (self.starts[line], 0) };
+        let before = &self.text()[from..offset];
+        let character = known + if utf8 { before.len() } else { before.encode_utf16().count() };
+        self.last.set((line, offset, character));
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Position::new(number(line), number(character))
     }
 
-    /// The byte of a line and character; what is behind the end of a line is its end.
+    /// The byte of a line and character.
     fn offset(&self, position: Position, utf8: bool) -> usize {
-        let line = position.line as usize;
-        let Some(&start) = self.starts.get(line) else { return self.text().len() };
-        let end = self.starts.get(line + 1).map_or(self.text().len(), |&next| next - 1);
-        let text = &self.text()[start..end];
-        let mut character = 0;
-        for (at, c) in text.char_indices() {
-            if character >= position.character {
-                return start + at;
-            }
-            character += u32::try_from(if utf8 { c.len_utf8() } else { c.len_utf16() }).unwrap_or(1);
-        }
-        start + text.trim_end_matches('\r').len()
+        offset(self.text(), &self.starts, position, utf8)
     }
 
     fn range(&self, span: Span, utf8: bool) -> Range {
@@ -296,20 +313,21 @@ impl<W: Write> Server<W> {
     fn changed(&mut self, params: DidChangeTextDocumentParams) -> Result<(), LspError> {
         let uri = params.text_document.uri;
         let Some(mut open) = self.documents.remove(uri.as_str()) else { return Ok(()) };
+        // All changes, then one look at the whole.
+        let (mut text, mut starts) = (std::mem::take(&mut open.document.text), std::mem::take(&mut open.starts));
         for change in params.content_changes {
-            let text = match change.range {
-                None => change.text,
+            match change.range {
+                None => text = change.text,
                 Some(range) => {
-                    let from = open.offset(range.start, self.utf8);
-                    let to = open.offset(range.end, self.utf8).max(from);
-                    let mut text = open.document.text.clone();
+                    let from = offset(&text, &starts, range.start, self.utf8);
+                    let to = offset(&text, &starts, range.end, self.utf8).max(from);
                     text.replace_range(from..to, &change.text);
-                    text
                 }
-            };
-            let foreign = open.foreign.take();
-            open = Open::new(open.document.language, foreign, text, params.text_document.version);
+            }
+            starts = line_starts(&text);
         }
+        let foreign = open.foreign.take();
+        open = Open::new(open.document.language, foreign, text, params.text_document.version);
         self.publish(&uri, &open)?;
         self.documents.insert(uri.as_str().to_owned(), open);
         Ok(())
@@ -322,7 +340,8 @@ impl<W: Write> Server<W> {
     }
 
     fn publish(&mut self, uri: &Uri, open: &Open) -> Result<(), LspError> {
-        let found = open.document.findings.iter().map(|finding| self.diagnostic(uri, open, finding)).collect();
+        let (shown, more) = shown_findings(&open.document.findings);
+        let found = shown.iter().chain(&more).map(|finding| self.diagnostic(uri, open, finding)).collect();
         self.diagnostics(&PublishDiagnosticsParams::new(uri.clone(), found, Some(open.version)))
     }
 

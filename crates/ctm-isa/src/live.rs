@@ -6,6 +6,9 @@
 //!
 //! [`crate::x1k::check::live`] and [`crate::r700::check::live`] make the nodes; everything else is here.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 /// A set of elements of registers: four bits for each of the 128.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Channels([u64; 8]);
@@ -156,18 +159,18 @@ pub(crate) fn solve(nodes: &[Node]) -> Liveness {
     result.pressure.reverse();
     result.pressure.dedup_by_key(|entry| entry.0);
     result.pressure.reverse();
+    let mut known: HashMap<(u32, u8, u8), usize> = HashMap::new();
+    let mut seen = Seen { masks: vec![0; nodes.len()], touched: Vec::new() };
     for node in nodes {
         for write in &node.writes {
-            let readers = readers(nodes, &kills, node, write, &mut effort);
-            let same = |v: &&mut LiveValue| (v.slot, v.register, v.mask) == (write.slot, write.register, write.mask);
-            match result.values.iter_mut().rev().find(same) {
-                Some(known) => known.readers.extend(readers),
-                None => result.values.push(LiveValue {
-                    slot: write.slot,
-                    register: write.register,
-                    mask: write.mask,
-                    readers,
-                }),
+            let readers = readers(nodes, &kills, node, write, &mut seen, &mut effort);
+            let Written { slot, register, mask, .. } = *write;
+            match known.entry((slot, register, mask)) {
+                Entry::Occupied(known) => result.values[*known.get()].readers.extend(readers),
+                Entry::Vacant(place) => {
+                    place.insert(result.values.len());
+                    result.values.push(LiveValue { slot, register, mask, readers });
+                }
             }
         }
         if effort > EFFORT {
@@ -182,18 +185,32 @@ pub(crate) fn solve(nodes: &[Node]) -> Liveness {
     result
 }
 
+/// Which elements have been followed to each node, cleared in proportion to the nodes that were reached.
+struct Seen {
+    masks: Vec<u8>,
+    touched: Vec<usize>,
+}
+
 /// The slots that read what a write leaves.
-fn readers(nodes: &[Node], kills: &[Channels], from: &Node, write: &Written, effort: &mut usize) -> Vec<u32> {
+fn readers(
+    nodes: &[Node],
+    kills: &[Channels],
+    from: &Node,
+    write: &Written,
+    seen: &mut Seen,
+    effort: &mut usize,
+) -> Vec<u32> {
     let mut found = Vec::new();
-    let mut seen = vec![0u8; nodes.len()];
+    seen.touched.drain(..).for_each(|at| seen.masks[at] = 0);
     let mut open: Vec<(usize, u8)> = from.next.iter().map(|&next| (next, write.mask)).collect();
     while let Some((at, mask)) = open.pop() {
         *effort += 1;
-        let (Some(node), Some(seen)) = (nodes.get(at), seen.get_mut(at)) else { continue };
-        if mask & !*seen == 0 || *effort > EFFORT {
+        let (Some(node), Some(followed)) = (nodes.get(at), seen.masks.get_mut(at)) else { continue };
+        if mask & !*followed == 0 || *effort > EFFORT {
             continue;
         }
-        *seen |= mask;
+        *followed |= mask;
+        seen.touched.push(at);
         found.extend(node.reads.iter().filter(|(_, set)| set.of(write.register) & mask != 0).map(|(slot, _)| *slot));
         let left = mask & !kills[at].of(write.register);
         if left != 0 {

@@ -1,5 +1,7 @@
 //! "Did you mean": the nearest of the words that are known. Everything that takes names asks here.
 
+use std::cell::Cell;
+
 /// The candidate nearest to `word`, if it is near enough to be a slip of the hand, or continues what `word` begins.
 ///
 /// ```
@@ -9,46 +11,97 @@
 /// ```
 #[must_use]
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = word.to_ascii_lowercase();
     let allowed = (word.len() / 3).max(1);
-    candidates
-        .into_iter()
-        .map(|candidate| (candidate, candidate.to_ascii_lowercase()))
-        .map(|(candidate, name)| (distance(&lower, &name), name.starts_with(&lower), candidate))
-        .filter(|&(d, begins, _)| d <= allowed || begins && lower.len() > 2)
-        .min_by_key(|&(d, ..)| d)
-        .map(|(.., candidate)| candidate)
+    let distance_to = |candidate: &str| {
+        let begin = candidate.as_bytes().get(..word.len());
+        if begin.is_some_and(|begin| begin.eq_ignore_ascii_case(word.as_bytes())) && word.len() > 2 {
+            // The rest is inserted.
+            return Some(candidate.len() - word.len());
+        }
+        if candidate.len().abs_diff(word.len()) > allowed {
+            return None;
+        }
+        Some(folded_distance(word.as_bytes(), candidate.as_bytes(), u8::to_ascii_lowercase)).filter(|&d| d <= allowed)
+    };
+    let near = candidates.into_iter().filter_map(|candidate| Some((distance_to(candidate)?, candidate)));
+    near.min_by_key(|&(d, _)| d).map(|(_, candidate)| candidate)
+}
+
+/// Looks for the nearest of a text's own names, as long as it has not compared too many: a text full of mistakes and names would be compared with itself.
+#[derive(Debug, Default)]
+pub(crate) struct Suggester {
+    compared: Cell<usize>,
+}
+
+impl Suggester {
+    /// Names that are compared for one text.
+    const MOST: usize = 500_000;
+
+    /// Whether so many words may be compared once more.
+    pub(crate) fn allows(&self, words: usize) -> bool {
+        let compared = self.compared.get().saturating_add(words);
+        if compared <= Self::MOST {
+            self.compared.set(compared);
+        }
+        compared <= Self::MOST
+    }
+
+    /// As [`closest`]. Of several that are as near it is the first by its letters.
+    pub(crate) fn closest<'a>(&self, word: &str, names: impl ExactSizeIterator<Item = &'a str>) -> Option<&'a str> {
+        if !self.allows(names.len()) {
+            return None;
+        }
+        let mut names: Vec<&str> = names.collect();
+        names.sort_unstable();
+        closest(word, names)
+    }
 }
 
 /// Insertions, deletions, replacements and exchanges of neighbours that turn `a` into `b`, counted in bytes. Words of more than 64
 /// bytes are no slips of the hand: `usize::MAX`.
 #[must_use]
 pub fn distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len().max(b.len()) > 64 {
+    folded_distance(a.as_bytes(), b.as_bytes(), |&byte| byte)
+}
+
+/// The longest word that is compared.
+const LONGEST: usize = 64;
+
+/// The distance of two words of which only this is looked at of each byte. Three rows of the table are kept: an exchange looks two back.
+fn folded_distance(a: &[u8], b: &[u8], fold: impl Fn(&u8) -> u8) -> usize {
+    if a.len().max(b.len()) > LONGEST {
         return usize::MAX;
     }
-    let mut rows = vec![vec![0usize; b.len() + 1]; a.len() + 1];
-    for (i, row) in rows.iter_mut().enumerate() {
-        row[0] = i;
-    }
-    rows[0] = (0..=b.len()).collect();
+    let same = |i: usize, j: usize| fold(&a[i]) == fold(&b[j]);
+    let mut rows = [[0usize; LONGEST + 1]; 3];
+    rows[0] = std::array::from_fn(|j| j);
     for i in 1..=a.len() {
+        let (now, before, older) = (i % 3, (i + 2) % 3, (i + 1) % 3);
+        rows[now][0] = i;
         for j in 1..=b.len() {
-            let replace = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = replace.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
+            let replace = rows[before][j - 1] + usize::from(!same(i - 1, j - 1));
+            let mut best = replace.min(rows[before][j] + 1).min(rows[now][j - 1] + 1);
+            if i > 1 && j > 1 && same(i - 1, j - 2) && same(i - 2, j - 1) {
+                best = best.min(rows[older][j - 2] + 1);
             }
-            rows[i][j] = best;
+            rows[now][j] = best;
         }
     }
-    rows[a.len()][b.len()]
+    rows[a.len() % 3][b.len()]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{closest, distance};
+    use super::{Suggester, closest, distance};
+
+    #[test]
+    fn a_text_has_only_so_many_suggestions() {
+        let names: Vec<String> = (0..1000).map(|n| format!("name{n}")).collect();
+        let suggester = Suggester::default();
+        let found = || suggester.closest("nmae7", names.iter().map(String::as_str));
+        assert_eq!(found(), Some("name7"));
+        assert_eq!((0..1000).filter(|_| found().is_some()).count(), 499);
+    }
 
     #[test]
     fn suggests_slips_and_nothing_else() {

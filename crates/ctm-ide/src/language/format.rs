@@ -18,6 +18,10 @@ struct Line {
 
 /// Where X1K instructions begin.
 const INDENT: usize = 8;
+/// Deeper structures are indented no further.
+const DEEPEST: usize = 32;
+/// Wider lines do not move the columns of others.
+const WIDEST: usize = 200;
 
 impl Document {
     /// The text in the layout of the examples.
@@ -85,7 +89,7 @@ impl Document {
         if matches!(word, "endif" | "endloop" | "endrep" | "else") {
             *depth = depth.saturating_sub(1);
         }
-        let indent = INDENT + 2 * *depth;
+        let indent = INDENT + 2 * (*depth).min(DEEPEST);
         if matches!(word, "if" | "loop" | "rep" | "else") {
             *depth += 1;
         }
@@ -96,9 +100,7 @@ impl Document {
     }
 
     fn r700_line(&self, code: &str) -> String {
-        let words = self.language.vocabulary();
-        let is =
-            |word: &str, kinds: &[WordKind]| words.iter().any(|(kind, known)| *known == word && kinds.contains(kind));
+        let is = |word: &str, kinds: &[WordKind]| self.language.has(word, kinds);
         let (number, rest) = code.split_at(code.len() - code.trim_start_matches(|c: char| c.is_ascii_digit()).len());
         let rest = rest.trim_start();
         let (unit, rest) = match rest.split_once(':') {
@@ -171,16 +173,17 @@ fn width(text: &str) -> usize {
 
 /// Lines below each other.
 fn print(lines: &[Line], out: &mut String) {
-    let halves = lines.iter().filter(|line| line.right.is_some()).map(|line| width(&line.left)).max().unwrap_or(0);
+    let widest = |widths: &mut dyn Iterator<Item = usize>| widths.filter(|&width| width <= WIDEST).max().unwrap_or(0);
+    let halves = widest(&mut lines.iter().filter(|line| line.right.is_some()).map(|line| width(&line.left)));
     let code: Vec<String> = lines
         .iter()
         .map(|line| match &line.right {
-            Some(right) => format!("{}{} | {right}", line.left, " ".repeat(halves - width(&line.left))),
+            Some(right) => format!("{}{} | {right}", line.left, " ".repeat(halves.saturating_sub(width(&line.left)))),
             None => line.left.clone(),
         })
         .collect();
     let commented = lines.iter().zip(&code).filter(|(line, _)| !line.comment.is_empty());
-    let comments = commented.map(|(_, code)| width(code)).max().unwrap_or(0);
+    let comments = widest(&mut commented.map(|(_, code)| width(code)));
     for (line, code) in lines.iter().zip(code) {
         let lone = code.trim().is_empty();
         let text = if line.comment.is_empty() {
@@ -188,7 +191,7 @@ fn print(lines: &[Line], out: &mut String) {
         } else if lone {
             format!("{code}{}", line.comment)
         } else {
-            format!("{code}{}  {}", " ".repeat(comments - width(&code)), line.comment)
+            format!("{code}{}  {}", " ".repeat(comments.saturating_sub(width(&code))), line.comment)
         };
         out.push_str(text.trim_end());
         out.push('\n');

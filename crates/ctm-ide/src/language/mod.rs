@@ -26,9 +26,11 @@ pub use registers::Hint;
 use ctm_isa::diag::{Diagnostic, Severity, Span};
 use ctm_isa::isa_help::Isa as Manual;
 use ctm_isa::live::Liveness;
-use ctm_isa::vocabulary::Vocabulary;
+use ctm_isa::vocabulary::{Vocabulary, WordKind};
 use ctm_isa::{r700, x1k};
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::OnceLock;
 use words::Word;
 
 /// The two languages.
@@ -56,12 +58,8 @@ impl Language {
     pub fn of_text(text: &str) -> Self {
         let flow = |line: &str| {
             let head = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
-            let word: String = head.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-            let known = |(kind, name): &(_, &str)| {
-                use ctm_isa::vocabulary::WordKind::{Export, Flow};
-                matches!(kind, Flow | Export) && *name == word
-            };
-            !word.is_empty() && r700::text::vocabulary().iter().any(known)
+            let end = head.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(head.len());
+            Self::R700.has(&head[..end], &[WordKind::Flow, WordKind::Export])
         };
         if text.lines().any(|line| flow(line) || line.trim_start().starts_with(".stage")) {
             Self::R700
@@ -112,6 +110,22 @@ impl Language {
         }
     }
 
+    /// Whether a word is one of these kinds.
+    fn has(self, word: &str, kinds: &[WordKind]) -> bool {
+        static X1K: OnceLock<Words> = OnceLock::new();
+        static R700: OnceLock<Words> = OnceLock::new();
+        let words = match self {
+            Self::X1k => &X1K,
+            Self::R700 => &R700,
+        };
+        let words = words.get_or_init(|| {
+            let mut words = Words::new();
+            self.vocabulary().into_iter().for_each(|(kind, word)| words.entry(word).or_default().push(kind));
+            words
+        });
+        words.get(word).is_some_and(|of| of.iter().any(|kind| kinds.contains(kind)))
+    }
+
     /// Its manual.
     #[must_use]
     pub fn manual(self) -> Manual {
@@ -121,6 +135,9 @@ impl Language {
         }
     }
 }
+
+/// The kinds of each word.
+type Words = HashMap<&'static str, Vec<WordKind>>;
 
 /// A program of either machine.
 #[derive(Clone, Debug)]
@@ -140,6 +157,10 @@ pub struct Document {
     pub findings: Vec<Diagnostic>,
     program: Option<Program>,
     words: Vec<Word>,
+    /// The byte at which each line begins.
+    starts: Vec<usize>,
+    /// Lines and slots of the instructions, by line.
+    slots: Vec<(usize, u32)>,
     live: Option<Liveness>,
 }
 
@@ -154,13 +175,29 @@ impl Document {
             Program::R700(program) => r700::check::live(program),
         });
         let words = words::words(language, &text);
-        Self { language, text, findings, program, words, live }
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let mut document = Self { language, text, findings, program, words, starts, slots: Vec::new(), live };
+        let written = |(slot, span): (u32, &Span)| (span.end > span.start).then_some((span.start as usize, slot));
+        let slots = (0..).zip(document.spans()).filter_map(written);
+        let mut slots: Vec<(usize, u32)> = slots.map(|(at, slot)| (document.line_of(at), slot)).collect();
+        slots.sort_unstable();
+        document.slots = slots;
+        document
     }
 
     /// A text of which nothing but its findings is known.
     #[must_use]
     pub(crate) fn foreign(text: String, findings: Vec<Diagnostic>) -> Self {
-        Self { language: Language::X1k, text, findings, program: None, words: Vec::new(), live: None }
+        Self {
+            language: Language::X1k,
+            text,
+            findings,
+            program: None,
+            words: Vec::new(),
+            starts: vec![0],
+            slots: Vec::new(),
+            live: None,
+        }
     }
 
     /// Whether a finding is an error.
@@ -202,8 +239,7 @@ impl Document {
     /// The line of an offset, from 0.
     #[must_use]
     pub fn line_of(&self, offset: usize) -> usize {
-        let end = offset.min(self.text.len());
-        self.text.as_bytes()[..end].iter().filter(|&&byte| byte == b'\n').count()
+        self.starts.partition_point(|&start| start <= offset.min(self.text.len())).saturating_sub(1)
     }
 
     /// A line, counted from 0, without its end.
@@ -211,6 +247,28 @@ impl Document {
     pub fn line(&self, number: usize) -> &str {
         self.text.lines().nth(number).unwrap_or("")
     }
+}
+
+/// Findings of a text that an editor or a page is given. Nobody reads more, and they would be larger than the text.
+const MOST_FINDINGS: usize = 1000;
+
+/// The findings that are shown; where there are more, with a last one, without a place, that says how many.
+#[must_use]
+pub fn shown_findings(findings: &[Diagnostic]) -> (&[Diagnostic], Option<Diagnostic>) {
+    match findings.split_at_checked(MOST_FINDINGS) {
+        Some((shown, rest)) if !rest.is_empty() => {
+            let errors = rest.iter().filter(|finding| finding.severity == Severity::Error).count();
+            let message = format!("{} more findings are not shown, {errors} of them errors", rest.len());
+            (shown, Some(Diagnostic::error("more-findings", message)))
+        }
+        _ => (findings, None),
+    }
+}
+
+/// What the assembler and the checker say of a text, without anything else of a [`Document`].
+#[must_use]
+pub fn findings(language: Language, text: &str) -> Vec<Diagnostic> {
+    read(language, text).0
 }
 
 /// What the assembler and the checker say of a text.

@@ -50,10 +50,7 @@ impl Document {
             Language::X1k => true,
             Language::R700 => {
                 let unit = matches!(name, "x" | "y" | "z" | "w" | "t" | "X" | "Y" | "Z" | "W" | "T");
-                let known = |(kind, word): &(WordKind, &str)| {
-                    *word == name && matches!(kind, WordKind::Flow | WordKind::Export)
-                };
-                !unit && !self.language.vocabulary().iter().any(known)
+                !unit && !self.language.has(name, &[WordKind::Flow, WordKind::Export])
             }
         }
     }
@@ -129,8 +126,7 @@ impl Document {
         let words = self.line_words(word.line);
         let before = |n: usize| (at >= words.start + n).then(|| self.of(&self.words[at - n]));
         let followed = at + 1 < words.end && self.is_punctuation(at + 1, ':');
-        let leads = (words.start..at).step_by(2).all(|n| self.is_punctuation(n + 1, ':'));
-        if followed && leads && self.can_be_label(self.of(word)) {
+        if followed && word.leads && self.can_be_label(self.of(word)) {
             return Some(NameKind::Label);
         }
         let is_label = match self.language {

@@ -4,6 +4,7 @@ use super::words::Form;
 use super::{Document, Language};
 use ctm_isa::diag::Span;
 use ctm_isa::live::LiveValue;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// Something that an editor shows behind a line.
@@ -45,8 +46,8 @@ impl Document {
 
     /// The slots of the instructions on a line.
     fn slots_on(&self, line: usize) -> Vec<u32> {
-        let on = |(_, span): &(u32, &Span)| span.end > span.start && self.line_of(span.start as usize) == line;
-        (0..).zip(self.spans()).filter(on).map(|(slot, _)| slot).collect()
+        let first = self.slots.partition_point(|&(of, _)| of < line);
+        self.slots[first..].iter().take_while(|&&(of, _)| of == line).map(|&(_, slot)| slot).collect()
     }
 
     fn line_of_slot(&self, slot: u32) -> Option<usize> {
@@ -117,6 +118,9 @@ impl Document {
     #[must_use]
     pub fn hints(&self, from: usize, to: usize) -> Vec<Hint> {
         let Some(live) = self.live.as_ref().filter(|live| !live.incomplete) else { return Vec::new() };
+        let mut written: HashMap<u32, Vec<&LiveValue>> = HashMap::new();
+        live.values.iter().for_each(|value| written.entry(value.slot).or_default().push(value));
+        let pressure: HashMap<u32, u32> = live.pressure.iter().map(|&(slot, count)| (slot, count)).collect();
         let mut found = Vec::new();
         let mut base = 0;
         for (line, text) in self.text.split_inclusive('\n').enumerate().take(to) {
@@ -127,7 +131,7 @@ impl Document {
             }
             let slots = self.slots_on(line);
             let (mut short, mut long) = (Vec::new(), String::new());
-            for value in live.values.iter().filter(|value| slots.contains(&value.slot)) {
+            for &value in slots.iter().filter_map(|slot| written.get(slot)).flatten() {
                 let name = self.element_name(value);
                 let mut lines: Vec<usize> = value.readers.iter().filter_map(|&slot| self.line_of_slot(slot)).collect();
                 lines.sort_unstable();
@@ -145,8 +149,8 @@ impl Document {
                     _ => writeln!(long, "{name}: read on line {}", shown.join(", ")),
                 };
             }
-            let before = live.pressure.iter().find(|(slot, _)| slots.contains(slot));
-            if let Some((_, count)) = before {
+            let before = slots.iter().find_map(|slot| pressure.get(slot));
+            if let Some(count) = before {
                 short.push(format!("{count} live"));
                 let _ =
                     writeln!(long, "{count} elements of registers hold a value before this line that is still read");

@@ -27,6 +27,8 @@ pub(super) struct Word {
     pub(super) line: usize,
     /// Whether it is the first of its line.
     pub(super) first: bool,
+    /// Whether nothing but words with colons is before it on its line: `one: two: three`.
+    pub(super) leads: bool,
 }
 
 fn is_word(c: char) -> bool {
@@ -54,7 +56,7 @@ pub(super) fn words(language: Language, text: &str) -> Vec<Word> {
     let mut base = 0;
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let code = &line[..code_end(language, line.trim_end_matches(['\n', '\r']))];
-        let mut first = true;
+        let (mut first, mut leads, mut colon) = (true, true, true);
         let mut chars = code.char_indices().peekable();
         while let Some((at, c)) = chars.next() {
             let mut end = at + c.len_utf8();
@@ -65,7 +67,7 @@ pub(super) fn words(language: Language, text: &str) -> Vec<Word> {
                 // A quoted name, which only those who bind it know.
                 while chars.next_if(|&(_, c)| c != '"').is_some() {}
                 chars.next();
-                first = false;
+                (first, leads) = (false, false);
                 continue;
             } else if c == '.' && chars.peek().is_some_and(|&(_, c)| is_word(c)) {
                 start = end;
@@ -82,7 +84,10 @@ pub(super) fn words(language: Language, text: &str) -> Vec<Word> {
                     end = at + c.len_utf8();
                 }
             }
-            found.push(Word { form, start: base + start, end: base + end, line: number, first });
+            // A word follows a colon, and a colon a word.
+            leads &= colon != (form == Form::Punctuation(':'));
+            colon = form == Form::Punctuation(':');
+            found.push(Word { form, start: base + start, end: base + end, line: number, first, leads });
             first = false;
         }
         base += line.len();

@@ -74,8 +74,8 @@ fn parse_mnemonic(c: &mut Cursor<'_>) -> Parsed<(AluOp, Omod)> {
         c.back_to(behind_name);
         let span = c.span(start);
         if let Some(op) = mnemonic(&name.to_ascii_uppercase()) {
-            // Once is enough.
-            if c.diagnostics.iter().any(|d| d.rule == "small-letters") {
+            // Once is enough; of a text full of other findings, the last ones are looked at.
+            if c.diagnostics.iter().rev().take(64).any(|d| d.rule == "small-letters") {
                 return Err(super::cursor::Reported);
             }
             let d = Diagnostic::error("small-letters", format!("`{name}` is written in capitals: `{}`", op.listing()));

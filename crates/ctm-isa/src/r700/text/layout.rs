@@ -9,6 +9,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::r700::inst::Cf;
 use crate::r700::ops::{Addr, CfAluOp, CfOp};
 use crate::r700::{ALU_CLAUSE_SLOTS, FETCH_CLAUSE_INSTRUCTIONS};
+use crate::suggest::Suggester;
 use std::collections::HashMap;
 
 /// The words, and the statement of each slot.
@@ -128,9 +129,10 @@ fn cut_alu(
     let mut parts: Vec<Vec<ReadyGroup>> = Vec::new();
     let mut rest = groups;
     for &cut in cuts.iter().rev() {
-        parts.insert(0, rest.split_off(cut));
+        parts.push(rest.split_off(cut));
     }
-    parts.insert(0, rest);
+    parts.push(rest);
+    parts.reverse();
     let last = parts.len() - 1;
     // The stack is pushed before the first part and popped after the last, where the predicate that changes the mask is too.
     let op = alu.word1.op;
@@ -281,6 +283,7 @@ fn resolve(s: &mut Statements, places: &[Place]) {
         .map(|(_, place)| place.at)
         .collect();
     let mut found = Vec::new();
+    let suggester = Suggester::default();
     for (i, statement) in s.list.iter_mut().enumerate() {
         let What::Cf(parsed, body) = &mut statement.what else { continue };
         if let Some(body) = body {
@@ -322,7 +325,7 @@ fn resolve(s: &mut Statements, places: &[Place]) {
             Address::Label(label, span) => match s.labels.get(label) {
                 Some((target, _)) => places[*target].at,
                 None => {
-                    found.push(no_label(label, *span, &s.labels));
+                    found.push(no_label(label, *span, &s.labels, &suggester));
                     0
                 }
             },
@@ -345,15 +348,15 @@ fn resolve(s: &mut Statements, places: &[Place]) {
     if let Some((label, span)) = &s.entry_label {
         match s.labels.get(label) {
             Some((target, _)) => s.entry = Some((places[*target].at, *span)),
-            None => found.push(no_label(label, *span, &s.labels)),
+            None => found.push(no_label(label, *span, &s.labels, &suggester)),
         }
     }
     s.diagnostics.extend(found);
 }
 
-fn no_label(label: &str, span: Span, labels: &HashMap<String, (usize, Span)>) -> Diagnostic {
+fn no_label(label: &str, span: Span, labels: &HashMap<String, (usize, Span)>, suggester: &Suggester) -> Diagnostic {
     let d = Diagnostic::error("label", format!("no label `{label}`")).at(span, "");
-    match crate::suggest::closest(label, labels.keys().map(String::as_str)) {
+    match suggester.closest(label, labels.keys().map(String::as_str)) {
         Some(near) => d.help(format!("did you mean `{near}`?")),
         None => d,
     }

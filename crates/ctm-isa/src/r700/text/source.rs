@@ -15,7 +15,7 @@ use crate::r700::formats::CfAluWord0;
 use crate::r700::inst::Cf;
 use crate::r700::ops::{CfOp, Clause, Unit};
 use crate::r700::program::{Setting, Stage};
-use crate::suggest::closest;
+use crate::suggest::{Suggester, closest};
 use std::collections::HashMap;
 
 /// The clause that lines behind a control-flow instruction make.
@@ -124,7 +124,11 @@ struct Reader<'a> {
     was_split: bool,
     /// That instructions are written in capitals.
     said_capitals: bool,
+    suggester: Suggester,
 }
+
+/// The mnemonics of the language, about: with so many an unknown one is compared.
+const MNEMONICS: usize = 500;
 
 /// Reads the whole text.
 pub(super) fn read(source: &str, options: &Options) -> Statements {
@@ -138,6 +142,7 @@ pub(super) fn read(source: &str, options: &Options) -> Statements {
         was_split: false,
         said_capitals: false,
         settings: HashMap::new(),
+        suggester: Suggester::default(),
     };
     let mut base = 0u32;
     for line in source.split('\n') {
@@ -329,8 +334,9 @@ impl Reader<'_> {
     }
 
     fn unknown(&mut self, c: &mut Cursor<'_>, word: &str, at: usize) -> Parsed<()> {
-        let names = cf::all_mnemonics().chain(fetch::all_mnemonics()).chain(alu::all_mnemonics());
-        let near = closest(word, names.chain(["END_OF_PROGRAM"]));
+        let names = || cf::all_mnemonics().chain(fetch::all_mnemonics()).chain(alu::all_mnemonics());
+        let near =
+            if self.suggester.allows(MNEMONICS) { closest(word, names().chain(["END_OF_PROGRAM"])) } else { None };
         let span = c.span(at);
         let mut d = Diagnostic::error("unknown-mnemonic", format!("`{word}` is not an instruction of the R700"))
             .at(span, "")

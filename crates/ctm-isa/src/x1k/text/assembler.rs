@@ -8,12 +8,13 @@ use super::constants::{Pool, needs_pool};
 use super::directive::{DIRECTIVES, Information, PLACED};
 use super::flow::{self, Blocks, Line, Target};
 use super::hazards::{Bits, derive};
-use super::lexer::{Cursor, Tok, Token, tokens, unknown_word};
+use super::lexer::{Cursor, Tok, Token, tokens, unknown_word, with_near};
 use super::listing::{hazard_bits, set_hazard_bits};
 use super::names::Names;
 use super::sources::encode;
 use super::{Parse, tex};
 use crate::diag::{Diagnostic, Severity, Span};
+use crate::suggest::Suggester;
 use crate::x1k::inst::{FcInstruction, Inst, Source};
 use crate::x1k::program::{Literal, Preload, Program, Usage};
 use crate::x1k::{INSTRUCTION_SLOTS, Words};
@@ -57,6 +58,9 @@ struct Slot<'a> {
     attrs: Attrs,
     span: Span,
 }
+
+/// The mnemonics of the language, about: with so many an unknown one is compared.
+const MNEMONICS: usize = 150;
 
 /// The words of an OUTPUT instruction that does nothing, before its wait is set: what compilers end programs with.
 pub(super) const EMPTY_OUTPUT: Words = [1, 0, 0, 0, 0, 0];
@@ -117,6 +121,7 @@ struct Assembler<'a> {
     entry: Option<Target<'a>>,
     last: Option<Target<'a>>,
     end: Option<(usize, Span)>,
+    suggester: Suggester,
 }
 
 impl<'a> Assembler<'a> {
@@ -291,16 +296,19 @@ impl<'a> Assembler<'a> {
         if word.is_empty() {
             return Err(cursor.unexpected("an instruction, a label or a directive"));
         }
+        let span = cursor.span();
+        let finding = Diagnostic::error("mnemonic", format!("`{word}` is not an instruction")).at(span, "");
+        if let Some(instead) = super::alu::other_dialect(word) {
+            return Err(Box::new(finding.help(instead)));
+        }
+        if !self.suggester.allows(MNEMONICS) {
+            return Err(Box::new(finding));
+        }
         let known: Vec<&str> = (alu::mnemonics().map(|m| m.0))
             .chain(tex::MNEMONICS.iter().map(|m| m.0))
             .chain(flow::MNEMONICS.iter().copied())
             .chain(["end"])
             .collect();
-        let span = cursor.span();
-        if let Some(instead) = super::alu::other_dialect(word) {
-            let finding = Diagnostic::error("mnemonic", format!("`{word}` is not an instruction"));
-            return Err(Box::new(finding.at(span, "").help(instead)));
-        }
         let finding = unknown_word("mnemonic", "an instruction", word, span, &known);
         let dotted = matches!(cursor.peek_after(1), Some(Tok::Punct('='))) || DIRECTIVES.contains(&word);
         Err(if dotted && finding.help.is_none() {
@@ -477,10 +485,11 @@ impl<'a> Assembler<'a> {
             Target::Label(name, span) => {
                 let found = self.labels.get(name).map(|l| l.0 as u16);
                 if found.is_none() {
-                    let mut known: Vec<&str> = self.labels.keys().copied().collect();
-                    known.sort_unstable();
-                    let finding = unknown_word("label", "a label of this program", name, *span, &known);
-                    self.error(*finding);
+                    let finding = Diagnostic::error("label", format!("`{name}` is not a label of this program"));
+                    let near = self.suggester.closest(name, self.labels.keys().copied());
+                    let mut few: Vec<&str> = self.labels.keys().copied().take(13).collect();
+                    few.sort_unstable();
+                    self.error(with_near(finding.at(*span, ""), near, &few));
                 }
                 found
             }

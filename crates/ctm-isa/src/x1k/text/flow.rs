@@ -8,6 +8,7 @@ use super::attrs::Attrs;
 use super::lexer::{Cursor, Tok, unknown_word};
 use super::names::{File, Names};
 use crate::diag::{Diagnostic, Span};
+use crate::x1k::INSTRUCTION_SLOTS;
 use crate::x1k::formats::{CmnInst, FcAddr, FcInst};
 use crate::x1k::inst::{AluInst, FcInstruction};
 use crate::x1k::ops::{AOp, BOp, FcOp, InstType, PredSel};
@@ -348,14 +349,35 @@ pub(super) struct Blocks {
     pub targets: Vec<(usize, usize)>,
     /// Slots of dynamic `if`s that turned out to have an `else`.
     pub with_else: Vec<usize>,
+    /// Blocks that are open beyond [`DEEPEST`], which have no frames.
+    beyond: usize,
 }
+
+/// More blocks than the machine has instructions cannot be open. What is in them is not looked at.
+const DEEPEST: usize = INSTRUCTION_SLOTS;
 
 impl Blocks {
     /// Takes the statement at slot `pc`. `None`: the statement needs no instruction.
     pub fn statement(&mut self, pc: usize, statement: Statement, span: Span) -> Parse<Option<FcInstruction>> {
         let wrong =
             |message: &str, cite: &'static str| Box::new(Diagnostic::error("flow", message).at(span, "").cite(cite));
-        let mut pops = 0;
+        match statement {
+            Statement::If(_) | Statement::Loop { .. } if self.frames.len() >= DEEPEST => {
+                self.beyond += 1;
+                if self.beyond > 1 {
+                    return Ok(None);
+                }
+                let message = format!("more than {DEEPEST} blocks are open; the machine has {DEEPEST} slots");
+                return Err(wrong(&message, "CTM §3.1"));
+            }
+            Statement::Endif | Statement::EndLoop { .. } if self.beyond > 0 => {
+                self.beyond -= 1;
+                return Ok(None);
+            }
+            _ if self.beyond > 0 => return Ok(None),
+            _ => {}
+        }
+        let mut pops = 0u8;
         let mut in_rep = false;
         let mut is_dynamic = true;
         match statement {
@@ -430,7 +452,7 @@ impl Blocks {
             Statement::Break(_) | Statement::Continue(_) => {
                 for frame in self.frames.iter_mut().rev() {
                     match frame {
-                        Frame::If { dynamic, .. } => pops += u8::from(*dynamic),
+                        Frame::If { dynamic, .. } => pops = pops.saturating_add(u8::from(*dynamic)),
                         Frame::Loop { jumps, rep, .. } => {
                             in_rep = *rep;
                             jumps.push((pc, matches!(statement, Statement::Break(_))));
@@ -460,6 +482,7 @@ impl Blocks {
     /// Opens a block whose line could not be read, so that its end is not a second finding.
     pub fn open_anyway(&mut self, word: &str, pc: usize, span: Span) {
         match word {
+            "if" | "loop" | "rep" if self.frames.len() >= DEEPEST => self.beyond += 1,
             "if" => self.frames.push(Frame::If { pc, dynamic: true, else_pc: None, span }),
             "loop" | "rep" => self.frames.push(Frame::Loop { pc, rep: word == "rep", jumps: Vec::new(), span }),
             _ => {}

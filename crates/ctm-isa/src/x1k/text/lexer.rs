@@ -306,9 +306,14 @@ fn describe(tok: &Tok<'_>) -> String {
 /// The finding that `word` is none of the words allowed here, with the nearest one as help.
 pub(super) fn unknown_word(rule: &'static str, what: &str, word: &str, span: Span, known: &[&str]) -> Box<Diagnostic> {
     let found = Diagnostic::error(rule, format!("`{word}` is not {what}")).at(span, "");
-    Box::new(match closest(word, known.iter().copied().filter(|&k| k != word)) {
+    Box::new(with_near(found, closest(word, known.iter().copied().filter(|&k| k != word)), known))
+}
+
+/// A finding about a word with the nearest one, or with all of them where they are few.
+pub(super) fn with_near(found: Diagnostic, near: Option<&str>, known: &[&str]) -> Diagnostic {
+    match near {
         Some(near) => found.help(format!("did you mean `{near}`?")),
         None if !known.is_empty() && known.len() <= 12 => found.help(format!("allowed are {}", known.join(", "))),
         None => found,
-    })
+    }
 }

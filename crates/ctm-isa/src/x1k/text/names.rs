@@ -3,7 +3,7 @@
 use super::Parse;
 use super::lexer::{Cursor, Tok};
 use crate::diag::{Diagnostic, Span};
-use crate::suggest::closest;
+use crate::suggest::Suggester;
 use crate::x1k::program::SymbolKind;
 use crate::x1k::{BOOL_CONSTANTS, FLOAT_CONSTANTS, INPUTS, INT_CONSTANTS, OUTPUTS, TEMPORARIES};
 use std::collections::HashMap;
@@ -105,6 +105,7 @@ pub(super) struct Names<'a> {
     known: HashMap<&'a str, (File, u8, Span)>,
     /// Names that were refused: lines with them are wrong for that reason.
     refused: Vec<&'a str>,
+    suggester: Suggester,
 }
 
 /// Words that stand for something else wherever a register can stand.
@@ -240,13 +241,11 @@ impl<'a> Names<'a> {
                 _ => Err(out_of_range(file, digits, span)),
             };
         }
-        let mut candidates: Vec<&str> = self.known.keys().copied().collect();
-        candidates.sort_unstable();
         let finding = Diagnostic::error("name", format!("nothing is called `{word}`")).at(span, "");
         if word == "abs" {
             return Err(Box::new(finding.help("bars take the absolute value: `|r1|`")));
         }
-        Err(Box::new(match closest(word, candidates) {
+        Err(Box::new(match self.suggester.closest(word, self.known.keys().copied()) {
             Some(near) => finding.help(format!("did you mean `{near}`?")),
             None => finding.help(
                 "registers are r0, c0, s0, o0, i0, b0 and so on; names are declared by .reg, .const, .input, .output, .int, .bool",
