@@ -3,10 +3,7 @@
 use crate::Ending;
 use crate::console::{Console, Exit, Failure};
 use clap::Args;
-use ctm::Drawing;
-use ctm::trace::Subject;
-use ctm_ide::captures::Capture;
-use ctm_ide::serve::Server;
+use ctm_ide::serve::{Options, Server};
 use std::path::PathBuf;
 
 /// The language server, on standard input and output
@@ -53,7 +50,8 @@ pub(crate) fn dap(_: &Console, _: &DapArgs) -> Ending {
 /// A page in the browser: edit, run, and see every step of a pixel
 ///
 /// The page is served on this machine only, at an address that holds a random token, and loads nothing from anywhere. The examples are part of the program; jobs of one's own
-/// are opened beside them, and so are captures of command streams and recordings of devices. No file of a job is written. Ctrl-C ends it.
+/// are opened beside them, and so are captures of command streams and recordings of devices. No file of a job is written, and jobs name only files of their own folders and of
+/// those of `--allow`. Ctrl-C ends it.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -61,6 +59,7 @@ Examples:
   ctm serve job.toml            a job of one's own, and the examples
   ctm serve trace.capture tape   a capture, draw by draw, and a recording, launch by launch
   ctm serve --port 8700         always at the same port
+  ctm serve --allow ../textures job.toml   a job that names files of another folder
 
 docs/page.md describes the page.")]
 pub(crate) struct ServeArgs {
@@ -70,25 +69,30 @@ pub(crate) struct ServeArgs {
     /// The port; any that is free when left out
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) port: u16,
+    /// A folder beside a job's own whose files jobs may name; can be given several times
+    #[arg(long, value_name = "DIR")]
+    pub(crate) allow: Vec<PathBuf>,
+    /// Memory for all requests together, in MiB: one that does not fit waits, or is refused
+    #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..))]
+    pub(crate) memory: u32,
 }
 
 pub(crate) fn serve(console: &Console, args: &ServeArgs) -> Ending {
-    for job in &args.jobs {
-        if Capture::is_one(job) || Subject::is_recording(job) {
-            // What is wrong further on is said when it is opened.
-        } else if Subject::is_drawing(job) {
-            Drawing::read(job)?;
-        } else {
-            ctm::job::Reader::for_file(job)?.finish()?;
-        }
+    let missing = args.allow.iter().find(|folder| !folder.is_dir());
+    if let Some(folder) = missing {
+        return Err(Failure::wrong("no-such-folder", format!("--allow {}: there is no such folder", folder.display())));
     }
-    let server = Server::bind(args.port, &args.jobs)
+    let options = Options { memory: u64::from(args.memory) << 20, allow: args.allow.clone() };
+    for job in &args.jobs {
+        Server::check(job, &options)?;
+    }
+    let server = Server::bind(args.port, &args.jobs, &options)
         .map_err(|e| Failure::wrong("cannot-serve", format!("port {} of this machine: {e}", args.port)))?;
     let stopper = server.stopper();
     // Where there can be no handler, Ctrl-C ends the program as it always does.
     let _ = ctrlc::set_handler(move || stopper.stop());
     console.print(&format!("{}\n", server.address()))?;
     console.note("open this address in a browser on this machine; Ctrl-C ends it");
-    server.run();
+    server.run().map_err(|e| Failure::wrong("cannot-serve", e.to_string()))?;
     Ok(Exit::Done)
 }

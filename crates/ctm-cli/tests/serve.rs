@@ -147,6 +147,80 @@ fn questions_are_answered_and_clients_may_go() {
     }
 }
 
+/// Ctrl-C, with connections that say nothing, one whose body does not come, and a run under way.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_it_whatever_is_open() {
+    let mut server = Server::start();
+    let connect = || TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let silent: Vec<TcpStream> = (0..200).map(|_| connect()).collect();
+    let program = ".int t = i0 (255, 0, 0)\n rep t\n rep t\n rep t\n rep t\n add r1, r1, 1\n endrep\n endrep\n endrep\n endrep\n mov o0, r1\n";
+    let body = json!({ "entry": "mandelbrot", "files": { "mandelbrot.x1k": program } }).to_string();
+    let head = |length: usize| {
+        format!(
+            "POST /{}/api/run HTTP/1.1\r\nHost: localhost:{}\r\nContent-Length: {length}\r\n\r\n",
+            server.token, server.port
+        )
+    };
+    let (mut running, mut half) = (connect(), connect());
+    running.write_all(format!("{}{body}", head(body.len())).as_bytes()).unwrap();
+    half.write_all(head(1000).as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    let since = Instant::now();
+    let process = server.process.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &process]).status().unwrap().success());
+    let status = loop {
+        if let Some(status) = server.process.try_wait().unwrap() {
+            break status;
+        }
+        assert!(since.elapsed() < Duration::from_secs(10));
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert!(status.success(), "{status}");
+    drop((silent, running, half));
+}
+
+/// Sixteen bodies of 32 MiB and as many large runs: memory stays within the budget and the program's own.
+#[cfg(target_os = "linux")]
+#[test]
+fn many_large_requests_share_one_memory() {
+    let server = Server::with(&["--memory".to_owned(), "256".to_owned()]);
+    let job = "program = \"mandelbrot.x1k\"\ndomain = [0, 0, 2047, 2047]\n[[output]]\nslot = 0\n";
+    let run =
+        json!({ "entry": "mandelbrot", "files": { "job.toml": job, "mandelbrot.x1k": "mov o0, r0\n" } }).to_string();
+    let text = format!("{{\"text\":\"{}\"}}", "a b c d ".repeat(4 << 20));
+    let ask = |name: &str, body: &str| {
+        let head = format!(
+            "POST /{}/api/{name} HTTP/1.1\r\nHost: localhost:{}\r\nContent-Length: {}\r\n\r\n",
+            server.token,
+            server.port,
+            body.len()
+        );
+        let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        // A request that is refused may not be read to its end.
+        let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+        let mut start = [0; 12];
+        stream.read_exact(&mut start).map(|()| String::from_utf8_lossy(&start[9..]).into_owned())
+    };
+    let statuses: Vec<String> = std::thread::scope(|scope| {
+        let asked: Vec<_> = (0..32)
+            .map(|n| {
+                let (ask, text, run) = (&ask, &text, &run);
+                scope.spawn(move || if n % 2 == 0 { ask("check", text) } else { ask("run", run) })
+            })
+            .collect();
+        asked.into_iter().map(|asked| asked.join().unwrap().unwrap_or_default()).collect()
+    });
+    assert!(statuses.iter().all(|status| ["200", "503", "408", ""].contains(&status.as_str())), "{statuses:?}");
+    assert!(statuses.iter().any(|status| status == "200"), "{statuses:?}");
+    let most = std::fs::read_to_string(format!("/proc/{}/status", server.process.id())).unwrap();
+    let most = most.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap().trim().trim_end_matches(" kB");
+    let most: usize = most.parse().unwrap();
+    assert!(most < 512 << 10, "{most} kB");
+    assert!(server.ask("run", &json!({ "entry": "saxpy" }))["outputs"].is_array());
+}
+
 /// What a process has now: threads, open files, and memory in kilobytes.
 #[cfg(target_os = "linux")]
 fn has(process: u32) -> [usize; 3] {

@@ -5,7 +5,7 @@ use ctm::job::{JobError, read_file};
 use ctm::render::Report;
 use ctm::trace::{BehindFn, Draws, NoticeFn, Target, Wrap};
 use ctm_draw::Notice;
-use ctm_exec::{Budget, Engine};
+use ctm_exec::{Budget, Control, Engine};
 use ctm_files::FileKind;
 use ctm_isa::diag::Diagnostic;
 use ctm_radeon::capture::{ReadError, is_capture};
@@ -22,6 +22,7 @@ pub struct Capture {
     bytes: Vec<u8>,
     /// Wall time that all its draws together may take each time it is drawn.
     time: Option<Duration>,
+    control: Control,
 }
 
 impl fmt::Debug for Capture {
@@ -39,8 +40,8 @@ impl Capture {
 
     /// A capture of which these are the bytes.
     #[must_use]
-    pub fn from_bytes(bytes: Vec<u8>) -> Self {
-        Self { bytes, time: Some(CAPTURE_TIME) }
+    pub const fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self { bytes, time: Some(CAPTURE_TIME), control: Control::none() }
     }
 
     /// Says how much wall time all its draws together may take, each time it is drawn; `None`: any. Without it that is [`CAPTURE_TIME`].
@@ -53,7 +54,8 @@ impl Capture {
     fn options(&self) -> DrawOptions {
         // One budget for all draws: each of them has what the others leave.
         let budget = Budget::default();
-        DrawOptions { budget, deadline: self.time.and_then(Deadline::after), ..DrawOptions::default() }
+        let (control, deadline) = (self.control.clone(), self.time.and_then(Deadline::after));
+        DrawOptions { budget, control, deadline, ..DrawOptions::default() }
     }
 
     /// Reads a capture.
@@ -62,6 +64,39 @@ impl Capture {
     /// The file cannot be read.
     pub fn read(path: &Path) -> Result<Self, JobError> {
         Ok(Self::from_bytes(read_file(path, FileKind::Capture, None)?))
+    }
+
+    /// The same under a control: what is done with it ends when that is cancelled or past its deadline, draws with a fault and the rest with an error.
+    #[must_use]
+    pub fn under(mut self, control: &Control) -> Self {
+        self.control = control.clone();
+        self
+    }
+
+    /// Its length in bytes.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// Runs it until it ends, is cut, or the watcher has seen enough.
+    fn steps(&self, replay: &mut Replay<&[u8]>, behind: &mut dyn FnMut(&Stepped<'_>) -> Next) -> Result<(), JobError> {
+        let mut behind = |stepped: &Stepped<'_>| if self.control.is_over() { Next::Stop } else { behind(stepped) };
+        loop {
+            let replayed = replay.step(&mut behind);
+            if self.control.is_over() {
+                return Err(wrong("cancelled", "the capture takes longer than it may, or was cancelled".into()));
+            }
+            match replayed {
+                Ok(Some(Replayed { submitted, .. })) if submitted.is_over => {
+                    let told = submitted.problems.last().map_or_else(String::new, |problem| problem.error.message.clone());
+                    return Err(wrong("time-budget", format!("the capture: {told}")));
+                }
+                Ok(Some(replayed)) if !replayed.submitted.stopped => {}
+                Ok(_) | Err(ReadError::Cut { .. }) => return Ok(()),
+                Err(error) => return Err(damaged(error)),
+            }
+        }
     }
 }
 
@@ -86,7 +121,7 @@ impl Draws for Capture {
             draw if Some(draw) == last => Next::Stop,
             _ => Next::Continue,
         };
-        steps(&mut replay, &mut behind)
+        self.steps(&mut replay, &mut behind)
     }
 
     fn targets(&self, engine: Box<dyn Engine>, behind: &mut BehindFn<'_>) -> Result<(), JobError> {
@@ -99,7 +134,7 @@ impl Draws for Capture {
             drawn += 1;
             if next.is_break() { Next::Stop } else { Next::Continue }
         };
-        steps(&mut replay, &mut step)
+        self.steps(&mut replay, &mut step)
     }
 
     fn list(&self) -> Result<Vec<String>, JobError> {
@@ -111,28 +146,13 @@ impl Draws for Capture {
             lines.push(stepped.outline.line(lines.len() + 1));
             Next::Continue
         };
-        steps(&mut replay, &mut step)?;
+        self.steps(&mut replay, &mut step)?;
         Ok(lines)
     }
 }
 
 fn damaged(error: ReadError) -> JobError {
     wrong("bad-capture", error.to_string())
-}
-
-/// Runs a capture until it ends, is cut, or the watcher has seen enough.
-fn steps(replay: &mut Replay<&[u8]>, behind: &mut dyn FnMut(&Stepped<'_>) -> Next) -> Result<(), JobError> {
-    loop {
-        match replay.step(behind) {
-            Ok(Some(Replayed { submitted, .. })) if submitted.is_over => {
-                let told = submitted.problems.last().map_or_else(String::new, |problem| problem.error.message.clone());
-                return Err(wrong("time-budget", format!("the capture: {told}")));
-            }
-            Ok(Some(replayed)) if !replayed.submitted.stopped => {}
-            Ok(_) | Err(ReadError::Cut { .. }) => return Ok(()),
-            Err(error) => return Err(damaged(error)),
-        }
-    }
 }
 
 fn shown(pictures: Vec<TargetPicture>) -> Vec<Target> {

@@ -17,11 +17,21 @@ const state = shared || {
 };
 let steps = null, editor = null;
 
+// Questions under way, by name, that a new one of the same name makes pointless: the server drops what nobody waits for.
+const latest = new Map();
+const replaced = ["check", "hover", "complete", "run", "trace", "profile"];
+
 async function ask(name, question) {
+  const control = new AbortController();
+  if (replaced.includes(name)) {
+    latest.get(name)?.abort();
+    latest.set(name, control);
+  }
   let response;
   try {
-    response = await fetch("api/" + name, { method: "POST", body: JSON.stringify(question) });
+    response = await fetch("api/" + name, { method: "POST", body: JSON.stringify(question), signal: control.signal });
   } catch {
+    if (control.signal.aborted) throw Object.assign(new Error("a newer question has replaced this one"), { replaced: true });
     throw new Error("the server has gone: start `ctm serve` again");
   }
   if (!response.ok) throw new Error((await response.text()).trim());
@@ -41,6 +51,7 @@ async function busy(what, place, work) {
   try {
     await work();
   } catch (error) {
+    if (error.replaced) return;
     status("");
     if (place) { $(place).textContent = ""; $(place).append(element("pre", { role: "alert" }, error.message)); }
     else status(error.message);
@@ -76,7 +87,7 @@ const inText = (offset) => ({ language: current().language, text: current().text
 const findings = linter(async (view) => {
   const file = current();
   if (shared || !file || !file.language) { showFindings([]); return []; }
-  const answer = await ask("check", { language: file.language, text: view.state.doc.toString() }).catch((e) => { status(e.message); return { findings: [] }; });
+  const answer = await ask("check", { language: file.language, text: view.state.doc.toString() }).catch((e) => { if (!e.replaced) status(e.message); return { findings: [] }; });
   const length = view.state.doc.length;
   const found = answer.findings.map((f) => ({
     from: Math.min(f.from, length), to: Math.min(Math.max(f.to, f.from), length), severity: f.severity, message: f.message, source: f.rule,

@@ -1,21 +1,24 @@
 //! What the page asks for. Each question is a JSON object, each answer too; `{"error": ...}` says why there is none.
 
+use super::cost;
 use super::entries::{Directory, Entry, Opened, said};
-use crate::language::{Document, Language};
+use super::memory::{Memory, Share};
+use super::question::Question;
+use crate::language::{Document, Language, findings, shown_findings};
 use ctm::Drawing;
 use ctm::EngineKind;
 use ctm::array::{Array, Kind, Values};
-use ctm::job::Job;
+use ctm::job::{Folders, Job};
 use ctm::render;
 use ctm::trace::observe::{Isa, Place};
 use ctm::trace::{
-    Ancestry, Choice, DrawStage, Draws, LaunchOutputs, Limits, Profile, Subject, Trace, TraceError, launch_outputs,
-    targets_behind,
+    Ancestry, Choice, Chosen, DrawStage, Draws, LaunchOutputs, Limits, Profile, Subject, Trace, TraceError,
+    launch_outputs, targets_behind,
 };
-use ctm_exec::{Control, Position};
+use ctm_exec::{Control, GroupSize, Position};
 use ctm_isa::diag::Severity;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,68 +28,156 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Instructions of a trace for the page.
 const LONGEST_TRACE: usize = 20_000;
 
-/// Answers a question.
-pub(super) fn answer(name: &str, question: &Value, entries: &[Entry], control: &Control) -> Value {
-    let result = match name {
-        "entries" => Ok(json!({ "entries": entries.iter().map(|entry| &entry.name).collect::<Vec<_>>() })),
-        "open" => entry(question, entries).and_then(|entry| entry.open().map_err(|e| said(&e))),
-        "check" => Ok(check(&document(question))),
-        "hover" => {
-            let (document, offset) = (document(question), byte(question));
-            Ok(json!({ "text": document.hover(offset).map(|hover| hover.markdown) }))
-        }
-        "complete" => {
-            let found = document(question).completions(byte(question));
-            let items: Vec<Value> = found.iter().map(|c| json!({ "label": c.text, "detail": c.detail })).collect();
-            Ok(json!({ "items": items }))
-        }
-        "definition" => {
-            let (document, offset) = (document(question), byte(question));
-            let symbol = document.symbol_at(offset).map(|symbol| symbol.span);
-            let span = symbol.or_else(|| document.register_places(offset).first().copied());
-            Ok(json!({ "offset": span.map(|span| units(&document.text, span.start as usize)) }))
-        }
-        "format" => Ok(json!({ "text": document(question).formatted() })),
-        "words" => Ok(words()),
-        "manual" => manual(question),
-        "launches" => launches(question, entries, control),
-        "run" => run(question, entries, control),
-        "trace" => trace(question, entries),
-        "why" => why(question, entries),
-        "profile" => profile(question, entries),
-        other => Err(format!("`{other}` is no question")),
-    };
-    result.unwrap_or_else(|why| json!({ "error": why }))
+/// What answers are made of and under.
+pub(super) struct Context<'a> {
+    pub(super) entries: &'a [Entry],
+    pub(super) folders: &'a Folders,
+    pub(super) memory: &'a Arc<Memory>,
+    pub(super) control: &'a Control,
+    pub(super) deadline: Instant,
+    /// What the answer has taken: it is held until the answer has been written as text.
+    pub(super) shares: RefCell<Vec<Share>>,
 }
 
-fn entry<'e>(question: &Value, entries: &'e [Entry]) -> Result<&'e Entry, String> {
-    let name = question["entry"].as_str().unwrap_or("");
-    entries.iter().find(|entry| entry.name == name).ok_or_else(|| format!("there is no job `{name}`"))
+/// Why there is no answer.
+enum Failure {
+    /// The page is told.
+    Said(String),
+    /// There is no memory for it.
+    Memory(String),
 }
 
-fn texts(question: &Value) -> BTreeMap<String, String> {
-    let files = question["files"].as_object().into_iter().flatten();
-    files.filter_map(|(name, text)| Some((name.clone(), text.as_str()?.to_owned()))).collect()
-}
-
-fn document(question: &Value) -> Document {
-    let text = question["text"].as_str().unwrap_or("");
-    let language = question["language"].as_str().and_then(Language::from_id);
-    Document::new(language.unwrap_or_else(|| Language::of_text(text)), text)
-}
-
-/// Units of UTF-16 before a byte: how browsers count.
-fn units(text: &str, byte: usize) -> usize {
-    let mut end = byte.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
+impl From<String> for Failure {
+    fn from(why: String) -> Self {
+        Self::Said(why)
     }
-    text[..end].encode_utf16().count()
+}
+
+impl From<&str> for Failure {
+    fn from(why: &str) -> Self {
+        Self::Said(why.to_owned())
+    }
+}
+
+type Answer = Result<Value, Failure>;
+
+impl Context<'_> {
+    /// Memory for so many more bytes.
+    fn take(&self, bytes: u64) -> Result<(), Failure> {
+        let share = self.memory.take(bytes, self.deadline, &|| !self.control.is_over());
+        self.shares.borrow_mut().push(share.map_err(Failure::Memory)?);
+        Ok(())
+    }
+}
+
+/// The questions by name.
+const QUESTIONS: [(&str, fn(&Question, &Context<'_>) -> Answer); 14] = [
+    ("entries", |_, context| {
+        Ok(json!({ "entries": context.entries.iter().map(|entry| &entry.name).collect::<Vec<_>>() }))
+    }),
+    ("open", |question, context| Ok(entry(question, context)?.open(context.folders).map_err(|e| said(&e))?)),
+    ("check", check),
+    ("hover", |question, context| {
+        let document = document(question, context)?;
+        Ok(json!({ "text": document.hover(byte(question)).map(|hover| hover.markdown) }))
+    }),
+    ("complete", |question, context| {
+        let document = document(question, context)?;
+        let found = document.completions(byte(question));
+        let items: Vec<Value> = found.iter().map(|c| json!({ "label": c.text, "detail": c.detail })).collect();
+        Ok(json!({ "items": items }))
+    }),
+    ("definition", |question, context| {
+        let (document, offset) = (document(question, context)?, byte(question));
+        let symbol = document.symbol_at(offset).map(|symbol| symbol.span);
+        let span = symbol.or_else(|| document.register_places(offset).first().copied());
+        Ok(json!({ "offset": span.map(|span| Units::of(&document.text).before(span.start as usize)) }))
+    }),
+    ("format", |question, context| {
+        context.take(cost::of_layout(question.text()))?;
+        Ok(json!({ "text": read(question).formatted() }))
+    }),
+    ("words", |_, _| Ok(words())),
+    ("manual", |question, _| manual(question)),
+    ("launches", launches),
+    ("run", run),
+    ("trace", |question, context| Ok(traced(question, context)?.page_data())),
+    ("why", why),
+    ("profile", profile),
+];
+
+/// The name of a question, if there is such a question.
+pub(super) fn question(name: &str) -> Option<&'static str> {
+    QUESTIONS.iter().map(|question| question.0).find(|&known| known == name)
+}
+
+/// Answers a question.
+///
+/// # Errors
+/// In words: there is no memory for it.
+pub(super) fn answer(name: &str, question: &Question, context: &Context<'_>) -> Result<Value, String> {
+    let known = QUESTIONS.iter().find(|known| known.0 == name);
+    let result =
+        known.map_or_else(|| Err(format!("`{name}` is no question").into()), |known| known.1(question, context));
+    match result {
+        Ok(answer) => Ok(answer),
+        Err(Failure::Said(why)) => Ok(json!({ "error": why })),
+        Err(Failure::Memory(why)) => Err(why),
+    }
+}
+
+fn entry<'e>(question: &Question, context: &Context<'e>) -> Result<&'e Entry, Failure> {
+    let name = question.entry.as_deref().unwrap_or("");
+    let found = context.entries.iter().find(|entry| entry.name == name);
+    found.ok_or_else(|| format!("there is no job `{name}`").into())
+}
+
+/// The language of the text of a question.
+fn language(question: &Question) -> Language {
+    let language = question.language.as_deref().and_then(Language::from_id);
+    language.unwrap_or_else(|| Language::of_text(question.text()))
+}
+
+/// The text of a question, read.
+fn read(question: &Question) -> Document {
+    Document::new(language(question), question.text())
+}
+
+/// The same in memory that is taken for it.
+fn document(question: &Question, context: &Context<'_>) -> Result<Document, Failure> {
+    context.take(cost::of_text(question.text()))?;
+    Ok(read(question))
+}
+
+/// Counts units of UTF-16, as browsers do. Places that follow each other cost the text between them.
+struct Units<'t> {
+    text: &'t str,
+    /// A byte, and the units before it.
+    known: (usize, usize),
+}
+
+impl<'t> Units<'t> {
+    const fn of(text: &'t str) -> Self {
+        Self { text, known: (0, 0) }
+    }
+
+    /// Units before a byte.
+    fn before(&mut self, byte: usize) -> usize {
+        let mut end = byte.min(self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let (at, units) = self.known;
+        let count = |from: usize, to: usize| self.text[from..to].encode_utf16().count();
+        let units = if end < at { units - count(end, at) } else { units + count(at, end) };
+        self.known = (end, units);
+        units
+    }
 }
 
 /// The byte of `offset`, which counts units of UTF-16.
-fn byte(question: &Value) -> usize {
-    let (text, mut left) = (question["text"].as_str().unwrap_or(""), question["offset"].as_u64().unwrap_or(0));
+fn byte(question: &Question) -> usize {
+    let (text, mut left) = (question.text(), question.offset.unwrap_or(0));
     for (at, c) in text.char_indices() {
         if left == 0 {
             return at;
@@ -96,9 +187,12 @@ fn byte(question: &Value) -> usize {
     text.len()
 }
 
-fn check(document: &Document) -> Value {
-    let findings: Vec<Value> = document
-        .findings
+fn check(question: &Question, context: &Context<'_>) -> Answer {
+    context.take(cost::of_check(question.text()))?;
+    let found = findings(language(question), question.text());
+    let (shown, more) = shown_findings(&found);
+    let mut units = Units::of(question.text());
+    let mut told: Vec<Value> = shown
         .iter()
         .map(|finding| {
             let span = finding.labels.first().map(|label| label.span).unwrap_or_default();
@@ -108,8 +202,8 @@ fn check(document: &Document) -> Value {
                 message.push_str(&part);
             }
             json!({
-                "from": units(&document.text, span.start as usize),
-                "to": units(&document.text, span.end as usize),
+                "from": units.before(span.start as usize),
+                "to": units.before(span.end as usize),
                 "severity": match finding.severity {
                     Severity::Error => "error",
                     Severity::Warning => "warning",
@@ -120,7 +214,11 @@ fn check(document: &Document) -> Value {
             })
         })
         .collect();
-    json!({ "findings": findings })
+    if let Some(more) = more {
+        let end = units.before(question.text().len());
+        told.push(json!({ "from": end, "to": end, "severity": "error", "rule": more.rule, "message": more.message }));
+    }
+    Ok(json!({ "findings": told }))
 }
 
 /// The words of both languages, for colouring.
@@ -136,9 +234,9 @@ fn words() -> Value {
     Value::Object(Language::ALL.into_iter().map(of).collect())
 }
 
-fn manual(question: &Value) -> Result<Value, String> {
-    let topic = question["topic"].as_str().unwrap_or("").trim();
-    let isas = match question["language"].as_str().and_then(Language::from_id) {
+fn manual(question: &Question) -> Answer {
+    let topic = question.topic.as_deref().unwrap_or("").trim();
+    let isas = match question.language.as_deref().and_then(Language::from_id) {
         Some(Language::R700) => [Language::R700, Language::X1k],
         _ => [Language::X1k, Language::R700],
     };
@@ -152,18 +250,22 @@ fn manual(question: &Value) -> Result<Value, String> {
         return Err(format!(
             "nothing is called `{topic}`{}",
             if near.is_empty() { String::new() } else { format!("; there is {near}") }
-        ));
+        )
+        .into());
     }
     Ok(json!({ "text": pages.join("\n\n") }))
 }
 
 /// What a question is about, with less patience than a job may have.
-fn opened(question: &Value, entries: &[Entry]) -> Result<(Opened, Option<Directory>), String> {
-    let (mut opened, directory) = entry(question, entries)?.opened(&texts(question)).map_err(|e| said(&e))?;
+fn opened(question: &Question, context: &Context<'_>) -> Result<(Opened, Option<Directory>), Failure> {
+    let entry = entry(question, context)?;
+    context.take(entry.capture_bytes())?;
+    let opened = entry.opened(&question.files.0, context.folders, context.control);
+    let (mut opened, directory) = opened.map_err(|e| said(&e))?;
     let time = match &mut opened {
         Opened::Job(job) => Some(&mut job.run.budget.time),
         Opened::Drawing(drawing) => Some(&mut drawing.budget.time),
-        Opened::Capture(_) | Opened::Recording(_) => None,
+        Opened::Capture(..) | Opened::Recording(_) => None,
     };
     if let Some(time) = time {
         *time = Some(time.map_or(PATIENCE, |time| time.min(PATIENCE)));
@@ -171,35 +273,41 @@ fn opened(question: &Value, entries: &[Entry]) -> Result<(Opened, Option<Directo
     Ok((opened, directory))
 }
 
-/// The same, to look into: of draws, the pixel programs.
-fn subject(question: &Value, entries: &[Entry]) -> Result<(Subject, Option<Directory>), String> {
-    let (opened, directory) = opened(question, entries)?;
+/// Something to look into, and the folder of its files.
+struct Looked {
+    subject: Subject,
+    chosen: Chosen,
+    _directory: Option<Directory>,
+}
+
+/// The launch of a question; of draws, of the pixel programs.
+fn looked(question: &Question, context: &Context<'_>, at: Option<Position>) -> Result<Looked, Failure> {
+    let (opened, directory) = opened(question, context)?;
+    context.take(cost::of_run(&opened))?;
     let subject = match opened {
         Opened::Job(job) => Subject::Job(job),
         Opened::Drawing(drawing) => Subject::Drawing(Arc::new(*drawing), DrawStage::Pixel),
-        Opened::Capture(draws) => Subject::Drawing(draws, DrawStage::Pixel),
+        Opened::Capture(draws, _) => Subject::Drawing(draws, DrawStage::Pixel),
         Opened::Recording(path) => Subject::Recording(path),
     };
-    Ok((subject, directory))
+    let chosen = subject.choose_under(context.control, choice(question, &subject), at).map_err(|e| said(&e))?;
+    Ok(Looked { subject, chosen, _directory: directory })
 }
 
-/// The pass, draw or launch that is chosen, from 0.
-fn chosen_number(question: &Value) -> Option<usize> {
-    question["launch"].as_u64().and_then(|n| usize::try_from(n).ok())
-}
-
-/// The same as a choice: of recordings a launch, otherwise a pass or a draw.
-fn choice(question: &Value, subject: &Subject) -> Choice {
-    let number = chosen_number(question);
+/// The pass, draw or launch that is chosen, from 0, as a choice: of recordings a launch, otherwise a pass or a draw.
+fn choice(question: &Question, subject: &Subject) -> Choice {
     match subject {
-        Subject::Recording(_) => Choice { pass: None, launch: number.map(|n| n as u64) },
-        Subject::Job(_) | Subject::Drawing(..) => Choice { pass: number, launch: None },
+        Subject::Recording(_) => Choice { pass: None, launch: question.launch.map(|n| n as u64) },
+        Subject::Job(_) | Subject::Drawing(..) => Choice { pass: question.launch, launch: None },
     }
 }
 
 /// What there is to choose from, in lines: passes, draws, or launches.
-fn launches(question: &Value, entries: &[Entry], control: &Control) -> Result<Value, String> {
-    let (opened, _directory) = opened(question, entries)?;
+fn launches(question: &Question, context: &Context<'_>) -> Answer {
+    let (opened, _directory) = opened(question, context)?;
+    if matches!(opened, Opened::Capture(..) | Opened::Recording(_)) {
+        context.take(cost::of_run(&opened))?;
+    }
     let lines = match opened {
         Opened::Job(job) => {
             let line = |(n, pass): (usize, &ctm::job::Pass)| {
@@ -210,8 +318,10 @@ fn launches(question: &Value, entries: &[Entry], control: &Control) -> Result<Va
             job.passes.iter().enumerate().map(line).collect()
         }
         Opened::Drawing(drawing) => drawing.list().map_err(|e| said(&e))?,
-        Opened::Capture(draws) => draws.list().map_err(|e| said(&e))?,
-        Opened::Recording(path) => ctm::trace::launches(&path, Some(PATIENCE), control).map_err(|e| said(&e))?,
+        Opened::Capture(draws, _) => draws.list().map_err(|e| said(&e))?,
+        Opened::Recording(path) => {
+            ctm::trace::launches(&path, Some(PATIENCE), context.control).map_err(|e| said(&e))?
+        }
     };
     Ok(json!({ "launches": lines }))
 }
@@ -234,26 +344,25 @@ fn shown(name: &str, array: &Array, left: u32, top: u32) -> Result<Value, String
     }))
 }
 
-fn run(question: &Value, entries: &[Entry], control: &Control) -> Result<Value, String> {
-    let (opened, _directory) = opened(question, entries)?;
+fn run(question: &Question, context: &Context<'_>) -> Answer {
+    let (opened, _directory) = opened(question, context)?;
+    context.take(cost::of_run(&opened))?;
     match opened {
-        Opened::Job(job) => run_job(&job, control),
-        Opened::Drawing(mut drawing) => {
-            drawing.control = control.clone();
-            match chosen_number(question) {
-                Some(number) => behind(&*drawing, drawing.engine, number),
-                None => draw(&drawing),
-            }
-        }
-        Opened::Capture(draws) => {
-            let number = chosen_number(question).ok_or("say which draw")?;
+        Opened::Job(job) => run_job(&job, context.control),
+        Opened::Drawing(drawing) => match question.launch {
+            Some(number) => behind(&*drawing, drawing.engine, number),
+            None => draw(&drawing),
+        },
+        Opened::Capture(draws, _) => {
+            let number = question.launch.ok_or("say which draw")?;
             let mut answer = behind(&*draws, EngineKind::default(), number)?;
             let stages = [(DrawStage::Pixel, "pixel program"), (DrawStage::Vertex, "vertex program")];
             answer["files"] = stages
                 .into_iter()
                 .filter_map(|(stage, name)| {
                     let subject = Subject::Drawing(Arc::clone(&draws), stage);
-                    let chosen = subject.choose(Choice { pass: Some(number), launch: None }, None).ok()?;
+                    let choice = Choice { pass: Some(number), launch: None };
+                    let chosen = subject.choose_under(context.control, choice, None).ok()?;
                     // Traces are of pixels: their listing has that name.
                     let (listing, text) = Subject::program_of(&chosen);
                     let name = if stage == DrawStage::Pixel { listing } else { name.to_owned() };
@@ -262,12 +371,12 @@ fn run(question: &Value, entries: &[Entry], control: &Control) -> Result<Value, 
                 .collect();
             Ok(answer)
         }
-        Opened::Recording(path) => recorded(&path, chosen_number(question).ok_or("say which launch")?, control),
+        Opened::Recording(path) => recorded(&path, question.launch.ok_or("say which launch")?, context.control),
     }
 }
 
 /// The targets behind a draw.
-fn behind(draws: &dyn Draws, engine: EngineKind, number: usize) -> Result<Value, String> {
+fn behind(draws: &dyn Draws, engine: EngineKind, number: usize) -> Answer {
     let since = Instant::now();
     let engine = engine.engine().map_err(|e| e.to_string())?;
     let (_, targets) = targets_behind(draws, engine, Some(number)).map_err(|e| said(&e))?;
@@ -288,7 +397,7 @@ fn behind(draws: &dyn Draws, engine: EngineKind, number: usize) -> Result<Value,
 }
 
 /// What a launch of a recording leaves, and its program.
-fn recorded(path: &Path, number: usize, control: &Control) -> Result<Value, String> {
+fn recorded(path: &Path, number: usize, control: &Control) -> Answer {
     let since = Instant::now();
     let left = launch_outputs(path, number as u64, Some(PATIENCE), control).map_err(|e| said(&e))?;
     let milliseconds = since.elapsed().as_secs_f64() * 1000.0;
@@ -310,7 +419,7 @@ fn recorded(path: &Path, number: usize, control: &Control) -> Result<Value, Stri
     }))
 }
 
-fn run_job(job: &Job, control: &Control) -> Result<Value, String> {
+fn run_job(job: &Job, control: &Control) -> Answer {
     let report = job.run_under(control, |_| {}).map_err(|e| said(&e))?;
     let mut outputs = Vec::new();
     for output in &report.outputs {
@@ -327,7 +436,7 @@ fn run_job(job: &Job, control: &Control) -> Result<Value, String> {
     }))
 }
 
-fn draw(drawing: &Drawing) -> Result<Value, String> {
+fn draw(drawing: &Drawing) -> Answer {
     let since = Instant::now();
     let drawn = drawing.prepare().and_then(|mut prepared| prepared.draw(0.0)).map_err(|error| match error {
         ctm::draw::Error::Job(error) => said(&error),
@@ -347,30 +456,34 @@ fn draw(drawing: &Drawing) -> Result<Value, String> {
     }))
 }
 
-fn at(question: &Value) -> Result<Position, String> {
-    let number = |n: usize| question["at"][n].as_u64().and_then(|n| u32::try_from(n).ok());
-    let (Some(i), Some(j)) = (number(0), number(1)) else { return Err("`at` is a processor: [35, 22]".into()) };
-    Ok(Position { i, j })
+/// The most lanes of a unit that is watched: a group, or a thread group of the R700.
+fn lanes(subject: &Subject) -> u64 {
+    let Subject::Job(job) = subject else { return GroupSize::R700.lanes() as u64 };
+    let threads = job.passes.iter().filter_map(|pass| Some(pass.r700.as_ref()?.group_threads)).max().unwrap_or(0);
+    u64::from(threads).max(job.run.group.lanes() as u64)
 }
 
-fn traced(question: &Value, entries: &[Entry]) -> Result<Trace, String> {
-    let (subject, _directory) = subject(question, entries)?;
-    let (limits, at) = (Limits { instructions: LONGEST_TRACE, ..Limits::default() }, at(question)?);
-    let chosen = subject.choose(choice(question, &subject), Some(at)).map_err(|e| said(&e))?;
-    Trace::of(&subject, &chosen, at, &limits).map_err(|e| match e {
+/// The trace of a question, in memory for it and its JSON.
+fn traced(question: &Question, context: &Context<'_>) -> Result<Trace, Failure> {
+    let [i, j] = question.at.ok_or("`at` is a processor: [35, 22]")?;
+    let at = Position { i, j };
+    let looked = looked(question, context, Some(at))?;
+    let (step, most) = (lanes(&looked.subject) * cost::OF_STEP, context.memory.bytes() / 2);
+    let instructions = usize::try_from(most / step).unwrap_or(usize::MAX).min(LONGEST_TRACE);
+    context.take(instructions as u64 * step)?;
+    let limits = Limits { instructions, ..Limits::default() };
+    let trace = Trace::of_under(context.control, &looked.subject, &looked.chosen, at, &limits);
+    Ok(trace.map_err(|e| match e {
         TraceError::Job(e) => said(&e),
         TraceError::NotRun(_) => e.to_string(),
-    })
+    })?)
 }
 
-fn trace(question: &Value, entries: &[Entry]) -> Result<Value, String> {
-    Ok(traced(question, entries)?.page_data())
-}
-
-fn why(question: &Value, entries: &[Entry]) -> Result<Value, String> {
-    let trace = traced(question, entries)?;
+fn why(question: &Question, context: &Context<'_>) -> Answer {
+    let trace = traced(question, context)?;
     let mut out = String::new();
-    for place in Place::parse(trace.isa, question["value"].as_str().unwrap_or("")).map_err(|e| e.to_string())? {
+    let places = Place::parse(trace.isa, question.value.as_deref().unwrap_or(""));
+    for place in places.map_err(|e| e.to_string())? {
         match Ancestry::of(&trace, trace.lane, place, None) {
             Some(tree) => out.push_str(&tree.text(&trace, 6, 200)),
             None => out.push_str(&format!("{place}: no instruction wrote it\n")),
@@ -380,10 +493,10 @@ fn why(question: &Value, entries: &[Entry]) -> Result<Value, String> {
 }
 
 #[allow(clippy::cast_precision_loss, reason = "numbers for people")]
-fn profile(question: &Value, entries: &[Entry]) -> Result<Value, String> {
-    let (subject, _directory) = subject(question, entries)?;
-    let chosen = subject.choose(choice(question, &subject), None).map_err(|e| said(&e))?;
-    let profile = Profile::of(&subject, &chosen).map_err(|e| said(&e))?;
+fn profile(question: &Question, context: &Context<'_>) -> Answer {
+    let looked = looked(question, context, None)?;
+    context.take(cost::of_profile(looked.chosen.domain.processors()))?;
+    let profile = Profile::of_under(context.control, &looked.subject, &looked.chosen).map_err(|e| said(&e))?;
     let mut lines = Vec::new();
     for line in 1..=profile.listing.lines.len() {
         if let Some(count) = profile.of_line(line) {
@@ -434,6 +547,17 @@ fn base64(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
+    /// The answer to a question, with all the memory and time that it wants.
+    fn asked(name: &str, question: Value, entries: &[Entry]) -> Value {
+        // The texture of the cube is a picture of the documents.
+        let documents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        let (memory, control, folders) = (Memory::new(4 << 30), Control::new(), Folders::new(&[documents]));
+        let deadline = Instant::now() + Duration::from_secs(300);
+        let shares = RefCell::default();
+        let context = Context { entries, folders: &folders, memory: &memory, control: &control, deadline, shares };
+        answer(name, &serde_json::from_value(question).unwrap(), &context).unwrap()
+    }
+
     #[test]
     fn bytes_become_letters() {
         let pairs =
@@ -446,8 +570,9 @@ mod tests {
     #[test]
     fn places_count_as_browsers_count() {
         let question = json!({ "text": "ü😀x", "offset": 3 });
-        assert_eq!(byte(&question), 6);
-        assert_eq!(units("ü😀x", 6), 3);
+        assert_eq!(byte(&serde_json::from_value(question).unwrap()), 6);
+        let mut units = Units::of("ü😀x");
+        assert_eq!([6, 7, 2, 3, 0, 99].map(|byte| units.before(byte)), [3, 4, 1, 1, 0, 4]);
     }
 
     /// A draw job of the user's: its picture, a pixel's steps, counts, and a program that the page has changed.
@@ -458,7 +583,7 @@ mod tests {
         let name = entries[0].name.clone();
         let ask = |what: &str, mut question: Value| {
             question["entry"] = name.as_str().into();
-            answer(what, &question, &entries, &Control::none())
+            asked(what, question, &entries)
         };
         let opened = ask("open", json!({}));
         let names: Vec<&str> =
@@ -485,7 +610,7 @@ mod tests {
     #[test]
     fn questions_that_are_none_are_refused() {
         let entries = super::super::entries::all(&[]);
-        let ask = |name: &str, question: Value| answer(name, &question, &entries, &Control::none());
+        let ask = |name: &str, question: Value| asked(name, question, &entries);
         for (name, question) in [
             ("frob", json!({})),
             ("open", json!({ "entry": "none" })),

@@ -3,9 +3,10 @@
 use crate::captures::Capture;
 use crate::folder::TemporaryFolder;
 use crate::language::Language;
+use ctm::Control;
 use ctm::Drawing;
 use ctm::draw::ProgramSource;
-use ctm::job::{Job, JobError, Reader};
+use ctm::job::{Folders, Job, JobError, Reader};
 use ctm::render::{self, Report};
 use ctm::trace::{Draws, Subject};
 use ctm_files::FileKind;
@@ -74,9 +75,18 @@ impl File {
     }
 }
 
+/// Findings of a job that are shown.
+const MOST_REPORTS: usize = 100;
+
 /// What is wrong, as the page shows it.
 pub(super) fn said(error: &JobError) -> String {
-    error.reports().iter().map(|report| format!("{}\n", render::text(report, false))).collect()
+    let reports = error.reports();
+    let mut out: String =
+        reports.iter().take(MOST_REPORTS).map(|report| format!("{}\n", render::text(report, false))).collect();
+    if reports.len() > MOST_REPORTS {
+        out.push_str(&format!("{} more are not shown\n", reports.len() - MOST_REPORTS));
+    }
+    out
 }
 
 fn wrong(message: impl Into<String>) -> JobError {
@@ -94,8 +104,8 @@ fn program_file(program: &ProgramSource) -> Option<&PathBuf> {
 pub(super) enum Opened {
     Job(Box<Job>),
     Drawing(Box<Drawing>),
-    /// A capture: draws that are as they are.
-    Capture(Arc<dyn Draws>),
+    /// A capture, draws that are as they are, and its bytes.
+    Capture(Arc<dyn Draws>, u64),
     /// A recording of devices.
     Recording(PathBuf),
 }
@@ -118,6 +128,14 @@ fn given(path: &Path) -> Option<Given> {
 
 /// The beginning of the names of directories that are there for one run.
 pub(super) const PREFIX: &str = "ctm-page";
+/// Looks whether what a user names can be opened.
+pub(super) fn check(path: &Path, folders: &Folders) -> Result<(), JobError> {
+    if given(path).is_some() {
+        return Ok(());
+    }
+    let reader = Reader::for_file(path)?.within(folders);
+    if Subject::is_drawing(path) { Drawing::from_reader(reader).map(|_| ()) } else { reader.finish().map(|_| ()) }
+}
 
 /// A directory that goes when it is no longer needed, or when the next one is made after its server was killed.
 pub(super) struct Directory(TemporaryFolder);
@@ -137,17 +155,23 @@ impl Entry {
         EXAMPLES.iter().find(|example| self.path.is_none() && example.name == self.name)
     }
 
+    /// The length of a capture, which is read as a whole; 0 of everything else.
+    pub(super) fn capture_bytes(&self) -> u64 {
+        let capture = self.path.as_deref().filter(|path| given(path) == Some(Given::Capture));
+        capture.and_then(|path| path.metadata().ok()).map_or(0, |there| there.len())
+    }
+
     /// The texts of the job: the job file, then its programs.
-    pub(super) fn open(&self) -> Result<Value, JobError> {
+    pub(super) fn open(&self, folders: &Folders) -> Result<Value, JobError> {
         if let Some(given) = self.path.as_deref().and_then(given) {
             let kind = if given == Given::Capture { "capture" } else { "recording" };
             return Ok(json!({ "name": self.name, "files": [], "given": kind }));
         }
-        let files = self.files()?;
+        let files = self.files(folders)?;
         Ok(json!({ "name": self.name, "files": files.iter().map(File::json).collect::<Vec<_>>() }))
     }
 
-    fn files(&self) -> Result<Vec<File>, JobError> {
+    fn files(&self, folders: &Folders) -> Result<Vec<File>, JobError> {
         if let Some(example) = self.example() {
             let texts = example.files.iter().filter_map(|(name, bytes)| {
                 let text = std::str::from_utf8(bytes).ok()?;
@@ -159,11 +183,12 @@ impl Entry {
         let read = |path: &Path, kind| ctm_files::read_text(path, kind).map_err(|e| wrong(e.to_string()));
         let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut files = vec![File { name: name(path), text: read(path, FileKind::Job)? }];
+        let reader = Reader::for_file(path)?.within(folders);
         let programs: Vec<PathBuf> = if Subject::is_drawing(path) {
-            let drawing = Drawing::read(path)?;
+            let drawing = Drawing::from_reader(reader)?;
             drawing.draws.iter().flat_map(|draw| &draw.programs).filter_map(program_file).cloned().collect()
         } else {
-            Reader::for_file(path)?.finish()?.passes.iter().map(|pass| pass.program.value.clone()).collect()
+            reader.finish()?.passes.iter().map(|pass| pass.program.value.clone()).collect()
         };
         for program in &programs {
             let known = files.iter().any(|file| file.name == name(program));
@@ -176,10 +201,19 @@ impl Entry {
     }
 
     /// What is looked into, with the page's texts: a job or draws that write no files. The directory stays until what is made of them is done.
-    pub(super) fn opened(&self, texts: &BTreeMap<String, String>) -> Result<(Opened, Option<Directory>), JobError> {
+    pub(super) fn opened(
+        &self,
+        texts: &BTreeMap<String, String>,
+        folders: &Folders,
+        control: &Control,
+    ) -> Result<(Opened, Option<Directory>), JobError> {
         let path = self.path.as_deref().unwrap_or(Path::new(""));
         match given(path) {
-            Some(Given::Capture) => return Ok((Opened::Capture(Arc::new(Capture::read(path)?)), None)),
+            Some(Given::Capture) => {
+                let capture = Capture::read(path)?.under(control);
+                let bytes = capture.bytes();
+                return Ok((Opened::Capture(Arc::new(capture), bytes), None));
+            }
             Some(Given::Recording) => return Ok((Opened::Recording(path.to_owned()), None)),
             None => {}
         }
@@ -189,19 +223,26 @@ impl Entry {
             None => Subject::is_drawing(path),
         };
         if self.path.is_some() && is_drawing {
-            let (drawing, directory) = self.drawing(path, texts)?;
+            let (mut drawing, directory) = self.drawing(path, texts, folders)?;
+            drawing.control = control.clone();
             return Ok((Opened::Drawing(Box::new(drawing)), directory));
         }
-        let (job, directory) = self.job(texts)?;
+        let (job, directory) = self.job(texts, folders)?;
         Ok((Opened::Job(Box::new(job)), directory))
     }
 
     /// The draws of a user's file. Programs that the page has changed are files of the directory.
-    fn drawing(&self, path: &Path, texts: &BTreeMap<String, String>) -> Result<(Drawing, Option<Directory>), JobError> {
-        let known = self.files()?;
+    fn drawing(
+        &self,
+        path: &Path,
+        texts: &BTreeMap<String, String>,
+        folders: &Folders,
+    ) -> Result<(Drawing, Option<Directory>), JobError> {
+        let known = self.files(folders)?;
         let Some(job) = known.first() else { return Err(wrong("there is no such job")) };
         let text = texts.get(&job.name).unwrap_or(&job.text);
-        let mut drawing = Drawing::parse(text, &job.name, path.parent().unwrap_or(Path::new("")))?;
+        let reader = Reader::for_job(text, &job.name, path.parent().unwrap_or(Path::new("")));
+        let mut drawing = Drawing::from_reader(reader.within(folders))?;
         drawing.targets.iter_mut().for_each(|target| target.saves.clear());
         if let Some(depth) = &mut drawing.depth {
             (depth.save, depth.save_stencil) = (None, None);
@@ -226,8 +267,8 @@ impl Entry {
     }
 
     /// The job with the page's texts, writing no files; the directory stays until what is made of the job is done.
-    fn job(&self, texts: &BTreeMap<String, String>) -> Result<(Job, Option<Directory>), JobError> {
-        let known = self.files()?;
+    fn job(&self, texts: &BTreeMap<String, String>, folders: &Folders) -> Result<(Job, Option<Directory>), JobError> {
+        let known = self.files(folders)?;
         let job_file = known.first().map(|file| file.name.clone()).unwrap_or_default();
         let text = texts.get(&job_file).or(known.first().map(|file| &file.text)).cloned().unwrap_or_default();
         if let Some(example) = self.example() {
@@ -236,11 +277,11 @@ impl Entry {
                 let bytes = texts.get(*name).map_or(*bytes, |text| text.as_bytes());
                 scratch(&directory.path().join(name), bytes).map_err(|e| wrong(format!("{name}: {e}")))?;
             }
-            let job = Reader::for_job(&text, &job_file, directory.path()).finish()?;
+            let job = Reader::for_job(&text, &job_file, directory.path()).within(folders).finish()?;
             return Ok((job.without_files(), Some(directory)));
         }
         let place = self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
-        let mut job = Reader::for_job(&text, &job_file, place).finish()?;
+        let mut job = Reader::for_job(&text, &job_file, place).within(folders).finish()?;
         let changed = |file: &&File| texts.get(&file.name).is_some_and(|text| *text != file.text);
         let changed: Vec<&File> = known.iter().skip(1).filter(changed).collect();
         match changed.as_slice() {
@@ -267,10 +308,11 @@ mod tests {
     #[test]
     fn every_example_opens_and_runs() {
         for entry in all(&[]) {
-            let opened = entry.open().unwrap();
+            let opened = entry.open(&Folders::default()).unwrap();
             assert!(opened["files"].as_array().unwrap().len() >= 2, "{opened}");
-            let (job, directory) =
-                entry.job(&BTreeMap::new()).unwrap_or_else(|e| panic!("{}: {}", entry.name, said(&e)));
+            let (job, directory) = entry
+                .job(&BTreeMap::new(), &Folders::default())
+                .unwrap_or_else(|e| panic!("{}: {}", entry.name, said(&e)));
             assert!(job.programs().is_ok(), "{}", entry.name);
             let path = directory.as_ref().unwrap().path().to_owned();
             assert!(path.is_dir());

@@ -3,58 +3,137 @@
 //! | file | what |
 //! |---|---|
 //! | `http` | requests and answers |
+//! | `connections` | open connections, and which one is closed for another |
+//! | `work` | the threads that answer |
+//! | `memory` | the memory of all requests together |
+//! | `question` | what the page may ask, read from JSON |
 //! | `entries` | what can be opened: examples and the user's jobs |
-//! | `api` | what the page asks for |
+//! | `api` | the answers |
 //!
 //! The page listens on this machine only, behind an address that holds a random token, and answers to the names of this machine only: another page in the same browser can
 //! neither guess the address nor make the browser carry it here under a name of its own. It loads nothing from anywhere, and says so to the browser
 //! (`Content-Security-Policy`). Nothing is kept between two questions: each client holds its own texts.
 //!
+//! A request has four stages, each with a bound. Its *head* is read and judged on a thread of the connection; connections are bounded, and those that are not judged yet make
+//! room for new ones. Its *body* is read when the head is right, in memory from the common budget. The *answer* is made by one of a fixed number of threads until a deadline,
+//! while the connection's thread watches for the client to leave; memory for arrays and pictures comes from the same budget. Then it is *sent*, again until a deadline.
+//!
+//! **Invariant.** A client without the token costs a connection for the time of a request, and nothing else.
+//!
 //! `page.html` and `page.css` are written by hand, `page.js` is made of `editors/page` by `cargo xtask page`.
 
 mod api;
+mod connections;
+mod cost;
 mod entries;
 mod http;
+mod memory;
+mod question;
+#[cfg(test)]
+mod tests;
+mod work;
 
+use connections::{Connection, Connections};
+use ctm::job::{Folders, JobError};
 use ctm_exec::Control;
 use entries::Entry;
-use http::{Request, Response};
-use serde_json::{Value, json};
+use http::{Failure, Head, Response, Wire};
+use memory::{Memory, Share};
+use question::Question;
+use std::cell::RefCell;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::{Duration, Instant};
+use work::Work;
 
 const PAGE: &str = include_str!("../../assets/page.html");
 const STYLE: &str = include_str!("../../assets/page.css");
 const SCRIPT: &str = include_str!("../../assets/page.js");
 
-/// Requests that are answered at the same time; others wait for their turn in the system's queue.
-const CLIENTS: usize = 16;
+/// Connections that are open at a time.
+const CONNECTIONS: usize = 64;
+/// Requests that are answered at a time; others wait for their turn.
+const WORKERS: usize = 4;
+/// The longest body, in bytes.
+const LONGEST_BODY: u64 = 32 << 20;
+/// How long a request may take to come, head and body, and an answer to go.
+const TRANSFER: Duration = Duration::from_secs(10);
+/// How long an answer may be made, its time in the queue included.
+const ANSWER: Duration = Duration::from_secs(20);
+/// An answer that is cancelled has as long to end by itself before the client is told without it.
+const GRACE: Duration = Duration::from_secs(2);
+/// How often a connection looks whether its client is still there.
+const TICK: Duration = Duration::from_millis(50);
+/// How long a server that is stopped waits for answers under way, which are cancelled.
+const LEAVE: Duration = Duration::from_secs(1);
+
+/// What a server may use and open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Bytes of memory for all requests together.
+    pub memory: u64,
+    /// Folders beside a job's own whose files jobs may name.
+    pub allow: Vec<PathBuf>,
+}
+
+impl Default for Options {
+    /// A gibibyte, and the folders of the jobs.
+    fn default() -> Self {
+        Self { memory: 1 << 30, allow: Vec::new() }
+    }
+}
+
+/// Times of a request.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    transfer: Duration,
+    answer: Duration,
+    grace: Duration,
+}
 
 /// A server of the page.
 pub struct Server {
     listener: TcpListener,
+    shared: Arc<Shared>,
+}
+
+/// What the threads of a server share.
+struct Shared {
     token: String,
     port: u16,
-    entries: Arc<Vec<Entry>>,
-    stopped: Arc<AtomicBool>,
+    entries: Vec<Entry>,
+    folders: Folders,
+    times: Times,
+    memory: Arc<Memory>,
+    connections: Connections,
+    work: Arc<Work>,
+    stopped: AtomicBool,
 }
 
 /// Ends a server from another thread.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Stopper {
-    stopped: Arc<AtomicBool>,
-    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+impl std::fmt::Debug for Stopper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stopper").field("port", &self.shared.port).finish_non_exhaustive()
+    }
 }
 
 impl Stopper {
-    /// The server takes no more requests; those that run are answered.
+    /// The server closes its connections, cancels the answers under way, and ends.
     pub fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
+        self.shared.stopped.store(true, Ordering::SeqCst);
+        self.shared.work.stop();
+        self.shared.connections.close();
         // It waits for a connection.
-        let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.shared.port));
+        let _ = TcpStream::connect_timeout(&address, Duration::from_secs(1));
     }
 }
 
@@ -63,106 +142,264 @@ impl Server {
     ///
     /// # Errors
     /// The port is taken, or the system has no random numbers.
-    pub fn bind(port: u16, jobs: &[PathBuf]) -> std::io::Result<Self> {
+    pub fn bind(port: u16, jobs: &[PathBuf], options: &Options) -> std::io::Result<Self> {
         let mut random = [0u8; 16];
         getrandom::fill(&mut random).map_err(|e| std::io::Error::other(format!("there are no random numbers: {e}")))?;
         crate::folder::remove_leftovers(entries::PREFIX);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-        let port = listener.local_addr()?.port();
-        let token = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { listener, token, port, entries: Arc::new(entries::all(jobs)), stopped: Arc::default() })
+        let shared = Shared {
+            token: random.iter().map(|byte| format!("{byte:02x}")).collect(),
+            port: listener.local_addr()?.port(),
+            entries: entries::all(jobs),
+            folders: Folders::new(&options.allow),
+            times: Times { transfer: TRANSFER, answer: ANSWER, grace: GRACE },
+            memory: Memory::new(options.memory),
+            connections: Connections::new(CONNECTIONS),
+            work: Arc::default(),
+            stopped: AtomicBool::new(false),
+        };
+        Ok(Self { listener, shared: Arc::new(shared) })
+    }
+
+    /// Looks whether a job can be opened: a job or draw job is read, and its files lie where they may. Of captures and recordings, more is known when they are opened.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn check(job: &std::path::Path, options: &Options) -> Result<(), JobError> {
+        entries::check(job, &Folders::new(&options.allow))
     }
 
     /// Where the page is.
     #[must_use]
     pub fn address(&self) -> String {
-        format!("http://127.0.0.1:{}/{}/", self.port, self.token)
+        format!("http://127.0.0.1:{}/{}/", self.shared.port, self.shared.token)
     }
 
     /// What ends it.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
-        Stopper { stopped: Arc::clone(&self.stopped), address }
+        Stopper { shared: Arc::clone(&self.shared) }
     }
 
     /// Answers until it is stopped.
-    pub fn run(&self) {
-        let turns = Turns::default();
-        std::thread::scope(|scope| {
-            for stream in self.listener.incoming() {
-                if self.stopped.load(Ordering::Relaxed) {
-                    break;
+    ///
+    /// # Errors
+    /// There can be no threads.
+    pub fn run(&self) -> std::io::Result<()> {
+        let shared = &self.shared;
+        shared.work.start(WORKERS)?;
+        for stream in self.listener.incoming() {
+            if shared.stopped.load(Ordering::SeqCst) {
+                break;
+            }
+            // Without a descriptor for it, the connection waits in the system until one is free.
+            let Ok(stream) = stream else {
+                std::thread::sleep(TICK);
+                continue;
+            };
+            match shared.connections.admit(stream) {
+                Ok(connection) => Shared::begin(shared, connection),
+                Err(stream) => {
+                    let _ = stream.set_nonblocking(true);
+                    http::write(&mut &stream, &Response::text(503, "the page answers too many requests; ask again"));
                 }
-                let Ok(stream) = stream else { continue };
-                turns.take();
-                let turns = &turns;
-                scope.spawn(move || {
-                    self.serve(&stream);
-                    turns.give();
-                });
             }
-        });
+        }
+        shared.connections.close();
+        let until = Instant::now() + LEAVE;
+        while shared.work.running() + shared.connections.count() > 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+}
+
+/// A request that is right so far.
+enum Asked {
+    /// The page itself.
+    Page,
+    /// The page with a state, as one file.
+    Share,
+    /// A question by its name.
+    Question(&'static str),
+}
+
+impl Shared {
+    /// Serves a connection on a thread of its own.
+    fn begin(shared: &Arc<Self>, connection: Arc<Connection>) {
+        let (own, served) = (Arc::clone(shared), Arc::clone(&connection));
+        let serve = move || {
+            own.serve(&served);
+            own.connections.remove(&served);
+        };
+        if std::thread::Builder::new().name("ctm-page-client".into()).spawn(serve).is_err() {
+            shared.connections.remove(&connection);
+        }
     }
 
-    fn serve(&self, stream: &TcpStream) {
-        let response = match http::read(stream) {
-            Ok(None) => return,
-            Ok(Some(request)) => self.answer(&request, stream),
-            Err(response) => response,
+    fn serve(self: &Arc<Self>, connection: &Connection) {
+        let mut wire = Wire { stream: &connection.stream, deadline: Instant::now() + self.times.transfer };
+        let response = match self.request(connection, &mut wire) {
+            Ok(response) | Err(Failure::Refused(response)) => response,
+            Err(Failure::Gone) => return,
         };
-        http::write(stream, &response);
+        wire.deadline = Instant::now() + self.times.transfer;
+        http::write(&mut wire, &response);
+        drop(response);
+        connection.set_busy(false);
+        wire.close();
     }
 
-    fn answer(&self, request: &Request, stream: &TcpStream) -> Response {
-        let names = [format!("127.0.0.1:{}", self.port), format!("localhost:{}", self.port)];
-        if !names.contains(&request.host) {
-            return Response::text(403, "this page answers to 127.0.0.1 and localhost only");
+    fn request(self: &Arc<Self>, connection: &Connection, wire: &mut Wire<'_>) -> Result<Response, Failure> {
+        let mut head = http::read_head(wire)?;
+        let asked = self.judge(&head)?;
+        connection.set_busy(true);
+        if let Asked::Page = asked {
+            return Ok(page(false, "null"));
         }
-        let ours = |origin: &str| names.iter().any(|name| origin.strip_prefix("http://") == Some(name));
-        if request.origin.as_deref().is_some_and(|origin| !ours(origin)) {
-            return Response::text(403, "another page has nothing to ask here");
+        // The body and the strings that are read from it, or the texts that a file is made of.
+        let bytes = head.length * if let Asked::Share = asked { 4 } else { 2 };
+        let wanted = || !wire.is_closed() && !self.stopped.load(Ordering::SeqCst);
+        let share = self.memory.take_for_body(bytes, wire.deadline, &wanted);
+        let share = share.map_err(|why| Response::text(503, &why))?;
+        let body = http::read_body(wire, &mut head)?;
+        self.answered(asked, body, share, wire)
+    }
+
+    /// Whether a request will be answered, by its head alone.
+    fn judge(&self, head: &Head) -> Result<Asked, Response> {
+        let names = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", self.port));
+        let is_ours = |host: &str| names.iter().any(|name| name.eq_ignore_ascii_case(host));
+        if !is_ours(&head.host) {
+            return Err(Response::text(403, "this page answers to 127.0.0.1 and localhost only"));
         }
-        let Some(path) = request.path.strip_prefix(&format!("/{}/", self.token)) else {
-            return Response::text(404, "there is nothing here; the address that `ctm serve` prints has the page");
+        if head.origin.as_deref().is_some_and(|origin| !origin.strip_prefix("http://").is_some_and(is_ours)) {
+            return Err(Response::text(403, "another page has nothing to ask here"));
+        }
+        let nothing = || Response::text(404, "there is nothing here");
+        let Some(path) = head.path.strip_prefix('/').and_then(|path| path.strip_prefix(self.token.as_str())) else {
+            return Err(Response::text(404, "there is nothing here; the address that `ctm serve` prints has the page"));
         };
-        match (request.method.as_str(), path) {
-            ("GET", "") => page(None, &json!({})),
-            ("POST", "api/share") => match serde_json::from_slice::<Value>(&request.body) {
-                Ok(state) => page(Some(&state), &state),
-                Err(e) => Response::text(400, &format!("the question is no JSON: {e}")),
-            },
+        let asked = match (head.method.as_str(), path) {
+            ("GET", "/") => Asked::Page,
+            ("GET", _) => return Err(nothing()),
+            ("POST", "/api/share") => Asked::Share,
             ("POST", path) => {
-                let Some(name) = path.strip_prefix("api/") else { return Response::text(404, "there is nothing here") };
-                let question: Value = match serde_json::from_slice(&request.body) {
-                    Ok(question) => question,
-                    Err(e) => return Response::text(400, &format!("the question is no JSON: {e}")),
-                };
-                let control = Control::new();
-                let _watch = Watch::new(stream, &control);
-                Response::json(&api::answer(name, &question, &self.entries, &control))
+                let name = path.strip_prefix("/api/").and_then(api::question).ok_or_else(nothing)?;
+                Asked::Question(name)
             }
-            ("GET", _) => Response::text(404, "there is nothing here"),
-            _ => Response::text(405, "the page is asked by GET and POST"),
+            _ => return Err(Response::text(405, "the page is asked by GET and POST")),
+        };
+        if head.length > LONGEST_BODY {
+            let (length, most) = (head.length, LONGEST_BODY);
+            return Err(Response::text(413, &format!("a body of {length} bytes is too long; at most {most}")));
+        }
+        Ok(asked)
+    }
+
+    /// Has the answer made, until its deadline or until the client goes.
+    fn answered(
+        self: &Arc<Self>,
+        asked: Asked,
+        body: Vec<u8>,
+        share: Share,
+        wire: &Wire<'_>,
+    ) -> Result<Response, Failure> {
+        let deadline = Instant::now() + self.times.answer;
+        let control = Control::new().until(deadline);
+        let (send, receive) = sync_channel(1);
+        let (own, under) = (Arc::clone(self), control.clone());
+        self.work.push(move || {
+            let response = own.answer(&asked, body, deadline, &under);
+            drop(share);
+            let response = own.kept(response, deadline, &under);
+            // A client that has gone does not wait for it.
+            let _ = send.send(response);
+        });
+        loop {
+            match receive.recv_timeout(TICK) {
+                Ok(response) => return Ok(response),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) if self.stopped.load(Ordering::SeqCst) => {
+                    return Err(Failure::Gone);
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Ok(Response::text(500, "the answer failed by a mistake of ctm; please report it"));
+                }
+            }
+            if self.stopped.load(Ordering::SeqCst) || wire.has_gone() {
+                control.cancel();
+                return Err(Failure::Gone);
+            }
+            if Instant::now() > deadline + self.times.grace {
+                control.cancel();
+                let seconds = self.times.answer.as_secs_f64();
+                return Ok(Response::text(
+                    503,
+                    &format!("the answer takes longer than {seconds} s, and was cancelled"),
+                ));
+            }
+        }
+    }
+
+    /// An answer that waits to be sent, in memory of its own.
+    fn kept(&self, mut response: Response, deadline: Instant, control: &Control) -> Response {
+        match self.memory.take(response.body.len() as u64, deadline, &|| !control.is_over()) {
+            Ok(share) => response.share = Some(share),
+            Err(why) => response = Response::text(503, &why),
+        }
+        response
+    }
+
+    fn answer(&self, asked: &Asked, body: Vec<u8>, deadline: Instant, control: &Control) -> Response {
+        if control.is_over() {
+            return Response::text(503, "the page answers too many requests; ask again");
+        }
+        let wrong = |e: &dyn std::fmt::Display| Response::text(400, &format!("the question is no JSON: {e}"));
+        match asked {
+            Asked::Page => page(false, "null"),
+            // It goes into the file as it is, once it is known to be JSON.
+            Asked::Share => match std::str::from_utf8(&body) {
+                Ok(text) => match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+                    Ok(_) => page(true, text),
+                    Err(e) => wrong(&e),
+                },
+                Err(e) => wrong(&e),
+            },
+            Asked::Question(name) => {
+                let question: Question = match serde_json::from_slice(&body) {
+                    Ok(question) => question,
+                    Err(e) => return wrong(&e),
+                };
+                drop(body);
+                let context = api::Context {
+                    entries: &self.entries,
+                    folders: &self.folders,
+                    memory: &self.memory,
+                    control,
+                    deadline,
+                    shares: RefCell::default(),
+                };
+                match api::answer(name, &question, &context) {
+                    Ok(answer) => Response::json(&answer),
+                    Err(why) => Response::text(503, &why),
+                }
+            }
         }
     }
 }
 
-/// The page; with `shared`, a file that needs no server.
-fn page(shared: Option<&Value>, state: &Value) -> Response {
+/// The page; with `shared`, a file that needs no server. The state is JSON.
+fn page(shared: bool, state: &str) -> Response {
     // Nothing in the data may end the script element.
-    let state = state.to_string().replace('<', "\\u003c");
-    let (state, policy) = match shared {
-        Some(_) => (state, "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"),
-        None => (
-            "null".to_owned(),
-            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'",
-        ),
-    };
-    let html = filled(PAGE, &[("@POLICY@", policy), ("@STYLE@", STYLE), ("@STATE@", &state), ("@SCRIPT@", SCRIPT)]);
+    let state = state.replace('<', "\\u003c");
+    let connect = if shared { "" } else { "; connect-src 'self'" };
+    let policy =
+        format!("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:{connect}");
+    let html = filled(PAGE, &[("@POLICY@", &policy), ("@STYLE@", STYLE), ("@STATE@", &state), ("@SCRIPT@", SCRIPT)]);
     let headers =
         format!("Content-Security-Policy: {policy}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n");
-    Response { status: 200, kind: "text/html; charset=utf-8", headers, body: html.into_bytes() }
+    Response { status: 200, kind: "text/html; charset=utf-8", headers, body: html.into_bytes(), share: None }
 }
 
 /// A text with its marks, which stand in this order, replaced; what is put in is not looked at.
@@ -176,71 +413,4 @@ fn filled(template: &str, marks: &[(&str, &str)]) -> String {
     }
     out.push_str(rest);
     out
-}
-
-/// How many requests are under way.
-#[derive(Default)]
-struct Turns {
-    taken: Mutex<usize>,
-    free: Condvar,
-}
-
-impl Turns {
-    fn take(&self) {
-        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut taken = self.free.wait_while(taken, |taken| *taken >= CLIENTS).unwrap_or_else(PoisonError::into_inner);
-        *taken += 1;
-    }
-
-    fn give(&self) {
-        *self.taken.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        self.free.notify_one();
-    }
-}
-
-/// Cancels what a client has asked for when the client goes away.
-struct Watch {
-    done: Arc<AtomicBool>,
-}
-
-/// Questions whose clients are watched; a question is answered without it where there are too many.
-static WATCHED: AtomicUsize = AtomicUsize::new(0);
-
-impl Watch {
-    fn new(stream: &TcpStream, control: &Control) -> Self {
-        let done = Arc::new(AtomicBool::new(false));
-        if let Ok(stream) = stream.try_clone()
-            && WATCHED.load(Ordering::Relaxed) < CLIENTS
-        {
-            let (done, control) = (Arc::clone(&done), control.clone());
-            WATCHED.fetch_add(1, Ordering::Relaxed);
-            std::thread::spawn(move || {
-                let _ = stream.set_read_timeout(Some(Duration::from_millis(100)));
-                while !done.load(Ordering::Relaxed) {
-                    // Nothing comes any more but the end.
-                    match stream.peek(&mut [0]) {
-                        Ok(0) => {
-                            control.cancel();
-                            break;
-                        }
-                        Ok(_) => std::thread::sleep(Duration::from_millis(100)),
-                        Err(e) if matches!(e.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {
-                        }
-                        Err(_) => {
-                            control.cancel();
-                            break;
-                        }
-                    }
-                }
-                WATCHED.fetch_sub(1, Ordering::Relaxed);
-            });
-        }
-        Self { done }
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.done.store(true, Ordering::Relaxed);
-    }
 }
