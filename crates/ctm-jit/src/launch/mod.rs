@@ -11,3 +11,6 @@ pub mod direct;
 pub mod kept;
 pub mod lanes;
 pub mod wavefronts;
+
+/// Arrays of fewer bytes may lie in caches.
+pub const CACHED_BYTES: u64 = 8 << 20;

@@ -2,6 +2,7 @@
 
 use super::batches::{at_once, run};
 use super::{r700, x1k};
+use crate::launch::CACHED_BYTES;
 use crate::launch::lanes::LANES;
 use crate::launch::wavefronts::places::Waves;
 use crate::passes::table as optional;
@@ -34,7 +35,7 @@ pub struct StreamLimits {
 
 impl Default for StreamLimits {
     fn default() -> Self {
-        Self { processors: 1024, past_caches_bytes: crate::stream::CACHED_BYTES }
+        Self { processors: 1024, past_caches_bytes: CACHED_BYTES }
     }
 }
 

@@ -11,6 +11,3 @@
 pub mod affine;
 pub mod prepare;
 pub mod uniform;
-
-/// Arrays of fewer bytes may lie in caches.
-pub const CACHED_BYTES: u64 = 8 << 20;

@@ -106,6 +106,7 @@ impl Artifact {
         self.careful.get_or_init(|| Self::relying(launch, options, false).map(Box::new)).as_deref()
     }
 
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
     fn of(launch: &Launch<'_>, options: &Options, relies: bool) -> Option<Self> {
         let code = lower(launch.program, launch.constants, Asked { counts: launch.counters, relies })?;
         let mut given = vec![false; Var::COUNT];

@@ -4,7 +4,7 @@
 
 use super::panel::{Panel, Part};
 use super::{LINE, Range};
-use crate::stream::CACHED_BYTES;
+use crate::launch::CACHED_BYTES;
 use ctm_exec::arrays::Tiles;
 use ctm_exec::float::{INFINITY, NAN};
 use std::arch::x86_64::{
