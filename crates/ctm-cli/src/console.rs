@@ -5,8 +5,10 @@ use ctm::job::JobError;
 use ctm::render::{self, Report};
 use ctm_files::FileKind;
 use ctm_isa::diag::Diagnostic;
+use std::cell::RefCell;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// Exit codes of `docs/cli.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,10 +91,24 @@ pub(crate) fn exit_of(e: &JobError) -> Exit {
 #[derive(Debug)]
 pub(crate) struct Console {
     color: bool,
+    /// Whether [`Self::tell_written`] prints.
+    tells_written: bool,
+    started: Instant,
+    /// The files that the command has written, in order.
+    written: RefCell<Vec<PathBuf>>,
+}
+
+/// Whether a command says which files it wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tells {
+    Always,
+    Never,
+    /// When stderr is a terminal.
+    OnTerminal,
 }
 
 impl Console {
-    pub(crate) fn new(when: When) -> Self {
+    pub(crate) fn new(when: When, tells: Tells) -> Self {
         let color = match when {
             When::Always => true,
             When::Never => false,
@@ -100,7 +116,12 @@ impl Console {
                 std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
             }
         };
-        Self { color }
+        let tells_written = match tells {
+            Tells::Always => true,
+            Tells::Never => false,
+            Tells::OnTerminal => std::io::stderr().is_terminal(),
+        };
+        Self { color, tells_written, started: Instant::now(), written: RefCell::default() }
     }
 
     /// A result, to stdout.
@@ -123,7 +144,23 @@ impl Console {
             });
         }
         ctm_files::save(path, bytes)
-            .map_err(|e| Failure::wrong("cannot-write", format!("{} cannot be written: {e}", path.display())))
+            .map_err(|e| Failure::wrong("cannot-write", format!("{} cannot be written: {e}", path.display())))?;
+        self.wrote(path);
+        Ok(())
+    }
+
+    /// Takes note of a file that was written without [`Self::write`].
+    pub(crate) fn wrote(&self, path: &Path) {
+        self.written.borrow_mut().push(path.to_owned());
+    }
+
+    /// Says at the end of a command which files it wrote, their sizes, and how long it took.
+    pub(crate) fn tell_written(&self) {
+        let written = self.written.borrow();
+        if !self.tells_written || written.is_empty() {
+            return;
+        }
+        self.note(&written_text(&written, self.started.elapsed().as_secs_f64()));
     }
 
     /// A finding, to stderr.
@@ -156,6 +193,38 @@ impl Console {
             value["file"] = file.display().to_string().into();
         }
         self.print(&format!("{value}\n"))
+    }
+}
+
+/// Files that are named; of more, only the count is told.
+const NAMED_FILES: usize = 8;
+
+/// The lines of [`Console::tell_written`]. Devices and pipes have no size.
+fn written_text(written: &[PathBuf], seconds: f64) -> String {
+    let bytes_of = |path: &PathBuf| std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|m| m.len());
+    let line = |path: &PathBuf| match bytes_of(path) {
+        Some(bytes) => format!("wrote {}: {}", path.display(), size(bytes)),
+        None => format!("wrote {}", path.display()),
+    };
+    let took = format!("in {seconds:.2} s");
+    if let [path] = written {
+        return format!("{}, {took}", line(path));
+    }
+    let mut lines: Vec<String> = written.iter().take(NAMED_FILES).map(line).collect();
+    let total = size(written.iter().filter_map(bytes_of).sum());
+    lines.push(format!("{} files, {total}, {took}", written.len()));
+    lines.join("\n")
+}
+
+/// A count of bytes with three digits at least, in units of 1000.
+fn size(bytes: u64) -> String {
+    #[allow(clippy::cast_precision_loss, reason = "for people")]
+    let scaled = |unit: u64| bytes as f64 / unit as f64;
+    match bytes {
+        0..10_000 => format!("{bytes} bytes"),
+        10_000..10_000_000 => format!("{:.1} KB", scaled(1000)),
+        10_000_000..10_000_000_000 => format!("{:.1} MB", scaled(1_000_000)),
+        _ => format!("{:.1} GB", scaled(1_000_000_000)),
     }
 }
 
@@ -214,4 +283,26 @@ pub(crate) fn input_called<'p>(path: &'p Path, kind: FileKind, noun: &str) -> Re
 /// The bytes of a program file, and its name.
 pub(crate) fn program_bytes(path: &Path) -> Result<(Vec<u8>, &Path), JobError> {
     input(path, FileKind::Program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_a_unit_that_fits() {
+        let all = [(0, "0 bytes"), (9_999, "9999 bytes"), (10_000, "10.0 KB"), (83_249, "83.2 KB")];
+        all.iter().for_each(|(bytes, text)| assert_eq!(size(*bytes), *text));
+        assert_eq!(size(12_345_678), "12.3 MB");
+        assert_eq!(size(u64::MAX), "18446744073.7 GB");
+    }
+
+    #[test]
+    fn many_files_are_counted_and_not_all_named() {
+        let files: Vec<PathBuf> = (0..20).map(|n| PathBuf::from(format!("/nowhere/frame-{n}.png"))).collect();
+        let text = written_text(&files, 1.5);
+        assert_eq!(text.lines().count(), NAMED_FILES + 1);
+        assert!(text.ends_with("20 files, 0 bytes, in 1.50 s"), "{text}");
+        assert_eq!(written_text(&files[..1], 0.25), "wrote /nowhere/frame-0.png, in 0.25 s");
+    }
 }

@@ -68,7 +68,7 @@ pub(crate) fn run(console: &Console, args: &ProfileArgs) -> Ending {
         console.note(&format!("the launch faults; what is counted ends there: {fault}"));
     }
     if let (Some(map), Some(path)) = (args.map, &args.output) {
-        save_map(&profile, map, path)?;
+        save_map(console, &profile, map, path)?;
         return Ok(Exit::Done);
     }
     let slots = slots(&chosen.program.program, &profile);
@@ -228,7 +228,7 @@ fn as_html(profile: &Profile, slots: Option<(u64, u64)>) -> String {
 }
 
 /// A count for each processor as a picture: black is none, white the most there is.
-fn save_map(profile: &Profile, map: Map, path: &Path) -> Result<(), Failure> {
+fn save_map(console: &Console, profile: &Profile, map: Map, path: &Path) -> Result<(), Failure> {
     let counts = match map {
         Map::Instructions => &profile.instructions,
         Map::Iterations => &profile.iterations,
@@ -245,9 +245,10 @@ fn save_map(profile: &Profile, map: Map, path: &Path) -> Result<(), Failure> {
     let values = counts.iter().map(|&n| (f64::from(n) / scale) as f32).collect();
     let (width, height) = (profile.domain.width() as usize, profile.domain.height() as usize);
     let array = Array { width, height, channels: 1, values: Values::F32(values) };
-    let cannot = |why: String| Failure::wrong("cannot-write", format!("{} cannot be written: {why}", path.display()));
-    let bytes = array.to_bytes(kind).map_err(|e| cannot(e.to_string()))?;
-    ctm_files::save(path, &bytes).map_err(|e| cannot(e.to_string()))
+    let bytes = array
+        .to_bytes(kind)
+        .map_err(|e| Failure::wrong("cannot-write", format!("{} cannot be written: {e}", path.display())))?;
+    console.write(path, &bytes)
 }
 
 fn live(console: &Console, args: &ProfileArgs) -> Ending {

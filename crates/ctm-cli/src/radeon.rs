@@ -71,6 +71,15 @@ fn default(command: &mut Command, name: &str, value: &str) {
     }
 }
 
+/// The command that makes the library beside a program in this directory: cargo names the directory after the profile.
+fn build_command(directory: &Path) -> &'static str {
+    if directory.ends_with("debug") {
+        "cargo build -p ctm-radeon-shim"
+    } else {
+        "cargo build --release -p ctm-radeon-shim"
+    }
+}
+
 /// Where the library is.
 fn library(given: Option<&Path>) -> Result<PathBuf, Failure> {
     if let Some(given) = given {
@@ -84,12 +93,11 @@ fn library(given: Option<&Path>) -> Result<PathBuf, Failure> {
     let places = PLACES.iter().flat_map(|place| NAMES.map(|name| directory.join(place).join(name)));
     places.clone().find(|path| path.is_file()).ok_or_else(|| {
         let looked = PLACES.map(|place| directory.join(place).display().to_string()).join(", ");
-        Failure::wrong(
-            "no-library",
-            format!(
-                "{} is in none of {looked}; `cargo build --release -p ctm-radeon-shim` makes it, --library says where it is",
-                NAMES[0]
-            ),
-        )
+        let [installed, built] = NAMES;
+        let build = build_command(directory);
+        let message = format!(
+            "neither {installed} nor {built} is in {looked}; in a clone of the project, `{build}` makes {built}; --library says where it is"
+        );
+        Failure::wrong("no-library", message)
     })
 }

@@ -8,19 +8,22 @@ use ctm_isa::r700::program::Stage;
 use ctm_isa::{r700, x1k};
 use std::path::PathBuf;
 
-/// Print a random legal program
+/// Print a random program that assembles, checks without errors and runs
 ///
-/// The same seed and shape give the same program on every machine.
+/// The same seed and shape give the same program on every machine. A program says in a comment how it is run where it needs inputs or memory, which it has only
+/// if the shape asks for them.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  ctm random --isa r700 --seed 7
-  ctm random --isa r700 --seed 7 --shape stage=compute,clauses=4,flow=no
-  ctm random --isa x1k --seed 1 --shape instructions=40,flow=statements -o test.x1k
+  ctm random --isa x1k --seed 7 -o test.x1k && ctm run test.x1k --size 8x8
+  ctm random --isa r700 --seed 7 --shape clauses=4,flow=no
+  ctm random --isa r700 --seed 7 --shape stage=compute,fetches=yes,memory=yes
+  ctm random --isa x1k --seed 1 --shape hostile=yes,flow=raw      every field at random, as tests of engines have it
 
-Shapes of X1K: instructions=N, flow=none|statements|raw, inputs=N, idle=yes|no, relative=yes|no.
+Shapes of X1K: instructions=N, flow=none|statements, inputs=N, idle=yes|no, relative=yes|no. With hostile=yes every field of every word is random: such programs
+need not run, and have lines that only .word can say; flow=compiled and flow=raw are of these.
 Shapes of R700: stage=pixel|vertex|geometry|export|fetch|copy|compute, clauses=N, groups=N, and yes or no for flow, fetches, relative, doubles,
-memory, kills, sharing.")]
+memory, kills, sharing, compiled.")]
 pub(crate) struct RandomArgs {
     /// The instruction set
     #[arg(long, value_enum, value_name = "ISA")]
@@ -66,41 +69,59 @@ fn count(value: &str, most: usize) -> Result<usize, String> {
     value.parse().ok().filter(|&n| n <= most).ok_or_else(|| format!("`{value}` is no number from 0 to {most}"))
 }
 
+/// The shape of an X1K program: what both kinds of programs have, and whether every field is random.
 fn x1k_program(args: &RandomArgs) -> Result<String, String> {
-    use x1k::random::{FlowControl, Shape};
-    let mut shape = Shape {
-        instructions: 24,
-        flow: FlowControl::Statements,
-        inputs: 2,
-        watches_idle_lanes: false,
-        relative: false,
-    };
+    use x1k::random::{FlowControl, Shape, TextShape};
+    let mut shape = TextShape::default();
+    let (mut flow, mut hostile) = (None, false);
     for (key, value) in pairs(&args.shape)? {
         match key {
             "instructions" => shape.instructions = count(value, 400)?,
             "inputs" => shape.inputs = u32::try_from(count(value, 16)?).unwrap_or(0),
             "idle" => shape.watches_idle_lanes = yes(value)?,
             "relative" => shape.relative = yes(value)?,
+            "hostile" => hostile = yes(value)?,
             "flow" => {
-                shape.flow = match value {
+                flow = Some(match value {
                     "none" => FlowControl::None,
                     "statements" => FlowControl::Statements,
                     "compiled" => FlowControl::Compiled,
                     "raw" => FlowControl::Raw,
                     _ => return Err(format!("`{value}` is no flow; there are none, statements, compiled, raw")),
-                }
+                });
             }
             _ => {
-                return Err(format!("there is no shape `{key}`; there are instructions, flow, inputs, idle, relative"));
+                return Err(format!(
+                    "there is no shape `{key}`; there are instructions, flow, inputs, idle, relative, hostile"
+                ));
             }
         }
     }
-    let program = x1k::random::program(args.seed, &shape);
-    Ok(x1k::text::disassemble(&program, &x1k::text::Options::default()))
+    let flow = flow.unwrap_or(FlowControl::Statements);
+    if hostile {
+        let TextShape { instructions, inputs, watches_idle_lanes, relative, .. } = shape;
+        let shape = Shape { instructions, flow, inputs, watches_idle_lanes, relative };
+        let program = x1k::random::program(args.seed, &shape);
+        return Ok(x1k::text::disassemble(&program, &x1k::text::Options::default()));
+    }
+    shape.flow = match flow {
+        FlowControl::None => false,
+        FlowControl::Statements => true,
+        FlowControl::Compiled | FlowControl::Raw => {
+            return Err("flow=compiled and flow=raw are of hostile programs; write hostile=yes,flow=raw".into());
+        }
+    };
+    let inputs: String = (0..shape.inputs).map(|input| format!(" --in s{input}=FILE")).collect();
+    Ok(format!("{}{}", needs(&inputs), x1k::random::text(args.seed, &shape)))
+}
+
+/// A comment on what a run needs.
+fn needs(flags: &str) -> String {
+    if flags.is_empty() { String::new() } else { format!("; ctm run FILE --size 8x8{flags}\n") }
 }
 
 fn r700_program(args: &RandomArgs) -> Result<String, String> {
-    let mut shape = r700::random::Shape::all(Stage::Pixel);
+    let mut shape = r700::random::Shape { fetches: false, memory: false, ..r700::random::Shape::all(Stage::Pixel) };
     for (key, value) in pairs(&args.shape)? {
         match key {
             "stage" => {
@@ -126,5 +147,27 @@ fn r700_program(args: &RandomArgs) -> Result<String, String> {
         }
     }
     let program = r700::random::program(args.seed, &shape);
-    Ok(r700::text::disassemble(&program, &r700::text::Options::default()))
+    let listing = r700::text::disassemble(&program, &r700::text::Options::default());
+    Ok(format!("{}{listing}", needs(&r700_flags(&shape))))
+}
+
+/// The flags that a run of such a program needs: for everything that it may fetch from, and the memories that it may write.
+fn r700_flags(shape: &r700::random::Shape) -> String {
+    let mut flags = String::new();
+    if shape.stage != Stage::Pixel {
+        flags.push_str(&format!(" --stage {}", shape.stage.name()));
+    }
+    if shape.fetches {
+        for resource in 0..r700::random::RESOURCES {
+            flags.push_str(&format!(" --in t{resource}=FILE --buffer b{resource}=FILE"));
+        }
+    }
+    let ring = matches!(shape.stage, Stage::Geometry | Stage::Export);
+    if shape.memory || shape.stage == Stage::Compute {
+        flags.push_str(" --memory scatter:size_bytes=65536");
+    }
+    if ring {
+        flags.push_str(" --memory ring:size_bytes=65536");
+    }
+    flags
 }

@@ -52,6 +52,7 @@ fn run_job(console: &Console, args: &RunArgs) -> Ending {
             return Err(e.into());
         }
     };
+    report.files.iter().for_each(|file| console.wrote(file));
     if let Some(path) = &args.dump_commands {
         dump(console, path, &report.commands)?;
     }
@@ -69,11 +70,6 @@ fn run_job(console: &Console, args: &RunArgs) -> Ending {
     console.reports(&report.reports);
     for comparison in &comparisons {
         console.print(&format!("{comparison}\n"))?;
-    }
-    if std::io::stderr().is_terminal() {
-        for file in &report.files {
-            console.note(&format!("wrote {}", file.display()));
-        }
     }
     if report.files.is_empty() && !args.stats && args.dump_commands.is_none() && comparisons.is_empty() {
         print_outputs(console, &report)?;
@@ -363,7 +359,7 @@ fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole as f64
 }
 
-fn failure_json(e: &JobError) -> Value {
+pub(crate) fn failure_json(e: &JobError) -> Value {
     let mut value = json!({
         "status": "wrong",
         "findings": e.reports().iter().map(render::json).collect::<Vec<_>>(),

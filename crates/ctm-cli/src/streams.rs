@@ -422,9 +422,6 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
             }));
         }
         console.print(&format!("{submissions} submissions, {draws} draws, {} problems\n", problems.len()))?;
-        for path in &saved {
-            console.note(path);
-        }
     }
     match ending {
         Some(ending) => Err(ending),

@@ -406,3 +406,32 @@ fn a_whole_job_is_made_smaller() {
     assert!(!Path::new(&none).exists(), "a directory that was made for nothing goes");
     bad(&["reduce", "absent.toml", "--while", "test -f {job}", "-o", &none], 1, "absent.toml");
 }
+
+/// Programs of `ctm random` are texts without words, assemble, check without errors, and run with nothing but a size.
+#[test]
+fn random_programs_run() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("random-programs");
+    std::fs::create_dir_all(&folder).unwrap();
+    for seed in 0..10 {
+        for (isa, extension) in [("x1k", "x1k"), ("r700", "psh")] {
+            let file = folder.join(format!("{seed}.{extension}")).display().to_string();
+            good(&["random", "--isa", isa, "--seed", &seed.to_string(), "-o", &file]);
+            let text = std::fs::read_to_string(&file).unwrap();
+            assert!(!text.contains(".word") && !text.contains("ctm run"), "{isa} {seed}: {text}");
+            good(&["asm", &file, "-o", &format!("{file}.hex")]);
+            good(&["check", &file]);
+            good(&["run", &file, "--size", "8x8"]);
+        }
+    }
+}
+
+/// Those that need inputs say in a comment how they run; that every field is random has to be asked for.
+#[test]
+fn random_programs_say_what_they_need() {
+    let random = |isa: &str, shape: &str| good(&["random", "--isa", isa, "--seed", "5", "--shape", shape]);
+    assert!(random("x1k", "inputs=2").starts_with("; ctm run FILE --size 8x8 --in s0=FILE --in s1=FILE\n"));
+    let compute = random("r700", "stage=compute,memory=yes");
+    assert!(compute.starts_with("; ctm run FILE --size 8x8 --stage compute --memory scatter:size_bytes=65536\n"));
+    assert!(random("x1k", "hostile=yes,flow=raw,instructions=60").contains(".word"));
+    bad(&["random", "--isa", "x1k", "--shape", "flow=raw"], 2, "write hostile=yes,flow=raw");
+}

@@ -169,4 +169,21 @@ fn a_capture_has_one_budget() {
     let (code, _, stderr) = d.ctm(&["trace", slow, "--budget-seconds", "0.5", "--at", "0,0"]);
     assert!(code == 1 && stderr.contains("the 0.5 s that all draws together may take are over"), "{code}: {stderr}");
     d.bad(&["replay", slow, "--budget-seconds", "soon"], 2, &["no number of seconds"]);
+/// Without the preloaded library the message has the one command that makes it, in the profile of this program.
+#[test]
+fn a_missing_library_is_told_with_its_command() {
+    let d = Dir::new("no-library");
+    let program = d.0.join("ctm");
+    std::fs::copy(env!("CARGO_BIN_EXE_ctm"), &program).unwrap();
+    let told = |program: &Path| {
+        let output = std::process::Command::new(program).args(["radeon", "--", "true"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let message = told(&program);
+    assert!(message.contains("`cargo build --release -p ctm-radeon-shim` makes libctm_radeon_shim.so"), "{message}");
+    std::fs::create_dir_all(d.0.join("debug")).unwrap();
+    let program = d.0.join("debug/ctm");
+    std::fs::copy(env!("CARGO_BIN_EXE_ctm"), &program).unwrap();
+    assert!(told(&program).contains("`cargo build -p ctm-radeon-shim` makes"));
 }

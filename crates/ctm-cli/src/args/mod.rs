@@ -38,6 +38,12 @@ pub(crate) struct Cli {
     /// When to colour messages
     #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN", hide_possible_values = true)]
     pub(crate) color: When,
+    /// Do not say which files were written, which is said when stderr is a terminal
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say which files were written, their sizes, and how long it took, also when stderr is no terminal
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

@@ -41,8 +41,11 @@ impl Drawing {
     #[must_use]
     pub fn is_job(text: &str) -> bool {
         let (table, _) = toml::de::DeTable::parse_recoverable(text);
-        ["programs", "draw"].iter().any(|key| table.get_ref().contains_key(*key))
+        Self::KEYS.iter().any(|key| table.get_ref().contains_key(*key))
     }
+
+    /// The keys that only draw jobs have, one of which each has.
+    pub(crate) const KEYS: [&str; 2] = ["programs", "draw"];
 
     /// Reads a job file.
     ///
@@ -55,6 +58,13 @@ impl Drawing {
 
 fn drawing(mut reader: Reader) -> Result<Drawing, JobError> {
     let root = reader.take_root()?;
+    let is_draw_job = Drawing::KEYS.iter().any(|key| root.get(key).is_some());
+    if let Some(key) = ["program", "pass"].iter().find_map(|key| root.get(key))
+        && !is_draw_job
+    {
+        reader.error(key.origin, "run-job", "this is a key of jobs of passes; `ctm run` runs them");
+        return Err(reader.done().err().unwrap_or(JobError::Wrong(Vec::new())));
+    }
     reader.known_keys(&root, &DRAWING);
     let mut drawing = Drawing::new(Vec::<ProgramSource>::new());
     if let Some([width, height]) = root.get("size").and_then(|node| reader.two("size", node, 1..=16384)) {

@@ -60,6 +60,19 @@ impl Given {
 }
 
 impl Job {
+    /// Whether a text is a job of passes: it has the key `program` or `pass`, and none of a draw job ([`crate::Drawing::is_job`]).
+    ///
+    /// ```
+    /// use ctm::Job;
+    /// assert!(Job::is_one("program = \"a.x1k\""));
+    /// assert!(!Job::is_one("programs = [\"a.vsh\", \"a.psh\"]"));
+    /// ```
+    #[must_use]
+    pub fn is_one(text: &str) -> bool {
+        let (table, _) = toml::de::DeTable::parse_recoverable(text);
+        ["program", "pass"].iter().any(|key| table.get_ref().contains_key(*key)) && !crate::Drawing::is_job(text)
+    }
+
     /// Reads a job file's text. `name` is for messages; file names in it are relative to `directory`.
     ///
     /// # Errors
@@ -212,6 +225,12 @@ impl Reader {
             return Err(JobError::Wrong(self.reports));
         }
         let root = std::mem::take(&mut self.tree.root);
+        if let Some(key) = crate::Drawing::KEYS.iter().find_map(|key| root.get(key))
+            && self.file.is_some()
+        {
+            self.error(key.origin, "draw-job", "this is a key of draw jobs; `ctm draw` draws them");
+            return Err(JobError::Wrong(self.reports));
+        }
         let job = self.job(&root);
         let from_flags = self.file.is_none()
             || self

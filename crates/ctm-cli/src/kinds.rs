@@ -1,0 +1,225 @@
+//! Which commands take which kinds of files: one table, from which the error comes when a file is given to another command.
+//!
+//! A file is told by its first bytes, else by its extension or the keys of a job. A file of no known kind is left to the command.
+
+use crate::args::{Command, JobFlags};
+use ctm::Drawing;
+use ctm::job::{Job, JobError};
+use ctm::render::Report;
+use ctm_image::r700::Stage;
+use ctm_image::r700::gfd::Gfd;
+use ctm_isa::diag::Diagnostic;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Kinds of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FileKind {
+    Job,
+    DrawJob,
+    X1kText,
+    Ps3,
+    R700Text,
+    Words,
+    Pair,
+    CommandBuffer,
+    Stream,
+    Recording,
+    Capture,
+    Array,
+    Mesh,
+}
+
+/// A row of the table.
+struct Row {
+    kind: FileKind,
+    /// For a sentence: the file is this.
+    what: &'static str,
+    /// The commands that take it.
+    commands: &'static [&'static str],
+    /// What to do with it instead; `{}` stands for the file.
+    instead: &'static str,
+}
+
+#[rustfmt::skip]
+const TABLE: [Row; 13] = [
+    Row { kind: FileKind::Job, what: "a job of `ctm run`",
+          commands: &["run", "check", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
+          instead: "`ctm run {}` runs it" },
+    Row { kind: FileKind::DrawJob, what: "a draw job",
+          commands: &["draw", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
+          instead: "`ctm draw {}` draws it, and with --check looks for what does not fit together" },
+    Row { kind: FileKind::X1kText, what: "an X1K program",
+          commands: &["asm", "dis", "check", "info", "run", "draw", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
+          instead: "`ctm run {} --size 64x64` runs it, `ctm asm {}` assembles it" },
+    Row { kind: FileKind::Ps3, what: "a ps_3_0 shader",
+          commands: &["compile", "dis", "check", "info", "run", "draw", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
+          instead: "`ctm compile` compiles it" },
+    Row { kind: FileKind::R700Text, what: "an R700 listing",
+          commands: &["asm", "dis", "check", "info", "run", "draw", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
+          instead: "`ctm asm {}` assembles it, `ctm run {} --size 64x64` runs it" },
+    Row { kind: FileKind::Words, what: "a program without a text",
+          commands: &["dis", "check", "info", "run", "draw", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
+          instead: "`ctm dis {}` prints it as text" },
+    Row { kind: FileKind::Pair, what: "a container of a vertex and a pixel program",
+          commands: &["draw", "dis", "check", "info", "serve"],
+          instead: "`ctm draw {}` draws with both; `ctm info {}` lists them" },
+    Row { kind: FileKind::CommandBuffer, what: "a command buffer of the CTM device",
+          commands: &["exec", "dis"],
+          instead: "`ctm exec {}` runs it, `ctm dis {}` prints it" },
+    Row { kind: FileKind::Stream, what: "a Radeon's command stream",
+          commands: &["pm4"],
+          instead: "`ctm pm4 check {}` checks it, `ctm pm4 --help` lists what else there is" },
+    Row { kind: FileKind::Recording, what: "a recording of devices",
+          commands: &["replay", "trace", "why", "profile", "debug", "compare", "serve"],
+          instead: "`ctm replay {}` runs it again" },
+    Row { kind: FileKind::Capture, what: "a capture of a Radeon's driver",
+          commands: &["replay", "pm4", "trace", "why", "profile", "debug", "compare", "serve"],
+          instead: "`ctm replay {}` draws it, `ctm pm4 dis {}` prints its streams" },
+    Row { kind: FileKind::Array, what: "an array",
+          commands: &["tile", "untile", "compare"],
+          instead: "`ctm run` and `ctm draw` take it as an input: --in NAME={}" },
+    Row { kind: FileKind::Mesh, what: "a mesh",
+          commands: &[],
+          instead: "`ctm draw` takes it beside programs: --mesh {}" },
+];
+
+/// Commands that take one program of a container where `--program` says which.
+const ONE_OF_A_PAIR: [&str; 5] = ["run", "trace", "why", "profile", "debug"];
+
+/// Bytes that are read to tell a kind; jobs and containers are read whole up to this size.
+const LOOKED_AT: u64 = 1 << 20;
+
+impl FileKind {
+    /// The kind of a file; `None` where nothing tells it, and of what is no regular file.
+    fn of(path: &Path) -> Option<Self> {
+        if !std::fs::metadata(path).is_ok_and(|file| file.is_file()) {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        File::open(path).ok()?.take(LOOKED_AT).read_to_end(&mut bytes).ok()?;
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
+        Self::of_bytes(&bytes, path).or_else(|| Self::of_extension(&extension, &bytes))
+    }
+
+    fn of_bytes(bytes: &[u8], path: &Path) -> Option<Self> {
+        use ctm_image::Kind;
+        if ctm::trace::Subject::is_recording(path) {
+            return Some(Self::Recording);
+        }
+        if ctm_radeon::capture::is_capture(path) {
+            return Some(Self::Capture);
+        }
+        match ctm_image::identify(bytes) {
+            Kind::CtmElf | Kind::Cal | Kind::LlvmR600 | Kind::X1kHex | Kind::R700Hex => Some(Self::Words),
+            Kind::Gfd => Some(if is_pair(bytes) { Self::Pair } else { Self::Words }),
+            Kind::Ps3Text | Kind::Ps3Code => Some(Self::Ps3),
+            // Texts are told apart by single words: the extension says more.
+            Kind::X1kText | Kind::R700Text | Kind::OtherElf | Kind::Unknown => None,
+        }
+    }
+
+    fn of_extension(extension: &str, bytes: &[u8]) -> Option<Self> {
+        let text = || std::str::from_utf8(bytes).ok();
+        match extension {
+            "toml" if text().is_some_and(Drawing::is_job) => Some(Self::DrawJob),
+            "toml" if text().is_some_and(Job::is_one) => Some(Self::Job),
+            "x1k" => Some(Self::X1kText),
+            "psh" | "vsh" | "csh" | "r700" => Some(Self::R700Text),
+            "cmd" => Some(Self::CommandBuffer),
+            "ib" | "pm4" => Some(Self::Stream),
+            "obj" | "gltf" | "glb" => Some(Self::Mesh),
+            "npy" | "png" | "pfm" => Some(Self::Array),
+            _ => None,
+        }
+    }
+
+    fn row(self) -> &'static Row {
+        TABLE.iter().find(|row| row.kind == self).unwrap_or(&TABLE[0])
+    }
+}
+
+/// Whether a container has a vertex and a pixel program.
+fn is_pair(bytes: &[u8]) -> bool {
+    let shaders = Gfd::read(bytes).and_then(|container| container.shaders()).unwrap_or_default();
+    [Stage::Vertex, Stage::Pixel].iter().all(|stage| shaders.iter().any(|shader| shader.code.stage == *stage))
+}
+
+/// The command's name, the files that it is about, and whether it is told which program of a container.
+fn inputs(command: &Command) -> (&'static str, Vec<&Path>, bool) {
+    fn one(path: &Path) -> Vec<&Path> {
+        vec![path]
+    }
+    fn all(paths: &[PathBuf]) -> Vec<&Path> {
+        paths.iter().map(PathBuf::as_path).collect()
+    }
+    match command {
+        Command::Asm(args) => ("asm", all(&args.files), false),
+        Command::Compile(args) => ("compile", all(&args.files), false),
+        Command::Dis(args) => ("dis", one(&args.file), false),
+        Command::Check(args) => ("check", all(&args.files), false),
+        Command::Info(args) => ("info", all(&args.files), false),
+        Command::Run(args) => ("run", one(&args.file), chooses(&args.job)),
+        Command::Draw(args) => ("draw", all(&args.programs), false),
+        Command::Exec(args) => ("exec", all(&args.files), false),
+        Command::Replay(args) => ("replay", one(&args.file), false),
+        Command::Pm4(args) => ("pm4", args.file.iter().map(PathBuf::as_path).collect(), false),
+        Command::Trace(args) => ("trace", one(&args.launch.file), chooses(&args.launch.job)),
+        Command::Why(args) => ("why", one(&args.launch.file), chooses(&args.launch.job)),
+        Command::Profile(args) => ("profile", one(&args.launch.file), chooses(&args.launch.job)),
+        Command::Debug(args) => ("debug", one(&args.launch.file), chooses(&args.launch.job)),
+        Command::Compare(args) => {
+            ("compare", [&args.a].into_iter().chain(&args.b).map(PathBuf::as_path).collect(), false)
+        }
+        Command::Reduce(args) => ("reduce", one(&args.file), false),
+        Command::Serve(args) => ("serve", all(&args.jobs), false),
+        Command::Tile(args) => ("tile", one(&args.input), false),
+        Command::Untile(args) => ("untile", one(&args.input), false),
+        // These are about no file of the table, or name files that need not be there.
+        Command::Merge(_)
+        | Command::Radeon(_)
+        | Command::Glsl(_)
+        | Command::Random(_)
+        | Command::Lsp(_)
+        | Command::Dap(_)
+        | Command::Isa(_)
+        | Command::Bench(_)
+        | Command::Completions { .. }
+        | Command::Man { .. } => ("", Vec::new(), false),
+    }
+}
+
+/// Whether `--program` says which program of a container.
+fn chooses(flags: &JobFlags) -> bool {
+    flags.given.iter().any(|(flag, _)| *flag == "program")
+}
+
+/// What a command takes, for a sentence.
+fn taken(command: &str) -> String {
+    let rows = TABLE.iter().filter(|row| row.commands.contains(&command));
+    rows.map(|row| row.what).collect::<Vec<_>>().join(", ")
+}
+
+/// Refuses files that are of a kind for other commands.
+pub(crate) fn check(command: &Command) -> Result<(), JobError> {
+    let (name, files, chooses) = inputs(command);
+    let mut wrong = Vec::new();
+    for path in files {
+        let Some(kind) = FileKind::of(path) else { continue };
+        let row = kind.row();
+        let one_of_pair = kind == FileKind::Pair && chooses && ONE_OF_A_PAIR.contains(&name);
+        if row.commands.contains(&name) || one_of_pair {
+            continue;
+        }
+        let shown = path.display().to_string();
+        let mut instead = row.instead.replace("{}", &shown);
+        if kind == FileKind::Pair && ONE_OF_A_PAIR.contains(&name) {
+            instead.push_str(&format!(", and `ctm {name} {shown} --program N` takes one of them"));
+        }
+        let message = format!("{shown} is {}; {instead}", row.what);
+        let help = format!("`ctm {name}` takes {}", taken(name));
+        wrong.push(Report::bare(Diagnostic::error("wrong-file", message).help(help)));
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(JobError::Wrong(wrong)) }
+}
