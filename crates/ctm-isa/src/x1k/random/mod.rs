@@ -3,17 +3,19 @@
 //! The same seed gives the same program. Programs use few registers, so that instructions depend on each other, and every field
 //! that an engine looks at: swizzles, input and output modifiers, presubtract, predicates, partial masks, relative addresses, KILL,
 //! lookups, and flow control either from the statements of CTM §3.5.4 or with every field at random. [`stream`] makes programs in which
-//! every processor does the same.
+//! every processor does the same, [`text`] programs that people read.
 
 mod compiled;
 mod flow;
 mod instructions;
+mod readable;
 mod stream;
 
 use super::formats::{AlphaAddr, RgbAddr};
 use super::inst::{AluInst, Inst, Words};
 use super::ops::{AOp, AlphaOp, BOp, FcOp, InstType, Omod, RgbOp, Swizzle};
 use super::program::Program;
+pub use readable::{TextShape, text};
 pub use stream::{COORDINATES, StreamShape, stream};
 
 /// Values on which arithmetic goes wrong first: zeros, ones, extremes, denormals, infinities, NaNs of several patterns.
