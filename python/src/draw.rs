@@ -13,7 +13,7 @@ use ctm::draw::{Cull, Draw, Mixing, TOPOLOGIES, TextureBinding, TextureData};
 use ctm::{Control, View};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 /// Name, numbers, channels.
 type AttributeArgument<'py> = (String, Bound<'py, PyAny>, usize);
@@ -53,6 +53,7 @@ fn one_of<T: Copy>(py: Python<'_>, what: &str, name: &str, all: &[(&str, T)]) ->
 pub(crate) fn draw<'py>(
     py: Python<'py>,
     programs: Vec<Bound<'py, Program>>,
+    container: Option<(Bound<'py, PyBytes>, String)>,
     size: (u32, u32),
     mesh: Option<String>,
     attributes: Vec<AttributeArgument<'py>>,
@@ -67,10 +68,16 @@ pub(crate) fn draw<'py>(
 ) -> PyResult<Answer<'py>> {
     let wrong = |e: numpy::AsSliceError| error::argument(py, &format!("an array cannot be read: {e}"));
     let programs: Vec<ctm::Program> = programs.iter().map(|program| program.get().0.clone()).collect();
-    let mut draw = match programs.as_slice() {
-        [whole] => Draw::whole(whole),
-        [vertex, pixel] => Draw::of(vertex, pixel),
-        _ => return Err(error::argument(py, "a draw has a vertex and a pixel program, or one that is both")),
+    let mut draw = match (programs.as_slice(), &container) {
+        ([], Some((bytes, name))) => Draw::container(bytes.as_bytes(), name),
+        ([whole], None) => Draw::whole(whole),
+        ([vertex, pixel], None) => Draw::of(vertex, pixel),
+        _ => {
+            return Err(error::argument(
+                py,
+                "a draw has a vertex and a pixel program, a container of both, or an X1K pixel program",
+            ));
+        }
     };
     let control = Control::new();
     let (topology, instances, mix, cull, samples) = state;

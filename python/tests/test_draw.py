@@ -1,5 +1,7 @@
 """Draws on arrays."""
 
+import pathlib
+
 import numpy as np
 import pytest
 
@@ -109,3 +111,22 @@ def test_faults_and_budgets(examples):
 
     with pytest.raises(Enough):
         ctm.draw(loop, (64, 64), {"position": CORNERS}, instructions=0, progress=stop)
+
+
+def test_containers_are_drawn_from_files_and_bytes(cube, examples, tmp_path):
+    # What `ctm asm cube.vsh cube.psh -o both.gsh` writes.
+    file = pathlib.Path(__file__).parents[2] / "fuzz/seeds/gfd/cube.gsh"
+    given = dict(constants={"mvp": look(0.4)}, textures={"colour": np.ones((2, 2, 4), np.float32)}, mesh="cube")
+    expected = ctm.draw(cube, (48, 64), **given)
+    parts = ctm.Program.open(file, which=0), ctm.Program.open(file, which="pixel")
+    for programs in [file, str(file), file.read_bytes(), parts, (examples / "draw/cube/cube.vsh", examples / "draw/cube/cube.psh")]:
+        done = ctm.draw(programs, (48, 64), **given)
+        assert np.array_equal(done["pix0"], expected["pix0"]) and np.array_equal(done.depth, expected.depth)
+    assert parts[1].inputs == {"colour": "t0"} and parts[0].constants["mvp"] == "C0"
+    with pytest.raises(ctm.ProgramError, match="choose one with `which`") as raised:
+        ctm.Program.open(file)
+    assert "--program" not in str(raised.value)
+    with pytest.raises(ctm.Error, match="mvp"):
+        ctm.draw(file, (4, 4), constants={"mpv": look(0.4)})
+    with pytest.raises(FileNotFoundError):
+        ctm.draw("nowhere.gsh", (4, 4))

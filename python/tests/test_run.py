@@ -59,14 +59,30 @@ def test_dtypes(axpy):
         (np.array([True, False, True, True]), [1, 0, 1, 1]),
         (np.array([1, 2, 3, 4], ">f4"), [1, 2, 3, 4]),
         ([1.0, 2.0, 3.0, 4.0], [1, 2, 3, 4]),
+        ([1, 2, 3, 400], [1, 2, 3, 400]),
+        ((True, 2, 3.5, -4), [1, 2, 3.5, -4]),
         (np.arange(8, dtype=np.float32)[::2], [0, 2, 4, 6]),
     ]
     for x, expected in cases:
         done = ctm.run(axpy, 4, {"x": x, "y": zero}, {"a": 1}, {"sum": 1})["sum"]
         assert (done == np.asarray(expected, np.float32)).all(), x
     for x in [np.arange(4), np.arange(4) * 1j, np.array(["a"] * 4), np.array([None] * 4), np.arange(4, dtype=np.uint32)]:
-        with pytest.raises(ctm.ArgumentError, match="dtype"):
+        with pytest.raises(ctm.ArgumentError, match="dtype") as raised:
             ctm.run(axpy, 4, {"x": x, "y": zero}, {"a": 1})
+        assert ("`.astype(np.float32)` gives its numbers" in str(raised.value)) == (x.dtype.kind in "iu")
+
+
+def test_an_input_that_is_an_output_is_read_as_it_was(axpy):
+    x = np.float32([1, 2, 3, 4])
+    shifted = np.zeros(5, np.float32)
+    shifted[:4] = x
+    for array, into in [(x, x), (shifted[:4], shifted[1:])]:
+        done = ctm.run(axpy, 4, {"x": array, "y": np.ones(4, np.float32)}, {"a": 2}, {"sum": into}, check=True)
+        assert done["sum"].tolist() == [3, 5, 7, 9]
+        found = [finding for finding in done.findings if finding.rule == "input-is-output"]
+        assert len(found) == 1 and "input `x` shares memory with output `sum`" in found[0].message
+    apart = ctm.run(axpy, 4, {"x": x.copy(), "y": x.copy()}, {"a": 2}, check=True)
+    assert not [finding for finding in apart.findings if finding.rule == "input-is-output"]
 
 
 def test_special_values_go_through(axpy):

@@ -169,6 +169,8 @@ fn a_capture_has_one_budget() {
     let (code, _, stderr) = d.ctm(&["trace", slow, "--budget-seconds", "0.5", "--at", "0,0"]);
     assert!(code == 1 && stderr.contains("the 0.5 s that all draws together may take are over"), "{code}: {stderr}");
     d.bad(&["replay", slow, "--budget-seconds", "soon"], 2, &["no number of seconds"]);
+}
+
 /// Without the preloaded library the message has the one command that makes it, in the profile of this program.
 #[test]
 fn a_missing_library_is_told_with_its_command() {

@@ -380,3 +380,60 @@ fn draws_of_x1k_programs_take_arrays_too() {
     assert_eq!(values[16..20], [1.0, 6.0, 0.0, 8.0]);
     assert!(found.depths.is_empty());
 }
+
+/// The example's two programs as one GFD container.
+fn container() -> Vec<u8> {
+    let options = ctm::ctm_isa::r700::text::Options::default();
+    let load = |name: &str| {
+        let path = root().join("examples/draw/cube").join(name);
+        ctm::r700::Loaded::from_file(&path, None, None, &options).unwrap()
+    };
+    ctm::r700::write_gfd(&[&load("cube.vsh"), &load("cube.psh")]).unwrap()
+}
+
+/// A container with both programs is drawn from its file, from its bytes, and by its two programs one by one; names are the container's.
+#[test]
+fn a_container_of_both_programs_is_drawn_as_it_is() {
+    let bytes = container();
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("both.gsh");
+    std::fs::write(&file, &bytes).unwrap();
+    let white = vec![1.0; 16];
+    let dressed = |draw: ctm::Draw| {
+        let draw = draw.size(64, 48).mesh("cube").camera("mvp", Camera::default());
+        draw.texture("colour", ctm::View::rows(&white[..], [2, 2, 4])).run()
+    };
+    let part = |which| ctm::Program::load(&bytes, "both.gsh", None, Some(which)).unwrap();
+    let (vertex, pixel) = (part("0"), part("pixel"));
+    let expected = dressed(ctm::Draw::open(&file)).unwrap();
+    assert!(expected.counts.pixels > 100);
+    for draw in [ctm::Draw::container(&bytes, "both.gsh"), ctm::Draw::of(&vertex, &pixel)] {
+        let found = dressed(draw).unwrap();
+        assert!(found.pixels() == expected.pixels() && found.depths == expected.depths);
+    }
+    assert_eq!(pixel.inputs(), [("colour".to_owned(), "t0".to_owned())]);
+    let constants = vertex.constants();
+    assert_eq!(constants[0], ("mvp".to_owned(), "C0".to_owned()));
+    assert_eq!((constants.len(), constants[3].0.as_str()), (4, "mvp.3"));
+    assert_eq!(vertex.inputs()[2], ("texcoord".to_owned(), "b162".to_owned()));
+}
+
+/// Messages of the library name its argument, not the flag of the command line.
+#[test]
+fn one_program_of_a_container_is_chosen_by_the_argument() {
+    let message = ctm::Program::read(&container(), "both.gsh").unwrap_err().to_string();
+    assert!(message.contains("both.gsh holds 2 programs, 0 (vertex), 1 (pixel); choose one with `which`"), "{message}");
+    assert!(!message.contains("--program"), "{message}");
+}
+
+/// A run of one program of a container takes the container's names.
+#[test]
+fn a_program_of_a_container_runs_with_its_names() {
+    let pixel = ctm::Program::load(&container(), "both.gsh", None, Some("1")).unwrap();
+    let texels = [0.5; 4];
+    let view = || ctm::View::rows(&texels[..], [1, 1, 4]);
+    let done = ctm::Run::of(&pixel).size(2, 2).input("colour", view()).output("pix0", 4).run().unwrap();
+    let numbered = ctm::Run::of(&pixel).size(2, 2).input("t0", view()).output("pix0", 4).run().unwrap();
+    assert_eq!(done.outputs["pix0"].to_f32(), numbered.outputs["pix0"].to_f32());
+    let unknown = ctm::Run::of(&pixel).size(2, 2).input("color", view()).run().unwrap_err().to_string();
+    assert!(unknown.contains("colour"), "{unknown}");
+}

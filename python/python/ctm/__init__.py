@@ -102,7 +102,7 @@ class Program:
     @classmethod
     def read(cls, data, name="program", isa=None, which=None):
         """A program from a file's bytes: text, words, a CTM executable, or a container of R700 programs. ``name`` is for its extension and for
-        messages; ``which`` chooses a program of a container by number or name."""
+        messages; ``which`` chooses a program of a container by number or name. :func:`draw` takes a container with both programs of a draw as it is."""
         self = cls.__new__(cls)
         self._native = _native.Program.read(bytes(data), str(name), isa, None if which is None else str(which))
         self._which = (isa, None if which is None else str(which))
@@ -317,9 +317,10 @@ def run(
         Arrays by the program's name or the register (``s0``; ``t0``, ``b0`` of the R700). Shapes: ``(n,)``; ``(n, channels)`` where the domain is one number;
         ``(rows, columns)`` and ``(rows, columns, channels)``, with 1 to 4 channels. C-contiguous arrays of ``float32``, ``uint8`` with four channels and
         ``uint16`` with one are read where they lie; others are copied: other layouts and byte orders, ``float16``, ``float64`` and ``bool`` as ``float32``.
-        Unsigned integers of 8 and 16 bits stand for 0 to 1. R700 programs also take ``int32`` and ``uint32``, as bits. A :class:`Sampler` says how an
-        input is read. An input of an X1K program that is read at each processor's own place only is as large as the domain (or larger, if the domain is
-        slices), unless it has a :class:`Sampler` or ``clamp`` is true; what is read elsewhere has any size.
+        Lists are numbers. ``uint8`` and ``uint16`` stand for 0 to 1: ``np.uint8([255])`` is read as 1.0, and ``.astype(np.float32)`` keeps 255. R700 programs also
+        take ``int32`` and ``uint32``, as bits. A :class:`Sampler` says how an input is read. An input of an X1K program that is read at each processor's own place
+        only is as large as the domain (or larger, if the domain is slices), unless it has a :class:`Sampler` or ``clamp`` is true; what is read elsewhere has
+        any size.
     constants : dict
         Floating-point constants: one number for all four channels, or one to four numbers; a ``uint32`` array gives bits.
     outputs : dict or list, optional
@@ -371,8 +372,8 @@ def run(
     >>> ctm.run(program, (2, 3), {"x": picture}, {"k": (1, 2, 3, 4)})["y"][1, 2]
     array([1., 2., 3., 4.], dtype=float32)
 
-    Python's global lock is released while a program runs. Arrays must not be changed by other threads meanwhile. An output that shares memory with an
-    input gets a copy of that input.
+    Python's global lock is released while a program runs. Arrays must not be changed by other threads meanwhile. An input that shares memory with an
+    output is copied before the run, so the program reads what it held then; with ``check`` a finding says so.
     """
     if isinstance(program, str):
         program = Program(program)
@@ -381,7 +382,7 @@ def run(
     isa = program.isa
     extent = _arrays.Extent(domain)
     wanted = _wanted(program, outputs, extent)
-    given = []
+    given, copied = [], []
     for name, value in _items(inputs, "inputs"):
         how, border = (0, 0, 0) if clamp else None, (0.0,) * 4
         if isinstance(value, Sampler):
@@ -389,8 +390,10 @@ def run(
         array = _arrays.numbers(value, name, isa)
         rows, channels = _arrays.view(array, name, extent)
         flat = array.reshape(-1)
-        if any(np.may_share_memory(flat, output.flat) for output in wanted):
+        shared = [output.name for output in wanted if np.may_share_memory(flat, output.flat)]
+        if shared:
             flat = flat.copy()
+            copied.append((name, shared[0]))
         given.append((name, flat, rows, channels, how, border))
     for n, one in enumerate(wanted):
         for other in wanted[:n]:
@@ -420,9 +423,12 @@ def run(
         how,
         _progress(progress),
     )
+    found = _findings(found) if found != "[]" else []
+    if check:
+        found += [Finding("note", "input-is-output", f"input `{name}` shares memory with output `{output}`: the program reads a copy of what it held before the run") for name, output in copied]
     return Result(
         {output.name: output.finish() for output in wanted},
-        _findings(found) if found != "[]" else [],
+        found,
         counters,
         elapsed,
         {name: np.array(dwords, dtype=np.uint32) for name, dwords in left},

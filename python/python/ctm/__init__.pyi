@@ -145,7 +145,7 @@ class Drawn(Dict[str, np.ndarray]):
     findings: List[str]
 
 def draw(
-    programs: Union[Program, str, Sequence[Union[Program, str]]],
+    programs: Union[Program, str, bytes, PathLike[str], Sequence[Union[Program, str, bytes, PathLike[str]]]],
     size: Tuple[int, int],
     attributes: Optional[Mapping[str, Any]] = None,
     constants: Optional[Mapping[str, Any]] = None,

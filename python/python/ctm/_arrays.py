@@ -73,7 +73,8 @@ class Extent:
 
 
 def numbers(array, name, isa):
-    """An array as flat numbers of a kind that is read, in C order: the same memory where that is possible."""
+    """An array as flat numbers of a kind that is read, in C order: the same memory where that is possible. Lists are numbers, whatever they hold."""
+    is_list = isinstance(array, (list, tuple))
     try:
         array = np.asarray(array)
     except (ValueError, TypeError) as error:
@@ -81,19 +82,24 @@ def numbers(array, name, isa):
     dtype = array.dtype.newbyteorder("=")
     if dtype == np.int32 and isa == "r700":
         array = np.ascontiguousarray(array, dtype=np.int32).view(np.uint32)
-    elif dtype in COPIED or dtype.kind in "iu" and dtype not in DIRECT and array.ndim == 0:
+    elif dtype in COPIED or dtype.kind in "iu" and (is_list or dtype not in DIRECT and array.ndim == 0):
         array = array.astype(np.float32)
     elif dtype not in DIRECT:
         raise ArgumentError(
-            f"`{name}` has dtype {array.dtype}; float32, uint8, uint16 (and int32, uint32 for R700) are read as they are, "
-            "float16, float64 and bool are converted to float32"
+            f"`{name}` has dtype {array.dtype}; float32, uint8 and uint16, which stand for 0 to 1 (and int32, uint32 for R700) are read as they "
+            "are, float16, float64, bool and lists are converted to float32" + _advice(dtype)
         )
     elif dtype == np.uint32 and isa != "r700":
-        raise ArgumentError(f"`{name}` has dtype uint32; the X1K reads no 32-bit integers")
+        raise ArgumentError(f"`{name}` has dtype uint32; the X1K reads no 32-bit integers" + _advice(dtype))
     if array.dtype != array.dtype.newbyteorder("="):
         array = array.astype(array.dtype.newbyteorder("="))
     # Gives arrays without axes one axis. What another process sent may lie anywhere.
     return np.require(np.ascontiguousarray(array), requirements=["C", "A"])
+
+
+def _advice(dtype):
+    """What to write where the numbers of an integer array are meant."""
+    return "; `.astype(np.float32)` gives its numbers" if dtype.kind in "iu" else ""
 
 
 def view(array, name, extent):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import os
 
 import numpy as np
 
 from . import _arrays, _native, _show
 from ._errors import ArgumentError
 
+FILES = (".gsh", ".psh", ".vsh", ".x1k", ".elf", ".hex")
 TARGETS = {"uint8", "float32", "uint32", "int32"}
 
 
@@ -65,22 +67,24 @@ def draw(
 
     Parameters
     ----------
-    programs : (Program, Program) or Program
-        An R700 vertex and an R700 pixel program, in this order; or one: a GFD container that holds both, or an X1K pixel program, whose vertices come
-        transformed (clip space). Strings are assembled.
+    programs : (Program, Program), Program, path or bytes
+        An R700 vertex and an R700 pixel program, in this order; a GFD container that holds both, as a path (``pathlib.Path("menu.gsh")``, or the text of one that ends
+        in ``.gsh``) or as bytes; or an X1K pixel program, whose vertices come transformed (clip space). Other strings are assembled. Attributes, constants
+        and textures go by the names that a container gives them.
     size : (rows, columns)
         Of all targets, 1 to 16384 each. Row 0 is the top one.
     attributes : dict
         What the vertex program takes, by the attribute's name or location: arrays of shape ``(vertices,)`` or ``(vertices, channels)`` with 1 to 4 channels,
-        all of one length; missing channels are 0, 0, 1. ``float32`` is taken as it is, as is ``uint8`` and ``uint16``, which stand for 0 to 1; ``float64``, ``float16``
-        and ``bool`` are converted to ``float32``. X1K programs take ``position``, ``texcoord``, ``colour`` and ``normal``; their
+        all of one length; missing channels are 0, 0, 1. ``float32`` is taken as it is, as is ``uint8`` and ``uint16``, which stand for 0 to 1 (255 of ``uint8`` is
+        1.0: ``.astype(np.float32)`` keeps the numbers); ``float64``, ``float16``,
+        ``bool`` and lists of numbers are converted to ``float32``. X1K programs take ``position``, ``texcoord``, ``colour`` and ``normal``; their
         temporaries r0 to r3 hold texture coordinate, colour, normal and position at the start.
     constants : dict
         By the uniform's name, ``c7`` or ``cb0[3]``; ``vs:`` or ``ps:`` in front chooses a program. Numbers, four to a constant: a matrix of shape (4, 4) goes
         row by row.
     textures : dict
         By the sampler's name or ``t0``: pictures of shape (rows, columns) or (rows, columns, channels), row 0 first, read linearly and repeating. A
-        :class:`Sampler` says otherwise.
+        :class:`Sampler` says otherwise. ``uint8`` and ``uint16`` stand for 0 to 1.
     targets : dict, optional
         ``"pix0"`` to ``"pix7"``: a dtype (``uint8``, which stands for 0 to 1, ``float32``, ``uint32``, ``int32``), or ``(dtype, colour)`` with the colour before the draw.
         Without it ``pix0`` of ``uint8``, black.
@@ -124,7 +128,12 @@ def draw(
     from . import Program, Sampler, _items, _progress
 
     programs = list(programs) if isinstance(programs, (tuple, list)) else [programs]
-    programs = [Program(one) if isinstance(one, str) else one for one in programs]
+    container = None
+    if len(programs) == 1 and _is_file(programs[0]):
+        data, name = _file(programs[0])
+        if data.startswith(b"Gfx2"):
+            container, programs = (data, name), []
+    programs = [_program(one) for one in programs]
     for one in programs:
         if not isinstance(one, Program):
             raise TypeError(f"a program is {type(one).__name__}, it must be a ctm.Program or its text")
@@ -152,6 +161,7 @@ def draw(
         raise ArgumentError("a target is named twice")
     arrays, depths, counts, found = _native.draw(
         [one._native for one in programs],
+        container,
         (rows, columns),
         None if mesh is None else str(mesh),
         vertices,
@@ -182,6 +192,29 @@ def draw(
         counts,
         found,
     )
+
+
+def _is_file(value):
+    """Whether a program is given as a path or as a file's bytes: the text of a path is one line that ends in an extension of programs."""
+    if isinstance(value, str):
+        return "\n" not in value and value.endswith(FILES)
+    return isinstance(value, (bytes, bytearray, memoryview, os.PathLike))
+
+
+def _file(value):
+    """Bytes and name."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value), "programs"
+    with open(value, "rb") as file:
+        return file.read(), os.fspath(value)
+
+
+def _program(value):
+    from . import Program
+
+    if _is_file(value):
+        return Program.read(*_file(value))
+    return Program(value) if isinstance(value, str) else value
 
 
 def _target(name, value):

@@ -96,7 +96,7 @@ fn wrong(message: impl Into<String>) -> JobError {
 fn program_file(program: &ProgramSource) -> Option<&PathBuf> {
     match program {
         ProgramSource::File(path) => Some(path),
-        ProgramSource::Given(_) => None,
+        ProgramSource::Given(_) | ProgramSource::Bytes(..) => None,
     }
 }
 

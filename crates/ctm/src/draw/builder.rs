@@ -2,7 +2,8 @@
 
 use super::mesh::{Channel, Mesh};
 use super::plan::{Cull, DepthPlan, DrawPlan, Drawing, MeshSource, Mixing, TargetPlan, TextureBinding, TextureData};
-use super::{Camera, Drawn, Error};
+use super::prepare::is_x1k as is_x1k_file;
+use super::{Camera, Drawn, Error, ProgramSource};
 use crate::{EngineKind, Program, View};
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::ColourFormat;
@@ -10,6 +11,7 @@ use ctm_draw::state::Topology;
 use ctm_exec::r700::Sampler;
 use ctm_exec::r700::resources::{Image, Texture};
 use ctm_exec::{Budget, Control};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What to draw, with which programs and arrays. Begin with [`Draw::of`]; [`Draw::run`] draws it.
@@ -68,13 +70,31 @@ impl Draw {
         Self::with(vec![vertex.clone(), pixel.clone()])
     }
 
-    /// Of a GFD container with both programs, or of an X1K pixel program, whose vertices come transformed.
+    /// Of an X1K pixel program, whose vertices come transformed.
     #[must_use]
     pub fn whole(program: &Program) -> Self {
         Self::with(vec![program.clone()])
     }
 
-    fn with(programs: Vec<Program>) -> Self {
+    /// Of a file: a GFD container with a vertex and a pixel program, or an X1K pixel program. It is read when the draw is run; uniforms, samplers and attributes
+    /// go by the names that the container gives them.
+    ///
+    /// ```no_run
+    /// let drawn = ctm::Draw::open("menu.gsh").mesh("quad").constant("tint", &[1.0, 0.5, 0.0, 1.0]).run()?;
+    /// # Ok::<(), ctm::draw::Error>(())
+    /// ```
+    #[must_use]
+    pub fn open(path: impl Into<PathBuf>) -> Self {
+        Self::with(vec![path.into()])
+    }
+
+    /// The same of a container's bytes; `name` is for messages.
+    #[must_use]
+    pub fn container(bytes: &[u8], name: &str) -> Self {
+        Self::with(vec![ProgramSource::Bytes(bytes.into(), name.into())])
+    }
+
+    fn with<P: Into<ProgramSource>>(programs: Vec<P>) -> Self {
         let drawing = Drawing { draws: Vec::new(), ..Drawing::new::<Program>(Vec::new()) };
         Self { drawing, plan: DrawPlan::new(programs), attributes: Vec::new(), indices: None, wrong: None }
     }
@@ -316,6 +336,10 @@ impl Draw {
     }
 }
 
-fn is_x1k(source: &super::ProgramSource) -> bool {
-    matches!(source, super::ProgramSource::Given(program) if program.as_x1k().is_some())
+fn is_x1k(source: &ProgramSource) -> bool {
+    match source {
+        ProgramSource::Given(program) => program.as_x1k().is_some(),
+        ProgramSource::File(path) => is_x1k_file(path),
+        ProgramSource::Bytes(..) => false,
+    }
 }

@@ -319,6 +319,7 @@ pub(super) fn bytes(source: &ProgramSource) -> Result<(Cow<'_, [u8]>, Cow<'_, Pa
             let (bytes, name) = program.origin();
             Ok((Cow::Borrowed(bytes), Cow::Borrowed(Path::new(name))))
         }
+        ProgramSource::Bytes(bytes, name) => Ok((Cow::Borrowed(bytes), Cow::Borrowed(Path::new(&**name)))),
     }
 }
 
@@ -327,6 +328,7 @@ fn name_of(source: &ProgramSource) -> String {
     match source {
         ProgramSource::File(path) => path.display().to_string(),
         ProgramSource::Given(program) => program.origin().1.to_owned(),
+        ProgramSource::Bytes(_, name) => name.to_string(),
     }
 }
 
@@ -336,7 +338,11 @@ fn load(source: &ProgramSource, stage: ProgramStage) -> Result<Loaded, Error> {
     let (bytes, path) = (&*bytes, &*path);
     let says_so = is_r700(bytes, path, None);
     let isa = if says_so { None } else { Some(Isa::R700) };
-    let mut loaded = Loaded::from_bytes(bytes, path, isa, None, &Options::default()).map_err(Error::Job)?;
+    let which = match source {
+        ProgramSource::Given(program) => program.which(),
+        ProgramSource::File(_) | ProgramSource::Bytes(..) => None,
+    };
+    let mut loaded = Loaded::from_bytes(bytes, path, isa, which, &Options::default()).map_err(Error::Job)?;
     loaded.program.stage = loaded.program.stage.or(Some(stage));
     Ok(loaded)
 }

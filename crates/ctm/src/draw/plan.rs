@@ -111,6 +111,8 @@ pub enum ProgramSource {
     File(PathBuf),
     /// One that has been read.
     Given(Program),
+    /// The bytes of a file that holds one or several programs, and a name for messages.
+    Bytes(Arc<[u8]>, Arc<str>),
 }
 
 impl From<PathBuf> for ProgramSource {

@@ -35,6 +35,12 @@ const CONSTANTS_OF_BUFFER: usize = 4096;
 /// The first buffer that attributes are fetched from.
 const FIRST_BUFFER: u8 = 160;
 
+/// Whether a file holds an X1K pixel program, by its name.
+pub(super) fn is_x1k(path: &Path) -> bool {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+    matches!(extension.as_str(), "x1k" | "ps3" | "elf")
+}
+
 /// A drawing whose files have been read.
 pub struct Prepared<'a> {
     pub(super) drawing: &'a Drawing,
@@ -160,10 +166,6 @@ impl Drawing {
             mesh.topology = topology;
         }
         let name = plan.name.clone().unwrap_or_else(|| number.to_string());
-        let is_x1k = |path: &Path| {
-            let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
-            matches!(extension.as_str(), "x1k" | "ps3" | "elf")
-        };
         let mut findings = Vec::new();
         let programs = match plan.programs.as_slice() {
             [one @ ProgramSource::File(path)] if is_x1k(path) => Programs::X1k(Box::new(BoundX1k::new(one)?)),

@@ -3,6 +3,7 @@
 use super::Error;
 use crate::job::{self, Isa, Loaded};
 use crate::r700;
+use crate::r700::gfd::{self, UniformPlace};
 use crate::render::{Report, Source};
 use ctm_files::FileKind;
 use ctm_image::{ByteOrder, ImageError, ctm_elf, hex};
@@ -36,6 +37,8 @@ pub struct Program {
     /// What it was read from: an R700 job loads it again.
     pub(super) bytes: Arc<[u8]>,
     pub(super) name: Arc<str>,
+    /// Which program of a container it is, by number or name.
+    pub(super) which: Option<Arc<str>>,
 }
 
 #[derive(Clone, Debug)]
@@ -89,11 +92,12 @@ impl Program {
         let path = Path::new(name);
         job::not_foreign(bytes, path, None)?;
         let code = if isa != Some(Isa::X1k) && r700::is_r700(bytes, path, isa) {
-            Code::R700(Arc::new(r700::Loaded::from_bytes(bytes, path, isa, which, &Options::default())?))
+            let loaded = r700::Loaded::from_bytes(bytes, path, isa, which, &Options::default());
+            Code::R700(Arc::new(loaded.map_err(in_words_of_arguments)?))
         } else {
             Code::X1k(Arc::new(Loaded::choose(bytes, path, isa, which, None)?))
         };
-        Ok(Self { code, bytes: bytes.into(), name: name.into() })
+        Ok(Self { code, bytes: bytes.into(), name: name.into(), which: which.map(Into::into) })
     }
 
     /// Reads a program file.
@@ -110,6 +114,12 @@ impl Program {
     #[must_use]
     pub fn origin(&self) -> (&[u8], &str) {
         (&self.bytes, &self.name)
+    }
+
+    /// Which program of a container it is, by number or name, if that was said.
+    #[must_use]
+    pub fn which(&self) -> Option<&str> {
+        self.which.as_deref()
     }
 
     /// The instruction set.
@@ -176,7 +186,8 @@ impl Program {
         found.into_iter().map(|diagnostic| Report { diagnostic, source: self.source().cloned() }).collect()
     }
 
-    /// Names of the program's inputs (textures and buffers of the R700) with their registers, `x = s0`.
+    /// Names of the program's inputs (textures and buffers of the R700) with their registers, `x = s0`: those of its text, and those of the container that it
+    /// came from.
     #[must_use]
     pub fn inputs(&self) -> Vec<(String, String)> {
         use r700_isa::program::SymbolKind as Kind;
@@ -217,12 +228,19 @@ impl Program {
         use r700_isa::program::SymbolKind as Kind;
         match &self.code {
             Code::X1k(_) => self.x1k_names(SymbolKind::Float, 'c'),
-            Code::R700(_) => self.r700_names(|kind| match kind {
-                Kind::Constant => Some("C"),
-                Kind::Kcache(0) => Some("KC0:"),
-                Kind::Kcache(_) => Some("KC1:"),
-                _ => None,
-            }),
+            Code::R700(loaded) => {
+                let mut names = self.r700_names(|kind| match kind {
+                    Kind::Constant => Some("C"),
+                    Kind::Kcache(0) => Some("KC0:"),
+                    Kind::Kcache(_) => Some("KC1:"),
+                    _ => None,
+                });
+                names.extend(gfd::uniforms_of(&loaded.program).into_iter().filter_map(|uniform| match uniform.place {
+                    UniformPlace::File(_) => None,
+                    UniformPlace::Buffer(bank, first) => Some((uniform.name, format!("cb{bank}[{first}]"))),
+                }));
+                names
+            }
         }
     }
 
@@ -237,7 +255,8 @@ impl Program {
         prefix: impl Fn(r700_isa::program::SymbolKind) -> Option<&'static str>,
     ) -> Vec<(String, String)> {
         let Code::R700(loaded) = &self.code else { return Vec::new() };
-        let symbols = loaded.program.symbols.iter();
+        let program = with_names(&loaded.program);
+        let symbols = program.symbols.iter();
         symbols.filter_map(|s| Some((s.name.clone(), format!("{}{}", prefix(s.kind)?, s.index)))).collect()
     }
 
@@ -300,6 +319,26 @@ impl Program {
             Code::R700(loaded) => hex::write_binary_words(&loaded.program.words, ByteOrder::Little),
         }
     }
+}
+
+/// An R700 program with the names of its container's variables beside those of its text.
+pub(super) fn with_names(program: &r700_isa::Program) -> r700_isa::Program {
+    let mut named = program.clone();
+    gfd::name_variables(&mut named);
+    named
+}
+
+/// The errors of files are those of the command line, whose flag `--program` is the argument `which` here.
+fn in_words_of_arguments(error: job::JobError) -> Error {
+    let mut error = Error::from(error);
+    if let Error::Wrong(reports) = &mut error {
+        for report in reports.iter_mut().filter(|report| report.diagnostic.rule == "which-program") {
+            let message = &mut report.diagnostic.message;
+            *message =
+                message.replace("choose one with --program", "choose one with `which`; a draw takes the whole file");
+        }
+    }
+    error
 }
 
 fn image(error: &ImageError) -> Error {

@@ -1,6 +1,6 @@
 //! Runs of R700 programs: a job of one pass, made of the caller's arrays.
 
-use super::program::Code;
+use super::program::{Code, with_names};
 use super::view::{Numbers, Shape, View};
 use super::{ANY_SIZE, ArgumentError, COLUMNS, Done, Error, Place, Run, engine, size_misfit, text};
 use crate::array::{Array, Values};
@@ -8,6 +8,7 @@ use crate::job::r700::uses::textures_at_position;
 use crate::job::r700::{ConstantBuffer, Contents, FetchBuffer, Lookup, MemoryBlock, R700Pass, target_name, target_of};
 use crate::job::{Data, Given, Isa, Job, Output, Pass, Ref, Texture};
 use crate::mc::Format;
+use crate::r700::gfd::{UniformPlace, uniforms_of};
 use ctm_exec::GroupSize;
 use ctm_exec::r700::LoopConstant;
 use ctm_exec::r700::formats::Format as BufferFormat;
@@ -18,11 +19,12 @@ use std::sync::Arc;
 
 pub(super) fn run(mut run: Run<'_>) -> Result<Done, Error> {
     let Code::R700(loaded) = &run.program.code else { return Ok(Done::default()) };
-    let program = &loaded.program;
+    let program = &with_names(&loaded.program);
     let domain = run.the_domain()?;
     let line = run.line();
     let path = PathBuf::from(&*run.program.name);
-    let mut own = R700Pass { stage: program.stage, ..R700Pass::default() };
+    let which = run.program.which.as_deref().map(|which| which.to_owned().into());
+    let mut own = R700Pass { stage: program.stage, which, ..R700Pass::default() };
     let mut pass = Pass {
         name: None,
         repeat: 1,
@@ -241,13 +243,17 @@ fn input(program: &Program, which: &Ref) -> Result<(bool, Ref), ArgumentError> {
 fn constant(program: &Program, which: &Ref) -> Result<Ref, ArgumentError> {
     let Ref::Name(name) = which else { return Ok(which.clone()) };
     let is_constant = |k| matches!(k, SymbolKind::Constant | SymbolKind::Kcache(_));
-    if program.symbols.iter().any(|s| is_constant(s.kind) && s.name == *name) {
+    let in_blocks = uniforms_of(program);
+    let is_named = program.symbols.iter().any(|s| is_constant(s.kind) && s.name == *name);
+    if is_named || in_blocks.iter().any(|uniform| uniform.name == *name) {
         return Ok(which.clone());
     }
     match register(name, &['C', 'c']) {
         Some(n) => Ok(Ref::Index(n)),
         None => {
             let known = program.symbols.iter().filter(|s| is_constant(s.kind)).map(|s| s.name.clone());
+            let in_blocks = in_blocks.iter().filter(|uniform| matches!(uniform.place, UniformPlace::Buffer(..)));
+            let known = known.chain(in_blocks.map(|uniform| uniform.name.clone()));
             let known = known.chain(["C0 to C255".to_owned()]).collect();
             Err(ArgumentError::UnknownName { what: "constant", name: name.clone(), known })
         }
