@@ -85,7 +85,7 @@ fn assembling_goes_both_ways() {
     assert!(explained.contains("mul colour.rg"), "{explained}");
     d.bad(&["asm", "gradient.x1k", "again.x1k", "-o", "b.elf"], 2, &["-o names one file and 2 are to be assembled"]);
     d.bad(&["asm", "gradient.x1k", "-o", "b.exe"], 2, &["`.exe` names no form of program; .elf, .hex and .bin"]);
-    d.bad(&["asm", "a.elf"], 1, &["is no text but a CTM executable; `ctm dis` prints it as text"]);
+    d.bad(&["asm", "a.elf"], 1, &["a.elf is a program without a text; `ctm dis a.elf` prints it as text"]);
     d.file("wrong.x1k", "        mov r1, r128\n        mvo r1, r2\n");
     // All errors of a file, and the other files all the same.
     d.bad(&["asm", "wrong.x1k", "again.x1k"], 1, &["wrong.x1k:1:", "r128", "mvo"]);
@@ -179,12 +179,12 @@ fn bad_input_is_told_what_where_and_what_is_allowed() {
     d.bad(
         &["run", "picture.png", "--size", "2x2"],
         1,
-        &["picture.png is no program; X1K programs are text (.x1k, .ps), words (.hex, .bin)"],
+        &["picture.png is an array; `ctm run` and `ctm draw` take it as an input: --in NAME=picture.png"],
     );
     d.bad(&["run", "empty.x1k", "--size", "2x2"], 1, &["empty.x1k is empty"]);
     d.bad(&["run", "cut.elf", "--size", "2x2"], 1, &["cut.elf: ", "byte"]);
     d.bad(&["info", "cut.elf"], 1, &["cut.elf: ", "byte"]);
-    d.bad(&["dis", "picture.png"], 1, &["picture.png is no program"]);
+    d.bad(&["dis", "picture.png"], 1, &["picture.png is an array; `ctm run` and `ctm draw` take it as an input"]);
     // Wrong sizes.
     d.bad(
         &["run", "reads.x1k", "--size", "2x2", "--in", "map=short.npy"],
