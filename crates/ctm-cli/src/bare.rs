@@ -8,6 +8,7 @@ use ctm::array::{Array, ArrayError, ItemType, Kind, Values, npy_bytes};
 use ctm::job::Isa;
 use ctm::r700::Loaded;
 use ctm::render::Report;
+use ctm_files::FileKind;
 use ctm_image::hex;
 use ctm_isa::diag::{Diagnostic, Severity};
 use ctm_radeon::check;
@@ -166,7 +167,7 @@ pub(crate) fn dump(text: &str) -> Result<Dump, String> {
 
 /// The bytes of a file for memory: as they are, words of hexadecimal text, or the words of an R700 program that is text.
 fn contents(file: &Path) -> Result<Vec<u8>, Failure> {
-    let (bytes, name) = input(file, "memory")?;
+    let (bytes, name) = input(file, FileKind::Array)?;
     let extension = file.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     let words = match extension.as_str() {
         "hex" => {

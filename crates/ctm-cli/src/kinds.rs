@@ -9,8 +9,6 @@ use ctm::render::Report;
 use ctm_image::r700::Stage;
 use ctm_image::r700::gfd::Gfd;
 use ctm_isa::diag::Diagnostic;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Kinds of files.
@@ -28,6 +26,7 @@ enum FileKind {
     Recording,
     Capture,
     Array,
+    Texture,
     Mesh,
 }
 
@@ -43,7 +42,7 @@ struct Row {
 }
 
 #[rustfmt::skip]
-const TABLE: [Row; 13] = [
+const TABLE: [Row; 14] = [
     Row { kind: FileKind::Job, what: "a job of `ctm run`",
           commands: &["run", "check", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
           instead: "`ctm run {}` runs it" },
@@ -78,8 +77,11 @@ const TABLE: [Row; 13] = [
           commands: &["replay", "pm4", "trace", "why", "profile", "debug", "compare", "serve"],
           instead: "`ctm replay {}` draws it, `ctm pm4 dis {}` prints its streams" },
     Row { kind: FileKind::Array, what: "an array",
-          commands: &["tile", "untile", "compare"],
+          commands: &["tile", "untile", "compare", "texture"],
           instead: "`ctm run` and `ctm draw` take it as an input: --in NAME={}" },
+    Row { kind: FileKind::Texture, what: "a texture",
+          commands: &["texture", "info", "dis"],
+          instead: "`ctm draw` and jobs take it as an input: --in NAME={}; `ctm texture {} -o OUT` converts it" },
     Row { kind: FileKind::Mesh, what: "a mesh",
           commands: &[],
           instead: "`ctm draw` takes it beside programs: --mesh {}" },
@@ -94,11 +96,7 @@ const LOOKED_AT: u64 = 1 << 20;
 impl FileKind {
     /// The kind of a file; `None` where nothing tells it, and of what is no regular file.
     fn of(path: &Path) -> Option<Self> {
-        if !std::fs::metadata(path).is_ok_and(|file| file.is_file()) {
-            return None;
-        }
-        let mut bytes = Vec::new();
-        File::open(path).ok()?.take(LOOKED_AT).read_to_end(&mut bytes).ok()?;
+        let bytes = ctm_files::beginning(path, LOOKED_AT)?;
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
         Self::of_bytes(&bytes, path).or_else(|| Self::of_extension(&extension, &bytes))
     }
@@ -113,7 +111,8 @@ impl FileKind {
         }
         match ctm_image::identify(bytes) {
             Kind::CtmElf | Kind::Cal | Kind::LlvmR600 | Kind::X1kHex | Kind::R700Hex => Some(Self::Words),
-            Kind::Gfd => Some(if is_pair(bytes) { Self::Pair } else { Self::Words }),
+            Kind::X1kDump | Kind::R700Dump => Some(Self::Words),
+            Kind::Gfd => Some(of_container(bytes)),
             Kind::Ps3Text | Kind::Ps3Code => Some(Self::Ps3),
             // Texts are told apart by single words: the extension says more.
             Kind::X1kText | Kind::R700Text | Kind::OtherElf | Kind::Unknown => None,
@@ -131,6 +130,7 @@ impl FileKind {
             "ib" | "pm4" => Some(Self::Stream),
             "obj" | "gltf" | "glb" => Some(Self::Mesh),
             "npy" | "png" | "pfm" => Some(Self::Array),
+            "dds" | "ktx2" => Some(Self::Texture),
             _ => None,
         }
     }
@@ -140,10 +140,15 @@ impl FileKind {
     }
 }
 
-/// Whether a container has a vertex and a pixel program.
-fn is_pair(bytes: &[u8]) -> bool {
-    let shaders = Gfd::read(bytes).and_then(|container| container.shaders()).unwrap_or_default();
-    [Stage::Vertex, Stage::Pixel].iter().all(|stage| shaders.iter().any(|shader| shader.code.stage == *stage))
+/// The kind of a GFD container: textures have no program.
+fn of_container(bytes: &[u8]) -> FileKind {
+    let Ok(shaders) = Gfd::read(bytes).and_then(|container| container.shaders()) else { return FileKind::Words };
+    let has = |stage| shaders.iter().any(|shader| shader.code.stage == stage);
+    match shaders.is_empty() {
+        true => FileKind::Texture,
+        false if has(Stage::Vertex) && has(Stage::Pixel) => FileKind::Pair,
+        false => FileKind::Words,
+    }
 }
 
 /// The command's name, the files that it is about, and whether it is told which program of a container.
@@ -174,6 +179,7 @@ fn inputs(command: &Command) -> (&'static str, Vec<&Path>, bool) {
         }
         Command::Reduce(args) => ("reduce", one(&args.file), false),
         Command::Serve(args) => ("serve", all(&args.jobs), false),
+        Command::Texture(args) => ("texture", one(&args.input), false),
         Command::Tile(args) => ("tile", one(&args.input), false),
         Command::Untile(args) => ("untile", one(&args.input), false),
         // These are about no file of the table, or name files that need not be there.

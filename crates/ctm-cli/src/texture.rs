@@ -8,6 +8,7 @@ use ctm::ctm_draw::format::NumberType;
 use ctm::ctm_isa::r700::ops::DataFormat;
 use ctm::job::read_file;
 use ctm::texture::{StoredTexture, TextureError, WriteOptions, read_stored, write};
+use ctm_files::FileKind;
 use std::path::{Path, PathBuf};
 
 /// Convert a texture to a file of another kind
@@ -64,7 +65,7 @@ pub(crate) fn run(console: &Console, args: &TextureArgs) -> Ending {
     if args.swizzle > 7 {
         return Err(usage(format!("--swizzle is {}, it is 0 to 7", args.swizzle)));
     }
-    let bytes = read_file(&args.input, "the texture", None)?;
+    let bytes = read_file(&args.input, FileKind::Texture, None)?;
     let of_input = |error: TextureError| wrong(&args.input, &error);
     let mut stored = read_stored(&args.input, &bytes).map_err(of_input)?;
     if let Some(name) = &args.format {

@@ -162,7 +162,7 @@ fn outputs_that_are_inputs_and_domains_beyond_the_pitch_are_told() {
 /// order that 2.1.1 leaves open. Every engine faults at the first such column, and the check says so before.
 #[test]
 fn a_domain_wider_than_the_pitch_faults_on_every_engine() {
-    for kind in ctm::EngineKind::ALL {
+    for kind in ctm_device::EngineKind::ALL {
         let options = DeviceOptions { checks: true, ..DeviceOptions::default() };
         let mut rig = Rig::with_engine(kind.engine().unwrap(), options);
         let out = rig.surface(8, 4, Format::Float32x1, Tiling::Linear);

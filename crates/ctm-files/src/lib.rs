@@ -30,5 +30,5 @@ pub mod save;
 
 pub use beside::read_beside;
 pub use kinds::{ENVIRONMENT, FileKind};
-pub use open::{Input, OpenError, begins_with, open, read, read_argument, read_text};
+pub use open::{Input, OpenError, beginning, begins_with, open, read, read_argument, read_text};
 pub use save::{Saving, can_save, free_space, save};

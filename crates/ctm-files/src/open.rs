@@ -227,6 +227,15 @@ pub fn begins_with(path: &Path, magic: &[u8]) -> bool {
     open_regular(path).is_ok_and(|(mut file, _)| file.read_exact(&mut begin).is_ok() && begin == magic)
 }
 
+/// The first bytes of a regular file, `most` at the most; `None` of a file that cannot be read.
+#[must_use]
+pub fn beginning(path: &Path, most: u64) -> Option<Vec<u8>> {
+    let (file, _) = open_regular(path).ok()?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
 impl Input {
     /// All its bytes; the file must not have been read from.
     pub(crate) fn whole(mut self) -> Result<Vec<u8>, Problem> {

@@ -89,7 +89,8 @@ impl Capture {
             }
             match replayed {
                 Ok(Some(Replayed { submitted, .. })) if submitted.is_over => {
-                    let told = submitted.problems.last().map_or_else(String::new, |problem| problem.error.message.clone());
+                    let told =
+                        submitted.problems.last().map_or_else(String::new, |problem| problem.error.message.clone());
                     return Err(wrong("time-budget", format!("the capture: {told}")));
                 }
                 Ok(Some(replayed)) if !replayed.submitted.stopped => {}

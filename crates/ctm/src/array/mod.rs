@@ -50,8 +50,8 @@ pub use items::{ItemType, Items, dwords, npy_bytes};
 pub use raw::RawFormat;
 pub use rows::{FillRow, Layout, write_rows};
 
-use ctm_files::FileKind;
 use ctm_exec::r700::formats::Format as TexelFormat;
+use ctm_files::FileKind;
 use ctm_isa::r700::ops::DataFormat;
 use std::fmt;
 use std::path::Path;

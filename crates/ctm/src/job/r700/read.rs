@@ -435,8 +435,7 @@ impl Reader {
         let said = matches!(by_name.as_str(), "r700" | "psh" | "vsh" | "gsh" | "csh");
         // A file that cannot be read is reported when it is loaded, one that may not be with its key.
         said || self.is_within(&path)
-            && ctm_files::read(&path, FileKind::Program)
-                .is_ok_and(|bytes| crate::r700::is_r700(&bytes, &path, None))
+            && ctm_files::read(&path, FileKind::Program).is_ok_and(|bytes| crate::r700::is_r700(&bytes, &path, None))
     }
 }
 
