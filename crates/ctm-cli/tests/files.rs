@@ -191,7 +191,9 @@ fn a_killed_run_leaves_old_or_new_files() {
     };
     let mut killed_while_saving = 0;
     for turn in 0..24 {
-        names.iter().for_each(|name| drop(d.file(name, "old")));
+        names.iter().for_each(|name| {
+            d.file(name, "old");
+        });
         let mut command = Command::new(env!("CARGO_BIN_EXE_ctm"));
         let mut child = command.args(["run", "job.toml"]).current_dir(&d.0).spawn().unwrap();
         // Half of the turns end in the array, half in the picture.

@@ -339,9 +339,12 @@ fn adopt(file: &File, old: &fs::Metadata) -> io::Result<()> {
     file.set_permissions(old.permissions())
 }
 
+/// The most entries of a directory that is searched before each save into it; a larger one is searched once a second.
+const MANY: usize = 2000;
+
 /// Removes the temporary files of processes that are gone.
 fn remove_leftovers(directory: &Path) {
-    // A directory of many files is not searched for each of them: a search is a small part of the time between two.
+    // A directory of very many files is not searched for each of them.
     static NEXT: Mutex<Option<(PathBuf, Instant)>> = Mutex::new(None);
     let start = Instant::now();
     {
@@ -350,7 +353,9 @@ fn remove_leftovers(directory: &Path) {
             return;
         }
     }
+    let mut count = 0;
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        count += 1;
         if !entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX)) {
             continue;
         }
@@ -364,8 +369,7 @@ fn remove_leftovers(directory: &Path) {
             let _ = fs::remove_file(entry.path());
         }
     }
-    let took = start.elapsed();
-    let pause = if took > Duration::from_millis(2) { took * 20 } else { Duration::ZERO };
+    let pause = if count > MANY { Duration::from_secs(1) } else { Duration::ZERO };
     *NEXT.lock().unwrap_or_else(PoisonError::into_inner) = Some((directory.to_owned(), start + pause));
 }
 

@@ -51,7 +51,7 @@ const BYTES: usize = 3 << 20;
 #[test]
 fn child() {
     let Ok(path) = std::env::var(CHILD) else { return };
-    for turn in 1.. {
+    for turn in (1..=u8::MAX).cycle() {
         if let Err(e) = save(Path::new(&path), &vec![turn; BYTES]) {
             println!("refused: {e}");
             return;
@@ -68,6 +68,11 @@ fn start(before: &str, path: &Path) -> Command {
     command
 }
 
+/// How many temporary files there are.
+fn temporary(place: &Place) -> usize {
+    place.names().iter().filter(|name| name.starts_with(ctm_files::save::PREFIX)).count()
+}
+
 #[test]
 fn a_killed_process_leaves_a_whole_file_and_the_next_save_tidies() {
     let place = Place::new("kill");
@@ -77,12 +82,16 @@ fn a_killed_process_leaves_a_whole_file_and_the_next_save_tidies() {
         save(&file, b"old").unwrap();
         assert_eq!(place.names(), ["a.bin"], "the save before the child removes leftovers");
         let mut child = start("", &file).spawn().unwrap();
-        std::thread::sleep(Duration::from_micros(10_000 + 1370 * turn));
+        // From its first file on it saves without a pause.
+        while temporary(&place) == 0 {
+            assert!(child.try_wait().unwrap().is_none(), "turn {turn}");
+        }
+        std::thread::sleep(Duration::from_micros(530 * turn));
         child.kill().unwrap();
         child.wait().unwrap();
         let found = fs::read(&file).unwrap();
         assert!(found == b"old" || found.len() == BYTES && found.iter().all(|&byte| byte == found[0]), "turn {turn}");
-        leftovers += place.names().iter().filter(|name| name.starts_with(ctm_files::save::PREFIX)).count();
+        leftovers += temporary(&place);
     }
     assert!(leftovers > 5, "{leftovers} of 40 were killed while they saved");
 }
