@@ -3,9 +3,9 @@
 //! | module | contents |
 //! |---|---|
 //! | [`kinds`] | the kinds of files and the size limit of each |
-//! | [`open`] | opening: regular files within their limit |
+//! | [`mod@open`] | opening: regular files within their limit |
 //! | [`beside`] | opening a file that another file names |
-//! | [`save`] | saving: the old file or the whole new one |
+//! | [`mod@save`] | saving: the old file or the whole new one |
 //!
 //! The crate knows no format. Directories, and files of the project's own temporary directories, are no matter of it.
 //!
