@@ -61,7 +61,7 @@ fn logs_with_several_programs_and_of_other_chips() {
     d.bad(&["dis", "two.txt", "--program", "7"], 1, &["error[no-program]", "has no program `7`"]);
     assert_eq!(d.ctm(&["check", "two.txt"]).0, 0);
     d.file("x1k.txt", [R500, R500].concat());
-    d.bad(&["dis", "x1k.txt"], 1, &["error[which-program]", "fragment program 0, line 1", "--program"]);
+    d.bad(&["dis", "x1k.txt"], 1, &["error[which-program]", "fragment program 0, line 3", "--program"]);
     d.bad(&["check", "x1k.txt"], 1, &["error[which-program]"]);
     assert!(d.good(&["dis", "x1k.txt", "--program", "1"]).contains("o0"));
 
@@ -193,7 +193,7 @@ END_OF_PROGRAM
     // A name that is none is one finding, wherever it is used.
     d.file(
         "names.x1k",
-        ".input p = s0\n.const w = c1\n.output o = o0\nmov p, w\nmov r1, w\nmad r2, r1, w, p\nmov o, r2.w\nmvo o, r2\n",
+        ".input p = s0\n.const w = c1\n.output o = o0\nmov p, w\nmov r1, w\nmad r2, r1, w, p\nmov o, r2\nmvo o, r2\n",
     );
     let (_, _, stderr) = d.ctm(&["check", "names.x1k"]);
     assert_eq!(stderr.matches("error[").count(), 3, "{stderr}");
