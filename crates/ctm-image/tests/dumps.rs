@@ -239,3 +239,25 @@ fn no_log_makes_the_reader_panic() {
         }
     }
 }
+
+/// Parts of real logs; the words are those of the driver's command stream (`corpus/dumps/README.md`).
+#[test]
+fn logs_of_real_drivers_give_what_the_drivers_submit() {
+    let words = |hex: &str, per_line| ctm_image::hex::read_words(hex, per_line).unwrap();
+    let r600 = read(include_str!("corpus/dumps/r600.log"));
+    let [dump] = r600.as_slice() else { panic!("{r600:?}") };
+    assert_eq!((&dump.words, &dump.cut), (&words(include_str!("corpus/dumps/r600.hex"), 2), &None));
+    assert_eq!((dump.family, dump.stage), (Some(Family::R700), Some(Stage::Pixel)));
+
+    let sb = read(include_str!("corpus/dumps/r600-sb.log"));
+    let [before, behind] = sb.as_slice() else { panic!("{sb:?}") };
+    assert_eq!((&before.words, &before.cut, &behind.cut), (&dump.words, &None, &None));
+    assert_eq!((before.name.as_str(), behind.name.as_str()), ("SHADER #16", "SHADER #16 OPT"));
+    assert_eq!((behind.family, behind.stage), (Some(Family::R700), Some(Stage::Pixel)));
+    assert!(behind.words.len() < before.words.len());
+    assert!(ctm_image::is_r700(&before.words) && ctm_image::is_r700(&behind.words));
+
+    let r500 = read(include_str!("corpus/dumps/r500.log"));
+    let [dump] = r500.as_slice() else { panic!("{r500:?}") };
+    assert_eq!((&dump.words, &dump.cut), (&words(include_str!("corpus/dumps/r500.hex"), 6), &None));
+}

@@ -85,8 +85,8 @@ fn report_wrong_labels(lines: &Lines, wrong: &[(Span, Unit)], reading: &mut Read
     let place = |slot: &ParsedSlot| {
         let element = slot.inst.destination().2.name();
         match slot.unit {
-            Some(Unit::T) => format!("element {element}, unit t"),
-            _ => format!("element and unit {element}"),
+            Some(unit) => format!("element {element}: executes in {}", unit.name()),
+            None => format!("element {element}"),
         }
     };
     let Some((&(span, unit), rest)) = wrong.split_first() else { return };
