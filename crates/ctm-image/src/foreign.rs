@@ -57,10 +57,13 @@ static TEXTS: &[Row] = &[
     (of("TGSI", DUMP), |line| line.starts_with("DCL IN[") || line.starts_with("DCL OUT[") || line.starts_with("DCL TEMP[")),
 ];
 
+/// A property of a line, and its weight.
+type Sign = (u32, fn(&str) -> bool);
+
 /// Shading languages share most of their lines, so each sign counts once, by how much it says, and the language with most wins.
 struct Signs {
     language: Foreign,
-    signs: &'static [(u32, fn(&str) -> bool)],
+    signs: &'static [Sign],
 }
 
 /// What a text must have of a language's signs.

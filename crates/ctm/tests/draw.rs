@@ -397,7 +397,7 @@ fn a_container_of_both_programs_is_drawn_as_it_is() {
     let bytes = container();
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("both.gsh");
     std::fs::write(&file, &bytes).unwrap();
-    let white = vec![1.0; 16];
+    let white = [1.0; 16];
     let dressed = |draw: ctm::Draw| {
         let draw = draw.size(64, 48).mesh("cube").camera("mvp", Camera::default());
         draw.texture("colour", ctm::View::rows(&white[..], [2, 2, 4])).run()

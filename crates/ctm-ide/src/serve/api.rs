@@ -70,8 +70,11 @@ impl Context<'_> {
     }
 }
 
+/// A function that answers a question.
+type Handler = fn(&Question, &Context<'_>) -> Answer;
+
 /// The questions by name.
-const QUESTIONS: [(&str, fn(&Question, &Context<'_>) -> Answer); 14] = [
+const QUESTIONS: [(&str, Handler); 14] = [
     ("entries", |_, context| {
         Ok(json!({ "entries": context.entries.iter().map(|entry| &entry.name).collect::<Vec<_>>() }))
     }),

@@ -38,7 +38,7 @@ fn counts(text: &str) -> [u64; 2] {
     let (mut words, mut lines, mut within) = (0, 1, false);
     for byte in text.bytes() {
         let is_word = byte.is_ascii_alphanumeric() || byte == b'_';
-        words += u64::from(!byte.is_ascii_whitespace() && !(within && is_word));
+        words += u64::from(!(byte.is_ascii_whitespace() || within && is_word));
         lines += u64::from(byte == b'\n');
         within = is_word;
     }
