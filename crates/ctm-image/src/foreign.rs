@@ -57,7 +57,7 @@ static TEXTS: &[Row] = &[
     (of("TGSI", DUMP), |line| line.starts_with("DCL IN[") || line.starts_with("DCL OUT[") || line.starts_with("DCL TEMP[")),
 ];
 
-/// A property of a line, and its weight.
+/// How much a line says, and whether it does.
 type Sign = (u32, fn(&str) -> bool);
 
 /// Shading languages share most of their lines, so each sign counts once, by how much it says, and the language with most wins.
