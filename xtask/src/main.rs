@@ -11,11 +11,15 @@ mod examples;
 mod install;
 mod minimum;
 mod python;
+mod seeds;
+mod targets;
 mod tidy;
 
-const USAGE: &str = "usage: cargo xtask check | examples | example-data | grammars | page | install --prefix DIR | c-examples | python [INTERPRETER...] | book | packages | dist | tidy
+const USAGE: &str = "usage: cargo xtask check | targets | seeds | examples | example-data | grammars | page | install --prefix DIR | c-examples | python [INTERPRETER...] | book | packages | dist | tidy
 
-check         formatting, lints, features, minimum Rust version, tests, documentation, fuzz targets, examples, C programs: what must hold before a change lands
+check         formatting, lints, features, minimum Rust version, other processors, tests, documentation, fuzz targets, examples, C programs: what must hold before a change lands
+targets       type-checks the project for other processors, wherever their standard libraries are installed
+seeds         checks that every fuzz target has seeds that it reads
 examples      checks every program of examples/ and runs every job
 example-data  writes the input arrays of the examples anew
 grammars      writes the syntax of both languages to editors/vscode/syntaxes
@@ -42,6 +46,8 @@ fn main() -> ExitCode {
         ["packages"] => dist::packages(),
         ["dist"] => dist::dist(),
         ["tidy"] => tidy::check(),
+        ["targets"] => targets::check(),
+        ["seeds"] => seeds::check(),
         ["python", ref interpreters @ ..] => python::check(interpreters),
         _ => {
             say(USAGE);
@@ -79,8 +85,12 @@ fn check() -> Result<(), String> {
     tidy::check()?;
     say("== the minimum Rust version");
     minimum::check()?;
+    say("== other processors");
+    targets::check()?;
     cargo("tests (the README's second command)", &["test", "--workspace"], &[])?;
     documentation()?;
+    say("== seeds of the fuzz targets");
+    seeds::check()?;
     // What they link to is built by a nightly compiler; without it nothing is linked.
     let fuzz = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"];
     cargo("fuzz targets compile", &fuzz, &[("CUSTOM_LIBFUZZER_PATH", "target/no-libfuzzer.a")])?;
