@@ -6,8 +6,11 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Texts of so many lines, by what they are full of.
-const TEXTS: [(&str, Language, fn(usize) -> String); 20] = [
+/// A name, a language, and a text of so many lines.
+type Text = (&'static str, Language, fn(usize) -> String);
+
+/// Texts by what they are full of.
+const TEXTS: [Text; 20] = [
     ("x1k labels", Language::X1k, |n| each(n, |n| format!("l{n}:\n")) + "end\n"),
     ("x1k labels of jumps", Language::X1k, |n| each(n / 2, |n| format!("l{n}: jmp to=l{n}\n")) + "end\n"),
     ("x1k labels that are not there", Language::X1k, |n| each(n / 2, |n| format!("l{n}: jmp to=m{n}\n")) + "end\n"),

@@ -70,11 +70,11 @@ impl Context<'_> {
     }
 }
 
-/// A function that answers a question.
-type Handler = fn(&Question, &Context<'_>) -> Answer;
+/// Answers one question.
+type Answering = fn(&Question, &Context<'_>) -> Answer;
 
 /// The questions by name.
-const QUESTIONS: [(&str, Handler); 14] = [
+const QUESTIONS: [(&str, Answering); 14] = [
     ("entries", |_, context| {
         Ok(json!({ "entries": context.entries.iter().map(|entry| &entry.name).collect::<Vec<_>>() }))
     }),
