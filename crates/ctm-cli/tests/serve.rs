@@ -185,10 +185,10 @@ fn ctrl_c_ends_it_whatever_is_open() {
 #[test]
 fn many_large_requests_share_one_memory() {
     let server = Server::with(&["--memory".to_owned(), "256".to_owned()]);
-    let job = "program = \"mandelbrot.x1k\"\ndomain = [0, 0, 2047, 2047]\n[[output]]\nslot = 0\n";
+    let job = "program = \"mandelbrot.x1k\"\ndomain = [0, 0, 1023, 1023]\n[[output]]\nslot = 0\n";
     let run =
         json!({ "entry": "mandelbrot", "files": { "job.toml": job, "mandelbrot.x1k": "mov o0, r0\n" } }).to_string();
-    let text = format!("{{\"text\":\"{}\"}}", "a b c d ".repeat(4 << 20));
+    let text = format!("{{\"text\":\"{}\"}}", "a b c d ".repeat((4 << 20) - 8));
     let ask = |name: &str, body: &str| {
         let head = format!(
             "POST /{}/api/{name} HTTP/1.1\r\nHost: localhost:{}\r\nContent-Length: {}\r\n\r\n",

@@ -64,8 +64,11 @@ fn each(count: usize, line: impl Fn(usize) -> String) -> String {
     })
 }
 
+/// A name, and the question.
+type Question = (&'static str, fn(&Document));
+
 /// What is asked of a text that has been read.
-const QUESTIONS: [(&str, fn(&Document)); 8] = [
+const QUESTIONS: [Question; 8] = [
     ("completion", |document| {
         for place in places(document) {
             black_box(document.completions(place));
