@@ -6,7 +6,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::suggest::Suggester;
 use crate::x1k::program::SymbolKind;
 use crate::x1k::{BOOL_CONSTANTS, FLOAT_CONSTANTS, INPUTS, INT_CONSTANTS, OUTPUTS, TEMPORARIES};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// A register file, by its letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -104,7 +104,7 @@ pub(super) struct Register {
 pub(super) struct Names<'a> {
     known: HashMap<&'a str, (File, u8, Span)>,
     /// Names that were refused: lines with them are wrong for that reason.
-    refused: Vec<&'a str>,
+    refused: BTreeSet<&'a str>,
     suggester: Suggester,
 }
 
@@ -128,7 +128,7 @@ impl<'a> Names<'a> {
     /// Declares `name`.
     pub fn declare(&mut self, name: &'a str, file: File, index: u8, span: Span) -> Parse<()> {
         if !is_free_name(name) {
-            self.refused.push(name);
+            self.refused.insert(name);
             return Err(Box::new(
                 Diagnostic::error("name", format!("`{name}` always means something else and cannot be declared"))
                     .at(span, ""),
