@@ -20,6 +20,7 @@ enum FileKind {
     Ps3,
     R700Text,
     Words,
+    Log,
     Pair,
     CommandBuffer,
     Stream,
@@ -42,7 +43,7 @@ struct Row {
 }
 
 #[rustfmt::skip]
-const TABLE: [Row; 14] = [
+const TABLE: [Row; 15] = [
     Row { kind: FileKind::Job, what: "a job of `ctm run`",
           commands: &["run", "check", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
           instead: "`ctm run {}` runs it" },
@@ -61,6 +62,9 @@ const TABLE: [Row; 14] = [
     Row { kind: FileKind::Words, what: "a program without a text",
           commands: &["dis", "check", "info", "run", "draw", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
           instead: "`ctm dis {}` prints it as text" },
+    Row { kind: FileKind::Log, what: "a log of a driver with programs",
+          commands: &["asm", "dis", "check", "info", "run", "draw", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
+          instead: "`ctm dis {}` prints its program as text" },
     Row { kind: FileKind::Pair, what: "a container of a vertex and a pixel program",
           commands: &["draw", "dis", "check", "info", "serve"],
           instead: "`ctm draw {}` draws with both; `ctm info {}` lists them" },
@@ -111,7 +115,7 @@ impl FileKind {
         }
         match ctm_image::identify(bytes) {
             Kind::CtmElf | Kind::Cal | Kind::LlvmR600 | Kind::X1kHex | Kind::R700Hex => Some(Self::Words),
-            Kind::X1kDump | Kind::R700Dump => Some(Self::Words),
+            Kind::X1kDump | Kind::R700Dump => Some(Self::Log),
             Kind::Gfd => Some(of_container(bytes)),
             Kind::Ps3Text | Kind::Ps3Code => Some(Self::Ps3),
             // Texts are told apart by single words: the extension says more.

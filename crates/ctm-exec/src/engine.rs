@@ -248,7 +248,9 @@ impl std::fmt::Display for Fault {
             FaultKind::InstructionBudget { limit } => {
                 write!(f, "the group issued {limit} instructions, its whole budget")?
             }
-            FaultKind::TimeBudget { limit } => write!(f, "the launch used up its {:.3} s", limit.as_secs_f64())?,
+            FaultKind::TimeBudget { limit } => {
+                write!(f, "the launch used up its time of {:.3} s", limit.as_secs_f64())?
+            }
             FaultKind::Cancelled => write!(f, "the launch was cancelled")?,
             FaultKind::StackMismatch { wanted, found } => {
                 write!(f, "the instruction pops a {wanted}, the top of the stack is a {found}")?;

@@ -151,7 +151,7 @@ struct Shared {
     /// The first part that is known to have faulted.
     faulted: AtomicU64,
     parts: Mutex<Vec<Arc<Flag>>>,
-    /// The launch's own time.
+    /// The launch's time: its own, or the time until the control's deadline.
     limit: Duration,
     /// The ticker looks at it. Otherwise parts do.
     ticks: bool,
@@ -192,14 +192,18 @@ impl Watch {
     #[must_use]
     pub fn new(budget: &Budget, control: &Control, processors: u64) -> Self {
         control.begin(processors);
-        let own = budget.time.and_then(|limit| Instant::now().checked_add(limit));
+        let now = Instant::now();
+        let own = budget.time.and_then(|limit| now.checked_add(limit));
         let deadline = own.into_iter().chain(control.deadline).min();
+        // Where the control's deadline comes first, the launch has the time until then.
+        let until = control.deadline.filter(|&until| own.is_none_or(|own| until < own));
+        let limit = until.map_or(budget.time.unwrap_or_default(), |until| until.saturating_duration_since(now));
         let wanted = deadline.is_some() || control.state.is_some();
         let shared = |ticks| {
             Arc::new(Shared {
                 control: control.clone(),
                 deadline,
-                limit: budget.time.unwrap_or_default(),
+                limit,
                 over: AtomicU8::new(0),
                 faulted: AtomicU64::new(u64::MAX),
                 parts: Mutex::default(),

@@ -205,8 +205,7 @@ def _file(value):
     """Bytes and name."""
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value), "programs"
-    with open(value, "rb") as file:
-        return file.read(), os.fspath(value)
+    return _native.read_file(os.fspath(value), "program"), os.fspath(value)
 
 
 def _program(value):

@@ -6,8 +6,6 @@ use ctm::draw::{MeshSource, ProgramSource, TextureData};
 use ctm::job::r700::Contents;
 use ctm::job::{Data, Job, Pass};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 /// Bytes for each byte of a program's file, as its lines usually are.
@@ -82,11 +80,8 @@ fn length(path: &Path) -> u64 {
 
 /// Of a file of elements: a picture by its size in texels, which is in its first chunk.
 fn of_file(path: &Path, of_byte: u64) -> u64 {
-    let mut head = [0; 24];
-    let is_png = File::open(path).is_ok_and(|mut file| file.read_exact(&mut head).is_ok())
-        && head.starts_with(b"\x89PNG")
-        && head[12..16] == *b"IHDR";
-    if is_png {
+    let head = ctm_files::beginning(path, 24).unwrap_or_default();
+    if head.len() == 24 && head.starts_with(b"\x89PNG") && head[12..16] == *b"IHDR" {
         let side = |at: usize| u64::from(u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]));
         return side(16).saturating_mul(side(20)).saturating_mul(OF_TEXEL);
     }

@@ -118,6 +118,7 @@ pub fn reduce_job(
     if let Some(failed) = work.failed {
         return Err(wrong("cannot-write", failed));
     }
+    work.take_away();
     work.tidy();
     work.keep().map_err(|error| wrong("cannot-write", error))?;
     let now = work.state.size();
@@ -460,8 +461,25 @@ impl Work<'_> {
         high != n.abs()
     }
 
+    /// Inputs without a `wrap` say the default, which allows arrays smaller than the domain.
+    fn state_wraps(&mut self) {
+        let is_input = |place: &Place, _: &Node| {
+            key(place) == "data" && place.iter().any(|step| matches!(step, Step::Key(list) if list == "texture"))
+        };
+        for place in self.places(is_input) {
+            let mut next = self.state.clone();
+            let table = tree::table_of(&mut next.root, &place).filter(|table| table.get("wrap").is_none());
+            let Some(table) = table else { continue };
+            table.set("wrap", node(Value::String("clamp".to_owned())));
+            self.attempt(next);
+        }
+    }
+
     /// Arrays are cut, thinned and emptied.
     fn shrink_arrays(&mut self) {
+        if !self.is_drawing {
+            self.state_wraps();
+        }
         let names: Vec<String> = self.state.files.keys().cloned().collect();
         for name in names {
             match self.state.files.get(&name) {
