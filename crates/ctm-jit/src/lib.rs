@@ -17,7 +17,7 @@
 //! None of them uses one that stands below it (`tests/layout.rs`). Begin with `ir`. `docs/engine.md` tells the whole, page by page.
 //!
 //! **Invariants.** Results never depend on the back end or the number of threads. Nothing is sent to memory before a whole group has
-//! run, so a group can always be run again by the reference interpreter. `unsafe` is allowed in this crate alone, and there in
+//! run, so a group can always be run again by the reference interpreter. Of this crate's files, `unsafe` is allowed in
 //! `codegen/x86/masked/mod`, `codegen/x86/masked/spans` and `codegen/x86/stream/run`, which call code, `codegen/x86/masked/spans/stores` and `codegen/x86/lookups`, which it
 //! calls, `codegen/x86/transfer`, which moves elements of tiles,
 //! `codegen/x86/frame`, which code works on,
