@@ -151,7 +151,7 @@ struct Shared {
     /// The first part that is known to have faulted.
     faulted: AtomicU64,
     parts: Mutex<Vec<Arc<Flag>>>,
-    /// The launch's time: its own, or the time until the control's deadline.
+    /// The launch's own time, or the time until the control's deadline.
     limit: Duration,
     /// The ticker looks at it. Otherwise parts do.
     ticks: bool,
@@ -195,9 +195,9 @@ impl Watch {
         let now = Instant::now();
         let own = budget.time.and_then(|limit| now.checked_add(limit));
         let deadline = own.into_iter().chain(control.deadline).min();
-        // Where the control's deadline comes first, the launch has the time until then.
-        let until = control.deadline.filter(|&until| own.is_none_or(|own| until < own));
-        let limit = until.map_or(budget.time.unwrap_or_default(), |until| until.saturating_duration_since(now));
+        // A launch without a limit of its own has the time until the control's deadline.
+        let until = || control.deadline.map_or(Duration::ZERO, |until| until.saturating_duration_since(now));
+        let limit = budget.time.unwrap_or_else(until);
         let wanted = deadline.is_some() || control.state.is_some();
         let shared = |ticks| {
             Arc::new(Shared {
