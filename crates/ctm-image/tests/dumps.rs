@@ -173,6 +173,15 @@ bytecode 8 dw -- 1 gprs ---------------------
     }
 }
 
+/// A letter of two bytes in front of a word once ended the process; found by the fuzz target `info`.
+#[test]
+fn letters_of_several_bytes_are_no_names() {
+    for line in ["0{\u{89}0x.", "\u{e4}0x00078005", "\u{1f600} 0x00078005"] {
+        assert!(read(line).iter().all(|dump| dump.words.is_empty()), "{line:?}");
+        assert!(!matches!(identify(line.as_bytes()), Kind::X1kDump | Kind::R700Dump), "{line:?}");
+    }
+}
+
 #[test]
 fn what_is_missing_is_known() {
     let without = |log: &str, line: &str| -> String {

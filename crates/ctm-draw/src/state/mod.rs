@@ -8,7 +8,7 @@ mod pixels;
 mod raster;
 mod run;
 
-pub use crate::rect::Rect;
+pub use crate::rect::{FARTHEST, Rect, UNITS};
 pub use clip::{ClipState, Viewport};
 pub use pixels::{
     AlphaTest, Blend, BlendEquation, ColourState, ColourTargetState, Combine, Compare, DepthCopy, DepthState, Factor,

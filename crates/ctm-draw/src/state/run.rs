@@ -10,9 +10,9 @@ use std::sync::Arc;
 pub struct Options {
     /// Everything runs on one thread, instead of on all cores.
     pub one_thread: bool,
-    /// Programs report what is legal but suspicious ([`Drawn::notes`]); that takes time.
+    /// Programs report what is legal but suspicious ([`crate::Drawn::notes`]); that takes time.
     pub checks: bool,
-    /// The column and row of a pixel whose fragments are told ([`Drawn::fragments`]).
+    /// The column and row of a pixel whose fragments are told ([`crate::Drawn::fragments`]).
     pub watch: Option<[u32; 2]>,
     /// Instructions that a group of a program may issue, and the wall time of the whole draw.
     pub budget: Budget,

@@ -26,7 +26,8 @@ fn line_of(line: &str) -> Option<(usize, u32, &str)> {
     let at = line.find("0x")?;
     let before = &line[..at];
     let name = before.trim_end_matches([' ', '\t', ':']);
-    let start = name.rfind(|c: char| !c.is_ascii_uppercase() && c != '_').map_or(0, |i| i + 1);
+    let is_other = |c: char| !c.is_ascii_uppercase() && c != '_';
+    let start = name.char_indices().rev().find(|&(_, c)| is_other(c)).map_or(0, |(i, c)| i + c.len_utf8());
     let place = WORDS.iter().find(|row| row.0 == &name[start..])?.1;
     let digits = line[at + 2..].split(|c: char| !c.is_ascii_hexdigit()).next()?;
     let word = (digits.len() == 8).then(|| u32::from_str_radix(digits, 16).ok())??;

@@ -108,7 +108,7 @@ pub fn read_stored(path: &Path, bytes: &[u8]) -> Result<StoredTexture, TextureEr
     }
 }
 
-/// How [`write`] arranges what it writes.
+/// How [`write()`] arranges what it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteOptions {
     /// The tile mode of `.gtx`.
