@@ -217,14 +217,11 @@ pub fn is_r700(words: &[u32]) -> bool {
     entries.iter().any(|e| e.cf.as_ref().is_ok_and(ends)) && entries.iter().all(|e| e.cf.is_ok() && good(&e.clause))
 }
 
-/// Which instruction set's programs these words are, if they are those of one and not of the other.
+/// The instruction set of a program's words. Many short programs of the X1K are also words of the R700, whose control flow has few reserved bits; the
+/// other way round that hardly ever is so, so words that are both are the X1K's.
 #[must_use]
 pub fn machine_of(words: &[u32]) -> Option<Machine> {
-    match (is_x1k(words), is_r700(words)) {
-        (true, false) => Some(Machine::X1k),
-        (false, true) => Some(Machine::R700),
-        _ => None,
-    }
+    if is_x1k(words) { Some(Machine::X1k) } else { is_r700(words).then_some(Machine::R700) }
 }
 
 /// An instruction set.

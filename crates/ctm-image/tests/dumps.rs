@@ -182,6 +182,17 @@ fn letters_of_several_bytes_are_no_names() {
     }
 }
 
+/// Two lookups and a multiply-add of the X1K: their words also read as control flow of the R700.
+#[test]
+fn short_programs_of_the_x1k_are_the_x1ks() {
+    let words = [
+        [0x0000_7803, 0x0840_0000, 0xe401_f400, 0, 0, 0],
+        [0x0000_7807, 0x0a41_0000, 0xe402_f400, 0, 0, 0],
+        [0x0007_8005, 0x0020_0500, 0x0020_0500, 0x0044_2220, 0x0068_c000, 0x1c22_2000],
+    ];
+    assert_eq!(ctm_image::machine_of(words.as_flattened()), Some(ctm_image::Machine::X1k));
+}
+
 #[test]
 fn what_is_missing_is_known() {
     let without = |log: &str, line: &str| -> String {

@@ -207,12 +207,9 @@ impl Loaded {
                 // Chance makes hardly any words that all decode.
                 if isa.is_none() && ctm_image::machine_of(words) != Some(Machine::X1k) {
                     in_order(words, &name, |words| ctm_image::is_x1k(words) || ctm_image::is_r700(words))?;
-                    let why = if ctm_image::is_x1k(words) {
-                        "its words are programs of the X1K, for which it is taken, and of the R700"
-                    } else {
-                        "not all of its words are instructions of the X1K, for which it is taken"
-                    };
-                    let message = format!("{name} does not say what it is, and {why}");
+                    let message = format!(
+                        "{name} does not say what it is, and not all of its words are instructions of the X1K, for which it is taken"
+                    );
                     let finding = Diagnostic::warning("which-isa", message);
                     loaded.reports.push(Report::bare(
                         finding.help("--isa r700 reads it as words of the R700, --isa x1k says that it is right"),
