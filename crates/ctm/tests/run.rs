@@ -277,6 +277,8 @@ fn words_and_listings_come_back() {
     assert_eq!(again.words(), program.words());
     let elf = program.to_elf().expect("an image");
     assert_eq!(Program::read(&elf, "p.elf").expect("its own image").words(), program.words());
+    let bytes: Vec<u8> = program.words().iter().flat_map(|word| word.to_le_bytes()).collect();
+    assert_eq!(Program::load(&bytes, "p.bin", None, None).expect("its own words").words(), program.words());
     assert_eq!(program.inputs(), [("x".to_owned(), "s0".to_owned()), ("y".to_owned(), "s1".to_owned())]);
     assert_eq!(program.outputs(), [("sum".to_owned(), "o0".to_owned())]);
 }
