@@ -247,7 +247,7 @@ fn what_is_wrong_is_said() {
     assert!(client.try_ask("configurationDone", json!({})).is_err());
     assert!(client.try_ask("stackTrace", json!({ "threadId": 1 })).unwrap_err().contains("needs a program"));
     assert!(client.try_ask("frobnicate", json!({})).is_err());
-    // Messages that are none: the client is told, and the next one is answered.
+    // The client is informed of malformed messages, and the next message is answered.
     for (bytes, why) in [
         ("Content-Length: 2\r\n\r\n{x", "no JSON"),
         ("Content-Length: 16777217\r\n\r\n", "at most 16777216"),

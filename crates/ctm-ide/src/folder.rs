@@ -114,7 +114,7 @@ mod tests {
         fs::create_dir_all(&parent).unwrap();
         let living = TemporaryFolder::within(&parent, "ctm-page").unwrap();
         assert!(living.path().is_dir());
-        // What a killed process leaves: a lock that nothing holds.
+        // A killed process leaves a lock file that no process holds.
         let left = parent.join("ctm-page-1-0");
         fs::create_dir(&left).unwrap();
         fs::write(left.join(LOCK), "").unwrap();

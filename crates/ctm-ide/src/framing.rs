@@ -37,7 +37,7 @@ impl<R: BufRead> Frames<R> {
     /// The next message; `None` when the client has gone between two of them.
     ///
     /// # Errors
-    /// What comes is no message.
+    /// The input is not a message.
     pub(crate) fn read(&mut self) -> Result<Option<Value>, FrameError> {
         let ended = |e: &dyn std::fmt::Display| FrameError::Ended(format!("the client cannot be read: {e}"));
         let cut = || FrameError::Ended("the client has gone in the middle of a message".into());

@@ -66,7 +66,7 @@ struct Signs {
     signs: &'static [Sign],
 }
 
-/// What a text must have of a language's signs.
+/// The least weight of a language's signs in a text of that language.
 const ENOUGH: u32 = 3;
 
 /// Whether a line begins with one of these words, and a blank behind it.

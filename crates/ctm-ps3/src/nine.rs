@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-/// What the dump calls an instruction, and the language; others have the same letters.
+/// Mnemonics that differ: the name in the dump, and the name in `ps_3_0` text.
 const NAMES: &[(&str, &str)] = &[
     ("TEX", "texld"),
     ("TEXp", "texldp"),

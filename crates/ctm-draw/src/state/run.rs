@@ -84,7 +84,7 @@ pub struct Note {
     pub finding: Finding,
 }
 
-/// What a draw did, in numbers.
+/// Counts of a draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Indices, of all instances.

@@ -40,7 +40,7 @@ impl Memory {
         self.bytes
     }
 
-    /// A share of so many bytes for an answer, once there is room for it, as long as it is `wanted` and until a time.
+    /// Waits for room and reserves `bytes` for an answer. Gives up at the deadline, or when `wanted` says no.
     ///
     /// # Errors
     /// In words: it is more than all there is, or others have it.

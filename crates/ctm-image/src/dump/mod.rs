@@ -60,7 +60,7 @@ pub enum Cut {
 pub struct Dump {
     /// The chip, where the log names it.
     pub family: Option<Family>,
-    /// What the log calls it.
+    /// Its name in the log.
     pub name: String,
     /// The line of the log where it begins, from 1.
     pub line: u32,
