@@ -22,7 +22,7 @@ fn program(environment: &Path, name: &str) -> PathBuf {
     environment.join(directory).join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
 }
 
-/// What stands in the way, if a command that depends on the machine or the network does not succeed.
+/// What is in the way, if a command that depends on the machine or the network does not succeed.
 fn attempt(command: &mut Command, what: &str) -> bool {
     let output = command.output();
     if output.as_ref().is_ok_and(|output| output.status.success()) {

@@ -104,7 +104,7 @@ impl Save {
     }
 }
 
-/// Where the number of a picture goes in a name: what is before it, its digits at least, what is behind it.
+/// Where the number of a picture goes in a name: what is before it, its digits at least, what is after it.
 fn pattern(path: &Path) -> Option<(&str, usize, &str)> {
     let (before, rest) = path.to_str()?.split_once('%')?;
     let end = rest.find('d')?;

@@ -38,7 +38,7 @@ struct Row {
     what: &'static str,
     /// The commands that take it.
     commands: &'static [&'static str],
-    /// What to do with it instead; `{}` stands for the file.
+    /// What to do with it instead; `{}` means the file.
     instead: &'static str,
 }
 
@@ -118,7 +118,7 @@ impl FileKind {
             Kind::X1kDump | Kind::R700Dump => Some(Self::Log),
             Kind::Gfd => Some(of_container(bytes)),
             Kind::Ps3Text | Kind::Ps3Code => Some(Self::Ps3),
-            // Texts are told apart by single words: the extension says more.
+            // Texts are distinguished by single words: the extension says more.
             Kind::X1kText | Kind::R700Text | Kind::OtherElf | Kind::Unknown => None,
         }
     }

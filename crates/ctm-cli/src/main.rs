@@ -1,6 +1,6 @@
 //! The program `ctm`: arguments in, results to stdout, findings to stderr. Everything else is the library's.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `args` | every subcommand and option, from which help, completions and manual pages come |
 //! | `interrupt` | Ctrl-C |

@@ -18,10 +18,10 @@ use std::time::Duration;
 
 /// Make a program, or a whole job, smaller while a command still succeeds
 ///
-/// Takes lines, halves and modifiers away as long as the command ends with 0. In the command, {} stands for the program file that is tried; texts
+/// Takes lines, halves and modifiers away as long as the command ends with 0. In the command, {} means the program file that is tried; texts
 /// that do not assemble are not tried. The smallest program goes to stdout or to -o.
 ///
-/// Where the command has {job}, all of a job is made smaller: its domain, keys, constants, arrays, meshes, draws and programs. {job} stands for the job file that is tried,
+/// Where the command has {job}, all of a job is made smaller: its domain, keys, constants, arrays, meshes, draws and programs. {job} means the job file that is tried,
 /// in a directory with all that it names. -o is the directory in which the smallest job is left; it runs on its own.
 #[derive(Args, Debug)]
 #[command(after_help = "\

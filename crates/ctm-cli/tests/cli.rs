@@ -99,7 +99,7 @@ fn command_buffers_run_without_a_job() {
     dir.file("c.raw", [1f32, 2., 3., 4.].map(f32::to_le_bytes).concat());
     let floats: Vec<u8> = (0..128u16).flat_map(|n| f32::from(n).to_le_bytes()).collect();
     dir.file("in.raw", &floats);
-    // Program at SYS, constants behind it; input and output in local memory, rows of 8 elements of 16 bytes.
+    // Program at SYS, constants after it; input and output in local memory, rows of 8 elements of 16 bytes.
     let buffer = "set_inst_fmt address=0x80000000\nset_constf_fmt address=0x80010000\n\
 set_inp_fmt input=0, address=0x10000000, pitch=8, tiling=linear, format=float32_4, height=4\n\
 set_out_fmt output=0, address=0x10001000, pitch=8, tiling=linear, format=float32_4, height=4\n\

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// Processor time of a process so far, in steps of 10 ms.
 fn time(process: u32) -> Duration {
-    // Behind the name in parentheses: user and system time are the twelfth and thirteenth, in hundredths of a second.
+    // After the name in parentheses: user and system time are the twelfth and thirteenth, in hundredths of a second.
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
     let fields: Vec<u64> =
         stat.rsplit_once(')').unwrap().1.split_whitespace().map(|field| field.parse().unwrap_or(0)).collect();

@@ -260,7 +260,7 @@ fn a_page_that_stays_open_leaks_nothing() {
             }
         });
     };
-    // What is made once is there behind the first rounds.
+    // What is made once is there after the first rounds.
     round(20);
     let began = Instant::now();
     let mut before = has(server.process.id());

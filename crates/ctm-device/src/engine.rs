@@ -1,6 +1,6 @@
-//! Which engine runs programs: the names that people type, and the engines they stand for.
+//! Which engine runs programs: the names that people type, and the engines they mean.
 //!
-//! Engines give the same bits, faults and counters; the choice is one of speed. What nobody chose is [`EngineKind::preferred`].
+//! Engines give the same bits, faults and counters; the choice is one of speed. The default is [`EngineKind::preferred`].
 //!
 //! ```
 //! use ctm_device::engine::{EngineError, EngineKind, UnknownEngine};
@@ -40,7 +40,7 @@ impl EngineKind {
     /// All engines.
     pub const ALL: [Self; 3] = [Self::Interp, Self::Jit, Self::Verify];
 
-    /// The environment variable that chooses for whoever does not.
+    /// The environment variable with the default engine.
     pub const ENVIRONMENT: &str = "CTM_ENGINE";
 
     /// The name that people type.
@@ -65,7 +65,7 @@ impl EngineKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The engine for whoever does not choose: what `CTM_ENGINE` names, otherwise the fast one.
+    /// The default engine: the one in `CTM_ENGINE`, otherwise the fast one.
     ///
     /// # Errors
     /// When `CTM_ENGINE` names no engine.
@@ -79,10 +79,10 @@ impl EngineKind {
         }
     }
 
-    /// Such an engine. What executes machine code's operations is the environment's choice: `ctm_jit::Backend::from_environment`.
+    /// Such an engine. Its back end is the environment's choice: `ctm_jit::Backend::from_environment`.
     ///
     /// # Errors
-    /// When `CTM_ENGINE_ISA` names what this host does not have, or this build has no such engine.
+    /// When `CTM_ENGINE_ISA` names a back end that this host does not have, or this build has no such engine.
     pub fn engine(self) -> Result<Box<dyn Engine>, EngineError> {
         match self {
             Self::Interp => Ok(Box::new(Interp)),
@@ -108,7 +108,7 @@ impl EngineKind {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// `CTM_ENGINE_ISA` names what this host does not have.
+    /// `CTM_ENGINE_ISA` names a back end that this host does not have.
     #[cfg(feature = "jit")]
     Backend(BackendError),
     /// The library was built without the feature `jit`.

@@ -1,6 +1,6 @@
 //! The device's memory: a 32-bit address space with the arenas of the device interface (CTM §2.1.4).
 //!
-//! The MC tells local memory from system memory by address range. Four arenas exist: two of local memory (`GPU`, `GPUb`) and two of
+//! The MC distinguishes local memory from system memory by address range. Four arenas exist: two of local memory (`GPU`, `GPUb`) and two of
 //! system memory, uncached (`SYS`) and cached (`SYSc`) by the host processor. Here all four are host memory; the operating
 //! system commits a page when it is first written.
 //!
@@ -127,7 +127,7 @@ pub(crate) enum Storage {
     Own(Option<MmapMut>),
     /// Someone else reaches them too.
     Shared(Box<dyn SharedPages>),
-    /// Either of them, and what the device touches is noted.
+    /// Either of them, with a log of the device's accesses.
     Watched(Box<Watched>),
 }
 
@@ -224,10 +224,10 @@ impl DeviceMemory {
         Ok(Self { arenas: [gpu?, gpu_b?, sys?, sys_c?] })
     }
 
-    /// Arenas whose bytes someone else reaches too: what `pages` gives for each of them, full of zeros.
+    /// Arenas with shared bytes: `pages` gives the zeroed pages of each.
     ///
     /// # Errors
-    /// When sizes or bases cannot be, before `pages` is asked; or what `pages` says.
+    /// When sizes or bases cannot be, before `pages` is called; or errors of `pages`.
     pub fn with_pages<E: From<ArenaError>>(
         options: &ArenaOptions,
         mut pages: impl FnMut(ArenaId, ArenaRange) -> Result<Box<dyn SharedPages>, E>,
@@ -321,7 +321,7 @@ impl DeviceMemory {
         Ok(self.arenas[arena].range.bytes as usize - offset)
     }
 
-    /// Copies what lies from `address` on, as far as its arena reaches. Somebody else may be writing some of it ([`SharedPages::copy`]).
+    /// Copies memory from `address` on, up to the end of its arena. Others may write it at the same time ([`SharedPages::copy`]).
     pub(crate) fn copy(&self, address: GpuAddr, to: &mut [u8]) {
         if let Ok((arena, offset)) = self.locate(address, 1) {
             let Arena { range, storage, .. } = &self.arenas[arena];
@@ -376,7 +376,7 @@ impl DeviceMemory {
         }
     }
 
-    /// Notes from here on what the device touches, see [`Watched`]. Nothing of what was noted before counts.
+    /// Starts a new log of the device's accesses, see [`Watched`].
     pub(crate) fn watch(&mut self) {
         for arena in &mut self.arenas {
             let storage = std::mem::replace(&mut arena.storage, Storage::Own(None));
@@ -388,7 +388,7 @@ impl DeviceMemory {
         }
     }
 
-    /// What [`Self::watch`] made: one for each arena, or none.
+    /// The logs of [`Self::watch`]: one for each arena, or none.
     pub(crate) fn watched(&mut self) -> impl Iterator<Item = &mut Watched> {
         self.arenas.iter_mut().filter_map(|arena| match &mut arena.storage {
             Storage::Watched(watched) => Some(&mut **watched),

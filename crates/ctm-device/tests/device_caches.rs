@@ -43,7 +43,7 @@ impl Bench {
         CommandBuffer::new().set_inst_fmt(self.copy).set_inp_fmt(0, &self.a).set_out_fmt(0, &self.b).set_domain(D)
     }
 
-    /// The rules and missing commands of what was found.
+    /// The rules and missing commands of the findings.
     fn run(&mut self, buffer: &CommandBuffer) -> Vec<(&'static str, CommandKind)> {
         let report = self.rig.submit(buffer).unwrap();
         report.findings.iter().map(brief).collect()
@@ -95,7 +95,7 @@ fn the_known_client_is_clean() {
 fn inputs_that_changed_need_an_invalidation() {
     let mut t = Bench::checked();
     assert_eq!(t.run(&t.copy().start_program().flush_out_cache()), NOTHING);
-    // Nothing changed: the cache may hold what it likes.
+    // Nothing changed: the cache may hold any block.
     assert_eq!(t.run(&t.copy().start_program().flush_out_cache()), NOTHING);
     t.rig.fill(&t.a.clone(), 16, 8, |_, _| [1.0; 4]);
     let stale = t.rig.submit(&t.copy().start_program().flush_out_cache()).unwrap().findings;
@@ -183,7 +183,7 @@ fn the_conditional_buffer_has_its_own_cache() {
     // Its own writes it sees, with and without a flush.
     let twice = base.clone().start_program().wait_for_idle().start_program().flush_out_cache();
     assert_eq!(t.run(&twice), NOTHING);
-    // What it holds is lost when it is invalidated.
+    // Its contents are lost when it is invalidated.
     assert_eq!(t.run(&CommandBuffer::new().inv_cond_out_cache()), [("lost-writes", FlushCondOutCache)]);
     assert_eq!(t.run(&base.clone().start_program().flush_out_cache()), NOTHING);
     t.rig.floats(&t.cond, 16, 8);

@@ -1,4 +1,4 @@
-//! What a checked device says about images, constants, domains and uncached writes; and what the loader does without notes.
+//! Findings of a checked device on images, constants, domains and uncached writes; the loader without notes.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests")]
 
 mod device_support;
@@ -99,7 +99,7 @@ fn what_the_host_changes_behind_the_device_is_seen() {
     assert_eq!(rules(&rig.submit(&set().start_program().flush_out_cache()).unwrap()), ["missing-invalidate"]);
     rig.device.memory_mut().arena_mut(ArenaId::Gpu)[offset + 40] = 0x40;
     assert_eq!(rules(&rig.submit(&set().inv_inp_cache().start_program().flush_out_cache()).unwrap()), [""; 0]);
-    // What the program itself writes is no write of the host.
+    // Writes of the program are no writes of the host.
     assert_eq!(rules(&rig.submit(&set().start_program().flush_out_cache()).unwrap()), [""; 0]);
 }
 
@@ -220,7 +220,7 @@ fn uncached_writes_are_looked_at() {
     assert_eq!(run(&uncached(vec![scatter(Swizzle::R, Swizzle::G, 0)]), &other, &same), ["racing-writes"]);
     let rules = run(&uncached(vec![scatter(Swizzle::R, Swizzle::Half, 2)]), &other, &same);
     assert!(rules.contains(&"umrt-index"), "{rules:?}");
-    // It reads what it has written: cached, and as it should be.
+    // It reads its own writes: cached, and correct.
     for (op, found) in [(TexOp::Lookup, vec!["cached-read"]), (TexOp::LookupUncached, vec![])] {
         let mut first = Inst::decode(&scatter(Swizzle::R, Swizzle::G, 3)).unwrap();
         if let Inst::Alu(alu) = &mut first {

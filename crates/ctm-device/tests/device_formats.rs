@@ -1,4 +1,4 @@
-//! Elements of every format and tiling: what programs read of them, by samplers too, and what they leave in memory.
+//! Elements of every format and tiling: reads by programs and samplers, and memory after writes.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests")]
 
 mod device_support;
@@ -206,7 +206,7 @@ const READERS: [&str; 4] = [
     "mov r3, k\ntex r1, a, r3.rr\ntex r2, a, r0.rg\nmad c, r1, r2, r2\n",
 ];
 
-/// Copies between all formats and tilings, and other programs, of special numbers, at places that fit no tile: what the engines leave in memory.
+/// Copies between all formats and tilings, and other programs, of special numbers, at places that fit no tile: memory after each engine.
 #[test]
 fn engines_store_the_same_in_every_format_and_tiling() {
     let domains = [(0, 0, 63, 31), (3, 5, 66, 37), (1, 2, 45, 40), (0, 0, 65, 39)];
@@ -358,7 +358,7 @@ fn copies_beside_linear_ones() {
     let time = |format: Format, [from, to]: [Tiling; 2], height: u32| {
         let mut rig = Rig::with_engine(Box::new(Jit::new()), DeviceOptions::default());
         let (input, out) = (rig.surface(WIDTH, height, format, from), rig.surface(WIDTH, height, format, to));
-        // Memory that nobody has written is one page of zeros, which a copy would read from the caches.
+        // Unwritten memory is one page of zeros, which a copy would read from the caches.
         rig.device.write(input.base, &vec![0x3c; usize::try_from(input.bytes()).unwrap()]).unwrap();
         let program = rig.program(&copy_program(5, 2));
         let domain = Domain { i0: 0, j0: 0, i1: WIDTH - 1, j1: height - 1 };

@@ -76,7 +76,7 @@ fn options() -> DeviceOptions {
     }
 }
 
-/// A buffer that uses most of what there is, on a device whose system memory holds programs, constants and records.
+/// A buffer that uses most features, on a device whose system memory holds programs, constants and records.
 fn seed(rig: &mut Rig) -> Vec<u32> {
     let (program, constants) = (rig.program(&copy_program(0, 0)), rig.bytes(&[1; 4096]));
     let (a, b) =

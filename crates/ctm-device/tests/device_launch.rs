@@ -1,4 +1,4 @@
-//! Programs started by command buffers: what they read, what they write, and what the registers keep.
+//! Programs started by command buffers: their reads, their writes, and persistent registers.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests")]
 
 mod device_support;
@@ -154,7 +154,7 @@ fn interpolants_are_taken_at_centres() {
         program.preloads = vec![Preload::Interpolant { index, temp: 9 }];
         let image = rig.program(&program);
         let out = rig.surface(16, 8, Format::Float32x4, Tiling::Linear);
-        // What a known client sends for a copy of 16 x 8: T = i + 0.05, j + 0.05 when taken at centres.
+        // The plane of a known client for a copy of 16 x 8: T = i + 0.05, j + 0.05 when taken at centres.
         let (w, h) = (16.0, 8.0);
         let mut floats = vec![0f32; 3 * usize::from(stride.floats())];
         let corners = [[0.0, 0.0], [3.0 * w, 0.0], [0.0, 3.0 * h]];
@@ -388,7 +388,7 @@ fn garbage_stops_the_buffer_where_it_stands() {
         let error = rig.submit_words(words).unwrap_err();
         assert_eq!((error.offset_dwords, error.word), (length + offset, words[(length + offset) as usize]), "{error}");
         assert!(error.to_string().starts_with(message), "{error}");
-        // What came before has been executed and is told.
+        // Earlier commands were executed and are reported.
         assert_eq!(rig.floats(&out, 16, 8)[17], [1.0, 1.0, 0.0, 0.0]);
         assert_eq!(rig.device.last_report().launches.len(), 1);
     }

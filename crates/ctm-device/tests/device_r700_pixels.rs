@@ -1,4 +1,4 @@
-//! R700 pixel programs started by command buffers: what they read by number, and where their colours go.
+//! R700 pixel programs started by command buffers: their inputs by number, and the targets of their colours.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "tests")]
 
 mod device_support;
@@ -208,7 +208,7 @@ fn both_engines_store_what_divergent_threads_export() {
     }
 }
 
-/// Textures far larger than the launch, of four numbers a texel: rows one behind the other, which engines look up where they are, and rows apart.
+/// Textures far larger than the launch, of four numbers a texel: rows one after the other, which engines look up where they are, and rows apart.
 #[test]
 fn both_engines_look_up_the_same_in_textures_of_four_numbers() {
     // Some are killed, so that no launch is a stream.

@@ -1,4 +1,4 @@
-//! Recordings: what is run again is what was run, differences are found where they are, and no file, however damaged, panics.
+//! Recordings: replays equal the original, differences are found at their place, and no file, however damaged, panics.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "tests")]
 
 mod device_support;
@@ -52,7 +52,7 @@ fn session(tape: &Tape, engine: fn() -> Box<dyn Engine>) {
         let constants = rig.bytes(&[0; 4096]);
         let perf = rig.bytes(&[0; 8]);
         rig.fill(&input, 16, 8, |x, y| [x as f32 / 15.0, y as f32 / 7.0, 0.5, 1.0]);
-        // A launch reads what the launch before it in the same buffer wrote.
+        // A launch reads writes of the previous launch in the same buffer.
         let chain = CommandBuffer::new()
             .set_inst_fmt(copy)
             .set_inp_fmt(0, &input)
@@ -197,7 +197,7 @@ fn what_should_not_have_been_written_is_found_and_so_is_another_outcome() {
     else {
         panic!("memory differs")
     };
-    // (0, 0) and the channels that are 0 are what they were.
+    // (0, 0) and the channels that are 0 are unchanged.
     assert_eq!((address, expected, found), (out.address_of(1, 0), 0, 1f32.to_bits()));
     assert_eq!(dwords, 15 * 8 + 16 * 7);
 
@@ -242,7 +242,7 @@ fn only_what_changed_is_recorded_again() {
         rig.submit(&buffer).unwrap();
         tape.bytes().len() - before
     };
-    // Noise does not compress: a quarter of a megabyte twice, and what else there is.
+    // Noise does not compress: a quarter of a megabyte twice, and the rest.
     let first = run(&mut rig);
     assert!(first < 2 * 128 * 128 * 16 + 50_000, "{first}");
     let second = run(&mut rig);

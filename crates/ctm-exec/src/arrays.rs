@@ -1,4 +1,4 @@
-//! Arrays: what their elements are, pictures in host memory, and what a write to one stored.
+//! Arrays: element formats, pictures in host memory, and the effect of a write.
 
 use crate::float;
 use std::sync::Arc;
@@ -35,13 +35,13 @@ impl Picture {
         self.index(x, y).map(|index| self.elements[index])
     }
 
-    /// Where element (x, y) stands, if there is one.
+    /// The offset of element (x, y), if there is one.
     pub(crate) fn index(&self, x: u32, y: u32) -> Option<usize> {
         (x < self.width && y < self.height).then(|| y as usize * self.width as usize + x as usize)
     }
 }
 
-/// What the elements of an array are, all little-endian, and what a read gives of them.
+/// The element format of an array, little-endian, and its conversion on reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// 1 to 4 single-precision channels: channel c of element (x, y) is the dword `(y * pitch + x) * channels + c`. X1K outputs have no other form.
@@ -50,12 +50,12 @@ pub enum Form {
     /// One single-precision channel. A read gives four elements: to the right, below, right and below, the element itself; beyond the edge of the
     /// input it is the edge (CTM §2.1.4).
     Square,
-    /// Four channels of 8 bits, byte by byte; 0..=255 stands for 0..=1.
+    /// Four channels of 8 bits, byte by byte; 0..=255 means 0..=1.
     Bytes {
         /// The first and the third channel change places.
         swapped: bool,
     },
-    /// One channel of 16 bits; 0..=65535 stands for 0..=1. The bytes are whole dwords.
+    /// One channel of 16 bits; 0..=65535 means 0..=1. The bytes are whole dwords.
     Words,
 }
 
@@ -95,7 +95,7 @@ pub struct Elements<B> {
     pub width: u32,
     /// Rows that exist.
     pub height: u32,
-    /// What elements are.
+    /// The element format.
     pub form: Form,
     /// Channels of an element, 1 to 4: of its form, where that has a fixed number.
     pub channels: u8,
@@ -137,7 +137,7 @@ impl<B> Elements<B> {
 }
 
 impl Elements<&[u8]> {
-    /// What [`x1k::Memory::read`](crate::x1k::Memory::read) gives for element (x, y) of an input of these dimensions: bits of r, g, b, a. Channels that elements lack read 0,
+    /// The result of [`x1k::Memory::read`](crate::x1k::Memory::read) for element (x, y) of an input of these dimensions: bits of r, g, b, a. Channels that elements lack read 0,
     /// alpha 1.
     ///
     /// # Panics
@@ -170,7 +170,7 @@ impl Elements<&[u8]> {
 }
 
 impl Elements<&mut [u8]> {
-    /// Stores the channels of element (x, y) that are `written` (bit 0 = r), as far as it has them and they may be written. Says what that was: nothing where there is
+    /// Stores the channels of element (x, y) that are `written` (bit 0 = r), as far as it has them and they may be written. Returns the effect: nothing where there is
     /// no such element.
     pub fn write(&mut self, x: u32, y: u32, bits: &[u32; 4], written: u8) -> Written {
         let mut done = Written::default();
@@ -210,7 +210,7 @@ pub fn scaled(bits: u32, most: u32) -> u32 {
     (value.clamp(0.0, 1.0) * f64::from(most)).round_ties_even() as u32
 }
 
-/// What a write stored.
+/// The effect of a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// Elements.
@@ -231,7 +231,7 @@ pub struct Tiles {
 }
 
 impl Tiles {
-    /// No byte of the tiles up to column x and row y lies behind this; `None` where there are fewer columns or rows.
+    /// No byte of the tiles up to column x and row y lies after this; `None` where there are fewer columns or rows.
     #[must_use]
     pub fn last(&self, x: u32, y: u32) -> Option<u64> {
         let largest = |of: &[u32], last: u32| of.get(..=last as usize)?.iter().max().copied();

@@ -1,11 +1,11 @@
-//! What the checks of both instruction sets are made of.
+//! Parts shared by the run-time checks of both instruction sets.
 
 /// One check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// Its name in kebab-case; stable.
     pub name: &'static str,
-    /// What it looks for.
+    /// The finding it reports.
     pub doc: &'static str,
     /// Where the manual speaks of it.
     pub cite: &'static str,

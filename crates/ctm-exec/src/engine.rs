@@ -1,4 +1,4 @@
-//! The seam between engines and whoever launches programs: domains, budgets, faults and counters.
+//! The interface between engines and their callers: domains, budgets, faults and counters.
 
 use crate::watch::Control;
 use crate::{r700, x1k};
@@ -77,7 +77,7 @@ impl GroupSize {
     }
 }
 
-/// What a launch may use up before it ends with a fault.
+/// Limits of a launch, beyond which it ends with a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Instructions that one group may issue; `None`: no limit.
@@ -95,7 +95,7 @@ impl Default for Budget {
 /// The running program did wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What happened.
+    /// The kind of fault.
     pub kind: FaultKind,
     /// The instruction.
     pub pc: u32,
@@ -103,7 +103,7 @@ pub struct Fault {
     pub position: Option<Position>,
 }
 
-/// What a running program can do wrong.
+/// Errors of a running program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
@@ -152,20 +152,20 @@ pub enum FaultKind {
         /// How much it was given.
         limit: Duration,
     },
-    /// Somebody cancelled the launch ([`Control::cancel`]).
+    /// The caller cancelled the launch ([`Control::cancel`]).
     Cancelled,
     /// A fetch or a write that memory refused.
     Memory(MemoryFault),
-    /// The top of the stack is not what the instruction pops (R700 §3.7.2).
+    /// The top of the stack is not the kind of entry that the instruction pops (R700 §3.7.2).
     StackMismatch {
         /// `pixel state`, `loop` or `call`.
         wanted: &'static str,
-        /// What is there.
+        /// The entry found.
         found: &'static str,
     },
     /// An instruction group that no machine can execute (R700 §4.3).
     MalformedGroup {
-        /// What is wrong with it; lower case, no full stop.
+        /// The error; lower case, no full stop.
         what: String,
     },
     /// An export to an index that does not exist (R700 table 3.3).
@@ -177,14 +177,14 @@ pub enum FaultKind {
     },
     /// Two engines ran the launch side by side and did not do the same, and the reference faulted.
     EnginesDisagree {
-        /// What they did; lower case, no full stop.
+        /// The description; lower case, no full stop.
         message: String,
     },
-    /// Whoever watches the launch wants no more of it.
+    /// The watcher of the launch ended it.
     Stopped,
     /// Legal, but not done here.
     Unsupported {
-        /// What it is.
+        /// Its kind.
         feature: String,
         /// The manual's section.
         section: &'static str,
@@ -194,11 +194,11 @@ pub enum FaultKind {
 /// A fetch or a write that memory refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryFault {
-    /// What was accessed, such as `input 3` or `output 0`.
+    /// The accessed item, such as `input 3` or `output 0`.
     pub what: String,
     /// The device address, if the access got that far.
     pub address: Option<u64>,
-    /// Why it was refused and what is allowed; lower case, no full stop.
+    /// The reason of the refusal and the allowed values; lower case, no full stop.
     pub reason: String,
 }
 
@@ -286,11 +286,11 @@ pub struct Finding {
     pub pc: u32,
     /// The first processor concerned.
     pub position: Option<Position>,
-    /// What was found and what is allowed; lower case, no full stop.
+    /// The found value and the allowed ones; lower case, no full stop.
     pub message: String,
 }
 
-/// What a launch did, in numbers: the clock model of `docs/clocks.md` and the counts behind it.
+/// Statistics of a launch: the clock model of `docs/clocks.md` and the counts after it.
 ///
 /// Every engine gives the same numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -340,14 +340,14 @@ impl Counters {
         self.alu_clocks.max(self.tex_clocks).max(self.fc_clocks)
     }
 
-    /// Only what costs nothing to count: groups, processors and writes. All others are 0, as in a launch that did not ask for them.
+    /// Only free counters: groups, processors and writes. All others are 0, as in a launch that did not ask for them.
     #[must_use]
     pub fn cheap(&self) -> Self {
         let Self { groups, processors, writes, write_bytes, .. } = *self;
         Self { groups, processors, writes, write_bytes, ..Self::default() }
     }
 
-    /// What was added since these were taken; not groups and processors, which are counted at the end.
+    /// The difference since these were taken; not groups and processors, which are counted at the end.
     #[must_use]
     pub const fn since(&self, before: &Self) -> Self {
         Self {
@@ -392,14 +392,14 @@ impl Counters {
 /// The result of a launch that did not fault.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// What it did, in numbers.
+    /// Its statistics.
     pub counters: Counters,
-    /// What a checked run noticed; empty when checks are off.
+    /// Findings of a checked run; empty when checks are off.
     pub findings: Vec<Finding>,
 }
 
 impl Outcome {
-    /// What a launch gives that asked for counters, or did not.
+    /// The outcome of a launch with or without counters.
     #[must_use]
     pub fn counted(self, counters: bool) -> Self {
         if counters { self } else { Self { counters: self.counters.cheap(), ..self } }
@@ -414,7 +414,7 @@ pub trait Engine: Send + Sync {
     /// Runs one X1K program over one domain.
     ///
     /// # Errors
-    /// The fault of the first group, in domain order, that did wrong. Groups before it have written their outputs; whether groups behind it have is unspecified
+    /// The fault of the first group, in domain order, that did wrong. Groups before it have written their outputs; whether groups after it have is unspecified
     /// where memory lends its arrays ([`x1k::Memory::direct`]).
     fn run_x1k(&self, launch: &x1k::Launch<'_>, memory: &mut dyn x1k::Memory) -> Result<Outcome, Fault> {
         self.run_x1k_under(&Control::none(), launch, memory)
@@ -435,7 +435,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The fault of the first wavefront, in domain order, that did wrong. Wavefronts before it have sent their exports; where memory lends its
-    /// targets ([`r700::Memory::direct`]), some behind it may have stored theirs. An engine that does not run R700 programs gives [`FaultKind::Unsupported`].
+    /// targets ([`r700::Memory::direct`]), some after it may have stored theirs. An engine that does not run R700 programs gives [`FaultKind::Unsupported`].
     fn run_r700(&self, launch: &r700::Launch<'_>, memory: &mut dyn r700::Memory) -> Result<Outcome, Fault> {
         self.run_r700_under(&Control::none(), launch, memory)
     }

@@ -15,7 +15,7 @@ pub const NAN: u32 = 0x7fff_ffff;
 pub const INFINITY: u32 = 0x7f80_0000;
 /// The sign bit.
 pub const SIGN: u32 = 0x8000_0000;
-/// The smallest normal number, 2^-126: what is smaller is a denormal.
+/// The smallest normal number, 2^-126: smaller numbers are denormals.
 pub const MIN_NORMAL: u32 = 0x0080_0000;
 
 /// `bits` with a denormal replaced by the zero of its sign (CTM §3.6.1).
@@ -59,7 +59,7 @@ impl Wide {
 
     /// `product + c`, where `product` is exact, rounded to odd.
     ///
-    /// TwoSum gives the nearest sum and what it lost. Where something was lost and the nearest sum is even, the odd neighbour on
+    /// TwoSum gives the nearest sum and its rounding error. If the error is not zero and the nearest sum is even, the odd neighbour on
     /// the side of the loss is the rounding to odd; a later rounding to 24 bits then sees that the value was not exact.
     #[inline]
     #[must_use]
@@ -176,7 +176,7 @@ mod tests {
             for sign in [1.0, -1.0] {
                 let step = |x: f64| Wide(sign * x * scale).step().get() / (sign * scale);
                 assert_eq!(step(bits_24), bits_24);
-                // A tie goes to even, and what is above it up.
+                // Ties round to even, values above a tie up.
                 assert_eq!(step(1.0 + 2f64.powi(-24)), 1.0);
                 assert_eq!(step(1.0 + 3.0 * 2f64.powi(-24)), 1.0 + 2.0 * 2f64.powi(-23));
                 assert_eq!(step(1.0 + 2f64.powi(-24) + 2f64.powi(-52)), bits_24);

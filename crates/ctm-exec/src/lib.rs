@@ -1,11 +1,11 @@
-//! What programs do: lanes, masks, arithmetic, and the reference interpreter.
+//! Execution of programs: lanes, masks, arithmetic, and the reference interpreter.
 //!
 //! This room knows no command stream and no image: memory is a trait, a launch is a value. The interpreter here
 //! defines the result bits; every other engine must give the same.
 //!
 //! Begin with [`x1k::Launch`], [`r700::Launch`] and [`Engine`], then `x1k/interp` and `r700/interp`, read beside the manuals.
 //!
-//! What both instruction sets share is here: numbers ([`float`], [`transcendental`]), arrays and coordinates ([`arrays`], [`sample`]), start values
+//! Shared by both instruction sets: numbers ([`float`], [`transcendental`]), arrays and coordinates ([`arrays`], [`sample`]), start values
 //! ([`plane`], [`ramp`], [`rows`]), groups of quads ([`groups`]). [`x1k`] and [`r700`] never use each other; [`Interp`] runs both.
 //!
 //! **Invariants.** Results never depend on thread count. A faulty program gives a [`Fault`] value, never a panic or an endless loop

@@ -1,6 +1,6 @@
-//! What registers hold at the start of a launch where a plane over its domain can say it.
+//! Start values of registers that are planes over the domain.
 
-/// What a register (X1K: temporary) holds before the first instruction: `origin + i*di + j*dj` per channel.
+/// The start value of a register (X1K: temporary): `origin + i*di + j*dj` per channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {
     /// The register, 0..=127.

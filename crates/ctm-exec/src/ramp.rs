@@ -3,7 +3,7 @@
 use crate::plane::Plane;
 use ctm_isa::x1k::TEMPORARIES;
 
-/// What a channel of a register holds at the start: one channel of a plane.
+/// The start value of a channel of a register: one channel of a plane.
 #[derive(Clone, Copy, Debug)]
 pub struct Ramp {
     /// Origin, change per column and change per row.
@@ -56,7 +56,7 @@ impl Ramp {
     /// No smaller than any sum on the way, in columns and rows up to these and in the quads that these are in.
     pub fn bound(&self, i: u32, j: u32) -> f64 {
         let [origin, di, dj] = self.of.map(f64::abs);
-        // Twice as much leaves room for what rounding adds.
+        // Twice as much leaves room for rounding.
         2.0 * (origin + (f64::from(i) + 1.0) * di + (f64::from(j) + 1.0) * dj)
     }
 
@@ -72,7 +72,7 @@ impl Ramp {
         }
     }
 
-    /// Whether none is a denormal, nor is what it is made of: all are multiples of a normal number.
+    /// Whether neither the values nor their terms are denormals: all are multiples of a normal number.
     pub fn is_normal(&self) -> bool {
         unit(self.of).is_some()
     }
@@ -84,13 +84,13 @@ impl Ramp {
         origin + f64::from(i) * di + f64::from(j) * dj
     }
 
-    /// What [`Makes::Single`] makes.
+    /// The values of [`Makes::Single`].
     #[allow(clippy::cast_possible_truncation, reason = "`Ramp::makes` says that none has more digits")]
     pub fn single(&self) -> Single {
         Single(self.of.map(|x| x as f32))
     }
 
-    /// What so many columns and rows add to it. It begins with -0, which changes no sum: so a sum with it is -0 only where the whole is.
+    /// The sum of the column and row steps. It starts from -0, the neutral element of addition: so a sum with it is -0 only where the whole is.
     pub fn offset(&self, by: [u32; 2]) -> f32 {
         Self { of: [-0.0, self.of[1], self.of[2]], ..*self }.single().at(by)
     }
@@ -102,14 +102,14 @@ impl Ramp {
         ((self.at(at) * factor) as f32).to_bits()
     }
 
-    /// What [`Makes::Bits`] makes in a column and row.
+    /// The value of [`Makes::Bits`] in a column and row.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "the low bits are meant")]
     pub fn bits(&self, at: [u32; 2]) -> u32 {
         (self.at(at) + LARGE).to_bits() as u32
     }
 
-    /// What [`Makes::AnyBits`] makes in a column and row: as [`Plane::at`].
+    /// The value of [`Makes::AnyBits`] in a column and row: as [`Plane::at`].
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "integers wrap to their 32 bits")]
     pub fn any_bits(&self, at: [u32; 2]) -> u32 {

@@ -1,8 +1,8 @@
-//! Rows of lanes: start values that no plane can give, and what lanes leave, as plain arrays that the caller owns.
+//! Lane vectors: start values that are not planes, and exports, as plain arrays of the caller.
 //!
-//! What draws need: the lanes of one launch are vertices of any index, or quads of any number of triangles, and each lane starts with numbers of
+//! Draws need them: the lanes of one launch are vertices of any index, or quads of any number of triangles, and each lane starts with numbers of
 //! its own. Memory is one row of 32-bit values for each element of a register, lane beside lane, so that an engine loads and stores vectors of
-//! lanes and calls nobody for a lane.
+//! lanes without a call for each lane.
 //!
 //! **Lane numbers.** The lanes of a launch are numbered in the order in which engines run them ([`LaneOrder`]). A launch without quads numbers
 //! the index pairs of its domain row by row. A launch of quads numbers quad by quad, row of quads by row of quads, and in a quad upper left, upper
@@ -11,9 +11,9 @@
 
 use crate::engine::{Domain, Position};
 
-/// What one element of one register holds at the start, for each lane.
+/// The start value of one element of one register, for each lane.
 ///
-/// It goes before a plane of the same register. Lanes behind the end of the row start with 0. Rows of registers that the program does not have are
+/// It goes before a plane of the same register. Lanes past the end of the row start with 0. Rows of registers that the program does not have are
 /// ignored; of two rows of the same element the last one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StartRow<'a> {
@@ -26,7 +26,7 @@ pub struct StartRow<'a> {
 }
 
 impl StartRow<'_> {
-    /// What a lane starts with.
+    /// The start value of a lane.
     #[must_use]
     pub fn of_lane(&self, lane: usize) -> u32 {
         self.bits.get(lane).copied().unwrap_or(0)
@@ -98,14 +98,14 @@ pub struct ExportRow {
     pub written: Vec<u64>,
 }
 
-/// Sets the bits of a mask from one on, and drops those behind the end.
+/// Sets the bits of a mask from one on, and drops those past the end.
 fn set(words: &mut [u64], first: usize, mask: u64) {
     let (word, shift) = (first / 64, first % 64);
     let parts = [mask << shift, if shift == 0 { 0 } else { mask >> (64 - shift) }];
     words.iter_mut().skip(word).zip(parts).for_each(|(word, bits)| *word |= bits);
 }
 
-/// What the lanes of a launch leave: who reached the end, and rows of what they exported to certain targets.
+/// Results of the lanes of a launch: the mask of survivors, and rows of exports to certain targets.
 ///
 /// `T` is the instruction set's name of a target: [`crate::r700::Target`] or [`crate::x1k::Target`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +125,7 @@ impl<T: Copy + PartialEq> LaneRows<T> {
         Self { order, targets: targets.to_vec(), survivors: vec![0; words], rows }
     }
 
-    /// Begins again, for a launch whose lanes have this order: all is 0 and nobody has survived.
+    /// Begins again, for a launch whose lanes have this order: all is 0 and no lane has survived.
     pub fn restart(&mut self, order: LaneOrder) {
         self.order = order;
         let (lanes, words) = (order.count(), order.count().div_ceil(64));
@@ -188,8 +188,8 @@ impl<T: Copy + PartialEq> LaneRows<T> {
         set(&mut self.survivors, first, lanes);
     }
 
-    /// Stores what lanes exported to an element of the target of this place among [`Self::targets`]: lane `first + n` the value n, where bit n of the mask
-    /// says so. Values behind the last lane are dropped.
+    /// Stores the exports of lanes to an element of the target of this place among [`Self::targets`]: lane `first + n` the value n, where bit n of the mask
+    /// says so. Values after the last lane are dropped.
     ///
     /// # Panics
     /// There is no such place, or no such element (0..=3).

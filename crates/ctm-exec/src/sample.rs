@@ -12,7 +12,7 @@ pub enum Filter {
     Linear,
 }
 
-/// What coordinates outside the input read.
+/// The result of reads outside the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Wrap {
     /// The nearest element of the edge.

@@ -25,9 +25,9 @@ pub const FRACTION: u32 = 0x007f_ffff;
 /// The exponent bits of a number.
 pub const EXPONENT: u32 = 0x7f80_0000;
 
-/// What the bits of a number in [1, 2) are subtracted from to begin with its reciprocal ([`rcp`]): exact for 1, never too small.
+/// The constant from which the bits of a number in [1, 2) are subtracted for a first reciprocal ([`rcp`]): exact for 1, never too small.
 pub const RCP_SEED: u32 = 0x7f00_0000;
-/// What half the bits of a number in [0.5, 2) are subtracted from to begin with the reciprocal of its root ([`rsq`]).
+/// The constant from which half the bits of a number in [0.5, 2) are subtracted for a first reciprocal root ([`rsq`]).
 pub const RSQ_SEED: u32 = 0x5f0b_6b8a;
 /// The first step of [`rsq`] multiplies y by this less y*y*m.
 pub const RSQ_FIRST: f32 = f32::from_bits(0x3ff2_0c4a);
@@ -75,7 +75,7 @@ pub const SINE_POLYNOMIAL: [f32; 5] = [
     f32::from_bits(0x421e_d7fb),
 ];
 
-/// `magnitude`, which integer arithmetic on exponents has made, with what is smaller than a normal number replaced by 0.
+/// `magnitude`, which integer arithmetic on exponents has made, with values below the normal range replaced by 0.
 #[inline]
 const fn flush_magnitude(magnitude: i32) -> u32 {
     if magnitude < MIN_NORMAL.cast_signed() { 0 } else { magnitude.cast_unsigned() }
@@ -148,7 +148,7 @@ pub fn rsq(a: u32) -> u32 {
 #[must_use]
 pub fn rsq_by(a: u32, fma: impl Fused) -> u32 {
     let x = flush(a);
-    // The lowest exponent bit stays with the fraction: with 126 added it makes m, and what remains of the exponent is even.
+    // The lowest exponent bit stays with the fraction: with 126 added it makes m, and the rest of the exponent is even.
     let m = f32::from_bits((x & (FRACTION | MIN_NORMAL)) + (126 << 23));
     let k = ((x >> 23).cast_signed() - 126) >> 1;
     let y = f32::from_bits(RSQ_SEED - (m.to_bits() >> 1));

@@ -1,7 +1,7 @@
-//! How launches end before their programs do: their time is over, somebody cancels them, or an earlier part of them has faulted.
+//! How launches end before their programs do: their time is over, a caller cancels them, or an earlier part of them has faulted.
 //!
 //! A launch is run in *parts* (groups, or tasks of several groups), numbered in domain order, on several threads and partly by machine code that
-//! cannot look at clocks. So each part has a flag of its own, which whoever runs it looks at now and then: [`Part::is_stopped`]. One thread of the process,
+//! cannot look at clocks. So each part has a flag of its own, which its runner tests now and then: [`Part::is_stopped`]. One thread of the process,
 //! the *ticker*, sets the flags of launches whose time is over or that were cancelled; a part that faults sets the flags of those that come
 //! after it. Parts that come before the first fault run on: only when they have ended it is certain which fault is the first.
 
@@ -141,7 +141,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 const TIME: u8 = 1;
 const CANCELLED: u8 = 2;
 
-/// What a launch, its parts and the ticker share.
+/// State shared by a launch, its parts and the ticker.
 #[derive(Debug)]
 struct Shared {
     control: Control,
@@ -164,7 +164,7 @@ struct Flag {
 }
 
 impl Shared {
-    /// Whether it is over by now. Then all parts are told.
+    /// Whether it is over by now. Then all parts are stopped.
     fn look(&self, now: Instant) -> bool {
         let why = if self.over.load(Ordering::SeqCst) != 0 {
             return true;
@@ -225,7 +225,7 @@ impl Watch {
         self.shared.ticks
     }
 
-    /// A part that begins now. Whoever runs it says when it has faulted: [`Part::fault`].
+    /// A part that begins now. Its runner reports a fault with [`Part::fault`].
     #[must_use]
     pub fn part(&self, number: u64) -> Part {
         let flag = Arc::new(Flag { number, stop: AtomicU32::new(0) });
@@ -264,7 +264,7 @@ impl Drop for Watch {
     }
 }
 
-/// A part of a launch that somebody runs.
+/// A running part of a launch.
 #[derive(Debug)]
 pub struct Part {
     shared: Arc<Shared>,
@@ -290,7 +290,7 @@ impl Part {
         &self.flag.stop
     }
 
-    /// What it ends with when it was stopped. What an abandoned one ends with concerns nobody.
+    /// The fault of a stopped part. That of an abandoned one is unused.
     #[must_use]
     pub fn fault_kind(&self) -> FaultKind {
         if self.shared.over.load(Ordering::SeqCst) == TIME {
@@ -305,7 +305,7 @@ impl Part {
         self.fault_in(self.flag.number);
     }
 
-    /// The same of a part that is several groups, numbered by its first one: the group `number` has faulted. Whoever runs that group once more, to say where, is not stopped.
+    /// The same of a part that is several groups, numbered by its first one: the group `number` has faulted. A second run of that group, to locate the fault, is not stopped.
     pub fn fault_in(&self, number: u64) {
         self.shared.faulted.fetch_min(number, Ordering::SeqCst);
         let parts = lock(&self.shared.parts);

@@ -47,7 +47,7 @@ fn take_apart(bits: u32) -> Exact {
     Exact { negative: bits & SIGN != 0, magnitude, exponent: exponent - 150 }
 }
 
-/// `a * b + c` of finite numbers in integers: exact, or with what is far below the last bit replaced by a nudge in its direction.
+/// `a * b + c` of finite numbers in integers: exact, or with bits far below the last one replaced by a nudge in its direction.
 fn multiply_add(a: u32, b: u32, c: u32) -> Exact {
     let (a, b, c) = (take_apart(a), take_apart(b), take_apart(c));
     let p = Exact {

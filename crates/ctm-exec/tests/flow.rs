@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 /// An odd domain, so that some quads have uncovered lanes: columns 1..=9, rows 2..=8.
 const DOMAIN: Domain = Domain { i0: 1, j0: 2, i1: 9, j1: 8 };
-/// What `acc` starts as: `(START + i*STEP_I + j*STEP_J) * 2^-20`.
+/// The start value of `acc`: `(START + i*STEP_I + j*STEP_J) * 2^-20`.
 const START: u32 = 77_777;
 const STEP_I: u32 = 31_337;
 const STEP_J: u32 = 54_321;
@@ -58,7 +58,7 @@ fn run(program: &Program, constants: &Constants, group: u16) -> Result<Picture, 
     Ok(memory.outputs[0].take().unwrap())
 }
 
-/// Compares every processor of a program with the plain reading, for three group sizes; `Err` says what differs.
+/// Compares every processor of a program with the plain reading, for three group sizes; `Err` describes the difference.
 fn compare(tree: &Tree, full: bool) -> Result<bool, String> {
     let Some(mut program) = assemble(tree) else { return Ok(false) };
     program.full_flow_control = full;
@@ -197,7 +197,7 @@ impl Random {
     }
 }
 
-/// Where a statement is to stand.
+/// The position of a statement.
 #[derive(Clone, Copy)]
 struct Place {
     depth: u32,

@@ -1,4 +1,4 @@
-//! `tests/vectors/x1k/run/flow.txt` through the flow-control machine; the file says what its lines mean.
+//! `tests/vectors/x1k/run/flow.txt` through the flow-control machine; the file explains its lines.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_exec::x1k::flow::{Condition, Machine};

@@ -44,7 +44,7 @@ fn budgets_end_endless_loops() {
     let fault = setup.run(&endless, &mut memory()).unwrap_err();
     assert_eq!(fault.kind, FaultKind::TimeBudget { limit });
     assert!(start.elapsed() < Duration::from_secs(5));
-    // The budget counts what is issued: a program of two instructions fits one of two.
+    // The budget counts issued instructions: a program of two instructions fits one of two.
     setup.budget = Budget { instructions_per_group: Some(2), time: None };
     let two = program(vec![to(copy(c(1)), 1).words(), out(copy(r(1))).words()]);
     setup.run(&two, &mut memory()).unwrap();
@@ -95,7 +95,7 @@ fn a_lookup_without_an_input() {
     assert_eq!(at(&memory, 0, 0), [0.0; 4]);
 }
 
-/// Memory that notes what is asked of it.
+/// Memory that logs accesses.
 #[derive(Default)]
 struct Watched {
     inner: Arrays,
@@ -145,7 +145,7 @@ fn processors_come_in_quads() {
     assert_eq!(memory.committed, committed);
     // 3 x 2 quads in groups of two.
     assert_eq!((outcome.counters.groups, outcome.counters.processors, outcome.counters.total_lanes), (3, 6, 24));
-    // Nobody is to run: no group runs.
+    // No lane is covered: no group runs.
     let mut memory = Watched { refused_columns: (0..9).collect(), ..Watched::default() };
     let outcome = setup.run(&program(vec![out(copy(r(0))).words()]), &mut memory).unwrap();
     assert_eq!((outcome.counters.groups, memory.committed.len()), (0, 0));
@@ -270,7 +270,7 @@ fn findings() {
     let outcome = with_loop.run(&program(words), &mut memory()).unwrap();
     assert_eq!(outcome.findings.iter().map(|f| (f.rule, f.pc)).collect::<Vec<_>>(), [("loop-kind", 2)]);
     found.insert("loop-kind");
-    // These depend on what a device's memory is; its tests have them.
+    // These depend on a device's memory; its tests have them.
     found.extend(["cached-read", "umrt-conditional"]);
     assert_eq!(found, RULES.iter().map(|rule| rule.name).collect());
 }

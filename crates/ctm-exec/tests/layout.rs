@@ -31,9 +31,9 @@ fn neither_instruction_set_names_the_other() {
         let mut found = Vec::new();
         files(&src.join(own), &mut found);
         assert!(found.len() >= least, "{own} has {} files", found.len());
-        // The same search does find what is there: each folder reads its own part of `ctm_isa`.
+        // The same search finds existing uses: each folder reads its own part of `ctm_isa`.
         assert!(found.iter().filter(|(_, code)| names(code, own)).count() >= least / 2, "{own} is not found");
-        // What runs both, as `Interp`, stands above both.
+        // Users of both, as `Interp`, are above both.
         let wrong: Vec<_> = found
             .iter()
             .filter(|(_, code)| names(code, other) || names(code, "Interp"))

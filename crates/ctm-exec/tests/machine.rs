@@ -1,4 +1,4 @@
-//! Whole programs: what instructions and lanes do together.
+//! Whole programs: instructions and lanes in combination.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_exec::arrays::Picture;
@@ -207,10 +207,10 @@ fn relative_addresses_beyond_the_file_are_faults() {
         assert_eq!(fault.kind, FaultKind::RelativeOutOfRange { file, index, limit });
         assert_eq!((fault.pc, fault.position), (1, position(0, 0)));
     }
-    // What nothing stores is not read.
+    // Operands of unstored results are not read.
     let idle = copy(source(100, true));
     setup.run(&word(idle), &mut memory()).unwrap();
-    // Nobody executes it: no fault.
+    // No lane executes it: no fault.
     let words = vec![
         fc(FcOp::Loop, 0x00, 5).words(),
         fc(FcOp::Jump, 0xff, 2).with(|fc| fc.inst.b_else = true).words(),
@@ -259,7 +259,7 @@ fn predicates_limit_what_kills() {
     assert_eq!([0, 1, 2, 3].map(|x| at(&memory, x, 1)[0]), [-1.0, -1.0, 7.0, 7.0]);
 }
 
-/// Uncovered processors run along: quad operations see what they compute (CTM §3.3.6).
+/// Uncovered processors run along: quad operations see their results (CTM §3.3.6).
 #[test]
 fn uncovered_processors_run_along() {
     // Column 0 is outside the domain; the right processor of its quads reads i + 1 = 1 from it.
@@ -337,7 +337,7 @@ fn inactive_processors_get_no_alu_result() {
     assert_eq!([1, 2].map(|x| at(&memory, x, 1)[0]), [-1.0, 7.0]);
 }
 
-/// Write masks and predicates limit what a lookup writes, RGB's for RGB and alpha's for alpha (CTM §3.4).
+/// Write masks and predicates limit the writes of a lookup, RGB's for RGB and alpha's for alpha (CTM §3.4).
 #[test]
 fn masks_and_predicates_limit_lookups() {
     let words = vec![

@@ -1,4 +1,4 @@
-//! What each ALU operation of the R700 computes (`tests/vectors/r700/run/alu.txt`), on the reference interpreter.
+//! Results of each ALU operation of the R700 (`tests/vectors/r700/run/alu.txt`), on the reference interpreter.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_exec::Interp;

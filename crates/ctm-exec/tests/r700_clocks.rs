@@ -6,7 +6,7 @@ use ctm_exec::{Domain, Engine, GroupSize, Interp};
 use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::text::{Options, assemble};
 
-/// Clocks of ALU, texture and flow control of a body with an end behind it.
+/// Clocks of ALU, texture and flow control of a body with an end after it.
 fn clocks(body: &str, lanes: u16, threads: u32) -> (u64, u64, u64) {
     let assembly = assemble(&format!("{body}NOP\nEND_OF_PROGRAM\n"), &Options::default());
     let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));

@@ -103,7 +103,7 @@ fn run(name: &str, info: &Value, targets: u8, wavefront: u16) -> Result<Arrays, 
         ..Launch::new(&program, &constants, domain)
     };
     let outcome = Interp.run_r700(&launch, &mut memory)?;
-    // A checked run finds nothing in what a compiler made, but that one program samples in its branches.
+    // A checked run has no findings on compiled programs, but that one program samples in its branches.
     let rules: Vec<&str> = outcome.findings.iter().map(|f| f.rule).collect();
     let allowed: &[&str] = if name == "nested_if" && wavefront == 64 { &["divergent-gradient"; 2] } else { &[] };
     assert_eq!(rules, allowed, "{name}: {:?}", outcome.findings);

@@ -1,4 +1,4 @@
-//! What checked runs of R700 programs report: every rule with a program that breaks it, and programs that break none.
+//! Findings of checked runs of R700 programs: every rule with a program that breaks it, and programs that break none.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_exec::r700::checks::RULES;

@@ -1,6 +1,6 @@
 //! The control-flow machine of R700 against a plain reading of structured programs, pixel by pixel.
 //!
-//! Random programs (`ctm_testkit::r700::structured`) are run for wavefronts of 16, 32 and 64 and compared with what they mean for each pixel. `CTM_RANDOM=n` tries n
+//! Random programs (`ctm_testkit::r700::structured`) are run for wavefronts of 16, 32 and 64 and compared with their meaning for each pixel. `CTM_RANDOM=n` tries n
 //! times as many, `CTM_FLOW_PROGRAMS` says how many, `CTM_FLOW_SEED` where they begin; a failure prints the seed of its program.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
@@ -225,14 +225,14 @@ fn pop_and_else() {
     flow.valid[1] = false;
     flow.pop(VALID, 1).unwrap();
     assert_eq!(states(&flow), "AbAAbbbb");
-    // ELSE with nobody on the other side pops and jumps.
+    // ELSE without pixels on the other side pops and jumps.
     flow.push_before_clause().unwrap();
     assert!(flow.else_(Test::ACTIVE, 1).unwrap());
     assert_eq!((states(&flow).as_str(), flow.stack_depth()), ("AbAAbbbb", 0));
     assert!(flow.pop(Test::ACTIVE, 1).is_err());
 }
 
-/// R700 §3.7.3: pixels that left a loop stay out whatever is popped, and come back behind it.
+/// R700 §3.7.3: pixels that left a loop stay out whatever is popped, and come back after it.
 #[test]
 fn breaks_survive_pops() {
     let mut flow = machine("AAAbbbbb");

@@ -1,5 +1,5 @@
 //! Hostile R700 programs: words of compilers and of our own with bits changed, wild launches, resources that lie. They end with a result or a
-//! fault, never with a panic, never in memory that was not given to them; checked runs leave the same behind.
+//! fault, never with a panic, never in memory that was not given to them; checked runs leave the same after.
 //!
 //! `CTM_RANDOM=n` runs n times as many.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
@@ -32,7 +32,7 @@ impl Random {
     }
 }
 
-/// Memory that notices an access outside what it gave; a forbidden one is a panic, and the test fails.
+/// Memory that notices an access outside its ranges; a forbidden one is a panic, and the test fails.
 struct Guarded {
     inner: Arrays,
     buffer: Buffer,

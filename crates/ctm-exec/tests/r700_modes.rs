@@ -16,7 +16,7 @@ fn program(source: &str) -> Program {
     assembly.program.unwrap_or_else(|| panic!("{source}\n{:?}", assembly.diagnostics))
 }
 
-/// Runs a program whose R0 is (i, j, 0, 0) as integers and whose loop constant 0 is three turns; gives what it exports as PIX0.x.
+/// Runs a program whose R0 is (i, j, 0, 0) as integers and whose loop constant 0 is three turns; returns PIX0.x.
 fn run(source: &str, fetch: Option<&str>, stage: Stage, lanes: u16) -> Result<Vec<u32>, &'static str> {
     let (main, fetch) = (program(source), fetch.map(program));
     let mut constants = Constants::default();
@@ -37,7 +37,7 @@ fn run(source: &str, fetch: Option<&str>, stage: Stage, lanes: u16) -> Result<Ve
     Ok(memory.targets[&Target::Pixel(0)].elements.iter().map(|texel| texel[0]).collect())
 }
 
-/// Compares with what a pixel (i, j) should give, for every width; text blocks stand in a branch, in a loop, in both, and in neither.
+/// Compares with the expected value of pixel (i, j), for every width; text blocks are in a branch, in a loop, in both, and in neither.
 fn everywhere(before: &str, body: &str, after: &str, once: impl Fn(u32, u32) -> u32) {
     let branch = |inner: &str| {
         // Pixels with i < 6 go in.
@@ -147,7 +147,7 @@ fn whole_quad_mode() {
 /// R700 §3.6.1, §3.6.2: killed pixels go on, for their quads; a pop in valid-pixel mode puts them to sleep, another pop does not.
 #[test]
 fn valid_pixel_mode() {
-    // Odd columns are killed; R2 = i + 1, then 4i; the slope along the row shows what the killed pixel holds.
+    // Odd columns are killed; R2 = i + 1, then 4i; the slope along the row shows the killed pixel's value.
     let source = |mode: &str| {
         format!(
             "ALU:\n x: AND_INT R3.x, R0.x, 1\nPUSH ADDR(out)\nALU:\n x: KILLNE_INT ____, R3.x, 0.0f\nALU:\n 0 t: INT_TO_FLT R4.x, R3.x\n 1 x: ADD R2.x, R4.x, 1.0f\n\
@@ -160,7 +160,7 @@ fn valid_pixel_mode() {
             let got = run(&source(mode), None, Stage::Pixel, lanes).unwrap();
             for (n, got) in (0..63u32).zip(got) {
                 let i = n % 9;
-                // Odd pixels are not drawn, -1 stands there; the last column's neighbour is invalid and never executed: 0 less 1.
+                // Odd pixels are not drawn, -1 is there; the last column's neighbour is invalid and never executed: 0 less 1.
                 let expected = if i % 2 == 1 || i == 8 { -1.0 } else { slope * 16.0 + 1.0 };
                 assert_eq!(f32::from_bits(got), expected, "pixel {n}, {lanes} lanes, {mode}");
             }

@@ -232,7 +232,7 @@ fn rings_and_streams_hold_an_item_for_each_thread() {
 
 #[test]
 fn threads_of_a_group_exchange_data() {
-    // Thread t writes t; then it reads what thread 127 - t wrote, in another wavefront of the group.
+    // Thread t writes t; then it reads the write of thread 127 - t, in another wavefront of the group.
     let program = text(
         "ALU:\n x: SUB_INT R1.x, (0x7f, 0.0f), R0.x\n y: MOV R1.y, 0.0f\n\n x: AND_INT R1.x, R1.x, (0x7f, 0.0f)\n\
          TEX:\n LOCAL_DS_WRITE LDS[0], R0.xxxx STRIDE(4) WAVE_REL\n\
@@ -288,7 +288,7 @@ fn formats() {
     let no_zero = Format { srf: SrfMode::NoZero, ..format(Fmt8, norm, signed) };
     assert_eq!(convert(&no_zero, &[0x7f]).unwrap()[0], f(1.0));
     assert_eq!(convert(&no_zero, &[0x00]).unwrap()[0], f(1.0 / 255.0));
-    // Every format has a size or says what it is.
+    // Every format has a size or a reason.
     for &data in DataFormat::ALL {
         assert!(
             size_bytes(data).map_or_else(|kind| format!("{kind:?}").contains("10.3"), |size| size <= 16),
@@ -321,7 +321,7 @@ fn vertex_fetches() {
     let got = |t: u8, i: u32| memory.targets[&Target::Pixel(t)].get(i, 0).unwrap();
     assert_eq!(got(0, 1), [0x0504, 0x0706, 0, 1]);
     assert_eq!(got(1, 1), [7, 6, 0, 1]);
-    // The fourth item lies behind the buffer.
+    // The fourth item lies after the buffer.
     assert_eq!((got(0, 3), got(1, 3)), ([0; 4], [0; 4]));
 }
 

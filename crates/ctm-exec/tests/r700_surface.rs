@@ -16,7 +16,7 @@ fn texels(surface: &Surface, bytes: &[u8]) -> Vec<[f32; 4]> {
     image.levels.concat().into_iter().map(|texel| texel.map(f32::from_bits)).collect()
 }
 
-/// A texture of one format holds what a fetch of an item gives; what no fetch can give has its own test here, or no meaning.
+/// A texture of one format equals the fetch of an item; formats without fetches have their own test here, or no meaning.
 #[test]
 fn every_format_is_read_or_refused() {
     let mut refused = Vec::new();
@@ -133,7 +133,7 @@ fn wrong_surfaces_are_refused() {
     assert_eq!(message(short, &[0; 8]), "the texture has 8 bytes, its size and format need 32");
 }
 
-/// What a format's name says: bits of its elements, lowest first, and whether they are floats.
+/// The contents of a format's name: bits of its elements, lowest first, and whether they are floats.
 fn named(name: &str) -> Option<(Vec<u32>, bool)> {
     let (sizes, float) = match name.strip_prefix("FMT_")?.strip_suffix("_FLOAT") {
         Some(sizes) => (sizes, true),

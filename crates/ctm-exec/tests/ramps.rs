@@ -49,7 +49,7 @@ fn channels_are_those_of_planes() {
                 assert_eq!(bits, wanted, "{plane:?}, channel {channel} at {at:?}: {makes:?}");
             }
             if makes == Makes::Single {
-                // The first lane's sum and what others add to it.
+                // The first lane's sum and the steps of the others.
                 let (first, by) = ([columns / 4 * 2, rows / 4 * 2], [1, 1]);
                 let sum = ramp.single().at(first) + ramp.offset(by);
                 let wanted = plane.at(i64::from(first[0]) + 1, i64::from(first[1]) + 1)[channel];

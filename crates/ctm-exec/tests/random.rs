@@ -1,4 +1,4 @@
-//! Nothing that can stand in the words makes the interpreter panic or hang.
+//! Nothing that can be in the words makes the interpreter panic or hang.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_exec::arrays::Picture;

@@ -1,4 +1,4 @@
-//! Start values lane by lane, and rows that take what lanes leave, on both instruction sets.
+//! Start values lane by lane, and rows that take exports, on both instruction sets.
 //!
 //! Truth: derived; the numbering of lanes is the order of CTM §2.1.2 that the interpreters run quads in.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
@@ -159,7 +159,7 @@ fn lanes_stored_together_may_begin_anywhere() {
     for (first, mask) in (0..=101).flat_map(|first| masks.map(|mask| (first, mask))) {
         let (mut together, mut apart) =
             (LaneRows::new(order, &[Target::Pixel(0)]), LaneRows::new(order, &[Target::Pixel(0)]));
-        // What was there before stays where nothing is written.
+        // Unwritten elements keep their values.
         for rows in [&mut together, &mut apart] {
             rows.store(50, Target::Pixel(0), [7; 4], 0b0100);
         }

@@ -16,7 +16,7 @@ use ctm_exec::float::{INFINITY, MIN_NORMAL, NAN, SIGN};
 use ctm_exec::transcendental::{cos, ex2, ln2, rcp, rsq, sin};
 use rayon::prelude::*;
 
-/// What the true result, flushed and rounded, would be for special values; `None` for those that have an error bound.
+/// The exact result, flushed and rounded, for special values; `None` for those that have an error bound.
 fn special(exact: f64) -> Option<u32> {
     let sign = if exact.is_sign_negative() { SIGN } else { 0 };
     if exact.is_nan() {
@@ -62,7 +62,7 @@ fn error(name: &str, x: u32, got: u32, exact: f64) -> f64 {
     ulps(number, exact)
 }
 
-/// An operation, and what is true of it.
+/// An operation, and its properties.
 struct Tried<F, E, D> {
     name: &'static str,
     function: F,

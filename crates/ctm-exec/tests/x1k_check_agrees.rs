@@ -1,4 +1,4 @@
-//! What the checker accepts does not fault: programs of random flow control without errors keep within the stacks, the
+//! Programs that the checker accepts do not fault: programs of random flow control without errors keep within the stacks, the
 //! branch counters and the program, whatever their data.
 //!
 //! Truth: derived; the checker follows paths, the interpreter runs the machine of CTM §3.5, and neither knows the other.
@@ -79,7 +79,7 @@ fn accepted_programs_keep_within_the_machine() {
         words.push([0x0000_0005, 0, 0, 0, 0, 0]);
         let mut program = Program::from_words(words);
         program.full_flow_control = true;
-        // A LOOP that skips to its own end pops what it did not push; that is a warning, because compilers write it.
+        // A LOOP that skips to its own end pops an entry that it did not push; that is a warning, because compilers write it.
         let errors: Vec<_> = check(&program)
             .into_iter()
             .filter(|f| f.rule == "loop-target" || f.severity == Severity::Error && f.rule != "alu-result-missing")

@@ -1,6 +1,6 @@
 //! From GLSL to R700 and X1K programs, by the drivers that are installed.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `client` | a small OpenGL client: compiles, links and draws a pair of shaders once, and says what OpenGL says of it |
 //! | `types` | OpenGL's types, and what containers of programs call them |

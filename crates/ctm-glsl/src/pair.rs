@@ -15,7 +15,7 @@ use ctm_radeon::replay::Replay;
 use serde_json::Value;
 use std::fmt;
 
-/// Mesa's textures have numbers behind those of its constant buffers.
+/// Mesa's textures have numbers after those of its constant buffers.
 const FIRST_TEXTURE: u8 = 18;
 /// Primitive types of the draw: triangles.
 const TRIANGLES: ctm_draw::state::Topology = ctm_draw::state::Topology::Triangles;
@@ -353,7 +353,7 @@ impl Bound<'_> {
     }
 }
 
-/// What a program reaches. Mesa numbers textures behind its constant buffers; a container numbers them from 0, and so does the program now.
+/// What a program reaches. Mesa numbers textures after its constant buffers; a container numbers them from 0, and so does the program now.
 fn reach(words: &mut [u32], row: &Row, remarks: &mut Vec<String>) -> Reached {
     let program = Program { stage: Some(row.isa), ..Program::from_words(words.to_vec()) };
     let mut reached = Reached::default();

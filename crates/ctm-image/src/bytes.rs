@@ -1,8 +1,8 @@
-//! Bounded reading of bytes: every access is checked, every failure says what was wanted and where.
+//! Bounded reading of bytes: every access is checked, every failure names the field and its place.
 
 use crate::error::ImageError;
 
-/// In which order the bytes of a number stand.
+/// The byte order of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
     /// Least significant byte first.
@@ -39,7 +39,7 @@ impl ByteOrder {
         }
     }
 
-    /// The words that `bytes` are; what does not fill a word at the end is left out.
+    /// The words of `bytes`; an incomplete word at the end is left out.
     #[must_use]
     pub fn words(self, bytes: &[u8]) -> Vec<u32> {
         bytes.chunks_exact(4).map(|c| self.word([c[0], c[1], c[2], c[3]])).collect()

@@ -1,4 +1,4 @@
-//! What can be wrong with an image.
+//! Errors of images.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub enum ImageError {
     /// Something reaches beyond the end of the input.
     Truncated {
-        /// What reaches beyond the end.
+        /// The item that exceeds the end.
         what: &'static str,
         /// Where it begins.
         offset: u64,
@@ -22,9 +22,9 @@ pub enum ImageError {
         field: &'static str,
         /// Where the field is.
         offset: u64,
-        /// What it holds.
+        /// Its contents.
         found: u64,
-        /// What it may hold.
+        /// The allowed values.
         allowed: String,
     },
     /// A part that must be there is not.
@@ -53,21 +53,21 @@ pub enum ImageError {
         column: u32,
         /// Byte offset.
         offset: u64,
-        /// What stands there.
+        /// The found value.
         found: String,
-        /// What may stand there.
+        /// The allowed values.
         allowed: &'static str,
     },
     /// The input is of another kind than the one asked for.
     Kind {
-        /// What it seems to be.
+        /// The recognised kind.
         found: &'static str,
-        /// What was asked for.
+        /// The requested kind.
         allowed: &'static str,
     },
     /// The format has no room for the program that was to be stored.
     TooMany {
-        /// What there is too much of.
+        /// The item that is too large.
         what: &'static str,
         /// How many there are.
         found: u64,
@@ -78,7 +78,7 @@ pub enum ImageError {
     Unstorable {
         /// The part of the program.
         what: &'static str,
-        /// What is wrong with it, and what is allowed.
+        /// The error, and the allowed values.
         message: String,
     },
 }
@@ -149,7 +149,7 @@ impl std::error::Error for ImageError {}
 pub struct Remark {
     /// Byte offset of the place.
     pub offset: u64,
-    /// What was found, and what was expected; lower case, no full stop.
+    /// The found value, and the expected one; lower case, no full stop.
     pub message: String,
 }
 

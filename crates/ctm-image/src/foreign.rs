@@ -1,13 +1,13 @@
-//! Shaders in languages of other tools: recognised, so that a message can say what to do with them.
+//! Shaders in languages of other tools: recognised, for messages with a hint.
 
 /// A language that no command reads, or only one that makes programs of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Foreign {
-    /// What it is, for a sentence.
+    /// Its name in a sentence.
     pub what: &'static str,
     /// The command that makes programs of it.
     pub reader: Option<&'static str>,
-    /// What to do with it.
+    /// The hint.
     pub advice: &'static str,
 }
 
@@ -69,7 +69,7 @@ struct Signs {
 /// The least weight of a language's signs in a text of that language.
 const ENOUGH: u32 = 3;
 
-/// Whether a line begins with one of these words, and a blank behind it.
+/// Whether a line begins with one of these words, and a blank after it.
 fn begins(line: &str, words: &[&str]) -> bool {
     line.split_once([' ', '\t']).is_some_and(|(first, _)| words.contains(&first))
 }
@@ -78,7 +78,7 @@ fn has(line: &str, parts: &[&str]) -> bool {
     parts.iter().any(|part| line.contains(part))
 }
 
-/// Whether a line declares a variable of one of these types behind one of these words: `uniform vec4 tint;`.
+/// Whether a line declares a variable of one of these types after one of these words: `uniform vec4 tint;`.
 fn declares(line: &str, words: &[&str], types: &[&str]) -> bool {
     let mut tokens = line.split_whitespace();
     tokens.next().is_some_and(|first| words.contains(&first))

@@ -14,7 +14,7 @@ pub const X1K_WORDS: usize = 6;
 /// Words of an R700 slot.
 pub const R700_WORDS: usize = 2;
 
-/// Reads an X1K program: six words a line. What the words do not say is as in [`Program::from_words`].
+/// Reads an X1K program: six words a line. Other properties are as in [`Program::from_words`].
 ///
 /// # Errors
 /// Something that is not a word, another number of words on a line, or more instructions than the machine has slots.
@@ -181,7 +181,7 @@ pub(crate) fn code_part(line: &str) -> &str {
     line[..end].trim_end()
 }
 
-/// What stands between blanks and commas, with its byte offset in the line.
+/// A token between blanks and commas, with its byte offset in the line.
 fn tokens(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let start = line.as_ptr() as usize;
     line.split(|c: char| c.is_whitespace() || c == ',')

@@ -1,4 +1,4 @@
-//! What a file is, from its first bytes or lines.
+//! Recognition of files by their first bytes or lines.
 
 use crate::elf::{self, Elf, ehdr};
 use crate::{ctm_elf, dump, hex};
@@ -80,7 +80,7 @@ impl Kind {
         }
     }
 
-    /// What it is, for a sentence.
+    /// Its name in a sentence.
     #[must_use]
     pub const fn describe(self) -> &'static str {
         match self {
@@ -111,7 +111,7 @@ impl fmt::Display for Kind {
 /// The first bytes of a GFD container.
 pub(crate) const GFD_MAGIC: &[u8] = b"Gfx2";
 
-/// What a file is. Only headers and the first lines are looked at; the rest may still be wrong.
+/// Recognises a file. Only headers and the first lines are read; the rest may be invalid.
 #[must_use]
 pub fn identify(bytes: &[u8]) -> Kind {
     if bytes.starts_with(&elf::MAGIC.to_le_bytes()) {
@@ -133,7 +133,7 @@ fn is_pixel_shader_code(bytes: &[u8]) -> bool {
 }
 
 fn identify_elf(bytes: &[u8]) -> Kind {
-    // A file that was cut off still says what it is.
+    // A truncated file is still recognised.
     let Ok(header) = Elf::read_header(bytes) else { return Kind::OtherElf };
     match (header.get(ehdr::MACHINE), header.get(ehdr::OSABI)) {
         (ctm_elf::MACHINE, ctm_elf::OSABI) => Kind::CtmElf,
@@ -173,7 +173,7 @@ fn identify_text(bytes: &[u8]) -> Kind {
     } else if all_words(hex::R700_WORDS) {
         Kind::R700Hex
     } else if lines.iter().flatten().all(|token| is_word(token)) && lines.iter().flatten().any(|t| t.len() >= 5) {
-        // A dump: what the words are is told by the words.
+        // A dump: the machine follows from the words.
         let reads = |per_line| hex::read_words(text, per_line).ok();
         match (reads(hex::X1K_WORDS), reads(hex::R700_WORDS)) {
             (Some(words), _) if is_x1k(&words) || is_x1k(&swapped(&words)) => Kind::X1kHex,

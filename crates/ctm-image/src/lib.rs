@@ -1,6 +1,6 @@
-//! Program containers: files that hold programs, and what the files say about them.
+//! Program containers: files with programs and their metadata.
 //!
-//! | module | what it reads and writes |
+//!  module | what it reads and writes |=>| module | formats |
 //! |---|---|
 //! | [`ctm_elf`] | the CTM executable (CTM §4): X1K programs with their seven notes |
 //! | [`hex`] | bare words as text or bytes |
@@ -9,10 +9,10 @@
 //! | [`info`] | nothing to write: describes a file of any kind, for people and machines |
 //! | [`elf`] | the 32-bit ELF structures that the containers share |
 //!
-//! This room knows where words stand in files; what the words mean is `ctm-isa`'s. It does no I/O: it turns bytes into
+//! This room knows where words are in files; the meaning of words is in `ctm-isa`. It does no I/O: it turns bytes into
 //! programs and programs into bytes. Begin with [`ctm_elf`]; `docs/image.md` describes every format.
 //!
-//! **Invariants.** No input panics. An error names the byte, the field, what was found and what is allowed. What is odd
+//! **Invariants.** No input panics. An error names the byte, the field, the found and the allowed values. What is odd
 //! but usable becomes a [`Remark`].
 
 mod bytes;

@@ -1,4 +1,4 @@
-//! CTM executables: round trips, what the Guide's chapter 4 requires, and hostile files.
+//! CTM executables: round trips, requirements of the Guide's chapter 4, and hostile files.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -348,7 +348,7 @@ fn every_truncation_is_an_error() {
     }
 }
 
-/// Nothing panics, and what is read can be written and read again.
+/// Nothing panics, and read files can be written and read again.
 #[test]
 fn changed_and_random_files_do_not_panic() {
     let file = ctm_elf::write(&full()).unwrap();

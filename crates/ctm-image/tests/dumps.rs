@@ -1,4 +1,4 @@
-//! Logs of Mesa's drivers: programs by their words, whatever stands around them.
+//! Logs of Mesa's drivers: programs by their words, with any text around them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,7 +17,7 @@ shader 1 -- 7
 ";
 const R600_WORDS: [u32; 6] = [2, 0xa000_0000, 0xc000_0000, 0x9420_0688, 0x8000_00f9, 0xc90];
 
-/// With a fetch, whose fourth dword is not printed, and three literals, behind which there is a dword of padding.
+/// With a fetch, whose fourth dword is not printed, and three literals, after which there is a dword of padding.
 const FETCHES: &str = "\
 bytecode 18 dw -- 2 gprs -- 0 nstack -------------
 shader 4 -- 7
@@ -86,7 +86,7 @@ fn a_program_is_its_columns() {
     assert_eq!((dump.words.as_slice(), &dump.cut, dump.family), (R500_WORDS.as_slice(), &None, Some(Family::R500)));
 }
 
-/// What mail, loggers, terminals and editors do to a log.
+/// Changes of a log by mail, loggers, terminals and editors.
 #[test]
 fn what_stands_around_the_words_means_nothing() {
     type Change = fn(&str) -> String;
@@ -223,7 +223,7 @@ fn what_is_missing_is_known() {
     assert!(matches!(cut(&far), Some(Cut::Missing(_))));
 }
 
-/// Texts of ours, and numbers that stand in columns for other reasons.
+/// Texts of ours, and numbers that are in columns for other reasons.
 #[test]
 fn other_texts_are_no_dumps() {
     for (text, kind) in [

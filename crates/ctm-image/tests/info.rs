@@ -1,4 +1,4 @@
-//! What files are, and how they are described.
+//! Recognition and description of files.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

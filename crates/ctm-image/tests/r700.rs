@@ -1,4 +1,4 @@
-//! Containers of R700 programs: what they say, untouched and changed programs, hostile files.
+//! Containers of R700 programs: contents, unchanged and changed programs, hostile files.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

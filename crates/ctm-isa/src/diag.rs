@@ -1,6 +1,6 @@
 //! Findings about source text and programs.
 //!
-//! A [`Diagnostic`] is data: what was found, where, which rule of the manual, what would be right. Rendering with
+//! A [`Diagnostic`] is data: the found value, its place, the rule of the manual, the fix. Rendering with
 //! source lines and carets, or as JSON, happens at the edge (the `ctm` crate), so that an editor can use the same findings.
 
 /// How serious a finding is.
@@ -8,7 +8,7 @@
 pub enum Severity {
     /// Something worth knowing; nothing is wrong.
     Note,
-    /// Legal, but very likely not what was meant.
+    /// Legal, but very likely unintended.
     Warning,
     /// The program or text is wrong.
     Error,
@@ -49,12 +49,12 @@ impl Span {
     }
 }
 
-/// A place in the source text and what is to be said of it.
+/// A place in the source text with a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// The place.
     pub span: Span,
-    /// What is there; may be empty for the primary label.
+    /// The message; may be empty for the primary label.
     pub message: String,
 }
 
@@ -65,7 +65,7 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The rule's name in kebab-case, by which it can be allowed; stable.
     pub rule: &'static str,
-    /// What was found and what is allowed; lower case, no full stop.
+    /// The found value and the allowed ones; lower case, no full stop.
     pub message: String,
     /// Places in the source, the primary one first. Empty for programs that came as words.
     pub labels: Vec<Label>,
@@ -73,7 +73,7 @@ pub struct Diagnostic {
     pub pc: Option<u32>,
     /// The manual's section, such as `CTM §3.3.2`.
     pub cite: Option<&'static str>,
-    /// What would be right, where that can be said.
+    /// The fix, if one is known.
     pub help: Option<String>,
 }
 
@@ -117,7 +117,7 @@ impl Diagnostic {
         self
     }
 
-    /// Says what would be right.
+    /// Adds the fix.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

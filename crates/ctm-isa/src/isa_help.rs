@@ -1,4 +1,4 @@
-//! The manual on the command line: what a word, a field, an opcode or a field's value means, printed from the tables.
+//! The manual on the command line: the meaning of words, fields, opcodes and field values, printed from the tables.
 //!
 //! [`Isa`] holds the tables of one instruction set; [`Isa::find`] gives [`Topic`]s as data (for JSON and editors) and
 //! [`Isa::describe`] the same as text. Nothing here knows a bit position or an opcode: a new row of a table is found at once.
@@ -30,7 +30,7 @@ pub struct Word {
 }
 
 impl Word {
-    /// Where the word stands: `dword 2 of FC`.
+    /// The place of the word: `dword 2 of FC`.
     #[must_use]
     pub fn place(&self) -> String {
         let of = if self.used_by.is_empty() { String::new() } else { format!(" of {}", self.used_by.join(", ")) };
@@ -67,7 +67,7 @@ pub enum Topic {
         place: Place,
         /// Its named values: those of the table, and those that depend on the kind of program.
         values: Vec<Value>,
-        /// What else there is to say.
+        /// Further facts.
         notes: Vec<Column>,
     },
     /// A named value, or an opcode.
@@ -112,7 +112,7 @@ impl Topic {
         }
     }
 
-    /// What it means, on one line.
+    /// Its meaning, on one line.
     #[must_use]
     pub fn doc(&self) -> String {
         one_line(match self {
@@ -141,11 +141,11 @@ pub struct Isa {
     notes: fn(&WordFormat, &Field) -> Vec<Column>,
     /// How the manual's prose writes values: prefix, and the fields it belongs to (see [`Isa::find`]).
     prefixes: &'static [(&'static str, &'static str)],
-    /// What words of the assembly stand for.
+    /// The meaning of words of the assembly.
     meaning: Meaning,
 }
 
-/// What a word of an assembly stands for, in words and as names of the tables.
+/// The meaning of a word of an assembly, in words and as names of the tables.
 type Meaning = fn(&str) -> Option<(&'static str, Vec<&'static str>)>;
 
 impl Isa {
@@ -313,7 +313,7 @@ impl Isa {
         near.into_iter().take(5).map(|(_, name)| name).collect()
     }
 
-    /// As [`Self::find`]; a word of the assembly that is no name of the tables gives what it stands for.
+    /// As [`Self::find`]; a word of the assembly that is no name of the tables gives its meaning.
     #[must_use]
     pub fn topics(&self, query: &str) -> Vec<Topic> {
         let topics = self.find(query);
@@ -324,7 +324,7 @@ impl Isa {
         meaning.into_iter().flat_map(|(_, names)| names).flat_map(|name| self.find(name)).collect()
     }
 
-    /// What `query` names, as text; `None` when nothing has that name ([`Self::suggest`] then helps).
+    /// The item that `query` names, as text; `None` when nothing has that name ([`Self::suggest`] then helps).
     #[must_use]
     pub fn describe(&self, query: &str) -> Option<String> {
         let topics = self.topics(query);
@@ -434,7 +434,7 @@ impl Isa {
     }
 }
 
-/// What `name` means on the X1K, as text; `None` when nothing has that name.
+/// The meaning of `name` on the X1K, as text; `None` when nothing has that name.
 #[must_use]
 pub fn describe_x1k(name: &str) -> Option<String> {
     Isa::x1k().describe(name)
@@ -446,7 +446,7 @@ pub fn list_x1k() -> String {
     Isa::x1k().list()
 }
 
-/// What `name` means on the R700, as text; `None` when nothing has that name.
+/// The meaning of `name` on the R700, as text; `None` when nothing has that name.
 #[must_use]
 pub fn describe_r700(name: &str) -> Option<String> {
     Isa::r700().describe(name)

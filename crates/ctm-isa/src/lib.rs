@@ -4,9 +4,9 @@
 //! programs the manuals forbid. It runs nothing and does no I/O.
 //!
 //! Begin with [`x1k::formats`] and [`x1k::ops`]: they are the manual's tables, and everything else is derived from them.
-//! `macros.rs` explains what a row of such a table turns into. [`isa_help`] prints the tables for readers.
+//! `macros.rs` explains the expansion of a row of such a table. [`isa_help`] prints the tables for readers.
 //!
-//! **Invariants.** A bit position or an opcode number stands in one row of one table. `assemble(disassemble(words))`
+//! **Invariants.** A bit position or an opcode number is in one row of one table. `assemble(disassemble(words))`
 //! gives the same words for every word sequence, valid or not.
 
 pub mod diag;

@@ -1,7 +1,7 @@
 //! Live ranges: which instructions read a value, and how many register elements hold one that is still read.
 //!
-//! A value is what one instruction writes to elements of one register. It is live until the last instruction, on any path, that reads it before all of its
-//! elements are written over. A write that may not happen for every processor (a predicate, a relative register) ends no other value. What masks do between two
+//! A value is one instruction's write to elements of one register. It is live until the last instruction, on any path, that reads it before all of its
+//! elements are written over. A write that may not happen for every processor (a predicate, a relative register) ends no other value. Changes of masks between two
 //! instructions is taken from the paths: a processor that waits while others go through a branch is on the path around it.
 //!
 //! [`crate::x1k::check::live`] and [`crate::r700::check::live`] make the nodes; everything else is here.
@@ -70,7 +70,7 @@ impl Channels {
     }
 }
 
-/// What an instruction writes to one register, and who reads it.
+/// An instruction's write to one register, and its readers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveValue {
     /// The slot of the instruction: an index into a program's `spans`.
@@ -108,7 +108,7 @@ pub(crate) struct Written {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Node {
     pub(crate) slot: u32,
-    /// What it reads, with the slot that reads it.
+    /// Its reads, with their slots.
     pub(crate) reads: Vec<(u32, Channels)>,
     pub(crate) writes: Vec<Written>,
     pub(crate) next: Vec<usize>,
@@ -191,7 +191,7 @@ struct Seen {
     touched: Vec<usize>,
 }
 
-/// The slots that read what a write leaves.
+/// The slots that read a written value.
 fn readers(
     nodes: &[Node],
     kills: &[Channels],

@@ -40,7 +40,7 @@ macro_rules! ops {
             /// Every row, in the manual's order.
             pub const ALL: &'static [Self] = &[ $( Self::$variant ),+ ];
 
-            /// The number that stands in the instruction word.
+            /// The number that is in the instruction word.
             #[must_use]
             pub const fn code(self) -> u32 { self as u32 }
 
@@ -48,7 +48,7 @@ macro_rules! ops {
             #[must_use]
             pub const fn name(self) -> &'static str { match self { $( Self::$variant => $text ),+ } }
 
-            /// What the manual says of this row, in our words.
+            /// The manual's description, in our words.
             #[must_use]
             pub const fn doc(self) -> &'static str { match self { $( Self::$variant => concat!($($doc, "\n"),+) ),+ } }
 

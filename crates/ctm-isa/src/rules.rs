@@ -1,20 +1,20 @@
-//! What the checkers of both instruction sets share: findings, and how they become diagnostics.
+//! Shared by the checkers of both instruction sets: findings, and their conversion to diagnostics.
 
 use crate::diag::{Diagnostic, Severity, Span};
 use std::collections::HashSet;
 
-/// One rule on programs; `T` is what rules of an instruction set are about.
+/// One rule on programs; `T` is the theme of rules of an instruction set.
 #[derive(Debug)]
 pub struct Rule<T> {
     /// Kebab-case, stable: by this name a rule is allowed.
     pub name: &'static str,
-    /// What it is about.
+    /// Its theme.
     pub theme: T,
     /// How serious its findings are.
     pub severity: Severity,
     /// The manual's section.
     pub cite: &'static str,
-    /// What must hold, in a sentence.
+    /// The requirement, as a sentence.
     pub doc: &'static str,
 }
 
@@ -37,7 +37,7 @@ pub(crate) const fn row<T: Copy, F: Copy>(
 
 /// Applies every rule but those named in `allowed`; findings about the whole program first, then by instruction.
 ///
-/// `run` calls a row's function; `spans` says where instructions stand in the source, by their place, and is empty without a source.
+/// `run` calls a row's function; `spans` says where instructions are in the source, by their place, and is empty without a source.
 pub(crate) fn apply<T, F>(
     rows: &[Row<T, F>],
     allowed: &[&str],
@@ -53,7 +53,7 @@ pub(crate) fn apply<T, F>(
     found.diagnostics
 }
 
-/// What a rule reports; the rule's row in its table adds the rest.
+/// A report of a rule; the rule's table row adds the rest.
 pub(crate) struct Finding {
     pub(crate) pc: Option<u32>,
     pub(crate) message: String,
@@ -71,7 +71,7 @@ impl Finding {
         Self { pc: None, message: message.into(), help: None }
     }
 
-    /// What would be right.
+    /// The fix.
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
@@ -85,7 +85,7 @@ struct Collector<'a> {
 }
 
 impl Collector<'_> {
-    /// Takes what one rule found. Code that is reached in several ways is looked at once for each; what is the same in all of them is said once.
+    /// Takes the reports of one rule. Code reached in several calling contexts is tested in each; equal reports are merged.
     fn rule(
         &mut self,
         severity: Severity,

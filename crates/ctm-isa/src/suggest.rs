@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-/// The candidate nearest to `word`, if it is near enough to be a slip of the hand, or continues what `word` begins.
+/// The candidate nearest to `word`, if it is near enough to be a typing error, or continues `word`.
 ///
 /// ```
 /// use ctm_isa::suggest::closest;

@@ -1,4 +1,4 @@
-//! What a row of an ISA table turns into: fields, values and word formats as data.
+//! The expansion of a row of an ISA table: fields, values and word formats as data.
 
 /// One named value of a field, or one opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub struct Value {
     pub code: u32,
     /// The manual's name.
     pub name: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub doc: &'static str,
     /// Where the manual says so.
     pub cite: &'static str,
@@ -22,7 +22,7 @@ pub struct Field {
     pub msb: u32,
     /// Lowest bit.
     pub lsb: u32,
-    /// What it means.
+    /// Its meaning.
     pub doc: &'static str,
     /// Its named values; empty for plain numbers and flags.
     pub values: &'static [Value],
@@ -57,7 +57,7 @@ pub struct WordFormat {
     pub name: &'static str,
     /// Which dword of the instruction it is.
     pub dword: usize,
-    /// What it holds.
+    /// Its contents.
     pub doc: &'static str,
     /// Where the manual describes it.
     pub cite: &'static str,
@@ -138,7 +138,7 @@ pub struct FieldError {
     pub word: &'static str,
     /// The field's manual name.
     pub field: &'static str,
-    /// What was found.
+    /// The found value.
     pub found: u32,
     /// The named values that are allowed.
     pub allowed: &'static [Value],
@@ -156,7 +156,7 @@ impl std::fmt::Display for FieldError {
 
 impl std::error::Error for FieldError {}
 
-/// What may stand in a field.
+/// The values that a field may hold.
 pub trait FieldValue: Copy {
     /// Named values; empty when every number is allowed.
     const VALUES: &'static [Value];

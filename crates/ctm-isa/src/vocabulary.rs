@@ -1,8 +1,8 @@
-//! The words of the two assembly languages, by what they are: for completion and for syntax colouring.
+//! The words of the two assembly languages, by kind: for completion and for syntax colouring.
 //!
 //! [`crate::x1k::text::vocabulary`] and [`crate::r700::text::vocabulary`] take them from the tables that the assemblers read with.
 
-/// What a word of an assembly language is.
+/// The kind of a word of an assembly language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WordKind {
     /// An operation of the arithmetic units.
@@ -11,9 +11,9 @@ pub enum WordKind {
     Memory,
     /// Flow control; of the R700, every control-flow instruction but exports.
     Flow,
-    /// What leaves the program: exports and memory writes of the R700.
+    /// Output of the program: exports and memory writes of the R700.
     Export,
-    /// What stands behind an instruction.
+    /// Words after an instruction.
     Modifier,
     /// A directive, without its point.
     Directive,
@@ -30,7 +30,7 @@ impl WordKind {
 /// A language's words, each with its kind, sorted by kind and name. A word can have several kinds.
 pub type Vocabulary = Vec<(WordKind, &'static str)>;
 
-/// Sorts, and leaves out what is there twice.
+/// Sorts, and removes duplicates.
 pub(crate) fn sorted(mut words: Vocabulary) -> Vocabulary {
     words.sort_unstable();
     words.dedup();

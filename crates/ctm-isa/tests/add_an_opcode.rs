@@ -11,7 +11,7 @@ fn page() -> String {
     std::fs::read_to_string(ctm_testkit::root().join("docs/add-an-opcode.md")).unwrap()
 }
 
-/// What stands in backquotes, but for code blocks and program texts.
+/// Words in backquotes, outside code blocks and program texts.
 fn quoted(page: &str) -> Vec<&str> {
     let lines = page.lines().scan(false, |in_block, line| {
         let is_fence = line.trim_start().starts_with("```");

@@ -110,7 +110,7 @@ fn the_listing_has_every_word_and_opcode() {
     }
 }
 
-/// What the manual says in several ways, or leaves out, the pages of the R700 say as it is done.
+/// Where the manual contradicts itself or is silent, the pages of the R700 give our choice.
 #[test]
 fn r700_pages_say_what_operations_do() {
     for (name, texts) in [

@@ -11,12 +11,12 @@
 //!   from mesa/r700/life.hex       the words of a file of tests/corpus (with its registers and stack), or
 //!   ALU KCACHE_MODE0=LOCK_1       a control-flow instruction: its operation and the fields that are not 0, by the manual's
 //!                                 names and values; `set` and control flow are indented by two, what a clause holds by four
-//!     MUL dst=R1.x a=R0.y b=PV.x  an instruction of its clause; the clause is placed behind the control flow, ADDR and COUNT are
+//!     MUL dst=R1.x a=R0.y b=PV.x  an instruction of its clause; the clause is placed after the control flow, ADDR and COUNT are
 //!                                 made so. dst, a, b, c are short for the fields of destination and operands: `dst=_.x` writes
-//!                                 nothing, `a=KC0[3].x`, `a=C[3].x`, `a=LITERAL.z`, `a=1.0f`, `-` in front negates, `*` behind
+//!                                 nothing, `a=KC0[3].x`, `a=C[3].x`, `a=LITERAL.z`, `a=1.0f`, `-` in front negates, `*` after
 //!                                 indexes. LAST is set where a blank `;` follows or the clause ends.
 //!     ;                           ends a group
-//!     = 3f800000 40000000         literals, behind the `;`
+//!     = 3f800000 40000000         literals, after the `;`
 //!     SAMPLE SRC_GPR=1            a fetch
 //!   words 00000000 80200000       any control-flow slot as words; four-fold indented within a clause
 //!   = 1: message                  slot (or `-`) and message; in a `program` also the rule
@@ -201,7 +201,7 @@ fn clause_line(line: &str) -> Inst {
     inst
 }
 
-/// The lines of a case, without comments: control flow with what belongs to its clause.
+/// The lines of a case, without comments: control flow with its clause.
 fn program_of(lines: &[&str]) -> Program {
     const LAST: u32 = 1 << 31;
     let mut flow: Vec<(Option<Inst>, Vec<u32>)> = Vec::new();
@@ -323,7 +323,7 @@ fn every_rule_rejects_and_accepts() {
     assert!(missing.is_empty(), "{missing}");
 }
 
-/// Constants that are not locked: the message says what would lock them.
+/// Constants that are not locked: the message names the lines to lock.
 #[test]
 fn unlocked_constants_say_what_locks_them() {
     for (operand, lock) in
@@ -335,7 +335,7 @@ fn unlocked_constants_say_what_locks_them() {
         let found: Vec<_> = found.iter().filter(|d| d.rule == "kcache-window").collect();
         let [one] = found[..] else { panic!("{operand}: {found:?}") };
         assert!(one.help.as_deref().is_some_and(|help| help.contains(lock)), "{operand}: {one:?}");
-        // That is what helps.
+        // That fixes it.
         let locked = source.replace("ALU:", &format!("ALU: {}", lock.trim_matches('`')));
         let program = assemble(&locked, &Options::default()).program.unwrap();
         assert!(!check(&program).iter().any(|d| d.rule == "kcache-window"), "{locked}");
@@ -486,7 +486,7 @@ fn tangled_programs_are_checked_quickly() {
         let words = (0..slots).flat_map(|_| random.control_flow(slots)).collect();
         time(&Program::from_words(words));
     }
-    // Every slot calls another, so that every function is as long as what follows it.
+    // Every slot calls another, so that every function is as long as the code after it.
     let slots = 4096;
     let calls = (0..slots).flat_map(|i| [(i * 7 + 1) % slots, 18 << 23 | 1 << 13]).collect();
     time(&Program::from_words(calls));
@@ -535,14 +535,14 @@ fn the_page_of_rules_is_up_to_date() {
     let mut page = String::from(
         "# Checks on R700 programs\n\n\
          `ctm check` applies these rules; in Rust, `ctm_isa::r700::check`. An error means that the program breaks a rule of the\n\
-         manual, whatever its constants hold; a warning, that it is very likely not what was meant, or leaves something to luck on\n\
+         manual, whatever its constants hold; a warning, that it is very likely unintended, or unpredictable on\n\
          the real machine; a note, that it is worth knowing. Any rule can be allowed by its name. Rules on kinds of program are silent\n\
          where the kind is not known. `R700` is the R700-Family ISA manual; `r700-encoding` is explained in [manuals.md](manuals.md).\n\n\
          This page is printed from the table of rules: `UPDATE_EXPECT=1 cargo test -p ctm-isa --test r700_check` writes it.\n\
          Each rule has a program that breaks it and one that does not in `tests/vectors/r700/check/rules.txt`.\n",
     );
     for theme in Theme::ALL {
-        writeln!(page, "\n## {}\n\n| rule | severity | section | what must hold |\n|---|---|---|---|", theme.title())
+        writeln!(page, "\n## {}\n\n| rule | severity | section | requirement |\n|---|---|---|---|", theme.title())
             .unwrap();
         for rule in rules().filter(|rule| rule.theme == *theme) {
             writeln!(page, "| `{}` | {} | {} | {} |", rule.name, rule.severity.name(), rule.cite, rule.doc).unwrap();

@@ -137,7 +137,7 @@ fn everything_occurs() {
     assert!(indexed > 300 && written > 50, "{indexed} {written}");
 }
 
-/// What engines once did differently from the manual: RETURN in valid-pixel mode where pixels are killed, ALU_ELSE_AFTER with one pop behind it, shifts by
+/// Former deviations of engines from the manual: RETURN in valid-pixel mode where pixels are killed, ALU_ELSE_AFTER with one pop after it, shifts by
 /// literals above 31.
 #[test]
 fn rare_cases_occur() {

@@ -50,7 +50,7 @@ fn whole(name: &str, decoded: &Decoded, words: &[u32]) {
         if covered[i] {
             assert_eq!(word, again[i], "{name}: dword {i}");
         } else {
-            // What no instruction covers is padding, or the NOP that LLVM puts behind the end (r700-encoding L4).
+            // Words outside instructions are padding, or the NOP that LLVM puts past the end (r700-encoding L4).
             assert!(word == 0 || word == 0x8020_0000, "{name}: dword {i} is not reached");
         }
     }

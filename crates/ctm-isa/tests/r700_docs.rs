@@ -1,4 +1,4 @@
-//! Every block of the pages on R700 assembly (`docs/r700-assembly.md` and the two behind it) is what the page says.
+//! Every block of the pages on R700 assembly (`docs/r700-assembly.md` and the two after it) is as the page says.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

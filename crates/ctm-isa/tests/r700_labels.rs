@@ -38,12 +38,12 @@ fn the_destination_decides() {
         // A line without a destination keeps its unit where that is free, and takes the first free one elsewhere.
         ("0 x: MOV R1.z, R0.z\n y: KILLGT ____, R0.x, 0.0f", "0 y: KILLGT ____, R0.x, 0.0f\n z: MOV R1.z, R0.z"),
         ("0 x: MOV R1.z, R0.z\n z: KILLGT ____, R0.x, 0.0f", "0 x: KILLGT ____, R0.x, 0.0f\n z: MOV R1.z, R0.z"),
-        // A reduction stands in all four units; its result goes to the element that is written.
+        // A reduction is in all four units; its result goes to the element that is written.
         (
             "0 x: DOT4 R1.z, R0.x, R2.x\n y: DOT4 ____, R0.y, R2.y\n z: DOT4 ____, R0.z, R2.z\n w: DOT4 ____, R0.w, R2.w",
             "0 x: DOT4 ____, R0.z, R2.z\n y: DOT4 ____, R0.y, R2.y\n z: DOT4 R1.z, R0.x, R2.x\n w: DOT4 ____, R0.w, R2.w",
         ),
-        // The numbers in front of groups stay what separates them.
+        // The numbers before groups still separate them.
         (
             "0 x: MOV R1.z, R0.z\n1 x: MOV R1.w, R0.w\n2 x: ADD R1.x, PV1.w, R0.x",
             "0 z: MOV R1.z, R0.z\n1 w: MOV R1.w, R0.w\n2 x: ADD R1.x, PV1.w, R0.x",

@@ -1,4 +1,4 @@
-//! What the assembler does when the author leaves it out: layout, units, literals, bank swizzles, limits.
+//! Defaults of the assembler: layout, units, literals, bank swizzles, limits.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -171,7 +171,7 @@ fn what_a_clause_keeps_is_not_cut_off() {
 
 #[test]
 fn a_clause_is_not_cut_behind_a_change_of_the_mask() {
-    // The mask changes at the end of the clause (R700 §3.6.3): what follows the predicate must stay with it.
+    // The mask changes at the end of the clause (R700 §3.6.3): code after the predicate must stay with it.
     let mut source = "ALU_PUSH_BEFORE:\n".to_owned();
     for i in 0..150 {
         let line = if i == 100 { "PRED_SETE ____, R0.x, 0.0f UPDATE_EXEC_MASK" } else { "ADD R1.x, R1.x, R0.x" };
@@ -220,7 +220,7 @@ fn bank_swizzles_are_found() {
     );
     let group = &clauses(&program)[0].groups[0];
     assert_eq!(ports::check(&group.slots), Ok(()));
-    // What is written stays.
+    // Explicit values stay.
     let program = assembled("ALU:\n0 x: ADD R0.x, R1.x, R2.x VEC_210\n  y: ADD R0.y, R1.x, R2.x\n");
     let swizzles: Vec<u8> = clauses(&program)[0].groups[0].slots.iter().map(|s| s.inst.bank_swizzle()).collect();
     assert_eq!(swizzles[0], 5);

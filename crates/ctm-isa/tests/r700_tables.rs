@@ -1,4 +1,4 @@
-//! The R700 tables: what must hold of every row.
+//! The R700 tables: properties of every row.
 
 use ctm_isa::r700::formats::WORDS;
 use ctm_isa::r700::ops::{
@@ -57,7 +57,7 @@ fn operations_without_their_power_of_two_are_those_of_the_name_before_it() {
 
 #[test]
 fn op3_numbers_cannot_be_mistaken_for_op2() {
-    // R700 §4.5: the two forms are told apart by bits 17:15, the upper bits of either field.
+    // R700 §4.5: the two forms are distinguished by bits 17:15, the upper bits of either field.
     for op in Op3::ALL {
         assert!(op.code() >> 2 != 0);
     }

@@ -1,4 +1,4 @@
-//! The R700 listing syntax: what it prints it reads, for programs and for noise.
+//! The R700 listing syntax: printed text is read again, for programs and for noise.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -222,7 +222,7 @@ fn noise_round_trips_exactly() {
     });
 }
 
-/// Programs of compilers with some bits changed: words that are almost what a listing says by itself. What nothing reads (unused
+/// Programs of compilers with some bits changed: words that almost equal those of a listing. Fields that nothing reads (unused
 /// operands, masked destinations, fields of other operations) then holds anything.
 #[test]
 fn almost_compiled_programs_round_trip_exactly() {
@@ -247,7 +247,7 @@ fn almost_compiled_programs_round_trip_exactly() {
     }
 }
 
-/// Takes away what the assembler can find by itself: numbers in front of control-flow lines, ADDR and CNT of clauses, bank
+/// Removes derived parts: numbers in front of control-flow lines, ADDR and CNT of clauses, bank
 /// swizzles, the numbers of PV and PS.
 fn stripped(text: &str) -> String {
     let mut out = String::new();
@@ -314,7 +314,7 @@ fn corpus_survives_without_annotations() {
         let name = path.display().to_string();
         let text = stripped(&exact(&words, &name));
         assert!(!text.contains("VEC_") && !text.contains(" CNT(") && !text.contains("PV1"), "{text}");
-        // The NOP that LLVM puts behind the end, by address: the clauses now lie elsewhere.
+        // The NOP that LLVM puts past the end, by address: the clauses now lie elsewhere.
         let text = text.split("\n.org").next().unwrap();
         let again = assemble(text, &Options::default());
         let Some(program) = again.program else { panic!("{name}: {:#?}\n{text}", again.diagnostics) };
@@ -387,7 +387,7 @@ fn one_mebibyte_takes_less_than_a_second_each_way() {
     assert!(printed.as_secs_f64() < 1.0 && read.as_secs_f64() < 1.0);
 }
 
-/// A program may begin behind its subroutine; the label says where.
+/// A program may begin after its subroutine; the label says where.
 #[test]
 fn entry_by_label_is_the_slot_behind_it() {
     let text = |entry: &str| {
@@ -408,14 +408,14 @@ fn entry_by_label_is_the_slot_behind_it() {
     assert_eq!(&text("mian")[at.start as usize..at.end as usize], ".entry mian");
 }
 
-/// What listings of shipping shaders hold, and AMD's own tools print.
+/// Contents of listings of shipping shaders, and of AMD's own tools.
 #[test]
 fn listings_of_other_tools() {
     let words = |text: &str| {
         let found = assemble(text, &Options::default());
         found.program.unwrap_or_else(|| panic!("{text}\n{:#?}", found.diagnostics)).words
     };
-    // VEC_… names the code of the field where an operation of all units stands in t.
+    // VEC_… names the code of the field where an operation of all units is in t.
     let t = |swizzle: &str| {
         words(&format!(
             "ALU:\n 0 x: MOV R0.x, R1.x\n   t: MUL R2.x, R1.y, R3.z {swizzle}\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n"
@@ -434,7 +434,7 @@ fn listings_of_other_tools() {
     assert_eq!(words(looped), words(&looped.replace("loop:\n", "").replace("loop", "0")));
 }
 
-/// Settings say what a container's registers will hold, so the program has those registers (R700 §4.6.3), whatever its instructions name; a directive counts more.
+/// Settings set a container's registers, so the program has those registers (R700 §4.6.3), whatever its instructions name; a directive counts more.
 #[test]
 fn settings_give_a_program_its_registers() {
     let end = "ALU:\n x: MOV R1.x, R0.x\nEXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n";

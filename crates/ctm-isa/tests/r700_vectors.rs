@@ -52,7 +52,7 @@ fn alu_vectors() {
     for block in blocks("alu.txt") {
         let text: String = block.iter().map(|(_, line)| format!("{line}\n")).collect();
         let expected: Vec<u32> = block.iter().flat_map(|(words, _)| words.clone()).collect();
-        // The clause lies behind its instruction and the one that ends the program.
+        // The clause lies after its instruction and the one that ends the program.
         let words = words_of(&format!("ALU:\n{text}END_OF_PROGRAM\n"));
         assert_eq!(format!("{:08X?}", &words[4..]), format!("{expected:08X?}"), "{text}");
         let lines = lines_of(&words);
@@ -129,7 +129,7 @@ fn other_spellings_are_read() {
     }
 }
 
-/// Colours that every pixel exports: not those behind a branch, in a loop, under a mask, of programs that kill or take lanes away for good.
+/// Colours that every pixel exports: not those after a branch, in a loop, under a mask, of programs that kill or take lanes away for good.
 #[test]
 fn colours_that_are_always_exported() {
     use ctm_isa::r700::program::Usage;

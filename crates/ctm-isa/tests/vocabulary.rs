@@ -17,7 +17,7 @@ fn words(text: &str) -> BTreeSet<String> {
 fn unknown(text: &str, vocabulary: &Vocabulary, fields: &BTreeSet<&str>, letters: &str) -> Vec<String> {
     let known = |word: &str| vocabulary.iter().any(|(_, known)| *known == word);
     let names = |word: &str| {
-        // `R3.x`, `.const`, `CB0`: what stands before the point, without its digits.
+        // `R3.x`, `.const`, `CB0`: the text before the point, without its digits.
         let head = word.trim_start_matches('.').split('.').next().unwrap_or("");
         let stem = head.trim_end_matches(|c: char| c.is_ascii_digit());
         let register = stem.len() < head.len() && letters.split(' ').any(|letter| letter == stem);
@@ -32,7 +32,7 @@ fn unknown(text: &str, vocabulary: &Vocabulary, fields: &BTreeSet<&str>, letters
 fn the_words_of_printed_r700_programs_are_known() {
     let vocabulary = r700::text::vocabulary();
     let fields: BTreeSet<&str> = r700::formats::WORDS.iter().flat_map(|w| w.fields.iter().map(|f| f.name)).collect();
-    // What stands in the parentheses of modifiers: values of tables, printed by their names.
+    // The parentheses of modifiers: values of tables, printed by their names.
     let values: BTreeSet<&str> = r700::formats::WORDS
         .iter()
         .flat_map(|w| w.fields.iter())

@@ -264,14 +264,14 @@ fn the_page_of_rules_is_up_to_date() {
     let mut page = String::from(
         "# Checks on X1K programs\n\n\
          `ctm check` applies these rules; in Rust, `ctm_isa::x1k::check`. An error means that the program breaks a rule of the\n\
-         manual, whatever its constants hold; a warning, that it is very likely not what was meant, or leaves something to luck on\n\
+         manual, whatever its constants hold; a warning, that it is very likely unintended, or unpredictable on\n\
          the real machine; a note, that it could be better. Any rule can be allowed by its name. `CTM` is the CTM Guide;\n\
          `x1k-encoding` is explained in [manuals.md](manuals.md).\n\n\
          This page is printed from the table of rules: `UPDATE_EXPECT=1 cargo test -p ctm-isa --test x1k_check` writes it.\n\
          Each rule has a program that breaks it and one that does not in `tests/vectors/x1k/check/rules.txt`.\n",
     );
     for theme in Theme::ALL {
-        writeln!(page, "\n## {}\n\n| rule | severity | section | what must hold |\n|---|---|---|---|", theme.title())
+        writeln!(page, "\n## {}\n\n| rule | severity | section | requirement |\n|---|---|---|---|", theme.title())
             .unwrap();
         for rule in rules().filter(|rule| rule.theme == *theme) {
             writeln!(page, "| `{}` | {} | {} | {} |", rule.name, rule.severity.name(), rule.cite, rule.doc).unwrap();

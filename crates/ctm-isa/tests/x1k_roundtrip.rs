@@ -129,7 +129,7 @@ fn legal_words(random: &mut Random, targets: usize) -> Words {
             words[format.dword] |= value << field.lsb;
         }
     }
-    // Where nothing is written, nobody works out the semaphore that a target would acquire.
+    // Where nothing is written, no semaphore is derived for a target.
     if let Ok(Inst::Alu(mut alu)) = Inst::decode(&words)
         && alu.is_output()
         && alu.cmn.rgb_omask == 0
@@ -177,7 +177,7 @@ fn some_words(random: &mut Random, at: usize, count: usize, style: usize) -> Wor
     match style {
         0 => std::array::from_fn(|_| random.word()),
         1 => {
-            // Mostly clear words: what people write.
+            // Mostly clear words, as in hand-written programs.
             let mut words = legal_words(random, count);
             words[1..].iter_mut().for_each(|w| *w &= random.word() | random.word());
             if random.one_in(16) {
@@ -211,7 +211,7 @@ fn random_instructions(seed: u64, wanted: usize) {
         lines +=
             listing.lines().filter(|l| l.starts_with("  ") && !l.contains(".word") && !l.contains("endif")).count();
     }
-    // Not everything may hide behind `.word`.
+    // Not everything may hide after `.word`.
     assert!(lines * 4 > slots, "only {lines} of {slots} instructions were lines of the language");
 }
 
@@ -226,7 +226,7 @@ fn another_half_a_million_random_instructions() {
     random_instructions(0x5eed_0002, 500_000);
 }
 
-/// An instruction as compilers write it: both halves do the same on the same few sources, and what the masks make
+/// An instruction as compilers write it: both halves do the same on the same few sources, and the masks make
 /// irrelevant holds whatever the compiler had there: the identity, a repeated channel, a constant or nothing.
 fn compiler_words(random: &mut Random) -> Words {
     let mut inst = AluInst::idle([InstType::Alu, InstType::Output][random.below(2)]);
@@ -288,7 +288,7 @@ fn compiler_words(random: &mut Random) -> Words {
     ][random.below(13)];
     (inst.rgba.op, inst.alpha.op) = (rgb, alpha);
     match random.below(5) {
-        // Only one half works; the other is what compilers leave.
+        // Only one half works; the other has the compilers' default.
         0 => inst.alpha.op = AlphaOp::Mad,
         1 => inst.rgba.op = RgbOp::Mad,
         _ => {}
@@ -298,7 +298,7 @@ fn compiler_words(random: &mut Random) -> Words {
     let clamp = random.one_in(5);
     (inst.cmn.rgb_clamp, inst.cmn.alpha_clamp) = (clamp, clamp);
 
-    // Three operands of four channels; `filler` says what the channels hold that no mask wants.
+    // Three operands of four channels; `filler` is the value of channels outside the mask.
     const CHANNELS: [Swizzle; 4] = [Swizzle::R, Swizzle::G, Swizzle::B, Swizzle::A];
     let filler = random.below(5);
     let mut operands = [(Sel::Src0, [Swizzle::R; 4], Imod::Off); 3];
@@ -388,7 +388,7 @@ fn unwritten_channels_of_a_four_channel_operand() {
     }
 }
 
-/// The rules that what the assembler works out must satisfy by itself.
+/// The rules that derived bits must satisfy.
 const WORKED_OUT: &[&str] = &[
     "presubtract-nop",
     "presubtract-nop-register",

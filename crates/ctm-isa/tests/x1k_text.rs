@@ -1,4 +1,4 @@
-//! The assembly language against its vectors: words and text both ways, flow control, what is refused, what is chosen.
+//! The assembly language against its vectors: words and text both ways, flow control, refusals, choices.
 
 use ctm_isa::diag::Severity;
 use ctm_isa::x1k::formats::WORDS;
@@ -257,7 +257,7 @@ fn numbers_find_their_place() {
     }
 }
 
-/// What is set without being written: the example of CTM §3.4.2, and others.
+/// Derived bits: the example of CTM §3.4.2, and others.
 #[test]
 fn waits_and_idle_cycles_are_filled_in() {
     for (source, expected) in [
@@ -274,13 +274,13 @@ fn waits_and_idle_cycles_are_filled_in() {
         ("mov r1.a, r0.a\nmov r2.rgb, (1 - r1).rgb\nend", "nop - wait"),
         ("mov r3.a, r0.a\nmov r2.rgb, (1 - r1).rgb\nend", "- - wait"),
         ("tex r1, s0, r0\nmov r2, (1 - r1)\nend", "wait+acquire wait wait"),
-        // CTM §3.2.1: TEX and FC wait for the ALU; what is constant needs no wait.
+        // CTM §3.2.1: TEX and FC wait for the ALU; constants need no wait.
         ("mov r1, r0\ntex r2, s0, r1\nend", "- wait+acquire+aluwait wait"),
         ("mov p.r(lt), r0.r\nif p.r\nmov r1, r0\nendif\nend", "- aluwait - - wait"),
         ("mov r1, r0\nif b0\nmov r1, r0\nendif\nend", "- - - wait"),
         // A lookup that depends on a lookup waits and begins a new block.
         ("tex r1, s0, r0\ntex r2, s0, r1\nmov o0, r2", "wait+acquire wait+acquire wait"),
-        // CTM §3.7: flow control waits for the instruction behind it.
+        // CTM §3.7: flow control waits for the instruction after it.
         ("tex r1, s0, r0\nif b0\nmov r2, r1\nendif\nend", "wait+acquire wait - wait"),
         // Around a loop: the lookup of the last turn is read in the next one.
         ("loop i0\nadd r2, r2, r1\ntex r1, s0, r0\nendloop\nend", "- - wait+acquire wait wait"),
@@ -308,7 +308,7 @@ fn waits_and_idle_cycles_are_filled_in() {
     }
 }
 
-/// What the source sets stays as it says.
+/// Explicit settings of the source stay.
 #[test]
 fn settings_of_the_source_win() {
     let found = program("tex r1, s0, r0 nowait noacquire\nmov r2, (1 - r1) nowait nop\nend nowait");
@@ -382,11 +382,11 @@ fn no_text_panics() {
     }
 }
 
-/// Comments and numbers of other assemblers are read; their operations are answered with what to write.
+/// Comments and numbers of other assemblers are read; their operations get a hint.
 #[test]
 fn texts_of_other_assemblers() {
     let program = |text: &str| assemble(text).program.map(|p| p.words);
-    assert_eq!(program("// first\nmov o0, r0 // behind\n"), program("mov o0, r0\n"));
+    assert_eq!(program("// first\nmov o0, r0 // after\n"), program("mov o0, r0\n"));
     assert_eq!(program("mul r0, r1, 2.0f\nmov o0, r0\n"), program("mul r0, r1, 2.0\nmov o0, r0\n"));
     for (text, message, help) in [
         ("div r0, r1, r2\n", "`div` is not an instruction", "rcp"),
@@ -402,7 +402,7 @@ fn texts_of_other_assemblers() {
         assert!(first.message.contains(message), "{text}: {first:?}");
         assert!(first.help.as_deref().unwrap_or("").contains(help), "{text}: {first:?}");
     }
-    // What the help says can be written.
+    // The hints assemble.
     for text in [
         "sub r2, r0, r1\ncmp r0, 0, 1, r2\nmov o0, r0\n",
         "rcp r1, r2.r\nmul r0, r0, r1\nmov o0, r0 sat\n",

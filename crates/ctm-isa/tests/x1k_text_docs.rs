@@ -1,4 +1,4 @@
-//! Every block of `docs/x1k-assembly.md` and `docs/x1k-assembly-flow.md` is what the page says.
+//! Every block of `docs/x1k-assembly.md` and `docs/x1k-assembly-flow.md` is as the page says.
 
 use ctm_isa::x1k::program::Program;
 use ctm_isa::x1k::text::{Options, assemble, disassemble};

@@ -84,7 +84,7 @@ fn need(comps: impl Iterator<Item = Comp>, pre: Option<Pre>, slots: &mut Slots) 
             }
         }
     }
-    // One selection per operand: an address or the presubtract. Numbers stand alone.
+    // One selection per operand: an address or the presubtract. Numbers are alone.
     let plain = need.rgb.is_some() || need.alpha.is_some();
     let mixed = presubtracts && (plain || need.either.is_some()) || plain && need.either.is_some();
     (!mixed).then_some(need)

@@ -114,7 +114,7 @@ pub struct Name {
 /// What byte code says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// The shader as text; names stand in comments.
+    /// The shader as text; names are in comments.
     pub text: String,
     /// The names of its constant table, in its order.
     pub names: Vec<Name>,
@@ -209,7 +209,7 @@ pub fn disassemble(bytes: &[u8]) -> Result<Listing, Box<Diagnostic>> {
 }
 
 /// The names of a comment that is a constant table: `CTAB`, then a header whose fourth and fifth dword are the number of constants and where they are
-/// described, five dwords each. Offsets are bytes behind `CTAB`. A table that is damaged gives no names.
+/// described, five dwords each. Offsets are bytes after `CTAB`. A table that is damaged gives no names.
 fn constant_table(comment: &[u32]) -> Option<Vec<Name>> {
     let (&mark, table) = comment.split_first()?;
     if mark != u32::from_le_bytes(*b"CTAB") {
@@ -240,7 +240,7 @@ struct Statement<'a> {
     at: usize,
     word: u32,
     code: u16,
-    /// The dwords behind it.
+    /// The dwords after it.
     rest: &'a [u32],
     major: u8,
 }
@@ -250,7 +250,7 @@ impl Statement<'_> {
         wrong(self.at, message)
     }
 
-    /// Dword n behind the instruction.
+    /// Dword n after the instruction.
     fn parameter(&self, n: usize) -> Read<u32> {
         self.rest.get(n).copied().ok_or_else(|| self.wrong(&format!("operand {n} of opcode {} is missing", self.code)))
     }

@@ -72,7 +72,7 @@ pub(crate) fn constants(code: &mut Code) {
     }
 }
 
-/// Takes out what writes only channels that nobody reads, and narrows what writes some of them.
+/// Takes out what writes only channels that are never read, and narrows what writes some of them.
 pub(crate) fn dead(code: &mut Code) -> bool {
     let graph = Graph::of(&code.insts);
     let live_out = graph.live_out(code);
@@ -111,7 +111,7 @@ fn narrow(alu: &mut Alu, mask: u8) -> bool {
     if mask == alu.dest.mask {
         return false;
     }
-    // A copy of a dot product into alpha, or of a scalar into RGB, can stand alone with its own register.
+    // A copy of a dot product into alpha, or of a scalar into RGB, can are alone with its own register.
     if alu.op.kind() != Kind::Wide && mask == 8 {
         alu.dest.temp = alu.dest.temp_of(3);
         alu.dest.alpha_temp = None;

@@ -7,7 +7,7 @@ use crate::table::USAGES;
 use ctm_isa::diag::Span;
 use ctm_isa::suggest::closest;
 
-/// `dcl`, behind the word: inputs and samplers.
+/// `dcl`, after the word: inputs and samplers.
 pub(crate) fn declaration(
     cursor: &mut Cursor<'_, '_>,
     shader: &mut Shader,
@@ -98,7 +98,7 @@ pub(crate) fn declaration(
     Ok(())
 }
 
-/// `def`, `defi`, `defb`, behind the word.
+/// `def`, `defi`, `defb`, after the word.
 pub(crate) fn definition(cursor: &mut Cursor<'_, '_>, shader: &mut Shader, base: &str, start: Span) -> Parse<()> {
     let dest = destination(cursor)?;
     let wanted = match base {

@@ -57,7 +57,7 @@ fn pre(pre: Pre) -> String {
     }
 }
 
-/// The components of an operand that stand in `wanted`.
+/// The components of an operand that are in `wanted`.
 fn operand(operand: &Operand, wanted: Mask) -> String {
     let list: Vec<Comp> = channels(wanted).map(|c| operand.comps[usize::from(c)]).collect();
     let text = components(&list, operand.pre);
@@ -83,7 +83,7 @@ fn components(list: &[Comp], presubtract: Option<Pre>) -> String {
     {
         return first.1.to_owned();
     }
-    // A number has no channels: it stands for every component, or as a part of a list.
+    // A number has no channels: it means every component, or as a part of a list.
     let number = |c: Comp| match c {
         Comp::Read(inline @ Reg::Inline(_), _) => Some(inline),
         _ => None,

@@ -15,7 +15,7 @@ fn temps_read(alu: &Alu, code: &Code) -> Vec<(V, u8)> {
     list
 }
 
-/// The power of two that a component stands for.
+/// The power of two that a component means.
 fn power(comp: Comp) -> Option<Omod> {
     match comp {
         Comp::Half => Some(-1),
@@ -92,7 +92,7 @@ pub(crate) fn copies(code: &mut Code) -> bool {
     changed
 }
 
-/// The statements that read what statement `i` writes, if those are all and it is dead behind them.
+/// The statements that read what statement `i` writes, if those are all and it is dead after them.
 fn users(code: &Code, i: usize, end: usize, written: &[(V, u8)], live_out: &Set, gone: &[bool]) -> Option<Vec<usize>> {
     let mut users = Vec::new();
     let mut left: Vec<(V, u8)> = written.to_vec();
@@ -122,7 +122,7 @@ fn still_there(code: &Code, i: usize, at: usize, written: &[(V, u8)]) -> Vec<(V,
     written.iter().copied().filter(|w| !over(w)).collect()
 }
 
-/// What stands in the place of each user when the operation moves there; `None` if it cannot.
+/// What is in the place of each user when the operation moves there; `None` if it cannot.
 fn moved(code: &Code, i: usize, from: &Alu, users: &[usize]) -> Option<Vec<Option<Alu>>> {
     let sources = temps_read(from, code);
     let written: Vec<(V, u8)> = code.insts[i].writes().collect();

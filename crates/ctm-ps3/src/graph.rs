@@ -67,7 +67,7 @@ pub(crate) struct Graph {
 impl Graph {
     pub fn of(insts: &[Inst]) -> Self {
         let mut blocks = Vec::new();
-        // The block that begins behind each flow statement.
+        // The block that begins after each flow statement.
         let mut behind: BTreeMap<usize, usize> = BTreeMap::new();
         let mut start = 0;
         for (i, inst) in insts.iter().enumerate() {
@@ -120,7 +120,7 @@ impl Graph {
     }
 }
 
-/// For each flow statement, the flow statements behind which execution can go on.
+/// For each flow statement, the flow statements after which execution can go on.
 fn edges(insts: &[Inst]) -> BTreeMap<usize, Vec<usize>> {
     let mut edges: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut labels: BTreeMap<u16, usize> = BTreeMap::new();
@@ -220,7 +220,7 @@ pub(crate) fn reads(inst: &Inst, code: &Code, mut f: impl FnMut(V, u8)) {
     }
 }
 
-/// What is live before the statement, from what is live behind it.
+/// What is live before the statement, from what is live after it.
 pub(crate) fn backwards(inst: &Inst, code: &Code, live: &mut Set) {
     // A guarded write may leave what was there.
     if inst.guard().is_none() {
@@ -282,7 +282,7 @@ impl Reaching {
         self.at_start[block].clone()
     }
 
-    /// The writes behind statement `i`.
+    /// The writes after statement `i`.
     pub fn forwards(&self, code: &Code, i: usize, set: &mut Set) {
         let inst = &code.insts[i];
         for (n, (v, c)) in inst.writes().enumerate() {

@@ -1,6 +1,6 @@
 //! The program between text and words: operations of the X1K on virtual registers.
 //!
-//! Every [`Alu`] is one half of an instruction slot (or both, where an operation needs both). Sources of a vector operation stand at the channel that
+//! Every [`Alu`] is one half of an instruction slot (or both, where an operation needs both). Sources of a vector operation are at the channel that
 //! they are for.
 
 use ctm_isa::diag::Span;
@@ -408,7 +408,7 @@ pub(crate) struct Code {
     pub temps: u32,
     /// What is loaded before the start.
     pub loads: Vec<(V, Load)>,
-    /// The registers of v0 to v9, if the shader reads inputs relative to aL: they lie one behind the other.
+    /// The registers of v0 to v9, if the shader reads inputs relative to aL: they lie one after the other.
     pub array: Option<[Option<V>; 10]>,
     /// Values of constants that the text defines.
     pub floats: std::collections::BTreeMap<u8, [u32; 4]>,

@@ -3,7 +3,7 @@
 //! `ps_3_0` is what every known client of the device fed its compiler. [`compile`] reads a shader, reports everything that is wrong with it, and gives
 //! a program together with the X1K text that it was assembled from. It does no I/O, runs nothing, and knows no container.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `table` | the instructions of the language (table) |
 //! | `bytecode`, `nine` | byte code to text; dumps of Mesa's Direct3D 9 to text |

@@ -14,7 +14,7 @@ const NAMES: &[(&str, &str)] = &[
     ("CRS", "crs"),
     ("LABEL", "label"),
 ];
-/// Comparisons of IFC, BREAKC and SETP: the number behind the underscore.
+/// Comparisons of IFC, BREAKC and SETP: the number after the underscore.
 const COMPARISONS: &[(&str, &str)] =
     &[("_1", "_gt"), ("_2", "_eq"), ("_3", "_ge"), ("_4", "_lt"), ("_5", "_ne"), ("_6", "_le")];
 
@@ -31,7 +31,7 @@ fn version(line: &str) -> Option<(char, char)> {
 pub fn text(dump: &str) -> Option<String> {
     let mut lines = dump.lines();
     let mut out = String::with_capacity(dump.len() + 16);
-    // Only empty lines and comments may stand in front of the version.
+    // Only empty lines and comments may precede the version.
     let (major, minor) = loop {
         let line = lines.next()?;
         if let Some(version) = version(line) {
@@ -85,7 +85,7 @@ fn instruction(line: &str) -> String {
             None => name.to_ascii_lowercase(),
         }
     }));
-    // Modifiers of the result stand in front of it.
+    // Modifiers of the result precede it.
     while let Some(suffix) = tokens.first().and_then(|token| match *token {
         "sat" => Some("_sat"),
         "pp" => Some("_pp"),

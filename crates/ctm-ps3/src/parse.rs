@@ -183,7 +183,7 @@ fn statement(cursor: &mut Cursor<'_, '_>, shader: &mut Shader) -> Parse<()> {
     Ok(())
 }
 
-/// `(p0.x)` behind the opening parenthesis.
+/// `(p0.x)` after the opening parenthesis.
 fn guard(cursor: &mut Cursor<'_, '_>, start: Span) -> Parse<Guard> {
     let source = source(cursor)?;
     cursor.expect(')', "after the predicate")?;
@@ -396,7 +396,7 @@ fn check_source(row: &Row, source: &Source, from: From) -> Parse<()> {
     }
 }
 
-/// The register that a word names, without what stands behind it.
+/// The register that a word names, without what follows it.
 fn register_of(word: &str, major: u8) -> Option<(File, Option<u16>)> {
     for (name, file) in [("aL", File::Loop), ("vFace", File::Face), ("vPos", File::Position), ("oDepth", File::Depth)] {
         if word.eq_ignore_ascii_case(name) {
@@ -425,7 +425,7 @@ fn register_of(word: &str, major: u8) -> Option<(File, Option<u16>)> {
     digits.bytes().all(|c| c.is_ascii_digit()).then(|| (file, Some(digits.parse().unwrap_or(u16::MAX))))
 }
 
-/// A register and whether `_abs` stands behind it.
+/// A register and whether `_abs` follows it.
 fn register(cursor: &mut Cursor<'_, '_>, wanted: &str) -> Parse<(Reg, bool)> {
     let start = cursor.span();
     let word = cursor.word(wanted)?;
@@ -488,7 +488,7 @@ fn relative(cursor: &mut Cursor<'_, '_>, reg: &mut Reg) -> Parse<()> {
     cursor.expect(']', "after the index")
 }
 
-/// The letters behind a point: channels, and whether `_abs` follows.
+/// The letters after a point: channels, and whether `_abs` follows.
 fn channels<'a>(cursor: &mut Cursor<'a, '_>) -> Parse<Option<(&'a str, bool, Span)>> {
     if !cursor.eat('.') {
         return Ok(None);

@@ -77,7 +77,7 @@ fn touched(inst: &Inst, code: &Code) -> (Vec<Thing>, Vec<Thing>) {
 }
 
 struct Node {
-    /// Statements that must stand in an earlier slot, or (weak) not in a later one.
+    /// Statements that must be in an earlier slot, or (weak) not in a later one.
     before: Vec<(usize, bool)>,
     rank: u32,
     latency: u32,

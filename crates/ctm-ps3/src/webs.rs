@@ -57,7 +57,7 @@ pub(crate) fn split(code: &mut Code) {
     let graph = Graph::of(&code.insts);
     let reaching = Reaching::of(code, &graph);
     let (mut webs, count) = (Union::new(reaching.defs.len()), reaching.defs.len());
-    // The write that stands for what each statement reads of each channel.
+    // The write that means what each statement reads of each channel.
     let mut seen: Vec<BTreeMap<(V, u8), usize>> = vec![BTreeMap::new(); code.insts.len()];
     let walk = |f: &mut dyn FnMut(usize, &crate::graph::Set)| {
         for (n, block) in graph.blocks.iter().enumerate() {

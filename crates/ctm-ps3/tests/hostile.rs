@@ -5,7 +5,7 @@ use ctm_isa::diag::Severity;
 use ctm_isa::x1k::check;
 use ctm_ps3::{Options, compile};
 
-/// A shader's lines behind the version, and for each error its line (1 is the version) and a part of its message.
+/// A shader's lines after the version, and for each error its line (1 is the version) and a part of its message.
 const REJECTS: &[(&str, &[(usize, &str)])] = &[
     ("mvo r0, c0", &[(2, "`mvo` is no instruction of ps_3_0")]),
     ("mov r32, c0", &[(2, "there is no r32: r0 to r31 exist")]),

@@ -11,8 +11,8 @@
 //! | then, for each record: 0-3 | its kind, four letters |
 //! | 4-7 | flags: bit 0, the body is an LZ4 block; the others are 0 |
 //! | 8-11 | length of the body, at most [`MAX_BODY`] |
-//! | 12-15 | length of the body as it stands in the file, at most [`MAX_BODY`] |
-//! | 16-19 | CRC-32 (of zlib and PNG) of bytes 0 to 15 and the body as it stands in the file |
+//! | 12-15 | length of the body as it is in the file, at most [`MAX_BODY`] |
+//! | 16-19 | CRC-32 (of zlib and PNG) of bytes 0 to 15 and the body as it is in the file |
 //! | 20- | the body |
 //!
 //! Numbers are little-endian. **Invariant:** reading trusts nothing; lengths are bounded before anything is allocated, and a body is looked at
@@ -109,7 +109,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A record as it stands in the file. The body has at most [`MAX_BODY`] bytes; a longer one cannot be read again.
+/// A record as it is in the file. The body has at most [`MAX_BODY`] bytes; a longer one cannot be read again.
 #[must_use]
 pub fn record(kind: Kind, body: &[u8]) -> Vec<u8> {
     let length = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX).to_le_bytes();

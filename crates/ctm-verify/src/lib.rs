@@ -3,7 +3,7 @@
 //! What this is: [`Verify`], an engine that runs every launch with the reference interpreter and with another engine, and compares all that they do. What it is
 //! not: a judge of who is right. The reference interpreter defines the bits, and memory gets what that sends.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `lockstep` | what the reference interpreter sent to memory, with the answers; what the other engine sends, compared with that |
 //! | `x1k`, `r700` | the memories that write down and compare, for each instruction set |
@@ -121,7 +121,7 @@ impl<E> Verify<E> {
 impl<E: Engine> Verify<E> {
     /// Runs a launch with both engines. Gives the reference interpreter's result and the first difference.
     ///
-    /// When results differ, *probes* look for the instruction: for each instruction in turn, the program is cut behind it and made to
+    /// When results differ, *probes* look for the instruction: for each instruction in turn, the program is cut after it and made to
     /// output the register that it wrote, and both engines run that. A probe sees the first time that an instruction is reached; there are none
     /// where a launch writes uncached or may read what it writes. Engines may do other work where they count: the launch runs without counters
     /// and with them, whichever it asks for.

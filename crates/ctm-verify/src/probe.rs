@@ -1,4 +1,4 @@
-//! The first instruction whose result differs: programs that are cut behind each instruction in turn.
+//! The first instruction whose result differs: programs that are cut after each instruction in turn.
 
 use super::Difference;
 use super::shadow::{self, Shadow};
@@ -48,7 +48,7 @@ pub fn first(
     None
 }
 
-/// The program cut behind instruction `pc` and made to output the registers that it writes; `None` when it writes none.
+/// The program cut after instruction `pc` and made to output the registers that it writes; `None` when it writes none.
 fn cut(program: &Program, pc: usize) -> Option<Program> {
     let (rgb, alpha) = match Inst::decode(program.words.get(pc)?).ok()? {
         Inst::Alu(alu) if alu.rgba.addrd_rel || alu.alpha.addrd_rel => return None,

@@ -24,7 +24,7 @@ pub fn compare(engine: &dyn Engine, control: &Control, launch: &Launch<'_>, memo
     let expected = Interp.run_r700_under(control, &Launch { counters: true, ..*launch }, &mut recorder);
     let Recorder { memory, sent, before } = recorder;
     both(&expected, launch.counters, |counters, expected| {
-        // On one thread nothing behind a fault has been stored.
+        // On one thread nothing after a fault has been stored.
         let threads = if expected.is_err() { 1 } else { launch.threads };
         let launch = Launch { counters, threads, ..*launch };
         let answers = Answers::new(&sent, shadows.clone());

@@ -64,7 +64,7 @@ impl Shadow {
         let (first, pitch) = (at / size * size, shape.pitch.max(1) as usize);
         let mut all = (0..shape.height).flat_map(|y| (0..shape.width).map(move |x| (x, y)));
         let (i, j) = match &shape.tiles {
-            // Behind the last column and row lies what belongs to no element.
+            // After the last column and row lies what belongs to no element.
             Some(_) => all.find(|&(x, y)| shape.offset(x, y) == Some(first)).unwrap_or((shape.width, shape.height)),
             None => ((first / size % pitch) as u32, (first / size / pitch) as u32),
         };

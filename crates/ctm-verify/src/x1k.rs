@@ -53,7 +53,7 @@ pub fn replay(
     let mut player = Player { memory, log, scheduled: 0, answers };
     let found = engine.run_x1k_under(control, launch, &mut player);
     let Player { memory, answers, .. } = player;
-    // Groups behind the one with the fault may have written.
+    // Groups after the one with the fault may have written.
     answers.difference(&found, expected, || expected.is_ok().then(|| left.unwrap_or_else(|| Shadows::of(memory))))
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct ReplayArgs {
     /// Do not show progress
     #[arg(long)]
     pub(crate) no_progress: bool,
-    /// Of a capture: stop behind this draw, counted from 1
+    /// Of a capture: stop after this draw, counted from 1
     #[arg(long, value_name = "N")]
     pub(crate) draw: Option<u32>,
     /// Of a capture: tell what came to a pixel (column, row from the top of the picture) in each draw, or in that of --draw

@@ -40,7 +40,7 @@ impl Source {
         Err(Failure::usage("draw-flags", message))
     }
 
-    /// What targets hold behind the draw that is asked for, or behind the last one; with which it was.
+    /// What targets hold after the draw that is asked for, or after the last one; with which it was.
     fn behind(&self, wanted: Option<usize>) -> Result<(usize, Vec<Target>), Failure> {
         let engine = self.engine.engine().map_err(|error| Failure::wrong("no-engine", error.to_string()))?;
         Ok(targets_behind(&*self.draws, engine, wanted.filter(|_| self.is_capture))?)

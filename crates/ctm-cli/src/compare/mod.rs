@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 ///
 /// Runs two jobs and compares their outputs value by value. At the first value that differs, both processors are traced, and the first
 /// instruction whose store differs is shown: the n-th store to a register in one is the counterpart of the n-th in the other. Captures and draw jobs are drawn side by
-/// side: the first draw behind which a target differs, the first pixel, and where the pixel programs, or the vertex programs before them, part.
+/// side: the first draw after which a target differs, the first pixel, and where the pixel programs, or the vertex programs before them, part.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -52,7 +52,7 @@ pub(crate) struct CompareArgs {
     /// How far values may be apart, relative above 1; 0: bit for bit
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     pub(crate) tolerance: f32,
-    /// Of captures: only what targets hold behind this draw, from 1, as `ctm replay --list` counts
+    /// Of captures: only what targets hold after this draw, from 1, as `ctm replay --list` counts
     #[arg(long, value_name = "N")]
     pub(crate) draw: Option<usize>,
     /// Print JSON

@@ -1,6 +1,6 @@
 //! Command buffers: the commands of CTM §2.2 as one table, and everything derived from it.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `table` | every command, every parameter, every field (table) |
 //! | `text` | the printed form of a buffer, both ways |
@@ -92,7 +92,7 @@ pub const SET_PARAMS_ALIAS: u8 = 0x01;
 /// The most parameters a command has.
 pub const MAX_PARAMS: usize = 8;
 
-/// One command with its parameters as they stand in the buffer.
+/// One command with its parameters as they are in the buffer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Command {
     kind: CommandKind,
@@ -122,7 +122,7 @@ pub enum DecodeError {
     WrongCount {
         /// Which command.
         command: CommandKind,
-        /// What the header says.
+        /// The header's number.
         found: usize,
     },
     /// The buffer ends before the last parameter.
@@ -303,7 +303,7 @@ impl Command {
         self.header
     }
 
-    /// The parameters that stand in the buffer.
+    /// The parameters that are in the buffer.
     #[must_use]
     pub fn params(&self) -> &[u32] {
         &self.params[..usize::from(self.count)]
@@ -321,7 +321,7 @@ impl Command {
         1 + self.count as usize
     }
 
-    /// The words as they stand in a buffer.
+    /// The words as they are in a buffer.
     #[must_use]
     pub fn words(&self) -> Vec<u32> {
         std::iter::once(self.header).chain(self.params().iter().copied()).collect()
@@ -454,7 +454,7 @@ mod tests {
             let error = Command::new(kind, params).check().unwrap_err().to_string();
             assert!(error.starts_with(message), "{error}");
         }
-        // What the Guide calls ignored, and what known clients leave zero, is not looked at.
+        // Fields that the Guide calls ignored, and that known clients leave zero, are not tested.
         for (kind, params) in [
             (CommandKind::StartProgram, &[u32::MAX][..]),
             (CommandKind::InvInpCache, &[u32::MAX]),

@@ -135,7 +135,7 @@ reads that. `crates/ctm/examples/geometry_chain.rs` shows how.
 `set_interpolants` says that registers `first`.. receive interpolants 0..`count` of the records of `set_params` in pixel programs.
 ";
 
-/// What stands at the head of each page.
+/// The head of each page.
 const MADE: &str = "<!-- Made from crates/ctm-device/src/commands/table.rs by the test `device_docs`; UPDATE_EXPECT=1 writes it anew. -->";
 
 /// The pages of `docs/` that are made from the table of commands: file name and text.
@@ -184,7 +184,7 @@ pub fn pages() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What all commands have in common, and one line for each.
+/// Common properties of all commands, and one line for each.
 fn overview() -> String {
     let mut out = String::from(HEAD);
     out += "| command | word | pipelined | unit | device | what it does |\n|---|---|---|---|---|---|\n";

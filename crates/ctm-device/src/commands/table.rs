@@ -40,7 +40,7 @@ pub enum Show {
     Hex,
 }
 
-/// What a 1 in a reserved bit means.
+/// The meaning of a 1 in a reserved bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reserved {
     /// The command is refused.
@@ -56,7 +56,7 @@ pub struct Param {
     pub format: &'static WordFormat,
     /// How it is printed.
     pub show: Show,
-    /// What a 1 in a reserved bit means.
+    /// The meaning of a 1 in a reserved bit.
     pub reserved: Reserved,
     /// A word of 0 is left out in print.
     pub optional: bool,
@@ -261,7 +261,7 @@ ops! {
 }
 
 ops! {
-    /// What coordinates outside an input read.
+    /// The wrap mode of coordinates outside an input.
     pub enum SamplerWrap cite "docs/commands.md" {
         /// The nearest element of the edge.
         Clamp "CLAMP" 0;
@@ -456,13 +456,13 @@ ops! {
         WaitForIdle "wait_for_idle" 0x09 cite "CTM §2.2.1" => guide(Unit::Pe, true, &[RESERVED]);
         /// Says where the program lies: a whole ELF image. The format word is ignored.
         SetInstFmt "set_inst_fmt" 0x0a cite "CTM §2.2.2" => guide(Unit::Mc, false, &[ADDRESS, IGNORED_FORMAT]);
-        /// Says where an input lies and what it is.
+        /// Sets the address and format of an input.
         SetInpFmt "set_inp_fmt" 0x0b cite "CTM §2.2.2"
             => guide(Unit::Mc, false, &[INPUT, ADDRESS, FORMAT, HEIGHT]);
-        /// Says where an output lies and what it is.
+        /// Sets the address and format of an output.
         SetOutFmt "set_out_fmt" 0x0c cite "CTM §2.2.2"
             => guide(Unit::Mc, false, &[OUTPUT, ADDRESS, FORMAT, HEIGHT]);
-        /// Says where the conditional buffer lies and what it is.
+        /// Sets the address and format of the conditional buffer.
         SetCondOutFmt "set_cond_out_fmt" 0x0d cite "CTM §2.2.2" => guide(Unit::Mc, false, &[ADDRESS, FORMAT, HEIGHT]);
         /// Says where the floating-point constants lie: 256 of 16 bytes. The format word is ignored.
         SetConstfFmt "set_constf_fmt" 0x0e cite "CTM §2.2.2" => guide(Unit::Mc, false, &[ADDRESS, IGNORED_FORMAT]);
@@ -501,13 +501,13 @@ ops! {
         SetInpSampler "set_inp_sampler" 0x40 cite "docs/commands.md" => extension(Unit::Mc, &[
             INPUT, SAMPLER, SAMPLER_WIDTH,
             BORDER_R, BORDER_G, BORDER_B, BORDER_A]);
-        /// Says what temporaries hold at the start: plane records in memory.
+        /// Sets start values of temporaries: plane records in memory.
         SetPlanes "set_planes" 0x41 cite "docs/commands.md"
             => extension(Unit::Pe, &[ADDRESS, PLANE_COUNT]);
         /// Says where a program lies: the one that is started, or the fetch subroutine.
         SetProgram "set_program" 0x42 cite "docs/commands.md" => r700(Unit::Mc, &[
             r700::PROGRAM, ADDRESS, r700::BYTES, r700::ENTRY, r700::NEEDS]);
-        /// Says what kind of program is started.
+        /// Sets the kind of program.
         SetStage "set_stage" 0x43 cite "docs/commands.md" => r700(Unit::Pe, &[r700::STAGE]);
         /// Says which chip of the family the device is, and how wide its wavefronts are.
         SetChip "set_chip" 0x44 cite "docs/commands.md" => r700(Unit::Pe, &[r700::CHIP]);
@@ -520,10 +520,10 @@ ops! {
         /// Says where a constant buffer lies.
         SetConstBuffer "set_const_buffer" 0x48 cite "docs/commands.md" => r700(Unit::Mc, &[
             r700::BANK, ADDRESS, r700::CONSTANTS]);
-        /// Says where a buffer of vertex fetches lies and what its items are.
+        /// Sets the address and item format of a buffer of vertex fetches.
         SetVtxBuffer "set_vtx_buffer" 0x49 cite "docs/commands.md" => r700(Unit::Mc, &[
             r700::BUFFER, ADDRESS, r700::BYTES, r700::STRIDE, r700::FETCH_FORMAT]);
-        /// Says where a texture lies and what its texels are.
+        /// Sets the address and texel format of a texture.
         SetTexture "set_texture" 0x4a cite "docs/commands.md" => r700(Unit::Mc, &[
             r700::TEXTURE, ADDRESS, r700::TEXTURE_SIZE, r700::TEXTURE_DEPTH, r700::TEXTURE_PITCH, r700::FETCH_FORMAT]);
         /// Says how textures are sampled.
@@ -537,11 +537,11 @@ ops! {
         /// Says where exports go: colours, depth, positions, parameters.
         SetExport "set_export" 0x4e cite "docs/commands.md" => r700(Unit::Mc, &[
             r700::EXPORT, ADDRESS, FORMAT, HEIGHT]);
-        /// Says where that goes what geometry programs say about their vertices.
+        /// Sets the buffer for vertex events of geometry programs.
         SetVertexEvents "set_vertex_events" 0x4f cite "docs/commands.md" => r700(Unit::Mc, &[ADDRESS, r700::EVENTS]);
         /// Says which registers receive the interpolants of `set_params`.
         SetInterpolants "set_interpolants" 0x50 cite "docs/commands.md" => r700(Unit::Pe, &[r700::INTERPOLANTS]);
-        /// Says what is added to the indices of vertex fetches.
+        /// Sets the offsets of the indices of vertex fetches.
         SetIndexOffsets "set_index_offsets" 0x51 cite "docs/commands.md"
             => r700(Unit::Pe, &[r700::VERTEX_OFFSET, r700::INSTANCE_OFFSET]);
         /// Says whose constant buffers, buffers, textures and samplers the commands after it set.

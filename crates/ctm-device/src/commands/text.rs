@@ -77,9 +77,9 @@ fn print_value(param: &Param, field: &Field, word: u32) -> Option<String> {
     Some(if param.show == Show::InPlace { (word & field.mask()).to_string() } else { number.to_string() })
 }
 
-/// Reads what [`print()`] prints, or what was written by hand: the words.
+/// Parses the output of [`print()`] or hand-written text to words.
 ///
-/// Numbers are decimal or hexadecimal (`0x`); where a word holds the bits of a number, `0.5` may stand for them.
+/// Numbers are decimal or hexadecimal (`0x`); where a word holds the bits of a number, `0.5` may mean them.
 ///
 /// # Errors
 /// Everything that is wrong with the text.

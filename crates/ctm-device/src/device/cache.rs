@@ -1,14 +1,14 @@
 //! The MC's caches, as checked mode models them (CTM §2.1.4).
 //!
-//! Memory itself is always coherent; the model only remembers what a real cache might hold, and reports where the Guide demands a command
-//! that did not come. It counts in blocks of 2048 bytes, which is what base addresses are aligned to, so that no two arrays share one.
+//! Memory itself is always coherent; the model only tracks the possible contents of real caches, and reports where the Guide demands a command
+//! that did not come. It counts in blocks of 2048 bytes, the alignment of base addresses, so that no two arrays share one.
 //!
 //! - A read cache may hold a block since it was first read after the last invalidation. Reading it again after it was changed by
 //!   another way than through this cache is a missing invalidation.
 //! - A write cache may hold a block from the end of the launch that wrote it until the next flush. Reading it by another way is a missing flush.
 //! - A block that was written by a launch may be read by a later one only after a `wait_for_idle`, or in another buffer.
 //!
-//! What a launch writes counts from its end: whether a program may read what it writes is the program's own affair.
+//! Writes of a launch count from its end: reads of its own writes are the program's own affair.
 
 use super::report::CommandFinding;
 use crate::commands::CommandKind;
@@ -16,7 +16,7 @@ use crate::memory::{DeviceMemory, GpuAddr};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 
-/// The caches that hold what was read.
+/// The read caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Cache {
     Instruction,
@@ -93,11 +93,11 @@ pub(super) struct CacheModel {
     pending: HashSet<(Block, Way)>,
     changed: HashMap<Block, Change>,
     held: [HashMap<Block, u64>; Cache::COUNT],
-    /// What the blocks that a cache holds contained when the last submission ended.
+    /// Contents of the cached blocks at the end of the last submission.
     contents: HashMap<Block, u64>,
     dirty_output: HashSet<Block>,
     dirty_conditional: HashSet<Block>,
-    /// What was reported at this command already.
+    /// Findings already reported at this command.
     reported: HashSet<(&'static str, String)>,
     at: Option<(u32, CommandKind)>,
     findings: Vec<CommandFinding>,
@@ -108,7 +108,7 @@ fn blocks(address: GpuAddr, bytes: u64) -> std::ops::RangeInclusive<Block> {
     address.0 >> 11..=u32::try_from(end).unwrap_or(u32::MAX) >> 11
 }
 
-/// A number that another content of the block has hardly ever; what lies in no arena counts as zero.
+/// A hash of the block's contents; bytes outside arenas count as zero.
 fn hash(memory: &DeviceMemory, block: Block) -> u64 {
     let mut bytes = [0; 1 << 11];
     memory.copy(GpuAddr(block << 11), &mut bytes);
@@ -118,13 +118,13 @@ fn hash(memory: &DeviceMemory, block: Block) -> u64 {
 }
 
 impl CacheModel {
-    /// From here on findings are about this command; `None`: about what the host does.
+    /// From here on findings are about this command; `None`: about the host.
     pub(super) fn at(&mut self, at: Option<(u32, CommandKind)>) {
         self.at = at;
         self.reported.clear();
     }
 
-    /// What was found since the last call.
+    /// The found value since the last call.
     pub(super) fn take_findings(&mut self) -> Vec<CommandFinding> {
         std::mem::take(&mut self.findings)
     }
@@ -154,7 +154,7 @@ impl CacheModel {
         self.pending.clear();
     }
 
-    /// The program has ended: what it wrote counts from now on.
+    /// The program has ended: its writes count from now on.
     pub(super) fn end_launch(&mut self) {
         self.now += 1;
         let (time, launch) = (self.now, self.launch);
@@ -187,7 +187,7 @@ impl CacheModel {
         }
     }
 
-    /// Finds what the host has changed through its own pointers since the last submission, of what a cache may hold.
+    /// Finds cached blocks that the host has changed through its own pointers since the last submission.
     pub(super) fn notice_changes(&mut self, memory: &DeviceMemory) {
         let contents = std::mem::take(&mut self.contents);
         for (block, before) in contents {
@@ -197,13 +197,13 @@ impl CacheModel {
         }
     }
 
-    /// Notes what the blocks contain that a cache may hold.
+    /// Records the contents of blocks that a cache may hold.
     pub(super) fn remember_contents(&mut self, memory: &DeviceMemory) {
         let blocks: HashSet<Block> = self.held.iter().flat_map(|held| held.keys().copied()).collect();
         self.contents = blocks.into_iter().map(|block| (block, hash(memory, block))).collect();
     }
 
-    /// A client reads through `cache`, or past all caches. `what` names what is read, such as `input 3`.
+    /// A client reads through `cache`, or past all caches. `what` names the data, such as `input 3`.
     pub(super) fn reads(&mut self, cache: Option<Cache>, address: GpuAddr, bytes: u64, what: impl Fn() -> String) {
         for block in blocks(address, bytes) {
             self.reads_block(cache, block, &what);
@@ -247,7 +247,7 @@ impl CacheModel {
             }
         }
         if let Some(cache) = cache {
-            // What the cache holds does not become newer by being read again.
+            // Cached data does not become newer by a second read.
             self.held[cache as usize].entry(block).or_insert(self.now);
         }
     }

@@ -1,4 +1,4 @@
-//! What a running program reaches: the registers' inputs and outputs through the Memory Controller and the Conditional Output Unit.
+//! The memory of a running program: the registers' inputs and outputs through the Memory Controller and the Conditional Output Unit.
 
 use super::cache::{Cache, CacheModel, Way};
 use super::co::{ConditionalUnit, passes};
@@ -65,7 +65,7 @@ pub(super) struct LaunchMemory<'a> {
     failed: bool,
 }
 
-/// Locks the model; what another thread did to it before it panicked is as good as anything.
+/// Locks the model; its state after a panic of another thread is acceptable.
 pub(super) fn lock<T>(model: &Mutex<T>) -> MutexGuard<'_, T> {
     model.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -90,7 +90,7 @@ fn output_name(index: usize) -> String {
 
 const CONDITIONAL: &str = "the conditional buffer";
 
-/// The Conditional Output Unit with what it reaches.
+/// The Conditional Output Unit with its buffers.
 pub(super) struct Conditional<'a> {
     pub unit: &'a ConditionalUnit,
     pub memory: &'a mut DeviceMemory,
@@ -357,7 +357,7 @@ impl Memory for LaunchMemory<'_> {
     }
 }
 
-/// Bytes of a tile of a surface, and what its address is a multiple of.
+/// Bytes of a tile of a surface, and the alignment of its address.
 const TILE_BYTES: u32 = GpuAddr::ALIGNMENT;
 /// Sizes and pitches whose tiles are kept.
 const KNOWN_TILES: usize = 16;
@@ -387,7 +387,7 @@ pub(super) fn array(surface: &Surface, order: ByteOrder) -> Option<(Elements<()>
     surface.base.0.is_multiple_of(TILE_BYTES).then_some((elements, bytes))
 }
 
-/// Where columns and rows lie in tiles: of all that can be told apart, as launch after launch asks for the same.
+/// Where columns and rows lie in tiles: of all that can be distinguished, as launch after launch asks for the same.
 fn tiles(surface: &Surface) -> Tiles {
     static KNOWN: Mutex<VecDeque<((ElementSize, u32), Tiles)>> = Mutex::new(VecDeque::new());
     let key = (surface.format.info().element, surface.effective_pitch());

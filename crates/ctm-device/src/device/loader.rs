@@ -1,4 +1,4 @@
-//! The program loader: from what lies in memory when a program starts to what the engine is given.
+//! The program loader: from memory at the start of a program to the engine's launch.
 
 use super::cache::{Cache, CacheModel};
 use super::registers::Registers;
@@ -44,11 +44,11 @@ pub(super) struct LoadedProgram {
     /// The size of its image.
     pub bytes: u64,
     pub program: Program,
-    /// What instructions refer to and notes list: for the loader there is nothing else (CTM §4.1.4).
+    /// References of instructions that are in the notes: for the loader there is nothing else (CTM §4.1.4).
     pub usage: Usage,
     /// Whether instructions write outputs that the note does not list.
     pub writes_unlisted: bool,
-    /// What is odd about the image, until somebody has been told.
+    /// Remarks on the image, until they are reported.
     pub remarks: Vec<Remark>,
     listed: Listed,
     image: Vec<u8>,
@@ -92,7 +92,7 @@ impl Indices {
     }
 }
 
-/// Takes out of what instructions refer to what the notes do not list.
+/// Removes references of instructions that are not in the notes.
 fn restrict(usage: &mut Usage, notes: &Notes) -> Listed {
     let (inputs, outputs) = (Indices::of(notes.inputs.as_ref()), Indices::of(notes.outputs.as_ref()));
     let float = Indices::of(notes.float32_constants.as_ref());
@@ -107,7 +107,7 @@ fn restrict(usage: &mut Usage, notes: &Notes) -> Listed {
 impl LoadedProgram {
     /// Reads the image at `address`.
     ///
-    /// It is copied first, as far as it says that it reaches: what lies behind it may be anybody's.
+    /// It is copied first, up to its stated size: the memory after it may have other owners.
     pub fn load(memory: &DeviceMemory, address: GpuAddr) -> Result<Self, Reason> {
         let lies_outside = |error| outside("the program", error);
         let available = memory.bytes_after(address).map_err(lies_outside)?;
@@ -143,7 +143,7 @@ impl LoadedProgram {
     }
 }
 
-/// What images are usually not larger than; larger ones are read in steps.
+/// The usual maximum size of images; larger ones are read in steps.
 const IMAGE_BYTES: usize = 16 << 10;
 
 fn outside(what: impl Into<String>, error: MemoryError) -> Reason {
@@ -321,7 +321,7 @@ pub(super) fn unset_constants(registers: &Registers, loaded: &LoadedProgram) -> 
     unset
 }
 
-/// What temporaries hold at the start: the program's rasteriser instructions, then the plane records.
+/// Start values of temporaries: the program's rasteriser instructions, then the plane records.
 pub(super) fn planes(
     memory: &DeviceMemory,
     registers: &Registers,
@@ -477,7 +477,7 @@ pub fn vertex_plane(positions: [[f64; 2]; 3], values: [[f64; 4]; 3], temp: u8) -
     for c in 0..4 {
         let start = first[c];
         let (t1, t2) = (second[c] - start, third[c] - start);
-        // A right triangle along the axes, which is what known clients send, needs no cross terms and so no rounding in them.
+        // A right triangle along the axes, as known clients send it, needs no cross terms and so no rounding in them.
         (plane.di[c], plane.dj[c]) = if y1 == 0.0 && x2 == 0.0 {
             (t1 / x1, t2 / y2)
         } else {

@@ -1,16 +1,16 @@
 //! The device: memory, registers and units, driven by command buffers (CTM chapter 2).
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `pe` | the Processor Execution Unit: reads commands, does what they say, starts programs |
-//! | `registers` | what commands set |
-//! | `loader` | from memory to what the engine is given: program, constants, planes |
-//! | `launch` | what a running program reaches: inputs, outputs, conditional test |
+//! | `pe` | the Processor Execution Unit: reads and executes commands, starts programs |
+//! | `registers` | state set by commands |
+//! | `loader` | from memory to the engine's launch: program, constants, planes |
+//! | `launch` | the memory of a running program: inputs, outputs, conditional test |
 //! | `co` | the Conditional Output Unit |
 //! | `cache` | the caches, as checked mode models them |
-//! | `r700` | what is R700's own: registers, program loader, what programs reach |
-//! | `report` | what a submission did, findings, errors |
-//! | `watch` | who is told of submissions: recordings, which this module knows nothing of |
+//! | `r700` | the R700 part: registers, program loader, memory of programs |
+//! | `report` | results of a submission, findings, errors |
+//! | `watch` | observers of submissions: recordings, which this module does not know |
 //!
 //! **Invariants.** Registers and memory keep their values from one buffer to the next, also after an error. Nothing a buffer or a program
 //! says panics, or reaches memory outside the arenas. When [`Device::submit`] returns, everything is in memory.
@@ -103,13 +103,13 @@ pub struct DeviceOptions {
     pub arenas: ArenaOptions,
     /// How many processors decide a jump together; R700 devices: threads of a wavefront, until a `set_chip`.
     pub group: GroupSize,
-    /// What each launch may use up.
+    /// Limits of each launch.
     pub budget: Budget,
     /// Worker threads; 0 means one per core. Never changes results.
     pub threads: usize,
     /// Look for mistakes in commands and running programs.
     pub checks: bool,
-    /// Count what takes time to count in every launch, and not only while performance counters run: reports have
+    /// Maintain costly counters in every launch, and not only while performance counters run: reports have
     /// [`Counters::cheap`](ctm_exec::Counters::cheap) otherwise.
     pub counters: bool,
     /// How the caches behave.
@@ -203,7 +203,7 @@ pub struct Device {
     /// Only when caches are modelled.
     model: Option<Mutex<CacheModel>>,
     report: SubmitReport,
-    /// Only when somebody is told of submissions.
+    /// Only with an observer of submissions.
     watcher: Option<Box<dyn SubmissionWatcher>>,
     control: Control,
     /// Commands that the next submission executes at most, for replays of submissions that ran out of time.
@@ -227,7 +227,7 @@ impl fmt::Debug for Device {
 }
 
 impl Device {
-    /// A device in its initial state that nobody watches.
+    /// A device in its initial state, without an observer.
     pub(crate) fn unwatched(engine: Box<dyn Engine>, options: DeviceOptions, memory: DeviceMemory) -> Self {
         Self {
             engine,
@@ -245,12 +245,12 @@ impl Device {
         }
     }
 
-    /// Who is told of submissions from here on.
+    /// Sets the observer of submissions.
     pub(crate) const fn watcher(&mut self) -> &mut Option<Box<dyn SubmissionWatcher>> {
         &mut self.watcher
     }
 
-    /// Whether somebody is told of submissions.
+    /// Whether there is an observer of submissions.
     pub(crate) const fn is_watched(&self) -> bool {
         self.watcher.is_some()
     }
@@ -291,7 +291,7 @@ impl Device {
         self.engine.name()
     }
 
-    /// What commands have set so far.
+    /// The current register state.
     #[must_use]
     pub const fn registers(&self) -> &Registers {
         &self.registers
@@ -308,7 +308,7 @@ impl Device {
         }
     }
 
-    /// What the last submission did, up to its end or to the command that stopped it.
+    /// The report of the last submission, up to its end or to the command that stopped it.
     #[must_use]
     pub const fn last_report(&self) -> &SubmitReport {
         &self.report
@@ -320,7 +320,7 @@ impl Device {
         &self.memory
     }
 
-    /// The memory, past caches and checks: what is written through it is not seen by the cache model.
+    /// The memory, past caches and checks: the cache model does not see writes through it.
     #[must_use]
     pub const fn memory_mut(&mut self) -> &mut DeviceMemory {
         &mut self.memory
@@ -369,14 +369,14 @@ impl Device {
         Ok(slice)
     }
 
-    /// Tells the cache model of host writes that went past [`Self::write`].
+    /// Notifies the cache model of host writes that bypassed [`Self::write`].
     pub fn host_writes(&mut self, address: GpuAddr, bytes: u64) {
         if let Some(model) = &mut self.model {
             model.get_mut().unwrap_or_else(PoisonError::into_inner).writes(Way::Host, address, bytes);
         }
     }
 
-    /// What checked mode noticed about the host's accesses since the last submission or call.
+    /// Findings of checked mode on the host's accesses since the last submission or call.
     pub fn take_findings(&mut self) -> Vec<CommandFinding> {
         match &mut self.model {
             Some(model) => model.get_mut().unwrap_or_else(PoisonError::into_inner).take_findings(),

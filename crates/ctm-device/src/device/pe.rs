@@ -1,4 +1,4 @@
-//! The Processor Execution Unit: reads commands and does what they say (CTM §2.1.2, §2.2).
+//! The Processor Execution Unit: reads and executes commands (CTM §2.1.2, §2.2).
 
 use super::cache::Cache;
 use super::launch::{LaunchMemory, aliased, lock};
@@ -28,7 +28,7 @@ impl Device {
     ///
     /// # Errors
     /// At the first command that cannot be executed, or whose program does wrong. The commands before it have been executed
-    /// ([`Device::last_report`] tells what they did), registers keep their values, and the next buffer can be submitted.
+    /// ([`Device::last_report`] describes them), registers keep their values, and the next buffer can be submitted.
     pub fn submit(&mut self, address: GpuAddr, size_dwords: u32) -> Result<SubmitReport, CommandError> {
         // Taken out: a submission that panics leaves the device unwatched.
         let Some(mut watcher) = self.watcher.take() else { return self.submit_unwatched(address, size_dwords) };
@@ -124,7 +124,7 @@ impl Device {
         self.report.findings.push(CommandFinding { rule, offset_dwords, command, missing: None, message });
     }
 
-    /// What checked mode has to say about a command before it is executed.
+    /// Findings of checked mode on a command before it is executed.
     fn look_at(&mut self, command: &Command, offset: u32, at: GpuAddr) {
         let kind = command.kind();
         if let Some(model) = &self.model {
@@ -178,7 +178,7 @@ impl Device {
         }
     }
 
-    /// Does what the command says.
+    /// Executes the command.
     fn execute(&mut self, command: &Command, offset: u32) -> Result<(), Reason> {
         if command.kind().info().r700_only && self.options.kind != DeviceKind::R700 {
             return Err(Reason::WrongDevice { command: command.kind() });
@@ -331,7 +331,7 @@ impl Device {
         }
     }
 
-    /// Whether a launch that begins now counts what takes time to count.
+    /// Whether the next launch maintains costly counters.
     pub(super) const fn counts(&self) -> bool {
         self.options.counters || self.registers.perf.counting
     }
@@ -436,7 +436,7 @@ impl Device {
         self.end_launch(outcome, domain, offset)
     }
 
-    /// What a launch of either instruction set leaves behind: cache state, performance counters, the report.
+    /// State after a launch of either instruction set: cache state, performance counters, the report.
     pub(super) fn end_launch(
         &mut self,
         outcome: Result<ctm_exec::Outcome, ctm_exec::Fault>,
@@ -461,7 +461,7 @@ impl Device {
         self.find("empty-domain", offset, command, message);
     }
 
-    /// What checked mode has to say about a launch before it begins.
+    /// Findings of checked mode on a launch before it begins.
     fn look_at_launch(&mut self, loaded: &LoadedProgram, domain: Domain, command: &Command, offset: u32) {
         if domain.width() == 0 || domain.height() == 0 {
             self.find_empty_domain(domain, command, offset);

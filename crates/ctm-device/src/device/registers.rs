@@ -44,7 +44,7 @@ pub struct Registers {
     pub params: Option<GpuAddr>,
     /// Where the plane records lie, and how many there are.
     pub planes: Option<(GpuAddr, u8)>,
-    /// What only R700 devices have.
+    /// State of R700 devices only.
     pub r700: R700Registers,
     /// The performance counters.
     pub perf: PerfCounters,
@@ -114,7 +114,7 @@ impl PerfCounters {
         self.counting = false;
     }
 
-    /// What `read_perf_counters` writes: the low 32 bits of total and active clocks.
+    /// The values of `read_perf_counters`: the low 32 bits of total and active clocks.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "the counters have 32 bits and wrap")]
     pub const fn words(&self) -> [u32; 2] {

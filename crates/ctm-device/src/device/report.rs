@@ -1,4 +1,4 @@
-//! What a submission did, what a checked run noticed, and what stopped a buffer.
+//! Results of submissions, findings of checked runs, and errors that stop a buffer.
 
 use crate::commands::{CommandKind, CondTest, DecodeError, ParamError};
 use crate::memory::{GpuAddr, MemoryError};
@@ -6,19 +6,19 @@ use ctm_exec::{Counters, Domain, Fault, Finding};
 use ctm_image::ImageError;
 use std::fmt;
 
-/// What one command buffer did.
+/// The report of one command buffer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SubmitReport {
     /// Commands that were executed.
     pub commands: u32,
     /// The programs that ran, in order.
     pub launches: Vec<LaunchReport>,
-    /// What checked mode noticed about the commands; empty when checks are off.
+    /// Findings of checked mode on the commands; empty when checks are off.
     pub findings: Vec<CommandFinding>,
 }
 
 impl SubmitReport {
-    /// Forgets what it says, and keeps its memory.
+    /// Clears the report, and keeps its allocation.
     pub(super) fn clear(&mut self) {
         self.commands = 0;
         self.launches.clear();
@@ -36,17 +36,17 @@ impl SubmitReport {
     }
 }
 
-/// What one `start_program` did.
+/// The report of one `start_program`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchReport {
-    /// Where the `start_program` stands in the buffer, in dwords.
+    /// Where the `start_program` is in the buffer, in dwords.
     pub offset_dwords: u32,
     /// The domain.
     pub domain: Domain,
-    /// What the launch did, in numbers: all of them while performance counters run or with
+    /// Statistics of the launch: all of them while performance counters run or with
     /// [`DeviceOptions::counters`](super::DeviceOptions::counters), the cheap ones otherwise.
     pub counters: Counters,
-    /// What checked mode noticed about the running program.
+    /// Findings of checked mode on the running program.
     pub findings: Vec<Finding>,
 }
 
@@ -55,13 +55,13 @@ pub struct LaunchReport {
 pub struct CommandFinding {
     /// The check's name in kebab-case; stable.
     pub rule: &'static str,
-    /// Where the command stands in the buffer, in dwords; `None` for what the host did between buffers.
+    /// Where the command is in the buffer, in dwords; `None` for the host's accesses between buffers.
     pub offset_dwords: Option<u32>,
     /// The command at which it was noticed.
     pub command: Option<CommandKind>,
     /// The command that should have been there, where one would help.
     pub missing: Option<CommandKind>,
-    /// What was found and what is allowed; lower case, no full stop.
+    /// The found value and the allowed ones; lower case, no full stop.
     pub message: String,
 }
 
@@ -81,14 +81,14 @@ impl fmt::Display for CommandFinding {
     }
 }
 
-/// What stopped a command buffer. The commands before it have been executed; the device goes on with the next buffer.
+/// The error that stopped a command buffer. The commands before it have been executed; the device goes on with the next buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandError {
-    /// Where the word stands in the buffer, in dwords.
+    /// Where the word is in the buffer, in dwords.
     pub offset_dwords: u32,
     /// The word: a header or a parameter.
     pub word: u32,
-    /// What is wrong.
+    /// The error.
     pub reason: CommandErrorReason,
 }
 
@@ -107,7 +107,7 @@ pub enum CommandErrorReason {
     },
     /// Something that the command needs does not lie in memory.
     Memory {
-        /// What it is, such as `the command buffer`.
+        /// Its name, such as `the command buffer`.
         what: String,
         /// The access that was refused.
         error: MemoryError,
@@ -116,11 +116,11 @@ pub enum CommandErrorReason {
     NoProgram,
     /// `start_program` without a `set_domain` ever.
     NoDomain,
-    /// What lies at the address of `set_inst_fmt` is no program.
+    /// The address of `set_inst_fmt` holds no program.
     Image {
         /// The address.
         address: GpuAddr,
-        /// What is wrong with the image.
+        /// The error in the image.
         error: ImageError,
     },
     /// The program receives interpolants and there was no `set_params`.
@@ -167,12 +167,12 @@ pub enum CommandErrorReason {
         what: &'static str,
         /// The number.
         found: u32,
-        /// What is allowed.
+        /// The allowed values.
         allowed: String,
     },
     /// Legal, but not done here.
     Unsupported {
-        /// What it is.
+        /// Its kind.
         feature: String,
     },
     /// The program did wrong while it ran.

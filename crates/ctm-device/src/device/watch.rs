@@ -1,4 +1,4 @@
-//! Who is told of a device's submissions.
+//! Observers of a device's submissions.
 
 use super::CommandError;
 use crate::memory::{DeviceMemory, GpuAddr};
@@ -11,11 +11,11 @@ pub(crate) struct Submission<'a> {
     pub size_dwords: u32,
     /// How many commands were executed.
     pub commands: u32,
-    /// What ended it before its time.
+    /// The error that ended it early.
     pub error: Option<&'a CommandError>,
 }
 
-/// Is told of what the host has a device do. When it is dropped, it watches the device no longer.
+/// An observer of the host's requests to a device. Dropping it ends the observation.
 pub(crate) trait SubmissionWatcher: Send + Sync {
     /// The device's registers get their initial values.
     fn reset(&mut self);

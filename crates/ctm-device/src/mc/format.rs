@@ -4,12 +4,12 @@ use super::translate::ElementSize;
 use ctm_exec::arrays::scaled;
 use ctm_isa::{ops, word_format};
 
-/// What a channel of a format holds.
+/// The number type of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChannelType {
-    /// 0..=255 stands for 0..=1.
+    /// 0..=255 means 0..=1.
     Unorm8,
-    /// 0..=65535 stands for 0..=1.
+    /// 0..=65535 means 0..=1.
     Unorm16,
     /// A single-precision number.
     Float32,
@@ -32,7 +32,7 @@ impl ChannelType {
 pub struct FormatInfo {
     /// Channels of one element.
     pub channels: usize,
-    /// What each holds.
+    /// The number type of each.
     pub channel: ChannelType,
     /// Bytes of one element.
     pub element: ElementSize,
@@ -45,9 +45,9 @@ const fn row(channels: usize, channel: ChannelType, element: ElementSize) -> For
 ops! {
     /// Data format of memory.
     pub enum Format cite "CTM §2.2.2" info FormatInfo {
-        /// One channel of 16 bits; 0..65535 stands for 0..1.
+        /// One channel of 16 bits; 0..65535 means 0..1.
         Uint16x1 "UINT16_1" 0 => row(1, ChannelType::Unorm16, ElementSize::B2);
-        /// Four channels of 8 bits; 0..255 stands for 0..1.
+        /// Four channels of 8 bits; 0..255 means 0..1.
         Uint8x4 "UINT8_4" 1 => row(4, ChannelType::Unorm8, ElementSize::B4);
         /// One single-precision channel.
         Float32x1 "FLOAT32_1" 2 => row(1, ChannelType::Float32, ElementSize::B4);
@@ -93,7 +93,7 @@ word_format! {
         12:2    pitch: u16 = "pitch";
         /// How elements are laid out.
         17:16   tiling: Tiling = "tiling";
-        /// What an element is.
+        /// The element format.
         26:24   format: Format = "format";
         reserved 1:0, 15:13, 23:18, 31:27;
     }

@@ -6,7 +6,7 @@ use super::translate::{linear_address, tiled_address};
 use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
 use std::fmt;
 
-/// Where an array lies and what its elements are: the parameters of `set_inp_fmt` and its relatives.
+/// Address and format of an array: the parameters of `set_inp_fmt` and its relatives.
 ///
 /// ```
 /// use ctm_device::mc::{Format, Surface, Tiling};
@@ -24,7 +24,7 @@ pub struct Surface {
     pub pitch: u32,
     /// Rows, at most 8191.
     pub height: u32,
-    /// What an element is.
+    /// The element format.
     pub format: Format,
     /// How elements are laid out.
     pub tiling: Tiling,
@@ -80,13 +80,13 @@ impl Surface {
         self
     }
 
-    /// Columns that can be told apart: the pitch, at most [`MAX_INDEX`].
+    /// Columns that can be distinguished: the pitch, at most [`MAX_INDEX`].
     #[must_use]
     pub const fn width(&self) -> u32 {
         if self.pitch < MAX_INDEX { self.pitch } else { MAX_INDEX }
     }
 
-    /// Rows that can be told apart: the height, at most [`MAX_INDEX`].
+    /// Rows that can be distinguished: the height, at most [`MAX_INDEX`].
     #[must_use]
     pub const fn rows(&self) -> u32 {
         if self.height < MAX_INDEX { self.height } else { MAX_INDEX }

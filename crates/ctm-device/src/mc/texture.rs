@@ -28,7 +28,7 @@ ops! {
     }
 }
 
-/// Where a texture lies and what its texels are: the parameters of `set_texture`.
+/// Address and format of a texture: the parameters of `set_texture`.
 ///
 /// Level 0 comes first; in each level the slices, in each slice the rows. Rows of level n are `pitch >> n` texels apart, but at least as
 /// many as the level has in a row. Textures of formats whose texels share bytes (compressed blocks, one bit, video), and those with the sRGB
@@ -49,15 +49,15 @@ pub struct TextureSurface {
     pub shape: TextureShape,
     /// Texels of a row of level 0, 1..=[`Self::LARGEST`].
     pub width: u16,
-    /// Rows of level 0, 1..=[`Self::LARGEST`]; one-dimensional ones have 1, whatever stands here.
+    /// Rows of level 0, 1..=[`Self::LARGEST`]; one-dimensional ones have 1, whatever is here.
     pub height: u16,
-    /// Slices or layers, 1..=[`Self::LARGEST`], of an array of cubes six times their number; cubes have 6, two-dimensional ones 1, whatever stands here.
+    /// Slices or layers, 1..=[`Self::LARGEST`], of an array of cubes six times their number; cubes have 6, two-dimensional ones 1, whatever is here.
     pub depth: u16,
     /// Mipmap levels, 1..=[`Self::LEVELS`].
     pub levels: u8,
     /// Texels from one row of level 0 to the next; 0: the width.
     pub pitch: u16,
-    /// What a texel is.
+    /// The texel format.
     pub format: Format,
     /// Whether x, y and z of unsigned fractions are stored with the sRGB curve and made linear.
     pub gamma: bool,
@@ -109,7 +109,7 @@ impl TextureSurface {
         self.surface().texture().ok()
     }
 
-    /// Whether each texel has bytes of its own and is what they say.
+    /// Whether each texel has bytes of its own and needs no conversion.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         !self.gamma && size_bytes(self.format.data).is_ok()

@@ -52,7 +52,7 @@ impl ElementSize {
         (1 << (x + 3), 1 << (y + 3))
     }
 
-    /// What the pitch must be a multiple of to be used whole.
+    /// The pitch must be a multiple of this to be used whole.
     ///
     /// The tables take the pitch in units of 32 bytes (linear) or of tiles, and drop the rest; commands carry it in multiples of 4.
     #[must_use]

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct GpuAddr(pub u32);
 
 impl GpuAddr {
-    /// What base addresses in commands are aligned to (CTM §2.2.2), in bytes.
+    /// The alignment of base addresses in commands (CTM §2.2.2), in bytes.
     pub const ALIGNMENT: u32 = 2048;
 
     /// The address without the eleven low bits, which commands ignore (CTM §2.2.2).
@@ -92,7 +92,7 @@ impl ArenaRange {
 
 /// Where the arenas lie.
 ///
-/// The default follows what known clients of the device interface can bear: SYS lies below SYSc, both less than 2 GiB apart,
+/// The default suits known clients of the device interface: SYS lies below SYSc, both less than 2 GiB apart,
 /// SYSc is not larger than SYS, no size reaches 2^31, and address 0 belongs to no arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArenaOptions {
@@ -212,7 +212,7 @@ pub enum ArenaError {
         arena: ArenaId,
         /// Its size.
         bytes: u32,
-        /// What the operating system says.
+        /// The operating system's message.
         why: String,
     },
 }

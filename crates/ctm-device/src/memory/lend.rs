@@ -1,4 +1,4 @@
-//! Several parts of memory at once: what a launch reads, and what it writes.
+//! Access to several parts of memory at once: inputs and outputs of a launch.
 
 use super::{DeviceMemory, GpuAddr, Storage};
 use std::ops::Range;
@@ -68,7 +68,7 @@ impl DeviceMemory {
     }
 }
 
-/// Cuts the bytes of an arena at the parts that are written, which are in order and apart from each other and from what is read.
+/// Cuts the bytes of an arena at the written parts, which are in order and disjoint from each other and from the read parts.
 fn split<'a>(
     mut rest: &'a mut [u8],
     reads: &[Part],

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 /// The bytes of an arena that someone else reaches too: a client of the device interface, through its own pointer.
 ///
-/// The device asks only for the bytes that a command needs, and lets go of them before it goes on. Whoever implements this
-/// promises that nobody writes bytes while they are lent, and that nobody reads bytes that are lent for writing.
+/// The device asks only for the bytes that a command needs, and lets go of them before it goes on. An implementation
+/// guarantees that bytes are not written while they are borrowed, nor read while they are borrowed for writing.
 pub trait SharedPages: Send + Sync {
     /// The bytes `offset..offset + bytes` of the arena; both were checked against its size.
     fn slice(&self, offset: usize, bytes: usize) -> &[u8];
     /// The same bytes, to be written.
     fn slice_mut(&mut self, offset: usize, bytes: usize) -> &mut [u8];
-    /// A copy of bytes of which someone else may be writing some, as happens to neighbours of what a command needs; what is copied of
+    /// A copy of bytes that others may be writing, such as neighbours of a command's data; the copy of
     /// those is anything.
     fn copy(&self, offset: usize, to: &mut [u8]) {
         to.copy_from_slice(self.slice(offset, to.len()));

@@ -1,7 +1,7 @@
 //! Which memory a submission touches: an arena's bytes with a note of every page that the device asks for and every dword that it may write.
 //!
-//! A *page* is [`PAGE`] bytes of an arena, counted from its base. The *image* is what the other side knows: the memory of whoever replays what
-//! was recorded so far, or, in a replay, what memory should hold. It begins as zeros, as an arena does.
+//! A *page* is [`PAGE`] bytes of an arena, counted from its base. The *image* is the other side's copy: the memory of a replay of all records
+//! so far, or, in a replay, the expected memory. It begins as zeros, as an arena does.
 //!
 //! When a page is asked for the first time in a submission, before anything of it is changed, it is compared with the image; if it
 //! differs, the host has written it, and it goes to the image and to the list of changed pages. So it does not matter how the host
@@ -16,7 +16,7 @@ pub(crate) const PAGE: usize = 4096;
 /// Dwords of a page, 64 to a word.
 const WORDS: usize = PAGE / 4 / 64;
 
-/// The bytes of a page; behind the end of an arena they are 0.
+/// The bytes of a page; past the end of an arena they are 0.
 pub(crate) type Page = [u8; PAGE];
 
 /// A set of dwords of a page.
@@ -53,7 +53,7 @@ impl Dwords {
     }
 }
 
-/// What one submission has touched so far.
+/// Pages touched by one submission so far.
 #[derive(Default)]
 struct Touched {
     image: Vec<Option<Box<Page>>>,
@@ -76,7 +76,7 @@ impl Touched {
     }
 }
 
-/// An arena that notes what is touched.
+/// An arena that logs accesses.
 pub(crate) struct Watched {
     storage: Storage,
     range: ArenaRange,
@@ -142,7 +142,7 @@ impl Watched {
     fn touch(&self, offset: usize, bytes: usize) {
         for page in pages(offset, bytes) {
             let (word, bit) = (&self.seen[page as usize / 64], 1 << (page % 64));
-            // Whoever sees the bit needs nothing of what was done before it was set.
+            // Readers of the bit need no earlier writes of the setter.
             if word.load(Ordering::Relaxed) & bit == 0 {
                 self.meet(page);
                 word.fetch_or(bit, Ordering::Relaxed);
@@ -189,7 +189,7 @@ impl Watched {
         self.active = true;
     }
 
-    /// It ended: the pages that the host had changed before, in order; [`Self::image`] has what they held. Touching counts from anew.
+    /// It ended: the pages that the host had changed before, in order; [`Self::image`] has their contents. Touching counts from anew.
     pub fn end(&mut self) -> Vec<u32> {
         self.active = false;
         let touched = self.touched.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -201,14 +201,14 @@ impl Watched {
         changed
     }
 
-    /// What the device may have written since the last call: pages in order, and which of their dwords.
+    /// Possible writes of the device since the last call: pages in order, and which of their dwords.
     pub fn take_written(&mut self) -> Vec<(u32, Dwords)> {
         let mut pages = std::mem::take(&mut self.written_pages);
         pages.sort_unstable();
         pages.into_iter().filter_map(|page| Some((page, *self.written[page as usize].take()?))).collect()
     }
 
-    /// What a page holds now.
+    /// The current contents of a page.
     pub fn now(&self, page: u32) -> Page {
         let mut now = [0; PAGE];
         let bytes = self.bytes_of(page);

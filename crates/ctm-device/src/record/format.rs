@@ -1,4 +1,4 @@
-//! What the records of a recording mean. `docs/replay.md` is the format's page, `ctm-records` frames the records.
+//! The meaning of the records of a recording. `docs/replay.md` is the format's page, `ctm-records` frames the records.
 
 use crate::memory::{Dwords, GpuAddr, PAGE, Page};
 pub(crate) use ctm_records::{BODY, Kind, Record, Records, record};
@@ -25,7 +25,7 @@ pub(crate) mod kind {
     pub(crate) const RESET: Kind = Kind(*b"RSET");
     /// Pages that the host changed before the next submission of a device.
     pub(crate) const PAGES: Kind = Kind(*b"PAGE");
-    /// What the next submission of a device left in memory.
+    /// Memory after the next submission of a device.
     pub(crate) const WRITTEN: Kind = Kind(*b"WROT");
     /// A submission.
     pub(crate) const DONE: Kind = Kind(*b"DONE");
@@ -49,11 +49,11 @@ pub enum ReadError {
         /// Where the record begins, in bytes.
         offset: u64,
     },
-    /// A record is not what was written.
+    /// A record is damaged.
     Damaged {
         /// Where the record begins, in bytes.
         offset: u64,
-        /// What is wrong with it.
+        /// The error.
         what: String,
     },
     /// The file cannot be read.
@@ -94,17 +94,17 @@ impl From<ctm_records::ReadError> for ReadError {
     }
 }
 
-/// What a submission left of a page.
+/// A page after a submission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Written {
     pub address: GpuAddr,
     /// Which dwords the submission may have written.
     pub dwords: Dwords,
-    /// The page, of which these dwords count; `None`: they are what they were before.
+    /// The page, of which these dwords count; `None`: they are unchanged.
     pub page: Option<Box<Page>>,
 }
 
-/// Flags of a written page: all its dwords; they are what they were.
+/// Flags of a written page: all its dwords; they are unchanged.
 const WHOLE: u32 = 1;
 const UNCHANGED: u32 = 2;
 
@@ -151,7 +151,7 @@ impl Written {
     }
 }
 
-/// What a submission was, and how it ended.
+/// A submission, and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Done {
     /// Counted from 1, for each device.
@@ -239,7 +239,7 @@ pub(crate) enum Entry {
 }
 
 impl Entry {
-    /// What a record says; what is wrong with it.
+    /// The content of a record, or its error.
     pub fn decode(of: Kind, body: &[u8]) -> Result<Self, String> {
         let mut rest = Body(body);
         let json = |bytes: &[u8]| serde_json::from_slice(bytes).map_err(|e| format!("{of}: {e}"));

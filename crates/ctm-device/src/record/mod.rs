@@ -1,8 +1,8 @@
 //! Recordings: every submission of a process with the memory it touches, to be run again anywhere.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `mod` | a recording that is being made: [`Recording`], and what a device adds to it |
+//! | `mod` | a recording that is being made: [`Recording`], and a device's additions to it |
 //! | `format` | records of the file, with checksums |
 //! | `options` | how a device was opened, as JSON |
 //! | `replay` | runs a recording again and compares |
@@ -11,7 +11,7 @@
 //! `docs/replay.md` describes the file.
 //!
 //! **Invariants.** A device that is not recorded does nothing for it: memory is watched by another kind of storage, not by a question on
-//! the way. What is read from a file is trusted in nothing; no file panics.
+//! the way. Contents of files are not trusted; no file panics.
 //!
 //! A recording of a device's submissions is made in memory, and runs again:
 //!
@@ -99,7 +99,7 @@ pub enum RecordError {
         /// Why.
         reason: String,
     },
-    /// The device has executed commands already; what they set is not in the recording.
+    /// The device has executed commands already; their settings are not in the recording.
     Late,
 }
 
@@ -178,7 +178,7 @@ fn beginning() -> Vec<u8> {
 
 /// The recording that `CTM_RECORD` asks for: the same for the whole process, `None` when it asks for none.
 ///
-/// Devices that are opened look here themselves and go on unrecorded when the file cannot be created; whoever wants to know asks.
+/// Devices that are opened look here themselves and go on unrecorded when the file cannot be created; callers can query it.
 ///
 /// # Errors
 /// When the file cannot be created.
@@ -195,7 +195,7 @@ pub fn environment() -> Result<Option<Arc<Recording>>, RecordError> {
     recording.clone()
 }
 
-/// What a recorded device adds to its recording.
+/// A recorded device's additions to its recording.
 struct Recorder {
     recording: Arc<Recording>,
     device: u32,
@@ -221,7 +221,7 @@ impl Device {
         if !self.is_initial() {
             return Err(RecordError::Late);
         }
-        // The recording before it is told that the device is closed.
+        // The previous recording gets the closing of the device.
         *self.watcher() = None;
         attach(self, Arc::clone(recording));
         Ok(())
@@ -307,7 +307,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Writes what there is, if anything.
+    /// Writes pending records.
     fn write(&mut self) {
         let empty = self.recorder.device.to_le_bytes();
         if self.bytes.len() > empty.len() {

@@ -47,7 +47,7 @@ pub(super) fn to_json(options: &DeviceOptions, engine: &str) -> Value {
     })
 }
 
-/// The options and the engine, if it is one of ours; what is wrong with them.
+/// The options and the engine, if it is one of ours; or their error.
 pub(super) fn from_json(about: &Value) -> Result<(DeviceOptions, Option<EngineKind>), String> {
     let wrong = |key: &'static str| move || format!("`{key}` of a device is not what it must be");
     let number = |key: &'static str| about[key].as_u64().ok_or_else(wrong(key));

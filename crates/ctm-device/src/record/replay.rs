@@ -12,7 +12,7 @@ use std::io::Read;
 
 /// Devices that a recording may hold open at a time.
 const DEVICES: usize = 256;
-/// Codes of ends that depend on how fast the host is, or on somebody there.
+/// Codes of ends that depend on how fast the host is, or on a person.
 const ENDED: [&str; 2] = ["time-budget", "cancelled"];
 
 /// How to run a recording again.
@@ -41,7 +41,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is not as it was recorded.
+/// A difference from the recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Found {
@@ -51,18 +51,18 @@ pub enum Found {
         address: GpuAddr,
         /// The arena.
         arena: ArenaId,
-        /// What the recording process saw.
+        /// The value that the recording process saw.
         expected: u32,
-        /// What is there now.
+        /// The value found now.
         found: u32,
         /// How many dwords differ after this submission.
         dwords: u64,
     },
     /// How the submission ended: in words.
     Outcome {
-        /// What the recording process saw.
+        /// The result that the recording process saw.
         expected: String,
-        /// What happened now.
+        /// The result now.
         found: String,
     },
     /// The two engines of `verify` differ.
@@ -77,7 +77,7 @@ pub enum Found {
 pub struct Difference {
     /// After which submission.
     pub place: Place,
-    /// What.
+    /// The difference.
     pub found: Found,
 }
 
@@ -108,21 +108,21 @@ pub enum End {
         /// How many.
         devices: usize,
     },
-    /// Within a record. What stands before it was run.
+    /// Within a record. Earlier records ran.
     Cut {
         /// Where that record begins, in bytes.
         offset: u64,
     },
-    /// At a record that is not what was written. What stands before it was run.
+    /// At a damaged record. Earlier records ran.
     Damaged {
         /// Where it begins, in bytes.
         offset: u64,
-        /// What is wrong with it.
+        /// The error.
         what: String,
     },
-    /// At the first difference; what follows was not looked at.
+    /// At the first difference; the rest was not compared.
     Difference,
-    /// Somebody cancelled the replay.
+    /// The replay was cancelled.
     Cancelled,
 }
 
@@ -170,11 +170,11 @@ pub struct Noticed {
     pub rule: &'static str,
     /// The instruction, when it is about a running program.
     pub pc: Option<u32>,
-    /// What was found.
+    /// The found value.
     pub message: String,
 }
 
-/// What a replay did.
+/// Statistics of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayReport {
     /// Devices that were opened.
@@ -192,17 +192,17 @@ pub struct ReplayReport {
     pub end: End,
     /// The first difference.
     pub difference: Option<Difference>,
-    /// What checks noticed.
+    /// Findings of checks.
     pub noticed: Vec<Noticed>,
 }
 
-/// A device of the recording, and what was read about its next submission.
+/// A device of the recording, and the records of its next submission.
 struct Running {
     device: Device,
     written: Vec<Written>,
 }
 
-/// Runs a recording. `progress` hears the number of submissions after each.
+/// Runs a recording. `progress` gets the number of submissions after each.
 ///
 /// Time limits of the recorded process do not count; limits on instructions do.
 ///
@@ -236,7 +236,7 @@ pub fn replay_on(
     wrap: &dyn Fn(Box<dyn Engine>) -> Box<dyn Engine>,
     mut progress: impl FnMut(u64),
 ) -> Result<ReplayReport, ReadError> {
-    // Told here, where it is not taken for a fault of the recording.
+    // Reported here, where it is not taken for a fault of the recording.
     options.engine.map_or_else(EngineKind::preferred, Ok).map_err(|e| ReadError::Engine(e.to_string()))?;
     options.engine.unwrap_or_default().engine().map_err(|e| ReadError::Engine(e.to_string()))?;
     let mut session = Session {
@@ -301,7 +301,7 @@ impl Session<'_> {
         })
     }
 
-    /// Does what a record says; why that cannot be.
+    /// Executes a record, or returns the reason why it cannot.
     fn entry(&mut self, entry: Entry) -> Result<(), String> {
         match entry {
             Entry::Info(_) | Entry::Unknown => {}
@@ -361,12 +361,12 @@ impl Session<'_> {
         device.memory_mut().watched().for_each(Watched::begin);
         let timed_out = done.failure.as_ref().is_some_and(|failure| ENDED.contains(&failure.code.as_str()));
         if timed_out {
-            // What the command did that was stopped is in the recording.
+            // Effects of the stopped command are in the recording.
             device.stop_after(done.commands);
         }
         let result = device.submit(done.address, done.size_dwords);
         for arena in device.memory_mut().watched() {
-            // What differs from the image here was found after an earlier submission.
+            // Differences from the image were found after an earlier submission.
             let _ = arena.end();
         }
         let (compared, difference) = compare(device, &written, timed_out)?;
@@ -430,7 +430,7 @@ fn arena_of(device: &mut Device, address: GpuAddr) -> Result<(&mut Watched, u32)
     found.ok_or_else(|| format!("no page of an arena begins at {address}"))
 }
 
-/// Writes what the host had changed of a page, and only that: checks tell what the host wrote from what it left alone.
+/// Writes only the bytes of a page that the host changed: checks distinguish host writes from unchanged bytes.
 fn host_wrote(device: &mut Device, address: GpuAddr, page: &Page) -> Result<(), String> {
     let (arena, number) = arena_of(device, address)?;
     let bytes = arena.bytes_of(number);
@@ -455,8 +455,8 @@ fn host_wrote(device: &mut Device, address: GpuAddr, page: &Page) -> Result<(), 
     Ok(())
 }
 
-/// Brings the image to what was recorded and compares memory with it: how many bytes, and the first difference. With `resync` memory is made
-/// what was recorded instead.
+/// Updates the image from the recording and compares memory with it: how many bytes, and the first difference. With `resync` memory is made
+/// equal to the recording instead.
 fn compare(device: &mut Device, recorded: &[Written], resync: bool) -> Result<(u64, Option<Found>), String> {
     let mut by_arena: BTreeMap<ArenaId, BTreeMap<u32, Dwords>> = BTreeMap::new();
     for left in recorded {
@@ -510,7 +510,7 @@ fn compare(device: &mut Device, recorded: &[Written], resync: bool) -> Result<(u
         }
     }
     for (address, expected) in corrections {
-        // Behind the end of an arena there is nothing to correct.
+        // After the end of an arena there is nothing to correct.
         let _ = device.memory_mut().write_u32(address, expected);
     }
     let found =

@@ -1,12 +1,12 @@
-//! Watching a launch: what every instruction read and wrote, lane by lane, and the state of flow control after it.
+//! Watching a launch: the reads and writes of every instruction, lane by lane, and the state of flow control after it.
 //!
 //! The reference interpreters know nothing of this. A [`Unit`] is a group of processors under way: it executes one instruction at a time on the
-//! interpreter's own state, looks at that state before and after, and says what happened as [`Event`]s. A launch that nobody watches never comes here.
+//! interpreter's own state, compares that state before and after, and reports differences as [`Event`]s. An unwatched launch does not use this module.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `place` | the places that hold values, and their names |
-//! | `tap` | memories that remember what was asked of them |
+//! | `tap` | memories that log accesses |
 //! | `crate::x1k::observe`, `crate::r700::observe` | the units of the two machines, and launches cut into them |
 //!
 //! Begin with [`Event`], then [`Unit`].
@@ -77,7 +77,7 @@ impl FromIterator<usize> for Lanes {
     }
 }
 
-/// Where an instruction stands.
+/// The place of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct At {
     /// X1K: the slot. R700: the slot of the control-flow instruction.
@@ -119,28 +119,28 @@ pub const ALL_PARTS: u8 = 0xff;
 pub struct Write {
     /// Where to.
     pub place: Place,
-    /// What was there before; 0 for memory, which is not looked at.
+    /// The old value; 0 for memory, which is not read.
     pub old: u32,
-    /// What is there now.
+    /// The new value.
     pub bits: u32,
     /// Which result of the instruction it is, as one bit: X1K, bit 0 = r to 3 = a; R700, bit 0 = x to 4 = t. A result depends on the reads that
     /// have its bit.
     pub part: u8,
 }
 
-/// What an instruction did for one lane.
+/// The effect of an instruction on one lane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LaneEvent {
     /// The lane of the unit.
     pub lane: u16,
-    /// What it read, in the order of its operands.
+    /// Its reads, in the order of its operands.
     pub reads: Vec<Read>,
-    /// What it wrote. Of writes to the same place the last one counts.
+    /// Its writes. Of writes to the same place the last one counts.
     pub writes: Vec<Write>,
 }
 
 impl LaneEvent {
-    /// Adds what memory gave or took.
+    /// Adds memory accesses.
     pub(crate) fn access(&mut self, place: Place, bits: u32, written: bool) {
         if written {
             self.writes.push(Write { place, old: 0, bits, part: ALL_PARTS });
@@ -153,21 +153,21 @@ impl LaneEvent {
 /// One instruction as it was executed: of X1K a slot, of R700 an instruction group, a fetch, or a control-flow instruction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
-    /// Where it stands.
+    /// Its place.
     pub at: At,
     /// R700: which wavefront of the thread group; otherwise 0.
     pub wave: u16,
     /// The lanes that executed it.
     pub executing: Lanes,
-    /// What each lane did that was asked for.
+    /// The effects on each requested lane.
     pub lanes: Vec<LaneEvent>,
     /// The state of flow control after it, where the instruction can change it.
     pub flow: Option<Flow>,
-    /// What it added to the launch's counters.
+    /// Its increments of the launch's counters.
     pub cost: Counters,
 }
 
-/// What flow control holds for one lane.
+/// The flow-control state of one lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneFlow {
     /// Why it executes or does not.
@@ -272,9 +272,9 @@ impl Flow {
 pub enum Detail<'a> {
     /// Nothing but that it was executed.
     None,
-    /// Who executed it, what it cost, and the state of flow control.
+    /// The executing lanes, the cost, and the state of flow control.
     Masks,
-    /// What these lanes read and wrote as well.
+    /// In addition, the reads and writes of these lanes.
     Values(&'a Lanes),
 }
 
@@ -294,7 +294,7 @@ pub enum Unit<'a> {
     R700(r700::observe::Unit<'a>),
 }
 
-/// The state of a unit, to come back to. Memory is not part of it: a unit repeats what it read.
+/// The state of a unit, to come back to. Memory is not part of it: a unit replays its reads.
 #[derive(Clone, Debug)]
 pub enum Snapshot {
     /// Of an X1K program.
@@ -351,21 +351,21 @@ impl Unit<'_> {
         both!(self, unit => unit.flow(wave))
     }
 
-    /// What a place holds for a lane; `None` for places that hold nothing between instructions, and for memory.
+    /// The value of a place for a lane; `None` for places that hold nothing between instructions, and for memory.
     #[must_use]
     pub fn value(&self, lane: usize, place: Place) -> Option<u32> {
         both!(self, unit => unit.value(lane, place))
     }
 
-    /// Makes a place hold something else, for whoever tries what would happen; `false` where that cannot be.
+    /// Sets the value of a place, for experiments; `false` where that cannot be.
     pub fn set(&mut self, lane: usize, place: Place, bits: u32) -> bool {
         both!(self, unit => unit.set(lane, place, bits))
     }
 
-    /// Executes the next instruction (R700: the next control-flow instruction with its clause) and says what happened.
+    /// Executes the next instruction (R700: the next control-flow instruction with its clause) and returns its event.
     ///
     /// # Errors
-    /// The fault. What happened before it in a clause is in `events`.
+    /// The fault. Earlier events of its clause are in `events`.
     pub fn step(&mut self, detail: Detail<'_>, events: &mut Vec<Event>) -> Result<(), Fault> {
         both!(self, unit => unit.step(detail, events))
     }
@@ -389,7 +389,7 @@ impl Unit<'_> {
     }
 }
 
-/// What is to be done with a group of a launch.
+/// The treatment of a group of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
     /// Nothing, if no other group can notice; otherwise it runs.
@@ -400,9 +400,9 @@ pub enum Wish {
     Watch,
 }
 
-/// Whoever watches a launch.
+/// A watcher of a launch.
 pub trait Watcher {
-    /// What is to be done with the group whose lanes are at `positions`.
+    /// The treatment of the group whose lanes are at `positions`.
     fn wish(&mut self, positions: &[Position]) -> Wish;
 
     /// A group that is watched, at its start. On [`ControlFlow::Continue`] it runs to its end, its outputs are committed, and the launch goes on;

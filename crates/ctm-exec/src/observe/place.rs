@@ -73,11 +73,11 @@ pub enum Place {
     Export(Target, u8),
     /// R700: an element of the thread's scratch memory: `scratch[3].x`.
     Scratch(u16, u8),
-    /// R700: a dword of the local data share, bank behind bank: `lds[12]`.
+    /// R700: a dword of the local data share, bank after bank: `lds[12]`.
     Share(u16),
     /// R700: a dword of a memory: `scatter[12]`.
     Dword(Space, u32),
-    /// R700: an element of a texel: `t0[12,5,0]/0.x`, the level behind the slash.
+    /// R700: an element of a texel: `t0[12,5,0]/0.x`, the level after the slash.
     Texel {
         /// The resource.
         id: u8,
@@ -145,11 +145,11 @@ impl fmt::Display for Place {
     }
 }
 
-/// A name that stands for one place or for the channels of a register.
+/// A name that means one place or for the channels of a register.
 pub const FORMS: &str = "r3 or r3.g, o0, p, res, w, covered, c0, s0[12,5], o0[12,5] (X1K); R3 or R3.y, PV, PS, AR, P, PIX0, POS0, PARAM0, DEPTH, C5, \
      KC0[3], lds[12], scratch[3], scatter[12], ring[12], reduction[12], stream0[12], t0[12,5,0]/0, b3[+16] (R700)";
 
-/// A name that stands for no place.
+/// A name that means no place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlaceError {
@@ -187,7 +187,7 @@ impl Place {
     /// Channels can be written `rgba` or `xyzw` for either machine.
     ///
     /// # Errors
-    /// What is wrong with the name, and what is allowed.
+    /// The error in the name, and the allowed ones.
     pub fn parse(isa: Isa, name: &str) -> Result<Vec<Self>, PlaceError> {
         let wrong = || PlaceError::Unknown { name: name.to_owned() };
         let (base, channels) = match name.split_once('.') {
@@ -267,7 +267,7 @@ impl Place {
         )
     }
 
-    /// Whether it is what leaves the program: an output, an export or memory.
+    /// Whether it is an output of the program: an output, an export or memory.
     #[must_use]
     pub const fn is_output(&self) -> bool {
         matches!(

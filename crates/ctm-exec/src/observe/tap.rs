@@ -1,6 +1,6 @@
-//! Memories that pass everything on and remember what was asked of them: for events, and to repeat it.
+//! Memory wrappers that forward and log accesses: for events, and for replay.
 //!
-//! A unit that went back to an earlier state executes instructions again. What memory gave the first time is given again, and what was written is not
+//! A unit that went back to an earlier state executes instructions again. Reads give the logged values again, and writes are not
 //! written twice. That is kept only where memory can change while the unit runs; elsewhere reads are made anew.
 
 use super::Place;
@@ -8,7 +8,7 @@ use crate::engine::{MemoryFault, Position};
 use crate::{r700, x1k};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What one access read or wrote.
+/// The data of one access.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     /// Whose it was.
@@ -23,7 +23,7 @@ pub(crate) struct Access {
     pub written: bool,
 }
 
-/// How far a unit has come in what is repeated.
+/// The position of a unit in the replay.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mark {
     reads: usize,
@@ -35,14 +35,14 @@ struct Book {
     /// The accesses of the instruction that runs.
     log: Vec<Access>,
     of: (Position, usize),
-    /// What reads gave, if they are repeated.
+    /// Results of reads, if they are replayed.
     reads: Vec<[u32; 4]>,
-    /// What writes stored.
+    /// Stored values of writes.
     writes: Vec<x1k::Written>,
     at: Mark,
 }
 
-/// What the taps of both machines keep.
+/// State of the taps of both machines.
 #[derive(Debug)]
 pub(crate) struct Tap<M> {
     memory: M,
@@ -73,7 +73,7 @@ impl<M> Tap<M> {
         self.book().at = mark;
     }
 
-    /// Forgets what would have come: the unit goes another way now.
+    /// Drops the rest of the log: the unit takes another path now.
     pub fn forget_future(&self) {
         let mut book = self.book();
         let Mark { reads, writes } = book.at;

@@ -19,12 +19,12 @@ use ctm_isa::table::{FieldError, FieldValue};
 /// Registers at the top of the file that are set aside as clause temporaries (R700 §4.6): the usual number.
 pub const CLAUSE_TEMPORARIES: usize = 4;
 
-/// What is the same for every lane of a clause.
+/// State shared by the lanes of a clause.
 #[derive(Clone, Copy, Debug)]
 pub struct ClauseContext<'a> {
     /// The constant file.
     pub constants: &'a Constants,
-    /// The locked lines of each set: what they hold, and how they were locked.
+    /// The locked lines of each set: their contents, and their mode.
     pub kcache: [(&'a [[u32; 4]], KcacheMode); 2],
     /// The loop index.
     pub loop_index: i32,
@@ -57,21 +57,21 @@ pub struct Lane<'a> {
     pub execute: Option<bool>,
     /// Whether the clause killed the pixel.
     pub killed: bool,
-    /// What a checked run watches.
+    /// State of a checked run.
     pub watch: Watching<'a>,
-    /// What each group did, for whoever watches the run.
+    /// Effects of each group, for watchers.
     pub record: Option<&'a mut Vec<LaneEvent>>,
 }
 
 impl Lane<'_> {
-    /// Tells the watch, if there is one.
+    /// Notifies the watch, if there is one.
     fn watched(&self, tell: impl FnOnce(&mut Watch<'_>)) {
         if let Some(watch) = &self.watch {
             tell(&mut watch.borrow_mut());
         }
     }
 
-    /// Tells the watch that an index is used.
+    /// Notifies the watch that an index is used.
     fn index_watched(&self, mode: IndexMode, of_constant: bool) {
         self.watched(|watch| match mode {
             IndexMode::ArX | IndexMode::GlobalArX => watch.address_read(0),
@@ -84,7 +84,7 @@ impl Lane<'_> {
     }
 }
 
-/// What a unit did in a group.
+/// The outcome of a unit in a group.
 #[derive(Clone, Copy, Debug)]
 enum Done {
     /// Nothing: NOP.
@@ -156,7 +156,7 @@ fn special(sel: SpecialSel, element: usize, group: &Group, lane: &Lane<'_>) -> u
 }
 
 impl ClauseContext<'_> {
-    /// What the index of `INDEX_MODE` is for a register, and whether its address is not relative to the thread (R700 table 4.2).
+    /// The index of `INDEX_MODE` for a register, and whether its address is not relative to the thread (R700 table 4.2).
     pub(super) fn register_index(&self, mode: IndexMode, lane: &Lane<'_>) -> (i32, bool) {
         match mode {
             IndexMode::ArX | IndexMode::ArY | IndexMode::ArZ | IndexMode::ArW => (lane.ar[0], false),
@@ -178,7 +178,7 @@ impl ClauseContext<'_> {
         }
     }
 
-    /// A constant of the locked lines. What is not locked is not defined by the manual and reads as what a relative read outside
+    /// A constant of the locked lines. Unlocked constants are not defined by the manual and read as a relative read outside
     /// reads; so does an index of AR, which is not valid here.
     fn locked(&self, lane: &Lane<'_>, set: u8, index: u8, relative: bool, mode: IndexMode, element: usize) -> u32 {
         let (values, kind) = self.kcache[usize::from(set & 1)];
@@ -379,7 +379,7 @@ impl ClauseContext<'_> {
         })
     }
 
-    /// What one instruction gives, before anything of its group is written.
+    /// The outcome of one instruction, before its group writes.
     fn compute(&self, lane: &Lane<'_>, group: &Group, unit: Unit, inst: &AluInst) -> Result<Done, FaultKind> {
         let enabled = match inst.word0.pred_sel {
             PredSel::Off => true,
@@ -434,7 +434,7 @@ impl ClauseContext<'_> {
         Ok(Done::Result(self.written(scalar.value, inst), scalar.effect))
     }
 
-    /// The bits of a result behind output modifier and clamp; a clamped NaN stays one without DX10_CLAMP.
+    /// The bits of a result after output modifier and clamp; a clamped NaN stays one without DX10_CLAMP.
     fn written(&self, value: Value, inst: &AluInst) -> u32 {
         let unclamped = output(value, inst.omod(), false);
         let keeps_nan = inst.clamp() && !self.dx10_clamp && f32::from_bits(unclamped).is_nan();
@@ -562,7 +562,7 @@ pub(super) enum Register {
 }
 
 /// The register at an address that is not relative to the thread: the global ones come first, then the clause temporaries
-/// (R700 §2.6.1.2). What lies beyond belongs to other threads and is neither read nor written.
+/// (R700 §2.6.1.2). Others belong to other threads and is neither read nor written.
 pub(super) fn global_register(base: u8, index: i32, globals: usize) -> Option<Register> {
     let at = usize::try_from(i64::from(base) + i64::from(index)).ok()?;
     if at < globals {

@@ -1,4 +1,4 @@
-//! What a checked run of an R700 program notices: what the manual leaves undefined, or says must not be done, and a machine lets pass.
+//! Findings of a checked run of an R700 program: behaviour that the manual leaves undefined or forbids, and a machine lets pass.
 //!
 //! A run keeps one [`Checks`] for the launch; each wavefront keeps which register elements its lanes have written. Results never depend
 //! on it.
@@ -33,7 +33,7 @@ rules! {
     UNKNOWN_SEMANTIC "unknown-semantic" "R700 §5";
     /// A level of detail or a slope is computed in a quad of which not all pixels execute the fetch.
     DIVERGENT_GRADIENT "divergent-gradient" "R700 §6.3";
-    /// A dword behind a bank of the local data share is read (as 0) or written (lost).
+    /// A dword after a bank of the local data share is read (as 0) or written (lost).
     SHARE_OUT_OF_BOUNDS "data-share-out-of-bounds" "R700 §2.6.2";
     /// A dword of the local data share is read that no thread of the group has written.
     UNINITIALISED_SHARE "uninitialised-data-share" "R700 §2.6.2";
@@ -41,9 +41,9 @@ rules! {
     RACING_WRITES "racing-writes" "R700 §3.4.2";
     /// A dword of memory is read that another thread of the same launch has written, or writes later; a flush must lie between.
     UNFLUSHED_READ "unflushed-read" "R700 §3.4.3";
-    /// A thread reads through the cache what it wrote itself: UNCACHED must be set.
+    /// A thread reads its own write through the cache: UNCACHED must be set.
     CACHED_READ "cached-read" "R700 §7.2";
-    /// A memory write goes to elements behind the end of its array; they are not written.
+    /// A memory write goes to elements past the end of its array; they are not written.
     WRITE_BEHIND_ARRAY "write-behind-array" "R700 §3.4.2";
     /// A program has exported pixels, positions or parameters and ended without an EXPORT_DONE of that type.
     EXPORT_NOT_DONE "export-not-done" "R700 §3.4.1";
@@ -67,7 +67,7 @@ pub struct At {
     pub position: Option<Position>,
 }
 
-/// What is remembered of a dword of memory.
+/// The state of a dword of memory.
 #[derive(Clone, Copy, Debug, Default)]
 struct Accesses {
     writer: Option<u64>,
@@ -169,7 +169,7 @@ fn uninitialised(register: usize, missing: u8) -> String {
     format!("R{register}.{names} is read, and nothing has written it")
 }
 
-/// What is watched while a lane runs an ALU clause.
+/// State watched while a lane runs an ALU clause.
 #[derive(Debug)]
 pub struct Watch<'a> {
     /// The lane's register elements that hold something.

@@ -1,4 +1,4 @@
-//! The clock model of R700 launches: what an instruction costs a wavefront, by its words alone (`docs/clocks.md`).
+//! The clock model of R700 launches: the cost of an instruction for a wavefront, by its words alone (`docs/clocks.md`).
 
 use ctm_isa::r700::inst::{AluClause, AluInst, Fetch};
 use ctm_isa::r700::ops::{IndexMode, Kind};

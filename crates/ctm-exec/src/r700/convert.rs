@@ -1,4 +1,4 @@
-//! Many items of one format at once: what a small element becomes is computed once for each of its values.
+//! Many items of one format at once: small elements are converted by a table of all their values.
 
 use super::formats::{Elements, Format, convert, element, elements, size_bytes};
 use crate::engine::FaultKind;
@@ -21,7 +21,7 @@ pub struct Converter<'a> {
     /// Empty for formats whose elements depend on each other.
     fields: Vec<Field>,
     tables: Vec<Vec<u32>>,
-    /// What elements are that the format lacks.
+    /// Default of elements that the format lacks.
     missing: [u32; 4],
 }
 

@@ -1,14 +1,14 @@
 //! Filters across the edges of a cube's faces, and gradients there.
 //!
 //! The manual says nothing of filters; this is OpenGL 3.3's seamless filter (GL §3.8.10): texels beyond an edge are those of the face on the
-//! other side. Beyond a corner there is none: the mean of the three that meet there stands for it, which OpenGL leaves open. Nor does it say what gradients
-//! are where the lanes of a quad look at several faces. Drivers compute none themselves, and mipmaps of cubes have no seams on cards: so what the other
+//! other side. Beyond a corner there is none: its value is the mean of the three that meet there, which OpenGL leaves open. It does not define gradients
+//! where the lanes of a quad select several faces. Drivers compute none themselves, and mipmaps of cubes have no seams on cards: so the other
 //! lanes look at is brought to the plane of the lane's own face.
 
 /// A texel of a cube: face (0 to 5: +x, -x, +y, -y, +z, -z), column, row.
 pub(super) type FaceTexel = (u32, u32, u32);
 
-/// For each face the axis and sign of the direction that its columns, its rows and its middle stand for (GL table 3.18).
+/// For each face the axis and sign of the direction that its columns, its rows and its middle mean (GL table 3.18).
 const AXES: [[(usize, i64); 3]; 6] = [
     [(2, -1), (1, -1), (0, 1)],
     [(2, 1), (1, -1), (0, -1)],

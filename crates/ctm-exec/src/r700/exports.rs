@@ -1,4 +1,4 @@
-//! What a program sends out (R700 §3.4.1).
+//! Exports of a program (R700 §3.4.1).
 
 use crate::arrays::Written;
 use crate::engine::{FaultKind, Position};
@@ -81,7 +81,7 @@ impl Exports {
         if self.written[slot] == 0 { None } else { Some((self.values[slot], self.written[slot])) }
     }
 
-    /// Stores elements of a target; `None` is a masked element, which keeps what it holds. A target whose elements are all masked is
+    /// Stores elements of a target; `None` is a masked element, which keeps its value. A target whose elements are all masked is
     /// not stored: such an export counts only for its EXPORT_DONE (R700 §3.4.1).
     pub fn set(&mut self, target: Target, elements: [Option<u32>; 4]) {
         let slot = target.slot();
@@ -104,7 +104,7 @@ impl Exports {
         self.written = [0; TARGETS];
     }
 
-    /// What [`super::Memory::commit`] does where rows take exports ([`super::Memory::lane_rows`]).
+    /// [`super::Memory::commit`] where rows take exports ([`super::Memory::lane_rows`]).
     pub fn store(&self, at: Position, rows: &mut LaneRows<Target>) -> Written {
         let mut written = Written::default();
         let Some(lane) = rows.survive(at) else { return written };
@@ -116,7 +116,7 @@ impl Exports {
         written
     }
 
-    /// What was exported, in the order of [`Target::all`].
+    /// The exported values, in the order of [`Target::all`].
     pub fn iter(&self) -> impl Iterator<Item = (Target, [u32; 4], u8)> + '_ {
         Target::all().filter_map(|target| self.get(target).map(|(values, written)| (target, values, written)))
     }

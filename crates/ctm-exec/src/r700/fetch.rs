@@ -83,7 +83,7 @@ impl Wavefront {
         }
     }
 
-    /// Writes what a fetch returned to a lane's register, through the destination swizzle. `one`: the bits of its 1.
+    /// Writes a fetch result to a lane's register, through the destination swizzle. `one`: the bits of its 1.
     pub(super) fn write_fetched(
         &mut self,
         lane: usize,
@@ -168,7 +168,7 @@ impl Wavefront {
         Ok(())
     }
 
-    /// What a checked run notices of a texture fetch.
+    /// Findings of a checked run on a texture fetch.
     #[allow(clippy::too_many_arguments, reason = "an instruction, its place, and who looks")]
     fn texture_checked(
         &self,
@@ -228,7 +228,7 @@ impl Wavefront {
         let source = self.source_register(context, inst.word0.src_gpr, inst.word0.src_rel);
         let destination = match &inst.word1 {
             VtxWord1::Gpr(w) => self.destination_register(context, w.dst_gpr, w.dst_rel),
-            // What the semantic table does not name is not written.
+            // Semantics missing from the table are not written.
             VtxWord1::Sem(w) => {
                 let row = context.launch.semantics.iter().find(|row| row.id == w.semantic_id);
                 row.and_then(|row| self.destination_register(context, row.gpr, false))

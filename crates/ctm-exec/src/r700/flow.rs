@@ -1,4 +1,4 @@
-//! The control-flow machine (R700 §3.6, §3.7): the state of each pixel, the stack, and what each branch-loop instruction does.
+//! The control-flow machine (R700 §3.6, §3.7): the state of each pixel, the stack, and the effect of each branch-loop instruction.
 //!
 //! It knows no registers: an instruction's conditions come in, masks and the next address come out. Where the manual says a thing
 //! twice and differently, programs of compilers decided (docs/r700-open-questions.md).
@@ -40,7 +40,7 @@ pub struct LoopConstant {
     pub count: u16,
     /// First value of the loop index, 0..=4095.
     pub start: u16,
-    /// What is added to the loop index after each iteration.
+    /// The step of the loop index.
     pub step: i8,
 }
 
@@ -80,7 +80,7 @@ enum Entry {
         left: Option<u16>,
         /// The loop index; `None` for loops that have none.
         index: Option<i32>,
-        /// What is added to it.
+        /// Its step.
         step: i32,
     },
     /// A subroutine.
@@ -120,12 +120,12 @@ impl Test {
     pub const ACTIVE: Self = Self { cond: Cond::Active, boolean: false, whole_quad: false, valid_pixel: false };
 }
 
-/// What kind of loop begins.
+/// The kind of loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoopKind {
     /// `LOOP_START`: counted, with loop index.
     Counted(LoopConstant),
-    /// `LOOP_START_NO_AL`: counted; the loop index stays what it was.
+    /// `LOOP_START_NO_AL`: counted; the loop index stays unchanged.
     Repeat(LoopConstant),
     /// `LOOP_START_DX10`: until every pixel has left it.
     Dx10,
@@ -335,7 +335,7 @@ impl Flow {
         Ok(!self.state.contains(&PixelState::Active))
     }
 
-    /// What `ALU_PUSH_BEFORE` does before its clause.
+    /// `ALU_PUSH_BEFORE`, before its clause.
     ///
     /// # Errors
     /// A full stack.
@@ -354,7 +354,7 @@ impl Flow {
         Ok(())
     }
 
-    /// What `ALU_POP_AFTER` and `ALU_POP2_AFTER` do after their clause.
+    /// `ALU_POP_AFTER` and `ALU_POP2_AFTER`, after their clause.
     ///
     /// # Errors
     /// Nothing to pop.
@@ -362,7 +362,7 @@ impl Flow {
         self.pop_states(count, false)
     }
 
-    /// What `POP_JUMP`, `POP_PUSH` and `POP_PUSH_ELSE` do first.
+    /// The first step of `POP_JUMP`, `POP_PUSH` and `POP_PUSH_ELSE`.
     ///
     /// # Errors
     /// Nothing to pop.
@@ -395,7 +395,7 @@ impl Flow {
         Ok(jumps)
     }
 
-    /// What `ALU_ELSE_AFTER` does after its clause, and `ELSE` first: of the pixels that were active at the last push and pass the test,
+    /// `ALU_ELSE_AFTER` after its clause, and the first step of `ELSE`: of the pixels that were active at the last push and pass the test,
     /// active and inactive-branch ones change places. In valid pixel mode invalid pixels count as inactive, so none of them is active
     /// afterwards (R700 §3.6.2). The stack stays as it is.
     ///
@@ -499,7 +499,7 @@ impl Flow {
         Ok(jumps)
     }
 
-    /// What `ALU_BREAK` and `ALU_CONTINUE` do after their clause with the pixels whose predicate says skip.
+    /// `ALU_BREAK` and `ALU_CONTINUE`, after their clause, on the pixels whose predicate is skip.
     ///
     /// # Errors
     /// There is no loop.

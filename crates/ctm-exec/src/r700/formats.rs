@@ -34,7 +34,7 @@ impl Default for Format {
     }
 }
 
-/// What the elements of a format are.
+/// The element layout of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elements {
     /// So many bits each, first element first: fractions or integers as the fetch says.
@@ -139,7 +139,7 @@ pub fn size_bytes(format: DataFormat) -> Result<usize, FaultKind> {
     }
 }
 
-/// The byte of memory that stands at `offset` in the order that a fetch reads (R700 §10.3, ENDIAN_SWAP).
+/// The byte of memory that is at `offset` in the order that a fetch reads (R700 §10.3, ENDIAN_SWAP).
 #[must_use]
 pub const fn swapped(offset: u64, endian: EndianSwap) -> u64 {
     match endian {
@@ -196,7 +196,7 @@ pub fn convert(format: &Format, item: &[u8]) -> Result<[u32; 4], FaultKind> {
     Ok(result)
 }
 
-/// What an element of `size` bits is, in a format of [`Elements::Packed`] or [`Elements::Float`].
+/// The element layout for `size` bits, in a format of [`Elements::Packed`] or [`Elements::Float`].
 pub(super) fn element(format: &Format, field: u32, size: u32) -> u32 {
     match elements(format.data) {
         Elements::Float(_) => small_float(field, size),
@@ -351,7 +351,7 @@ mod tests {
         {
             assert_eq!(in_format(&byte, given), expected, "{given}");
         }
-        // What a texel holds stays.
+        // The texel's value stays.
         for field in 0..=255u8 {
             let [texel, ..] = convert(&byte, &[field]).unwrap_or_default();
             assert_eq!(in_format(&byte, f32::from_bits(texel)).to_bits(), texel);

@@ -1,4 +1,4 @@
-//! The half of a memory that wraps another one: what only reads goes to that.
+//! The half of a memory that wraps another one: reads are forwarded.
 
 /// Implements the methods of [`r700::Memory`](crate::r700::Memory) that only read by those of the memory in a field of `self`.
 ///

@@ -1,7 +1,7 @@
-//! The domain cut into wavefronts, their order, and what becomes of their exports.
+//! The domain cut into wavefronts, their order, and the commit of their exports.
 //!
 //! Wavefronts run one after the other in domain order. Those of one thread group (compute programs) take turns, one control-flow
-//! instruction each, so that what all of them write before an instruction is there when the next one reads it.
+//! instruction each, so that a read sees all writes before its instruction.
 
 use super::checks::Checks;
 use super::memory::Shared;
@@ -82,7 +82,7 @@ fn threads(launch: &Launch<'_>) -> u64 {
     u64::from(launch.domain.width()) * u64::from(launch.domain.height())
 }
 
-/// A launch under way: what its wavefronts share, and what came of those that are done.
+/// A launch under way: state shared by its wavefronts, and results of finished ones.
 struct Run<'a> {
     context: Context<'a>,
     order: Order,
@@ -134,7 +134,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Adds up what a thread group did and sends its events and exports.
+    /// Adds the statistics of a thread group and sends its events and exports.
     fn commit(&mut self, wavefronts: &[Wavefront], memory: &mut dyn Memory) -> Result<(), Fault> {
         for wavefront in wavefronts {
             self.outcome.counters.add(wavefront.counters());

@@ -29,7 +29,7 @@ use ctm_isa::r700::program::Chip;
 const BANKS: usize = 4;
 /// Dwords of one bank: 256 entries of 16 bytes.
 pub const BANK_DWORDS: usize = 1024;
-/// Dwords of the local data share, bank behind bank.
+/// Dwords of the local data share, bank after bank.
 pub const SHARE_DWORDS: usize = BANKS * BANK_DWORDS;
 
 /// Where a dword of a bank (modulo 4) lies in the local data share; `None` beyond its end.
@@ -62,7 +62,7 @@ impl DataShare {
         self.dwords.fill(0);
     }
 
-    /// Every dword, bank behind bank.
+    /// Every dword, bank after bank.
     #[must_use]
     pub fn dwords(&self) -> &[u32] {
         &self.dwords
@@ -74,25 +74,25 @@ impl DataShare {
     }
 }
 
-/// What the wavefronts of a launch share on chip.
+/// On-chip state shared by the wavefronts of a launch.
 #[derive(Debug, Default)]
 pub struct Shared {
     /// SIMD-global registers of each lane of a wavefront.
     pub globals: Vec<Vec<[u32; 4]>>,
     /// The local data share of the group that runs.
     pub data_share: DataShare,
-    /// What a checked run remembers.
+    /// State of a checked run.
     pub checks: Option<Checks>,
     /// The part of the launch that runs; `None`: nothing stops it.
     pub part: Option<Part>,
     /// Instructions since it was last asked whether to stop.
     pub since_look: u64,
-    /// What the instruction that runs did, for whoever watches.
+    /// Effects of the current instruction, for watchers.
     pub recorder: Option<Recorder>,
 }
 
 impl Clone for Shared {
-    /// The same state, which nothing stops: it is what a group that is watched comes back to.
+    /// The same state, which nothing stops: a watched group returns to it.
     fn clone(&self) -> Self {
         let Self { globals, data_share, checks, .. } = self;
         Self { globals: globals.clone(), data_share: data_share.clone(), checks: checks.clone(), ..Self::default() }
@@ -161,13 +161,13 @@ pub fn written_components(cf: &CfMem) -> impl Iterator<Item = usize> + Clone {
 }
 
 /// An index register as scatter memory takes it: a signed number of dwords, so that one before ARRAY_BASE is reached by a negative one (R700
-/// §7.1). Sums with it wrap; what lies before dword 0 is then beyond any memory.
+/// §7.1). Sums with it wrap; addresses before dword 0 are then beyond any memory.
 #[must_use]
 pub fn scatter_index(bits: u32) -> u64 {
     i64::from(bits.cast_signed()).cast_unsigned()
 }
 
-/// A memory read, with what its words say (R700 chapter 7).
+/// A memory read, decoded (R700 chapter 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryRead {
     /// The memory; `None` for scratch memory, which is the thread's own.
@@ -219,7 +219,7 @@ impl MemoryRead {
         })
     }
 
-    /// The element that read `burst` of a burst reads, where the index register holds `given`. A burst, too, reads nothing behind the array
+    /// The element that read `burst` of a burst reads, where the index register holds `given`. A burst, too, reads nothing after the array
     /// (R700 §3.4.3).
     #[must_use]
     pub fn element(&self, given: u32, burst: u8) -> u64 {
@@ -248,7 +248,7 @@ impl MemoryRead {
         shared_address(launch, space, thread, self.base, element, self.size)
     }
 
-    /// What the dwords of an element become.
+    /// The value of an element's dwords.
     ///
     /// # Errors
     /// A format that is not done.
@@ -270,7 +270,7 @@ pub fn share_written_from(inst: &MemDsw, thread: usize, burst: u8) -> usize {
     (thread >> 2) * share_stride(inst) + index + 4 * usize::from(burst)
 }
 
-/// What `LOCAL_DS_READ` reads for index x and address y in read `burst` of a burst: of each element the dword of bank `x mod 4`, or nothing.
+/// The dwords that `LOCAL_DS_READ` reads for index x and address y in read `burst` of a burst: of each element the dword of bank `x mod 4`, or nothing.
 #[must_use]
 pub fn share_read_at(inst: &MemDsr, x: usize, y: usize, burst: u8) -> [Option<usize>; 4] {
     let word = &inst.word1;
@@ -405,7 +405,7 @@ impl Wavefront {
                         Some(space) => {
                             let thread_lane = (self.first_thread, lane);
                             let at = read.address(context.launch, space, thread_lane, element).wrapping_add(c as u64);
-                            // An invalid pixel fetches for its quad only; what it finds does not matter.
+                            // An invalid pixel fetches for its quad only; its result does not matter.
                             if at >= limit && self.flow.valid[lane] {
                                 return Err(outside(space, at, limit));
                             }
@@ -419,7 +419,7 @@ impl Wavefront {
                 }
                 self.counters.fetches += 1;
                 let fetched = read.converted(dwords)?;
-                // What lies outside the registers goes to register 0 (R700 §4.6.3).
+                // Numbers outside the registers go to register 0 (R700 §4.6.3).
                 let base = word1.dst_gpr.saturating_add(burst);
                 let register = match self.destination_register(context, base, word1.dst_rel) {
                     None if word1.dst_rel => Some(0),
@@ -433,8 +433,8 @@ impl Wavefront {
         Ok(())
     }
 
-    /// What a lane's data share operation reads (R700 §10.6): a register by its relative mode. An absolute address names the SIMD-global
-    /// registers; there is nothing behind them, and 0 is read.
+    /// The source of a lane's data share operation (R700 §10.6): a register by its relative mode. An absolute address names the SIMD-global
+    /// registers; there is nothing after them, and 0 is read.
     fn share_source(&self, context: &Context<'_>, shared: &Shared, base: u8, mode: RelMode, lane: usize) -> [u32; 4] {
         match mode {
             RelMode::None | RelMode::Loop => {
@@ -444,7 +444,7 @@ impl Wavefront {
         }
     }
 
-    /// Tells a checked run what a data share operation reads of an own register.
+    /// Reports a data share operation's read of an own register to a checked run.
     #[allow(clippy::too_many_arguments, reason = "an operand, its place, and who looks")]
     fn share_checked(
         &self,
@@ -509,7 +509,7 @@ impl Wavefront {
     /// `LOCAL_DS_READ`: bank `x mod 4`, dword `(x >> 2) * 4 + y + RD_OFFSET` (R700 §10.6).
     ///
     /// Without a multiplexer the four dwords of the aligned entry, with WORD_SELECT the one dword in all elements. Beyond the bank 0. With
-    /// BROADCAST every thread, executing or not, gets what the first valid one reads.
+    /// BROADCAST every thread, executing or not, gets the value read by the first valid one.
     ///
     /// UNVERIFIED: how x (*index*) and y (*address*) make an address; no program with these instructions is known.
     pub(super) fn share_read(

@@ -1,18 +1,18 @@
-//! The R700's shader core: what one launch is given, what it can reach, and the reference interpreter.
+//! The R700's shader core: inputs of a launch, its memory, and the reference interpreter.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `ops`, `transcendental`, `ops64` | one pure function per operation |
 //! | `single` | operations of one slot by opcode, output modifiers |
 //! | `alu` | ALU clauses: operands, units, write-back |
-//! | `checks` | what a checked run notices |
-//! | `clocks` | what instructions cost |
+//! | `checks` | findings of checked runs |
+//! | `clocks` | costs of instructions |
 //! | `flow` | the control-flow machine of R700 §3.6 and §3.7 |
 //! | `formats` | from bytes in memory to the elements of a register |
 //! | `fetch` | fetch clauses of a wavefront |
 //! | `vertex`, `texture`, `sample` | one fetch for one lane |
 //! | `memory` | memory writes and reads, the local data share |
-//! | `exports` | what a program sends out |
+//! | `exports` | exports of a program |
 //! | `wavefront` | a wavefront running a program: issue, masks, faults, counters |
 //! | `observe` | wavefronts that are watched |
 //! | `interp` | the domain cut into wavefronts, their order, commits |
@@ -92,7 +92,7 @@ pub struct Semantic {
     pub gpr: u8,
 }
 
-/// A number that is linear over the domain, by which elements of planes are divided: what a perspective makes of start values.
+/// A number that is linear over the domain, by which elements of planes are divided, for perspective start values.
 ///
 /// The element is `(origin + i*di + j*dj) * (1 / divisor)`, each step in double precision, then rounded once to single precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -140,9 +140,9 @@ impl Divisor<'_> {
 pub struct Launch<'a> {
     /// The program. Its `gprs` say how many registers a thread has; 0 is taken as 1.
     pub program: &'a Program,
-    /// What `CALL_FS` calls; without one it does nothing.
+    /// The program that `CALL_FS` calls; without one it does nothing.
     pub fetch_program: Option<&'a Program>,
-    /// What kind of program it is.
+    /// The kind of program.
     pub stage: Stage,
     /// The chip: whether there is double precision.
     pub chip: Chip,
@@ -162,32 +162,32 @@ pub struct Launch<'a> {
     pub instance_offset: u32,
     /// SIMD-global registers (R700 §2.6.1.1), 0..=124. They start as 0 and live as long as the launch.
     pub global_gprs: u8,
-    /// What a clamp makes of a NaN: 0 if set, the NaN itself if not (DX10_CLAMP of SQ_PGM_RESOURCES, a host register).
+    /// The clamp of a NaN: 0 if set, the NaN itself if not (DX10_CLAMP of SQ_PGM_RESOURCES, a host register).
     pub dx10_clamp: bool,
     /// Constants.
     pub constants: &'a Constants,
     /// The semantic table.
     pub semantics: &'a [Semantic],
-    /// What registers hold at the start ([`Plane::temp`] is the register); all others hold 0.
+    /// Start values of registers ([`Plane::temp`] is the register); all others are 0.
     pub planes: &'a [Plane],
-    /// What elements of planes are divided by.
+    /// The divisor of elements of planes.
     pub divisor: Option<Divisor<'a>>,
     /// The lanes whose exports are sent: lane `n` is bit `n % 64` of word `n / 64`; `None`: all. The others run as they do, as pixels of a quad that a
     /// primitive does not cover; wavefronts without a covered lane in the domain do not run.
     pub covered: Option<&'a [u64]>,
     /// Its planes will hardly come again, as those of a triangle: engines make no code for them alone.
     pub once: bool,
-    /// What elements of registers hold at the start, lane by lane, where no plane can say it. They go before planes.
+    /// Start values of register elements by lane, where they are not planes. They override planes.
     pub rows: &'a [StartRow<'a>],
     /// The domain, at most 4096 x 4096.
     pub domain: Domain,
-    /// What the launch may use up.
+    /// Limits of the launch.
     pub budget: Budget,
     /// Worker threads; 0 means one per core. Never changes results. The interpreter uses one.
     pub threads: usize,
-    /// Whether to report what is legal but suspicious while running.
+    /// Whether to report legal but suspicious behaviour at run time.
     pub checks: bool,
-    /// Whether to count what takes time to count; otherwise the outcome's counters are [`Counters::cheap`](crate::Counters::cheap).
+    /// Whether to maintain costly counters; otherwise the outcome's counters are [`Counters::cheap`](crate::Counters::cheap).
     pub counters: bool,
 }
 
@@ -235,7 +235,7 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// The numbers of the launch's lanes: what [`StartRow::bits`] and the rows of [`LaneRows`] are indexed by.
+    /// The numbers of the launch's lanes: the indices of [`StartRow::bits`] and the rows of [`LaneRows`].
     #[must_use]
     pub const fn lane_order(&self) -> LaneOrder {
         match self.stage {
@@ -288,7 +288,7 @@ impl Space {
     }
 }
 
-/// What a geometry program said about its vertices (R700 §3.5).
+/// Vertex events of a geometry program (R700 §3.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VertexEvent {
     /// `EMIT_VERTEX`: a vertex has been written.
@@ -299,10 +299,10 @@ pub enum VertexEvent {
     Cut,
 }
 
-/// What a running program can reach. A device implements it with its arenas; tests with [`Arrays`]. A memory that wraps another one forwards what only reads by
+/// The memory of a running program. A device implements it with its arenas; tests with [`Arrays`]. A memory that wraps another one forwards reads by
 /// [`forward_r700_reads`](crate::forward_r700_reads).
 pub trait Memory: Sync {
-    /// The accesses that follow belong to this processor, and to fetch `item` of a clause: the reference interpreter says so, for whoever watches.
+    /// The next accesses belong to this processor, and to fetch `item` of a clause: the reference interpreter calls it, for watchers.
     /// Does nothing by default.
     fn begin_lane(&self, at: Position, item: usize) {
         let _ = (at, item);
@@ -320,7 +320,7 @@ pub trait Memory: Sync {
         None
     }
 
-    /// What is bound as buffer `id` of vertex fetches.
+    /// Buffer `id` of vertex fetches.
     fn buffer(&self, id: u8) -> Option<Buffer>;
 
     /// Reads bytes of a buffer; they lie within its size.
@@ -329,10 +329,10 @@ pub trait Memory: Sync {
     /// When they lie outside memory.
     fn read_buffer(&self, id: u8, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), MemoryFault>;
 
-    /// What is bound as texture resource `id`.
+    /// Texture resource `id`.
     fn texture(&self, id: u8) -> Option<Texture>;
 
-    /// What is bound as sampler `id`.
+    /// Sampler `id`.
     fn sampler(&self, id: u8) -> Option<Sampler>;
 
     /// Texel (x, y, z) of a mipmap level as the bits of four elements, converted from the texture's format; within the level's size.
@@ -369,7 +369,7 @@ pub trait Memory: Sync {
     /// When a target lies outside memory.
     fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault>;
 
-    /// Whether what this launch exports or stores may be read by it in another way: as a constant, a buffer, a texture or another
+    /// Whether this launch may read its own exports or stores in another way: as a constant, a buffer, a texture or another
     /// memory. If so (the default), engines run wavefronts strictly one after the other.
     fn outputs_alias_inputs(&self) -> bool {
         true
@@ -388,12 +388,12 @@ pub trait Memory: Sync {
         None
     }
 
-    /// The arrays behind these textures and targets, for engines that read and write all of a launch themselves; `None` (the default) when
+    /// The arrays after these textures and targets, for engines that read and write all of a launch themselves; `None` (the default) when
     /// they have to ask.
     ///
     /// `Some` says: the exports of every valid thread to these targets pass, and no target shares a byte with one of these textures, with
-    /// another target, or with what [`Direct::reads`] reads. After a fault it is unspecified which of the wavefronts behind the one that did wrong have
-    /// stored what they export; those before it have.
+    /// another target, or with the reads of [`Direct::reads`]. After a fault it is unspecified which of the wavefronts after the one that did wrong have
+    /// stored their exports; those before it have.
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
         let _ = (textures, targets);
         None
@@ -403,25 +403,25 @@ pub trait Memory: Sync {
     /// commit. Engines need not use them.
     ///
     /// `Some` says: [`Self::commit`] would do no more than mark the lane as a survivor and store its exports in these rows, never refuses, and counts
-    /// what is stored in rows. The rows have the order of the launch's lanes ([`Launch::lane_order`]).
+    /// the exports stored in rows. The rows have the order of the launch's lanes ([`Launch::lane_order`]).
     fn lane_rows(&mut self) -> Option<&mut LaneRows<Target>> {
         None
     }
 }
 
-/// Arrays behind textures and targets. See [`Memory::direct`].
+/// Arrays after textures and targets. See [`Memory::direct`].
 pub struct Direct<'a> {
-    /// Of each texture that was asked for, level 0: what [`Memory::texel`] reads.
+    /// Of each texture that was asked for, level 0, as [`Memory::texel`] reads it.
     pub textures: Vec<Elements<Texels<'a>>>,
-    /// Of each target that was asked for, where [`Memory::commit`] writes; one that is `None` drops what it is sent, and it does not count.
+    /// Of each target that was asked for, where [`Memory::commit`] writes; one that is `None` drops exports uncounted.
     ///
     /// The form of its elements is not [`Form::Square`](crate::x1k::Form::Square).
     pub targets: Vec<Option<Elements<Cells<'a>>>>,
-    /// What the launch reads while its targets are lent; it takes no writes.
+    /// The memory reads of the launch while its targets are mapped; it takes no writes.
     pub reads: Box<dyn Memory + 'a>,
 }
 
-/// What lies in an array that is read: bytes, or elements of four channels.
+/// The content of an input array: bytes, or elements of four channels.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "they say what they are")]
 pub enum Texels<'a> {
@@ -429,7 +429,7 @@ pub enum Texels<'a> {
     Dwords(&'a [[u32; 4]]),
 }
 
-/// What lies in an array that is written.
+/// The content of an output array.
 #[derive(Debug)]
 #[allow(missing_docs, reason = "they say what they are")]
 pub enum Cells<'a> {

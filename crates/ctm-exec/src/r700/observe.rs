@@ -1,7 +1,7 @@
 //! Wavefronts of an R700 program that are watched: see [`crate::observe`].
 //!
 //! A control-flow instruction with its clause is one step of the interpreter. The events of a clause are its groups or fetches, each for all
-//! lanes, and then the control-flow instruction itself with the state of flow control behind it.
+//! lanes, and then the control-flow instruction itself with the state of flow control after it.
 
 mod clauses;
 mod fetches;
@@ -22,7 +22,7 @@ fn narrow(n: usize) -> u8 {
     u8::try_from(n).unwrap_or(u8::MAX)
 }
 
-/// What the clause that runs did, lane by lane.
+/// Effects of the current clause, lane by lane.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     /// The unit's number of the wavefront's first lane.
@@ -33,7 +33,7 @@ pub struct Recorder {
     executing: Lanes,
     /// Of an ALU clause: each lane with its groups.
     lanes: Vec<(usize, Vec<LaneEvent>)>,
-    /// Of a fetch clause: who executed each fetch, what lanes did, and the counters behind it.
+    /// Of a fetch clause: executing lanes of each fetch, effects on lanes, and the counters after it.
     fetches: Vec<(Lanes, Vec<LaneEvent>, Counters)>,
 }
 
@@ -72,7 +72,7 @@ pub struct Unit<'a> {
     context: &'a Context<'a>,
     tap: Tap<&'a mut dyn Memory>,
     indices: Vec<Position>,
-    /// What they are called.
+    /// Their names.
     positions: Vec<Position>,
     state: Inside,
 }
@@ -106,7 +106,7 @@ impl<'a> Unit<'a> {
         Self { context, tap: Tap::new(memory, changes), indices, positions, state: Inside { waves, shared, turn: 0 } }
     }
 
-    /// Runs to the end; the wavefronts and what they share.
+    /// Runs to the end; the wavefronts and their shared state.
     pub(super) fn finish(mut self) -> Result<(Vec<Wavefront>, Shared), Fault> {
         while !self.has_ended() {
             self.step(Detail::None, &mut Vec::new())?;
@@ -171,7 +171,7 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// What a place holds for a lane.
+    /// The value of a place for a lane.
     #[must_use]
     pub fn value(&self, lane: usize, place: Place) -> Option<u32> {
         match place {
@@ -332,7 +332,7 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Who executes a control-flow instruction, and what it is going to read and write of registers.
+    /// The executing lanes of a control-flow instruction, and the registers it will read and write.
     fn instruction(
         &self,
         turn: usize,
@@ -408,7 +408,7 @@ impl<'a> Unit<'a> {
     }
 }
 
-/// What an instruction reads and writes for a lane of the wavefront.
+/// The reads and writes of an instruction for a lane of the wavefront.
 type PlacesOf<'a> = Box<dyn Fn(usize) -> (Vec<Place>, Vec<Place>) + 'a>;
 
 /// The smaller of each pair of counters, so that a difference cannot be negative.

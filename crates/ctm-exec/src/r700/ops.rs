@@ -1,6 +1,6 @@
 //! One pure function per single-slot ALU operation (R700 §9.2), in the order of the opcode table.
 //!
-//! Floating-point functions take numbers whose denormals have been flushed and give numbers: whoever calls them applies
+//! Floating-point functions take numbers whose denormals have been flushed and give numbers: the caller applies
 //! output modifiers and makes bits (`alu`). Every step of a formula is one rounding to single precision, ties to even, with
 //! tiny results flushed to the zero of their sign: on this machine the product of a multiply-add is rounded before the sum.
 //! Integer functions take and give bits.
@@ -164,7 +164,7 @@ pub fn ceil(a: f32) -> f32 {
 /// `RNDNE`: the nearest integer, ties to even, the sign kept.
 ///
 /// *The page computes `FLOOR(src0 + 0.5)` less a correction, which in single precision is wrong just below 0.5 and for large odd
-/// numbers; we do what the name says.*
+/// numbers; we follow the name.*
 #[inline]
 #[must_use]
 pub fn rndne(a: f32) -> f32 {
@@ -208,7 +208,7 @@ pub const fn mova_int(a: u32) -> i32 {
     if a < -256 || a > 255 { -256 } else { a }
 }
 
-/// A predicate operation's two results: what goes to the register, and whether the pixel executes.
+/// A predicate operation's two results: the register's value, and whether the pixel executes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Predicate {
     /// The result.

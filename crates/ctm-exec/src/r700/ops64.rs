@@ -1,11 +1,11 @@
 //! One pure function per double-precision operation (R700 §4.12, §9.2), on the 64 bits of the numbers.
 //!
 //! Sums and products round to nearest, ties to even. The tables of the pages treat denormal operands as zeros of their sign; we
-//! do the same with results: what is below 2^-1022 after rounding to 53 bits, as in single precision. A NaN operand is handed on as it is, src0's first; a NaN that an operation makes is [`NAN64`].
+//! do the same with results: values below 2^-1022 after rounding to 53 bits, as in single precision. A NaN operand is handed on as it is, src0's first; a NaN that an operation makes is [`NAN64`].
 
 use crate::float::{INFINITY, SIGN, Wide, flush};
 
-/// `NaN64`: what operations make where no operand was NaN (R700 tables 9.1 to 9.9).
+/// `NaN64`: the NaN of operations without a NaN operand (R700 tables 9.1 to 9.9).
 pub const NAN64: u64 = 0xfff8_0000_0000_0000;
 /// The bits of +infinity.
 const INFINITY64: u64 = 0x7ff0_0000_0000_0000;
@@ -158,7 +158,7 @@ pub fn flt32_to_flt64(a: u32) -> u64 {
     }
 }
 
-/// What `PRED_SETE_64`, `PRED_SETGT_64` and `PRED_SETGE_64` write: 0 for execute, all ones for skip, in both dwords.
+/// The result of `PRED_SETE_64`, `PRED_SETGT_64` and `PRED_SETGE_64`: 0 for execute, all ones for skip, in both dwords.
 #[must_use]
 pub const fn pred_set_64(holds: bool) -> u32 {
     if holds { 0 } else { u32::MAX }

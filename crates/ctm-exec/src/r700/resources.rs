@@ -9,7 +9,7 @@ pub use crate::sample::{Filter, Wrap};
 use ctm_isa::r700::ops::Sel;
 use std::collections::BTreeMap;
 
-/// A buffer of vertex fetches (`BUFFER_ID`, R700 §5): what its fetch constant says.
+/// A buffer of vertex fetches (`BUFFER_ID`, R700 §5): the contents of its fetch constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffer {
     /// Bytes that may be read.
@@ -55,12 +55,12 @@ pub struct Texture {
     pub levels: u32,
     /// Bytes that one texel asks memory for.
     pub texel_bytes: u32,
-    /// What texels are in memory: reference values of comparisons are converted to it (R700 §9.4). Texels themselves arrive converted.
+    /// The texel format in memory: reference values of comparisons are converted to it (R700 §9.4). Texels themselves arrive converted.
     pub format: Format,
-    /// Samples of a texel, at least 1. Where there are several, they stand where other textures have mipmap levels, each as large as the first: LD names a
+    /// Samples of a texel, at least 1. Where there are several, they are where other textures have mipmap levels, each as large as the first: LD names a
     /// sample by its fourth coordinate, as drivers do.
     pub samples: u32,
-    /// Which elements of what a comparison gives the instruction sees (DST_SEL of the resource); those of texels are selected already. The outcome is
+    /// The swizzle of a comparison's result (DST_SEL of the resource); those of texels are selected already. The outcome is
     /// the first element; the others are 0, 0 and 1.
     pub compared: [Sel; 4],
 }
@@ -121,7 +121,7 @@ pub struct Sampler {
     pub mirrors_once: [bool; 3],
     /// Coordinates are kept within 0 and the size before they wrap, so that linear filters take half of the border's colour at most.
     pub half_border: [bool; 3],
-    /// What [`Wrap::Border`] reads outside, as bits.
+    /// The value of [`Wrap::Border`] outside, as bits.
     pub border: [u32; 4],
     /// Smallest level of detail.
     pub min_lod: f32,
@@ -231,7 +231,7 @@ impl Compare {
 /// A texture with its texels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// What it looks like.
+    /// Its description.
     pub texture: Texture,
     /// Bits of the four elements of each texel, for each level, slice by slice, row by row.
     pub levels: Vec<Vec<[u32; 4]>>,
@@ -290,11 +290,11 @@ pub struct Arrays {
     pub samplers: BTreeMap<u8, Sampler>,
     /// Memories of MEM instructions, in dwords.
     pub spaces: BTreeMap<Space, Vec<u32>>,
-    /// What is bound for the other program type (ALT_CONST).
+    /// Bindings of the other program type (ALT_CONST).
     pub alternate: Option<Box<Arrays>>,
-    /// What geometry programs said about their vertices.
+    /// Vertex events of geometry programs.
     pub events: Vec<(Position, VertexEvent)>,
-    /// What exports are stored in, by target; exports to others are dropped. Each must hold the domain.
+    /// Arrays for exports, by target; exports to others are dropped. Each must hold the domain.
     pub targets: BTreeMap<Target, Picture>,
     /// Rows that take exports, instead of [`Self::targets`]; they begin again with each launch only if the caller says so.
     pub lanes: Option<LaneRows<Target>>,

@@ -1,6 +1,6 @@
 //! From coordinates to texels: scaling, wrap, filters, mipmaps, comparison.
 //!
-//! The manual leaves all of this to the host's sampler state. What is here is the usual definition in single precision, one rounding
+//! The manual leaves all of this to the host's sampler state. Here is the usual definition in single precision, one rounding
 //! per step; a separately written computation in the tests must agree.
 
 use super::Memory;
@@ -27,7 +27,7 @@ pub struct Lookup<'a> {
     pub memory: &'a dyn Memory,
     /// The resource.
     pub id: u8,
-    /// What it looks like.
+    /// Its description.
     pub texture: Texture,
     /// How it is sampled.
     pub sampler: Sampler,
@@ -83,7 +83,7 @@ fn mix(w: f32, a: [u32; 4], b: [u32; 4]) -> [u32; 4] {
     })
 }
 
-/// What a comparison gives for a texel's first element.
+/// The result of a comparison for a texel's first element.
 #[must_use]
 pub fn compared(compare: Compare, reference: f32, texel: u32) -> [u32; 4] {
     let passes = compare.holds(&reference, &number(texel));
@@ -219,13 +219,13 @@ impl Lookup<'_> {
         Ok(mix(across_y, mix(across_x, a, b), mix(across_x, c, d)))
     }
 
-    /// A level of detail within what the sampler allows; the smallest for NaN.
+    /// A level of detail within the sampler's limits; the smallest for NaN.
     fn within_sampler(&self, lod: f32) -> f32 {
         let within = if lod > self.sampler.min_lod { lod } else { self.sampler.min_lod };
         if within < self.sampler.max_lod { within } else { self.sampler.max_lod }
     }
 
-    /// A level of detail within what the sampler and the texture allow.
+    /// A level of detail within the limits of the sampler and the texture.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "levels are few")]
     pub fn clamped(&self, lod: f32) -> f32 {
@@ -256,7 +256,7 @@ impl Lookup<'_> {
     }
 
     /// A whole lookup at a level of detail (sampler bias included by the caller). The filter is that for minification where the level, within
-    /// what the sampler allows, is above 0.
+    /// the sampler's limits, is above 0.
     ///
     /// # Errors
     /// A texel that memory refuses.

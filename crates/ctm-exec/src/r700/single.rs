@@ -1,4 +1,4 @@
-//! Operations of one slot (R700 §4.8): from an opcode and the bits of its operands to what is written, and what else happens.
+//! Operations of one slot (R700 §4.8): from an opcode and the bits of its operands to its result and side effect.
 //!
 //! The functions themselves are in `ops` and `transcendental`; operations that take several slots are in `alu`.
 
@@ -7,7 +7,7 @@ use crate::engine::FaultKind;
 use crate::float::{Wide, bits, number};
 use ctm_isa::r700::ops::{Omod, Op2, Op3};
 
-/// What an operation does besides its result.
+/// The side effect of an operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effect {
     /// Nothing.
@@ -27,16 +27,16 @@ pub enum Value {
     Float(f32),
     /// Copied bits: modifiers, where there are any, make a number of them.
     Bits(u32),
-    /// An integer, or what no modifier changes (R700 §4.9.1).
+    /// An integer, or bits that no modifier changes (R700 §4.9.1).
     Plain(u32),
 }
 
-/// What a single-slot operation gives.
+/// The outcome of a single-slot operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar {
     /// Its result.
     pub value: Value,
-    /// What else it does.
+    /// Its side effect.
     pub effect: Effect,
 }
 
@@ -240,7 +240,7 @@ pub const fn factor(omod: Omod) -> f64 {
     }
 }
 
-/// The bits that are written: scaled, then clamped to 0..1 (a NaN and what is not above zero become +0).
+/// The bits that are written: scaled, then clamped to 0..1 (NaN, zero and negative values become +0).
 #[inline]
 #[must_use]
 pub fn output(value: Value, omod: Omod, clamp: bool) -> u32 {

@@ -1,7 +1,7 @@
 //! Textures from bytes: a surface in one of the formats that a resource can have (R700 §10.3), untiled, becomes texels.
 //!
 //! Levels follow each other, in each the slices (layers, faces), in each the rows; nothing is padded, but a row of one-bit texels begins at a
-//! byte and compressed blocks are whole. What a texel's elements are is said by `formats`; here are the formats whose texels share bytes.
+//! byte and compressed blocks are whole. Element layouts are in `formats`; here are the formats whose texels share bytes.
 
 use super::convert::Converter;
 use super::formats::{Format, size_bytes};
@@ -11,7 +11,7 @@ use ctm_isa::r700::ops::{DataFormat, FormatComp};
 /// Largest width, height and depth of a surface here.
 pub const LARGEST: u32 = 8192;
 
-/// What the bytes of a texture are.
+/// The format of a texture's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Surface {
     /// How its texels are arranged.
@@ -35,11 +35,11 @@ pub struct Surface {
 pub enum SurfaceError {
     /// The format has no meaning here.
     Format(DataFormat),
-    /// A size or a number of levels outside what is allowed.
+    /// A size or a number of levels outside the allowed range.
     Extent {
         /// `width`, `height`, `depth` or `levels`.
         what: &'static str,
-        /// What it is.
+        /// Its kind.
         found: u32,
         /// The largest allowed number; the smallest is 1.
         most: u32,

@@ -12,10 +12,10 @@ use ctm_isa::r700::inst::{TexFetch, lod_bias, texel_offset};
 use ctm_isa::r700::ops::{Sel, TexOp};
 use std::cell::Cell;
 
-/// What one fetch gives one lane: four elements before the destination swizzle.
+/// The result of one fetch for one lane: four elements before the destination swizzle.
 pub type Fetched = [u32; 4];
 
-/// What instructions set for later ones, for each lane: gradients (`SET_GRADIENTS_*`, `KEEP_GRADIENTS`) and cube (`SET_CUBEMAP_INDEX`).
+/// State that instructions set for later ones, for each lane: gradients (`SET_GRADIENTS_*`, `KEEP_GRADIENTS`) and cube (`SET_CUBEMAP_INDEX`).
 #[derive(Clone, Debug, Default)]
 pub struct Gradients {
     /// Horizontal x, y, z.
@@ -69,7 +69,7 @@ pub enum Detail {
     Zero,
 }
 
-/// What the sixteen SAMPLE instructions differ in: comparison, and level of detail.
+/// Differences of the sixteen SAMPLE instructions: comparison, and level of detail.
 const fn variant(op: TexOp) -> Option<(bool, Detail)> {
     let (set, none) = (Detail::Computed { set: true }, Detail::Computed { set: false });
     Some(match op {
@@ -205,13 +205,13 @@ pub fn cube_index(coordinates: &[u32; 4]) -> u32 {
     layer(coordinates[2], u32::MAX)
 }
 
-/// A fetch with what it names.
+/// A fetch with its resources.
 pub struct TextureFetch<'a> {
     inst: &'a TexFetch,
     lookup: Lookup<'a>,
     /// Whether lanes are pixels of quads, so that a level of detail can be computed.
     quads: bool,
-    /// The last operand of a logarithm, and what it gave: lanes of a quad have the same, and neighbours mostly.
+    /// The last operand of a logarithm, and its result: lanes of a quad have the same, and neighbours mostly.
     last_logarithm: Cell<(u32, f32)>,
 }
 
@@ -389,7 +389,7 @@ impl<'a> TextureFetch<'a> {
     /// Runs the instruction for one lane.
     ///
     /// # Errors
-    /// A texel that memory refuses, and what is not done.
+    /// A texel that memory refuses, and unsupported state.
     pub fn lane(&self, coordinates: &[[u32; 4]], lane: usize, gradients: &Gradients) -> Result<Fetched, FaultKind> {
         let at = &coordinates[lane];
         let cube = gradients.cube.get(lane).copied().unwrap_or(0);
@@ -417,7 +417,7 @@ impl<'a> TextureFetch<'a> {
                 // An array of cubes says how many cubes there are.
                 let depth = if texture.kind == TextureKind::CubeArray { depth / FACES } else { depth };
                 match texture.kind {
-                    // The layers of a one-dimensional array stand where others have rows.
+                    // The layers of a one-dimensional array are where others have rows.
                     TextureKind::OneDArray => [width, depth, height, texture.levels],
                     _ => [width, height, depth, texture.levels],
                 }

@@ -6,7 +6,7 @@ use crate::engine::{FaultKind, MemoryFault};
 use ctm_isa::r700::inst::{VtxFetch, VtxWord1};
 use ctm_isa::r700::ops::{DataFormat, EndianSwap, FetchType, FormatComp, NumFormat, SrfMode};
 
-/// A fetch with what it names.
+/// A fetch with its resources.
 #[derive(Debug)]
 pub struct VertexFetch<'a> {
     inst: &'a VtxFetch,
@@ -41,7 +41,7 @@ pub fn own_plain_dwords(inst: &VtxFetch) -> Option<(usize, u32)> {
     own_format(inst).as_ref().and_then(plain_dwords)
 }
 
-/// The bits that SEL_1 stands for: 1 where the instruction itself names a format of integers, otherwise 1.0 (`docs/r700-open-questions.md`).
+/// The bits that SEL_1 means: 1 where the instruction itself names a format of integers, otherwise 1.0 (`docs/r700-open-questions.md`).
 #[must_use]
 pub fn one(inst: &VtxFetch) -> u32 {
     let integers =
@@ -69,7 +69,7 @@ fn plain_dwords(format: &Format) -> Option<(usize, u32)> {
     Some((dwords, if floats { 1f32.to_bits() } else { 1 }))
 }
 
-/// What a fetch adds to the index of a register, modulo 2^32 (FETCH_TYPE, R700 §10.3).
+/// The offset that a fetch adds to the index in a register, modulo 2^32 (FETCH_TYPE, R700 §10.3).
 #[must_use]
 pub const fn index_offset(launch: &Launch<'_>, fetch_type: FetchType) -> u32 {
     match fetch_type {
@@ -101,7 +101,7 @@ impl<'a> VertexFetch<'a> {
         size_bytes(self.format.data).unwrap_or(0) as u64
     }
 
-    /// Whole dwords that elements are copied from, and what the fourth element is if there are fewer; `None` for other formats and byte
+    /// Whole dwords that elements are copied from, and the default of the fourth element if there are fewer; `None` for other formats and byte
     /// orders.
     #[must_use]
     pub fn plain_dwords(&self) -> Option<(usize, u32)> {

@@ -59,7 +59,7 @@ pub struct Wavefront {
     pub(super) place: Option<Place>,
     pub(super) counters: Counters,
     pub(super) gradients: texture::Gradients,
-    /// What a geometry program said, in order: the lane and the event.
+    /// Events of a geometry program, in order: the lane and the event.
     events: Vec<(usize, VertexEvent)>,
     /// Register elements that hold something, of each lane; empty when nothing is checked.
     pub(super) written: Vec<Written>,
@@ -136,13 +136,13 @@ impl Wavefront {
         self.place.is_some()
     }
 
-    /// What it did, in numbers.
+    /// Its statistics.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// What a geometry program said about its vertices, in order.
+    /// Vertex events of a geometry program, in order.
     pub fn events(&self) -> impl Iterator<Item = (Position, VertexEvent)> + '_ {
         self.events.iter().map(|&(lane, event)| (self.positions[lane], event))
     }
@@ -170,7 +170,7 @@ impl Wavefront {
     /// Executes one control-flow instruction with its clause.
     ///
     /// # Errors
-    /// What it did wrong.
+    /// Its fault.
     pub fn step(&mut self, context: &Context<'_>, shared: &mut Shared, memory: &mut dyn Memory) -> Result<(), Fault> {
         let Some(place) = self.place else { return Ok(()) };
         let fault = |wave: &Self, kind, lane: Option<usize>| Fault {
@@ -204,7 +204,7 @@ impl Wavefront {
         }
     }
 
-    /// What a checked run notices behind an instruction.
+    /// Findings of a checked run after an instruction.
     fn flow_checked(&self, context: &Context<'_>, checks: &mut Checks) {
         let here = At { pc: self.pc, item: 0, position: self.positions.first().copied() };
         let (used, declared) = (self.flow.entries_used(context.launch.chip), usize::from(context.launch.program.stack));

@@ -13,14 +13,14 @@ use ctm_isa::x1k::inst::{Source, inline_constant};
 use ctm_isa::x1k::ops::{AluResultSel, CompareOp, InstType, Looks, Omod, PredSel, Sel, Swizzle};
 use ctm_isa::x1k::{FLOAT_CONSTANTS, TEMPORARIES};
 
-/// What every lane of the group sees alike while one instruction runs.
+/// State of one instruction shared by all lanes of the group.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
     /// The constants.
     pub constants: &'a Constants,
     /// aL; 0 outside any LOOP.
     pub loop_variable: i32,
-    /// What 0 times infinity is.
+    /// The rule for 0 times infinity.
     pub zero: ZeroRule,
     /// The program writes uncached: its OUTPUT instructions do not write the output registers.
     pub uncached: bool,

@@ -111,14 +111,14 @@ impl Memory for Arrays {
 
     fn input_arrays(&self) -> [Option<Elements<&[u8]>>; INPUTS] {
         std::array::from_fn(|index| {
-            // Only on such hosts is a number in memory what the seam says it is.
+            // Only on such hosts has a number in memory the layout of the interface.
             let (picture, _) = self.source(u8::try_from(index).ok()?).filter(|_| cfg!(target_endian = "little"))?;
             Some(elements(bytemuck::cast_slice(&picture.elements), picture.width, picture.height))
         })
     }
 
     fn direct(&mut self) -> Option<Direct<'_>> {
-        // Only on such hosts is a number in memory what the seam says it is.
+        // Only on such hosts has a number in memory the layout of the interface.
         if self.feedback.is_some() || self.lanes.is_some() || cfg!(target_endian = "big") {
             return None;
         }

@@ -1,4 +1,4 @@
-//! What a checked run notices: things that the machine lets pass and that are almost surely mistakes.
+//! Findings of a checked run: things that the machine lets pass and that are almost surely mistakes.
 
 use super::group::uncached_index;
 use crate::checks::{LIMIT, Rule, rules};
@@ -28,7 +28,7 @@ rules! {
     RACING_WRITES "racing-writes" "CTM §3.3.8";
     /// A lookup through the cache reads an element that the launch has written uncached; LOOKUP_UNCACHED is needed.
     CACHED_READ "cached-read" "CTM §3.4.1";
-    /// A processor whose conditional test, made at location DPP, failed had written uncached before; what it wrote stays.
+    /// A processor whose conditional test, made at location DPP, failed had written uncached before; its writes stay.
     UMRT_CONDITIONAL "umrt-conditional" "CTM §2.1.3";
     /// The conditional value is written although the program information does not announce it (FG_DEPTH_SRC); the write is lost.
     CONDITIONAL_VALUE_NOT_EXPORTED "conditional-value-not-exported" "CTM §4.1.4";
@@ -36,17 +36,17 @@ rules! {
     LOOP_KIND "loop-kind" "CTM §3.5.3";
 }
 
-/// What the uncached writes of a launch that is checked were.
+/// The uncached writes of a checked launch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scattered {
-    /// Who wrote an element last, and what.
+    /// The last writer of an element, and the value.
     written: HashMap<(u32, u32), (Position, u32)>,
     /// Who has written.
     writers: HashSet<Position>,
 }
 
 impl Scattered {
-    /// Notes a write; another processor that has written the element before, and what.
+    /// Logs a write; returns another processor that wrote the element before, and its value.
     pub fn write(&mut self, element: (u32, u32), at: Position, bits: u32) -> Option<(Position, u32)> {
         self.writers.insert(at);
         self.written.insert(element, (at, bits)).filter(|(before, _)| *before != at)
@@ -71,7 +71,7 @@ impl Findings {
         }
     }
 
-    /// What there is to say about an uncached write of `bits` to element (x, y), the bits of two numbers.
+    /// Findings on an uncached write of `bits` to element (x, y), the bits of two numbers.
     pub(super) fn note_scattered(
         &mut self,
         scattered: &mut Scattered,

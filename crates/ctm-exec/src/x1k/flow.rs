@@ -1,7 +1,7 @@
 //! The flow-control machine (CTM §3.5): active bits, branch counters, the loop stack and the address stack of one group.
 //!
 //! It is the machine of §3.5.2 and §3.5.3 itself, not a structured reading of it: one instruction is a vote, a decision and
-//! whatever stack operations its fields ask for. What the Guide leaves open, and what we do there, is in `docs/flow-control.md`.
+//! whatever stack operations its fields ask for. Open questions of the Guide, and our choices, are in `docs/flow-control.md`.
 //!
 //! A processor is in one of these states:
 //!
@@ -36,7 +36,7 @@ enum Park {
     Continue,
 }
 
-/// What the machine holds for one processor (CTM §3.5.2).
+/// The flow-control state of one processor (CTM §3.5.2).
 #[derive(Clone, Copy, Debug)]
 struct Lane {
     /// The active bit.
@@ -70,7 +70,7 @@ struct LoopVariable {
     step: i8,
 }
 
-/// What one processor brings to a jump condition.
+/// One processor's vote in a jump condition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
     /// Its ALU result.
@@ -84,7 +84,7 @@ pub struct Condition {
 /// Why an instruction cannot be executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowFault {
-    /// What went wrong.
+    /// The fault.
     pub kind: FaultKind,
     /// The first processor concerned, if it is not the whole group.
     pub lane: Option<usize>,

@@ -1,6 +1,6 @@
 //! From an opcode to the function that computes it (CTM §3.3.4).
 //!
-//! The functions themselves are in `ops` and `transcendental`. Whoever runs ALU instructions asks here, so a new operation is a row of its table in
+//! The functions themselves are in `ops` and `transcendental`. All users of ALU instructions call it, so a new operation is a row of its table in
 //! `ctm_isa`, a function, and its line in [`UnitOp::function`].
 
 use super::ops::{self, ZeroRule};
@@ -17,7 +17,7 @@ pub enum UnitOp {
     Alpha(AlphaOp),
 }
 
-/// What computes an operation.
+/// The function of an operation.
 #[derive(Clone, Copy, Debug)]
 pub enum Function {
     /// A number, of one channel of A, B and C.
@@ -26,7 +26,7 @@ pub enum Function {
     Choice(fn([u32; 3]) -> u32),
     /// A number for all channels, of r, g, b, a of A and B, and of C.b.
     Dot(fn([u32; 4], [u32; 4], u32, ZeroRule) -> Wide),
-    /// What the other unit computes for all channels.
+    /// The other unit's result for all channels.
     Copy,
     /// [`ops::quad_mad`], with the top-right lane of the quad (or, where this is false, the bottom-left one).
     Quad {
@@ -45,7 +45,7 @@ impl UnitOp {
         }
     }
 
-    /// What computes it.
+    /// Its function.
     #[must_use]
     pub const fn function(self) -> Function {
         use Function::{Choice, Copy, Dot, Number, Quad};

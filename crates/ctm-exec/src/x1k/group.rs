@@ -1,4 +1,4 @@
-//! One group of processors running one program: issue, faults, counters. What a checked run notices before is in `notes`.
+//! One group of processors running one program: issue, faults, counters. Findings of checked runs before an instruction are in `notes`.
 
 mod notes;
 
@@ -19,7 +19,7 @@ use ctm_isa::x1k::{FLOAT_CONSTANTS, TEMPORARIES};
 /// any of its instructions, and not at its first.
 const INSTRUCTIONS_PER_LOOK: u32 = 1024;
 
-/// What all groups of a launch share.
+/// State shared by all groups of a launch.
 pub struct Context<'a> {
     /// The launch.
     pub launch: &'a Launch<'a>,
@@ -143,7 +143,7 @@ impl Group {
                 pc + 1
             }
             Step::Fc(fc) => match self.fc(context, fc, pc) {
-                // Uncovered processors cannot fault: a group of nobody else ends.
+                // Uncovered processors cannot fault: a group of only those ends.
                 Err(fault) if self.is_uncovered() && is_of_stack(&fault.kind) => {
                     self.pc = None;
                     return Ok(());
@@ -158,20 +158,20 @@ impl Group {
         Ok(())
     }
 
-    /// What the covered lanes send, in lane order.
+    /// Outputs of the covered lanes, in lane order.
     pub fn outputs(&self) -> impl Iterator<Item = (Position, Outputs)> {
         self.blocks
             .iter()
             .flat_map(|block| block.covered.iter().map(|lane| (block.positions[lane], block.outputs_of(lane))))
     }
 
-    /// What it did, in numbers; writes at the end are counted by who commits them.
+    /// Its statistics; writes at the end are counted by who commits them.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// What it noticed.
+    /// Its findings.
     pub fn take_findings(&mut self) -> Findings {
         std::mem::take(&mut self.findings)
     }

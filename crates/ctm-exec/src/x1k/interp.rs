@@ -1,6 +1,6 @@
 //! The reference interpreter: cuts the domain into groups, runs them, commits their outputs in order.
 //!
-//! Groups of a program with cached writes are independent, so batches of them run side by side; what they send is committed in
+//! Groups of a program with cached writes are independent, so batches of them run side by side; their outputs are committed in
 //! domain order afterwards. Programs that write uncached, and launches whose outputs are also their inputs, run group by group.
 //! Which of the two is taken depends on the program and the memory alone, and so do the batches; the number of threads only
 //! says who does the work.
@@ -29,7 +29,7 @@ struct Job {
     covered: Vec<LaneMask>,
 }
 
-/// What one group gave.
+/// The results of one group.
 struct Done {
     counters: Counters,
     findings: Findings,
@@ -78,7 +78,7 @@ impl<'a> Run<'a> {
         Ok(covered.iter().any(|mask| !mask.is_empty()).then_some(Job { index, positions, covered }))
     }
 
-    /// Adds up what a group did and sends its outputs; the group knows which processors have written uncached.
+    /// Adds the statistics of a group and sends its outputs; the group knows which processors have written uncached.
     fn commit(&mut self, done: Done, memory: &mut dyn Memory, group: Option<&Group>) -> Result<(), Fault> {
         self.outcome.counters.add(&done.counters);
         self.findings.add(done.findings);
@@ -239,7 +239,7 @@ fn run_group(
 ) -> Result<Done, Fault> {
     let part = watch.part(job.index);
     if part.is_abandoned() {
-        // Nobody will look at it.
+        // It is never read.
         let pc = u32::from(context.launch.program.first);
         return Err(Fault { kind: part.fault_kind(), pc, position: None });
     }

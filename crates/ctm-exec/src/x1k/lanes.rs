@@ -189,7 +189,7 @@ impl Block {
         self.written_conditional_value = LaneMask::NONE;
     }
 
-    /// What one lane sends when its program ends.
+    /// The outputs of one lane at its end.
     #[must_use]
     pub fn outputs_of(&self, lane: usize) -> super::Outputs {
         let mut outputs = super::Outputs::default();

@@ -1,6 +1,6 @@
-//! The X1K's DPP array: what one launch is given, what it can reach, and the reference interpreter.
+//! The X1K's DPP array: inputs of a launch, its memory, and the reference interpreter.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `ops` | one pure function per operation |
 //! | `functions` | from an opcode to the function that computes it |
@@ -10,7 +10,7 @@
 //! | `lanes` | the registers and masks of sixteen processors |
 //! | `alu`, `tex` | one ALU, OUTPUT or texture instruction on such a block |
 //! | `group` | a group of processors running a program: issue, faults, counters |
-//! | `checks` | what a checked run notices |
+//! | `checks` | findings of checked runs |
 //! | `observe` | a group that is watched |
 //! | `interp` | the reference interpreter: domain, groups, commits |
 //! | `arrays` | a memory of plain arrays |
@@ -62,33 +62,33 @@ pub struct Launch<'a> {
     pub program: &'a Program,
     /// The constants, literals included.
     pub constants: &'a Constants,
-    /// What temporaries hold at the start; all others hold 0.
+    /// Start values of temporaries; all others are 0.
     pub planes: &'a [Plane],
-    /// What channels of temporaries hold at the start, lane by lane, where no plane can say it. They go before planes.
+    /// Start values of channels by lane, where they are not planes. They override planes.
     pub rows: &'a [StartRow<'a>],
     /// The domain, at most 4096 x 4096.
     pub domain: Domain,
     /// How many lanes decide a jump together.
     pub group: GroupSize,
-    /// What the launch may use up.
+    /// Limits of the launch.
     pub budget: Budget,
     /// Worker threads; 0 means one per core. Never changes results.
     pub threads: usize,
     /// Whether to look for uninitialised reads, undefined ALU results and fetches out of bounds while running.
     pub checks: bool,
-    /// Whether to count what takes time to count; otherwise the outcome's counters are [`Counters::cheap`](crate::Counters::cheap).
+    /// Whether to maintain costly counters; otherwise the outcome's counters are [`Counters::cheap`](crate::Counters::cheap).
     pub counters: bool,
 }
 
 impl Launch<'_> {
-    /// The numbers of the launch's lanes: what [`StartRow::bits`] and the rows of [`LaneRows`] are indexed by.
+    /// The numbers of the launch's lanes: the indices of [`StartRow::bits`] and the rows of [`LaneRows`].
     #[must_use]
     pub const fn lane_order(&self) -> LaneOrder {
         LaneOrder::quads(self.domain)
     }
 }
 
-/// What an input looks like to a texture instruction.
+/// The description of an input for texture instructions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Input {
     /// Elements per row that may be read.
@@ -108,11 +108,11 @@ pub struct Sampler {
     pub filter: Filter,
     /// For columns and for rows.
     pub wrap: [Wrap; 2],
-    /// What [`Wrap::Border`] reads outside, as bits of r, g, b, a.
+    /// The value of [`Wrap::Border`] outside, as bits of r, g, b, a.
     pub border: [u32; 4],
 }
 
-/// What an OUTPUT instruction writes.
+/// The destination of an OUTPUT instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Target {
     /// A render target, 0 (A) to 3 (D).
@@ -133,7 +133,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// What [`Memory::commit`] does where rows take outputs ([`Memory::lane_rows`]).
+    /// [`Memory::commit`] where rows take outputs ([`Memory::lane_rows`]).
     pub fn store(&self, at: Position, rows: &mut LaneRows<Target>) -> Written {
         let mut written = Written::default();
         let Some(lane) = rows.survive(at) else { return written };
@@ -145,7 +145,7 @@ impl Outputs {
         written
     }
 
-    /// What was written: targets, their bits and which elements of them (bit 0 = r); the conditional value comes last.
+    /// The writes: targets, their bits and which elements of them (bit 0 = r); the conditional value comes last.
     pub fn iter(&self) -> impl Iterator<Item = (Target, [u32; 4], u8)> {
         let colours = (0..).map(Target::Colour).zip(self.values).zip(self.written);
         let colours = colours.map(|((target, values), written)| (target, values, written));
@@ -154,7 +154,7 @@ impl Outputs {
     }
 }
 
-/// What a running program can reach. The device implements it with its memory controller and conditional unit;
+/// The memory of a running program. The device implements it with its memory controller and conditional unit;
 /// tests with arrays.
 pub trait Memory: Sync {
     /// Whether the processor for this index pair is to run (the conditional test when it is located in the PE, CTM §2.1.2).
@@ -163,13 +163,13 @@ pub trait Memory: Sync {
     /// When the conditional buffer cannot be read or written.
     fn schedule(&mut self, at: Position) -> Result<bool, MemoryFault>;
 
-    /// The accesses that follow belong to this processor, and to fetch `item` of a clause: the reference interpreter says so, for whoever watches.
+    /// The next accesses belong to this processor, and to fetch `item` of a clause: the reference interpreter calls it, for watchers.
     /// Does nothing by default.
     fn begin_lane(&self, at: Position, item: usize) {
         let _ = (at, item);
     }
 
-    /// What is bound as input `index`, or `None`.
+    /// Input `index`, or `None` if unbound.
     fn input(&self, index: u8) -> Option<Input>;
 
     /// Element (x, y) of an input as the bits of four single-precision channels; `x < width`, `y < height`.
@@ -202,10 +202,10 @@ pub trait Memory: Sync {
         false
     }
 
-    /// Whether what this launch writes may be read by it through an input; if so, engines run groups strictly in order.
+    /// Whether this launch may read its own writes through an input; if so, engines run groups strictly in order.
     fn outputs_alias_inputs(&self) -> bool;
 
-    /// The arrays behind the inputs and outputs, for engines that read and write elements themselves; `None` (the default) when they
+    /// The arrays after the inputs and outputs, for engines that read and write elements themselves; `None` (the default) when they
     /// have to ask for each.
     ///
     /// `Some` says: [`Self::schedule`] is true for every processor and changes nothing, every output passes but for [`Direct::conditional`], uncached reads are like others,
@@ -214,7 +214,7 @@ pub trait Memory: Sync {
         None
     }
 
-    /// The arrays behind the inputs, as they are until something is committed, for engines that read elements themselves; an input that is
+    /// The arrays after the inputs, as they are until something is committed, for engines that read elements themselves; an input that is
     /// `None` (the default: all) has to be asked for element by element.
     ///
     /// Unlike [`Self::direct`] it promises nothing of processors that do not run, or of outputs, which may be inputs, too.
@@ -226,7 +226,7 @@ pub trait Memory: Sync {
     /// commit. Engines need not use them.
     ///
     /// `Some` says: [`Self::schedule`] is true for every processor and changes nothing; [`Self::commit`] would do no more than mark the lane as a
-    /// survivor and store its outputs in these rows, never refuses, and counts what is stored in rows. The rows have the order of the
+    /// survivor and store its outputs in these rows, never refuses, and counts stores to rows. The rows have the order of the
     /// launch's lanes ([`Launch::lane_order`]).
     fn lane_rows(&mut self) -> Option<&mut LaneRows<Target>> {
         None
@@ -236,11 +236,11 @@ pub trait Memory: Sync {
 /// See [`Memory::direct`].
 #[derive(Debug, Default)]
 pub struct Direct<'a> {
-    /// What [`Memory::read`] reads, for inputs whose elements have a [`Form`].
+    /// The arrays of [`Memory::read`], for inputs whose elements have a [`Form`].
     pub inputs: [Option<Elements<&'a [u8]>>; INPUTS],
-    /// Where [`Memory::commit`] writes; an output that is `None` drops what it is sent.
+    /// Where [`Memory::commit`] writes; an output that is `None` drops its values.
     pub outputs: [Option<Elements<&'a mut [u8]>>; OUTPUTS],
-    /// What [`Memory::commit`] tests first; of processors that fail nothing is stored. Engines commit what programs do that give a conditional value where this is `None`.
+    /// The test before [`Memory::commit`]; processors that fail store nothing. Where it is `None`, engines call `commit` for programs with a conditional value.
     pub conditional: Option<ConditionalTest<'a>>,
 }
 

@@ -21,7 +21,7 @@ pub struct Unit<'a> {
     group: Group,
     tap: Tap<&'a mut dyn Memory>,
     indices: Vec<Position>,
-    /// What they are called.
+    /// Their names.
     positions: Vec<Position>,
 }
 
@@ -32,7 +32,7 @@ pub struct State {
     mark: Mark,
 }
 
-/// What an instruction will read and write of the lanes of a block.
+/// The reads and writes of an instruction for the lanes of a block.
 struct Plan {
     /// Places, and the results that depend on them.
     reads: Vec<(Place, u8)>,
@@ -65,7 +65,7 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Runs to the end and gives what a group gives.
+    /// Runs to the end and returns the group's results.
     pub(super) fn finish(mut self) -> Result<Group, Fault> {
         while !self.has_ended() {
             self.step(Detail::None, &mut Vec::new())?;
@@ -98,7 +98,7 @@ impl<'a> Unit<'a> {
         self.group.pc
     }
 
-    /// What the lane sends when the program ends.
+    /// The outputs of the lane at its end.
     #[must_use]
     pub fn outputs_of(&self, lane: usize) -> Outputs {
         self.group.blocks.get(lane / BLOCK).map(|block| block.outputs_of(lane % BLOCK)).unwrap_or_default()
@@ -119,7 +119,7 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// What a place holds for a lane.
+    /// The value of a place for a lane.
     #[must_use]
     pub fn value(&self, lane: usize, place: Place) -> Option<u32> {
         let block = self.group.blocks.get(lane / BLOCK).filter(|_| lane < self.indices.len())?;
@@ -354,7 +354,7 @@ impl<'a> Unit<'a> {
         Plan { reads, writes }
     }
 
-    /// What a lane reads now, and the places that it is going to write with what they hold.
+    /// The reads of a lane, and the places that it will write with their old values.
     fn before(&self, step: Option<&Step>, plan: &Plan, lane: usize) -> LaneEvent {
         let own = |&(place, parts): &(Place, u8)| Read {
             place,
@@ -376,7 +376,7 @@ impl<'a> Unit<'a> {
         LaneEvent { lane: lane as u16, reads, writes: writes.map(write).collect() }
     }
 
-    /// What MDH and MDV read of the other lanes of the quad (x1k-encoding §1.5).
+    /// Reads of MDH and MDV from the other lanes of the quad (x1k-encoding §1.5).
     fn quad_reads(&self, plan: &AluPlan, lane: usize) -> Vec<Read> {
         let mut reads = Vec::new();
         let mut of = |horizontal: bool, source: Source, channel: usize| {

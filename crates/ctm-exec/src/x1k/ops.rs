@@ -1,7 +1,7 @@
 //! One pure function per operation, in the order of CTM §3.3.2 to §3.3.5.
 //!
 //! Functions take and give the bits of registers, or a [`Wide`] value where the output modifier follows. They know no lanes,
-//! masks, swizzles or modifiers. Denormals are read as the zero of their sign by all of them; what each does with NaN, zeros and
+//! masks, swizzles or modifiers. Denormals are read as the zero of their sign by all of them; the result for NaN, zeros and
 //! infinities is in its comment. The transcendental functions are in [`crate::transcendental`].
 
 use crate::float::{HALF, ONE, SIGN, Wide, fma, number};
@@ -41,7 +41,7 @@ pub const fn input_modifier(op: Imod, x: u32) -> u32 {
     }
 }
 
-/// What a product of zero is.
+/// The rule for products of zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZeroRule {
     /// 0*inf and 0*NaN are NaN (CTM §3.6.2).
@@ -72,7 +72,7 @@ const NO_TERM: Wide = Wide::NEGATIVE_ZERO;
 /// The sum of the terms of a dot product: `(r + g) + (b + a)`, or zero where the same terms crosswise, `(r + b) + (g + a)`, make zero.
 ///
 /// A sum that loses a small term between two large ones that cancel loses it in one of the two orders whatever the order of the operands: each two
-/// terms stand in different parentheses in one of them, and there each large one absorbs what is smaller by 2^25. So the result is +0.0
+/// terms are in different parentheses in one of them, and there each large one absorbs terms smaller by 2^25. So the result is +0.0
 /// as §3.6.2 says. All sums but the last are rounded to 24 bits; no exponent is bounded.
 fn sum_of_terms([r, g, b, a]: [Wide; 4]) -> Wide {
     let wide = |x: Wide, y: Wide| Wide::sum(x.get(), y.get());
@@ -190,7 +190,7 @@ pub fn clamp(x: u32) -> u32 {
     min(max(x, 0), ONE)
 }
 
-/// Output modifier and clamp (CTM §3.3.5): what every result but a move goes through.
+/// Output modifier and clamp (CTM §3.3.5): applied to every result but a move.
 ///
 /// The wide value is multiplied, rounded once, a NaN becomes 0x7fffffff, a denormal a zero, then the clamp.
 #[inline]

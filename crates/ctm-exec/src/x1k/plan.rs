@@ -1,4 +1,4 @@
-//! A program decoded once, with what can be said of each instruction before any lane runs.
+//! A program decoded once, with the static properties of each instruction.
 
 use ctm_isa::table::FieldError;
 use ctm_isa::x1k::inst::{AlphaOperand, AluInst, FcInstruction, RgbOperand, Source, TexInstruction};
@@ -14,7 +14,7 @@ pub struct Component {
     pub channel: usize,
 }
 
-/// An ALU or OUTPUT instruction and what follows from its fields.
+/// An ALU or OUTPUT instruction and the values derived from its fields.
 #[derive(Clone, Debug)]
 pub struct AluPlan {
     /// The instruction.
@@ -31,7 +31,7 @@ pub struct AluPlan {
     pub rgb_stored: [bool; 3],
     /// Whether anything stores the alpha result.
     pub alpha_stored: bool,
-    /// The components that take part in what is stored, each once.
+    /// The components that stored results depend on, each once.
     pub reads: Vec<Component>,
 }
 
@@ -61,7 +61,7 @@ pub fn plan(program: &Program) -> Vec<Step> {
 }
 
 impl AluPlan {
-    /// Works out what is stored and what that reads.
+    /// Computes the stored results and their operands.
     #[must_use]
     pub fn new(inst: AluInst) -> Self {
         let mut plan = Self::without_reads(inst);
@@ -103,7 +103,7 @@ impl AluPlan {
         self.alpha_stored || (self.rgb_stored.contains(&true) && self.inst.rgba.op == RgbOp::Sop)
     }
 
-    /// What one channel of the result reads (3 is alpha), whether anything stores it or not.
+    /// The operands of one channel of the result (3 is alpha), whether anything stores it or not.
     #[must_use]
     pub fn reads_of(&self, channel: usize) -> Vec<Component> {
         let rgb_stored = std::array::from_fn(|c| c == channel);
@@ -148,7 +148,7 @@ impl AluPlan {
         once
     }
 
-    /// Adds what one swizzled component reads: an alpha component comes from the alpha address, others from the RGB address (CTM
+    /// Adds the read of one swizzled component: an alpha component comes from the alpha address, others from the RGB address (CTM
     /// §3.3.3); the presubtract reads src0, and src1 for SUB and ADD.
     fn component(&self, sel: Sel, swizzle: Swizzle, reads: &mut Vec<Component>) {
         let Some(channel) = channel_of(swizzle) else { return };

@@ -1,7 +1,7 @@
 //! One lookup (CTM §2.1.4, §3.4, §3.6.4): projection, the elements that coordinates name, filter.
 //!
 //! CTM's own inputs are fetched nearest, floor to the element, clamped to the edge; the other wraps and the linear filter are
-//! what a sampler adds. Elements are moved as bits: only the linear filter does arithmetic on them.
+//! the additions of samplers. Elements are moved as bits: only the linear filter does arithmetic on them.
 
 use super::{Input, Memory};
 use crate::engine::MemoryFault;
@@ -10,7 +10,7 @@ use crate::sample::{Filter, Wrap, in_elements, wrap};
 
 /// A projected coordinate: `c` times the reciprocal of Q, rounded to single precision (CTM §3.6.4).
 ///
-/// *The Guide says that this multiplier does not follow IEEE rules for infinities and NaN, not what it does instead; we follow IEEE,
+/// *The Guide says that this multiplier does not follow IEEE rules for infinities and NaN, but not its results; we follow IEEE,
 /// and NaN becomes +infinity afterwards.*
 #[must_use]
 pub fn project(c: u32, reciprocal_q: u32) -> u32 {
@@ -18,7 +18,7 @@ pub fn project(c: u32, reciprocal_q: u32) -> u32 {
     bits(fma(number(c), number(reciprocal_q), -0.0))
 }
 
-/// What a lookup gave.
+/// The result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sampled {
     /// Bits of r, g, b, a.

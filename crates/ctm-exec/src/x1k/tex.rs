@@ -44,7 +44,7 @@ pub fn kill(tex: &TexInstruction, block: &mut Block, loop_variable: i32, masks: 
 
 /// Looks up one lane of every working lane, then writes the results: [`TexOp::is_lookup`].
 ///
-/// An uncovered lane cannot fault: what memory refuses it reads as 0. Gives the first covered lane whose coordinates lay outside an
+/// An uncovered lane cannot fault: refused reads give 0. Gives the first covered lane whose coordinates lay outside an
 /// input that clamps.
 ///
 /// # Errors

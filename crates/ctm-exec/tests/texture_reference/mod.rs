@@ -1,11 +1,11 @@
 //! A texture unit written from the definitions, in double precision, one lane at a time: nothing of the implementation is called.
 //!
-//! What is taken from it are plain descriptions: `Texture`, `Sampler`, texels as bits.
+//! It uses only plain descriptions: `Texture`, `Sampler`, texels as bits.
 
 use ctm_exec::r700::Sampler;
 use ctm_exec::r700::resources::{Compare, Filter, Image, MipFilter, TextureKind, Wrap};
 
-/// One lookup: what the instruction and its lane say.
+/// One lookup: the state of the instruction and its lane.
 #[derive(Clone, Debug)]
 pub struct Query {
     /// The instruction, in the manual's name.
@@ -17,7 +17,7 @@ pub struct Query {
     pub bias: f64,
     pub offset: [f64; 3],
     pub normalised: [bool; 3],
-    /// What SET_GRADIENTS_H and _V gave.
+    /// The gradients of SET_GRADIENTS_H and _V.
     pub set: [[f64; 3]; 2],
     pub cube: u32,
     pub black: bool,
@@ -51,7 +51,7 @@ fn sizes(image: &Image, level: u32) -> [i64; 3] {
     })
 }
 
-/// What lies at a place, wrapped axis by axis; `None` is the border.
+/// The texel at a place, wrapped axis by axis; `None` is the border.
 fn fold(c: i64, size: i64, wrap: Wrap) -> Option<i64> {
     match wrap {
         Wrap::Clamp => Some(if c < 0 {
@@ -209,7 +209,7 @@ impl Unit<'_> {
         length(gradients[0]).max(length(gradients[1])).log2()
     }
 
-    /// Where the ray through a place of a face (-1..1 from its middle) meets the plane of another face; `None` behind it.
+    /// Where the ray through a place of a face (-1..1 from its middle) meets the plane of another face; `None` after it.
     fn on_face(face: i64, (other, s, t): (i64, f64, f64)) -> Option<[f64; 2]> {
         let [x, y, z] = match other {
             0 => [1.0, -t, -s],
@@ -323,7 +323,7 @@ impl Unit<'_> {
         std::array::from_fn(|c| first[c] * (1.0 - share) + second[c] * share)
     }
 
-    /// What the instruction returns, by its page in the manual.
+    /// The result of the instruction, by its page in the manual.
     pub fn answer(&self) -> [f64; 4] {
         let at = self.query.quad[self.query.lane];
         let lane_lod = || self.lod();

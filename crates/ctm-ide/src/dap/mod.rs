@@ -1,6 +1,6 @@
 //! The debug adapter: what `ctm dap` speaks on its standard input and output.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `launch` | what is to be debugged |
 //! | `breakpoints` | where the client wants to stop |
@@ -42,7 +42,7 @@ pub fn serve(input: impl Read + Send + 'static, output: impl Write + Send + 'sta
     let interrupt = Arc::new(AtomicBool::new(false));
     let (sender, receiver) = channel();
     let reader = Arc::clone(&interrupt);
-    // It is left behind where the client stays and says nothing more; it holds nothing.
+    // It is left after where the client stays and says nothing more; it holds nothing.
     std::thread::spawn(move || {
         let mut frames = Frames::new(BufReader::new(input));
         loop {
@@ -212,7 +212,7 @@ impl Adapter {
         self.finish_answer(answer, result)
     }
 
-    /// Sends what a request led to, and the events behind it.
+    /// Sends what a request led to, and the events after it.
     fn finish_answer(&mut self, mut answer: Value, result: Answered) -> Result<(), String> {
         match result {
             Ok(body) => {
@@ -250,7 +250,7 @@ impl Adapter {
         }
     }
 
-    /// The group stands at its start.
+    /// The group is at its start.
     fn session(&mut self, unit: &mut Unit<'_>) -> Result<(), String> {
         let Some(prepared) = self.prepared.clone() else { return Ok(()) };
         self.began = true;

@@ -1,6 +1,6 @@
 //! The debugger: a [`Session`](ctm::Session) and what a user says of it.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `commands` | every command (table), and what it does |
 //! | `conditions` | breakpoints |

@@ -1,4 +1,4 @@
-//! What can stand at a place.
+//! What can be at a place.
 
 use super::manual::{describe, row};
 use super::words::{Form, code_end};
@@ -10,7 +10,7 @@ use ctm_isa::vocabulary::WordKind;
 pub enum CompletionKind {
     /// An instruction.
     Instruction,
-    /// Something behind an instruction.
+    /// Something after an instruction.
     Modifier,
     /// A directive.
     Directive,
@@ -22,19 +22,19 @@ pub enum CompletionKind {
     Register,
 }
 
-/// Something that can stand at a place.
+/// Something that can be at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
     /// What is written.
     pub text: String,
-    /// What it is.
+    /// Its kind.
     pub kind: CompletionKind,
     /// A few words about it.
     pub detail: String,
 }
 
 impl Document {
-    /// What can stand at an offset, whatever is written there already; the client chooses by what has been typed.
+    /// What can be at an offset, whatever is written there already; the client chooses by what has been typed.
     #[must_use]
     pub fn completions(&self, offset: usize) -> Vec<Completion> {
         let offset = offset.min(self.text.len());
@@ -50,7 +50,7 @@ impl Document {
         if typed.ends_with('.') {
             return if head == "." { self.directives() } else { Vec::new() };
         }
-        // Behind labels, numbers and units an instruction begins.
+        // After labels, numbers and units an instruction begins.
         let behind = head.rsplit([':', '|']).next().unwrap_or("").trim();
         let begins = behind.is_empty() || behind.chars().all(|c| c.is_ascii_digit());
         let first = self.words.iter().find(|word| word.line == line && word.first);

@@ -10,7 +10,7 @@ use ctm_isa::vocabulary::WordKind;
 struct Line {
     /// Indentation and code, the right half left out.
     left: String,
-    /// X1K: what stands behind the `|` between the halves.
+    /// X1K: what follows the `|` between the halves.
     right: Option<String>,
     /// The comment, with its `;`.
     comment: String,
@@ -71,7 +71,7 @@ impl Document {
             let left = if rest.is_empty() { name.to_owned() } else { format!("{name:<7} {}", squeezed(rest)) };
             return Line { left, right: None, comment };
         }
-        // Labels stand at the left.
+        // Labels are at the left.
         let mut label = String::new();
         let mut rest = code;
         while let Some((name, behind)) = rest.split_once(':') {

@@ -42,7 +42,7 @@ pub(super) fn row(language: Language, code: &str) -> Option<Vec<&'static str>> {
     })
 }
 
-/// What a word of the language means, as text: what it stands for, then the manual's pages. A word may be the name of something else in the tables.
+/// What a word of the language means, as text: what it means, then the manual's pages. A word may be the name of something else in the tables.
 pub(super) fn describe(language: Language, word: &str) -> Option<String> {
     let manual = language.manual();
     let meaning = match language {

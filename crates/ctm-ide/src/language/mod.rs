@@ -1,12 +1,12 @@
 //! Both assembly languages as an editor sees them.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `words` | a text as words with their places |
 //! | `names` | labels and declared names: where they are defined and used, renaming |
 //! | `registers` | which register a word means, who wrote its value, who reads it |
 //! | `manual` | what a word means: the pages of `ctm isa`, and the rows of the tables of the languages' own pages |
-//! | `complete` | what can stand at a place |
+//! | `complete` | what can be at a place |
 //! | `format` | the layout of lines |
 //!
 //! Offsets are bytes of the text. Begin with [`Document`].

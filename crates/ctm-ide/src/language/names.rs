@@ -6,7 +6,7 @@ use ctm_isa::diag::Span;
 use ctm_isa::vocabulary::WordKind;
 use std::collections::HashMap;
 
-/// What a name of the text stands for. Labels and other names do not know of each other.
+/// What a name of the text means. Labels and other names do not know of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NameKind {
     /// A place in the program.
@@ -20,11 +20,11 @@ pub enum NameKind {
 pub struct Symbol {
     /// The name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: NameKind,
     /// Where.
     pub span: Span,
-    /// What it stands for, as it is written: `r3`, `KC0[5]`; empty for labels.
+    /// What it means, as it is written: `r3`, `KC0[5]`; empty for labels.
     pub stands_for: String,
 }
 
@@ -97,7 +97,7 @@ impl Document {
                 for at in words.clone().skip(1) {
                     let word = &self.words[at];
                     if word.form == Form::Name && at + 2 < words.end && self.is_punctuation(at + 1, '=') {
-                        // An interpolant arrives in a register, which the name stands for.
+                        // An interpolant arrives in a register, which the name means.
                         let arrow = (at + 2..words.end).find(|&n| self.is_punctuation(n, '>'));
                         let from = if directive == "interp" { arrow.map_or(at + 2, |n| n + 1) } else { at + 2 };
                         let stands_for = text(from, from + 1);
@@ -120,7 +120,7 @@ impl Document {
         }
     }
 
-    /// What kind of name a word can be, by where it stands.
+    /// What kind of name a word can be, by where it is.
     fn kind_at(&self, at: usize) -> Option<NameKind> {
         let word = self.words.get(at).filter(|word| word.form == Form::Name)?;
         let words = self.line_words(word.line);
@@ -151,7 +151,7 @@ impl Document {
         self.symbols().into_iter().find(|symbol| symbol.kind == kind && symbol.name == name)
     }
 
-    /// What a name stands for: `r3` for `z` after `.reg z = r3`.
+    /// What a name means: `r3` for `z` after `.reg z = r3`.
     pub(super) fn stands_for(&self, name: &str) -> Option<String> {
         let symbol = self.symbols().into_iter().find(|s| s.kind == NameKind::Declared && s.name == name)?;
         Some(symbol.stands_for)

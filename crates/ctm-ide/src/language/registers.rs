@@ -7,7 +7,7 @@ use ctm_isa::live::LiveValue;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// Something that an editor shows behind a line.
+/// Something that an editor shows after a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     /// The end of the line's code.
@@ -38,7 +38,7 @@ impl Document {
         of(word).or_else(|| of(self.stands_for(word)?.as_str()))
     }
 
-    /// The channels behind a word.
+    /// The channels after a word.
     fn channels_behind(&self, at: usize) -> u8 {
         let word = self.words.get(at + 1).filter(|word| word.form == Form::Dotted);
         mask_of(word.map_or("", |word| self.of(word)))

@@ -7,7 +7,7 @@ use super::Language;
 pub(super) enum Form {
     /// Letters, digits and `_`, not beginning with a digit.
     Name,
-    /// As [`Form::Name`] right behind a point: a directive, or channels.
+    /// As [`Form::Name`] right after a point: a directive, or channels.
     Dotted,
     /// Begins with a digit.
     Number,
@@ -19,7 +19,7 @@ pub(super) enum Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) form: Form,
-    /// First byte; of [`Form::Dotted`], behind the point.
+    /// First byte; of [`Form::Dotted`], after the point.
     pub(super) start: usize,
     /// One past the last byte.
     pub(super) end: usize,

@@ -378,7 +378,7 @@ fn run(question: &Question, context: &Context<'_>) -> Answer {
     }
 }
 
-/// The targets behind a draw.
+/// The targets after a draw.
 fn behind(draws: &dyn Draws, engine: EngineKind, number: usize) -> Answer {
     let since = Instant::now();
     let engine = engine.engine().map_err(|e| e.to_string())?;

@@ -1,6 +1,6 @@
 //! The page: what `ctm serve` shows in a browser.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `http` | requests and answers |
 //! | `connections` | open connections, and which one is closed for another |
@@ -10,7 +10,7 @@
 //! | `entries` | what can be opened: examples and the user's jobs |
 //! | `api` | the answers |
 //!
-//! The page listens on this machine only, behind an address that holds a random token, and answers to the names of this machine only: another page in the same browser can
+//! The page listens on this machine only, after an address that holds a random token, and answers to the names of this machine only: another page in the same browser can
 //! neither guess the address nor make the browser carry it here under a name of its own. It loads nothing from anywhere, and says so to the browser
 //! (`Content-Security-Policy`). Nothing is kept between two questions: each client holds its own texts.
 //!
@@ -402,7 +402,7 @@ fn page(shared: bool, state: &str) -> Response {
     Response { status: 200, kind: "text/html; charset=utf-8", headers, body: html.into_bytes(), share: None }
 }
 
-/// A text with its marks, which stand in this order, replaced; what is put in is not looked at.
+/// A text with its marks, which are in this order, replaced; what is put in is not looked at.
 fn filled(template: &str, marks: &[(&str, &str)]) -> String {
     let (mut out, mut rest) = (String::new(), template);
     for (mark, text) in marks {

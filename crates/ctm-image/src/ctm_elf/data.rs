@@ -1,4 +1,4 @@
-//! Literals and symbols: what a program carries beyond the Guide's notes, and how it is stored.
+//! Literals and symbols: data of a program beyond the Guide's notes, and its storage.
 
 use super::{DataKind, LITERAL_WORDS};
 use ctm_isa::x1k::program::{Literal, SymbolKind};

@@ -1,10 +1,10 @@
 //! The CTM executable: an ELF file with the program in `.text` and seven notes beside it (CTM §4.1).
 //!
-//! [`read`] and [`write()`] turn files into programs and back; [`read_image`] also keeps what the file says beyond the
-//! program, and remarks on what is odd. A file may be followed by other bytes: [`extent`] finds where it ends.
+//! [`read`] and [`write()`] turn files into programs and back; [`read_image`] also keeps further data of the file and
+//! remarks on oddities. A file may be followed by other bytes: [`extent`] finds where it ends.
 //!
 //! **Invariant.** `read(write(program)) == program` for every program that can be stored, except for the places in the
-//! source text, which do not travel; and `write(read(file))` is the same for what it wrote.
+//! source text, which do not travel; and `write(read(file))` is the same for its own output.
 
 mod data;
 mod read;
@@ -39,7 +39,7 @@ pub const LITERAL_WORDS: usize = 6;
 /// Bytes of one instruction in `.text`.
 pub const INSTRUCTION_BYTES: u64 = 24;
 
-/// What a note's contents are.
+/// The kind of a note's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// The program information's 28 words.
@@ -71,7 +71,7 @@ ops! {
 }
 
 ops! {
-    /// What a symbol names: the low four bits of `st_info`. The value is the index.
+    /// The kind of a symbol's item: the low four bits of `st_info`. The value is the index.
     ///
     /// The numbers are those of AMD's later images; [`DataKind::Output`] is ours, from the range for operating systems.
     pub enum DataKind cite "CAL amuABI symbol types" {

@@ -1,7 +1,7 @@
 //! The 28 words of the program information note (CTM §4.1.4), every field, as tables.
 //!
 //! *The Guide calls words 0 and 7 to 26 reserved and gives their values. Words 7 to 23 are the rasteriser's: how many of
-//! its instructions there are, and what each writes into which temporary before the program begins. The Guide's values say
+//! its instructions there are, and the start value that each writes to a temporary. The Guide's values say
 //! "one instruction: the index pair to r0 as (i, j, 0, 0)". Programs with interpolated inputs differ there.*
 
 use ctm_isa::table::WordFormat;
@@ -13,7 +13,7 @@ pub const WORDS: usize = 28;
 /// Rasteriser instructions that the program information holds.
 pub const RASTERISER_INSTRUCTIONS: usize = 16;
 
-/// The words of the program information, as they stand in the file.
+/// The words of the program information, as they are in the file.
 pub type Words = [u32; WORDS];
 
 word_format! {
@@ -96,7 +96,7 @@ word_format! {
 }
 
 ops! {
-    /// What a rasteriser instruction writes to its colour address.
+    /// The value that a rasteriser instruction writes to its colour address.
     pub enum ColourWrite cite "R5xx rs_inst" {
         /// Nothing.
         None "NONE" 0;
@@ -120,7 +120,7 @@ word_format! {
         11:5    tex_addr: u8 = "TEX_ADDR";
         /// Which colour.
         15:12   col_id: u8 = "COL_ID";
-        /// What the colour address receives.
+        /// The value of the colour address.
         17:16   col_cn: ColourWrite = "COL_CN";
         /// The temporary for it.
         24:18   col_addr: u8 = "COL_ADDR";
@@ -184,7 +184,7 @@ const _: () = {
     assert!(index == WORDS, "the program information has 28 words");
 };
 
-/// The rasteriser's words, 7 to 23, that do what `preloads` say; `None` when there are too many.
+/// The rasteriser's words, 7 to 23, for `preloads`; `None` when there are too many.
 ///
 /// A position followed by an interpolant shares an instruction.
 #[must_use]
@@ -224,7 +224,7 @@ pub fn rasteriser_words(preloads: &[Preload]) -> Option<Vec<u32>> {
     Some(instructions)
 }
 
-/// What the rasteriser's words say is written, in order. The second part names the words whose writes CTM has not.
+/// The writes of the rasteriser's words, in order. The second part names the words whose writes CTM has not.
 #[must_use]
 pub fn preloads(words: &Words) -> (Vec<Preload>, Vec<usize>) {
     let first = RsInstCount::FORMAT.dword;

@@ -26,7 +26,7 @@ pub struct Notes {
     pub early_exit: Option<bool>,
 }
 
-/// A CTM executable: the program, and what the file says beyond it.
+/// A CTM executable: the program, and further data of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     /// The program.
@@ -37,7 +37,7 @@ pub struct Image {
     pub information_offset: u64,
     /// The other notes.
     pub notes: Notes,
-    /// What is odd about the file.
+    /// Remarks on the file.
     pub remarks: Vec<Remark>,
 }
 
@@ -60,7 +60,7 @@ pub fn read(bytes: &[u8]) -> Result<Program, ImageError> {
     read_image(bytes).map(|image| image.program)
 }
 
-/// Reads a CTM executable and keeps what the file says beyond the program.
+/// Reads a CTM executable with its further data.
 ///
 /// # Errors
 /// As [`read`].
@@ -459,7 +459,7 @@ fn symbols(elf: &Elf<'_>, remarks: &mut Vec<Remark>) -> Result<Vec<Symbol>, Imag
     Ok(symbols)
 }
 
-/// Remarks where notes and instructions disagree. The notes are what the loader goes by.
+/// Remarks where notes and instructions disagree. The loader uses the notes.
 fn compare_with_usage(
     usage: &Usage,
     information: &program_info::Words,

@@ -11,7 +11,7 @@ use ctm_isa::x1k::program::{Preload, Usage};
 use ctm_isa::x1k::{self, Program};
 use std::collections::BTreeSet;
 
-/// Stores a program as a CTM executable: the seven notes, `.text`, and what the program carries beyond them.
+/// Stores a program as a CTM executable: the seven notes, `.text`, and further data of the program.
 ///
 /// # Errors
 /// The program is empty, larger than the machine, or names something that does not exist.

@@ -1,14 +1,14 @@
 //! Logs in which Mesa's drivers print the programs that they compile: `R600_DEBUG=ps,vs` of the r600 driver, `RADEON_DEBUG=fp` of the r300 driver.
 //!
 //! Only the words in the columns are read, never the operations beside them: the columns are the same in every version of the driver, and the words are
-//! what the chip gets. A log may be whole or a part pasted into a report: the rest of each line, lines between, quote marks and time stamps in front mean nothing.
+//! the words for the chip. A log may be whole or pasted in part into a report: the rest of each line, other lines, quote marks and time stamps are ignored.
 //!
 //! | driver | a program begins | a line |
 //! |---|---|---|
 //! | r600 (`r600`) | `bytecode 8 dw -- 1 gprs -- 0 nstack`, `===== SHADER #3 ===== PS/RV770/R700 =====`, or word 0 | the dword's number with four or more decimal digits, one to four words of eight hexadecimal digits |
-//! | r300 (`r500`) | `R500 Fragment Program:`, or instruction 0 | a word's name, and the word behind `0x` |
+//! | r300 (`r500`) | `R500 Fragment Program:`, or instruction 0 | a word's name, and the word after `0x` |
 //!
-//! The r600 driver leaves out the fourth dword of fetches and the padding behind an odd number of literals: they are 0.
+//! The r600 driver leaves out the fourth dword of fetches and the padding after an odd number of literals: they are 0.
 
 mod r500;
 mod r600;
@@ -46,10 +46,10 @@ impl Family {
     }
 }
 
-/// What a dump lacks of a program.
+/// The missing part of a program in a dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// The dump ends early: the program goes on behind its last word.
+    /// The dump ends early: the program goes on after its last word.
     End,
     /// These dwords are not there, although something needs them. R500: instructions.
     Missing(Vec<Range<u32>>),
@@ -66,18 +66,18 @@ pub struct Dump {
     pub line: u32,
     /// Its words; those that are missing are 0.
     pub words: Vec<u32>,
-    /// What it is for: as the log says, or as its exports say.
+    /// Its stage: by the log, or by its exports.
     pub stage: Option<Stage>,
     /// Registers that the driver gives it.
     pub gprs: Option<u8>,
     /// Stack entries that the driver gives it.
     pub stack: Option<u8>,
-    /// What is missing.
+    /// The missing parts.
     pub cut: Option<Cut>,
 }
 
 impl Dump {
-    /// What lists call it: its name and its line.
+    /// Its label in lists: name and line.
     #[must_use]
     pub fn title(&self) -> String {
         format!("{}, line {}", self.name, self.line)

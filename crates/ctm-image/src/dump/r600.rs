@@ -17,12 +17,12 @@ pub(super) struct Line<'a> {
     index: u32,
     words: [u32; 4],
     count: u32,
-    /// The text behind the words.
+    /// The text after the words.
     rest: &'a str,
 }
 
 impl<'a> Line<'a> {
-    /// The words of a line: the first number of four or more decimal digits with a word of eight hexadecimal digits behind it.
+    /// The words of a line: the first number of four or more decimal digits with a word of eight hexadecimal digits after it.
     pub(super) fn of(line: &'a str) -> Option<Self> {
         let start = line.as_ptr() as usize;
         let mut tokens = line.split_whitespace().peekable();
@@ -92,7 +92,7 @@ fn assembler_header(line: &str) -> Option<[Option<u32>; 2]> {
     line.split_whitespace().any(|token| token.ends_with("bytecode")).then(|| sizes(line))?
 }
 
-/// The chip by the letter in the line behind the header: `shader 1 -- 7`, or the letter alone.
+/// The chip by the letter in the line after the header: `shader 1 -- 7`, or the letter alone.
 fn family_of(line: &str) -> Option<Family> {
     let mut tokens = line.split_whitespace().filter(|token| !is_rule(token));
     let letter = if tokens.clone().any(|token| token == "shader") {
@@ -197,7 +197,7 @@ pub(super) fn read(text: &str) -> Vec<Dump> {
 }
 
 impl Reader {
-    /// A line behind the header, in front of the first word.
+    /// A line after the header, in front of the first word.
     fn header(&mut self, line: &str) {
         if self.wants_family && !line.split_whitespace().all(is_rule) {
             self.wants_family = false;
@@ -266,8 +266,8 @@ fn gaps(words: &BTreeMap<u32, u32>, end: u32) -> Vec<Range<u32>> {
     gaps
 }
 
-/// What a program needs and the dump does not have. Clauses begin where they may, so there are gaps that nothing needs; the size in the header may count
-/// padding behind the last word.
+/// Words that a program needs and the dump lacks. Clauses are aligned, so unused gaps exist; the size in the header may count
+/// padding after the last word.
 fn cut(words: &[u32], gaps: &[Range<u32>]) -> Option<Cut> {
     let end = u32::try_from(words.len()).unwrap_or(u32::MAX);
     let mut missing = Vec::new();

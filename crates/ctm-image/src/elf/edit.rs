@@ -10,18 +10,18 @@ use crate::error::ImageError;
 pub struct Edited {
     /// The new file.
     pub bytes: Vec<u8>,
-    /// What stood at this offset or after it ...
+    /// Contents at this offset or after it ...
     pub from: u64,
     /// ... has moved by this many bytes.
     pub moved: u64,
 }
 
-/// Replaces the contents of the section at `index`. What follows moves up when they are longer; a gap of zeros stays when
+/// Replaces the contents of the section at `index`. Later sections move up when they are longer; a gap of zeros stays when
 /// they are shorter. Headers and the sizes of symbols that span the section follow; contents of the same size change
 /// nothing else.
 ///
 /// # Errors
-/// There is no such section in the file, or the file grows beyond what 32-bit offsets reach.
+/// There is no such section in the file, or the file grows beyond 32-bit offsets.
 pub fn replace_section(elf: &Elf<'_>, index: usize, contents: &[u8]) -> Result<Edited, ImageError> {
     let section = elf.sections.get(index).filter(|s| s.kind != SHT_NOBITS && s.kind != 0).ok_or_else(|| {
         let message = format!("the file has no section {index} with contents");
@@ -29,7 +29,7 @@ pub fn replace_section(elf: &Elf<'_>, index: usize, contents: &[u8]) -> Result<E
     })?;
     let (old, new) = (section.range.end - section.range.start, contents.len() as u64);
     let source = elf.input.bytes;
-    // A gap that is a multiple of every alignment keeps what follows aligned.
+    // A gap that is a multiple of every alignment keeps later sections aligned.
     let moved = match new.checked_sub(old) {
         Some(0) | None => 0,
         Some(more) => {

@@ -1,4 +1,4 @@
-//! The structures of an ELF file, every field (table), and the numbers that stand in them.
+//! The structures of an ELF file, every field (table), and the numbers that are in them.
 
 /// A field of an ELF structure: name, offset in the structure and size, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

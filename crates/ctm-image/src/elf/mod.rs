@@ -1,8 +1,8 @@
 //! The Executable and Linking Format, 32 bits, as far as programs for GPUs use it (Tool Interface Standard, ELF 1.2).
 //!
 //! Reading works on a slice that may be longer than the file, because the CTM loader parses a file at an address whose
-//! size nobody states (CTM §4, `set_inst_fmt`); [`extent`] finds the size. Every field is a [`Place`] with the name that
-//! the standard gives it, and that name stands in every error.
+//! size is not given (CTM §4, `set_inst_fmt`); [`extent`] finds the size. Every field is a [`Place`] with the name that
+//! the standard gives it, and that name is in every error.
 
 mod edit;
 mod fields;
@@ -99,7 +99,7 @@ pub struct Note {
     pub at: u64,
     /// The owner, without the closing NUL.
     pub owner: String,
-    /// The number that says what it is; each owner has its own.
+    /// The type number; each owner has its own.
     pub kind: u32,
     /// Bytes of the contents.
     pub range: Range<u64>,

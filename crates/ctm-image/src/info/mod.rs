@@ -1,4 +1,4 @@
-//! What a file holds, as a tree for people and machines: `ctm info`.
+//! The contents of a file, as a tree for people and machines: `ctm info`.
 //!
 //! [`describe`] makes the tree; [`Value::to_text`] and [`Value::to_json`] print it.
 
@@ -14,14 +14,14 @@ use crate::identify::{Kind, identify};
 use crate::{dump, hex};
 use ctm_isa::table::WordFormat;
 
-/// A file's contents, and what is odd about it.
+/// A file's contents, and remarks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
-    /// What the file is.
+    /// The kind of file.
     pub kind: Kind,
     /// Everything that it says.
     pub contents: Value,
-    /// What is odd about it.
+    /// Remarks.
     pub remarks: Vec<Remark>,
 }
 

@@ -160,7 +160,7 @@ pub fn words(words: &[u32]) -> Value {
     Value::record([("slots", (words.len() / 2).into()), ("statistics", statistics(words))])
 }
 
-/// How often each operation occurs, what is exported, and what cannot be read.
+/// Counts of operations, exports, and undecodable words.
 fn statistics(words: &[u32]) -> Value {
     let mut operations: BTreeMap<String, usize> = BTreeMap::new();
     let (mut groups, mut alu, mut fetches, mut unreadable) = (0, 0, 0, Vec::new());
@@ -224,7 +224,7 @@ fn statistics(words: &[u32]) -> Value {
     ])
 }
 
-/// A program: stage, size, what it needs, what it exports, and every register.
+/// A program: stage, size, resources, exports, and every register.
 fn code(code: &Code) -> Vec<(String, Value)> {
     let mut fields = vec![
         ("stage".to_owned(), Value::from(code.stage.name())),

@@ -5,7 +5,7 @@ use ctm_isa::x1k::program::{Literal, Preload, SymbolKind};
 use ctm_isa::x1k::{Inst, Program};
 use std::collections::BTreeMap;
 
-/// A program: extent, modes, what it refers to, what it carries, and how often it uses what.
+/// A program: extent, modes, references, embedded data, and counts of uses.
 pub fn program(program: &Program) -> Value {
     let usage = program.usage();
     Value::record([

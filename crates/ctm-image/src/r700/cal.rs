@@ -40,7 +40,7 @@ mod entry {
 }
 
 ops! {
-    /// What an encoding is for: `d_machine`.
+    /// The machine of an encoding: `d_machine`.
     pub enum Machine cite "CAL amuABI.h" {
         /// R600 instructions.
         R600 "R600" 0;
@@ -78,7 +78,7 @@ impl Machine {
 }
 
 ops! {
-    /// What a program is for: `d_type`.
+    /// The stage of a program: `d_type`.
     pub enum ProgramType cite "CAL amuABI.h" info Stage {
         /// Pixel program.
         Fragment "FRAGMENT" 0 => Stage::Pixel;
@@ -92,7 +92,7 @@ ops! {
 }
 
 ops! {
-    /// The notes of an encoding: how many words a row of their contents has, and what the words are.
+    /// The notes of an encoding: how many words a row of their contents has, and their meaning.
     pub enum NoteKind cite "CAL amuABI.h" info &'static [&'static str] {
         /// Registers and ABI keys.
         ProgInfo "PROGINFO" 1 => &["address", "value"];
@@ -220,7 +220,7 @@ pub struct Image {
     parts: Vec<Parts>,
     /// The encodings, in the dictionary's order.
     pub encodings: Vec<Encoding>,
-    /// What is odd about the image.
+    /// Remarks on the image.
     pub remarks: Vec<Remark>,
 }
 
@@ -355,7 +355,7 @@ impl Image {
         self.remarks.push(Remark { offset: note.at, message });
     }
 
-    /// The image's bytes. What was read and not touched is as it was.
+    /// The image's bytes. Unchanged parts keep their bytes.
     #[must_use]
     pub fn write(&self) -> &[u8] {
         &self.bytes
@@ -453,7 +453,7 @@ pub fn build(encodings: &[Encoding]) -> Vec<u8> {
                 .map(|(i, pair)| (dictionary + i as u64 * entry::SIZE, pair[0].range.start..pair[1].range.end))
                 .collect()
         }
-        // What `build` made can be read.
+        // The output of `build` can be read.
         Err(_) => Vec::new(),
     };
     for ((at, range), encoding) in places.into_iter().zip(encodings) {

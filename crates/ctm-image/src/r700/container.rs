@@ -1,4 +1,4 @@
-//! Any container of R700 programs, behind one face.
+//! Any container of R700 programs, after one face.
 
 use super::{Code, cal, gfd, llvm_elf};
 use crate::error::ImageError;
@@ -20,7 +20,7 @@ pub enum Container {
 pub struct Entry {
     /// The number by which [`Container::replace`] takes another one.
     pub index: usize,
-    /// Its name: a function's, or what it is for.
+    /// Its name: a function's, or its stage.
     pub name: String,
     /// The program and its registers.
     pub code: Code,
@@ -87,7 +87,7 @@ impl Container {
     /// Puts a program in the place of the one with this index; everything else stays.
     ///
     /// # Errors
-    /// There is no such program, or the container has no room for what is given.
+    /// There is no such program, or the container has no place for the given data.
     pub fn replace(&mut self, index: usize, code: &Code) -> Result<(), ImageError> {
         match self {
             Self::Gfd(gfd) => gfd.replace(index, code),
@@ -96,7 +96,7 @@ impl Container {
         }
     }
 
-    /// The container's bytes. What was read and not touched is as it was.
+    /// The container's bytes. Unchanged parts keep their bytes.
     #[must_use]
     pub fn write(&self) -> Vec<u8> {
         match self {

@@ -138,7 +138,7 @@ impl Object {
         Ok(Self { bytes: bytes.to_vec(), text: text_index, config: config_index, mach, functions })
     }
 
-    /// The object's bytes. What was read and not touched is as it was.
+    /// The object's bytes. Unchanged parts keep their bytes.
     #[must_use]
     pub fn write(&self) -> &[u8] {
         &self.bytes
@@ -148,7 +148,7 @@ impl Object {
     ///
     /// # Errors
     /// There is no such function, it sets a register that the object does not, or it has another size and other
-    /// functions stand in the same section.
+    /// functions are in the same section.
     pub fn replace(&mut self, index: usize, code: &Code) -> Result<(), ImageError> {
         let Some(function) = self.functions.get(index) else {
             let message = format!("the object has {} functions; there is none at {index}", self.functions.len());

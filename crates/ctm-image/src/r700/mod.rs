@@ -7,7 +7,7 @@
 //! | [`llvm_elf`] | objects of LLVM's R600 back end |
 //! | [`registers`] | the registers that they all set beside a program (table) |
 //!
-//! Every container can list its programs, give one out as [`Code`], take one back, and be written. What nobody touched is
+//! Every container can list its programs, give one out as [`Code`], take one back, and be written. Unchanged parts are
 //! written as it was read, byte for byte.
 
 pub mod cal;
@@ -22,7 +22,7 @@ use ctm_isa::ops;
 use ctm_isa::r700::program::{self, Program};
 
 ops! {
-    /// What a program is for.
+    /// The stage of a program.
     pub enum Stage cite "R700 §2" {
         /// Runs for each pixel.
         Pixel "pixel" 0;
@@ -51,7 +51,7 @@ pub struct RegisterValue {
 /// A program taken out of a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code {
-    /// What it is for.
+    /// Its stage.
     pub stage: Stage,
     /// Its words, two a slot.
     pub words: Vec<u32>,
@@ -81,7 +81,7 @@ impl Code {
         registers::PgmResources::decode(word).ok()
     }
 
-    /// The program, with what its registers say.
+    /// The program, with the settings of its registers.
     #[must_use]
     pub fn program(&self) -> Program {
         let mut program = Program::from_words(self.words.clone());

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 word_format! {
-    /// What a program needs to run.
+    /// Resources of a program.
     pub struct PgmResources "SQ_PGM_RESOURCES" dword 0 cite "R6xx/R7xx 3D registers" {
         /// GPRs of one thread.
         7:0     num_gprs: u8 = "NUM_GPRS";
@@ -35,7 +35,7 @@ word_format! {
 }
 
 word_format! {
-    /// What a pixel program exports.
+    /// Exports of a pixel program.
     pub struct PgmExportsPs "SQ_PGM_EXPORTS_PS" dword 0 cite "R6xx/R7xx 3D registers" {
         /// Bit 0: a depth. Bits 4:1: how many colours.
         4:0     export_mode: u8 = "EXPORT_MODE";
@@ -122,11 +122,11 @@ word_format! {
 }
 
 word_format! {
-    /// One interpolated parameter: GPR n receives what the vertex program exported with the same semantic number.
+    /// One interpolated parameter: GPR n receives the vertex program's export with the same semantic number.
     pub struct PsInputCntl "SPI_PS_INPUT_CNTL" dword 0 cite "R6xx/R7xx 3D registers" {
         /// The semantic number.
         7:0     semantic: u8 = "SEMANTIC";
-        /// What is delivered when nothing was exported: 0 (0,0,0,0), 1 (0,0,0,1), 2 (1,1,1,0), 3 (1,1,1,1).
+        /// The default without an export: 0 (0,0,0,0), 1 (0,0,0,1), 2 (1,1,1,0), 3 (1,1,1,1).
         9:8     default_val: u8 = "DEFAULT_VAL";
         /// Not interpolated.
         10:10   flat_shade: bool = "FLAT_SHADE";
@@ -154,7 +154,7 @@ word_format! {
 }
 
 word_format! {
-    /// What a vertex program exports.
+    /// Exports of a vertex program.
     pub struct VsOutConfig "SPI_VS_OUT_CONFIG" dword 0 cite "R6xx/R7xx 3D registers" {
         /// Semantics are given for each component.
         0:0     vs_per_component: bool = "VS_PER_COMPONENT";
@@ -192,7 +192,7 @@ word_format! {
 }
 
 word_format! {
-    /// What a vertex program exports besides position and parameters.
+    /// Exports of a vertex program besides position and parameters.
     pub struct VsOutCntl "PA_CL_VS_OUT_CNTL" dword 0 cite "R6xx/R7xx 3D registers" {
         /// Which clip distances.
         7:0     clip_dist_ena: u8 = "CLIP_DIST_ENA";
@@ -254,7 +254,7 @@ word_format! {
 }
 
 word_format! {
-    /// What a pixel program does to depth and coverage.
+    /// Effects of a pixel program on depth and coverage.
     pub struct DbShaderControl "DB_SHADER_CONTROL" dword 0 cite "R6xx/R7xx 3D registers" {
         /// Exports a depth.
         0:0     z_export_enable: bool = "Z_EXPORT_ENABLE";
@@ -315,7 +315,7 @@ word_format! {
 }
 
 word_format! {
-    /// What a geometry program makes.
+    /// The output primitive of a geometry program.
     pub struct GsOutPrimType "VGT_GS_OUT_PRIM_TYPE" dword 0 cite "R6xx/R7xx 3D registers" {
         /// 0 points, 1 line strips, 2 triangle strips.
         5:0     prim_type: u8 = "PRIM_TYPE";

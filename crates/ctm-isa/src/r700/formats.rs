@@ -65,7 +65,7 @@ word_format! {
         25:22   kcache_bank0: u8 = "KCACHE_BANK0";
         /// Constant buffer of the second set.
         29:26   kcache_bank1: u8 = "KCACHE_BANK1";
-        /// What the first set locks.
+        /// The lines that the first set locks.
         31:30   kcache_mode0: KcacheMode = "KCACHE_MODE0";
     }
 }
@@ -73,7 +73,7 @@ word_format! {
 word_format! {
     /// An ALU clause.
     pub struct CfAluWord1 "CF_ALU_WORD1" dword 1 cite "R700 §10.1" {
-        /// What the second set locks.
+        /// The lines that the second set locks.
         1:0     kcache_mode1: KcacheMode = "KCACHE_MODE1";
         /// First line of the first set, in lines of 16 constants.
         9:2     kcache_addr0: u8 = "KCACHE_ADDR0";
@@ -93,7 +93,7 @@ word_format! {
 }
 
 word_format! {
-    /// Where an export or memory write goes, and what register it takes.
+    /// Where an export or memory write goes, and its source register.
     pub struct CfExportWord0 "CF_ALLOC_EXPORT_WORD0" dword 0 cite "R700 §10.1" {
         /// Export index, or base of the array in elements.
         12:0    array_base: u16 = "ARRAY_BASE";
@@ -163,7 +163,7 @@ word_format! {
 word_format! {
     /// Operands 0 and 1 of an ALU instruction, and its predication.
     pub struct AluWord0 "ALU_WORD0" dword 0 cite "R700 §10.2" {
-        /// What operand 0 reads: register, constant, literal, PV, PS.
+        /// Source of operand 0: register, constant, literal, PV, PS.
         8:0     src0_sel: u16 = "SRC0_SEL";
         /// Add the index of `INDEX_MODE`.
         9:9     src0_rel: bool = "SRC0_REL";
@@ -171,7 +171,7 @@ word_format! {
         11:10   src0_chan: Chan = "SRC0_CHAN";
         /// Negate (after the absolute value).
         12:12   src0_neg: bool = "SRC0_NEG";
-        /// What operand 1 reads: register, constant, literal, PV, PS.
+        /// Source of operand 1: register, constant, literal, PV, PS.
         21:13   src1_sel: u16 = "SRC1_SEL";
         /// Add the index of `INDEX_MODE`.
         22:22   src1_rel: bool = "SRC1_REL";
@@ -253,7 +253,7 @@ word_format! {
 word_format! {
     /// Operation with three operands.
     pub struct AluOp3 "ALU_WORD1_OP3" dword 1 cite "R700 §10.2" {
-        /// What operand 2 reads: register, constant, literal, PV, PS.
+        /// Source of operand 2: register, constant, literal, PV, PS.
         8:0     src2_sel: u16 = "SRC2_SEL";
         /// Add the index of `INDEX_MODE`.
         9:9     src2_rel: bool = "SRC2_REL";
@@ -305,13 +305,13 @@ word_format! {
         6:0     dst_gpr: u8 = "DST_GPR";
         /// Add aL to it.
         7:7     dst_rel: bool = "DST_REL";
-        /// What is written to x.
+        /// Source of x of the result.
         11:9    dst_sel_x: Sel = "DST_SEL_X";
-        /// What is written to y.
+        /// Source of y of the result.
         14:12   dst_sel_y: Sel = "DST_SEL_Y";
-        /// What is written to z.
+        /// Source of z of the result.
         17:15   dst_sel_z: Sel = "DST_SEL_Z";
-        /// What is written to w.
+        /// Source of w of the result.
         20:18   dst_sel_w: Sel = "DST_SEL_W";
         /// Take the format from the fetch constant.
         21:21   use_const_fields: bool = "USE_CONST_FIELDS";
@@ -332,13 +332,13 @@ word_format! {
     pub struct VtxWord1Sem "VTX_WORD1_SEM" dword 1 cite "R700 §10.3" {
         /// Looks up the destination in the semantic table.
         7:0     semantic_id: u8 = "SEMANTIC_ID";
-        /// What is written to x.
+        /// Source of x of the result.
         11:9    dst_sel_x: Sel = "DST_SEL_X";
-        /// What is written to y.
+        /// Source of y of the result.
         14:12   dst_sel_y: Sel = "DST_SEL_Y";
-        /// What is written to z.
+        /// Source of z of the result.
         17:15   dst_sel_z: Sel = "DST_SEL_Z";
-        /// What is written to w.
+        /// Source of w of the result.
         20:18   dst_sel_w: Sel = "DST_SEL_W";
         /// Take the format from the fetch constant.
         21:21   use_const_fields: bool = "USE_CONST_FIELDS";
@@ -399,13 +399,13 @@ word_format! {
         6:0     dst_gpr: u8 = "DST_GPR";
         /// Add aL to it.
         7:7     dst_rel: bool = "DST_REL";
-        /// What is written to x.
+        /// Source of x of the result.
         11:9    dst_sel_x: Sel = "DST_SEL_X";
-        /// What is written to y.
+        /// Source of y of the result.
         14:12   dst_sel_y: Sel = "DST_SEL_Y";
-        /// What is written to z.
+        /// Source of z of the result.
         17:15   dst_sel_z: Sel = "DST_SEL_Z";
-        /// What is written to w.
+        /// Source of w of the result.
         20:18   dst_sel_w: Sel = "DST_SEL_W";
         /// Level-of-detail bias, two's complement with 4 fraction bits, -4..4.
         27:21   lod_bias: u8 = "LOD_BIAS";
@@ -479,13 +479,13 @@ word_format! {
         6:0     dst_gpr: u8 = "DST_GPR";
         /// Add aL to it.
         7:7     dst_rel: bool = "DST_REL";
-        /// What is written to x.
+        /// Source of x of the result.
         11:9    dst_sel_x: Sel = "DST_SEL_X";
-        /// What is written to y.
+        /// Source of y of the result.
         14:12   dst_sel_y: Sel = "DST_SEL_Y";
-        /// What is written to z.
+        /// Source of z of the result.
         17:15   dst_sel_z: Sel = "DST_SEL_Z";
-        /// What is written to w.
+        /// Source of w of the result.
         20:18   dst_sel_w: Sel = "DST_SEL_W";
         /// Format of the data in memory.
         27:22   data_format: DataFormat = "DATA_FORMAT";
@@ -525,13 +525,13 @@ word_format! {
         17:11   src_gpr: u8 = "SRC_GPR";
         /// How it is addressed.
         19:18   src_rel_mode: RelMode = "SRC_REL_MODE";
-        /// What is written as dword 0.
+        /// The element written as dword 0.
         22:20   src_sel_x: Sel = "SRC_SEL_X";
-        /// What is written as dword 1.
+        /// The element written as dword 1.
         25:23   src_sel_y: Sel = "SRC_SEL_Y";
-        /// What is written as dword 2.
+        /// The element written as dword 2.
         28:26   src_sel_z: Sel = "SRC_SEL_Z";
-        /// What is written as dword 3.
+        /// The element written as dword 3.
         31:29   src_sel_w: Sel = "SRC_SEL_W";
         reserved 7:5;
     }
@@ -599,7 +599,7 @@ word_format! {
         11:11   dst_wr_z: bool = "DST_WR_Z";
         /// Write element w.
         12:12   dst_wr_w: bool = "DST_WR_W";
-        /// All threads receive what the first valid one reads.
+        /// All threads receive the value read by the first valid one.
         16:16   broadcast: bool = "BROADCAST";
         /// Read in four passes: addresses are arbitrary.
         17:17   waterfall: bool = "WATERFALL";

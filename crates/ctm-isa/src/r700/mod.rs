@@ -1,6 +1,6 @@
 //! The R700 (RV7xx) shader core's instruction set (R700-Family ISA, chapters 3 to 10).
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `formats` | the words of every instruction, every field (table) |
 //! | `ops` | opcodes and field values (tables) |

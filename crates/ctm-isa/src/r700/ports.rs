@@ -6,7 +6,7 @@
 use super::inst::{AluInst, Operand, Slot};
 use super::ops::{Chan, IndexMode, SclSwizzle, Source, SpecialSel, Unit, VecSwizzle};
 
-/// What a group asks of the read ports and does not get.
+/// An unmet request of a group to the read ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PortProblem {
     /// Two registers are read in one cycle through one element's port.
@@ -115,7 +115,7 @@ impl Address {
     }
 }
 
-/// What has been reserved so far.
+/// The reservations so far.
 #[derive(Clone, Copy, Default)]
 struct Reserved {
     gpr: [[Option<Address>; 4]; 3],
@@ -186,7 +186,7 @@ impl Reserved {
     }
 }
 
-/// The order in which instructions reserve ports: x, y, z, w as they stand, then t (R700 §4.7.9).
+/// The order in which instructions reserve ports: x, y, z, w in order, then t (R700 §4.7.9).
 fn order(slots: &[Slot]) -> impl Iterator<Item = usize> + '_ {
     let vector = (0..slots.len()).filter(|&i| slots[i].unit != Unit::T);
     vector.chain((0..slots.len()).filter(|&i| slots[i].unit == Unit::T))
@@ -217,7 +217,7 @@ pub fn problems(slots: &[Slot]) -> Vec<PortProblem> {
 /// numbers, the group's first instruction changing slowest) with which every operand gets a port.
 ///
 /// # Errors
-/// When there are none, what stands in the way if it can be named.
+/// Without a solution, the conflict if it can be named.
 pub fn solve(slots: &[Slot], fixed: &[Option<u8>]) -> Result<Vec<u8>, PortProblem> {
     let mut reserved = Reserved::default();
     for i in order(slots) {

@@ -1,4 +1,4 @@
-//! A whole R700 program: its words and what the loader must know beyond them.
+//! A whole R700 program: its words and the loader's further data.
 
 use super::inst::{Cf, CfAlu, CfPlain, ClauseBody, Decoded, Fetch, VtxWord1, decode_program};
 use super::ops::{CfOp, ExportType, RelMode, Sel, Source};
@@ -6,7 +6,7 @@ use crate::diag::Span;
 use std::collections::HashSet;
 
 ops! {
-    /// What kind of program it is (R700 §2.1).
+    /// The kind of program (R700 §2.1).
     pub enum Stage cite "R700 §2.1" {
         /// Vertex program.
         Vertex "vertex" 0;
@@ -18,7 +18,7 @@ ops! {
         Pixel "pixel" 3;
         /// Fetch subroutine of a vertex program (FS).
         Fetch "fetch" 4;
-        /// DMA copy program behind a geometry program.
+        /// DMA copy program after a geometry program.
         Copy "copy" 5;
         /// Compute program.
         Compute "compute" 6;
@@ -65,7 +65,7 @@ impl Chip {
     }
 }
 
-/// What a name in the source stands for.
+/// The meaning of a name in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SymbolKind {
     /// A register, 0..=127.
@@ -87,7 +87,7 @@ pub enum SymbolKind {
 pub struct Symbol {
     /// The name.
     pub name: String,
-    /// What it names.
+    /// The named item.
     pub kind: SymbolKind,
     /// Which one.
     pub index: u8,
@@ -111,7 +111,7 @@ pub struct Program {
     pub words: Vec<u32>,
     /// The slot where control flow begins.
     pub entry: u32,
-    /// What kind of program it is, where that is known.
+    /// The kind of program, where that is known.
     pub stage: Option<Stage>,
     /// Registers that it has, clause temporaries not counted: those that it was given (`.gprs`, NUM_GPRS), or else those that its words name. Relative addresses
     /// reach all of them (R700 §4.6.3).
@@ -127,14 +127,14 @@ pub struct Program {
 }
 
 impl Program {
-    /// A program that is nothing but words; registers and stack are what the words need on RV770.
+    /// A program that is nothing but words; registers and stack follow from the words on RV770.
     #[must_use]
     pub fn from_words(words: Vec<u32>) -> Self {
         let usage = Usage::of(&words, 0, Chip::Rv770);
         Self { words, gprs: usage.gprs, stack: usage.stack, ..Self::default() }
     }
 
-    /// What the program's settings say of `DX10_CLAMP` of `SQ_PGM_RESOURCES`: whether a clamp turns NaN into 0.
+    /// The program's setting of `DX10_CLAMP` of `SQ_PGM_RESOURCES`: whether a clamp turns NaN into 0.
     #[must_use]
     pub fn dx10_clamp(&self) -> Option<bool> {
         match resource_setting(&self.settings, None, "DX10_CLAMP")? {
@@ -152,14 +152,14 @@ impl Program {
         decode_program(&self.words, self.entry)
     }
 
-    /// The index that `name` stands for.
+    /// The index that `name` means.
     #[must_use]
     pub fn symbol(&self, kind: SymbolKind, name: &str) -> Option<u8> {
         self.symbols.iter().find(|s| s.kind == kind && s.name == name).map(|s| s.index)
     }
 }
 
-/// What settings say of a field of `SQ_PGM_RESOURCES`, the last of several. A header may hold the registers of two programs, so a known stage takes its own alone.
+/// The setting of a field of `SQ_PGM_RESOURCES`, the last of several. A header may hold the registers of two programs, so a known stage takes its own alone.
 fn resource_setting<'a>(settings: &'a [Setting], stage: Option<Stage>, field: &str) -> Option<&'a str> {
     let suffix = match stage {
         None | Some(Stage::Compute) => "",
@@ -191,7 +191,7 @@ pub(crate) fn set_resources(settings: &[Setting], stage: Option<Stage>) -> [Opti
 /// Lowest register that is normally set aside as a clause temporary (R700 §4.6).
 pub const CLAUSE_TEMPORARIES: u8 = 124;
 
-/// What a program's words need.
+/// The needs of a program's words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Registers: one more than the highest that is read or written, clause temporaries left out. A relative address
@@ -206,7 +206,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Collects what the program at `entry` needs on a chip.
+    /// Collects the needs of the program at `entry` on a chip.
     #[must_use]
     pub fn of(words: &[u32], entry: u32, chip: Chip) -> Self {
         let decoded = decode_program(words, entry);
@@ -344,7 +344,7 @@ impl Usage {
     }
 }
 
-/// What is on the stack at one place.
+/// The stack at one place.
 #[derive(Clone, Copy, Default)]
 struct Depth {
     pushes: u32,
@@ -360,7 +360,7 @@ impl Depth {
         self.pushes = self.pushes.saturating_sub(count - quads);
     }
 
-    /// What a control-flow instruction leaves there, if it does not jump.
+    /// The stack after a control-flow instruction that does not jump.
     fn plain(&mut self, plain: &CfPlain) {
         let w = &plain.word1;
         let pops = u32::from(w.pop_count);
@@ -443,7 +443,7 @@ impl StackCount {
     }
 }
 
-/// Stack entries that a program needs, counted along its instructions as they stand: what a branch pushes is popped
+/// Stack entries that a program needs, counted along its instructions in order: entries pushed by a branch are popped
 /// where its block ends, so the deepest place of the text is the deepest of any run (R700 §3.6.5). Subroutines are
 /// counted from their first instruction on, and taken to be called at the deepest call; those that call others need more
 /// than is counted.

@@ -1,6 +1,6 @@
 //! Which channels of which temporaries an instruction reads and writes.
 //!
-//! Only what reaches a result counts: a component that an operation does not use, or that no write mask lets through, is
+//! Only components that reach a result count: a component that an operation does not use, or that no write mask lets through, is
 //! not read. Compilers leave arbitrary addresses in such places.
 
 pub(crate) use crate::live::Channels;
@@ -8,7 +8,7 @@ use crate::x1k::inst::{AluInst, FcInstruction, Inst, Source, TexInstruction};
 use crate::x1k::ops::{AlphaOp, AluResultSel, Channel, PredSel, RgbOp, Sel, SrcpOp, Swizzle, TexReads};
 
 impl Channels {
-    /// Adds what an instruction reads or writes; aL can select any temporary.
+    /// Adds the reads or writes of an instruction; aL can select any temporary.
     pub(crate) fn add(&mut self, access: Access) {
         if access.relative {
             self.insert_everywhere(access.mask);
@@ -184,7 +184,7 @@ pub(crate) fn predicate_bits(inst: &Inst) -> u8 {
         PredSel::Aaaa => 8,
     };
     match inst {
-        // RGBA on a flow-control instruction stands for R; another rule speaks of it.
+        // RGBA on a flow-control instruction means R; another rule speaks of it.
         Inst::Fc(_) => select(cmn.rgb_pred_sel, 1),
         Inst::Alu(_) | Inst::Tex(_) => {
             let rgb = if cmn.rgb_wmask == 0 { 0 } else { select(cmn.rgb_pred_sel, cmn.rgb_wmask) };

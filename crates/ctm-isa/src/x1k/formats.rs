@@ -1,6 +1,6 @@
 //! The words of an X1K instruction: every field, every reserved bit.
 //!
-//! An instruction owns six dwords. Dword 0 is common; what the others hold depends on its `TYPE`:
+//! An instruction owns six dwords. Dword 0 is common; the layout of the others depends on its `TYPE`:
 //!
 //! | dword | ALU, OUTPUT | TEX | FC |
 //! |---|---|---|---|
@@ -23,7 +23,7 @@ use crate::table::WordFormat;
 word_format! {
     /// The word that all instructions share.
     pub struct CmnInst "CMN_INST" dword 0 cite "CTM §3.2" {
-        /// What kind of instruction this is.
+        /// The kind of instruction.
         1:0     kind: InstType = "TYPE";
         /// Do not issue until the texture semaphore is free.
         2:2     tex_sem_wait: bool = "TEX_SEM_WAIT";

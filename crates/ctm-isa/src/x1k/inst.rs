@@ -90,7 +90,7 @@ impl Inst {
         })
     }
 
-    /// Writes the words; what the type does not use is 0.
+    /// Writes the words; fields that the type does not use are 0.
     #[must_use]
     pub fn encode(&self) -> Words {
         match self {
@@ -127,7 +127,7 @@ pub fn stray_bits(words: &Words) -> Result<Words, FieldError> {
     Ok(std::array::from_fn(|i| words[i] & !read[i]))
 }
 
-/// What a source address names (the table of CTM §3.3.1).
+/// The source that an address names (the table of CTM §3.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     /// A temporary register, 0..=127; `relative` adds aL.
@@ -204,7 +204,7 @@ pub fn inline_code(value: f32) -> Option<u8> {
 pub struct RgbOperand {
     /// Which source.
     pub sel: Sel,
-    /// What red, green and blue read.
+    /// The sources of red, green and blue.
     pub swizzle: [Swizzle; 3],
     /// Input modifier.
     pub imod: Imod,
@@ -215,7 +215,7 @@ pub struct RgbOperand {
 pub struct AlphaOperand {
     /// Which source.
     pub sel: Sel,
-    /// What it reads.
+    /// Its source.
     pub swizzle: Swizzle,
     /// Input modifier.
     pub imod: Imod,

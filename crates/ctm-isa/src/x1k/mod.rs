@@ -1,6 +1,6 @@
 //! The X1K (R5xx) fragment processor: the DPP array's instruction set (CTM Guide chapter 3).
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `formats` | the words of an instruction, every field (table) |
 //! | `ops` | opcodes and field values (table) |

@@ -3,7 +3,7 @@
 //! Numbers are AMD's ("R5xx Acceleration" register text); the Guide names them without numbers.
 
 ops! {
-    /// What kind of instruction the slot holds.
+    /// The kind of instruction in the slot.
     pub enum InstType cite "CTM §3.1" {
         /// Arithmetic and logic; may set predicate bits.
         Alu "ALU" 0;
@@ -87,7 +87,7 @@ ops! {
 }
 
 ops! {
-    /// What one component of an operand reads from the selected source.
+    /// The component that a swizzle selects from the source.
     pub enum Swizzle cite "CTM §3.3.3" {
         /// Red.
         R "R" 0;
@@ -181,9 +181,9 @@ pub enum Looks {
     Nothing,
     /// For each channel that is computed, the one of that channel.
     Own,
-    /// These, whatever is written: bit 0 is red, and bit 3 stands for the same operand of the alpha unit.
+    /// These, whatever is written: bit 0 is red, and bit 3 means the same operand of the alpha unit.
     Channels(u8),
-    /// None: whatever the operand selects, src0 of processors of the quad stands in its place (x1k-encoding §1.5).
+    /// None: whatever the operand selects, src0 of processors of the quad is in its place (x1k-encoding §1.5).
     Quad,
 }
 
@@ -195,7 +195,7 @@ impl Looks {
     }
 }
 
-/// What kind of result an operation has.
+/// The kind of an operation's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Arithmetic, each channel by itself.
@@ -215,11 +215,11 @@ pub enum Class {
 /// The further columns of an ALU opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AluInfo {
-    /// What it looks at of A, B and C.
+    /// The components of A, B and C that it reads.
     pub looks: [Looks; 3],
-    /// What kind of result it has.
+    /// The kind of its result.
     pub class: Class,
-    /// What it computes, as a formula.
+    /// Its formula.
     pub formula: &'static str,
 }
 
@@ -238,7 +238,7 @@ impl AluInfo {
     }
 
     /// The components that it looks at when channels `wanted` (bit 0 is red) of its result are: operand (0 is A) and channel. Channel 3 is the
-    /// operand of the alpha unit. What a quad operation reads of other processors is not among them.
+    /// operand of the alpha unit. Reads of other processors by quad operations are not included.
     pub fn looked_at(self, wanted: u8) -> impl Iterator<Item = (usize, usize)> {
         let masks = self.looks.map(|looks| match looks {
             Looks::Nothing | Looks::Quad => 0,
@@ -389,7 +389,7 @@ impl AlphaOp {
     }
 }
 
-/// What a texture operation reads of its source.
+/// The source components of a texture operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TexReads {
     /// Nothing.
@@ -421,7 +421,7 @@ ops! {
         Lod "LOD" 5 cite "x1k-encoding §1.6" => TexReads::Stq;
         /// Lookup with given gradients; inputs have one level, so it reads as LOOKUP.
         Dxdy "DXDY" 6 cite "x1k-encoding §1.6" => TexReads::StGradients;
-        /// Reads what uncached writes wrote. The number is inferred (the only free one): UNVERIFIED.
+        /// Reads elements written by uncached writes. The number is inferred (the only free one): UNVERIFIED.
         LookupUncached "LOOKUP_UNCACHED" 7 => TexReads::St;
     }
 }

@@ -8,7 +8,7 @@ use super::ops::{AOp, BOp, FcOp, InstType, TexOp};
 use crate::diag::Span;
 use std::collections::BTreeSet;
 
-/// What a name in the source stands for.
+/// The meaning of a name in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SymbolKind {
     /// Program input (0..=15).
@@ -28,7 +28,7 @@ pub enum SymbolKind {
 pub struct Symbol {
     /// The name.
     pub name: String,
-    /// What it names.
+    /// The named item.
     pub kind: SymbolKind,
     /// Which one.
     pub index: u8,
@@ -60,7 +60,7 @@ pub enum Literal {
     },
 }
 
-/// A rasteriser instruction: which temporary receives what before the first instruction (`docs/image.md`).
+/// A rasteriser instruction: a start value of a temporary (`docs/image.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Preload {
     /// The index pair as `(i, j, 0, 0)`.
@@ -77,7 +77,7 @@ pub enum Preload {
     },
 }
 
-/// A program: the words, the program information of CTM §4.1.4, and what the source said beyond them.
+/// A program: the words, the program information of CTM §4.1.4, and further data of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// The instruction slots, at most [`super::INSTRUCTION_SLOTS`].
@@ -94,7 +94,7 @@ pub struct Program {
     pub zero_times_anything: bool,
     /// The program exports a conditional value (`FG_DEPTH_SRC` bit 0).
     pub conditional_value: bool,
-    /// What temporaries hold at the start.
+    /// Start values of temporaries.
     pub preloads: Vec<Preload>,
     /// Names for binding.
     pub symbols: Vec<Symbol>,
@@ -125,7 +125,7 @@ impl Program {
         }
     }
 
-    /// What the words refer to. In a program with uncached writes the targets are kinds of writes, which all go to output 0 (CTM §3.3.8).
+    /// The references of the words. In a program with uncached writes the targets are kinds of writes, which all go to output 0 (CTM §3.3.8).
     #[must_use]
     pub fn usage(&self) -> Usage {
         let mut usage = Usage::of(&self.words);
@@ -135,14 +135,14 @@ impl Program {
         usage
     }
 
-    /// The index that `name` stands for.
+    /// The index that `name` means.
     #[must_use]
     pub fn symbol(&self, kind: SymbolKind, name: &str) -> Option<u8> {
         self.symbols.iter().find(|s| s.kind == kind && s.name == name).map(|s| s.index)
     }
 }
 
-/// What a program's words refer to: the contents of the notes of CTM §4.1.4.
+/// The references of a program's words: the contents of the notes of CTM §4.1.4.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Inputs that texture instructions read.
@@ -166,7 +166,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Collects what `words`, of a program with cached writes, refer to. Slots that cannot be decoded refer to nothing.
+    /// Collects the references of `words`, of a program with cached writes. Slots that cannot be decoded refer to nothing.
     #[must_use]
     pub fn of(words: &[Words]) -> Self {
         let mut usage = Self::default();

@@ -187,7 +187,7 @@ impl<'a> State<'a> {
         value.map(|v| v != o.not)
     }
 
-    /// Runs to the end, or until so many statements have been executed. The line it stands at.
+    /// Runs to the end, or until so many statements have been executed. The line it is at.
     fn run(&mut self, until: Option<usize>) -> usize {
         let mut pc = 0;
         let mut calls: Vec<(usize, usize)> = Vec::new();
@@ -334,7 +334,7 @@ impl<'a> State<'a> {
             let mut state = State::new(self.shader, self.world, x, y);
             let me = self.steps - 1;
             let mut mine = State::new(self.shader, self.world, self.at.0, self.at.1);
-            // Both stand at the same line, or nothing can be said.
+            // Both are at the same line, or nothing can be said.
             let same = state.run(Some(me)) == mine.run(Some(me));
             if same && !state.lost { state.read(o) } else { [UNKNOWN; 4] }
         };
@@ -346,7 +346,7 @@ impl<'a> State<'a> {
     fn arithmetic(&mut self, line: &Line) {
         let name = line.name.as_str();
         if name == "texkill" {
-            // What stands behind the point is a mask.
+            // What follows the point is a mask.
             let from = self.read(&Operand { swizzle: [0, 1, 2, 3], ..line.operands[0].clone() });
             for c in (0..4).filter(|&c| line.mask[c]) {
                 match from[c].sign() {

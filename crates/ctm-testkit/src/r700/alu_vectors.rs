@@ -69,7 +69,7 @@ fn run(engine: &dyn Engine, program: &Program, inputs: &[[u32; 4]]) -> Option<[[
     (results[1][3] != UNTOUCHED.to_bits()).then_some(results)
 }
 
-/// What a token stands for, and whether it has 64 bits.
+/// What a token means, and whether it has 64 bits.
 fn value(token: &str) -> (u64, bool) {
     if let Some(hex) = token.strip_prefix("0x") {
         return (u64::from_str_radix(hex, 16).unwrap(), hex.len() == 16);

@@ -2,7 +2,7 @@
 
 use ctm_exec::r700::Semantic;
 
-/// A fetch program: semantics 5 and 9 from buffer 0, one behind the other.
+/// A fetch program: semantics 5 and 9 from buffer 0, one after the other.
 pub const FETCH: &str = "
 VTX:
   SEMANTIC SEM[5].xyzw, R0.x, b0 FORMAT(32_32_32_32_FLOAT)

@@ -204,7 +204,7 @@ fn memory(domain: Domain) -> Arrays {
     memory
 }
 
-/// What a run leaves behind, or the code of its fault.
+/// What a run leaves after, or the code of its fault.
 pub(super) type Left = Result<(BTreeMap<Target, Vec<[u32; 4]>>, BTreeMap<Space, Vec<u32>>), &'static str>;
 
 impl Vector {
@@ -306,7 +306,7 @@ fn target(name: &str) -> Target {
     }
 }
 
-/// The words of fetches, exports and memory writes in a program: what they are called, where they stand, their formats.
+/// The words of fetches, exports and memory writes in a program: what they are called, where they are, their formats.
 fn instructions(program: &Program) -> Vec<(&'static str, usize, Vec<&'static WordFormat>)> {
     let mut found = Vec::new();
     let decoded = program.decode();

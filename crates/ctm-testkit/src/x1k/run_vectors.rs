@@ -64,7 +64,7 @@ pub fn all() -> Vec<Vector> {
     vectors
 }
 
-/// The value that a token stands for.
+/// The value that a token means.
 pub fn value(token: &str) -> u32 {
     if let Some(rest) = token.strip_prefix('-') {
         return value(rest) ^ 0x8000_0000;
@@ -82,7 +82,7 @@ pub fn value(token: &str) -> u32 {
     }
 }
 
-/// `r,g,b,a`; one value stands for all four, missing ones are 0.
+/// `r,g,b,a`; one value means all four, missing ones are 0.
 fn vector(token: &str) -> [u32; 4] {
     let values: Vec<u32> = token.split(',').map(value).collect();
     if let [x] = values[..] { [x; 4] } else { std::array::from_fn(|c| values.get(c).copied().unwrap_or(0)) }
@@ -502,7 +502,7 @@ pub fn run(case: &Case, engine: &dyn Engine) -> Result<(), String> {
     (load.rgb_addr.addr0, load.alpha_addr.addr0) = (255, 255);
     program.words.push(Inst::Alu(load).encode());
     let last = program.words.len() as u16 - 1;
-    // `first` is the load behind the program, which jumps to its beginning.
+    // `first` is the load after the program, which jumps to its beginning.
     let inst = FcInst { jump_func: 0xff, ..FcInst::decode(0).unwrap() };
     let cmn = CmnInst { kind: InstType::Fc, ..CmnInst::decode(0).unwrap() };
     let addr = FcAddr::decode(0).unwrap();

@@ -36,7 +36,7 @@ impl CommandBuffer {
         self.with(CommandKind::SetProgram, &params)
     }
 
-    /// What kind of program is started.
+    /// Sets the kind of program.
     #[must_use]
     pub fn set_stage(self, stage: Stage) -> Self {
         self.with(CommandKind::SetStage, &[StageWord { stage }.encode()])
@@ -140,7 +140,7 @@ impl CommandBuffer {
         self.with(CommandKind::SetSemantics, &[address.0, SemanticsWord { count }.encode()])
     }
 
-    /// What the program exports to `target` goes to `surface`; one of height 0 takes the target away.
+    /// Exports to `target` go to `surface`; a height of 0 unbinds the target.
     #[must_use]
     pub fn set_export(self, target: Target, surface: &Surface) -> Self {
         let (kind, index) = match target {
@@ -153,7 +153,7 @@ impl CommandBuffer {
         self.with(CommandKind::SetExport, &[word, surface.base.0, surface.format_word(), surface.height])
     }
 
-    /// What geometry programs say about their vertices goes to the `dwords` dwords at `address`.
+    /// Vertex events of geometry programs go to the `dwords` dwords at `address`.
     #[must_use]
     pub fn set_vertex_events(self, address: GpuAddr, dwords: u32) -> Self {
         self.with(CommandKind::SetVertexEvents, &[address.0, dwords])
@@ -165,7 +165,7 @@ impl CommandBuffer {
         self.with(CommandKind::SetInterpolants, &[InterpolantsWord { first, count }.encode()])
     }
 
-    /// What is added to the indices of vertex fetches of VERTEX_DATA and of INSTANCE_DATA.
+    /// Sets the offsets of the indices of vertex fetches of VERTEX_DATA and of INSTANCE_DATA.
     #[must_use]
     pub fn set_index_offsets(self, vertex: u32, instance: u32) -> Self {
         self.with(CommandKind::SetIndexOffsets, &[vertex, instance])

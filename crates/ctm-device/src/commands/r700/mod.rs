@@ -1,9 +1,9 @@
 //! The words of the commands that only R700 devices take: programs, stages, constants, resources, memories, exports.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | this one | every field of every parameter (table) |
-//! | `places` | what the commands say, as plain structures |
+//! | `places` | operands of the commands, as plain structures |
 //! | `builder` | the methods of [`CommandBuffer`](super::CommandBuffer) |
 //!
 //! The commands themselves are rows of [`CommandKind`](super::CommandKind).
@@ -68,7 +68,7 @@ word_format! {
 }
 
 word_format! {
-    /// What a program of bare words needs; an image says it itself.
+    /// The needs of a program of bare words; an image has them itself.
     pub struct NeedsWord "needs" dword 4 cite "docs/commands.md" {
         /// Registers; 0: as many as the words name.
         7:0     gprs: u8 = "gprs";
@@ -79,7 +79,7 @@ word_format! {
 }
 
 word_format! {
-    /// What kind of program is started.
+    /// The kind of program.
     pub struct StageWord "stage" dword 0 cite "docs/commands.md" {
         /// The stage.
         2:0     stage: Stage = "stage";
@@ -151,11 +151,11 @@ word_format! {
 }
 
 word_format! {
-    /// What an item or a texel is, in the manual's terms.
+    /// The format of an item or texel, in the manual's terms.
     pub struct FetchFormatWord "fetch_format" dword 4 cite "R700 §10.3" {
         /// Sizes and kinds of the elements.
         5:0     data: DataFormat = "data_format";
-        /// What integers stand for.
+        /// The number format of integers.
         9:8     numbers: NumFormat = "num_format";
         /// Signed or not.
         12:12   sign: FormatComp = "format_comp";
@@ -284,7 +284,7 @@ word_format! {
 }
 
 word_format! {
-    /// What is added to levels of detail.
+    /// The bias of levels of detail.
     pub struct LodBiasWord "lod_bias" dword 3 cite "docs/commands.md" {
         /// The bits of a single-precision number.
         31:0    value: u32 = "lod_bias";
@@ -340,7 +340,7 @@ word_format! {
 }
 
 ops! {
-    /// What an export is (R700 table 3.3).
+    /// The kind of export (R700 table 3.3).
     pub enum ExportKind cite "R700 §3.4.1" {
         /// A colour.
         Pixel "PIXEL" 0;
@@ -358,14 +358,14 @@ word_format! {
     pub struct ExportWord "export" dword 0 cite "docs/commands.md" {
         /// Colour 0..=7, depth 0, position 0..=3, parameter 0..=31.
         4:0     index: u8 = "index";
-        /// What it is.
+        /// Its kind.
         9:8     kind: ExportKind = "kind";
         reserved 7:5, 31:10;
     }
 }
 
 word_format! {
-    /// How much room there is for what geometry programs say about their vertices.
+    /// The space for vertex events of geometry programs.
     pub struct EventsWord "dwords" dword 1 cite "docs/commands.md" {
         /// Dwords, the count at the beginning included; 0: nothing is stored.
         31:0    dwords: u32 = "dwords";
@@ -388,7 +388,7 @@ ops! {
     pub enum ResourceSet cite "R700 §4.6.4.6" {
         /// The program's own.
         Own "OWN" 0;
-        /// Those of another program type: what clauses and fetches with ALT_CONST name.
+        /// Those of another program type, for clauses and fetches with ALT_CONST.
         Alternate "ALTERNATE" 1;
     }
 }
@@ -403,7 +403,7 @@ word_format! {
 }
 
 word_format! {
-    /// What is added to the index of fetches of VERTEX_DATA.
+    /// The offset of the index of fetches of VERTEX_DATA.
     pub struct VertexOffsetWord "vertex_offset" dword 0 cite "R700 §10.3" {
         /// Items.
         31:0    offset: u32 = "vertex";
@@ -411,7 +411,7 @@ word_format! {
 }
 
 word_format! {
-    /// What is added to the index of fetches of INSTANCE_DATA.
+    /// The offset of the index of fetches of INSTANCE_DATA.
     pub struct InstanceOffsetWord "instance_offset" dword 1 cite "R700 §10.3" {
         /// Items.
         31:0    offset: u32 = "instance";

@@ -1,4 +1,4 @@
-//! What the commands of R700 devices say, as plain structures: where something lies and what it is.
+//! Operands of the commands of R700 devices as plain structures: addresses and formats.
 
 use super::{FetchFormatWord, ProgramForm};
 use crate::memory::GpuAddr;

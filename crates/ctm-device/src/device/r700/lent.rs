@@ -1,4 +1,4 @@
-//! What a launch reads while its outputs are lent to the engine: parts of the arenas that nobody writes meanwhile.
+//! Inputs of a launch while its outputs are mapped by the engine: parts of the arenas that are not written meanwhile.
 
 use super::memory::{buffer, floats, kind, missing, space_name, texture};
 use super::touched::Touched;
@@ -25,7 +25,7 @@ enum Resource {
 /// The texels of each level of a texture.
 type Levels = Vec<Vec<[u32; 4]>>;
 
-/// What a launch reads, by resource.
+/// Inputs of a launch, by resource.
 pub struct Reads<'a> {
     registers: &'a Registers,
     order: ByteOrder,
@@ -33,11 +33,11 @@ pub struct Reads<'a> {
     bytes: BTreeMap<Resource, &'a [u8]>,
     /// The most texels of a texture that are converted before a fetch asks for one.
     texels: u64,
-    /// The texels of textures, level by level, once somebody asked.
+    /// The texels of textures, level by level, once requested.
     images: BTreeMap<u8, OnceLock<Option<Levels>>>,
 }
 
-/// Where what a program of these registers can read lies.
+/// The memory that a program with these registers can read.
 pub struct Parts {
     resources: Vec<Resource>,
     /// Addresses and bytes, in that order.

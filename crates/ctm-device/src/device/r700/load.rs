@@ -1,4 +1,4 @@
-//! From what lies in memory when a program starts to what the engine is given: programs, constants, semantics, planes.
+//! From memory at the start of a program to the engine's launch: programs, constants, semantics, planes.
 
 use super::alternate::names_alternates;
 use super::touched::Touched;
@@ -22,16 +22,16 @@ const IMAGE_BYTES: u32 = 16 << 20;
 #[derive(Clone, Debug)]
 pub struct LoadedProgram {
     pub base: GpuAddr,
-    /// The size of what it was read from.
+    /// The size of its image.
     pub bytes: u64,
     pub program: Program,
     /// Whether it reads constants or resources of another program type.
     pub names_alternates: bool,
-    /// What it can touch.
+    /// The bindings that it can access.
     pub touched: Touched,
-    /// What `set_program` said; `None`: nothing, it is an ELF image.
+    /// The values of `set_program`; `None` for an ELF image.
     place: Option<ProgramPlace>,
-    /// What it was read from.
+    /// The image it was read from.
     source: Vec<u8>,
 }
 
@@ -125,7 +125,7 @@ fn of_image(bytes: &[u8], address: GpuAddr, number: u16) -> Result<Program, Reas
     Ok(code.program())
 }
 
-/// Reads a table of `count` items of `N` bytes; what the end of the arena cuts off keeps its value.
+/// Reads a table of `count` items of `N` bytes; items past the end of the arena keep their value.
 fn table<const N: usize>(
     memory: &DeviceMemory,
     model: Option<&mut CacheModel>,
@@ -193,7 +193,7 @@ pub fn semantics(memory: &DeviceMemory, registers: &Registers) -> Result<Vec<Sem
     Ok(bytes.chunks_exact(4).map(|row| Semantic { id: row[0], gpr: row[1] }).collect())
 }
 
-/// What registers hold at the start: the index pair, interpolants, plane records; the last one of a register counts.
+/// Start values of registers: the index pair, interpolants, plane records; the last one of a register counts.
 pub fn planes(
     memory: &DeviceMemory,
     registers: &Registers,

@@ -1,4 +1,4 @@
-//! What a running R700 program reaches: constants, buffers, textures, memories and exports, all in the arenas.
+//! The memory of a running R700 program: constants, buffers, textures, memories and exports, all in the arenas.
 
 use super::lent::{Parts, Reads};
 use super::touched::Touched;
@@ -37,7 +37,7 @@ pub struct LaunchMemory<'a> {
     /// The texels of textures that are not plain, once they were read.
     images: BTreeMap<u8, OnceLock<Result<Image, MemoryFault>>>,
     aliased: bool,
-    /// What ALT_CONST names.
+    /// The bindings of ALT_CONST.
     alternate: Option<Arrays>,
     touched: &'a Touched,
     /// Threads of the launch.
@@ -356,7 +356,7 @@ impl Memory for LaunchMemory<'_> {
     }
 
     fn buffer_bytes(&self, id: u8) -> Option<&[u8]> {
-        // The model of caches wants to be told of every read.
+        // The cache model needs every read.
         let place = self.registers.r700.own.buffers.get(&id).filter(|_| self.model.is_none())?;
         self.memory.slice(place.base, place.bytes as usize).ok()
     }

@@ -1,13 +1,13 @@
-//! What is R700's own about the device: its registers, its program loader, and what its programs reach.
+//! The R700 part of the device: its registers, its program loader, and the memory of its programs.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | this one | the registers that commands set, and the start of a program |
-//! | `load` | from memory to what the engine is given: programs, constants, planes |
+//! | `load` | from memory to the engine's launch: programs, constants, planes |
 //! | `alternate` | the resources of another program type |
-//! | `memory` | what a running program reaches: resources, memories, exports |
-//! | `touched` | what a program can touch of what is bound |
-//! | `strips` | what geometry programs said about their vertices, as strips |
+//! | `memory` | the memory of a running program: resources, memories, exports |
+//! | `touched` | the bindings that a program can access |
+//! | `strips` | vertex events of geometry programs, as strips |
 
 mod alternate;
 mod lent;
@@ -45,7 +45,7 @@ use std::sync::Arc;
 /// Most SIMD-global registers (R700 §2.6.1.1).
 const GLOBAL_GPRS: u8 = 124;
 
-/// What is bound as a texture resource.
+/// The binding of a texture resource.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BoundTexture {
     /// An array of the Guide's, by `set_inp_fmt`.
@@ -54,7 +54,7 @@ pub enum BoundTexture {
     Texture(TextureSurface),
 }
 
-/// What texels of an array of the Guide's are, as a format of R700.
+/// The R700 format of an array of the Guide.
 pub(super) fn texel_format(format: Format) -> ctm_exec::r700::formats::Format {
     let data = match format {
         Format::Uint16x1 => DataFormat::Fmt16,
@@ -75,7 +75,7 @@ pub enum LoopConstants {
     Words(GpuAddr),
 }
 
-/// What programs read by number.
+/// Bindings by number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Resources {
     /// Constant buffers by bank.
@@ -88,14 +88,14 @@ pub struct Resources {
     pub samplers: BTreeMap<u8, Sampler>,
 }
 
-/// What commands set that only R700 devices have.
+/// State of R700 devices only, set by commands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct R700Registers {
     /// The program, where `set_program` said where it lies.
     pub program: Option<ProgramPlace>,
     /// The fetch subroutine.
     pub fetch_program: Option<ProgramPlace>,
-    /// What kind of program it is; `None`: what it says itself.
+    /// The kind of program; `None`: its own.
     pub stage: Option<Stage>,
     /// The chip and the threads of its wavefronts; `None`: those of the options.
     pub chip: Option<(Chip, GroupSize)>,
@@ -105,9 +105,9 @@ pub struct R700Registers {
     pub global_gprs: u8,
     /// Where the loop constants lie. Without an address they are 0.
     pub loop_constants: Option<LoopConstants>,
-    /// What programs read by number.
+    /// Bindings by number.
     pub own: Resources,
-    /// What clauses and fetches with ALT_CONST read by number.
+    /// Bindings by number for clauses and fetches with ALT_CONST.
     pub alternate: Resources,
     /// Which of the two commands set; `None`: the first.
     pub selected: Option<ResourceSet>,
@@ -119,7 +119,7 @@ pub struct R700Registers {
     pub exports: BTreeMap<Target, Surface>,
     /// Where vertex events go, and how many dwords there are.
     pub vertex_events: Option<(GpuAddr, u32)>,
-    /// What is added to the indices of vertex fetches of VERTEX_DATA and INSTANCE_DATA.
+    /// Offsets of the indices of vertex fetches of VERTEX_DATA and INSTANCE_DATA.
     pub index_offsets: [u32; 2],
     /// The register that receives interpolant 0, and how many interpolants there are.
     pub interpolants: Option<(u8, u8)>,
@@ -160,7 +160,7 @@ impl R700Registers {
         Ok(())
     }
 
-    /// What `set_inp_fmt` says, for the texture resource with the input's number.
+    /// The binding of `set_inp_fmt`, for the texture resource with the input's number.
     pub(super) fn input(&mut self, input: u8, surface: Surface) {
         self.resources().textures.insert(input, BoundTexture::Input(surface));
     }
@@ -347,7 +347,7 @@ impl R700Registers {
         Ok(())
     }
 
-    /// What `set_inp_sampler` says, for the sampler with the input's number.
+    /// The state of `set_inp_sampler`, for the sampler with the input's number.
     pub(super) fn input_sampler(&mut self, input: u8, sampler: &ctm_exec::x1k::Sampler) {
         let [x, y] = sampler.wrap;
         let (magnify, minify) = (sampler.filter, sampler.filter);
@@ -357,7 +357,7 @@ impl R700Registers {
             .insert(input, Sampler { magnify, minify, wrap, border: sampler.border, ..Sampler::default() });
     }
 
-    /// What MEM instructions are told about a memory's items.
+    /// The item size of a memory for MEM instructions.
     fn item(&self, memory: MemoryKind) -> u32 {
         self.memories.get(&memory).map_or(0, |place| place.item)
     }
@@ -499,7 +499,7 @@ impl Device {
         self.end_launch(outcome, domain, offset)
     }
 
-    /// Whether the Conditional Output Unit can do what it is told with a program of this stage.
+    /// Whether the Conditional Output Unit supports its settings with a program of this stage.
     fn check_conditional(&self, stage: Stage) -> Result<(), Reason> {
         let unit = self.registers.conditional;
         if unit.location == CondLoc::Pe && unit.test != CondTest::Always {

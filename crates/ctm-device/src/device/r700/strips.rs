@@ -1,4 +1,4 @@
-//! What geometry programs said about their vertices (R700 §3.5), as strips: what the vertex geometry translator makes of it.
+//! Vertex events of geometry programs (R700 §3.5) as strips, as the vertex geometry translator makes them.
 
 use super::memory::event_code;
 use ctm_exec::Position;
@@ -16,7 +16,7 @@ pub struct Strip {
     pub vertices: u32,
 }
 
-/// The strips of a launch, threads row by row, those of a thread in order. What a thread emitted after its last cut is a strip too.
+/// The strips of a launch, threads row by row, those of a thread in order. Vertices after a thread's last cut are a strip too.
 ///
 /// ```
 /// use ctm_device::device::{Strip, strips};

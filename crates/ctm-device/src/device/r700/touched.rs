@@ -1,4 +1,4 @@
-//! What a program can touch of what is bound: found by reading its instructions.
+//! The bindings that a program can access, by its instructions.
 
 use ctm_exec::r700::Target;
 use ctm_isa::r700::inst::{Cf, CfExport, ClauseBody, Fetch};
@@ -40,7 +40,7 @@ impl Touched {
                 }
                 Ok(Cf::Export(export)) => touched.export(export),
                 Ok(Cf::Mem(_)) => touched.memories = true,
-                // What cannot be decoded is a fault.
+                // Undecodable words are a fault.
                 Ok(Cf::Plain(_)) | Err(_) => {}
             }
         }
@@ -66,7 +66,7 @@ impl Touched {
         self.targets.extend(numbers.filter_map(|number| Target::from_fields(export.kind, number).ok()));
     }
 
-    /// What either program touches.
+    /// The bindings that either program accesses.
     pub fn and(mut self, other: &Self) -> Self {
         self.everything |= other.everything;
         self.memories |= other.memories;
@@ -92,7 +92,7 @@ impl Touched {
         self.everything || self.textures.contains(&id)
     }
 
-    /// What exports to a target are stored in.
+    /// The memory of a target.
     pub fn target(&self, target: Target) -> bool {
         self.everything || self.targets.contains(&target)
     }

@@ -1,4 +1,4 @@
-//! What the groups of an ALU clause read and write of one lane.
+//! Reads and writes of the groups of an ALU clause for one lane.
 
 use super::super::alu::{
     ClauseContext, Lane, Register, chan, global_register, is_register, relative_read, relative_write,
@@ -11,7 +11,7 @@ use ctm_isa::r700::ops::Unit as Slot;
 use ctm_isa::r700::ops::{AluOp, IndexMode, Op2, PredSel, Slots, Source, SpecialSel};
 
 impl ClauseContext<'_> {
-    /// What a group is going to read, and what it may write with what is there now; `None` when nobody wants to know.
+    /// The operands of the next group, and its possible destinations with their old values; `None` without a watcher.
     pub(in crate::r700) fn before(&self, lane: &Lane<'_>, group: &Group) -> Option<LaneEvent> {
         lane.record.as_ref()?;
         let mut event = LaneEvent::default();
@@ -68,7 +68,7 @@ impl ClauseContext<'_> {
         Some(event)
     }
 
-    /// Completes what [`Self::before`] began.
+    /// Completes the record of [`Self::before`].
     pub(in crate::r700) fn after(&self, lane: &mut Lane<'_>, before: Option<LaneEvent>) {
         let Some(mut event) = before else { return };
         for write in &mut event.writes {
@@ -159,7 +159,7 @@ fn index_element(inst: &AluInst, operand: &Operand) -> Option<u8> {
     }
 }
 
-/// What a place holds for a lane in a clause.
+/// The value of a place for a lane in a clause.
 pub(super) fn value(lane: &Lane<'_>, place: Place) -> u32 {
     match place {
         Place::Gpr(n, e) => lane.gprs[usize::from(n) % GPRS][usize::from(e & 3)],

@@ -1,4 +1,4 @@
-//! What fetches read and write of one lane.
+//! Reads and writes of fetches for one lane.
 
 use super::super::flow::Test;
 use super::super::memory::{MemoryRead, Shared, share_dword, share_read_at, share_written_from};
@@ -19,7 +19,7 @@ pub(super) fn elements(sels: impl IntoIterator<Item = Sel>) -> impl Iterator<Ite
     })
 }
 
-/// What a fetch reads and writes of one lane, by its words.
+/// The reads and writes of a fetch for one lane, by its words.
 struct FetchPlaces {
     /// Registers with elements; the lane is the wavefront's.
     reads: Vec<(usize, Place)>,
@@ -151,7 +151,7 @@ impl Wavefront {
             Fetch::MemDsr(inst) => {
                 let (word0, word1) = (&inst.word0, &inst.word1);
                 let sels = [word0.src_sel_x, word0.src_sel_y];
-                // With BROADCAST everybody reads what the first valid lane that executes reads.
+                // With BROADCAST all lanes read the value of the first valid executing lane.
                 let passes = self.flow.test(Test { cond: Cond::Active, ..Test::ACTIVE });
                 let first = (0..passes.len()).find(|&other| passes[other] && self.flow.valid[other]);
                 let reader = if word1.broadcast { first.unwrap_or(lane) } else { lane };
@@ -198,7 +198,7 @@ impl Wavefront {
         }
     }
 
-    /// What a place holds for a lane of the wavefront, between instructions.
+    /// The value of a place for a lane of the wavefront, between instructions.
     pub(super) fn held(&self, shared: &Shared, lane: usize, place: Place) -> Option<u32> {
         match place {
             Place::Gpr(n, e) => self.gprs.get(lane * GPRS + usize::from(n)).map(|r| r[usize::from(e & 3)]),

@@ -1,4 +1,4 @@
-//! What a checked run notices of instructions before they execute: registers, predicate bits and ALU results that nothing wrote, and loops of the other kind.
+//! Findings of checked runs on instructions before they execute: registers, predicate bits and ALU results that nothing wrote, and loops of the other kind.
 
 use super::super::alu::{self, Surroundings, register};
 use super::super::checks;
@@ -10,7 +10,7 @@ use ctm_isa::x1k::ops::{FcOp, InstType};
 use ctm_isa::x1k::program::{jump_depends_on_alu_result, jump_depends_on_predicate};
 
 impl Group {
-    /// What an ALU or OUTPUT instruction does that it should not.
+    /// Suspicious reads of an ALU or OUTPUT instruction.
     pub(super) fn note_alu(&mut self, context: &Context<'_>, plan: &AluPlan, surroundings: &Surroundings<'_>, pc: u32) {
         let cmn = &plan.inst.cmn;
         self.note_reads(&plan.reads, surroundings.loop_variable, cmn.write_inactive, pc);
@@ -71,7 +71,7 @@ impl Group {
         }
     }
 
-    /// What a flow-control instruction does that it should not.
+    /// Suspicious behaviour of a flow-control instruction.
     pub(super) fn note_fc(&mut self, fc: &FcInstruction, pc: u32) {
         if jump_depends_on_predicate(fc.inst.jump_func)
             && let Some(bit) = alu::predicate_channel(fc.cmn.rgb_pred_sel, 0)

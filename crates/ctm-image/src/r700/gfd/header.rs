@@ -1,4 +1,4 @@
-//! What stands where in a header block (tables). Every word is four bytes, big-endian.
+//! Layout of header blocks (tables). Every word is four bytes, big-endian.
 
 use super::BlockKind;
 use crate::r700::registers::{self, Register};
@@ -11,7 +11,7 @@ ops! {
         UniformBlock "uniform block" 0 => &["offset", "size"];
         /// Uniforms.
         Uniform "uniform" 1 => &["type", "count", "offset", "block"];
-        /// What uniforms hold at first: four floats.
+        /// Initial values of uniforms: four floats.
         InitialValue "initial value" 2 => &["x", "y", "z", "w", "offset"];
         /// Loop constants.
         Loop "loop" 3 => &["offset", "value"];
@@ -121,7 +121,7 @@ enum Row {
     Others(&'static str, u32),
 }
 
-/// What one word of a header block is.
+/// The meaning of one word of a header block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// A register, and which one of several.
@@ -194,10 +194,10 @@ pub static GEOMETRY: Layout = Layout { size: 0xc0, rows: &[
     Others("copy buffer", 4),
 ] };
 
-/// What the registers of a list hold beyond those that count: no semantic number.
+/// Registers of a list beyond its count: no semantic number.
 const UNUSED: &[(&str, u32)] = &[("SPI_VS_OUT_ID", u32::MAX), ("SQ_VTX_SEMANTIC", 0xff)];
 
-/// What a register of this row holds when nothing is said about it.
+/// The default of a register of this row.
 #[must_use]
 pub fn unset(row: &Register) -> u32 {
     UNUSED.iter().find(|u| u.0 == row.name).map_or(0, |u| u.1)

@@ -2,7 +2,7 @@
 //!
 //! A file is a header and blocks, all numbers big-endian. A header block holds a program's registers and the names of its
 //! variables; the block with the program's words (little-endian) follows. [`Gfd`] keeps every block as it was read, so that
-//! what nobody touched is written byte for byte; [`header`] is the table of what stands where in a header block.
+//! unchanged parts are written byte for byte; [`header`] is the layout table of header blocks.
 
 pub mod header;
 
@@ -21,11 +21,11 @@ use ctm_isa::ops;
 use header::{Layout, Part, VariableKind};
 
 ops! {
-    /// What a block holds.
+    /// The kind of a block.
     pub enum BlockKind cite "docs/image.md" {
         /// Nothing; the file ends.
         End "END" 1;
-        /// Nothing; what follows is aligned.
+        /// Padding, for alignment of the next block.
         Padding "PADDING" 2;
         /// Registers and variables of a vertex program.
         VertexHeader "VERTEX_HEADER" 3;
@@ -55,7 +55,7 @@ ops! {
 }
 
 impl BlockKind {
-    /// For blocks of words: what the program is for, and the kind of its header block.
+    /// For blocks of words: the stage of the program, and the kind of its header block.
     #[must_use]
     pub const fn program(self) -> Option<(Stage, Self)> {
         match self {
@@ -107,7 +107,7 @@ pub const MOST_VARIABLES: u64 = 1024;
 /// The longest name of a variable, its NUL included.
 pub const LONGEST_NAME: u64 = 512;
 
-/// One block as it stands in the file.
+/// One block as it is in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Byte offset of the block's header.
@@ -119,7 +119,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// What it holds; `None` for numbers that are not known.
+    /// Its kind; `None` for numbers that are not known.
     #[must_use]
     pub fn kind(&self) -> Option<BlockKind> {
         BlockKind::from_code(self.header[BLOCK_TYPE])
@@ -144,10 +144,10 @@ impl Block {
     }
 }
 
-/// A variable of a program: what a host binds to it by name.
+/// A variable of a program: a host binds data to its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Which table it stands in.
+    /// Which table it is in.
     pub kind: VariableKind,
     /// Its name; empty for tables without names.
     pub name: String,
@@ -205,7 +205,7 @@ fn header_words(
 }
 
 impl Gfd {
-    /// Reads a container. What blocks hold is looked at by [`Gfd::shaders`].
+    /// Reads a container. [`Gfd::shaders`] reads the contents of blocks.
     ///
     /// # Errors
     /// Not such a file, or a block reaches beyond the input.
@@ -229,7 +229,7 @@ impl Gfd {
         Ok(Self { header, blocks, rest })
     }
 
-    /// The container's bytes. What was read and not touched is as it was.
+    /// The container's bytes. Unchanged parts keep their bytes.
     #[must_use]
     pub fn write(&self) -> Vec<u8> {
         let mut out: Vec<u8> = self.header.iter().flat_map(|w| w.to_be_bytes()).collect();
@@ -244,7 +244,7 @@ impl Gfd {
     /// The programs, in the order of their words in the file.
     ///
     /// # Errors
-    /// A header block is too short for what it must hold, or names something beyond its end.
+    /// A header block is too short for its contents, or has an offset beyond its end.
     pub fn shaders(&self) -> Result<Vec<Shader>, ImageError> {
         let mut shaders = Vec::new();
         for (index, block) in self.blocks.iter().enumerate() {
@@ -331,7 +331,7 @@ impl Gfd {
         Ok(())
     }
 
-    /// What is odd about the container.
+    /// Remarks on the container.
     #[must_use]
     pub fn remarks(&self) -> Vec<Remark> {
         let mut remarks = Vec::new();

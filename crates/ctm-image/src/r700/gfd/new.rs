@@ -23,7 +23,7 @@ pub struct OtherWord {
     pub name: &'static str,
     /// Which one of several of the name.
     pub index: u32,
-    /// What it holds.
+    /// Its contents.
     pub value: u32,
 }
 
@@ -135,7 +135,7 @@ fn words(code: &Code) -> Vec<u8> {
 /// Registers, tables, names, and the list of pointers with its head.
 fn header_block(program: &NewProgram, layout: &Layout) -> Result<Vec<u8>, ImageError> {
     let mut data: Vec<u8> = Vec::new();
-    // Where pointers at data and at text stand: the list names those at data first.
+    // Offsets of pointers to data and to text: the list names those at data first.
     let (mut at_data, mut at_text) = (Vec::new(), Vec::new());
     let (mut tables, mut names) = (Vec::new(), Vec::new());
     // Names come after all tables, so their places are known only when the tables' size is.

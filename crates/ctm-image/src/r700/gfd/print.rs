@@ -1,7 +1,7 @@
 //! A header block as settings: the inverse of [`super::settings`].
 //!
-//! Only what differs from the registers that follow from the program's words is said. Whether the settings give the block back, byte for
-//! byte, is for the caller to try: names may lie elsewhere, or words hold what no setting says.
+//! Only differences from the registers derived from the program's words are printed. Whether the settings give the block back, byte for
+//! byte, is for the caller to try: names may lie elsewhere, or words may have no setting.
 
 use super::header::{Layout, Part, VariableKind, VariableType, unset};
 use super::settings::{SAMPLERS, TABLES, setting_name};
@@ -10,7 +10,7 @@ use crate::error::ImageError;
 use crate::r700::RegisterValue;
 use crate::r700::registers::Register;
 
-/// What a header block holds.
+/// The contents of a header block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Described {
     /// Every register with its address, those of lists beyond their count included.
@@ -29,7 +29,7 @@ impl Described {
     /// Of a block with this layout.
     ///
     /// # Errors
-    /// The block is too short for what it must hold, or names something beyond its end.
+    /// The block is too short for its contents, or has an offset beyond its end.
     pub fn of(block: &Block, layout: &Layout) -> Result<Self, ImageError> {
         let input = block.input();
         let mut out = Self::default();
@@ -62,7 +62,7 @@ impl Described {
         Ok(out)
     }
 
-    /// The settings that say what this holds where `base`, the registers that follow from the program, does not; `None` for what no setting says.
+    /// The settings for differences from `base`, the registers derived from the program; `None` for values without a setting.
     #[must_use]
     pub fn settings(&self, layout: &Layout, base: &[RegisterValue]) -> Option<Vec<(String, String)>> {
         let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! `; $NAME = value` lines of listings: what a header block holds beside what follows from the program's words.
+//! `; $NAME = value` lines of listings: fields of a header block that do not follow from the program's words.
 //!
 //! The names are those of the registers, their fields and the header's tables, in large or small letters, as the console's tools
 //! write them: `$SPI_VS_OUT_ID[0].SEMANTIC_1 = 1`, `$UNIFORM_VARS[0].type = "mat4x4"`, `$MODE = "UniformBlock"`.
@@ -14,7 +14,7 @@ use ctm_isa::table::Field;
 /// A setting that cannot be.
 const RULE: &str = "setting";
 
-/// The name that a table has in settings, and what a row of it holds when nothing else is said: a number for each column, or
+/// The name that a table has in settings, and the default of a row: a number for each column, or
 /// `None` for the row's own number.
 #[rustfmt::skip]
 pub(super) const TABLES: &[(&str, VariableKind, &[Option<u32>])] = &[
@@ -29,7 +29,7 @@ pub(super) const TABLES: &[(&str, VariableKind, &[Option<u32>])] = &[
 /// How uniforms reach a program, by number ([`Part::Mode`]).
 const MODES: &[&str] = &["UniformRegister", "UniformBlock", "GeometryShader", "ComputeShader"];
 
-/// What samplers are for, with their numbers.
+/// Kinds of samplers, with their numbers.
 pub(super) const SAMPLERS: &[(&str, u32)] = &[("sampler1D", 0), ("sampler2D", 1), ("sampler3D", 3), ("samplerCube", 4)];
 
 /// Fields whose register has another name for them in AMD's reference than the table has: register, name, field.
@@ -46,7 +46,7 @@ const FIELD_WORDS: &[(&str, &[&str])] = &[
     ("Z_ORDER", &["LATE_Z", "EARLY_Z_THEN_LATE_Z", "RE_Z", "EARLY_Z_THEN_RE_Z"]),
 ];
 
-/// What the settings of a listing say, ready to be laid over what follows from the program.
+/// The settings of a listing, which override values derived from the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Parts of registers: byte address, bits that are set, their value.
@@ -69,7 +69,7 @@ impl Settings {
         self.registers.iter().any(|r| list.contains(&r.0)) || self.counts.iter().any(|c| c.0 == row.address)
     }
 
-    /// Reads the settings of a program with this header. All that cannot be is told, each with its place.
+    /// Reads the settings of a program with this header. All errors are reported, each with its place.
     ///
     /// # Errors
     /// Names that the header has not, and values that do not fit.
@@ -103,7 +103,7 @@ impl From<String> for Problem {
     }
 }
 
-/// Says that `what` has no `name`, and which of `names` may be meant.
+/// The error that `what` has no `name`, with a suggestion from `names`.
 fn unknown<'a>(what: &str, name: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> Problem {
     let help = match closest(name, names.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -321,7 +321,7 @@ impl Reader<'_> {
         wrong
     }
 
-    /// What is set beyond the number of registers that count.
+    /// Registers set beyond the count.
     fn counts(&self) -> Vec<Diagnostic> {
         let mut wrong = Vec::new();
         for &(first, count) in &self.out.counts {

@@ -1,4 +1,4 @@
-//! Rules on where clauses lie and what stands in them.
+//! Rules on addresses and contents of clauses.
 
 use super::{Facts, Finding};
 use crate::r700::inst::{Cf, ClauseBody, Fetch};
@@ -63,7 +63,7 @@ pub(super) fn clause_overlap(facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-/// What a fetch reads from or writes to, as far as clauses must not mix it.
+/// The kinds of memory access that one clause must not mix.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Family {
     Fetch,
@@ -89,7 +89,7 @@ impl Family {
     }
 }
 
-/// Memory reads stand in clauses of their own.
+/// Memory reads are in clauses of their own.
 pub(super) fn mixed_clause(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (cf, clause) in facts.each_fetch_clause() {
@@ -107,7 +107,7 @@ pub(super) fn mixed_clause(facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Data share operations stand in TEX clauses.
+/// Data share operations are in TEX clauses.
 pub(super) fn data_share_clause(facts: &Facts<'_>) -> Vec<Finding> {
     facts
         .each_fetch()

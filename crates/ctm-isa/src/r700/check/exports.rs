@@ -1,4 +1,4 @@
-//! Rules on exports, memory writes, and what only some kinds of program may do.
+//! Rules on exports, memory writes, and operations of some kinds of program only.
 
 use super::graph::Node;
 use super::{Facts, Finding};
@@ -56,7 +56,7 @@ pub(super) fn export_index(facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-/// What may have been exported on the paths to a place: for each type a set of the states below.
+/// Possible export states on the paths to a place: for each type a set of the states below.
 type Progress = [u8; 3];
 const NOTHING: u8 = 1;
 const OPEN: u8 = 2;
@@ -107,7 +107,7 @@ fn transfer(facts: &Facts<'_>, node: &Node, mut progress: Progress) -> Progress 
     progress
 }
 
-/// Main-program nodes that are reached, with what was exported before them.
+/// Reached main-program nodes, with the exports before them.
 fn each_main<'a>(facts: &'a Facts<'_>, exports: &'a Exports) -> impl Iterator<Item = (&'a Node, &'a Cf, Progress)> {
     let nodes = facts.graph.functions.first().map_or(0..0, |f| f.nodes.clone());
     facts.graph.nodes[nodes]
@@ -306,7 +306,7 @@ pub(super) fn alt_const(facts: &Facts<'_>) -> Vec<Finding> {
     alu.chain(fetch).map(|pc| Finding::at(pc, message())).collect()
 }
 
-/// What was written is read back past the cache.
+/// Written memory is read back past the cache.
 pub(super) fn cached_read_back(facts: &Facts<'_>) -> Vec<Finding> {
     let written = |op: MemOp| {
         facts.each_cf().any(|(_, cf)| match cf {
@@ -380,7 +380,7 @@ pub(super) fn texture_format(facts: &Facts<'_>) -> Vec<Finding> {
     found.collect()
 }
 
-/// Most samplers of a kind of program, its resources, and those with what fetch programs have behind them.
+/// Most samplers of a kind of program, its resources, and those of fetch programs after them.
 const SAMPLERS: u8 = 18;
 const RESOURCES: u8 = 160;
 const WITH_FETCH: u8 = 176;

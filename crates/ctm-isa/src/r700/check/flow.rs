@@ -58,7 +58,7 @@ pub(super) fn runs_off(facts: &Facts<'_>) -> Vec<Finding> {
 pub(super) fn never_ends(facts: &Facts<'_>) -> Vec<Finding> {
     let graph = &facts.graph;
     let readable = facts.decoded.entries.iter().all(|e| e.cf.is_ok());
-    // What runs off, returns or cannot be read is reported as that.
+    // Paths that run off, return or cannot be decoded have findings of their own.
     let stuck = graph.events.iter().any(|(_, e)| {
         matches!(e, Event::RunsOff { .. } | Event::NoTarget { .. } | Event::Join { .. } | Event::TooDeep)
     });
@@ -109,7 +109,7 @@ pub(super) fn ends_within(facts: &Facts<'_>) -> Vec<Finding> {
     })
 }
 
-/// Loop instructions stand in a loop.
+/// Loop instructions are in a loop.
 pub(super) fn outside_loop(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for &(pc, event) in &facts.graph.events {
@@ -188,7 +188,7 @@ pub(super) fn pop_target(facts: &Facts<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// RETURN stands in a subroutine.
+/// RETURN is in a subroutine.
 pub(super) fn return_outside(facts: &Facts<'_>) -> Vec<Finding> {
     // Fetch programs are subroutines of vertex programs, and have nothing but RETURN to end with.
     let is_fetch = facts.stage() == Some(Stage::Fetch) || (facts.stage().is_none() && !facts.graph.ends);
@@ -244,7 +244,7 @@ pub(super) fn call_pops(facts: &Facts<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// What wavefronts of each width need on the stack (R700 tables 3.5 and 3.6).
+/// Stack needs of wavefronts of each width (R700 tables 3.5 and 3.6).
 fn needs(facts: &Facts<'_>) -> Vec<(u32, u32)> {
     let entries = |&chip: &Chip| (chip.wavefront(), facts.graph.stack_entries(&facts.decoded, chip));
     let mut needs: Vec<(u32, u32)> = Chip::ALL.iter().map(entries).collect();

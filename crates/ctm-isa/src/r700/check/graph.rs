@@ -1,10 +1,10 @@
-//! Every path through a program: the control-flow graph with what is on the stack at each place.
+//! Every path through a program: the control-flow graph with the stack at each place.
 //!
 //! Each function (the main program, and each target of a CALL) is followed on its own, from an empty stack. A place is
 //! entered with one stack, that of the first path that reached it; a path that arrives with another is reported and not
 //! followed further. So the search ends on any words; [`NODE_LIMIT`] bounds it.
 //!
-//! What the manual leaves open is read as real programs need it: JUMP and ELSE pop only when they jump (R700 table 3.7; §3.7.2 says
+//! Open questions of the manual are decided as real programs need it: JUMP and ELSE pop only when they jump (R700 table 3.7; §3.7.2 says
 //! that they pop first), and POP goes on with the next instruction (r700-encoding §10 E23).
 
 use crate::r700::CALL_DEPTH;
@@ -18,7 +18,7 @@ const NODE_LIMIT: usize = 1 << 16;
 /// More frames than this are not followed; `STACK_SIZE` can ask for 255 entries of at most 8 subentries.
 const FRAME_LIMIT: u32 = 2048;
 
-/// What one instruction leaves on the stack.
+/// The stack effect of one instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Frame {
     /// An active mask: one subentry.
@@ -96,7 +96,7 @@ impl Stacks {
         self.cell(stack).is_some_and(|c| c.index)
     }
 
-    /// What it takes, in subentries.
+    /// Its size in subentries.
     fn size(&self, stack: Stack, chip: Chip) -> u32 {
         self.cell(stack).map_or(0, |c| c.entries * chip.subentries_per_entry() + c.pushes)
     }
@@ -154,11 +154,11 @@ pub(super) struct Node {
     pub(super) calls: Option<usize>,
 }
 
-/// A function: where it begins and what it needs.
+/// A function: its entry and its stack needs.
 #[derive(Clone, Debug)]
 pub(super) struct Function {
     pub(super) start: u32,
-    /// Its nodes stand together.
+    /// Its nodes are adjacent.
     pub(super) nodes: std::ops::Range<usize>,
 }
 
@@ -183,9 +183,9 @@ pub(super) enum Event {
     NoLoop,
     /// LOOP_END with masks above the loop.
     LoopEndsWithin { masks: u32 },
-    /// Jumps out of the program or to what is no instruction.
+    /// Jumps out of the program or to no instruction.
     NoTarget { target: u32 },
-    /// Goes on with what is no instruction.
+    /// Continues with no instruction.
     RunsOff { next: u32 },
     /// More frames than any stack has.
     TooDeep,
@@ -319,7 +319,7 @@ impl Graph {
         id
     }
 
-    /// Pops masks. What is not there stays.
+    /// Pops masks. Missing entries are ignored.
     fn pop(&self, stack: Stack, pops: u32, events: &mut Vec<Event>) -> Stack {
         let mut at = stack;
         for done in 0..pops {
@@ -334,7 +334,7 @@ impl Graph {
         at
     }
 
-    /// What an ELSE finds wrong: it exchanges pixels of the last push, which must lie on top.
+    /// The error at an ELSE: it exchanges pixels of the last push, which must lie on top.
     fn exchanges(&self, stack: Stack) -> Option<Event> {
         let top = self.stacks.cell(stack).map(|cell| cell.frame);
         (!matches!(top, Some(Frame::Push | Frame::QuadPush))).then_some(Event::NothingToExchange)
@@ -482,7 +482,7 @@ impl Graph {
         }
     }
 
-    /// Orders the functions so that callers come before what they call, and measures the nesting.
+    /// Orders the functions so that callers precede callees, and measures the nesting.
     fn calls(&mut self, decoded: &Decoded) {
         let count = self.functions.len();
         let mut callers = vec![0usize; count];
@@ -524,7 +524,7 @@ impl Graph {
                 let here = self.stacks.size(node.stack, chip);
                 let during = match &decoded.entries[node.entry].cf {
                     Ok(Cf::Plain(p)) if p.word1.op == CfOp::CallFs => here + chip.call_subentries(),
-                    // A loop or push of this instruction is on the stack of what follows; when it is the last, it does not matter.
+                    // A loop or push of this instruction is on the stack of the next instructions; when it is the last, it does not matter.
                     Ok(Cf::Alu(a)) => here + u32::from(a.word1.op.info().pushes),
                     Ok(Cf::Plain(_) | Cf::Export(_) | Cf::Mem(_)) | Err(_) => here,
                 };

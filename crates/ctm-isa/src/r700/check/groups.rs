@@ -5,7 +5,7 @@ use crate::r700::inst::Slot;
 use crate::r700::ops::{AluOp, Available, Chan, Kind, Omod, Slots, Source, SpecialSel, Unit, Units};
 use crate::r700::ports::{PortProblem, problems};
 
-/// What `say` makes of the port problems it knows.
+/// The messages of port conflicts.
 fn of_ports(facts: &Facts<'_>, wanted: fn(&PortProblem) -> bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     for place in facts.each_group() {
@@ -36,7 +36,7 @@ pub(super) fn bank_swizzle(facts: &Facts<'_>) -> Vec<Finding> {
     of_ports(facts, |problem| matches!(problem, PortProblem::Swizzle { .. }))
 }
 
-/// Instructions stand in the order x, y, z, w, t.
+/// Instructions are in the order x, y, z, w, t.
 pub(super) fn slot_order(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for place in facts.each_group() {
@@ -79,7 +79,7 @@ fn vector<'a>(place: &Place<'a>, chan: Chan) -> Option<&'a Slot> {
     place.group.slots.iter().find(|slot| slot.unit == Unit::from(chan))
 }
 
-/// A reduction stands in all of x, y, z, w, with one output modifier.
+/// A reduction is in all of x, y, z, w, with one output modifier.
 pub(super) fn reduction(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for place in facts.each_group() {
@@ -108,7 +108,7 @@ pub(super) fn reduction(facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-/// A 64-bit operation stands in all of its slots.
+/// A 64-bit operation is in all of its slots.
 pub(super) fn double_slots(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for place in facts.each_group() {
@@ -167,7 +167,7 @@ pub(super) fn predicate_pairing(facts: &Facts<'_>) -> Vec<Finding> {
             }
             match first {
                 None => first = Some(slot),
-                // The slots of a 64-bit comparison are one instruction, and two of them may stand side by side (R700 §9.2).
+                // The slots of a 64-bit comparison are one instruction, and two of them may be side by side (R700 §9.2).
                 Some(other) if info.slots != Slots::One && other.inst.op() == slot.inst.op() => {}
                 Some(other) if info.kind == Kind::Kill && other.inst.op().info().kind == Kind::Kill => {}
                 Some(other) => findings.push(Finding::at(place.slot(i), paired(other, slot))),
@@ -227,7 +227,7 @@ const fn hands_on(op: AluOp, operand: usize) -> bool {
     operand > 0 && op.info().is_choice() && op.info().reads.is_integer()
 }
 
-/// What integer conditional moves hand on is not negated: shipping programs do so, and mean floats.
+/// The result of integer conditional moves is not negated: shipping programs do so, and mean floats.
 pub(super) fn negated_choice(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for place in facts.each_group() {

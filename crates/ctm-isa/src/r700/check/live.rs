@@ -9,7 +9,7 @@ use crate::r700::ops::{CfAluOp, CfOp, IndexMode, PredSel, RelMode, Sel, Source};
 /// Programs with more control-flow instructions are given up.
 const PLACES: usize = 4096;
 
-/// Which instructions read what each instruction writes to registers, along every path. PV, PS and the address register are none.
+/// The readers of each instruction's writes to registers, along every path. PV, PS and the address register are none.
 ///
 /// ```
 /// use ctm_isa::r700::{check::live, text};
@@ -60,7 +60,7 @@ pub fn live(program: &Program) -> Liveness {
         let next = nodes[ends[to].1].next.clone();
         nodes[ends[from].1].next.extend(next);
     }
-    // A call goes to its function, whose returns go on behind every call of it.
+    // A call goes to its function, whose returns go on after every call of it.
     for (place, &(_, last)) in facts.graph.nodes.iter().zip(&ends) {
         let Some(function) = place.calls.and_then(|callee| facts.graph.functions.get(callee)) else { continue };
         let behind = nodes[last].next.clone();
@@ -75,8 +75,8 @@ pub fn live(program: &Program) -> Liveness {
     solve(&nodes)
 }
 
-/// Places of the graph where pixels may be switched off, each with those behind which they go on (R700 §3.6): ELSE and the pops that find the same stack, for
-/// breaks and continues the end of the loop. Jumps are no help here: a group with active pixels goes through what the others skip.
+/// Places of the graph where pixels may be switched off, each with those after which they go on (R700 §3.6): ELSE and the pops that find the same stack, for
+/// breaks and continues the end of the loop. Jumps are no help here: a group with active pixels goes through code that the others skip.
 fn waits(facts: &Facts<'_>) -> Vec<(usize, usize)> {
     let nodes = &facts.graph.nodes;
     let mut found = Vec::new();

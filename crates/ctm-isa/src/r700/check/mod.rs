@@ -1,24 +1,24 @@
-//! The rules on R700 programs: what the manual forbids, warns of, or leaves undefined.
+//! The rules on R700 programs: code that the manual forbids, warns of, or leaves undefined.
 //!
 //! [`check`] applies every rule of the table to a program. A rule is one function, named as the rule is, in the file of its
 //! theme; its row in the table says how serious it is and where the manual says so. `docs/r700-checks.md` is printed from the
 //! table.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `words` | rules on single words: undecodable, of other chips, reserved, without effect |
-//! | `clauses` | rules on where clauses lie and what stands in them |
+//! | `clauses` | rules on addresses and contents of clauses |
 //! | `groups` | rules on the instructions of one group: units, read ports, constants, reductions, 64 bits |
 //! | `registers` | rules on registers, constants and indices |
-//! | `results` | rules on what one group leaves to the next: PV, PS, AR, predicates, adjacent dependencies |
+//! | `results` | rules on results used by the next group: PV, PS, AR, predicates, adjacent dependencies |
 //! | `flow` | rules on jumps, loops, calls and the stack |
-//! | `exports` | rules on exports, memory writes and what only some kinds of program may do |
-//! | `live` | which instructions read what each of them writes: for readers of programs, no rule asks it |
-//! | `graph` | what the rules ask: paths, and what is on the stack on them |
+//! | `exports` | rules on exports, memory writes and operations of some kinds of program only |
+//! | `live` | the readers of each written value: for tools, not for rules |
+//! | `graph` | shared analyses: paths, and the stack on them |
 //! | `other_chips` | opcodes of Evergreen that R700 lacks or has under another number (table) |
 //!
 //! **Invariants.** No words make the checker panic or run on: the search for paths is bounded (`graph`), and clauses that
-//! several instructions name are looked at once. An error is only reported for what is wrong whatever the constants hold.
+//! several instructions name are tested once. An error is only reported if it holds for all values of constants.
 
 mod clauses;
 mod exports;
@@ -48,18 +48,18 @@ pub use live::live;
 pub(in crate::r700) use results::reads_adjacent_index;
 use rules::ROWS;
 
-/// What a rule is about; the chapters of `docs/r700-checks.md`.
+/// The theme of a rule; the chapters of `docs/r700-checks.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Theme {
     /// Single words.
     Words,
-    /// Where clauses lie and what stands in them.
+    /// Addresses and contents of clauses.
     Clauses,
     /// The instructions of one group.
     Groups,
     /// Registers, constants and indices.
     Registers,
-    /// What one group leaves to the next.
+    /// Results used by the next group.
     Results,
     /// Jumps, loops, calls and the stack.
     Flow,
@@ -77,10 +77,10 @@ impl Theme {
     pub const fn title(self) -> &'static str {
         match self {
             Self::Words => "Single words",
-            Self::Clauses => "Where clauses lie and what stands in them",
+            Self::Clauses => "Clauses: addresses and contents",
             Self::Groups => "The instructions of one group",
             Self::Registers => "Registers, constants and indices",
-            Self::Results => "What one group leaves to the next",
+            Self::Results => "From one group to the next",
             Self::Flow => "Jumps, loops, calls and the stack",
             Self::Exports => "Exports, memory writes, kinds of program",
         }
@@ -119,7 +119,7 @@ pub fn check(program: &Program) -> Vec<Diagnostic> {
     check_allowing(program, &[])
 }
 
-/// As [`check`], without the rules named in `allowed`. Names that no rule has are ignored; [`rule`] tells.
+/// As [`check`], without the rules named in `allowed`. Names that no rule has are ignored; see [`rule`].
 #[must_use]
 pub fn check_allowing(program: &Program, allowed: &[&str]) -> Vec<Diagnostic> {
     let facts = Facts::new(program);
@@ -213,7 +213,7 @@ impl<'a> Facts<'a> {
     }
 
     fn alu_clauses<'s>(&'s self, entries: &'s [usize]) -> impl Iterator<Item = (&'s CfAlu, &'s AluClause)> {
-        // What the words of an R600 program say as R700 code means nothing.
+        // Findings on an R600 program read as R700 code would mean nothing.
         let entries = if self.r600.is_some() { &[] } else { entries };
         entries.iter().filter_map(|&i| match (&self.decoded.entries[i].cf, &self.decoded.entries[i].clause) {
             (Ok(Cf::Alu(alu)), ClauseBody::Alu(clause)) => Some((alu, &**clause)),

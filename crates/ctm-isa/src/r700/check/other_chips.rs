@@ -1,4 +1,4 @@
-//! ALU opcodes of the Evergreen chips, which followed R700: what compilers put into R700 programs by mistake.
+//! ALU opcodes of the Evergreen chips, which followed R700: compilers emit them into R700 programs by mistake.
 //!
 //! The names and numbers are those that the open drivers for both families use; no manual of ours has them.
 
@@ -23,13 +23,13 @@ const OP2: &[(u32, &str)] = &[
 /// Source selects that read the data share and clocks on Evergreen (r700-encoding §6).
 const SELECTS: std::ops::RangeInclusive<u16> = 219..=234;
 
-/// What an Evergreen opcode is called, and its number on R700 if it is there.
+/// The name of an Evergreen opcode, and its number on R700 if it is there.
 pub(super) struct Foreign {
     pub(super) name: &'static str,
     pub(super) here: Option<u32>,
 }
 
-/// The Evergreen operation that an unassigned R700 number stands for.
+/// The Evergreen operation that an unassigned R700 number means.
 pub(super) fn op2(code: u32) -> Option<Foreign> {
     let &(_, name) = OP2.iter().find(|row| row.0 == code)?;
     Some(Foreign { name, here: Op2::from_name(name).map(Op2::code) })

@@ -153,7 +153,7 @@ pub(super) fn register_range(facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-/// What ALU instructions write is kept. Three-operand instructions, which have no write mask, may drop it so.
+/// Results of ALU instructions are written. Three-operand instructions, which have no write mask, may drop it so.
 pub(super) fn dropped_write(facts: &Facts<'_>) -> Vec<Finding> {
     let gprs = registers(facts);
     let mut findings = Vec::new();
@@ -178,7 +178,7 @@ pub(super) fn indexed_temporary(facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-/// What fetches and exports take is not a clause temporary.
+/// Operands of fetches and exports are not clause temporaries.
 pub(super) fn temporary_outside(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     each_use(facts, |pc, alu, used| {
@@ -357,7 +357,7 @@ pub(super) fn one_ar_element(facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-/// MOVA* do not stand in a group that uses AR.
+/// MOVA* are not in a group that uses AR.
 pub(super) fn mova_with_ar(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for place in facts.each_group() {

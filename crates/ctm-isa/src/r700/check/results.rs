@@ -1,4 +1,4 @@
-//! Rules on what one group leaves to the next: PV, PS, predicates, registers just written.
+//! Rules on results used by the next group: PV, PS, predicates, registers just written.
 
 use super::{Facts, Finding, Place};
 use crate::r700::inst::{Group, Slot};
@@ -71,7 +71,7 @@ pub(super) fn reduction_result(facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-/// KILL* stands in the last group of its clause.
+/// KILL* is in the last group of its clause.
 pub(super) fn kill_not_last(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for place in facts.each_group().filter(|place| !place.last) {
@@ -86,7 +86,7 @@ pub(super) fn kill_not_last(facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-/// A register that an instruction reads or writes, as far as the adjacent-dependency rule tells addresses apart.
+/// A register that an instruction reads or writes, as far as the adjacent-dependency rule distinguishes addresses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Address {
     gpr: u8,
@@ -117,8 +117,8 @@ impl Address {
     }
 }
 
-/// The operands of a group that may read a register whose write the machine has not finished: slot index, what is read,
-/// and what was written.
+/// The operands of a group that may read a register whose write the machine has not finished: slot index, the read register,
+/// and the written one.
 fn clashes(before: &Group, group: &Group) -> Vec<(usize, Address, Address)> {
     let written: Vec<Address> = before
         .slots

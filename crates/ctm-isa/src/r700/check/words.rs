@@ -34,7 +34,7 @@ fn unreadable<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = (u32, Broken)> +
         facts.decoded.entries.iter().filter_map(|e| e.cf.as_ref().err().map(|error| (e.addr, Broken::Field(*error))));
     let alu = facts.each_alu_clause().filter_map(|(cf, clause)| {
         let broken = clause.broken?;
-        // What is missing behind the last slot is said of the last slot.
+        // Words missing after the last slot are reported at the last slot.
         let offset = broken.offset - u32::from(broken.why == Broken::NoLast && broken.offset > 0);
         Some((cf.word0.addr + offset, broken.why))
     });

@@ -26,7 +26,7 @@ pub struct AluInst {
 /// One operand as its fields say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Operand {
-    /// What it reads.
+    /// Its source.
     pub source: Source,
     /// Whether the index of `INDEX_MODE` is added.
     pub relative: bool,
@@ -145,7 +145,7 @@ impl AluInst {
         Operand { source: Source::from_sel(sel), relative, chan, neg, abs }
     }
 
-    /// Sets the fields of operand 0, 1 or 2. What the form has no field for (the absolute value of a three-operand
+    /// Sets the fields of operand 0, 1 or 2. Modifiers without a field (the absolute value of a three-operand
     /// instruction, operand 2 of a two-operand one) is left out.
     pub fn set_operand(&mut self, index: usize, operand: Operand) {
         let w = &mut self.word0;
@@ -272,7 +272,7 @@ pub struct Slot {
     pub inst: AluInst,
 }
 
-/// An instruction group: what is issued together.
+/// An instruction group: the instructions issued together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Group {
     /// First slot, counted from the start of the clause.

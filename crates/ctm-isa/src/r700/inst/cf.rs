@@ -170,7 +170,7 @@ impl CfPlain {
 /// One set of locked constant-cache lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kcache {
-    /// What is locked.
+    /// The locked lines.
     pub mode: KcacheMode,
     /// Constant buffer, 0..=15.
     pub bank: u8,
@@ -196,7 +196,7 @@ impl CfAlu {
 }
 
 impl CfExport {
-    /// What each exported element takes.
+    /// Source of each exported element.
     #[must_use]
     pub const fn swizzle(&self) -> [Sel; 4] {
         [self.word1.sel_x, self.word1.sel_y, self.word1.sel_z, self.word1.sel_w]

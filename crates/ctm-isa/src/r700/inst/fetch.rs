@@ -221,7 +221,7 @@ impl FetchInst {
 }
 
 impl VtxWord1 {
-    /// What is written to each element.
+    /// Source of each element of the result.
     #[must_use]
     pub const fn swizzle(&self) -> [Sel; 4] {
         match self {
@@ -232,13 +232,13 @@ impl VtxWord1 {
 }
 
 impl TexFetch {
-    /// What is written to each element.
+    /// Source of each element of the result.
     #[must_use]
     pub const fn destination_swizzle(&self) -> [Sel; 4] {
         [self.word1.dst_sel_x, self.word1.dst_sel_y, self.word1.dst_sel_z, self.word1.dst_sel_w]
     }
 
-    /// What each coordinate takes.
+    /// Source of each coordinate.
     #[must_use]
     pub const fn source_swizzle(&self) -> [Sel; 4] {
         [self.word2.src_sel_x, self.word2.src_sel_y, self.word2.src_sel_z, self.word2.src_sel_w]
@@ -259,7 +259,7 @@ pub fn lod_bias(field: u8) -> f32 {
     f32::from(if value >= 64 { value - 128 } else { value }) / 16.0
 }
 
-/// One place of a fetch clause: the four dwords and what they say.
+/// One place of a fetch clause: the four dwords and their decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FetchEntry {
     /// The dwords.

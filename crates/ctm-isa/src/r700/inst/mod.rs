@@ -1,13 +1,13 @@
 //! Decoded R700 instructions, clauses and programs.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `cf` | one control-flow instruction |
 //! | `alu` | one ALU instruction, a group with its literals, a clause |
 //! | `fetch` | one fetch of a texture or vertex clause, a clause |
 //! | `walk` | a whole program: its control flow and the clauses it names |
 //!
-//! Decoding keeps everything: what a decoded instruction encodes to differs from the words it came from in reserved bits
+//! Decoding keeps everything: an instruction encodes to words that differ from the decoded ones in reserved bits
 //! only, and each type says which (`stray`).
 
 mod alu;

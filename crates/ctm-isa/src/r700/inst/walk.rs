@@ -7,7 +7,7 @@ use crate::table::FieldError;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What a control-flow instruction executes.
+/// The clause of a control-flow instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClauseBody {
     /// It starts no clause.
@@ -29,7 +29,7 @@ pub struct CfEntry {
     pub addr: u32,
     /// Its dwords.
     pub words: [u32; 2],
-    /// What they say, or why they say nothing.
+    /// The decoded instruction, or the reason for its absence.
     pub cf: Result<Cf, FieldError>,
     /// The clause it starts.
     pub clause: ClauseBody,
@@ -180,7 +180,7 @@ impl std::fmt::Display for R600Finding {
 #[must_use]
 pub fn looks_like_r600(words: &[u32], entry: u32) -> Option<R600Finding> {
     let mut scan = R600Scan::default();
-    // As in `decode_program`: what more readings than these would find is in programs made to be overlapping.
+    // As in `decode_program`: only programs made to overlap have more readings than these.
     let mut budget = words.len() * 4 + 4096;
     let mut seen = HashSet::new();
     for (_, _, cf) in walk(words, entry) {

@@ -377,7 +377,7 @@ impl AluOp {
         }
     }
 
-    /// What the manual says of it.
+    /// Its description.
     #[must_use]
     pub const fn doc(self) -> &'static str {
         match self {
@@ -582,7 +582,7 @@ ops! {
     }
 }
 
-/// What a source select names (R700 §4.7.1).
+/// The source that a select names (R700 §4.7.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     /// A register, 0..=127.

@@ -1,6 +1,6 @@
 //! Control-flow opcodes and the values of control-flow fields.
 
-/// What kind of clause a control-flow instruction starts.
+/// The kind of clause that a control-flow instruction starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Clause {
     /// None.
@@ -9,7 +9,7 @@ pub enum Clause {
     Fetch,
 }
 
-/// What `ADDR` of a control-flow instruction means.
+/// The meaning of `ADDR` of a control-flow instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Addr {
     /// Nothing: the field is ignored.
@@ -27,7 +27,7 @@ pub enum Addr {
 pub struct CfInfo {
     /// The clause it starts.
     pub clause: Clause,
-    /// What its address means.
+    /// The meaning of its address.
     pub addr: Addr,
     /// Whether `POP_COUNT` has an effect.
     pub pops: bool,
@@ -64,7 +64,7 @@ ops! {
     pub enum CfOp cite "R700 §10.1" info CfInfo {
         /// Does nothing.
         Nop "NOP" 0 => plain();
-        /// Executes a texture-fetch clause; vertex fetches and memory operations may stand in it too.
+        /// Executes a texture-fetch clause; vertex fetches and memory operations may be in it too.
         Tex "TEX" 1 => fetch();
         /// Executes a vertex-fetch clause through the vertex cache.
         Vtx "VTX" 2 => fetch();
@@ -257,7 +257,7 @@ ops! {
 }
 
 ops! {
-    /// What a set of constant-cache lines locks.
+    /// The lines that a constant-cache set locks.
     pub enum KcacheMode cite "R700 §10.1" {
         /// Nothing.
         Nop "NOP" 0;

@@ -26,7 +26,7 @@ pub enum Slots {
     Quad64,
 }
 
-/// What the numbers of an operand or result are.
+/// The number type of an operand or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Domain {
     /// Any bits.
@@ -41,7 +41,7 @@ pub enum Domain {
     Uint,
 }
 
-/// What an operation does besides computing a result.
+/// Side effects of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Nothing.
@@ -71,18 +71,18 @@ pub enum Test {
     LessEqual,
 }
 
-/// What an operation decides by.
+/// The condition of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decides {
     /// It decides nothing.
     Nothing,
-    /// src0 is compared with src1, as what `reads` says.
+    /// src0 is compared with src1, as numbers of the type `reads`.
     Compare(Test),
     /// src0 is compared with zero; where that holds src1 is handed on, elsewhere src2.
     Choose(Test),
     /// src0 is a predicate counter.
     Counter,
-    /// src0 is a predicate counter, and src1 is compared with zero, as what `reads` says.
+    /// src0 is a predicate counter, and src1 is compared with zero, as numbers of the type `reads`.
     Push(Test),
 }
 
@@ -106,13 +106,13 @@ pub struct AluInfo {
     pub units: Units,
     /// How many slots it takes.
     pub slots: Slots,
-    /// What its operands are.
+    /// Type of its operands.
     pub reads: Domain,
-    /// What its result is.
+    /// Type of its result.
     pub writes: Domain,
-    /// What else it does.
+    /// Its side effect.
     pub kind: Kind,
-    /// What it decides by.
+    /// Its condition.
     pub decides: Decides,
     /// The power of two that belongs to its name: `MULADD_M2` doubles.
     pub scale: Omod,
@@ -120,7 +120,7 @@ pub struct AluInfo {
     pub available: Available,
     /// How AMD's listings spell it, where that is not the manual's name.
     pub listing: Option<&'static str>,
-    /// What it computes.
+    /// Its formula.
     pub formula: &'static str,
 }
 

@@ -109,7 +109,7 @@ ops! {
 }
 
 ops! {
-    /// What one element of a swizzle takes.
+    /// Source of one element of a swizzle.
     pub enum Sel cite "R700 §10.4" {
         /// Element x.
         X "x" 0;

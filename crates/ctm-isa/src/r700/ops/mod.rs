@@ -1,6 +1,6 @@
 //! Opcodes and field values of the R700, in the order of the manual's chapter 10.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `cf` | control flow: opcodes, conditions, constant-cache modes, export types |
 //! | `alu` | ALU: opcodes with operand counts, units, 64-bit slots, and the values of ALU fields |

@@ -1,11 +1,11 @@
-//! What operations give at the edges, what the manual leaves open about them, and which function of the reference interpreter says it
+//! Results of operations for special values, open questions of the manual, and the function of the reference interpreter for each
 //! (tables). `ctm isa r700` shows it.
 
 use super::{AluOp, Kind, Slots};
 
 /// One fact about operations.
 struct Row {
-    /// Their names; a `*` stands for any ending.
+    /// Their names; a `*` means any ending.
     ops: &'static [&'static str],
     text: &'static str,
 }
@@ -47,7 +47,7 @@ static SPECIAL: &[Row] = &[
     row(&["ADD_64", "MUL_64", "MULADD_64*", "FRACT_64", "LDEXP_64", "FREXP_64"], "denormals are zeros of their sign; NaN is handed on, src0's first"),
 ];
 
-/// What the manual leaves open: rows of docs/r700-open-questions.md.
+/// Open questions of the manual: rows of docs/r700-open-questions.md.
 #[rustfmt::skip]
 static OPEN: &[Row] = &[
     row(&["MUL"], "the sign of the zero of zero times infinity or NaN: +"),
@@ -77,19 +77,19 @@ fn texts(rows: &'static [Row], name: &str) -> Vec<&'static str> {
     rows.iter().filter(|row| names(row, name)).map(|row| row.text).collect()
 }
 
-/// What the operation gives for special values.
+/// Results for special values.
 #[must_use]
 pub fn special_values(op: AluOp) -> Vec<&'static str> {
     texts(SPECIAL, op.name())
 }
 
-/// What the manual leaves open about it, and what is done.
+/// Open questions about it, and our choices.
 #[must_use]
 pub fn open_questions(op: AluOp) -> Vec<&'static str> {
     texts(OPEN, op.name())
 }
 
-/// The function of the reference interpreter (`ctm_exec::r700`) that computes it; `None` for NOP, moves, and what no chip of the family has.
+/// The function of the reference interpreter (`ctm_exec::r700`) that computes it; `None` for NOP, moves, and operations that no chip of the family has.
 #[must_use]
 pub fn reference_function(op: AluOp) -> Option<String> {
     let name = op.name().to_ascii_lowercase();

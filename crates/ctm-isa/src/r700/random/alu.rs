@@ -11,7 +11,7 @@ use crate::r700::ops::{
 use crate::r700::ports;
 use crate::r700::program::{CLAUSE_TEMPORARIES, Stage};
 
-/// What the last group of a clause does.
+/// The purpose of the last group of a clause.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ends {
     /// Anything.
@@ -127,7 +127,7 @@ pub(super) fn count_turn(counter: u8, turns: u32, below: bool) -> Vec<u32> {
     words
 }
 
-/// `R[gpr].xy` become what `R[from]` has in its low bits: up to these numbers, one less than a power of two.
+/// `R[gpr].xy` become the low bits of `R[from]`: up to these numbers, one less than a power of two.
 pub(super) fn low_bits(gpr: u8, from: u8, most: [u32; 2]) -> Vec<u32> {
     let and = |chan: Chan, last: bool| {
         let mut inst = instruction(AluOp::Op2(Op2::AndInt), chan);
@@ -143,7 +143,7 @@ pub(super) fn low_bits(gpr: u8, from: u8, most: [u32; 2]) -> Vec<u32> {
     words
 }
 
-/// What a clause knows while it grows.
+/// State of a clause under construction.
 struct Clause {
     locks: [Kcache; 2],
     before: Option<Group>,
@@ -154,7 +154,7 @@ struct Clause {
     words: Vec<u32>,
 }
 
-/// What the instructions of one group share.
+/// State shared by the instructions of one group.
 struct Shared {
     index: IndexMode,
     predicated: bool,
@@ -267,7 +267,7 @@ impl Maker {
         for turn in 0..1 + self.random.below(3) {
             let op = match turn {
                 0 => self.random.of(sets),
-                // Negated, or combined with something else; or what floating-point numbers have for that.
+                // Negated, or combined with something else; or the floating-point equivalent.
                 _ if floats => self.random.of(&[Op2::Mul, Op2::Max, Op2::Sete, Op2::Min]),
                 _ => self.random.of(&[Op2::NotInt, Op2::AndInt, Op2::OrInt, Op2::XorInt]),
             };
@@ -304,7 +304,7 @@ impl Maker {
         Group { offset: 0, slots: vec![Slot { unit: Unit::X, inst }], literals: [0; 4], literal_dwords: 0 }
     }
 
-    /// Gives instructions their units, literals and bank swizzles; nothing if they cannot stand together.
+    /// Gives instructions their units, literals and bank swizzles; nothing if they cannot share a group.
     fn finish(&mut self, clause: &Clause, mut insts: Vec<AluInst>) -> Option<Group> {
         insts.last_mut()?.word0.last = true;
         let units = assign_units(insts.iter().map(|i| (i.op(), i.destination().2))).ok()?;
@@ -316,7 +316,7 @@ impl Maker {
         for (slot, swizzle) in slots.iter_mut().zip(swizzles) {
             slot.inst.set_bank_swizzle(swizzle);
         }
-        // What t writes would win over a vector unit (R700 §4.9.2).
+        // The write of t would win over a vector unit's (R700 §4.9.2).
         let target = |s: &Slot| s.inst.destination();
         let clash = slots
             .iter()

@@ -55,7 +55,7 @@ impl Maker {
         self.clause_item(op, &fetches)
     }
 
-    /// A clause of reads of what the program writes.
+    /// A clause of reads of the program's own writes.
     pub(super) fn memory_read_item(&mut self) -> usize {
         let count = 1 + self.random.below(3);
         let fetches: Vec<Fetch> = (0..count).map(|_| self.memory_read()).collect();

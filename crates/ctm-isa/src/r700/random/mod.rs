@@ -1,18 +1,18 @@
 //! Random legal programs, for tests that compare engines and for fuzzing compilers.
 //!
-//! The same seed gives the same program. Programs are what [`check`](super::check::check) finds neither errors nor warnings in:
+//! The same seed gives the same program. Programs pass [`check`](super::check::check) without errors and warnings:
 //! clauses in their places, groups whose operands all get read ports, literals, PV and PS where they are defined, branches,
 //! counted and breaking loops, subroutines, fetches, memory writes, and the exports of their kind. They use few registers, so that
 //! instructions depend on each other.
 //!
 //! Programs end, if the host's loop constants count few turns: LOOP_START_DX10 loops count their turns in a register of their own.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `mod` | control flow, exports, layout |
 //! | `alu` | ALU clauses |
 //! | `fetch` | fetch clauses |
-//! | `sharing` | what wavefronts share: the local data share, SIMD-global registers; bursts, the other program's resources |
+//! | `sharing` | state shared by wavefronts: the local data share, SIMD-global registers; bursts, the other program's resources |
 
 mod alu;
 mod fetch;
@@ -25,7 +25,7 @@ use super::ops::{CfAluOp, CfOp, Cond, ExportOp, ExportType, KcacheMode, MemWrite
 use super::program::{Chip, Program, Stage};
 pub use crate::x1k::random::{Random, SPECIAL};
 
-/// What a random program may contain.
+/// The permitted contents of a random program.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// The kind of program.
@@ -88,7 +88,7 @@ pub const FLOW_CONSTANTS: u8 = 4;
 /// Deepest nesting of branches and loops.
 const NESTING: u8 = 3;
 
-/// A random program for RV770; [`Program::stage`], [`Program::gprs`] and [`Program::stack`] say what it needs.
+/// A random program for RV770; [`Program::stage`], [`Program::gprs`] and [`Program::stack`] give its needs.
 ///
 /// ```
 /// use ctm_isa::r700::{check::check, program::Stage, random};
@@ -136,7 +136,7 @@ enum Constants {
     Cache,
 }
 
-/// A control-flow instruction with the words of its clause. Items stand in the order of their slots.
+/// A control-flow instruction with the words of its clause. Items are in the order of their slots.
 struct Item {
     cf: Cf,
     body: Vec<u32>,
@@ -330,7 +330,7 @@ impl Maker {
         })
     }
 
-    /// A branch: `inner` makes what stands before ELSE (0) and behind it (1), and says how much.
+    /// A branch: `inner` makes the part before ELSE (0) and after it (1), and returns its size.
     fn branch_around(&mut self, inner: &mut dyn FnMut(&mut Self, u32) -> usize) -> usize {
         let mut used = self.alu_item(CfAluOp::PushBefore, alu::Ends::ExecuteMask);
         let jump = self.plain(CfOp::Jump, |_| {});
@@ -558,7 +558,7 @@ impl Maker {
         }
     }
 
-    /// Puts the clauses behind the control flow, fetch clauses at even slots.
+    /// Puts the clauses after the control flow, fetch clauses at even slots.
     fn layout(mut self) -> Vec<u32> {
         let mut at = self.items.len();
         for item in self.items.iter_mut().filter(|item| !item.body.is_empty()) {

@@ -1,4 +1,4 @@
-//! What the threads of a launch share: the local data share, SIMD-global registers; bursts, and constants and resources of the other
+//! State shared by the threads of a launch: the local data share, SIMD-global registers; bursts, and constants and resources of the other
 //! program type.
 
 use super::{GPRS, Maker, alu};

@@ -1,4 +1,4 @@
-//! One ALU instruction as text: printer and parser of each part stand next to each other.
+//! One ALU instruction as text: printer and parser of each part are next to each other.
 
 use super::cursor::{Cursor, Parsed};
 use super::extra::{self, Extra};
@@ -105,7 +105,7 @@ fn parse_mnemonic(c: &mut Cursor<'_>) -> Parsed<(AluOp, Omod)> {
 
 // ---- whole instructions
 
-/// The element that `____` stands for: the unit's own, and in t the first that another instruction of the group makes t the
+/// The element that `____` means: the unit's own, and in t the first that another instruction of the group makes t the
 /// unit for.
 fn unwritten_chan(unit: Unit, op: AluOp, before: &[Slot]) -> Chan {
     match unit {
@@ -148,7 +148,7 @@ pub(super) fn print(out: &mut String, group: &Group, index: usize, style: &Style
     let width = out.len() - start;
     out.extend(std::iter::repeat_n(' ', 15usize.saturating_sub(width) + 1));
 
-    // `said` collects what the text says; the fields it leaves out follow at the end.
+    // `said` collects the fields of the text; the fields it leaves out follow at the end.
     let mut said = AluInst::blank(op);
     said.word0.last = inst.word0.last;
     let (gpr, relative, chan) = inst.destination();
@@ -223,7 +223,7 @@ pub(super) struct ParsedSlot {
     pub(super) mnemonic: Span,
 }
 
-/// Reads one instruction from its mnemonic on; `unit` is what stands in front of it.
+/// Reads one instruction from its mnemonic on; `unit` is its label.
 pub(super) fn parse(c: &mut Cursor<'_>, names: &Names, unit: Option<Unit>) -> Parsed<ParsedSlot> {
     c.peek();
     let start = c.place();
@@ -349,7 +349,7 @@ fn count(operands: u8) -> String {
     format!("{operands} operand{}", if operands == 1 { "" } else { "s" })
 }
 
-/// Reads one modifier behind the operands.
+/// Reads one modifier after the operands.
 fn parse_modifier(c: &mut Cursor<'_>, slot: &mut ParsedSlot) -> Parsed<()> {
     let start = c.place();
     let Some(name) = c.word() else {
@@ -391,7 +391,7 @@ fn parse_modifier(c: &mut Cursor<'_>, slot: &mut ParsedSlot) -> Parsed<()> {
             w.update_execute_mask = true;
         }
         ("UPDATE_EXEC_MASK", AluWord1::Op2(w)) => {
-            // Later chips name what happens to the pixels; R700 always deactivates.
+            // Later chips name the action on pixels; R700 always deactivates.
             w.update_execute_mask = true;
             c.expect(b'(', "")?;
             if c.word() != Some("DEACTIVATE") {
@@ -417,7 +417,7 @@ fn parse_modifier(c: &mut Cursor<'_>, slot: &mut ParsedSlot) -> Parsed<()> {
     Ok(())
 }
 
-/// Settles what depends on the group: the elements of unwritten results, the fields set by name.
+/// Resolves fields that depend on the group: the elements of unwritten results, the fields set by name.
 pub(super) fn finish(slot: &mut ParsedSlot, before: &[Slot]) -> AluInst {
     let op = slot.inst.op();
     let unit = slot.unit.unwrap_or(if op.info().units == Units::Trans { Unit::T } else { Unit::X });

@@ -6,7 +6,7 @@ use crate::diag::{Diagnostic, Span};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reported;
 
-/// What a parse function gives.
+/// The result of a parse function.
 pub(super) type Parsed<T> = Result<T, Reported>;
 
 /// One line of source without its comment.
@@ -110,7 +110,7 @@ impl<'a> Cursor<'a> {
         (self.pos > start).then(|| &self.text[start..self.pos])
     }
 
-    /// A number as it is written: digits, letters, `.` and `_`, and a sign behind an exponent.
+    /// A number as it is written: digits, letters, `.` and `_`, and a sign after an exponent.
     pub(super) fn number_text(&mut self) -> Option<&'a str> {
         if !self.peek().is_ascii_digit() {
             return None;
@@ -158,7 +158,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// What stands here, for messages.
+    /// The next token, for messages.
     pub(super) fn found(&mut self) -> String {
         if self.at_end() {
             return "the end of the line".to_owned();

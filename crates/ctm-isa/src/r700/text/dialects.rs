@@ -1,4 +1,4 @@
-//! What to write for operations of other assemblers: the X1K's, ARB programs, Direct3D, TGSI.
+//! Hints for operations of other assemblers: the X1K's, ARB programs, Direct3D, TGSI.
 
 use super::alu;
 
@@ -46,7 +46,7 @@ static OPERATIONS: &[(&str, &str)] = &[
     ("end", "`END_OF_PROGRAM`"),
 ];
 
-/// What says the same here.
+/// The equivalent here.
 pub(super) fn instead(word: &str) -> Option<String> {
     let small = word.to_ascii_lowercase();
     if let Some(plain) = small.strip_suffix("_sat") {

@@ -1,13 +1,13 @@
 //! Fields that the listing syntax has no word for.
 //!
-//! An instruction is printed in AMD's syntax; what its words hold beyond that follows as `FIELD(number)` with the manual's
+//! An instruction is printed in AMD's syntax; other fields of its words follow as `FIELD(number)` with the manual's
 //! field name, reserved bits as `RESERVED0(0x…)` (the dword's number). So every word has a text, and the text gives the same word.
 
 use super::cursor::{Cursor, Parsed};
 use crate::table::WordFormat;
 use std::fmt::Write as _;
 
-/// Appends the fields in which `words` differs from `said`, what the text so far says.
+/// Appends the fields in which `words` differs from `said`, the words of the text so far.
 pub(super) fn print(out: &mut String, formats: &[&WordFormat], words: &[u32], said: &[u32]) {
     for (i, format) in formats.iter().enumerate() {
         let (word, said) = (words[i], said[i]);
@@ -41,7 +41,7 @@ impl Extra {
     }
 }
 
-/// Reads `(number)` behind the name of a field of one of `formats`; `None` if no format has such a field.
+/// Reads `(number)` after the name of a field of one of `formats`; `None` if no format has such a field.
 pub(super) fn parse(cursor: &mut Cursor<'_>, formats: &[&WordFormat], name: &str) -> Option<Parsed<Extra>> {
     let value = |cursor: &mut Cursor<'_>, max| {
         cursor.expect(b'(', "behind the name of a field")?;

@@ -129,7 +129,7 @@ fn settle_units(lines: &mut Lines, reading: &mut Reading<'_>) -> bool {
         [Unit::X, Unit::Y, Unit::Z, Unit::W].into_iter().find(|&u| taken[u as usize].is_none())
     };
     let anywhere = |slot: &ParsedSlot| slot.unwritten || slot.chan_missing;
-    // With labels dropped, what fits anywhere takes what the destinations leave, its own label's unit first.
+    // With labels dropped, unconstrained instructions take the units that the destinations leave, the unit of their own label first.
     let later = |slot: &ParsedSlot| !wrong.is_empty() && anywhere(slot);
     let mut order: Vec<usize> = (0..lines.slots.len()).collect();
     order.sort_by_key(|&i| (later(&lines.slots[i]), later(&lines.slots[i]) && lines.slots[i].unit.is_none()));
@@ -293,7 +293,7 @@ pub(super) fn settle(mut lines: Lines, number: u32, reading: &mut Reading<'_>) -
     let mut group = Group { offset: 0, slots, literals, literal_dwords: reach as u8 };
     let fixed: Vec<Option<u8>> = lines.slots.iter().map(|s| s.swizzle.map(|(code, _)| code)).collect();
     let spans: Vec<Span> = lines.slots.iter().map(|s| s.span).collect();
-    // What is written, and 012 or 210 elsewhere, is right most of the time.
+    // The written swizzles, and 012 or 210 elsewhere, fit most of the time.
     match ports::check(&group.slots).or_else(|_| {
         ports::solve(&group.slots, &fixed).map(|swizzles| {
             group.slots.iter_mut().zip(swizzles).for_each(|(slot, swizzle)| slot.inst.set_bank_swizzle(swizzle));

@@ -47,7 +47,7 @@ fn cut_clauses(s: &mut Statements) {
     if !s.list.iter().any(|st| matches!(&st.what, What::Cf(_, Some(body)) if too_long(body))) {
         return;
     }
-    // Further instructions move what follows, so numbers for it would be wrong.
+    // Further instructions move the following ones, so numbers for it would be wrong.
     let numbers = s.list.iter().find_map(|st| match &st.what {
         What::Cf(parsed, _) => match parsed.address {
             Address::Number(_, span) if jumps(&parsed.cf) => Some(span),
@@ -155,7 +155,7 @@ fn cut_alu(
 
 // ---- counts and addresses
 
-/// Compares written counts with what the clauses hold. Whether one is wrong: then the written addresses of clauses rest on
+/// Compares written counts with the lengths of clauses. Whether one is wrong: then the written addresses of clauses rest on
 /// a wrong size and are not used.
 fn check_counts(s: &mut Statements) -> bool {
     let mut wrong = false;
@@ -213,7 +213,7 @@ fn place_statements(s: &mut Statements) -> Vec<Place> {
     places
 }
 
-/// Gives each clause its slot: the written one, or behind everything else in the order of the instructions.
+/// Gives each clause its slot: the written one, or after everything else in the order of the instructions.
 fn place_clauses(s: &mut Statements, places: &mut [Place], relayout: bool) {
     let mut end = 0;
     for (statement, place) in s.list.iter().zip(places.iter_mut()) {

@@ -1,13 +1,13 @@
 //! AMD's listing syntax, both ways (`docs/r700-assembly.md`).
 //!
-//! [`disassemble`] prints any sequence of words, [`assemble`] reads what it prints and what people write: addresses, counts,
+//! [`disassemble`] prints any sequence of words, [`assemble`] reads its output and hand-written text: addresses, counts,
 //! group numbers, literal places and bank swizzles may be left out.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `cursor` | tokens of a line and their places |
 //! | `names` | names that the source defines |
-//! | `dialects` | what to write for operations of other assemblers |
+//! | `dialects` | hints for operations of other assemblers |
 //! | `extra` | fields that the syntax has no word for |
 //! | `cf`, `alu`, `fetch` | one instruction: printer and parser side by side |
 //! | `operand` | one operand of an ALU instruction, likewise |
@@ -45,7 +45,7 @@ pub struct Options {
     pub chip: Chip,
     /// Where no bank swizzles give every operand of a group a read port, make two groups of it if the result is the same.
     pub split_groups: bool,
-    /// Print what `.stage`, `.gprs`, `.stack`, names and settings say (disassembly).
+    /// Print `.stage`, `.gprs`, `.stack`, names and settings (disassembly).
     pub header: bool,
 }
 
@@ -55,7 +55,7 @@ impl Default for Options {
     }
 }
 
-/// Words behind an instruction, of any kind of instruction. Fields are read by their manual names as well (`extra`).
+/// Words after an instruction, of any kind of instruction. Fields are read by their manual names as well (`extra`).
 const MODIFIERS: &[&str] = &[
     "ADDR",
     "ALT_CONST",
@@ -126,7 +126,7 @@ pub fn vocabulary() -> Vocabulary {
     sorted(words)
 }
 
-/// What a word of the listing stands for, in words and as names of the tables, where the two differ: `EXP_DONE` is EXPORT_DONE. In any case of letters.
+/// The meaning of a word of the listing, in words and as names of the tables, where the two differ: `EXP_DONE` is EXPORT_DONE. In any case of letters.
 #[must_use]
 pub fn meaning(word: &str) -> Option<(&'static str, Vec<&'static str>)> {
     let same = |name: &str| name.eq_ignore_ascii_case(word);
@@ -137,7 +137,7 @@ pub fn meaning(word: &str) -> Option<(&'static str, Vec<&'static str>)> {
     export.or_else(alu).or_else(|| fetch::meaning(word))
 }
 
-/// What became of a source text.
+/// The result of assembling a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assembly {
     /// The program, unless there were errors.
@@ -209,7 +209,7 @@ fn no_end(statements: &source::Statements) -> Option<Diagnostic> {
     Some(finding.at(last.span, "").cite("R700 §3.2").help("write `END_OF_PROGRAM` behind the last instruction"))
 }
 
-/// Prints a program. Every sequence of words has a text: what cannot be decoded stands in `.word` lines.
+/// Prints a program. Every sequence of words has a text: undecodable words are `.word` lines.
 #[must_use]
 pub fn disassemble(program: &Program, options: &Options) -> String {
     listing::print(program, options)

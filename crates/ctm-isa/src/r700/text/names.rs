@@ -3,7 +3,7 @@
 use crate::r700::program::{Symbol, SymbolKind};
 use std::collections::{HashMap, HashSet};
 
-/// What each name stands for.
+/// The meaning of each name.
 #[derive(Default)]
 pub(super) struct Names {
     by_name: HashMap<String, (SymbolKind, u8)>,

@@ -36,7 +36,7 @@ fn parse_index_mode(c: &mut Cursor<'_>, start: usize) -> Parsed<Option<IndexMode
     })
 }
 
-/// Reads what stands in brackets behind a register or constant: `AR.x`, `AL`, `GLOBAL`, and a number added to it.
+/// Reads the brackets after a register or constant: `AR.x`, `AL`, `GLOBAL`, and a number added to it.
 fn parse_index(c: &mut Cursor<'_>, base: &mut u32) -> Parsed<Option<IndexMode>> {
     let mut mode = None;
     loop {
@@ -63,14 +63,14 @@ fn parse_index(c: &mut Cursor<'_>, base: &mut u32) -> Parsed<Option<IndexMode>> 
     }
 }
 
-/// Prints a register or constant with its index behind it.
+/// Prints a register or constant with its index after it.
 pub(super) fn print_indexed(out: &mut String, relative: bool, mode: IndexMode) {
     if relative {
         let _ = write!(out, "[{}]", mode.name());
     }
 }
 
-/// Prints an operand, and clears in `said` what the text does not say.
+/// Prints an operand, and clears in `said` the fields that the text omits.
 pub(super) fn print_operand(out: &mut String, inst: &AluInst, index: usize, group: &Group, number: u32) -> Operand {
     let operand = inst.operand(index);
     let mut said = operand;
@@ -112,7 +112,7 @@ pub(super) fn print_operand(out: &mut String, inst: &AluInst, index: usize, grou
             chan = false;
         }
         Source::Special(special) => {
-            // `-1` is a constant of its own, so a negated integer stands in parentheses.
+            // `-1` is a constant of its own, so a negated integer is in parentheses.
             if (operand.neg || operand.abs) && matches!(special, SpecialSel::OneInt | SpecialSel::MinusOneInt) {
                 let _ = write!(out, "({})", special.name());
             } else {
@@ -138,14 +138,14 @@ pub(super) fn print_operand(out: &mut String, inst: &AluInst, index: usize, grou
     said
 }
 
-/// An operand as it is read: fields, and what is settled with the whole group.
+/// A parsed operand: fields, and values that depend on the whole group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ParsedOperand {
     pub(super) operand: Operand,
     pub(super) index: Option<IndexMode>,
     /// A literal: its bits, and its place if the text says one.
     pub(super) literal: Option<(u32, Option<Chan>)>,
-    /// The group number behind PV or PS.
+    /// The group number after PV or PS.
     pub(super) previous: Option<u32>,
     pub(super) span: Span,
 }
@@ -174,13 +174,13 @@ fn number_operand(text: &str) -> Option<Result<SpecialSel, u32>> {
     })
 }
 
-/// What an operand names, before sign, bars and element.
+/// The source of an operand, without sign, bars and element.
 struct Named {
     source: Source,
     index: Option<IndexMode>,
     /// The bits of a literal.
     literal: Option<u32>,
-    /// The group number behind PV or PS.
+    /// The group number after PV or PS.
     previous: Option<u32>,
     /// Whether an element must follow.
     needs_chan: bool,
@@ -248,7 +248,7 @@ pub(super) fn parse_operand(c: &mut Cursor<'_>, names: &Names) -> Parsed<ParsedO
     })
 }
 
-/// Reads `(0xHEX, float)`, or an integer constant in parentheses, behind the first of them.
+/// Reads `(0xHEX, float)`, or an integer constant in parentheses, after the first of them.
 fn parse_parenthesised(c: &mut Cursor<'_>, at: usize) -> Parsed<Named> {
     if c.eat(b'-') {
         // (-1): the integer constant -1, which a sign in front negates.
@@ -289,7 +289,7 @@ fn parse_parenthesised(c: &mut Cursor<'_>, at: usize) -> Parsed<Named> {
     Ok(Named::literal(bits))
 }
 
-/// Makes an inline constant or a literal of a number; `negative` says that a sign stands right in front of it.
+/// Makes an inline constant or a literal of a number; `negative` means that a sign precedes it.
 fn parse_number(c: &mut Cursor<'_>, at: usize, text: &str, negative: bool) -> Parsed<Named> {
     match number_operand(text) {
         Some(Ok(SpecialSel::OneInt)) if negative => {
@@ -377,7 +377,7 @@ fn bracketed(c: &mut Cursor<'_>, base: &mut u32) -> Parsed<Option<IndexMode>> {
     Ok(behind.or(inside))
 }
 
-/// Reads the index behind a name that has its number (`R5[AR.x]`), or with the number inside (`R[AL+5]`).
+/// Reads the index after a name that has its number (`R5[AR.x]`), or with the number inside (`R[AL+5]`).
 pub(super) fn indexed(c: &mut Cursor<'_>, number: Option<u32>, base: &mut u32) -> Parsed<Option<IndexMode>> {
     *base = number.unwrap_or(0);
     if c.eat_adjacent(b'[') {

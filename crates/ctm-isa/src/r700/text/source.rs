@@ -18,10 +18,10 @@ use crate::r700::program::{Setting, Stage};
 use crate::suggest::{Suggester, closest};
 use std::collections::HashMap;
 
-/// The clause that lines behind a control-flow instruction make.
+/// The clause that lines after a control-flow instruction make.
 #[derive(Debug)]
 pub(super) enum Body {
-    /// Groups, and words that stand for themselves behind them.
+    /// Groups, and words that are literal after them.
     Alu { groups: Vec<ReadyGroup>, tail: Vec<u32> },
     /// Fetches.
     Fetch(Vec<([u32; 4], Span)>),
@@ -43,14 +43,14 @@ impl Body {
     }
 }
 
-/// What a statement puts into the program.
+/// The output of a statement.
 #[derive(Debug)]
 pub(super) enum What {
     /// A control-flow instruction and its clause.
     Cf(Box<ParsedCf>, Option<Body>),
-    /// Two dwords of control flow that stand for themselves.
+    /// Two dwords of control flow that are literal.
     Word([u32; 2]),
-    /// Dwords that stand for themselves.
+    /// Dwords that are literal.
     Data(Vec<u32>),
     /// The next statement is at this slot.
     Org(u32),
@@ -62,7 +62,7 @@ pub(super) struct Statement {
     /// The number in front of the line.
     pub(super) number: Option<(u32, Span)>,
     pub(super) span: Span,
-    /// The line or one of its clause's could not be read; what follows from its absence is not reported.
+    /// The line or one of its clause's could not be read; consequences of its absence are not reported.
     pub(super) broken: bool,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Statement {
 #[derive(Default)]
 pub(super) struct Statements {
     pub(super) list: Vec<Statement>,
-    /// Where each label points: the index of the statement behind it.
+    /// Where each label points: the index of the statement after it.
     pub(super) labels: HashMap<String, (usize, Span)>,
     pub(super) names: Names,
     pub(super) settings: Vec<Setting>,
@@ -85,7 +85,7 @@ pub(super) struct Statements {
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// What group settling needs to know and may say.
+/// Inputs and findings of group resolution.
 pub(super) struct Reading<'a> {
     pub(super) options: &'a Options,
     pub(super) unchecked: bool,
@@ -153,7 +153,7 @@ pub(super) fn read(source: &str, options: &Options) -> Statements {
     reader.s
 }
 
-/// `.unchecked` concerns the whole text wherever it stands.
+/// `.unchecked` concerns the whole text at any place.
 fn has_unchecked(source: &str) -> bool {
     source.contains(".unchecked")
         && source.lines().any(|l| l.split(';').next().is_some_and(|l| l.trim() == ".unchecked"))
@@ -496,5 +496,5 @@ impl Reader<'_> {
     }
 }
 
-/// The last slot of the longest program: what the address of an ALU clause, in the lowest bits of its word, can reach.
+/// The last slot of the longest program: the reach of an ALU clause's address, in the lowest bits of its word.
 pub(super) const MAX_SLOT: u32 = CfAluWord0::FORMAT.known_field("ADDR").mask();

@@ -12,7 +12,7 @@ fn reads_previous(inst: &AluInst) -> bool {
 }
 
 /// Makes two groups of one whose operands cannot all be read at once, if executing one after the other gives the same
-/// registers: the second part must not read what the first writes, nor the previous group's results, and no reduction,
+/// registers: the second part must not read results of the first, nor the previous group's results, and no reduction,
 /// 64-bit operation or predicate may be torn apart. The results in PV and PS differ, so the caller sees to it that the next
 /// group does not read them.
 pub(super) fn split_group(group: &Group, spans: &[Span]) -> Option<Vec<ReadyGroup>> {
@@ -88,7 +88,7 @@ pub(super) fn group_reads_previous(group: &Group) -> bool {
     group.slots.iter().any(|s| reads_previous(&s.inst))
 }
 
-/// What a clause keeps to itself and a later group may still want (R700 §3.3.1, §4.6, §4.6.2).
+/// State private to a clause that a later group may use (R700 §3.3.1, §4.6, §4.6.2).
 #[derive(Clone, Default)]
 struct Kept {
     /// PV and PS hold the group before.
@@ -143,7 +143,7 @@ fn blocked(kept: &Kept) -> bool {
     kept.previous || kept.address || kept.predicate || kept.temporaries.contains(&true)
 }
 
-/// What each group and those behind it want from the clause before them.
+/// Uses of the preceding clause's state by each group and later ones.
 fn needs(groups: &[ReadyGroup]) -> Vec<Kept> {
     let mut later = Kept::default();
     let mut all = vec![Kept::default(); groups.len()];

@@ -1,4 +1,4 @@
-//! Rules on values that nobody wrote or nobody reads.
+//! Rules on unwritten and unread values.
 
 use super::state::result_is_read_after;
 use super::{Facts, Finding};

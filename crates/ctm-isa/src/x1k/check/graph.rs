@@ -25,7 +25,7 @@ pub(super) struct LoopFrame {
     pub(super) pc: u16,
 }
 
-/// A frame of the address stack, with what the return must find again.
+/// A frame of the address stack, with the state that the return restores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Call {
     return_to: u32,
@@ -301,7 +301,7 @@ impl Search<'_> {
     }
 
     /// LOOP and REP push nothing when they jump, so a jump to the loop's own end is followed to the instruction after it;
-    /// another rule says what is wrong with it.
+    /// another rule reports it.
     fn skip_end(&self, op: FcOp, pc: u16, target: u32) -> u32 {
         let ends = matches!(op, FcOp::Loop | FcOp::Rep) && is_end_of_loop_at(self.insts, pc, target);
         if ends && target != u32::from(self.program.last) { target + 1 } else { target }

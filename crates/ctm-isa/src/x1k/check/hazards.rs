@@ -1,4 +1,4 @@
-//! Rules on what must wait for what: presubtract, texture semaphore, ALU_WAIT.
+//! Rules on waits: presubtract, texture semaphore, ALU_WAIT.
 
 use super::state::{Unfinished, acquires};
 use super::{Facts, Finding};
@@ -46,7 +46,7 @@ fn temp_access(source: Source, mask: u8) -> Option<Access> {
     }
 }
 
-/// What the instruction before `pc` writes and `reads` reads, unless that instruction has NOP set.
+/// Registers that the instruction before `pc` writes and that `reads` contains, unless that instruction has NOP set.
 fn written_just_before(facts: &Facts<'_>, pc: u16, reads: &[Access]) -> Option<String> {
     let before = usize::from(pc.checked_sub(1)?);
     let Inst::Alu(previous) = facts.insts[before].as_ref()? else { return None };
@@ -60,7 +60,7 @@ fn written_just_before(facts: &Facts<'_>, pc: u16, reads: &[Access]) -> Option<S
     reads.iter().find_map(clash)
 }
 
-/// A presubtract does not read what the previous ALU instruction writes, unless that one has NOP set.
+/// A presubtract does not read a result of the previous ALU instruction, unless that one has NOP set.
 pub(super) fn presubtract_nop(facts: &Facts<'_>) -> Vec<Finding> {
     nop_hazard(facts, presubtract_reads, "the presubtract reads")
 }
@@ -86,7 +86,7 @@ pub(super) fn presubtract_nop_register(facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-/// MDH and MDV do not read what the previous ALU instruction writes, unless that one has NOP set.
+/// MDH and MDV do not read a result of the previous ALU instruction, unless that one has NOP set.
 pub(super) fn quad_nop(facts: &Facts<'_>) -> Vec<Finding> {
     nop_hazard(facts, quad_reads, "MDH or MDV reads")
 }
@@ -102,7 +102,7 @@ fn nop_hazard(facts: &Facts<'_>, reads: fn(&AluInst) -> Vec<Access>, what: &str)
     findings
 }
 
-/// Whoever acquires the texture semaphore waits for it first.
+/// An instruction that acquires the texture semaphore waits for it first.
 pub(super) fn acquire_without_wait(facts: &Facts<'_>) -> Vec<Finding> {
     facts
         .each()

@@ -5,7 +5,7 @@ use crate::live::{Channels, Liveness, Node, Written, solve};
 use crate::x1k::Program;
 use crate::x1k::access::predicate_bits;
 
-/// Which instructions read what each instruction writes to temporaries, along every path.
+/// The readers of each instruction's writes to temporaries, along every path.
 ///
 /// ```
 /// let program = ctm_isa::x1k::text::assemble("add r1.r, r0.r, 1\nadd r2.r, r1.r, 1\nmov o0, r2.r\n").program.unwrap();

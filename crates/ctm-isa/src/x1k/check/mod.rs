@@ -1,23 +1,23 @@
-//! The rules on X1K programs: what the CTM Guide forbids, warns of, or leaves undefined.
+//! The rules on X1K programs: code that the CTM Guide forbids, warns of, or leaves undefined.
 //!
 //! [`check`] applies every rule of the table to a program. A rule is one function, named as the rule is, in the file of its
 //! theme; its row in the table says how serious it is and where the manual says so. `docs/x1k-checks.md` is printed from the
 //! table.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `words` | rules on single words: undecodable, reserved, without effect |
 //! | `pairing` | rules on the two halves of one ALU instruction |
-//! | `hazards` | rules on what must wait for what |
+//! | `hazards` | rules on waits |
 //! | `flow` | rules on jumps, stacks and branch counters |
 //! | `outputs` | rules on outputs, uncached writes and the end of the program |
 //! | `ranges` | rules on indices |
-//! | `dataflow` | rules on values that nobody wrote or nobody reads |
-//! | `live` | which instructions read what each of them writes: for readers of programs, no rule asks it |
-//! | `graph`, `state` | what the rules ask, besides `access`: paths, what is outstanding on them |
+//! | `dataflow` | rules on unwritten and unread values |
+//! | `live` | the readers of each written value: for tools, not for rules |
+//! | `graph`, `state` | shared analyses, besides `access`: paths, outstanding hazards on them |
 //!
 //! **Invariants.** No words make the checker panic or run on: the search for paths is bounded (`graph`). An error is only
-//! reported for what is wrong whatever the constants hold.
+//! reported if it holds for all values of constants.
 
 mod dataflow;
 mod flow;
@@ -43,14 +43,14 @@ use state::State;
 pub use live::live;
 use rules::ROWS;
 
-/// What a rule is about; the chapters of `docs/x1k-checks.md`.
+/// The theme of a rule; the chapters of `docs/x1k-checks.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Theme {
     /// Single words.
     Words,
     /// The halves of an ALU instruction.
     Pairing,
-    /// What must wait for what.
+    /// Waits.
     Hazards,
     /// Jumps, stacks and branch counters.
     Flow,
@@ -58,7 +58,7 @@ pub enum Theme {
     Outputs,
     /// Indices.
     Ranges,
-    /// Values that nobody wrote or nobody reads.
+    /// Unwritten and unread values.
     Dataflow,
 }
 
@@ -73,11 +73,11 @@ impl Theme {
         match self {
             Self::Words => "Single words",
             Self::Pairing => "The halves of an ALU instruction",
-            Self::Hazards => "What must wait for what",
+            Self::Hazards => "Waits",
             Self::Flow => "Jumps, stacks and branch counters",
             Self::Outputs => "Outputs, uncached writes and the end of the program",
             Self::Ranges => "Indices",
-            Self::Dataflow => "Values that nobody wrote or nobody reads",
+            Self::Dataflow => "Unwritten and unread values",
         }
     }
 }
@@ -112,7 +112,7 @@ pub fn check(program: &Program) -> Vec<Diagnostic> {
     check_allowing(program, &[])
 }
 
-/// As [`check`], without the rules named in `allowed`. Names that no rule has are ignored; [`rule`] tells.
+/// As [`check`], without the rules named in `allowed`. Names that no rule has are ignored; see [`rule`].
 #[must_use]
 pub fn check_allowing(program: &Program, allowed: &[&str]) -> Vec<Diagnostic> {
     let facts = Facts::new(program);
@@ -174,7 +174,7 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// Every reachable instruction, once for each calling context, with what may be outstanding on entry.
+    /// Every reachable instruction, once for each calling context, with the hazards that may be outstanding on entry.
     fn each_reached(&self) -> impl Iterator<Item = (&Node, &State, &Inst)> {
         self.graph
             .nodes

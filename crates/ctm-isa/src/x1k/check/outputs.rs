@@ -122,7 +122,7 @@ pub(super) fn kill_swizzle(facts: &Facts<'_>) -> Vec<Finding> {
     for (pc, tex) in facts.each_tex().filter(|(_, tex)| tex.inst.op == TexOp::KillLt0) {
         let a = &tex.addr;
         let swizzle = [a.src_s_swiz, a.src_t_swiz, a.src_r_swiz, a.src_q_swiz];
-        // All red is what zeroed bits say.
+        // Zeroed bits mean all red.
         if swizzle != [Channel::R, Channel::G, Channel::B, Channel::A] && swizzle != [Channel::R; 4] {
             findings.push(
                 Finding::at(pc, "KILL_LT_0 ignores source swizzles").help("choose the channels with the write mask"),

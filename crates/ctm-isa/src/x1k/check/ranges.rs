@@ -1,4 +1,4 @@
-//! Rules on indices: of instructions, registers, constants, names, and of what aL makes of them.
+//! Rules on indices: of instructions, registers, constants, names, also relative to aL.
 
 use super::graph::LoopFrame;
 use super::{Facts, Finding};

@@ -1,4 +1,4 @@
-//! What may be outstanding when an instruction is reached: a forward data-flow analysis over the [`Graph`].
+//! Possible outstanding hazards at each instruction: a forward data-flow analysis over the [`Graph`].
 //!
 //! Everything here is "on some path": sets only grow where paths meet, so the analysis ends. Addresses with aL are not
 //! followed: a write through aL may have written any temporary, and is not held against anyone.
@@ -85,7 +85,7 @@ impl State {
         grew
     }
 
-    /// The start of the program: what the rasteriser words load, and no ALU result.
+    /// The start of the program: the values loaded by rasteriser words, and no ALU result.
     fn start(program: &Program) -> Self {
         let mut state = Self::default();
         for preload in &program.preloads {
@@ -107,7 +107,7 @@ impl State {
         }
     }
 
-    /// What a TEX or FC instruction uses of the ALU's unfinished work; call [`Self::wait`] before.
+    /// Unfinished ALU results that a TEX or FC instruction uses; call [`Self::wait`] before.
     pub(super) fn unfinished(&self, inst: &Inst, reads: &[Access]) -> Unfinished {
         let predicate = self.computing_predicates & predicate_bits(inst) != 0;
         match inst {
@@ -156,7 +156,7 @@ impl State {
                 continue;
             }
             next.written.insert(write.temp, write.mask);
-            // Whoever writes last is the one to be waited for.
+            // The last writer is the one to wait for.
             next.fetching.remove(write.temp, write.mask);
             next.guarded.remove(write.temp, write.mask);
             next.computing.remove(write.temp, write.mask);
@@ -198,7 +198,7 @@ impl State {
     }
 }
 
-/// What an instruction uses although it may not be computed yet.
+/// Operands of an instruction that may not be computed yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Unfinished {
     pub(super) temps: Vec<Access>,

@@ -1,4 +1,4 @@
-//! Rules on single words: what cannot be decoded, and what is set without effect.
+//! Rules on single words: undecodable fields, and fields set without effect.
 
 use super::{Facts, Finding};
 use crate::table::WordFormat;

@@ -20,7 +20,7 @@ const CHANNELS: [Swizzle; 4] = [Swizzle::R, Swizzle::G, Swizzle::B, Swizzle::A];
 const ZERO: [Swizzle; 4] = [Swizzle::Zero; 4];
 const ONE: [Swizzle; 4] = [Swizzle::One; 4];
 
-/// What a program does throughout.
+/// Properties of the whole program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Habits {
     /// KILL may occur.
@@ -47,7 +47,7 @@ impl Maker {
         };
     }
 
-    /// Any instruction, without most of what compilers leave out.
+    /// Any instruction, without most features that compilers do not use.
     pub(super) fn usual(&mut self) {
         if self.shape.inputs > 0 && self.flag(7) {
             self.lookup();
@@ -145,7 +145,7 @@ impl Maker {
         if self.flag(3) { [self.random.of(&CHANNELS); 4] } else { std::array::from_fn(|_| self.random.of(&CHANNELS)) }
     }
 
-    /// Truth values: 0 or 1, by the sign of a number or of a difference, or by what is above a half.
+    /// Truth values: 0 or 1, by the sign of a number or of a difference, or by values above a half.
     fn truth(&mut self, to: u8) {
         let ops = self.random.of(&[(RgbOp::Cmp, AlphaOp::Cmp), (RgbOp::Cmp, AlphaOp::Cmp), (RgbOp::Cnd, AlphaOp::Cnd)]);
         let sources = [self.operand(), self.operand(), self.operand()];

@@ -94,7 +94,7 @@ impl Maker {
         self.dynamic_branch(has_else, open, &mut |make, open, _| make.body(budget, depth + 1, loops, open));
     }
 
-    /// IF by what processors have computed; `inner` makes what stands before ELSE (0), and behind it (1).
+    /// IF on computed values; `inner` makes the part before ELSE (0), and after it (1).
     pub(super) fn dynamic_branch(
         &mut self,
         has_else: bool,

@@ -49,7 +49,7 @@ pub const SPECIAL: &[u32] = &[
     0x3f00_0001,
     0x42fe_0000,
     0xc2fc_0000,
-    // What the output modifiers move over the ends of the range, or just not.
+    // Values that output modifiers move across the ends of the range, or just not.
     0x7eff_ffff,
     0xfeff_ffff,
     0x7e80_0000,
@@ -70,7 +70,7 @@ pub const SPECIAL: &[u32] = &[
     0x5f00_0000,
     0xdf80_0000,
     0x5f35_04f3,
-    // Where coordinates leave what integers hold, or what is exact: +-2^31, 2^32, 2^40, 65536 and its neighbours, 4095.5, -1/256.
+    // Limits of integer and of exact coordinates: +-2^31, 2^32, 2^40, 65536 and its neighbours, 4095.5, -1/256.
     0x4f00_0000,
     0xcf00_0000,
     0x4eff_ffff,
@@ -145,13 +145,13 @@ pub enum FlowControl {
     None,
     /// By the statements of CTM §3.5.4, properly nested.
     Statements,
-    /// The same, and everything else, as compilers write them: conditions are truth values that are computed, BREAK stands in a branch, uncovered processors never vote.
+    /// The same, and everything else, as compilers write them: conditions are truth values that are computed, BREAK is in a branch, uncovered processors never vote.
     Compiled,
     /// Every field of every flow-control instruction at random.
     Raw,
 }
 
-/// What a random program may contain.
+/// The permitted contents of a random program.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// About how many instructions.
@@ -251,7 +251,7 @@ struct Maker {
     words: Vec<Words>,
     subroutine: Option<u16>,
     in_subroutine: bool,
-    /// As Mesa's compiler writes flow control: uncovered processors never vote, and a loop that nobody enters jumps to its end.
+    /// As Mesa's compiler writes flow control: uncovered processors never vote, and a loop that no lane enters jumps to its end.
     compiled: bool,
     habits: compiled::Habits,
 }
@@ -290,14 +290,14 @@ impl Maker {
         }
     }
 
-    /// Writes what most temporaries hold to the outputs, bit for bit.
+    /// Writes most temporaries to the outputs, bit for bit.
     fn stores(&mut self) {
         for target in 0..4 {
             self.store(target, target);
         }
     }
 
-    /// Writes what a temporary holds to an output, bit for bit.
+    /// Writes a temporary to an output, bit for bit.
     fn store(&mut self, target: u8, temp: u8) {
         let mut alu = AluInst::idle(InstType::Output);
         alu.cmn.rgb_omask = 7;

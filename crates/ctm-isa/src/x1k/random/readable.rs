@@ -1,12 +1,12 @@
 //! Random programs for people: text in statements, with every constant that it reads, which the assembler, the checker and a run take as it is.
 //!
-//! [`program`](super::program) is for tests of engines, and sets every field of every word at random: what it makes is legal for the decoder, but no line says it,
+//! [`program`](super::program) is for tests of engines, and sets every field of every word at random: its output is legal for the decoder, but has no line form,
 //! and it may fault.
 
 use super::Random;
 use std::fmt::Write as _;
 
-/// What a random text may contain.
+/// The permitted contents of a random text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextShape {
     /// About how many instructions, without those that begin and end every program.
@@ -178,14 +178,14 @@ impl Maker {
         self.indent -= 1;
     }
 
-    /// BREAK or CONTINUE, always with a condition: what follows is not dead.
+    /// BREAK or CONTINUE, always with a condition: the following code is not dead.
     fn leave(&mut self) {
         let way = self.random.of(&["break", "break", "continue"]);
         let condition = self.condition(false);
         self.instruction(&format!("{way}{condition}"));
     }
 
-    /// A condition behind a statement, with the instruction before it that sets the ALU result.
+    /// A condition after a statement, with the instruction before it that sets the ALU result.
     fn condition(&mut self, may_be_none: bool) -> String {
         let not = self.random.of(&["", "!"]);
         match self.random.below(if may_be_none { 5 } else { 4 }) {

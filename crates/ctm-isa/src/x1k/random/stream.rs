@@ -11,7 +11,7 @@ pub const COORDINATES: u32 = 8;
 /// The first temporary that holds data; those before it hold the index pair and coordinates.
 const DATA: u32 = 3;
 
-/// What a program of [`stream`] may contain.
+/// The permitted contents of a program of [`stream`].
 #[derive(Clone, Copy, Debug)]
 pub struct StreamShape {
     /// About how many instructions.
@@ -105,7 +105,7 @@ impl Stream {
         }
     }
 
-    /// LOOP or REP, with a step of coordinates among what it repeats.
+    /// LOOP or REP, with a step of coordinates in its body.
     fn repeat(&mut self, budget: usize, depth: u32) {
         let is_loop = self.flag(2);
         let (head, tail) = if is_loop { (FcOp::Loop, FcOp::EndLoop) } else { (FcOp::Rep, FcOp::EndRep) };
@@ -199,7 +199,7 @@ impl Stream {
         }
         let mut from = self.below(DATA);
         if from == 2 && self.depth > 0 {
-            // What it holds from the last turn is linear only by chance.
+            // Its value from the last iteration is linear only by chance.
             self.coordinates();
             from = if self.flag(24) { 1 } else { 2 };
         }
@@ -221,7 +221,7 @@ impl Stream {
         let mut alu = self.make.alu();
         let cmn = &mut alu.cmn;
         (cmn.rgb_pred_sel, cmn.alpha_pred_sel) = (PredSel::None, PredSel::None);
-        // What sets a predicate or the ALU result is left in: nothing reads it.
+        // Writes of a predicate or the ALU result stay: nothing reads them.
         cmn.write_inactive = false;
         alu.alpha.w_omask = false;
         alu.rgba.addrd = self.data_temp();

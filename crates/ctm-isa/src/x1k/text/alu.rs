@@ -1,4 +1,4 @@
-//! ALU and OUTPUT instructions: what a line says, parsed into the two halves.
+//! ALU and OUTPUT instructions: a line, parsed into the two halves.
 
 use super::Parse;
 use super::attrs::Attrs;
@@ -86,7 +86,7 @@ impl Pair {
     }
 }
 
-/// What a mnemonic stands for.
+/// The meaning of a mnemonic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mnemonic {
     /// The bits of the operand: MAX(s, s).
@@ -155,7 +155,7 @@ pub(super) fn mnemonics() -> impl Iterator<Item = (&'static str, Mnemonic)> {
 }
 
 impl Mnemonic {
-    /// What it is short for, and the operations of the tables that it is made of.
+    /// Its expansion, and the operations of the tables that it is made of.
     pub fn meaning(self) -> (&'static str, Vec<&'static str>) {
         match self {
             Self::Mov => ("MAX(a, a), with the output modifier disabled: the bits of a", vec![RgbOp::Max.name()]),
@@ -236,7 +236,7 @@ pub(super) struct Dests {
 }
 
 impl Dests {
-    /// The channels that are written, where `default` stands for what has no mask.
+    /// The channels that are written, where `default` is used without a mask.
     pub fn channels(&self, default: Mask) -> Mask {
         let masks = (self.temp.iter().map(|t| t.2))
             .chain(self.outputs.iter().map(|o| o.1))
@@ -274,7 +274,7 @@ impl Dests {
     }
 }
 
-/// One statement of a line: mnemonic, destinations, operands and what stands behind them.
+/// One statement of a line: mnemonic, destinations, operands and attributes.
 pub(super) struct WrittenHalf {
     pub mnemonic: Mnemonic,
     pub span: Span,
@@ -423,7 +423,7 @@ fn destination<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, dests: &mut D
     Ok(())
 }
 
-/// What to write for an operation of other assemblers: ARB programs, Direct3D, TGSI.
+/// The equivalent of an operation of other assemblers: ARB programs, Direct3D, TGSI.
 #[rustfmt::skip]
 static OTHER_DIALECTS: &[(&str, &str)] = &[
     ("div", "multiply by the reciprocal: `rcp r1, r2.r`, then `mul r0, r0, r1`"),

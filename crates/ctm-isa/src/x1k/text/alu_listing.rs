@@ -18,7 +18,7 @@ fn plain(source: Source) -> Source {
     }
 }
 
-/// What a line can say of the words. `numbers`: inline constants become numbers, whose place the assembler chooses.
+/// The part of the words that a line can express. `numbers`: inline constants become numbers, whose place the assembler chooses.
 pub(super) fn lift(inst: &AluInst, uncached: bool, numbers: bool) -> Pair {
     let c = &inst.cmn;
     let is_umrt = uncached && c.kind == InstType::Output;
@@ -143,7 +143,7 @@ fn comparison(op: CompareOp) -> &'static str {
     COMPARISONS.iter().find(|c| c.1 == op).map_or("eq", |c| c.0)
 }
 
-/// What a printed statement says beside its operands.
+/// The parts of a printed statement besides its operands.
 struct Part<'p> {
     pair: &'p Pair,
     uncached: bool,
@@ -193,7 +193,7 @@ impl Part<'_> {
         let (rgb_address, alpha_address) = ((rgb.addrd, rgb.addrd_rel), (alpha.addrd, alpha.addrd_rel));
         let (in_rgb, in_alpha) = (of & RGB != 0, of & ALPHA != 0);
         let wmask = if in_rgb { rgb.wmask } else { 0 } | if in_alpha { alpha.wmask } else { 0 };
-        // Which half's address the statement states; the other's must be what the assembler leaves: 0.
+        // Which half's address the statement states; the other's must be the assembler's default, 0.
         let stated = match (wmask & RGB != 0, wmask & ALPHA != 0) {
             (true, true) if rgb_address != alpha_address => return None,
             (true, false) | (false, false) if in_rgb && in_alpha && alpha_address != (0, false) => return None,

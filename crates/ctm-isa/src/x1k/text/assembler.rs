@@ -28,22 +28,22 @@ pub struct Assembly {
     pub program: Option<Program>,
     /// Everything that was found, in the order of the lines.
     pub diagnostics: Vec<Diagnostic>,
-    /// What the assembler chose where the source left it open, in the order of the slots.
+    /// The assembler's choices for open fields, in the order of the slots.
     pub explanations: Vec<Explanation>,
 }
 
 /// Something that the assembler chose: where a number went, which wait it set and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// The statement it is about; empty for what the assembler added.
+    /// The statement it is about; empty for added instructions.
     pub span: Span,
     /// The slot it is about, if it is about one.
     pub pc: Option<u32>,
-    /// What was chosen, in a few words.
+    /// The choice, in a few words.
     pub text: String,
 }
 
-/// What a slot holds before its words are known.
+/// A slot before its words are known.
 enum Body<'a> {
     Alu(Box<Pair>),
     Tex(tex::Tex),
@@ -62,7 +62,7 @@ struct Slot<'a> {
 /// The mnemonics of the language, about: with so many an unknown one is compared.
 const MNEMONICS: usize = 150;
 
-/// The words of an OUTPUT instruction that does nothing, before its wait is set: what compilers end programs with.
+/// The words of an OUTPUT instruction that does nothing, before its wait is set: compilers end programs with it.
 pub(super) const EMPTY_OUTPUT: Words = [1, 0, 0, 0, 0, 0];
 
 /// Assembles a source file (`docs/x1k-assembly.md`).
@@ -87,7 +87,7 @@ pub fn assemble(source: &str) -> Assembly {
     let program = assembler.finish(source);
     // Findings of the directives came first; readers expect them by line.
     assembler.diagnostics.sort_by_key(|d| d.labels.first().map_or(u32::MAX, |l| l.span.start));
-    // What follows from a name that could not be declared is no mistake of its own.
+    // Consequences of a name that could not be declared are not reported.
     let names = &assembler.names;
     assembler.diagnostics.retain(|d| {
         let at = d.labels.first().map_or(0, |label| (label.span.start as usize).min(source.len()));
@@ -441,7 +441,7 @@ impl<'a> Assembler<'a> {
         pool
     }
 
-    /// The words of every slot, without jump targets and without what is worked out.
+    /// The words of every slot, without jump targets and without derived bits.
     fn words(&mut self, pool: &Pool) -> Vec<Words> {
         let mut list = Vec::with_capacity(self.slots.len() + 1);
         let mut findings = Vec::new();
@@ -507,7 +507,7 @@ impl<'a> Assembler<'a> {
             };
             let Some(target) = target else { continue };
             if target >= INSTRUCTION_SLOTS {
-                // The program is too long, which is said elsewhere, or a label stands behind slot 511.
+                // The program is too long, which is said elsewhere, or a label follows slot 511.
                 if self.slots.len() <= INSTRUCTION_SLOTS {
                     self.error(
                         Diagnostic::error(
@@ -551,7 +551,7 @@ impl<'a> Assembler<'a> {
         (words.len().max(1) - 1) as u16
     }
 
-    /// Sets what is worked out, or what the source says instead.
+    /// Sets derived bits, or the source's own values.
     fn settle(&mut self, pc: usize, words: &mut Words, derived: &Bits) {
         let default = Slot { body: Body::End, attrs: Attrs::default(), span: Span::default() };
         let slot = self.slots.get(pc).unwrap_or(&default);

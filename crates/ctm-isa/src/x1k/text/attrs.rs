@@ -1,4 +1,4 @@
-//! What can stand at the end of a line: settings that the assembler otherwise works out, and raw fields.
+//! Attributes at the end of a line: settings that the assembler otherwise derives, and raw fields.
 
 use super::Parse;
 use super::lexer::{Cursor, Tok, unknown_word};
@@ -50,7 +50,7 @@ pub(super) struct Attrs {
 const WORKED_OUT: &[(&str, &str)] =
     &[("TEX_SEM_WAIT", "wait"), ("TEX_SEM_ACQUIRE", "acquire"), ("ALU_WAIT", "aluwait"), ("NOP", "nop")];
 
-/// Every word that can stand at the end of a line.
+/// Every word that can be at the end of a line.
 pub(super) const WORDS_AT_END: &[&str] = &[
     "wait",
     "nowait",
@@ -77,7 +77,7 @@ impl Attrs {
     /// Parses one attribute. `kinds` are the types the instruction can have.
     ///
     /// # Errors
-    /// What stands under the cursor is no attribute.
+    /// The token under the cursor is no attribute.
     pub fn parse<'a>(&mut self, cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, kinds: &[InstType]) -> Parse<()> {
         let span = cursor.span();
         let word = cursor.word("the end of the line or a modifier")?;

@@ -24,10 +24,10 @@ pub(super) const DIRECTIVES: &[&str] = &[
     "conditional_value",
 ];
 
-/// Directives that stand among the instructions.
+/// Directives among the instructions.
 pub(super) const PLACED: &[&str] = &["word", "entry", "last"];
 
-/// What the directives of a program say.
+/// The contents of a program's directives.
 #[derive(Default)]
 pub(super) struct Information {
     pub uncached: bool,
@@ -47,7 +47,7 @@ enum Name<'a> {
 }
 
 impl Information {
-    /// Parses the directive `name`; the cursor stands behind it.
+    /// Parses the directive `name`; the cursor follows it.
     pub fn parse<'a>(
         &mut self,
         name: &str,
@@ -361,7 +361,7 @@ pub(super) fn print(program: &Program, derived_mode: bool, derived_value: bool) 
         } else {
             quote(&symbol.name)
         };
-        // A value stands with its name where that keeps both lists in order.
+        // A value is printed with its name where that keeps both lists in order.
         let key = match symbol.kind {
             SymbolKind::Float => Some((0, symbol.index)),
             SymbolKind::Int => Some((1, symbol.index)),

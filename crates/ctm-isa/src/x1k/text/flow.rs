@@ -15,7 +15,7 @@ use crate::x1k::ops::{AOp, BOp, FcOp, InstType, PredSel};
 use raw::raw;
 pub(super) use raw::{lift_raw, print_raw};
 
-/// What a conditional statement depends on.
+/// The condition of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Test {
     /// One predicate bit.
@@ -40,7 +40,7 @@ impl Condition {
     }
 }
 
-/// A statement that stands for one row of CTM §3.5.4.
+/// A statement that means one row of CTM §3.5.4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Statement {
     If(Condition),
@@ -61,7 +61,7 @@ pub(super) enum Target<'a> {
     Address(u16),
 }
 
-/// What a flow-control line says.
+/// The contents of a flow-control line.
 #[derive(Clone, Debug)]
 pub(super) enum Line<'a> {
     Structured(Statement, Option<Target<'a>>),
@@ -91,7 +91,7 @@ pub(super) fn words() -> impl Iterator<Item = &'static str> {
     MNEMONICS.iter().copied().chain(OPS.iter().map(|(name, _)| *name)).chain(["end"])
 }
 
-/// What a word of flow control stands for: the operation of the tables.
+/// The meaning of a word of flow control: the operation of the tables.
 pub(super) fn meaning(word: &str) -> Option<(&'static str, &'static str)> {
     let structured = match word {
         "if" | "else" | "endif" => Some(("a jump that keeps the branch counters (CTM table 3.5.4)", FcOp::Jump)),
@@ -181,7 +181,7 @@ fn row(statement: Statement, has_else: bool, dynamic: bool, rep: bool, pops: u8)
     fc
 }
 
-/// Parses a line that begins with one of [`MNEMONICS`] behind its predicate.
+/// Parses a line that begins with one of [`MNEMONICS`] after its predicate.
 pub(super) fn parse<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<(Line<'a>, Attrs)> {
     let start = cursor.span();
     let prefix = predicate(cursor)?;
@@ -353,7 +353,7 @@ pub(super) struct Blocks {
     beyond: usize,
 }
 
-/// More blocks than the machine has instructions cannot be open. What is in them is not looked at.
+/// More blocks than the machine has instructions cannot be open. Their contents are not parsed.
 const DEEPEST: usize = INSTRUCTION_SLOTS;
 
 impl Blocks {

@@ -1,11 +1,11 @@
-//! What the machine needs between instructions, worked out from the rest of the program.
+//! Waits and NOPs between instructions, derived from the rest of the program.
 //!
 //! Four kinds of bits are worked out here unless the source sets them: `NOP` (CTM §3.3.2), `ALU_WAIT` (§3.2.1),
 //! `TEX_SEM_ACQUIRE` and `TEX_SEM_WAIT` (§3.4.2, §3.7). [`derive`] never reads these bits, only everything else. So the
 //! assembler and the disassembler get the same answer for the same program, and a listing names a bit only where the
 //! words differ from the answer.
 //!
-//! The answer is conservative where paths meet: what is outstanding on one of them counts as outstanding.
+//! The answer is conservative where paths join: a hazard outstanding on one of them is outstanding.
 
 use crate::x1k::access::{Access, Channels, predicate_bits, reads, writes};
 use crate::x1k::check::hazards::{presubtract_reads, quad_reads};
@@ -22,7 +22,7 @@ pub(super) struct Bits {
     pub nop: Option<&'static str>,
 }
 
-/// What an instruction does, as far as hazards go.
+/// The hazards of an instruction.
 #[derive(Clone, Default)]
 struct Effects {
     is_fc: bool,
@@ -33,7 +33,7 @@ struct Effects {
     reads: Channels,
     /// Written by the ALU, or by a lookup.
     writes: Channels,
-    /// What presubtracts and quad operations read.
+    /// Reads of presubtracts and quad operations.
     early_reads: Channels,
     /// A write to, or a read of, memory that uncached writes go to.
     uncached_write: bool,
@@ -124,7 +124,7 @@ fn successors(at: usize, insts: &[Option<Inst>], last: usize, returns: &[usize])
     next
 }
 
-/// Works out the bits of every instruction. `None` stands for words that cannot be decoded: they need nothing.
+/// Works out the bits of every instruction. `None` means words that cannot be decoded: they need nothing.
 pub(super) fn derive(insts: &[Option<Inst>], last: usize, uncached: bool) -> Vec<Bits> {
     let mut bits = vec![Bits::default(); insts.len()];
     let effects: Vec<Effects> =
@@ -148,13 +148,13 @@ fn nops(effects: &[Effects], bits: &mut [Bits]) {
     }
 }
 
-/// What can be outstanding when control reaches an instruction.
+/// Hazards that can be outstanding at an instruction.
 trait State: Clone + Default {
-    /// Adds what is outstanding on another path; says whether anything was new.
+    /// Joins the state of another path; returns whether it changed.
     fn join(&mut self, other: &Self) -> bool;
 }
 
-/// Meets over all paths: `transfer` of what comes in, until nothing changes.
+/// Forward data-flow analysis: applies `transfer` to the joined states up to a fixed point.
 fn solve<S: State>(flow: &[Vec<usize>], transfer: impl Fn(usize, &mut S)) -> Vec<S> {
     let mut incoming = vec![S::default(); flow.len()];
     let mut open: Vec<usize> = (0..flow.len()).rev().collect();
@@ -177,7 +177,7 @@ fn raise(mine: &mut bool, theirs: bool) -> bool {
     grew
 }
 
-/// ALU results that nobody has waited for.
+/// ALU results without a wait.
 #[derive(Clone, Default)]
 struct Pending {
     temps: Channels,
@@ -274,7 +274,7 @@ fn take_write(write: &mut Option<usize>, last: usize, bits: &mut [Bits]) {
     }
 }
 
-/// Lookups, uncached writes and the semaphore, while nobody has waited.
+/// Lookups, uncached writes and the semaphore, without a wait.
 #[derive(Clone, Default)]
 struct Held {
     /// Temporaries of lookups that no acquire covers yet: a wait does not concern them.

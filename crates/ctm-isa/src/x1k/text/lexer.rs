@@ -7,7 +7,7 @@ use crate::suggest::closest;
 /// A number as it was written. A minus sign in front of it is a token of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Number {
-    /// The value as a float; for hexadecimal numbers the bits they stand for are in `integer`.
+    /// The value as a float; for hexadecimal numbers the bits they mean are in `integer`.
     pub value: f32,
     /// The value as an integer, where it was written without fraction and exponent.
     pub integer: Option<u32>,
@@ -22,12 +22,12 @@ impl Number {
     }
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Tok<'a> {
     /// A letter or underscore, then letters, digits and underscores.
     Word(&'a str),
-    /// A point and what follows it: a swizzle, a mask or a directive. Without the point.
+    /// A point and its suffix: a swizzle, a mask or a directive. Without the point.
     Dotted(&'a str),
     /// A number without sign.
     Number(Number),
@@ -245,7 +245,7 @@ impl<'t, 'a> Cursor<'t, 'a> {
         }
     }
 
-    /// Takes a point and what follows it, if it stands right behind the token before it.
+    /// Takes a point and its suffix, if it directly follows the previous token.
     pub fn eat_dotted(&mut self) -> Option<(&'a str, Span)> {
         match self.tokens.get(self.at) {
             Some(Token { tok: Tok::Dotted(text), span, glued: true }) => {
@@ -282,7 +282,7 @@ impl<'t, 'a> Cursor<'t, 'a> {
         }
     }
 
-    /// The finding that something else should stand here.
+    /// The finding that something else should be here.
     pub fn unexpected(&self, expected: &str) -> Box<Diagnostic> {
         let found = match self.peek() {
             None => "the line ends".to_owned(),

@@ -23,7 +23,7 @@ use std::fmt::Write as _;
 pub struct Options {
     /// Say the address of each instruction in a comment.
     pub addresses: bool,
-    /// Say in a comment what the assembler would have worked out, where the words differ from it.
+    /// Give the assembler's choice in a comment, where the words differ from it.
     pub explain: bool,
     /// Repeat the six words of each instruction in a comment.
     pub words: bool,
@@ -35,7 +35,7 @@ impl Default for Options {
     }
 }
 
-/// The bits that `hazards` works out, as they stand in words.
+/// The bits that `hazards` works out, as they are in words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct HazardBits {
     pub wait: bool,
@@ -238,7 +238,7 @@ impl<'p> Listing<'p> {
         }
     }
 
-    /// Where the words differ from what the assembler would have worked out.
+    /// Differences of the words from the assembler's choices.
     fn explain(&self, pc: usize, line: &Printed) -> String {
         let bits = hazard_bits(&self.program.words[pc], self.program.uncached);
         let derived = &self.derived[pc];
@@ -327,7 +327,7 @@ impl<'p> Listing<'p> {
         let pool = Pool::default();
         let (rgb, alpha) = source_lists(&alu);
         let mut best: Option<(usize, super::alu::Pair, Attrs)> = None;
-        // From what the assembler would choose to what leaves it no choice.
+        // From free choices of the assembler to fully explicit fields.
         for (numbers, fix_rgb, fix_alpha) in [
             (true, false, false),
             (false, false, false),
@@ -416,7 +416,7 @@ struct Structure {
 }
 
 impl Structure {
-    /// Tries to read every instruction as the statement whose row it looks like; what does not fit is left raw, and the
+    /// Tries to read every instruction as the statement whose row it looks like; other instructions stay raw, and the
     /// rest is tried again.
     fn find(insts: &[Option<Inst>], words: &[Words]) -> Self {
         let mut candidates: Vec<Option<(Statement, FcInstruction)>> = insts

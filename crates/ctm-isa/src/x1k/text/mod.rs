@@ -1,20 +1,20 @@
 //! The X1K assembly language: text to programs and back (`docs/x1k-assembly.md`).
 //!
-//! One line is one instruction slot; the RGB and the alpha half of an ALU instruction stand side by side. [`assemble`] reads
+//! One line is one instruction slot; the RGB and the alpha half of an ALU instruction are side by side. [`assemble`] reads
 //! a whole file and reports everything that is wrong with it; [`disassemble`] prints a program so that assembling the
 //! listing gives the same words again, whatever they are.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `lexer` | characters to tokens |
 //! | `names`, `directive` | registers and their names; program information |
 //! | `operand`, `alu`, `halves`, `alu_listing` | operands and ALU lines; `sources` and `constants` give them addresses |
-//! | `tex`, `flow`, `attrs` | texture lines, flow control, what stands at the end of a line |
+//! | `tex`, `flow`, `attrs` | texture lines, flow control, attributes at the end of a line |
 //! | `hazards` | waits, semaphores and idle cycles |
 //! | `assembler`, `listing` | whole programs, there and back |
 //!
 //! **Invariants.** `assemble(&disassemble(p, …)).program` has the words, addresses, modes, preloads, symbols and literals
-//! of `p` for every program of at most 512 slots. What the assembler works out depends on the rest of the program only,
+//! of `p` for every program of at most 512 slots. Derived bits depend on the rest of the program only,
 //! so both directions agree about it.
 
 mod alu;
@@ -36,7 +36,7 @@ mod tex;
 pub use assembler::{Assembly, Explanation, assemble};
 pub use listing::{Options, disassemble};
 
-/// What a word of the assembly stands for, in words and as names of the tables (`ctm isa` has their pages): `mul` is MAD(a, b, 0). `None` for words that
+/// The meaning of a word of the assembly, in words and as names of the tables (`ctm isa` has their pages): `mul` is MAD(a, b, 0). `None` for words that
 /// begin no instruction.
 #[must_use]
 pub fn meaning(word: &str) -> Option<(&'static str, Vec<&'static str>)> {
@@ -63,5 +63,5 @@ pub fn vocabulary() -> Vocabulary {
 use crate::diag::Diagnostic;
 use crate::vocabulary::{Vocabulary, WordKind, sorted};
 
-/// What parsing gives: a value, or the finding that ends the line.
+/// The result of parsing: a value, or the finding that ends the line.
 type Parse<T> = Result<T, Box<Diagnostic>>;

@@ -1,4 +1,4 @@
-//! Registers and the names that stand for them.
+//! Registers and the names that mean them.
 
 use super::Parse;
 use super::lexer::{Cursor, Tok};
@@ -108,7 +108,7 @@ pub(super) struct Names<'a> {
     suggester: Suggester,
 }
 
-/// Words that stand for something else wherever a register can stand.
+/// Words that mean something else wherever a register can be.
 pub(super) const RESERVED: &[&str] = &["p", "res", "w", "aL", "umrt", "_"];
 
 /// Whether `word` can be declared as a name.
@@ -147,7 +147,7 @@ impl<'a> Names<'a> {
         Ok(())
     }
 
-    /// Whether a line has a refused name, where a name can stand: not behind a dot.
+    /// Whether a line has a refused name, where a name can be: not after a dot.
     pub fn has_refused(&self, line: &str) -> bool {
         let of_word = |c: char| c.is_alphanumeric() || c == '_';
         self.refused.iter().any(|name| {

@@ -24,7 +24,7 @@ pub(super) struct Presub {
     pub src1: Option<Source>,
 }
 
-/// What an operand's components are read from.
+/// The source of an operand's components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
     Plain(Source),
@@ -99,7 +99,7 @@ impl Letters {
     }
 }
 
-/// Parses `rgb`, `00r`, `a`, … (behind a point).
+/// Parses `rgb`, `00r`, `a`, … (after a point).
 fn letters(text: &str, span: Span) -> Parse<Letters> {
     let wrong = |message: String| Box::new(Diagnostic::error("swizzle", message).at(span, "").cite("CTM §3.3.3"));
     let mut found = Letters { list: [Swizzle::Zero; 4], len: 0 };
@@ -178,7 +178,7 @@ impl Written {
     /// Spreads the operand over the `wanted` channels (not empty).
     ///
     /// One component goes to every wanted channel; as many as there are wanted channels go to these in order; three (or
-    /// four, where alpha is wanted) are the channels r, g, b (and a) themselves. What is not wanted reads 0.
+    /// four, where alpha is wanted) are the channels r, g, b (and a) themselves. Unused components read 0.
     pub fn place(&self, wanted: Mask) -> Parse<Operand> {
         let of_letters = |letters: &[Swizzle], read: &dyn Fn(Swizzle) -> Comp| -> Parse<[Comp; 4]> {
             let comps: Vec<Comp> = letters
@@ -257,7 +257,7 @@ impl Written {
         matches!(self.what, What::Base(_, None))
     }
 
-    /// The register, its swizzle and no modifier: what `lrp` can subtract.
+    /// The register, its swizzle and no modifier: the operands that `lrp` can subtract.
     pub fn plain(&self) -> Option<(Source, Option<Letters>)> {
         match (&self.what, self.imod) {
             (What::Base(Base::Plain(source), letters), Imod::Off) => Some((*source, *letters)),
@@ -499,7 +499,7 @@ fn print_base(base: Base, constant: &dyn Fn(u8) -> Option<String>) -> String {
     }
 }
 
-/// Prints the components that stand in the `wanted` channels, the shortest way that [`Written::place`] reads back.
+/// Prints the components that are in the `wanted` channels, the shortest way that [`Written::place`] reads back.
 pub(super) fn print_operand(operand: &Operand, wanted: Mask, constant: &dyn Fn(u8) -> Option<String>) -> String {
     let text = print_comps(&operand.comps, wanted, constant);
     match operand.imod {

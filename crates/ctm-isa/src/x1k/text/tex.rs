@@ -33,7 +33,7 @@ pub(super) struct Coordinates {
     swizzle: [Channel; 4],
 }
 
-/// What a texture line says.
+/// The contents of a texture line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tex {
     op: TexOp,
@@ -49,7 +49,7 @@ pub(super) struct Tex {
     gradients: Option<[Coordinates; 2]>,
 }
 
-/// Parses a line that begins with one of [`MNEMONICS`] behind its predicate.
+/// Parses a line that begins with one of [`MNEMONICS`] after its predicate.
 pub(super) fn parse<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<(Tex, Attrs)> {
     let (rgb_pred, alpha_pred) = predicate(cursor)?.unwrap_or((Predicate::NONE, Predicate::NONE));
     let word = cursor.word("a texture instruction")?;
@@ -172,7 +172,7 @@ fn result_swizzle(cursor: &mut Cursor<'_, '_>, mask: Mask) -> Parse<[Channel; 4]
     Ok(result)
 }
 
-/// Two components are S and T (R and Q then read alpha), one stands for all four.
+/// Two components are S and T (R and Q then read alpha), one means all four.
 fn coordinates<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<Coordinates> {
     let (index, relative) = temp(cursor, names)?;
     let swizzle = match channels(cursor)? {
@@ -186,7 +186,7 @@ fn coordinates<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<Coor
 }
 
 impl Tex {
-    /// The words, without what attributes set.
+    /// The words, without fields set by attributes.
     pub fn lower(&self, attrs: &Attrs) -> TexInstruction {
         let lookup = self.op.is_lookup();
         let [dx, dy] =
@@ -257,7 +257,7 @@ impl Tex {
         }
     }
 
-    /// What a line can say of the words; the rest is left to raw fields.
+    /// The part of the words that a line can express; raw fields have the rest.
     pub fn lift(inst: &TexInstruction) -> (Self, Attrs) {
         let (c, a, d) = (&inst.cmn, &inst.addr, &inst.dxdy);
         let op = inst.inst.op;

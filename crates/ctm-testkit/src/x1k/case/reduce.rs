@@ -67,7 +67,7 @@ pub fn reduced(program: &Program, case: &Case, differs: impl Fn(&Program, &Case)
         all.iter().map(|a| (a.width, a.height, a.pitch, a.channels, a.mask)).collect()
     };
     let text = ctm_isa::x1k::text::disassemble(&program, &ctm_isa::x1k::text::Options::default());
-    // Places are written behind every line.
+    // Places are written after every line.
     let text: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("idle ")).collect();
     format!(
         "made smaller: {difference}\n{}\n{:?}, groups of {}\nplanes {:?}\nrows {:x?}\ninputs {:?}, outputs {:?}, direct {}\nints {:?}\nbooleans {:?}\nconstants {:08x?}",

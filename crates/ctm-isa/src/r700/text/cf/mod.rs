@@ -25,7 +25,7 @@ const ALIASES: &[(&str, CfOp)] = &[
     ("RET", CfOp::Return),
 ];
 
-/// What a control-flow mnemonic names.
+/// The meaning of a control-flow mnemonic.
 #[derive(Clone, Copy)]
 pub(super) enum CfMnemonic {
     Plain(CfOp),
@@ -105,7 +105,7 @@ fn alu(op: CfAluOp) -> CfAlu {
     }
 }
 
-/// What stands for a line that could not be read: the same kind of clause, or nothing.
+/// The substitute for a line that could not be read: the same kind of clause, or nothing.
 pub(super) fn placeholder(what: CfMnemonic, span: Span) -> ParsedCf {
     let cf = match what {
         CfMnemonic::Plain(op) if op.info().clause == Clause::Fetch => Cf::Plain(plain(op)),
@@ -218,7 +218,7 @@ fn print_alu(out: &mut String, i: &CfAlu) -> [u32; 2] {
     [said.word0.encode(), said.word1.encode()]
 }
 
-/// Reads an instruction behind its mnemonic.
+/// Reads an instruction after its mnemonic.
 pub(super) fn parse(c: &mut Cursor<'_>, names: &Names, what: CfMnemonic) -> Parsed<ParsedCf> {
     c.eat(b':');
     let mut parsed = ParsedCf {
@@ -291,7 +291,7 @@ fn parse_kcache(c: &mut Cursor<'_>) -> Parsed<Kcache> {
     Ok(Kcache { mode, bank, line })
 }
 
-/// Reads the number or label in parentheses behind an address.
+/// Reads the number or label in parentheses after an address.
 fn parse_address(c: &mut Cursor<'_>) -> Parsed<Address> {
     c.expect(b'(', "behind ADDR")?;
     c.peek();

@@ -1,6 +1,6 @@
 //! Fetches as text.
 //!
-//! Each kind has its printer and parser in a file of its own; `parts` is what they share.
+//! Each kind has its printer and parser in a file of its own; `parts` is shared.
 
 mod lds;
 mod mem;
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-/// What a fetch mnemonic names.
+/// The meaning of a fetch mnemonic.
 #[derive(Clone, Copy)]
 pub(super) enum FetchMnemonic {
     Tex(TexOp),
@@ -55,7 +55,7 @@ pub(super) fn all_mnemonics() -> impl Iterator<Item = &'static str> {
     MNEMONICS.keys().copied()
 }
 
-/// What a mnemonic of a fetch stands for, in any case of letters.
+/// The meaning of a fetch mnemonic, in any case of letters.
 pub(super) fn meaning(word: &str) -> Option<(&'static str, Vec<&'static str>)> {
     let found = MNEMONICS.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, what)| *what)?;
     let name = match found {
@@ -90,7 +90,7 @@ pub(super) struct ParsedFetch {
     pub(super) span: Span,
 }
 
-/// Reads a fetch behind its mnemonic.
+/// Reads a fetch after its mnemonic.
 pub(super) fn parse(c: &mut Cursor<'_>, names: &Names, what: FetchMnemonic) -> Parsed<ParsedFetch> {
     let mut fetch = match what {
         FetchMnemonic::Tex(op) => Fetch::Tex(tex::parse_tex(c, names, op)?),

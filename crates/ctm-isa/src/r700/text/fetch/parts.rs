@@ -1,4 +1,4 @@
-//! What the fetches share: registers, swizzles, resources, formats, fixed-point numbers.
+//! Shared by the fetches: registers, swizzles, resources, formats, fixed-point numbers.
 
 use crate::diag::Diagnostic;
 use crate::r700::ops::{Chan, DataFormat, EndianSwap, FormatComp, NumFormat, RelMode, Sel, SrfMode};
@@ -25,7 +25,7 @@ pub(super) fn sel_from_byte(byte: u8) -> Option<Sel> {
     }
 }
 
-/// Reads up to four elements behind a dot; without a dot `.xyzw`. Missing elements are masked.
+/// Reads up to four elements after a dot; without a dot `.xyzw`. Missing elements are masked.
 pub(in crate::r700::text) fn parse_swizzle(c: &mut Cursor<'_>) -> Parsed<[Sel; 4]> {
     if !c.eat_adjacent(b'.') {
         return Ok([Sel::X, Sel::Y, Sel::Z, Sel::W]);
@@ -201,7 +201,7 @@ impl Format {
         out.push(')');
     }
 
-    /// Reads `(32_32_FLOAT NORM UNSIGNED NO_ZERO)`: all but the first may be left out, numbers stand for names.
+    /// Reads `(32_32_FLOAT NORM UNSIGNED NO_ZERO)`: all but the first may be left out, numbers mean names.
     pub(super) fn parse(c: &mut Cursor<'_>) -> Parsed<Self> {
         c.expect(b'(', "behind FORMAT")?;
         c.peek();
@@ -248,7 +248,7 @@ impl Format {
     }
 }
 
-/// Reads `(1.5)` as a two's complement field of at most 8 bits, `fraction` of them behind the point.
+/// Reads `(1.5)` as a two's complement field of at most 8 bits, `fraction` of them after the point.
 pub(super) fn parse_fixed(c: &mut Cursor<'_>, field: Field, fraction: u32) -> Parsed<u8> {
     c.expect(b'(', "here")?;
     let negative = c.eat(b'-');

@@ -1,4 +1,4 @@
-//! What the assembler says of its choices: where numbers went, and why there is no assignment.
+//! Explanations of the assembler's choices: places of numbers, and reasons for a missing assignment.
 
 use super::super::alu::Pair;
 use super::super::attrs::Attrs;

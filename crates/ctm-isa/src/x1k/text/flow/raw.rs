@@ -103,7 +103,7 @@ pub(in crate::x1k::text) fn print_raw(fc: &FcInstruction, target: &str) -> Strin
     text
 }
 
-/// What `fc` can say of an instruction; `covered` and the bits that are worked out are attributes.
+/// The fields that `fc` can express; `covered` and derived bits are attributes.
 pub(in crate::x1k::text) fn lift_raw(fc: &FcInstruction) -> FcInstruction {
     let mut raw = blank();
     raw.cmn.rgb_pred_sel = fc.cmn.rgb_pred_sel;
