@@ -1,4 +1,4 @@
-//! CTM executables: reading never panics; what is read can be written, and read again as the same program.
+//! CTM executables: reading never panics; read files can be written, and read again as the same program.
 #![no_main]
 
 use ctm_image::ctm_elf;

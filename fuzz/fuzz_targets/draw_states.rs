@@ -1,5 +1,5 @@
 //! Good draw states in which some things are changed: programs, buffers, targets, tests, blending. Both engines draw the same or refuse the same; nothing
-//! panics, hangs or writes behind its targets.
+//! panics, hangs or writes outside its targets.
 #![no_main]
 
 #[path = "../../crates/ctm-draw/tests/states/mod.rs"]

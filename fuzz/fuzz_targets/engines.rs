@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&[low, high, kind], mutations)) = bytes.split_first_chunk::<3>() else { return };
     let (mut program, mut case) =
         KINDS[usize::from(kind) % KINDS.len()].make(u64::from(u16::from_le_bytes([low, high])));
-    // Each mutation: an instruction, a byte of it, what is flipped there.
+    // Each mutation: an instruction, a byte of it, the flipped bits.
     for &[place, byte, flips] in mutations.as_chunks::<3>().0 {
         let count = program.words.len();
         let word = &mut program.words[usize::from(place) % count][usize::from(byte) / 4 % 6];

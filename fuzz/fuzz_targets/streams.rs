@@ -1,4 +1,4 @@
-//! Command streams of Radeons on buffers: text and words agree, checks end, and the device ends whatever it is told and changes only its buffers.
+//! Command streams of Radeons on buffers: text and words agree, checks end, and the device always ends and changes only its buffers.
 //!
 //! The input is a number of words (4 bytes), the words, and then pages of 4096 bytes: the first page of each buffer that relocations name.
 //! `cargo run -p ctm-radeon --example streams -- --seeds DIR CAPTURE...` makes such files of captures.

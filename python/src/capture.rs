@@ -1,4 +1,4 @@
-//! Captures of Radeons' drivers: their command streams, what is wrong with them, and what they draw.
+//! Captures of Radeons' drivers: command streams, their checks, and their draws.
 
 use crate::drive::drive;
 use crate::error::{self, findings};
@@ -42,7 +42,7 @@ pub(crate) fn capture_streams<'py>(py: Python<'py>, data: &Bound<'py, PyBytes>) 
     Ok(streams)
 }
 
-/// What the kernel would refuse in a capture, and what does not fit together: findings as JSON.
+/// Violations of the kernel's rules in a capture, and mismatches: findings as JSON.
 #[pyfunction]
 pub(crate) fn check_capture(py: Python<'_>, data: &Bound<'_, PyBytes>) -> PyResult<String> {
     let mut replay = opened(py, data.as_bytes(), EngineKind::Interp)?;

@@ -47,7 +47,7 @@ fn one_of<T: Copy>(py: Python<'_>, what: &str, name: &str, all: &[(&str, T)]) ->
     })
 }
 
-/// Draws. What it gives: targets, depths, counts, findings.
+/// Draws. Returns targets, depths, counts, findings.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, clippy::type_complexity, reason = "called by `ctm/_draw.py` alone, by position")]
 pub(crate) fn draw<'py>(

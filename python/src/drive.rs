@@ -13,7 +13,7 @@ const LOOK: Duration = Duration::from_millis(30);
 /// Runs `work` on a thread of its own. Ctrl-C and exceptions of `progress` end it by the control, and are raised when it has ended.
 ///
 /// # Errors
-/// What a signal handler or `progress` raised.
+/// The exception of a signal handler or of `progress`.
 pub(crate) fn drive<T: Send>(
     py: Python<'_>,
     control: &Control,
@@ -24,7 +24,7 @@ pub(crate) fn drive<T: Send>(
     let receive: Mutex<Receiver<T>> = Mutex::new(receive);
     std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
-            // Nobody listens only if the calling thread has panicked.
+            // There is no receiver only if the calling thread has panicked.
             let _ = send.send(work());
         });
         let mut raised = None;

@@ -70,7 +70,7 @@ pub(crate) fn of_job(py: Python<'_>, error: JobError) -> PyErr {
     of(py, &Error::from(error))
 }
 
-/// What the caller gave and cannot be.
+/// An invalid argument.
 pub(crate) fn argument(py: Python<'_>, message: &str) -> PyErr {
     raise(py, "argument", message, "argument", &[], (None, None))
 }

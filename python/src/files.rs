@@ -23,7 +23,7 @@ pub(crate) fn save_file(py: Python<'_>, path: PathBuf, data: &[u8]) -> PyResult<
     Ok(py.detach(|| save(&path, data))?)
 }
 
-/// What the system says comes as Python's own exceptions.
+/// System errors become Python's own exceptions.
 fn refused(py: Python<'_>, e: OpenError) -> PyErr {
     let message = e.to_string();
     match e.problem {

@@ -1,4 +1,4 @@
-//! Jobs: what `ctm run` runs.
+//! Jobs, as `ctm run` runs them.
 
 use crate::drive::drive;
 use crate::error::{self, findings};
@@ -75,7 +75,7 @@ impl Job {
         Ok((outputs, files, findings(&reports), counters(py, &all)?, elapsed.as_secs_f64()))
     }
 
-    /// What the group of a processor did, as a page with a slider, as text, and as JSON lines.
+    /// The execution of a processor's group, as a page with a slider, as text, and as JSON lines.
     fn trace(&self, py: Python<'_>, i: u32, j: u32) -> PyResult<(String, String)> {
         let traced = drive(py, &Control::none(), None, || {
             Trace::of_job(&self.0, Choice::default(), Position { i, j }, &Limits::default())

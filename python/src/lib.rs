@@ -1,7 +1,7 @@
-//! The part of the Python package that is Rust: what `ctm/__init__.py` calls with flat arrays and plain values.
+//! The part of the Python package that is Rust: functions that `ctm/__init__.py` calls with flat arrays and plain values.
 //!
 //! There is no logic here that is not about Python: programs, runs, jobs and devices are those of the crate `ctm`. Everything that may take long runs on
-//! a thread of its own without Python's lock; the calling thread looks for signals and tells the caller's progress function meanwhile.
+//! a thread of its own without Python's lock; the calling thread polls signals and calls the caller's progress function meanwhile.
 
 mod capture;
 mod device;

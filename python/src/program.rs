@@ -99,7 +99,7 @@ impl Program {
         PyBytes::new(py, &self.0.to_bytes())
     }
 
-    /// What it was read from, to read it again in another process.
+    /// Its source, for loading in another process.
     fn origin<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, String) {
         let (bytes, name) = self.0.origin();
         (PyBytes::new(py, bytes), name.to_owned())

@@ -134,7 +134,7 @@ pub(crate) fn group(py: Python<'_>, lanes: Option<u16>) -> PyResult<Option<Group
 /// How to run: engine, threads, group, instructions, seconds, check, count; whether the domain is a part of the arrays.
 type How = (Option<String>, usize, Option<u16>, Option<u64>, Option<f64>, bool, bool, bool);
 
-/// Runs a program. What it gives: findings as JSON, counters, seconds of the launch, memories.
+/// Runs a program. Returns findings as JSON, counters, seconds of the launch, memories.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, clippy::type_complexity, reason = "called by `ctm/__init__.py` alone, by position")]
 pub(crate) fn run<'py>(

@@ -1,6 +1,6 @@
-//! `cargo xtask dist`: what a release consists of.
+//! `cargo xtask dist`: the files of a release.
 //!
-//! An archive of what `cargo xtask install` puts below a prefix (stripped command, static on Linux, manual pages, completions, headers, libraries), with licences and the change
+//! An archive of the files of `cargo xtask install` (stripped command, static on Linux, manual pages, completions, headers, libraries), with licences and the change
 //! log; the packages of the registry, in one archive; the Python wheel, where Python is there; the notes of the release; and SHA-256 sums of all of them. The same sources and tools give the same names; archives also hold the times of their files.
 
 use super::install::{install_with, make_relocatable, target};
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What goes beside the installed files.
+/// Files besides the installed ones.
 const PAGES: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
 fn told(path: &Path, error: &std::io::Error) -> String {
@@ -26,7 +26,7 @@ fn files_ending(directory: &Path, end: &str) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// What the change log says of a version.
+/// The change log's section of a version.
 fn release_notes(version: &str) -> Result<String, String> {
     let path = root().join("CHANGELOG.md");
     let text = fs::read_to_string(&path).map_err(|e| told(&path, &e))?;

@@ -1,4 +1,4 @@
-//! What editors need that is made from the tables.
+//! Files for editors that are generated from the tables.
 
 use ctm_ide::grammar;
 use ctm_ide::language::Language;
@@ -23,7 +23,7 @@ pub(crate) fn page(root: &Path) -> Result<(), String> {
     licences(&directory.join("node_modules"), &root.join("crates/ctm-ide/assets/page.licenses.txt"))
 }
 
-/// The licences of what the script is made of; the bundler itself is no part of it.
+/// The licences of the script's parts; the bundler itself is no part of it.
 fn licences(packages: &Path, to: &Path) -> Result<(), String> {
     let cannot = |e: std::io::Error| format!("the licences of the page: {e}");
     let mut found = Vec::new();

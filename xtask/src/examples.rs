@@ -1,5 +1,5 @@
 //! Every directory of `examples/` and `examples/r700/` with a `job.toml`: its programs are checked and the job is run by the command line, as a
-//! reader would. What comes out is compared by `crates/ctm/tests/examples.rs`
+//! reader would. Results are compared by `crates/ctm/tests/examples.rs`
 //! and `r700_examples.rs`.
 
 use crate::{cargo, root, say};
@@ -44,7 +44,7 @@ fn example(ctm: &Path, directory: &Path) -> Result<(), String> {
     crate::run(Command::new(ctm).arg("run").arg(directory.join("job.toml")))
 }
 
-/// What a directory holds, sorted.
+/// The contents of a directory, sorted.
 fn entries(directory: &Path) -> Result<Vec<PathBuf>, String> {
     let unreadable = |e| format!("{} cannot be read: {e}", directory.display());
     let mut out = Vec::new();

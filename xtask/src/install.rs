@@ -1,4 +1,4 @@
-//! `cargo xtask install` puts the command and the C library where people and C programs find them; `cargo xtask c-examples` builds and runs `examples/c` against what was put there.
+//! `cargo xtask install` puts the command and the C library where people and C programs find them; `cargo xtask c-examples` builds and runs `examples/c` against the installed files.
 
 use super::{cargo, root, run, say};
 use std::fs;
@@ -56,11 +56,11 @@ const COMPLETIONS: &[(&str, &str)] = &[
     ("fish", "share/fish/vendor_completions.d/ctm.fish"),
 ];
 
-/// The command, its manual pages and what shells complete; where the command is.
+/// Installs the command, its manual pages and completions; returns the command's path.
 fn install_command(prefix: &Path, alone: bool) -> Result<PathBuf, String> {
     let mut build = vec!["rustc", "--release", "-p", "ctm-cli", "--bin", "ctm", "--", "-C", STRIPPED];
     if alone && STATIC {
-        // Libraries are compiled alike either way; only what is linked at the end differs.
+        // Libraries are compiled alike either way; only the final link differs.
         build.extend(["-C", "target-feature=+crt-static"]);
         cargo("the command, static", &build, &[])?;
     } else {
@@ -84,10 +84,10 @@ fn install_command(prefix: &Path, alone: bool) -> Result<PathBuf, String> {
 /// Whether a command can be linked on this host that needs no shared library.
 const STATIC: bool = cfg!(all(target_os = "linux", target_env = "gnu"));
 
-/// What is installed has the symbols that others link to, and no others.
+/// Installed libraries have the public symbols, and no others.
 const STRIPPED: &str = "strip=symbols";
 
-/// Builds the examples outside the project with what `ctm.pc` says, against the shared and the static library, and runs them; once under
+/// Builds the examples outside the project with the flags of `ctm.pc`, against the shared and the static library, and runs them; once under
 /// valgrind, and once recorded and run again.
 pub(crate) fn c_examples() -> Result<(), String> {
     if !LANGUAGES.iter().any(|l| compiler(l).is_some()) {
@@ -157,7 +157,7 @@ pub(crate) fn c_examples() -> Result<(), String> {
     Ok(())
 }
 
-/// How programs run under valgrind: everything that it finds is an error, and so is memory that nobody can reach any more.
+/// How programs run under valgrind: everything that it finds is an error, and so is leaked memory.
 const VALGRIND: &[&str] = &[
     "--quiet",
     "--error-exitcode=99",
@@ -170,7 +170,7 @@ fn has(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success())
 }
 
-/// What compiles and links a program: what pkg-config says, and what it would say where there is none.
+/// Flags to compile and link a program: pkg-config's, or their equivalent without it.
 fn pkg_config_flags(prefix: &Path) -> Result<Vec<String>, String> {
     let lib = prefix.join("lib");
     if !has("pkg-config") {
@@ -187,7 +187,7 @@ fn pkg_config_flags(prefix: &Path) -> Result<Vec<String>, String> {
     Ok(String::from_utf8_lossy(&output.stdout).split_whitespace().map(str::to_owned).collect())
 }
 
-/// Runs a program that must end well; otherwise what it said.
+/// Runs a program that must end well; otherwise its output.
 fn example(command: &mut Command) -> Result<(), String> {
     // Cargo's own search path may name an older build of the library.
     command.env_remove("LD_LIBRARY_PATH");
@@ -199,7 +199,7 @@ fn example(command: &mut Command) -> Result<(), String> {
     Err(format!("{command:?} ended with {}\n{}{}", output.status, said(&output.stdout), said(&output.stderr)))
 }
 
-/// What a program needs besides the static library.
+/// Libraries of a program besides the static one.
 const PRIVATE: &[&str] = &["-lpthread", "-lm", "-ldl"];
 
 fn told(path: &Path, error: &std::io::Error) -> String {
@@ -227,7 +227,7 @@ fn build() -> Result<(), String> {
     Ok(())
 }
 
-/// What cargo makes, and what it is called where it is installed.
+/// Cargo's artefacts, and their installed names.
 fn libraries() -> &'static [(&'static str, &'static str)] {
     if cfg!(target_os = "macos") {
         &[("libctm_capi.a", "libctm.a"), ("libctm_capi.dylib", "libctm.dylib")]
@@ -237,7 +237,7 @@ fn libraries() -> &'static [(&'static str, &'static str)] {
         &[
             ("libctm_capi.a", "libctm.a"),
             ("libctm_capi.so", SONAME),
-            // What `ctm radeon` preloads.
+            // The library that `ctm radeon` preloads.
             ("libctm_radeon_shim.so", "libctm_radeon.so"),
         ]
     }

@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask check` is what CI runs, `cargo xtask examples` checks and runs the examples.
+//! The project's own chores: `cargo xtask check` runs in CI, `cargo xtask examples` checks and runs the examples.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A line for whoever waits.
+/// A line of progress.
 #[allow(clippy::print_stderr, reason = "a program for people")]
 fn say(text: &str) {
     eprintln!("{text}");
@@ -76,7 +76,7 @@ fn root() -> PathBuf {
 
 /// Everything that must hold before a change lands; `.ci/run` calls it.
 ///
-/// `cargo deny` and `cargo audit` are left out: the advisories that they compare with come over the network, and what lands must not depend on it.
+/// `cargo deny` and `cargo audit` are left out: the advisories that they compare with come over the network, and a merge must not depend on it.
 fn check() -> Result<(), String> {
     cargo("formatting", &["fmt", "--all", "--check"], &[])?;
     cargo("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])?;
@@ -91,7 +91,7 @@ fn check() -> Result<(), String> {
     documentation()?;
     say("== seeds of the fuzz targets");
     seeds::check()?;
-    // What they link to is built by a nightly compiler; without it nothing is linked.
+    // Their libraries are built by a nightly compiler; without it nothing is linked.
     let fuzz = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"];
     cargo("fuzz targets compile", &fuzz, &[("CUSTOM_LIBFUZZER_PATH", "target/no-libfuzzer.a")])?;
     cargo("the README's first command", &["run", "--release", "--", "run", "examples/mandelbrot/job.toml"], &[])?;

@@ -7,7 +7,7 @@ use super::{root, run, say};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What the tests need besides the wheel.
+/// Dependencies of the tests besides the wheel.
 const TESTS: &[&str] = &["pytest", "hypothesis", "dask[array]", "distributed", "zarr"];
 
 /// Whether a command can be run.
@@ -22,7 +22,7 @@ fn program(environment: &Path, name: &str) -> PathBuf {
     environment.join(directory).join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
 }
 
-/// What is in the way, if a command that depends on the machine or the network does not succeed.
+/// The obstacle, if a command that depends on the machine or the network does not succeed.
 fn attempt(command: &mut Command, what: &str) -> bool {
     let output = command.output();
     if output.as_ref().is_ok_and(|output| output.status.success()) {
@@ -36,10 +36,10 @@ fn attempt(command: &mut Command, what: &str) -> bool {
     false
 }
 
-/// What runs Python where nobody says otherwise.
+/// The default Python interpreter.
 const PYTHON: &str = "python3";
 
-/// A new environment of an interpreter; `None`, which is said, where it cannot be made or lacks what it is to have.
+/// A new environment of an interpreter; `None`, with a message, if it cannot be made or lacks a dependency.
 fn environment(interpreter: &str, name: &str, packages: &[&str]) -> Option<PathBuf> {
     if !is_there(Path::new(interpreter)) {
         say(&format!("skipped: there is no {interpreter}, which the Python package is built for"));
@@ -66,7 +66,7 @@ fn maturin() -> Option<PathBuf> {
 pub(crate) fn wheel() -> Result<Option<PathBuf>, String> {
     let Some(maturin) = maturin() else { return Ok(None) };
     let wheels = root().join("target/wheels");
-    // What was built before is not what is built now.
+    // Earlier builds are stale.
     if let Ok(entries) = std::fs::read_dir(&wheels) {
         for entry in entries.flatten().filter(|e| e.path().extension().is_some_and(|x| x == "whl")) {
             std::fs::remove_file(entry.path()).map_err(|e| format!("{}: {e}", entry.path().display()))?;

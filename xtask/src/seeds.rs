@@ -1,4 +1,4 @@
-//! The seeds of the fuzz targets: every target has some, they are small, and each is what its target reads.
+//! The seeds of the fuzz targets: every target has some, they are small, and each is valid input of its target.
 
 use super::root;
 use ctm::ctm_image::r700::{cal, gfd, llvm_elf};
@@ -9,7 +9,7 @@ use std::path::Path;
 /// Most bytes of all seeds: they lie in the repository.
 const MOST_BYTES: u64 = 2 << 20;
 
-/// A target, and whether bytes reach what it is about.
+/// A target, and whether bytes reach its subject.
 struct Target {
     name: &'static str,
     reads: fn(&[u8]) -> bool,

@@ -1,19 +1,19 @@
-//! Processors and systems that this machine is not: what is built for them is type-checked wherever their standard libraries are installed.
+//! Other processors and systems: code for them is type-checked where their standard libraries are installed.
 
 use super::{cargo, root, say};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What is checked for a target.
+/// The checked packages of a target.
 enum Scope {
     /// Every package, with its tests.
     Workspace,
-    /// The library packages of the registry, without what opens files and sockets of a system.
+    /// The library packages of the registry, without packages that open files and sockets.
     Libraries,
 }
 
-/// The targets, and what is checked for each.
+/// The targets, and the checked packages of each.
 const TARGETS: [(&str, Scope); 2] =
     [("aarch64-unknown-linux-gnu", Scope::Workspace), ("wasm32-unknown-unknown", Scope::Libraries)];
 

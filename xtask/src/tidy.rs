@@ -107,7 +107,7 @@ fn collect(folder: &Path, files: &mut Vec<(String, String)>) -> Result<(), Strin
     Ok(())
 }
 
-/// Reports subjects of the last commits that are too long or do not begin with an imperative verb. What git does not answer is left out.
+/// Reports subjects of the last commits that are too long or do not begin with an imperative verb. Without git, nothing is reported.
 fn subjects() {
     let log = Command::new("git").args(["log", "-40", "--format=%s"]).current_dir(root()).output();
     let Ok(log) = log else { return };

@@ -48,7 +48,7 @@ fn several(console: &Console, args: &AsmArgs, output: &Path) -> Ending {
 fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
     let isa = args.isa.map(Isa::from);
     let (bytes, path) = program_bytes(file)?;
-    // What comes to be assembled is text, however it begins.
+    // Input of the assembler is text, however it begins.
     let path = match isa {
         _ if path != Path::new(STDIN) || identify(&bytes) != Kind::Unknown => path,
         Some(Isa::R700) => Path::new("stdin.r700"),
@@ -90,7 +90,7 @@ fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
     }
     let output = match &args.output {
         Some(output) => output.clone(),
-        // Asked to explain, nobody asked for a file.
+        // `--explain` alone writes no file.
         None if args.explain => return Ok(()),
         None if file == Path::new("-") => PathBuf::from("-"),
         None => file.with_extension("elf"),
@@ -151,7 +151,7 @@ fn one_r700(console: &Console, args: &AsmArgs, bytes: &[u8], path: &Path, file: 
     console.write(&output, &bytes)
 }
 
-/// The program of a listing, with its warnings told.
+/// The program of a listing, with its warnings printed.
 fn load_r700(
     console: &Console,
     args: &AsmArgs,
@@ -179,7 +179,7 @@ fn program_name(file: &Path) -> String {
     file.file_stem().and_then(|n| n.to_str()).unwrap_or("main").to_owned()
 }
 
-/// Each line that says less than its words, and what was worked out for it.
+/// Each line that says less than its words, and the bits derived for it.
 fn explain(console: &Console, loaded: &Loaded) -> Result<(), Failure> {
     let mut out = String::new();
     let mut last = None;
@@ -201,7 +201,7 @@ fn explain(console: &Console, loaded: &Loaded) -> Result<(), Failure> {
     console.print(&out)
 }
 
-/// The program as what the extension names.
+/// The program in the format of the extension.
 pub(crate) fn encode(program: &Program, output: &Path) -> Result<Vec<u8>, Failure> {
     if output == Path::new("-") {
         return Ok(hex::write(program).into_bytes());

@@ -228,7 +228,7 @@ pub(crate) fn image(ranges: &[Range]) -> Result<Buffers, Failure> {
     Ok(memory)
 }
 
-/// Checks and runs a stream, and shows or saves what memory holds then.
+/// Checks and runs a stream, and prints or saves memory.
 pub(crate) fn run(console: &Console, args: &Pm4Args, words: &[u32], file: &Path) -> Ending {
     let mut memory = image(&args.mem)?;
     for dump in &args.dump {
@@ -344,7 +344,7 @@ fn hex_dump(address: u64, bytes: &[u8]) -> String {
     out
 }
 
-/// The bytes of a file that holds memory: what its name says.
+/// The bytes of a memory file, in the format of its name.
 fn encoded(dump: &Dump, path: &Path, bytes: &[u8]) -> Result<Vec<u8>, Failure> {
     let wrong = |why: String| Failure::wrong("cannot-save", format!("{}: {why}", path.display()));
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();

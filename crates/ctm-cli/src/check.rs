@@ -77,7 +77,7 @@ fn findings(args: &CheckArgs, file: &Path) -> Result<Vec<Report>, ctm::job::JobE
         let mut reports = Vec::new();
         for (which, loaded) in programs {
             let found = r700::check_allowing(&loaded.program, &allowed);
-            // What the assembler warns of by a rule's name, the rule says for each place; a text that nothing ends is a program that runs off.
+            // Assembler warnings with a rule's name are repeated by the rule for each place; a text without an end is a program that runs off.
             let runs_off = found.iter().any(|finding| finding.rule == "runs-off");
             let said_by_rule = |report: &Report| match report.diagnostic.rule {
                 "no-end" => runs_off,

@@ -36,11 +36,11 @@ impl Exit {
 /// Why a subcommand could not go on; not reported yet.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// What the library says.
+    /// An error of the library.
     Job(JobError),
     /// Something of the program's own: exit code, rule and message.
     Message(Exit, &'static str, String),
-    /// Whoever reads stdout has gone: nothing more to say, and nothing wrong.
+    /// The reader of stdout has gone: no output, and no error.
     Gone,
 }
 
@@ -75,7 +75,7 @@ impl Failure {
     }
 }
 
-/// The exit code of what the library says.
+/// The exit code of a library error.
 pub(crate) fn exit_of(e: &JobError) -> Exit {
     if matches!(e, JobError::Fault(fault) if fault.code == "cancelled") {
         return Exit::Interrupted;
@@ -174,7 +174,7 @@ impl Console {
         }
     }
 
-    /// A line for the reader, to stderr. When stderr is gone, there is nobody to tell.
+    /// A line for the reader, to stderr. When stderr is closed, it is dropped.
     pub(crate) fn note(&self, text: &str) {
         let _ = writeln!(std::io::stderr().lock(), "{text}");
     }
@@ -196,7 +196,7 @@ impl Console {
     }
 }
 
-/// Files that are named; of more, only the count is told.
+/// Files that are named; of more, only the count is printed.
 const NAMED_FILES: usize = 8;
 
 /// The lines of [`Console::tell_written`]. Devices and pipes have no size.
@@ -264,7 +264,7 @@ pub(crate) fn each_file(
     Ok(exit)
 }
 
-/// The name of what comes from stdin, in messages.
+/// The name of stdin in messages.
 pub(crate) const STDIN: &str = "stdin";
 
 /// The bytes of a file, or of stdin for `-`, and the name that they have from then on.

@@ -71,7 +71,7 @@ pub(crate) fn run(console: &Console, args: &DrawArgs) -> Ending {
     Ok(Exit::Done)
 }
 
-/// What of a picture goes to a file.
+/// The part of a picture that goes to a file.
 #[derive(Clone, Copy)]
 enum What {
     Target(usize),
@@ -104,7 +104,7 @@ impl Save {
     }
 }
 
-/// Where the number of a picture goes in a name: what is before it, its digits at least, what is after it.
+/// Where the number of a picture goes in a name: prefix, minimal digits, suffix.
 fn pattern(path: &Path) -> Option<(&str, usize, &str)> {
     let (before, rest) = path.to_str()?.split_once('%')?;
     let end = rest.find('d')?;
@@ -113,7 +113,7 @@ fn pattern(path: &Path) -> Option<(&str, usize, &str)> {
     Some((before, width, &rest[end + 1..]))
 }
 
-/// What is saved, by flags and by the job.
+/// Saved targets, by flags and by the job.
 fn saves(args: &DrawArgs, drawing: &Drawing) -> Result<Vec<Save>, Failure> {
     let mut all = Vec::new();
     let mut add = |what: What, path: &Path| -> Result<(), Failure> {
@@ -166,7 +166,7 @@ fn kind_of(path: &Path) -> Result<Kind, Failure> {
         .ok_or_else(|| usage(format!("{} names no kind of picture; known are {}", path.display(), Kind::EXTENSIONS)))
 }
 
-/// What flags say, over what the job says.
+/// Flags, which override the job.
 fn apply(args: &DrawArgs, drawing: &mut Drawing) -> Result<(), Failure> {
     if let Some(text) = &args.size {
         drawing.size = size(text)?;
@@ -347,7 +347,7 @@ fn texture(text: &str) -> Result<TextureBinding, Failure> {
     Ok(binding)
 }
 
-/// What came to the pixel that was asked for.
+/// The fragments of the requested pixel.
 fn events(drawn: &Drawn) -> String {
     let mut text = String::new();
     if drawn.events.is_empty() {
@@ -359,7 +359,7 @@ fn events(drawn: &Drawn) -> String {
     text
 }
 
-/// What happened to a fragment, in lines.
+/// The history of a fragment, in lines.
 pub(crate) fn fragment_text(heading: &str, fragment: &Fragment) -> String {
     let mut text = String::new();
     let face = if fragment.is_front { "front" } else { "back" };

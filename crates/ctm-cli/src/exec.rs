@@ -70,7 +70,7 @@ pub(crate) fn run(console: &Console, args: &ExecArgs) -> Ending {
     Ok(exit)
 }
 
-/// What a buffer did, and what checks noticed.
+/// The report of a buffer, and findings of checks.
 fn tell(console: &Console, args: &ExecArgs, file: &Path, report: &SubmitReport) -> Result<(), Failure> {
     let shown = file.display();
     let of_command = |f: &CommandFinding| Diagnostic::warning(f.rule, format!("{shown}: {f}"));
@@ -113,7 +113,7 @@ fn words(file: &Path) -> Result<Vec<u32>, Failure> {
     })
 }
 
-/// What is put into memory: programs in text become images, every other file is its bytes.
+/// The initial memory: programs in text become images, every other file is its bytes.
 fn contents(file: &Path) -> Result<Vec<u8>, Failure> {
     let is_program = file.extension().is_some_and(|e| ["x1k", "ps", "pso"].iter().any(|text| e == *text));
     if !is_program {

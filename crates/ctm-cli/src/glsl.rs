@@ -96,7 +96,7 @@ fn folder() -> Result<TemporaryFolder, Failure> {
         .map_err(|e| Failure::wrong("cannot-write", format!("a temporary folder cannot be made: {e}")))
 }
 
-/// Runs the client; what it says of the pair.
+/// Runs the client; its description of the pair.
 fn told(args: &GlslArgs, captures: &Path) -> Result<Value, Failure> {
     let program = std::env::current_exe()
         .map_err(|e| Failure::wrong("cannot-start", format!("this program cannot be found: {e}")))?;
@@ -115,7 +115,7 @@ fn told(args: &GlslArgs, captures: &Path) -> Result<Value, Failure> {
     };
     let mut command = radeon::command(&radeon)?;
     command.args(["glsl", "--client", "-o", "-"]).arg(&args.vertex).arg(&args.fragment);
-    // A shader that the driver has seen before would be compiled all the same, but its cache is nobody's business here.
+    // A shader that the driver has seen before would be compiled all the same, but its cache must stay unchanged.
     command.env("MESA_SHADER_CACHE_DISABLE", "true").stdin(Stdio::null());
     let output = command
         .output()

@@ -1,4 +1,4 @@
-//! What editors and browsers talk to: `ctm lsp`, `ctm dap`, `ctm serve`.
+//! Servers for editors and browsers: `ctm lsp`, `ctm dap`, `ctm serve`.
 
 use crate::Ending;
 use crate::console::{Console, Exit, Failure};

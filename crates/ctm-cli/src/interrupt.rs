@@ -1,4 +1,4 @@
-//! Ctrl-C: ends what runs, as a budget does; pressed again, it ends the program.
+//! Ctrl-C: ends a run, as a budget does; pressed again, it ends the program.
 
 use crate::console::Exit;
 use ctm_exec::Control;

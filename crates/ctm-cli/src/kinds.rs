@@ -1,6 +1,6 @@
 //! Which commands take which kinds of files: one table, from which the error comes when a file is given to another command.
 //!
-//! A file is told by its first bytes, else by its extension or the keys of a job. A file of no known kind is left to the command.
+//! A file is recognised by its first bytes, else by its extension or the keys of a job. A file of no known kind is left to the command.
 
 use crate::args::{Command, JobFlags};
 use ctm::Drawing;
@@ -38,7 +38,7 @@ struct Row {
     what: &'static str,
     /// The commands that take it.
     commands: &'static [&'static str],
-    /// What to do with it instead; `{}` means the file.
+    /// The hint; `{}` means the file.
     instead: &'static str,
 }
 
@@ -94,11 +94,11 @@ const TABLE: [Row; 15] = [
 /// Commands that take one program of a container where `--program` says which.
 const ONE_OF_A_PAIR: [&str; 5] = ["run", "trace", "why", "profile", "debug"];
 
-/// Bytes that are read to tell a kind; jobs and containers are read whole up to this size.
+/// Bytes that are read to recognise a kind; jobs and containers are read whole up to this size.
 const LOOKED_AT: u64 = 1 << 20;
 
 impl FileKind {
-    /// The kind of a file; `None` where nothing tells it, and of what is no regular file.
+    /// The kind of a file; `None` if it is not recognised, or no regular file.
     fn of(path: &Path) -> Option<Self> {
         let bytes = ctm_files::beginning(path, LOOKED_AT)?;
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
@@ -155,7 +155,7 @@ fn of_container(bytes: &[u8]) -> FileKind {
     }
 }
 
-/// The command's name, the files that it is about, and whether it is told which program of a container.
+/// The command's name, the files that it is about, and whether it selects a program of a container.
 fn inputs(command: &Command) -> (&'static str, Vec<&Path>, bool) {
     fn one(path: &Path) -> Vec<&Path> {
         vec![path]
@@ -205,7 +205,7 @@ fn chooses(flags: &JobFlags) -> bool {
     flags.given.iter().any(|(flag, _)| *flag == "program")
 }
 
-/// What a command takes, for a sentence.
+/// The inputs of a command, for a sentence.
 fn taken(command: &str) -> String {
     let rows = TABLE.iter().filter(|row| row.commands.contains(&command));
     rows.map(|row| row.what).collect::<Vec<_>>().join(", ")

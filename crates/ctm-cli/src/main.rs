@@ -8,7 +8,7 @@
 //! | `asm`, `compile`, `dis`, `check`, `run`, `merge`, `draw`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
 //! | `trace`, `profile`, `debug`, `compare`, `reduce`, `random` | commands that look inside a launch, and their helpers |
 //! | `radeon`, `streams`, `bare` | programs that find a Radeon; streams and captures of Radeons; streams without a kernel |
-//! | `ide` | what editors and browsers talk to: the language server, the debug adapter, the page |
+//! | `ide` | servers for editors and browsers: the language server, the debug adapter, the page |
 //! | `kinds` | which commands take which kinds of files |
 //! | `watched` | which launch of which job such commands look into |
 //!

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Count what every instruction of a launch did
+/// Count executions, lanes and clocks of every instruction of a launch
 ///
 /// The launch runs on the reference interpreter; launches before it run on the job's engine. No file of the job is written.
 #[derive(Args, Debug)]
@@ -29,7 +29,7 @@ covered lanes waited. Clocks are those of docs/clocks.md.")]
 pub(crate) struct ProfileArgs {
     #[command(flatten)]
     pub(crate) launch: LaunchArgs,
-    /// Where it goes; the extension says what: .txt, .json, .html, .dot, .svg; with --map .png, .npy
+    /// The output file; the extension selects its form: .txt, .json, .html, .dot, .svg; with --map .png, .npy
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// A picture of a count for each processor
@@ -46,7 +46,7 @@ pub(crate) struct ProfileArgs {
     pub(crate) json: bool,
 }
 
-/// What a map shows.
+/// The quantity of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Map {
     /// Instructions that the processor executed

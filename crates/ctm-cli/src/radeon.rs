@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the library is called where it is installed, and as cargo makes it.
+/// The library's name where it is installed, and as cargo builds it.
 const NAMES: [&str; 2] = ["libctm_radeon.so", "libctm_radeon_shim.so"];
 /// Where it is looked for, from the directory of this program.
 const PLACES: [&str; 3] = [".", "../lib", "../lib/ctm"];
@@ -51,7 +51,7 @@ pub(crate) fn command(args: &RadeonArgs) -> Result<Command, Failure> {
         preload.push(others);
     }
     command.env("LD_PRELOAD", preload);
-    // What the user says stays; a display server's presence is an answer too.
+    // The user's settings stay; a display server's presence is an answer too.
     let display = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| env::var_os(name).is_some());
     if !display {
         default(&mut command, "EGL_PLATFORM", "surfaceless");

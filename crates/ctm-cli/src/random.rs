@@ -31,7 +31,7 @@ pub(crate) struct RandomArgs {
     /// The seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// What it may contain: key=value, separated by commas
+    /// Permitted contents: key=value, separated by commas
     #[arg(long, value_name = "SHAPE", default_value = "")]
     pub(crate) shape: String,
     /// Where it goes, instead of stdout
@@ -69,7 +69,7 @@ fn count(value: &str, most: usize) -> Result<usize, String> {
     value.parse().ok().filter(|&n| n <= most).ok_or_else(|| format!("`{value}` is no number from 0 to {most}"))
 }
 
-/// The shape of an X1K program: what both kinds of programs have, and whether every field is random.
+/// The shape of an X1K program: common to both kinds of programs, and whether every field is random.
 fn x1k_program(args: &RandomArgs) -> Result<String, String> {
     use x1k::random::{FlowControl, Shape, TextShape};
     let mut shape = TextShape::default();
@@ -115,7 +115,7 @@ fn x1k_program(args: &RandomArgs) -> Result<String, String> {
     Ok(format!("{}{}", needs(&inputs), x1k::random::text(args.seed, &shape)))
 }
 
-/// A comment on what a run needs.
+/// A comment on the needs of a run.
 fn needs(flags: &str) -> String {
     if flags.is_empty() { String::new() } else { format!("; ctm run FILE --size 8x8{flags}\n") }
 }

@@ -219,7 +219,7 @@ fn job(console: &Console, args: &ReduceArgs) -> Ending {
     let made = match made {
         Ok(made) => made,
         Err(failure) => {
-            // What was begun is of no use.
+            // The partial result is of no use.
             for entry in std::fs::read_dir(output).into_iter().flatten().flatten() {
                 let _ = std::fs::remove_file(entry.path());
             }

@@ -80,7 +80,7 @@ fn run_job(console: &Console, args: &RunArgs) -> Ending {
     Ok(exit)
 }
 
-/// An output beside a file that says what it should be.
+/// An output and its reference file.
 struct Comparison {
     output: String,
     reference: String,
@@ -89,7 +89,7 @@ struct Comparison {
     differing: usize,
     /// The largest distance of two numbers.
     largest: f64,
-    /// The first that differs: column, row, channel, what it is and should be.
+    /// The first that differs: column, row, channel, found and expected value.
     first: Option<(usize, usize, usize, f32, f32)>,
 }
 
@@ -180,7 +180,7 @@ fn read(args: &RunArgs) -> Result<Job, JobError> {
     let mut reader = if is_job(&args.file) {
         Reader::for_file(&args.file)?
     } else {
-        // That it cannot be read is said before what the flags lack. A pipe can be read only once.
+        // A read error precedes errors on missing flags. A pipe can be read only once.
         let (bytes, file) = program_bytes(&args.file)?;
         Reader::for_program_bytes(file, bytes)
     };
@@ -240,7 +240,7 @@ fn run_shown(job: &Job, bar: &ProgressBar) -> Result<JobReport, JobError> {
 
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "for people")]
 fn show(bar: &ProgressBar, launches: Progress, launch: &ctm_exec::Progress, elapsed: Duration) {
-    // Between two launches the last one is still told.
+    // Between two launches the last one is still shown.
     let share = if launches.done < launches.total && launch.elapsed <= elapsed { launch.share() } else { 0.0 };
     let share = if share >= 1.0 { 0.0 } else { share };
     let done = (launches.done as f64 + share) / launches.total.max(1) as f64;

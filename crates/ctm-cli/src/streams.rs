@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What is done with a stream.
+/// The action on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Action {
     /// Words to text
@@ -34,7 +34,7 @@ pub(crate) enum Action {
     Run,
 }
 
-/// Command streams of Radeons as text, and what is wrong with them
+/// Print, assemble, check and run command streams of Radeons
 ///
 /// A stream is a file of words (4 bytes each, or hexadecimal text), a text that `ctm pm4 dis` wrote, or a capture with many of them.
 /// `run` executes a stream of a program on the bare chip, which has absolute addresses and no relocations, on memory that --mem gives.
@@ -54,7 +54,7 @@ text (.vsh, .psh, .gsh), which become their words. Formats of --dump: u8, u32, i
 
 Exit codes: 0 done, 1 the file is wrong or something was found, 3 a packet or a draw of `run` went wrong.")]
 pub(crate) struct Pm4Args {
-    /// What to do
+    /// The action
     pub(crate) action: Action,
     /// Words, text or a capture; - for stdin
     #[arg(value_name = "FILE", required_unless_present = "rules")]
@@ -173,7 +173,7 @@ fn words_of(console: &Console, args: &Pm4Args, bytes: &[u8], file: &Path) -> Res
         (ctm_image::ByteOrder::Little, ctm_image::ByteOrder::Big)
     };
     let words = order.words(bytes);
-    // A stream begins with a header; one that does so only in the other order is told of.
+    // A stream begins with a header; one that does so only in the other order gets a hint.
     if !begins(&words) && begins(&other.words(bytes)) {
         let flag = if args.big_endian { "without --big-endian" } else { "with --big-endian" };
         let message = format!("{} begins with no packet; it does {flag}", file.display());
@@ -306,7 +306,7 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
     let (mut draws, mut submissions, mut outlines, mut problems) = (0u32, 0u32, Vec::new(), Vec::new());
     let (mut fragments, mut noted) = (Vec::new(), Notes::default());
     let mut ending = None;
-    // What the streams have wrong: asked for, or why nothing came to a pixel.
+    // Findings of the streams: requested, or the reason why no fragment reached a pixel.
     let mut wrong: Vec<(u64, u32, check::Finding)> = Vec::new();
     let mut all_notes: Vec<(u32, Note)> = Vec::new();
     loop {

@@ -11,7 +11,7 @@ use ctm_exec::Position;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-/// Show what a processor and its group did, instruction by instruction
+/// Show the execution of a processor and its group, instruction by instruction
 ///
 /// The group of the processor runs on the reference interpreter; launches before it run on the job's engine. No file of the job is written.
 /// In masks, `#` is a lane that executes, a digit the branch counter of one that a branch made inactive, `c` and `b` lanes that wait for the next
@@ -200,7 +200,7 @@ fn lanes(trace: &Trace, text: &str) -> Result<Lanes, Failure> {
     Ok(lanes)
 }
 
-/// Show what made a value
+/// Show the operands that a value depends on
 ///
 /// Prints the tree of instructions, inputs, constants and elements of memory that a value was made of, with their values. Without --value, all
 /// outputs that the processor wrote.

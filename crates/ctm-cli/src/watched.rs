@@ -1,4 +1,4 @@
-//! What the commands have in common that look inside a launch: which job, which launch, which processor.
+//! Shared by the commands that inspect a launch: which job, which launch, which processor.
 
 use crate::args::{Budget, IsaName, JobFlags, seconds};
 use crate::console::Failure;
@@ -68,7 +68,7 @@ impl LaunchArgs {
         reader.finish()
     }
 
-    /// What is looked into: the job, or a draw job, a capture or a recording, which take no flags.
+    /// The inspected input: the job, or a draw job, a capture or a recording, which take no flags.
     pub(crate) fn subject(&self) -> Result<Subject, JobError> {
         let usage = |rule, message: String| Err(JobError::Usage(vec![Report::bare(Diagnostic::error(rule, message))]));
         let shown = self.file.display();
@@ -116,7 +116,7 @@ impl LaunchArgs {
         Ok(Subject::Drawing(draws, self.stage.unwrap_or_default()))
     }
 
-    /// What is looked into, which launch of it, and which processor.
+    /// The inspected input, its launch, and which processor.
     pub(crate) fn chosen(&self, at: Option<Position>) -> Result<(Subject, Chosen, Position), JobError> {
         let subject = self.subject()?;
         let at = match &subject {

@@ -1,4 +1,4 @@
-//! `ctm bench`: kernels and folders of jobs, and a host that lacks what it needs.
+//! `ctm bench`: kernels and folders of jobs, and a host without its needs.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 mod dir;

@@ -1,4 +1,4 @@
-//! The program as a new user meets it: what it prints, how it ends.
+//! The program as a new user meets it: output and exit codes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 mod dir;
@@ -219,13 +219,13 @@ fn bad_input_is_told_what_where_and_what_is_allowed() {
     let (code, stdout, stderr) = d.ctm(&["run", "nothing.x1k", "--size", "2x2"]);
     assert_eq!((code, stdout.as_str()), (0, ""));
     assert!(stderr.contains("warning[no-output]: the program writes no output"), "{stderr}");
-    // A directory instead of a file: said before what follows from it.
+    // A directory instead of a file: reported before its consequences.
     d.bad(&["run", "."], 1, &["error[cannot-read]: the program . cannot be read: it is a directory"]);
     for command in ["info", "dis"] {
         d.bad(&[command, "."], 1, &["error[cannot-read]: the file . cannot be read: it is a directory"]);
         d.bad(&[command, "absent.elf"], 1, &["the file absent.elf cannot be read: there is no such file"]);
     }
-    // What follows from a mistake is not a second one.
+    // Consequences of a mistake are not reported.
     for size in ["0x0", "8y"] {
         let (code, _, stderr) = d.ctm(&["run", "nothing.x1k", "--size", size]);
         assert_eq!((code, stderr.matches("error[").count()), (2, 1), "{stderr}");
@@ -463,7 +463,7 @@ fn shaders_are_compiled_checked_and_run() {
     d.bad(&["compile", "bad.ps"], 1, &["did you mean `mov`?", "bad.ps:3:1", "r0 to r31 exist", "bad.ps:4:10"]);
 }
 
-/// Editors put U+FEFF in front of what they save as UTF-8.
+/// Editors put U+FEFF before texts saved as UTF-8.
 #[test]
 fn texts_may_begin_with_a_byte_order_mark() {
     let dir = Dir::new("mark");
@@ -478,7 +478,7 @@ fn texts_may_begin_with_a_byte_order_mark() {
         assert!(!words.is_empty());
         if command == "asm" {
             assert_eq!(words, dir.good(&["asm", "plain", "--isa", isa, "-o", "-"]));
-            // Words, and a file whose name does not say what it is.
+            // Words, and a file whose name does not have a known extension.
             dir.file("marked.hex", marked(&words)).file("w.hex", &words).file("marked", marked(text));
             assert_eq!(dir.good(&["dis", "marked.hex"]), dir.good(&["dis", "w.hex"]));
             assert_eq!(dir.good(&["dis", "marked"]), dir.good(&["dis", "plain"]));

@@ -96,7 +96,7 @@ impl Client {
         self.event("initialized");
     }
 
-    /// The line at which a lane stands, and the name of the frame.
+    /// The line of a lane, and the name of the frame.
     fn line(&mut self, thread: u64) -> (u64, String) {
         let stack = self.ask("stackTrace", json!({ "threadId": thread }));
         let frame = &stack["stackFrames"][0];
@@ -191,7 +191,7 @@ fn an_editor_steps_both_ways() {
     client.ask("reverseContinue", json!({ "threadId": 1 }));
     assert_eq!(client.event("stopped")["reason"], "entry");
 
-    // What is watched is what stops.
+    // Watched places stop.
     let data = client.ask("dataBreakpointInfo", json!({ "name": "o0.r" }));
     client.ask("setDataBreakpoints", json!({ "breakpoints": [{ "dataId": data["dataId"] }] }));
     client.ask("continue", json!({ "threadId": 1 }));

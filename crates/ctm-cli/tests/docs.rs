@@ -1,4 +1,4 @@
-//! What pages show at the prompt (```console blocks) runs. A line `$ ctm ...` is a command, which must end well; lines below it are what it prints, `...` is anything.
+//! Commands in pages (```console blocks) run. A line `$ ctm ...` is a command, which must end well; lines below it are its output, `...` is anything.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 mod dir;
@@ -35,7 +35,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Commands of a block, with what they print.
+/// Commands of a block, with their output.
 fn commands(block: &str) -> Vec<(&str, Vec<&str>)> {
     let mut out: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in block.lines() {

@@ -92,7 +92,7 @@ fn words_in_the_other_byte_order() {
         d.file("swapped.bin", words.iter().flat_map(|w| w.to_be_bytes()).collect::<Vec<u8>>());
         let text = d.good(&["dis", "right.hex"]);
         for form in ["hex", "bin"] {
-            // Raw bytes are told by their words.
+            // Raw bytes are recognised by their words.
             assert_eq!(d.good(&["dis", &format!("right.{form}")]), text, "{name}.{form}");
             let file = format!("swapped.{form}");
             for command in ["dis", "check"] {
@@ -134,7 +134,7 @@ fn other_languages_name_the_command_that_reads_them() {
     d.bad(&["check", "a.wgsl"], 1, &["a.wgsl is WGSL"]);
 }
 
-/// What Mesa's Direct3D 9 prints of a shader.
+/// A shader listing of Mesa's Direct3D 9.
 #[test]
 fn a_dump_of_direct3d_is_compiled() {
     let d = Dir::new("nine");

@@ -1,4 +1,4 @@
-//! How runs end that do not end by themselves, and what is found before they begin.
+//! How runs end that do not end by themselves, and errors found before they begin.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 mod dir;
@@ -137,7 +137,7 @@ fn ctrl_c_leaves_the_smallest_so_far() {
             Err(_) => small.lines().count() < text.lines().count(),
         };
         assert!(is_smaller, "{file}: {small}");
-        // What is left may read what nothing writes any more, which is a warning.
+        // The rest may read unwritten values, which is a warning.
         d.bad(&["check", left], 0, &[]);
         if file == "job.toml" {
             d.bad(&["run", "small/job.toml"], 0, &[]);
@@ -170,7 +170,7 @@ fn ctrl_c_at_once_leaves_nothing() {
     assert!(since.elapsed() < SLACK && !d.0.join("small.x1k").exists());
 }
 
-/// Runs `ctm` on a pseudoterminal of 100 columns, which `script` of util-linux makes: exit code, and what the terminal saw. Ctrl-C is
+/// Runs `ctm` on a pseudoterminal of 100 columns, which `script` of util-linux makes: exit code, and the terminal's output. Ctrl-C is
 /// pressed when this has been seen.
 #[cfg(target_os = "linux")]
 fn on_a_terminal(d: &Dir, arguments: &str, ctrl_c: Option<&str>) -> Option<(Option<i32>, String)> {

@@ -1,4 +1,4 @@
-//! What commands do with files: inputs that are none or too large, outputs when the process or the disk ends, files that name files.
+//! Files of commands: inputs that are none or too large, outputs when the process or the disk ends, files that name files.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const SCALED: &str = ".output colour = o0\nmul colour, r0, c0\nend\n";
 const CONSTANT: [&str; 2] = ["--const", "c0=0.001,0.002,0.003,0.004"];
 
-/// What a command says of an input; it must come soon.
+/// The message of a command on an input; it must come soon.
 fn refused(d: &Dir, variables: &[(&str, &str)], arguments: &[&str], stdin: Stdio) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ctm"));
     command.args(arguments).envs(variables.iter().copied()).current_dir(&d.0);
@@ -108,7 +108,7 @@ fn a_line_without_an_end_is_not_read_to_it() {
     assert!(said.contains("a command from stdin has more than 65536 bytes"), "{said}");
 }
 
-/// What a job names is opened in the same way.
+/// Files of a job are opened in the same way.
 #[test]
 fn no_job_reads_what_does_not_end() {
     let d = Dir::new("files-jobs");

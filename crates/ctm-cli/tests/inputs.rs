@@ -1,4 +1,4 @@
-//! Where programs come from, and what jobs take and give: pipes, names that are no text, words of any shape, frames, comparisons.
+//! Where programs come from, and inputs and outputs of jobs: pipes, names that are no text, words of any shape, frames, comparisons.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 mod dir;
@@ -65,7 +65,7 @@ fn every_subcommand_reads_standard_input() {
     }
 }
 
-/// Other languages are told from programs wherever they come from.
+/// Other languages are recognised from any input.
 #[test]
 fn other_languages_are_named_on_standard_input() {
     let d = Dir::new("foreign-stdin");
@@ -143,7 +143,7 @@ fn words_come_in_any_shape() {
         d.file(name, text);
         assert_eq!(d.good(&["dis", name]), listing, "{name}");
     }
-    // Binary words from a pipe are what `--isa` says.
+    // Binary words from a pipe are of the set in `--isa`.
     d.good(&["asm", "a.x1k", "-o", "a.bin"]);
     let binary = d.read("a.bin");
     let (code, listed, stderr) = piped(&d, &["dis", "-", "--isa", "x1k"], &binary);

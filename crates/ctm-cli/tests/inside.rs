@@ -1,4 +1,4 @@
-//! The commands that look inside a launch: what they print, and how they end.
+//! The inspection commands: their output and exit codes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 use serde_json::Value;
@@ -120,7 +120,7 @@ fn profiles_beside_the_listing_and_as_pictures() {
     bad(&["profile", MANDELBROT, "-o", "p.doc"], 2, "names no form of profile");
 }
 
-/// The walk of docs/inside.md is what the debugger prints.
+/// The walk of docs/inside.md equals the debugger's output.
 #[test]
 fn the_documented_session_is_true() {
     let walk = std::fs::read_to_string(root().join("docs/inside.md")).unwrap();

@@ -1,4 +1,4 @@
-//! What looking inside costs: time and memory of a trace, and of steps there and back. Linux tells what a process used.
+//! Cost of inspection: time and memory of a trace, and of steps there and back. Linux reports a process's use.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 

@@ -163,7 +163,7 @@ fn an_editor_works_with_it() {
     let edits = client.ask("textDocument/formatting", options);
     assert!(edits[0]["newText"].as_str().unwrap().starts_with(".reg    z = r1"), "{edits}");
 
-    // What it does not know it says.
+    // Unknown requests get an error.
     assert!(client.try_ask("textDocument/moniker", json!({})).is_err());
     assert!(
         client

@@ -15,7 +15,7 @@ fn ctm(arguments: &[&Path]) -> (i32, String, String) {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-/// Prints a program and assembles what was printed; the words.
+/// Prints a program and assembles the text; returns the words.
 fn round_trip(program: &Path, name: &str) -> Vec<u32> {
     let text = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.r700"));
     let words = text.with_extension("hex");
@@ -107,7 +107,7 @@ fn run_prints_and_saves_what_programs_export() {
     assert!(code == 1 && stderr.contains("`which` chooses a program of a container"), "{stderr}");
 }
 
-/// The extension names the container; what is written says what was put in, and runs.
+/// The extension names the container; the written file has the source's contents, and runs.
 #[test]
 fn asm_writes_containers() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("r700_containers");
@@ -167,7 +167,7 @@ fn asm_writes_containers() {
     }
 }
 
-/// What the console's tools call a shader: a vertex and a pixel program in one file.
+/// A shader of the console's tools: a vertex and a pixel program in one file.
 #[test]
 fn several_listings_make_one_container() {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));

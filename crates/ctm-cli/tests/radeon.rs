@@ -49,7 +49,7 @@ fn captures_are_checked_and_drawn() {
     }
     let (code, _, stderr) = d.ctm(&["replay", &mrt, "--draw", "9"]);
     assert!(code == 1 && stderr.contains("has 4 draws, 9 is asked for"), "{stderr}");
-    // Cut in the middle: what came before it is drawn.
+    // Cut in the middle: earlier draws are drawn.
     let bytes = std::fs::read(&mrt).unwrap();
     std::fs::write(d.0.join("cut.capture"), &bytes[..bytes.len() * 2 / 3]).unwrap();
     let (code, stdout, stderr) = d.ctm(&["replay", "cut.capture"]);
@@ -127,7 +127,7 @@ fn a_stream_without_a_kernel_runs_on_a_memory_image() {
     assert_eq!(d.good(&["pm4", "check", "--absolute", "little.ib"]), "");
     let (code, _, stderr) = d.ctm(&["pm4", "check", "little.ib"]);
     assert!(code == 1 && stderr.contains("missing-relocation") && stderr.contains("register-packet"), "{stderr}");
-    // Addresses outside memory are told with the register that holds them.
+    // Addresses outside memory are reported with the register that holds them.
     let without = ["pm4", "run", "little.ib", "--mem", "0x100000=vertex.vsh", "--mem", "0x101000=pixel.psh"];
     d.bad(&without, 3, &["outside-memory", "(CB_COLOR0_BASE)", "(SQ_VTX_CONSTANT_WORD0_320)", "0x300000"]);
     d.bad(&["pm4", "run", "little.ib"], 3, &["SQ_PGM_START_VS: the program at 0x100000 lies outside memory"]);

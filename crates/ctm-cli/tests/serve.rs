@@ -109,7 +109,7 @@ fn questions_are_answered_and_clients_may_go() {
     assert_eq!(found["findings"][0]["from"], 5, "{found}");
     assert!(server.ask("run", &json!({ "entry": "none" }))["error"].is_string());
 
-    // What a client does not wait for is not finished, and others are served meanwhile.
+    // Abandoned requests are not finished, and others are served meanwhile.
     let program = ".int t = i0 (255, 0, 0)\n rep t\n rep t\n rep t\n rep t\n add r1, r1, 1\n endrep\n endrep\n endrep\n endrep\n mov o0, r1\n";
     let body = json!({ "entry": "mandelbrot", "files": { "mandelbrot.x1k": program, "job.toml": "program = \"mandelbrot.x1k\"\ndomain = [0, 0, 511, 511]\n[[output]]\nslot = 0\n" } });
     let body = body.to_string();
@@ -221,7 +221,7 @@ fn many_large_requests_share_one_memory() {
     assert!(server.ask("run", &json!({ "entry": "saxpy" }))["outputs"].is_array());
 }
 
-/// What a process has now: threads, open files, and memory in kilobytes.
+/// Resources of a process: threads, open files, and memory in kilobytes.
 #[cfg(target_os = "linux")]
 fn has(process: u32) -> [usize; 3] {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
@@ -260,7 +260,7 @@ fn a_page_that_stays_open_leaks_nothing() {
             }
         });
     };
-    // What is made once is there after the first rounds.
+    // One-time allocations exist after the first rounds.
     round(20);
     let began = Instant::now();
     let mut before = has(server.process.id());
@@ -360,7 +360,7 @@ impl Browser {
         self.ask("Page.navigate", json!({ "url": address }));
     }
 
-    /// What an expression gives.
+    /// The value of an expression.
     fn evaluate(&mut self, expression: &str) -> Value {
         let result = self
             .ask("Runtime.evaluate", json!({ "expression": expression, "awaitPromise": true, "returnByValue": true }));
@@ -378,7 +378,7 @@ impl Browser {
         }
     }
 
-    /// Keeps what is shown where CTM_SCREENSHOTS says.
+    /// Saves the page to CTM_SCREENSHOTS.
     fn screenshot(&mut self, name: &str) {
         let Some(directory) = std::env::var_os("CTM_SCREENSHOTS") else { return };
         let taken = self.ask("Page.captureScreenshot", json!({ "format": "png" }));
@@ -551,7 +551,7 @@ fn captures_and_recordings_are_answered() {
     assert!(server.ask("trace", &of)["steps"].as_array().unwrap().len() > 5);
     assert!(server.ask("why", &of)["text"].as_str().unwrap().starts_with("o0.r = "));
 
-    // What is not there.
+    // Missing items.
     let wrong = |name: &str, question: Value| server.ask(name, &question)["error"].as_str().unwrap().to_owned();
     assert!(
         wrong("run", json!({ "entry": capture, "launch": 9 })).contains("there is no draw 10, there are draws 1 to 3")

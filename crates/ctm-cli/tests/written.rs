@@ -11,7 +11,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-/// What `ctm` prints to stderr when that is a terminal.
+/// The output of `ctm` on stderr when that is a terminal.
 fn on_terminal(d: &Dir, arguments: &[&str]) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();

@@ -290,7 +290,7 @@ pub struct Finding {
     pub message: String,
 }
 
-/// Statistics of a launch: the clock model of `docs/clocks.md` and the counts after it.
+/// Statistics of a launch: the clock model of `docs/clocks.md` and its underlying counts.
 ///
 /// Every engine gives the same numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

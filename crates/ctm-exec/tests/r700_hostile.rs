@@ -1,5 +1,5 @@
 //! Hostile R700 programs: words of compilers and of our own with bits changed, wild launches, resources that lie. They end with a result or a
-//! fault, never with a panic, never in memory that was not given to them; checked runs leave the same after.
+//! fault, never with a panic, never in memory that was not given to them; checked runs give the same results.
 //!
 //! `CTM_RANDOM=n` runs n times as many.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]

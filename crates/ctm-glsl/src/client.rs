@@ -1,7 +1,7 @@
 //! A small OpenGL client on EGL's surfaceless platform.
 //!
-//! It compiles and links a pair of shaders, gives every uniform, block and texture a value of its own, draws one triangle, and says what OpenGL
-//! says of the pair. Libraries are opened when they are needed; one that is missing is an error that names its package.
+//! It compiles and links a pair of shaders, gives every uniform, block and texture a value of its own, draws one triangle, and prints OpenGL's
+//! description of the pair. Libraries are opened when they are needed; one that is missing is an error that names its package.
 
 #![allow(unsafe_code)] // EGL and OpenGL are C; each block says why it is sound.
 
@@ -10,7 +10,7 @@ use libloading::Library;
 use serde_json::{Value, json};
 use std::ffi::{CStr, CString, c_char, c_void};
 
-/// What shall be compiled.
+/// The sources to compile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The vertex shader.
@@ -40,10 +40,10 @@ pub enum Failed {
         library: &'static str,
         /// The Debian packages that it is in.
         packages: &'static str,
-        /// What the linker says.
+        /// The linker's message.
         reason: String,
     },
-    /// EGL or OpenGL do not give what is needed.
+    /// EGL or OpenGL lack a required feature.
     Driver(String),
     /// The compiler refuses a shader, in its words.
     Shader(Stage, String),
@@ -203,7 +203,7 @@ const TEXTURE0: u32 = 0x84c0;
 /// The first of the bit patterns that uniforms get: as floats they are whole numbers from 8,388,608 on, which nothing else has.
 const FIRST_PATTERN: u32 = 0x4b00_0000;
 
-/// Runs in a process in which a Radeon appears, and captures it: compiles, links and draws the pair, and gives what OpenGL says of it, for
+/// Runs in a process in which a Radeon appears, and captures it: compiles, links and draws the pair, and returns OpenGL's description of it, for
 /// [`pair`](crate::pair()).
 ///
 /// # Errors
@@ -269,7 +269,7 @@ fn context(egl: &Egl, shader: &str) -> Result<(Handle, Handle), Failed> {
 struct Client {
     gl: Gl,
     pattern: std::cell::Cell<u32>,
-    /// What OpenGL calls its version: a number first.
+    /// OpenGL's version string: a number first.
     version: String,
 }
 
@@ -436,7 +436,7 @@ impl Client {
         out
     }
 
-    /// The next bit patterns that nobody has.
+    /// The next unused bit patterns.
     fn patterns(&self, count: usize) -> Vec<u32> {
         let first = self.pattern.get();
         let next = first + count as u32;

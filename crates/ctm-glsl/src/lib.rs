@@ -2,8 +2,8 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `client` | a small OpenGL client: compiles, links and draws a pair of shaders once, and says what OpenGL says of it |
-//! | `types` | OpenGL's types, and what containers of programs call them |
+//! | `client` | a small OpenGL client: compiles, links and draws a pair of shaders once, and prints OpenGL's description of it |
+//! | `types` | OpenGL's types, and their names in containers |
 //! | `pair` | R700: programs, registers and bindings of the draw in the client's capture |
 //! | `x1k` | X1K: the pixel program of the draw, with its names and constants |
 //!

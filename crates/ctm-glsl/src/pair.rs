@@ -36,7 +36,7 @@ pub enum Error {
     Stream,
     /// A program does not end within its buffer.
     Program(&'static str),
-    /// What the client said cannot be read.
+    /// The client's output cannot be read.
     Client(&'static str),
 }
 
@@ -67,11 +67,11 @@ pub struct Pair {
     pub vertex: NewProgram,
     /// The pixel program.
     pub pixel: NewProgram,
-    /// What a container cannot say of them.
+    /// Their inexpressible parts.
     pub remarks: Vec<String>,
 }
 
-/// The pair that the last draw of triangles in a capture has. `open` opens the capture, `told` is what [`reflect`](crate::reflect) gave.
+/// The pair that the last draw of triangles in a capture has. `open` opens the capture, `told` is the result of [`reflect`](crate::reflect).
 ///
 /// # Errors
 /// A capture that is damaged or has no such draw.
@@ -109,7 +109,7 @@ pub fn pair<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Valu
     Ok(Pair { vertex, pixel, remarks })
 }
 
-/// What differs between the stages.
+/// Differences of the stages.
 struct Row {
     stage: Stage,
     isa: IsaStage,
@@ -140,7 +140,7 @@ static PIXEL_ROW: Row = Row {
     resources: 0,
 };
 
-/// What a program reaches.
+/// The resources of a program.
 #[derive(Default)]
 struct Reached {
     /// Textures, counted from the first.
@@ -207,7 +207,7 @@ impl Bound<'_> {
         out
     }
 
-    /// A list of what the client said.
+    /// A list of the client's output.
     fn list(&self, name: &'static str) -> Result<&[Value], Error> {
         self.told[name].as_array().map(Vec::as_slice).ok_or(Error::Client(name))
     }
@@ -353,7 +353,7 @@ impl Bound<'_> {
     }
 }
 
-/// What a program reaches. Mesa numbers textures after its constant buffers; a container numbers them from 0, and so does the program now.
+/// Renumbers the resources of a program. Mesa numbers textures after its constant buffers; a container numbers them from 0, and so does the program now.
 fn reach(words: &mut [u32], row: &Row, remarks: &mut Vec<String>) -> Reached {
     let program = Program { stage: Some(row.isa), ..Program::from_words(words.to_vec()) };
     let mut reached = Reached::default();

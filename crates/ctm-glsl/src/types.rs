@@ -1,8 +1,8 @@
-//! OpenGL's types by number (tables), and what containers call them.
+//! OpenGL's types by number (tables), and their names in containers.
 
 use ctm_image::r700::gfd::header::VariableType;
 
-/// What the components of a type are.
+/// The component type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     Float,
@@ -71,7 +71,7 @@ pub(crate) fn by_number(number: u32) -> Option<&'static Type> {
     TYPES.iter().find(|t| t.number == number)
 }
 
-/// A type of samplers: the texture that is bound to it, and what a container calls it.
+/// A type of samplers: the texture that is bound to it, and its name in containers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sampler {
     pub number: u32,

@@ -1,7 +1,7 @@
 //! From a capture of the client on an R580 to the X1K program of the draw.
 //!
-//! Mesa's r300 driver loads a pixel program into the chip's slots through a port of two registers: one says where, the other takes word after word. What the
-//! last draw finds there is the program.
+//! Mesa's r300 driver loads a pixel program into the chip's slots through a port of two registers: one sets the slot, the other takes word after word. The program
+//! is the slots' contents at the last draw.
 
 use crate::pair::Error;
 use crate::types::by_number;
@@ -36,7 +36,7 @@ mod register {
 const DRAWS: [u8; 6] = [0x28, 0x29, 0x2a, 0x34, 0x35, 0x36];
 /// Texture units.
 const UNITS: u32 = 16;
-/// The client's target is 16 pixels wide and high. What a program that is given the position in clip space is given, too.
+/// The client's target is 16 pixels wide and high. A further input of programs with the position in clip space.
 const OF_TARGET: [(OfTarget, [f32; 4]); 2] =
     [(OfTarget::Half, OfTarget::Half.value(16.0, 16.0)), (OfTarget::Flip, OfTarget::Flip.value(16.0, 16.0))];
 
@@ -45,15 +45,15 @@ const OF_TARGET: [(OfTarget, [f32; 4]); 2] =
 pub struct Pixel {
     /// The program: samplers and uniforms have their names, other constants their values.
     pub program: Program,
-    /// What the temporaries of [`Program::preloads`] receive, in that order.
+    /// The start values of the temporaries of [`Program::preloads`], in that order.
     pub inputs: Vec<Input>,
     /// Constants that depend on the size of the target.
     pub of_target: Vec<(u8, OfTarget)>,
-    /// What cannot be said of it.
+    /// Its inexpressible parts.
     pub remarks: Vec<String>,
 }
 
-/// What a temporary holds at the start.
+/// The start value of a temporary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// A varying, counted as the linker orders them.
@@ -68,12 +68,12 @@ pub enum Input {
 pub enum OfTarget {
     /// Half the columns, half the rows, 0.5, 1.
     Half,
-    /// 1, 0, -1, the rows: what row 0 being at the bottom or at the top makes of y.
+    /// 1, 0, -1, the rows: the sign of y for row 0 at the bottom or the top.
     Flip,
 }
 
 impl OfTarget {
-    /// What constant `index` is called in the program.
+    /// The name of constant `index` in the program.
     fn name(self, index: u8) -> String {
         let what = match self {
             Self::Half => "half",
@@ -120,7 +120,7 @@ impl State {
         }
     }
 
-    /// A word through the port. What lies past the end is nowhere.
+    /// A word through the port. Words past the end are dropped.
     fn load(&mut self, value: u32) {
         let index = self.at(register::GA_US_VECTOR_INDEX);
         let (first, of_constants) = ((index & 0x1ff) as usize, index >> 16 & 1 == 1);
@@ -188,7 +188,7 @@ impl State {
     }
 }
 
-/// The pixel program of the last draw in a capture. `open` opens the capture, `told` is what [`reflect`](crate::reflect) gave.
+/// The pixel program of the last draw in a capture. `open` opens the capture, `told` is the result of [`reflect`](crate::reflect).
 ///
 /// # Errors
 /// A capture that is damaged, is of another chip, or has no draw.
@@ -229,7 +229,7 @@ pub fn pixel<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Val
         let of_its_size = OF_TARGET.into_iter().find(|(_, known)| reads_position && *known == values);
         let name = bits.iter().find_map(|word| names.uniforms.get(word));
         match (of_its_size, name) {
-            // Its value is not the program's, or it would win over what a job gives.
+            // Its value is not the program's, or it would override a job's value.
             (Some((of, _)), _) => {
                 of_target.push((index, of));
                 program.symbols.push(Symbol { name: of.name(index), kind: SymbolKind::Float, index });
@@ -251,14 +251,14 @@ pub fn pixel<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Val
     Ok(Pixel { program, inputs, of_target, remarks })
 }
 
-/// Names by what the client gave to what they name.
+/// Names by the values that the client gave.
 #[derive(Default)]
 struct Names {
     /// Samplers by the columns of their textures.
     samplers: BTreeMap<u32, String>,
     /// Uniforms by each of their components.
     uniforms: BTreeMap<u32, String>,
-    /// Uniforms that no value tells from others.
+    /// Uniforms without a distinct value.
     unseen: Vec<String>,
 }
 

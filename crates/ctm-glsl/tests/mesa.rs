@@ -33,7 +33,7 @@ out vec4 result;
 void main() { result = texture(second, at) * colour + texture(first, at.yx) * vec4(tint, 1.0); }
 ";
 
-/// What the client says, when this process was started as one.
+/// The client's output, when this process was started as one.
 #[test]
 fn client() {
     if let (Ok(vertex), Ok(fragment)) = (std::env::var("CTM_GLSL_VERTEX"), std::env::var("CTM_GLSL_FRAGMENT")) {
@@ -66,7 +66,7 @@ fn compile_x1k(name: &str, vertex: &str, fragment: &str) -> Option<Result<Pixel,
     }))
 }
 
-/// Has a pair drawn on a chip: the capture, and what the client says; or what the compiler says.
+/// Draws a pair on a chip: the capture and the client's output, or the compiler's message.
 fn draw(name: &str, vertex: &str, fragment: &str, chip: &str) -> Option<Result<(PathBuf, Value), String>> {
     let Some(library) = library() else {
         eprintln!("skipped: libctm_radeon_shim.so is not built");

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// A capture: what `ctm radeon` writes and `ctm replay` draws.
+/// A capture: written by `ctm radeon` and drawn by `ctm replay`.
 pub struct Capture {
     bytes: Vec<u8>,
     /// Wall time that all its draws together may take each time it is drawn.
@@ -52,7 +52,7 @@ impl Capture {
 
     /// The options of a drawing that begins now.
     fn options(&self) -> DrawOptions {
-        // One budget for all draws: each of them has what the others leave.
+        // One budget for all draws: they share it.
         let budget = Budget::default();
         let (control, deadline) = (self.control.clone(), self.time.and_then(Deadline::after));
         DrawOptions { budget, control, deadline, ..DrawOptions::default() }
@@ -66,7 +66,7 @@ impl Capture {
         Ok(Self::from_bytes(read_file(path, FileKind::Capture, None)?))
     }
 
-    /// The same under a control: what is done with it ends when that is cancelled or past its deadline, draws with a fault and the rest with an error.
+    /// The same under a control: its work ends when that is cancelled or past its deadline, draws with a fault and the rest with an error.
     #[must_use]
     pub fn under(mut self, control: &Control) -> Self {
         self.control = control.clone();

@@ -1,6 +1,6 @@
 //! Temporary folders that do not outlive their process by more than the next start.
 //!
-//! A process that is killed cannot remove its folder. So each folder holds a file that its process keeps locked, and whoever makes the next folder removes those
+//! A process that is killed cannot remove its folder. So each folder holds a file that its process keeps locked, and the next process that makes a folder removes those
 //! whose file nothing locks any more. A lock ends with its process, however that ends, and is seen from every container that shares the folder.
 
 use std::fs::{self, File};
@@ -47,7 +47,7 @@ impl TemporaryFolder {
                     return match lock {
                         Ok(lock) => Ok(Self { path, _lock: lock }),
                         Err(error) => {
-                            // What cannot be removed stays.
+                            // Undeletable entries stay.
                             let _ = fs::remove_dir_all(&path);
                             Err(error)
                         }
@@ -66,7 +66,7 @@ impl TemporaryFolder {
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
-        // What cannot be removed now is removed by the next process that makes one.
+        // The next process that makes one removes the rest.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
@@ -91,7 +91,7 @@ fn remove_leftovers_of(parent: &Path, prefix: &str) {
         let name = entry.file_name();
         let numbers = name.to_str().and_then(|name| name.strip_prefix(prefix)?.strip_prefix('-'));
         let is_ours = numbers.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'));
-        // The kind of the entry itself, not of what a link leads to.
+        // The kind of the entry itself, not of a link's target.
         if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }

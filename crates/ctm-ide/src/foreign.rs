@@ -1,4 +1,4 @@
-//! Texts in other languages than the two: job files, and shaders in `ps_3_0`. The language server shows what is wrong with them.
+//! Texts in other languages than the two: job files, and shaders in `ps_3_0`. The language server shows their errors.
 
 use ctm::ctm_image::{Kind, identify};
 use ctm::job::{JobError, Reader};
@@ -16,7 +16,7 @@ pub(crate) enum Foreign {
 }
 
 impl Foreign {
-    /// What an editor calls TOML or what has its extension; a text that begins with `ps_3_0`.
+    /// A text that an editor calls TOML, or with its extension; a text that begins with `ps_3_0`.
     pub(crate) fn of(id: &str, path: &Path, text: &str) -> Option<Self> {
         if id == "toml" || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
             return Some(Self::Job(path.to_owned()));
@@ -24,7 +24,7 @@ impl Foreign {
         (identify(text.as_bytes()) == Kind::Ps3Text).then_some(Self::Ps3)
     }
 
-    /// What is wrong with a text. TOML that is no job is nobody's business here.
+    /// The errors of a text. TOML that is no job is ignored.
     pub(crate) fn findings(&self, text: &str) -> Vec<Diagnostic> {
         match self {
             // A dump of Mesa's is compiled as other text than the document's: places in it would be wrong ones.
@@ -54,7 +54,7 @@ fn is_job(text: &str) -> bool {
     text.lines().any(|line| key(line) || line.trim_start().starts_with("[[pass]]"))
 }
 
-/// What is said about the job's own text as it is, of other files by their names.
+/// Findings on the job's own text unchanged, on other files with their names.
 fn told(error: &JobError, name: &str) -> Vec<Diagnostic> {
     let of = |report: &ctm::Report| {
         let mut finding = report.diagnostic.clone();

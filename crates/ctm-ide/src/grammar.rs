@@ -1,6 +1,6 @@
 //! The syntax of both languages for colouring: TextMate grammars, made from the words that the assemblers read.
 //!
-//! `cargo xtask grammars` writes them to `editors/vscode/syntaxes`; a test compares what lies there.
+//! `cargo xtask grammars` writes them to `editors/vscode/syntaxes`; a test compares the files there.
 
 use crate::language::Language;
 use ctm_isa::vocabulary::WordKind;
@@ -53,7 +53,7 @@ pub fn textmate(language: Language) -> Value {
             "patterns": [{ "name": format!("constant.character.escape.{id}"), "match": r"\\." }],
         }));
     }
-    // The unit of a slot, then what ends with a colon and is no instruction: a label.
+    // The unit of a slot, then a word with a colon that is no instruction: a label.
     if language == Language::R700 {
         patterns.push(named("entity.name.tag.unit", r"\b[xyzwtXYZWT]:".into()));
     }

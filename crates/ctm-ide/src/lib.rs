@@ -1,6 +1,6 @@
-//! What editors, debug adapters and the local page need of `ctm`.
+//! Services of `ctm` for editors, debug adapters and the local page.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
 //! | [`language`] | both assembly languages as an editor sees them: findings, hover, completion, definitions, renaming, formatting, live ranges |
 //! | [`grammar`] | their syntax for colouring, as TextMate grammars made from the opcode tables |

@@ -1,4 +1,4 @@
-//! The language server: what `ctm lsp` speaks on its standard input and output.
+//! The language server: the protocol of `ctm lsp` on standard input and output.
 //!
 //! A text is read as soon as it changes, and its findings are sent; everything else is a question about a [`Document`].
 //!
@@ -133,7 +133,7 @@ fn line_starts(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
 }
 
-/// The byte of a line and character of a text; what is past the end of a line is its end.
+/// The byte of a line and character of a text; positions past the end of a line are its end.
 fn offset(text: &str, starts: &[usize], position: Position, utf8: bool) -> usize {
     let line = position.line as usize;
     let Some(&start) = starts.get(line) else { return text.len() };

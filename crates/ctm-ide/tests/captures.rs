@@ -146,7 +146,7 @@ fn negated(line: &str) -> Option<String> {
 /// Plants one changed instruction after the other in the programs of captures: the draw, a pixel, and the instruction are found.
 #[test]
 fn changed_instructions_of_captures_are_found() {
-    // None with loops: what is planted there may never end.
+    // None with loops: faults planted there may never end.
     let names =
         ["plasma", "arith_mad", "arith_dot", "absneg_sat", "explog", "minmax", "swizzle_const", "trig", "varying"];
     let (mut found, mut vertices) = (0, 0);
@@ -174,7 +174,7 @@ fn changed_instructions_of_captures_are_found() {
                     continue;
                 }
                 let other_draws = draws(&changed(&bytes, &program.words, &other_program.words));
-                // What changes no pixel is not found, and need not be.
+                // Changes without effect on pixels are not found, and need not be.
                 let Some(Apart::Draw(draw, first)) = apart_from(&whole, &other_draws) else { continue };
                 assert_eq!((draw, first.target.as_str()), (1, "colour0"), "{name}");
                 let limits = Limits { quad_only: true, ..Limits::default() };

@@ -70,7 +70,7 @@ fn lines_are_laid_out_by_their_structure() {
         document.formatted(),
         "ALU:\n  0  x: MOV             R1.x, 0.5f  ; half\n     y: MOV             R1.y, R0.x\nEXP_DONE: PIX0, R1.xyxx\nEND_OF_PROGRAM\n"
     );
-    // What cannot be read keeps its words.
+    // Unreadable lines keep their words.
     let wrong = x1k("  mov r1,\n");
     assert_eq!(wrong.formatted().split_whitespace().collect::<Vec<_>>(), ["mov", "r1,"]);
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// A name, a language, and a text of so many lines.
 type Text = (&'static str, Language, fn(usize) -> String);
 
-/// Texts by what they are full of.
+/// Texts by their content.
 const TEXTS: [Text; 20] = [
     ("x1k labels", Language::X1k, |n| each(n, |n| format!("l{n}:\n")) + "end\n"),
     ("x1k labels of jumps", Language::X1k, |n| each(n / 2, |n| format!("l{n}: jmp to=l{n}\n")) + "end\n"),
@@ -67,7 +67,7 @@ fn each(count: usize, line: impl Fn(usize) -> String) -> String {
 /// A name, and the question.
 type Question = (&'static str, fn(&Document));
 
-/// What is asked of a text that has been read.
+/// Queries on a parsed text.
 const QUESTIONS: [Question; 8] = [
     ("completion", |document| {
         for place in places(document) {

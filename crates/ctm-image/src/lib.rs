@@ -1,6 +1,6 @@
 //! Program containers: files with programs and their metadata.
 //!
-//!  module | what it reads and writes |=>| module | formats |
+//! | module | formats |
 //! |---|---|
 //! | [`ctm_elf`] | the CTM executable (CTM §4): X1K programs with their seven notes |
 //! | [`hex`] | bare words as text or bytes |

@@ -2,7 +2,7 @@
 //!
 //! A value is one instruction's write to elements of one register. It is live until the last instruction, on any path, that reads it before all of its
 //! elements are written over. A write that may not happen for every processor (a predicate, a relative register) ends no other value. Changes of masks between two
-//! instructions is taken from the paths: a processor that waits while others go through a branch is on the path around it.
+//! instructions are taken from the paths: a processor that waits while others go through a branch is on the path around it.
 //!
 //! [`crate::x1k::check::live`] and [`crate::r700::check::live`] make the nodes; everything else is here.
 

@@ -7,10 +7,10 @@
 //! rejects TITLE                   the rule finds exactly what the `=` lines say
 //! accepts TITLE                   it finds nothing
 //! program TITLE                   the findings of every rule are exactly the `=` lines
-//!   set pixel, gprs 4, stack 1    what differs from a program of bare words
+//!   set pixel, gprs 4, stack 1    differences from a program of bare words
 //!   from mesa/r700/life.hex       the words of a file of tests/corpus (with its registers and stack), or
 //!   ALU KCACHE_MODE0=LOCK_1       a control-flow instruction: its operation and the fields that are not 0, by the manual's
-//!                                 names and values; `set` and control flow are indented by two, what a clause holds by four
+//!                                 names and values; `set` and control flow are indented by two, a clause's contents by four
 //!     MUL dst=R1.x a=R0.y b=PV.x  an instruction of its clause; the clause is placed after the control flow, ADDR and COUNT are
 //!                                 made so. dst, a, b, c are short for the fields of destination and operands: `dst=_.x` writes
 //!                                 nothing, `a=KC0[3].x`, `a=C[3].x`, `a=LITERAL.z`, `a=1.0f`, `-` in front negates, `*` after

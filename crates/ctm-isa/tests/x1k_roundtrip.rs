@@ -226,8 +226,8 @@ fn another_half_a_million_random_instructions() {
     random_instructions(0x5eed_0002, 500_000);
 }
 
-/// An instruction as compilers write it: both halves do the same on the same few sources, and the masks make
-/// irrelevant holds whatever the compiler had there: the identity, a repeated channel, a constant or nothing.
+/// An instruction as compilers write it: both halves do the same on the same few sources, and components that the masks
+/// make irrelevant hold any value of the compiler: the identity, a repeated channel, a constant or nothing.
 fn compiler_words(random: &mut Random) -> Words {
     let mut inst = AluInst::idle([InstType::Alu, InstType::Output][random.below(2)]);
     let mut pool = [Source::IDLE; 3];

@@ -2,7 +2,7 @@
 
 use crate::ir::{ALPHA, Alu, Comp, Op, Pre, RGB, Reg};
 
-/// What one operand of one unit needs.
+/// The needs of one operand of one unit.
 #[derive(Clone, Copy, Default)]
 struct Need {
     rgb: Option<Reg>,
@@ -58,7 +58,7 @@ impl Slots {
     }
 }
 
-/// What the components of one operand in one unit need; `None` if no address can give it.
+/// The needs of the components of one operand in one unit; `None` if no address can give it.
 fn need(comps: impl Iterator<Item = Comp>, pre: Option<Pre>, slots: &mut Slots) -> Option<Need> {
     let mut need = Need::default();
     let mut presubtracts = false;
@@ -105,7 +105,7 @@ pub(crate) fn fits(list: &[&Alu]) -> bool {
             }
         }
     }
-    // What has fewest choices first.
+    // Fewest choices first.
     needs.retain(|n| n.rgb.is_some() || n.alpha.is_some() || n.either.is_some());
     needs.sort_by_key(|n| (!n.first, n.rgb.is_none() || n.alpha.is_none(), n.either.is_some()));
     slots.place(&needs)

@@ -5,7 +5,7 @@ use crate::ir::{Alu, Code, Comp, Inst, Pre, Reg, V};
 use crate::schedule::{Slot, copies};
 use ctm_isa::x1k::TEMPORARIES;
 
-/// What every virtual register became.
+/// The assignment of every virtual register.
 pub(crate) struct Registers {
     pub real: Vec<u8>,
 }

@@ -40,7 +40,7 @@ fn uses(code: &Code) -> Vec<Use> {
     uses
 }
 
-/// Moves registers with one channel to the unit that suits them, by what their operations are and how much each unit has to do.
+/// Moves registers with one channel to the unit that suits them, by the kind of their operations and the load of each unit.
 pub(crate) fn balance(code: &mut Code) {
     let graph = Graph::of(&code.insts);
     let mut block_of = vec![0; code.insts.len()];

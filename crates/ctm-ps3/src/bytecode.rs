@@ -111,7 +111,7 @@ pub struct Name {
     pub count: u16,
 }
 
-/// What byte code says.
+/// Decoded byte code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
     /// The shader as text; names are in comments.
@@ -140,8 +140,8 @@ type Read<T> = Result<T, Box<Diagnostic>>;
 /// ```
 ///
 /// # Errors
-/// When it is cut off, or a dword is none that pixel shaders of versions 2 and 3 have. What is wrong beyond that, the text has too, and the
-/// compiler tells.
+/// When it is cut off, or a dword is none that pixel shaders of versions 2 and 3 have. Other errors are in the text too, and the
+/// compiler reports them.
 pub fn disassemble(bytes: &[u8]) -> Result<Listing, Box<Diagnostic>> {
     let words: Vec<u32> = bytes.chunks_exact(4).map(dword).collect();
     let mut listing = Listing { text: String::new(), names: Vec::new() };
@@ -224,7 +224,7 @@ fn constant_table(comment: &[u32]) -> Option<Vec<Name>> {
             let name = &name[..name.iter().position(|&b| b == 0)?];
             let file = ['b', 'i', 'c', 's'].get((info[1] & 0xffff) as usize)?;
             Some(Name {
-                // What would end the comment's line is left out.
+                // Line ends within the comment are left out.
                 name: String::from_utf8_lossy(name).chars().filter(|c| !c.is_control()).collect(),
                 file: *file,
                 index: (info[1] >> 16) as u16,
@@ -236,7 +236,7 @@ fn constant_table(comment: &[u32]) -> Option<Vec<Name>> {
 
 /// One instruction.
 struct Statement<'a> {
-    /// Where it stands, in dwords.
+    /// Its offset in dwords.
     at: usize,
     word: u32,
     code: u16,
@@ -334,7 +334,7 @@ impl Statement<'_> {
         Ok(format!("{guard}{text}{separator}{}", operands.join(", ")))
     }
 
-    /// A register without mask or swizzle; `relative` is what it is relative to.
+    /// A register without mask or swizzle; `relative` is its index register.
     fn register(&self, token: u32, relative: Option<&str>) -> Read<String> {
         if token >> 31 == 0 {
             return Err(self.wrong(&format!("{token:#010x} is no operand: its highest bit is 0")));

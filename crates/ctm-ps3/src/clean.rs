@@ -1,4 +1,4 @@
-//! Passes that make code smaller without changing what it computes.
+//! Passes that make code smaller without changing results.
 
 use crate::graph::{Graph, backwards, slot};
 use crate::ir::{Alu, Code, Comp, Flow, Inst, Kind, Reg, V, channels};
@@ -72,7 +72,7 @@ pub(crate) fn constants(code: &mut Code) {
     }
 }
 
-/// Takes out what writes only channels that are never read, and narrows what writes some of them.
+/// Dead code elimination: removes writes of channels that are never read, and narrows partly dead ones.
 pub(crate) fn dead(code: &mut Code) -> bool {
     let graph = Graph::of(&code.insts);
     let live_out = graph.live_out(code);

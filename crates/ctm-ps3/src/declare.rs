@@ -1,4 +1,4 @@
-//! `dcl` and `def`: what inputs are, and the values of constants.
+//! `dcl` and `def`: kinds of inputs, and the values of constants.
 
 use crate::lexer::Tok;
 use crate::parse::{Cursor, Parse, destination, error};

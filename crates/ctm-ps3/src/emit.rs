@@ -14,7 +14,7 @@ pub(crate) struct Text {
     pub lines: Vec<Span>,
 }
 
-/// What the shader's options say about the whole program.
+/// Program-wide settings of the shader's options.
 #[derive(Clone, Copy)]
 pub(crate) struct Whole {
     pub scaled: bool,
@@ -74,7 +74,7 @@ fn components(list: &[Comp], presubtract: Option<Pre>) -> String {
         Comp::Zero => Some(('0', "0")),
         Comp::Half => Some(('h', "0.5")),
         Comp::One => Some(('1', "1")),
-        // Nobody reads it; any letter will do.
+        // It is not read; any letter will do.
         Comp::Absent => Some(('0', "0")),
         Comp::Read(..) | Comp::Pre(_) => None,
     };
@@ -302,7 +302,7 @@ fn flow(flow: Flow) -> String {
     }
 }
 
-/// What the code refers to.
+/// References of the code.
 #[derive(Default)]
 struct Uses {
     inputs: BTreeSet<u8>,

@@ -92,7 +92,7 @@ pub(crate) fn copies(code: &mut Code) -> bool {
     changed
 }
 
-/// The statements that read what statement `i` writes, if those are all and it is dead after them.
+/// The readers of statement `i`'s result, if those are all and it is dead after them.
 fn users(code: &Code, i: usize, end: usize, written: &[(V, u8)], live_out: &Set, gone: &[bool]) -> Option<Vec<usize>> {
     let mut users = Vec::new();
     let mut left: Vec<(V, u8)> = written.to_vec();
@@ -122,7 +122,7 @@ fn still_there(code: &Code, i: usize, at: usize, written: &[(V, u8)]) -> Vec<(V,
     written.iter().copied().filter(|w| !over(w)).collect()
 }
 
-/// What is in the place of each user when the operation moves there; `None` if it cannot.
+/// The replacement of each user when the operation moves there; `None` if it cannot.
 fn moved(code: &Code, i: usize, from: &Alu, users: &[usize]) -> Option<Vec<Option<Alu>>> {
     let sources = temps_read(from, code);
     let written: Vec<(V, u8)> = code.insts[i].writes().collect();
@@ -134,7 +134,7 @@ fn moved(code: &Code, i: usize, from: &Alu, users: &[usize]) -> Option<Vec<Optio
         if user.dest.pred.is_some() || user.dest.result.is_some() {
             return None;
         }
-        // What it reads must still be there.
+        // Its operands must be unchanged.
         if writes_any(&code.insts[i + 1..at], &sources) {
             return None;
         }
@@ -149,7 +149,7 @@ fn moved(code: &Code, i: usize, from: &Alu, users: &[usize]) -> Option<Vec<Optio
         if !(-3..=3).contains(&new.omod) {
             return None;
         }
-        // Each channel must come from what the operation wrote.
+        // Each channel must come from the operation's result.
         let mut comps = [[Comp::Absent; 4]; 3];
         for c in channels(user.dest.mask) {
             let Comp::Read(Reg::Temp(v), channel) = operand.comps[usize::from(c)] else { return None };

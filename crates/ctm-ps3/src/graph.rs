@@ -1,6 +1,6 @@
-//! Which statement can follow which, and what that says about registers: liveness and reaching writes.
+//! The control-flow graph of statements, and data-flow analyses on it: liveness and reaching writes.
 //!
-//! A processor's own path is what counts: processors that are masked out change nothing. Calls are followed without their context.
+//! Only a processor's own path counts: processors that are masked out change nothing. Calls are followed without their context.
 
 use crate::ir::{Code, Flow, Inst, Mask, Reg, V, channels};
 use std::collections::BTreeMap;
@@ -93,7 +93,7 @@ impl Graph {
         Self { blocks }
     }
 
-    /// What is live at the end of each block.
+    /// The live set at the end of each block.
     pub fn live_out(&self, code: &Code) -> Vec<Set> {
         let size = code.temps as usize * 4;
         let mut live_in = vec![Set::new(size); self.blocks.len()];
@@ -220,16 +220,16 @@ pub(crate) fn reads(inst: &Inst, code: &Code, mut f: impl FnMut(V, u8)) {
     }
 }
 
-/// What is live before the statement, from what is live after it.
+/// The live set before the statement, from the one after it.
 pub(crate) fn backwards(inst: &Inst, code: &Code, live: &mut Set) {
-    // A guarded write may leave what was there.
+    // A guarded write may keep the old value.
     if inst.guard().is_none() {
         inst.writes().for_each(|(v, c)| live.remove(slot(v, c)));
     }
     reads(inst, code, |v, c| live.add(slot(v, c)));
 }
 
-/// A write of one channel; loads, and what registers hold before anything, are writes too.
+/// A write of one channel; loads and start values are writes too.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Def {
     pub v: V,

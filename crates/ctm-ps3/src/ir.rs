@@ -14,7 +14,7 @@ pub(crate) const RGB: Mask = 7;
 /// The channel of the alpha unit.
 pub(crate) const ALPHA: Mask = 8;
 
-/// What an operand's component can be read from.
+/// The sources of an operand's component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Reg {
     Temp(V),
@@ -320,7 +320,7 @@ impl Tex {
     }
 }
 
-/// What flow depends on.
+/// The condition of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cond {
     /// The ALU result.
@@ -406,7 +406,7 @@ pub(crate) struct Code {
     pub insts: Vec<Inst>,
     /// Names of virtual registers are below this.
     pub temps: u32,
-    /// What is loaded before the start.
+    /// Start values.
     pub loads: Vec<(V, Load)>,
     /// The registers of v0 to v9, if the shader reads inputs relative to aL: they lie one after the other.
     pub array: Option<[Option<V>; 10]>,

@@ -2,7 +2,7 @@
 
 use ctm_isa::diag::{Diagnostic, Span};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Tok<'a> {
     /// Letters, digits and `_`, beginning with a letter or `_`.
@@ -134,7 +134,7 @@ fn end_of_line(bytes: &[u8], at: usize) -> usize {
     bytes[at..].iter().position(|&c| c == b'\n').map_or(bytes.len(), |n| at + n)
 }
 
-/// A number that begins at `at`, and where it ends. `1.#INF` and `1.#QNAN` are what compilers print.
+/// A number that begins at `at`, and where it ends. `1.#INF` and `1.#QNAN` are printed by compilers.
 fn number(source: &str, at: usize) -> (Option<f64>, usize) {
     let bytes = source.as_bytes();
     let digits = |from: usize| from + bytes[from..].iter().take_while(|c| c.is_ascii_digit()).count();

@@ -1,6 +1,6 @@
 //! The compiler from Direct3D `ps_3_0` assembly to programs of the X1K (`docs/ps3.md`).
 //!
-//! `ps_3_0` is what every known client of the device fed its compiler. [`compile`] reads a shader, reports everything that is wrong with it, and gives
+//! `ps_3_0` is the compiler input of every known client of the device. [`compile`] reads a shader, reports all errors, and returns
 //! a program together with the X1K text that it was assembled from. It does no I/O, runs nothing, and knows no container.
 //!
 //! | file | content |
@@ -8,14 +8,14 @@
 //! | `table` | the instructions of the language (table) |
 //! | `bytecode`, `nine` | byte code to text; dumps of Mesa's Direct3D 9 to text |
 //! | `lexer`, `syntax`, `parse`, `declare` | text to statements |
-//! | `structure`, `lower` | what must hold; statements to operations on virtual registers |
-//! | `ir`, `graph` | those operations; which can follow which, what is live |
+//! | `structure`, `lower` | structural rules; statements to operations on virtual registers |
+//! | `ir`, `graph` | those operations; control flow, liveness |
 //! | `clean`, `propagate`, `fold` | smaller code: constants, copies, presubtracts, output modifiers |
 //! | `webs`, `balance` | a register for every value; the unit for every scalar |
-//! | `address`, `schedule`, `allocate` | what fits into one slot; slots; real registers |
+//! | `address`, `schedule`, `allocate` | pairing constraints; scheduling; register allocation |
 //! | `emit` | X1K text, which the assembler of `ctm-isa` turns into words, waits included |
 //!
-//! **Invariants.** No text makes it panic. What it gives passes the checker of `ctm-isa` without errors and warnings.
+//! **Invariants.** No text makes it panic. Its output passes the checker of `ctm-isa` without errors and warnings.
 
 mod address;
 mod allocate;
@@ -62,7 +62,7 @@ impl Default for Options {
     }
 }
 
-/// What came of a shader.
+/// The result for a shader.
 #[derive(Clone, Debug)]
 pub struct Compilation {
     /// The program; `None` if an error was found. Its spans are places in the shader.
@@ -89,7 +89,7 @@ pub fn compile(source: &str, options: &Options) -> Compilation {
     compile_named(source, options, &[])
 }
 
-/// Compiles byte code: the text that it is, what came of that, with the names of its constant table as the names of inputs and constants.
+/// Compiles byte code: its text, the result, with the names of its constant table as the names of inputs and constants.
 ///
 /// # Errors
 /// When the bytes are no byte code.
@@ -136,7 +136,7 @@ fn registers(names: &[Name]) -> BTreeMap<(char, u8), String> {
         for n in 0..name.count {
             let Ok(index) = u8::try_from(u32::from(name.index) + u32::from(n)) else { break };
             let text = if name.count > 1 { format!("{}[{n}]", name.name) } else { name.name.clone() };
-            // What the text cannot quote keeps the register's name.
+            // Names that the text cannot quote are replaced by the register's.
             if !text.is_empty() && !text.contains(['"', '\\', '\n']) {
                 registers.entry((name.file, index)).or_insert(text);
             }
@@ -269,7 +269,7 @@ fn generate(mut code: Code, options: &Options, findings: &mut Vec<Diagnostic>) -
     Some((program.clone(), emitted.text))
 }
 
-/// What the assembler or the checker has against the program: what the machine cannot do, in its own words.
+/// Findings of the assembler or the checker on the program: limits of the machine, in their words.
 fn refused(found: Diagnostic, span: Span) -> Diagnostic {
     let mut finding =
         Diagnostic::error(found.rule, format!("the X1K program would be wrong: {}", found.message)).at(span, "");

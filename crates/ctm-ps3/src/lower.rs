@@ -1,4 +1,4 @@
-//! From what the text says to operations of the X1K: registers get virtual ones, macros their steps.
+//! Lowering of the text to operations of the X1K: registers become virtual ones, macros expand.
 //!
 //! A step of a macro writes to a fresh register; only its last step writes where the instruction writes, so an instruction reads all its
 //! operands before it writes anything.
@@ -343,7 +343,7 @@ impl Lower<'_> {
         let touches = |s: &Source, count: u16| {
             file.is_some_and(|(f, i)| s.reg.file == f && (s.reg.index..s.reg.index + count).contains(&i))
         };
-        // The rows come one after the other: what they read must not be what they write.
+        // The rows come one after the other: their sources must not be their results.
         let aside = touches(a, 1) || touches(first, 4);
         let temp = self.code.fresh();
         let rows: Vec<u8> = crate::ir::channels(if dest.w { 1 } else { dest.mask }).collect();
@@ -523,7 +523,7 @@ pub(crate) fn begin_with_zeros(code: &mut Code, registers: &BTreeMap<V, u8>) {
     code.insts.extend(rest);
 }
 
-/// Adds an operation as what the two units do of it, one after the other, so that neither reads what the other has written.
+/// Adds an operation as its parts for the two units, in an order in which neither reads the other's result.
 fn halve(code: &mut Code, alu: Alu) {
     let mask = alu.dest.mask;
     if alu.op.kind() != crate::ir::Kind::Wide || mask & ALPHA == 0 || mask == ALPHA {

@@ -9,7 +9,7 @@ use ctm_isa::suggest::closest;
 
 pub(crate) type Parse<T> = Result<T, Box<Diagnostic>>;
 
-/// Reads the lines of a shader. What cannot be read is reported and left out.
+/// Reads the lines of a shader. Unreadable lines are reported and left out.
 pub(crate) fn parse(lines: &[Line<'_>], findings: &mut Vec<Diagnostic>) -> Shader {
     let mut shader = Shader::default();
     let mut rest = lines;
@@ -40,7 +40,7 @@ pub(crate) fn parse(lines: &[Line<'_>], findings: &mut Vec<Diagnostic>) -> Shade
     shader
 }
 
-/// The major version, or what is wrong with it and whether the line was meant as one.
+/// The major version, or its error and whether the line was meant as a version.
 fn version(line: &Line<'_>) -> Result<u8, (Box<Diagnostic>, bool)> {
     let allowed = "ps_3_0, and ps_2_0, ps_2_x, ps_2_a, ps_2_b, ps_2_sw and ps_3_sw, can be compiled";
     let finding = |message: String| Box::new(Diagnostic::error("version", message).at(line.span(), "").help(allowed));
@@ -396,7 +396,7 @@ fn check_source(row: &Row, source: &Source, from: From) -> Parse<()> {
     }
 }
 
-/// The register that a word names, without what follows it.
+/// The register that a word names, without its suffix.
 fn register_of(word: &str, major: u8) -> Option<(File, Option<u16>)> {
     for (name, file) in [("aL", File::Loop), ("vFace", File::Face), ("vPos", File::Position), ("oDepth", File::Depth)] {
         if word.eq_ignore_ascii_case(name) {

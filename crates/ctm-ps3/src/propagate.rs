@@ -1,11 +1,11 @@
-//! Copies that nobody needs: what reads a copy reads the original.
+//! Copy propagation: readers of a copy read the original.
 
 use crate::address;
 use crate::graph::Graph;
 use crate::ir::{Alu, Code, Comp, Inst, Op, Operand, Reg, V, channels};
 use std::collections::BTreeMap;
 
-/// What a register's channel is a copy of.
+/// The original of a register's channel.
 #[derive(Clone, Copy, PartialEq)]
 struct Original {
     comp: Comp,

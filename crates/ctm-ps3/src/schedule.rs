@@ -169,7 +169,7 @@ fn straight(insts: &[Inst], code: &Code, order: Order, slots: &mut Vec<Slot>) {
                 Order::Text => (false, 0, std::cmp::Reverse(n)),
             }
         };
-        // Something is always ready: what is left first in the text waits for nothing.
+        // Something is always ready: the first remaining statement of the text waits for nothing.
         let Some(chosen) = candidates.max_by_key(|&n| key(n)) else { return };
         done[chosen] = true;
         left -= 1;

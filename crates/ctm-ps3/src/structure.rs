@@ -1,4 +1,4 @@
-//! The structure of flow control: what must be closed, where jumps may lead, how deep things nest.
+//! The structure of flow control: matching ends, jump targets, nesting depth.
 
 use crate::syntax::{Inst, Shader};
 use crate::table::Op;

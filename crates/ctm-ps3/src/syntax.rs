@@ -1,4 +1,4 @@
-//! What a line of `ps_3_0` says: registers, operands, instructions.
+//! Contents of a `ps_3_0` line: registers, operands, instructions.
 
 use crate::table::{Compare, Op};
 use ctm_isa::diag::Span;
@@ -128,7 +128,7 @@ pub(crate) struct Inst {
     pub name: Span,
 }
 
-/// What an input is, from its `dcl`.
+/// The kind of an input, from its `dcl`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Declared {
     pub reg: Reg,
@@ -147,7 +147,7 @@ pub(crate) enum Value {
     Bool(u16, bool),
 }
 
-/// What a sampler reads.
+/// The texture kind of a sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Texture {
     Flat,

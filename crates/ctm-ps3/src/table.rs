@@ -58,7 +58,7 @@ pub enum Op {
     Label,
 }
 
-/// What an instruction writes.
+/// The result of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum To {
     /// Nothing.
@@ -71,7 +71,7 @@ pub enum To {
     Examined,
 }
 
-/// What an operand is.
+/// The kind of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
     /// Four components of a register that holds numbers.
@@ -121,15 +121,15 @@ pub struct Row {
     pub name: &'static str,
     /// Which one.
     pub op: Op,
-    /// What it writes.
+    /// Its result.
     pub to: To,
     /// Its operands.
     pub from: &'static [From],
     /// Takes a comparison: `setp_lt`. `If` and `Break` have rows with and without.
     pub compares: bool,
-    /// What it computes.
+    /// Its formula.
     pub means: &'static str,
-    /// What it becomes.
+    /// Its lowering.
     pub becomes: &'static str,
 }
 
@@ -221,7 +221,7 @@ pub const ROWS: &[Row] = &[
     row("label",   Op::Label,   To::Nothing,   &[From::Label],           "",                                            "nothing"),
 ];
 
-/// What an input can be declared as.
+/// The usages of input declarations.
 pub const USAGES: [&str; 13] = [
     "texcoord",
     "color",

@@ -1,6 +1,6 @@
 //! Values that have nothing to do with each other get registers of their own.
 //!
-//! What the text keeps in one register falls apart into *webs*: writes and the reads that see them, one channel each. Webs that one operand or one
+//! A register of the text is split into *webs*: writes and the reads that they reach, one channel each. Webs that one operand or one
 //! write names together must stay in one register; the alpha unit has its own addresses, so alpha goes its own way except in texture instructions.
 
 use crate::graph::{Graph, Reaching};
@@ -57,7 +57,7 @@ pub(crate) fn split(code: &mut Code) {
     let graph = Graph::of(&code.insts);
     let reaching = Reaching::of(code, &graph);
     let (mut webs, count) = (Union::new(reaching.defs.len()), reaching.defs.len());
-    // The write that means what each statement reads of each channel.
+    // The representative write of each statement's read of each channel.
     let mut seen: Vec<BTreeMap<(V, u8), usize>> = vec![BTreeMap::new(); code.insts.len()];
     let walk = |f: &mut dyn FnMut(usize, &crate::graph::Set)| {
         for (n, block) in graph.blocks.iter().enumerate() {
@@ -72,14 +72,14 @@ pub(crate) fn split(code: &mut Code) {
         let inst = &code.insts[i];
         let mut read = |v: V, c: u8| {
             let mut list = reaching.seen(set, v, c);
-            // Nothing reaches a statement that nothing leads to; it reads what was there before the start.
+            // Nothing reaches a statement that nothing leads to; it reads the start value.
             let first = list.next().unwrap_or(crate::graph::slot(v, c));
             list.for_each(|d| webs.join(first, d));
             seen[i].insert((v, c), first);
         };
         crate::graph::reads(inst, code, &mut read);
         if inst.guard().is_some() {
-            // What a guarded write leaves must be in the same register.
+            // The old value of a guarded write must be in the same register.
             for (v, c) in inst.writes() {
                 read(v, c);
             }

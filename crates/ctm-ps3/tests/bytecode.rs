@@ -1,4 +1,4 @@
-//! Byte code: what an independent assembler made of our shaders, what its constant table names, and what is no byte code.
+//! Byte code: output of an independent assembler for our shaders, names of its constant table, and malformed input.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_isa::x1k::program::SymbolKind;

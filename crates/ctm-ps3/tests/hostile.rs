@@ -88,7 +88,7 @@ fn mistakes_are_told_where_they_are() {
     }
 }
 
-/// As other assemblers take them: with a warning. What nothing has written is 0.
+/// As other assemblers take them: with a warning. Unwritten registers are 0.
 #[test]
 fn what_nothing_has_written_is_zero_with_a_warning() {
     let text = "ps_3_0\nmov oC0, r1\nmov oC1, r1.y\ndp3 r2.x, c0, c1\nmov oC2, r2\ntexkill r3\n";

@@ -1,4 +1,4 @@
-//! What options change, what the image carries for its client, and values that no evaluator with finite numbers can give.
+//! Effects of options, client data in the image, and values that no evaluator with finite numbers can give.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 #[allow(dead_code, reason = "the other tests use the rest")]
@@ -123,7 +123,7 @@ mov oC0, r1.xyxx
     assert!(program.literals.contains(&Literal::Float { index: 3, bits: [bits(7.0), bits(0.3), 0, 0] }));
     assert!(program.literals.contains(&Literal::Int { index: 1, value: [5, 0, 1, 0] }));
     assert!(program.literals.contains(&Literal::Bool { index: 1, value: true }));
-    // The number of the compiler itself stands where the shader has nothing.
+    // The compiler's own number is used where the shader has none.
     let own: Vec<u8> = program
         .literals
         .iter()
@@ -245,7 +245,7 @@ fn faces_of_cubes_lie_below_each_other() {
             5 => [0.1, 0.2, -1.0],
             _ => [number() + 0.003, number() + 0.001, number() + 0.002],
         };
-        // The table of Direct3D: the axis with the largest component, and what goes right and down on its face.
+        // The table of Direct3D: the axis with the largest component, and the right and down axes of its face.
         let (face, s, t, m) = if z.abs() >= x.abs() && z.abs() >= y.abs() {
             if z >= 0.0 { (4, x, -y, z) } else { (5, -x, -y, z) }
         } else if y.abs() >= x.abs() {

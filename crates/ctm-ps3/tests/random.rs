@@ -34,7 +34,7 @@ impl Random {
 const TEMPS: u64 = 5;
 /// Constants that the text defines, from c20 on.
 const DEFINED: u64 = 10;
-/// Values of every kind that the machine has: what a swizzle gives, inline constants, constant registers only; and negative ones.
+/// Values of every kind that the machine has: swizzle constants, inline constants, constant registers only; and negative ones.
 const KINDS: [&[&str]; 5] = [
     &["0", "1", "0.5"],
     &["2", "6", "10", "14", "0.25", "0.125"],
@@ -111,7 +111,7 @@ impl Writer {
         self.line(&format!("def c{}, {}", 20 + n, values.join(", ")));
     }
 
-    /// A register that is put together from constants of several kinds, and read as a whole or in part by what wants several components at once.
+    /// A register that is put together from constants of several kinds, and read as a whole or in part by operations on several components.
     fn constants_moved(&mut self) {
         let temp = format!("r{}", self.random.below(TEMPS));
         for _ in 0..1 + self.random.below(3) {

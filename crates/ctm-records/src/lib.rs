@@ -1,9 +1,9 @@
 //! Files of records: a magic number and a version, then records, each with its own length and checksum.
 //!
 //! A file that was cut, by a full disk or by the end of the process that wrote it, is good up to the last whole record. Recordings of devices
-//! (`docs/replay.md`) and captures of command streams (`docs/radeon.md`) are such files; what a record means is theirs.
+//! (`docs/replay.md`) and captures of command streams (`docs/radeon.md`) are such files; they define the meaning of records.
 //!
-//! | bytes | what |
+//! | bytes | content |
 //! |---|---|
 //! | 0-7 | the magic number of the format |
 //! | 8-11 | the version of the format |
@@ -39,9 +39,9 @@ use std::io::{self, Read};
 pub const HEADER_BYTES: usize = 16;
 /// Bytes of a record before its body.
 pub const HEAD_BYTES: usize = 20;
-/// What a body may be long, in bytes, before and after compression.
+/// The longest body, in bytes, before and after compression.
 pub const MAX_BODY: usize = 4 << 20;
-/// What writers put into a body, about, in bytes.
+/// The usual size of a body, in bytes.
 pub const BODY: usize = 1 << 20;
 /// Flag of a record: its body is an LZ4 block.
 const COMPRESSED: u32 = 1;
@@ -55,7 +55,7 @@ pub struct Format {
     pub magic: [u8; 8],
     /// The version that is written, and the only one that is read.
     pub version: u32,
-    /// What a file is called in messages: "recording".
+    /// The file's name in messages: "recording".
     pub what: &'static str,
 }
 
@@ -91,7 +91,7 @@ impl Format {
     }
 }
 
-/// What kind of record: four letters.
+/// The kind of record: four letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind(pub [u8; 4]);
 
@@ -150,11 +150,11 @@ pub enum ReadError {
         /// Where the record begins, in bytes.
         offset: u64,
     },
-    /// A record is not what was written.
+    /// A record is damaged.
     Damaged {
         /// Where the record begins, in bytes.
         offset: u64,
-        /// What is wrong with it.
+        /// The error.
         what: String,
     },
     /// The file cannot be read.
@@ -207,7 +207,7 @@ impl<R: Read> Records<R> {
     /// The next record; `None` at the end of the file.
     ///
     /// # Errors
-    /// [`ReadError::Cut`], [`ReadError::Damaged`] and [`ReadError::Io`]. What was read before is good.
+    /// [`ReadError::Cut`], [`ReadError::Damaged`] and [`ReadError::Io`]. Records read before are valid.
     #[allow(clippy::should_implement_trait)] // An iterator would go on after an error.
     pub fn next(&mut self) -> Result<Option<Record>, ReadError> {
         let offset = self.offset;
@@ -270,7 +270,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
 /// The rest of a body, read from its front. Every method is `None` where the body is too short, and takes nothing then.
 #[derive(Clone, Copy, Debug)]
 pub struct Body<'a>(
-    /// What has not been taken yet.
+    /// Unread bytes.
     pub &'a [u8],
 );
 

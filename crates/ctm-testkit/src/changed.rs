@@ -1,9 +1,9 @@
-//! Engines that do not do what they are told.
+//! Engines with planted errors.
 
 use ctm_exec::plane::Plane;
 use ctm_exec::{Control, Engine, Fault, Outcome, r700, x1k};
 
-/// An engine that runs R700 launches as `change` changes them: it gets the launch and what runs one.
+/// An engine that runs R700 launches as `change` changes them: it gets the launch and an engine.
 pub struct Changed<E, F> {
     pub engine: E,
     pub change: F,

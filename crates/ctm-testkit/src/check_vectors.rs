@@ -1,4 +1,4 @@
-//! Files of cases for the checkers: a program and what is said of it. The tests that use them describe the format.
+//! Files of cases for the checkers: a program and its expected findings. The tests that use them describe the format.
 
 use ctm_isa::diag::Diagnostic;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ fn expectation(finding: &Diagnostic, with_rule: bool) -> String {
 }
 
 /// Runs a vector file through `check`, which reads the lines of a program (without comments); returns for each rule how many cases reject
-/// and accept. With UPDATE_EXPECT set, what is found is written to the file instead.
+/// and accept. With UPDATE_EXPECT set, the findings are written to the file instead.
 pub fn run(
     path: &Path,
     is_rule: impl Fn(&str) -> bool,

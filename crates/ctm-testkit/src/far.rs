@@ -1,6 +1,6 @@
 //! Where planes of coordinates begin in tests, besides small numbers.
 
-/// Beyond what integers hold, beyond what is exact, no numbers.
+/// Beyond the integers, beyond exact values, not numbers.
 pub const FAR: &[f64] = &[
     2_147_483_648.0,
     -2_147_483_649.0,

@@ -1,6 +1,6 @@
-//! What tests of several crates share. Only tests, benches and fuzz targets use it; it stops at what it did not expect.
+//! Shared by tests of several crates. Only tests, benches and fuzz targets use it; it panics on unexpected results.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
 //! | [`vectors`], [`check_vectors`] | where the files of `tests/vectors` lie; cases for the checkers |
 //! | [`x1k`] | X1K: run vectors, random cases and how to make them smaller, structured programs, memories, instructions field by field |
@@ -8,7 +8,7 @@
 //! | [`far`], [`starts`] | values where planes of coordinates begin |
 //! | [`layout`] | the order of a crate's modules |
 //! | [`tries`] | random tries on all cores, and which are wanted |
-//! | [`changed`] | engines that do not do what they are told |
+//! | [`changed`] | engines with planted errors |
 //! | [`tape`] | where a recording goes |
 //! | [`seeded`], [`clock`] | numbers that are the same in every run; the time that a thread has run |
 #![allow(

@@ -1,4 +1,4 @@
-//! What spans of groups or of wavefronts begin with: start values of every kind that their code tells apart.
+//! Start values for spans of groups or wavefronts: start values of every kind that their code distinguishes.
 
 use ctm_exec::x1k::Plane;
 

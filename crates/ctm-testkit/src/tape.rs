@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 pub struct Tape(Arc<Mutex<Vec<u8>>>);
 
 impl Tape {
-    /// What has been written so far.
+    /// The bytes written so far.
     pub fn bytes(&self) -> Vec<u8> {
         self.0.lock().unwrap().clone()
     }

@@ -40,7 +40,7 @@ pub fn many() -> impl Iterator<Item = u64> + Send {
     })
 }
 
-/// What differed so far: the case's number and what there is to say.
+/// Differences so far: the case's number and a message.
 #[derive(Default)]
 pub struct Differences(Mutex<Vec<(u64, String)>>);
 

@@ -1,11 +1,11 @@
 //! Two engines in lockstep: the reference interpreter and any other.
 //!
-//! What this is: [`Verify`], an engine that runs every launch with the reference interpreter and with another engine, and compares all that they do. What it is
-//! not: a judge of who is right. The reference interpreter defines the bits, and memory gets what that sends.
+//! [`Verify`] is an engine that runs every launch with the reference interpreter and with another engine, and compares all effects. It does
+//! not decide which engine is right: the reference interpreter defines the bits, and memory gets its writes.
 //!
 //! | file | content |
 //! |---|---|
-//! | `lockstep` | what the reference interpreter sent to memory, with the answers; what the other engine sends, compared with that |
+//! | `lockstep` | the reference interpreter's writes to memory, with the answers; the other engine's writes, compared with them |
 //! | `x1k`, `r700` | the memories that write down and compare, for each instruction set |
 //! | `shadow` | copies of outputs that memory lends |
 //! | `probe` | the first instruction whose result differs |
@@ -18,7 +18,7 @@
 //! use ctm_exec::{Budget, Control, Domain, Engine, Fault, GroupSize, Interp, Outcome};
 //! use ctm_verify::Verify;
 //!
-//! /// An engine that forgets what registers begin with.
+//! /// An engine that drops start values of registers.
 //! struct Forgets;
 //!
 //! impl Engine for Forgets {
@@ -69,8 +69,8 @@ pub const DIFFERENCE: &str = "engine-difference";
 
 /// Runs every launch with the reference interpreter and with another engine, and compares all that they do.
 ///
-/// Memory gets what the reference interpreter sends. The other engine runs afterwards: it reads what the reference interpreter read at the same
-/// point, and what it writes is compared. Where memory lends its outputs, the engine gets copies of them as they were, so that it runs as it does
+/// Memory gets the reference interpreter's writes. The other engine runs afterwards: it reads the reference interpreter's values at the same
+/// point, and its writes are compared. Where memory maps its outputs, the engine gets copies of them as they were, so that it runs as it does
 /// without this. A difference is reported as a [`Finding`] with the rule [`DIFFERENCE`], or as the fault
 /// [`FaultKind::EnginesDisagree`] where the reference interpreter ended with one; [`Verify::compare`] gives it as a value.
 ///
@@ -88,7 +88,7 @@ pub struct Difference {
     pub pc: Option<u32>,
     /// The processor.
     pub position: Option<Position>,
-    /// What differs, with the bits of both.
+    /// The difference, with the bits of both.
     pub message: String,
 }
 
@@ -123,7 +123,7 @@ impl<E: Engine> Verify<E> {
     ///
     /// When results differ, *probes* look for the instruction: for each instruction in turn, the program is cut after it and made to
     /// output the register that it wrote, and both engines run that. A probe sees the first time that an instruction is reached; there are none
-    /// where a launch writes uncached or may read what it writes. Engines may do other work where they count: the launch runs without counters
+    /// where a launch writes uncached or may read its own writes. Engines may do other work where they count: the launch runs without counters
     /// and with them, whichever it asks for.
     pub fn compare(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Compared {
         x1k::compare(&self.engine, &Control::none(), launch, memory)

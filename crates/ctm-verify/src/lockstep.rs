@@ -1,4 +1,4 @@
-//! What two engines are compared by, whichever the instruction set: what the reference interpreter sent to memory, in order, with memory's answers.
+//! Comparison of two engines, for both instruction sets: by the reference interpreter's writes to memory, in order, with memory's answers.
 
 use super::shadow::Shadows;
 use super::{Compared, Difference, Ended, timed_out};
@@ -28,11 +28,11 @@ pub enum Sent<T> {
     Event(Position, VertexEvent),
 }
 
-/// What was sent, and what memory said to it.
+/// A write, and memory's answer.
 pub type Entry<T> = (Sent<T>, Result<Written, MemoryFault>);
 
 impl<T: Target> Sent<T> {
-    /// What a processor wrote to its targets.
+    /// The outputs of a processor.
     pub fn outputs(at: Position, targets: impl Iterator<Item = (T, [u32; 4], u8)>) -> Self {
         let only = |(target, values, written): (T, [u32; 4], u8)| {
             (target, from_fn(|e| if written >> e & 1 == 1 { values[e] } else { 0 }), written)
@@ -56,7 +56,7 @@ impl<T: Target> Sent<T> {
         }
     }
 
-    /// Says how this differs from what was expected.
+    /// Describes the difference from the expected write.
     fn different(&self, expected: &Self) -> String {
         if let (Self::Outputs(at, found), Self::Outputs(expected_at, expected)) = (self, expected)
             && at == expected_at
@@ -82,7 +82,7 @@ pub fn differing<T: Target>(target: T, element: usize, bits: [Option<u32>; 2]) -
     format!("the engine gave {found} for {}, the reference {expected}", target.element(element))
 }
 
-/// The first difference of the runs without and with counters from what the reference interpreter gave with them; beside it, what that gives
+/// The first difference of the runs without and with counters from the reference interpreter's results with them; and the latter
 /// when counters are `asked` for.
 pub fn both(expected: &Ended, asked: bool, mut replay: impl FnMut(bool, &Ended) -> Option<Difference>) -> Compared {
     let counted = |counters| expected.clone().map(|outcome| outcome.counted(counters));
@@ -90,12 +90,12 @@ pub fn both(expected: &Ended, asked: bool, mut replay: impl FnMut(bool, &Ended) 
     (counted(asked), runs.find_map(|counters| replay(counters, &counted(counters))))
 }
 
-/// Answers as memory answered what the reference interpreter sent, as far as the other engine sends the same.
+/// Replays memory's answers to the reference interpreter's writes, as long as the other engine sends the same.
 pub struct Answers<'a, T> {
     log: &'a [Entry<T>],
     /// How many of these were sent again.
     pub seen: usize,
-    /// Copies of what memory lends, which begin as that did.
+    /// Copies of mapped arrays, with their initial contents.
     pub shadows: Shadows<T>,
     /// The engine has them, and may store outputs by itself.
     pub lent: bool,
@@ -114,7 +114,7 @@ impl<'a, T: Target> Answers<'a, T> {
         MemoryFault { what: "memory".into(), address: None, reason: "the engines disagree".into() }
     }
 
-    /// The answer to what comes next.
+    /// The answer to the next write.
     pub fn next(&mut self, sent: &Sent<T>) -> Result<Written, MemoryFault> {
         let rest = self.log.get(self.seen..).unwrap_or_default();
         // Outputs that the engine stored by itself were not sent.
@@ -125,7 +125,7 @@ impl<'a, T: Target> Answers<'a, T> {
         let expected = rest.get(skipped);
         let message = match expected {
             Some((same, answer)) if same == sent => {
-                // What was refused may be asked once more, by the reference interpreter in the engine's place.
+                // Refused writes may be repeated by the reference interpreter in the engine's place.
                 self.seen += skipped + usize::from(answer.is_ok());
                 if let (Ok(_), Sent::Outputs(at, targets)) = (answer, sent) {
                     self.shadows.store(*at, targets);
@@ -139,7 +139,7 @@ impl<'a, T: Target> Answers<'a, T> {
         Err(self.stop(position, message))
     }
 
-    /// The first difference, after a run that gave `found`; `left`: what the reference interpreter left in the arrays of which the engine had
+    /// The first difference, after a run that gave `found`; `left`: the reference interpreter's contents of the arrays of which the engine had
     /// copies, if that is to be compared.
     pub fn difference(
         self,

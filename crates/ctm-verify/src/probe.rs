@@ -9,7 +9,7 @@ use ctm_isa::x1k::inst::AluInst;
 use ctm_isa::x1k::ops::{AlphaOp, InstType, Omod, RgbOp, Swizzle};
 use ctm_isa::x1k::{Inst, Program};
 
-/// Elements of an array that a probe lends. Beyond that engines have to send what they output.
+/// Elements of an array that a probe lends. Beyond that engines have to send their outputs.
 const LENT: u64 = 1 << 26;
 
 /// The first instruction whose register differs, and how. `lends`: the engine writes outputs by itself, as it does in launches where memory lends

@@ -1,4 +1,4 @@
-//! R700 launches by two engines: what the reference interpreter sends is written down, and what the other one sends is compared with it.
+//! R700 launches by two engines: the reference interpreter's writes are logged, and the other one's are compared with them.
 
 use super::lockstep::{self, Answers, Entry, Sent, both};
 use super::shadow::Shadow;
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// Runs a launch with the reference interpreter, then with `engine`, without and with counters. Gives the first one's result and where they first
 /// disagree.
 ///
-/// Where what is written may be read back as an input ([`Memory::outputs_alias_inputs`]), the second run would see it; such
+/// Where writes may be read back as inputs ([`Memory::outputs_alias_inputs`]), the second run would see it; such
 /// launches, and checked ones, run once.
 pub fn compare(engine: &dyn Engine, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Compared {
     if launch.checks || memory.outputs_alias_inputs() {
@@ -73,7 +73,7 @@ impl Shadows {
     }
 }
 
-/// Memory that writes down what is sent to it, and what the dwords that are stored held before.
+/// Memory that logs writes, and the old values of stored dwords.
 struct Recorder<'a> {
     memory: &'a mut dyn Memory,
     sent: Vec<Entry<Target>>,
@@ -116,7 +116,7 @@ impl Memory for Recorder<'_> {
 /// Memory that answers as the recorded one did, and compares. Targets that memory lends are lent as their shadows.
 struct Player<'a> {
     memory: &'a mut dyn Memory,
-    /// What dwords held before the reference interpreter stored them.
+    /// Values of dwords before the reference interpreter's stores.
     before: &'a HashMap<(Space, u64), u32>,
     stored: HashMap<(Space, u64), u32>,
     answers: Answers<'a, Target>,

@@ -1,4 +1,4 @@
-//! Copies of outputs that memory lends: what the second engine writes by itself, beside what the first one wrote.
+//! Copies of mapped outputs: direct writes of the second engine, and the first one's.
 
 use super::Difference;
 use super::lockstep::{Target, differing};
@@ -20,9 +20,9 @@ pub struct Place {
     pub element: Position,
     /// The channel.
     pub channel: usize,
-    /// What the second engine left there.
+    /// The second engine's contents.
     pub found: u32,
-    /// What the first one left.
+    /// The first one's contents.
     pub expected: u32,
 }
 
@@ -50,7 +50,7 @@ impl Shadow {
         self.shape.with(&mut bytemuck::cast_slice_mut(&mut self.dwords)[..self.bytes])
     }
 
-    /// Writes the channels of an element that are `written` (bit 0 = r), as far as there are such and they may be written. Says what that was.
+    /// Writes the channels of an element that are `written` (bit 0 = r), as far as there are such and they may be written. Returns the effect.
     pub fn store(&mut self, at: Position, values: &[u32; 4], written: u8) -> Written {
         self.lend().write(at.i, at.j, values, written)
     }
@@ -64,7 +64,7 @@ impl Shadow {
         let (first, pitch) = (at / size * size, shape.pitch.max(1) as usize);
         let mut all = (0..shape.height).flat_map(|y| (0..shape.width).map(move |x| (x, y)));
         let (i, j) = match &shape.tiles {
-            // After the last column and row lies what belongs to no element.
+            // Bytes after the last column and row belong to no element.
             Some(_) => all.find(|&(x, y)| shape.offset(x, y) == Some(first)).unwrap_or((shape.width, shape.height)),
             None => ((first / size % pitch) as u32, (first / size / pitch) as u32),
         };
@@ -88,7 +88,7 @@ impl Shadow {
 pub struct Shadows<T>(pub Vec<(T, Shadow)>);
 
 impl<T: Target> Shadows<T> {
-    /// Writes what a processor has sent; says what that was.
+    /// Writes a processor's outputs; returns the effect.
     pub fn store(&mut self, at: Position, targets: &[(T, [u32; 4], u8)]) -> Written {
         let mut all = Written::default();
         for (target, shadow) in &mut self.0 {

@@ -1,5 +1,5 @@
-//! X1K launches by two engines: what the reference interpreter asks of memory and sends to it is written down, and what the other one does is
-//! compared with that.
+//! X1K launches by two engines: the reference interpreter's accesses to memory are logged, and the other one's are
+//! compared with them.
 
 use super::lockstep::{self, Answers, Entry, Sent, both};
 use super::shadow::{self, Shadow};
@@ -11,7 +11,7 @@ use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Reads that are written down of a launch which may read what it writes.
+/// Logged reads of a launch that may read its own writes.
 const READS: usize = 1 << 23;
 
 /// Runs a launch with the reference interpreter, then with `engine` (see [`super::Verify::compare`]).
@@ -38,7 +38,7 @@ pub fn compare(engine: &dyn Engine, control: &Control, launch: &Launch<'_>, memo
     })
 }
 
-/// Runs the engine against what the reference interpreter did. What it writes by itself goes to `shadows`, which begin as the outputs did;
+/// Runs the engine against the reference interpreter's log. Its direct writes go to `shadows`, copies of the initial outputs;
 /// they are compared with `left`, or with the outputs as they are now.
 pub fn replay(
     (engine, control): (&dyn Engine, &Control),
@@ -72,7 +72,7 @@ pub type Shadows = super::shadow::Shadows<Target>;
 impl Shadows {
     /// As they are now.
     fn of(memory: &mut dyn Memory) -> Self {
-        // Conditional tests are compared by what is sent to memory.
+        // Conditional tests are compared by writes to memory.
         let lent = memory.direct().filter(|direct| direct.conditional.is_none());
         let outputs = lent.unwrap_or_default().outputs.into_iter();
         let copies = (0..).map(Target::Colour).zip(outputs).filter_map(|(target, output)| {
@@ -90,12 +90,12 @@ type Read = (usize, u8, u32, u32, bool);
 /// Memory's answers to reads.
 type Reads = Mutex<HashMap<Read, Result<[u32; 4], Box<MemoryFault>>>>;
 
-/// What the reference interpreter asked and sent.
+/// The log of the reference interpreter.
 #[derive(Default)]
 pub struct Log {
     scheduled: Vec<(Position, Result<bool, MemoryFault>)>,
     sent: Vec<Entry<Target>>,
-    /// Reads, where what is sent may change what is read.
+    /// Reads, where writes may change them.
     reads: Option<Reads>,
 }
 
@@ -107,22 +107,22 @@ impl Log {
     }
 }
 
-/// Memory that writes down what is asked of it and sent to it.
+/// Memory that logs its accesses.
 pub struct Recorder<'a> {
     memory: &'a mut dyn Memory,
     pub log: Log,
-    /// The outputs that get what is sent, in place of memory's.
+    /// The outputs that get the writes, in place of memory's.
     pub apart: Option<Shadows>,
 }
 
 impl<'a> Recorder<'a> {
-    /// What is sent is passed on to the memory; `reads`: they are written down, too.
+    /// Writes are forwarded to memory; `reads`: reads are logged too.
     pub fn new(memory: &'a mut dyn Memory, reads: bool) -> Self {
         let log = Log { reads: reads.then(Reads::default), ..Log::default() };
         Self { memory, log, apart: None }
     }
 
-    /// Every processor runs, and what it sends goes to these outputs only.
+    /// Every processor runs, and its writes go to these outputs only.
     pub fn apart(memory: &'a mut dyn Memory, outputs: Shadows) -> Self {
         Self { apart: Some(outputs), ..Self::new(memory, false) }
     }

@@ -37,6 +37,6 @@ fn of<E: Engine>(engine: impl Fn() -> E) {
     assert_eq!(difference.position, Some(Position { i: 1, j: 0 }));
     let message = "the engine gave 0x40000000 for y of Pixel(0), the reference 0x00000000";
     assert_eq!(difference.message, message);
-    // Memory has what the reference interpreter sent.
+    // Memory has the reference interpreter's writes.
     assert_eq!(memory.targets[&Target::Pixel(0)].get(1, 0), Some([1f32.to_bits(), 0, 0, 0]));
 }

@@ -11,7 +11,7 @@ use ctm_testkit::changed::Begins;
 use ctm_verify::{Difference, Verify};
 use stores::Stores;
 
-/// What is found when the processor's row begins as `j` of each column instead of 0, by each way to output the same.
+/// The difference found when the processor's row begins as `j` of each column instead of 0, by each way to output the same.
 fn found(text: &str, memory: &Arrays, j: f64) -> Option<Difference> {
     let [sent, stored] = [found_in(Interp, text, memory, j), found_in(Stores, text, memory, j)];
     assert_eq!(sent, stored);

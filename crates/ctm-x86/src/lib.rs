@@ -1,12 +1,12 @@
 //! Vector code of x86-64. An encoder: EVEX forms of AVX-512, VEX forms of AVX2 and FMA, mask registers, and a little integer code. And vectors for Rust code.
 //!
-//! What this is: [`Asm`], which takes instructions and gives bytes. What it is not: a compiler. It chooses no registers and no instructions, and takes what it is given for right;
+//! [`Asm`] encodes instructions to bytes. It is no compiler: it chooses no registers and no instructions, and does not validate its operands;
 //! `ctm-jit` uses it so.
 //!
 //! Vector instructions are rows ([`V`]); the tests decode every form with an independent decoder. Positions are byte offsets into the
-//! code. Literals lie behind the code and are addressed relative to the instruction. Opcodes and forms are those of Intel's manual (Software Developer's Manual, volume 2).
+//! code. Literals follow the code and are addressed relative to the instruction. Opcodes and forms are those of Intel's manual (Software Developer's Manual, volume 2).
 //!
-//! | file | what |
+//!  file | what |=>| file | content |
 //! |---|---|
 //! | `lib` | the encoder, general registers and integer instructions, vector instructions of single precision |
 //! | `isa` | the instruction sets |
@@ -167,7 +167,7 @@ pub enum Rm {
     Row(Gpr, i32),
     /// 4 bytes at base + offset, in every lane.
     Each(Gpr, i32),
-    /// What lies at base + (index << shift) + offset: the index is a general register, or a vector.
+    /// Memory at base + (index << shift) + offset: the index is a general register, or a vector.
     At(Gpr, u8, u8, i32),
     /// A literal, in every lane.
     Literal(u32),
@@ -176,7 +176,7 @@ pub enum Rm {
 }
 
 impl Rm {
-    /// Numbers whose high bits the prefix has: of the register or base, and of the index. The highest bit of a vector register stands where an index has its.
+    /// Numbers whose high bits the prefix has: of the register or base, and of the index. The highest bit of a vector register is at the place of an index's.
     const fn numbers(self) -> (u8, u8) {
         match self {
             Self::Reg(register) => (register, register >> 1 & 8),
@@ -285,13 +285,13 @@ pub struct Asm {
     pub code: Vec<u8>,
     labels: Vec<Option<usize>>,
     jumps: Vec<(usize, Label)>,
-    /// Dwords behind the code; a literal of wide code is eight of them.
+    /// Dwords after the code; a literal of wide code is eight of them.
     literals: Vec<u32>,
-    /// The numbers of literals, by what they stand for.
+    /// The numbers of literals, by their values.
     literal_numbers: Map<u64, usize>,
     /// The last one of them: mostly the next one, too, as each piece of a vector names it.
     last_literal: (u64, usize),
-    /// Where a displacement to a literal stands, the end of its instruction, and the number of its first dword.
+    /// The offset of a displacement to a literal, the end of its instruction, and the number of its first dword.
     literal_uses: Vec<(usize, usize, usize)>,
 }
 
@@ -358,7 +358,7 @@ impl Asm {
         self.code
     }
 
-    /// ModRM, SIB and displacement of an operand, which so many bytes of the instruction stand before and behind. A byte displacement counts in steps of
+    /// ModRM, SIB and displacement of an operand, with the counts of the instruction's bytes before and after it. A byte displacement counts in steps of
     /// `1 << shift`.
     #[inline]
     fn tail(&mut self, reg: u8, rm: Rm, shift: u32, around: [usize; 2]) -> Bytes {
@@ -377,7 +377,7 @@ impl Asm {
         }
     }
 
-    /// An instruction: what stands before the operand, the operand, and what follows it.
+    /// An instruction: the bytes before the operand, the operand, and the bytes after it.
     #[inline]
     fn put(&mut self, (head, before): Bytes, (tail, count): Bytes, (imm, after): Bytes) {
         self.bytes(u128::from(head) | u128::from(tail) << (8 * before), before + count);
@@ -386,7 +386,7 @@ impl Asm {
         }
     }
 
-    /// Bytes of a literal: what has no broadcast of its own needs all of it.
+    /// Bytes of a literal: an instruction without a broadcast needs all of it.
     const fn literal_bytes(&self) -> usize {
         match self.isa {
             Isa::Avx512 => 4,
@@ -394,7 +394,7 @@ impl Asm {
         }
     }
 
-    /// Names a literal behind the code, as [`Self::tail`] does. `name` stands for the lanes.
+    /// Names a literal after the code, as [`Self::tail`] does. `name` means the lanes.
     fn pooled(&mut self, reg: u8, name: u64, [before, after]: [usize; 2], lane: impl Fn(usize) -> u32) -> Bytes {
         let lanes = self.literal_bytes() / 4;
         if self.last_literal.0 != name {
@@ -405,7 +405,7 @@ impl Asm {
             }
             self.last_literal = (name, number);
         }
-        // The displacement stands behind a byte, and counts from the instruction's end.
+        // The displacement follows a byte, and counts from the instruction's end.
         let at = self.code.len() + before + 1;
         self.literal_uses.push((at, at + 4 + after, self.last_literal.1 * lanes));
         ((reg | 5).into(), 5)
@@ -528,7 +528,7 @@ impl Asm {
         self.byte(0xc3);
     }
 
-    /// Begins code that is called from outside: keeps what belongs to the caller, and aligns the stack.
+    /// Begins code that is called from outside: saves the caller's registers, and aligns the stack.
     pub fn enter(&mut self) {
         CALLERS.into_iter().for_each(|register| self.push(register));
         self.move_stack(-8);

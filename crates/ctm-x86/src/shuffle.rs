@@ -1,4 +1,4 @@
-//! What streams need besides: elements into vectors and back.
+//! Further instructions for streams: elements into vectors and back.
 
 use super::wide::GATHER;
 use super::{Asm, Gpr, NOTHING, Rm, V, rows, v};

@@ -1,4 +1,4 @@
-//! Vectors of 32-bit lanes for Rust code: every operation for both instruction sets. What is done with them is written once ([`Do`]) and compiled for each.
+//! Vectors of 32-bit lanes for Rust code: every operation for both instruction sets. Functions on them are written once ([`Do`]) and compiled for each.
 //!
 //! ```
 //! use ctm_x86::Isa;
@@ -79,7 +79,7 @@ impl<'a> Array<'a> {
         unsafe { _mm_loadu_ps(self.first.add(16 * index as usize).cast()) }
     }
 
-    /// The index of the last element of so many bytes, each of which begins so many behind the one before.
+    /// The index of the last element of so many bytes, each of which begins so many after the one before.
     #[inline(always)]
     fn last(&self, size: usize, step: usize) -> Option<u32> {
         Some((self.bytes.checked_sub(size)? / step).min(i32::MAX as usize) as u32)
@@ -94,7 +94,7 @@ pub struct Whole<'a, const COUNT: usize> {
 }
 
 impl<'a, const COUNT: usize> Whole<'a, COUNT> {
-    /// Those of an array at an index; the last ones stand for those beyond, and zeros where there are none.
+    /// Those of an array at an index; the last ones are repeated beyond, and zeros where there are none.
     #[inline(always)]
     pub fn new<S: Simd>(s: S, array: Array<'a>, index: S::V) -> Self {
         let (array, last) = array.whole(COUNT);
@@ -145,13 +145,13 @@ pub unsafe fn with<D: Do>(isa: Isa, done: D) -> bool {
     }
 }
 
-/// What can be done with vectors.
+/// Functions on vectors.
 pub trait Do {
     /// Does it, and says whether it could. It has to be in line, with all that it calls.
     fn run<S: Simd>(self, simd: S) -> bool;
 }
 
-/// An array of what an expression is for each number from 0 on, of which there are 2, 3 or 4. What is done in closures is compiled without the instructions, as these take over no features.
+/// An array of an expression's values for 0 to 1, 2 or 3. Closures do not inherit target features, so their code would be compiled without the instructions.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! each {
@@ -414,7 +414,7 @@ simd! {
     and(a: V, b: V) -> V: _mm512_and_ps(a, b), _mm256_and_ps(a, b);
     /// The bits that one of both has.
     xor(a: V, b: V) -> V: _mm512_xor_ps(a, b), _mm256_xor_ps(a, b);
-    /// Bits moved to the left by as many as `b` says, zeros behind.
+    /// Bits moved to the left by as many as `b` says, zeros after.
     left(a: V, b: i32) -> V: f512(_mm512_sll_epi32(i512(a), _mm_cvtsi32_si128(b))), f256(_mm256_sll_epi32(i256(a), _mm_cvtsi32_si128(b)));
     /// Bits moved to the right, zeros in front.
     right(a: V, b: i32) -> V: f512(_mm512_srl_epi32(i512(a), _mm_cvtsi32_si128(b))), f256(_mm256_srl_epi32(i256(a), _mm_cvtsi32_si128(b)));

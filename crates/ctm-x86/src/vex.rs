@@ -1,4 +1,4 @@
-//! 256-bit vector instructions (VEX): what AVX2 and FMA have.
+//! 256-bit vector instructions (VEX): AVX2 and FMA.
 
 use super::{Asm, BROADCAST_LANE_0, Gpr, Rm, V, immediate, rows, v};
 
@@ -14,7 +14,7 @@ rows! { VEX_ROWS
     EQUAL_I32 = 1 1 0x76;
     /// One byte of memory in all bytes.
     BROADCAST_BYTE = 2 1 0x78;
-    /// The register that chooses stands in the immediate.
+    /// The selecting register is in the immediate.
     BLEND = 3 1 0x4a;
 }
 

@@ -1,4 +1,4 @@
-//! What R700 code needs besides: integer instructions of 64 bits, for masks of whole wavefronts, and integer operations on vectors.
+//! Further instructions for R700 code: integer instructions of 64 bits, for masks of whole wavefronts, and integer operations on vectors.
 
 use super::{Asm, Gpr, Int, NOTHING, Rm, V, dword, rows, v};
 

@@ -1,4 +1,4 @@
-//! The gallery: every example with its program, the pictures that it makes, and what its group costs.
+//! The gallery: every example with its program, its pictures, and the cost of divergence.
 
 use super::{root, told, write};
 use ctm::array::{Array, Kind};

@@ -1,4 +1,4 @@
-//! The instruction sets, from their tables: words with their bits, and every named value with what is known of it.
+//! The instruction sets, from their tables: words with their bits, and every named value with its description.
 
 use super::{root, write};
 use ctm::ctm_isa::isa_help::{Isa, Topic, draw};

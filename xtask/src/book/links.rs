@@ -1,4 +1,4 @@
-//! Links of the book: what they point to is in it, and so is the heading that they name.
+//! Links of the book: their targets exist, and so do the headings.
 
 use super::{files, root, told};
 use std::collections::BTreeSet;
@@ -44,7 +44,7 @@ fn normal(path: &Path) -> Option<PathBuf> {
     Some(out)
 }
 
-/// Copies what pages link to and the book does not have yet: files of the project at their own places. Of directories, a page that lists them.
+/// Copies further link targets into the book: files of the project at their own places. Of directories, a page that lists them.
 pub(super) fn bring(src: &Path) -> Result<(), String> {
     for page in files(src)?.iter().filter(|f| f.extension().is_some_and(|e| e == "md")) {
         let text = fs::read_to_string(src.join(page)).map_err(|e| told(page, &e))?;

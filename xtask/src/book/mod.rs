@@ -1,6 +1,6 @@
 //! `cargo xtask book`: the documentation as one book, below `target/book`.
 //!
-//! Its pages are those of `docs/`, and what is made here from where the facts live: the instruction sets from their tables (`isa`), the commands from their
+//! Its pages are those of `docs/`, and pages generated from the tables: the instruction sets from their tables (`isa`), the commands from their
 //! definitions, the gallery from the examples, which are run for their pictures (`gallery`). Every link within the book is checked (`links`), whether or not mdBook is
 //! there to make HTML of it.
 
@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What makes HTML of the book where it is not there yet.
+/// The installer of the HTML renderer.
 const INSTALL: &str = "cargo install mdbook --version ^0.4.52 --locked";
 
 /// Parts of the book, and the pages of `docs/` in each; a page's title is its heading.

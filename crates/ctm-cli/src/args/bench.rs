@@ -27,9 +27,9 @@ pub(crate) struct BenchArgs {
     /// Measure the jobs (.toml) in this folder and the folders in it, instead of kernels
     #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "launch", "scaling"])]
     pub(crate) programs: Option<PathBuf>,
-    /// With --programs: columns and rows of every domain, in place of what the job says
+    /// With --programs: columns and rows of every domain, in place of the job's
     ///
-    /// What registers hold at the start is stretched over the new domain, unless it counts columns or rows one by one.
+    /// Start values of registers are stretched over the new domain, unless it counts columns or rows one by one.
     #[arg(long, value_name = "WxH", requires = "programs")]
     pub(crate) size: Option<String>,
     /// With --programs: instead of --runs, launch each program again and again for so many seconds
@@ -69,7 +69,7 @@ pub(crate) struct BenchArgs {
     pub(crate) tsv: bool,
 }
 
-/// What `ctm bench` measures.
+/// Measurements of `ctm bench`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BenchEngine {
     /// The reference interpreter

@@ -31,7 +31,7 @@ pub(crate) struct RunArgs {
     /// The instruction set, where the program does not say which
     #[arg(long, value_enum, value_name = "ISA")]
     pub(crate) isa: Option<IsaName>,
-    /// Print what the run did: instructions, lanes, fetches, bytes, clocks
+    /// Print statistics of the run: instructions, lanes, fetches, bytes, clocks
     #[arg(long)]
     pub(crate) stats: bool,
     /// Print results and findings as JSON to stdout
@@ -80,9 +80,9 @@ fn reference(text: &str) -> Result<(String, PathBuf), String> {
 
 /// Draw pictures with vertex and pixel programs
 ///
-/// Names are those of the programs' container, or of listings' settings. What is between the programs (which export goes to which
+/// Names are those of the programs' container, or of listings' settings. The linkage of the programs (which export goes to which
 /// register, position, face, depth) follows from their registers. A job file holds several draws and all state (docs/draw-jobs.md); flags go
-/// over what it says.
+/// which override it.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -100,7 +100,7 @@ pub(crate) struct DrawArgs {
     /// A job file (.toml); a GFD container (.gsh); a vertex and a pixel program (.vsh, .psh, .hex); or an X1K pixel program (.x1k)
     #[arg(value_name = "FILE", num_args = 1..=2, required = true)]
     pub(crate) programs: Vec<PathBuf>,
-    /// The picture of the first target: .png, .npy, .pfm or .raw; without one, what the draw did is printed
+    /// The picture of the first target: .png, .npy, .pfm or .raw; without one, statistics are printed
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// triangle, quad, grid, cube, sphere, torus, or a file (.obj, .gltf, .glb, .npy) [default: quad]
@@ -121,7 +121,7 @@ pub(crate) struct DrawArgs {
     /// The matrix of a viewer goes to these constants: `mvp`, `c0:eye=0,1,4:at=0,0,0:fov=45:turn=20,30,0:spin=0,360,0:rows`
     #[arg(long = "camera", value_name = "NAME[:KEY=VALUE]...")]
     pub(crate) cameras: Vec<String>,
-    /// What an attribute takes, by name or location: position, normal, texcoord or colour
+    /// The source of an attribute, by name or location: position, normal, texcoord or colour
     #[arg(long = "attribute", value_name = "NAME=CHANNEL")]
     pub(crate) attributes: Vec<String>,
     /// The colour before the first draw, four numbers
@@ -136,7 +136,7 @@ pub(crate) struct DrawArgs {
     /// Farther pixels are drawn over nearer ones
     #[arg(long)]
     pub(crate) no_depth: bool,
-    /// How colours go over what is there: none, alpha, premultiplied, add or multiply
+    /// Blending of colours: none, alpha, premultiplied, add or multiply
     #[arg(long, value_name = "WAY")]
     pub(crate) blend: Option<String>,
     /// Where the depths go, as .npy or .pfm
@@ -154,19 +154,19 @@ pub(crate) struct DrawArgs {
     /// 1: one thread; otherwise all cores
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
-    /// Wall time of each draw, in seconds; what takes longer ends with a fault
+    /// Wall time of each draw, in seconds; a longer draw ends with a fault
     #[arg(long, value_name = "SECONDS")]
     pub(crate) budget_seconds: Option<f64>,
-    /// Look for what does not fit together, and for what programs do that is legal but suspicious
+    /// Check for mismatches, and for legal but suspicious behaviour of programs
     #[arg(long)]
     pub(crate) check: bool,
-    /// Print every fragment that came to this pixel, and what happened to it
+    /// Print every fragment of this pixel, and its history
     #[arg(long, value_name = "X,Y")]
     pub(crate) at: Option<String>,
-    /// Print what the draws did: vertices, primitives, pixels, overdraw
+    /// Print statistics of the draws: vertices, primitives, pixels, overdraw
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Print what the draws did as JSON to stdout
+    /// Print statistics of the draws as JSON to stdout
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -150,7 +150,7 @@ pub(crate) struct TileArgs {
     /// Columns and rows; needed for .raw files
     #[arg(long, value_name = "WxH")]
     pub(crate) size: Option<String>,
-    /// What an element is: uint16_1, uint8_4, float32_1, float32_2, float32_4
+    /// The element format: uint16_1, uint8_4, float32_1, float32_2, float32_4
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
     /// x1k (so it is): the order of the X1K's device; r700: surfaces of R6xx and R7xx

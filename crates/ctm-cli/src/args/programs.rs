@@ -32,7 +32,7 @@ pub(crate) struct AsmArgs {
     /// Which program of the container --into, of a container's text, or of a driver's log, by number or name
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) program: Option<String>,
-    /// Print what the assembler worked out for each instruction (X1K)
+    /// Print the bits that the assembler derived for each instruction (X1K)
     #[arg(long)]
     pub(crate) explain: bool,
     /// Make two groups of one whose operands find no read ports, where the result is the same (R700)
@@ -77,7 +77,7 @@ pub(crate) struct CompileArgs {
 
 /// Print a program or a command buffer as text
 ///
-/// What comes out goes into `ctm asm` unchanged, and gives the same words.
+/// The output assembles to the same words.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -94,7 +94,7 @@ pub(crate) struct DisArgs {
     /// Where the text goes, instead of stdout
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Say in comments what the assembler would have worked out, where the words differ from it
+    /// Give the assembler's choice in comments, where the words differ from it
     #[arg(long)]
     pub(crate) explain: bool,
     /// Repeat the words of each instruction in a comment (X1K)

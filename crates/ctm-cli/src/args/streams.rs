@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// Run a recording again and compare, or draw a capture
 ///
-/// Every submission of the recorded process runs again, and what it leaves in memory is compared with what the process saw. The environment
+/// Every submission of the recorded process runs again, and memory is compared with the process's after each. The environment
 /// variable CTM_RECORD=FILE makes a recording of any process that uses the library, `ctm run` too. A capture of a Radeon's driver is drawn instead.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -32,13 +32,13 @@ pub(crate) struct ReplayArgs {
     /// The engine: interp, jit or verify; without it, the one that was recorded
     #[arg(long, value_name = "ENGINE", value_parser = engine)]
     pub(crate) engine: Option<EngineKind>,
-    /// Look for mistakes while running; of a capture also what its streams have wrong (as `ctm pm4 check`)
+    /// Look for mistakes while running; for a capture also the findings of `ctm pm4 check`
     #[arg(long)]
     pub(crate) check: bool,
     /// Worker threads; 0: one per core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=1024).map(usize::from))]
     pub(crate) threads: Option<usize>,
-    /// Print what happened as JSON to stdout
+    /// Print results as JSON to stdout
     #[arg(long)]
     pub(crate) json: bool,
     /// Do not show progress
@@ -47,7 +47,7 @@ pub(crate) struct ReplayArgs {
     /// Of a capture: stop after this draw, counted from 1
     #[arg(long, value_name = "N")]
     pub(crate) draw: Option<u32>,
-    /// Of a capture: tell what came to a pixel (column, row from the top of the picture) in each draw, or in that of --draw
+    /// Of a capture: print the fragments of a pixel (column, row from the top of the picture) in each draw, or in that of --draw
     #[arg(long, value_name = "X,Y")]
     pub(crate) at: Option<String>,
     /// Of a capture: wall time that all draws together may take, in seconds; 0: any
@@ -89,10 +89,10 @@ pub(crate) struct RadeonArgs {
     /// Write a capture of each process into this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) capture: Option<PathBuf>,
-    /// Look for mistakes in submissions, and in what their programs do
+    /// Check submissions, and the behaviour of their programs
     #[arg(long)]
     pub(crate) check: bool,
-    /// Print what each process submitted when it ends
+    /// Print each process's totals when it ends
     #[arg(long)]
     pub(crate) stats: bool,
     /// The engine that runs programs: interp, jit or verify
@@ -149,7 +149,7 @@ pub(crate) struct ExecArgs {
     /// Look for mistakes in commands and programs; caches are modelled
     #[arg(long)]
     pub(crate) check: bool,
-    /// Print what happened as JSON to stdout, a line for each buffer and finding
+    /// Print results as JSON to stdout, a line for each buffer and finding
     #[arg(long)]
     pub(crate) json: bool,
 }

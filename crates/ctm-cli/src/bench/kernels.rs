@@ -1,4 +1,4 @@
-//! What `ctm bench` measures: programs, their arrays, and what must come out.
+//! Kernels of `ctm bench`: programs, their arrays, and expected results.
 
 use ctm::mc::{Format, Tiling};
 
@@ -92,10 +92,10 @@ pub(super) struct Kernel {
     pub(super) domain: [u32; 2],
     pub(super) inputs: Vec<Input>,
     pub(super) outputs: Vec<Output>,
-    /// What one run takes, in units.
+    /// The work of one run, in units.
     pub(super) work: f64,
     pub(super) unit: Unit,
-    /// What a processor must write to output 0, computed in double precision; `None` where rounding decides too much.
+    /// The expected value of output 0 of a processor, computed in double precision; `None` where rounding decides too much.
     pub(super) expected: fn(&Kernel, &Texel<'_>, u32, u32) -> Option<[f64; 4]>,
     /// How far off it may be, relative to the number or to 1.
     pub(super) tolerance: f64,

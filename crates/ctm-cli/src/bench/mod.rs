@@ -1,6 +1,6 @@
 //! `ctm bench`: how fast programs run on this machine.
 //!
-//! Each kernel is set up once: a device, arrays of random numbers in its memory, one command buffer. What is timed is submitting that
+//! Each kernel is set up once: a device, arrays of random numbers in its memory, one command buffer. The timed part is submitting that
 //! buffer until its results are in memory, as any client of the device would. The first run, which compiles, is reported by itself. Kernels take
 //! turns, so that whatever else the machine does meets all of them. Results are compared with a computation in double precision.
 

@@ -1,4 +1,4 @@
-//! `ctm bench --launch` and `--scaling`: what a launch costs beside its processors, and whether the rest grows with their number.
+//! `ctm bench --launch` and `--scaling`: the fixed cost of a launch, and whether the rest grows with their number.
 
 use super::kernels::Size;
 use super::session::Session;
@@ -34,7 +34,7 @@ fn session(name: &str, args: &BenchArgs, side: u32, threads: usize) -> Result<Se
     Session::new(name, isa, Size::Side(side), engine(args.engine)?, threads)
 }
 
-/// What a launch of one processor takes: its command buffer submitted again and again.
+/// The time of a launch of one processor: its command buffer submitted again and again.
 pub(super) fn launch(console: &Console, args: &BenchArgs) -> Ending {
     let names = chosen(args, &["saxpy", "mandelbrot", "black-scholes"])?;
     console.print("| kernel | first us | mean us | fastest us |\n|---|--:|--:|--:|\n")?;
@@ -54,7 +54,7 @@ pub(super) fn launch(console: &Console, args: &BenchArgs) -> Ending {
     Ok(Exit::Done)
 }
 
-/// What a processor takes by the size of its domain: the fastest run, as whatever disturbs only adds.
+/// The time per processor by domain size: the fastest run, because disturbances only add.
 pub(super) fn scaling(console: &Console, args: &BenchArgs) -> Ending {
     let names = chosen(args, &["mandelbrot", "black-scholes"])?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -19,7 +19,7 @@ struct Program {
     /// The first launch, which compiles.
     first: Duration,
     times: Vec<Duration>,
-    /// Processor time of all threads; empty where the system does not tell.
+    /// Processor time of all threads; empty if the system does not report it.
     cpu: Vec<Duration>,
 }
 

@@ -98,7 +98,7 @@ impl Session {
         }
     }
 
-    /// Compares some processors' results with what the kernel's definition gives.
+    /// Compares some processors' results with the kernel's definition.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let texel = |slot: u8, x: u32, y: u32| {
             let surface = self.inputs.iter().find(|&&(s, _)| s == slot).map(|(_, surface)| surface);
@@ -150,7 +150,7 @@ fn x1k_program(device: &mut Device, kernel: &X1kProgram) -> Result<CommandBuffer
     let assembly = x1k::text::assemble(kernel.text.text);
     let image = ctm_elf::write(&assembled(&kernel.text, assembly.program, &assembly.diagnostics)?)?;
     let mut floats = [[0f32; 4]; FLOAT_CONSTANTS];
-    // What the program defines itself is laid over these by the loader.
+    // Definitions of the program override these in the loader.
     kernel.floats.iter().for_each(|&(n, value)| floats[usize::from(n)] = value);
     let mut ints = [[0u8; 4]; INT_CONSTANTS];
     kernel.ints.iter().for_each(|&(n, value)| ints[usize::from(n)] = value);

@@ -40,7 +40,7 @@ impl Source {
         Err(Failure::usage("draw-flags", message))
     }
 
-    /// What targets hold after the draw that is asked for, or after the last one; with which it was.
+    /// The targets after the requested or the last draw, with its number.
     fn behind(&self, wanted: Option<usize>) -> Result<(usize, Vec<Target>), Failure> {
         let engine = self.engine.engine().map_err(|error| Failure::wrong("no-engine", error.to_string()))?;
         Ok(targets_behind(&*self.draws, engine, wanted.filter(|_| self.is_capture))?)
@@ -68,7 +68,7 @@ pub(super) fn run(console: &Console, args: &CompareArgs) -> Ending {
     }
     let engine =
         |source: &Source| source.engine.engine().map_err(|error| Failure::wrong("no-engine", error.to_string()));
-    // A draw job and a capture have other draws: what they leave is compared.
+    // A draw job and a capture have other draws: their targets are compared.
     let (draws, found) = if wanted.is_some() || a.is_capture != b.is_capture {
         let ((draw_a, x), (draw_b, y)) = (a.behind(wanted)?, b.behind(wanted)?);
         match target_difference(&x, &y, args.tolerance)? {
@@ -191,7 +191,7 @@ fn picture(console: &Console, args: &CompareArgs, a: &Source, wanted: Option<usi
     }
     let (mut first, mut count) = (None, 0u64);
     let channels = expected.channels;
-    // What a picture of integers can hold.
+    // The range of an integer picture.
     let held = |value: f32| if kind == Kind::Png && !value.is_nan() { value.clamp(0.0, 1.0) } else { value };
     for n in 0..found.width * found.height * channels {
         let (pixel, channel) = (n / channels, n % channels);

@@ -52,7 +52,7 @@ pub(crate) struct CompareArgs {
     /// How far values may be apart, relative above 1; 0: bit for bit
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     pub(crate) tolerance: f32,
-    /// Of captures: only what targets hold after this draw, from 1, as `ctm replay --list` counts
+    /// Of captures: only targets after this draw, from 1, as `ctm replay --list` counts
     #[arg(long, value_name = "N")]
     pub(crate) draw: Option<usize>,
     /// Print JSON
@@ -186,7 +186,7 @@ fn say_parted(x: &Trace, y: &Trace, parting: &Parting, tolerance: f32, text: &mu
         read.iter().map(|(place, p, q)| json!({ "place": place.to_string(), "a": hex(*p), "b": hex(*q) })).collect();
 }
 
-/// What the two instructions that part read from the same place, where it is not the same.
+/// Operands with one source and two values, of the two differing instructions.
 fn read_apart(x: &Trace, y: &Trace, parting: &Parting, tolerance: f32) -> Vec<(Place, u32, u32)> {
     let reads = |trace: &Trace, store: Option<Store>| -> Vec<Read> {
         let lanes = store.map_or(&[][..], |store| &trace.steps[store.step].event.lanes);
@@ -209,7 +209,7 @@ fn two_engines(engines: &str) -> Result<(EngineKind, EngineKind), Failure> {
     Ok((EngineKind::from_name(x).ok_or_else(wrong)?, EngineKind::from_name(y).ok_or_else(wrong)?))
 }
 
-/// What two launches left in the outputs of each processor; one of them at least is of a recording.
+/// The outputs of two launches by processor; one of them at least is of a recording.
 fn launches(console: &Console, args: &CompareArgs) -> Ending {
     if args.program_b.is_some() || args.engines.is_some() {
         return Err(Failure::usage("recording-flags", "a recording has its own programs and engines"));

@@ -19,7 +19,7 @@ const PROMPT: &str = "(ctm) ";
 
 /// Where commands come from.
 pub(super) enum Input {
-    /// A terminal; what was typed before, once there was something.
+    /// A terminal; the previous line, once there is one.
     Terminal(Option<Box<Editor<Completion, DefaultHistory>>>),
     /// The lines of a script that are left; its commands are printed before their answers, and a wrong one ends it.
     Script(VecDeque<String>),

@@ -43,7 +43,7 @@ pub(crate) struct DebugArgs {
     pub(crate) json: bool,
 }
 
-/// What stays when another group is looked at.
+/// State that persists across groups.
 struct Shared {
     input: Input,
     kept: Kept,

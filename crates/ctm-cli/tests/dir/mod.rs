@@ -38,14 +38,14 @@ impl Dir {
         (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
     }
 
-    /// As [`Self::ctm`], for what must go well.
+    /// As [`Self::ctm`], for commands that must succeed.
     pub fn good(&self, arguments: &[&str]) -> String {
         let (code, stdout, stderr) = self.ctm(arguments);
         assert_eq!((code, stderr.as_str()), (0, ""), "{arguments:?}: {stdout}");
         stdout
     }
 
-    /// As [`Self::ctm`], for what must end with `code` and say all of `parts`.
+    /// As [`Self::ctm`], for commands that must end with `code` and say all of `parts`.
     pub fn bad(&self, arguments: &[&str], code: i32, parts: &[&str]) {
         let (found, stdout, stderr) = self.ctm(arguments);
         assert_eq!(found, code, "{arguments:?}\n{stdout}\n{stderr}");

@@ -216,7 +216,7 @@ impl Watched {
         now
     }
 
-    /// What the image holds of a page.
+    /// The image of a page.
     pub fn image(&mut self, page: u32) -> &Page {
         self.touched.get_mut().unwrap_or_else(PoisonError::into_inner).image(page)
     }

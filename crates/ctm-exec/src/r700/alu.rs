@@ -178,8 +178,8 @@ impl ClauseContext<'_> {
         }
     }
 
-    /// A constant of the locked lines. Unlocked constants are not defined by the manual and read as a relative read outside
-    /// reads; so does an index of AR, which is not valid here.
+    /// A constant of the locked lines. Unlocked constants are not defined by the manual and read as the value that a relative read outside
+    /// gives; so does an index of AR, which is not valid here.
     fn locked(&self, lane: &Lane<'_>, set: u8, index: u8, relative: bool, mode: IndexMode, element: usize) -> u32 {
         let (values, kind) = self.kcache[usize::from(set & 1)];
         let offset = match (relative, mode) {
@@ -562,7 +562,7 @@ pub(super) enum Register {
 }
 
 /// The register at an address that is not relative to the thread: the global ones come first, then the clause temporaries
-/// (R700 §2.6.1.2). Others belong to other threads and is neither read nor written.
+/// (R700 §2.6.1.2). Registers beyond belong to other threads and are neither read nor written.
 pub(super) fn global_register(base: u8, index: i32, globals: usize) -> Option<Register> {
     let at = usize::try_from(i64::from(base) + i64::from(index)).ok()?;
     if at < globals {

@@ -3,7 +3,7 @@
 //! The manual says nothing of filters; this is OpenGL 3.3's seamless filter (GL §3.8.10): texels beyond an edge are those of the face on the
 //! other side. Beyond a corner there is none: its value is the mean of the three that meet there, which OpenGL leaves open. It does not define gradients
 //! where the lanes of a quad select several faces. Drivers compute none themselves, and mipmaps of cubes have no seams on cards: so the other
-//! lanes look at is brought to the plane of the lane's own face.
+//! lanes' coordinates are projected to the plane of the lane's own face.
 
 /// A texel of a cube: face (0 to 5: +x, -x, +y, -y, +z, -z), column, row.
 pub(super) type FaceTexel = (u32, u32, u32);

@@ -388,7 +388,7 @@ pub trait Memory: Sync {
         None
     }
 
-    /// The arrays after these textures and targets, for engines that read and write all of a launch themselves; `None` (the default) when
+    /// The arrays that back these textures and targets, for engines that read and write all of a launch themselves; `None` (the default) when
     /// they have to ask.
     ///
     /// `Some` says: the exports of every valid thread to these targets pass, and no target shares a byte with one of these textures, with

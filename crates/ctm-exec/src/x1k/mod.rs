@@ -205,7 +205,7 @@ pub trait Memory: Sync {
     /// Whether this launch may read its own writes through an input; if so, engines run groups strictly in order.
     fn outputs_alias_inputs(&self) -> bool;
 
-    /// The arrays after the inputs and outputs, for engines that read and write elements themselves; `None` (the default) when they
+    /// The arrays that back the inputs and outputs, for engines that read and write elements themselves; `None` (the default) when they
     /// have to ask for each.
     ///
     /// `Some` says: [`Self::schedule`] is true for every processor and changes nothing, every output passes but for [`Direct::conditional`], uncached reads are like others,
@@ -214,7 +214,7 @@ pub trait Memory: Sync {
         None
     }
 
-    /// The arrays after the inputs, as they are until something is committed, for engines that read elements themselves; an input that is
+    /// The arrays that back the inputs, as they are until something is committed, for engines that read elements themselves; an input that is
     /// `None` (the default: all) has to be asked for element by element.
     ///
     /// Unlike [`Self::direct`] it promises nothing of processors that do not run, or of outputs, which may be inputs, too.

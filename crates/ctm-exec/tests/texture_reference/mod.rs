@@ -209,7 +209,7 @@ impl Unit<'_> {
         length(gradients[0]).max(length(gradients[1])).log2()
     }
 
-    /// Where the ray through a place of a face (-1..1 from its middle) meets the plane of another face; `None` after it.
+    /// Where the ray through a place of a face (-1..1 from its middle) meets the plane of another face; `None` if it points away.
     fn on_face(face: i64, (other, s, t): (i64, f64, f64)) -> Option<[f64; 2]> {
         let [x, y, z] = match other {
             0 => [1.0, -t, -s],

@@ -1,4 +1,4 @@
-//! What is to be debugged: what `launch` says.
+//! The launch to debug: the arguments of `launch`.
 
 use super::said;
 use super::variables::{self, Scope};
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is to be debugged.
+/// The launch to debug.
 #[derive(Clone)]
 pub(super) struct Prepared {
     pub(super) subject: Subject,
@@ -48,7 +48,7 @@ fn job(path: &Path, arguments: &Value) -> Result<Job, String> {
     reader.finish().map_err(|e| said(&e))
 }
 
-/// Reads what `launch` says.
+/// Reads the arguments of `launch`.
 pub(super) fn prepare(arguments: &Value) -> Result<Prepared, String> {
     let program = arguments["program"].as_str().ok_or("`program` is missing: a job file or a program")?;
     let path = match arguments["cwd"].as_str() {

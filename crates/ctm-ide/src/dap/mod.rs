@@ -1,15 +1,15 @@
-//! The debug adapter: what `ctm dap` speaks on its standard input and output.
+//! The debug adapter: the protocol of `ctm dap` on standard input and output.
 //!
 //! | file | content |
 //! |---|---|
-//! | `launch` | what is to be debugged |
+//! | `launch` | the launch to debug |
 //! | `breakpoints` | where the client wants to stop |
 //! | `protocol` | shapes of messages |
-//! | `session` | what it asks and wants while a group stands |
-//! | `variables` | what a lane holds, by scope |
+//! | `session` | requests while a group is stopped |
+//! | `variables` | the state of a lane, by scope |
 //!
-//! The lanes of the group are the threads of the protocol, and all of them stand and go together. The debug console takes every command of `ctm debug`.
-//! One thread reads what the client says, so that `pause` and a client that goes away end what is running. A message that is none is told to the client, and the next one is read.
+//! The lanes of the group are the threads of the protocol, and they stop and run together. The debug console takes every command of `ctm debug`.
+//! One thread reads messages, so that `pause` and a disconnected client end a running request. A malformed message is reported to the client, and the next one is read.
 
 mod breakpoints;
 mod launch;
@@ -42,7 +42,7 @@ pub fn serve(input: impl Read + Send + 'static, output: impl Write + Send + 'sta
     let interrupt = Arc::new(AtomicBool::new(false));
     let (sender, receiver) = channel();
     let reader = Arc::clone(&interrupt);
-    // It is left after where the client stays and says nothing more; it holds nothing.
+    // A connected and silent client leaves it running; it holds no resources.
     std::thread::spawn(move || {
         let mut frames = Frames::new(BufReader::new(input));
         loop {
@@ -115,9 +115,9 @@ impl Watcher for Watching {
 enum Phase {
     /// Nothing runs yet.
     Configuring,
-    /// A group stands somewhere.
+    /// A group is stopped.
     Running,
-    /// The client has what it wanted.
+    /// The session has ended.
     Over,
 }
 
@@ -133,13 +133,13 @@ struct Adapter {
     interrupt: Arc<AtomicBool>,
     /// Messages sent.
     number: u64,
-    /// What the client calls the first line.
+    /// The client's number of the first line.
     first_line: usize,
     prepared: Option<Prepared>,
     wanted: Vec<Wanted>,
     /// Breakpoints of the debugger, with the request that they came from.
     numbers: Vec<(u32, &'static str)>,
-    /// What can be asked for parts, with its lane; the reference is the index plus 1.
+    /// Values with parts, with their lane; the reference is the index plus 1.
     groups: Vec<(usize, Group)>,
     /// Events that follow the answer.
     after: Vec<Value>,
@@ -150,10 +150,10 @@ struct Adapter {
     phase: Phase,
 }
 
-/// Requests after which the group stands somewhere else.
+/// Requests that move the group.
 const MOVES: [&str; 6] = ["continue", "reverseContinue", "next", "stepIn", "stepOut", "stepBack"];
 
-/// What a request leads to: an answer, or the reason why not.
+/// The result of a request: an answer, or an error.
 type Answered = Result<Value, String>;
 
 impl Adapter {
@@ -161,7 +161,7 @@ impl Adapter {
         self.number += 1;
         message["seq"] = self.number.into();
         match framing::write(&mut self.output, &message) {
-            // Whoever listens has gone: the reader will say so.
+            // The client has gone: the reader will report it.
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => {
                 self.phase = Phase::Over;
                 Ok(())
@@ -197,7 +197,7 @@ impl Adapter {
             if MOVES.contains(&command.as_str())
                 && let Ok(lane) = Self::lane(&message["arguments"], debugger)
             {
-                // The answer says that it goes on, which may take a while; that it stands again is an event.
+                // The answer says that it goes on, which may take a while; the next stop is an event.
                 answer["success"] = true.into();
                 answer["body"] = json!({ "allThreadsContinued": true });
                 self.send(answer)?;
@@ -212,7 +212,7 @@ impl Adapter {
         self.finish_answer(answer, result)
     }
 
-    /// Sends what a request led to, and the events after it.
+    /// Sends the response to a request, and the events after it.
     fn finish_answer(&mut self, mut answer: Value, result: Answered) -> Result<(), String> {
         match result {
             Ok(body) => {
@@ -237,7 +237,7 @@ impl Adapter {
         Ok(())
     }
 
-    /// Until the client says that its breakpoints are set; what to debug then, if there is anything.
+    /// Until the client says that its breakpoints are set; returns the launch to debug, if there is one.
     fn configure(&mut self) -> Result<Option<Prepared>, String> {
         loop {
             let Some(message) = self.receive()? else { return Ok(None) };
@@ -298,7 +298,7 @@ impl Adapter {
         Ok(())
     }
 
-    /// Says that the group stands.
+    /// Reports that the group is stopped.
     fn stopped(&mut self, debugger: &mut Debugger<'_, '_>, reason: &str, stop: &Stop, breakpoint: Option<u32>) {
         self.groups.clear();
         let by = breakpoint.and_then(|number| self.numbers.iter().find(|(n, _)| *n == number)).map(|(_, by)| *by);

@@ -1,4 +1,4 @@
-//! What a client asks and wants while a group stands: threads, frames, scopes, values, moves.
+//! Requests of a client while a group is stopped: threads, frames, scopes, values, moves.
 
 use super::protocol::event;
 use super::variables::{self, Group};
@@ -51,7 +51,7 @@ impl Adapter {
                 )
             }
             "pause" => {
-                // Whatever ran has been interrupted, or stands already.
+                // The running request was interrupted, or the group is stopped already.
                 self.interrupt.store(false, Ordering::Relaxed);
                 self.stopped(debugger, "pause", &Stop::Reached, None);
                 Ok(Value::Null)
@@ -108,7 +108,7 @@ impl Adapter {
             "column": self.first_line,
             "source": line.map(|_| self.source()),
         })];
-        // What the group is inside of, the innermost first.
+        // The enclosing constructs of the group, the innermost first.
         for (depth, of) in flow.stack.iter().enumerate().rev() {
             frames.push(json!({ "id": frame(lane, depth + 1), "name": of.to_string(), "line": 0, "column": 0, "presentationHint": "label" }));
         }
@@ -190,7 +190,7 @@ impl Adapter {
     }
 }
 
-/// Numbers of frames: those of a lane stand together.
+/// Numbers of frames: those of a lane are consecutive.
 const FRAMES: usize = 1000;
 
 fn frame(lane: usize, depth: usize) -> usize {
@@ -203,7 +203,7 @@ fn lane_of(frame: Option<u64>, debugger: &Debugger<'_, '_>) -> Result<usize, Str
     lane.filter(|&lane| lane < debugger.session.positions().len()).ok_or_else(|| format!("there is no frame {frame}"))
 }
 
-/// Why the group stands, from what a command said.
+/// The reason of the stop, from a command's output.
 fn stop_of(said: &Value, debugger: &mut Debugger<'_, '_>) -> Stop {
     match said["stop"].as_str() {
         Some("end") => Stop::End,

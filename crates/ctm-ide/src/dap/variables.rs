@@ -1,4 +1,4 @@
-//! What a lane holds, by scope.
+//! The state of a lane, by scope.
 
 use crate::debugger::Debugger;
 use ctm::trace::number;
@@ -13,7 +13,7 @@ pub(super) enum Group {
     Registers(Vec<(String, Vec<Place>)>),
     /// Single places.
     Places(Vec<Place>),
-    /// What the next instruction is going to read and write.
+    /// The reads and writes of the next instruction.
     Instruction,
     /// The state of flow control.
     Flow,
@@ -21,7 +21,7 @@ pub(super) enum Group {
     Lanes,
 }
 
-/// A scope: its name, and what is in it.
+/// A scope: its name and its variables.
 pub(super) type Scope = (&'static str, Group);
 
 fn register(name: String, make: impl Fn(u8) -> Place) -> (String, Vec<Place>) {
@@ -96,7 +96,7 @@ pub(super) fn shown(place: Place, bits: Option<u32>, hex: bool) -> String {
     }
 }
 
-/// One variable; `reference` is what asks for its parts, 0 without any.
+/// One variable; `reference` requests its parts, 0 without any.
 fn variable(name: &str, value: String, evaluate: Option<&str>, reference: usize) -> Value {
     json!({ "name": name, "value": value, "evaluateName": evaluate, "variablesReference": reference })
 }

@@ -1,4 +1,4 @@
-//! The commands of the debugger: a table, and what each of them does.
+//! The commands of the debugger: a table, and their implementation.
 
 use super::views::{shown, value_json};
 use super::{Direction, Said, conditions};
@@ -11,15 +11,15 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a command is called and what it does.
+/// The name and effect of a command.
 pub struct Command {
     /// Its name.
     pub name: &'static str,
     /// A shorter one.
     pub short: &'static str,
-    /// What follows it.
+    /// Its arguments.
     pub arguments: &'static str,
-    /// What it does.
+    /// Its effect.
     pub help: &'static str,
     run: fn(&mut Debugger<'_, '_>, &str) -> Result<Said, String>,
 }
@@ -60,7 +60,7 @@ commands! {
     "quit" "q" "" "ends" |_, _| Ok(Said::default());
 }
 
-/// What becomes of a command.
+/// The outcome of a command.
 pub enum Answer {
     /// It says something.
     Said(Said),
@@ -70,7 +70,7 @@ pub enum Answer {
     Elsewhere(Position),
 }
 
-/// What a user has said that holds in other groups, too.
+/// State of the user that persists across groups.
 #[derive(Clone, Default)]
 pub struct Kept {
     breakpoints: Vec<Breakpoint>,
@@ -78,7 +78,7 @@ pub struct Kept {
     made: u32,
 }
 
-/// A session and what the user has said of it.
+/// A session and the user's state.
 pub struct Debugger<'u, 'a> {
     pub(crate) session: Session<'u, 'a>,
     pub(crate) listing: Arc<Listing>,
@@ -120,7 +120,7 @@ impl<'u, 'a> Debugger<'u, 'a> {
         }
     }
 
-    /// Whoever sets this ends what is running at the next instruction; it is for the user to clear.
+    /// Setting this ends a running command at the next instruction; the user clears it.
     #[must_use]
     pub fn interrupt(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.interrupt)
@@ -133,10 +133,10 @@ impl<'u, 'a> Debugger<'u, 'a> {
         self
     }
 
-    /// Does what a line says.
+    /// Executes a line.
     ///
     /// # Errors
-    /// In words: what is wrong with it, and what is allowed.
+    /// A message: the error, and the allowed values.
     pub fn command(&mut self, line: &str) -> Result<Answer, String> {
         let (name, argument) = line.split_once(' ').unwrap_or((line, ""));
         if name.is_empty() {
@@ -161,13 +161,13 @@ impl<'u, 'a> Debugger<'u, 'a> {
         }
     }
 
-    /// What holds in other groups, too.
+    /// State that persists across groups.
     #[must_use]
     pub fn kept(&self) -> Kept {
         Kept { breakpoints: self.breakpoints.clone(), displayed: self.displayed.clone(), made: self.made }
     }
 
-    /// With what was said in another group.
+    /// With the state from another group.
     #[must_use]
     pub fn with(self, kept: Kept) -> Self {
         let Kept { breakpoints, displayed, made } = kept;
@@ -191,7 +191,7 @@ impl<'u, 'a> Debugger<'u, 'a> {
         self.session.upcoming().map(|event| event.at)
     }
 
-    /// Where the group stands.
+    /// The place of the group.
     fn place(&mut self) -> Said {
         let time = self.session.time();
         let fault = self.session.fault().map(ToString::to_string);
@@ -251,7 +251,7 @@ impl<'u, 'a> Debugger<'u, 'a> {
         places.iter().map(|&place| (place, self.session.value(self.lane, place))).collect()
     }
 
-    /// What a move led to.
+    /// The outcome of a move.
     pub(crate) fn moved(&mut self, stop: &Stop) -> Said {
         let mut said = self.place();
         let note = match stop {
@@ -437,7 +437,7 @@ impl<'u, 'a> Debugger<'u, 'a> {
         Ok(Said { text: "deleted\n".into(), value: Value::Null })
     }
 
-    /// Runs until a place is reached, or until somebody interrupts.
+    /// Runs until a place is reached, or until an interrupt.
     fn run(
         &mut self,
         direction: Direction,

@@ -35,7 +35,7 @@ pub(crate) struct Condition {
     as_bits: bool,
 }
 
-/// What a breakpoint waits for.
+/// The condition of a breakpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
     /// An instruction that comes next.
@@ -62,7 +62,7 @@ pub(crate) struct Breakpoint {
     pub(crate) condition: Option<Condition>,
 }
 
-/// The line of the program on which the instruction of a breakpoint stands.
+/// The line of the program of a breakpoint's instruction.
 pub(crate) fn line_of(kind: &Kind, listing: &Listing) -> Option<usize> {
     match kind {
         Kind::At(places) => places.first().and_then(|&at| listing.line(at)),

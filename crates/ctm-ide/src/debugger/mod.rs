@@ -1,11 +1,11 @@
-//! The debugger: a [`Session`](ctm::Session) and what a user says of it.
+//! The debugger: a [`Session`](ctm::Session) and the user's commands.
 //!
 //! | file | content |
 //! |---|---|
-//! | `commands` | every command (table), and what it does |
+//! | `commands` | every command (table), and its implementation |
 //! | `conditions` | breakpoints |
 //!
-//! It uses nothing but [`ctm::trace::Session`]: what cannot be reached there cannot be reached here. `ctm debug` reads commands from a terminal, the debug
+//! It uses nothing but [`ctm::trace::Session`]: it has no other access. `ctm debug` reads commands from a terminal, the debug
 //! adapter takes them from an editor.
 
 mod commands;
@@ -18,7 +18,7 @@ use ctm_exec::Position;
 use serde_json::{Value, json};
 pub(crate) use views::shown;
 
-/// What a command says.
+/// The output of a command.
 #[derive(Clone, Debug, Default)]
 pub struct Said {
     /// As text, with line ends.
@@ -27,7 +27,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// As one object: `command` and what the command has to say.
+    /// As one object: `command` and the command's output.
     #[must_use]
     pub fn json(&self, command: &str) -> Value {
         let mut value = if self.value.is_object() { self.value.clone() } else { json!({ "text": self.text }) };

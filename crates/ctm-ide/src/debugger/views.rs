@@ -1,4 +1,4 @@
-//! What the debugger shows of a group beside its place: masks, stack, the next instruction, where values come from.
+//! Views of a group besides its place: masks, stack, the next instruction, where values come from.
 
 use super::Said;
 use super::commands::Debugger;
@@ -57,7 +57,7 @@ impl Debugger<'_, '_> {
         Said { text, value: json!({ "stack": frames }) }
     }
 
-    /// The next instruction, and what it reads and writes for the lane.
+    /// The next instruction, and its reads and writes for the lane.
     pub(super) fn instruction(&mut self) -> Result<Said, String> {
         let lane = self.lane;
         let Some(event) = self.session.upcoming().cloned() else { return Err("there is no next instruction".into()) };

@@ -1,11 +1,11 @@
-//! What can be at a place.
+//! Completions at a place.
 
 use super::manual::{describe, row};
 use super::words::{Form, code_end};
 use super::{Document, Language, NameKind};
 use ctm_isa::vocabulary::WordKind;
 
-/// What a completion is.
+/// The kind of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompletionKind {
     /// An instruction.
@@ -25,7 +25,7 @@ pub enum CompletionKind {
 /// Something that can be at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// What is written.
+    /// The inserted text.
     pub text: String,
     /// Its kind.
     pub kind: CompletionKind,
@@ -34,7 +34,7 @@ pub struct Completion {
 }
 
 impl Document {
-    /// What can be at an offset, whatever is written there already; the client chooses by what has been typed.
+    /// Completions at an offset, independent of the text there; the client chooses by what has been typed.
     #[must_use]
     pub fn completions(&self, offset: usize) -> Vec<Completion> {
         let offset = offset.min(self.text.len());

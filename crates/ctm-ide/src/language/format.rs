@@ -1,6 +1,6 @@
 //! The layout of lines: indentation by structure, operations and halves below each other, comments below each other.
 //!
-//! Nothing but blanks changes. What is laid out is assembled again; if it does not mean the same, the text stays as it is.
+//! Nothing but blanks changes. The result is assembled again; if its words differ, the text stays unchanged.
 
 use super::words::code_end;
 use super::{Document, Language};
@@ -10,7 +10,7 @@ use ctm_isa::vocabulary::WordKind;
 struct Line {
     /// Indentation and code, the right half left out.
     left: String,
-    /// X1K: what follows the `|` between the halves.
+    /// X1K: the part after the `|` between the halves.
     right: Option<String>,
     /// The comment, with its `;`.
     comment: String,
@@ -30,7 +30,7 @@ impl Document {
         let mut depth = 0usize;
         let lines: Vec<Line> = self.text.lines().map(|line| self.laid_out(line, &mut depth)).collect();
         let mut out = String::new();
-        // Lines without an empty line or a lone comment between them stand below each other.
+        // Lines without an empty line or a lone comment between them are aligned.
         let mut first = 0;
         while first < lines.len() {
             let belongs = |line: &Line| !line.left.trim().is_empty();

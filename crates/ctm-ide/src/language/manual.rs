@@ -1,4 +1,4 @@
-//! What a word means: the pages of `ctm isa`, and the rows of the tables of the languages' own pages.
+//! The meaning of words: the pages of `ctm isa`, and the rows of the tables of the languages' own pages.
 
 use super::words::Form;
 use super::{Document, Language, NameKind};
@@ -7,7 +7,7 @@ use ctm_isa::diag::Span;
 use ctm_isa::{r700, x1k};
 use std::fmt::Write as _;
 
-/// What is to be said of a word.
+/// The description of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hover {
     /// The word.
@@ -42,7 +42,7 @@ pub(super) fn row(language: Language, code: &str) -> Option<Vec<&'static str>> {
     })
 }
 
-/// What a word of the language means, as text: what it means, then the manual's pages. A word may be the name of something else in the tables.
+/// The description of a word of the language as text: its meaning, then the manual's pages. A word may be the name of something else in the tables.
 pub(super) fn describe(language: Language, word: &str) -> Option<String> {
     let manual = language.manual();
     let meaning = match language {
@@ -60,7 +60,7 @@ pub(super) fn describe(language: Language, word: &str) -> Option<String> {
 }
 
 impl Document {
-    /// What the word at an offset means.
+    /// The meaning of the word at an offset.
     #[must_use]
     pub fn hover(&self, offset: usize) -> Option<Hover> {
         let at = self.word_at(offset)?;
@@ -104,7 +104,7 @@ impl Document {
         };
         let place =
             Place::parse(isa, register.split(['.', '[']).next().unwrap_or("")).ok().and_then(|p| p.first().copied());
-        // A few mnemonics could be read as names of places; what begins a line is an instruction.
+        // A few mnemonics could be read as names of places; the first word of a line is an instruction.
         if let Some(place) = place.filter(|_| !self.vocabulary_has(text) || !word.first) {
             let _ = writeln!(out, "{}, see {}", self.what(&register), place.section());
             let story = self.register_story(at);

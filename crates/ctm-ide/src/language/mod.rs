@@ -5,8 +5,8 @@
 //! | `words` | a text as words with their places |
 //! | `names` | labels and declared names: where they are defined and used, renaming |
 //! | `registers` | which register a word means, who wrote its value, who reads it |
-//! | `manual` | what a word means: the pages of `ctm isa`, and the rows of the tables of the languages' own pages |
-//! | `complete` | what can be at a place |
+//! | `manual` | the meaning of words: the pages of `ctm isa`, and the rows of the tables of the languages' own pages |
+//! | `complete` | completions at a place |
 //! | `format` | the layout of lines |
 //!
 //! Offsets are bytes of the text. Begin with [`Document`].
@@ -53,7 +53,7 @@ impl Language {
         Self::ALL.into_iter().find(|language| language.extensions().contains(&extension.as_str()))
     }
 
-    /// By what the text looks like: a listing of the R700 has lines that begin with a control-flow instruction in capitals.
+    /// By the form of the text: a listing of the R700 has lines that begin with a control-flow instruction in capitals.
     #[must_use]
     pub fn of_text(text: &str) -> Self {
         let flow = |line: &str| {
@@ -153,7 +153,7 @@ pub struct Document {
     pub language: Language,
     /// The text.
     pub text: String,
-    /// What the assembler says and, of a text without errors, what the checker says.
+    /// The findings of the assembler and, for a text without errors, of the checker.
     pub findings: Vec<Diagnostic>,
     program: Option<Program>,
     words: Vec<Word>,
@@ -249,7 +249,7 @@ impl Document {
     }
 }
 
-/// Findings of a text that an editor or a page is given. Nobody reads more, and they would be larger than the text.
+/// Findings of a text that an editor or a page is given. More would be larger than the text.
 const MOST_FINDINGS: usize = 1000;
 
 /// The findings that are shown; where there are more, with a last one, without a place, that says how many.
@@ -265,13 +265,13 @@ pub fn shown_findings(findings: &[Diagnostic]) -> (&[Diagnostic], Option<Diagnos
     }
 }
 
-/// What the assembler and the checker say of a text, without anything else of a [`Document`].
+/// The findings of the assembler and the checker on a text, without anything else of a [`Document`].
 #[must_use]
 pub fn findings(language: Language, text: &str) -> Vec<Diagnostic> {
     read(language, text).0
 }
 
-/// What the assembler and the checker say of a text.
+/// The findings of the assembler and the checker on a text.
 fn read(language: Language, text: &str) -> (Vec<Diagnostic>, Option<Program>) {
     match language {
         Language::X1k => {

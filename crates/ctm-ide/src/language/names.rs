@@ -6,7 +6,7 @@ use ctm_isa::diag::Span;
 use ctm_isa::vocabulary::WordKind;
 use std::collections::HashMap;
 
-/// What a name of the text means. Labels and other names do not know of each other.
+/// The meaning of a name of the text. Labels and other names are separate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NameKind {
     /// A place in the program.
@@ -24,7 +24,7 @@ pub struct Symbol {
     pub kind: NameKind,
     /// Where.
     pub span: Span,
-    /// What it means, as it is written: `r3`, `KC0[5]`; empty for labels.
+    /// Its meaning, as written: `r3`, `KC0[5]`; empty for labels.
     pub stands_for: String,
 }
 
@@ -120,7 +120,7 @@ impl Document {
         }
     }
 
-    /// What kind of name a word can be, by where it is.
+    /// The kind of name that a word can be, by where it is.
     fn kind_at(&self, at: usize) -> Option<NameKind> {
         let word = self.words.get(at).filter(|word| word.form == Form::Name)?;
         let words = self.line_words(word.line);
@@ -151,7 +151,7 @@ impl Document {
         self.symbols().into_iter().find(|symbol| symbol.kind == kind && symbol.name == name)
     }
 
-    /// What a name means: `r3` for `z` after `.reg z = r3`.
+    /// The meaning of a name: `r3` for `z` after `.reg z = r3`.
     pub(super) fn stands_for(&self, name: &str) -> Option<String> {
         let symbol = self.symbols().into_iter().find(|s| s.kind == NameKind::Declared && s.name == name)?;
         Some(symbol.stands_for)

@@ -55,7 +55,7 @@ impl Document {
         Some(self.line_of(span.start as usize))
     }
 
-    /// The instructions that wrote what the register at an offset holds there; of a register that is written there, its readers.
+    /// The writers of the register value at an offset; for a written register, its readers.
     #[must_use]
     pub fn register_places(&self, offset: usize) -> Vec<Span> {
         let Some(at) = self.word_at(offset) else { return Vec::new() };
@@ -76,7 +76,7 @@ impl Document {
         found.into_iter().filter_map(|slot| self.spans().get(slot as usize).copied()).collect()
     }
 
-    /// What a register is about at a place, for people.
+    /// A description of a register at a place.
     pub(super) fn register_story(&self, at: usize) -> String {
         let word = &self.words[at];
         let mut out = String::new();

@@ -1,8 +1,8 @@
-//! A text as words with their places. Comments and quoted names are left out; what is neither word nor number is punctuation.
+//! A text as words with their places. Comments and quoted names are left out; all other characters are punctuation.
 
 use super::Language;
 
-/// What a word is by its letters.
+/// The kind of a word by its letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// Letters, digits and `_`, not beginning with a digit.

@@ -1,4 +1,4 @@
-//! What the page asks for. Each question is a JSON object, each answer too; `{"error": ...}` says why there is none.
+//! The page's requests. Each question is a JSON object, each answer too; `{"error": ...}` has the reason of a refusal.
 
 use super::cost;
 use super::entries::{Directory, Entry, Opened, said};
@@ -28,20 +28,20 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Instructions of a trace for the page.
 const LONGEST_TRACE: usize = 20_000;
 
-/// What answers are made of and under.
+/// Context of an answer.
 pub(super) struct Context<'a> {
     pub(super) entries: &'a [Entry],
     pub(super) folders: &'a Folders,
     pub(super) memory: &'a Arc<Memory>,
     pub(super) control: &'a Control,
     pub(super) deadline: Instant,
-    /// What the answer has taken: it is held until the answer has been written as text.
+    /// Memory reserved by the answer: held until the answer has been written as text.
     pub(super) shares: RefCell<Vec<Share>>,
 }
 
 /// Why there is no answer.
 enum Failure {
-    /// The page is told.
+    /// Reported to the page.
     Said(String),
     /// There is no memory for it.
     Memory(String),
@@ -259,7 +259,7 @@ fn manual(question: &Question) -> Answer {
     Ok(json!({ "text": pages.join("\n\n") }))
 }
 
-/// What a question is about, with less patience than a job may have.
+/// The subject of a question, with a lower time limit than a job's.
 fn opened(question: &Question, context: &Context<'_>) -> Result<(Opened, Option<Directory>), Failure> {
     let entry = entry(question, context)?;
     context.take(entry.capture_bytes())?;
@@ -305,7 +305,7 @@ fn choice(question: &Question, subject: &Subject) -> Choice {
     }
 }
 
-/// What there is to choose from, in lines: passes, draws, or launches.
+/// The choices, in lines: passes, draws, or launches.
 fn launches(question: &Question, context: &Context<'_>) -> Answer {
     let (opened, _directory) = opened(question, context)?;
     if matches!(opened, Opened::Capture(..) | Opened::Recording(_)) {
@@ -399,7 +399,7 @@ fn behind(draws: &dyn Draws, engine: EngineKind, number: usize) -> Answer {
     }))
 }
 
-/// What a launch of a recording leaves, and its program.
+/// The outputs of a recording's launch, and its program.
 fn recorded(path: &Path, number: usize, control: &Control) -> Answer {
     let since = Instant::now();
     let left = launch_outputs(path, number as u64, Some(PATIENCE), control).map_err(|e| said(&e))?;

@@ -54,17 +54,17 @@ pub(super) fn of_text(text: &str) -> u64 {
     of_check(text) + counts(text)[0] * OF_WORD[1]
 }
 
-/// Of laying a text out: what comes of it is read as well.
+/// Of formatting a text: the result is parsed as well.
 pub(super) fn of_layout(text: &str) -> u64 {
     2 * of_text(text)
 }
 
-/// Of counting what the processors of a domain do.
+/// Of profiling the processors of a domain.
 pub(super) const fn of_profile(processors: u64) -> u64 {
     processors * OF_PROCESSOR
 }
 
-/// Of running what is open, and of its pictures.
+/// Of running the open entry, and of its pictures.
 pub(super) fn of_run(opened: &Opened) -> u64 {
     match opened {
         Opened::Job(job) => of_job(job),
@@ -146,7 +146,7 @@ fn of_drawing(drawing: &Drawing) -> u64 {
     let [width, height] = drawing.size.map(u64::from);
     let pixels = width * height;
     let samples = u64::from(drawing.samples);
-    // Every sample is stored; what is shown is one value a pixel.
+    // Every sample is stored; one value a pixel is shown.
     let targets = drawing.targets.len() as u64 * pixels * (samples * 16 + OF_PIXEL);
     let depth = drawing.depth.iter().count() as u64 * pixels * (samples * 8 + 12);
     let mut files = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What the page can open: the examples, which are part of the program, and jobs of the user's.
+//! Entries of the page: the examples, which are part of the program, and jobs of the user's.
 
 use crate::captures::Capture;
 use crate::folder::TemporaryFolder;
@@ -78,7 +78,7 @@ impl File {
 /// Findings of a job that are shown.
 const MOST_REPORTS: usize = 100;
 
-/// What is wrong, as the page shows it.
+/// An error, as the page shows it.
 pub(super) fn said(error: &JobError) -> String {
     let reports = error.reports();
     let mut out: String =
@@ -100,7 +100,7 @@ fn program_file(program: &ProgramSource) -> Option<&PathBuf> {
     }
 }
 
-/// What an entry is, read.
+/// A loaded entry.
 pub(super) enum Opened {
     Job(Box<Job>),
     Drawing(Box<Drawing>),
@@ -110,7 +110,7 @@ pub(super) enum Opened {
     Recording(PathBuf),
 }
 
-/// What cannot be edited: its launches are looked at one by one.
+/// Read-only entries: their launches are inspected one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Given {
     Capture,
@@ -128,7 +128,7 @@ fn given(path: &Path) -> Option<Given> {
 
 /// The beginning of the names of directories that are there for one run.
 pub(super) const PREFIX: &str = "ctm-page";
-/// Looks whether what a user names can be opened.
+/// Tests whether a user's entry can be opened.
 pub(super) fn check(path: &Path, folders: &Folders) -> Result<(), JobError> {
     if given(path).is_some() {
         return Ok(());
@@ -200,7 +200,7 @@ impl Entry {
         Ok(files)
     }
 
-    /// What is looked into, with the page's texts: a job or draws that write no files. The directory stays until what is made of them is done.
+    /// The inspected job or draws, with the page's texts; they write no files. The directory stays until the work on them is done.
     pub(super) fn opened(
         &self,
         texts: &BTreeMap<String, String>,
@@ -266,7 +266,7 @@ impl Entry {
         Ok((drawing, directory))
     }
 
-    /// The job with the page's texts, writing no files; the directory stays until what is made of the job is done.
+    /// The job with the page's texts, writing no files; the directory stays until the work on the job is done.
     fn job(&self, texts: &BTreeMap<String, String>, folders: &Folders) -> Result<(Job, Option<Directory>), JobError> {
         let known = self.files(folders)?;
         let job_file = known.first().map(|file| file.name.clone()).unwrap_or_default();

@@ -155,7 +155,7 @@ impl Response {
     }
 }
 
-/// What to do about bytes that do not come.
+/// The treatment of missing bytes.
 fn unread(begun: bool, error: &Error) -> Failure {
     match error.kind() {
         ErrorKind::TimedOut | ErrorKind::WouldBlock if begun => {

@@ -1,6 +1,6 @@
 //! The memory of all requests together: each takes its share before it needs it, waits where others have it, and is refused where it never fits.
 //!
-//! Shares are estimates from above of the large parts (texts and what is read from them, arrays, pictures), not of every byte.
+//! Shares are estimates from above of the large parts (texts, their parsed form, arrays, pictures), not of every byte.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The page: what `ctm serve` shows in a browser.
+//! The page of `ctm serve` in a browser.
 //!
 //! | file | content |
 //! |---|---|
@@ -6,11 +6,11 @@
 //! | `connections` | open connections, and which one is closed for another |
 //! | `work` | the threads that answer |
 //! | `memory` | the memory of all requests together |
-//! | `question` | what the page may ask, read from JSON |
-//! | `entries` | what can be opened: examples and the user's jobs |
+//! | `question` | requests of the page, read from JSON |
+//! | `entries` | entries to open: examples and the user's jobs |
 //! | `api` | the answers |
 //!
-//! The page listens on this machine only, after an address that holds a random token, and answers to the names of this machine only: another page in the same browser can
+//! The page listens on this machine only, at an address with a random token, and answers to the names of this machine only: another page in the same browser can
 //! neither guess the address nor make the browser carry it here under a name of its own. It loads nothing from anywhere, and says so to the browser
 //! (`Content-Security-Policy`). Nothing is kept between two questions: each client holds its own texts.
 //!
@@ -63,14 +63,14 @@ const LONGEST_BODY: u64 = 32 << 20;
 const TRANSFER: Duration = Duration::from_secs(10);
 /// How long an answer may be made, its time in the queue included.
 const ANSWER: Duration = Duration::from_secs(20);
-/// An answer that is cancelled has as long to end by itself before the client is told without it.
+/// An answer that is cancelled has as long to end by itself before the client gets an error.
 const GRACE: Duration = Duration::from_secs(2);
 /// How often a connection looks whether its client is still there.
 const TICK: Duration = Duration::from_millis(50);
 /// How long a server that is stopped waits for answers under way, which are cancelled.
 const LEAVE: Duration = Duration::from_secs(1);
 
-/// What a server may use and open.
+/// Limits and entries of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Bytes of memory for all requests together.
@@ -100,7 +100,7 @@ pub struct Server {
     shared: Arc<Shared>,
 }
 
-/// What the threads of a server share.
+/// State shared by the threads of a server.
 struct Shared {
     token: String,
     port: u16,
@@ -175,7 +175,7 @@ impl Server {
         format!("http://127.0.0.1:{}/{}/", self.shared.port, self.shared.token)
     }
 
-    /// What ends it.
+    /// Its stop signal.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         Stopper { shared: Arc::clone(&self.shared) }
@@ -402,7 +402,7 @@ fn page(shared: bool, state: &str) -> Response {
     Response { status: 200, kind: "text/html; charset=utf-8", headers, body: html.into_bytes(), share: None }
 }
 
-/// A text with its marks, which are in this order, replaced; what is put in is not looked at.
+/// A text with its marks, which are in this order, replaced; inserted texts are not searched.
 fn filled(template: &str, marks: &[(&str, &str)]) -> String {
     let (mut out, mut rest) = (String::new(), template);
     for (mark, text) in marks {

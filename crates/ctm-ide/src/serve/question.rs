@@ -1,4 +1,4 @@
-//! What the page may ask, read from JSON. Only these keys take memory; others are skipped.
+//! Requests of the page, read from JSON. Only these keys take memory; others are skipped.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
@@ -12,7 +12,7 @@ const MOST_FILES: usize = 64;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Question {
-    /// What is open.
+    /// The open entry.
     pub(super) entry: Option<String>,
     /// Its texts as the page has them, by name.
     pub(super) files: Files,

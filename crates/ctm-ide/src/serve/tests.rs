@@ -211,7 +211,7 @@ fn an_answer_ends_with_its_client_and_with_its_time() {
     for question in ["run", "profile", "trace", "why"] {
         let mut asked = endless();
         (asked["at"], asked["value"]) = (json!([3, 3]), json!("o0.r"));
-        // A trace would be cut: what comes before it is endless.
+        // A trace would be cut: the code before it is endless.
         if matches!(question, "trace" | "why") {
             let job = "domain = [0, 0, 511, 511]\nprogram = \"mandelbrot.x1k\"\n[[pass]]\n[[pass.output]]\nslot = 0\n\
                 [[pass]]\n[[pass.output]]\nslot = 0\n";
@@ -248,7 +248,7 @@ fn answers_share_one_memory() {
     assert!(said.contains("about 76") && said.contains("--memory"), "{said}");
     assert_eq!(server.ask("check", &json!({ "text": "; ".repeat(1 << 20) })).0, 503);
     assert_eq!(server.raw(&server.head("/api/check", 20 << 20)).0, 503);
-    // What fits is answered, whatever was refused.
+    // Requests within limits are answered after refusals.
     assert_eq!(server.ask("run", &json!({ "entry": "saxpy" })).0, 200);
     assert!(server.shared.memory.take(64 << 20, Instant::now(), &|| true).is_ok());
 }

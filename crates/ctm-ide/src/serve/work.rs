@@ -67,7 +67,7 @@ impl Work {
             if let Some(task) = state.waiting.pop_front() {
                 state.running += 1;
                 drop(state);
-                // A panic is a mistake of this program; the thread is there for the next task, and the client is told by the connection.
+                // A panic is a mistake of this program; the thread is there for the next task, and the connection reports it to the client.
                 let _ = catch_unwind(AssertUnwindSafe(task));
                 state = self.lock();
                 state.running -= 1;

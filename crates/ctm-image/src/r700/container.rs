@@ -1,4 +1,4 @@
-//! Any container of R700 programs, after one face.
+//! One interface for all containers of R700 programs.
 
 use super::{Code, cal, gfd, llvm_elf};
 use crate::error::ImageError;

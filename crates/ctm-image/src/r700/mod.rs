@@ -8,7 +8,7 @@
 //! | [`registers`] | the registers that they all set beside a program (table) |
 //!
 //! Every container can list its programs, give one out as [`Code`], take one back, and be written. Unchanged parts are
-//! written as it was read, byte for byte.
+//! written as they were read, byte for byte.
 
 pub mod cal;
 mod container;

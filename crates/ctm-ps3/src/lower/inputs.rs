@@ -1,4 +1,4 @@
-//! What a shader reads without computing it: constants of the text, declared inputs.
+//! Inputs of a shader: constants of the text, declared inputs.
 
 use super::{Lower, halve, small};
 use crate::ir::{Alu, Dest, Load, Op, Operand, V};

@@ -13,7 +13,7 @@ fn at(operand: Operand, channel: u8) -> Operand {
 }
 
 impl Lower<'_> {
-    /// What a sampler was declared as.
+    /// The declared kind of a sampler.
     pub(super) fn texture(&self, sampler: u16) -> Texture {
         self.shader.samplers.iter().find(|s| s.0 == sampler).map_or(Texture::Flat, |s| s.1)
     }

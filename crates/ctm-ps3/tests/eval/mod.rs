@@ -2,7 +2,7 @@
 //! compiler, not even the reading of the text.
 //!
 //! Every number carries a bound of how far another correct implementation may be from it; where a comparison, a fraction or a lookup falls within
-//! that bound, what follows is unknown and not compared.
+//! that bound, later values are unknown and not compared.
 
 mod number;
 mod text;
@@ -15,7 +15,7 @@ use text::{Line, Operand, parse};
 
 type V = [N; 4];
 
-/// What surrounds a shader.
+/// The environment of a shader.
 pub struct World {
     pub floats: HashMap<usize, [f32; 4]>,
     pub ints: HashMap<usize, [i32; 3]>,
@@ -25,7 +25,7 @@ pub struct World {
     pub pictures: Vec<Picture>,
 }
 
-/// What a pixel ends with.
+/// The results of a pixel.
 #[derive(Clone, Debug)]
 pub struct Pixel {
     pub killed: bool,
@@ -265,7 +265,7 @@ impl<'a> State<'a> {
         pc
     }
 
-    /// The language names no order of the sum: what is exact in one may not be in another.
+    /// The language names no order of the sum: a sum exact in one may not be in another.
     fn dp(&self, a: V, b: V, count: usize) -> N {
         let mut terms = [exact(0.0); 4];
         (0..count).for_each(|c| terms[c] = a[c].mul(b[c]));
@@ -327,7 +327,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// What the operand is in the neighbour on the right or below, less what it is in the first pixel of the quad.
+    /// The operand's value in the neighbour on the right or below, minus its value in the first pixel of the quad.
     fn difference(&self, o: &Operand, dx: i64, dy: i64) -> V {
         let (x, y) = (self.at.0 & !1, self.at.1 & !1);
         let there = |x: i64, y: i64| {
@@ -346,7 +346,7 @@ impl<'a> State<'a> {
     fn arithmetic(&mut self, line: &Line) {
         let name = line.name.as_str();
         if name == "texkill" {
-            // What follows the point is a mask.
+            // The suffix after the point is a mask.
             let from = self.read(&Operand { swizzle: [0, 1, 2, 3], ..line.operands[0].clone() });
             for c in (0..4).filter(|&c| line.mask[c]) {
                 match from[c].sign() {

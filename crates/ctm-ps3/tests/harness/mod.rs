@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 /// Columns and rows of the domain.
 pub const SIZE: u32 = 6;
-/// What outputs hold that nobody writes.
+/// The value of unwritten outputs.
 const UNTOUCHED: u32 = 0xdead_beef;
 
 pub fn world() -> World {

@@ -1,4 +1,4 @@
-//! The run vectors of `tests/vectors/r700/run/alu.txt`: what each ALU operation computes, as whole programs.
+//! The run vectors of `tests/vectors/r700/run/alu.txt`: results of each ALU operation, as whole programs.
 
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::{Arrays, Constants, Launch, Plane, Target};
@@ -69,7 +69,7 @@ fn run(engine: &dyn Engine, program: &Program, inputs: &[[u32; 4]]) -> Option<[[
     (results[1][3] != UNTOUCHED.to_bits()).then_some(results)
 }
 
-/// What a token means, and whether it has 64 bits.
+/// The value of a token, and whether it has 64 bits.
 fn value(token: &str) -> (u64, bool) {
     if let Some(hex) = token.strip_prefix("0x") {
         return (u64::from_str_radix(hex, 16).unwrap(), hex.len() == 16);

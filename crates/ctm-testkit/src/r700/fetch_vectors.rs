@@ -1,5 +1,5 @@
 //! Run vectors of R700's fetches, exports and memory instructions (`tests/vectors/r700/run/fetch.txt`, where the format is explained), and their
-//! completeness by mutation: every operation has a vector, and every field of every word, changed in some vector, changes what comes out -
+//! completeness by mutation: every operation has a vector, and every field of every word, changed in some vector, changes the result -
 //! or is in the list of fields that must change nothing.
 
 use ctm_exec::arrays::Picture;
@@ -15,7 +15,7 @@ use ctm_isa::r700::text::{Options, assemble};
 use ctm_isa::table::{Field, WordFormat};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Fields that change no result: what they do is a matter of speed, or of conditions that do not arise.
+/// Fields that change no result: they affect speed, or conditions that do not arise.
 const INERT: &[(&str, &str)] = &[
     // A mega-fetch reads more at once (R700 §10.3).
     ("VTX_WORD0", "MEGA_FETCH_COUNT"),
@@ -44,7 +44,7 @@ pub(super) struct Vector {
     pub(super) line: usize,
     truth: String,
     source: String,
-    /// What follows END_OF_PROGRAM: subroutines.
+    /// Code after END_OF_PROGRAM: subroutines.
     behind: String,
     stage: Option<Stage>,
     rv710: bool,
@@ -204,7 +204,7 @@ fn memory(domain: Domain) -> Arrays {
     memory
 }
 
-/// What a run leaves after, or the code of its fault.
+/// The results of a run, or the code of its fault.
 pub(super) type Left = Result<(BTreeMap<Target, Vec<[u32; 4]>>, BTreeMap<Space, Vec<u32>>), &'static str>;
 
 impl Vector {
@@ -259,7 +259,7 @@ impl Vector {
         Ok((targets, memory.spaces))
     }
 
-    /// What is wrong with what a run left.
+    /// The error in a run's results.
     fn wrong(&self, left: &Left) -> Option<String> {
         for want in &self.want {
             if let Some(code) = want.strip_prefix(" fault ") {
@@ -306,7 +306,7 @@ fn target(name: &str) -> Target {
     }
 }
 
-/// The words of fetches, exports and memory writes in a program: what they are called, where they are, their formats.
+/// The words of fetches, exports and memory writes in a program: their names, places and formats.
 fn instructions(program: &Program) -> Vec<(&'static str, usize, Vec<&'static WordFormat>)> {
     let mut found = Vec::new();
     let decoded = program.decode();

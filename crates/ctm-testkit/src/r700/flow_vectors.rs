@@ -1,5 +1,5 @@
 //! Run vectors of R700's control flow (`tests/vectors/r700/run/flow.txt`), and their completeness: every branch-loop instruction and ALU clause has one, and
-//! VALID_PIXEL_MODE changes what comes out of some vector of every instruction that it means something for.
+//! VALID_PIXEL_MODE changes the result of some vector of every instruction that it affects.
 
 use super::fetch_vectors::{Vector, all_hold, read};
 use ctm_exec::Engine;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// VALID_PIXEL_MODE in the second word of a control-flow instruction.
 const VALID_PIXEL_MODE: u32 = 1 << 22;
 
-/// Instructions whose VALID_PIXEL_MODE changes nothing in a pixel program: they do nothing there, or kill what is killed already.
+/// Instructions whose VALID_PIXEL_MODE changes nothing in a pixel program: they do nothing there, or kill killed pixels.
 const INERT: [CfOp; 7] =
     [CfOp::Nop, CfOp::WaitAck, CfOp::CallFs, CfOp::EmitVertex, CfOp::EmitCutVertex, CfOp::CutVertex, CfOp::Kill];
 

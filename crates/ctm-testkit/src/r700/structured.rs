@@ -1,4 +1,4 @@
-//! Random structured programs for the control-flow machine of R700: a tree of statements, and what it means for one pixel.
+//! Random structured programs for the control-flow machine of R700: a tree of statements, and its meaning for one pixel.
 //!
 //! The tree knows nothing of masks; `words` turns it into words with the stack instructions that §3.7 gives for each statement.
 
@@ -129,7 +129,7 @@ pub struct Tree {
     pub main: Vec<Stmt>,
     pub subs: Vec<Vec<Stmt>>,
     pub constants: Constants,
-    /// What the conditions of each statement did: how many pixels passed and failed.
+    /// Statistics of each statement's conditions: how many pixels passed and failed.
     pub seen: RefCell<BTreeMap<usize, Seen>>,
 }
 
@@ -146,7 +146,7 @@ pub struct Seen {
 
 pub struct Random(pub u64);
 
-/// Where a block stands.
+/// The position of a block.
 #[derive(Clone, Copy)]
 struct At {
     loops: u8,
@@ -278,7 +278,7 @@ impl Random {
     }
 }
 
-// ---- what it means --------------------------------------------------------------------------------------------
+// ---- meaning -------------------------------------------------------------------------------------------------
 
 pub struct Pixel {
     pub acc: u32,
@@ -317,7 +317,7 @@ impl Tree {
         self.constants.bool[usize::from(index)] == wanted
     }
 
-    /// Notes what a condition was.
+    /// Counts the outcome of a condition.
     fn note(&self, stmt: &Stmt, name: &'static str, p: &Pixel, holds: bool) -> bool {
         let fresh = Seen { name, in_loop: !p.indices.is_empty(), in_branch: p.branches > 0, passed: 0, failed: 0 };
         let mut seen = self.seen.borrow_mut();

@@ -266,7 +266,7 @@ impl Case {
         // Of 8 or 16 bits: those of four channels where all have as many.
         let small = if alike == Some(4) { &FORMS[..2] } else { &FORMS[..3] };
         for _ in 0..4 {
-            // Often larger than what fetches reach, sometimes a single element.
+            // Often larger than the fetched area, sometimes a single element.
             let (w, h) = match r.below(4) {
                 0 => (1 + r.below(6), 1 + r.below(6)),
                 1 => (domain.i1 + 1, domain.j1 + 1),

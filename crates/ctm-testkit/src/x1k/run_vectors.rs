@@ -1,6 +1,6 @@
 //! Reads the run vectors of `tests/vectors/x1k/run` and turns each line into programs with expected results.
 //!
-//! The files say what a line means. Every line becomes one or more whole programs that go through an engine; other engines' tests use
+//! The files explain their lines. Every line becomes one or more whole programs that go through an engine; other engines' tests use
 //! this file too.
 
 use ctm_exec::arrays::Picture;
@@ -15,7 +15,7 @@ use ctm_isa::x1k::ops::{
 use ctm_isa::x1k::{Inst, Program, Words};
 use std::collections::BTreeSet;
 
-/// One program and what it must give.
+/// One program and its expected results.
 pub struct Case {
     /// Instructions.
     pub words: Vec<Words>,
@@ -483,10 +483,10 @@ impl Line<'_> {
     }
 }
 
-/// What an output holds before; a value that no vector writes.
+/// The initial value of outputs; a value that no vector writes.
 const UNTOUCHED: u32 = 0x7fab_cdef;
 
-/// Runs a case; says what differs.
+/// Runs a case; returns the difference.
 pub fn run(case: &Case, engine: &dyn Engine) -> Result<(), String> {
     let mut program = Program::from_words(case.words.clone());
     program.zero_times_anything = case.zero_times_anything;

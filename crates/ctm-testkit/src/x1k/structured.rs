@@ -1,7 +1,7 @@
-//! Structured programs: a tree, the words that CTM §3.5.4 makes of it, and what it does to one processor when it is
+//! Structured programs: a tree, the words that CTM §3.5.4 makes of it, and its effect on one processor when it is
 //! simply followed, statement by statement.
 //!
-//! The tree knows nothing of masks; the words know nothing of the tree. If the machine does what the Guide says, both agree for
+//! The tree has no masks; the words have no tree. If the machine follows the Guide, both agree for
 //! every processor and every group size.
 
 use ctm_isa::x1k::formats::{CmnInst, FcAddr, FcInst, TexAddr, TexAddrDxDy, TexInst};
@@ -75,7 +75,7 @@ const SCRATCH: u8 = 2;
 /// Constants from here on hold thresholds.
 const THRESHOLDS: u8 = 128;
 
-// ---- what it means --------------------------------------------------------------------------------------------
+// ---- meaning -------------------------------------------------------------------------------------------------
 
 /// One processor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -183,7 +183,7 @@ impl Tree {
     }
 }
 
-// ---- what the Guide makes of it (CTM §3.5.4) ---------------------------------------------------------------------
+// ---- lowering by the Guide (CTM §3.5.4) ---------------------------------------------------------------------
 
 /// The program as words, or `None` if it is too long.
 pub fn assemble(tree: &Tree) -> Option<Program> {
@@ -253,7 +253,7 @@ struct Emit<'a> {
     thresholds: Vec<u32>,
 }
 
-/// What surrounds a statement within its loop.
+/// The position of a statement within its loop.
 #[derive(Clone)]
 struct InLoop {
     rep: bool,
@@ -322,7 +322,7 @@ impl Emit<'_> {
         THRESHOLDS + index as u8
     }
 
-    /// Emits what computes the condition; gives the JUMP_FUNC for it (of those for boolean, predicate, ALU result) and the common word.
+    /// Emits code for the condition; returns the JUMP_FUNC for it (of those for boolean, predicate, ALU result) and the common word.
     fn condition(&mut self, cond: &Cond, funcs: [u8; 3]) -> (u8, CmnInst) {
         let mut cmn = fc_cmn();
         match *cond {

@@ -21,7 +21,7 @@ pub struct Array<W = Vec<u32>> {
     pub height: u32,
     pub pitch: u32,
     pub channels: u8,
-    /// What elements are.
+    /// The element format.
     pub form: Form,
     /// Channels that may be written.
     pub mask: u8,
@@ -159,7 +159,7 @@ impl Surfaces {
 }
 
 impl<W: Deref<Target = [u32]>> Surfaces<W> {
-    /// What an input shows, and how it is read.
+    /// The contents of an input, and its sampler.
     fn source(&self, index: u8) -> Option<(&Array<W>, Sampler)> {
         if self.feedback == Some(index) {
             return self.outputs.first().map(|array| (array, Sampler::default()));
@@ -341,7 +341,7 @@ impl Case {
         self
     }
 
-    /// The first engine that does not do what the reference interpreter does with these surfaces, and where they differ if they do.
+    /// The first engine that differs from the reference interpreter on these surfaces, and where they differ if they do.
     pub fn differing<'e, E: Engine>(&self, engines: &'e [E], memory: &Surfaces) -> Option<(&'e E, String)> {
         let mut expected = memory.clone();
         let outcome = self.run(&Interp, &mut expected);

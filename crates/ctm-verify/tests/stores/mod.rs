@@ -83,7 +83,7 @@ impl x1k::Memory for Arrays<'_> {
     }
 }
 
-/// The targets that an R700 launch is lent, and what it reads.
+/// The mapped targets of an R700 launch, and its reads.
 struct Targets<'a> {
     targets: Vec<(Target, Elements<&'a mut [u8]>)>,
     reads: Box<dyn r700::Memory + 'a>,

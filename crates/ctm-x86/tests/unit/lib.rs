@@ -3,10 +3,10 @@
 use super::*;
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
 
-/// An instruction as text, and what emits it.
+/// An instruction as text, and its emitter.
 type Form = (&'static str, fn(&mut Asm));
 
-/// What an independent decoder reads.
+/// The output of an independent decoder.
 fn decoded(emit: impl FnOnce(&mut Asm)) -> String {
     decoded_for(Isa::Avx512, emit)
 }
@@ -121,7 +121,7 @@ fn vector_forms_of_avx2() {
         (Rm::Row(12, -64), "[r12-40h]"),
         (Rm::Each(RBP, 8), "[rbp+8]"),
         (Rm::Each(13, 0x4000), "[r13+4000h]"),
-        // A literal lies behind the code, at a multiple of 32 bytes.
+        // A literal is after the code, at a multiple of 32 bytes.
         (Rm::Literal(0x3f80_0000), "[20h]"),
     ];
     for &(op, name, shape) in SHAPES.iter().filter(|s| s.2 != 'x' && !ONLY_512.contains(&s.0)) {
@@ -177,7 +177,7 @@ fn masks_of_avx2() {
         seen.extend(text.split(' ').next());
     }
     seen.extend(["vmovd", "vpbroadcastd"]);
-    // Each row of these forms stands in the table.
+    // Each row of these forms is in the table.
     let names: [(V, &str); 9] = [
         (AND_F32, "vandps"),
         (AND_NOT_F32, "vandnps"),
@@ -231,7 +231,7 @@ fn masks_and_literals() {
     for (text, emit) in table {
         assert_eq!(&decoded(emit), text);
     }
-    // A literal lies behind the code: here 10 bytes of instruction, 2 of padding.
+    // A literal is after the code: here 10 bytes of instruction, 2 of padding.
     let text = decoded(|asm| asm.evex(ADD, 17, 9, Rm::Literal(0x3f80_0000), 0, false, None));
     assert_eq!(text, "vaddps zmm17,zmm9,[0Ch]{1to16}");
     let text = decoded(|asm| asm.evex(CMP_F32, 1, 9, Rm::Literal(7), 0, false, Some(3)));

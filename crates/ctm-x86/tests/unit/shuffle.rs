@@ -26,7 +26,7 @@ fn shuffles() {
     }
 }
 
-/// An instruction as text, and what emits it.
+/// An instruction as text, and its emitter.
 type Form = (Isa, &'static str, fn(&mut Asm));
 
 #[test]

@@ -5,7 +5,7 @@ use super::*;
 use crate::Isa;
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
 
-/// What an independent decoder reads.
+/// The output of an independent decoder.
 fn decoded(emit: impl FnOnce(&mut Asm)) -> String {
     let mut asm = Asm::new(Isa::Avx512);
     emit(&mut asm);

@@ -146,7 +146,7 @@ impl AluInst {
     }
 
     /// Sets the fields of operand 0, 1 or 2. Modifiers without a field (the absolute value of a three-operand
-    /// instruction, operand 2 of a two-operand one) is left out.
+    /// instruction, operand 2 of a two-operand one) are left out.
     pub fn set_operand(&mut self, index: usize, operand: Operand) {
         let w = &mut self.word0;
         let sel = operand.source.sel();

@@ -15,7 +15,7 @@
 //!
 //! **Invariants.** `assemble(&disassemble(p, …)).program` has the words, addresses, modes, preloads, symbols and literals
 //! of `p` for every program of at most 512 slots. Derived bits depend on the rest of the program only,
-//! so both directions agree about it.
+//! so both directions agree about them.
 
 mod alu;
 mod alu_listing;

@@ -5,7 +5,7 @@ use ctm_isa::r700::Program;
 use ctm_isa::r700::inst::{AluInst, AluWord1, Operand};
 use ctm_isa::r700::ops::{AluOp, CfAluOp, CfOp, Chan, Cond, IndexMode, Op2, Source, SpecialSel};
 
-/// What a program computes.
+/// The computation of a program.
 pub const ACC: u8 = 1;
 const SCRATCH: u8 = 2;
 const WHOLE: u8 = 3;
@@ -80,7 +80,7 @@ impl Words {
         };
         self.with(op, cond, constant, target);
     }
-    /// Pops this many entries before the instruction just written does what it does.
+    /// Pops this many entries before the effect of the instruction just written.
     fn pops(&mut self, count: u8) {
         if let Some(Item::Plain { pops, .. }) = self.items.last_mut() {
             *pops = count;

@@ -1,4 +1,4 @@
-//! Makes a case that fails smaller, for whoever looks for the reason.
+//! Reduces a failing case.
 
 use super::Case;
 use ctm_exec::Domain;
@@ -22,7 +22,7 @@ const SIMPLER: [fn(&mut AluInst); 12] = [
     |alu| alu.alpha.op = AlphaOp::Mad,
 ];
 
-/// The smallest program and case, found by leaving things out, for which `differs` still finds something; as text, with what it finds.
+/// The smallest program and case, found by removing parts, for which `differs` still reports a difference; as text, with that difference.
 pub fn reduced(program: &Program, case: &Case, differs: impl Fn(&Program, &Case) -> Option<String>) -> String {
     let fails = |program: &Program, case: &Case| differs(program, case).is_some();
     let (mut program, mut case) = (program.clone(), case.clone());
@@ -61,7 +61,7 @@ pub fn reduced(program: &Program, case: &Case, differs: impl Fn(&Program, &Case)
             case = changed;
         }
     }
-    // Whoever watches engines at work sees this one last.
+    // Watchers of engines see this one last.
     let difference = differs(&program, &case).unwrap_or_default();
     let arrays = |all: &[crate::x1k::surfaces::Array]| -> Vec<_> {
         all.iter().map(|a| (a.width, a.height, a.pitch, a.channels, a.mask)).collect()
