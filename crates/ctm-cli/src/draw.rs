@@ -73,14 +73,14 @@ pub(crate) fn run(console: &Console, args: &DrawArgs) -> Ending {
 
 /// The part of a picture that goes to a file.
 #[derive(Clone, Copy)]
-enum What {
+enum SavedPart {
     Target(usize),
     Depth,
     Stencil,
 }
 
 struct Save {
-    what: What,
+    what: SavedPart,
     path: PathBuf,
     kind: Kind,
 }
@@ -88,9 +88,9 @@ struct Save {
 impl Save {
     fn write(&self, console: &Console, drawn: &Drawn, frame: u32, frames: u32) -> Result<(), Failure> {
         let bytes = match self.what {
-            What::Target(n) => drawn.targets[n].to_bytes(self.kind),
-            What::Depth => drawn.depth_bytes(self.kind),
-            What::Stencil => drawn.stencil_bytes(self.kind),
+            SavedPart::Target(n) => drawn.targets[n].to_bytes(self.kind),
+            SavedPart::Depth => drawn.depth_bytes(self.kind),
+            SavedPart::Stencil => drawn.stencil_bytes(self.kind),
         };
         let bytes = bytes.map_err(failure)?;
         match pattern(&self.path) {
@@ -116,7 +116,7 @@ fn pattern(path: &Path) -> Option<(&str, usize, &str)> {
 /// Saved targets, by flags and by the job.
 fn saves(args: &DrawArgs, drawing: &Drawing) -> Result<Vec<Save>, Failure> {
     let mut all = Vec::new();
-    let mut add = |what: What, path: &Path| -> Result<(), Failure> {
+    let mut add = |what: SavedPart, path: &Path| -> Result<(), Failure> {
         let (path, kind) = (path.to_owned(), kind_of(path)?);
         all.push(Save { what, path, kind });
         Ok(())
@@ -131,19 +131,19 @@ fn saves(args: &DrawArgs, drawing: &Drawing) -> Result<Vec<Save>, Failure> {
         if drawing.targets.is_empty() {
             return Err(usage("-o saves the first target, and the job has none".into()));
         }
-        add(What::Target(0), path)?;
+        add(SavedPart::Target(0), path)?;
     }
     for (n, target) in drawing.targets.iter().enumerate() {
         for path in &target.saves {
-            add(What::Target(n), path)?;
+            add(SavedPart::Target(n), path)?;
         }
     }
     let depth = drawing.depth.as_ref();
     for path in args.depth.iter().chain(depth.and_then(|depth| depth.save.as_ref())) {
-        add(What::Depth, path)?;
+        add(SavedPart::Depth, path)?;
     }
     if let Some(path) = depth.and_then(|depth| depth.save_stencil.as_ref()) {
-        add(What::Stencil, path)?;
+        add(SavedPart::Stencil, path)?;
     }
     Ok(all)
 }

@@ -126,14 +126,14 @@ fn contents(file: &Path) -> Result<Vec<u8>, Failure> {
 
 /// A place in device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum MemoryPlace {
     /// So many bytes into an arena.
     Arena(ArenaId, u32),
     /// An address.
     Address(u32),
 }
 
-impl Place {
+impl MemoryPlace {
     fn address(self, device: &Device) -> Result<GpuAddr, Failure> {
         let Self::Arena(arena, offset) = self else {
             let Self::Address(address) = self else { return Ok(GpuAddr(0)) };
@@ -149,7 +149,7 @@ impl Place {
 }
 
 /// Parses `gpu`, `sys+0x1000` or `0x80001000`.
-pub(crate) fn place(text: &str) -> Result<Place, String> {
+pub(crate) fn place(text: &str) -> Result<MemoryPlace, String> {
     let allowed = || {
         let names = ArenaId::ALL.map(|id| id.name().to_ascii_lowercase()).join(", ");
         format!(
@@ -158,11 +158,11 @@ pub(crate) fn place(text: &str) -> Result<Place, String> {
     };
     let (name, offset) = text.split_once('+').map_or((text, None), |(name, offset)| (name, Some(offset)));
     if offset.is_none() && name.starts_with(|c: char| c.is_ascii_digit()) {
-        return number(name).map(Place::Address).ok_or_else(allowed);
+        return number(name).map(MemoryPlace::Address).ok_or_else(allowed);
     }
     let arena = ArenaId::ALL.into_iter().find(|id| id.name().eq_ignore_ascii_case(name)).ok_or_else(allowed)?;
     let offset = offset.map_or(Some(0), number).ok_or_else(allowed)?;
-    Ok(Place::Arena(arena, offset))
+    Ok(MemoryPlace::Arena(arena, offset))
 }
 
 fn number(text: &str) -> Option<u32> {
@@ -175,7 +175,7 @@ fn number(text: &str) -> Option<u32> {
 /// A file that is put into memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Load {
-    place: Place,
+    place: MemoryPlace,
     file: PathBuf,
 }
 
@@ -188,7 +188,7 @@ pub(crate) fn load(text: &str) -> Result<Load, String> {
 /// Memory that is saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dump {
-    place: Place,
+    place: MemoryPlace,
     bytes: usize,
     file: PathBuf,
 }
@@ -208,9 +208,9 @@ mod tests {
 
     #[test]
     fn places_are_arenas_offsets_and_addresses() {
-        assert_eq!(place("gpu"), Ok(Place::Arena(ArenaId::Gpu, 0)));
-        assert_eq!(place("SYSc+0x800"), Ok(Place::Arena(ArenaId::SysC, 2048)));
-        assert_eq!(place("0x80000000"), Ok(Place::Address(0x8000_0000)));
+        assert_eq!(place("gpu"), Ok(MemoryPlace::Arena(ArenaId::Gpu, 0)));
+        assert_eq!(place("SYSc+0x800"), Ok(MemoryPlace::Arena(ArenaId::SysC, 2048)));
+        assert_eq!(place("0x80000000"), Ok(MemoryPlace::Address(0x8000_0000)));
         for wrong in ["", "vram", "gpu+", "gpu+x", "-1", "0xg"] {
             assert!(place(wrong).unwrap_err().contains("sys+0x1000"), "{wrong}");
         }

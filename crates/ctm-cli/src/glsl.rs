@@ -7,7 +7,7 @@ use crate::console::{Console, Exit, Failure};
 use crate::radeon;
 use ctm::job::read_file;
 use ctm_files::FileKind;
-use ctm_glsl::{Input, Pair, Pixel, Wanted};
+use ctm_glsl::{Input, Pair, Pixel, ShaderSources};
 use ctm_ide::folder::TemporaryFolder;
 use ctm_image::hex;
 use ctm_image::r700::gfd;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 pub(crate) fn run(console: &Console, args: &GlslArgs) -> Ending {
-    let wanted = Wanted { vertex: shader(&args.vertex)?, fragment: shader(&args.fragment)? };
+    let wanted = ShaderSources { vertex: shader(&args.vertex)?, fragment: shader(&args.fragment)? };
     if args.client {
         // One line for the process that started this one.
         let told = match ctm_glsl::reflect(&wanted) {

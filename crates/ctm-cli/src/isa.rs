@@ -3,7 +3,7 @@
 use crate::Ending;
 use crate::args::IsaArgs;
 use crate::console::{Console, Exit, Failure};
-use ctm_isa::isa_help::{Column, Isa, Place, Topic, Word};
+use ctm_isa::isa_help::{Column, Isa, WordField, Topic, Word};
 use ctm_isa::table::Value as Row;
 use serde_json::{Map, Value, json};
 
@@ -91,7 +91,7 @@ fn word_json(word: &Word) -> Value {
     json!({ "name": word.format.name, "dword": word.format.dword, "types": word.used_by })
 }
 
-fn place_json(place: &Place) -> Value {
+fn place_json(place: &WordField) -> Value {
     json!({ "word": word_json(&place.word), "field": place.field.name, "bits": [place.field.msb, place.field.lsb] })
 }
 

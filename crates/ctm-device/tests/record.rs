@@ -7,7 +7,7 @@ use ctm_device::commands::{CommandBuffer, CondTest};
 use ctm_device::device::{Device, DeviceOptions};
 use ctm_device::mc::{Format, Tiling};
 use ctm_device::memory::{ArenaId, ArenaOptions, GpuAddr};
-use ctm_device::record::{End, Found, Place, ReadError, RecordError, Recording, ReplayOptions, ReplayReport, replay};
+use ctm_device::record::{End, Found, SubmissionId, ReadError, RecordError, Recording, ReplayOptions, ReplayReport, replay};
 use ctm_device::{EngineKind, SubmitReport};
 use ctm_exec::x1k::{Launch, Memory, Outputs};
 use ctm_exec::{Budget, Control, Domain, Engine, Fault, Interp, Outcome};
@@ -163,7 +163,7 @@ fn the_first_difference_is_found() {
     drop(rig);
     let report = again(&tape.bytes(), Some(EngineKind::Interp));
     let difference = report.difference.unwrap();
-    assert_eq!(difference.place, Place { device: 0, submission: 2 });
+    assert_eq!(difference.place, SubmissionId { device: 0, submission: 2 });
     let address = GpuAddr(out.address_of(5, 3).0 + 8);
     let expected = Found::Memory { address, arena: ArenaId::Gpu, expected: 0x4000_0001, found: 0, dwords: 1 };
     assert_eq!(difference.found, expected);

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_exec::arrays::Picture;
-use ctm_exec::r700::flow::{Flow, PixelState, Place, Test};
+use ctm_exec::r700::flow::{Flow, PixelState, ProgramPoint, Test};
 use ctm_exec::r700::{Arrays, Launch, LoopConstant, Plane, Target};
 use ctm_exec::{Budget, Domain, Engine, GroupSize, Interp};
 use ctm_isa::r700::ops::{CfAluOp, CfOp, Cond};
@@ -258,7 +258,7 @@ fn breaks_survive_pops() {
 #[test]
 fn calls_and_kills() {
     let mut flow = machine("AAAAxxxx");
-    let back = Place { fetch: false, slot: 7 };
+    let back = ProgramPoint { fetch: false, slot: 7 };
     assert!(flow.call(Test::ACTIVE, 31, back).unwrap());
     assert!(flow.call(Test::ACTIVE, 1, back).unwrap());
     // 31 + 1 + 1 is too deep; without counting it is not.

@@ -5,14 +5,14 @@
 
 #![allow(unsafe_code)] // EGL and OpenGL are C; each block says why it is sound.
 
-use crate::types::{self, Of, by_number, sampler_by_number};
+use crate::types::{self, ComponentType, by_number, sampler_by_number};
 use libloading::Library;
 use serde_json::{Value, json};
 use std::ffi::{CStr, CString, c_char, c_void};
 
 /// The sources to compile.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ShaderSources {
     /// The vertex shader.
     pub vertex: String,
     /// The fragment shader.
@@ -208,7 +208,7 @@ const FIRST_PATTERN: u32 = 0x4b00_0000;
 ///
 /// # Errors
 /// A library that is missing, a driver that is not there, a shader that does not compile.
-pub fn reflect(wanted: &Wanted) -> Result<Value, Failed> {
+pub fn reflect(wanted: &ShaderSources) -> Result<Value, Failed> {
     let library = "libEGL.so.1";
     let missing = |reason: libloading::Error| Failed::Missing {
         library,
@@ -277,7 +277,7 @@ struct Client {
 const FIRST_COLUMNS: i32 = 8;
 
 impl Client {
-    fn run(&self, wanted: &Wanted) -> Result<Value, Failed> {
+    fn run(&self, wanted: &ShaderSources) -> Result<Value, Failed> {
         let gl = &self.gl;
         // SAFETY: a current context; OpenGL checks names and numbers, and every pointer below is to as many values as its call says.
         unsafe {
@@ -425,9 +425,9 @@ impl Client {
                     (gl.enable_attribute)(first + n);
                     let (rows, null) = (of.rows as i32, std::ptr::null());
                     match of.of {
-                        Of::Int => (gl.attribute_integer)(first + n, rows, INT, 0, null),
-                        Of::Uint => (gl.attribute_integer)(first + n, rows, UNSIGNED_INT, 0, null),
-                        Of::Float | Of::Bool => (gl.attribute)(first + n, rows, FLOAT, 0, 0, null),
+                        ComponentType::Int => (gl.attribute_integer)(first + n, rows, INT, 0, null),
+                        ComponentType::Uint => (gl.attribute_integer)(first + n, rows, UNSIGNED_INT, 0, null),
+                        ComponentType::Float | ComponentType::Bool => (gl.attribute)(first + n, rows, FLOAT, 0, 0, null),
                     }
                 }
                 out.push(json!({ "name": name, "type": kind, "size": size, "location": location }));
@@ -527,28 +527,28 @@ impl Client {
         // SAFETY: a current context; there are as many values as the type and the count say.
         unsafe {
             match (of.of, of.columns, of.rows) {
-                (Of::Float, 1, 1) => (gl.uniform_1fv)(location, count, f),
-                (Of::Float, 1, 2) => (gl.uniform_2fv)(location, count, f),
-                (Of::Float, 1, 3) => (gl.uniform_3fv)(location, count, f),
-                (Of::Float, 1, 4) => (gl.uniform_4fv)(location, count, f),
-                (Of::Float, 2, 2) => (gl.uniform_matrix_2)(location, count, 0, f),
-                (Of::Float, 3, 3) => (gl.uniform_matrix_3)(location, count, 0, f),
-                (Of::Float, 4, 4) => (gl.uniform_matrix_4)(location, count, 0, f),
-                (Of::Float, 2, 3) => (gl.uniform_matrix_2x3)(location, count, 0, f),
-                (Of::Float, 2, 4) => (gl.uniform_matrix_2x4)(location, count, 0, f),
-                (Of::Float, 3, 2) => (gl.uniform_matrix_3x2)(location, count, 0, f),
-                (Of::Float, 3, 4) => (gl.uniform_matrix_3x4)(location, count, 0, f),
-                (Of::Float, 4, 2) => (gl.uniform_matrix_4x2)(location, count, 0, f),
-                (Of::Float, 4, 3) => (gl.uniform_matrix_4x3)(location, count, 0, f),
-                (Of::Uint, 1, 1) => (gl.uniform_1uiv)(location, count, u),
-                (Of::Uint, 1, 2) => (gl.uniform_2uiv)(location, count, u),
-                (Of::Uint, 1, 3) => (gl.uniform_3uiv)(location, count, u),
-                (Of::Uint, 1, 4) => (gl.uniform_4uiv)(location, count, u),
+                (ComponentType::Float, 1, 1) => (gl.uniform_1fv)(location, count, f),
+                (ComponentType::Float, 1, 2) => (gl.uniform_2fv)(location, count, f),
+                (ComponentType::Float, 1, 3) => (gl.uniform_3fv)(location, count, f),
+                (ComponentType::Float, 1, 4) => (gl.uniform_4fv)(location, count, f),
+                (ComponentType::Float, 2, 2) => (gl.uniform_matrix_2)(location, count, 0, f),
+                (ComponentType::Float, 3, 3) => (gl.uniform_matrix_3)(location, count, 0, f),
+                (ComponentType::Float, 4, 4) => (gl.uniform_matrix_4)(location, count, 0, f),
+                (ComponentType::Float, 2, 3) => (gl.uniform_matrix_2x3)(location, count, 0, f),
+                (ComponentType::Float, 2, 4) => (gl.uniform_matrix_2x4)(location, count, 0, f),
+                (ComponentType::Float, 3, 2) => (gl.uniform_matrix_3x2)(location, count, 0, f),
+                (ComponentType::Float, 3, 4) => (gl.uniform_matrix_3x4)(location, count, 0, f),
+                (ComponentType::Float, 4, 2) => (gl.uniform_matrix_4x2)(location, count, 0, f),
+                (ComponentType::Float, 4, 3) => (gl.uniform_matrix_4x3)(location, count, 0, f),
+                (ComponentType::Uint, 1, 1) => (gl.uniform_1uiv)(location, count, u),
+                (ComponentType::Uint, 1, 2) => (gl.uniform_2uiv)(location, count, u),
+                (ComponentType::Uint, 1, 3) => (gl.uniform_3uiv)(location, count, u),
+                (ComponentType::Uint, 1, 4) => (gl.uniform_4uiv)(location, count, u),
                 // A boolean is true whatever it is set to.
-                (Of::Int | Of::Bool, 1, 1) => (gl.uniform_1iv)(location, count, i),
-                (Of::Int | Of::Bool, 1, 2) => (gl.uniform_2iv)(location, count, i),
-                (Of::Int | Of::Bool, 1, 3) => (gl.uniform_3iv)(location, count, i),
-                (Of::Int | Of::Bool, 1, 4) => (gl.uniform_4iv)(location, count, i),
+                (ComponentType::Int | ComponentType::Bool, 1, 1) => (gl.uniform_1iv)(location, count, i),
+                (ComponentType::Int | ComponentType::Bool, 1, 2) => (gl.uniform_2iv)(location, count, i),
+                (ComponentType::Int | ComponentType::Bool, 1, 3) => (gl.uniform_3iv)(location, count, i),
+                (ComponentType::Int | ComponentType::Bool, 1, 4) => (gl.uniform_4iv)(location, count, i),
                 _ => {}
             }
         }

@@ -1,6 +1,6 @@
 //! From a capture of the client to programs with their registers and bindings.
 
-use crate::types::{Of, by_number, sampler_by_number};
+use crate::types::{ComponentType, by_number, sampler_by_number};
 use ctm_exec::Interp;
 use ctm_image::r700::gfd::header::{Layout, PIXEL, Part, VERTEX, VariableKind};
 use ctm_image::r700::gfd::{NewProgram, NewVariable};
@@ -270,7 +270,7 @@ impl Bound<'_> {
                 };
                 // Members have their names alone where the block has one.
                 (block, u32::try_from(uniform["offset"].as_u64().unwrap_or(0)).unwrap_or(0) / 4)
-            } else if of.of == Of::Bool {
+            } else if of.of == ComponentType::Bool {
                 remarks.push(format!("uniform `{name}` is a boolean, whose place cannot be seen"));
                 continue;
             } else {

@@ -4,7 +4,7 @@ use ctm_image::r700::gfd::header::VariableType;
 
 /// The component type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Of {
+pub(crate) enum ComponentType {
     Float,
     Int,
     Uint,
@@ -16,7 +16,7 @@ pub(crate) enum Of {
 pub(crate) struct Type {
     /// OpenGL's number.
     pub number: u32,
-    pub of: Of,
+    pub of: ComponentType,
     pub columns: usize,
     pub rows: usize,
     pub container: VariableType,
@@ -25,15 +25,15 @@ pub(crate) struct Type {
 impl Type {
     /// Whether its values are true and false, whatever numbers they were set to.
     pub const fn is_boolean(&self) -> bool {
-        matches!(self.of, Of::Bool)
+        matches!(self.of, ComponentType::Bool)
     }
 }
 
-const fn row(number: u32, of: Of, columns: usize, rows: usize, container: VariableType) -> Type {
+const fn row(number: u32, of: ComponentType, columns: usize, rows: usize, container: VariableType) -> Type {
     Type { number, of, columns, rows, container }
 }
 
-use Of::{Bool, Float, Int, Uint};
+use ComponentType::{Bool, Float, Int, Uint};
 use VariableType as V;
 
 /// Types of numbers.

@@ -4,7 +4,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout)] // A test, which talks to the process that it starts.
 
-use ctm_glsl::{Input, Pair, Pixel, Wanted, pair, pixel, reflect};
+use ctm_glsl::{Input, Pair, Pixel, ShaderSources, pair, pixel, reflect};
 use ctm_image::r700::gfd::header::VariableKind;
 use ctm_image::r700::gfd::{NewProgram, build};
 use ctm_isa::x1k::program::{Literal, Preload, SymbolKind};
@@ -37,7 +37,7 @@ void main() { result = texture(second, at) * colour + texture(first, at.yx) * ve
 #[test]
 fn client() {
     if let (Ok(vertex), Ok(fragment)) = (std::env::var("CTM_GLSL_VERTEX"), std::env::var("CTM_GLSL_FRAGMENT")) {
-        match reflect(&Wanted { vertex, fragment }) {
+        match reflect(&ShaderSources { vertex, fragment }) {
             Ok(told) => println!("\ntold {told}"),
             Err(failed) => println!("\nfailed {failed}"),
         }

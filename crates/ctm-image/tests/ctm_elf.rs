@@ -131,7 +131,7 @@ fn the_file_may_lie_in_front_of_other_bytes() {
     assert_eq!(ctm_elf::read(&memory).unwrap(), full());
 }
 
-fn header_error(field: elf::Place, value: u8) -> String {
+fn header_error(field: elf::ElfField, value: u8) -> String {
     let mut file = ctm_elf::write(&full()).unwrap();
     file[field.at as usize] = value;
     ctm_elf::read(&file).unwrap_err().to_string()

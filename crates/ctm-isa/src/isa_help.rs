@@ -40,14 +40,14 @@ impl Word {
 
 /// A field and its word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct WordField {
     /// The word.
     pub word: Word,
     /// The field.
     pub field: Field,
 }
 
-impl Place {
+impl WordField {
     /// `bits 3:0 of ALU_ALPHA_INST (dword 4 of ALU, OUTPUT)`.
     #[must_use]
     pub fn text(&self) -> String {
@@ -64,7 +64,7 @@ pub enum Topic {
     /// A field.
     Field {
         /// Where it is.
-        place: Place,
+        place: WordField,
         /// Its named values: those of the table, and those that depend on the kind of program.
         values: Vec<Value>,
         /// Further facts.
@@ -75,7 +75,7 @@ pub enum Topic {
         /// The row.
         value: Value,
         /// Every field that can hold it.
-        places: Vec<Place>,
+        places: Vec<WordField>,
         /// The further columns of an opcode.
         columns: Vec<Column>,
     },
@@ -207,10 +207,10 @@ impl Isa {
         }
     }
 
-    fn places(&self) -> impl Iterator<Item = Place> + '_ {
+    fn places(&self) -> impl Iterator<Item = WordField> + '_ {
         self.words
             .iter()
-            .flat_map(|word| word.format.fields.iter().map(|field| Place { word: word.clone(), field: *field }))
+            .flat_map(|word| word.format.fields.iter().map(|field| WordField { word: word.clone(), field: *field }))
     }
 
     fn values_of(&self, field: &Field) -> Vec<Value> {

@@ -160,7 +160,7 @@ pub(crate) fn solve(nodes: &[Node]) -> Liveness {
     result.pressure.dedup_by_key(|entry| entry.0);
     result.pressure.reverse();
     let mut known: HashMap<(u32, u8, u8), usize> = HashMap::new();
-    let mut seen = Seen { masks: vec![0; nodes.len()], touched: Vec::new() };
+    let mut seen = VisitedElements { masks: vec![0; nodes.len()], touched: Vec::new() };
     for node in nodes {
         for write in &node.writes {
             let readers = readers(nodes, &kills, node, write, &mut seen, &mut effort);
@@ -186,7 +186,7 @@ pub(crate) fn solve(nodes: &[Node]) -> Liveness {
 }
 
 /// Which elements have been followed to each node, cleared in proportion to the nodes that were reached.
-struct Seen {
+struct VisitedElements {
     masks: Vec<u8>,
     touched: Vec<usize>,
 }
@@ -197,7 +197,7 @@ fn readers(
     kills: &[Channels],
     from: &Node,
     write: &Written,
-    seen: &mut Seen,
+    seen: &mut VisitedElements,
     effort: &mut usize,
 ) -> Vec<u32> {
     let mut found = Vec::new();

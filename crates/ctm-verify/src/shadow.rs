@@ -15,7 +15,7 @@ pub struct Shadow {
 
 /// Where two copies differ first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FirstDifference {
     /// The element; one between the rows, or beside the elements of tiles, has a column beyond the width.
     pub element: Position,
     /// The channel.
@@ -56,7 +56,7 @@ impl Shadow {
     }
 
     /// Where it differs from `expected`, the bytes of another copy.
-    pub fn difference(&self, expected: &[u8]) -> Option<Place> {
+    pub fn difference(&self, expected: &[u8]) -> Option<FirstDifference> {
         let found = self.bytes();
         let at = found.iter().zip(expected).position(|(found, expected)| found != expected)?;
         let shape = &self.shape;
@@ -79,7 +79,7 @@ impl Shadow {
             bytes.rev().fold(0, |all, &byte| all << 8 | u32::from(byte))
         };
         let (found, expected) = (number(found), number(expected));
-        Some(Place { element: Position { i, j }, channel, found, expected })
+        Some(FirstDifference { element: Position { i, j }, channel, found, expected })
     }
 }
 

@@ -12,7 +12,7 @@ use ctm::job::JobError;
 use ctm::trace::observe::{Unit, Watcher, Wish};
 use ctm::trace::{Listing, Session, TraceError};
 use ctm_exec::{Fault, Position};
-use ctm_ide::debugger::{Debugger, Kept};
+use ctm_ide::debugger::{Debugger, UserState};
 use input::Input;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ pub(crate) struct DebugArgs {
 /// State that persists across groups.
 struct Shared {
     input: Input,
-    kept: Kept,
+    kept: UserState,
     /// The processor that is wanted, if it is in another group.
     elsewhere: Option<Position>,
     failure: Option<Failure>,
@@ -107,7 +107,7 @@ fn session(args: &DebugArgs, at: Option<Position>, shared: &Arc<Mutex<Shared>>) 
 pub(crate) fn run(console: &Console, args: &DebugArgs) -> Ending {
     let input = Input::new(args.script.as_deref())?;
     let is_script = input.is_script();
-    let shared = Shared { input, kept: Kept::default(), elsewhere: None, failure: None, began: false };
+    let shared = Shared { input, kept: UserState::default(), elsewhere: None, failure: None, began: false };
     let shared = Arc::new(Mutex::new(shared));
     let mut last = session(args, args.at, &shared)?;
     loop {

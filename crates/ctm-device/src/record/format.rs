@@ -153,7 +153,7 @@ impl Written {
 
 /// A submission, and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Done {
+pub(crate) struct SubmissionEnd {
     /// Counted from 1, for each device.
     pub number: u64,
     pub address: GpuAddr,
@@ -172,7 +172,7 @@ pub(crate) struct Failure {
     pub message: String,
 }
 
-impl Done {
+impl SubmissionEnd {
     pub fn encode(&self, device: u32) -> Vec<u8> {
         let mut out = Vec::new();
         out.extend(device.to_le_bytes());
@@ -227,9 +227,9 @@ pub(crate) enum Entry {
         device: u32,
         pages: Vec<Written>,
     },
-    Done {
+    SubmissionEnd {
         device: u32,
-        done: Done,
+        done: SubmissionEnd,
     },
     Close {
         device: u32,
@@ -260,7 +260,7 @@ impl Entry {
                 }
                 Some(Self::Written { device, pages })
             }),
-            kind::DONE => rest.u32().and_then(|device| Some(Self::Done { device, done: Done::decode(&mut rest)? })),
+            kind::DONE => rest.u32().and_then(|device| Some(Self::SubmissionEnd { device, done: SubmissionEnd::decode(&mut rest)? })),
             _ if of.may_be_skipped() => return Ok(Self::Unknown),
             _ => return Err(format!("{of} is no kind of record that this build knows")),
         };

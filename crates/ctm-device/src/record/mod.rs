@@ -55,13 +55,13 @@ mod replay;
 
 pub use format::{MAGIC, ReadError, VERSION};
 pub use replay::{
-    Difference, End, Found, Noticed, Place, ReplayOptions, ReplayReport, replay, replay_on, replay_under,
+    Difference, End, Found, Noticed, SubmissionId, ReplayOptions, ReplayReport, replay, replay_on, replay_under,
 };
 
 use crate::device::{Device, Submission, SubmissionWatcher};
 use crate::memory::{DeviceMemory, PAGE, Watched};
 use ctm_files::Saving;
-use format::{BODY, Done, Failure, Kind, Written, kind};
+use format::{BODY, SubmissionEnd, Failure, Kind, Written, kind};
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -278,7 +278,7 @@ impl SubmissionWatcher for Recorder {
             code: error.reason.code().to_owned(),
             message: error.reason.to_string(),
         });
-        let done = Done { number: self.submissions, address, size_dwords, commands, failure };
+        let done = SubmissionEnd { number: self.submissions, address, size_dwords, commands, failure };
         self.recording.write(&format::record(kind::DONE, &done.encode(self.device)));
     }
 }

@@ -1,6 +1,6 @@
 //! Runs a recording again and compares outcome and memory after every submission.
 
-use super::format::{Done, Entry, FORMAT, ReadError, Record, Records, Written};
+use super::format::{SubmissionEnd, Entry, FORMAT, ReadError, Record, Records, Written};
 use super::options;
 use crate::device::{Caches, CommandError, Device};
 use crate::engine::EngineKind;
@@ -28,14 +28,14 @@ pub struct ReplayOptions {
 
 /// A submission of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SubmissionId {
     /// The device, counted from 0 in the order of opening.
     pub device: u32,
     /// The submission, counted from 1 for each device.
     pub submission: u64,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SubmissionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "submission {} of device {}", self.submission, self.device)
     }
@@ -76,7 +76,7 @@ pub enum Found {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// After which submission.
-    pub place: Place,
+    pub place: SubmissionId,
     /// The difference.
     pub found: Found,
 }
@@ -165,7 +165,7 @@ impl fmt::Display for End {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noticed {
     /// In which submission.
-    pub place: Place,
+    pub place: SubmissionId,
     /// The check's name.
     pub rule: &'static str,
     /// The instruction, when it is about a running program.
@@ -321,7 +321,7 @@ impl Session<'_> {
                 }
             }
             Entry::Written { device, pages } => self.of(device)?.written.extend(pages),
-            Entry::Done { device, done } => self.submit(device, &done)?,
+            Entry::SubmissionEnd { device, done } => self.submit(device, &done)?,
             Entry::Close { device } => {
                 self.of(device)?;
                 self.running.remove(&device);
@@ -353,8 +353,8 @@ impl Session<'_> {
         Ok(device)
     }
 
-    fn submit(&mut self, device: u32, done: &Done) -> Result<(), String> {
-        let place = Place { device, submission: done.number };
+    fn submit(&mut self, device: u32, done: &SubmissionEnd) -> Result<(), String> {
+        let place = SubmissionId { device, submission: done.number };
         let running = self.of(device)?;
         let written = std::mem::take(&mut running.written);
         let device = &mut running.device;
@@ -399,7 +399,7 @@ impl Session<'_> {
 }
 
 /// How the submission ended, where that is not as recorded.
-fn outcome(done: &Done, commands: u32, error: Option<&CommandError>) -> Option<Found> {
+fn outcome(done: &SubmissionEnd, commands: u32, error: Option<&CommandError>) -> Option<Found> {
     let same = match (&done.failure, error) {
         (None, None) => true,
         (Some(failure), Some(error)) => {

@@ -86,7 +86,7 @@ impl Lane<'_> {
 
 /// The outcome of a unit in a group.
 #[derive(Clone, Copy, Debug)]
-enum Done {
+enum UnitOutcome {
     /// Nothing: NOP.
     Nop,
     /// The predicate disabled it: PV and PS keep their value.
@@ -380,7 +380,7 @@ impl ClauseContext<'_> {
     }
 
     /// The outcome of one instruction, before its group writes.
-    fn compute(&self, lane: &Lane<'_>, group: &Group, unit: Unit, inst: &AluInst) -> Result<Done, FaultKind> {
+    fn compute(&self, lane: &Lane<'_>, group: &Group, unit: Unit, inst: &AluInst) -> Result<UnitOutcome, FaultKind> {
         let enabled = match inst.word0.pred_sel {
             PredSel::Off => true,
             PredSel::Zero => !lane.predicate,
@@ -388,10 +388,10 @@ impl ClauseContext<'_> {
         };
         let op = inst.op();
         if op == AluOp::Op2(Op2::Nop) {
-            return Ok(Done::Nop);
+            return Ok(UnitOutcome::Nop);
         }
         if !enabled {
-            return Ok(Done::Disabled);
+            return Ok(UnitOutcome::Disabled);
         }
         let slots = op.info().slots;
         if matches!(slots, Slots::Pair64 | Slots::Quad64) && !self.doubles {
@@ -424,14 +424,14 @@ impl ClauseContext<'_> {
             Slots::Pair64 => {
                 let first = if matches!(unit, Unit::X | Unit::Y) { Unit::X } else { Unit::Z };
                 let (result, effect) = self.pair(lane, group, op, first)?;
-                return Ok(Done::Result(result[unit as usize & 1], effect));
+                return Ok(UnitOutcome::Result(result[unit as usize & 1], effect));
             }
             Slots::Quad64 => {
                 let results = self.quad(lane, group, op)?;
-                return Ok(Done::Result(results[unit as usize & 3], Effect::None));
+                return Ok(UnitOutcome::Result(results[unit as usize & 3], Effect::None));
             }
         };
-        Ok(Done::Result(self.written(scalar.value, inst), scalar.effect))
+        Ok(UnitOutcome::Result(self.written(scalar.value, inst), scalar.effect))
     }
 
     /// The bits of a result after output modifier and clamp; a clamped NaN stays one without DX10_CLAMP.
@@ -482,7 +482,7 @@ impl ClauseContext<'_> {
 
     /// Runs one group: all reads, then x, y, z, w, then t.
     fn group(&self, lane: &mut Lane<'_>, group: &Group) -> Result<(), FaultKind> {
-        let mut done: [Option<(&AluInst, Done)>; 5] = [None; 5];
+        let mut done: [Option<(&AluInst, UnitOutcome)>; 5] = [None; 5];
         for slot in &group.slots {
             done[slot.unit as usize] = Some((&slot.inst, self.compute(lane, group, slot.unit, &slot.inst)?));
         }
@@ -490,16 +490,16 @@ impl ClauseContext<'_> {
         for (unit, entry) in done.iter().enumerate() {
             let previous = if unit == Unit::T as usize { &mut lane.ps } else { &mut lane.pv[unit] };
             match entry {
-                None | Some((_, Done::Nop)) => *previous = 0,
-                Some((_, Done::Disabled)) => {}
-                Some((inst, Done::Result(bits, _))) => {
+                None | Some((_, UnitOutcome::Nop)) => *previous = 0,
+                Some((_, UnitOutcome::Disabled)) => {}
+                Some((inst, UnitOutcome::Result(bits, _))) => {
                     *previous = *bits;
                     self.write(lane, inst, *bits);
                 }
             }
         }
         for (unit, entry) in done.iter().enumerate() {
-            let Some((inst, Done::Result(_, effect))) = entry else { continue };
+            let Some((inst, UnitOutcome::Result(_, effect))) = entry else { continue };
             match *effect {
                 Effect::None => {}
                 Effect::Predicate(execute) => {
@@ -520,9 +520,9 @@ impl ClauseContext<'_> {
         lane.watched(|watch| {
             for (unit, entry) in done.iter().enumerate() {
                 match entry {
-                    None | Some((_, Done::Nop)) => watch.previous &= !(1 << unit),
-                    Some((_, Done::Disabled)) => {}
-                    Some((_, Done::Result(..))) => watch.previous |= 1 << unit,
+                    None | Some((_, UnitOutcome::Nop)) => watch.previous &= !(1 << unit),
+                    Some((_, UnitOutcome::Disabled)) => {}
+                    Some((_, UnitOutcome::Result(..))) => watch.previous |= 1 << unit,
                 }
             }
             watch.at.item += 1;

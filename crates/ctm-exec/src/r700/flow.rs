@@ -46,14 +46,14 @@ pub struct LoopConstant {
 
 /// A place in one of the two programs of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ProgramPoint {
     /// Whether it lies in the fetch program (`CALL_FS`).
     pub fetch: bool,
     /// The slot.
     pub slot: u32,
 }
 
-impl Place {
+impl ProgramPoint {
     /// Another slot of the same program.
     #[must_use]
     pub const fn at(self, slot: u32) -> Self {
@@ -86,7 +86,7 @@ enum Entry {
     /// A subroutine.
     Call {
         /// Where it returns to.
-        back: Place,
+        back: ProgramPoint,
         /// The nesting depth before it.
         depth: u32,
     },
@@ -520,7 +520,7 @@ impl Flow {
     ///
     /// # Errors
     /// A full stack.
-    pub fn call(&mut self, test: Test, call_count: u8, back: Place) -> Step<bool> {
+    pub fn call(&mut self, test: Test, call_count: u8, back: ProgramPoint) -> Step<bool> {
         // The field is interpreted in the range 0..=31 (R700 §10.1).
         let depth = self.depth + u32::from(call_count & 31);
         if !self.test(test).contains(&true) || depth as usize > CALL_DEPTH {
@@ -536,7 +536,7 @@ impl Flow {
     ///
     /// # Errors
     /// The top of the stack is no call.
-    pub fn return_(&mut self, valid_pixel: bool, pop_count: u8) -> Step<Place> {
+    pub fn return_(&mut self, valid_pixel: bool, pop_count: u8) -> Step<ProgramPoint> {
         self.pop_states(pop_count, false)?;
         let back = match self.stack.pop() {
             Some(Entry::Call { back, depth }) => {

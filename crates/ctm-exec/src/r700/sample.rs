@@ -12,7 +12,7 @@ use crate::sample::{in_elements, wrap};
 
 /// Where a lookup goes.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct LookupCoordinates {
     /// Bits of x, y, z.
     pub at: [u32; 3],
     /// Which coordinates count texels instead of 0..1.
@@ -92,7 +92,7 @@ pub fn compared(compare: Compare, reference: f32, texel: u32) -> [u32; 4] {
 
 impl Lookup<'_> {
     /// One axis of a lookup in a level.
-    fn axis(&self, place: &Place, axis: usize, size: u32, filter: Filter) -> Axis {
+    fn axis(&self, place: &LookupCoordinates, axis: usize, size: u32, filter: Filter) -> Axis {
         let unnormalised = place.unnormalised[axis];
         // Faces of a cube lie at 1..2, where compilers put them: the coordinates over twice the major axis, plus 1.5.
         let cube = is_cube(self.texture.kind);
@@ -132,7 +132,7 @@ impl Lookup<'_> {
         }
     }
 
-    fn axes(&self, place: &Place, level: u32, filter: Filter) -> [Axis; 3] {
+    fn axes(&self, place: &LookupCoordinates, level: u32, filter: Filter) -> [Axis; 3] {
         let size = self.texture.size(level);
         let filtered = filtered_axes(self.texture.kind);
         std::array::from_fn(|axis| {
@@ -147,7 +147,7 @@ impl Lookup<'_> {
 
     /// The weights of a linear lookup along x, y and z.
     #[must_use]
-    pub fn weights(&self, place: &Place, level: u32) -> [f32; 3] {
+    pub fn weights(&self, place: &LookupCoordinates, level: u32) -> [f32; 3] {
         self.axes(place, level, Filter::Linear).map(|axis| axis.weight)
     }
 
@@ -169,7 +169,7 @@ impl Lookup<'_> {
     ///
     /// # Errors
     /// A texel that memory refuses.
-    pub fn level(&self, place: &Place, level: u32, filter: Filter) -> Result<[u32; 4], MemoryFault> {
+    pub fn level(&self, place: &LookupCoordinates, level: u32, filter: Filter) -> Result<[u32; 4], MemoryFault> {
         let [x, y, z] = self.axes(place, level, filter);
         if filter == Filter::Nearest {
             return self.texel(level, [x.low, y.low, z.low]);
@@ -187,7 +187,7 @@ impl Lookup<'_> {
 
     /// A linear lookup in a level of a cube whose neighbours may lie on other faces. `slice`: the face's place among all.
     #[allow(clippy::cast_possible_truncation, reason = "kept within the face and one texel beyond")]
-    fn over_edges(&self, place: &Place, level: u32, slice: u32) -> Result<[u32; 4], MemoryFault> {
+    fn over_edges(&self, place: &LookupCoordinates, level: u32, slice: u32) -> Result<[u32; 4], MemoryFault> {
         let size = self.texture.size(level)[0];
         let (face, cube) = (slice % FACES, slice - slice % FACES);
         let axis = |axis: usize| {
@@ -260,7 +260,7 @@ impl Lookup<'_> {
     ///
     /// # Errors
     /// A texel that memory refuses.
-    pub fn sample(&self, place: &Place, lod: f32) -> Result<[u32; 4], MemoryFault> {
+    pub fn sample(&self, place: &LookupCoordinates, lod: f32) -> Result<[u32; 4], MemoryFault> {
         let filter = if self.within_sampler(lod) > 0.0 { self.sampler.minify } else { self.sampler.magnify };
         let (low, high, weight) = self.levels(self.clamped(lod));
         let first = self.level(place, low, filter)?;
@@ -271,7 +271,7 @@ impl Lookup<'_> {
     ///
     /// # Errors
     /// A texel that memory refuses.
-    pub fn four(&self, place: &Place, level: u32) -> Result<[u32; 4], MemoryFault> {
+    pub fn four(&self, place: &LookupCoordinates, level: u32) -> Result<[u32; 4], MemoryFault> {
         let [x, y, z] = self.axes(place, level, Filter::Linear);
         let one = |x, y| self.texel(level, [x, y, z.low]).map(|t| t[0]);
         Ok([one(x.high, y.low)?, one(x.low, y.high)?, one(x.high, y.high)?, one(x.low, y.low)?])

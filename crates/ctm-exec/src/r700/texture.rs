@@ -4,7 +4,7 @@ use super::Memory;
 use super::cube;
 use super::formats::in_format;
 use super::resources::{Filter, TextureKind};
-use super::sample::{FACES, Lookup, Place, filtered_axes, is_cube, layer};
+use super::sample::{FACES, Lookup, LookupCoordinates, filtered_axes, is_cube, layer};
 use crate::engine::{FaultKind, MemoryFault};
 use crate::float::{bits, fma, number};
 use crate::transcendental::ln2;
@@ -248,9 +248,9 @@ impl<'a> TextureFetch<'a> {
         self.lookup.texture.texel_bytes
     }
 
-    fn place(&self, at: &[u32; 4]) -> Place {
+    fn place(&self, at: &[u32; 4]) -> LookupCoordinates {
         let (word1, word2) = (&self.inst.word1, &self.inst.word2);
-        Place {
+        LookupCoordinates {
             at: [at[0], at[1], at[2]],
             unnormalised: [!word1.coord_type_x, !word1.coord_type_y, !word1.coord_type_z],
             offset: [word2.offset_x, word2.offset_y, word2.offset_z].map(texel_offset),

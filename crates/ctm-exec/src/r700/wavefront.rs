@@ -7,7 +7,7 @@ use super::checks::{At, Checks, EXPORT_NOT_DONE, STACK_BEYOND_DECLARED, Watch, W
 use super::clocks;
 use super::exports::{Exports, Target};
 use super::fetch::resources;
-use super::flow::{Flow, LoopKind, PixelState, Place, Test};
+use super::flow::{Flow, LoopKind, PixelState, ProgramPoint, Test};
 use super::memory::Shared;
 use super::texture::{self, selected};
 use super::{Launch, Memory, VertexEvent};
@@ -56,7 +56,7 @@ pub struct Wavefront {
     pub(super) exports: Vec<Exports>,
     /// Lanes whose exports are sent.
     covered: Vec<bool>,
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<ProgramPoint>,
     pub(super) counters: Counters,
     pub(super) gradients: texture::Gradients,
     /// Events of a geometry program, in order: the lane and the event.
@@ -110,7 +110,7 @@ impl Wavefront {
         let runs =
             launch.covered.is_none() || valid.iter().zip(&self.covered).any(|(&valid, &covered)| valid && covered);
         let processors = if runs { valid.iter().filter(|&&valid| valid).count() as u64 } else { 0 };
-        self.place = runs.then_some(Place { fetch: false, slot: launch.program.entry });
+        self.place = runs.then_some(ProgramPoint { fetch: false, slot: launch.program.entry });
         self.counters = Counters { groups: 1, processors, ..Counters::default() };
         self.gradients = texture::Gradients::default();
         self.events.clear();
@@ -271,10 +271,10 @@ impl Wavefront {
         context: &Context<'_>,
         shared: &mut Shared,
         memory: &mut dyn Memory,
-        place: Place,
+        place: ProgramPoint,
         entry: &CfEntry,
         lane: &mut Option<usize>,
-    ) -> Step<Place> {
+    ) -> Step<ProgramPoint> {
         let cf = entry.cf.as_ref().map_err(|error| FaultKind::Undecodable(*error))?;
         if matches!(entry.clause, ClauseBody::Outside | ClauseBody::Unread) {
             let (target, slots) = cf.clause().unwrap_or_default();
@@ -308,11 +308,11 @@ impl Wavefront {
         context: &Context<'_>,
         shared: &mut Shared,
         memory: &mut dyn Memory,
-        place: Place,
+        place: ProgramPoint,
         cf: &CfPlain,
         clause: &ClauseBody,
         lane: &mut Option<usize>,
-    ) -> Step<Place> {
+    ) -> Step<ProgramPoint> {
         let word = &cf.word1;
         let constants = context.launch.constants;
         let constant = usize::from(word.cf_const) % super::CF_CONSTANTS;
@@ -363,7 +363,7 @@ impl Wavefront {
             CfOp::Call => to(flow.call(test, word.call_count, place.next())?),
             CfOp::CallFs => match context.launch.fetch_program {
                 Some(program) if !place.fetch && flow.call(test, word.call_count, place.next())? => {
-                    Place { fetch: true, slot: program.entry }
+                    ProgramPoint { fetch: true, slot: program.entry }
                 }
                 _ => place.next(),
             },
@@ -376,7 +376,7 @@ impl Wavefront {
     }
 
     /// `EMIT_VERTEX` and its relatives: only geometry programs have them (R700 §3.5).
-    fn vertex_event(&mut self, context: &Context<'_>, test: Test, event: VertexEvent, place: Place) -> Step<Place> {
+    fn vertex_event(&mut self, context: &Context<'_>, test: Test, event: VertexEvent, place: ProgramPoint) -> Step<ProgramPoint> {
         if context.launch.stage != Stage::Geometry {
             let feature =
                 format!("{event:?} vertex in a {} program, where it is not valid", context.launch.stage.name());

@@ -30,7 +30,7 @@ struct Job {
 }
 
 /// The results of one group.
-struct Done {
+struct GroupResult {
     counters: Counters,
     findings: Findings,
     outputs: Vec<(Position, Outputs)>,
@@ -79,7 +79,7 @@ impl<'a> Run<'a> {
     }
 
     /// Adds the statistics of a group and sends its outputs; the group knows which processors have written uncached.
-    fn commit(&mut self, done: Done, memory: &mut dyn Memory, group: Option<&Group>) -> Result<(), Fault> {
+    fn commit(&mut self, done: GroupResult, memory: &mut dyn Memory, group: Option<&Group>) -> Result<(), Fault> {
         self.outcome.counters.add(&done.counters);
         self.findings.add(done.findings);
         for (at, outputs) in done.outputs {
@@ -136,7 +136,7 @@ impl<'a> Run<'a> {
                 }
                 let Unit::X1k(unit) = unit else { continue };
                 group = unit.finish()?;
-                Done {
+                GroupResult {
                     counters: *group.counters(),
                     findings: group.take_findings(),
                     outputs: group.outputs().collect(),
@@ -236,7 +236,7 @@ fn run_group(
     (context, watch): (&Context<'_>, &Watch),
     job: &Job,
     memory: &mut Access<'_>,
-) -> Result<Done, Fault> {
+) -> Result<GroupResult, Fault> {
     let part = watch.part(job.index);
     if part.is_abandoned() {
         // It is never read.
@@ -245,7 +245,7 @@ fn run_group(
     }
     group.run(context, &part, &job.positions, &job.covered, memory).inspect_err(|_| part.fault())?;
     watch.done(group.counters().processors);
-    Ok(Done { counters: *group.counters(), findings: group.take_findings(), outputs: group.outputs().collect() })
+    Ok(GroupResult { counters: *group.counters(), findings: group.take_findings(), outputs: group.outputs().collect() })
 }
 
 fn memory_fault(fault: MemoryFault, pc: u32, at: Position) -> Fault {

@@ -1,7 +1,7 @@
 //! Where the client wants to stop: lines, labels, writes, NaN, divergence. Each becomes a breakpoint of the debugger, as the command `break` writes it.
 
 use super::launch::Prepared;
-use super::{Adapter, Answered, Wanted};
+use super::{Adapter, Answered, RequestedBreakpoint};
 use crate::debugger::Debugger;
 use crate::debugger::conditions::{Condition, Kind, line_of};
 use ctm::trace::observe::Place;
@@ -24,7 +24,7 @@ impl Adapter {
 
     pub(super) fn want(&mut self, by: &'static str, commands: Vec<String>, debugger: Option<&mut Debugger<'_, '_>>) {
         self.wanted.retain(|wanted| wanted.by != by);
-        self.wanted.extend(commands.into_iter().map(|command| Wanted { by, command }));
+        self.wanted.extend(commands.into_iter().map(|command| RequestedBreakpoint { by, command }));
         if let Some(debugger) = debugger {
             self.apply(debugger);
         }

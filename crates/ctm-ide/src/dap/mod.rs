@@ -122,7 +122,7 @@ enum Phase {
 }
 
 /// A breakpoint that the client wants: which request said so, and how the command `break` writes it.
-struct Wanted {
+struct RequestedBreakpoint {
     by: &'static str,
     command: String,
 }
@@ -136,7 +136,7 @@ struct Adapter {
     /// The client's number of the first line.
     first_line: usize,
     prepared: Option<Prepared>,
-    wanted: Vec<Wanted>,
+    wanted: Vec<RequestedBreakpoint>,
     /// Breakpoints of the debugger, with the request that they came from.
     numbers: Vec<(u32, &'static str)>,
     /// Values with parts, with their lane; the reference is the index plus 1.

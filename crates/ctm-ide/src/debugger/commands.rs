@@ -72,7 +72,7 @@ pub enum Answer {
 
 /// State of the user that persists across groups.
 #[derive(Clone, Default)]
-pub struct Kept {
+pub struct UserState {
     breakpoints: Vec<Breakpoint>,
     displayed: Vec<Place>,
     made: u32,
@@ -163,14 +163,14 @@ impl<'u, 'a> Debugger<'u, 'a> {
 
     /// State that persists across groups.
     #[must_use]
-    pub fn kept(&self) -> Kept {
-        Kept { breakpoints: self.breakpoints.clone(), displayed: self.displayed.clone(), made: self.made }
+    pub fn kept(&self) -> UserState {
+        UserState { breakpoints: self.breakpoints.clone(), displayed: self.displayed.clone(), made: self.made }
     }
 
     /// With the state from another group.
     #[must_use]
-    pub fn with(self, kept: Kept) -> Self {
-        let Kept { breakpoints, displayed, made } = kept;
+    pub fn with(self, kept: UserState) -> Self {
+        let UserState { breakpoints, displayed, made } = kept;
         Self { breakpoints, displayed, made, ..self }
     }
 

@@ -12,7 +12,7 @@ mod commands;
 pub(crate) mod conditions;
 mod views;
 
-pub use commands::{Answer, COMMANDS, Command, Debugger, Kept};
+pub use commands::{Answer, COMMANDS, Command, Debugger, UserState};
 pub use ctm::trace::Direction;
 use ctm_exec::Position;
 use serde_json::{Value, json};

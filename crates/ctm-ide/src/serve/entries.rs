@@ -112,16 +112,16 @@ pub(super) enum Opened {
 
 /// Read-only entries: their launches are inspected one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Given {
+enum ReadOnlyInput {
     Capture,
     Recording,
 }
 
 /// Whether a file is a recording or a capture, by how it begins.
-fn given(path: &Path) -> Option<Given> {
+fn given(path: &Path) -> Option<ReadOnlyInput> {
     match () {
-        () if Capture::is_one(path) => Some(Given::Capture),
-        () if Subject::is_recording(path) => Some(Given::Recording),
+        () if Capture::is_one(path) => Some(ReadOnlyInput::Capture),
+        () if Subject::is_recording(path) => Some(ReadOnlyInput::Recording),
         () => None,
     }
 }
@@ -157,14 +157,14 @@ impl Entry {
 
     /// The length of a capture, which is read as a whole; 0 of everything else.
     pub(super) fn capture_bytes(&self) -> u64 {
-        let capture = self.path.as_deref().filter(|path| given(path) == Some(Given::Capture));
+        let capture = self.path.as_deref().filter(|path| given(path) == Some(ReadOnlyInput::Capture));
         capture.and_then(|path| path.metadata().ok()).map_or(0, |there| there.len())
     }
 
     /// The texts of the job: the job file, then its programs.
     pub(super) fn open(&self, folders: &Folders) -> Result<Value, JobError> {
         if let Some(given) = self.path.as_deref().and_then(given) {
-            let kind = if given == Given::Capture { "capture" } else { "recording" };
+            let kind = if given == ReadOnlyInput::Capture { "capture" } else { "recording" };
             return Ok(json!({ "name": self.name, "files": [], "given": kind }));
         }
         let files = self.files(folders)?;
@@ -209,12 +209,12 @@ impl Entry {
     ) -> Result<(Opened, Option<Directory>), JobError> {
         let path = self.path.as_deref().unwrap_or(Path::new(""));
         match given(path) {
-            Some(Given::Capture) => {
+            Some(ReadOnlyInput::Capture) => {
                 let capture = Capture::read(path)?.under(control);
                 let bytes = capture.bytes();
                 return Ok((Opened::Capture(Arc::new(capture), bytes), None));
             }
-            Some(Given::Recording) => return Ok((Opened::Recording(path.to_owned()), None)),
+            Some(ReadOnlyInput::Recording) => return Ok((Opened::Recording(path.to_owned()), None)),
             None => {}
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

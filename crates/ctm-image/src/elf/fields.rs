@@ -2,7 +2,7 @@
 
 /// A field of an ELF structure: name, offset in the structure and size, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ElfField {
     /// The standard's name.
     pub name: &'static str,
     /// Offset from the start of the structure.
@@ -11,8 +11,8 @@ pub struct Place {
     pub size: u8,
 }
 
-const fn place(name: &'static str, at: u64, size: u8) -> Place {
-    Place { name, at, size }
+const fn place(name: &'static str, at: u64, size: u8) -> ElfField {
+    ElfField { name, at, size }
 }
 
 /// The fields of one structure, in the order of the file.
@@ -21,10 +21,10 @@ macro_rules! places {
         $(#[doc = $doc])+
         #[allow(missing_docs, reason = "the names and their meaning are the ELF standard's")]
         pub mod $module {
-            use super::{place, Place};
-            $( pub const $name: Place = place($text, $at, $size); )+
+            use super::{place, ElfField};
+            $( pub const $name: ElfField = place($text, $at, $size); )+
             /// Every field.
-            pub const ALL: &[Place] = &[ $($name),+ ];
+            pub const ALL: &[ElfField] = &[ $($name),+ ];
             /// Bytes of the structure.
             pub const SIZE: u64 = $total;
         }

@@ -1,7 +1,7 @@
 //! The Executable and Linking Format, 32 bits, as far as programs for GPUs use it (Tool Interface Standard, ELF 1.2).
 //!
 //! Reading works on a slice that may be longer than the file, because the CTM loader parses a file at an address whose
-//! size is not given (CTM §4, `set_inst_fmt`); [`extent`] finds the size. Every field is a [`Place`] with the name that
+//! size is not given (CTM §4, `set_inst_fmt`); [`extent`] finds the size. Every field is an [`ElfField`] with the name that
 //! the standard gives it, and that name is in every error.
 
 mod edit;
@@ -28,13 +28,13 @@ pub const MOST_NOTES: usize = 4096;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Every field with its value, in the order of the file.
-    pub fields: Vec<(Place, u64)>,
+    pub fields: Vec<(ElfField, u64)>,
 }
 
 impl Header {
     /// The value of a field; fields of other structures are 0.
     #[must_use]
-    pub fn get(&self, field: Place) -> u64 {
+    pub fn get(&self, field: ElfField) -> u64 {
         self.fields.iter().find(|(p, _)| *p == field).map_or(0, |(_, v)| *v)
     }
 }
@@ -117,7 +117,7 @@ pub struct Elf<'a> {
     pub sections: Vec<Section>,
 }
 
-fn read_place(input: &Input<'_>, base: u64, field: Place) -> Result<u64, ImageError> {
+fn read_place(input: &Input<'_>, base: u64, field: ElfField) -> Result<u64, ImageError> {
     let offset = base.saturating_add(field.at);
     match field.size {
         1 => input.u8(field.name, offset).map(u64::from),
@@ -126,12 +126,12 @@ fn read_place(input: &Input<'_>, base: u64, field: Place) -> Result<u64, ImageEr
     }
 }
 
-fn read_u32(input: &Input<'_>, base: u64, field: Place) -> Result<u32, ImageError> {
+fn read_u32(input: &Input<'_>, base: u64, field: ElfField) -> Result<u32, ImageError> {
     input.u32(field.name, base.saturating_add(field.at))
 }
 
 /// Fails unless a header field holds one value.
-fn expect(header: &Header, field: Place, allowed: u64, meaning: &str) -> Result<(), ImageError> {
+fn expect(header: &Header, field: ElfField, allowed: u64, meaning: &str) -> Result<(), ImageError> {
     let found = header.get(field);
     if found == allowed {
         return Ok(());
@@ -254,7 +254,7 @@ impl<'a> Elf<'a> {
     ///
     /// # Errors
     /// The field holds something else.
-    pub fn expect(&self, field: Place, allowed: u64, meaning: &str) -> Result<(), ImageError> {
+    pub fn expect(&self, field: ElfField, allowed: u64, meaning: &str) -> Result<(), ImageError> {
         expect(&self.header, field, allowed, meaning)
     }
 

@@ -1,6 +1,6 @@
 //! Laying out an ELF file.
 
-use super::fields::{CLASS_32, DATA_LITTLE, MAGIC, Place, SHT_STRTAB, ehdr, phdr, shdr};
+use super::fields::{CLASS_32, DATA_LITTLE, MAGIC, ElfField, SHT_STRTAB, ehdr, phdr, shdr};
 
 /// A section to be written; with `kind` 0, bytes that no section header names.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +39,7 @@ pub struct NewSegment {
 /// `header` gives the fields that differ between formats; the rest follows from the layout. Section 0 is added, so the
 /// index of a section in the file is one more than its place among those that have a header.
 #[must_use]
-pub fn build(header: &[(Place, u64)], segments: &[NewSegment], sections: &[NewSection]) -> Vec<u8> {
+pub fn build(header: &[(ElfField, u64)], segments: &[NewSegment], sections: &[NewSection]) -> Vec<u8> {
     let mut out = vec![0; (ehdr::SIZE + segments.len() as u64 * phdr::SIZE) as usize];
     let mut names = vec![0u8];
     let mut placed: Vec<(usize, usize, usize)> = Vec::new();
@@ -126,7 +126,7 @@ pub fn build(header: &[(Place, u64)], segments: &[NewSegment], sections: &[NewSe
 }
 
 /// Writes one field; a value too wide for it is cut.
-pub(crate) fn put(out: &mut [u8], base: u64, field: Place, value: u64) {
+pub(crate) fn put(out: &mut [u8], base: u64, field: ElfField, value: u64) {
     let start = (base + field.at) as usize;
     let size = usize::from(field.size);
     out[start..start + size].copy_from_slice(&value.to_le_bytes()[..size]);

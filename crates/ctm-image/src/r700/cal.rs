@@ -5,7 +5,7 @@
 
 use super::{Code, RegisterValue, Stage};
 use crate::bytes::ByteOrder;
-use crate::elf::{self, Elf, ElfSymbol, NewSection, NewSegment, Note, Place, Section, ehdr, phdr, shdr};
+use crate::elf::{self, Elf, ElfSymbol, NewSection, NewSegment, Note, ElfField, Section, ehdr, phdr, shdr};
 use crate::error::{ImageError, Remark};
 use ctm_isa::ops;
 use std::ops::Range;
@@ -30,11 +30,11 @@ const CITE: &str = "CAL image format";
 
 /// Fields of an entry of the dictionary.
 mod entry {
-    use super::Place;
-    pub const MACHINE: Place = Place { name: "d_machine", at: 0, size: 4 };
-    pub const TYPE: Place = Place { name: "d_type", at: 4, size: 4 };
-    pub const OFFSET: Place = Place { name: "d_offset", at: 8, size: 4 };
-    pub const SIZE_BYTES: Place = Place { name: "d_size", at: 12, size: 4 };
+    use super::ElfField;
+    pub const MACHINE: ElfField = ElfField { name: "d_machine", at: 0, size: 4 };
+    pub const TYPE: ElfField = ElfField { name: "d_type", at: 4, size: 4 };
+    pub const OFFSET: ElfField = ElfField { name: "d_offset", at: 8, size: 4 };
+    pub const SIZE_BYTES: ElfField = ElfField { name: "d_size", at: 12, size: 4 };
     /// Bytes of an entry; the last word is `d_flags`, which is not used.
     pub const SIZE: u64 = 20;
 }
@@ -265,7 +265,7 @@ impl Image {
     }
 
     fn read_encoding(&mut self, parsed: &Elf<'_>, at: u64) -> Result<(), ImageError> {
-        let word = |field: Place| parsed.input.u32(field.name, at + field.at);
+        let word = |field: ElfField| parsed.input.u32(field.name, at + field.at);
         let (machine, program_type) = (word(entry::MACHINE)?, word(entry::TYPE)?);
         let start = u64::from(word(entry::OFFSET)?);
         let size = u64::from(word(entry::SIZE_BYTES)?);
@@ -397,7 +397,7 @@ impl Image {
             for other in &self.parts {
                 let at = shift(other.entry);
                 let input = crate::bytes::Input::new(&self.bytes, ByteOrder::Little);
-                let word = |field: Place| input.u32(field.name, other.entry + field.at).map(u64::from);
+                let word = |field: ElfField| input.u32(field.name, other.entry + field.at).map(u64::from);
                 let (start, size) = (word(entry::OFFSET)?, word(entry::SIZE_BYTES)?);
                 let contains = start < edited.from && start + size >= edited.from;
                 elf::put(&mut bytes, at, entry::OFFSET, shift(start));

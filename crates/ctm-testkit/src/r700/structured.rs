@@ -130,12 +130,12 @@ pub struct Tree {
     pub subs: Vec<Vec<Stmt>>,
     pub constants: Constants,
     /// Statistics of each statement's conditions: how many pixels passed and failed.
-    pub seen: RefCell<BTreeMap<usize, Seen>>,
+    pub seen: RefCell<BTreeMap<usize, ConditionCounts>>,
 }
 
 /// The conditions of one statement, over all pixels.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct ConditionCounts {
     /// The instruction that the condition belongs to.
     pub name: &'static str,
     pub in_loop: bool,
@@ -319,7 +319,7 @@ impl Tree {
 
     /// Counts the outcome of a condition.
     fn note(&self, stmt: &Stmt, name: &'static str, p: &Pixel, holds: bool) -> bool {
-        let fresh = Seen { name, in_loop: !p.indices.is_empty(), in_branch: p.branches > 0, passed: 0, failed: 0 };
+        let fresh = ConditionCounts { name, in_loop: !p.indices.is_empty(), in_branch: p.branches > 0, passed: 0, failed: 0 };
         let mut seen = self.seen.borrow_mut();
         let entry = seen.entry(std::ptr::from_ref(stmt) as usize * 64 + name.len()).or_insert(fresh);
         if holds {

@@ -17,7 +17,7 @@ fn only_what_may_be_written_is() {
     }
     let written = shadow.store(Position { i: 2, j: 1 }, &[7; 4], 0b11);
     assert_eq!(written, Written { elements: 1, bytes: 4 });
-    let place = Place { element: Position { i: 2, j: 1 }, channel: 0, found: 7, expected: 0x3b3a_3938 };
+    let place = FirstDifference { element: Position { i: 2, j: 1 }, channel: 0, found: 7, expected: 0x3b3a_3938 };
     assert_eq!(shadow.difference(&array), Some(place));
     assert_eq!(shadow.lend().bytes[56..64], [7, 0, 0, 0, 60, 61, 62, 63]);
 }
@@ -38,7 +38,7 @@ fn elements_of_every_form() {
         let mut shadow = Shadow::of(&shape, &array);
         let size = if form == words { 2 } else { 1 };
         assert_eq!(shadow.store(at, &[half, 0, one, 0], 1 << channel), Written { elements: 1, bytes: size });
-        assert_eq!(shadow.difference(&array), Some(Place { element: at, channel, found, expected: 0 }));
+        assert_eq!(shadow.difference(&array), Some(FirstDifference { element: at, channel, found, expected: 0 }));
         assert_eq!(shadow.bytes().iter().position(|&byte| byte != 0), Some(first + usize::from(form == words)));
     }
 }

@@ -1,6 +1,6 @@
 //! Rules on the instructions of one group.
 
-use super::{Facts, Finding, Place};
+use super::{Facts, Finding, GroupContext};
 use crate::r700::inst::Slot;
 use crate::r700::ops::{AluOp, Available, Chan, Kind, Omod, Slots, Source, SpecialSel, Unit, Units};
 use crate::r700::ports::{PortProblem, problems};
@@ -75,7 +75,7 @@ pub(super) fn unread_literal(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// The instruction in one of the four vector units.
-fn vector<'a>(place: &Place<'a>, chan: Chan) -> Option<&'a Slot> {
+fn vector<'a>(place: &GroupContext<'a>, chan: Chan) -> Option<&'a Slot> {
     place.group.slots.iter().find(|slot| slot.unit == Unit::from(chan))
 }
 

@@ -147,7 +147,7 @@ struct Facts<'a> {
 
 /// A group in its place.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct GroupContext<'a> {
     /// The slot of the group's first instruction.
     pc: u32,
     group: &'a Group,
@@ -157,7 +157,7 @@ struct Place<'a> {
     last: bool,
 }
 
-impl Place<'_> {
+impl GroupContext<'_> {
     /// The slot of one of its instructions.
     fn slot(&self, index: usize) -> u32 {
         self.pc + u32::try_from(index).unwrap_or(0)
@@ -225,7 +225,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Every group of every ALU clause.
-    fn each_group(&self) -> impl Iterator<Item = Place<'_>> {
+    fn each_group(&self) -> impl Iterator<Item = GroupContext<'_>> {
         self.each_alu_clause().flat_map(|(cf, clause)| places(cf, clause))
     }
 
@@ -254,9 +254,9 @@ impl<'a> Facts<'a> {
 }
 
 /// The groups of one clause.
-fn places<'a>(cf: &'a CfAlu, clause: &'a AluClause) -> impl Iterator<Item = Place<'a>> {
+fn places<'a>(cf: &'a CfAlu, clause: &'a AluClause) -> impl Iterator<Item = GroupContext<'a>> {
     let groups = &clause.groups;
-    groups.iter().enumerate().map(move |(i, group)| Place {
+    groups.iter().enumerate().map(move |(i, group)| GroupContext {
         pc: cf.word0.addr + group.offset,
         group,
         before: i.checked_sub(1).map(|i| &groups[i]),

@@ -1,6 +1,6 @@
 //! Rules on registers, constants and indices.
 
-use super::{Facts, Finding, Place};
+use super::{Facts, Finding, GroupContext};
 use crate::r700::inst::{AluClause, AluInst, Cf, ClauseBody, Fetch, VtxWord1};
 use crate::r700::ops::{AluOp, IndexMode, KcacheMode, Kind, RelMode, Sel, Source};
 use crate::r700::program::{CLAUSE_TEMPORARIES, Stage};
@@ -421,7 +421,7 @@ fn elements(inst: &AluInst) -> Vec<usize> {
 }
 
 /// Whether an instruction of an ALU clause needs the loop index, and where.
-fn alu_loop_index(place: &Place<'_>) -> Option<u32> {
+fn alu_loop_index(place: &GroupContext<'_>) -> Option<u32> {
     let i = place.group.slots.iter().position(|s| s.inst.word0.index_mode == IndexMode::Loop && s.inst.uses_index())?;
     Some(place.slot(i))
 }

@@ -1,6 +1,6 @@
 //! Rules on results used by the next group: PV, PS, predicates, registers just written.
 
-use super::{Facts, Finding, Place};
+use super::{Facts, Finding, GroupContext};
 use crate::r700::inst::{Group, Slot};
 use crate::r700::ops::{AluOp, Chan, IndexMode, Kind, Op2, Slots, Source, SpecialSel, Unit};
 use crate::r700::program::CLAUSE_TEMPORARIES;
@@ -16,7 +16,7 @@ fn leaves_result(group: &Group, unit: Unit) -> Result<(), &'static str> {
 }
 
 /// The operands that read PV or PS: slot index and the unit whose result they read.
-fn reads<'a>(place: &Place<'a>) -> impl Iterator<Item = (usize, Unit)> + 'a {
+fn reads<'a>(place: &GroupContext<'a>) -> impl Iterator<Item = (usize, Unit)> + 'a {
     let group = place.group;
     group.slots.iter().enumerate().flat_map(|(i, slot)| {
         slot.inst.operands().filter_map(move |operand| match operand.source {

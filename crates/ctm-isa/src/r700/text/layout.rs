@@ -3,7 +3,7 @@
 use super::cf::{self, Address, ParsedCf};
 use super::group::ReadyGroup;
 use super::listing::must_be_control_flow;
-use super::source::{Body, MAX_SLOT, Statement, Statements, What};
+use super::source::{Body, MAX_SLOT, Statement, Statements, StatementOutput};
 use super::split;
 use crate::diag::{Diagnostic, Span};
 use crate::r700::inst::Cf;
@@ -21,7 +21,7 @@ pub(super) struct Built {
 
 /// Where a statement is: its slot, and that of its clause.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct StatementSlot {
     at: u32,
     clause: Option<u32>,
 }
@@ -44,23 +44,23 @@ fn cut_clauses(s: &mut Statements) {
         Body::Alu { .. } => body.slots() as usize > ALU_CLAUSE_SLOTS,
         Body::Fetch(fetches) => fetches.len() > FETCH_CLAUSE_INSTRUCTIONS,
     };
-    if !s.list.iter().any(|st| matches!(&st.what, What::Cf(_, Some(body)) if too_long(body))) {
+    if !s.list.iter().any(|st| matches!(&st.what, StatementOutput::Cf(_, Some(body)) if too_long(body))) {
         return;
     }
     // Further instructions move the following ones, so numbers for it would be wrong.
     let numbers = s.list.iter().find_map(|st| match &st.what {
-        What::Cf(parsed, _) => match parsed.address {
+        StatementOutput::Cf(parsed, _) => match parsed.address {
             Address::Number(_, span) if jumps(&parsed.cf) => Some(span),
             _ => st.number.map(|(_, span)| span),
         },
-        What::Word(_) | What::Data(_) | What::Org(_) => None,
+        StatementOutput::Word(_) | StatementOutput::Data(_) | StatementOutput::Org(_) => None,
     });
     let old = std::mem::take(&mut s.list);
     let mut moved = Vec::with_capacity(old.len() + 1);
     for statement in old {
         moved.push(s.list.len());
         match statement.what {
-            What::Cf(parsed, Some(body)) if too_long(&body) => {
+            StatementOutput::Cf(parsed, Some(body)) if too_long(&body) => {
                 let pieces = match body {
                     Body::Alu { groups, tail } => cut_alu(&parsed, groups, &tail, statement.span, &mut s.diagnostics),
                     Body::Fetch(fetches) => {
@@ -82,7 +82,7 @@ fn cut_clauses(s: &mut Statements) {
                 }
                 for (mut parsed, body) in pieces {
                     (parsed.count, parsed.address) = (None, Address::Missing);
-                    let what = What::Cf(Box::new(parsed), Some(body));
+                    let what = StatementOutput::Cf(Box::new(parsed), Some(body));
                     s.list.push(Statement { what, number: None, span: statement.span, broken: statement.broken });
                 }
             }
@@ -160,7 +160,7 @@ fn cut_alu(
 fn check_counts(s: &mut Statements) -> bool {
     let mut wrong = false;
     for statement in &s.list {
-        let What::Cf(parsed, Some(body)) = &statement.what else { continue };
+        let StatementOutput::Cf(parsed, Some(body)) = &statement.what else { continue };
         let held = match body {
             Body::Alu { .. } => body.slots(),
             Body::Fetch(_) => body.slots() / 2,
@@ -184,7 +184,7 @@ fn check_counts(s: &mut Statements) -> bool {
 }
 
 /// Gives each statement its slot.
-fn place_statements(s: &mut Statements) -> Vec<Place> {
+fn place_statements(s: &mut Statements) -> Vec<StatementSlot> {
     let mut here = 0u32;
     let mut places = Vec::with_capacity(s.list.len() + 1);
     for statement in &s.list {
@@ -197,11 +197,11 @@ fn place_statements(s: &mut Statements) -> Vec<Place> {
                     .help("leave the numbers out, or begin elsewhere with `.org`"),
             );
         }
-        places.push(Place { at: here, clause: None });
+        places.push(StatementSlot { at: here, clause: None });
         here = match &statement.what {
-            What::Cf(..) | What::Word(_) => here + 1,
-            What::Data(words) => here.saturating_add(u32::try_from(words.len().div_ceil(2)).unwrap_or(u32::MAX)),
-            What::Org(slot) => *slot,
+            StatementOutput::Cf(..) | StatementOutput::Word(_) => here + 1,
+            StatementOutput::Data(words) => here.saturating_add(u32::try_from(words.len().div_ceil(2)).unwrap_or(u32::MAX)),
+            StatementOutput::Org(slot) => *slot,
         };
         if here > MAX_SLOT {
             let d = Diagnostic::error("size", format!("the program is longer than {MAX_SLOT} slots"));
@@ -209,16 +209,16 @@ fn place_statements(s: &mut Statements) -> Vec<Place> {
             here = 0;
         }
     }
-    places.push(Place { at: here, clause: None });
+    places.push(StatementSlot { at: here, clause: None });
     places
 }
 
 /// Gives each clause its slot: the written one, or after everything else in the order of the instructions.
-fn place_clauses(s: &mut Statements, places: &mut [Place], relayout: bool) {
+fn place_clauses(s: &mut Statements, places: &mut [StatementSlot], relayout: bool) {
     let mut end = 0;
     for (statement, place) in s.list.iter().zip(places.iter_mut()) {
         match &statement.what {
-            What::Cf(parsed, body) => {
+            StatementOutput::Cf(parsed, body) => {
                 end = end.max(place.at + 1);
                 let Some(body) = body else { continue };
                 let Address::Number(addr, span) = parsed.address else { continue };
@@ -244,13 +244,13 @@ fn place_clauses(s: &mut Statements, places: &mut [Place], relayout: bool) {
                     end = end.max(addr.saturating_add(body.slots()));
                 }
             }
-            What::Word(_) => end = end.max(place.at + 1),
-            What::Data(words) => end = end.max(place.at + u32::try_from(words.len().div_ceil(2)).unwrap_or(0)),
-            What::Org(_) => {}
+            StatementOutput::Word(_) => end = end.max(place.at + 1),
+            StatementOutput::Data(words) => end = end.max(place.at + u32::try_from(words.len().div_ceil(2)).unwrap_or(0)),
+            StatementOutput::Org(_) => {}
         }
     }
     for (statement, place) in s.list.iter().zip(places.iter_mut()) {
-        let What::Cf(parsed, Some(body)) = &statement.what else { continue };
+        let StatementOutput::Cf(parsed, Some(body)) = &statement.what else { continue };
         if place.clause.is_some() {
             continue;
         }
@@ -274,18 +274,18 @@ fn place_clauses(s: &mut Statements, places: &mut [Place], relayout: bool) {
 }
 
 /// Writes addresses and counts into the instructions.
-fn resolve(s: &mut Statements, places: &[Place]) {
+fn resolve(s: &mut Statements, places: &[StatementSlot]) {
     let targets: std::collections::HashSet<u32> = s
         .list
         .iter()
         .zip(places)
-        .filter(|(st, _)| matches!(st.what, What::Cf(..) | What::Word(_)))
+        .filter(|(st, _)| matches!(st.what, StatementOutput::Cf(..) | StatementOutput::Word(_)))
         .map(|(_, place)| place.at)
         .collect();
     let mut found = Vec::new();
     let suggester = Suggester::default();
     for (i, statement) in s.list.iter_mut().enumerate() {
-        let What::Cf(parsed, body) = &mut statement.what else { continue };
+        let StatementOutput::Cf(parsed, body) = &mut statement.what else { continue };
         if let Some(body) = body {
             let Some(clause) = places[i].clause else { continue };
             let written = parsed.count.map_or(0, |(n, _)| n);
@@ -390,7 +390,7 @@ impl Image {
     }
 }
 
-fn emit(s: &mut Statements, places: &[Place]) -> Built {
+fn emit(s: &mut Statements, places: &[StatementSlot]) -> Built {
     let mut image = Image { words: Vec::new(), written: Vec::new(), spans: Vec::new() };
     let mut overlaps = Vec::new();
     let overlap = |span: Span, what: &str, slot: u32| {
@@ -401,10 +401,10 @@ fn emit(s: &mut Statements, places: &[Place]) -> Built {
     for (statement, place) in s.list.iter().zip(places) {
         let at = place.at as usize * 2;
         let (what, clean) = match &statement.what {
-            What::Cf(parsed, _) => ("the instruction", image.put(at, &parsed.words(), statement.span)),
-            What::Word(pair) => ("the instruction", image.put(at, pair, statement.span)),
-            What::Data(words) => ("the data", image.put(at, words, statement.span)),
-            What::Org(_) => continue,
+            StatementOutput::Cf(parsed, _) => ("the instruction", image.put(at, &parsed.words(), statement.span)),
+            StatementOutput::Word(pair) => ("the instruction", image.put(at, pair, statement.span)),
+            StatementOutput::Data(words) => ("the data", image.put(at, words, statement.span)),
+            StatementOutput::Org(_) => continue,
         };
         if !clean {
             overlaps.push(overlap(statement.span, what, place.at));
@@ -412,7 +412,7 @@ fn emit(s: &mut Statements, places: &[Place]) -> Built {
     }
     // Clauses come second, so that it is their address that is blamed.
     for (statement, place) in s.list.iter().zip(places) {
-        let (What::Cf(parsed, Some(body)), Some(clause)) = (&statement.what, place.clause) else { continue };
+        let (StatementOutput::Cf(parsed, Some(body)), Some(clause)) = (&statement.what, place.clause) else { continue };
         let address = match parsed.address {
             Address::Number(_, span) => span,
             Address::Missing | Address::Label(..) => statement.span,

@@ -197,12 +197,12 @@ pub fn assemble(source: &str, options: &Options) -> Assembly {
 /// Warns of a text that nothing ends: no END_OF_PROGRAM, no RETURN, no words that may be either.
 fn no_end(statements: &source::Statements) -> Option<Diagnostic> {
     let ends = |statement: &source::Statement| match &statement.what {
-        source::What::Cf(parsed, _) => {
+        source::StatementOutput::Cf(parsed, _) => {
             parsed.cf.ends_program()
                 || matches!(&parsed.cf, crate::r700::inst::Cf::Plain(plain) if plain.word1.op == crate::r700::ops::CfOp::Return)
         }
-        source::What::Word(_) | source::What::Data(_) => true,
-        source::What::Org(_) => false,
+        source::StatementOutput::Word(_) | source::StatementOutput::Data(_) => true,
+        source::StatementOutput::Org(_) => false,
     };
     let last = statements.list.last().filter(|_| !statements.unchecked && !statements.list.iter().any(ends))?;
     let finding = Diagnostic::warning("no-end", "no END_OF_PROGRAM: the program runs on behind its last instruction");

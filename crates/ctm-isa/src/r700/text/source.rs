@@ -45,7 +45,7 @@ impl Body {
 
 /// The output of a statement.
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum StatementOutput {
     /// A control-flow instruction and its clause.
     Cf(Box<ParsedCf>, Option<Body>),
     /// Two dwords of control flow that are literal.
@@ -58,7 +58,7 @@ pub(super) enum What {
 
 #[derive(Debug)]
 pub(super) struct Statement {
-    pub(super) what: What,
+    pub(super) what: StatementOutput,
     /// The number in front of the line.
     pub(super) number: Option<(u32, Span)>,
     pub(super) span: Span,
@@ -252,7 +252,7 @@ impl Reader<'_> {
                 Cf::Plain(_) | Cf::Export(_) | Cf::Mem(_) => (Context::Outside, None),
             };
             let span = parsed.span;
-            self.push(What::Cf(Box::new(parsed), body), number, span);
+            self.push(StatementOutput::Cf(Box::new(parsed), body), number, span);
             if broken {
                 self.mark_broken();
             }
@@ -326,7 +326,7 @@ impl Reader<'_> {
                 Cf::Plain(_) | Cf::Export(_) | Cf::Mem(_) => (Context::Outside, None),
             };
             let span = placeholder.span;
-            self.push(What::Cf(Box::new(placeholder), body), None, span);
+            self.push(StatementOutput::Cf(Box::new(placeholder), body), None, span);
             self.mark_broken();
             self.context = context;
         }
@@ -356,13 +356,13 @@ impl Reader<'_> {
         }
     }
 
-    fn push(&mut self, what: What, number: Option<(u32, Span)>, span: Span) {
+    fn push(&mut self, what: StatementOutput, number: Option<(u32, Span)>, span: Span) {
         self.s.list.push(Statement { what, number, span, broken: false });
     }
 
     fn body(&mut self) -> Option<&mut Body> {
         match self.s.list.last_mut().map(|s| &mut s.what) {
-            Some(What::Cf(_, Some(body))) => Some(body),
+            Some(StatementOutput::Cf(_, Some(body))) => Some(body),
             _ => None,
         }
     }
@@ -483,7 +483,7 @@ impl Reader<'_> {
             let found = c.found();
             return c.fail("syntax", at, format!("nothing stands behind END_OF_PROGRAM, but {found} does"));
         }
-        if let Some(Statement { what: What::Cf(parsed, _), .. }) = self.s.list.last_mut()
+        if let Some(Statement { what: StatementOutput::Cf(parsed, _), .. }) = self.s.list.last_mut()
             && cf::set_end(&mut parsed.cf)
         {
             return Ok(());
@@ -491,7 +491,7 @@ impl Reader<'_> {
         // An ALU clause cannot end a program: an instruction that does nothing does (r700-encoding §1).
         let nop =
             ParsedCf { cf: cf::nop_that_ends(), address: cf::Address::Missing, count: None, extras: Vec::new(), span };
-        self.push(What::Cf(Box::new(nop), None), None, span);
+        self.push(StatementOutput::Cf(Box::new(nop), None), None, span);
         Ok(())
     }
 }

@@ -90,7 +90,7 @@ pub(super) fn group_reads_previous(group: &Group) -> bool {
 
 /// State private to a clause that a later group may use (R700 §3.3.1, §4.6, §4.6.2).
 #[derive(Clone, Default)]
-struct Kept {
+struct ClauseState {
     /// PV and PS hold the group before.
     previous: bool,
     /// The address register is set.
@@ -113,7 +113,7 @@ fn temporary(gpr: u8, chan: Chan) -> Option<usize> {
 pub(super) fn cut_clause(groups: &[ReadyGroup], limit: u32) -> Result<Vec<usize>, usize> {
     // A cut before group i is possible if nothing that a clause keeps to itself is read from i on before it is set again, and
     // no group before it changes the active mask: that takes effect at the end of the clause (R700 §3.6.3).
-    let wanted: Vec<Kept> = needs(groups);
+    let wanted: Vec<ClauseState> = needs(groups);
     let mut cuts = Vec::new();
     let mut start = 0;
     let mut size = 0;
@@ -139,16 +139,16 @@ pub(super) fn cut_clause(groups: &[ReadyGroup], limit: u32) -> Result<Vec<usize>
     Ok(cuts)
 }
 
-fn blocked(kept: &Kept) -> bool {
+fn blocked(kept: &ClauseState) -> bool {
     kept.previous || kept.address || kept.predicate || kept.temporaries.contains(&true)
 }
 
 /// Uses of the preceding clause's state by each group and later ones.
-fn needs(groups: &[ReadyGroup]) -> Vec<Kept> {
-    let mut later = Kept::default();
-    let mut all = vec![Kept::default(); groups.len()];
+fn needs(groups: &[ReadyGroup]) -> Vec<ClauseState> {
+    let mut later = ClauseState::default();
+    let mut all = vec![ClauseState::default(); groups.len()];
     for (i, ready) in groups.iter().enumerate().rev() {
-        let mut now = Kept { previous: false, ..later.clone() };
+        let mut now = ClauseState { previous: false, ..later.clone() };
         let slots = &ready.group.slots;
         for inst in slots.iter().map(|s| &s.inst) {
             let unconditional = inst.word0.pred_sel == PredSel::Off;

@@ -276,7 +276,7 @@ fn take_write(write: &mut Option<usize>, last: usize, bits: &mut [Bits]) {
 
 /// Lookups, uncached writes and the semaphore, without a wait.
 #[derive(Clone, Default)]
-struct Held {
+struct OutstandingLookups {
     /// Temporaries of lookups that no acquire covers yet: a wait does not concern them.
     fetching: Channels,
     /// Temporaries of lookups that an acquire covers.
@@ -286,7 +286,7 @@ struct Held {
     semaphore: bool,
 }
 
-impl State for Held {
+impl State for OutstandingLookups {
     fn join(&mut self, other: &Self) -> bool {
         let fetching = self.fetching.join(&other.fetching);
         let guarded = self.guarded.join(&other.guarded);
@@ -295,12 +295,12 @@ impl State for Held {
     }
 }
 
-fn held(effects: &[Effects], flow: &[Vec<usize>], bits: &[Bits]) -> Vec<Held> {
-    solve(flow, |at, held: &mut Held| {
+fn held(effects: &[Effects], flow: &[Vec<usize>], bits: &[Bits]) -> Vec<OutstandingLookups> {
+    solve(flow, |at, held: &mut OutstandingLookups| {
         let e = &effects[at];
         // Of an instruction that waits and acquires, the wait comes first.
         if bits[at].wait.is_some() {
-            *held = Held { fetching: held.fetching.clone(), ..Held::default() };
+            *held = OutstandingLookups { fetching: held.fetching.clone(), ..OutstandingLookups::default() };
         }
         if e.is_lookup {
             held.fetching.join(&e.writes);
@@ -337,7 +337,7 @@ fn semaphore_waits(effects: &[Effects], flow: &[Vec<usize>], last: usize, bits: 
             if bits[at].wait.is_some() {
                 continue;
             }
-            let needs = |held: &Held| {
+            let needs = |held: &OutstandingLookups| {
                 [&held.guarded, &held.fetching].iter().any(|set| e.reads.meets(set) || e.writes.meets(set))
                     || e.uncached_read && held.memory
                     || e.ends_early && held.semaphore

@@ -160,12 +160,12 @@ pub(super) fn print_mask(mask: Mask) -> String {
 #[derive(Clone, Debug)]
 pub(super) struct Written {
     imod: Imod,
-    what: What,
+    what: OperandForm,
     pub span: Span,
 }
 
 #[derive(Clone, Debug)]
-enum What {
+enum OperandForm {
     /// A source or presubtract, and its swizzle.
     Base(Base, Option<Letters>),
     /// A number without sign, and its swizzle.
@@ -191,13 +191,13 @@ impl Written {
             self.place_list(&comps, wanted)
         };
         let comps = match &self.what {
-            What::Base(base, None) => spread(wanted, |i| Comp::Read(*base, CHANNELS[i])),
-            What::Base(base, Some(letters)) => of_letters(letters.as_slice(), &|s| Comp::Read(*base, s))?,
-            What::Number(number, None) => {
+            OperandForm::Base(base, None) => spread(wanted, |i| Comp::Read(*base, CHANNELS[i])),
+            OperandForm::Base(base, Some(letters)) => of_letters(letters.as_slice(), &|s| Comp::Read(*base, s))?,
+            OperandForm::Number(number, None) => {
                 let comp = number_comp(*number);
                 spread(wanted, |_| comp)
             }
-            What::Number(number, Some(letters)) => {
+            OperandForm::Number(number, Some(letters)) => {
                 let Some(code) = inline_code(number.value) else {
                     return Err(Box::new(
                         Diagnostic::error(
@@ -212,7 +212,7 @@ impl Written {
                 let base = Base::Plain(Source::Inline { code, relative: false });
                 of_letters(letters.as_slice(), &|s| Comp::Read(base, s))?
             }
-            What::List(list) => self.place_list(list, wanted)?,
+            OperandForm::List(list) => self.place_list(list, wanted)?,
         };
         Ok(Operand { imod: self.imod, comps })
     }
@@ -247,20 +247,20 @@ impl Written {
     /// How many components its swizzle or list names; 0 without one.
     pub fn letters(&self) -> usize {
         match &self.what {
-            What::Base(_, letters) | What::Number(_, letters) => letters.map_or(0, |letters| letters.len),
-            What::List(list) => list.len(),
+            OperandForm::Base(_, letters) | OperandForm::Number(_, letters) => letters.map_or(0, |letters| letters.len),
+            OperandForm::List(list) => list.len(),
         }
     }
 
     /// Whether the operand names a register or presubtract without a swizzle.
     pub fn is_bare(&self) -> bool {
-        matches!(self.what, What::Base(_, None))
+        matches!(self.what, OperandForm::Base(_, None))
     }
 
     /// The register, its swizzle and no modifier: the operands that `lrp` can subtract.
     pub fn plain(&self) -> Option<(Source, Option<Letters>)> {
         match (&self.what, self.imod) {
-            (What::Base(Base::Plain(source), letters), Imod::Off) => Some((*source, *letters)),
+            (OperandForm::Base(Base::Plain(source), letters), Imod::Off) => Some((*source, *letters)),
             _ => None,
         }
     }
@@ -268,7 +268,7 @@ impl Written {
     /// `a - b` as a presubtract with the swizzle of `a`.
     pub fn difference(a: (Source, Option<Letters>), b: Source, span: Span) -> Self {
         let base = Base::Presub(Presub { op: SrcpOp::Sub, src0: b, src1: Some(a.0) });
-        Self { imod: Imod::Off, what: What::Base(base, a.1), span }
+        Self { imod: Imod::Off, what: OperandForm::Base(base, a.1), span }
     }
 }
 
@@ -296,14 +296,14 @@ pub(super) fn operand<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Par
         parenthesis(cursor, names)?
     } else if let Some(Tok::Number(number)) = cursor.peek() {
         cursor.advance();
-        What::Number(*number, swizzle(cursor)?)
+        OperandForm::Number(*number, swizzle(cursor)?)
     } else if let Some(Tok::Dotted(digits)) = cursor.peek()
         && digits.starts_with(|c: char| c.is_ascii_digit())
     {
         return Err(Box::new((*cursor.unexpected("an operand")).help(format!("write `0.{digits}`"))));
     } else {
         let source = source(cursor, names)?;
-        What::Base(Base::Plain(source), swizzle(cursor)?)
+        OperandForm::Base(Base::Plain(source), swizzle(cursor)?)
     };
     if absolute {
         cursor.expect('|', "to end the absolute value")?;
@@ -362,9 +362,9 @@ fn presub_source<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<So
 }
 
 /// `(1 - 2*r0)`, `(r1 - r0)`, `(r1 + r0)`, `(1 - r0)` with a swizzle, or a list `(r0.r, c1.a, 0)`.
-fn parenthesis<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<What> {
+fn parenthesis<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<OperandForm> {
     if let Some(presub) = try_presub(cursor, names)? {
-        return Ok(What::Base(Base::Presub(presub), swizzle(cursor)?));
+        return Ok(OperandForm::Base(Base::Presub(presub), swizzle(cursor)?));
     }
     cursor.expect('(', "to begin the list")?;
     let mut list = Vec::new();
@@ -379,7 +379,7 @@ fn parenthesis<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<What
         }
     }
     cursor.expect(')', "after the list")?;
-    Ok(What::List(list))
+    Ok(OperandForm::List(list))
 }
 
 /// A presubtract, if the parenthesis under the cursor is one: its first term is followed by `+` or `-`.

@@ -3,7 +3,7 @@
 use super::super::cursor::{Cursor, Parsed};
 use super::super::names::is_reserved;
 use super::super::operand;
-use super::{Body, Context, MAX_SLOT, Reader, Statement, What};
+use super::{Body, Context, MAX_SLOT, Reader, Statement, StatementOutput};
 use crate::diag::{Diagnostic, Span};
 use crate::r700::program::{Stage, SymbolKind};
 use crate::suggest::closest;
@@ -44,7 +44,7 @@ impl Reader<'_> {
             "org" => {
                 let slot = c.integer("a slot", MAX_SLOT)?;
                 let span = c.span(start);
-                self.push(What::Org(slot), None, span);
+                self.push(StatementOutput::Org(slot), None, span);
             }
             "size" => {
                 let n = c.integer("the number of dwords", MAX_SLOT * 2)?;
@@ -183,7 +183,7 @@ impl Reader<'_> {
                     format!("a control-flow instruction has two dwords, not {}", words.len()),
                 );
             };
-            self.push(What::Word(pair), number, span);
+            self.push(StatementOutput::Word(pair), number, span);
             return Ok(());
         }
         match self.context {
@@ -208,11 +208,11 @@ impl Reader<'_> {
                 }
             }
             Context::Outside => {
-                if let Some(Statement { what: What::Data(data), span: whole, .. }) = self.s.list.last_mut() {
+                if let Some(Statement { what: StatementOutput::Data(data), span: whole, .. }) = self.s.list.last_mut() {
                     data.extend(words);
                     *whole = whole.to(span);
                 } else {
-                    self.push(What::Data(words), None, span);
+                    self.push(StatementOutput::Data(words), None, span);
                 }
             }
         }
