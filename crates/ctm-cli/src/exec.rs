@@ -127,7 +127,7 @@ fn contents(file: &Path) -> Result<Vec<u8>, Failure> {
 /// A place in device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MemoryPlace {
-    /// So many bytes into an arena.
+    /// An offset in an arena, in bytes.
     Arena(ArenaId, u32),
     /// An address.
     Address(u32),

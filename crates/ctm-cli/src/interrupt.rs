@@ -3,7 +3,7 @@
 use crate::console::Exit;
 use ctm_exec::Control;
 
-/// The hold that Ctrl-C cancels. To be asked for once, by a subcommand that runs something.
+/// The control that Ctrl-C cancels. A subcommand that runs something takes it once.
 pub(crate) fn control() -> Control {
     let control = Control::new();
     let pressed = control.clone();

@@ -3,7 +3,7 @@
 use crate::Ending;
 use crate::args::IsaArgs;
 use crate::console::{Console, Exit, Failure};
-use ctm_isa::isa_help::{Column, Isa, WordField, Topic, Word};
+use ctm_isa::isa_help::{Column, Isa, Topic, Word, WordField};
 use ctm_isa::table::Value as Row;
 use serde_json::{Map, Value, json};
 

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// Print a random program that assembles, checks without errors and runs
 ///
 /// The same seed and shape give the same program on every machine. A program says in a comment how it is run where it needs inputs or memory, which it has only
-/// if the shape asks for them.
+/// if the shape has them.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

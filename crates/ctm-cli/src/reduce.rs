@@ -101,7 +101,7 @@ fn assembles(text: &str, extension: &str) -> bool {
     }
 }
 
-/// How long to wait between two looks at a command, at most.
+/// The longest interval between two polls of a command.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Whether a command succeeds; no when it is cancelled before its end.

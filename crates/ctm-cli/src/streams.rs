@@ -71,7 +71,7 @@ pub(crate) struct Pm4Args {
     /// Words of the file have their high byte first
     #[arg(long)]
     pub(crate) big_endian: bool,
-    /// Memory for run, or for check --absolute: a file at an address, so many zero bytes, or both
+    /// Memory for run, or for check --absolute: a file at an address, a number of zero bytes, or both
     #[arg(long, value_name = "ADDRESS[:BYTES][=FILE]", value_parser = bare::memory)]
     pub(crate) mem: Vec<bare::Range>,
     /// After run: memory as text, or in a file: raw, .hex, or with a format .npy and .png

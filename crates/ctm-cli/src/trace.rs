@@ -231,7 +231,7 @@ pub(crate) struct WhyArgs {
     /// Lines of each tree
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub(crate) lines: usize,
-    /// Instructions that are looked at at most
+    /// The most instructions to search
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub(crate) limit: usize,
     /// Print JSON, one object a value

@@ -133,7 +133,7 @@ impl LaunchArgs {
         Choice { pass: self.pass.or(self.draw.map(|draw| draw.saturating_sub(1))), launch: self.launch }
     }
 
-    /// The processor that was asked for, or the first of the domain.
+    /// The requested processor, or the first of the domain.
     pub(crate) fn position(&self, job: &Job, at: Option<Position>) -> Position {
         let pass = self.pass.and_then(|n| job.passes.get(n)).or_else(|| job.passes.last());
         at.or_else(|| pass.map(|p| Position { i: p.domain.i0, j: p.domain.j0 })).unwrap_or_default()

@@ -74,7 +74,7 @@ use std::fmt;
 pub enum MemoryError {
     /// Some of the bytes lie in no arena.
     Outside {
-        /// The first byte asked for.
+        /// The first requested byte.
         address: GpuAddr,
         /// How many.
         bytes: u64,
@@ -85,7 +85,7 @@ pub enum MemoryError {
     Full {
         /// Which one.
         arena: ArenaId,
-        /// How many bytes were asked for.
+        /// The number of requested bytes.
         bytes: u64,
         /// How many are left.
         left: u64,
@@ -304,7 +304,7 @@ impl DeviceMemory {
         Ok(self.arenas[arena].slice_mut(offset, bytes))
     }
 
-    /// Whether `bytes` bytes at `address` lie in an arena; none of them is looked at.
+    /// Whether `bytes` bytes at `address` lie in an arena; none of them is read.
     ///
     /// # Errors
     /// When some of them lie in no arena.

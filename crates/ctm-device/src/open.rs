@@ -1,4 +1,4 @@
-//! Opening a device: its memory, its engine, and the recording that the environment asks for.
+//! Opening a device: its memory, its engine, and the recording named by the environment.
 
 use crate::device::{Device, DeviceOptions};
 use crate::engine::EngineKind;

@@ -7,7 +7,9 @@ use ctm_device::commands::{CommandBuffer, CondTest};
 use ctm_device::device::{Device, DeviceOptions};
 use ctm_device::mc::{Format, Tiling};
 use ctm_device::memory::{ArenaId, ArenaOptions, GpuAddr};
-use ctm_device::record::{End, Found, SubmissionId, ReadError, RecordError, Recording, ReplayOptions, ReplayReport, replay};
+use ctm_device::record::{
+    End, Found, ReadError, RecordError, Recording, ReplayOptions, ReplayReport, SubmissionId, replay,
+};
 use ctm_device::{EngineKind, SubmitReport};
 use ctm_exec::x1k::{Launch, Memory, Outputs};
 use ctm_exec::{Budget, Control, Domain, Engine, Fault, Interp, Outcome};

@@ -60,7 +60,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Bytes of an element of so many channels.
+    /// Bytes of an element with this number of channels.
     #[must_use]
     #[inline]
     pub const fn element_bytes(self, channels: u8) -> u32 {

@@ -313,7 +313,7 @@ pub struct Counters {
     pub total_lanes: u64,
     /// Input elements read by active lanes.
     pub fetches: u64,
-    /// Bytes those reads asked for.
+    /// Bytes requested by those reads.
     pub fetch_bytes: u64,
     /// Output elements written.
     pub writes: u64,

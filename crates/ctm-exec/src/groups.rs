@@ -4,7 +4,7 @@ use crate::engine::{Domain, Position};
 
 /// The quads of a domain, cut into groups (CTM §2.1.2).
 ///
-/// Quads are aligned to even index pairs and follow each other row by row; a group is so many of them, across row ends.
+/// Quads are aligned to even index pairs and follow each other row by row; a group is a fixed number of them, across row ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Groups {
     domain: Domain,

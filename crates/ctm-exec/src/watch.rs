@@ -1,7 +1,7 @@
 //! How launches end before their programs do: their time is over, a caller cancels them, or an earlier part of them has faulted.
 //!
 //! A launch is run in *parts* (groups, or tasks of several groups), numbered in domain order, on several threads and partly by machine code that
-//! cannot look at clocks. So each part has a flag of its own, which its runner tests now and then: [`Part::is_stopped`]. One thread of the process,
+//! cannot read clocks. So each part has a flag of its own, which its runner tests now and then: [`Part::is_stopped`]. One thread of the process,
 //! the *ticker*, sets the flags of launches whose time is over or that were cancelled; a part that faults sets the flags of those that come
 //! after it. Parts that come before the first fault run on: only when they have ended it is certain which fault is the first.
 
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often the ticker looks at launches under way.
+/// The ticker's polling interval.
 const TICK: Duration = Duration::from_millis(5);
 /// Ticks without a launch after which the ticker sleeps until the next one: launches often follow each other.
 const IDLE_TICKS: u32 = 200;
@@ -153,7 +153,7 @@ struct Shared {
     parts: Mutex<Vec<Arc<Flag>>>,
     /// The launch's own time, or the time until the control's deadline.
     limit: Duration,
-    /// The ticker looks at it. Otherwise parts do.
+    /// The ticker polls it. Otherwise parts do.
     ticks: bool,
 }
 
@@ -188,7 +188,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Of a launch that begins now, over so many processors.
+    /// The watch of a new launch, with its number of processors.
     #[must_use]
     pub fn new(budget: &Budget, control: &Control, processors: u64) -> Self {
         control.begin(processors);
@@ -219,7 +219,7 @@ impl Watch {
         Self { shared }
     }
 
-    /// Whether flags are set by another thread, so that machine code may run for long between two looks at anything else.
+    /// Whether flags are set by another thread, so that machine code may run long without other polling.
     #[must_use]
     pub fn sets_flags(&self) -> bool {
         self.shared.ticks
@@ -243,14 +243,14 @@ impl Watch {
         self.shared.over.load(Ordering::SeqCst) != 0
     }
 
-    /// So many more processors have ended.
+    /// Adds ended processors.
     pub fn done(&self, processors: u64) {
         if let Some(state) = &self.shared.control.state {
             state.done.fetch_add(processors, Ordering::Relaxed);
         }
     }
 
-    /// So many that had ended are run anew, in another way.
+    /// Subtracts ended processors that run again, in another way.
     pub fn undone(&self, processors: u64) {
         if let Some(state) = &self.shared.control.state {
             state.done.fetch_sub(processors, Ordering::Relaxed);
@@ -322,7 +322,7 @@ impl Drop for Part {
     }
 }
 
-/// The thread that looks at clocks.
+/// The thread that reads clocks.
 struct Ticker {
     launches: Vec<Arc<Shared>>,
     /// It exists.

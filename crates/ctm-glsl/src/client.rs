@@ -427,7 +427,9 @@ impl Client {
                     match of.of {
                         ComponentType::Int => (gl.attribute_integer)(first + n, rows, INT, 0, null),
                         ComponentType::Uint => (gl.attribute_integer)(first + n, rows, UNSIGNED_INT, 0, null),
-                        ComponentType::Float | ComponentType::Bool => (gl.attribute)(first + n, rows, FLOAT, 0, 0, null),
+                        ComponentType::Float | ComponentType::Bool => {
+                            (gl.attribute)(first + n, rows, FLOAT, 0, 0, null)
+                        }
                     }
                 }
                 out.push(json!({ "name": name, "type": kind, "size": size, "location": location }));
@@ -554,7 +556,7 @@ impl Client {
         }
     }
 
-    /// Binds a texture with so many columns.
+    /// Binds a texture with this number of columns.
     unsafe fn texture(&self, unit: i32, sampler: &types::Sampler, columns: i32) {
         let gl = &self.gl;
         let target = sampler.target;

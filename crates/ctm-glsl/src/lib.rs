@@ -16,6 +16,6 @@ mod pair;
 mod types;
 mod x1k;
 
-pub use client::{Failed, Stage, ShaderSources, reflect};
+pub use client::{Failed, ShaderSources, Stage, reflect};
 pub use pair::{Error, Pair, pair};
 pub use x1k::{Input, OfTarget, Pixel, pixel};

@@ -82,7 +82,7 @@ impl OfTarget {
         format!("target_{what}_{index}")
     }
 
-    /// Its value for a target of so many columns and rows.
+    /// Its value for a target of this size.
     #[must_use]
     pub const fn value(self, columns: f32, rows: f32) -> [f32; 4] {
         match self {

@@ -124,7 +124,7 @@ struct Open {
     foreign: Option<Foreign>,
     /// The byte at which each line begins.
     starts: Vec<usize>,
-    /// The place that was asked for last: its line, its byte, its character. Places that follow each other on a line cost the text between them.
+    /// The last requested place: its line, its byte, its character. Places that follow each other on a line cost the text between them.
     last: Cell<(usize, usize, usize)>,
 }
 
@@ -313,7 +313,7 @@ impl<W: Write> Server<W> {
     fn changed(&mut self, params: DidChangeTextDocumentParams) -> Result<(), LspError> {
         let uri = params.text_document.uri;
         let Some(mut open) = self.documents.remove(uri.as_str()) else { return Ok(()) };
-        // All changes, then one look at the whole.
+        // All changes, then one analysis of the whole.
         let (mut text, mut starts) = (std::mem::take(&mut open.document.text), std::mem::take(&mut open.starts));
         for change in params.content_changes {
             match change.range {

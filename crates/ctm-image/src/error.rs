@@ -58,7 +58,7 @@ pub enum ImageError {
         /// The allowed values.
         allowed: &'static str,
     },
-    /// The input is of another kind than the one asked for.
+    /// The input is of another kind than the requested one.
     Kind {
         /// The recognised kind.
         found: &'static str,

@@ -24,7 +24,7 @@ impl Foreign {
     }
 }
 
-/// How many lines are looked at.
+/// The number of lines read.
 const LINES: usize = 400;
 /// The first word of SPIR-V, as bytes in either order.
 const SPIRV: [[u8; 4]; 2] = [[0x03, 0x02, 0x23, 0x07], [0x07, 0x23, 0x02, 0x03]];
@@ -181,7 +181,7 @@ fn shading(text: &str) -> Option<Foreign> {
     best.map(|(_, language)| language)
 }
 
-/// Whether a file is a shader in a language that no command reads, or only one that makes programs of it. Only its first lines are looked at.
+/// Whether a file is a shader in a language that no command reads, or only one that makes programs of it. Only its first lines are read.
 #[must_use]
 pub fn foreign(bytes: &[u8]) -> Option<Foreign> {
     if bytes.len() >= 20 && bytes.len().is_multiple_of(4) && SPIRV.iter().any(|magic| bytes.starts_with(magic)) {

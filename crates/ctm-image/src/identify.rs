@@ -148,7 +148,7 @@ const CAL_MACHINE: u64 = 125;
 const CAL_OSABI: u64 = 100;
 const LLVM_MACHINE: u64 = 224;
 
-/// How many lines with code are looked at.
+/// The number of lines with code that are read.
 const LINES: usize = 64;
 
 fn identify_text(bytes: &[u8]) -> Kind {

@@ -37,7 +37,7 @@ impl Suggester {
     /// Names that are compared for one text.
     const MOST: usize = 500_000;
 
-    /// Whether so many words may be compared once more.
+    /// Whether the budget allows comparing this number of words again.
     pub(crate) fn allows(&self, words: usize) -> bool {
         let compared = self.compared.get().saturating_add(words);
         if compared <= Self::MOST {
@@ -67,7 +67,7 @@ pub fn distance(a: &str, b: &str) -> usize {
 /// The longest word that is compared.
 const LONGEST: usize = 64;
 
-/// The distance of two words of which only this is looked at of each byte. Three rows of the table are kept: an exchange looks two back.
+/// The edit distance of two words by this key of each byte. Three rows of the table are stored: a transposition needs two.
 fn folded_distance(a: &[u8], b: &[u8], fold: impl Fn(&u8) -> u8) -> usize {
     if a.len().max(b.len()) > LONGEST {
         return usize::MAX;

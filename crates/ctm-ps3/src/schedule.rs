@@ -29,7 +29,7 @@ const LOOKUP: u32 = 8;
 /// Lookups in a row, so that their results do not fill the registers.
 const LOOKUPS: u32 = 16;
 
-/// Which order is wanted.
+/// The order to choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// By the longest way to the end of the block.

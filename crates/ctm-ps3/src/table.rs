@@ -78,7 +78,7 @@ pub enum From {
     Vector,
     /// One component: the swizzle names one channel.
     Scalar,
-    /// The first of so many rows, constants or temporaries that follow each other.
+    /// The first of this number of rows, constants or temporaries that follow each other.
     Rows(u8),
     /// A sampler.
     Sampler,

@@ -15,7 +15,7 @@
 //! | 16-19 | CRC-32 (of zlib and PNG) of bytes 0 to 15 and the body as it is in the file |
 //! | 20- | the body |
 //!
-//! Numbers are little-endian. **Invariant:** reading trusts nothing; lengths are bounded before anything is allocated, and a body is looked at
+//! Numbers are little-endian. **Invariant:** reading trusts nothing; lengths are bounded before anything is allocated, and a body is decoded
 //! only when its checksum is right.
 //!
 //! ```

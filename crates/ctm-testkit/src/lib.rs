@@ -7,7 +7,7 @@
 //! | [`r700`] | R700: run vectors, structured programs, a chain with a geometry program |
 //! | [`far`], [`starts`] | values where planes of coordinates begin |
 //! | [`layout`] | the order of a crate's modules |
-//! | [`tries`] | random tries on all cores, and which are wanted |
+//! | [`tries`] | random tries on all cores, and their selection |
 //! | [`changed`] | engines with planted errors |
 //! | [`tape`] | where a recording goes |
 //! | [`seeded`], [`clock`] | numbers that are the same in every run; the time that a thread has run |

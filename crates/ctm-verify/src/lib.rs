@@ -124,7 +124,7 @@ impl<E: Engine> Verify<E> {
     /// When results differ, *probes* look for the instruction: for each instruction in turn, the program is cut after it and made to
     /// output the register that it wrote, and both engines run that. A probe sees the first time that an instruction is reached; there are none
     /// where a launch writes uncached or may read its own writes. Engines may do other work where they count: the launch runs without counters
-    /// and with them, whichever it asks for.
+    /// and with them, in either case.
     pub fn compare(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Compared {
         x1k::compare(&self.engine, &Control::none(), launch, memory)
     }

@@ -32,7 +32,7 @@ pub(crate) struct BenchArgs {
     /// Start values of registers are stretched over the new domain, unless it counts columns or rows one by one.
     #[arg(long, value_name = "WxH", requires = "programs")]
     pub(crate) size: Option<String>,
-    /// With --programs: instead of --runs, launch each program again and again for so many seconds
+    /// With --programs: instead of --runs, launch each program repeatedly for this number of seconds
     #[arg(long, value_name = "S", requires = "programs", conflicts_with = "runs")]
     pub(crate) seconds: Option<f64>,
     /// The instruction set; X1K without it, with --programs both

@@ -1,4 +1,4 @@
-//! Jobs: run, put together and drawn. Flags of `ctm run` come from the library's table of keys.
+//! Jobs: run, merge and draw. Flags of `ctm run` come from the library's table of keys.
 
 use super::IsaName;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches};

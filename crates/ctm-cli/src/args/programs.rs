@@ -113,7 +113,7 @@ pub(crate) struct DisArgs {
 
 /// Check programs against the rules of the manual, and jobs
 ///
-/// Of a job everything is looked at that can be found without running it: keys, programs, arrays, and the files that it writes.
+/// A job is checked as far as possible without running it: keys, programs, arrays, and the files that it writes.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -9,7 +9,7 @@ pub(super) enum Size {
     Full,
     /// A few thousand processors: to see that everything works.
     Quick,
-    /// So many columns and rows, of kernels whose domain may have any.
+    /// Columns and rows of kernels with a free domain size.
     Side(u32),
 }
 

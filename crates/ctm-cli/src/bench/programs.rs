@@ -42,7 +42,7 @@ pub(super) fn run(console: &Console, args: &BenchArgs, directory: &Path) -> Endi
     print(console, args, &mut programs)
 }
 
-/// The jobs that are asked for, by instruction set and name.
+/// The requested jobs, by instruction set and name.
 fn load(args: &BenchArgs, directory: &Path) -> Result<Vec<Program>, Failure> {
     let size = args.size.as_deref().map(size).transpose()?;
     let mut files = Vec::new();

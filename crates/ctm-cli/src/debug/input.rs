@@ -114,7 +114,7 @@ fn answer(debugger: &mut Debugger<'_, '_>, line: &str, json: bool) -> Result<Nex
     Ok(Next::Command)
 }
 
-/// Reads and answers commands until there are no more, or until a processor of another group is wanted. `came`: the group is one that was wanted.
+/// Reads and answers commands until there are no more, or until a processor of another group is requested. `came`: this group was requested.
 pub(super) fn run(
     debugger: &mut Debugger<'_, '_>,
     input: &mut Input,

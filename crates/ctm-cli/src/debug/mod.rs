@@ -47,7 +47,7 @@ pub(crate) struct DebugArgs {
 struct Shared {
     input: Input,
     kept: UserState,
-    /// The processor that is wanted, if it is in another group.
+    /// The requested processor, if it is in another group.
     elsewhere: Option<Position>,
     failure: Option<Failure>,
     began: bool,
@@ -87,7 +87,7 @@ impl Watcher for Debugging {
     }
 }
 
-/// A session in the group of a processor, up to its end or to where another group is wanted.
+/// A session in the group of a processor, up to its end or to a request for another group.
 fn session(args: &DebugArgs, at: Option<Position>, shared: &Arc<Mutex<Shared>>) -> Result<Position, Failure> {
     lock(shared).began = false;
     let (subject, chosen, at) = args.launch.chosen(at)?;

@@ -249,7 +249,7 @@ impl CommandBuffer {
         self.with(CommandKind::SetParams, &[address.0])
     }
 
-    /// Sets how coordinates become elements of input `input`, and how many elements of a row may be read (0: the pitch).
+    /// Sets the wrap modes and filter of input `input`, and the readable elements of a row (0: the pitch).
     #[must_use]
     pub fn set_inp_sampler(self, input: u8, sampler: &Sampler, width: u16) -> Self {
         let filter = sampler.filter.into();

@@ -237,7 +237,7 @@ impl Command {
         Self { kind, header: kind.header(), count: count as u8, params: all }
     }
 
-    /// Reads the command that `words` begin with. Fields are not looked at: see [`Self::check`].
+    /// Reads the command that `words` begin with. Fields are not validated: see [`Self::check`].
     ///
     /// # Errors
     /// When the header is no command's or the parameters are not all there.

@@ -268,7 +268,7 @@ fn command(out: &mut String, kind: CommandKind) {
     }
 }
 
-/// Whether nothing of the word is looked at.
+/// Whether the whole word is ignored.
 fn ignored_whole(param: &Param) -> bool {
     param.optional && param.show == Show::Hex && param.reserved == Reserved::Ignored
 }

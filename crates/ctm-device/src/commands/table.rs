@@ -388,7 +388,7 @@ const VALUE: Param = Param { show: Show::Hex, ..strict(&RawWord::FORMAT) };
 const ADDRESS: Param =
     Param { format: &AddressWord::FORMAT, show: Show::Hex, reserved: Reserved::Ignored, optional: false };
 const FORMAT: Param = Param { show: Show::InPlace, ..strict(&FormatWord::FORMAT) };
-/// Known clients send 0, which would be UINT16_1 with a pitch of 0: the word is not looked at.
+/// Known clients send 0, which would be UINT16_1 with a pitch of 0: the word is ignored.
 const IGNORED_FORMAT: Param =
     Param { format: &FormatWord::FORMAT, show: Show::Hex, reserved: Reserved::Ignored, optional: true };
 const HEIGHT: Param = strict(&HeightWord::FORMAT);
@@ -515,7 +515,7 @@ ops! {
         SetThreadGroup "set_thread_group" 0x45 cite "docs/commands.md" => r700(Unit::Pe, &[r700::GROUP]);
         /// Says how many SIMD-global registers there are.
         SetGlobalGprs "set_global_gprs" 0x46 cite "docs/commands.md" => r700(Unit::Pe, &[r700::GLOBALS]);
-        /// Says where the loop constants lie: 32 dwords.
+        /// Sets the address of the loop constants: 32 dwords.
         SetLoopConsts "set_loop_consts" 0x47 cite "docs/commands.md" => r700(Unit::Mc, &[ADDRESS]);
         /// Says where a constant buffer lies.
         SetConstBuffer "set_const_buffer" 0x48 cite "docs/commands.md" => r700(Unit::Mc, &[

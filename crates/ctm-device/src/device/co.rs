@@ -46,7 +46,7 @@ impl Default for ConditionalUnit {
 }
 
 impl ConditionalUnit {
-    /// Whether the test looks at the conditional buffer.
+    /// Whether the test reads the conditional buffer.
     #[must_use]
     pub const fn compares(&self) -> bool {
         !matches!(self.test, CondTest::Never | CondTest::Always)

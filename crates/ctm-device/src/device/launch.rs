@@ -387,7 +387,7 @@ pub(super) fn array(surface: &Surface, order: ByteOrder) -> Option<(Elements<()>
     surface.base.0.is_multiple_of(TILE_BYTES).then_some((elements, bytes))
 }
 
-/// Where columns and rows lie in tiles: of all that can be distinguished, as launch after launch asks for the same.
+/// Where columns and rows lie in tiles: of all distinct tilings, because consecutive launches use the same.
 fn tiles(surface: &Surface) -> Tiles {
     static KNOWN: Mutex<VecDeque<((ElementSize, u32), Tiles)>> = Mutex::new(VecDeque::new());
     let key = (surface.format.info().element, surface.effective_pitch());

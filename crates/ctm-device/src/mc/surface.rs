@@ -36,9 +36,9 @@ pub struct Surface {
 pub enum SurfaceError {
     /// Index pairs have twelve bits.
     TooLarge {
-        /// Columns asked for.
+        /// Requested columns.
         width: u32,
-        /// Rows asked for.
+        /// Requested rows.
         height: u32,
     },
 }
@@ -92,7 +92,7 @@ impl Surface {
         if self.height < MAX_INDEX { self.height } else { MAX_INDEX }
     }
 
-    /// Whether element (x, y) belongs to the array.
+    /// Whether element (x, y) is inside the array.
     #[must_use]
     pub const fn contains(&self, x: u32, y: u32) -> bool {
         x < self.width() && y < self.rows()

@@ -176,7 +176,7 @@ impl ArenaOptions {
     }
 }
 
-/// The arenas that were asked for cannot be.
+/// The requested arenas are impossible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArenaError {
@@ -184,14 +184,14 @@ pub enum ArenaError {
     TooLarge {
         /// Which one.
         arena: ArenaId,
-        /// The size asked for.
+        /// The requested size.
         bytes: u32,
     },
     /// A base is not a multiple of [`GpuAddr::ALIGNMENT`].
     Misaligned {
         /// Which one.
         arena: ArenaId,
-        /// The base asked for.
+        /// The requested base.
         base: GpuAddr,
     },
     /// They do not fit into 32 bits.

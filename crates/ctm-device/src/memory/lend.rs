@@ -6,13 +6,13 @@ use std::ops::Range;
 /// Parts of memory that are lent together.
 #[derive(Debug, Default)]
 pub struct Lent<'a> {
-    /// To be read, in the order in which they were asked for; `None`: it shares bytes with a part that is written, or lies in no arena.
+    /// To be read, in the order of requests; `None`: it shares bytes with a part that is written, or lies in no arena.
     pub reads: Vec<Option<&'a [u8]>>,
-    /// To be written, in the order in which they were asked for.
+    /// To be written, in the order of requests.
     pub writes: Vec<&'a mut [u8]>,
 }
 
-/// A part of an arena, and its place among those that were asked for.
+/// A part of an arena, and its index among the requests.
 type Part = (Range<usize>, usize);
 
 impl DeviceMemory {

@@ -1,9 +1,9 @@
-//! Which memory a submission touches: an arena's bytes with a note of every page that the device asks for and every dword that it may write.
+//! Which memory a submission touches: an arena's bytes with a log of every page that the device accesses and every dword that it may write.
 //!
 //! A *page* is [`PAGE`] bytes of an arena, counted from its base. The *image* is the other side's copy: the memory of a replay of all records
 //! so far, or, in a replay, the expected memory. It begins as zeros, as an arena does.
 //!
-//! When a page is asked for the first time in a submission, before anything of it is changed, it is compared with the image; if it
+//! At the first access to a page in a submission, before it changes, it is compared with the image; if it
 //! differs, the host has written it, and it goes to the image and to the list of changed pages. So it does not matter how the host
 //! wrote it, and pages that no submission touches cost nothing.
 
@@ -80,7 +80,7 @@ impl Touched {
 pub(crate) struct Watched {
     storage: Storage,
     range: ArenaRange,
-    /// A submission is running: who asks for bytes is the device.
+    /// A submission is running: accesses are the device's.
     active: bool,
     /// A bit for each page: it is in `touched.pages`.
     seen: Vec<AtomicU64>,
@@ -150,7 +150,7 @@ impl Watched {
         }
     }
 
-    /// A page is asked for, for the first time or by several threads at a time.
+    /// A page is accessed for the first time, or by several threads at a time.
     fn meet(&self, page: u32) {
         let mut touched = lock(&self.touched);
         if self.seen[page as usize / 64].load(Ordering::Relaxed) >> (page % 64) & 1 == 1 {

@@ -58,7 +58,7 @@ pub enum ReadError {
     },
     /// The file cannot be read.
     Io(io::Error),
-    /// The environment asks for an engine that this host does not have.
+    /// The environment names an engine that this host does not have.
     Engine(String),
 }
 
@@ -260,7 +260,9 @@ impl Entry {
                 }
                 Some(Self::Written { device, pages })
             }),
-            kind::DONE => rest.u32().and_then(|device| Some(Self::SubmissionEnd { device, done: SubmissionEnd::decode(&mut rest)? })),
+            kind::DONE => rest
+                .u32()
+                .and_then(|device| Some(Self::SubmissionEnd { device, done: SubmissionEnd::decode(&mut rest)? })),
             _ if of.may_be_skipped() => return Ok(Self::Unknown),
             _ => return Err(format!("{of} is no kind of record that this build knows")),
         };

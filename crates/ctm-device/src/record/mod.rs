@@ -55,13 +55,13 @@ mod replay;
 
 pub use format::{MAGIC, ReadError, VERSION};
 pub use replay::{
-    Difference, End, Found, Noticed, SubmissionId, ReplayOptions, ReplayReport, replay, replay_on, replay_under,
+    Difference, End, Found, Noticed, ReplayOptions, ReplayReport, SubmissionId, replay, replay_on, replay_under,
 };
 
 use crate::device::{Device, Submission, SubmissionWatcher};
 use crate::memory::{DeviceMemory, PAGE, Watched};
 use ctm_files::Saving;
-use format::{BODY, SubmissionEnd, Failure, Kind, Written, kind};
+use format::{BODY, Failure, Kind, SubmissionEnd, Written, kind};
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -176,7 +176,7 @@ fn beginning() -> Vec<u8> {
     start
 }
 
-/// The recording that `CTM_RECORD` asks for: the same for the whole process, `None` when it asks for none.
+/// The recording of `CTM_RECORD`: the same for the whole process, `None` without the variable.
 ///
 /// Devices that are opened look here themselves and go on unrecorded when the file cannot be created; callers can query it.
 ///
@@ -289,7 +289,7 @@ impl Drop for Recorder {
     }
 }
 
-/// A body that is written when there is enough of it.
+/// A buffered body, written once it is large enough.
 struct Body<'a> {
     recorder: &'a Recorder,
     kind: Kind,

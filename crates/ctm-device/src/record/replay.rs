@@ -1,6 +1,6 @@
 //! Runs a recording again and compares outcome and memory after every submission.
 
-use super::format::{SubmissionEnd, Entry, FORMAT, ReadError, Record, Records, Written};
+use super::format::{Entry, FORMAT, ReadError, Record, Records, SubmissionEnd, Written};
 use super::options;
 use crate::device::{Caches, CommandError, Device};
 use crate::engine::EngineKind;
@@ -207,7 +207,7 @@ struct Running {
 /// Time limits of the recorded process do not count; limits on instructions do.
 ///
 /// # Errors
-/// When `from` is no recording, of a newer version, or cannot be read, or when the environment asks for an engine that this host does not have. A recording that is cut or damaged is run as far as it goes.
+/// When `from` is no recording, of a newer version, or cannot be read, or when the environment names an engine that this host does not have. A recording that is cut or damaged is run as far as it goes.
 pub fn replay(from: impl Read, options: &ReplayOptions, progress: impl FnMut(u64)) -> Result<ReplayReport, ReadError> {
     replay_under(&Control::none(), from, options, progress)
 }

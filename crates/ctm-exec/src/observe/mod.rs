@@ -267,7 +267,7 @@ impl Flow {
     }
 }
 
-/// How much of an instruction is wanted.
+/// The requested detail of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail<'a> {
     /// Nothing but that it was executed.
@@ -279,7 +279,7 @@ pub enum Detail<'a> {
 }
 
 impl Detail<'_> {
-    /// Whether the values of a lane are wanted.
+    /// Whether the values of a lane are requested.
     #[must_use]
     pub fn wants(&self, lane: usize) -> bool {
         matches!(self, Self::Values(lanes) if lanes.contains(lane))

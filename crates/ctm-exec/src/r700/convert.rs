@@ -26,7 +26,7 @@ pub struct Converter<'a> {
 }
 
 impl<'a> Converter<'a> {
-    /// Of a format, for about so many items: few are not worth tables. `change` gets the number of an element (0 = x) and its bits.
+    /// A converter of a format, for an approximate number of items: a few do not justify tables. `change` gets the number of an element (0 = x) and its bits.
     ///
     /// # Errors
     /// A format that cannot be fetched.

@@ -102,7 +102,7 @@ impl Entry {
     }
 }
 
-/// How an instruction looks at pixels (R700 §3.6.4).
+/// The pixel set of an instruction (R700 §3.6.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Test {
     /// `COND`.

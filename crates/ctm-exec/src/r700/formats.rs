@@ -37,9 +37,9 @@ impl Default for Format {
 /// The element layout of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elements {
-    /// So many bits each, first element first: fractions or integers as the fetch says.
+    /// Bit widths of the elements, first element first: fractions or integers as the fetch says.
     Packed(&'static [u32]),
-    /// So many bits each: floating point.
+    /// Bit widths of the elements: floating point.
     Float(&'static [u32]),
     /// Three fractions of 9 bits with a common exponent of 5.
     SharedExponent,
@@ -277,7 +277,7 @@ pub fn in_format(format: &Format, reference: f32) -> f32 {
     }
 }
 
-/// The nearest number with so many bits of fraction and exponents from -14 on; denormals below.
+/// The nearest number with this number of fraction bits and exponents from -14 on; denormals below.
 fn rounded(x: f64, fraction_bits: u32) -> f64 {
     if !x.is_finite() || x == 0.0 {
         return x;

@@ -411,9 +411,9 @@ pub trait Memory: Sync {
 
 /// Arrays after textures and targets. See [`Memory::direct`].
 pub struct Direct<'a> {
-    /// Of each texture that was asked for, level 0, as [`Memory::texel`] reads it.
+    /// Of each requested texture, level 0, as [`Memory::texel`] reads it.
     pub textures: Vec<Elements<Texels<'a>>>,
-    /// Of each target that was asked for, where [`Memory::commit`] writes; one that is `None` drops exports uncounted.
+    /// Of each requested target, where [`Memory::commit`] writes; one that is `None` drops exports uncounted.
     ///
     /// The form of its elements is not [`Form::Square`](crate::x1k::Form::Square).
     pub targets: Vec<Option<Elements<Cells<'a>>>>,

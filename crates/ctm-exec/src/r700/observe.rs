@@ -27,7 +27,7 @@ fn narrow(n: usize) -> u8 {
 pub struct Recorder {
     /// The unit's number of the wavefront's first lane.
     first_lane: usize,
-    /// Lanes of the unit whose values are wanted.
+    /// Lanes of the unit whose values are requested.
     wanted: Lanes,
     /// The lanes that the ALU clause runs for.
     executing: Lanes,
@@ -44,7 +44,7 @@ impl Recorder {
         self.executing = lanes_of(executes, first);
     }
 
-    /// Where a lane's groups go, if they are wanted.
+    /// The destination of a lane's groups, if they are requested.
     pub(super) fn lane(&mut self, lane: usize) -> Option<&mut Vec<LaneEvent>> {
         let lane = self.first_lane + lane;
         if !self.wanted.contains(lane) {

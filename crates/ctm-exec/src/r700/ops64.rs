@@ -1,7 +1,7 @@
 //! One pure function per double-precision operation (R700 §4.12, §9.2), on the 64 bits of the numbers.
 //!
 //! Sums and products round to nearest, ties to even. The tables of the pages treat denormal operands as zeros of their sign; we
-//! do the same with results: values below 2^-1022 after rounding to 53 bits, as in single precision. A NaN operand is handed on as it is, src0's first; a NaN that an operation makes is [`NAN64`].
+//! do the same with results: values below 2^-1022 after rounding to 53 bits, as in single precision. A NaN operand is the result unchanged, src0's first; a NaN that an operation makes is [`NAN64`].
 
 use crate::float::{INFINITY, SIGN, Wide, flush};
 

@@ -151,7 +151,7 @@ impl Lookup<'_> {
         self.axes(place, level, Filter::Linear).map(|axis| axis.weight)
     }
 
-    /// A texel or the border, compared if a comparison is asked for.
+    /// A texel or the border, compared if the lookup compares.
     fn texel(&self, level: u32, at: [Option<u32>; 3]) -> Result<[u32; 4], MemoryFault> {
         let value = match at {
             [Some(x), Some(y), Some(z)] if !self.border_fraction => self.memory.texel(self.id, level, [x, y, z])?,

@@ -203,7 +203,7 @@ pub fn op2(op: Op2, a: u32, b: u32) -> Result<Option<Scalar>, FaultKind> {
 #[must_use]
 pub fn op3(op: Op3, a: u32, b: u32, c: u32) -> Option<Scalar> {
     let (x, y, z) = (number(a), number(b), number(c));
-    // The power of two that belongs to the operation's name.
+    // The power of two in the operation's name (`_M2`, `_M4`, `_D2`).
     let named = |x| match op.info().scale {
         Omod::Off => float(x),
         scale => float(scaled(x, factor(scale))),

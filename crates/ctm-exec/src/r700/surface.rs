@@ -72,13 +72,13 @@ impl std::error::Error for SurfaceError {}
 /// How texels share bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Packing {
-    /// Each has its own, so many.
+    /// Bytes of each texel.
     Own(usize),
     /// Eight in a byte.
     Bits,
     /// Two in four bytes.
     Pairs,
-    /// Sixteen, four by four, in so many bytes.
+    /// Bytes of a block of 4 x 4 texels.
     Blocks(usize),
 }
 

@@ -363,7 +363,7 @@ impl<'a> TextureFetch<'a> {
         (ratio > 1.0).then(|| (longer, ratio.min(most) as u8))
     }
 
-    /// A lookup as the mean of several along a gradient, each of which is so many times shorter.
+    /// A lookup as the mean of n steps along a gradient, each with 1/n of its length.
     fn stepped(
         &self,
         lookup: &Lookup<'_>,

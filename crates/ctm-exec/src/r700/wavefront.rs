@@ -223,7 +223,7 @@ impl Wavefront {
         }
     }
 
-    /// Counts an executed instruction, looks at the budget, and asks now and then whether to stop.
+    /// Counts an executed instruction, tests the budget, and polls the stop flag now and then.
     fn charge(&mut self, context: &Context<'_>, shared: &mut Shared, entry: &CfEntry) -> Step<()> {
         let lanes = self.positions.len() as u64;
         let active = self.flow.state.iter().filter(|&&s| s == PixelState::Active).count() as u64;
@@ -376,7 +376,13 @@ impl Wavefront {
     }
 
     /// `EMIT_VERTEX` and its relatives: only geometry programs have them (R700 §3.5).
-    fn vertex_event(&mut self, context: &Context<'_>, test: Test, event: VertexEvent, place: ProgramPoint) -> Step<ProgramPoint> {
+    fn vertex_event(
+        &mut self,
+        context: &Context<'_>,
+        test: Test,
+        event: VertexEvent,
+        place: ProgramPoint,
+    ) -> Step<ProgramPoint> {
         if context.launch.stage != Stage::Geometry {
             let feature =
                 format!("{event:?} vertex in a {} program, where it is not valid", context.launch.stage.name());

@@ -186,7 +186,7 @@ impl Units<'_> {
         }
     }
 
-    /// The result of an operation that looks at one channel of its operands.
+    /// The result of an operation that reads one channel of its operands.
     fn single(&self, op: UnitOp, finish: Finish, operand: impl Fn(usize) -> Values) -> Values {
         let looks = op.info().looks;
         let [a, b, c]: [Values; 3] =

@@ -73,7 +73,7 @@ impl UnitOp {
         }
     }
 
-    /// One channel of the result, with output modifier and clamp: the bits that are stored; `None` for operations that look at more than this channel of
+    /// One channel of the result, with output modifier and clamp: the bits that are stored; `None` for operations that read more than this channel of
     /// their operands.
     ///
     /// ```

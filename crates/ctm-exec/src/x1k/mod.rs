@@ -215,7 +215,7 @@ pub trait Memory: Sync {
     }
 
     /// The arrays that back the inputs, as they are until something is committed, for engines that read elements themselves; an input that is
-    /// `None` (the default: all) has to be asked for element by element.
+    /// `None` (the default: all) is read element by element.
     ///
     /// Unlike [`Self::direct`] it promises nothing of processors that do not run, or of outputs, which may be inputs, too.
     fn input_arrays(&self) -> [Option<Elements<&[u8]>>; INPUTS] {

@@ -137,7 +137,7 @@ pub fn max(a: u32, b: u32) -> u32 {
 
 /// `OP_RGB_CND`, `OP_ALPHA_CND`: `C > 0.5 ? A : B` (CTM §3.3.4); gives the bits of A or B.
 ///
-/// B when C is NaN (§3.6.2). A and B are never looked at: a NaN there is chosen like any other value.
+/// B when C is NaN (§3.6.2). A and B are not inspected: a NaN there is selected like any other value.
 #[must_use]
 pub fn cnd(a: u32, b: u32, c: u32) -> u32 {
     if number(c) > 0.5 { a } else { b }

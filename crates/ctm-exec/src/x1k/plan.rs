@@ -116,7 +116,7 @@ impl AluPlan {
         let alpha_dp = alpha_op == AlphaOp::Dp && self.alpha_stored && rgb_op.is_dot_product();
         if self.rgb_stored.contains(&true) || alpha_dp {
             let stored = self.rgb_stored.iter().enumerate().fold(0, |mask, (i, &stored)| mask | u8::from(stored) << i);
-            // A dot product that only ALPHA_DP copies is looked at as a whole.
+            // A dot product that only ALPHA_DP copies is read as a whole.
             let wanted = if alpha_dp { stored | 1 } else { stored };
             for (n, channel) in rgb_op.info().looked_at(wanted) {
                 let (sel, swizzle) = match channel {

@@ -27,7 +27,7 @@ pub struct Sampled {
     pub outside: bool,
 }
 
-/// Elements that one lookup asks for, borders included: 1, or 4 with the linear filter.
+/// Elements that one lookup reads, borders included: 1, or 4 with the linear filter.
 #[must_use]
 pub const fn elements_per_lookup(filter: Filter) -> u64 {
     match filter {

@@ -6,7 +6,7 @@ use ctm::trace::observe::{Isa, Place};
 use ctm_exec::r700::Target;
 use serde_json::{Value, json};
 
-/// Something that has parts to be looked at, of a lane.
+/// A value of a lane with parts.
 #[derive(Clone, Debug)]
 pub(super) enum Group {
     /// Registers, each with its channels: the name, and the places.

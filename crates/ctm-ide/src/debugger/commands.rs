@@ -90,7 +90,7 @@ pub struct Debugger<'u, 'a> {
     interrupt: Arc<AtomicBool>,
 }
 
-/// Instructions that are looked at one by one, going back.
+/// Instructions that a reverse search visits one by one.
 const KEPT: usize = 500;
 
 fn count(argument: &str) -> Result<u64, String> {
@@ -105,7 +105,7 @@ fn count(argument: &str) -> Result<u64, String> {
 }
 
 impl<'u, 'a> Debugger<'u, 'a> {
-    /// A session in a pass of a job, looked at as one of its lanes.
+    /// A session in a pass of a job, from the view of one lane.
     #[must_use]
     pub fn new(session: Session<'u, 'a>, listing: Arc<Listing>, pass: usize, lane: usize) -> Self {
         Self {

@@ -25,7 +25,7 @@ const OPERATORS: [(&str, Comparison); 7] = [
     ("=", Comparison::Equal),
 ];
 
-/// `r3.a > 4`: of the lane that is looked at.
+/// `r3.a > 4`: of the selected lane.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Condition {
     place: Place,

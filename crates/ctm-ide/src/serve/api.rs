@@ -62,7 +62,7 @@ impl From<&str> for Failure {
 type Answer = Result<Value, Failure>;
 
 impl Context<'_> {
-    /// Memory for so many more bytes.
+    /// Reserves memory for more bytes.
     fn take(&self, bytes: u64) -> Result<(), Failure> {
         let share = self.memory.take(bytes, self.deadline, &|| !self.control.is_over());
         self.shares.borrow_mut().push(share.map_err(Failure::Memory)?);

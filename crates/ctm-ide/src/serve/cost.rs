@@ -8,7 +8,7 @@ use ctm::job::{Data, Job, Pass};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Bytes for each byte of a program's file, as its lines usually are.
+/// Memory bytes for each byte of a program's file, by its usual line length.
 const OF_TEXT: u64 = 64;
 /// Bytes for each line of a text: an instruction, or a finding.
 const OF_LINE: u64 = 512;

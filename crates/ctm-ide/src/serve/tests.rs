@@ -278,7 +278,7 @@ fn jobs_name_files_of_their_folder_or_of_one_that_is_allowed() {
     let server = start((times, Options { allow: vec![all.clone()], ..options.clone() }), std::slice::from_ref(&job));
     assert!(ask(&server, "../secret.x1k").contains("the secret is"));
     assert!(ask(&server, "/etc/passwd").contains("--allow"));
-    // A job that is given to the server is looked at before.
+    // A job given to the server is validated first.
     std::fs::write(&job, text("../secret.x1k")).unwrap();
     assert!(Server::check(&job, &options).is_err_and(|error| error.to_string().contains("--allow")));
     assert!(Server::check(&job, &Options { allow: vec![all.clone()], ..options }).is_ok());

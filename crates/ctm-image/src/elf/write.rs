@@ -1,6 +1,6 @@
 //! Laying out an ELF file.
 
-use super::fields::{CLASS_32, DATA_LITTLE, MAGIC, ElfField, SHT_STRTAB, ehdr, phdr, shdr};
+use super::fields::{CLASS_32, DATA_LITTLE, ElfField, MAGIC, SHT_STRTAB, ehdr, phdr, shdr};
 
 /// A section to be written; with `kind` 0, bytes that no section header names.
 #[derive(Clone, Debug, Default)]

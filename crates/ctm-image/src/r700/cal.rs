@@ -5,7 +5,7 @@
 
 use super::{Code, RegisterValue, Stage};
 use crate::bytes::ByteOrder;
-use crate::elf::{self, Elf, ElfSymbol, NewSection, NewSegment, Note, ElfField, Section, ehdr, phdr, shdr};
+use crate::elf::{self, Elf, ElfField, ElfSymbol, NewSection, NewSegment, Note, Section, ehdr, phdr, shdr};
 use crate::error::{ImageError, Remark};
 use ctm_isa::ops;
 use std::ops::Range;

@@ -27,7 +27,7 @@ pub struct Entry {
 }
 
 impl Container {
-    /// Reads a container of whichever kind the bytes are.
+    /// Reads a container of any kind, recognised by its bytes.
     ///
     /// # Errors
     /// None of them, or its reader's errors.

@@ -22,7 +22,7 @@ pub enum PortProblem {
     },
     /// More than two pairs of constants (xy or zw of one address) are read.
     Constants {
-        /// The slot that asks for the third.
+        /// The slot with the third request.
         slot: usize,
         /// Its operand.
         operand: usize,

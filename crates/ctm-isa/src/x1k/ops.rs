@@ -174,21 +174,21 @@ ops! {
     }
 }
 
-/// Which components of an operand an operation looks at.
+/// The components of an operand that an operation reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Looks {
     /// None: the operand takes no part.
     Nothing,
     /// For each channel that is computed, the one of that channel.
     Own,
-    /// These, whatever is written: bit 0 is red, and bit 3 means the same operand of the alpha unit.
+    /// These, independent of the write mask: bit 0 is red, and bit 3 means the same operand of the alpha unit.
     Channels(u8),
     /// None: whatever the operand selects, src0 of processors of the quad is in its place (x1k-encoding §1.5).
     Quad,
 }
 
 impl Looks {
-    /// Whether an operation of the RGB unit looks at the same operand of the alpha unit.
+    /// Whether an operation of the RGB unit reads the same operand of the alpha unit.
     #[must_use]
     pub const fn alpha_too(self) -> bool {
         matches!(self, Self::Channels(mask) if mask >> 3 & 1 == 1)
@@ -237,7 +237,7 @@ impl AluInfo {
         count
     }
 
-    /// The components that it looks at when channels `wanted` (bit 0 is red) of its result are: operand (0 is A) and channel. Channel 3 is the
+    /// The components that it reads for channels `wanted` (bit 0 is red) of its result: operand (0 is A) and channel. Channel 3 is the
     /// operand of the alpha unit. Reads of other processors by quad operations are not included.
     pub fn looked_at(self, wanted: u8) -> impl Iterator<Item = (usize, usize)> {
         let masks = self.looks.map(|looks| match looks {

@@ -130,7 +130,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Registers that hold parts of several interpolants are put together before the first instruction: an operand reads one register.
+    /// Registers with parts of several interpolants are assembled before the first instruction: an operand reads one register.
     fn gather(&mut self) {
         let code = &mut self.code;
         for held in self.inputs.values_mut() {

@@ -4,7 +4,7 @@ use super::{Lower, small};
 use crate::ir::{ALPHA, Comp, Dest, Op, Operand, Reg, V};
 use crate::syntax::{self, Source, Texture};
 
-/// How close a coordinate within a face or slice comes to its edge, as a part of it: inputs have at most 4096 rows.
+/// The distance of a coordinate to the edge of its face or slice, as a fraction of its size: inputs have at most 4096 rows.
 const EDGE: f32 = 1.0 / 8192.0;
 
 /// One component of an operand, in the first.

@@ -319,7 +319,8 @@ impl Tree {
 
     /// Counts the outcome of a condition.
     fn note(&self, stmt: &Stmt, name: &'static str, p: &Pixel, holds: bool) -> bool {
-        let fresh = ConditionCounts { name, in_loop: !p.indices.is_empty(), in_branch: p.branches > 0, passed: 0, failed: 0 };
+        let fresh =
+            ConditionCounts { name, in_loop: !p.indices.is_empty(), in_branch: p.branches > 0, passed: 0, failed: 0 };
         let mut seen = self.seen.borrow_mut();
         let entry = seen.entry(std::ptr::from_ref(stmt) as usize * 64 + name.len()).or_insert(fresh);
         if holds {

@@ -129,7 +129,7 @@ fn number(r: &mut Random) -> u32 {
     }
 }
 
-/// Outputs of any kind, so many, for a domain.
+/// A number of outputs of any kind, for a domain.
 fn blanks(r: &mut Random, count: u32, domain: Domain) -> Vec<Array> {
     let blank_one = |_| {
         let width = domain.i1 + 1 + r.below(3);
@@ -215,7 +215,7 @@ impl Case {
         case
     }
 
-    /// The case of this number for programs of `ctm_isa::x1k::random::stream` with so many outputs.
+    /// The case of this number for programs of `ctm_isa::x1k::random::stream` with this number of outputs.
     pub fn stream(seed: u64, outputs: u32) -> Self {
         let r = &mut Random::new(seed ^ 0x57ea_5eed);
         let mut constants = constants(r);

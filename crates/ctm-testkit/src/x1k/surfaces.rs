@@ -35,7 +35,7 @@ impl Array {
         Self::with_pitch(width.next_multiple_of(32 / u32::from(channels)) + 16, [width, height], channels, value)
     }
 
-    /// The same, with so many elements from row to row.
+    /// The same, with this pitch in elements.
     pub fn with_pitch(
         pitch: u32,
         [width, height]: [u32; 2],
@@ -56,7 +56,7 @@ impl Array {
         array
     }
 
-    /// The same words as elements of another form, one channel wide: as many as rows of so many words hold.
+    /// The same words as elements of another form, one channel wide: as many as rows of this number of words hold.
     pub fn read_as(self, form: Form) -> Self {
         assert_eq!(self.channels, 1);
         let in_word = 4 / form.element_bytes(1);

@@ -31,7 +31,7 @@ pub struct Reads<'a> {
     order: ByteOrder,
     alternate: Option<&'a Arrays>,
     bytes: BTreeMap<Resource, &'a [u8]>,
-    /// The most texels of a texture that are converted before a fetch asks for one.
+    /// The most texels of a texture that are converted before the first fetch.
     texels: u64,
     /// The texels of textures, level by level, once requested.
     images: BTreeMap<u8, OnceLock<Option<Levels>>>,

@@ -100,7 +100,7 @@ pub(super) const fn event_code(event: VertexEvent) -> u32 {
 }
 
 impl<'a> LaunchMemory<'a> {
-    /// The memory of a launch that begins now, of a program of some stage that touches so much of it, of so many threads: a geometry program's events are counted
+    /// The memory of a new launch, by the program's stage, its accesses and its number of threads: a geometry program's events are counted
     /// from 0.
     pub fn new(
         memory: &'a mut DeviceMemory,
@@ -138,7 +138,7 @@ impl<'a> LaunchMemory<'a> {
         read_at(self.memory, place, bytes).map_err(|error| fault(what(), &error))
     }
 
-    /// A texel of a texture that is not plain; its bytes are read when the first one is asked for.
+    /// A texel of a texture that is not plain; its bytes are read at the first lookup.
     fn packed_texel(
         &self,
         id: u8,

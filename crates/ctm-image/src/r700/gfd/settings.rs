@@ -346,7 +346,7 @@ fn unquoted(value: &str) -> &str {
     value.strip_prefix('"').and_then(|v| v.strip_suffix('"')).unwrap_or(value)
 }
 
-/// A number that fits into so many bits: decimal, hexadecimal, or negative in all 32.
+/// A number that fits into this number of bits: decimal, hexadecimal, or negative in all 32.
 fn number(value: &str, bits: u32) -> Result<u32, Problem> {
     let text = unquoted(value);
     let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));

@@ -78,7 +78,7 @@ pub enum Decides {
     Nothing,
     /// src0 is compared with src1, as numbers of the type `reads`.
     Compare(Test),
-    /// src0 is compared with zero; where that holds src1 is handed on, elsewhere src2.
+    /// src0 is compared with zero; if that holds, the result is src1, otherwise src2.
     Choose(Test),
     /// src0 is a predicate counter.
     Counter,
@@ -209,7 +209,7 @@ impl AluInfo {
         matches!(self.decides, Decides::Choose(_))
     }
 
-    /// Whether it looks at its operands as bits, or gives bits: the pattern of a NaN matters to it. Bits that are only handed on do not count.
+    /// Whether it uses or produces bit patterns, so that the payload of a NaN matters. Moves of bits do not count.
     #[must_use]
     pub const fn is_integer(&self) -> bool {
         self.reads.is_integer()

@@ -74,7 +74,7 @@ fn parse_mnemonic(c: &mut Cursor<'_>) -> Parsed<(AluOp, Omod)> {
         c.back_to(behind_name);
         let span = c.span(start);
         if let Some(op) = mnemonic(&name.to_ascii_uppercase()) {
-            // Once is enough; of a text full of other findings, the last ones are looked at.
+            // Reported once; in a text with many findings, only the last ones are compared.
             if c.diagnostics.iter().rev().take(64).any(|d| d.rule == "small-letters") {
                 return Err(super::cursor::Reported);
             }

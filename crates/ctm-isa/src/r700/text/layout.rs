@@ -3,7 +3,7 @@
 use super::cf::{self, Address, ParsedCf};
 use super::group::ReadyGroup;
 use super::listing::must_be_control_flow;
-use super::source::{Body, MAX_SLOT, Statement, Statements, StatementOutput};
+use super::source::{Body, MAX_SLOT, Statement, StatementOutput, Statements};
 use super::split;
 use crate::diag::{Diagnostic, Span};
 use crate::r700::inst::Cf;
@@ -200,7 +200,9 @@ fn place_statements(s: &mut Statements) -> Vec<StatementSlot> {
         places.push(StatementSlot { at: here, clause: None });
         here = match &statement.what {
             StatementOutput::Cf(..) | StatementOutput::Word(_) => here + 1,
-            StatementOutput::Data(words) => here.saturating_add(u32::try_from(words.len().div_ceil(2)).unwrap_or(u32::MAX)),
+            StatementOutput::Data(words) => {
+                here.saturating_add(u32::try_from(words.len().div_ceil(2)).unwrap_or(u32::MAX))
+            }
             StatementOutput::Org(slot) => *slot,
         };
         if here > MAX_SLOT {
@@ -245,7 +247,9 @@ fn place_clauses(s: &mut Statements, places: &mut [StatementSlot], relayout: boo
                 }
             }
             StatementOutput::Word(_) => end = end.max(place.at + 1),
-            StatementOutput::Data(words) => end = end.max(place.at + u32::try_from(words.len().div_ceil(2)).unwrap_or(0)),
+            StatementOutput::Data(words) => {
+                end = end.max(place.at + u32::try_from(words.len().div_ceil(2)).unwrap_or(0))
+            }
             StatementOutput::Org(_) => {}
         }
     }

@@ -184,7 +184,7 @@ struct Named {
     previous: Option<u32>,
     /// Whether an element must follow.
     needs_chan: bool,
-    /// Whether the sign in front belongs to the number.
+    /// Whether the sign is part of the number.
     took_sign: bool,
 }
 

@@ -127,7 +127,7 @@ struct Reader<'a> {
     suggester: Suggester,
 }
 
-/// The mnemonics of the language, about: with so many an unknown one is compared.
+/// The approximate number of mnemonics that an unknown one is compared with.
 const MNEMONICS: usize = 500;
 
 /// Reads the whole text.

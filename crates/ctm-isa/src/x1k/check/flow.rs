@@ -27,7 +27,7 @@ pub(super) fn partial_mode(facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Full flow-control mode is only asked for where it is needed: partial mode runs twice the contexts.
+/// Full flow-control mode is only required where it is needed: partial mode runs twice the contexts.
 pub(super) fn full_mode_unneeded(facts: &Facts<'_>) -> Vec<Finding> {
     if !facts.program.full_flow_control || facts.program.usage().needs_full_flow_control {
         return Vec::new();

@@ -100,7 +100,7 @@ pub(super) struct Graph {
     pub(super) nodes: Vec<Node>,
     /// In the order in which paths met them.
     pub(super) events: Vec<(u16, Event)>,
-    /// For each instruction whether a path reaches it.
+    /// Reachability of each instruction.
     pub(super) reached: Vec<bool>,
     /// Whether the search stopped at [`NODE_LIMIT`].
     pub(super) incomplete: bool,

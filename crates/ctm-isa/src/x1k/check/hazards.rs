@@ -192,7 +192,7 @@ pub(super) fn missing_alu_wait(facts: &Facts<'_>) -> Vec<Finding> {
 
 /// A flow-control instruction waits for the semaphore when an instruction that may follow it does: the erratum of CTM §3.7.
 ///
-/// *The Guide asks for it always; where no ACQUIRE can be outstanding nothing can go wrong, and we do not ask.*
+/// *The Guide always requires it; without an outstanding ACQUIRE it has no effect, and we do not require it.*
 pub(super) fn fc_tex_wait_erratum(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (node, state, inst) in facts.each_reached() {

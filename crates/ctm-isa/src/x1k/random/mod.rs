@@ -1,7 +1,7 @@
 //! Random legal programs, for tests that compare engines and for fuzzing.
 //!
 //! The same seed gives the same program. Programs use few registers, so that instructions depend on each other, and every field
-//! that an engine looks at: swizzles, input and output modifiers, presubtract, predicates, partial masks, relative addresses, KILL,
+//! that an engine implements: swizzles, input and output modifiers, presubtract, predicates, partial masks, relative addresses, KILL,
 //! lookups, and flow control either from the statements of CTM §3.5.4 or with every field at random. [`stream`] makes programs in which
 //! every processor does the same, [`text`] programs that people read.
 
@@ -158,7 +158,7 @@ pub struct Shape {
     pub instructions: usize,
     /// How jumps are made.
     pub flow: FlowControl,
-    /// Inputs that lookups name: so many from 0 on; 0: no lookups.
+    /// The number of inputs that lookups name, from 0 on; 0: no lookups.
     pub inputs: u32,
     /// WRITE_INACTIVE and quad operations may occur.
     pub watches_idle_lanes: bool,

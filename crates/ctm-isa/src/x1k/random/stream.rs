@@ -6,7 +6,7 @@ use crate::x1k::inst::{AluInst, Inst, Source};
 use crate::x1k::ops::{AlphaOp, BOp, Channel, Class, FcOp, Imod, Omod, PredSel, RgbOp, SrcpOp, Swizzle, TexOp};
 use crate::x1k::program::Program;
 
-/// Floating-point constants that coordinates are made with: so many of them, from [`CONSTANTS`] on.
+/// The number of floating-point constants for coordinates, from [`CONSTANTS`] on.
 pub const COORDINATES: u32 = 8;
 /// The first temporary that holds data; those before it hold the index pair and coordinates.
 const DATA: u32 = 3;
@@ -16,9 +16,9 @@ const DATA: u32 = 3;
 pub struct StreamShape {
     /// About how many instructions.
     pub instructions: usize,
-    /// Inputs that lookups name: so many from 0 on; 0: no lookups.
+    /// The number of inputs that lookups name, from 0 on; 0: no lookups.
     pub inputs: u32,
-    /// Outputs that get all their channels: so many from 0 on, at most 4.
+    /// The number of outputs that get all channels, from 0 on, at most 4.
     pub outputs: u32,
     /// How deep counted loops are nested at most.
     pub loops: u32,

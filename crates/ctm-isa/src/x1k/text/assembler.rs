@@ -59,7 +59,7 @@ struct Slot<'a> {
     span: Span,
 }
 
-/// The mnemonics of the language, about: with so many an unknown one is compared.
+/// The approximate number of mnemonics that an unknown one is compared with.
 const MNEMONICS: usize = 150;
 
 /// The words of an OUTPUT instruction that does nothing, before its wait is set: compilers end programs with it.

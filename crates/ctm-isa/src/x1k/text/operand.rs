@@ -177,8 +177,8 @@ enum OperandForm {
 impl Written {
     /// Spreads the operand over the `wanted` channels (not empty).
     ///
-    /// One component goes to every wanted channel; as many as there are wanted channels go to these in order; three (or
-    /// four, where alpha is wanted) are the channels r, g, b (and a) themselves. Unused components read 0.
+    /// One component goes to every requested channel; n components go to n requested channels in order; three (or
+    /// four, with alpha) are the channels r, g, b (and a) themselves. Unused components read 0.
     pub fn place(&self, wanted: Mask) -> Parse<Operand> {
         let of_letters = |letters: &[Swizzle], read: &dyn Fn(Swizzle) -> Comp| -> Parse<[Comp; 4]> {
             let comps: Vec<Comp> = letters
