@@ -34,7 +34,7 @@ pub(crate) struct Range {
 
 /// How bytes that are saved are numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Format {
+struct DumpFormat {
     name: &'static str,
     /// Bytes of an element.
     bytes: usize,
@@ -53,36 +53,36 @@ enum Items {
 }
 
 #[rustfmt::skip]
-const FORMATS: &[Format] = &[
-    Format { name: "u8",      bytes: 1,  channels: 1, items: Items::Bytes(&[0]) },
-    Format { name: "u32",     bytes: 4,  channels: 1, items: Items::Words(ItemType::Uint32) },
-    Format { name: "i32",     bytes: 4,  channels: 1, items: Items::Words(ItemType::Int32) },
-    Format { name: "f32",     bytes: 4,  channels: 1, items: Items::Words(ItemType::Float32) },
-    Format { name: "rgba8",   bytes: 4,  channels: 4, items: Items::Bytes(&[0, 1, 2, 3]) },
-    Format { name: "bgra8",   bytes: 4,  channels: 4, items: Items::Bytes(&[2, 1, 0, 3]) },
-    Format { name: "rgba32f", bytes: 16, channels: 4, items: Items::Words(ItemType::Float32) },
+const FORMATS: &[DumpFormat] = &[
+    DumpFormat { name: "u8",      bytes: 1,  channels: 1, items: Items::Bytes(&[0]) },
+    DumpFormat { name: "u32",     bytes: 4,  channels: 1, items: Items::Words(ItemType::Uint32) },
+    DumpFormat { name: "i32",     bytes: 4,  channels: 1, items: Items::Words(ItemType::Int32) },
+    DumpFormat { name: "f32",     bytes: 4,  channels: 1, items: Items::Words(ItemType::Float32) },
+    DumpFormat { name: "rgba8",   bytes: 4,  channels: 4, items: Items::Bytes(&[0, 1, 2, 3]) },
+    DumpFormat { name: "bgra8",   bytes: 4,  channels: 4, items: Items::Bytes(&[2, 1, 0, 3]) },
+    DumpFormat { name: "rgba32f", bytes: 16, channels: 4, items: Items::Words(ItemType::Float32) },
 ];
 
 /// Memory that is shown or saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dump {
     address: u64,
-    shape: Shape,
+    shape: DumpShape,
     file: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
+enum DumpShape {
     Bytes(u64),
     /// Columns, rows and elements from one row to the next.
     Picture {
         size: [u64; 2],
         pitch: u64,
-        format: Format,
+        format: DumpFormat,
     },
 }
 
-impl Shape {
+impl DumpShape {
     /// Bytes from the first to the last.
     fn bytes(self) -> u64 {
         match self {
@@ -140,7 +140,7 @@ pub(crate) fn dump(text: &str) -> Result<Dump, String> {
         return Err("write ADDRESS:BYTES or ADDRESS:WIDTHxHEIGHT:FORMAT, and =FILE behind it".into());
     }
     let shape = match (size.split_once('x').filter(|(width, _)| *width != "0"), format) {
-        (None, None) => Shape::Bytes(length(at, size)?),
+        (None, None) => DumpShape::Bytes(length(at, size)?),
         (_, Some(name)) => {
             let format = FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
                 let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
@@ -155,7 +155,7 @@ pub(crate) fn dump(text: &str) -> Result<Dump, String> {
                     "{size:?} with a pitch of {pitch}: sides are 1 to 16384, a pitch is no less than the width"
                 ));
             }
-            Shape::Picture { size, pitch, format: *format }
+            DumpShape::Picture { size, pitch, format: *format }
         }
         (Some(_), None) => return Err("a picture wants a format, as in 64x64:rgba8".into()),
     };
@@ -352,7 +352,7 @@ fn encoded(dump: &Dump, path: &Path, bytes: &[u8]) -> Result<Vec<u8>, Failure> {
         |bytes: &[u8]| -> Vec<u32> { bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect() };
     let wants = || wrong("a format is wanted, as in --dump 0x200000:64x64:rgba8=FILE".into());
     let array = |error: ArrayError| wrong(error.to_string());
-    let Shape::Picture { size, pitch, format } = dump.shape else {
+    let DumpShape::Picture { size, pitch, format } = dump.shape else {
         return match extension.as_str() {
             "hex" if bytes.len().is_multiple_of(4) => Ok(hex::write_words(&dwords(bytes), 4).into_bytes()),
             "hex" => Err(wrong(format!("{} bytes are no words of 4", bytes.len()))),
@@ -406,8 +406,8 @@ mod tests {
         assert!(memory("4096:8=x").unwrap().file.is_some());
         let picture = dump("0x200000:60x4/64:bgra8=a.png").unwrap();
         assert_eq!(picture.shape.bytes(), 4 * (3 * 64 + 60));
-        assert_eq!(dump("0:16").unwrap().shape, Shape::Bytes(16));
-        assert_eq!(dump("0:0x10").unwrap().shape, Shape::Bytes(16));
+        assert_eq!(dump("0:16").unwrap().shape, DumpShape::Bytes(16));
+        assert_eq!(dump("0:0x10").unwrap().shape, DumpShape::Bytes(16));
         for (text, told) in [
             ("0x100", "write 0x100=FILE, or 0x100:BYTES"),
             ("x=a", "`x` is no number"),

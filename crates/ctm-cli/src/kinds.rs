@@ -32,7 +32,7 @@ enum FileKind {
 }
 
 /// A row of the table.
-struct Row {
+struct KindRow {
     kind: FileKind,
     /// For a sentence: the file is this.
     what: &'static str,
@@ -43,50 +43,50 @@ struct Row {
 }
 
 #[rustfmt::skip]
-const TABLE: [Row; 15] = [
-    Row { kind: FileKind::Job, what: "a job of `ctm run`",
+const TABLE: [KindRow; 15] = [
+    KindRow { kind: FileKind::Job, what: "a job of `ctm run`",
           commands: &["run", "check", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
           instead: "`ctm run {}` runs it" },
-    Row { kind: FileKind::DrawJob, what: "a draw job",
+    KindRow { kind: FileKind::DrawJob, what: "a draw job",
           commands: &["draw", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
           instead: "`ctm draw {}` draws it, and with --check looks for what does not fit together" },
-    Row { kind: FileKind::X1kText, what: "an X1K program",
+    KindRow { kind: FileKind::X1kText, what: "an X1K program",
           commands: &["asm", "dis", "check", "info", "run", "draw", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
           instead: "`ctm run {} --size 64x64` runs it, `ctm asm {}` assembles it" },
-    Row { kind: FileKind::Ps3, what: "a ps_3_0 shader",
+    KindRow { kind: FileKind::Ps3, what: "a ps_3_0 shader",
           commands: &["compile", "dis", "check", "info", "run", "draw", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
           instead: "`ctm compile` compiles it" },
-    Row { kind: FileKind::R700Text, what: "an R700 listing",
+    KindRow { kind: FileKind::R700Text, what: "an R700 listing",
           commands: &["asm", "dis", "check", "info", "run", "draw", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
           instead: "`ctm asm {}` assembles it, `ctm run {} --size 64x64` runs it" },
-    Row { kind: FileKind::Words, what: "a program without a text",
+    KindRow { kind: FileKind::Words, what: "a program without a text",
           commands: &["dis", "check", "info", "run", "draw", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
           instead: "`ctm dis {}` prints it as text" },
-    Row { kind: FileKind::Log, what: "a log of a driver with programs",
+    KindRow { kind: FileKind::Log, what: "a log of a driver with programs",
           commands: &["asm", "dis", "check", "info", "run", "draw", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
           instead: "`ctm dis {}` prints its program as text" },
-    Row { kind: FileKind::Pair, what: "a container of a vertex and a pixel program",
+    KindRow { kind: FileKind::Pair, what: "a container of a vertex and a pixel program",
           commands: &["draw", "dis", "check", "info", "serve"],
           instead: "`ctm draw {}` draws with both; `ctm info {}` lists them" },
-    Row { kind: FileKind::CommandBuffer, what: "a command buffer of the CTM device",
+    KindRow { kind: FileKind::CommandBuffer, what: "a command buffer of the CTM device",
           commands: &["exec", "dis"],
           instead: "`ctm exec {}` runs it, `ctm dis {}` prints it" },
-    Row { kind: FileKind::Stream, what: "a Radeon's command stream",
+    KindRow { kind: FileKind::Stream, what: "a Radeon's command stream",
           commands: &["pm4"],
           instead: "`ctm pm4 check {}` checks it, `ctm pm4 --help` lists what else there is" },
-    Row { kind: FileKind::Recording, what: "a recording of devices",
+    KindRow { kind: FileKind::Recording, what: "a recording of devices",
           commands: &["replay", "trace", "why", "profile", "debug", "compare", "serve"],
           instead: "`ctm replay {}` runs it again" },
-    Row { kind: FileKind::Capture, what: "a capture of a Radeon's driver",
+    KindRow { kind: FileKind::Capture, what: "a capture of a Radeon's driver",
           commands: &["replay", "pm4", "trace", "why", "profile", "debug", "compare", "serve"],
           instead: "`ctm replay {}` draws it, `ctm pm4 dis {}` prints its streams" },
-    Row { kind: FileKind::Array, what: "an array",
+    KindRow { kind: FileKind::Array, what: "an array",
           commands: &["tile", "untile", "compare", "texture"],
           instead: "`ctm run` and `ctm draw` take it as an input: --in NAME={}" },
-    Row { kind: FileKind::Texture, what: "a texture",
+    KindRow { kind: FileKind::Texture, what: "a texture",
           commands: &["texture", "info", "dis"],
           instead: "`ctm draw` and jobs take it as an input: --in NAME={}; `ctm texture {} -o OUT` converts it" },
-    Row { kind: FileKind::Mesh, what: "a mesh",
+    KindRow { kind: FileKind::Mesh, what: "a mesh",
           commands: &[],
           instead: "`ctm draw` takes it beside programs: --mesh {}" },
 ];
@@ -139,7 +139,7 @@ impl FileKind {
         }
     }
 
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static KindRow {
         TABLE.iter().find(|row| row.kind == self).unwrap_or(&TABLE[0])
     }
 }

@@ -12,7 +12,7 @@ const MODES: [(&str, ArrayMode); 3] =
     [("linear", ArrayMode::Linear), ("1d", ArrayMode::Tiled1d), ("2d", ArrayMode::Tiled2d)];
 
 /// Elements in rows.
-struct Elements {
+struct ElementRows {
     width: u32,
     height: u32,
     /// Bytes of an element.
@@ -56,7 +56,7 @@ fn name_of(mode: ArrayMode) -> &'static str {
 
 fn tile(console: &Console, args: &TileArgs, mode: ArrayMode, tiling: Tiling) -> Result<(), Failure> {
     let elements = read(args)?;
-    let Elements { width, height, size, bytes } = &elements;
+    let ElementRows { width, height, size, bytes } = &elements;
     let layout = layout(args, mode, [*width, *height], *size, tiling)?;
     let mut out = vec![0; usize::try_from(layout.slice_bytes()).unwrap_or(usize::MAX)];
     let size = *size as usize;
@@ -112,7 +112,7 @@ fn untile(console: &Console, args: &TileArgs, mode: ArrayMode, tiling: Tiling) -
 }
 
 /// The elements of the input: those of a picture or an array as they are, or raw bytes.
-fn read(args: &TileArgs) -> Result<Elements, Failure> {
+fn read(args: &TileArgs) -> Result<ElementRows, Failure> {
     let bytes = read_file(&args.input, Kind::file_kind(&args.input), None)?;
     let bad = |message: String| Failure::wrong("bad-array", format!("{}: {message}", args.input.display()));
     let side = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
@@ -124,7 +124,7 @@ fn read(args: &TileArgs) -> Result<Elements, Failure> {
                 [height, width, channels] => (height, width, channels),
                 ref other => return Err(bad(format!("its shape is {other:?}, surfaces have rows and columns"))),
             };
-            Elements {
+            ElementRows {
                 width: side(width),
                 height: side(height),
                 size: side(channels * items.item_bytes),
@@ -135,7 +135,7 @@ fn read(args: &TileArgs) -> Result<Elements, Failure> {
             let array = Array::samples(Kind::Png, &bytes).map_err(|error| bad(error.to_string()))?;
             let (width, height) = (side(array.width), side(array.height));
             match array.values {
-                Values::U8(bytes) => Elements { width, height, size: side(array.channels), bytes },
+                Values::U8(bytes) => ElementRows { width, height, size: side(array.channels), bytes },
                 _ => return Err(bad("pictures of 8 bits can be tiled".into())),
             }
         }
@@ -148,7 +148,7 @@ fn read(args: &TileArgs) -> Result<Elements, Failure> {
             if bytes.len() as u64 != wanted {
                 return Err(bad(format!("it has {} bytes, {width}x{height} elements take {wanted}", bytes.len())));
             }
-            Elements { width, height, size: element, bytes }
+            ElementRows { width, height, size: element, bytes }
         }
     };
     if !matches!(elements.size, 1 | 2 | 4 | 8 | 16) {

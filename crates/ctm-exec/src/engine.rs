@@ -415,7 +415,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The fault of the first group, in domain order, that did wrong. Groups before it have written their outputs; whether groups after it have is unspecified
-    /// where memory lends its arrays ([`x1k::Memory::direct`]).
+    /// where memory maps its arrays ([`x1k::Memory::direct`]).
     fn run_x1k(&self, launch: &x1k::Launch<'_>, memory: &mut dyn x1k::Memory) -> Result<Outcome, Fault> {
         self.run_x1k_under(&Control::none(), launch, memory)
     }
@@ -434,7 +434,7 @@ pub trait Engine: Send + Sync {
     /// Runs one R700 program over one domain.
     ///
     /// # Errors
-    /// The fault of the first wavefront, in domain order, that did wrong. Wavefronts before it have sent their exports; where memory lends its
+    /// The fault of the first wavefront, in domain order, that did wrong. Wavefronts before it have sent their exports; where memory maps its
     /// targets ([`r700::Memory::direct`]), some after it may have stored theirs. An engine that does not run R700 programs gives [`FaultKind::Unsupported`].
     fn run_r700(&self, launch: &r700::Launch<'_>, memory: &mut dyn r700::Memory) -> Result<Outcome, Fault> {
         self.run_r700_under(&Control::none(), launch, memory)

@@ -13,7 +13,7 @@ use crate::engine::{Domain, Position};
 
 /// The start value of one element of one register, for each lane.
 ///
-/// It goes before a plane of the same register. Lanes past the end of the row start with 0. Rows of registers that the program does not have are
+/// It overrides a plane of the same register. Lanes past the end of the row start with 0. Rows of registers that the program does not have are
 /// ignored; of two rows of the same element the last one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StartRow<'a> {

@@ -28,12 +28,12 @@ const IDLE_TICKS: u32 = 200;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Control {
-    state: Option<Arc<State>>,
+    state: Option<Arc<WatchFlags>>,
     deadline: Option<Instant>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct WatchFlags {
     cancelled: AtomicBool,
     done: AtomicU64,
     processors: AtomicU64,
@@ -143,7 +143,7 @@ const CANCELLED: u8 = 2;
 
 /// State shared by a launch, its parts and the ticker.
 #[derive(Debug)]
-struct Shared {
+struct WatchShared {
     control: Control,
     deadline: Option<Instant>,
     /// 0, or why it is over.
@@ -163,7 +163,7 @@ struct Flag {
     stop: AtomicU32,
 }
 
-impl Shared {
+impl WatchShared {
     /// Whether it is over by now. Then all parts are stopped.
     fn look(&self, now: Instant) -> bool {
         let why = if self.over.load(Ordering::SeqCst) != 0 {
@@ -184,7 +184,7 @@ impl Shared {
 /// A launch under way, as those see it who run it.
 #[derive(Debug)]
 pub struct Watch {
-    shared: Arc<Shared>,
+    shared: Arc<WatchShared>,
 }
 
 impl Watch {
@@ -200,7 +200,7 @@ impl Watch {
         let limit = budget.time.unwrap_or_else(until);
         let wanted = deadline.is_some() || control.state.is_some();
         let shared = |ticks| {
-            Arc::new(Shared {
+            Arc::new(WatchShared {
                 control: control.clone(),
                 deadline,
                 limit,
@@ -267,7 +267,7 @@ impl Drop for Watch {
 /// A running part of a launch.
 #[derive(Debug)]
 pub struct Part {
-    shared: Arc<Shared>,
+    shared: Arc<WatchShared>,
     flag: Arc<Flag>,
 }
 
@@ -324,7 +324,7 @@ impl Drop for Part {
 
 /// The thread that reads clocks.
 struct Ticker {
-    launches: Vec<Arc<Shared>>,
+    launches: Vec<Arc<WatchShared>>,
     /// It exists.
     runs: bool,
     /// It sleeps until it is woken.
@@ -336,7 +336,7 @@ static WAKE: Condvar = Condvar::new();
 
 impl Ticker {
     /// Adds a launch; `false` when there can be no such thread.
-    fn add(launch: &Arc<Shared>) -> bool {
+    fn add(launch: &Arc<WatchShared>) -> bool {
         let mut ticker = lock(&TICKER);
         if !ticker.runs {
             ticker.runs = std::thread::Builder::new().name("ctm-ticker".into()).spawn(Self::run).is_ok();
@@ -350,7 +350,7 @@ impl Ticker {
         ticker.runs
     }
 
-    fn remove(launch: &Arc<Shared>) {
+    fn remove(launch: &Arc<WatchShared>) {
         if launch.ticks && (launch.deadline.is_some() || launch.control.state.is_some()) {
             lock(&TICKER).launches.retain(|other| !Arc::ptr_eq(other, launch));
         }

@@ -110,7 +110,7 @@ pub fn pair<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Valu
 }
 
 /// Differences of the stages.
-struct Row {
+struct StageRow {
     stage: Stage,
     isa: IsaStage,
     start: &'static str,
@@ -121,7 +121,7 @@ struct Row {
     resources: u32,
 }
 
-static VERTEX_ROW: Row = Row {
+static VERTEX_ROW: StageRow = StageRow {
     stage: Stage::Vertex,
     isa: IsaStage::Vertex,
     start: "SQ_PGM_START_VS",
@@ -130,7 +130,7 @@ static VERTEX_ROW: Row = Row {
     sizes: "ALU_CONST_BUFFER_SIZE_VS",
     resources: 160,
 };
-static PIXEL_ROW: Row = Row {
+static PIXEL_ROW: StageRow = StageRow {
     stage: Stage::Pixel,
     isa: IsaStage::Pixel,
     start: "SQ_PGM_START_PS",
@@ -157,7 +157,7 @@ struct Bound<'a> {
 }
 
 impl Bound<'_> {
-    fn program(&self, row: &Row, remarks: &mut Vec<String>) -> Result<NewProgram, Error> {
+    fn program(&self, row: &StageRow, remarks: &mut Vec<String>) -> Result<NewProgram, Error> {
         let mut words = self.words(row)?;
         let reached = reach(&mut words, row, remarks);
         let code = Code { stage: row.stage, words, registers: self.stored(row) };
@@ -172,7 +172,7 @@ impl Bound<'_> {
     }
 
     /// The words of the stage's program, as long as it reaches.
-    fn words(&self, row: &Row) -> Result<Vec<u32>, Error> {
+    fn words(&self, row: &StageRow) -> Result<Vec<u32>, Error> {
         let unknown = || Error::Program(row.stage.name());
         let offset = registers::address(row.start).ok_or_else(unknown)?;
         let address = u64::from(self.registers.at(offset)) << 8;
@@ -185,7 +185,7 @@ impl Bound<'_> {
     }
 
     /// The registers that a container stores for the stage. Lists are as long as other registers say.
-    fn stored(&self, row: &Row) -> Vec<RegisterValue> {
+    fn stored(&self, row: &StageRow) -> Vec<RegisterValue> {
         let exports =
             VsOutConfig::decode(self.registers.named("SPI_VS_OUT_CONFIG", 0)).map_or(0, |c| c.vs_export_count);
         let inputs = PsInControl0::decode(self.registers.named("SPI_PS_IN_CONTROL_0", 0)).map_or(0, |c| c.num_interp);
@@ -213,7 +213,7 @@ impl Bound<'_> {
     }
 
     /// The constant buffers that the program locks, with their bytes.
-    fn banks(&self, row: &Row, reached: &Reached) -> Vec<(u32, &[u8])> {
+    fn banks(&self, row: &StageRow, reached: &Reached) -> Vec<(u32, &[u8])> {
         let Some(first) = ctm_radeon::registers::offset_of(row.banks) else { return Vec::new() };
         let bank = |n: u32| {
             let offset = first + 4 * n;
@@ -229,7 +229,7 @@ impl Bound<'_> {
     /// Blocks and uniforms, found by the values that the client gave them.
     fn uniforms(
         &self,
-        row: &Row,
+        row: &StageRow,
         reached: &Reached,
         program: &mut NewProgram,
         remarks: &mut Vec<String>,
@@ -297,7 +297,7 @@ impl Bound<'_> {
     /// Samplers, found by the sizes of the textures that the client bound.
     fn samplers(
         &self,
-        row: &Row,
+        row: &StageRow,
         reached: &Reached,
         program: &mut NewProgram,
         remarks: &mut Vec<String>,
@@ -354,7 +354,7 @@ impl Bound<'_> {
 }
 
 /// Renumbers the resources of a program. Mesa numbers textures after its constant buffers; a container numbers them from 0, and so does the program now.
-fn reach(words: &mut [u32], row: &Row, remarks: &mut Vec<String>) -> Reached {
+fn reach(words: &mut [u32], row: &StageRow, remarks: &mut Vec<String>) -> Reached {
     let program = Program { stage: Some(row.isa), ..Program::from_words(words.to_vec()) };
     let mut reached = Reached::default();
     for entry in &program.decode().entries {

@@ -94,7 +94,7 @@ impl OfTarget {
 
 /// The chip's state as far as a pixel program is concerned.
 #[derive(Clone)]
-struct State {
+struct ChipState {
     registers: BTreeMap<u32, u32>,
     slots: Vec<Words>,
     constants: BTreeMap<u8, [u32; 4]>,
@@ -102,7 +102,7 @@ struct State {
     word: usize,
 }
 
-impl State {
+impl ChipState {
     fn new() -> Self {
         Self { registers: BTreeMap::new(), slots: vec![[0; 6]; INSTRUCTION_SLOTS], constants: BTreeMap::new(), word: 0 }
     }
@@ -195,7 +195,7 @@ impl State {
 pub fn pixel<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Value) -> Result<Pixel, Error> {
     let from = open().map_err(|e| Error::Capture(ReadError::Io(e)))?;
     let mut reader = Reader::new(from)?;
-    let (mut state, mut last) = (State::new(), None);
+    let (mut state, mut last) = (ChipState::new(), None);
     while let Some(event) = reader.next()? {
         if let Event::Submission(submission) = event {
             state.run(&submission.words, |at| last = Some(at.clone()))?;
@@ -215,7 +215,7 @@ pub fn pixel<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Val
         inputs.push(if is_position { Input::Position } else { Input::Varying(index) });
     }
 
-    let names = Names::of(told);
+    let names = ValueNames::of(told);
     for &unit in &usage.inputs {
         let columns = (state.at(register::TX_FORMAT0_0 + 4 * (u32::from(unit) % UNITS)) & 0x7ff) + 1;
         match names.samplers.get(&columns) {
@@ -253,7 +253,7 @@ pub fn pixel<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Val
 
 /// Names by the values that the client gave.
 #[derive(Default)]
-struct Names {
+struct ValueNames {
     /// Samplers by the columns of their textures.
     samplers: BTreeMap<u32, String>,
     /// Uniforms by each of their components.
@@ -262,7 +262,7 @@ struct Names {
     unseen: Vec<String>,
 }
 
-impl Names {
+impl ValueNames {
     fn of(told: &Value) -> Self {
         let mut names = Self::default();
         let number = |value: &Value| u32::try_from(value.as_u64().unwrap_or(0)).unwrap_or(0);

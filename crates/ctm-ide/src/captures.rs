@@ -110,7 +110,7 @@ impl Draws for Capture {
         1
     }
 
-    /// A capture that was cut is drawn as far as it goes.
+    /// A cut capture is drawn up to its last valid record.
     fn draw(&self, wrap: Wrap<'_>, notice: Arc<NoticeFn>, last: Option<usize>) -> Result<(), JobError> {
         let engine = EngineKind::default().engine().map_err(|e| wrong("no-engine", e.to_string()))?;
         let mut replay = Replay::new(self.bytes.as_slice(), wrap(engine)).map_err(damaged)?;

@@ -117,7 +117,7 @@ fn capabilities(utf8: bool) -> ServerCapabilities {
 }
 
 /// A text that a client has open.
-struct Open {
+struct OpenText {
     document: Document,
     version: i32,
     /// A job file or a shader: only findings are known of it.
@@ -149,7 +149,7 @@ fn offset(text: &str, starts: &[usize], position: Position, utf8: bool) -> usize
     start + text.trim_end_matches('\r').len()
 }
 
-impl Open {
+impl OpenText {
     fn new(language: Language, foreign: Option<Foreign>, text: String, version: i32) -> Self {
         let starts = line_starts(&text);
         let document = match &foreign {
@@ -198,7 +198,7 @@ impl Open {
 enum Phase {
     /// Before `initialize`.
     Starting,
-    Open,
+    OpenText,
     /// After `shutdown`.
     ShutDown,
 }
@@ -207,7 +207,7 @@ struct Server<W> {
     output: W,
     utf8: bool,
     phase: Phase,
-    documents: HashMap<String, Open>,
+    documents: HashMap<String, OpenText>,
 }
 
 /// Why a request is not answered: a code and a sentence.
@@ -304,7 +304,7 @@ impl<W: Write> Server<W> {
         let language = Language::from_id(&item.language_id)
             .or_else(|| Language::of_path(path))
             .unwrap_or_else(|| Language::of_text(&item.text));
-        let open = Open::new(language, foreign, item.text, item.version);
+        let open = OpenText::new(language, foreign, item.text, item.version);
         self.publish(&item.uri, &open)?;
         self.documents.insert(item.uri.as_str().to_owned(), open);
         Ok(())
@@ -327,7 +327,7 @@ impl<W: Write> Server<W> {
             starts = line_starts(&text);
         }
         let foreign = open.foreign.take();
-        open = Open::new(open.document.language, foreign, text, params.text_document.version);
+        open = OpenText::new(open.document.language, foreign, text, params.text_document.version);
         self.publish(&uri, &open)?;
         self.documents.insert(uri.as_str().to_owned(), open);
         Ok(())
@@ -339,7 +339,7 @@ impl<W: Write> Server<W> {
         self.diagnostics(&PublishDiagnosticsParams::new(uri, Vec::new(), None))
     }
 
-    fn publish(&mut self, uri: &Uri, open: &Open) -> Result<(), LspError> {
+    fn publish(&mut self, uri: &Uri, open: &OpenText) -> Result<(), LspError> {
         let (shown, more) = shown_findings(&open.document.findings);
         let found = shown.iter().chain(&more).map(|finding| self.diagnostic(uri, open, finding)).collect();
         self.diagnostics(&PublishDiagnosticsParams::new(uri.clone(), found, Some(open.version)))
@@ -349,7 +349,7 @@ impl<W: Write> Server<W> {
         self.send(json!({ "method": PublishDiagnostics::METHOD, "params": params }))
     }
 
-    fn diagnostic(&self, uri: &Uri, open: &Open, finding: &Diagnostic) -> lsp_types::Diagnostic {
+    fn diagnostic(&self, uri: &Uri, open: &OpenText, finding: &Diagnostic) -> lsp_types::Diagnostic {
         let range = finding.labels.first().map_or_else(Range::default, |label| open.range(label.span, self.utf8));
         let related = finding.labels.iter().skip(1).map(|label| DiagnosticRelatedInformation {
             location: Location::new(uri.clone(), open.range(label.span, self.utf8)),
@@ -472,19 +472,19 @@ impl<W: Write> Server<W> {
         }
     }
 
-    fn open(&self, uri: &Uri) -> Result<&Open, Refusal> {
+    fn open(&self, uri: &Uri) -> Result<&OpenText, Refusal> {
         let unknown = || (ErrorCode::InvalidParams, format!("{} is not open", uri.as_str()));
         self.documents.get(uri.as_str()).ok_or_else(unknown)
     }
 
     /// The document and the byte that a request is about.
-    fn place(&self, params: &TextDocumentPositionParams) -> Result<(&Open, usize, Uri), Refusal> {
+    fn place(&self, params: &TextDocumentPositionParams) -> Result<(&OpenText, usize, Uri), Refusal> {
         let uri = params.text_document.uri.clone();
         let open = self.open(&uri)?;
         Ok((open, open.offset(params.position, self.utf8), uri))
     }
 
-    fn uses(&self, open: &Open, offset: usize, definition: bool) -> Vec<Span> {
+    fn uses(&self, open: &OpenText, offset: usize, definition: bool) -> Vec<Span> {
         match open.document.symbol_at(offset) {
             Some(symbol) => {
                 let mut places = open.document.references(&symbol);
@@ -496,7 +496,7 @@ impl<W: Write> Server<W> {
     }
 
     #[allow(deprecated, reason = "a field of the protocol's type that must be there")]
-    fn outline(&self, open: &Open) -> Vec<DocumentSymbol> {
+    fn outline(&self, open: &OpenText) -> Vec<DocumentSymbol> {
         let symbols = open.document.symbols().into_iter();
         symbols
             .map(|symbol| {
@@ -520,7 +520,7 @@ impl<W: Write> Server<W> {
             .collect()
     }
 
-    fn hint(&self, open: &Open, hint: crate::language::Hint) -> InlayHint {
+    fn hint(&self, open: &OpenText, hint: crate::language::Hint) -> InlayHint {
         InlayHint {
             position: open.position(hint.offset, self.utf8),
             label: InlayHintLabel::String(hint.text),

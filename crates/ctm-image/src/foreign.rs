@@ -37,14 +37,14 @@ const OBJECT: &str = "`llc -march=r600 -mcpu=rv770 -filetype=obj` makes an objec
 const DUMP: &str = "no line has words of a program: `R600_DEBUG=ps,vs` (r600) and `RADEON_DEBUG=fp` (r300) print them, and every command reads such a log";
 
 /// A language and how a line of it gives it away.
-type Row = (Foreign, fn(&str) -> bool);
+type LanguageRow = (Foreign, fn(&str) -> bool);
 
 const fn of(what: &'static str, advice: &'static str) -> Foreign {
     Foreign { what, reader: None, advice }
 }
 
 #[rustfmt::skip]
-static TEXTS: &[Row] = &[
+static TEXTS: &[LanguageRow] = &[
     (of("SPIR-V assembly", FIRST), |line| line.starts_with("OpCapability ") || line.starts_with("OpMemoryModel ")),
     (of("an ARB program", "X1K assembly says the same in nearly the same words: docs/x1k-assembly.md"), |line| line.starts_with("!!ARB")),
     (of("LLVM's intermediate language", OBJECT), |line| {

@@ -14,7 +14,7 @@ struct Need {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Slots {
+struct AddressSlots {
     rgb: [Option<Reg>; 3],
     alpha: [Option<Reg>; 3],
     rgb_pre: Option<Pre>,
@@ -32,7 +32,7 @@ fn put(slot: &mut Option<Reg>, reg: Option<Reg>) -> bool {
     }
 }
 
-impl Slots {
+impl AddressSlots {
     fn presubtract(&mut self, pre: Pre, alpha: bool) -> bool {
         let (held, list) =
             if alpha { (&mut self.alpha_pre, &mut self.alpha) } else { (&mut self.rgb_pre, &mut self.rgb) };
@@ -59,7 +59,7 @@ impl Slots {
 }
 
 /// The needs of the components of one operand in one unit; `None` if no address can give it.
-fn need(comps: impl Iterator<Item = Comp>, pre: Option<Pre>, slots: &mut Slots) -> Option<Need> {
+fn need(comps: impl Iterator<Item = Comp>, pre: Option<Pre>, slots: &mut AddressSlots) -> Option<Need> {
     let mut need = Need::default();
     let mut presubtracts = false;
     for comp in comps {
@@ -92,7 +92,7 @@ fn need(comps: impl Iterator<Item = Comp>, pre: Option<Pre>, slots: &mut Slots) 
 
 /// Whether the operations, of different units, fit into one slot.
 pub(crate) fn fits(list: &[&Alu]) -> bool {
-    let mut slots = Slots::default();
+    let mut slots = AddressSlots::default();
     let mut needs = Vec::with_capacity(6);
     for alu in list {
         for n in 0..alu.op.operands() {

@@ -76,15 +76,15 @@ fn touched(inst: &Inst, code: &Code) -> (Vec<Thing>, Vec<Thing>) {
     (reads, writes)
 }
 
-struct Node {
+struct ScheduleNode {
     /// Statements that must be in an earlier slot, or (weak) not in a later one.
     before: Vec<(usize, bool)>,
     rank: u32,
     latency: u32,
 }
 
-fn nodes(insts: &[Inst], code: &Code) -> Vec<Node> {
-    let mut nodes: Vec<Node> = Vec::with_capacity(insts.len());
+fn nodes(insts: &[Inst], code: &Code) -> Vec<ScheduleNode> {
+    let mut nodes: Vec<ScheduleNode> = Vec::with_capacity(insts.len());
     let mut writer: BTreeMap<Thing, usize> = BTreeMap::new();
     let mut readers: BTreeMap<Thing, Vec<usize>> = BTreeMap::new();
     for (n, inst) in insts.iter().enumerate() {
@@ -112,7 +112,7 @@ fn nodes(insts: &[Inst], code: &Code) -> Vec<Node> {
         }
         before.remove(&n);
         let latency = if matches!(inst, Inst::Tex(_)) { LOOKUP } else { 1 };
-        nodes.push(Node { before: before.into_iter().collect(), rank: 0, latency });
+        nodes.push(ScheduleNode { before: before.into_iter().collect(), rank: 0, latency });
     }
     for n in (0..nodes.len()).rev() {
         let rank = nodes[n].rank;

@@ -13,13 +13,13 @@ const CALLS: usize = 4;
 const BRANCHES: usize = 32;
 
 #[derive(Clone, Copy, PartialEq)]
-enum Open {
+enum OpenBlock {
     If { has_else: bool },
     Loop,
     Rep,
 }
 
-impl Open {
+impl OpenBlock {
     fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::If { .. } => ("if", "endif"),
@@ -31,7 +31,7 @@ impl Open {
 
 /// A part of the program: the main part, or a subroutine.
 #[derive(Default)]
-struct Part {
+struct ProgramPart {
     label: Option<u16>,
     span: Span,
     ended: bool,
@@ -49,8 +49,8 @@ fn error(rule: &'static str, message: impl Into<String>, span: Span) -> Diagnost
 
 /// Reports everything that is wrong with the structure.
 pub(crate) fn check(shader: &Shader, findings: &mut Vec<Diagnostic>) {
-    let mut parts = vec![Part::default()];
-    let mut open: Vec<(Open, Span)> = Vec::new();
+    let mut parts = vec![ProgramPart::default()];
+    let mut open: Vec<(OpenBlock, Span)> = Vec::new();
     for inst in &shader.code {
         let index = parts.len() - 1;
         if inst.op == Op::Label {
@@ -64,7 +64,7 @@ pub(crate) fn check(shader: &Shader, findings: &mut Vec<Diagnostic>) {
                 findings
                     .push(error("label", format!("l{label} is there twice"), inst.span).at(first.span, "first here"));
             }
-            parts.push(Part { label: Some(label), span: inst.span, ..Part::default() });
+            parts.push(ProgramPart { label: Some(label), span: inst.span, ..ProgramPart::default() });
             continue;
         }
         let part = &mut parts[index];
@@ -85,26 +85,26 @@ pub(crate) fn check(shader: &Shader, findings: &mut Vec<Diagnostic>) {
     calls(&parts, findings);
 }
 
-fn close_all(open: &mut Vec<(Open, Span)>, findings: &mut Vec<Diagnostic>) {
+fn close_all(open: &mut Vec<(OpenBlock, Span)>, findings: &mut Vec<Diagnostic>) {
     for (what, span) in open.drain(..) {
         let (begin, end) = what.names();
         findings.push(error("flow", format!("`{begin}` has no `{end}`"), span));
     }
 }
 
-fn statement(inst: &Inst, part: &mut Part, open: &mut Vec<(Open, Span)>, findings: &mut Vec<Diagnostic>) {
-    let in_loop = |open: &[(Open, Span)]| open.iter().any(|o| !matches!(o.0, Open::If { .. }));
-    let counts = |open: &[(Open, Span)]| open.iter().any(|o| o.0 == Open::Loop);
+fn statement(inst: &Inst, part: &mut ProgramPart, open: &mut Vec<(OpenBlock, Span)>, findings: &mut Vec<Diagnostic>) {
+    let in_loop = |open: &[(OpenBlock, Span)]| open.iter().any(|o| !matches!(o.0, OpenBlock::If { .. }));
+    let counts = |open: &[(OpenBlock, Span)]| open.iter().any(|o| o.0 == OpenBlock::Loop);
     if inst.sources.iter().any(|s| s.reg.relative) && !counts(open) {
         part.counter.get_or_insert(inst.span);
     }
     match inst.op {
-        Op::If => open.push((Open::If { has_else: false }, inst.name)),
-        Op::Loop => open.push((Open::Loop, inst.name)),
-        Op::Rep => open.push((Open::Rep, inst.name)),
+        Op::If => open.push((OpenBlock::If { has_else: false }, inst.name)),
+        Op::Loop => open.push((OpenBlock::Loop, inst.name)),
+        Op::Rep => open.push((OpenBlock::Rep, inst.name)),
         Op::Else => match open.last_mut() {
-            Some((Open::If { has_else }, _)) if !*has_else => *has_else = true,
-            Some((Open::If { .. }, span)) => {
+            Some((OpenBlock::If { has_else }, _)) if !*has_else => *has_else = true,
+            Some((OpenBlock::If { .. }, span)) => {
                 findings.push(error("flow", "this `if` has an `else` already", inst.span).at(*span, "the `if`"));
             }
             _ => findings.push(error("flow", "`else` belongs to no `if`", inst.span)),
@@ -133,7 +133,7 @@ fn statement(inst: &Inst, part: &mut Part, open: &mut Vec<(Open, Span)>, finding
         }
         Op::Call | Op::Callnz => {
             if let Some(label) = inst.sources.first() {
-                let loops = open.iter().filter(|o| !matches!(o.0, Open::If { .. })).count();
+                let loops = open.iter().filter(|o| !matches!(o.0, OpenBlock::If { .. })).count();
                 part.calls.push((label.reg.index, inst.span, loops, open.len() - loops, counts(open)));
             }
         }
@@ -150,7 +150,7 @@ fn statement(inst: &Inst, part: &mut Part, open: &mut Vec<(Open, Span)>, finding
         }
         _ => {}
     }
-    let loops = open.iter().filter(|o| !matches!(o.0, Open::If { .. })).count();
+    let loops = open.iter().filter(|o| !matches!(o.0, OpenBlock::If { .. })).count();
     let branches = open.len() - loops;
     for (depth, most, held, what) in
         [(loops, LOOPS, &mut part.loops, "loops"), (branches, BRANCHES, &mut part.branches, "branches")]
@@ -166,7 +166,7 @@ fn statement(inst: &Inst, part: &mut Part, open: &mut Vec<(Open, Span)>, finding
 }
 
 /// Follows the calls from the main part: labels that do not exist, recursion, and depths that only callers make too large.
-fn calls(parts: &[Part], findings: &mut Vec<Diagnostic>) {
+fn calls(parts: &[ProgramPart], findings: &mut Vec<Diagnostic>) {
     let labels: BTreeMap<u16, usize> =
         parts.iter().enumerate().filter_map(|(n, p)| p.label.map(|label| (label, n))).collect();
     for part in parts {

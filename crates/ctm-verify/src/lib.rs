@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `lockstep` | the reference interpreter's writes to memory, with the answers; the other engine's writes, compared with them |
 //! | `x1k`, `r700` | the memories that write down and compare, for each instruction set |
-//! | `shadow` | copies of outputs that memory lends |
+//! | `shadow` | copies of mapped outputs |
 //! | `probe` | the first instruction whose result differs |
 //!
 //! Begin with `lockstep`. `docs/engine/comparing.md` says which tests compare the fast engine so.

@@ -9,10 +9,10 @@ use ctm_isa::x1k::inst::AluInst;
 use ctm_isa::x1k::ops::{AlphaOp, InstType, Omod, RgbOp, Swizzle};
 use ctm_isa::x1k::{Inst, Program};
 
-/// Elements of an array that a probe lends. Beyond that engines have to send their outputs.
+/// The most elements of a mapped array in a probe. Larger outputs are sent element by element.
 const LENT: u64 = 1 << 26;
 
-/// The first instruction whose register differs, and how. `lends`: the engine writes outputs by itself, as it does in launches where memory lends
+/// The first instruction whose register differs, and how. `lends`: the engine writes outputs directly, as in launches where memory maps
 /// them.
 pub fn first(
     (engine, control): (&dyn Engine, &Control),

@@ -20,9 +20,9 @@ pub fn compare(engine: &dyn Engine, control: &Control, launch: &Launch<'_>, memo
     }
     let control = &until(control, &launch.budget);
     let shadows = Shadows::of(memory);
-    let mut recorder = Recorder { memory, sent: Vec::new(), before: HashMap::new() };
+    let mut recorder = WriteLog { memory, sent: Vec::new(), before: HashMap::new() };
     let expected = Interp.run_r700_under(control, &Launch { counters: true, ..*launch }, &mut recorder);
-    let Recorder { memory, sent, before } = recorder;
+    let WriteLog { memory, sent, before } = recorder;
     both(&expected, launch.counters, |counters, expected| {
         // On one thread nothing after a fault has been stored.
         let threads = if expected.is_err() { 1 } else { launch.threads };
@@ -41,7 +41,7 @@ impl lockstep::Target for Target {
     }
 }
 
-/// Copies of the targets that memory lends.
+/// Copies of mapped targets.
 type Shadows = super::shadow::Shadows<Target>;
 
 impl Shadows {
@@ -60,7 +60,7 @@ impl Shadows {
         Self(Target::all().filter_map(copy).collect())
     }
 
-    /// Those of these targets that there are.
+    /// The existing ones of these targets.
     fn lend(&mut self, targets: &[Target]) -> Vec<Option<Elements<Cells<'_>>>> {
         let mut lent: Vec<_> = targets.iter().map(|_| None).collect();
         for (target, shadow) in &mut self.0 {
@@ -74,13 +74,13 @@ impl Shadows {
 }
 
 /// Memory that logs writes, and the old values of stored dwords.
-struct Recorder<'a> {
+struct WriteLog<'a> {
     memory: &'a mut dyn Memory,
     sent: Vec<Entry<Target>>,
     before: HashMap<(Space, u64), u32>,
 }
 
-impl Memory for Recorder<'_> {
+impl Memory for WriteLog<'_> {
     ctm_exec::forward_r700_reads!(memory);
 
     fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault> {
@@ -113,7 +113,7 @@ impl Memory for Recorder<'_> {
     }
 }
 
-/// Memory that answers as the recorded one did, and compares. Targets that memory lends are lent as their shadows.
+/// Memory that replays recorded answers, and compares. Mapped targets are replaced by their shadows.
 struct Player<'a> {
     memory: &'a mut dyn Memory,
     /// Values of dwords before the reference interpreter's stores.

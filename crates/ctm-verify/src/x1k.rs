@@ -66,7 +66,7 @@ impl lockstep::Target for Target {
     }
 }
 
-/// Copies of the outputs that memory lends.
+/// Copies of mapped outputs.
 pub type Shadows = super::shadow::Shadows<Target>;
 
 impl Shadows {
@@ -174,7 +174,7 @@ impl Memory for Recorder<'_> {
     }
 }
 
-/// Memory that answers as the recorded one did, and compares. Where outputs are lent, it lends their shadows.
+/// Memory that replays recorded answers, and compares. Mapped outputs are replaced by their shadows.
 struct Player<'a> {
     memory: &'a mut dyn Memory,
     log: &'a Log,

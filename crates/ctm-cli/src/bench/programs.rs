@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// One job file, and the times of its launches so far.
-struct Program {
+struct TimedProgram {
     name: String,
     isa: Isa,
     job: Job,
@@ -43,7 +43,7 @@ pub(super) fn run(console: &Console, args: &BenchArgs, directory: &Path) -> Endi
 }
 
 /// The requested jobs, by instruction set and name.
-fn load(args: &BenchArgs, directory: &Path) -> Result<Vec<Program>, Failure> {
+fn load(args: &BenchArgs, directory: &Path) -> Result<Vec<TimedProgram>, Failure> {
     let size = args.size.as_deref().map(size).transpose()?;
     let mut files = Vec::new();
     find(directory, &mut files)?;
@@ -68,7 +68,7 @@ fn load(args: &BenchArgs, directory: &Path) -> Result<Vec<Program>, Failure> {
         }
         job.run.threads = args.threads;
         job.run.counters = false;
-        programs.push(Program { name, isa, job, first: Duration::ZERO, times: Vec::new(), cpu: Vec::new() });
+        programs.push(TimedProgram { name, isa, job, first: Duration::ZERO, times: Vec::new(), cpu: Vec::new() });
     }
     if programs.is_empty() {
         let message = format!("{} holds no job (.toml) to measure", directory.display());
@@ -107,7 +107,7 @@ fn size(text: &str) -> Result<[u32; 2], Failure> {
     })
 }
 
-impl Program {
+impl TimedProgram {
     /// One turn: a launch that compiles, and `runs` that count.
     fn measure(&mut self, args: &BenchArgs, runs: u32) -> Result<(), Failure> {
         let Self { name, job, first, times, cpu, .. } = self;
@@ -154,7 +154,7 @@ fn median(times: &mut [Duration]) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-fn print(console: &Console, args: &BenchArgs, programs: &mut [Program]) -> Ending {
+fn print(console: &Console, args: &BenchArgs, programs: &mut [TimedProgram]) -> Ending {
     let engine = engine_name(args.engine)?;
     let table = !args.json && !args.tsv;
     if table {

@@ -16,13 +16,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A draw job or a capture.
-struct Source {
+struct DrawSource {
     draws: Arc<dyn Draws>,
     engine: EngineKind,
     is_capture: bool,
 }
 
-impl Source {
+impl DrawSource {
     fn read(path: &Path) -> Result<Self, Failure> {
         if Capture::is_one(path) {
             let draws = Arc::new(Capture::read(path)?);
@@ -55,11 +55,11 @@ pub(super) fn run(console: &Console, args: &CompareArgs) -> Ending {
         Some(0) => return Err(Failure::usage("no-such-launch", "there is no draw 0, draws count from 1")),
         draw => draw.map(|draw| draw - 1),
     };
-    let mut a = Source::read(&args.a)?;
+    let mut a = DrawSource::read(&args.a)?;
     if let Some(path) = args.b.as_deref().filter(|path| Kind::of(path).is_some()) {
         return picture(console, args, &a, wanted, path);
     }
-    let mut b = Source::read(args.b.as_deref().unwrap_or(&args.a))?;
+    let mut b = DrawSource::read(args.b.as_deref().unwrap_or(&args.a))?;
     if wanted.is_some() && !a.is_capture && !b.is_capture {
         return Err(Failure::usage("draw-flags", "--draw is for captures, and neither is one"));
     }
@@ -67,7 +67,7 @@ pub(super) fn run(console: &Console, args: &CompareArgs) -> Ending {
         (a.engine, b.engine) = two_engines(engines)?;
     }
     let engine =
-        |source: &Source| source.engine.engine().map_err(|error| Failure::wrong("no-engine", error.to_string()));
+        |source: &DrawSource| source.engine.engine().map_err(|error| Failure::wrong("no-engine", error.to_string()));
     // A draw job and a capture have other draws: their targets are compared.
     let (draws, found) = if wanted.is_some() || a.is_capture != b.is_capture {
         let ((draw_a, x), (draw_b, y)) = (a.behind(wanted)?, b.behind(wanted)?);
@@ -163,7 +163,7 @@ fn told(found: &TargetDifference) -> serde_json::Value {
 }
 
 /// The first colour target against an array: all of its channels, or red, green and blue.
-fn picture(console: &Console, args: &CompareArgs, a: &Source, wanted: Option<usize>, path: &Path) -> Ending {
+fn picture(console: &Console, args: &CompareArgs, a: &DrawSource, wanted: Option<usize>, path: &Path) -> Ending {
     let wrong = |message: String| Failure::wrong("no-comparison", message);
     if args.engines.is_some() {
         return Err(wrong("two engines are compared with each other, not with a picture".into()));

@@ -44,7 +44,7 @@ pub(crate) struct DebugArgs {
 }
 
 /// State that persists across groups.
-struct Shared {
+struct DebugState {
     input: Input,
     kept: UserState,
     /// The requested processor, if it is in another group.
@@ -58,10 +58,10 @@ struct Debugging {
     listing: Arc<Listing>,
     pass: usize,
     json: bool,
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<DebugState>>,
 }
 
-fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+fn lock(shared: &Mutex<DebugState>) -> MutexGuard<'_, DebugState> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -88,7 +88,7 @@ impl Watcher for Debugging {
 }
 
 /// A session in the group of a processor, up to its end or to a request for another group.
-fn session(args: &DebugArgs, at: Option<Position>, shared: &Arc<Mutex<Shared>>) -> Result<Position, Failure> {
+fn session(args: &DebugArgs, at: Option<Position>, shared: &Arc<Mutex<DebugState>>) -> Result<Position, Failure> {
     lock(shared).began = false;
     let (subject, chosen, at) = args.launch.chosen(at)?;
     let listing = Arc::new(Listing::new(&chosen.program));
@@ -107,7 +107,7 @@ fn session(args: &DebugArgs, at: Option<Position>, shared: &Arc<Mutex<Shared>>) 
 pub(crate) fn run(console: &Console, args: &DebugArgs) -> Ending {
     let input = Input::new(args.script.as_deref())?;
     let is_script = input.is_script();
-    let shared = Shared { input, kept: UserState::default(), elsewhere: None, failure: None, began: false };
+    let shared = DebugState { input, kept: UserState::default(), elsewhere: None, failure: None, began: false };
     let shared = Arc::new(Mutex::new(shared));
     let mut last = session(args, args.at, &shared)?;
     loop {

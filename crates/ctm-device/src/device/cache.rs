@@ -69,7 +69,7 @@ pub(super) enum Way {
 }
 
 /// A 2048-byte block.
-type Block = u32;
+type CacheBlock = u32;
 
 /// When and how a block was last changed.
 #[derive(Clone, Copy, Debug)]
@@ -90,26 +90,26 @@ pub(super) struct CacheModel {
     /// Launches up to this one are known to be over.
     idle_through: u64,
     /// Blocks written by the launch that is running, and how.
-    pending: HashSet<(Block, Way)>,
-    changed: HashMap<Block, Change>,
-    held: [HashMap<Block, u64>; Cache::COUNT],
+    pending: HashSet<(CacheBlock, Way)>,
+    changed: HashMap<CacheBlock, Change>,
+    held: [HashMap<CacheBlock, u64>; Cache::COUNT],
     /// Contents of the cached blocks at the end of the last submission.
-    contents: HashMap<Block, u64>,
-    dirty_output: HashSet<Block>,
-    dirty_conditional: HashSet<Block>,
+    contents: HashMap<CacheBlock, u64>,
+    dirty_output: HashSet<CacheBlock>,
+    dirty_conditional: HashSet<CacheBlock>,
     /// Findings already reported at this command.
     reported: HashSet<(&'static str, String)>,
     at: Option<(u32, CommandKind)>,
     findings: Vec<CommandFinding>,
 }
 
-fn blocks(address: GpuAddr, bytes: u64) -> std::ops::RangeInclusive<Block> {
+fn blocks(address: GpuAddr, bytes: u64) -> std::ops::RangeInclusive<CacheBlock> {
     let end = u64::from(address.0).saturating_add(bytes.max(1) - 1);
     address.0 >> 11..=u32::try_from(end).unwrap_or(u32::MAX) >> 11
 }
 
 /// A hash of the block's contents; bytes outside arenas count as zero.
-fn hash(memory: &DeviceMemory, block: Block) -> u64 {
+fn hash(memory: &DeviceMemory, block: CacheBlock) -> u64 {
     let mut bytes = [0; 1 << 11];
     memory.copy(GpuAddr(block << 11), &mut bytes);
     let mut hasher = DefaultHasher::new();
@@ -199,7 +199,7 @@ impl CacheModel {
 
     /// Records the contents of blocks that a cache may hold.
     pub(super) fn remember_contents(&mut self, memory: &DeviceMemory) {
-        let blocks: HashSet<Block> = self.held.iter().flat_map(|held| held.keys().copied()).collect();
+        let blocks: HashSet<CacheBlock> = self.held.iter().flat_map(|held| held.keys().copied()).collect();
         self.contents = blocks.into_iter().map(|block| (block, hash(memory, block))).collect();
     }
 
@@ -210,7 +210,7 @@ impl CacheModel {
         }
     }
 
-    fn reads_block(&mut self, cache: Option<Cache>, block: Block, what: impl Fn() -> String) {
+    fn reads_block(&mut self, cache: Option<Cache>, block: CacheBlock, what: impl Fn() -> String) {
         let held = cache.and_then(|c| self.held[c as usize].get(&block).copied());
         if held == Some(self.now) {
             return;
@@ -279,7 +279,7 @@ impl CacheModel {
     /// The buffer has ended: the host may read system memory now.
     pub(super) fn end_of_buffer(&mut self, is_system: impl Fn(GpuAddr) -> bool) {
         self.wait_for_idle();
-        let lost = |dirty: &mut HashSet<Block>| {
+        let lost = |dirty: &mut HashSet<CacheBlock>| {
             let first = dirty.iter().copied().filter(|&b| is_system(GpuAddr(b << 11))).min();
             dirty.retain(|&b| !is_system(GpuAddr(b << 11)));
             first

@@ -141,9 +141,9 @@ mod tests {
     ];
 
     /// `x[11:5]` as variable, highest and lowest bit.
-    type Bits = (char, u32, u32);
+    type BitRange = (char, u32, u32);
 
-    fn bits(text: &str) -> Bits {
+    fn bits(text: &str) -> BitRange {
         let (name, rest) = text.split_once('[').expect("a bit range");
         let range = rest.strip_suffix(']').expect("a closed bit range");
         let (high, low) = range.split_once(':').unwrap_or((range, range));
@@ -151,13 +151,13 @@ mod tests {
     }
 
     /// One row, parsed: the factors and summands of the high part, and the terms of each low bit from the highest down.
-    struct Row {
-        product: (Bits, Bits),
-        sum: Vec<Bits>,
-        low: Vec<Vec<Bits>>,
+    struct AddressRow {
+        product: (BitRange, BitRange),
+        sum: Vec<BitRange>,
+        low: Vec<Vec<BitRange>>,
     }
 
-    impl Row {
+    impl AddressRow {
         fn parse(high: &str, low: &str) -> Self {
             let (product, rest) = high.split_once('+').expect("a sum");
             let (a, b) = product.split_once('*').expect("a product");
@@ -178,7 +178,7 @@ mod tests {
         }
 
         fn address(&self, x: u32, y: u32, pitch: u32, offset: u32) -> u32 {
-            let value = |(name, high, low): Bits| {
+            let value = |(name, high, low): BitRange| {
                 let v = match name {
                     'x' => x,
                     'y' => y,
@@ -196,10 +196,10 @@ mod tests {
     #[test]
     fn low_parts_have_the_width_of_the_column() {
         for (bytes, high, low) in LINEAR {
-            assert_eq!(Row::parse(high, low).low.len(), 5, "{bytes}");
+            assert_eq!(AddressRow::parse(high, low).low.len(), 5, "{bytes}");
         }
         for (bytes, high, low) in TILED {
-            assert_eq!(Row::parse(high, low).low.len(), 11, "{bytes}");
+            assert_eq!(AddressRow::parse(high, low).low.len(), 11, "{bytes}");
         }
     }
 
@@ -207,8 +207,8 @@ mod tests {
     fn closed_forms_equal_the_tables() {
         for (index, size) in ElementSize::ALL.into_iter().enumerate() {
             assert_eq!((LINEAR[index].0, TILED[index].0), (size.bytes(), size.bytes()));
-            let linear = Row::parse(LINEAR[index].1, LINEAR[index].2);
-            let tiled = Row::parse(TILED[index].1, TILED[index].2);
+            let linear = AddressRow::parse(LINEAR[index].1, LINEAR[index].2);
+            let tiled = AddressRow::parse(TILED[index].1, TILED[index].2);
             let check = |x, y, pitch, offset| {
                 let at = format!("{size:?} ({x}, {y}) pitch {pitch} offset {offset:#x}");
                 assert_eq!(

@@ -3,7 +3,7 @@
 use super::{DeviceMemory, GpuAddr, Storage};
 use std::ops::Range;
 
-/// Parts of memory that are lent together.
+/// Parts of memory that are borrowed together.
 #[derive(Debug, Default)]
 pub struct Lent<'a> {
     /// To be read, in the order of requests; `None`: it shares bytes with a part that is written, or lies in no arena.
@@ -13,7 +13,7 @@ pub struct Lent<'a> {
 }
 
 /// A part of an arena, and its index among the requests.
-type Part = (Range<usize>, usize);
+type ArenaPart = (Range<usize>, usize);
 
 impl DeviceMemory {
     /// Lends one part to be read. `None` when it lies in no arena, or each touch has to be noted.
@@ -27,7 +27,7 @@ impl DeviceMemory {
 
     /// Lends parts, each an address and a number of bytes. `None` when two of the writes share a byte, or one lies in no arena.
     pub fn lend(&mut self, reads: &[(GpuAddr, usize)], writes: &[(GpuAddr, usize)]) -> Option<Lent<'_>> {
-        let mut wanted: [(Vec<Part>, Vec<Part>); 4] = Default::default();
+        let mut wanted: [(Vec<ArenaPart>, Vec<ArenaPart>); 4] = Default::default();
         for (number, &(address, bytes)) in writes.iter().enumerate() {
             let (arena, offset) = self.locate(address, bytes as u64).ok()?;
             wanted[arena].1.push((offset..offset + bytes, number));
@@ -46,7 +46,7 @@ impl DeviceMemory {
                 return None;
             }
             let apart = |range: &Range<usize>| writes.iter().all(|(w, _)| w.end <= range.start || range.end <= w.start);
-            let reads: Vec<Part> = reads.into_iter().filter(|(range, _)| apart(range)).collect();
+            let reads: Vec<ArenaPart> = reads.into_iter().filter(|(range, _)| apart(range)).collect();
             match &mut arena.storage {
                 Storage::Own(pages) => {
                     let bytes = pages.as_deref_mut().unwrap_or_default();
@@ -56,7 +56,7 @@ impl DeviceMemory {
                 Storage::Watched(_) if !reads.is_empty() || !writes.is_empty() => return None,
                 Storage::Watched(_) => {}
                 Storage::Shared(pages) => {
-                    let ranges = |parts: &[Part]| parts.iter().map(|(range, _)| range.clone()).collect::<Vec<_>>();
+                    let ranges = |parts: &[ArenaPart]| parts.iter().map(|(range, _)| range.clone()).collect::<Vec<_>>();
                     let (read, write) = pages.parts(&ranges(&reads), &ranges(&writes))?;
                     reads.iter().zip(read).for_each(|((_, number), bytes)| lent.reads[*number] = Some(bytes));
                     writes.iter().zip(write).for_each(|((_, number), bytes)| written[*number] = Some(bytes));
@@ -71,8 +71,8 @@ impl DeviceMemory {
 /// Cuts the bytes of an arena at the written parts, which are in order and disjoint from each other and from the read parts.
 fn split<'a>(
     mut rest: &'a mut [u8],
-    reads: &[Part],
-    writes: Vec<Part>,
+    reads: &[ArenaPart],
+    writes: Vec<ArenaPart>,
     read: &mut [Option<&'a [u8]>],
     written: &mut [Option<&'a mut [u8]>],
 ) {

@@ -72,10 +72,10 @@ pub const ENVIRONMENT: &str = "CTM_RECORD";
 
 /// A recording that is being made. Devices add to it; it is good up to the last submission that ended, whenever the process ends.
 pub struct Recording {
-    to: Mutex<Output>,
+    to: Mutex<RecordingFile>,
 }
 
-struct Output {
+struct RecordingFile {
     /// `None` after something could not be written.
     to: Option<Box<dyn Write + Send>>,
     devices: u32,
@@ -119,7 +119,7 @@ impl fmt::Display for RecordError {
 impl std::error::Error for RecordError {}
 
 impl Recording {
-    /// A recording in a file. A file that is there is replaced when the new one has begun; the rest of the recording is added to it as it comes.
+    /// A recording in a file. An existing file is replaced once the new one has begun; later records are appended.
     ///
     /// # Errors
     /// When the file cannot be created or written.
@@ -143,7 +143,7 @@ impl Recording {
 
     /// A recording that has begun.
     fn going_on(to: Box<dyn Write + Send>) -> Arc<Self> {
-        Arc::new(Self { to: Mutex::new(Output { to: Some(to), devices: 0, failure: None }) })
+        Arc::new(Self { to: Mutex::new(RecordingFile { to: Some(to), devices: 0, failure: None }) })
     }
 
     /// Why the recording ended before its time, when something could not be written. Devices go on without it.
@@ -196,7 +196,7 @@ pub fn environment() -> Result<Option<Arc<Recording>>, RecordError> {
 }
 
 /// A recorded device's additions to its recording.
-struct Recorder {
+struct DeviceRecorder {
     recording: Arc<Recording>,
     device: u32,
     submissions: u64,
@@ -209,7 +209,7 @@ pub(crate) fn attach(device: &mut Device, recording: Arc<Recording>) {
     let mut body = number.to_le_bytes().to_vec();
     body.extend(options::to_json(device.options(), device.engine()).to_string().as_bytes());
     recording.write(&format::record(kind::OPEN, &body));
-    *device.watcher() = Some(Box::new(Recorder { recording, device: number, submissions: 0 }));
+    *device.watcher() = Some(Box::new(DeviceRecorder { recording, device: number, submissions: 0 }));
 }
 
 impl Device {
@@ -234,7 +234,7 @@ impl Device {
     }
 }
 
-impl SubmissionWatcher for Recorder {
+impl SubmissionWatcher for DeviceRecorder {
     fn reset(&mut self) {
         self.recording.write(&format::record(kind::RESET, &self.device.to_le_bytes()));
     }
@@ -283,7 +283,7 @@ impl SubmissionWatcher for Recorder {
     }
 }
 
-impl Drop for Recorder {
+impl Drop for DeviceRecorder {
     fn drop(&mut self) {
         self.recording.write(&format::record(kind::CLOSE, &self.device.to_le_bytes()));
     }
@@ -291,13 +291,13 @@ impl Drop for Recorder {
 
 /// A buffered body, written once it is large enough.
 struct Body<'a> {
-    recorder: &'a Recorder,
+    recorder: &'a DeviceRecorder,
     kind: Kind,
     bytes: Vec<u8>,
 }
 
 impl<'a> Body<'a> {
-    fn new(recorder: &'a Recorder, kind: Kind) -> Self {
+    fn new(recorder: &'a DeviceRecorder, kind: Kind) -> Self {
         Self { recorder, kind, bytes: recorder.device.to_le_bytes().to_vec() }
     }
 

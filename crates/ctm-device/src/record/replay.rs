@@ -207,7 +207,7 @@ struct Running {
 /// Time limits of the recorded process do not count; limits on instructions do.
 ///
 /// # Errors
-/// When `from` is no recording, of a newer version, or cannot be read, or when the environment names an engine that this host does not have. A recording that is cut or damaged is run as far as it goes.
+/// When `from` is no recording, of a newer version, or cannot be read, or when the environment names an engine that this host does not have. A cut or damaged recording runs up to its last valid record.
 pub fn replay(from: impl Read, options: &ReplayOptions, progress: impl FnMut(u64)) -> Result<ReplayReport, ReadError> {
     replay_under(&Control::none(), from, options, progress)
 }
@@ -239,7 +239,7 @@ pub fn replay_on(
     // Reported here, where it is not taken for a fault of the recording.
     options.engine.map_or_else(EngineKind::preferred, Ok).map_err(|e| ReadError::Engine(e.to_string()))?;
     options.engine.unwrap_or_default().engine().map_err(|e| ReadError::Engine(e.to_string()))?;
-    let mut session = Session {
+    let mut session = ReplaySession {
         options: *options,
         wrap,
         control: control.clone(),
@@ -268,7 +268,7 @@ pub fn replay_on(
     Ok(session.report)
 }
 
-struct Session<'w> {
+struct ReplaySession<'w> {
     options: ReplayOptions,
     wrap: &'w dyn Fn(Box<dyn Engine>) -> Box<dyn Engine>,
     control: Control,
@@ -276,7 +276,7 @@ struct Session<'w> {
     report: ReplayReport,
 }
 
-impl Session<'_> {
+impl ReplaySession<'_> {
     fn run(&mut self, records: &mut Records<impl Read>, progress: &mut impl FnMut(u64)) -> Result<End, ReadError> {
         while let Some(Record { offset, kind, body }) = records.next()? {
             let damaged = |what| ReadError::Damaged { offset, what };

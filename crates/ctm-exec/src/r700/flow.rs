@@ -69,7 +69,7 @@ impl ProgramPoint {
 
 /// One entry of the stack.
 #[derive(Clone, Debug)]
-enum Entry {
+enum StackEntry {
     /// A pushed pixel state.
     Push(Vec<PixelState>),
     /// A loop.
@@ -92,7 +92,7 @@ enum Entry {
     },
 }
 
-impl Entry {
+impl StackEntry {
     const fn name(&self) -> &'static str {
         match self {
             Self::Push(_) => "pixel state",
@@ -138,7 +138,7 @@ pub struct Flow {
     pub state: Vec<PixelState>,
     /// The valid mask.
     pub valid: Vec<bool>,
-    stack: Vec<Entry>,
+    stack: Vec<StackEntry>,
     depth: u32,
 }
 
@@ -171,17 +171,17 @@ impl Flow {
     /// The loop index aL, where it is defined.
     #[must_use]
     pub fn defined_loop_index(&self) -> Option<i32> {
-        let index = |entry: &Entry| if let Entry::Loop { index, .. } = entry { *index } else { None };
+        let index = |entry: &StackEntry| if let StackEntry::Loop { index, .. } = entry { *index } else { None };
         self.stack.iter().rev().find_map(index)
     }
 
     /// Stack entries of a chip that are in use (R700 tables 3.5 and 3.6); pushes in whole-quad mode are counted as others are.
     #[must_use]
     pub fn entries_used(&self, chip: Chip) -> usize {
-        let subentries = |entry: &Entry| match entry {
-            Entry::Push(_) => 1,
-            Entry::Loop { .. } => chip.subentries_per_entry() as usize,
-            Entry::Call { .. } => chip.call_subentries() as usize,
+        let subentries = |entry: &StackEntry| match entry {
+            StackEntry::Push(_) => 1,
+            StackEntry::Loop { .. } => chip.subentries_per_entry() as usize,
+            StackEntry::Call { .. } => chip.call_subentries() as usize,
         };
         self.stack.iter().map(subentries).sum::<usize>().div_ceil(chip.subentries_per_entry() as usize)
     }
@@ -189,7 +189,7 @@ impl Flow {
     /// Why a pixel executes or does not; a loop is named by its depth on the stack.
     #[must_use]
     pub fn lane_state(&self, lane: usize) -> LaneState {
-        let depth = self.stack.iter().rposition(|entry| matches!(entry, Entry::Loop { .. })).unwrap_or(0);
+        let depth = self.stack.iter().rposition(|entry| matches!(entry, StackEntry::Loop { .. })).unwrap_or(0);
         let depth = u16::try_from(depth).unwrap_or(u16::MAX);
         match self.state[lane] {
             PixelState::Active => LaneState::Running,
@@ -202,10 +202,10 @@ impl Flow {
     /// The stack, outermost first.
     #[must_use]
     pub fn frames(&self) -> Vec<Frame> {
-        let frame = |entry: &Entry| match entry {
-            Entry::Push(_) => Frame::State,
-            Entry::Loop { left, index, .. } => Frame::Loop { left: left.map(u32::from), index: *index },
-            Entry::Call { back, .. } => Frame::Call(back.slot),
+        let frame = |entry: &StackEntry| match entry {
+            StackEntry::Push(_) => Frame::State,
+            StackEntry::Loop { left, index, .. } => Frame::Loop { left: left.map(u32::from), index: *index },
+            StackEntry::Call { back, .. } => Frame::Call(back.slot),
         };
         self.stack.iter().map(frame).collect()
     }
@@ -253,7 +253,7 @@ impl Flow {
         passes.iter().enumerate().map(fetched).collect()
     }
 
-    fn push(&mut self, entry: Entry) -> Step<()> {
+    fn push(&mut self, entry: StackEntry) -> Step<()> {
         if self.stack.len() >= STACK_ENTRIES {
             return Err(FaultKind::StackOverflow { stack: "program", depth: STACK_ENTRIES });
         }
@@ -267,7 +267,7 @@ impl Flow {
         let mut last = None;
         for _ in 0..count {
             match self.stack.pop() {
-                Some(Entry::Push(saved)) => last = Some(saved),
+                Some(StackEntry::Push(saved)) => last = Some(saved),
                 other => return Err(mismatch("pixel state", other.as_ref())),
             }
         }
@@ -311,7 +311,7 @@ impl Flow {
             self.pop_states(pop_count, test.valid_pixel)?;
             return Ok(true);
         }
-        self.push(Entry::Push(self.state.clone()))?;
+        self.push(StackEntry::Push(self.state.clone()))?;
         self.narrow(&pass);
         Ok(false)
     }
@@ -323,7 +323,7 @@ impl Flow {
     /// A full stack.
     pub fn push_else(&mut self, test: Test) -> Step<bool> {
         let pass = self.test(test);
-        self.push(Entry::Push(self.state.clone()))?;
+        self.push(StackEntry::Push(self.state.clone()))?;
         for (state, &pass) in self.state.iter_mut().zip(&pass) {
             if *state == PixelState::Active && pass {
                 *state = PixelState::InactiveBranch;
@@ -340,7 +340,7 @@ impl Flow {
     /// # Errors
     /// A full stack.
     pub fn push_before_clause(&mut self) -> Step<()> {
-        self.push(Entry::Push(self.state.clone()))
+        self.push(StackEntry::Push(self.state.clone()))
     }
 
     /// `POP`: pops `pop_count` entries, then pixels that fail the test on the new state become inactive. It never jumps.
@@ -403,7 +403,7 @@ impl Flow {
     /// The top of the stack is no pushed state.
     pub fn exchange(&mut self, test: Test) -> Step<()> {
         let saved = match self.stack.last() {
-            Some(Entry::Push(saved)) => saved,
+            Some(StackEntry::Push(saved)) => saved,
             other => return Err(mismatch("pixel state", other)),
         };
         let pass = self.test_of(test, |lane| saved[lane] == PixelState::Active);
@@ -439,7 +439,7 @@ impl Flow {
             self.pop_states(pop_count, test.valid_pixel)?;
             return Ok(true);
         }
-        self.push(Entry::Loop { saved: self.state.clone(), left, index, step })?;
+        self.push(StackEntry::Loop { saved: self.state.clone(), left, index, step })?;
         for (state, &pass) in self.state.iter_mut().zip(&pass) {
             *state = if pass { PixelState::Active } else { PixelState::InactiveBreak };
         }
@@ -452,7 +452,7 @@ impl Flow {
     /// # Errors
     /// The top of the stack is no loop.
     pub fn loop_end(&mut self, test: Test) -> Step<bool> {
-        if !matches!(self.stack.last(), Some(Entry::Loop { .. })) {
+        if !matches!(self.stack.last(), Some(StackEntry::Loop { .. })) {
             return Err(mismatch("loop", self.stack.last()));
         }
         // Whole-quad mode would give pixels back that have left the loop; it has no meaning here.
@@ -460,7 +460,7 @@ impl Flow {
         let stays = |lane: usize| self.state[lane] != PixelState::InactiveBreak;
         let pass = self.test_of(test, stays);
         let goes_on = match self.stack.last_mut() {
-            Some(Entry::Loop { left: Some(left), index, step, .. }) => {
+            Some(StackEntry::Loop { left: Some(left), index, step, .. }) => {
                 *left = left.saturating_sub(1);
                 *index = index.map(|index| thirteen_bits(index + *step));
                 *left > 0
@@ -473,7 +473,7 @@ impl Flow {
             }
             return Ok(true);
         }
-        if let Some(Entry::Loop { saved, .. }) = self.stack.pop() {
+        if let Some(StackEntry::Loop { saved, .. }) = self.stack.pop() {
             self.state = saved;
             if test.valid_pixel {
                 self.deactivate_invalid();
@@ -492,7 +492,7 @@ impl Flow {
         self.leave(&pass, to)?;
         let jumps = self.state.iter().all(|state| state.of_loop());
         if jumps {
-            while matches!(self.stack.last(), Some(Entry::Push(_))) {
+            while matches!(self.stack.last(), Some(StackEntry::Push(_))) {
                 self.stack.pop();
             }
         }
@@ -504,8 +504,8 @@ impl Flow {
     /// # Errors
     /// There is no loop.
     pub fn leave(&mut self, pass: &[bool], to: PixelState) -> Step<()> {
-        let innermost = self.stack.iter().rev().find(|entry| !matches!(entry, Entry::Push(_)));
-        if !matches!(innermost, Some(Entry::Loop { .. })) {
+        let innermost = self.stack.iter().rev().find(|entry| !matches!(entry, StackEntry::Push(_)));
+        if !matches!(innermost, Some(StackEntry::Loop { .. })) {
             return Err(mismatch("loop", innermost));
         }
         for (state, &pass) in self.state.iter_mut().zip(pass) {
@@ -526,7 +526,7 @@ impl Flow {
         if !self.test(test).contains(&true) || depth as usize > CALL_DEPTH {
             return Ok(false);
         }
-        self.push(Entry::Call { back, depth: self.depth })?;
+        self.push(StackEntry::Call { back, depth: self.depth })?;
         self.depth = depth;
         Ok(true)
     }
@@ -539,7 +539,7 @@ impl Flow {
     pub fn return_(&mut self, valid_pixel: bool, pop_count: u8) -> Step<ProgramPoint> {
         self.pop_states(pop_count, false)?;
         let back = match self.stack.pop() {
-            Some(Entry::Call { back, depth }) => {
+            Some(StackEntry::Call { back, depth }) => {
                 self.depth = depth;
                 back
             }
@@ -577,7 +577,7 @@ const fn thirteen_bits(index: i32) -> i32 {
     index << 19 >> 19
 }
 
-fn mismatch(wanted: &'static str, found: Option<&Entry>) -> FaultKind {
+fn mismatch(wanted: &'static str, found: Option<&StackEntry>) -> FaultKind {
     match found {
         None => FaultKind::StackUnderflow { stack: "program" },
         Some(entry) => FaultKind::StackMismatch { wanted, found: entry.name() },

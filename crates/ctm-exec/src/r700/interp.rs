@@ -83,7 +83,7 @@ fn threads(launch: &Launch<'_>) -> u64 {
 }
 
 /// A launch under way: state shared by its wavefronts, and results of finished ones.
-struct Run<'a> {
+struct RunningLaunch<'a> {
     context: Context<'a>,
     order: Order,
     /// Wavefronts of a thread group.
@@ -92,7 +92,7 @@ struct Run<'a> {
     outcome: Outcome,
 }
 
-impl<'a> Run<'a> {
+impl<'a> RunningLaunch<'a> {
     fn new(launch: &'a Launch<'a>) -> Result<Self, Fault> {
         if launch.group_threads > GROUP_THREADS {
             let feature = format!("thread groups of {}, at most {GROUP_THREADS} are allowed", launch.group_threads);
@@ -176,7 +176,7 @@ impl<'a> Run<'a> {
 /// # Errors
 /// The fault of the first wavefront that did wrong.
 pub fn run(control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-    let mut run = Run::new(launch)?;
+    let mut run = RunningLaunch::new(launch)?;
     let watch = Watch::new(&launch.budget, control, launch.domain.processors());
     let mut wavefronts: Vec<Wavefront> = Vec::new();
     for (first, end) in run.groups() {
@@ -200,7 +200,7 @@ pub fn watch(
     memory: &mut dyn Memory,
     watcher: &mut dyn Watcher,
 ) -> Result<Outcome, Fault> {
-    let mut run = Run::new(launch)?;
+    let mut run = RunningLaunch::new(launch)?;
     let budget = Budget { time: None, ..launch.budget };
     let watch = Watch::new(&budget, control, launch.domain.processors());
     let writes_memory = Space::ALL.iter().any(|&space| memory.space(space).is_some());

@@ -228,7 +228,7 @@ impl<'a> Unit<'a> {
     /// Executes the next control-flow instruction with its clause.
     ///
     /// # Errors
-    /// Its fault; the events of the clause, as far as it got, are there.
+    /// Its fault; earlier events of the clause are returned.
     pub fn step(&mut self, detail: Detail<'_>, events: &mut Vec<Event>) -> Result<(), Fault> {
         let Some(turn) = self.turn() else { return Ok(()) };
         let context = self.context;

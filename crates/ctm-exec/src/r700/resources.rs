@@ -298,7 +298,7 @@ pub struct Arrays {
     pub targets: BTreeMap<Target, Picture>,
     /// Rows that take exports, instead of [`Self::targets`]; they begin again with each launch only if the caller says so.
     pub lanes: Option<LaneRows<Target>>,
-    /// Engines have to ask for each element: none of these arrays is lent.
+    /// Engines access each element by a call: none of these arrays is mapped.
     pub lends_nothing: bool,
 }
 
@@ -393,7 +393,7 @@ impl Memory for Arrays {
         if self.lends_nothing || self.lanes.is_some() {
             return None;
         }
-        // Targets are lent for writing, all the rest for reading.
+        // Targets are mapped for writing, all others for reading.
         let Self { constants, buffers, textures: images, samplers, spaces, alternate, targets: lent, .. } = self;
         let inputs = Inputs {
             constants,

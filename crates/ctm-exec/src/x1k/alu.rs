@@ -49,7 +49,7 @@ pub fn register(base: u8, relative: bool, loop_variable: i32, limit: usize) -> R
 /// Phase one: the results of both units, for all lanes of the block.
 #[must_use]
 pub fn compute(plan: &AluPlan, block: &Block, surroundings: &Surroundings<'_>) -> Results {
-    let units = Units { plan, block, surroundings };
+    let units = UnitPair { plan, block, surroundings };
     let dot = if plan.rgb_computed() { units.dot_product() } else { None };
     let scalar = if plan.alpha_computed() { units.transcendental() } else { None };
     let mut results = Results { rgb: [[0; BLOCK]; 3], alpha: [0; BLOCK] };
@@ -63,13 +63,13 @@ pub fn compute(plan: &AluPlan, block: &Block, surroundings: &Surroundings<'_>) -
 }
 
 /// The RGB and the alpha unit at work on one block.
-struct Units<'a> {
+struct UnitPair<'a> {
     plan: &'a AluPlan,
     block: &'a Block,
     surroundings: &'a Surroundings<'a>,
 }
 
-impl Units<'_> {
+impl UnitPair<'_> {
     /// A channel of a source register (CTM §3.3.1). A register that does not exist reads 0: whether that is a fault was decided
     /// before.
     fn source(&self, source: Source, channel: usize) -> Values {

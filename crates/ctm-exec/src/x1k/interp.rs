@@ -23,7 +23,7 @@ const LANES_PER_BATCH: usize = 16 * 1024;
 const MAX_THREADS: usize = 256;
 
 /// One group that is to run.
-struct Job {
+struct GroupTask {
     index: u64,
     positions: Vec<Position>,
     covered: Vec<LaneMask>,
@@ -37,7 +37,7 @@ struct GroupResult {
 }
 
 /// A launch under way.
-struct Run<'a> {
+struct RunningLaunch<'a> {
     watch: Watch,
     context: Context<'a>,
     groups: Groups,
@@ -45,7 +45,7 @@ struct Run<'a> {
     findings: Findings,
 }
 
-impl<'a> Run<'a> {
+impl<'a> RunningLaunch<'a> {
     fn new(control: &Control, launch: &'a Launch<'a>, steps: &'a [Step], budget: &Budget) -> Self {
         Self {
             watch: Watch::new(budget, control, launch.domain.processors()),
@@ -57,7 +57,7 @@ impl<'a> Run<'a> {
     }
 
     /// Asks which processors are to run; `None` when none of the group is.
-    fn schedule(&self, index: u64, memory: &mut dyn Memory) -> Result<Option<Job>, Fault> {
+    fn schedule(&self, index: u64, memory: &mut dyn Memory) -> Result<Option<GroupTask>, Fault> {
         let positions = self.groups.positions(index);
         let mut covered = vec![LaneMask::NONE; positions.len().div_ceil(BLOCK)];
         for (mask, at) in covered.iter_mut().zip(positions.chunks(BLOCK)) {
@@ -75,7 +75,7 @@ impl<'a> Run<'a> {
                 return Err(memory_fault(fault, u32::from(self.context.launch.program.first), at));
             }
         }
-        Ok(covered.iter().any(|mask| !mask.is_empty()).then_some(Job { index, positions, covered }))
+        Ok(covered.iter().any(|mask| !mask.is_empty()).then_some(GroupTask { index, positions, covered }))
     }
 
     /// Adds the statistics of a group and sends its outputs; the group knows which processors have written uncached.
@@ -207,7 +207,7 @@ impl<'a> Run<'a> {
 /// The fault of the first group that did wrong.
 pub fn run(control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
     let steps = plan(launch.program);
-    let run = Run::new(control, launch, &steps, &launch.budget);
+    let run = RunningLaunch::new(control, launch, &steps, &launch.budget);
     if launch.program.uncached || memory.outputs_alias_inputs() {
         run.one_by_one(memory)
     } else {
@@ -227,14 +227,14 @@ pub fn watch(
 ) -> Result<Outcome, Fault> {
     let steps = plan(launch.program);
     let budget = Budget { time: None, ..launch.budget };
-    Run::new(control, launch, &steps, &budget).watched(memory, watcher)
+    RunningLaunch::new(control, launch, &steps, &budget).watched(memory, watcher)
 }
 
 /// Runs a group; one that comes after a group that has faulted does not run.
 fn run_group(
     group: &mut Group,
     (context, watch): (&Context<'_>, &Watch),
-    job: &Job,
+    job: &GroupTask,
     memory: &mut Access<'_>,
 ) -> Result<GroupResult, Fault> {
     let part = watch.part(job.index);

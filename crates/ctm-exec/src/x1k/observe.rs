@@ -187,7 +187,7 @@ impl<'a> Unit<'a> {
     /// Executes the next instruction.
     ///
     /// # Errors
-    /// Its fault; the event of the instruction, as far as it got, is there.
+    /// Its fault; the partial event of the instruction is returned.
     pub fn step(&mut self, detail: Detail<'_>, events: &mut Vec<Event>) -> Result<(), Fault> {
         let Some(pc) = self.group.pc else { return Ok(()) };
         if detail == Detail::None {

@@ -175,7 +175,7 @@ impl Adapter {
         loop {
             match self.receiver.recv() {
                 Ok(Some(Ok(message))) => return Ok(Some(message)),
-                // It has no number that could be answered.
+                // Without a number it cannot be answered.
                 Ok(Some(Err(FrameError::Refused(why)))) => {
                     let body = json!({ "category": "important", "output": format!("{why}\n") });
                     self.send(event("output", body))?;

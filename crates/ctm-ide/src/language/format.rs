@@ -7,7 +7,7 @@ use super::{Document, Language};
 use ctm_isa::vocabulary::WordKind;
 
 /// A line in its parts.
-struct Line {
+struct SourceLine {
     /// Indentation and code, the right half left out.
     left: String,
     /// X1K: the part after the `|` between the halves.
@@ -28,12 +28,12 @@ impl Document {
     #[must_use]
     pub fn formatted(&self) -> String {
         let mut depth = 0usize;
-        let lines: Vec<Line> = self.text.lines().map(|line| self.laid_out(line, &mut depth)).collect();
+        let lines: Vec<SourceLine> = self.text.lines().map(|line| self.laid_out(line, &mut depth)).collect();
         let mut out = String::new();
         // Lines without an empty line or a lone comment between them are aligned.
         let mut first = 0;
         while first < lines.len() {
-            let belongs = |line: &Line| !line.left.trim().is_empty();
+            let belongs = |line: &SourceLine| !line.left.trim().is_empty();
             let block = lines[first..].iter().take_while(|line| belongs(line)).count().max(1);
             print(&lines[first..first + block], &mut out);
             first += block;
@@ -50,26 +50,26 @@ impl Document {
         }
     }
 
-    fn laid_out(&self, line: &str, depth: &mut usize) -> Line {
+    fn laid_out(&self, line: &str, depth: &mut usize) -> SourceLine {
         let (code, comment) = line.split_at(code_end(self.language, line));
         let (code, comment) = (code.trim(), comment.trim_end().to_owned());
         if code.is_empty() {
             // A comment by itself stays where it is.
             let indent = line.len() - line.trim_start().len();
             let left = if comment.is_empty() { String::new() } else { " ".repeat(indent) };
-            return Line { left, right: None, comment };
+            return SourceLine { left, right: None, comment };
         }
         match self.language {
             Language::X1k => self.x1k_line(code, comment, depth),
-            Language::R700 => Line { left: self.r700_line(code), right: None, comment },
+            Language::R700 => SourceLine { left: self.r700_line(code), right: None, comment },
         }
     }
 
-    fn x1k_line(&self, code: &str, comment: String, depth: &mut usize) -> Line {
+    fn x1k_line(&self, code: &str, comment: String, depth: &mut usize) -> SourceLine {
         if code.starts_with('.') {
             let (name, rest) = code.split_once(char::is_whitespace).unwrap_or((code, ""));
             let left = if rest.is_empty() { name.to_owned() } else { format!("{name:<7} {}", squeezed(rest)) };
-            return Line { left, right: None, comment };
+            return SourceLine { left, right: None, comment };
         }
         // Labels are at the left.
         let mut label = String::new();
@@ -83,7 +83,7 @@ impl Document {
             rest = behind.trim_start();
         }
         if rest.is_empty() {
-            return Line { left: label.trim_end().to_owned(), right: None, comment };
+            return SourceLine { left: label.trim_end().to_owned(), right: None, comment };
         }
         let word = rest.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or("");
         if matches!(word, "endif" | "endloop" | "endrep" | "else") {
@@ -96,7 +96,7 @@ impl Document {
         let (left, right) = halves(rest);
         let mut out = format!("{label:<indent$}");
         out.push_str(&operation(left, 5));
-        Line { left: out, right: right.map(|half| operation(half, 4)), comment }
+        SourceLine { left: out, right: right.map(|half| operation(half, 4)), comment }
     }
 
     fn r700_line(&self, code: &str) -> String {
@@ -172,7 +172,7 @@ fn width(text: &str) -> usize {
 }
 
 /// Lines below each other.
-fn print(lines: &[Line], out: &mut String) {
+fn print(lines: &[SourceLine], out: &mut String) {
     let widest = |widths: &mut dyn Iterator<Item = usize>| widths.filter(|&width| width <= WIDEST).max().unwrap_or(0);
     let halves = widest(&mut lines.iter().filter(|line| line.right.is_some()).map(|line| width(&line.left)));
     let code: Vec<String> = lines

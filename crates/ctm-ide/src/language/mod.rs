@@ -141,7 +141,7 @@ type Words = HashMap<&'static str, Vec<WordKind>>;
 
 /// A program of either machine.
 #[derive(Clone, Debug)]
-enum Program {
+enum AnyProgram {
     X1k(Box<x1k::Program>),
     R700(Box<r700::Program>),
 }
@@ -155,7 +155,7 @@ pub struct Document {
     pub text: String,
     /// The findings of the assembler and, for a text without errors, of the checker.
     pub findings: Vec<Diagnostic>,
-    program: Option<Program>,
+    program: Option<AnyProgram>,
     words: Vec<Word>,
     /// The byte at which each line begins.
     starts: Vec<usize>,
@@ -171,8 +171,8 @@ impl Document {
         let text = text.into();
         let (findings, program) = read(language, &text);
         let live = program.as_ref().map(|program| match program {
-            Program::X1k(program) => x1k::check::live(program),
-            Program::R700(program) => r700::check::live(program),
+            AnyProgram::X1k(program) => x1k::check::live(program),
+            AnyProgram::R700(program) => r700::check::live(program),
         });
         let words = words::words(language, &text);
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
@@ -211,16 +211,16 @@ impl Document {
     pub fn program_words(&self) -> Vec<u32> {
         match &self.program {
             None => Vec::new(),
-            Some(Program::X1k(program)) => program.words.iter().flatten().copied().collect(),
-            Some(Program::R700(program)) => program.words.clone(),
+            Some(AnyProgram::X1k(program)) => program.words.iter().flatten().copied().collect(),
+            Some(AnyProgram::R700(program)) => program.words.clone(),
         }
     }
 
     fn spans(&self) -> &[Span] {
         match &self.program {
             None => &[],
-            Some(Program::X1k(program)) => &program.spans,
-            Some(Program::R700(program)) => &program.spans,
+            Some(AnyProgram::X1k(program)) => &program.spans,
+            Some(AnyProgram::R700(program)) => &program.spans,
         }
     }
 
@@ -272,19 +272,19 @@ pub fn findings(language: Language, text: &str) -> Vec<Diagnostic> {
 }
 
 /// The findings of the assembler and the checker on a text.
-fn read(language: Language, text: &str) -> (Vec<Diagnostic>, Option<Program>) {
+fn read(language: Language, text: &str) -> (Vec<Diagnostic>, Option<AnyProgram>) {
     match language {
         Language::X1k => {
             let assembly = x1k::text::assemble(text);
             let mut findings = assembly.diagnostics;
             findings.extend(assembly.program.iter().flat_map(x1k::check::check));
-            (findings, assembly.program.map(|program| Program::X1k(Box::new(program))))
+            (findings, assembly.program.map(|program| AnyProgram::X1k(Box::new(program))))
         }
         Language::R700 => {
             let assembly = r700::text::assemble(text, &r700::text::Options::default());
             let mut findings = assembly.diagnostics;
             findings.extend(assembly.program.iter().flat_map(r700::check::check));
-            (findings, assembly.program.map(|program| Program::R700(Box::new(program))))
+            (findings, assembly.program.map(|program| AnyProgram::R700(Box::new(program))))
         }
     }
 }

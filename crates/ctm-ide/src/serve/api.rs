@@ -40,32 +40,32 @@ pub(super) struct Context<'a> {
 }
 
 /// Why there is no answer.
-enum Failure {
+enum Refusal {
     /// Reported to the page.
     Said(String),
     /// There is no memory for it.
     Memory(String),
 }
 
-impl From<String> for Failure {
+impl From<String> for Refusal {
     fn from(why: String) -> Self {
         Self::Said(why)
     }
 }
 
-impl From<&str> for Failure {
+impl From<&str> for Refusal {
     fn from(why: &str) -> Self {
         Self::Said(why.to_owned())
     }
 }
 
-type Answer = Result<Value, Failure>;
+type Answer = Result<Value, Refusal>;
 
 impl Context<'_> {
     /// Reserves memory for more bytes.
-    fn take(&self, bytes: u64) -> Result<(), Failure> {
+    fn take(&self, bytes: u64) -> Result<(), Refusal> {
         let share = self.memory.take(bytes, self.deadline, &|| !self.control.is_over());
-        self.shares.borrow_mut().push(share.map_err(Failure::Memory)?);
+        self.shares.borrow_mut().push(share.map_err(Refusal::Memory)?);
         Ok(())
     }
 }
@@ -94,7 +94,7 @@ const QUESTIONS: [(&str, Answering); 14] = [
         let (document, offset) = (document(question, context)?, byte(question));
         let symbol = document.symbol_at(offset).map(|symbol| symbol.span);
         let span = symbol.or_else(|| document.register_places(offset).first().copied());
-        Ok(json!({ "offset": span.map(|span| Units::of(&document.text).before(span.start as usize)) }))
+        Ok(json!({ "offset": span.map(|span| Utf16Offsets::of(&document.text).before(span.start as usize)) }))
     }),
     ("format", |question, context| {
         context.take(cost::of_layout(question.text()))?;
@@ -124,12 +124,12 @@ pub(super) fn answer(name: &str, question: &Question, context: &Context<'_>) -> 
         known.map_or_else(|| Err(format!("`{name}` is no question").into()), |known| known.1(question, context));
     match result {
         Ok(answer) => Ok(answer),
-        Err(Failure::Said(why)) => Ok(json!({ "error": why })),
-        Err(Failure::Memory(why)) => Err(why),
+        Err(Refusal::Said(why)) => Ok(json!({ "error": why })),
+        Err(Refusal::Memory(why)) => Err(why),
     }
 }
 
-fn entry<'e>(question: &Question, context: &Context<'e>) -> Result<&'e Entry, Failure> {
+fn entry<'e>(question: &Question, context: &Context<'e>) -> Result<&'e Entry, Refusal> {
     let name = question.entry.as_deref().unwrap_or("");
     let found = context.entries.iter().find(|entry| entry.name == name);
     found.ok_or_else(|| format!("there is no job `{name}`").into())
@@ -147,19 +147,19 @@ fn read(question: &Question) -> Document {
 }
 
 /// The same in memory that is taken for it.
-fn document(question: &Question, context: &Context<'_>) -> Result<Document, Failure> {
+fn document(question: &Question, context: &Context<'_>) -> Result<Document, Refusal> {
     context.take(cost::of_text(question.text()))?;
     Ok(read(question))
 }
 
 /// Counts units of UTF-16, as browsers do. Places that follow each other cost the text between them.
-struct Units<'t> {
+struct Utf16Offsets<'t> {
     text: &'t str,
     /// A byte, and the units before it.
     known: (usize, usize),
 }
 
-impl<'t> Units<'t> {
+impl<'t> Utf16Offsets<'t> {
     const fn of(text: &'t str) -> Self {
         Self { text, known: (0, 0) }
     }
@@ -194,7 +194,7 @@ fn check(question: &Question, context: &Context<'_>) -> Answer {
     context.take(cost::of_check(question.text()))?;
     let found = findings(language(question), question.text());
     let (shown, more) = shown_findings(&found);
-    let mut units = Units::of(question.text());
+    let mut units = Utf16Offsets::of(question.text());
     let mut told: Vec<Value> = shown
         .iter()
         .map(|finding| {
@@ -260,7 +260,7 @@ fn manual(question: &Question) -> Answer {
 }
 
 /// The subject of a question, with a lower time limit than a job's.
-fn opened(question: &Question, context: &Context<'_>) -> Result<(Opened, Option<Directory>), Failure> {
+fn opened(question: &Question, context: &Context<'_>) -> Result<(Opened, Option<Directory>), Refusal> {
     let entry = entry(question, context)?;
     context.take(entry.capture_bytes())?;
     let opened = entry.opened(&question.files.0, context.folders, context.control);
@@ -284,7 +284,7 @@ struct Looked {
 }
 
 /// The launch of a question; of draws, of the pixel programs.
-fn looked(question: &Question, context: &Context<'_>, at: Option<Position>) -> Result<Looked, Failure> {
+fn looked(question: &Question, context: &Context<'_>, at: Option<Position>) -> Result<Looked, Refusal> {
     let (opened, directory) = opened(question, context)?;
     context.take(cost::of_run(&opened))?;
     let subject = match opened {
@@ -467,7 +467,7 @@ fn lanes(subject: &Subject) -> u64 {
 }
 
 /// The trace of a question, in memory for it and its JSON.
-fn traced(question: &Question, context: &Context<'_>) -> Result<Trace, Failure> {
+fn traced(question: &Question, context: &Context<'_>) -> Result<Trace, Refusal> {
     let [i, j] = question.at.ok_or("`at` is a processor: [35, 22]")?;
     let at = Position { i, j };
     let looked = looked(question, context, Some(at))?;
@@ -574,7 +574,7 @@ mod tests {
     fn places_count_as_browsers_count() {
         let question = json!({ "text": "ü😀x", "offset": 3 });
         assert_eq!(byte(&serde_json::from_value(question).unwrap()), 6);
-        let mut units = Units::of("ü😀x");
+        let mut units = Utf16Offsets::of("ü😀x");
         assert_eq!([6, 7, 2, 3, 0, 99].map(|byte| units.before(byte)), [3, 4, 1, 1, 0, 4]);
     }
 

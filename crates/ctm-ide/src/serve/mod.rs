@@ -342,7 +342,7 @@ impl Shared {
         }
     }
 
-    /// An answer that waits to be sent, in memory of its own.
+    /// A queued answer, with its reserved memory.
     fn kept(&self, mut response: Response, deadline: Instant, control: &Control) -> Response {
         match self.memory.take(response.body.len() as u64, deadline, &|| !control.is_over()) {
             Ok(share) => response.share = Some(share),

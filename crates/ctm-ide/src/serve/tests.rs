@@ -73,7 +73,7 @@ fn answer(mut stream: TcpStream) -> (u16, String) {
     (status, text.split_once("\r\n\r\n").map_or("", |parts| parts.1).to_owned())
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let since = Instant::now();
     while !is_so() {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 type Task = Box<dyn FnOnce() + Send>;
 
 #[derive(Default)]
-struct State {
+struct WorkQueue {
     waiting: VecDeque<Task>,
     /// Tasks under way.
     running: usize,
@@ -18,12 +18,12 @@ struct State {
 /// Tasks that wait for a thread, in order.
 #[derive(Default)]
 pub(super) struct Work {
-    state: Mutex<State>,
+    state: Mutex<WorkQueue>,
     changed: Condvar,
 }
 
 impl Work {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WorkQueue> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

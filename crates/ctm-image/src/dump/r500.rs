@@ -48,14 +48,14 @@ fn number_of(before: &str) -> Option<u32> {
 }
 
 /// A program as its lines are read.
-struct Reader {
+struct DumpReader {
     line: u32,
     /// The number and the words of each instruction.
     instructions: Vec<(u32, [Option<u32>; X1K_WORDS])>,
 }
 
 pub(super) fn read(text: &str) -> Vec<Dump> {
-    let mut all: Vec<Reader> = Vec::new();
+    let mut all: Vec<DumpReader> = Vec::new();
     // A header, or a line that belongs to nothing, ends a program.
     let mut fresh = true;
     for (i, line) in text.lines().enumerate() {
@@ -70,7 +70,7 @@ pub(super) fn read(text: &str) -> Vec<Dump> {
         if place == 0 {
             let number = number_of(before).or(next).unwrap_or(0);
             if fresh || number < next.unwrap_or(0) {
-                all.push(Reader { line: line_number(i), instructions: Vec::new() });
+                all.push(DumpReader { line: line_number(i), instructions: Vec::new() });
             }
             fresh = false;
             if let Some(reader) = all.last_mut() {
@@ -85,7 +85,7 @@ pub(super) fn read(text: &str) -> Vec<Dump> {
     all.into_iter().enumerate().map(|(i, reader)| reader.finish((count > 1).then_some(i))).collect()
 }
 
-impl Reader {
+impl DumpReader {
     fn finish(mut self, index: Option<usize>) -> Dump {
         let whole = |words: &[Option<u32>; X1K_WORDS]| {
             let kind = words[0].unwrap_or(0) & 3;

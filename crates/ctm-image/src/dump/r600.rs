@@ -139,7 +139,7 @@ fn target_of(line: &str) -> Option<(Option<Stage>, Option<Family>)> {
 
 /// A program as its lines are read.
 #[derive(Default)]
-struct Reader {
+struct DumpReader {
     name: Option<String>,
     line: u32,
     family: Option<Family>,
@@ -154,8 +154,8 @@ struct Reader {
 
 pub(super) fn read(text: &str) -> Vec<Dump> {
     let mut all = Vec::new();
-    let mut current = Reader::default();
-    let finish = |current: &mut Reader, all: &mut Vec<Dump>| {
+    let mut current = DumpReader::default();
+    let finish = |current: &mut DumpReader, all: &mut Vec<Dump>| {
         if let Some(dump) = std::mem::take(current).finish() {
             all.push(dump);
         }
@@ -166,7 +166,7 @@ pub(super) fn read(text: &str) -> Vec<Dump> {
         }
         if let Some(sizes) = assembler_header(line) {
             finish(&mut current, &mut all);
-            current = Reader { line: line_number(i), sizes, wants_family: true, ..Reader::default() };
+            current = DumpReader { line: line_number(i), sizes, wants_family: true, ..DumpReader::default() };
             continue;
         }
         if let Some(at) = line.find("===== SHADER #") {
@@ -174,7 +174,7 @@ pub(super) fn read(text: &str) -> Vec<Dump> {
             let (stage, family) = target_of(line).unwrap_or_default();
             let name = line[at..].trim_matches(['=', ' ']);
             let name = name.split('=').next().unwrap_or("").trim().to_owned();
-            current = Reader { name: Some(name), line: line_number(i), stage, family, ..Reader::default() };
+            current = DumpReader { name: Some(name), line: line_number(i), stage, family, ..DumpReader::default() };
             continue;
         }
         if line.contains("===== SHADER_END") {
@@ -196,7 +196,7 @@ pub(super) fn read(text: &str) -> Vec<Dump> {
     all
 }
 
-impl Reader {
+impl DumpReader {
     /// A line after the header, in front of the first word.
     fn header(&mut self, line: &str) {
         if self.wants_family && !line.split_whitespace().all(is_rule) {

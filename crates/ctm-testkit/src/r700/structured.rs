@@ -148,7 +148,7 @@ pub struct Random(pub u64);
 
 /// The position of a block.
 #[derive(Clone, Copy)]
-struct At {
+struct BlockPosition {
     loops: u8,
     depth: u32,
     first_sub: usize,
@@ -178,7 +178,7 @@ impl Random {
         (self.below(8) as u8, self.chance(50))
     }
 
-    fn block(&mut self, budget: &mut u32, at: At) -> Vec<Stmt> {
+    fn block(&mut self, budget: &mut u32, at: BlockPosition) -> Vec<Stmt> {
         let mut block = Vec::new();
         for _ in 0..1 + self.below(4) {
             if *budget == 0 {
@@ -190,9 +190,9 @@ impl Random {
         block
     }
 
-    fn statement(&mut self, budget: &mut u32, at: At) -> Stmt {
+    fn statement(&mut self, budget: &mut u32, at: BlockPosition) -> Stmt {
         let nested = at.depth < 5;
-        let inside = At { depth: at.depth + 1, ..at };
+        let inside = BlockPosition { depth: at.depth + 1, ..at };
         if at.loops > 0 && self.chance(12) {
             return Stmt::Leave { cond: self.above(), goes_on: self.chance(50), in_clause: self.chance(60) };
         }
@@ -234,7 +234,7 @@ impl Random {
                 constant: self.below(8) as u8,
                 enters: self.chance(25).then(|| self.chance(50)),
                 depth: at.loops + if at.in_sub { 3 * at.first_sub as u8 } else { 0 },
-                body: self.block(budget, At { loops: at.loops + 1, ..inside }),
+                body: self.block(budget, BlockPosition { loops: at.loops + 1, ..inside }),
             },
             13..15 if at.loops > 0 => {
                 Stmt::Leave { cond: self.above(), goes_on: self.chance(50), in_clause: self.chance(40) }
@@ -271,9 +271,9 @@ impl Random {
         }
         // Loops of a caller do not reach into a subroutine.
         let subs = (0..SUBROUTINES)
-            .map(|n| self.block(&mut 6, At { loops: 0, depth: 0, first_sub: n + 1, in_sub: true }))
+            .map(|n| self.block(&mut 6, BlockPosition { loops: 0, depth: 0, first_sub: n + 1, in_sub: true }))
             .collect::<Vec<_>>();
-        let main = self.block(&mut 24, At { loops: 0, depth: 0, first_sub: 0, in_sub: false });
+        let main = self.block(&mut 24, BlockPosition { loops: 0, depth: 0, first_sub: 0, in_sub: false });
         Tree { main, subs, constants, seen: RefCell::default() }
     }
 }

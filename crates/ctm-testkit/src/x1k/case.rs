@@ -180,7 +180,7 @@ impl Case {
         Self { constants, planes, rows, domain, group, budget, counters: counters(seed), memory }
     }
 
-    /// The case of this number for programs as compilers write them: ordinary numbers for the most part, inputs of every form, memory that lends its arrays.
+    /// The case of this number for programs as compilers write them: ordinary numbers for the most part, inputs of every form, mapped memory arrays.
     pub fn compiled(seed: u64) -> Self {
         let mut case = Self::new(seed);
         let r = &mut Random::new(seed ^ 0xc0de_5eed);

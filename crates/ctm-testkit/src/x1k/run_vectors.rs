@@ -96,7 +96,7 @@ fn parse(at: &str, truth: &str, line: &str) -> Vector {
     let flags: Vec<&str> = words.collect();
     let operands: Vec<[u32; 4]> = inputs.split_whitespace().map(vector).collect();
     let result = result.trim();
-    let line = Line { at, name, flags: &flags, operands: &operands, result };
+    let line = VectorLine { at, name, flags: &flags, operands: &operands, result };
     let cases = match verb {
         "alu" => line.alu(),
         "fn" => line.function(),
@@ -115,7 +115,7 @@ fn parse(at: &str, truth: &str, line: &str) -> Vector {
     Vector { at: at.into(), truth: truth.into(), subject: (verb.into(), name.into()), cases }
 }
 
-struct Line<'a> {
+struct VectorLine<'a> {
     at: &'a str,
     name: &'a str,
     flags: &'a [&'a str],
@@ -181,7 +181,7 @@ fn case(insts: &[Inst], constants: Vec<[u32; 4]>, expected: [[Option<u32>; 4]; 4
     }
 }
 
-impl Line<'_> {
+impl VectorLine<'_> {
     fn has(&self, flag: &str) -> bool {
         self.flags.contains(&flag)
     }

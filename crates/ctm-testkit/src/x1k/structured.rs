@@ -86,7 +86,7 @@ pub struct Processor {
     loop_variables: Vec<i32>,
 }
 
-enum End {
+enum BlockEnd {
     Normal,
     Break,
     Continue,
@@ -119,7 +119,7 @@ impl Tree {
         }
     }
 
-    fn block(&self, block: &[Stmt], p: &mut Processor) -> End {
+    fn block(&self, block: &[Stmt], p: &mut Processor) -> BlockEnd {
         for stmt in block {
             match stmt {
                 Stmt::Work { index, relative } => {
@@ -133,9 +133,9 @@ impl Tree {
                     } else if let Some(otherwise) = otherwise {
                         self.block(otherwise, p)
                     } else {
-                        End::Normal
+                        BlockEnd::Normal
                     };
-                    if !matches!(end, End::Normal) {
+                    if !matches!(end, BlockEnd::Normal) {
                         return end;
                     }
                 }
@@ -150,20 +150,20 @@ impl Tree {
                             p.loop_variables.pop();
                         }
                         match end {
-                            End::Normal | End::Continue => {}
-                            End::Break => break,
-                            End::Return => unreachable!("no returns inside loops"),
+                            BlockEnd::Normal | BlockEnd::Continue => {}
+                            BlockEnd::Break => break,
+                            BlockEnd::Return => unreachable!("no returns inside loops"),
                         }
                     }
                 }
                 Stmt::Break(cond) => {
                     if cond.is_none_or(|c| self.cond(&c, p)) {
-                        return End::Break;
+                        return BlockEnd::Break;
                     }
                 }
                 Stmt::Continue(cond) => {
                     if cond.is_none_or(|c| self.cond(&c, p)) {
-                        return End::Continue;
+                        return BlockEnd::Continue;
                     }
                 }
                 Stmt::Call { cond, sub } => {
@@ -173,13 +173,13 @@ impl Tree {
                 }
                 Stmt::ReturnIf(cond) => {
                     if self.cond(cond, p) {
-                        return End::Return;
+                        return BlockEnd::Return;
                     }
                 }
                 Stmt::Kill { threshold } => p.killed |= p.acc < *threshold,
             }
         }
-        End::Normal
+        BlockEnd::Normal
     }
 }
 

@@ -45,7 +45,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// `None` when something is too large to be lent.
+    /// `None` if a part is too large to be mapped.
     pub fn of(registers: &Registers, touched: &Touched) -> Option<Self> {
         let r700 = &registers.r700;
         let mut all = Self { resources: Vec::new(), parts: Vec::new() };

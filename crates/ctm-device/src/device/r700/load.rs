@@ -73,7 +73,7 @@ impl LoadedProgram {
         Ok(Self::new((place.base, place.bytes.into()), Some(*place), bytes, program))
     }
 
-    /// Reads the ELF image that `set_inst_fmt` named. It is copied as far as it says that it reaches.
+    /// Reads the ELF image that `set_inst_fmt` named. It is copied up to its stated size.
     pub fn load_elf(memory: &DeviceMemory, base: GpuAddr) -> Result<Self, Reason> {
         let lies_outside = |error| outside("the program", error);
         let available = memory.bytes_after(base).map_err(lies_outside)?.min(IMAGE_BYTES as usize);

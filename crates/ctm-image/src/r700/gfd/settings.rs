@@ -74,7 +74,7 @@ impl Settings {
     /// # Errors
     /// Names that the header has not, and values that do not fit.
     pub fn read(settings: &[Setting], layout: &Layout) -> Result<Self, Vec<Diagnostic>> {
-        let mut reader = Reader { layout, out: Self::default(), rows: Vec::new() };
+        let mut reader = SettingsReader { layout, out: Self::default(), rows: Vec::new() };
         let mut wrong: Vec<Diagnostic> = settings
             .iter()
             .filter_map(|s| {
@@ -112,7 +112,7 @@ fn unknown<'a>(what: &str, name: &str, names: impl IntoIterator<Item = &'a str> 
     Problem { message: format!("{what} has no `{name}`"), help: Some(help) }
 }
 
-struct Reader<'a> {
+struct SettingsReader<'a> {
     layout: &'a Layout,
     out: Settings,
     /// The rows of tables so far, with their numbers.
@@ -157,7 +157,7 @@ impl Name {
     }
 }
 
-impl Reader<'_> {
+impl SettingsReader<'_> {
     fn setting(&mut self, setting: &Setting) -> Result<(), Problem> {
         let name = Name::parse(&setting.name)?;
         let value = setting.value.as_str();

@@ -57,19 +57,19 @@ pub(super) fn export_index(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// Possible export states on the paths to a place: for each type a set of the states below.
-type Progress = [u8; 3];
+type ExportStates = [u8; 3];
 const NOTHING: u8 = 1;
 const OPEN: u8 = 2;
 const DONE: u8 = 4;
 
 /// The progress of each node of the main program, on entry. Subroutines that export are not followed: after a call of one
 /// every state is possible and nothing is said.
-struct Exports {
-    entry: Vec<Progress>,
+struct NodeExports {
+    entry: Vec<ExportStates>,
     gave_up: bool,
 }
 
-impl Exports {
+impl NodeExports {
     fn of(facts: &Facts<'_>) -> Self {
         let graph = &facts.graph;
         let Some(main) = graph.functions.first() else { return Self { entry: Vec::new(), gave_up: true } };
@@ -100,7 +100,7 @@ impl Exports {
     }
 }
 
-fn transfer(facts: &Facts<'_>, node: &Node, mut progress: Progress) -> Progress {
+fn transfer(facts: &Facts<'_>, node: &Node, mut progress: ExportStates) -> ExportStates {
     if let Ok(Cf::Export(export)) = &facts.decoded.entries[node.entry].cf {
         progress[export.kind as usize] = if export.word1.op == ExportOp::ExportDone { DONE } else { OPEN };
     }
@@ -108,7 +108,7 @@ fn transfer(facts: &Facts<'_>, node: &Node, mut progress: Progress) -> Progress 
 }
 
 /// Reached main-program nodes, with the exports before them.
-fn each_main<'a>(facts: &'a Facts<'_>, exports: &'a Exports) -> impl Iterator<Item = (&'a Node, &'a Cf, Progress)> {
+fn each_main<'a>(facts: &'a Facts<'_>, exports: &'a NodeExports) -> impl Iterator<Item = (&'a Node, &'a Cf, ExportStates)> {
     let nodes = facts.graph.functions.first().map_or(0..0, |f| f.nodes.clone());
     facts.graph.nodes[nodes]
         .iter()
@@ -118,7 +118,7 @@ fn each_main<'a>(facts: &'a Facts<'_>, exports: &'a Exports) -> impl Iterator<It
 
 /// Nothing of a type is exported after its EXPORT_DONE.
 pub(super) fn export_after_done(facts: &Facts<'_>) -> Vec<Finding> {
-    let exports = Exports::of(facts);
+    let exports = NodeExports::of(facts);
     if exports.gave_up {
         return Vec::new();
     }
@@ -135,7 +135,7 @@ pub(super) fn export_after_done(facts: &Facts<'_>) -> Vec<Finding> {
 
 /// The last export of each type is EXPORT_DONE.
 pub(super) fn export_not_done(facts: &Facts<'_>) -> Vec<Finding> {
-    let exports = Exports::of(facts);
+    let exports = NodeExports::of(facts);
     if exports.gave_up {
         return Vec::new();
     }
@@ -153,7 +153,7 @@ pub(super) fn export_not_done(facts: &Facts<'_>) -> Vec<Finding> {
 
 /// Pixel programs export a pixel, vertex programs a position and a parameter.
 pub(super) fn missing_export(facts: &Facts<'_>) -> Vec<Finding> {
-    let exports = Exports::of(facts);
+    let exports = NodeExports::of(facts);
     let needed: &[ExportType] = match facts.stage() {
         Some(Stage::Pixel) => &[ExportType::Pixel],
         Some(Stage::Vertex | Stage::Copy) => &[ExportType::Pos, ExportType::Param],

@@ -218,7 +218,7 @@ pub(super) struct Graph {
 
 /// Where control goes from an instruction, before looking whether anything is there.
 #[derive(Default)]
-struct Step {
+struct Successor {
     /// Slot and stack; whether it is a jump.
     to: Vec<(u32, Stack, bool)>,
     events: Vec<Event>,
@@ -340,8 +340,8 @@ impl Graph {
         (!matches!(top, Some(Frame::Push | Frame::QuadPush))).then_some(Event::NothingToExchange)
     }
 
-    fn step(&mut self, cf: &Cf, pc: u32, stack: Stack, function: usize, start: u32) -> Step {
-        let mut step = Step::default();
+    fn step(&mut self, cf: &Cf, pc: u32, stack: Stack, function: usize, start: u32) -> Successor {
+        let mut step = Successor::default();
         match cf {
             Cf::Alu(alu) => self.alu_step(alu.word1.op, pc, stack, &mut step),
             Cf::Export(_) | Cf::Mem(_) => step.to.push((pc + 1, stack, false)),
@@ -361,7 +361,7 @@ impl Graph {
         step
     }
 
-    fn alu_step(&mut self, op: CfAluOp, pc: u32, stack: Stack, step: &mut Step) {
+    fn alu_step(&mut self, op: CfAluOp, pc: u32, stack: Stack, step: &mut Successor) {
         let after = match op {
             CfAluOp::Alu => stack,
             CfAluOp::ElseAfter => {
@@ -383,7 +383,7 @@ impl Graph {
         step.to.push((pc + 1, after, false));
     }
 
-    fn plain_step(&mut self, plain: &CfPlain, pc: u32, stack: Stack, function: usize, step: &mut Step) {
+    fn plain_step(&mut self, plain: &CfPlain, pc: u32, stack: Stack, function: usize, step: &mut Successor) {
         let w = &plain.word1;
         let target = plain.word0.addr;
         let pops = u32::from(w.pop_count);

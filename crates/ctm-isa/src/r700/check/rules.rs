@@ -7,11 +7,11 @@ use crate::rules::{Row, row};
 use Theme::{Clauses, Exports, Flow, Groups, Registers, Results, Words};
 
 /// Looks whether a program keeps a rule.
-type Run = fn(&Facts<'_>) -> Vec<Finding>;
+type CheckFn = fn(&Facts<'_>) -> Vec<Finding>;
 
 /// Every rule, by theme. The function is named as the rule is.
 #[rustfmt::skip]
-pub(super) static ROWS: &[Row<Theme, Run>] = &[
+pub(super) static ROWS: &[Row<Theme, CheckFn>] = &[
     row(Words, Error, "undecodable", "R700 §10", words::undecodable,
         "Every field holds a number that has a meaning, and every group of a clause is whole."),
     row(Words, Error, "r600-program", "r700-encoding §2", words::r600_program,

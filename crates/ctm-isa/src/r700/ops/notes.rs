@@ -4,19 +4,19 @@
 use super::{AluOp, Kind, Slots};
 
 /// One fact about operations.
-struct Row {
+struct OpNote {
     /// Their names; a `*` means any ending.
     ops: &'static [&'static str],
     text: &'static str,
 }
 
-const fn row(ops: &'static [&'static str], text: &'static str) -> Row {
-    Row { ops, text }
+const fn row(ops: &'static [&'static str], text: &'static str) -> OpNote {
+    OpNote { ops, text }
 }
 
 /// Results at zeros, infinities, NaN, denormals and the ends of ranges.
 #[rustfmt::skip]
-static SPECIAL: &[Row] = &[
+static SPECIAL: &[OpNote] = &[
     row(&["MUL", "MULADD", "MULADD_M2", "MULADD_M4", "MULADD_D2", "DOT4"], "zero times anything, infinity and NaN included, is zero; denormals are zeros"),
     row(&["MUL_IEEE", "MULADD_IEEE*", "DOT4_IEEE"], "0 times infinity is NaN; denormals are zeros"),
     row(&["MULADD*", "MULADD_IEEE*", "MULADD_64*"], "two roundings: of the product, then of the sum"),
@@ -49,7 +49,7 @@ static SPECIAL: &[Row] = &[
 
 /// Open questions of the manual: rows of docs/r700-open-questions.md.
 #[rustfmt::skip]
-static OPEN: &[Row] = &[
+static OPEN: &[OpNote] = &[
     row(&["MUL"], "the sign of the zero of zero times infinity or NaN: +"),
     row(&["SUB_INT"], "the page prints src1 - src0; programs need src0 - src1"),
     row(&["ASHR_INT", "LSHR_INT", "LSHL_INT"], "counts above 31: the low five bits, as table 4.4 says of ASHR_INT; the pages say 0 (or the sign). Checked runs report them"),
@@ -66,14 +66,14 @@ static OPEN: &[Row] = &[
     row(&["MOVA_GPR_INT"], "only R600 executes it"),
 ];
 
-fn names(row: &Row, name: &str) -> bool {
+fn names(row: &OpNote, name: &str) -> bool {
     row.ops.iter().any(|op| match op.split_once('*') {
         None => *op == name,
         Some((start, end)) => name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end),
     })
 }
 
-fn texts(rows: &'static [Row], name: &str) -> Vec<&'static str> {
+fn texts(rows: &'static [OpNote], name: &str) -> Vec<&'static str> {
     rows.iter().filter(|row| names(row, name)).map(|row| row.text).collect()
 }
 
@@ -121,7 +121,7 @@ mod tests {
     fn rows_name_operations() {
         for row in SPECIAL.iter().chain(OPEN) {
             for op in row.ops {
-                let alone = Row { ops: std::slice::from_ref(op), text: "" };
+                let alone = OpNote { ops: std::slice::from_ref(op), text: "" };
                 assert!(AluOp::all().any(|known| names(&alone, known.name())), "{op}");
             }
         }

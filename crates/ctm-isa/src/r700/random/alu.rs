@@ -155,7 +155,7 @@ struct Clause {
 }
 
 /// State shared by the instructions of one group.
-struct Shared {
+struct GroupShared {
     index: IndexMode,
     predicated: bool,
 }
@@ -224,7 +224,7 @@ impl Maker {
             };
             let chan = self.random.of(Chan::ALL);
             let mut inst = instruction(AluOp::Op2(op), chan);
-            let shared = Shared { index: IndexMode::Loop, predicated: false };
+            let shared = GroupShared { index: IndexMode::Loop, predicated: false };
             let operand = match computed {
                 Some((chan, _)) => plain(Source::Special(SpecialSel::Pv), chan),
                 None => self.operand(clause, &shared, op.info().reads),
@@ -271,7 +271,7 @@ impl Maker {
                 _ if floats => self.random.of(&[Op2::Mul, Op2::Max, Op2::Sete, Op2::Min]),
                 _ => self.random.of(&[Op2::NotInt, Op2::AndInt, Op2::OrInt, Op2::XorInt]),
             };
-            let shared = Shared { index: IndexMode::Loop, predicated: false };
+            let shared = GroupShared { index: IndexMode::Loop, predicated: false };
             let group = (0..8).find_map(|_| {
                 let chan = self.random.of(Chan::ALL);
                 let mut inst = instruction(AluOp::Op2(op), chan);
@@ -336,7 +336,7 @@ impl Maker {
         (!adjacent).then_some(group)
     }
 
-    fn shared(&mut self, clause: &Clause) -> Shared {
+    fn shared(&mut self, clause: &Clause) -> GroupShared {
         let mut modes = vec![IndexMode::ArX];
         if self.loop_index {
             modes.push(IndexMode::Loop);
@@ -350,11 +350,11 @@ impl Maker {
                 modes.push(mode);
             }
         }
-        Shared { index: self.random.of(&modes), predicated: self.random.one_in(4) }
+        GroupShared { index: self.random.of(&modes), predicated: self.random.one_in(4) }
     }
 
     /// Whether an operand of this group may be indexed: registers take AR.x whatever element is named (R700 table 4.2).
-    fn may_index(&self, clause: &Clause, shared: &Shared, source: Source) -> bool {
+    fn may_index(&self, clause: &Clause, shared: &GroupShared, source: Source) -> bool {
         if !self.shape.relative {
             return false;
         }
@@ -377,7 +377,7 @@ impl Maker {
         }
     }
 
-    fn operand(&mut self, clause: &Clause, shared: &Shared, domain: Domain) -> Operand {
+    fn operand(&mut self, clause: &Clause, shared: &GroupShared, domain: Domain) -> Operand {
         let chan = self.random.of(Chan::ALL);
         let source = self.source(clause, chan);
         let relative = self.random.one_in(4)
@@ -428,7 +428,7 @@ impl Maker {
     }
 
     /// An instruction with random operands, modifiers and destination.
-    fn instruction(&mut self, clause: &Clause, shared: &Shared, op: AluOp, chan: Chan) -> AluInst {
+    fn instruction(&mut self, clause: &Clause, shared: &GroupShared, op: AluOp, chan: Chan) -> AluInst {
         let info = op.info();
         let mut inst = instruction(op, chan);
         for n in 0..usize::from(info.operands) {
@@ -526,7 +526,7 @@ impl Maker {
 
     /// A 64-bit operation; all of its slots have the same predicate select and no modifiers.
     fn double(&mut self, clause: &Clause) -> Vec<AluInst> {
-        let shared = Shared { predicated: false, ..self.shared(clause) };
+        let shared = GroupShared { predicated: false, ..self.shared(clause) };
         let doubles: Vec<AluOp> = AluOp::all().filter(|op| op.info().available == Available::Doubles).collect();
         let op = self.random.of(&doubles);
         let chans: &[Chan] = match op.info().slots {
@@ -547,7 +547,7 @@ impl Maker {
 
     /// One MOVA*, alone or beside instructions without an index.
     fn mova(&mut self, clause: &Clause) -> Vec<AluInst> {
-        let shared = Shared { index: IndexMode::Loop, predicated: false };
+        let shared = GroupShared { index: IndexMode::Loop, predicated: false };
         let op = self.random.of(&[Op2::Mova, Op2::MovaFloor, Op2::MovaInt]);
         let chan = if self.random.one_in(2) { Chan::X } else { self.random.of(Chan::ALL) };
         let mut inst = instruction(AluOp::Op2(op), chan);

@@ -137,7 +137,7 @@ enum Constants {
 }
 
 /// A control-flow instruction with the words of its clause. Items are in the order of their slots.
-struct Item {
+struct CfItem {
     cf: Cf,
     body: Vec<u32>,
 }
@@ -147,7 +147,7 @@ struct Maker {
     shape: Shape,
     constants: Constants,
     indexed_writes: bool,
-    items: Vec<Item>,
+    items: Vec<CfItem>,
     /// CALLs whose target is not known yet.
     calls: Vec<usize>,
     /// Whether a LOOP_START is around.
@@ -191,7 +191,7 @@ impl Maker {
     }
 
     fn push(&mut self, cf: Cf, body: Vec<u32>) -> usize {
-        self.items.push(Item { cf, body });
+        self.items.push(CfItem { cf, body });
         self.items.len() - 1
     }
 

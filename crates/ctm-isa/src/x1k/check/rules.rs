@@ -7,11 +7,11 @@ use crate::rules::{Row, row};
 use Theme::{Dataflow, Flow, Hazards, Outputs, Pairing, Ranges, Words};
 
 /// Looks whether a program keeps a rule.
-type Run = fn(&Facts<'_>) -> Vec<Finding>;
+type CheckFn = fn(&Facts<'_>) -> Vec<Finding>;
 
 /// Every rule, by theme. The function is named as the rule is.
 #[rustfmt::skip]
-pub(super) static ROWS: &[Row<Theme, Run>] = &[
+pub(super) static ROWS: &[Row<Theme, CheckFn>] = &[
     row(Words, Error, "undecodable", "CTM §3.2", words::undecodable,
         "Every field holds a number that has a meaning."),
     row(Words, Warning, "reserved-bits", "CTM §3.2", words::reserved_bits,

@@ -67,7 +67,7 @@ pub fn text(seed: u64, shape: &TextShape) -> String {
 
 /// A loop that is open.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Open {
+enum OpenLoop {
     Loop,
     Rep,
 }
@@ -78,7 +78,7 @@ struct Maker {
     out: String,
     instructions: usize,
     indent: usize,
-    open: Vec<Open>,
+    open: Vec<OpenLoop>,
     has_subroutine: bool,
     in_subroutine: bool,
 }
@@ -162,7 +162,7 @@ impl Maker {
     }
 
     fn repeat(&mut self, end: usize, depth: u32) {
-        let (open, begin, close) = self.random.of(&[(Open::Loop, "loop", "endloop"), (Open::Rep, "rep", "endrep")]);
+        let (open, begin, close) = self.random.of(&[(OpenLoop::Loop, "loop", "endloop"), (OpenLoop::Rep, "rep", "endrep")]);
         let constant = self.random.below(LOOPS.len() as u32);
         self.instruction(&format!("{begin} i{constant}"));
         self.open.push(open);
@@ -267,7 +267,7 @@ impl Maker {
     }
 
     fn constant(&mut self) -> String {
-        let relative = self.shape.relative && self.open.last() == Some(&Open::Loop);
+        let relative = self.shape.relative && self.open.last() == Some(&OpenLoop::Loop);
         if relative && self.random.one_in(2) {
             return format!("c[aL+{}]", self.random.below(5));
         }

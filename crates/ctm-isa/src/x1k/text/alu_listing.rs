@@ -144,12 +144,12 @@ fn comparison(op: CompareOp) -> &'static str {
 }
 
 /// The parts of a printed statement besides its operands.
-struct Part<'p> {
+struct StatementParts<'p> {
     pair: &'p Pair,
     uncached: bool,
 }
 
-impl Part<'_> {
+impl StatementParts<'_> {
     fn has_alpha_result(&self) -> bool {
         matches!(self.pair.result, Some((AluResultSel::Alpha, _)))
     }
@@ -324,7 +324,7 @@ impl Printer<'_> {
 
     /// The instruction as a line, without attributes.
     pub fn pair(&self, pair: &Pair) -> String {
-        let part = Part { pair, uncached: self.uncached };
+        let part = StatementParts { pair, uncached: self.uncached };
         let result = pair.result.map(|r| r.0);
         let rgb_idle = pair.rgb == Half::idle(RgbOp::Mad) && result != Some(AluResultSel::Red);
         let alpha_idle = pair.alpha == Half::idle(AlphaOp::Mad) && !pair.w && result != Some(AluResultSel::Alpha);
@@ -356,7 +356,7 @@ impl Printer<'_> {
         })
     }
 
-    fn rgb_half(&self, part: &Part<'_>) -> Option<String> {
+    fn rgb_half(&self, part: &StatementParts<'_>) -> Option<String> {
         let half = &part.pair.rgb;
         let wanted = part.pair.rgb_wanted();
         let dests = part.destinations(RGB, self.output)?;
@@ -372,7 +372,7 @@ impl Printer<'_> {
         Some(self.statement(mnemonic, &dests, &list, half.omod, half.clamp))
     }
 
-    fn alpha_half(&self, part: &Part<'_>) -> Option<String> {
+    fn alpha_half(&self, part: &StatementParts<'_>) -> Option<String> {
         let half = &part.pair.alpha;
         let dests = part.destinations(ALPHA, self.output)?;
         let (mnemonic, list) = match half.op.rgb() {
@@ -397,7 +397,7 @@ impl Printer<'_> {
     }
 
     /// A dot product whose alpha half is idle or copies it.
-    fn dot(&self, part: &Part<'_>) -> Option<String> {
+    fn dot(&self, part: &StatementParts<'_>) -> Option<String> {
         let (rgb, alpha) = (&part.pair.rgb, &part.pair.alpha);
         if !rgb.op.is_dot_product() {
             return None;
@@ -449,7 +449,7 @@ impl Printer<'_> {
     }
 
     /// A transcendental operation whose result goes to the RGB half.
-    fn scalar(&self, part: &Part<'_>) -> Option<String> {
+    fn scalar(&self, part: &StatementParts<'_>) -> Option<String> {
         let (rgb, alpha) = (&part.pair.rgb, &part.pair.alpha);
         let in_rgb = part.channels(RGB);
         if rgb.op != RgbOp::Sop || !alpha.op.is_transcendental() || in_rgb == 0 {
@@ -473,7 +473,7 @@ impl Printer<'_> {
     }
 
     /// The same operation in both halves, on the same registers.
-    fn whole(&self, part: &Part<'_>) -> Option<String> {
+    fn whole(&self, part: &StatementParts<'_>) -> Option<String> {
         let (rgb, alpha) = (&part.pair.rgb, &part.pair.alpha);
         let wanted = part.channels(15);
         let both_write = wanted & RGB != 0 && wanted & ALPHA != 0;

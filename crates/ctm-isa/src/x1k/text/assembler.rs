@@ -44,7 +44,7 @@ pub struct Explanation {
 }
 
 /// A slot before its words are known.
-enum Body<'a> {
+enum SlotBody<'a> {
     Alu(Box<Pair>),
     Tex(tex::Tex),
     Fc(Box<FcInstruction>, Option<Target<'a>>),
@@ -53,8 +53,8 @@ enum Body<'a> {
     End,
 }
 
-struct Slot<'a> {
-    body: Body<'a>,
+struct AssembledSlot<'a> {
+    body: SlotBody<'a>,
     attrs: Attrs,
     span: Span,
 }
@@ -115,7 +115,7 @@ struct Assembler<'a> {
     explanations: Vec<Explanation>,
     names: Names<'a>,
     information: Information,
-    slots: Vec<Slot<'a>>,
+    slots: Vec<AssembledSlot<'a>>,
     blocks: Blocks,
     labels: HashMap<&'a str, (usize, Span)>,
     entry: Option<Target<'a>>,
@@ -204,10 +204,10 @@ impl<'a> Assembler<'a> {
         let (body, attrs) = self.statement(&mut cursor)?;
         let span = cursor.span_from(start);
         if let Some(body) = body {
-            if matches!(body, Body::End) {
+            if matches!(body, SlotBody::End) {
                 self.ends_here(span)?;
             }
-            self.slots.push(Slot { body, attrs, span });
+            self.slots.push(AssembledSlot { body, attrs, span });
         }
         Ok(())
     }
@@ -238,7 +238,7 @@ impl<'a> Assembler<'a> {
             return Err(cursor.unexpected("the end of the line"));
         }
         let span = cursor.span_from(start);
-        self.slots.push(Slot { body: Body::Words(words), attrs: Attrs::default(), span });
+        self.slots.push(AssembledSlot { body: SlotBody::Words(words), attrs: Attrs::default(), span });
         Ok(())
     }
 
@@ -253,7 +253,7 @@ impl<'a> Assembler<'a> {
         if cursor.is_at_end() { Ok(target) } else { Err(cursor.unexpected("the end of the line")) }
     }
 
-    fn statement(&mut self, cursor: &mut Cursor<'_, 'a>) -> Parse<(Option<Body<'a>>, Attrs)> {
+    fn statement(&mut self, cursor: &mut Cursor<'_, 'a>) -> Parse<(Option<SlotBody<'a>>, Attrs)> {
         let ahead = behind_predicate(cursor);
         let word = match cursor.peek_after(ahead) {
             Some(Tok::Word(word)) => *word,
@@ -261,11 +261,11 @@ impl<'a> Assembler<'a> {
         };
         if alu::Mnemonic::of(word).is_some() {
             let (pair, attrs) = alu::parse(cursor, &self.names, self.information.uncached)?;
-            return Ok((Some(Body::Alu(Box::new(pair))), attrs));
+            return Ok((Some(SlotBody::Alu(Box::new(pair))), attrs));
         }
         if tex::MNEMONICS.iter().any(|m| m.0 == word) {
             let (tex, attrs) = tex::parse(cursor, &self.names)?;
-            return Ok((Some(Body::Tex(tex)), attrs));
+            return Ok((Some(SlotBody::Tex(tex)), attrs));
         }
         if flow::MNEMONICS.contains(&word) {
             let start = cursor.span();
@@ -277,10 +277,10 @@ impl<'a> Assembler<'a> {
                 }
             };
             return match line {
-                Line::Raw(fc, to) => Ok((Some(Body::Fc(fc, to)), attrs)),
+                Line::Raw(fc, to) => Ok((Some(SlotBody::Fc(fc, to)), attrs)),
                 Line::Structured(statement, to) => {
                     let fc = self.blocks.statement(self.slots.len(), statement, cursor.span_from(start))?;
-                    Ok((fc.map(|fc| Body::Fc(Box::new(fc), to)), attrs))
+                    Ok((fc.map(|fc| SlotBody::Fc(Box::new(fc), to)), attrs))
                 }
             };
         }
@@ -290,7 +290,7 @@ impl<'a> Assembler<'a> {
             while !cursor.is_at_end() {
                 attrs.parse(cursor, &self.names, &[crate::x1k::ops::InstType::Output])?;
             }
-            return Ok((Some(Body::End), attrs));
+            return Ok((Some(SlotBody::End), attrs));
         }
         (0..ahead).for_each(|_| cursor.advance());
         if word.is_empty() {
@@ -388,7 +388,7 @@ impl<'a> Assembler<'a> {
 
     /// Gives numbers that need one a constant register.
     fn pool(&mut self) -> Pool {
-        if !self.slots.iter().any(|slot| matches!(&slot.body, Body::Alu(pair) if needs_pool(pair))) {
+        if !self.slots.iter().any(|slot| matches!(&slot.body, SlotBody::Alu(pair) if needs_pool(pair))) {
             return Pool::default();
         }
         let mut used: BTreeSet<u8> = BTreeSet::new();
@@ -402,7 +402,7 @@ impl<'a> Assembler<'a> {
         let mut relative_from: Option<u8> = None;
         for slot in &self.slots {
             match &slot.body {
-                Body::Alu(pair) => each_source(pair, &mut |source| {
+                SlotBody::Alu(pair) => each_source(pair, &mut |source| {
                     if let Source::Const { index, relative } = source {
                         used.insert(index);
                         if relative {
@@ -410,8 +410,8 @@ impl<'a> Assembler<'a> {
                         }
                     }
                 }),
-                Body::Words(words) => used.extend(Usage::of(&[*words]).float_constants),
-                Body::Tex(_) | Body::Fc(..) | Body::End => {}
+                SlotBody::Words(words) => used.extend(Usage::of(&[*words]).float_constants),
+                SlotBody::Tex(_) | SlotBody::Fc(..) | SlotBody::End => {}
             }
         }
         if let Some(from) = relative_from {
@@ -420,7 +420,7 @@ impl<'a> Assembler<'a> {
         let mut pool = Pool::default();
         let mut full = None;
         for slot in &self.slots {
-            if let Body::Alu(pair) = &slot.body
+            if let SlotBody::Alu(pair) = &slot.body
                 && pool.reserve(pair, &used).is_err()
             {
                 full = full.or(Some(slot.span));
@@ -448,10 +448,10 @@ impl<'a> Assembler<'a> {
         for (pc, slot) in self.slots.iter_mut().enumerate() {
             let attrs = &slot.attrs;
             let mut words = match &slot.body {
-                Body::Words(words) => *words,
-                Body::End => EMPTY_OUTPUT,
-                Body::Tex(tex) => Inst::Tex(tex.lower(attrs)).encode(),
-                Body::Fc(fc, _) => {
+                SlotBody::Words(words) => *words,
+                SlotBody::End => EMPTY_OUTPUT,
+                SlotBody::Tex(tex) => Inst::Tex(tex.lower(attrs)).encode(),
+                SlotBody::Fc(fc, _) => {
                     let mut fc = **fc;
                     fc.inst.ignore_uncovered |= attrs.covered;
                     (fc.cmn.last, fc.cmn.write_inactive) = (attrs.last, attrs.inactive);
@@ -460,7 +460,7 @@ impl<'a> Assembler<'a> {
                     }
                     Inst::Fc(fc).encode()
                 }
-                Body::Alu(pair) => match encode(pair, attrs.rgb_sources, attrs.alpha_sources, pool) {
+                SlotBody::Alu(pair) => match encode(pair, attrs.rgb_sources, attrs.alpha_sources, pool) {
                     Ok(mut inst) => {
                         (inst.cmn.last, inst.cmn.write_inactive) = (attrs.last, attrs.inactive);
                         explain_numbers(pair, pool, pc, slot.span, &mut self.explanations);
@@ -500,7 +500,7 @@ impl<'a> Assembler<'a> {
     fn jumps(&mut self, words: &mut [Words]) {
         let decided: HashMap<usize, usize> = self.blocks.targets.iter().copied().collect();
         for (pc, words) in words.iter_mut().enumerate() {
-            let Body::Fc(_, explicit) = &self.slots[pc].body else { continue };
+            let SlotBody::Fc(_, explicit) = &self.slots[pc].body else { continue };
             let target = match explicit.clone() {
                 Some(target) => self.resolve(&target).map(usize::from),
                 None => decided.get(&pc).copied(),
@@ -553,9 +553,9 @@ impl<'a> Assembler<'a> {
 
     /// Sets derived bits, or the source's own values.
     fn settle(&mut self, pc: usize, words: &mut Words, derived: &Bits) {
-        let default = Slot { body: Body::End, attrs: Attrs::default(), span: Span::default() };
+        let default = AssembledSlot { body: SlotBody::End, attrs: Attrs::default(), span: Span::default() };
         let slot = self.slots.get(pc).unwrap_or(&default);
-        if matches!(slot.body, Body::Words(_)) {
+        if matches!(slot.body, SlotBody::Words(_)) {
             return;
         }
         let attrs = &slot.attrs;

@@ -336,7 +336,7 @@ pub(super) fn print_statement(
 
 /// An open block.
 #[derive(Clone, Debug)]
-enum Frame {
+enum OpenBlock {
     If { pc: usize, dynamic: bool, else_pc: Option<usize>, span: Span },
     Loop { pc: usize, rep: bool, jumps: Vec<(usize, bool)>, span: Span },
 }
@@ -344,7 +344,7 @@ enum Frame {
 /// The blocks that are open, and where the jumps of the closed ones go.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
-    frames: Vec<Frame>,
+    frames: Vec<OpenBlock>,
     /// Slot and target of every jump that a structure decides.
     pub targets: Vec<(usize, usize)>,
     /// Slots of dynamic `if`s that turned out to have an `else`.
@@ -382,10 +382,10 @@ impl Blocks {
         let mut is_dynamic = true;
         match statement {
             Statement::If(condition) => {
-                self.frames.push(Frame::If { pc, dynamic: !condition.is_static(), else_pc: None, span });
+                self.frames.push(OpenBlock::If { pc, dynamic: !condition.is_static(), else_pc: None, span });
             }
             Statement::Else => match self.frames.last_mut() {
-                Some(Frame::If { pc: if_pc, dynamic, else_pc: else_pc @ None, .. }) => {
+                Some(OpenBlock::If { pc: if_pc, dynamic, else_pc: else_pc @ None, .. }) => {
                     *else_pc = Some(pc);
                     is_dynamic = *dynamic;
                     if *dynamic {
@@ -393,12 +393,12 @@ impl Blocks {
                     }
                     self.targets.push((*if_pc, pc + 1));
                 }
-                Some(Frame::If { span: open, .. }) => {
+                Some(OpenBlock::If { span: open, .. }) => {
                     return Err(Box::new(
                         (*wrong("this `if` has an `else` already", "CTM §3.5.4")).at(*open, "the `if`"),
                     ));
                 }
-                Some(Frame::Loop { span: open, .. }) => {
+                Some(OpenBlock::Loop { span: open, .. }) => {
                     let open = *open;
                     return Err(Box::new(
                         (*wrong("`else` stands in a loop that began after its `if`", "CTM §3.5.4"))
@@ -408,7 +408,7 @@ impl Blocks {
                 None => return Err(wrong("`else` without `if`", "CTM §3.5.4")),
             },
             Statement::Endif => match self.frames.last() {
-                Some(&Frame::If { pc: if_pc, dynamic, else_pc, .. }) => {
+                Some(&OpenBlock::If { pc: if_pc, dynamic, else_pc, .. }) => {
                     self.frames.pop();
                     // A static branch ends without an instruction: its jumps come here.
                     let after = if dynamic { pc + 1 } else { pc };
@@ -417,22 +417,22 @@ impl Blocks {
                         return Ok(None);
                     }
                 }
-                Some(Frame::Loop { span: open, rep, .. }) => {
+                Some(OpenBlock::Loop { span: open, rep, .. }) => {
                     let message = if *rep { "`endif` closes a `rep`" } else { "`endif` closes a `loop`" };
                     return Err(Box::new((*wrong(message, "CTM §3.5.4")).at(*open, "opened here")));
                 }
                 None => return Err(wrong("`endif` without `if`", "CTM §3.5.4")),
             },
             Statement::Loop { rep, .. } => {
-                self.frames.push(Frame::Loop { pc, rep, jumps: Vec::new(), span });
+                self.frames.push(OpenBlock::Loop { pc, rep, jumps: Vec::new(), span });
             }
             Statement::EndLoop { rep } => {
                 let (word, opener) = if rep { ("endrep", "rep") } else { ("endloop", "loop") };
                 match self.frames.last() {
-                    Some(Frame::Loop { rep: found, .. }) if *found == rep => {}
-                    Some(Frame::Loop { span: open, .. } | Frame::If { span: open, .. }) => {
+                    Some(OpenBlock::Loop { rep: found, .. }) if *found == rep => {}
+                    Some(OpenBlock::Loop { span: open, .. } | OpenBlock::If { span: open, .. }) => {
                         let open = *open;
-                        if matches!(self.frames.last(), Some(Frame::Loop { .. })) {
+                        if matches!(self.frames.last(), Some(OpenBlock::Loop { .. })) {
                             // It was meant to: one finding is enough.
                             self.frames.pop();
                         }
@@ -443,7 +443,7 @@ impl Blocks {
                     }
                     None => return Err(wrong(&format!("`{word}` without `{opener}`"), "CTM §3.5.4")),
                 }
-                if let Some(Frame::Loop { pc: begin, jumps, .. }) = self.frames.pop() {
+                if let Some(OpenBlock::Loop { pc: begin, jumps, .. }) = self.frames.pop() {
                     self.targets.push((begin, pc + 1));
                     self.targets.push((pc, begin + 1));
                     self.targets.extend(jumps.iter().map(|&(from, breaks)| (from, if breaks { pc + 1 } else { pc })));
@@ -452,8 +452,8 @@ impl Blocks {
             Statement::Break(_) | Statement::Continue(_) => {
                 for frame in self.frames.iter_mut().rev() {
                     match frame {
-                        Frame::If { dynamic, .. } => pops = pops.saturating_add(u8::from(*dynamic)),
-                        Frame::Loop { jumps, rep, .. } => {
+                        OpenBlock::If { dynamic, .. } => pops = pops.saturating_add(u8::from(*dynamic)),
+                        OpenBlock::Loop { jumps, rep, .. } => {
                             in_rep = *rep;
                             jumps.push((pc, matches!(statement, Statement::Break(_))));
                             return Ok(Some(row(statement, false, true, in_rep, pops)));
@@ -466,11 +466,11 @@ impl Blocks {
             Statement::Ret => {
                 for frame in &self.frames {
                     let (message, open) = match frame {
-                        Frame::If { dynamic: true, span, .. } => {
+                        OpenBlock::If { dynamic: true, span, .. } => {
                             ("a subroutine cannot return within a branch that processors decide one by one", span)
                         }
-                        Frame::Loop { span, .. } => ("a subroutine cannot return within a loop", span),
-                        Frame::If { .. } => continue,
+                        OpenBlock::Loop { span, .. } => ("a subroutine cannot return within a loop", span),
+                        OpenBlock::If { .. } => continue,
                     };
                     return Err(Box::new((*wrong(message, "CTM §3.5.2")).at(*open, "opened here")));
                 }
@@ -483,8 +483,8 @@ impl Blocks {
     pub fn open_anyway(&mut self, word: &str, pc: usize, span: Span) {
         match word {
             "if" | "loop" | "rep" if self.frames.len() >= DEEPEST => self.beyond += 1,
-            "if" => self.frames.push(Frame::If { pc, dynamic: true, else_pc: None, span }),
-            "loop" | "rep" => self.frames.push(Frame::Loop { pc, rep: word == "rep", jumps: Vec::new(), span }),
+            "if" => self.frames.push(OpenBlock::If { pc, dynamic: true, else_pc: None, span }),
+            "loop" | "rep" => self.frames.push(OpenBlock::Loop { pc, rep: word == "rep", jumps: Vec::new(), span }),
             _ => {}
         }
     }
@@ -493,9 +493,9 @@ impl Blocks {
     pub fn unclosed(&self) -> impl Iterator<Item = Diagnostic> {
         self.frames.iter().map(|frame| {
             let (message, span) = match frame {
-                Frame::If { span, .. } => ("`if` has no `endif`", span),
-                Frame::Loop { rep: true, span, .. } => ("`rep` has no `endrep`", span),
-                Frame::Loop { rep: false, span, .. } => ("`loop` has no `endloop`", span),
+                OpenBlock::If { span, .. } => ("`if` has no `endif`", span),
+                OpenBlock::Loop { rep: true, span, .. } => ("`rep` has no `endrep`", span),
+                OpenBlock::Loop { rep: false, span, .. } => ("`loop` has no `endloop`", span),
             };
             Diagnostic::error("flow", message).at(*span, "").cite("CTM §3.5.4")
         })
@@ -504,14 +504,14 @@ impl Blocks {
     /// The slot that opened the innermost block.
     pub fn innermost(&self) -> Option<usize> {
         self.frames.last().map(|frame| match frame {
-            Frame::If { pc, .. } | Frame::Loop { pc, .. } => *pc,
+            OpenBlock::If { pc, .. } | OpenBlock::Loop { pc, .. } => *pc,
         })
     }
 
     /// Whether the innermost block is a static `if`; whether it has an `else` by now.
     pub fn innermost_static(&self) -> Option<(usize, Option<usize>)> {
         match self.frames.last() {
-            Some(Frame::If { pc, dynamic: false, else_pc, .. }) => Some((*pc, *else_pc)),
+            Some(OpenBlock::If { pc, dynamic: false, else_pc, .. }) => Some((*pc, *else_pc)),
             _ => None,
         }
     }

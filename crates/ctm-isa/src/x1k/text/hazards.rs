@@ -149,13 +149,13 @@ fn nops(effects: &[Effects], bits: &mut [Bits]) {
 }
 
 /// Hazards that can be outstanding at an instruction.
-trait State: Clone + Default {
+trait HazardState: Clone + Default {
     /// Joins the state of another path; returns whether it changed.
     fn join(&mut self, other: &Self) -> bool;
 }
 
 /// Forward data-flow analysis: applies `transfer` to the joined states up to a fixed point.
-fn solve<S: State>(flow: &[Vec<usize>], transfer: impl Fn(usize, &mut S)) -> Vec<S> {
+fn solve<S: HazardState>(flow: &[Vec<usize>], transfer: impl Fn(usize, &mut S)) -> Vec<S> {
     let mut incoming = vec![S::default(); flow.len()];
     let mut open: Vec<usize> = (0..flow.len()).rev().collect();
     while let Some(at) = open.pop() {
@@ -185,7 +185,7 @@ struct Pending {
     result: bool,
 }
 
-impl State for Pending {
+impl HazardState for Pending {
     fn join(&mut self, other: &Self) -> bool {
         let temps = self.temps.join(&other.temps);
         let predicate = raise(&mut self.predicate, other.predicate);
@@ -286,7 +286,7 @@ struct OutstandingLookups {
     semaphore: bool,
 }
 
-impl State for OutstandingLookups {
+impl HazardState for OutstandingLookups {
     fn join(&mut self, other: &Self) -> bool {
         let fetching = self.fetching.join(&other.fetching);
         let guarded = self.guarded.join(&other.guarded);

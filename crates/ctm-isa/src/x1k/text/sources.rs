@@ -24,7 +24,7 @@ pub(super) enum NoAssignment {
 
 /// The addresses while they are being assigned.
 #[derive(Clone, Copy)]
-struct Slots {
+struct AddressSlots {
     rgb: [Option<Source>; 3],
     alpha: [Option<Source>; 3],
     rgb_presub: Option<Presub>,
@@ -95,7 +95,7 @@ struct Search {
 }
 
 impl Search {
-    fn solve(&self, step: usize, slots: Slots, chosen: &mut [(Sel, [Swizzle; 4]); 6]) -> Option<Slots> {
+    fn solve(&self, step: usize, slots: AddressSlots, chosen: &mut [(Sel, [Swizzle; 4]); 6]) -> Option<AddressSlots> {
         let Some(&operand) = ORDER.get(step) else { return Some(slots) };
         let routes = &self.routes[operand];
         for routed in routes {
@@ -159,7 +159,7 @@ pub(super) fn encode(
     alpha_sources: Option<[Source; 3]>,
     pool: &Pool,
 ) -> Result<AluInst, NoAssignment> {
-    let mut slots = Slots {
+    let mut slots = AddressSlots {
         rgb: rgb_sources.map_or([None; 3], |list| list.map(Some)),
         alpha: alpha_sources.map_or([None; 3], |list| list.map(Some)),
         rgb_presub: None,
@@ -222,7 +222,7 @@ fn addresses(search: &Search) -> NoAssignment {
     NoAssignment::Addresses(rgb, alpha)
 }
 
-fn fields(pair: &Pair, slots: &Slots, chosen: &[(Sel, [Swizzle; 4]); 6]) -> AluInst {
+fn fields(pair: &Pair, slots: &AddressSlots, chosen: &[(Sel, [Swizzle; 4]); 6]) -> AluInst {
     let mut inst = AluInst::idle(InstType::Alu);
     let list = slots.rgb.map(|s| s.unwrap_or(Source::IDLE).fields());
     let r = &mut inst.rgb_addr;

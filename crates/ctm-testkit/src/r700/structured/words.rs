@@ -29,7 +29,7 @@ const LITERAL: Source = Source::Special(SpecialSel::Literal);
 #[derive(Clone, Copy)]
 struct Label(usize);
 
-enum Item {
+enum WordItem {
     Alu { op: CfAluOp, body: Vec<u32>, mode: u32 },
     Plain { op: CfOp, cond: Cond, constant: u8, pops: u8, call: u8, mode: u32, target: Option<Label> },
     Export,
@@ -37,7 +37,7 @@ enum Item {
 
 #[derive(Default)]
 pub struct Words {
-    items: Vec<Item>,
+    items: Vec<WordItem>,
     labels: Vec<usize>,
     loop_ends: Vec<Label>,
 }
@@ -56,19 +56,19 @@ impl Words {
             words.extend(inst.encode());
             words.extend(literal.iter().flat_map(|&l| [l, 0]));
         }
-        self.items.push(Item::Alu { op, body: words, mode: 0 });
+        self.items.push(WordItem::Alu { op, body: words, mode: 0 });
     }
     /// Puts the last instruction in a mode.
     fn mode(&mut self, bit: u32) {
-        if let Some(Item::Alu { mode, .. } | Item::Plain { mode, .. }) = self.items.last_mut() {
+        if let Some(WordItem::Alu { mode, .. } | WordItem::Plain { mode, .. }) = self.items.last_mut() {
             *mode = bit;
         }
     }
     fn plain(&mut self, op: CfOp, pops: u8, target: Option<Label>) {
-        self.items.push(Item::Plain { op, cond: Cond::Active, constant: 0, pops, call: 0, mode: 0, target });
+        self.items.push(WordItem::Plain { op, cond: Cond::Active, constant: 0, pops, call: 0, mode: 0, target });
     }
     fn with(&mut self, op: CfOp, cond: Cond, constant: u8, target: Option<Label>) {
-        self.items.push(Item::Plain { op, cond, constant, pops: 0, call: 1, mode: 0, target });
+        self.items.push(WordItem::Plain { op, cond, constant, pops: 0, call: 1, mode: 0, target });
     }
 
     /// An instruction by a boolean, or without one.
@@ -82,7 +82,7 @@ impl Words {
     }
     /// Pops this many entries before the effect of the instruction just written.
     fn pops(&mut self, count: u8) {
-        if let Some(Item::Plain { pops, .. }) = self.items.last_mut() {
+        if let Some(WordItem::Plain { pops, .. }) = self.items.last_mut() {
             *pops = count;
         }
     }
@@ -160,7 +160,7 @@ impl Words {
                 };
                 // A pop at the end of the last clause, where that is one.
                 match (last, self.items.last_mut()) {
-                    (Some(Stmt::Work { .. }), Some(Item::Alu { op, .. })) if *pop_after => *op = CfAluOp::PopAfter,
+                    (Some(Stmt::Work { .. }), Some(WordItem::Alu { op, .. })) if *pop_after => *op = CfAluOp::PopAfter,
                     _ => {
                         self.plain(CfOp::Pop, 1, None);
                         self.mode(mode);
@@ -236,7 +236,7 @@ impl Words {
                 }
                 let op = [CfOp::LoopStart, CfOp::LoopStartNoAl, CfOp::LoopStartDx10][usize::from(*kind)];
                 self.with(op, Cond::Active, *constant, Some(after));
-                if let (Some(wanted), Some(Item::Plain { cond, .. })) = (enters, self.items.last_mut()) {
+                if let (Some(wanted), Some(WordItem::Plain { cond, .. })) = (enters, self.items.last_mut()) {
                     *cond = if *wanted { Cond::Bool } else { Cond::NotBool };
                 }
                 self.here(start);
@@ -286,7 +286,7 @@ impl Words {
         let mut words = Self::default();
         let subs: Vec<Label> = tree.subs.iter().map(|_| words.label()).collect();
         words.block(&tree.main, &subs);
-        words.items.push(Item::Export);
+        words.items.push(WordItem::Export);
         for (n, (sub, &label)) in tree.subs.iter().zip(&subs).enumerate() {
             words.here(label);
             words.block(sub, &subs);
@@ -299,19 +299,19 @@ impl Words {
         let base = words.items.len() as u32;
         for item in &words.items {
             match item {
-                Item::Alu { op, body, mode } => {
+                WordItem::Alu { op, body, mode } => {
                     let slots = body.len() as u32 / 2;
                     out.extend([base + clauses.len() as u32 / 2, 1 << 31 | mode | op.code() << 26 | (slots - 1) << 18]);
                     clauses.extend(body);
                 }
-                Item::Plain { op, cond, constant, pops, call, mode, target } => {
+                WordItem::Plain { op, cond, constant, pops, call, mode, target } => {
                     out.push(target.map_or(0, |label| words.labels[label.0] as u32));
                     let fields =
                         u32::from(*pops) | u32::from(*constant) << 3 | cond.code() << 8 | u32::from(*call) << 13;
                     out.push(1 << 31 | mode | op.code() << 23 | fields);
                 }
                 // EXPORT_DONE PIX0 from ACC, end of program.
-                Item::Export => out.extend([u32::from(ACC) << 15, 0x9420_0688]),
+                WordItem::Export => out.extend([u32::from(ACC) << 15, 0x9420_0688]),
             }
         }
         out.extend(clauses);
