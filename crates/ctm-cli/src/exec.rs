@@ -174,15 +174,15 @@ fn number(text: &str) -> Option<u32> {
 
 /// A file that is put into memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Load {
+pub(crate) struct MemoryLoad {
     place: MemoryPlace,
     file: PathBuf,
 }
 
 /// Parses `sys+0x1000=program.x1k`.
-pub(crate) fn load(text: &str) -> Result<Load, String> {
+pub(crate) fn load(text: &str) -> Result<MemoryLoad, String> {
     let (to, file) = text.split_once('=').ok_or("write PLACE=FILE, as in gpu=image.raw")?;
-    Ok(Load { place: place(to)?, file: file.into() })
+    Ok(MemoryLoad { place: place(to)?, file: file.into() })
 }
 
 /// Memory that is saved.

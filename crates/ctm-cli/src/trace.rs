@@ -56,7 +56,7 @@ pub(crate) struct TraceArgs {
     pub(crate) output: Option<PathBuf>,
     /// How it is written, whatever the extension
     #[arg(long, value_enum, value_name = "FORM")]
-    pub(crate) format: Option<Form>,
+    pub(crate) format: Option<TraceForm>,
 }
 
 /// Where a trace stops.
@@ -68,7 +68,7 @@ pub(crate) enum Until {
 
 /// How a trace is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Form {
+pub(crate) enum TraceForm {
     /// Text
     Text,
     /// One JSON object per instruction
@@ -87,7 +87,7 @@ fn range(text: &str) -> Result<RangeInclusive<u32>, String> {
     if first > last { Err(wrong()) } else { Ok(first..=last) }
 }
 
-impl Form {
+impl TraceForm {
     fn of(format: Option<Self>, path: Option<&Path>) -> Result<Self, Failure> {
         let Some(path) = path.filter(|_| format.is_none()) else { return Ok(format.unwrap_or(Self::Text)) };
         match path.extension().and_then(|e| e.to_str()).unwrap_or("") {
@@ -108,7 +108,7 @@ impl Form {
 }
 
 pub(crate) fn run(console: &Console, args: &TraceArgs) -> Ending {
-    let form = Form::of(args.format, args.output.as_deref())?;
+    let form = TraceForm::of(args.format, args.output.as_deref())?;
     let subject = args.launch.subject()?;
     let mut choice = args.launch.choice();
     let mut at = args.at;
@@ -151,10 +151,10 @@ pub(crate) fn run(console: &Console, args: &TraceArgs) -> Ending {
     let trace = Trace::of(&subject, &chosen, at, &limits).map_err(JobError::from)?;
     let lanes = lanes(&trace, &args.lanes)?;
     let text = match form {
-        Form::Text => trace.text(&lanes),
-        Form::Jsonl => trace.json_lines(),
-        Form::Perfetto => trace.perfetto(),
-        Form::Html => trace.html(),
+        TraceForm::Text => trace.text(&lanes),
+        TraceForm::Jsonl => trace.json_lines(),
+        TraceForm::Perfetto => trace.perfetto(),
+        TraceForm::Html => trace.html(),
     };
     match &args.output {
         Some(path) => console.write(path, text.as_bytes())?,

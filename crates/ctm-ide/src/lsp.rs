@@ -198,7 +198,7 @@ impl OpenText {
 enum Phase {
     /// Before `initialize`.
     Starting,
-    OpenText,
+    Open,
     /// After `shutdown`.
     ShutDown,
 }

@@ -53,7 +53,7 @@ pub(crate) const fn slot(v: V, channel: u8) -> usize {
 
 /// Statements without flow control between them, and at most one at the end.
 #[derive(Clone, Debug)]
-pub(crate) struct Block {
+pub(crate) struct BasicBlock {
     pub range: Range<usize>,
     pub next: Vec<usize>,
 }
@@ -61,7 +61,7 @@ pub(crate) struct Block {
 /// The blocks of a program, in the order of its text.
 #[derive(Clone, Debug)]
 pub(crate) struct Graph {
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<BasicBlock>,
 }
 
 impl Graph {
@@ -72,12 +72,12 @@ impl Graph {
         let mut start = 0;
         for (i, inst) in insts.iter().enumerate() {
             if matches!(inst, Inst::Flow(..)) {
-                blocks.push(Block { range: start..i + 1, next: Vec::new() });
+                blocks.push(BasicBlock { range: start..i + 1, next: Vec::new() });
                 behind.insert(i, blocks.len());
                 start = i + 1;
             }
         }
-        blocks.push(Block { range: start..insts.len(), next: Vec::new() });
+        blocks.push(BasicBlock { range: start..insts.len(), next: Vec::new() });
         let edges = edges(insts);
         for (n, block) in blocks.iter_mut().enumerate() {
             let last = block.range.end.checked_sub(1).filter(|&l| block.range.contains(&l));

@@ -6,7 +6,7 @@
 //! Vector instructions are rows ([`V`]); the tests decode every form with an independent decoder. Positions are byte offsets into the
 //! code. Literals follow the code and are addressed relative to the instruction. Opcodes and forms are those of Intel's manual (Software Developer's Manual, volume 2).
 //!
-//!  file | what |=>| file | content |
+//! | file | content |
 //! |---|---|
 //! | `lib` | the encoder, general registers and integer instructions, vector instructions of single precision |
 //! | `isa` | the instruction sets |

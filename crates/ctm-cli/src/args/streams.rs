@@ -133,7 +133,7 @@ pub(crate) struct ExecArgs {
     pub(crate) files: Vec<PathBuf>,
     /// Put a file into memory first: PLACE=FILE
     #[arg(long, value_name = "PLACE=FILE", value_parser = crate::exec::load)]
-    pub(crate) memory: Vec<crate::exec::Load>,
+    pub(crate) memory: Vec<crate::exec::MemoryLoad>,
     /// Save memory afterwards: PLACE:BYTES=FILE
     #[arg(long, value_name = "PLACE:BYTES=FILE", value_parser = crate::exec::dump)]
     pub(crate) dump: Vec<crate::exec::Dump>,

@@ -25,7 +25,7 @@ impl Size {
 
 /// An input of random numbers, four channels an element.
 #[derive(Clone, Debug)]
-pub(super) struct Input {
+pub(super) struct KernelInput {
     pub(super) slot: u8,
     /// Columns and rows.
     pub(super) size: [u32; 2],
@@ -36,14 +36,14 @@ pub(super) struct Input {
 
 /// An output.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Output {
+pub(super) struct KernelOutput {
     pub(super) slot: u8,
     pub(super) format: Format,
 }
 
 /// How fast is given in these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum WorkUnit {
     /// Bytes that the kernel must read and write.
     Bytes,
     /// Floating-point operations that its definition takes.
@@ -90,11 +90,11 @@ pub(super) struct Kernel {
     pub(super) r700: R700Program,
     /// Columns and rows.
     pub(super) domain: [u32; 2],
-    pub(super) inputs: Vec<Input>,
-    pub(super) outputs: Vec<Output>,
+    pub(super) inputs: Vec<KernelInput>,
+    pub(super) outputs: Vec<KernelOutput>,
     /// The work of one run, in units.
     pub(super) work: f64,
-    pub(super) unit: Unit,
+    pub(super) unit: WorkUnit,
     /// The expected value of output 0 of a processor, computed in double precision; `None` where rounding decides too much.
     pub(super) expected: fn(&Kernel, &Texel<'_>, u32, u32) -> Option<[f64; 4]>,
     /// How far off it may be, relative to the number or to 1.
@@ -132,16 +132,16 @@ pub(super) fn kernel(name: &str, size: Size) -> Option<Kernel> {
     KERNELS.iter().find(|&&(known, _)| known == name).map(|(_, make)| make(size))
 }
 
-fn input(slot: u8, size: [u32; 2], range: (f32, f32)) -> Input {
-    Input { slot, size, range: [range; 4], tiling: Tiling::Linear }
+fn input(slot: u8, size: [u32; 2], range: (f32, f32)) -> KernelInput {
+    KernelInput { slot, size, range: [range; 4], tiling: Tiling::Linear }
 }
 
 fn elements(domain: [u32; 2]) -> f64 {
     f64::from(domain[0]) * f64::from(domain[1])
 }
 
-const WHOLE: [Output; 1] = [Output { slot: 0, format: Format::Float32x4 }];
-const NUMBER: [Output; 1] = [Output { slot: 0, format: Format::Float32x1 }];
+const WHOLE: [KernelOutput; 1] = [KernelOutput { slot: 0, format: Format::Float32x4 }];
+const NUMBER: [KernelOutput; 1] = [KernelOutput { slot: 0, format: Format::Float32x1 }];
 
 fn saxpy(size: Size) -> Kernel {
     let domain = [size.of(2048, 64); 2];
@@ -155,7 +155,7 @@ fn saxpy(size: Size) -> Kernel {
         inputs: vec![input(0, domain, (0.0, 1.0)), input(1, domain, (0.0, 1.0))],
         outputs: WHOLE.to_vec(),
         work: 3.0 * 16.0 * elements(domain),
-        unit: Unit::Bytes,
+        unit: WorkUnit::Bytes,
         expected: |_, texel, i, j| {
             let (x, y) = (texel(0, i, j), texel(1, i, j));
             Some(std::array::from_fn(|c| f64::from(1.7f32) * x[c] + y[c]))
@@ -181,7 +181,7 @@ fn mandelbrot(size: Size) -> Kernel {
         inputs: Vec::new(),
         outputs: NUMBER.to_vec(),
         work: elements(domain),
-        unit: Unit::Elements,
+        unit: WorkUnit::Elements,
         expected: |kernel, _, i, j| {
             let width = 3.0 / f64::from(kernel.domain[0]);
             let c = (-2.0 + f64::from(i) * width, -1.5 + f64::from(j) * width);
@@ -223,7 +223,7 @@ fn sgemm(size: Size) -> Kernel {
         inputs: vec![input(0, domain, (-1.0, 1.0)), input(1, domain, (-1.0, 1.0))],
         outputs: WHOLE.to_vec(),
         work: 2.0 * f64::from(n).powi(3),
-        unit: Unit::Operations,
+        unit: WorkUnit::Operations,
         expected: |kernel, texel, i, j| {
             let mut sum = [0.0; 4];
             for k in 0..kernel.domain[0] {
@@ -258,7 +258,7 @@ fn conv5x5(size: Size) -> Kernel {
         inputs: vec![input(0, domain, (0.0, 1.0))],
         outputs: WHOLE.to_vec(),
         work: 2.0 * 25.0 * 4.0 * elements(domain),
-        unit: Unit::Operations,
+        unit: WorkUnit::Operations,
         expected: |kernel, texel, i, j| {
             let last = kernel.domain[0] - 1;
             let mut sum = [0.0; 4];
@@ -295,7 +295,7 @@ fn nbody(size: Size) -> Kernel {
         },
         domain,
         inputs: vec![
-            Input {
+            KernelInput {
                 slot: 0,
                 size: domain,
                 range: [(-1.0, 1.0), (-1.0, 1.0), (-1.0, 1.0), (0.5, 1.0)],
@@ -303,10 +303,10 @@ fn nbody(size: Size) -> Kernel {
             },
             input(1, domain, (0.0, 0.0)),
         ],
-        outputs: vec![Output { slot: 0, format: Format::Float32x4 }, Output { slot: 1, format: Format::Float32x4 }],
+        outputs: vec![KernelOutput { slot: 0, format: Format::Float32x4 }, KernelOutput { slot: 1, format: Format::Float32x4 }],
         // The usual count: twenty operations for each pair.
         work: 20.0 * f64::from(bodies) * f64::from(bodies),
-        unit: Unit::Operations,
+        unit: WorkUnit::Operations,
         expected: |kernel, texel, i, j| {
             let [width, height] = kernel.domain;
             let (x, v) = (texel(0, i, j), texel(1, i, j));
@@ -349,10 +349,10 @@ fn black_scholes(size: Size) -> Kernel {
             turns: Vec::new(),
         },
         domain,
-        inputs: vec![Input { slot: 0, size: domain, range, tiling: Tiling::Linear }],
-        outputs: vec![Output { slot: 0, format: Format::Float32x2 }],
+        inputs: vec![KernelInput { slot: 0, size: domain, range, tiling: Tiling::Linear }],
+        outputs: vec![KernelOutput { slot: 0, format: Format::Float32x2 }],
         work: elements(domain),
-        unit: Unit::Elements,
+        unit: WorkUnit::Elements,
         expected: |_, texel, i, j| {
             let [price, strike, years, _] = texel(0, i, j);
             let (rate, volatility) = (0.02, f64::from(0.3f32));
@@ -398,7 +398,7 @@ fn sum(size: Size) -> Kernel {
         inputs: vec![input(0, values, (0.0, 1.0))],
         outputs: NUMBER.to_vec(),
         work: 16.0 * elements(values),
-        unit: Unit::Bytes,
+        unit: WorkUnit::Bytes,
         expected: |kernel, texel, i, j| {
             let columns = kernel.inputs[0].size[0];
             let sum = (i..columns).step_by(16).flat_map(|x| texel(0, x, j)).sum();

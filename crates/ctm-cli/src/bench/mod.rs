@@ -15,12 +15,12 @@ use crate::console::{Console, Exit, Failure};
 use ctm::job::Isa;
 use ctm_exec::{Engine, Interp};
 use ctm_jit::{Backend, Jit};
-use kernels::{Size, Unit, names};
-use session::Session;
+use kernels::{Size, WorkUnit, names};
+use session::BenchSession;
 use std::time::Duration;
 
 struct Measured {
-    session: Session,
+    session: BenchSession,
     first: Duration,
     times: Vec<Duration>,
 }
@@ -48,7 +48,7 @@ pub(crate) fn run(console: &Console, args: &BenchArgs) -> Ending {
     let isa = args.isa.unwrap_or(IsaName::X1k).into();
     let mut measured = Vec::new();
     for name in chosen {
-        let mut session = Session::new(name, isa, size, engine(args.engine)?, args.threads)?;
+        let mut session = BenchSession::new(name, isa, size, engine(args.engine)?, args.threads)?;
         let first = session.run()?;
         session.check()?;
         measured.push(Measured { session, first, times: Vec::new() });
@@ -110,11 +110,11 @@ const fn isa_name(isa: Isa) -> &'static str {
     }
 }
 
-fn rate(per_second: f64, unit: Unit) -> String {
+fn rate(per_second: f64, unit: WorkUnit) -> String {
     match unit {
-        Unit::Bytes => format!("{:.1} GB/s", per_second / 1e9),
-        Unit::Operations => format!("{:.1} GFLOP/s", per_second / 1e9),
-        Unit::Elements => format!("{:.0} M/s", per_second / 1e6),
+        WorkUnit::Bytes => format!("{:.1} GB/s", per_second / 1e9),
+        WorkUnit::Operations => format!("{:.1} GFLOP/s", per_second / 1e9),
+        WorkUnit::Elements => format!("{:.0} M/s", per_second / 1e6),
     }
 }
 

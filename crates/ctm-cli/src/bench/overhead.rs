@@ -1,7 +1,7 @@
 //! `ctm bench --launch` and `--scaling`: the fixed cost of a launch, and whether the rest grows with their number.
 
 use super::kernels::Size;
-use super::session::Session;
+use super::session::BenchSession;
 use super::{engine, engine_name};
 use crate::Ending;
 use crate::args::{BenchArgs, IsaName};
@@ -29,9 +29,9 @@ fn chosen<'a>(args: &'a BenchArgs, usual: &[&'a str]) -> Result<Vec<&'a str>, Fa
     args.names.iter().map(one).collect()
 }
 
-fn session(name: &str, args: &BenchArgs, side: u32, threads: usize) -> Result<Session, Failure> {
+fn session(name: &str, args: &BenchArgs, side: u32, threads: usize) -> Result<BenchSession, Failure> {
     let isa = args.isa.unwrap_or(IsaName::X1k).into();
-    Session::new(name, isa, Size::Side(side), engine(args.engine)?, threads)
+    BenchSession::new(name, isa, Size::Side(side), engine(args.engine)?, threads)
 }
 
 /// The time of a launch of one processor: its command buffer submitted again and again.
@@ -65,7 +65,7 @@ pub(super) fn scaling(console: &Console, args: &BenchArgs) -> Ending {
         let counts = if threads > 1 { vec![1, threads] } else { vec![1] };
         let mut rows: Vec<Vec<f64>> = vec![Vec::new(); counts.len()];
         for side in SIDES {
-            let mut sessions: Vec<Session> =
+            let mut sessions: Vec<BenchSession> =
                 counts.iter().map(|&threads| session(name, args, side, threads)).collect::<Result<_, _>>()?;
             let mut best = vec![Duration::MAX; sessions.len()];
             // About as many processors of each size, with one thread and with several in turns.

@@ -18,7 +18,7 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 /// A kernel that is ready to be run.
-pub(super) struct Session {
+pub(super) struct BenchSession {
     pub(super) kernel: Kernel,
     device: Device,
     buffer: (GpuAddr, u32),
@@ -37,7 +37,7 @@ fn bytes(kernel: &Kernel) -> u32 {
     sizes.fold(1 << 24, |all, [width, height]| all + 16 * (width.max(64) * height.max(64)))
 }
 
-impl Session {
+impl BenchSession {
     /// Sets a kernel up on a device of its own.
     pub(super) fn new(
         name: &str,

@@ -18,7 +18,7 @@ use std::path::Path;
 const PROMPT: &str = "(ctm) ";
 
 /// Where commands come from.
-pub(super) enum Input {
+pub(super) enum CommandInput {
     /// A terminal; the previous line, once there is one.
     Terminal(Option<Box<Editor<Completion, DefaultHistory>>>),
     /// The lines of a script that are left; its commands are printed before their answers, and a wrong one ends it.
@@ -27,7 +27,7 @@ pub(super) enum Input {
     Pipe,
 }
 
-impl Input {
+impl CommandInput {
     pub(super) fn new(script: Option<&Path>) -> Result<Self, Failure> {
         match script {
             Some(path) => {
@@ -117,16 +117,16 @@ fn answer(debugger: &mut Debugger<'_, '_>, line: &str, json: bool) -> Result<Nex
 /// Reads and answers commands until there are no more, or until a processor of another group is requested. `came`: this group was requested.
 pub(super) fn run(
     debugger: &mut Debugger<'_, '_>,
-    input: &mut Input,
+    input: &mut CommandInput,
     json: bool,
     came: bool,
 ) -> Result<Option<Position>, Failure> {
     let console = Console::new(crate::args::When::Never, crate::console::Tells::Never);
-    if came || matches!(input, Input::Terminal(_)) {
+    if came || matches!(input, CommandInput::Terminal(_)) {
         answer(debugger, "where", json)?;
     }
     match input {
-        Input::Script(lines) => {
+        CommandInput::Script(lines) => {
             while let Some(line) = lines.pop_front() {
                 let line = line.trim();
                 if line.is_empty() || line.starts_with('#') {
@@ -143,7 +143,7 @@ pub(super) fn run(
             }
             Ok(None)
         }
-        Input::Pipe => {
+        CommandInput::Pipe => {
             while let Some(line) = next_line(&mut std::io::stdin().lock())? {
                 match answer(debugger, line.trim(), json) {
                     // The next command may be right.
@@ -155,7 +155,7 @@ pub(super) fn run(
             }
             Ok(None)
         }
-        Input::Terminal(editor) => {
+        CommandInput::Terminal(editor) => {
             if editor.is_none() {
                 let mut new = Editor::new().map_err(broken)?;
                 new.set_helper(Some(Completion));

@@ -13,7 +13,7 @@ use ctm::trace::observe::{Unit, Watcher, Wish};
 use ctm::trace::{Listing, Session, TraceError};
 use ctm_exec::{Fault, Position};
 use ctm_ide::debugger::{Debugger, UserState};
-use input::Input;
+use input::CommandInput;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,7 +45,7 @@ pub(crate) struct DebugArgs {
 
 /// State that persists across groups.
 struct DebugState {
-    input: Input,
+    input: CommandInput,
     kept: UserState,
     /// The requested processor, if it is in another group.
     elsewhere: Option<Position>,
@@ -105,7 +105,7 @@ fn session(args: &DebugArgs, at: Option<Position>, shared: &Arc<Mutex<DebugState
 }
 
 pub(crate) fn run(console: &Console, args: &DebugArgs) -> Ending {
-    let input = Input::new(args.script.as_deref())?;
+    let input = CommandInput::new(args.script.as_deref())?;
     let is_script = input.is_script();
     let shared = DebugState { input, kept: UserState::default(), elsewhere: None, failure: None, began: false };
     let shared = Arc::new(Mutex::new(shared));

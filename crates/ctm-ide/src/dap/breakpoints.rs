@@ -1,9 +1,9 @@
 //! Where the client wants to stop: lines, labels, writes, NaN, divergence. Each becomes a breakpoint of the debugger, as the command `break` writes it.
 
-use super::launch::Prepared;
+use super::launch::PreparedLaunch;
 use super::{Adapter, Answered, RequestedBreakpoint};
 use crate::debugger::Debugger;
-use crate::debugger::conditions::{Condition, Kind, line_of};
+use crate::debugger::conditions::{BreakCondition, BreakpointKind, line_of};
 use ctm::trace::observe::Place;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -62,7 +62,7 @@ impl Adapter {
             answers.push(match found {
                 Ok(at) => {
                     commands.push(command);
-                    let kind = Kind::At(vec![at]);
+                    let kind = BreakpointKind::At(vec![at]);
                     let line = line_of(&kind, &prepared.listing).unwrap_or(line) + self.first_line - 1;
                     json!({ "verified": true, "line": line, "source": self.source() })
                 }
@@ -139,8 +139,8 @@ impl Adapter {
     }
 }
 
-fn check_condition(prepared: &Prepared, condition: &str) -> Result<(), String> {
+fn check_condition(prepared: &PreparedLaunch, condition: &str) -> Result<(), String> {
     let isa = prepared.listing.isa;
     let parse = |names: &str| Place::parse(isa, names.trim()).map_err(|e| e.to_string());
-    Condition::parse(condition, parse).map(|_| ())
+    BreakCondition::parse(condition, parse).map(|_| ())
 }

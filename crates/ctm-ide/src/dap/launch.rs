@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The launch to debug.
 #[derive(Clone)]
-pub(super) struct Prepared {
+pub(super) struct PreparedLaunch {
     pub(super) subject: Subject,
     pub(super) chosen: Chosen,
     pub(super) at: Position,
@@ -49,7 +49,7 @@ fn job(path: &Path, arguments: &Value) -> Result<Job, String> {
 }
 
 /// Reads the arguments of `launch`.
-pub(super) fn prepare(arguments: &Value) -> Result<Prepared, String> {
+pub(super) fn prepare(arguments: &Value) -> Result<PreparedLaunch, String> {
     let program = arguments["program"].as_str().ok_or("`program` is missing: a job file or a program")?;
     let path = match arguments["cwd"].as_str() {
         Some(directory) => Path::new(directory).join(program),
@@ -110,5 +110,5 @@ pub(super) fn prepare(arguments: &Value) -> Result<Prepared, String> {
         let text = ctm_files::read_text(file, FileKind::Program).unwrap_or_default();
         text.lines().eq(listing.lines.iter().map(|line| line.text.as_str()))
     });
-    Ok(Prepared { subject, chosen, at, listing, scopes, file })
+    Ok(PreparedLaunch { subject, chosen, at, listing, scopes, file })
 }

@@ -24,7 +24,7 @@ use ctm::render;
 use ctm::trace::observe::{Unit, Watcher, Wish};
 use ctm::trace::{Session, Stop};
 use ctm_exec::{Fault, Position};
-use launch::{Prepared, prepare};
+use launch::{PreparedLaunch, prepare};
 use protocol::event;
 use serde_json::{Value, json};
 use std::io::{BufReader, Read, Write};
@@ -32,7 +32,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use variables::Group;
+use variables::VariableGroup;
 
 /// Speaks with a client until it disconnects or goes away.
 ///
@@ -135,12 +135,12 @@ struct Adapter {
     number: u64,
     /// The client's number of the first line.
     first_line: usize,
-    prepared: Option<Prepared>,
+    prepared: Option<PreparedLaunch>,
     wanted: Vec<RequestedBreakpoint>,
     /// Breakpoints of the debugger, with the request that they came from.
     numbers: Vec<(u32, &'static str)>,
     /// Values with parts, with their lane; the reference is the index plus 1.
-    groups: Vec<(usize, Group)>,
+    groups: Vec<(usize, VariableGroup)>,
     /// Events that follow the answer.
     after: Vec<Value>,
     stop_on_entry: bool,
@@ -238,7 +238,7 @@ impl Adapter {
     }
 
     /// Until the client says that its breakpoints are set; returns the launch to debug, if there is one.
-    fn configure(&mut self) -> Result<Option<Prepared>, String> {
+    fn configure(&mut self) -> Result<Option<PreparedLaunch>, String> {
         loop {
             let Some(message) = self.receive()? else { return Ok(None) };
             self.answer(&message, None)?;

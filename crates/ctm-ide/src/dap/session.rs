@@ -1,7 +1,7 @@
 //! Requests of a client while a group is stopped: threads, frames, scopes, values, moves.
 
 use super::protocol::event;
-use super::variables::{self, Group};
+use super::variables::{self, VariableGroup};
 use super::{Adapter, Answered, MOVES, Phase};
 use crate::debugger::{Answer, Debugger, Direction};
 use ctm::trace::Stop;
@@ -120,7 +120,7 @@ impl Adapter {
         let scopes = self.prepared.as_ref().map(|p| p.scopes.clone()).unwrap_or_default();
         let mut found = Vec::new();
         for (name, group) in scopes {
-            let hint = if matches!(group, Group::Registers(_)) { "registers" } else { "locals" };
+            let hint = if matches!(group, VariableGroup::Registers(_)) { "registers" } else { "locals" };
             self.groups.push((lane, group));
             let reference = self.groups.len();
             found.push(
@@ -138,7 +138,7 @@ impl Adapter {
         };
         let hex = arguments["format"]["hex"].as_bool() == Some(true);
         let groups = &mut self.groups;
-        let mut open = |group: Group| {
+        let mut open = |group: VariableGroup| {
             groups.push((lane, group));
             groups.len()
         };
@@ -183,7 +183,7 @@ impl Adapter {
         };
         let mut reference = 0;
         if places.len() > 1 {
-            self.groups.push((lane, Group::Places(places)));
+            self.groups.push((lane, VariableGroup::Places(places)));
             reference = self.groups.len();
         }
         Ok(json!({ "result": result, "variablesReference": reference }))

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// A value of a lane with parts.
 #[derive(Clone, Debug)]
-pub(super) enum Group {
+pub(super) enum VariableGroup {
     /// Registers, each with its channels: the name, and the places.
     Registers(Vec<(String, Vec<Place>)>),
     /// Single places.
@@ -22,7 +22,7 @@ pub(super) enum Group {
 }
 
 /// A scope: its name and its variables.
-pub(super) type Scope = (&'static str, Group);
+pub(super) type Scope = (&'static str, VariableGroup);
 
 fn register(name: String, make: impl Fn(u8) -> Place) -> (String, Vec<Place>) {
     (name, (0..4).map(make).collect())
@@ -32,15 +32,15 @@ fn register(name: String, make: impl Fn(u8) -> Place) -> (String, Vec<Place>) {
 pub(super) fn scopes(isa: Isa, registers: u8, constants: &[u8]) -> Vec<Scope> {
     match isa {
         Isa::X1k => vec![
-            ("Next instruction", Group::Instruction),
+            ("Next instruction", VariableGroup::Instruction),
             (
                 "Temporaries",
-                Group::Registers((0..registers).map(|n| register(format!("r{n}"), |c| Place::Temp(n, c))).collect()),
+                VariableGroup::Registers((0..registers).map(|n| register(format!("r{n}"), |c| Place::Temp(n, c))).collect()),
             ),
-            ("Outputs", Group::Registers((0..4).map(|n| register(format!("o{n}"), |c| Place::Output(n, c))).collect())),
+            ("Outputs", VariableGroup::Registers((0..4).map(|n| register(format!("o{n}"), |c| Place::Output(n, c))).collect())),
             (
                 "Predicates and results",
-                Group::Places(
+                VariableGroup::Places(
                     (0..4)
                         .map(Place::Predicate)
                         .chain([Place::AluResult, Place::ConditionalValue, Place::Covered])
@@ -49,12 +49,12 @@ pub(super) fn scopes(isa: Isa, registers: u8, constants: &[u8]) -> Vec<Scope> {
             ),
             (
                 "Constants",
-                Group::Registers(
+                VariableGroup::Registers(
                     constants.iter().map(|&n| register(format!("c{n}"), |c| Place::Constant(n, c))).collect(),
                 ),
             ),
-            ("Flow control", Group::Flow),
-            ("Lanes", Group::Lanes),
+            ("Flow control", VariableGroup::Flow),
+            ("Lanes", VariableGroup::Lanes),
         ],
         Isa::R700 => {
             let pixel = |n: u8| register(format!("PIX{n}"), move |c| Place::Export(Target::Pixel(n), c));
@@ -64,25 +64,25 @@ pub(super) fn scopes(isa: Isa, registers: u8, constants: &[u8]) -> Vec<Scope> {
             let of_clause = (0..4).map(Place::Pv).chain([Place::Ps]).chain((0..4).map(Place::Ar));
             let masks = [Place::ClausePredicate, Place::Execute, Place::Killed, Place::Valid];
             vec![
-                ("Next instruction", Group::Instruction),
+                ("Next instruction", VariableGroup::Instruction),
                 (
                     "Registers",
-                    Group::Registers((0..registers).map(|n| register(format!("R{n}"), |c| Place::Gpr(n, c))).collect()),
+                    VariableGroup::Registers((0..registers).map(|n| register(format!("R{n}"), |c| Place::Gpr(n, c))).collect()),
                 ),
-                ("Previous results and address register", Group::Places(of_clause.collect())),
-                ("Predicates", Group::Places(masks.to_vec())),
-                ("Exports", Group::Registers(exports.collect())),
+                ("Previous results and address register", VariableGroup::Places(of_clause.collect())),
+                ("Predicates", VariableGroup::Places(masks.to_vec())),
+                ("Exports", VariableGroup::Registers(exports.collect())),
                 (
                     "Constants",
-                    Group::Registers(
+                    VariableGroup::Registers(
                         constants
                             .iter()
                             .map(|&n| register(format!("C{n}"), |c| Place::ConstantFile(u16::from(n), c)))
                             .collect(),
                     ),
                 ),
-                ("Flow control", Group::Flow),
-                ("Lanes", Group::Lanes),
+                ("Flow control", VariableGroup::Flow),
+                ("Lanes", VariableGroup::Lanes),
             ]
         }
     }
@@ -105,15 +105,15 @@ fn variable(name: &str, value: String, evaluate: Option<&str>, reference: usize)
 pub(super) fn parts(
     debugger: &mut Debugger<'_, '_>,
     lane: usize,
-    group: &Group,
+    group: &VariableGroup,
     hex: bool,
-    open: &mut dyn FnMut(Group) -> usize,
+    open: &mut dyn FnMut(VariableGroup) -> usize,
 ) -> Vec<Value> {
     // Values inside a clause want the next instruction to be known.
     let upcoming = debugger.session.upcoming().cloned();
     let session = &debugger.session;
     match group {
-        Group::Registers(registers) => {
+        VariableGroup::Registers(registers) => {
             let mut found = Vec::new();
             for (name, places) in registers {
                 let bits: Vec<Option<u32>> = places.iter().map(|&place| session.value(lane, place)).collect();
@@ -128,12 +128,12 @@ pub(super) fn parts(
                         Some(bits) => number(*bits),
                     })
                     .collect();
-                let reference = open(Group::Places(places.clone()));
+                let reference = open(VariableGroup::Places(places.clone()));
                 found.push(variable(name, format!("({})", text.join(", ")), Some(name), reference));
             }
             found
         }
-        Group::Places(places) => {
+        VariableGroup::Places(places) => {
             let held = places.iter().filter_map(|&place| session.value(lane, place).map(|bits| (place, bits)));
             held.map(|(place, bits)| {
                 let name = place.to_string();
@@ -141,7 +141,7 @@ pub(super) fn parts(
             })
             .collect()
         }
-        Group::Instruction => {
+        VariableGroup::Instruction => {
             let Some(event) = upcoming else { return Vec::new() };
             let text = debugger.listing.text(event.at).to_owned();
             let mut found = vec![variable("text", text, None, 0)];
@@ -162,7 +162,7 @@ pub(super) fn parts(
             }
             found
         }
-        Group::Flow => {
+        VariableGroup::Flow => {
             let flow = session.flow(session.wave_of(lane));
             let state = flow.lane(lane);
             let mut found = vec![
@@ -175,7 +175,7 @@ pub(super) fn parts(
             }
             found
         }
-        Group::Lanes => {
+        VariableGroup::Lanes => {
             let flow = session.flow(session.wave_of(lane));
             let first = usize::from(flow.first_lane);
             let of = |(n, of): (usize, &ctm::trace::observe::LaneFlow)| {

@@ -2,7 +2,7 @@
 
 use super::views::{shown, value_json};
 use super::{Direction, Said, conditions};
-use conditions::{Breakpoint, Condition, Kind};
+use conditions::{Breakpoint, BreakCondition, BreakpointKind};
 use ctm::trace::observe::{At, Isa, LaneState, Place};
 use ctm::trace::{Listing, Session, Stop};
 use ctm_exec::Position;
@@ -374,7 +374,7 @@ impl<'u, 'a> Debugger<'u, 'a> {
     pub(crate) fn stop_at(&mut self, argument: &str) -> Result<&Breakpoint, String> {
         let (place, condition) = match argument.split_once(" if ") {
             Some((place, condition)) => {
-                (place.trim(), Some((condition, Condition::parse(condition, |places| self.parse(places))?)))
+                (place.trim(), Some((condition, BreakCondition::parse(condition, |places| self.parse(places))?)))
             }
             None => (argument, None),
         };
@@ -394,18 +394,18 @@ impl<'u, 'a> Debugger<'u, 'a> {
         self.breakpoints.retain(|b| b.number != number);
     }
 
-    fn kind(&self, argument: &str) -> Result<(Kind, String), String> {
+    fn kind(&self, argument: &str) -> Result<(BreakpointKind, String), String> {
         let on = |at: At| {
             let line = self.listing.line(at).unwrap_or(0);
             let all = self.listing.lines.get(line.wrapping_sub(1)).map_or(vec![at], |line| line.at.clone());
-            (Kind::At(all), format!("line {line}: {}", self.listing.text(at)))
+            (BreakpointKind::At(all), format!("line {line}: {}", self.listing.text(at)))
         };
         if let Some(condition) = argument.strip_prefix("if ") {
-            let read = Condition::parse(condition, |places| self.parse(places))?;
-            return Ok((Kind::If(read), format!("if {}", condition.trim())));
+            let read = BreakCondition::parse(condition, |places| self.parse(places))?;
+            return Ok((BreakpointKind::If(read), format!("if {}", condition.trim())));
         }
         if let Some(places) = argument.strip_prefix("write ") {
-            return Ok((Kind::Write(self.parse(places)?), format!("write {}", places.trim())));
+            return Ok((BreakpointKind::Write(self.parse(places)?), format!("write {}", places.trim())));
         }
         if let Some(pc) = argument.strip_prefix("pc ") {
             let pc: u32 = pc.trim().parse().map_err(|_| format!("`{pc}` is no instruction"))?;
@@ -413,8 +413,8 @@ impl<'u, 'a> Debugger<'u, 'a> {
             return at.map(on).ok_or_else(|| format!("there is no instruction {pc}"));
         }
         match argument {
-            "divergence" => Ok((Kind::Divergence, "divergence".into())),
-            "nan" => Ok((Kind::Nan, "nan".into())),
+            "divergence" => Ok((BreakpointKind::Divergence, "divergence".into())),
+            "nan" => Ok((BreakpointKind::Nan, "nan".into())),
             line => match line.parse::<usize>() {
                 Ok(n) => self
                     .listing

@@ -27,7 +27,7 @@ const OPERATORS: [(&str, Comparison); 7] = [
 
 /// `r3.a > 4`: of the selected lane.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Condition {
+pub(crate) struct BreakCondition {
     place: Place,
     op: Comparison,
     value: u32,
@@ -37,11 +37,11 @@ pub(crate) struct Condition {
 
 /// The condition of a breakpoint.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum BreakpointKind {
     /// An instruction that comes next.
     At(Vec<At>),
     /// A condition that begins to hold.
-    If(Condition),
+    If(BreakCondition),
     /// A write of one of these places by the lane.
     Write(Vec<Place>),
     /// Covered lanes that part.
@@ -57,16 +57,16 @@ pub(crate) struct Breakpoint {
     pub(crate) number: u32,
     /// As it is shown.
     pub(crate) text: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: BreakpointKind,
     /// It counts only where this holds.
-    pub(crate) condition: Option<Condition>,
+    pub(crate) condition: Option<BreakCondition>,
 }
 
 /// The line of the program of a breakpoint's instruction.
-pub(crate) fn line_of(kind: &Kind, listing: &Listing) -> Option<usize> {
+pub(crate) fn line_of(kind: &BreakpointKind, listing: &Listing) -> Option<usize> {
     match kind {
-        Kind::At(places) => places.first().and_then(|&at| listing.line(at)),
-        Kind::If(_) | Kind::Write(_) | Kind::Divergence | Kind::Nan => None,
+        BreakpointKind::At(places) => places.first().and_then(|&at| listing.line(at)),
+        BreakpointKind::If(_) | BreakpointKind::Write(_) | BreakpointKind::Divergence | BreakpointKind::Nan => None,
     }
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn bits(text: &str) -> Result<(u32, bool), String> {
         .map_err(|_| format!("`{text}` is no number; write 1.5 or 0x3fc00000"))
 }
 
-impl Condition {
+impl BreakCondition {
     /// Reads `PLACE OP VALUE`.
     pub(crate) fn parse(text: &str, places: impl Fn(&str) -> Result<Vec<Place>, String>) -> Result<Self, String> {
         let found = OPERATORS.iter().find_map(|&(sign, op)| text.split_once(sign).map(|parts| (parts, op)));
@@ -133,15 +133,15 @@ fn diverges(flow: &Flow) -> bool {
 impl Breakpoint {
     /// Whether instructions alone say that it holds, without values.
     pub(crate) const fn is_light(&self) -> bool {
-        matches!(self.kind, Kind::At(_)) && self.condition.is_none()
+        matches!(self.kind, BreakpointKind::At(_)) && self.condition.is_none()
     }
 
     /// Whether the state that it waits for is there; of events and places, not.
     pub(crate) fn state(&self, session: &Session<'_, '_>, lane: usize) -> bool {
         match &self.kind {
-            Kind::If(condition) => condition.holds(session, lane),
-            Kind::Divergence => diverges(&session.flow(session.wave_of(lane))),
-            Kind::At(_) | Kind::Write(_) | Kind::Nan => false,
+            BreakpointKind::If(condition) => condition.holds(session, lane),
+            BreakpointKind::Divergence => diverges(&session.flow(session.wave_of(lane))),
+            BreakpointKind::At(_) | BreakpointKind::Write(_) | BreakpointKind::Nan => false,
         }
     }
 
@@ -155,12 +155,12 @@ impl Breakpoint {
         before: &mut bool,
     ) -> bool {
         let reached = match &self.kind {
-            Kind::At(places) => at.is_some_and(|at| places.contains(&at)),
-            Kind::If(_) | Kind::Divergence => {
+            BreakpointKind::At(places) => at.is_some_and(|at| places.contains(&at)),
+            BreakpointKind::If(_) | BreakpointKind::Divergence => {
                 let now = self.state(session, lane);
                 now && !std::mem::replace(before, now)
             }
-            Kind::Write(_) | Kind::Nan => {
+            BreakpointKind::Write(_) | BreakpointKind::Nan => {
                 let event = match direction {
                     Direction::Forward => session.previous(),
                     Direction::Backward => session.upcoming(),
@@ -174,9 +174,9 @@ impl Breakpoint {
     fn writes(&self, event: &Event, lane: usize) -> bool {
         let mut writes = event.lanes.iter().filter(|of| usize::from(of.lane) == lane).flat_map(|of| &of.writes);
         match &self.kind {
-            Kind::Write(places) => writes.any(|write| places.contains(&write.place)),
-            Kind::Nan => writes.any(|write| !write.place.is_flag() && f32::from_bits(write.bits).is_nan()),
-            Kind::At(_) | Kind::If(..) | Kind::Divergence => false,
+            BreakpointKind::Write(places) => writes.any(|write| places.contains(&write.place)),
+            BreakpointKind::Nan => writes.any(|write| !write.place.is_flag() && f32::from_bits(write.bits).is_nan()),
+            BreakpointKind::At(_) | BreakpointKind::If(..) | BreakpointKind::Divergence => false,
         }
     }
 }

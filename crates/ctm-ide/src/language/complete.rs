@@ -1,7 +1,7 @@
 //! Completions at a place.
 
 use super::manual::{describe, row};
-use super::words::{Form, code_end};
+use super::words::{WordForm, code_end};
 use super::{Document, Language, NameKind};
 use ctm_isa::vocabulary::WordKind;
 
@@ -54,7 +54,7 @@ impl Document {
         let behind = head.rsplit([':', '|']).next().unwrap_or("").trim();
         let begins = behind.is_empty() || behind.chars().all(|c| c.is_ascii_digit());
         let first = self.words.iter().find(|word| word.line == line && word.first);
-        let directive = first.is_some_and(|word| word.form == Form::Dotted && word.start < offset);
+        let directive = first.is_some_and(|word| word.form == WordForm::Dotted && word.start < offset);
         if begins && !directive {
             let mut found = self.instructions();
             found.extend(self.directives().into_iter().filter(|_| head.is_empty()).map(|mut c| {
@@ -124,7 +124,7 @@ impl Document {
         let mut found = Vec::new();
         for letter in letters {
             let number = |word: &str| word.strip_prefix(letter)?.parse::<u16>().ok();
-            let names = self.words.iter().filter(|word| word.form == Form::Name);
+            let names = self.words.iter().filter(|word| word.form == WordForm::Name);
             let mut numbers: Vec<u16> = names.filter_map(|word| number(self.of(word))).filter(|&n| n < 256).collect();
             numbers.push(numbers.iter().max().map_or(0, |n| n + 1));
             numbers.sort_unstable();

@@ -1,6 +1,6 @@
 //! The meaning of words: the pages of `ctm isa`, and the rows of the tables of the languages' own pages.
 
-use super::words::Form;
+use super::words::WordForm;
 use super::{Document, Language, NameKind};
 use ctm_exec::observe::{Isa, Place};
 use ctm_isa::diag::Span;
@@ -67,10 +67,10 @@ impl Document {
         let word = self.words[at];
         let text = self.of(&word);
         let markdown = match word.form {
-            Form::Punctuation(_) | Form::Number => return None,
-            Form::Dotted if word.first => self.of_table(&format!(".{text}"))?,
-            Form::Dotted => return self.hover(word.start.checked_sub(2)?),
-            Form::Name => self.of_name(at, text)?,
+            WordForm::Punctuation(_) | WordForm::Number => return None,
+            WordForm::Dotted if word.first => self.of_table(&format!(".{text}"))?,
+            WordForm::Dotted => return self.hover(word.start.checked_sub(2)?),
+            WordForm::Name => self.of_name(at, text)?,
         };
         let byte = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Some(Hover { span: Span::new(byte(word.start), byte(word.end)), markdown })

@@ -1,6 +1,6 @@
 //! Labels and declared names: where they are defined and used, and renaming.
 
-use super::words::{Form, Word};
+use super::words::{WordForm, Word};
 use super::{Document, Language};
 use ctm_isa::diag::Span;
 use ctm_isa::vocabulary::WordKind;
@@ -41,7 +41,7 @@ impl Document {
     }
 
     fn is_punctuation(&self, at: usize, c: char) -> bool {
-        self.words.get(at).is_some_and(|word| word.form == Form::Punctuation(c))
+        self.words.get(at).is_some_and(|word| word.form == WordForm::Punctuation(c))
     }
 
     /// Whether a word in front of a colon is a label there: no unit of a group, no control-flow instruction.
@@ -65,7 +65,7 @@ impl Document {
             at = words.end;
             let mut first = words.start;
             // `one: two: instruction`
-            while self.words[first].form == Form::Name
+            while self.words[first].form == WordForm::Name
                 && first + 1 < words.end
                 && self.is_punctuation(first + 1, ':')
                 && self.can_be_label(self.of(&self.words[first]))
@@ -78,7 +78,7 @@ impl Document {
                     break;
                 }
             }
-            if first < words.end && self.words[first].form == Form::Dotted {
+            if first < words.end && self.words[first].form == WordForm::Dotted {
                 self.declared(first..words.end, &mut found);
             }
         }
@@ -96,7 +96,7 @@ impl Document {
             (Language::X1k, "input" | "output" | "const" | "int" | "bool" | "reg" | "interp") => {
                 for at in words.clone().skip(1) {
                     let word = &self.words[at];
-                    if word.form == Form::Name && at + 2 < words.end && self.is_punctuation(at + 1, '=') {
+                    if word.form == WordForm::Name && at + 2 < words.end && self.is_punctuation(at + 1, '=') {
                         // An interpolant arrives in a register, which the name means.
                         let arrow = (at + 2..words.end).find(|&n| self.is_punctuation(n, '>'));
                         let from = if directive == "interp" { arrow.map_or(at + 2, |n| n + 1) } else { at + 2 };
@@ -122,7 +122,7 @@ impl Document {
 
     /// The kind of name that a word can be, by where it is.
     fn kind_at(&self, at: usize) -> Option<NameKind> {
-        let word = self.words.get(at).filter(|word| word.form == Form::Name)?;
+        let word = self.words.get(at).filter(|word| word.form == WordForm::Name)?;
         let words = self.line_words(word.line);
         let before = |n: usize| (at >= words.start + n).then(|| self.of(&self.words[at - n]));
         let followed = at + 1 < words.end && self.is_punctuation(at + 1, ':');

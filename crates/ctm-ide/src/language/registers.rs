@@ -1,6 +1,6 @@
 //! Which register a word means, whose value it reads, and live ranges beside the lines.
 
-use super::words::Form;
+use super::words::WordForm;
 use super::{Document, Language};
 use ctm_isa::diag::Span;
 use ctm_isa::live::LiveValue;
@@ -40,7 +40,7 @@ impl Document {
 
     /// The channels after a word.
     fn channels_behind(&self, at: usize) -> u8 {
-        let word = self.words.get(at + 1).filter(|word| word.form == Form::Dotted);
+        let word = self.words.get(at + 1).filter(|word| word.form == WordForm::Dotted);
         mask_of(word.map_or("", |word| self.of(word)))
     }
 
@@ -60,7 +60,7 @@ impl Document {
     pub fn register_places(&self, offset: usize) -> Vec<Span> {
         let Some(at) = self.word_at(offset) else { return Vec::new() };
         // On channels: the register in front.
-        let at = if self.words[at].form == Form::Dotted { at.saturating_sub(1) } else { at };
+        let at = if self.words[at].form == WordForm::Dotted { at.saturating_sub(1) } else { at };
         let word = &self.words[at];
         let (Some(register), Some(live)) = (self.register(self.of(word)), &self.live) else { return Vec::new() };
         let (mask, slots) = (self.channels_behind(at), self.slots_on(word.line));

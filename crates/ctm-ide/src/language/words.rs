@@ -4,10 +4,10 @@ use super::Language;
 
 /// The kind of a word by its letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum WordForm {
     /// Letters, digits and `_`, not beginning with a digit.
     Name,
-    /// As [`Form::Name`] right after a point: a directive, or channels.
+    /// As [`WordForm::Name`] right after a point: a directive, or channels.
     Dotted,
     /// Begins with a digit.
     Number,
@@ -18,8 +18,8 @@ pub(super) enum Form {
 /// A word and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word {
-    pub(super) form: Form,
-    /// First byte; of [`Form::Dotted`], after the point.
+    pub(super) form: WordForm,
+    /// First byte; of [`WordForm::Dotted`], after the point.
     pub(super) start: usize,
     /// One past the last byte.
     pub(super) end: usize,
@@ -71,22 +71,22 @@ pub(super) fn words(language: Language, text: &str) -> Vec<Word> {
                 continue;
             } else if c == '.' && chars.peek().is_some_and(|&(_, c)| is_word(c)) {
                 start = end;
-                Form::Dotted
+                WordForm::Dotted
             } else if c.is_ascii_digit() {
-                Form::Number
+                WordForm::Number
             } else if is_word(c) {
-                Form::Name
+                WordForm::Name
             } else {
-                Form::Punctuation(c)
+                WordForm::Punctuation(c)
             };
-            if !matches!(form, Form::Punctuation(_)) {
-                while let Some((at, c)) = chars.next_if(|&(_, c)| is_word(c) || form == Form::Number && c == '.') {
+            if !matches!(form, WordForm::Punctuation(_)) {
+                while let Some((at, c)) = chars.next_if(|&(_, c)| is_word(c) || form == WordForm::Number && c == '.') {
                     end = at + c.len_utf8();
                 }
             }
             // A word follows a colon, and a colon a word.
-            leads &= colon != (form == Form::Punctuation(':'));
-            colon = form == Form::Punctuation(':');
+            leads &= colon != (form == WordForm::Punctuation(':'));
+            colon = form == WordForm::Punctuation(':');
             found.push(Word { form, start: base + start, end: base + end, line: number, first, leads });
             first = false;
         }
@@ -105,9 +105,9 @@ mod tests {
         let found = words(Language::X1k, text);
         let shown: Vec<&str> = found.iter().map(|w| &text[w.start..w.end]).collect();
         assert_eq!(shown, ["mov", "r1", "rg", ",", "end"]);
-        assert_eq!(found[2].form, Form::Dotted);
+        assert_eq!(found[2].form, WordForm::Dotted);
         assert_eq!(found.iter().map(|w| w.first).collect::<Vec<_>>(), [true, false, false, false, true]);
         assert_eq!(found[4].line, 1);
-        assert_eq!(words(Language::R700, "  0  x: MUL R1.x, 0.5f, PV.x")[7].form, Form::Number);
+        assert_eq!(words(Language::R700, "  0  x: MUL R1.x, 0.5f, PV.x")[7].form, WordForm::Number);
     }
 }

@@ -1,7 +1,7 @@
 //! The page's requests. Each question is a JSON object, each answer too; `{"error": ...}` has the reason of a refusal.
 
 use super::cost;
-use super::entries::{Directory, Entry, Opened, said};
+use super::entries::{Directory, PageEntry, Opened, said};
 use super::memory::{Memory, Share};
 use super::question::Question;
 use crate::language::{Document, Language, findings, shown_findings};
@@ -29,8 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const LONGEST_TRACE: usize = 20_000;
 
 /// Context of an answer.
-pub(super) struct Context<'a> {
-    pub(super) entries: &'a [Entry],
+pub(super) struct AnswerContext<'a> {
+    pub(super) entries: &'a [PageEntry],
     pub(super) folders: &'a Folders,
     pub(super) memory: &'a Arc<Memory>,
     pub(super) control: &'a Control,
@@ -61,7 +61,7 @@ impl From<&str> for Refusal {
 
 type Answer = Result<Value, Refusal>;
 
-impl Context<'_> {
+impl AnswerContext<'_> {
     /// Reserves memory for more bytes.
     fn take(&self, bytes: u64) -> Result<(), Refusal> {
         let share = self.memory.take(bytes, self.deadline, &|| !self.control.is_over());
@@ -71,7 +71,7 @@ impl Context<'_> {
 }
 
 /// Answers one question.
-type Answering = fn(&Question, &Context<'_>) -> Answer;
+type Answering = fn(&Question, &AnswerContext<'_>) -> Answer;
 
 /// The questions by name.
 const QUESTIONS: [(&str, Answering); 14] = [
@@ -118,7 +118,7 @@ pub(super) fn question(name: &str) -> Option<&'static str> {
 ///
 /// # Errors
 /// In words: there is no memory for it.
-pub(super) fn answer(name: &str, question: &Question, context: &Context<'_>) -> Result<Value, String> {
+pub(super) fn answer(name: &str, question: &Question, context: &AnswerContext<'_>) -> Result<Value, String> {
     let known = QUESTIONS.iter().find(|known| known.0 == name);
     let result =
         known.map_or_else(|| Err(format!("`{name}` is no question").into()), |known| known.1(question, context));
@@ -129,7 +129,7 @@ pub(super) fn answer(name: &str, question: &Question, context: &Context<'_>) -> 
     }
 }
 
-fn entry<'e>(question: &Question, context: &Context<'e>) -> Result<&'e Entry, Refusal> {
+fn entry<'e>(question: &Question, context: &AnswerContext<'e>) -> Result<&'e PageEntry, Refusal> {
     let name = question.entry.as_deref().unwrap_or("");
     let found = context.entries.iter().find(|entry| entry.name == name);
     found.ok_or_else(|| format!("there is no job `{name}`").into())
@@ -147,7 +147,7 @@ fn read(question: &Question) -> Document {
 }
 
 /// The same in memory that is taken for it.
-fn document(question: &Question, context: &Context<'_>) -> Result<Document, Refusal> {
+fn document(question: &Question, context: &AnswerContext<'_>) -> Result<Document, Refusal> {
     context.take(cost::of_text(question.text()))?;
     Ok(read(question))
 }
@@ -190,7 +190,7 @@ fn byte(question: &Question) -> usize {
     text.len()
 }
 
-fn check(question: &Question, context: &Context<'_>) -> Answer {
+fn check(question: &Question, context: &AnswerContext<'_>) -> Answer {
     context.take(cost::of_check(question.text()))?;
     let found = findings(language(question), question.text());
     let (shown, more) = shown_findings(&found);
@@ -260,7 +260,7 @@ fn manual(question: &Question) -> Answer {
 }
 
 /// The subject of a question, with a lower time limit than a job's.
-fn opened(question: &Question, context: &Context<'_>) -> Result<(Opened, Option<Directory>), Refusal> {
+fn opened(question: &Question, context: &AnswerContext<'_>) -> Result<(Opened, Option<Directory>), Refusal> {
     let entry = entry(question, context)?;
     context.take(entry.capture_bytes())?;
     let opened = entry.opened(&question.files.0, context.folders, context.control);
@@ -284,7 +284,7 @@ struct Looked {
 }
 
 /// The launch of a question; of draws, of the pixel programs.
-fn looked(question: &Question, context: &Context<'_>, at: Option<Position>) -> Result<Looked, Refusal> {
+fn looked(question: &Question, context: &AnswerContext<'_>, at: Option<Position>) -> Result<Looked, Refusal> {
     let (opened, directory) = opened(question, context)?;
     context.take(cost::of_run(&opened))?;
     let subject = match opened {
@@ -306,7 +306,7 @@ fn choice(question: &Question, subject: &Subject) -> Choice {
 }
 
 /// The choices, in lines: passes, draws, or launches.
-fn launches(question: &Question, context: &Context<'_>) -> Answer {
+fn launches(question: &Question, context: &AnswerContext<'_>) -> Answer {
     let (opened, _directory) = opened(question, context)?;
     if matches!(opened, Opened::Capture(..) | Opened::Recording(_)) {
         context.take(cost::of_run(&opened))?;
@@ -347,7 +347,7 @@ fn shown(name: &str, array: &Array, left: u32, top: u32) -> Result<Value, String
     }))
 }
 
-fn run(question: &Question, context: &Context<'_>) -> Answer {
+fn run(question: &Question, context: &AnswerContext<'_>) -> Answer {
     let (opened, _directory) = opened(question, context)?;
     context.take(cost::of_run(&opened))?;
     match opened {
@@ -467,7 +467,7 @@ fn lanes(subject: &Subject) -> u64 {
 }
 
 /// The trace of a question, in memory for it and its JSON.
-fn traced(question: &Question, context: &Context<'_>) -> Result<Trace, Refusal> {
+fn traced(question: &Question, context: &AnswerContext<'_>) -> Result<Trace, Refusal> {
     let [i, j] = question.at.ok_or("`at` is a processor: [35, 22]")?;
     let at = Position { i, j };
     let looked = looked(question, context, Some(at))?;
@@ -482,7 +482,7 @@ fn traced(question: &Question, context: &Context<'_>) -> Result<Trace, Refusal> 
     })?)
 }
 
-fn why(question: &Question, context: &Context<'_>) -> Answer {
+fn why(question: &Question, context: &AnswerContext<'_>) -> Answer {
     let trace = traced(question, context)?;
     let mut out = String::new();
     let places = Place::parse(trace.isa, question.value.as_deref().unwrap_or(""));
@@ -496,7 +496,7 @@ fn why(question: &Question, context: &Context<'_>) -> Answer {
 }
 
 #[allow(clippy::cast_precision_loss, reason = "numbers for people")]
-fn profile(question: &Question, context: &Context<'_>) -> Answer {
+fn profile(question: &Question, context: &AnswerContext<'_>) -> Answer {
     let looked = looked(question, context, None)?;
     context.take(cost::of_profile(looked.chosen.domain.processors()))?;
     let profile = Profile::of_under(context.control, &looked.subject, &looked.chosen).map_err(|e| said(&e))?;
@@ -551,13 +551,13 @@ mod tests {
     use super::*;
 
     /// The answer to a question, with all the memory and time that it wants.
-    fn asked(name: &str, question: Value, entries: &[Entry]) -> Value {
+    fn asked(name: &str, question: Value, entries: &[PageEntry]) -> Value {
         // The texture of the cube is a picture of the documents.
         let documents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
         let (memory, control, folders) = (Memory::new(4 << 30), Control::new(), Folders::new(&[documents]));
         let deadline = Instant::now() + Duration::from_secs(300);
         let shares = RefCell::default();
-        let context = Context { entries, folders: &folders, memory: &memory, control: &control, deadline, shares };
+        let context = AnswerContext { entries, folders: &folders, memory: &memory, control: &control, deadline, shares };
         answer(name, &serde_json::from_value(question).unwrap(), &context).unwrap()
     }
 

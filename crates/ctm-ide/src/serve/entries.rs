@@ -49,26 +49,26 @@ examples! {
 
 /// Something to open.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct PageEntry {
     pub(super) name: String,
     /// The job file of a user; `None` for an example.
     path: Option<PathBuf>,
 }
 
 /// Everything that can be opened: the user's jobs, then the examples.
-pub(super) fn all(jobs: &[PathBuf]) -> Vec<Entry> {
-    let own = jobs.iter().map(|path| Entry { name: path.display().to_string(), path: Some(path.clone()) });
-    own.chain(EXAMPLES.iter().map(|example| Entry { name: example.name.to_owned(), path: None })).collect()
+pub(super) fn all(jobs: &[PathBuf]) -> Vec<PageEntry> {
+    let own = jobs.iter().map(|path| PageEntry { name: path.display().to_string(), path: Some(path.clone()) });
+    own.chain(EXAMPLES.iter().map(|example| PageEntry { name: example.name.to_owned(), path: None })).collect()
 }
 
 /// A text that the page edits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct File {
+pub(super) struct EntryFile {
     pub(super) name: String,
     pub(super) text: String,
 }
 
-impl File {
+impl EntryFile {
     fn json(&self) -> Value {
         let language = Language::of_path(Path::new(&self.name)).map(Language::id);
         json!({ "name": self.name, "text": self.text, "language": language })
@@ -150,7 +150,7 @@ impl Directory {
     }
 }
 
-impl Entry {
+impl PageEntry {
     fn example(&self) -> Option<&'static Example> {
         EXAMPLES.iter().find(|example| self.path.is_none() && example.name == self.name)
     }
@@ -168,21 +168,21 @@ impl Entry {
             return Ok(json!({ "name": self.name, "files": [], "given": kind }));
         }
         let files = self.files(folders)?;
-        Ok(json!({ "name": self.name, "files": files.iter().map(File::json).collect::<Vec<_>>() }))
+        Ok(json!({ "name": self.name, "files": files.iter().map(EntryFile::json).collect::<Vec<_>>() }))
     }
 
-    fn files(&self, folders: &Folders) -> Result<Vec<File>, JobError> {
+    fn files(&self, folders: &Folders) -> Result<Vec<EntryFile>, JobError> {
         if let Some(example) = self.example() {
             let texts = example.files.iter().filter_map(|(name, bytes)| {
                 let text = std::str::from_utf8(bytes).ok()?;
-                Some(File { name: (*name).to_owned(), text: text.to_owned() })
+                Some(EntryFile { name: (*name).to_owned(), text: text.to_owned() })
             });
             return Ok(texts.collect());
         }
         let path = self.path.as_deref().ok_or_else(|| wrong("there is no such job"))?;
         let read = |path: &Path, kind| ctm_files::read_text(path, kind).map_err(|e| wrong(e.to_string()));
         let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut files = vec![File { name: name(path), text: read(path, FileKind::Job)? }];
+        let mut files = vec![EntryFile { name: name(path), text: read(path, FileKind::Job)? }];
         let reader = Reader::for_file(path)?.within(folders);
         let programs: Vec<PathBuf> = if Subject::is_drawing(path) {
             let drawing = Drawing::from_reader(reader)?;
@@ -194,7 +194,7 @@ impl Entry {
             let known = files.iter().any(|file| file.name == name(program));
             // Words are nothing to edit.
             if !known && Language::of_path(program).is_some() {
-                files.push(File { name: name(program), text: read(program, FileKind::Program)? });
+                files.push(EntryFile { name: name(program), text: read(program, FileKind::Program)? });
             }
         }
         Ok(files)
@@ -251,7 +251,7 @@ impl Entry {
         for program in drawing.draws.iter_mut().flat_map(|draw| &mut draw.programs) {
             let ProgramSource::File(place) = program else { continue };
             let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let changed = |file: &&File| file.name == name && texts.get(&name).is_some_and(|text| *text != file.text);
+            let changed = |file: &&EntryFile| file.name == name && texts.get(&name).is_some_and(|text| *text != file.text);
             if known.iter().skip(1).find(changed).is_none() {
                 continue;
             }
@@ -282,8 +282,8 @@ impl Entry {
         }
         let place = self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
         let mut job = Reader::for_job(&text, &job_file, place).within(folders).finish()?;
-        let changed = |file: &&File| texts.get(&file.name).is_some_and(|text| *text != file.text);
-        let changed: Vec<&File> = known.iter().skip(1).filter(changed).collect();
+        let changed = |file: &&EntryFile| texts.get(&file.name).is_some_and(|text| *text != file.text);
+        let changed: Vec<&EntryFile> = known.iter().skip(1).filter(changed).collect();
         match changed.as_slice() {
             [] => {}
             [file] => {

@@ -96,14 +96,14 @@ pub(super) struct Head {
 
 /// Why there is no request.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum HttpFailure {
     /// The client has gone, or has said nothing in its time.
     Gone,
     /// The answer to it.
     Refused(Response),
 }
 
-impl From<Response> for Failure {
+impl From<Response> for HttpFailure {
     fn from(response: Response) -> Self {
         Self::Refused(response)
     }
@@ -156,12 +156,12 @@ impl Response {
 }
 
 /// The treatment of missing bytes.
-fn unread(begun: bool, error: &Error) -> Failure {
+fn unread(begun: bool, error: &Error) -> HttpFailure {
     match error.kind() {
         ErrorKind::TimedOut | ErrorKind::WouldBlock if begun => {
             Response::text(408, "the request has not come in its time").into()
         }
-        _ => Failure::Gone,
+        _ => HttpFailure::Gone,
     }
 }
 
@@ -169,14 +169,14 @@ fn unread(begun: bool, error: &Error) -> Failure {
 ///
 /// # Errors
 /// There is none, or it is wrong.
-pub(super) fn read_head(input: &mut impl Read) -> Result<Head, Failure> {
+pub(super) fn read_head(input: &mut impl Read) -> Result<Head, HttpFailure> {
     let mut bytes = Vec::new();
     let mut block = [0; 4096];
     let end = loop {
         // The empty line may have begun in the block before.
         let looked = bytes.len().saturating_sub(3);
         let count = match input.read(&mut block) {
-            Ok(0) => return Err(Failure::Gone),
+            Ok(0) => return Err(HttpFailure::Gone),
             Ok(count) => count,
             Err(e) if e.kind() == ErrorKind::Interrupted => continue,
             Err(e) => return Err(unread(!bytes.is_empty(), &e)),
@@ -238,10 +238,10 @@ fn parse(bytes: &[u8]) -> Result<Head, Response> {
 ///
 /// # Errors
 /// It does not come, or not in its time.
-pub(super) fn read_body(wire: &mut (impl Read + Write), head: &mut Head) -> Result<Vec<u8>, Failure> {
+pub(super) fn read_body(wire: &mut (impl Read + Write), head: &mut Head) -> Result<Vec<u8>, HttpFailure> {
     let mut body = std::mem::take(&mut head.begun);
     if head.expects && body.is_empty() && head.length > 0 {
-        wire.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").map_err(|_| Failure::Gone)?;
+        wire.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").map_err(|_| HttpFailure::Gone)?;
     }
     let length = usize::try_from(head.length).unwrap_or(usize::MAX);
     body.truncate(length);
@@ -250,7 +250,7 @@ pub(super) fn read_body(wire: &mut (impl Read + Write), head: &mut Head) -> Resu
         let begun = body.len();
         body.resize(length.min(begun + BLOCK.max(begun)), 0);
         match wire.read(&mut body[begun..]) {
-            Ok(0) => return Err(Failure::Gone),
+            Ok(0) => return Err(HttpFailure::Gone),
             Ok(count) => body.truncate(begun + count),
             Err(e) if e.kind() == ErrorKind::Interrupted => body.truncate(begun),
             Err(e) => return Err(unread(true, &e)),
@@ -281,8 +281,8 @@ mod tests {
     /// The head and the body of a text; `None` where the client goes, otherwise the status that it gets.
     fn read(text: &str) -> Result<(Head, Vec<u8>), Option<u16>> {
         let failed = |failure| match failure {
-            Failure::Gone => None,
-            Failure::Refused(response) => Some(response.status),
+            HttpFailure::Gone => None,
+            HttpFailure::Refused(response) => Some(response.status),
         };
         let mut input = Cursor::new(text.as_bytes().to_vec());
         let mut head = read_head(&mut input).map_err(failed)?;

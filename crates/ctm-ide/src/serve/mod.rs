@@ -36,8 +36,8 @@ mod work;
 use connections::{Connection, Connections};
 use ctm::job::{Folders, JobError};
 use ctm_exec::Control;
-use entries::Entry;
-use http::{Failure, Head, Response, Wire};
+use entries::PageEntry;
+use http::{HttpFailure, Head, Response, Wire};
 use memory::{Memory, Share};
 use question::Question;
 use std::cell::RefCell;
@@ -47,7 +47,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
-use work::Work;
+use work::Workers;
 
 const PAGE: &str = include_str!("../../assets/page.html");
 const STYLE: &str = include_str!("../../assets/page.css");
@@ -104,12 +104,12 @@ pub struct Server {
 struct Shared {
     token: String,
     port: u16,
-    entries: Vec<Entry>,
+    entries: Vec<PageEntry>,
     folders: Folders,
     times: Times,
     memory: Arc<Memory>,
     connections: Connections,
-    work: Arc<Work>,
+    work: Arc<Workers>,
     stopped: AtomicBool,
 }
 
@@ -240,8 +240,8 @@ impl Shared {
     fn serve(self: &Arc<Self>, connection: &Connection) {
         let mut wire = Wire { stream: &connection.stream, deadline: Instant::now() + self.times.transfer };
         let response = match self.request(connection, &mut wire) {
-            Ok(response) | Err(Failure::Refused(response)) => response,
-            Err(Failure::Gone) => return,
+            Ok(response) | Err(HttpFailure::Refused(response)) => response,
+            Err(HttpFailure::Gone) => return,
         };
         wire.deadline = Instant::now() + self.times.transfer;
         http::write(&mut wire, &response);
@@ -250,7 +250,7 @@ impl Shared {
         wire.close();
     }
 
-    fn request(self: &Arc<Self>, connection: &Connection, wire: &mut Wire<'_>) -> Result<Response, Failure> {
+    fn request(self: &Arc<Self>, connection: &Connection, wire: &mut Wire<'_>) -> Result<Response, HttpFailure> {
         let mut head = http::read_head(wire)?;
         let asked = self.judge(&head)?;
         connection.set_busy(true);
@@ -304,7 +304,7 @@ impl Shared {
         body: Vec<u8>,
         share: Share,
         wire: &Wire<'_>,
-    ) -> Result<Response, Failure> {
+    ) -> Result<Response, HttpFailure> {
         let deadline = Instant::now() + self.times.answer;
         let control = Control::new().until(deadline);
         let (send, receive) = sync_channel(1);
@@ -321,7 +321,7 @@ impl Shared {
                 Ok(response) => return Ok(response),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) if self.stopped.load(Ordering::SeqCst) => {
-                    return Err(Failure::Gone);
+                    return Err(HttpFailure::Gone);
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     return Ok(Response::text(500, "the answer failed by a mistake of ctm; please report it"));
@@ -329,7 +329,7 @@ impl Shared {
             }
             if self.stopped.load(Ordering::SeqCst) || wire.has_gone() {
                 control.cancel();
-                return Err(Failure::Gone);
+                return Err(HttpFailure::Gone);
             }
             if Instant::now() > deadline + self.times.grace {
                 control.cancel();
@@ -372,7 +372,7 @@ impl Shared {
                     Err(e) => return wrong(&e),
                 };
                 drop(body);
-                let context = api::Context {
+                let context = api::AnswerContext {
                     entries: &self.entries,
                     folders: &self.folders,
                     memory: &self.memory,

@@ -47,7 +47,7 @@ impl<'de> Deserialize<'de> for Files {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct Texts;
         impl<'de> Visitor<'de> for Texts {
-            type TextMap = BTreeMap<String, String>;
+            type Value = BTreeMap<String, String>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "at most {MOST_FILES} texts by name")

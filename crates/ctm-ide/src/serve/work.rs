@@ -17,12 +17,12 @@ struct WorkQueue {
 
 /// Tasks that wait for a thread, in order.
 #[derive(Default)]
-pub(super) struct Work {
+pub(super) struct Workers {
     state: Mutex<WorkQueue>,
     changed: Condvar,
 }
 
-impl Work {
+impl Workers {
     fn lock(&self) -> MutexGuard<'_, WorkQueue> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -92,7 +92,7 @@ impl File {
 
 /// A register: `r5`, `c12`, `r[aL+1]`, or a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Register {
+pub(super) struct NamedRegister {
     pub file: File,
     pub index: u8,
     /// Add aL.
@@ -169,7 +169,7 @@ impl<'a> Names<'a> {
     }
 
     /// Parses a register of any file.
-    pub fn register(&self, cursor: &mut Cursor<'_, 'a>, expected: &str) -> Parse<Register> {
+    pub fn register(&self, cursor: &mut Cursor<'_, 'a>, expected: &str) -> Parse<NamedRegister> {
         let span = cursor.span();
         let word = cursor.word(expected)?;
         let indexed = matches!(cursor.peek(), Some(Tok::Punct('[')));
@@ -179,7 +179,7 @@ impl<'a> Names<'a> {
             _ => self.named(word, span)?,
         };
         if !indexed {
-            return Ok(Register { file, index: base, relative: false });
+            return Ok(NamedRegister { file, index: base, relative: false });
         }
         if !matches!(file, File::Temp | File::Float) {
             return Err(Box::new(
@@ -209,7 +209,7 @@ impl<'a> Names<'a> {
         let Some(index) = u8::try_from(index).ok().filter(|&i| usize::from(i) < file.count()) else {
             return Err(out_of_range(file, &index.to_string(), inside));
         };
-        Ok(Register { file, index, relative })
+        Ok(NamedRegister { file, index, relative })
     }
 
     /// Parses a register of one file, without aL.
