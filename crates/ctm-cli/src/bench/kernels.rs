@@ -303,7 +303,10 @@ fn nbody(size: Size) -> Kernel {
             },
             input(1, domain, (0.0, 0.0)),
         ],
-        outputs: vec![KernelOutput { slot: 0, format: Format::Float32x4 }, KernelOutput { slot: 1, format: Format::Float32x4 }],
+        outputs: vec![
+            KernelOutput { slot: 0, format: Format::Float32x4 },
+            KernelOutput { slot: 1, format: Format::Float32x4 },
+        ],
         // The usual count: twenty operations for each pair.
         work: 20.0 * f64::from(bodies) * f64::from(bodies),
         unit: WorkUnit::Operations,

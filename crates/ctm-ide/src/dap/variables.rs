@@ -35,9 +35,14 @@ pub(super) fn scopes(isa: Isa, registers: u8, constants: &[u8]) -> Vec<Scope> {
             ("Next instruction", VariableGroup::Instruction),
             (
                 "Temporaries",
-                VariableGroup::Registers((0..registers).map(|n| register(format!("r{n}"), |c| Place::Temp(n, c))).collect()),
+                VariableGroup::Registers(
+                    (0..registers).map(|n| register(format!("r{n}"), |c| Place::Temp(n, c))).collect(),
+                ),
             ),
-            ("Outputs", VariableGroup::Registers((0..4).map(|n| register(format!("o{n}"), |c| Place::Output(n, c))).collect())),
+            (
+                "Outputs",
+                VariableGroup::Registers((0..4).map(|n| register(format!("o{n}"), |c| Place::Output(n, c))).collect()),
+            ),
             (
                 "Predicates and results",
                 VariableGroup::Places(
@@ -67,7 +72,9 @@ pub(super) fn scopes(isa: Isa, registers: u8, constants: &[u8]) -> Vec<Scope> {
                 ("Next instruction", VariableGroup::Instruction),
                 (
                     "Registers",
-                    VariableGroup::Registers((0..registers).map(|n| register(format!("R{n}"), |c| Place::Gpr(n, c))).collect()),
+                    VariableGroup::Registers(
+                        (0..registers).map(|n| register(format!("R{n}"), |c| Place::Gpr(n, c))).collect(),
+                    ),
                 ),
                 ("Previous results and address register", VariableGroup::Places(of_clause.collect())),
                 ("Predicates", VariableGroup::Places(masks.to_vec())),

@@ -2,7 +2,7 @@
 
 use super::views::{shown, value_json};
 use super::{Direction, Said, conditions};
-use conditions::{Breakpoint, BreakCondition, BreakpointKind};
+use conditions::{BreakCondition, Breakpoint, BreakpointKind};
 use ctm::trace::observe::{At, Isa, LaneState, Place};
 use ctm::trace::{Listing, Session, Stop};
 use ctm_exec::Position;

@@ -1,6 +1,6 @@
 //! Labels and declared names: where they are defined and used, and renaming.
 
-use super::words::{WordForm, Word};
+use super::words::{Word, WordForm};
 use super::{Document, Language};
 use ctm_isa::diag::Span;
 use ctm_isa::vocabulary::WordKind;

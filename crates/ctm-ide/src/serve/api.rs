@@ -1,7 +1,7 @@
 //! The page's requests. Each question is a JSON object, each answer too; `{"error": ...}` has the reason of a refusal.
 
 use super::cost;
-use super::entries::{Directory, PageEntry, Opened, said};
+use super::entries::{Directory, Opened, PageEntry, said};
 use super::memory::{Memory, Share};
 use super::question::Question;
 use crate::language::{Document, Language, findings, shown_findings};
@@ -557,7 +557,8 @@ mod tests {
         let (memory, control, folders) = (Memory::new(4 << 30), Control::new(), Folders::new(&[documents]));
         let deadline = Instant::now() + Duration::from_secs(300);
         let shares = RefCell::default();
-        let context = AnswerContext { entries, folders: &folders, memory: &memory, control: &control, deadline, shares };
+        let context =
+            AnswerContext { entries, folders: &folders, memory: &memory, control: &control, deadline, shares };
         answer(name, &serde_json::from_value(question).unwrap(), &context).unwrap()
     }
 

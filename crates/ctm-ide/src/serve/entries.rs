@@ -251,7 +251,8 @@ impl PageEntry {
         for program in drawing.draws.iter_mut().flat_map(|draw| &mut draw.programs) {
             let ProgramSource::File(place) = program else { continue };
             let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let changed = |file: &&EntryFile| file.name == name && texts.get(&name).is_some_and(|text| *text != file.text);
+            let changed =
+                |file: &&EntryFile| file.name == name && texts.get(&name).is_some_and(|text| *text != file.text);
             if known.iter().skip(1).find(changed).is_none() {
                 continue;
             }

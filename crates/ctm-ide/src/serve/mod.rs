@@ -37,7 +37,7 @@ use connections::{Connection, Connections};
 use ctm::job::{Folders, JobError};
 use ctm_exec::Control;
 use entries::PageEntry;
-use http::{HttpFailure, Head, Response, Wire};
+use http::{Head, HttpFailure, Response, Wire};
 use memory::{Memory, Share};
 use question::Question;
 use std::cell::RefCell;

@@ -108,7 +108,10 @@ fn transfer(facts: &Facts<'_>, node: &Node, mut progress: ExportStates) -> Expor
 }
 
 /// Reached main-program nodes, with the exports before them.
-fn each_main<'a>(facts: &'a Facts<'_>, exports: &'a NodeExports) -> impl Iterator<Item = (&'a Node, &'a Cf, ExportStates)> {
+fn each_main<'a>(
+    facts: &'a Facts<'_>,
+    exports: &'a NodeExports,
+) -> impl Iterator<Item = (&'a Node, &'a Cf, ExportStates)> {
     let nodes = facts.graph.functions.first().map_or(0..0, |f| f.nodes.clone());
     facts.graph.nodes[nodes]
         .iter()

@@ -162,7 +162,8 @@ impl Maker {
     }
 
     fn repeat(&mut self, end: usize, depth: u32) {
-        let (open, begin, close) = self.random.of(&[(OpenLoop::Loop, "loop", "endloop"), (OpenLoop::Rep, "rep", "endrep")]);
+        let (open, begin, close) =
+            self.random.of(&[(OpenLoop::Loop, "loop", "endloop"), (OpenLoop::Rep, "rep", "endrep")]);
         let constant = self.random.below(LOOPS.len() as u32);
         self.instruction(&format!("{begin} i{constant}"));
         self.open.push(open);
