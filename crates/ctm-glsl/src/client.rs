@@ -30,7 +30,7 @@ pub enum Stage {
     Link,
 }
 
-/// Why there is nothing to say of a pair.
+/// The reason why a pair has no description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failed {

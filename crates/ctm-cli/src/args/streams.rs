@@ -139,7 +139,7 @@ pub(crate) struct ExecArgs {
     pub(crate) dump: Vec<crate::exec::Dump>,
     /// Where the command buffers lie
     #[arg(long, value_name = "PLACE", default_value = "sysc", value_parser = crate::exec::place)]
-    pub(crate) at: crate::exec::Place,
+    pub(crate) at: crate::exec::MemoryPlace,
     /// The device: x1k (the default) or r700
     #[arg(long, value_enum, value_name = "ISA")]
     pub(crate) isa: Option<IsaName>,

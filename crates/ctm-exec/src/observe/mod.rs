@@ -1,6 +1,6 @@
 //! Watching a launch: the reads and writes of every instruction, lane by lane, and the state of flow control after it.
 //!
-//! The reference interpreters know nothing of this. A [`Unit`] is a group of processors under way: it executes one instruction at a time on the
+//! The X1K interpreter has no code for this; the R700 interpreter has a recorder of lane events within clauses. A [`Unit`] is a running group of processors: it executes one instruction at a time on the
 //! interpreter's own state, compares that state before and after, and reports differences as [`Event`]s. An unwatched launch does not use this module.
 //!
 //! | file | content |

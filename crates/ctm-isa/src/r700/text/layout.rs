@@ -414,7 +414,7 @@ fn emit(s: &mut Statements, places: &[StatementSlot]) -> Built {
             overlaps.push(overlap(statement.span, what, place.at));
         }
     }
-    // Clauses come second, so that it is their address that is blamed.
+    // Clauses come second, so that an overlap is reported at their address.
     for (statement, place) in s.list.iter().zip(places) {
         let (StatementOutput::Cf(parsed, Some(body)), Some(clause)) = (&statement.what, place.clause) else { continue };
         let address = match parsed.address {

@@ -260,7 +260,7 @@ pub(super) fn solve(
     states.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// For each node whether the ALU result that it leaves is read by the next flow-control instruction on some path.
+/// For each node: whether the next flow-control instruction on some path reads its ALU result.
 pub(super) fn result_is_read_after(insts: &[Option<Inst>], graph: &Graph) -> Vec<bool> {
     // `before[n]`: an ALU result present on entry to n is read.
     let mut before = vec![false; graph.nodes.len()];
