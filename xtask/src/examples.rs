@@ -11,14 +11,17 @@ const PROGRAMS: [&str; 5] = ["x1k", "psh", "vsh", "gsh", "csh"];
 
 /// The whole of `cargo xtask examples`.
 pub(crate) fn run() -> Result<(), String> {
-    cargo("building ctm", &["build", "--package", "ctm-cli"], &[])?;
-    let ctm = binary()?;
+    run_with(&binary()?)
+}
+
+/// The same by a command that is built already.
+pub(crate) fn run_with(ctm: &Path) -> Result<(), String> {
     let mut failed = Vec::new();
     let examples = root().join("examples");
     let all = [entries(&examples)?, entries(&examples.join("r700"))?].concat();
     for directory in all.iter().filter(|d| d.join("job.toml").is_file()) {
         let name = directory.strip_prefix(&examples).unwrap_or(directory).display().to_string();
-        match example(&ctm, directory) {
+        match example(ctm, directory) {
             Ok(()) => say(&format!("{name}: done")),
             Err(message) => {
                 say(&format!("{name}: {message}"));
@@ -29,11 +32,12 @@ pub(crate) fn run() -> Result<(), String> {
     if failed.is_empty() { Ok(()) } else { Err(format!("wrong examples: {}", failed.join(", "))) }
 }
 
-/// The program that the build has just made: it lies beside this one.
+/// Builds the command in the profile of the tests; it lies beside this program.
 pub(crate) fn binary() -> Result<PathBuf, String> {
-    let own = std::env::current_exe().map_err(|e| format!("where this program lies is unknown: {e}"))?;
+    cargo("building ctm", &["build", "--package", "ctm-cli"], &[])?;
+    let own = std::env::current_exe().map_err(|e| format!("the place of this program is unknown: {e}"))?;
     let ctm = own.with_file_name(format!("ctm{}", std::env::consts::EXE_SUFFIX));
-    if ctm.is_file() { Ok(ctm) } else { Err(format!("{} is not there", ctm.display())) }
+    if ctm.is_file() { Ok(ctm) } else { Err(format!("{} is missing", ctm.display())) }
 }
 
 fn example(ctm: &Path, directory: &Path) -> Result<(), String> {

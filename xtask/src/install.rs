@@ -66,9 +66,9 @@ fn install_command(prefix: &Path, alone: bool) -> Result<PathBuf, String> {
     } else {
         cargo("the command", &build, &[])?;
     }
-    let name = format!("ctm{}", std::env::consts::EXE_SUFFIX);
-    let command = prefix.join("bin").join(&name);
-    copy(&target().join("release").join(&name), &command)?;
+    let built = release_binary();
+    let command = prefix.join("bin").join(built.file_name().unwrap_or_default());
+    copy(&built, &command)?;
     let pages = prefix.join("share/man/man1");
     fs::create_dir_all(&pages).map_err(|e| told(&pages, &e))?;
     run(Command::new(&command).arg("man").arg(&pages))?;
@@ -210,21 +210,19 @@ pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
+/// The command of the release profile.
+pub(crate) fn release_binary() -> PathBuf {
+    target().join("release").join(format!("ctm{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// Builds everything that is installed by one cargo command: packages that are built one by one select other features of their dependencies, and
+/// each selection compiles the whole workspace again.
 fn build() -> Result<(), String> {
-    cargo("static library", &["rustc", "--release", "-p", "ctm-capi", "--lib", "--crate-type", "staticlib"], &[])?;
-    let mut shared =
-        vec!["rustc", "--release", "-p", "ctm-capi", "--lib", "--crate-type", "cdylib", "--", "-C", STRIPPED];
-    let soname = format!("link-arg=-Wl,-soname,{SONAME}");
+    let mut packages = vec!["build", "--release", "-p", "ctm-cli", "-p", "ctm-capi"];
     if cfg!(target_os = "linux") {
-        shared.extend(["-C", &soname]);
+        packages.extend(["-p", "ctm-radeon-shim"]);
     }
-    cargo("shared library", &shared, &[])?;
-    if cfg!(target_os = "linux") {
-        let radeon =
-            ["rustc", "--release", "-p", "ctm-radeon-shim", "--lib", "--crate-type", "cdylib", "--", "-C", STRIPPED];
-        cargo("preloaded library", &radeon, &[])?;
-    }
-    Ok(())
+    cargo("the command and the libraries", &packages, &[("CTM_SONAME", SONAME)])
 }
 
 /// Cargo's artefacts, and their installed names.

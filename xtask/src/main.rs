@@ -95,14 +95,15 @@ fn check() -> Result<(), String> {
     let fuzz = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"];
     cargo("fuzz targets compile", &fuzz, &[("CUSTOM_LIBFUZZER_PATH", "target/no-libfuzzer.a")])?;
     cargo("the README's first command", &["run", "--release", "--", "run", "examples/mandelbrot/job.toml"], &[])?;
+    let ctm = install::release_binary();
     say("== examples");
-    examples::run()?;
+    examples::run_with(&ctm)?;
     say("== the C library: install it, build and run its C and C++ programs");
     install::c_examples()?;
     say("== the Python package");
     python::check(&[])?;
     say("== the book");
-    book::book()
+    book::book_with(&ctm)
 }
 
 /// The documentation of all packages.

@@ -8,7 +8,7 @@ mod gallery;
 mod isa;
 mod links;
 
-use super::{cargo, root, run, say};
+use super::{root, run, say};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -133,6 +133,11 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>, String> {
 
 /// The whole of `cargo xtask book`.
 pub(crate) fn book() -> Result<(), String> {
+    book_with(&super::examples::binary()?)
+}
+
+/// The same by a command that is built already: its help is the reference of the commands.
+pub(crate) fn book_with(ctm: &Path) -> Result<(), String> {
     let place = root().join("target/book");
     let src = place.join("src");
     if src.exists() {
@@ -152,8 +157,7 @@ pub(crate) fn book() -> Result<(), String> {
         let (from, to) = (root().join(page), src.join(page));
         fs::copy(&from, &to).map_err(|e| told(&from, &e))?;
     }
-    cargo("the command, whose help is the reference", &["build", "--package", "ctm-cli"], &[])?;
-    let commands = commands(&src)?;
+    let commands = commands(ctm, &src)?;
     let isa = isa::pages(&src)?;
     let gallery = gallery::pages(&src)?;
     links::bring(&src)?;
@@ -237,10 +241,9 @@ fn heading(page: &Path) -> Result<String, String> {
 }
 
 /// A page for each subcommand, from its own help.
-fn commands(src: &Path) -> Result<Vec<(usize, String)>, String> {
-    let ctm = super::examples::binary()?;
+fn commands(ctm: &Path, src: &Path) -> Result<Vec<(usize, String)>, String> {
     let help = |arguments: &[&str]| -> Result<String, String> {
-        let output = Command::new(&ctm).args(arguments).arg("--help").output().map_err(|e| told(&ctm, &e))?;
+        let output = Command::new(ctm).args(arguments).arg("--help").output().map_err(|e| told(ctm, &e))?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     };
     let whole = help(&[])?;

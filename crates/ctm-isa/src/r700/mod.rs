@@ -16,7 +16,6 @@ pub mod inst;
 pub mod ops;
 pub mod ports;
 pub mod program;
-#[cfg(feature = "random")]
 pub mod random;
 pub mod text;
 

@@ -17,7 +17,6 @@ pub mod inst;
 pub mod ops;
 mod position;
 pub mod program;
-#[cfg(feature = "random")]
 pub mod random;
 pub mod text;
 

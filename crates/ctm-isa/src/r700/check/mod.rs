@@ -44,7 +44,6 @@ use graph::Graph;
 use std::collections::HashSet;
 
 pub use live::live;
-#[cfg(feature = "random")]
 pub(in crate::r700) use results::reads_adjacent_index;
 use rules::ROWS;
 
@@ -127,7 +126,6 @@ pub fn check_allowing(program: &Program, allowed: &[&str]) -> Vec<Diagnostic> {
 }
 
 /// Stack entries that the program at `entry` needs on a chip (R700 §3.6.5), along its paths.
-#[cfg(feature = "random")]
 pub(in crate::r700) fn stack_entries(words: &[u32], entry: u32, chip: super::program::Chip) -> u32 {
     let decoded = decode_program(words, entry);
     Graph::new(&decoded, entry).stack_entries(&decoded, chip)

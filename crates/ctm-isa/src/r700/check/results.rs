@@ -146,7 +146,6 @@ fn clashes(before: &Group, group: &Group) -> Vec<(usize, Address, Address)> {
 }
 
 /// Whether a group breaks `adjacent-index` after another.
-#[cfg(feature = "random")]
 pub(in crate::r700) fn reads_adjacent_index(before: &Group, group: &Group) -> bool {
     !clashes(before, group).is_empty()
 }
