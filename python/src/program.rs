@@ -27,13 +27,13 @@ impl Program {
             Some(isa) => ctm::Program::assemble_for(isa, text),
             None => ctm::Program::assemble(text),
         };
-        program.map(Self).map_err(|e| error::of(py, &e))
+        program.map(Self).map_err(|e| error::of_job(py, e))
     }
 
     #[staticmethod]
     fn read(py: Python<'_>, data: &[u8], name: &str, isa_name: Option<&str>, which: Option<&str>) -> PyResult<Self> {
         let isa = isa(py, isa_name)?;
-        ctm::Program::load(data, name, isa, which).map(Self).map_err(|e| error::of(py, &e))
+        ctm::Program::load(data, name, isa, which).map(Self).map_err(|e| error::of_job(py, e))
     }
 
     fn isa(&self) -> &'static str {
@@ -88,7 +88,7 @@ impl Program {
     }
 
     fn elf<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        self.0.to_elf().map(|bytes| PyBytes::new(py, &bytes)).map_err(|e| error::of(py, &e))
+        self.0.to_elf().map(|bytes| PyBytes::new(py, &bytes)).map_err(|e| error::of_job(py, e))
     }
 
     fn hex(&self) -> String {

@@ -1,4 +1,4 @@
-//! Opens and saves the files that users name: the only place of the project's libraries and commands that does.
+//! Files of users: opening and saving, and what they hold: arrays, pictures, textures, meshes, programs. Nothing here runs anything.
 //!
 //! | module | contents |
 //! |---|---|
@@ -6,8 +6,18 @@
 //! | [`mod@open`] | opening: regular files within their limit |
 //! | [`beside`] | opening a file that another file names |
 //! | [`mod@save`] | saving: the old file or the whole new one |
+//! | [`render`] | findings as text and as JSON, and places in texts |
+//! | [`error`] | why a program, a file or a job did not come to a result |
+//! | [`mod@array`] | arrays and pictures: `.npy`, `.png`, `.pfm`, raw bytes |
+//! | [`texture`] | textures: DDS, KTX2, GTX |
+//! | [`mesh`] | meshes: built in, OBJ, glTF, arrays of vertices |
+//! | [`dump`] | programs in logs of drivers |
+//! | [`load`] | program files into X1K programs, and which machine a file is for |
+//! | [`r700`] | files that hold R700 programs: listings, words, containers |
+//! | [`program`] | a program of either instruction set |
 //!
-//! The crate knows no format. Directories, and files of the project's own temporary directories, are no matter of it.
+//! A module uses only those above it in the table. The first four know no format, and no other file of the project opens, creates or renames files of users.
+//! Directories, and files of the project's own temporary directories, are no matter of the crate. Begin with [`program`].
 //!
 //! **Invariants.** No input is read beyond its limit, and opening never waits. An old file is replaced by a complete new one in one step, or stays
 //! as it is; after an error nothing else is left beside it.
@@ -23,12 +33,30 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod array;
 pub mod beside;
+pub mod dump;
+pub mod error;
 pub mod kinds;
+pub mod load;
+pub mod mesh;
 pub mod open;
+pub mod program;
+pub mod r700;
+pub mod render;
 pub mod save;
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers of headers, limited where they come in"
+)]
+pub mod texture;
 
 pub use beside::read_beside;
+pub use error::{JobError, RunFault};
 pub use kinds::{ENVIRONMENT, FileKind};
+pub use load::Isa;
 pub use open::{Input, OpenError, beginning, begins_with, open, read, read_argument, read_text};
+pub use program::Program;
+pub use render::{Report, Source};
 pub use save::{Saving, can_save, free_space, save};

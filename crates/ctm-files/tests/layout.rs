@@ -1,4 +1,4 @@
-//! No other crate opens, creates or renames a file itself, in Rust or in Python.
+//! No other crate opens, creates or renames a file itself, in Rust or in Python; and the modules of this one have an order.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -51,6 +51,16 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
 /// The line and the words of a text that only this crate may have.
 fn bare<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
     code(text).find(|line| words.iter().any(|word| line.contains(word)))
+}
+
+#[test]
+fn no_module_uses_a_later_one() {
+    let order = [
+        "kinds", "open", "beside", "save", "render", "error", "array", "texture", "mesh", "dump", "load", "r700",
+        "program",
+    ];
+    let arrows = ctm_testkit::layout::check(env!("CARGO_MANIFEST_DIR"), &order, "program");
+    assert!(arrows > 40, "uses are found: {arrows}");
 }
 
 #[test]

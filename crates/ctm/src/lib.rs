@@ -40,7 +40,6 @@
 //! | `png`: pictures as PNG files | such files are errors that say so; `.npy`, `.pfm` and raw files remain |
 //! | `ps3`: the compiler for `ps_3_0` shaders, `ctm_ps3` | such programs are errors that say so |
 
-pub mod array;
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -49,31 +48,23 @@ pub mod array;
 )]
 pub mod draw;
 pub mod job;
-pub mod r700;
-pub mod render;
 pub mod run;
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "numbers of headers, limited where they come in"
-)]
-pub mod texture;
 pub mod trace;
 
 pub use ctm_device::{
     ArenaId, Caches, CommandBuffer, CommandError, Device, DeviceOptions, EngineError, EngineKind, GpuAddr,
     SubmitReport, commands, device, engine, mc, memory, record,
 };
+pub use ctm_files::{Isa, JobError, Program, Report, Source};
 pub use draw::{Draw, Drawing, Drawn};
-pub use job::{Isa, Job, JobError};
-pub use render::{Report, Source};
-pub use run::{ArgumentError, Done, Error, Program, Run, View};
+pub use job::Job;
+pub use run::{ArgumentError, Done, Error, Run, View};
 pub use trace::{Session, Trace};
 
 // What the signatures of this crate name of the others, so that nobody needs those beside it.
 pub use ctm_draw;
 pub use ctm_exec::{self, Budget, Control, Counters, Domain, Engine, GroupSize, Position, Progress};
-pub use ctm_files as files;
+pub use ctm_files::{self as files, array, r700, render, texture};
 pub use ctm_image;
 pub use ctm_isa::{
     self,

@@ -218,7 +218,7 @@ fn what_does_not_fit_is_said() {
         refused(Run::of(&program).elements(4).constant("a", [0.0; 4]).input("x", View::line(&x, 3)).input("y", &x));
     assert!(uneven.to_string().contains("4 numbers are no line of elements of 3 channels"), "{uneven}");
     let wrong = Program::assemble_for(Isa::X1k, "mvo o0, r0").expect_err("no such instruction");
-    assert!(matches!(&wrong, Error::Wrong(reports) if reports[0].source.is_some()), "{wrong}");
+    assert!(matches!(&wrong, JobError::Wrong(reports) if reports[0].source.is_some()), "{wrong}");
 }
 
 #[test]

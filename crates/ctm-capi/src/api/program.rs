@@ -44,7 +44,7 @@ impl Code {
     fn read(bytes: &[u8], name: &str, isa: Option<Isa>) -> Result<Self, Error> {
         let path = Path::new(name);
         if isa != Some(Isa::X1k) && r700::is_r700(bytes, path, isa) {
-            return ctm::Program::load(bytes, name, isa, None).map(Self::R700);
+            return Ok(Self::R700(ctm::Program::load(bytes, name, isa, None)?));
         }
         Ok(Self::X1k(Loaded::from_bytes(bytes, path, isa, None)?))
     }

@@ -1,5 +1,7 @@
 //! A camera and a turning object: the matrix that takes positions of a mesh to clip space.
 
+use ctm_files::mesh::vector::{cross, dot, minus, unit};
+
 /// Where an object is seen from.
 ///
 /// ```
@@ -40,30 +42,6 @@ type Matrix = [[f32; 4]; 4];
 
 fn times(a: &Matrix, b: &Matrix) -> Matrix {
     std::array::from_fn(|i| std::array::from_fn(|j| (0..4).map(|k| a[i][k] * b[k][j]).sum()))
-}
-
-pub(super) fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-fn minus(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-/// The same direction with length 1; of no length: itself.
-fn unit(a: [f32; 3]) -> [f32; 3] {
-    let length = dot(a, a).sqrt();
-    if length == 0.0 { a } else { a.map(|x| x / length) }
-}
-
-/// The normal of a triangle whose vertices follow each other counter-clockwise; zero of one without area.
-pub(super) fn normal_of(a: [f32; 3], b: [f32; 3], c: [f32; 3]) -> [f32; 3] {
-    let normal = cross(minus(b, a), minus(c, a));
-    if dot(normal, normal) < 1e-12 { [0.0; 3] } else { unit(normal) }
 }
 
 impl Camera {

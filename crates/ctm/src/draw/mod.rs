@@ -6,7 +6,6 @@
 //! | `plan` | what a picture depends on: targets, draws, state |
 //! | `keys`, `read` | job files (`docs/draw-jobs.md`) |
 //! | `pair` | two programs and how they are linked |
-//! | `mesh`, `gltf` | what is drawn |
 //! | `camera` | the matrix of a viewer |
 //! | `prepare` | files read, names resolved |
 //! | `check` | what does not fit together, though it can be drawn |
@@ -53,9 +52,7 @@
 mod builder;
 mod camera;
 mod check;
-mod gltf;
 pub mod keys;
-mod mesh;
 mod names;
 mod paint;
 mod pair;
@@ -66,14 +63,14 @@ mod read;
 pub use crate::r700::gfd::UniformPlace;
 pub use builder::Draw;
 pub use camera::Camera;
-pub use mesh::{BUILT_IN, Channel, Mesh, MeshError};
+use ctm_files::mesh;
+pub use ctm_files::mesh::{BUILT_IN, Channel, Mesh, MeshError};
 pub use names::TOPOLOGIES;
 pub use paint::{Drawn, DrawnTarget, PixelEvent};
 pub use pair::{Attribute, Links, Pair, Part};
 pub use plan::{
     Cull, DepthPlan, DrawPlan, Drawing, MeshSource, Mixing, ProgramSource, TargetPlan, TextureBinding, TextureData,
 };
-pub(crate) use prepare::picture;
 pub use prepare::{NoticeFn, Prepared};
 
 use crate::job::JobError;

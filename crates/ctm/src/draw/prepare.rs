@@ -5,7 +5,6 @@ use super::mesh::{Channel, Mesh};
 use super::pair::{self, Pair};
 use super::plan::{DrawPlan, Drawing, MeshSource, ProgramSource, TextureBinding, TextureData};
 use super::{Error, unknown};
-use crate::array::Array;
 use crate::job::r700::uses::Uses;
 use crate::job::{Isa, Loaded, read_file};
 use crate::texture;
@@ -581,18 +580,4 @@ fn numbered(name: &str) -> Option<UniformPlace> {
         return Some(UniformPlace::Buffer(bank.parse().ok()?, rest.strip_suffix(']')?.parse().ok()?));
     }
     name.strip_prefix('c')?.parse().ok().filter(|&n| n < 256).map(UniformPlace::File)
-}
-
-/// Texels of an array. Grey pictures have the same red, green and blue; without alpha it is 1.
-pub(crate) fn picture(array: &Array) -> Picture {
-    let values = array.to_f32();
-    let texel = |at: &[f32]| match *at {
-        [grey] => [grey, grey, grey, 1.0],
-        [grey, alpha] => [grey, grey, grey, alpha],
-        [red, green, blue] => [red, green, blue, 1.0],
-        [red, green, blue, alpha, ..] => [red, green, blue, alpha],
-        [] => [0.0; 4],
-    };
-    let elements = values.chunks_exact(array.channels.max(1)).map(|at| texel(at).map(f32::to_bits)).collect();
-    Picture { width: array.width as u32, height: array.height as u32, elements }
 }

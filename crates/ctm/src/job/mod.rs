@@ -7,7 +7,6 @@
 //! | `flags` | flags of `ctm run` into that tree |
 //! | `read`, `values`, `draft` | the tree into a [`Job`]; all errors at once |
 //! | `folders` | where the files of a job may lie |
-//! | `load` | program files into programs |
 //! | `prepare` | names resolved, arrays read, everything checked that can be before the device is touched |
 //! | `surface` | arrays into device memory and back |
 //! | `run` | a job into device memory and command buffers |
@@ -77,14 +76,12 @@
 //! ```
 
 mod draft;
-pub(crate) mod dump;
 mod files;
 mod flags;
 mod folders;
 mod frames;
 pub mod json;
 pub mod keys;
-pub(crate) mod load;
 pub(crate) mod names;
 mod prepare;
 pub mod r700;
@@ -97,13 +94,17 @@ pub(crate) mod tree;
 mod values;
 
 pub use crate::engine::EngineKind;
+pub use ctm_files::error::{JobError, RunFault};
+pub(crate) use ctm_files::error::{finding_report, not_cancelled, run_fault};
+pub(crate) use ctm_files::load;
+pub use ctm_files::load::{Form, Isa, Loaded, byte_code_text, not_foreign, read_file, text_of, unreadable};
+pub use ctm_files::render::Place;
+pub(crate) use ctm_files::render::report_at;
 pub use flags::{FLAGS, Flag};
 pub use folders::Folders;
 pub use frames::Varying;
-pub use load::{Form, Loaded, byte_code_text, not_foreign, read_file, text_of, unreadable};
 pub use read::{Given, Reader};
 pub use report::{JobReport, OutputResult, PassReport, Progress};
-pub(crate) use run::not_cancelled;
 pub use run::{AnyProgram, PassProgram};
 pub use shard::{MergeError, Shard, merge};
 pub use values::formats;
@@ -111,10 +112,10 @@ pub use values::formats;
 use crate::array::Array;
 use crate::commands::{CondLoc, CondTest};
 use crate::mc::{Format, Tiling};
-use crate::render::{Report, Source};
+use crate::render::Report;
 use ctm_exec::x1k::{Filter, Plane, Wrap};
 use ctm_exec::{Budget, Domain, GroupSize};
-use ctm_isa::diag::{Diagnostic, Span};
+use ctm_isa::diag::Diagnostic;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -180,15 +181,6 @@ impl Job {
     }
 }
 
-/// The instruction sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Isa {
-    /// The X1K (R5xx) fragment processor.
-    X1k,
-    /// R700.
-    R700,
-}
-
 /// A value and where it was written, for messages.
 #[derive(Clone, Debug)]
 pub struct Located<T> {
@@ -196,15 +188,6 @@ pub struct Located<T> {
     pub value: T,
     /// Where it was written; `None` for jobs that were made by hand.
     pub place: Option<Place>,
-}
-
-/// A place in a job file or in a flag.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The file or flag.
-    pub source: Arc<Source>,
-    /// Where in it.
-    pub span: Span,
 }
 
 impl<T> From<T> for Located<T> {
@@ -217,14 +200,6 @@ impl<T> Located<T> {
     /// An error about this value.
     pub(crate) fn error(&self, rule: &'static str, message: impl Into<String>) -> Report {
         report_at(self.place.as_ref(), Diagnostic::error(rule, message))
-    }
-}
-
-/// A finding at a place, if there is one.
-pub(crate) fn report_at(place: Option<&Place>, diagnostic: Diagnostic) -> Report {
-    match place {
-        Some(place) => Report { diagnostic: diagnostic.at(place.span, ""), source: Some(Arc::clone(&place.source)) },
-        None => Report::bare(diagnostic),
     }
 }
 
@@ -469,85 +444,3 @@ impl Run {
         }
     }
 }
-
-/// Why a job did not run to its end.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum JobError {
-    /// The job or one of its files is wrong; everything that was found, warnings included.
-    Wrong(Vec<Report>),
-    /// The flags are wrong.
-    Usage(Vec<Report>),
-    /// Legal, but not part of this build: the feature, and where it was asked for.
-    Unsupported(Box<Report>),
-    /// The running program did wrong.
-    Fault(Box<RunFault>),
-}
-
-/// A fault, and which launch it ended.
-///
-/// ```
-/// use ctm::job::{JobError, Reader, RunFault};
-///
-/// // Three instructions, and a budget of two.
-/// let text = b".output o = o0\nmov r1, r0\nadd r1, r1, r1\nmov o, r1\n";
-/// let mut reader = Reader::for_program_bytes("long.x1k", text.to_vec());
-/// reader.flag("size", "1x1");
-/// reader.flag("budget-instructions", "2");
-/// let error = reader.finish()?.run(|_| {}).unwrap_err();
-/// let JobError::Fault(fault) = error else { panic!("{error}") };
-/// let fault: &RunFault = &fault;
-/// assert_eq!((fault.code, fault.pass), ("instruction-budget", 0));
-/// assert_eq!(fault.pc, Some(2));
-/// assert!(fault.report.diagnostic.message.starts_with("the group issued 2 instructions"));
-/// # Ok::<(), JobError>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct RunFault {
-    /// Which pass, from 0.
-    pub pass: usize,
-    /// The pass's name, if it has one.
-    pub pass_name: Option<String>,
-    /// A stable name: [`ctm_exec::Fault::code`], or `device` when the device refused a command.
-    pub code: &'static str,
-    /// The instruction, where one is.
-    pub pc: Option<u32>,
-    /// The processor, where one is.
-    pub position: Option<ctm_exec::Position>,
-    /// The finding, at its source line where the program came from text.
-    pub report: Report,
-}
-
-impl JobError {
-    /// The findings to show.
-    #[must_use]
-    pub fn reports(&self) -> &[Report] {
-        match self {
-            Self::Wrong(reports) | Self::Usage(reports) => reports,
-            Self::Unsupported(report) => std::slice::from_ref(report),
-            Self::Fault(fault) => std::slice::from_ref(&fault.report),
-        }
-    }
-
-    /// The exit code of `docs/cli.md`: 1 the program or job is wrong, 2 the flags are, 3 a fault while running.
-    #[must_use]
-    pub const fn exit_code(&self) -> u8 {
-        match self {
-            Self::Wrong(_) | Self::Unsupported(_) => 1,
-            Self::Usage(_) => 2,
-            Self::Fault(_) => 3,
-        }
-    }
-}
-
-impl fmt::Display for JobError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (n, report) in self.reports().iter().enumerate() {
-            let newline = if n > 0 { "\n" } else { "" };
-            write!(f, "{newline}{}", crate::render::text(report, false))?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for JobError {}

@@ -162,7 +162,7 @@ impl Checker {
         };
         let loaded = loaded.and_then(|mut loaded| {
             if let Some(info) = &pass.program_info {
-                loaded.apply_info(info)?;
+                apply_info(&mut loaded, info)?;
             }
             Ok(loaded)
         });
@@ -637,4 +637,28 @@ const fn literal_key(literal: &Literal) -> (SymbolKind, u8) {
         Literal::Int { index, .. } => (SymbolKind::Int, index),
         Literal::Bool { index, .. } => (SymbolKind::Bool, index),
     }
+}
+
+/// Lets `[program_info]` say what bare words do not.
+fn apply_info(loaded: &mut Loaded, info: &Located<ProgramInfo>) -> Result<(), JobError> {
+    if !loaded.form.is_bare() {
+        let message = "this program says itself what [program_info] is for: only bare words (.hex, .bin) need one";
+        return Err(JobError::Wrong(vec![info.error("program-info-not-needed", message)]));
+    }
+    let p = &mut loaded.program;
+    let slots = p.words.len();
+    for (name, value) in [("first", info.value.first), ("last", info.value.last)] {
+        if let Some(n) = value
+            && usize::from(n) >= slots
+        {
+            let message = format!("`{name}` is {n}, the program has instructions 0 to {}", slots.saturating_sub(1));
+            return Err(JobError::Wrong(vec![info.error("bad-value", message)]));
+        }
+    }
+    p.first = info.value.first.unwrap_or(p.first);
+    p.last = info.value.last.unwrap_or(p.last);
+    p.full_flow_control = info.value.full_flow_control.unwrap_or(p.full_flow_control);
+    p.zero_times_anything = info.value.zero_times_anything.unwrap_or(p.zero_times_anything);
+    p.uncached = info.value.uncached.unwrap_or(p.uncached);
+    Ok(())
 }

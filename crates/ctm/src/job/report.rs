@@ -3,15 +3,15 @@
 use super::prepare::Ready;
 use super::r700::{Elements, Vertex, target_name};
 use super::surface::{Rect, download};
-use super::{Pass, RunFault};
+use super::{Pass, RunFault, run_fault};
 use crate::array::{Array, ItemType, Values};
 use crate::device::{CommandError, CommandErrorReason, CommandFinding, Device};
 use crate::mc::Surface;
-use crate::render::{Report, Source};
+use crate::render::Report;
+use ctm_exec::Counters;
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::{Space, Target};
-use ctm_exec::{Counters, Fault, FaultKind, Finding};
-use ctm_isa::diag::{Diagnostic, Span};
+use ctm_isa::diag::Diagnostic;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -186,55 +186,6 @@ pub(super) fn fault(index: usize, pass: &Pass, ready: &Ready, error: &CommandErr
     };
     let name = pass.name.as_ref().map(|n| n.value.clone());
     run_fault(index, name, f, &ready.program.spans, ready.source.as_ref())
-}
-
-/// A fault at its statement: the program's spans by instruction, and its text.
-pub(crate) fn run_fault(
-    index: usize,
-    name: Option<String>,
-    f: &Fault,
-    spans: &[Span],
-    source: Option<&Arc<Source>>,
-) -> RunFault {
-    let mut diagnostic = Diagnostic::error(f.code(), f.to_string());
-    if let Some(help) = fault_help(f) {
-        diagnostic = diagnostic.help(help);
-    }
-    let report = at_instruction(diagnostic, f.pc, spans, source);
-    RunFault { pass: index, pass_name: name, code: f.code(), pc: Some(f.pc), position: f.position, report }
-}
-
-fn fault_help(f: &Fault) -> Option<String> {
-    match &f.kind {
-        FaultKind::InstructionBudget { .. } => Some(
-            "a loop without an end? otherwise [run] budget_instructions or --budget-instructions gives more, 0 for no limit"
-                .to_owned(),
-        ),
-        FaultKind::TimeBudget { .. } => {
-            Some("[run] budget_seconds or --budget-seconds gives more, 0 for no limit".to_owned())
-        }
-        FaultKind::Unsupported { feature, .. } if feature.starts_with("the engine") => {
-            Some("[run] engine = \"interp\" or --engine interp runs it".to_owned())
-        }
-        _ => None,
-    }
-}
-
-/// Points at the instruction's statement, where the program came from text.
-fn at_instruction(diagnostic: Diagnostic, pc: u32, spans: &[Span], source: Option<&Arc<Source>>) -> Report {
-    let diagnostic = diagnostic.pc(pc);
-    match (spans.get(pc as usize), source) {
-        (Some(&span), Some(source)) => Report { diagnostic: diagnostic.at(span, ""), source: Some(Arc::clone(source)) },
-        _ => Report::bare(diagnostic),
-    }
-}
-
-pub(crate) fn finding_report(finding: &Finding, spans: &[Span], source: Option<&Arc<Source>>) -> Report {
-    let mut message = finding.message.clone();
-    if let Some(at) = finding.position {
-        message.push_str(&format!(", for processor ({}, {})", at.i, at.j));
-    }
-    at_instruction(Diagnostic::warning(finding.rule, message), finding.pc, spans, source)
 }
 
 pub(super) fn command_report(finding: &CommandFinding) -> Report {

@@ -8,10 +8,9 @@ mod session;
 use super::prepare::{Prepared, Ready};
 use super::report::{JobReport, Progress};
 use super::surface::Rect;
-use super::{Job, JobError, RunFault, r700};
+use super::{Job, JobError, not_cancelled, r700};
 use crate::render::{Report, Source};
 use ctm_exec::{Control, Domain, Engine};
-use ctm_isa::diag::Diagnostic;
 use session::{Session, engine};
 use std::sync::Arc;
 use std::time::Duration;
@@ -156,19 +155,6 @@ impl Job {
         }
         Prepared::new(self).map(|p| p.reports)
     }
-}
-
-/// A launch may be over before anybody looks at its control.
-///
-/// # Errors
-/// The fault `cancelled`, if it was cancelled.
-pub(crate) fn not_cancelled(control: &Control) -> Result<(), JobError> {
-    if !control.is_cancelled() {
-        return Ok(());
-    }
-    let report = Report::bare(Diagnostic::error("cancelled", "it was cancelled before the launch began"));
-    let fault = RunFault { pass: 0, pass_name: None, code: "cancelled", pc: None, position: None, report };
-    Err(JobError::Fault(Box::new(fault)))
 }
 
 /// The program of a pass.

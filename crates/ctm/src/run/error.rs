@@ -79,9 +79,9 @@ impl From<ArgumentError> for Error {
 impl From<JobError> for Error {
     fn from(error: JobError) -> Self {
         match error {
-            JobError::Wrong(reports) | JobError::Usage(reports) => Self::Wrong(reports),
             JobError::Unsupported(report) => Self::Unsupported(report),
             JobError::Fault(fault) => Self::Fault(fault),
+            wrong => Self::Wrong(wrong.reports().to_vec()),
         }
     }
 }

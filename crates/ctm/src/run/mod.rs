@@ -2,7 +2,6 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `program` | [`Program`]: text or bytes, words, findings |
 //! | `view` | [`View`]: an array that a program reads, where it lies |
 //! | `x1k` | runs of X1K programs, on the caller's arrays without copies |
 //! | `r700` | runs of R700 programs, as jobs of one pass |
@@ -61,21 +60,20 @@
 
 mod error;
 mod fit;
-mod program;
 mod r700;
 mod view;
 mod x1k;
 
+pub use ctm_files::Program;
 pub use error::{ArgumentError, Error};
 pub(crate) use fit::{ANY_SIZE, size_misfit};
 pub use fit::{Fit, misfit};
-pub use program::Program;
 pub use view::{Numbers, View};
 
 use crate::array::{Array, Values};
 use crate::engine::EngineKind;
 use crate::job::r700::Elements;
-use crate::job::{self, Isa, Ref};
+use crate::job::{Isa, Ref};
 use crate::render::Report;
 use ctm_exec::r700::{LoopConstant, Space};
 use ctm_exec::x1k::Sampler;
@@ -157,7 +155,10 @@ pub struct Run<'a> {
 impl std::fmt::Debug for Run<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let engine = self.engine.map_or(self.kind.name(), Engine::name);
-        f.debug_struct("Run").field("program", &self.program.name).field("engine", &engine).finish_non_exhaustive()
+        f.debug_struct("Run")
+            .field("program", &self.program.origin().1)
+            .field("engine", &engine)
+            .finish_non_exhaustive()
     }
 }
 
@@ -363,7 +364,7 @@ impl<'a> Run<'a> {
     /// # Errors
     /// What does not fit together, before anything runs; or the fault that ended it.
     pub fn run(self) -> Result<Done, Error> {
-        job::not_cancelled(&self.control)?;
+        crate::job::not_cancelled(&self.control)?;
         match self.program.isa() {
             Isa::X1k => x1k::run(self),
             Isa::R700 => r700::run(self),

@@ -1,6 +1,5 @@
 //! Runs of R700 programs: a job of one pass, made of the caller's arrays.
 
-use super::program::{Code, with_names};
 use super::view::{Numbers, Shape, View};
 use super::{ANY_SIZE, ArgumentError, COLUMNS, Done, Error, Place, Run, engine, size_misfit, text};
 use crate::array::{Array, Values};
@@ -12,18 +11,19 @@ use crate::r700::gfd::{UniformPlace, uniforms_of};
 use ctm_exec::GroupSize;
 use ctm_exec::r700::LoopConstant;
 use ctm_exec::r700::formats::Format as BufferFormat;
+use ctm_files::program::{Code, with_names};
 use ctm_isa::r700::program::{Program, SymbolKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(super) fn run(mut run: Run<'_>) -> Result<Done, Error> {
-    let Code::R700(loaded) = &run.program.code else { return Ok(Done::default()) };
+    let Code::R700(loaded) = run.program.code() else { return Ok(Done::default()) };
     let program = &with_names(&loaded.program);
     let domain = run.the_domain()?;
     let line = run.line();
-    let path = PathBuf::from(&*run.program.name);
-    let which = run.program.which.as_deref().map(|which| which.to_owned().into());
+    let path = PathBuf::from(run.program.origin().1);
+    let which = run.program.which().map(|which| which.to_owned().into());
     let mut own = R700Pass { stage: program.stage, which, ..R700Pass::default() };
     let mut pass = Pass {
         name: None,
@@ -150,7 +150,7 @@ pub(super) fn run(mut run: Run<'_>) -> Result<Done, Error> {
     how.check = run.checks;
     how.counters = run.counters;
     let job = Job {
-        given: Given { path: Some(path), bytes: Some(Arc::clone(&run.program.bytes)) },
+        given: Given { path: Some(path), bytes: Some(run.program.origin().0.into()) },
         isa: Some(Isa::R700),
         passes: vec![pass],
         repeat: 1,

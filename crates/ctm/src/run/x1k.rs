@@ -1,14 +1,14 @@
 //! Runs of X1K programs on the caller's arrays: engines read and write them where they lie.
 
-use super::program::Code;
 use super::view::{Numbers, Shape, View};
 use super::{ANY_SIZE, ArgumentError, COLUMNS, Done, Error, Place, Run, Wanted, engine, misfit, text};
 use crate::array::{Array, ItemType, Values};
 use crate::job::Ref;
-use crate::job::report::{finding_report, run_fault};
+use crate::job::{finding_report, run_fault};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::x1k::{Constants, Direct, Elements, Form, Input, Launch, Memory, Outputs, Plane, Sampler, Written};
 use ctm_exec::{Domain, GroupSize, Position};
+use ctm_files::program::Code;
 use ctm_isa::x1k::program::{Literal, Preload, Program, SymbolKind, Usage};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 pub(super) fn run(mut run: Run<'_>) -> Result<Done, Error> {
-    let Code::X1k(loaded) = &run.program.code else { return Ok(Done::default()) };
+    let Code::X1k(loaded) = run.program.code() else { return Ok(Done::default()) };
     if !run.buffers.is_empty() {
         return Err(ArgumentError::WrongIsa { what: "a constant buffer", isa: "R700" }.into());
     }

@@ -3,7 +3,6 @@
 //! | file | what |
 //! |---|---|
 //! | `read`, `draft` | the tree into an [`R700Pass`] |
-//! | `uses` | what a program's words name: resources, memories, exports |
 //! | `prepare`, `prepare/bind` | names resolved, files read, everything checked that can be before anything runs |
 //! | `elements` | files into constants, buffers, textures and memories |
 //! | `run` | passes one after the other, and what lives from one to the next |
@@ -66,8 +65,9 @@ mod prepare;
 mod read;
 mod run;
 mod save;
-pub(crate) mod uses;
 
+pub use ctm_files::r700::target_name;
+pub(crate) use ctm_files::r700::{uses, uses_memory};
 pub(super) use draft::R700Draft;
 pub(super) use prepare::{Prepared, Ready};
 pub(super) use read::LookupDraft;
@@ -258,23 +258,6 @@ pub struct Vertex {
     pub number: u32,
     /// How many strips the thread had ended before.
     pub strip: u32,
-}
-
-/// Whether a program writes memories that other threads may write, too, or emits vertices.
-pub(crate) fn uses_memory(program: &ctm_isa::r700::Program) -> bool {
-    let uses = uses::Uses::of(&program.decode());
-    !uses.spaces.is_empty() || uses.emits
-}
-
-/// The name of an export: `pix0`, `depth`, `pos0`, `param0`.
-#[must_use]
-pub fn target_name(target: Target) -> String {
-    match target {
-        Target::Pixel(n) => format!("pix{n}"),
-        Target::Depth => "depth".to_owned(),
-        Target::Position(n) => format!("pos{n}"),
-        Target::Parameter(n) => format!("param{n}"),
-    }
 }
 
 /// The export of a name, or of the number of a pixel export.

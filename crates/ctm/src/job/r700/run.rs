@@ -3,10 +3,10 @@
 use super::prepare::{Prepared, Ready};
 use super::{Elements, R700Pass, Vertex, save, target_name, target_slot};
 use crate::job::frames::{frame, is_numbered};
-use crate::job::report::{OutputResult, PassReport, Place, finding_report, run_fault};
+use crate::job::report::{OutputResult, PassReport, Place};
 use crate::job::run::Passes;
 use crate::job::surface::Rect;
-use crate::job::{Job, JobError, JobReport, Located, Output, Pass, Progress, Save};
+use crate::job::{Job, JobError, JobReport, Located, Output, Pass, Progress, Save, finding_report, run_fault};
 use crate::render::Report;
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::resources::{BufferData, Image};

@@ -2,9 +2,9 @@
 
 use super::super::frames::{frame, is_numbered};
 use super::super::prepare::{Prepared, Ready, ReadyOutput, ReadyTexture};
-use super::super::report::{JobReport, OutputResult, PassReport, command_report, fault, finding_report};
+use super::super::report::{JobReport, OutputResult, PassReport, command_report, fault};
 use super::super::surface::{Elements, Rect, fill, with_rows};
-use super::super::{Job, JobError, Located, Pass, Save};
+use super::super::{Job, JobError, Located, Pass, Save, finding_report};
 use super::{Passes, union};
 use crate::array::{Kind, write_rows};
 use crate::commands::{CommandBuffer, CondTest};

@@ -13,8 +13,8 @@
 //! **Invariant.** Hostile bytes give a [`TextureError`], never a panic or more memory than the texture that the file describes has.
 //!
 //! ```
-//! use ctm::ctm_exec::r700::resources::TextureKind;
-//! use ctm::texture::{EXTENSIONS, FORMATS, FileFormat, TextureError, is_texture, read, stacked, with_levels};
+//! use ctm_exec::r700::resources::TextureKind;
+//! use ctm_files::texture::{EXTENSIONS, FORMATS, FileFormat, TextureError, is_texture, read, stacked, with_levels};
 //! use std::path::Path;
 //!
 //! assert!(EXTENSIONS.contains(".dds") && is_texture(Path::new("wood.dds")));
@@ -24,7 +24,7 @@
 //! assert!(!wrong.0.is_empty());
 //!
 //! // Two pictures become the layers of an array, with their mipmap levels.
-//! let picture = ctm::array::npy_bytes(ctm::array::ItemType::Float32, &[2, 2, 4], &[0; 16])?;
+//! let picture = ctm_files::array::npy_bytes(ctm_files::array::ItemType::Float32, &[2, 2, 4], &[0; 16])?;
 //! let image = || read(Path::new("layer.npy"), &picture);
 //! let layers = with_levels(stacked(TextureKind::TwoDArray, vec![image()?, image()?])?);
 //! assert_eq!((layers.texture.depth, layers.texture.levels), (2, 2));
@@ -90,7 +90,7 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Image, TextureError> {
         Some(stored) => stored?.image(),
         None => {
             let array = array(path, bytes)?;
-            let mut image = Image::from(crate::draw::picture(&array));
+            let mut image = Image::from(array.picture());
             image.texture.format = array.texel_format();
             Ok(image)
         }
@@ -132,14 +132,14 @@ impl Default for WriteOptions {
 /// What the file cannot hold.
 ///
 /// ```
-/// use ctm::array::{Array, Values};
-/// use ctm::texture::{StoredTexture, WriteOptions, read_stored, write};
+/// use ctm_files::array::{Array, Values};
+/// use ctm_files::texture::{StoredTexture, WriteOptions, read_stored, write};
 /// use std::path::Path;
 /// let picture = Array { height: 2, width: 2, channels: 4, values: Values::U8((0..16).collect()) };
 /// let stored = StoredTexture::of_array(&picture)?;
 /// let bytes = write(Path::new("a.gtx"), &stored, &WriteOptions::default())?;
 /// assert_eq!(read_stored(Path::new("a.gtx"), &bytes)?, stored);
-/// # Ok::<(), ctm::texture::TextureError>(())
+/// # Ok::<(), ctm_files::texture::TextureError>(())
 /// ```
 pub fn write(path: &Path, stored: &StoredTexture, options: &WriteOptions) -> Result<Vec<u8>, TextureError> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();

@@ -1,6 +1,6 @@
 //! One program of a log of Mesa's drivers.
 
-use super::JobError;
+use crate::error::JobError;
 use crate::render::Report;
 use ctm_image::dump::{Cut, Dump, Family, read};
 use ctm_isa::diag::Diagnostic;

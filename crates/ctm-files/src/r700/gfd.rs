@@ -1,9 +1,8 @@
 //! Listings as a GFD container: the registers and variables of each program, from its words and from its settings.
 
 use super::uniform::{Uniform, UniformType};
-use super::{exports, registers_of, stored_stage};
-use crate::job::JobError;
-use crate::r700::Loaded;
+use super::{Loaded, exports, registers_of, stored_stage};
+use crate::error::JobError;
 use crate::render::Report;
 use ctm_exec::r700::Target;
 use ctm_image::ImageError;
@@ -278,17 +277,18 @@ pub enum UniformPlace {
 const MOST_ELEMENTS: u32 = 4096;
 
 /// A row of a container's tables: its kind, its name, its further columns.
-pub(crate) type Row<'a> = (VariableKind, &'a str, &'a [u32]);
+pub type Row<'a> = (VariableKind, &'a str, &'a [u32]);
 
 /// A column of a variable's row.
-pub(crate) fn column((kind, _, values): Row<'_>, name: &str) -> Option<u32> {
+#[must_use]
+pub fn column((kind, _, values): Row<'_>, name: &str) -> Option<u32> {
     let at = kind.columns().iter().position(|column| *column == name)?;
     values.get(at).copied()
 }
 
 /// The uniforms among a program's variables. UNVERIFIED: that offsets count dwords in blocks as they do in the constant file; a container of the
 /// console's own compiler with two uniforms in a block would settle it.
-pub(crate) fn uniforms<'a>(rows: impl Iterator<Item = Row<'a>> + Clone) -> Vec<Uniform> {
+pub fn uniforms<'a>(rows: impl Iterator<Item = Row<'a>> + Clone) -> Vec<Uniform> {
     let place = |row: Row<'a>| {
         let constant = column(row, "offset")? as usize / 4;
         let block = column(row, "block")?.cast_signed();
@@ -307,14 +307,14 @@ pub(crate) fn uniforms<'a>(rows: impl Iterator<Item = Row<'a>> + Clone) -> Vec<U
 }
 
 /// The samplers among a program's variables, with the number of sampler and texture.
-pub(crate) fn samplers<'a>(rows: impl Iterator<Item = Row<'a>>) -> Vec<(&'a str, u8)> {
+pub fn samplers<'a>(rows: impl Iterator<Item = Row<'a>>) -> Vec<(&'a str, u8)> {
     let samplers = rows.filter(|row| row.0 == VariableKind::Sampler);
     samplers.filter_map(|row| Some((row.1, u8::try_from(column(row, "location")?).ok()?))).collect()
 }
 
 /// The registers that a fetch program fills for a vertex program, with the locations of what goes there: `register` gives the words of
 /// `SQ_VTX_SEMANTIC`.
-pub(crate) fn fetched(register: impl Fn(u32) -> Option<u32>) -> Vec<(u8, u8)> {
+pub fn fetched(register: impl Fn(u32) -> Option<u32>) -> Vec<(u8, u8)> {
     // 255: nothing is fetched there.
     let place = |n: u8| register(n.into()).map(|word| (n + 1, (word & 0xff) as u8)).filter(|place| place.1 != u8::MAX);
     (0..32).filter_map(place).collect()
@@ -326,13 +326,14 @@ fn rows(settings: &Settings) -> impl Iterator<Item = Row<'_>> + Clone {
 }
 
 /// The uniforms that a program's settings name.
-pub(crate) fn uniforms_of(program: &Program) -> Vec<Uniform> {
+#[must_use]
+pub fn uniforms_of(program: &Program) -> Vec<Uniform> {
     settings_of(program).map(|settings| uniforms(rows(&settings))).unwrap_or_default()
 }
 
 /// Lets jobs bind the variables that settings name: uniforms of the constant file (the further constants of an array or matrix as `name.1`, `name.2`),
 /// samplers with their textures, and attributes as the buffers that [`attribute_fetch`] reads.
-pub(crate) fn name_variables(program: &mut Program) {
+pub fn name_variables(program: &mut Program) {
     let Some(settings) = settings_of(program) else { return };
     let mut found: Vec<(String, SymbolKind, usize)> = Vec::new();
     for uniform in uniforms(rows(&settings)) {
@@ -359,7 +360,8 @@ pub(crate) fn name_variables(program: &mut Program) {
 
 /// The fetch program that a host makes of a vertex program's attributes: each comes from a buffer of its own, item R0.x, in the buffer's format, into
 /// the register that `SQ_VTX_SEMANTIC` says for its location, or by its place from R1 on. `None` without attributes.
-pub(crate) fn attribute_fetch(program: &Program) -> Option<Program> {
+#[must_use]
+pub fn attribute_fetch(program: &Program) -> Option<Program> {
     let settings = settings_of(program)?;
     let list = registers::named("SQ_VTX_SEMANTIC")?;
     let said = fetched(|n| {

@@ -1,12 +1,12 @@
 //! Files that hold R700 programs: listings, words, and the containers of AMD's and other tools.
 //!
-//! They can be assembled, printed, checked, and run by jobs ([`crate::job::r700`] says what those have for them).
+//! They can be assembled, printed and checked. `uses` says what a program names: resources, memories, exports, constants.
 //!
 //! ```
-//! use ctm::ctm_image::r700::gfd::Gfd;
-//! use ctm::ctm_isa::r700::text::Options;
-//! use ctm::job::Isa;
-//! use ctm::r700::{ContainerKind, Loaded, every_program, is_container_text, is_r700, not_stored, print_gfd, unmet_semantics, write_container, write_gfd};
+//! use ctm_image::r700::gfd::Gfd;
+//! use ctm_isa::r700::text::Options;
+//! use ctm_files::Isa;
+//! use ctm_files::r700::{ContainerKind, Loaded, every_program, is_container_text, is_r700, not_stored, print_gfd, unmet_semantics, write_container, write_gfd};
 //! use std::path::Path;
 //!
 //! let text = b".stage pixel\nALU:\n x: MOV R0.x, 1.0f\nEXP_DONE: PIX0, R0.xxxx\nEND_OF_PROGRAM\n";
@@ -24,12 +24,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::job::dump;
-use crate::job::load::{hex_error, in_order, is_r700_binary, kind_of, read_file, text_of};
-use crate::job::{Isa, JobError};
+use crate::dump;
+use crate::error::JobError;
+use crate::kinds::FileKind;
+use crate::load::{Isa, hex_error, in_order, is_r700_binary, kind_of, read_file, text_of};
 use crate::render::{Report, Source};
 use ctm_exec::r700::Target;
-use ctm_files::FileKind;
 use ctm_image::r700::{Code, Container, RegisterValue, Stage as CodeStage, cal, llvm_elf, registers};
 use ctm_image::{ByteOrder, ImageError, Kind, hex};
 use ctm_isa::diag::{Diagnostic, Severity};
@@ -40,8 +40,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 mod container;
-pub(crate) mod gfd;
-pub(crate) mod uniform;
+pub mod gfd;
+pub mod uniform;
+pub mod uses;
 
 pub use container::{assemble_gfd, is_container_text, print_gfd, replace_in_gfd, unmet_semantics};
 pub use gfd::write_gfd;
@@ -422,7 +423,7 @@ fn registers_of(program: &Program, stage: CodeStage) -> Vec<RegisterValue> {
 }
 
 /// Every export that a program makes.
-pub(crate) fn exports(program: &Program) -> impl Iterator<Item = Target> {
+pub fn exports(program: &Program) -> impl Iterator<Item = Target> {
     program.decode().entries.into_iter().flat_map(|entry| match entry.cf {
         Ok(Cf::Export(export)) => targets(&export).collect::<Vec<_>>(),
         Ok(Cf::Plain(_) | Cf::Alu(_) | Cf::Mem(_)) | Err(_) => Vec::new(),
@@ -430,7 +431,25 @@ pub(crate) fn exports(program: &Program) -> impl Iterator<Item = Target> {
 }
 
 /// Where an instruction exports to. Indices that do not exist are left out: they are a fault when they are exported.
-pub(crate) fn targets(export: &CfExport) -> impl Iterator<Item = Target> + use<> {
+pub fn targets(export: &CfExport) -> impl Iterator<Item = Target> + use<> {
     let (kind, first) = (export.kind, u32::from(export.word0.array_base));
     (first..=first + u32::from(export.word1.burst_count)).filter_map(move |n| Target::from_fields(kind, n).ok())
+}
+
+/// Whether a program writes memories that other threads may write, too, or emits vertices.
+#[must_use]
+pub fn uses_memory(program: &Program) -> bool {
+    let uses = uses::Uses::of(&program.decode());
+    !uses.spaces.is_empty() || uses.emits
+}
+
+/// The name of an export: `pix0`, `depth`, `pos0`, `param0`.
+#[must_use]
+pub fn target_name(target: Target) -> String {
+    match target {
+        Target::Pixel(n) => format!("pix{n}"),
+        Target::Depth => "depth".to_owned(),
+        Target::Position(n) => format!("pos{n}"),
+        Target::Parameter(n) => format!("param{n}"),
+    }
 }

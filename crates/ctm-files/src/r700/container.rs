@@ -17,7 +17,7 @@ mod print;
 
 use super::gfd::{copy_program, described_program};
 use super::{Loaded, from_text, wrong};
-use crate::job::JobError;
+use crate::error::JobError;
 use crate::render::{Report, Source};
 use ctm_image::r700::gfd;
 use ctm_image::r700::gfd::header::Layout;
@@ -418,9 +418,9 @@ impl Reader<'_> {
 /// The container that a text says.
 ///
 /// ```
-/// use ctm::ctm_image::r700::gfd::Gfd;
-/// use ctm::ctm_isa::r700::text::Options;
-/// use ctm::r700::{ContainerKind, Loaded, assemble_gfd, print_gfd, replace_in_gfd, write_container};
+/// use ctm_image::r700::gfd::Gfd;
+/// use ctm_isa::r700::text::Options;
+/// use ctm_files::r700::{ContainerKind, Loaded, assemble_gfd, print_gfd, replace_in_gfd, write_container};
 /// use std::path::Path;
 ///
 /// let options = Options::default();

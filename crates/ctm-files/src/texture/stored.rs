@@ -14,13 +14,13 @@ const IN_ORDER: [Sel; 4] = [Sel::X, Sel::Y, Sel::Z, Sel::W];
 /// A texture in its own format: what [`Surface`] says, with its elements in another order.
 ///
 /// ```
-/// use ctm::array::{Array, Values};
-/// use ctm::texture::StoredTexture;
+/// use ctm_files::array::{Array, Values};
+/// use ctm_files::texture::StoredTexture;
 /// let grey = Array { height: 1, width: 2, channels: 1, values: Values::U8(vec![0, 255]) };
 /// let stored = StoredTexture::of_array(&grey)?;
 /// assert_eq!(stored.bytes, [0, 255]);
 /// assert_eq!(stored.image()?.levels[0][1], [1f32.to_bits(); 4]);
-/// # Ok::<(), ctm::texture::TextureError>(())
+/// # Ok::<(), ctm_files::texture::TextureError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredTexture {

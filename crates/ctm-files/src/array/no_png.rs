@@ -20,6 +20,6 @@ pub(super) fn write_rows(_: [usize; 3], _: &mut impl Write, _: &mut FillRow<'_>)
     missing()
 }
 
-pub(crate) fn animation(_: [u32; 2], _: u16, _: &[Vec<u8>]) -> Result<Vec<u8>, ArrayError> {
+pub fn animation(_: [u32; 2], _: u16, _: &[Vec<u8>]) -> Result<Vec<u8>, ArrayError> {
     missing()
 }

@@ -1,7 +1,7 @@
 //! Array files against bytes that other programs write.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-use ctm::array::{Array, Kind, RawFormat, RawShape, Values};
+use ctm_files::array::{Array, Kind, RawFormat, RawShape, Values};
 use proptest::prelude::*;
 
 /// The header as `numpy.save` of NumPy 1.14 and later lays it out: version 1, padded with spaces to a multiple of 64.

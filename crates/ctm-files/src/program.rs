@@ -1,11 +1,11 @@
 //! Programs of either instruction set: text or a file's bytes, words, listing, findings.
 
-use super::Error;
-use crate::job::{self, Isa, Loaded};
+use crate::error::JobError;
+use crate::kinds::FileKind;
+use crate::load::{Isa, Loaded, not_foreign, read_file};
 use crate::r700;
 use crate::r700::gfd::{self, UniformPlace};
 use crate::render::{Report, Source};
-use ctm_files::FileKind;
 use ctm_image::{ByteOrder, ImageError, ctm_elf, hex};
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::text::Options;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// A program, and the text it came from. Clones are cheap.
 ///
 /// ```
-/// use ctm::{Isa, Program};
+/// use ctm_files::{Isa, Program};
 ///
 /// let program = Program::assemble(".output o = o0\nmov o, 1")?;
 /// assert_eq!((program.isa(), program.instructions()), (Isa::X1k, 1));
@@ -29,21 +29,24 @@ use std::sync::Arc;
 /// let glsl = Program::assemble("#version 330\nout vec4 c;\nvoid main() { c = vec4(1.0); }").expect_err("it is GLSL");
 /// assert_eq!(glsl.findings()[0].diagnostic.rule, "foreign-language");
 /// assert!(glsl.findings()[0].diagnostic.message.contains("`ctm glsl`"));
-/// # Ok::<(), ctm::Error>(())
+/// # Ok::<(), ctm_files::JobError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Program {
-    pub(super) code: Code,
-    /// What it was read from: an R700 job loads it again.
-    pub(super) bytes: Arc<[u8]>,
-    pub(super) name: Arc<str>,
+    code: Code,
+    /// What it was read from.
+    bytes: Arc<[u8]>,
+    name: Arc<str>,
     /// Which program of a container it is, by number or name.
-    pub(super) which: Option<Arc<str>>,
+    which: Option<Arc<str>>,
 }
 
+/// A program of either instruction set, with what its file says.
 #[derive(Clone, Debug)]
-pub(super) enum Code {
+pub enum Code {
+    /// For the X1K.
     X1k(Arc<Loaded>),
+    /// For the R700.
     R700(Arc<r700::Loaded>),
 }
 
@@ -53,7 +56,7 @@ impl Program {
     ///
     /// # Errors
     /// Everything that is wrong with the text, each finding with its line and column.
-    pub fn assemble(text: &str) -> Result<Self, Error> {
+    pub fn assemble(text: &str) -> Result<Self, JobError> {
         use ctm_image::Kind;
         let name = match ctm_image::identify(text.as_bytes()) {
             Kind::R700Text => "program.r700",
@@ -70,7 +73,7 @@ impl Program {
     ///
     /// # Errors
     /// As [`Self::assemble`].
-    pub fn assemble_for(isa: Isa, text: &str) -> Result<Self, Error> {
+    pub fn assemble_for(isa: Isa, text: &str) -> Result<Self, JobError> {
         let name = if isa == Isa::X1k { "program.x1k" } else { "program.r700" };
         let text = if text.is_empty() { "\n" } else { text };
         Self::load(text.as_bytes(), name, Some(isa), None)
@@ -80,7 +83,7 @@ impl Program {
     ///
     /// # Errors
     /// When they are no program, or a wrong one.
-    pub fn read(bytes: &[u8], name: &str) -> Result<Self, Error> {
+    pub fn read(bytes: &[u8], name: &str) -> Result<Self, JobError> {
         Self::load(bytes, name, None, None)
     }
 
@@ -88,9 +91,9 @@ impl Program {
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub fn load(bytes: &[u8], name: &str, isa: Option<Isa>, which: Option<&str>) -> Result<Self, Error> {
+    pub fn load(bytes: &[u8], name: &str, isa: Option<Isa>, which: Option<&str>) -> Result<Self, JobError> {
         let path = Path::new(name);
-        job::not_foreign(bytes, path, None)?;
+        not_foreign(bytes, path, None)?;
         let code = if isa != Some(Isa::X1k) && r700::is_r700(bytes, path, isa) {
             let loaded = r700::Loaded::from_bytes(bytes, path, isa, which, &Options::default());
             Code::R700(Arc::new(loaded.map_err(in_words_of_arguments)?))
@@ -104,9 +107,9 @@ impl Program {
     ///
     /// # Errors
     /// When it cannot be read, and as [`Self::read`].
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, JobError> {
         let path = path.as_ref();
-        let bytes = job::read_file(path, FileKind::Program, None)?;
+        let bytes = read_file(path, FileKind::Program, None)?;
         Self::read(&bytes, &path.display().to_string())
     }
 
@@ -120,6 +123,12 @@ impl Program {
     #[must_use]
     pub fn which(&self) -> Option<&str> {
         self.which.as_deref()
+    }
+
+    /// The program itself.
+    #[must_use]
+    pub const fn code(&self) -> &Code {
+        &self.code
     }
 
     /// The instruction set.
@@ -214,7 +223,7 @@ impl Program {
             }
             Code::R700(loaded) => {
                 let exports = r700::exports(&loaded.program);
-                let mut names: Vec<String> = exports.map(job::r700::target_name).collect();
+                let mut names: Vec<String> = exports.map(r700::target_name).collect();
                 names.sort();
                 names.dedup();
                 names.into_iter().map(|n| (n.clone(), n)).collect()
@@ -266,7 +275,7 @@ impl Program {
     pub fn scatters(&self) -> bool {
         match &self.code {
             Code::X1k(loaded) => loaded.program.uncached,
-            Code::R700(loaded) => job::r700::uses_memory(&loaded.program),
+            Code::R700(loaded) => r700::uses_memory(&loaded.program),
         }
     }
 
@@ -292,12 +301,12 @@ impl Program {
     ///
     /// # Errors
     /// When the image cannot hold it, or it is an R700 program.
-    pub fn to_elf(&self) -> Result<Vec<u8>, Error> {
+    pub fn to_elf(&self) -> Result<Vec<u8>, JobError> {
         match &self.code {
             Code::X1k(loaded) => ctm_elf::write(&loaded.program).map_err(|e| image(&e)),
             Code::R700(_) => {
                 let message = "a CTM executable holds an X1K program; R700 programs are written as hex or words";
-                Err(Error::Unsupported(Box::new(Report::bare(Diagnostic::error("wrong-isa", message)))))
+                Err(JobError::Unsupported(Box::new(Report::bare(Diagnostic::error("wrong-isa", message)))))
             }
         }
     }
@@ -322,16 +331,16 @@ impl Program {
 }
 
 /// An R700 program with the names of its container's variables beside those of its text.
-pub(super) fn with_names(program: &r700_isa::Program) -> r700_isa::Program {
+#[must_use]
+pub fn with_names(program: &r700_isa::Program) -> r700_isa::Program {
     let mut named = program.clone();
     gfd::name_variables(&mut named);
     named
 }
 
 /// The errors of files are those of the command line, whose flag `--program` is the argument `which` here.
-fn in_words_of_arguments(error: job::JobError) -> Error {
-    let mut error = Error::from(error);
-    if let Error::Wrong(reports) = &mut error {
+fn in_words_of_arguments(mut error: JobError) -> JobError {
+    if let JobError::Wrong(reports) = &mut error {
         for report in reports.iter_mut().filter(|report| report.diagnostic.rule == "which-program") {
             let message = &mut report.diagnostic.message;
             *message =
@@ -341,6 +350,6 @@ fn in_words_of_arguments(error: job::JobError) -> Error {
     error
 }
 
-fn image(error: &ImageError) -> Error {
-    Error::Wrong(vec![Report::bare(Diagnostic::error(error.name(), error.to_string()))])
+fn image(error: &ImageError) -> JobError {
+    JobError::Wrong(vec![Report::bare(Diagnostic::error(error.name(), error.to_string()))])
 }

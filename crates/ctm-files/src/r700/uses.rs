@@ -1,6 +1,6 @@
 //! What a program's words name: exports, memories, resources and constants. What is addressed relative to a register is not known.
 
-use crate::r700::targets;
+use super::targets;
 use ctm_exec::r700::memory::space;
 use ctm_exec::r700::texture::needs_no_resource;
 use ctm_exec::r700::{Space, Target};
@@ -17,7 +17,7 @@ const CONSTANTS: u32 = 4096;
 
 /// What a program names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Uses {
+pub struct Uses {
     /// Exports.
     pub targets: BTreeSet<Target>,
     /// Memories that are written or read.
@@ -50,6 +50,7 @@ pub(crate) struct Uses {
 
 impl Uses {
     /// What a program names.
+    #[must_use]
     pub fn of(decoded: &Decoded) -> Self {
         let mut uses = Self::default();
         for entry in &decoded.entries {
@@ -84,6 +85,7 @@ impl Uses {
     }
 
     /// What a program and its fetch subroutine name together.
+    #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.targets.extend(other.targets);
         self.spaces.extend(other.spaces);
@@ -181,7 +183,8 @@ impl Uses {
 
 /// Textures that a pixel program reads at the index pair and nowhere else: unnormalised lookups of R0.xy, which the launch filled and nothing has
 /// overwritten. In a program with flow control nothing may overwrite it at all. Copies are not followed.
-pub(crate) fn textures_at_position(program: &Program) -> BTreeSet<u8> {
+#[must_use]
+pub fn textures_at_position(program: &Program) -> BTreeSet<u8> {
     if program.stage.is_some_and(|stage| stage != Stage::Pixel) {
         return BTreeSet::new();
     }

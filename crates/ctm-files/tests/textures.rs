@@ -3,9 +3,9 @@
 //! Truth: the formats' specifications; texels computed by hand.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm::texture::{read, with_levels};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 use ctm_exec::r700::resources::{Image, TextureKind};
+use ctm_files::texture::{read, with_levels};
 use std::path::Path;
 
 fn floats(image: &Image, level: usize, texel: usize) -> [f32; 4] {

@@ -91,11 +91,7 @@ pub(super) fn write_rows(
 }
 
 /// An animated picture of frames of red, green, blue, alpha, each shown so long; it repeats for ever.
-pub(crate) fn animation(
-    [width, height]: [u32; 2],
-    milliseconds: u16,
-    frames: &[Vec<u8>],
-) -> Result<Vec<u8>, ArrayError> {
+pub fn animation([width, height]: [u32; 2], milliseconds: u16, frames: &[Vec<u8>]) -> Result<Vec<u8>, ArrayError> {
     let bad = |error: png::EncodingError| ArrayError::new(format!("the animation cannot be encoded: {error}"));
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);

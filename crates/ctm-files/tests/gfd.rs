@@ -1,8 +1,8 @@
 //! Listings with settings as GFD containers: registers, variables, and what cannot be.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-use ctm::job::JobError;
-use ctm::r700::{
+use ctm_files::JobError;
+use ctm_files::r700::{
     ContainerKind, Loaded, assemble_gfd, every_program, not_stored, print_gfd, replace_in_gfd, unmet_semantics,
     write_container,
 };
@@ -30,7 +30,7 @@ fn shaders(files: &[(&str, &str)]) -> Vec<Shader> {
 /// The rule, line and message of each finding.
 fn wrong(name: &str, text: &str) -> Vec<(usize, String)> {
     let JobError::Wrong(reports) = container(&[(name, text)]).unwrap_err() else { panic!("wrong kind of error") };
-    let line = |r: &ctm::render::Report| {
+    let line = |r: &ctm_files::render::Report| {
         let label = r.diagnostic.labels.first()?;
         Some(r.source.as_ref()?.line_column(label.span.start).0)
     };

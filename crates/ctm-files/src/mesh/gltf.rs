@@ -6,9 +6,10 @@
 //! **Invariant.** The memory of a mesh is bounded before it is taken: nodes that share children multiply, so instances, vertices and indices are
 //! counted first, each node once.
 
-use super::mesh::Mesh;
+use super::Mesh;
+use crate::beside::read_beside;
+use crate::kinds::FileKind;
 use ctm_draw::state::Topology;
-use ctm_files::{FileKind, read_beside};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -321,7 +322,7 @@ impl Reader<'_> {
             let faces: Vec<(u32, [f32; 3])> = self.mesh.indices[start..]
                 .chunks_exact(3)
                 .flat_map(|t| {
-                    let normal = super::camera::normal_of(corner(t[0]), corner(t[1]), corner(t[2]));
+                    let normal = super::vector::normal_of(corner(t[0]), corner(t[1]), corner(t[2]));
                     [(t[0], normal), (t[1], normal), (t[2], normal)]
                 })
                 .collect();

@@ -20,7 +20,7 @@ enum Element {
 
 /// The type of a uniform.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct UniformType {
+pub struct UniformType {
     name: &'static str,
     element: Element,
     /// Numbers of a column, 1 to 4.
@@ -31,6 +31,7 @@ pub(crate) struct UniformType {
 
 impl UniformType {
     /// The type of a container's number for it; a number that is none has four floats.
+    #[must_use]
     pub fn of(code: u32) -> Self {
         let unknown = Self { name: "vec4", element: Element::Float, rows: 4, columns: 1 };
         let Some(name) = VariableType::from_code(code).map(VariableType::name) else { return unknown };
@@ -54,12 +55,14 @@ impl UniformType {
 
 /// A uniform of a container, as jobs and draws bind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Uniform {
+pub struct Uniform {
+    /// As the container has it.
     pub name: String,
     /// Its first constant.
     pub place: UniformPlace,
     /// The element of that constant at which it begins, 0 to 3.
     pub component: usize,
+    /// Its type.
     pub of: UniformType,
     /// Elements of an array; 1 of all others.
     pub count: usize,
@@ -67,6 +70,7 @@ pub(crate) struct Uniform {
 
 impl Uniform {
     /// Constants of four elements that it takes.
+    #[must_use]
     pub fn constants(&self) -> usize {
         self.of.columns * self.count
     }

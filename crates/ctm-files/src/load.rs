@@ -1,13 +1,23 @@
 //! Program files into programs: what a file is, and what is said when it is not what it should be.
 
-use super::{Isa, JobError, Located, Place, ProgramInfo, report_at};
-use crate::render::{Report, Source};
-use ctm_files::{FileKind, OpenError};
+use crate::error::JobError;
+use crate::kinds::FileKind;
+use crate::open::OpenError;
+use crate::render::{Place, Report, Source, report_at};
 use ctm_image::{ImageError, Kind, Machine, ctm_elf, foreign, hex, identify};
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::x1k::{Program, text};
 use std::path::Path;
 use std::sync::Arc;
+
+/// The instruction sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Isa {
+    /// The X1K (R5xx) fragment processor.
+    X1k,
+    /// R700.
+    R700,
+}
 
 /// A program, and what there is to say about its file.
 #[derive(Clone, Debug)]
@@ -95,7 +105,11 @@ impl Loaded {
         Self::read(path, isa, None)
     }
 
-    pub(super) fn read(path: &Path, isa: Option<Isa>, place: Option<&Place>) -> Result<Self, JobError> {
+    /// The same of a path that stands at `place`.
+    ///
+    /// # Errors
+    /// As for [`Self::from_file`].
+    pub fn read(path: &Path, isa: Option<Isa>, place: Option<&Place>) -> Result<Self, JobError> {
         let bytes = read_file(path, FileKind::Program, place)?;
         Self::from_bytes(&bytes, path, isa, place)
     }
@@ -162,7 +176,7 @@ impl Loaded {
                 Ok(plain(program, Form::Hex))
             }
             Kind::X1kDump => {
-                let (dump, reports) = super::dump::choose(text()?, &name, which, isa.is_some())?;
+                let (dump, reports) = crate::dump::choose(text()?, &name, which, isa.is_some())?;
                 let program = hex::x1k_program(&dump.words).map_err(|e| image(&e))?;
                 Ok(Self { reports, ..plain(program, Form::Dump) })
             }
@@ -265,30 +279,6 @@ impl Loaded {
             listing: Some(compiled.text),
         })
     }
-
-    /// Lets `[program_info]` say what bare words do not.
-    pub(super) fn apply_info(&mut self, info: &Located<ProgramInfo>) -> Result<(), JobError> {
-        if !self.form.is_bare() {
-            let message = "this program says itself what [program_info] is for: only bare words (.hex, .bin) need one";
-            return Err(JobError::Wrong(vec![info.error("program-info-not-needed", message)]));
-        }
-        let p = &mut self.program;
-        let slots = p.words.len();
-        for (name, value) in [("first", info.value.first), ("last", info.value.last)] {
-            if let Some(n) = value
-                && usize::from(n) >= slots
-            {
-                let message = format!("`{name}` is {n}, the program has instructions 0 to {}", slots.saturating_sub(1));
-                return Err(JobError::Wrong(vec![info.error("bad-value", message)]));
-            }
-        }
-        p.first = info.value.first.unwrap_or(p.first);
-        p.last = info.value.last.unwrap_or(p.last);
-        p.full_flow_control = info.value.full_flow_control.unwrap_or(p.full_flow_control);
-        p.zero_times_anything = info.value.zero_times_anything.unwrap_or(p.zero_times_anything);
-        p.uncached = info.value.uncached.unwrap_or(p.uncached);
-        Ok(())
-    }
 }
 
 /// The text of Direct3D 9 byte code, if the file is that; the name is for messages.
@@ -390,7 +380,7 @@ pub(crate) fn hex_error(e: &ImageError, text: &str, name: &str) -> JobError {
 /// # Errors
 /// When it is no regular file, is larger than its kind may be, or cannot be read; or is a program in a language that no command reads.
 pub fn read_file(path: &Path, kind: FileKind, place: Option<&Place>) -> Result<Vec<u8>, JobError> {
-    let bytes = ctm_files::read(path, kind).map_err(|e| unreadable(&e, place))?;
+    let bytes = crate::open::read(path, kind).map_err(|e| unreadable(&e, place))?;
     if matches!(kind, FileKind::Program | FileKind::Commands) {
         not_foreign(&bytes, path, place)?;
     }

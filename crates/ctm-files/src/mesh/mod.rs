@@ -1,11 +1,15 @@
-//! Meshes: built in, or from Wavefront OBJ files.
+//! Meshes: built in, or from files (Wavefront OBJ, glTF, arrays of vertices).
+
+mod gltf;
+pub mod vector;
 
 use crate::array::Items;
+use crate::kinds::FileKind;
+use crate::open::Problem;
 use ctm_draw::state::Topology;
-use ctm_files::FileKind;
-use ctm_files::open::Problem;
 use std::fmt;
 use std::path::Path;
+use vector::{cross, normal_of};
 
 /// What a vertex has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,7 +51,7 @@ impl Channel {
 /// Vertices and the order in which they are drawn.
 ///
 /// ```
-/// use ctm::draw::{BUILT_IN, Channel, Mesh, MeshError};
+/// use ctm_files::mesh::{BUILT_IN, Channel, Mesh, MeshError};
 ///
 /// for name in BUILT_IN {
 ///     assert!(!Mesh::built_in(name).unwrap().indices.is_empty());
@@ -218,7 +222,7 @@ impl Mesh {
                     ([0.0, -1.0, 0.0], [1.0, 0.0, 0.0]),
                 ];
                 for ((normal, right), colour) in faces.into_iter().zip(PALETTE) {
-                    let up = super::camera::cross(normal, right);
+                    let up = cross(normal, right);
                     let first = vertices.len() as u32;
                     for [s, t] in [[0.0f32, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]] {
                         let (a, b) = (2.0 * s - 1.0, 1.0 - 2.0 * t);
@@ -316,7 +320,7 @@ impl Mesh {
                     if corners.len() < 3 {
                         return Err(wrong(format!("a face has {} corners, at least 3 are needed", corners.len())));
                     }
-                    let flat = super::camera::normal_of(corners[0].0, corners[1].0, corners[2].0);
+                    let flat = normal_of(corners[0].0, corners[1].0, corners[2].0);
                     let first = mesh.vertices.len() as u32;
                     for &(position, st, normal) in &corners {
                         let [s, t, _] = st.unwrap_or([0.0; 3]);
@@ -377,11 +381,10 @@ impl Mesh {
         let path = Path::new(name);
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
         let named = |error: MeshError| MeshError::File { name: name.to_owned(), error: Box::new(error) };
-        let bytes =
-            || ctm_files::read(path, FileKind::Mesh).map_err(|error| named(MeshError::Unreadable(error.problem)));
+        let bytes = || crate::read(path, FileKind::Mesh).map_err(|error| named(MeshError::Unreadable(error.problem)));
         match extension.as_str() {
             "obj" => Self::from_obj(&String::from_utf8_lossy(&bytes()?)).map_err(named),
-            "gltf" | "glb" => super::gltf::read(&bytes()?, path).map_err(|message| named(MeshError::Gltf(message))),
+            "gltf" | "glb" => gltf::read(&bytes()?, path).map_err(|message| named(MeshError::Gltf(message))),
             "npy" => {
                 let items = Items::from_npy(&bytes()?).map_err(|error| named(MeshError::Array(error)))?;
                 match items.shape[..] {
@@ -411,7 +414,7 @@ mod tests {
                     let [x, y, z, _] = mesh.vertices[n as usize][0];
                     [x, y, z]
                 });
-                let face = super::super::camera::normal_of(a, b, c);
+                let face = super::normal_of(a, b, c);
                 // Squares at the poles of the sphere have no area.
                 let normal = mesh.vertices[triangle[1] as usize][1];
                 let along: f32 = (0..3).map(|n| face[n] * normal[n]).sum();

@@ -145,7 +145,7 @@ pub(super) fn unwritable(e: std::io::Error) -> ArrayError {
 
 impl Array {
     /// Row `y` as single precision, appended to `out`.
-    pub(crate) fn append_row(&self, y: usize, out: &mut Vec<f32>) {
+    pub fn append_row(&self, y: usize, out: &mut Vec<f32>) {
         let first = y * self.row_values();
         out.extend((first..first + self.row_values()).map(|n| self.value(n)));
     }

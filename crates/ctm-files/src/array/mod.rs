@@ -1,12 +1,12 @@
 //! Arrays and pictures as files: `.npy`, `.png`, `.pfm` and raw little-endian bytes.
 //!
 //! Everything becomes an [`Array`]: rows of elements of one to four channels, row 0 first. Of pictures, row 0 is the top
-//! row. [`Items`] are arrays of any shape and element type, without conversion. Nothing here knows the device; `job` moves arrays into device formats.
+//! row. [`Items`] are arrays of any shape and element type, without conversion. Nothing here knows the device.
 //!
 //! **Invariant.** Reading hostile bytes gives an [`ArrayError`] that says where, never a panic or a huge allocation.
 //!
 //! ```
-//! use ctm::array::{Array, ArrayError, FillRow, ItemType, Items, Kind, Layout, RawFormat, RawShape, Values, dwords, npy_bytes, write_rows};
+//! use ctm_files::array::{Array, ArrayError, FillRow, ItemType, Items, Kind, Layout, RawFormat, RawShape, Values, dwords, npy_bytes, write_rows};
 //! use std::io::Cursor;
 //!
 //! // An array becomes a file, and comes back.
@@ -44,14 +44,15 @@ mod png;
 mod raw;
 mod rows;
 
-pub(crate) use png::animation;
+pub use png::animation;
 
 pub use items::{ItemType, Items, dwords, npy_bytes};
 pub use raw::RawFormat;
 pub use rows::{FillRow, Layout, write_rows};
 
+use crate::kinds::FileKind;
+use ctm_exec::arrays::Picture;
 use ctm_exec::r700::formats::Format as TexelFormat;
-use ctm_files::FileKind;
 use ctm_isa::r700::ops::DataFormat;
 use std::fmt;
 use std::path::Path;
@@ -90,7 +91,8 @@ pub struct ArrayError {
 }
 
 impl ArrayError {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    /// An error that says this.
+    pub fn new(message: impl Into<String>) -> Self {
         Self { offset: None, message: message.into() }
     }
 
@@ -191,13 +193,30 @@ impl Array {
     }
 
     /// What its values are in a texture of R700: fractions of 8 or 16 bits, or floats.
-    pub(crate) fn texel_format(&self) -> TexelFormat {
+    #[must_use]
+    pub fn texel_format(&self) -> TexelFormat {
         let data = match self.values {
             Values::F32(_) => DataFormat::Fmt32_32_32_32Float,
             Values::U8(_) => DataFormat::Fmt8_8_8_8,
             Values::U16(_) => DataFormat::Fmt16_16_16_16,
         };
         TexelFormat { data, ..TexelFormat::default() }
+    }
+
+    /// Its texels. Grey pictures have the same red, green and blue; without alpha it is 1.
+    #[must_use]
+    pub fn picture(&self) -> Picture {
+        let values = self.to_f32();
+        let texel = |at: &[f32]| match *at {
+            [grey] => [grey, grey, grey, 1.0],
+            [grey, alpha] => [grey, grey, grey, alpha],
+            [red, green, blue] => [red, green, blue, 1.0],
+            [red, green, blue, alpha, ..] => [red, green, blue, alpha],
+            [] => [0.0; 4],
+        };
+        let elements = values.chunks_exact(self.channels.max(1)).map(|at| texel(at).map(f32::to_bits)).collect();
+        let side = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Picture { width: side(self.width), height: side(self.height), elements }
     }
 
     /// The same array with its rows in the opposite order.
@@ -258,14 +277,15 @@ impl Array {
     }
 }
 
-/// The number of values, if it is one that this process can hold.
 /// The sides that a file of `[height, width, channels]` has: none for one channel, and with `flat` none for one row.
-pub(crate) const fn sides(shape: &[usize; 3], flat: bool) -> &[usize] {
+#[must_use]
+pub const fn sides(shape: &[usize; 3], flat: bool) -> &[usize] {
     let [height, _, channels] = *shape;
     let (sides, _) = shape.split_at(if channels == 1 { 2 } else { 3 });
     if flat && height == 1 { sides.split_at(1).1 } else { sides }
 }
 
+/// The number of values, if it is one that this process can hold.
 fn checked_count(height: usize, width: usize, channels: usize) -> Result<usize, ArrayError> {
     height
         .checked_mul(width)

@@ -4,8 +4,8 @@
 //! through [`text`] or [`json()`], so that they look the same wherever they come from.
 //!
 //! ```
-//! use ctm::render::{Report, Source, json, text};
-//! use ctm::{Diagnostic, Label, Severity, Span};
+//! use ctm_files::render::{Report, Source, json, text};
+//! use ctm_isa::diag::{Diagnostic, Label, Severity, Span};
 //! use std::sync::Arc;
 //!
 //! let diagnostic = Diagnostic::error("mnemonic", "`mvo` is not an instruction").at(Span::new(0, 3), "");
@@ -119,6 +119,24 @@ impl Report {
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.diagnostic.severity == Severity::Error
+    }
+}
+
+/// A place in a text, for messages: in a job file, in a flag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The text.
+    pub source: Arc<Source>,
+    /// Where in it.
+    pub span: Span,
+}
+
+/// A finding at a place, if there is one.
+#[must_use]
+pub fn report_at(place: Option<&Place>, diagnostic: Diagnostic) -> Report {
+    match place {
+        Some(place) => Report { diagnostic: diagnostic.at(place.span, ""), source: Some(Arc::clone(&place.source)) },
+        None => Report::bare(diagnostic),
     }
 }
 

@@ -1,14 +1,14 @@
 //! GTX files: levels smaller than a macro tile, all tile modes, and files that are written and read again.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-use ctm::array::{Array, Values};
-use ctm::texture::{StoredTexture, WriteOptions, read_stored, write};
 use ctm_draw::console::{TILE_MODES, TileMode};
 use ctm_draw::format::NumberType;
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::TextureKind;
 use ctm_exec::r700::surface::Surface;
+use ctm_files::array::{Array, Values};
+use ctm_files::texture::{StoredTexture, WriteOptions, read_stored, write};
 use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat, Sel};
 use proptest::prelude::*;
 use std::path::Path;
@@ -175,7 +175,7 @@ proptest! {
 #[test]
 fn pictures_become_textures_and_pictures_again() {
     let picture = Array { height: 5, width: 7, channels: 4, values: Values::U8((0..140).collect()) };
-    let png = picture.to_bytes(ctm::array::Kind::Png).unwrap();
+    let png = picture.to_bytes(ctm_files::array::Kind::Png).unwrap();
     let all = read_stored(Path::new("a.png"), &png).unwrap();
     let again = read(&gtx(&all, TileMode::THIN_2D, 0));
     assert_eq!(write(Path::new("b.png"), &again, &WriteOptions::default()).unwrap(), png);
