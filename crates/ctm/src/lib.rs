@@ -48,7 +48,6 @@
 )]
 pub mod draw;
 pub mod job;
-pub mod run;
 pub mod trace;
 
 pub use ctm_device::{
@@ -56,14 +55,20 @@ pub use ctm_device::{
     SubmitReport, commands, device, engine, mc, memory, record,
 };
 pub use ctm_files::{Isa, JobError, Program, Report, Source};
+pub use ctm_launch::{ArgumentError, Done, Error, Launch, Plane, Run, View};
 pub use draw::{Draw, Drawing, Drawn};
 pub use job::Job;
-pub use run::{ArgumentError, Done, Error, Run, View};
 pub use trace::{Session, Trace};
 
 // What the signatures of this crate name of the others, so that nobody needs those beside it.
 pub use ctm_draw;
 pub use ctm_exec::{self, Budget, Control, Counters, Domain, Engine, GroupSize, Position, Progress};
+/// One launch on arrays in memory.
+pub mod run {
+    pub use ctm_files::program::Program;
+    pub use ctm_launch::*;
+}
+
 pub use ctm_files::{self as files, array, r700, render, texture};
 pub use ctm_image;
 pub use ctm_isa::{

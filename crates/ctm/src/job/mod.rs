@@ -100,6 +100,7 @@ pub(crate) use ctm_files::load;
 pub use ctm_files::load::{Form, Isa, Loaded, byte_code_text, not_foreign, read_file, text_of, unreadable};
 pub use ctm_files::render::Place;
 pub(crate) use ctm_files::render::report_at;
+pub use ctm_launch::Ref;
 pub use flags::{FLAGS, Flag};
 pub use folders::Folders;
 pub use frames::Varying;
@@ -200,24 +201,6 @@ impl<T> Located<T> {
     /// An error about this value.
     pub(crate) fn error(&self, rule: &'static str, message: impl Into<String>) -> Report {
         report_at(self.place.as_ref(), Diagnostic::error(rule, message))
-    }
-}
-
-/// An input, output or constant by number or by the name that the program gives it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ref {
-    /// By number.
-    Index(u8),
-    /// By name.
-    Name(String),
-}
-
-impl fmt::Display for Ref {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Index(n) => write!(f, "{n}"),
-            Self::Name(name) => write!(f, "`{name}`"),
-        }
     }
 }
 

@@ -53,11 +53,6 @@ impl Job {
         self.run_with(control, |_| Ok(engine), progress)
     }
 
-    /// Runs a job of R700 programs that writes no files on an engine that others use, too.
-    pub(crate) fn run_lent(&self, control: &Control, engine: &dyn Engine) -> Result<JobReport, JobError> {
-        r700::run((self, control), r700::Prepared::new(self)?, engine, &mut |_| {})
-    }
-
     /// The engine is made when everything else has been found to be right.
     fn run_with(
         &self,

@@ -68,6 +68,7 @@ mod save;
 
 pub use ctm_files::r700::target_name;
 pub(crate) use ctm_files::r700::{uses, uses_memory};
+pub use ctm_launch::r700::target_of;
 pub(super) use draft::R700Draft;
 pub(super) use prepare::{Prepared, Ready};
 pub(super) use read::LookupDraft;
@@ -258,15 +259,6 @@ pub struct Vertex {
     pub number: u32,
     /// How many strips the thread had ended before.
     pub strip: u32,
-}
-
-/// The export of a name, or of the number of a pixel export.
-#[must_use]
-pub fn target_of(which: &Ref) -> Option<Target> {
-    match which {
-        Ref::Index(n) => (*n < 8).then_some(Target::Pixel(*n)),
-        Ref::Name(name) => Target::all().find(|&t| target_name(t) == *name),
-    }
 }
 
 /// The number of an export in lists of outputs: pixel exports 0 to 7, depth 8, positions 9 to 12, parameters 13 to 44.

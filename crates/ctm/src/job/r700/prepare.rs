@@ -13,13 +13,13 @@ use crate::job::{Isa, Job, JobError, Located, Output, Pass, Place, Ref, Save, Va
 use crate::r700::gfd::{attribute_fetch, name_variables, uniforms_of};
 use crate::r700::{Loaded, is_r700};
 use crate::render::{Report, Source};
-use ctm_exec::Domain;
 use ctm_exec::r700::{Arrays, Constants, Plane, Semantic, Space, Target};
 use ctm_files::FileKind;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::{Chip, Stage, SymbolKind};
 use ctm_isa::r700::text::Options;
+use ctm_launch::r700::default_planes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -433,18 +433,6 @@ fn load(path: &Located<PathBuf>, job: &Job, which: Option<&str>) -> Result<Loade
     }
     let isa = if says_so { stated } else { Some(Isa::R700) };
     Loaded::from_bytes(bytes, path, isa, which, &Options::default())
-}
-
-/// What registers hold without any `[[register]]`: pixel programs have the index pair in R0 as floats; all others the number of
-/// the thread, i and j as integers.
-fn default_planes(stage: Stage, domain: Domain) -> Vec<Plane> {
-    if stage == Stage::Pixel {
-        return vec![Plane::position(0)];
-    }
-    let width = f64::from(domain.width());
-    let first = f64::from(domain.i0) + f64::from(domain.j0) * width;
-    let (di, dj) = ([1.0, 1.0, 0.0, 0.0], [width, 0.0, 1.0, 0.0]);
-    vec![Plane { temp: 0, origin: [-first, 0.0, 0.0, 0.0], di, dj, bits: true }]
 }
 
 fn exports(targets: &BTreeSet<Target>) -> String {

@@ -8,21 +8,18 @@ use crate::array::dwords;
 use crate::job::prepare::{not_read, unread};
 use crate::job::values::Slots;
 use crate::job::{Data, FromOutput, Located, Pass, Ref, Texture, Varying, read_file};
-use crate::r700::gfd::UniformPlace;
 use crate::r700::uniform::Uniform;
-use crate::run::{Fit, size_misfit};
 use ctm_exec::r700::resources::{BufferData, Image, TextureKind};
 use ctm_exec::r700::{self, Arrays, Constants, Sampler, Space, Target};
 use ctm_files::FileKind;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::SymbolKind;
+use ctm_launch::fit::{Fit, size_misfit};
+use ctm_launch::r700::constants::{not_given, store_in_window, store_uniform};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Most constants of a constant buffer.
-const CONSTANTS_OF_BUFFER: usize = 4096;
 
 /// Where a named constant lies.
 enum Constant {
@@ -152,12 +149,7 @@ impl Checker {
         let absent = |n: &&u8| !by_number(pass.bool.keys().collect(), **n);
         missing.extend(uses.bools.iter().filter(absent).map(|n| format!("boolean constant {n}")));
         if !missing.is_empty() {
-            let verb = if missing.len() == 1 {
-                "is read and not given; it reads"
-            } else {
-                "are read and not given; they read"
-            };
-            self.warn(&pass.program, "constant-not-given", format!("{} {verb} 0", missing.join(", ")));
+            self.warn(&pass.program, "constant-not-given", not_given(&missing));
         }
         out
     }
@@ -170,27 +162,8 @@ impl Checker {
         dwords: &[(usize, u32)],
         (out, arrays, given): (&mut Constants, &mut Arrays, &mut BTreeSet<u8>),
     ) {
-        let (name, count) = (&uniform.name, uniform.constants());
-        let (first, places) = match uniform.place {
-            UniformPlace::File(first) => (first, &mut out.file[..]),
-            UniformPlace::Buffer(bank, first) => {
-                let buffer = arrays.constants.entry(bank).or_default();
-                let needed = (first + count).min(CONSTANTS_OF_BUFFER);
-                buffer.resize(buffer.len().max(needed), [0; 4]);
-                (first, &mut buffer[..])
-            }
-        };
-        let Some(places) = places.get_mut(first..first + count) else {
-            let most = if matches!(uniform.place, UniformPlace::File(_)) { 256 } else { CONSTANTS_OF_BUFFER };
-            let message = format!("`{name}` is {count} constants from {first} on, there are 0 to {}", most - 1);
+        if let Err(message) = store_uniform(uniform, dwords, (out, &mut arrays.constants, given)) {
             self.error(at, "bad-constant", message);
-            return;
-        };
-        for &(dword, bits) in dwords {
-            places[dword / 4][dword % 4] = bits;
-        }
-        if matches!(uniform.place, UniformPlace::File(_)) {
-            given.extend((first..first + count).filter_map(|n| u8::try_from(n).ok()));
         }
     }
 
@@ -210,24 +183,14 @@ impl Checker {
         if let Some(index) = program.symbol(SymbolKind::Constant, name) {
             return Some(Constant::File(index));
         }
-        for set in 0..2u8 {
-            let Some(index) = program.symbol(SymbolKind::Kcache(set), name) else { continue };
-            let windows = &uses.windows[usize::from(set)];
-            let (Some(&(bank, first)), 1) = (windows.first(), windows.len()) else {
-                let message = format!(
-                    "`{name}` is KC{set}[{index}], and the program's clauses show {} windows there; give it in [[constant_buffer]]",
-                    windows.len()
-                );
-                self.error(at, "ambiguous-constant", message);
-                return None;
+        if let Some(stored) = store_in_window(program, uses, name, value, &mut arrays.constants) {
+            return match stored {
+                Ok(()) => Some(Constant::Buffer),
+                Err(message) => {
+                    self.error(at, "ambiguous-constant", message);
+                    None
+                }
             };
-            let buffer = arrays.constants.entry(bank).or_default();
-            let index = first as usize + usize::from(index);
-            if buffer.len() <= index {
-                buffer.resize(index + 1, [0; 4]);
-            }
-            buffer[index] = value;
-            return Some(Constant::Buffer);
         }
         let is_constant = |k| matches!(k, SymbolKind::Constant | SymbolKind::Kcache(_));
         let names: Vec<&str> =

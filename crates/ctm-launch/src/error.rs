@@ -1,8 +1,8 @@
 //! What can be wrong with a run.
 
-use crate::engine::EngineError;
-use crate::job::{JobError, RunFault};
-use crate::render::{self, Report};
+use ctm_device::EngineError;
+use ctm_files::error::{JobError, RunFault};
+use ctm_files::render::{self, Report};
 use std::fmt;
 
 /// Why there is no result.
@@ -90,7 +90,7 @@ impl From<JobError> for Error {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArgumentError {
-    /// Neither [`size`](super::Run::size) nor its relatives were called.
+    /// Neither [`size`](crate::Run::size) nor its relatives were called.
     NoDomain,
     /// The domain is empty, or larger than 4096 x 4096.
     Domain {

@@ -1,54 +1,56 @@
 //! Runs of X1K programs on the caller's arrays: engines read and write them where they lie.
 
-use super::view::{Numbers, Shape, View};
-use super::{ANY_SIZE, ArgumentError, COLUMNS, Done, Error, Place, Run, Wanted, engine, misfit, text};
-use crate::array::{Array, ItemType, Values};
-use crate::job::Ref;
-use crate::job::{finding_report, run_fault};
+use crate::error::{ArgumentError, Error};
+use crate::fit::{ANY_SIZE, Fit, misfit};
+use crate::held::Held;
+use crate::landing::{Demands, Landing};
+use crate::model::{Bindings, Done, Launch, Place};
+use crate::slot::Ref;
+use crate::view::{COLUMNS, Numbers, View};
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::x1k::{Constants, Direct, Elements, Form, Input, Launch, Memory, Outputs, Plane, Sampler, Written};
+use ctm_exec::x1k::{Constants, Direct, Elements, Input, Memory, Outputs, Plane, Sampler, Written};
 use ctm_exec::{Domain, GroupSize, Position};
-use ctm_files::program::Code;
+use ctm_files::error::{finding_report, run_fault};
+use ctm_files::load::Loaded;
 use ctm_isa::x1k::program::{Literal, Preload, Program, SymbolKind, Usage};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
-use std::borrow::Cow;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-pub(super) fn run(mut run: Run<'_>) -> Result<Done, Error> {
-    let Code::X1k(loaded) = run.program.code() else { return Ok(Done::default()) };
-    if !run.buffers.is_empty() {
+/// Runs a launch of this program.
+pub(crate) fn run(mut launch: Launch<'_>, loaded: &Loaded) -> Result<Done, Error> {
+    let mut given = launch.take_bindings()?;
+    if !given.buffers.is_empty() {
         return Err(ArgumentError::WrongIsa { what: "a constant buffer", isa: "R700" }.into());
     }
-    if !run.memories.is_empty() {
+    if !given.memories.is_empty() {
         return Err(ArgumentError::WrongIsa { what: "a memory", isa: "R700" }.into());
     }
     let program = &loaded.program;
     let usage = program.usage();
-    let domain = run.the_domain()?;
+    let (domain, options) = (launch.the_domain()?, launch.options.clone());
     let names = Names { program };
-    let constants = constants(&run, &names, &usage)?;
-    let planes = planes(program)?;
-    let bound = inputs(&run, &names, &usage, domain)?;
-    let line = run.line();
-    let wanted = std::mem::take(&mut run.outputs);
-    let mut outputs = outputs(wanted, line, &names, &usage, domain)?;
-    let launch = Launch {
+    let constants = constants(&given, &names, &usage)?;
+    let planes = match given.registers.is_empty() {
+        true => planes(program)?,
+        false => std::mem::take(&mut given.registers),
+    };
+    let bound = inputs(&given.inputs, &names, &usage, (domain, launch.fit()))?;
+    let mut outputs = outputs(given.outputs, launch.line(), &names, &usage, domain)?;
+    let of_engine = ctm_exec::x1k::Launch {
         program,
         constants: &constants,
         planes: &planes,
         rows: &[],
         domain,
-        group: run.group.unwrap_or(GroupSize::X1K),
-        budget: run.budget,
-        threads: run.threads,
-        checks: run.checks,
-        counters: run.counters,
+        group: options.group.unwrap_or(GroupSize::X1K),
+        budget: options.budget,
+        threads: options.threads,
+        checks: options.checks,
+        counters: options.counters,
     };
-    let engine = match run.engine {
-        Some(engine) => engine,
-        None => engine(run.kind)?,
-    };
+    let engine = options.engine()?;
     let mut memory = Arrays { inputs: std::array::from_fn(|_| None), outputs: [const { None }; OUTPUTS] };
     for (slot, (held, sampler)) in &bound {
         memory.inputs[usize::from(*slot)] = Some((held.elements(), *sampler));
@@ -57,7 +59,7 @@ pub(super) fn run(mut run: Run<'_>) -> Result<Done, Error> {
         memory.outputs[usize::from(*slot)] = Some(output.elements());
     }
     let started = Instant::now();
-    let outcome = engine.run_x1k_under(&run.control, &launch, &mut memory);
+    let outcome = engine.run_x1k_under(&options.control, &of_engine, &mut memory);
     let elapsed = started.elapsed();
     let (spans, source) = (&program.spans, loaded.source.as_ref());
     let outcome = outcome.map_err(|fault| Error::Fault(Box::new(run_fault(0, None, &fault, spans, source))))?;
@@ -109,7 +111,7 @@ impl Names<'_> {
     }
 }
 
-fn constants(run: &Run<'_>, names: &Names<'_>, usage: &Usage) -> Result<Constants, ArgumentError> {
+fn constants(run: &Bindings<'_>, names: &Names<'_>, usage: &Usage) -> Result<Constants, ArgumentError> {
     let mut out = Constants::default();
     for literal in &names.program.literals {
         match *literal {
@@ -124,17 +126,21 @@ fn constants(run: &Run<'_>, names: &Names<'_>, usage: &Usage) -> Result<Constant
         if given.insert((kind, number)) {
             Ok(usize::from(number))
         } else {
-            Err(ArgumentError::Twice { what: "constant", name: text(which) })
+            Err(ArgumentError::Twice { what: "constant", name: which.text() })
         }
     };
     for (which, bits) in &run.floats {
-        out.float[take(which, SymbolKind::Float)?] = *bits;
+        let slot = take(which, SymbolKind::Float)?;
+        out.float[slot] = bits.as_slice().try_into().map_err(|_| ArgumentError::Value {
+            name: which.text(),
+            message: format!("it is given {} numbers; a constant has four, r, g, b, a", bits.len()),
+        })?;
     }
     for (which, value) in &run.ints {
         let slot = take(which, SymbolKind::Int)?;
         let byte = |what: &str, n: u16| {
             u8::try_from(n).map_err(|_| ArgumentError::Value {
-                name: text(which),
+                name: which.text(),
                 message: format!("the {what} is {n}, 0 to 255 are possible"),
             })
         };
@@ -180,33 +186,30 @@ fn planes(program: &Program) -> Result<Vec<Plane>, ArgumentError> {
     program.preloads.iter().map(plane).collect()
 }
 
-/// The bytes of an input as engines read them.
-struct Held<'a> {
-    bytes: Cow<'a, [u8]>,
-    like: Elements<()>,
-}
-
-impl Held<'_> {
-    fn elements(&self) -> Elements<&[u8]> {
-        self.like.with(&self.bytes)
-    }
-}
-
 type Bound<'a> = BTreeMap<u8, (Held<'a>, Sampler)>;
 
-fn inputs<'a>(run: &Run<'a>, names: &Names<'_>, usage: &Usage, domain: Domain) -> Result<Bound<'a>, ArgumentError> {
+fn inputs<'a>(
+    given: &[(Ref, View<'a>, Option<Sampler>)],
+    names: &Names<'_>,
+    usage: &Usage,
+    (domain, fit): (Domain, Fit),
+) -> Result<Bound<'a>, ArgumentError> {
     let mut bound = Bound::new();
-    for (which, view, sampler) in &run.inputs {
+    for (which, view, sampler) in given {
         let slot = names.number(which, SymbolKind::Input)?;
-        let shape = |message| ArgumentError::Shape { name: text(which), message };
-        let held = held(view).map_err(shape)?;
+        let shape = |message| ArgumentError::Shape { name: which.text(), message };
+        if matches!(view.numbers, Numbers::U32(_)) {
+            let message = "the X1K reads single precision, bytes and 16-bit integers, no 32-bit integers";
+            return Err(shape(message.to_owned()));
+        }
+        let held = Held::of(view, COLUMNS as usize).map_err(shape)?;
         if sampler.is_none()
-            && let Some(message) = misfit(names.program, slot, size_of(view, &held), domain, run.fit)
+            && let Some(message) = misfit(names.program, slot, held.size(), domain, fit)
         {
             return Err(shape(format!("{message}; {ANY_SIZE}")));
         }
         if bound.insert(slot, (held, sampler.unwrap_or_default())).is_some() {
-            return Err(ArgumentError::Twice { what: "input", name: text(which) });
+            return Err(ArgumentError::Twice { what: "input", name: which.text() });
         }
     }
     match usage.inputs.iter().find(|slot| !bound.contains_key(slot)) {
@@ -220,196 +223,32 @@ fn inputs<'a>(run: &Run<'a>, names: &Names<'_>, usage: &Usage, domain: Domain) -
     }
 }
 
-/// Rows and columns; those of a line that is not whole rows are told by its elements.
-fn size_of(view: &View<'_>, held: &Held<'_>) -> [usize; 2] {
-    match view.shape {
-        Shape::Line if view.numbers.len() / view.channels < COLUMNS as usize => [1, view.numbers.len() / view.channels],
-        _ => [held.like.height as usize, held.like.width as usize],
-    }
-}
-
-/// The array where it lies, if engines can read it so; otherwise a copy in single precision.
-fn held<'a>(view: &View<'a>) -> Result<Held<'a>, String> {
-    let numbers = view.numbers.len();
-    let [rows, columns] = view.size().ok_or_else(|| match view.shape {
-        Shape::Line => {
-            format!("{numbers} numbers are no line of elements of {} channels; 1 to 4 are possible", view.channels)
-        }
-        Shape::Rows(rows, columns) => format!(
-            "{numbers} numbers are no {rows} rows of {columns} elements of {} channels; 1 to 4 channels are possible",
-            view.channels
-        ),
-    })?;
-    let most = COLUMNS as usize;
-    if rows == 0 || columns == 0 || rows > most || columns > most {
-        return Err(format!("it has {rows} rows and {columns} columns, inputs have 1 to {most} of each"));
-    }
-    let size = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let like = |form, channels: usize| Elements {
-        bytes: (),
-        pitch: size(columns),
-        width: size(columns),
-        height: size(rows),
-        form,
-        channels: u8::try_from(channels).unwrap_or(4),
-        mask: 0xf,
-        tiles: None,
-    };
-    let whole = rows * columns * view.channels == numbers && cfg!(target_endian = "little");
-    match (view.numbers, view.channels) {
-        (Numbers::F32(v), 1 | 2 | 4) if whole => {
-            return Ok(Held { bytes: Cow::Borrowed(bytemuck::cast_slice(v)), like: like(Form::Floats, view.channels) });
-        }
-        (Numbers::U8(v), 4) if whole => {
-            return Ok(Held { bytes: Cow::Borrowed(v), like: like(Form::Bytes { swapped: false }, 4) });
-        }
-        (Numbers::U16(v), 1) if whole && numbers.is_multiple_of(2) => {
-            return Ok(Held { bytes: Cow::Borrowed(bytemuck::cast_slice(v)), like: like(Form::Words, 1) });
-        }
-        (Numbers::U32(_), _) => {
-            return Err("the X1K reads single precision, bytes and 16-bit integers, no 32-bit integers".to_owned());
-        }
-        _ => {}
-    }
-    // Three channels become four, the last one 1; the end of a folded line is filled up with zeros.
-    let channels = if view.channels == 3 { 4 } else { view.channels };
-    let mut bytes = Vec::with_capacity(rows * columns * channels * 4);
-    for element in 0..rows * columns {
-        for c in 0..channels {
-            let bits = match c {
-                3 if view.channels == 3 => 1.0_f32.to_bits(),
-                _ => view.numbers.bits(element * view.channels + c),
-            };
-            bytes.extend_from_slice(&bits.to_le_bytes());
-        }
-    }
-    Ok(Held { bytes: Cow::Owned(bytes), like: like(Form::Floats, channels) })
-}
-
-/// An output while it is written.
-struct Target<'a> {
-    numbers: Landing<'a>,
-    like: Elements<()>,
-    /// Elements of a line that is cut to its length.
-    line: Option<usize>,
-}
-
-enum Landing<'a> {
-    Own(Vec<f32>),
-    Caller(&'a mut [f32]),
-    /// The caller's, which is shorter than whole rows.
-    Copy(Vec<f32>, &'a mut [f32]),
-}
-
-impl Target<'_> {
-    fn elements(&mut self) -> Elements<&mut [u8]> {
-        let numbers: &mut [f32] = match &mut self.numbers {
-            Landing::Own(own) | Landing::Copy(own, _) => own,
-            Landing::Caller(numbers) => numbers,
-        };
-        self.like.with(bytemuck::cast_slice_mut(numbers))
-    }
-
-    /// The array, if the caller has not had it written to his own.
-    fn finish(self) -> Option<Array> {
-        let channels = usize::from(self.like.channels);
-        match self.numbers {
-            Landing::Caller(_) => None,
-            Landing::Copy(own, to) => {
-                let count = to.len();
-                to.copy_from_slice(&own[..count]);
-                None
-            }
-            Landing::Own(mut own) => {
-                let (mut height, mut width) = (self.like.height as usize, self.like.width as usize);
-                if let Some(n) = self.line {
-                    own.truncate(n * channels);
-                    (height, width) = (1, n);
-                }
-                Some(Array { height, width, channels, values: Values::F32(own) })
-            }
-        }
-    }
-}
-
 fn outputs<'a>(
-    mut wanted: Vec<Wanted<'a>>,
+    wanted: Vec<(Ref, usize, Place<'a>)>,
     line: Option<usize>,
     names: &Names<'_>,
     usage: &Usage,
     domain: Domain,
-) -> Result<BTreeMap<u8, Target<'a>>, ArgumentError> {
+) -> Result<BTreeMap<u8, Landing<'a>>, ArgumentError> {
+    let demands = Demands { domain, line, uncached: names.program.uncached };
     let mut out = BTreeMap::new();
-    let mut seen = BTreeSet::new();
-    for one in &wanted {
-        let slot = names.number(&one.which, SymbolKind::Output)?;
-        let name = text(&one.which);
+    for (which, channels, place) in wanted {
+        let slot = names.number(&which, SymbolKind::Output)?;
+        let name = which.text();
         if !usage.outputs.contains(&slot) {
             let written = usage.outputs.iter().map(|&n| names.output(n)).collect();
             return Err(ArgumentError::NotWritten { name, written });
         }
-        if !seen.insert(slot) {
+        if out.contains_key(&slot) {
             return Err(ArgumentError::Twice { what: "output", name });
         }
+        out.insert(slot, Landing::new(&name, channels, place, demands)?);
     }
     let default = if names.program.uncached { 1 } else { 4 };
-    for &slot in usage.outputs.iter().filter(|slot| !seen.contains(slot)) {
-        let elements = crate::job::r700::Elements { channels: default, ..Default::default() };
-        wanted.push(Wanted { which: Ref::Index(slot), elements, place: Place::New });
-    }
-    for one in wanted {
-        let slot = names.number(&one.which, SymbolKind::Output)?;
-        let name = text(&one.which);
-        let wrong = |message: String| ArgumentError::Shape { name: name.clone(), message };
-        let channels = one.elements.channels;
-        if one.elements.items != ItemType::Float32 {
-            return Err(wrong("outputs of the X1K are single precision".to_owned()));
+    for &slot in &usage.outputs {
+        if let Entry::Vacant(free) = out.entry(slot) {
+            free.insert(Landing::new(&names.output(slot), default, Place::New, demands)?);
         }
-        if !matches!(channels, 1 | 2 | 4) {
-            return Err(wrong(format!("an output has 1, 2 or 4 channels, not {channels}")));
-        }
-        if names.program.uncached && channels != 1 {
-            return Err(wrong(format!("uncached writes need one channel (CTM §3.3.8), not {channels}")));
-        }
-        let reaches = [domain.j1 as usize + 1, domain.i1 as usize + 1];
-        let [rows, columns] = match &one.place {
-            Place::Into(_, Some(size)) => *size,
-            _ => reaches,
-        };
-        let most = COLUMNS as usize;
-        let small = rows < reaches[0] || columns < reaches[1];
-        if small && !names.program.uncached || rows == 0 || columns == 0 || rows > most || columns > most {
-            return Err(wrong(format!(
-                "it has {rows} rows and {columns} columns, the domain reaches {} and {}, and {most} are the most",
-                reaches[0], reaches[1]
-            )));
-        }
-        let like = Elements {
-            bytes: (),
-            pitch: u32::try_from(columns).unwrap_or(u32::MAX),
-            width: u32::try_from(columns).unwrap_or(u32::MAX),
-            height: u32::try_from(rows).unwrap_or(u32::MAX),
-            form: Form::Floats,
-            channels: u8::try_from(channels).unwrap_or(4),
-            mask: 0xf,
-            tiles: None,
-        };
-        let count = rows * columns * channels;
-        let cut = line.filter(|_| !matches!(one.place, Place::Into(_, Some(_))));
-        let expected = cut.map_or(count, |n| n * channels);
-        let numbers = match one.place {
-            Place::New => Landing::Own(vec![0.0; count]),
-            Place::Into(numbers, _) if numbers.len() != expected => {
-                return Err(wrong(format!("it has room for {} numbers, the run gives {expected}", numbers.len())));
-            }
-            Place::Into(numbers, _) if expected == count => Landing::Caller(numbers),
-            Place::Into(numbers, _) => {
-                let mut copy = numbers.to_vec();
-                copy.resize(count, 0.0);
-                Landing::Copy(copy, numbers)
-            }
-        };
-        out.insert(slot, Target { numbers, like, line: cut });
     }
     Ok(out)
 }

@@ -18,8 +18,8 @@ pub enum Fit {
 /// `None` for inputs that are also read elsewhere: they may have any size.
 ///
 /// ```
-/// use ctm::Domain;
-/// use ctm::run::{Fit, misfit};
+/// use ctm_exec::Domain;
+/// use ctm_launch::{Fit, misfit};
 /// let program = ctm_isa::x1k::text::assemble("tex r1, s0, r0.rg\nmov o0, r1\n").program.unwrap();
 /// let domain = Domain { i0: 0, j0: 0, i1: 3, j1: 0 };
 /// assert!(misfit(&program, 0, [1, 4], domain, Fit::Exact).is_none());
@@ -33,7 +33,8 @@ pub fn misfit(program: &Program, slot: u8, size: [usize; 2], domain: Domain, fit
 }
 
 /// What is wrong with the size of an input that is read at the processors' own places only.
-pub(crate) fn size_misfit([rows, columns]: [usize; 2], domain: Domain, fit: Fit) -> Option<String> {
+#[must_use]
+pub fn size_misfit([rows, columns]: [usize; 2], domain: Domain, fit: Fit) -> Option<String> {
     let needed = [domain.j1 as usize + 1, domain.i1 as usize + 1];
     let fits = match fit {
         Fit::Exact => [rows, columns] == needed,
@@ -54,4 +55,4 @@ pub(crate) fn size_misfit([rows, columns]: [usize; 2], domain: Domain, fit: Fit)
 }
 
 /// What to do about an input of another size, for messages of runs.
-pub(crate) const ANY_SIZE: &str = "an input with a sampler may have any size (`clamp=True` in Python)";
+pub const ANY_SIZE: &str = "an input with a sampler may have any size (`clamp=True` in Python)";

@@ -3,6 +3,9 @@
 use ctm_exec::r700::formats::Format as TexelFormat;
 use ctm_isa::r700::ops::DataFormat;
 
+/// Columns of the rows into which long arrays of one dimension are folded, and the most that a domain has.
+pub const COLUMNS: u32 = 4096;
+
 /// The numbers of a [`View`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -19,7 +22,8 @@ pub enum Numbers<'a> {
 
 impl Numbers<'_> {
     /// What they are in a texture of R700.
-    pub(crate) fn texel_format(&self) -> TexelFormat {
+    #[must_use]
+    pub fn texel_format(&self) -> TexelFormat {
         let data = match self {
             Self::F32(_) | Self::U32(_) => DataFormat::Fmt32_32_32_32Float,
             Self::U8(_) => DataFormat::Fmt8_8_8_8,
@@ -46,7 +50,8 @@ impl Numbers<'_> {
     }
 
     /// Number `n` as the bits that programs read; 0 beyond the end.
-    pub(crate) fn bits(&self, n: usize) -> u32 {
+    #[must_use]
+    pub fn bits(&self, n: usize) -> u32 {
         match self {
             Self::F32(v) => v.get(n).map_or(0, |x| x.to_bits()),
             Self::U8(v) => v.get(n).map_or(0, |&x| (f32::from(x) / 255.0).to_bits()),
@@ -80,7 +85,7 @@ numbers!(f32 => F32, u8 => U8, u16 => U16, u32 => U32);
 
 /// How the elements of a view lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// A line; longer ones than a domain has columns are folded as the domain is.
     Line,
     /// Rows and columns.
@@ -90,7 +95,7 @@ pub(super) enum Shape {
 /// An array that a program reads: numbers of the caller's, in C order, and their shape.
 ///
 /// ```
-/// use ctm::View;
+/// use ctm_launch::View;
 ///
 /// let four = [0.0_f32; 4];
 /// let picture = [0_u8; 2 * 3 * 4];
@@ -100,14 +105,15 @@ pub(super) enum Shape {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    pub(super) numbers: Numbers<'a>,
-    pub(super) shape: Shape,
-    pub(super) channels: usize,
+    pub(crate) numbers: Numbers<'a>,
+    pub(crate) shape: Shape,
+    pub(crate) channels: usize,
 }
 
 impl View<'_> {
     /// Its elements as programs read them: what the view has no channel for is as in `rest`.
-    pub(crate) fn elements(&self, rest: [f32; 4]) -> Option<Vec<[u32; 4]>> {
+    #[must_use]
+    pub fn elements(&self, rest: [f32; 4]) -> Option<Vec<[u32; 4]>> {
         let [rows, columns] = self.size()?;
         let channel = |n: usize, c: usize| match c < self.channels {
             true => self.numbers.bits(n * self.channels + c),
@@ -131,18 +137,21 @@ impl<'a> View<'a> {
     }
 
     /// What its numbers are in a texture of R700.
-    pub(crate) fn texel_format(&self) -> TexelFormat {
+    #[must_use]
+    pub fn texel_format(&self) -> TexelFormat {
         self.numbers.texel_format()
     }
 
     /// Channels of an element.
-    pub(crate) fn channels(&self) -> usize {
+    #[must_use]
+    pub fn channels(&self) -> usize {
         self.channels
     }
 
     /// Rows and columns of the elements as programs see them, if there are as many numbers as that takes.
-    pub(crate) fn size(&self) -> Option<[usize; 2]> {
-        let most = super::COLUMNS as usize;
+    #[must_use]
+    pub fn size(&self) -> Option<[usize; 2]> {
+        let most = COLUMNS as usize;
         if !(1..=4).contains(&self.channels) || self.numbers.is_empty() {
             return None;
         }

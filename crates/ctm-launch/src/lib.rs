@@ -1,0 +1,91 @@
+//! One launch of a program of either instruction set on arrays in memory: the program, its bindings, the domain, the options. No files.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`slot`] | what bindings go by: numbers, or the names that programs give |
+//! | [`error`] | why there is no result |
+//! | [`view`] | arrays that programs read, where they lie |
+//! | [`fit`] | whether inputs are as large as the domain |
+//! | [`engines`] | engines that serve all launches of this process |
+//! | [`model`] | [`Launch`], its bindings and options, and the result |
+//! | `held` | inputs as engines read them |
+//! | `landing` | outputs while they are written |
+//! | `x1k`, [`r700`] | the runner of each instruction set |
+//! | [`run`] | [`Run`], which builds a launch call by call: begin here |
+//!
+//! A module uses only those above it in the table. Several passes, files and the conditional unit are what jobs are for; a device is for clients of the
+//! CTM interface. All of them give the same bits.
+//!
+//! **Invariants.** Programs of both instruction sets read and write the caller's arrays where they lie: an input is copied only where no engine reads its
+//! form (three channels, bytes or 16-bit numbers of other channels than four and one, a folded line that ends within a row). Everything is checked before
+//! anything runs.
+//!
+//! ```
+//! use ctm_files::Program;
+//! use ctm_launch::Run;
+//!
+//! let program = Program::assemble(
+//!     ".input x = s0
+//!      .output y = o0
+//!      .const k = c0
+//!      tex r1, x, r0.rg          ; r0 holds the processor's column and row
+//!      mad y, r1, k, k",
+//! )?;
+//! let x = [1.0, 2.0, 3.0, 4.0];
+//! let done = Run::of(&program).elements(4).input("x", &x).constant("k", [10.0; 4]).output("y", 1).run()?;
+//! assert_eq!(done.values("y"), [20.0, 30.0, 40.0, 50.0]);
+//! # Ok::<(), ctm_launch::Error>(())
+//! ```
+//!
+//! Numbers of any kind go in, and what is wrong is told:
+//!
+//! ```
+//! use ctm_device::EngineKind;
+//! use ctm_exec::{Budget, Control, Counters, Domain, GroupSize, Position, Progress};
+//! use ctm_files::Program;
+//! use ctm_launch::{ArgumentError, COLUMNS, Done, Error, Numbers, Run, View};
+//!
+//! let program = Program::assemble(".input x = s0\n.output y = o0\ntex r1, x, r0.rg\nmul y, r1, 2.0")?;
+//! let rows = View::rows(Numbers::F32(&[1.0, 2.0, 3.0, 4.0]), [2, 2, 1]);
+//! let control = Control::new();
+//! let done: Done = Run::of(&program)
+//!     .domain(Domain { i0: 0, j0: 0, i1: 1, j1: 1 })
+//!     .input("x", rows)
+//!     .output("y", 1)
+//!     .engine(EngineKind::Interp)
+//!     .group(GroupSize::X1K)
+//!     .budget(Budget::default())
+//!     .counted(true)
+//!     .under(&control)
+//!     .run()?;
+//! assert_eq!(done.values("y"), [2.0, 4.0, 6.0, 8.0]);
+//! let counters: &Counters = &done.counters;
+//! assert_eq!(counters.processors, 4);
+//! let progress: Progress = control.progress();
+//! assert_eq!(progress.share(), 1.0);
+//! assert_eq!(Position { i: 1, j: 0 }.i, 1);
+//!
+//! let wrong = Run::of(&program).size(COLUMNS + 1, 1).output("y", 1).run();
+//! assert!(matches!(wrong, Err(Error::Argument(ArgumentError::Domain { .. }))), "{wrong:?}");
+//! # Ok::<(), Error>(())
+//! ```
+
+pub mod engines;
+pub mod error;
+pub mod fit;
+mod held;
+mod landing;
+pub mod model;
+pub mod r700;
+pub mod run;
+pub mod slot;
+pub mod view;
+mod x1k;
+
+pub use ctm_exec::x1k::Plane;
+pub use error::{ArgumentError, Error};
+pub use fit::{Fit, misfit};
+pub use model::{Binding, Done, Extent, Launch, Options, Place};
+pub use run::Run;
+pub use slot::Ref;
+pub use view::{COLUMNS, Numbers, View};

@@ -1,0 +1,392 @@
+//! Launches of R700 programs on the caller's arrays: engines read and write them where they lie.
+//!
+//! | file | what |
+//! |---|---|
+//! | `constants` | named constants in the constant file and in constant buffers |
+//! | `memory` | the arrays as engines reach them |
+
+pub mod constants;
+mod memory;
+
+use crate::error::{ArgumentError, Error};
+use crate::fit::{ANY_SIZE, Fit, size_misfit};
+use crate::held::Held;
+use crate::landing::{Demands, Landing};
+use crate::model::{Bindings, Done, Launch, Place};
+use crate::slot::{Ref, register};
+use crate::view::{COLUMNS, Numbers, View};
+use constants::{not_given, store_in_window, store_uniform};
+use ctm_exec::r700::{self, CF_CONSTANTS, Constants, LoopConstant, Sampler, Target};
+use ctm_exec::x1k::Plane;
+use ctm_exec::{Domain, GroupSize};
+use ctm_files::error::{finding_report, run_fault};
+use ctm_files::program::with_names;
+use ctm_files::r700::gfd::{UniformPlace, attribute_fetch, uniforms_of};
+use ctm_files::r700::uniform::Uniform;
+use ctm_files::r700::uses::{Uses, textures_at_position};
+use ctm_files::r700::{Loaded, target_name};
+use ctm_files::render::Report;
+use ctm_isa::diag::Diagnostic;
+use ctm_isa::r700::program::{Program, Stage, SymbolKind};
+use memory::{Arrays, FetchBuffer, TextureArray};
+use std::borrow::Cow;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+/// Most rows and columns of a texture.
+const TEXTURE_SIDE: usize = 2 * COLUMNS as usize;
+
+/// The export of a name, or of the number of a pixel export.
+#[must_use]
+pub fn target_of(which: &Ref) -> Option<Target> {
+    match which {
+        Ref::Index(n) => (*n < 8).then_some(Target::Pixel(*n)),
+        Ref::Name(name) => Target::all().find(|&t| target_name(t) == *name),
+    }
+}
+
+/// What registers hold without start values: pixel programs have the index pair in R0 as floats; all others the number of the thread, i and j as integers.
+#[must_use]
+pub fn default_planes(stage: Stage, domain: Domain) -> Vec<Plane> {
+    if stage == Stage::Pixel {
+        return vec![Plane::position(0)];
+    }
+    let width = f64::from(domain.width());
+    let first = f64::from(domain.i0) + f64::from(domain.j0) * width;
+    let (di, dj) = ([1.0, 1.0, 0.0, 0.0], [width, 0.0, 1.0, 0.0]);
+    vec![Plane { temp: 0, origin: [-first, 0.0, 0.0, 0.0], di, dj, bits: true }]
+}
+
+/// Runs a launch of this program.
+pub(crate) fn run(mut launch: Launch<'_>, loaded: &Loaded) -> Result<Done, Error> {
+    let given = launch.take_bindings()?;
+    let (domain, options) = (launch.the_domain()?, launch.options.clone());
+    let mut program = with_names(&loaded.program);
+    let mut uses = Uses::of(&program.decode());
+    let fetch = match uses.calls_fetch && given.registers.is_empty() {
+        true => attribute_fetch(&program),
+        false => None,
+    };
+    let mut findings = loaded.reports.clone();
+    if let Some(fetch) = &fetch {
+        // Both run in the same registers.
+        program.gprs = program.gprs.max(fetch.gprs);
+        uses = uses.and(Uses::of(&fetch.decode()));
+    }
+    let program = &program;
+    let stage = program.stage.unwrap_or(Stage::Pixel);
+    let mut warn = |rule, message: String| findings.push(Report::bare(Diagnostic::warning(rule, message)));
+    if uses.calls_fetch && fetch.is_none() && given.registers.is_empty() {
+        let message = "the program calls a fetch subroutine (CALL_FS), and none is given: the call does nothing";
+        warn("no-fetch-program", message.to_owned());
+    }
+    let mut arrays = Arrays::default();
+    inputs(&given, (program, &uses), (domain, launch.fit()), &mut arrays, &mut warn)?;
+    let Bindings { outputs, memories, registers, buffers, floats, ints, bools, .. } = given;
+    for (bank, rows) in buffers {
+        let name = || format!("constant buffer {bank}");
+        if bank > 15 {
+            let message = format!("there is no constant buffer {bank}; 0 to 15 are possible");
+            return Err(ArgumentError::Value { name: name(), message }.into());
+        }
+        if arrays.reads.constants.insert(bank, rows).is_some() {
+            return Err(ArgumentError::Twice { what: "constant", name: name() }.into());
+        }
+    }
+    let constants = constants((&floats, &ints, &bools), (program, &uses), &mut arrays, &mut warn)?;
+    for (space, dwords) in memories {
+        if arrays.reads.spaces.insert(space, dwords).is_some() {
+            return Err(ArgumentError::Twice { what: "memory", name: space.name().to_owned() }.into());
+        }
+    }
+    if let Some(space) = uses.spaces.iter().find(|space| !arrays.reads.spaces.contains_key(space)) {
+        return Err(ArgumentError::Missing { what: "memory", name: space.name().to_owned() }.into());
+    }
+    if uses.targets.is_empty() && uses.spaces.is_empty() && !uses.emits {
+        warn("no-output", "the program exports nothing and writes no memory, so this run has no result".to_owned());
+    }
+    let mut outputs = landings(outputs, &uses, Demands { domain, line: launch.line(), uncached: false })?;
+    for (target, output) in &mut outputs {
+        arrays.targets.insert(*target, output.elements());
+    }
+    let planes = if registers.is_empty() { default_planes(stage, domain) } else { registers };
+    let of_engine = r700::Launch {
+        fetch_program: fetch.as_ref(),
+        stage,
+        wavefront: options.group.unwrap_or(GroupSize::R700),
+        planes: &planes,
+        budget: options.budget,
+        threads: options.threads,
+        checks: options.checks,
+        counters: options.counters,
+        ..r700::Launch::new(program, &constants, domain)
+    };
+    let engine = options.engine()?;
+    let started = Instant::now();
+    let outcome = engine.run_r700_under(&options.control, &of_engine, &mut arrays);
+    let elapsed = started.elapsed();
+    let (spans, source) = (&program.spans, loaded.source.as_ref());
+    let outcome = outcome.map_err(|fault| Error::Fault(Box::new(run_fault(0, None, &fault, spans, source))))?;
+    findings.extend(outcome.findings.iter().map(|finding| finding_report(finding, spans, source)));
+    let memories = std::mem::take(&mut arrays.reads.spaces);
+    drop(arrays);
+    let outputs = outputs.into_iter().filter_map(|(target, output)| Some((target_name(target), output.finish()?)));
+    Ok(Done { outputs: outputs.collect(), memories, counters: outcome.counters, findings, elapsed })
+}
+
+/// A number behind a letter: `i3`.
+fn numbered(which: &Ref, what: &'static str, prefix: char) -> Result<usize, ArgumentError> {
+    let number = match which {
+        Ref::Index(n) => Some(*n),
+        Ref::Name(name) => register(name, &[prefix]),
+    };
+    number.map(usize::from).filter(|&n| n < CF_CONSTANTS).ok_or_else(|| {
+        let known = vec![format!("{prefix}0 to {prefix}{}", CF_CONSTANTS - 1)];
+        ArgumentError::UnknownName { what, name: which.text(), known }
+    })
+}
+
+/// Whether an input is a buffer of vertex fetches, and its number.
+fn input(program: &Program, which: &Ref) -> Result<(bool, u8), ArgumentError> {
+    let name = match which {
+        Ref::Index(n) => return Ok((false, *n)),
+        Ref::Name(name) => name,
+    };
+    if let Some(n) = program.symbol(SymbolKind::Resource, name) {
+        return Ok((false, n));
+    }
+    if let Some(n) = program.symbol(SymbolKind::Buffer, name) {
+        return Ok((true, n));
+    }
+    match (register(name, &['t']), register(name, &['b'])) {
+        (Some(n), _) => Ok((false, n)),
+        (None, Some(n)) => Ok((true, n)),
+        (None, None) => {
+            let is_input = |k| matches!(k, SymbolKind::Resource | SymbolKind::Buffer);
+            let named: BTreeSet<String> =
+                program.symbols.iter().filter(|s| is_input(s.kind)).map(|s| s.name.clone()).collect();
+            let known = named.into_iter().chain(["t0 to t255 (textures), b0 to b255 (buffers)".to_owned()]).collect();
+            Err(ArgumentError::UnknownName { what: "input", name: name.clone(), known })
+        }
+    }
+}
+
+/// The name of a resource, or its register.
+fn named(program: &Program, kind: SymbolKind, prefix: char, index: u8) -> String {
+    let symbol = program.symbols.iter().find(|s| s.kind == kind && s.index == index);
+    symbol.map_or_else(|| format!("{prefix}{index}"), |symbol| symbol.name.clone())
+}
+
+/// Binds textures with their samplers, and buffers.
+fn inputs<'a>(
+    given: &Bindings<'a>,
+    (program, uses): (&Program, &Uses),
+    (domain, fit): (Domain, Fit),
+    arrays: &mut Arrays<'a>,
+    warn: &mut impl FnMut(&'static str, String),
+) -> Result<(), ArgumentError> {
+    let at_position = match given.registers.is_empty() && !given.inputs.is_empty() {
+        true => textures_at_position(program),
+        false => BTreeSet::new(),
+    };
+    for (which, view, sampler) in &given.inputs {
+        let (is_buffer, slot) = input(program, which)?;
+        let shape = |message: String| ArgumentError::Shape { name: which.text(), message };
+        let twice = || ArgumentError::Twice { what: "input", name: which.text() };
+        if is_buffer {
+            if !uses.buffers.contains(&slot) {
+                let message = format!("buffer {slot} is given, and the program does not fetch from it");
+                warn("buffer-not-read", message);
+            }
+            let stride_bytes = u32::try_from(4 * view.channels).unwrap_or(16);
+            let buffer = FetchBuffer { stride_bytes, bytes: bytes(view).map_err(shape)? };
+            if arrays.reads.buffers.insert(slot, buffer).is_some() {
+                return Err(twice());
+            }
+            continue;
+        }
+        let array = TextureArray::new(Held::of(view, TEXTURE_SIDE).map_err(shape)?, view.texel_format());
+        if at_position.contains(&slot)
+            && sampler.is_none()
+            && let Some(message) = size_misfit(array.size(), domain, fit)
+        {
+            return Err(shape(format!("{message}; {ANY_SIZE}")));
+        }
+        if arrays.reads.textures.insert(slot, array).is_some() {
+            return Err(twice());
+        }
+        let sampler = sampler.unwrap_or_default();
+        let [x, y] = sampler.wrap;
+        let sampler = Sampler {
+            magnify: sampler.filter,
+            minify: sampler.filter,
+            wrap: [x, y, Sampler::default().wrap[2]],
+            border: sampler.border,
+            ..Sampler::default()
+        };
+        let Some(samplers) = uses.textures.get(&slot) else {
+            warn("input-not-read", format!("texture {slot} is given, and the program does not read it"));
+            continue;
+        };
+        for &id in samplers {
+            if arrays.reads.samplers.insert(id, sampler).is_some_and(|other| other != sampler) {
+                let message = format!("two textures describe sampler {id}, and not in the same way");
+                return Err(ArgumentError::Value { name: which.text(), message });
+            }
+        }
+    }
+    let texture = uses.textures.keys().find(|slot| !arrays.reads.textures.contains_key(slot));
+    let buffer = uses.buffers.iter().find(|slot| !arrays.reads.buffers.contains_key(slot));
+    let missing = texture.map(|&slot| named(program, SymbolKind::Resource, 't', slot));
+    match missing.or_else(|| buffer.map(|&slot| named(program, SymbolKind::Buffer, 'b', slot))) {
+        Some(name) => Err(ArgumentError::Missing { what: "input", name }),
+        None => Ok(()),
+    }
+}
+
+/// The bytes of a buffer: numbers of 32 bits where they lie; fetches read others as single precision.
+fn bytes<'a>(view: &View<'a>) -> Result<Cow<'a, [u8]>, String> {
+    let count = view.numbers.len();
+    if view.size().is_none_or(|size| size.contains(&0)) {
+        return Err(format!("{count} numbers do not make elements of {} channels; 1 to 4 are possible", view.channels));
+    }
+    Ok(match view.numbers {
+        Numbers::F32(v) if cfg!(target_endian = "little") => Cow::Borrowed(bytemuck::cast_slice(v)),
+        Numbers::U32(v) if cfg!(target_endian = "little") => Cow::Borrowed(bytemuck::cast_slice(v)),
+        numbers => Cow::Owned((0..count).flat_map(|n| numbers.bits(n).to_le_bytes()).collect()),
+    })
+}
+
+/// Whether a name is that of a further constant of a uniform: `name.1`.
+fn is_part(other: &Ref, name: &str) -> bool {
+    let Ref::Name(other) = other else { return false };
+    other.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// The uniform that a binding gives as a whole.
+fn whole<'u>(floats: &[(Ref, Vec<u32>)], uniforms: &'u [Uniform], which: &Ref) -> Option<&'u Uniform> {
+    let Ref::Name(name) = which else { return None };
+    let uniform = uniforms.iter().find(|uniform| uniform.name == *name)?;
+    // Constant by constant: `name`, `name.1`, `name.2`.
+    let in_parts = uniform.constants() > 1 && floats.iter().any(|(other, _)| is_part(other, name));
+    (!in_parts).then_some(uniform)
+}
+
+type Given<'g> = (&'g [(Ref, Vec<u32>)], &'g [(Ref, LoopConstant)], &'g [(Ref, bool)]);
+
+fn constants(
+    (floats, ints, bools): Given<'_>,
+    (program, uses): (&Program, &Uses),
+    arrays: &mut Arrays<'_>,
+    warn: &mut impl FnMut(&'static str, String),
+) -> Result<Constants, ArgumentError> {
+    let uniforms = uniforms_of(program);
+    let mut out = Constants::default();
+    let mut given = BTreeSet::new();
+    let mut seen: BTreeSet<Ref> = BTreeSet::new();
+    for (which, bits) in floats {
+        let wrong = |message: String| ArgumentError::Value { name: which.text(), message };
+        let mut once = |which: Ref| {
+            let twice = ArgumentError::Twice { what: "constant", name: which.text() };
+            if seen.insert(which) { Ok(()) } else { Err(twice) }
+        };
+        if let Some(uniform) = whole(floats, &uniforms, which) {
+            once(which.clone())?;
+            let dwords = uniform.lay_out(bits).map_err(wrong)?;
+            let places = (&mut out, &mut arrays.reads.constants, &mut given);
+            store_uniform(uniform, &dwords, places).map_err(wrong)?;
+            continue;
+        }
+        let value: [u32; 4] = bits
+            .as_slice()
+            .try_into()
+            .map_err(|_| wrong(format!("it is given {} numbers; a constant has four, x, y, z, w", bits.len())))?;
+        let index = match which {
+            Ref::Index(n) => Some(*n),
+            Ref::Name(name) => program.symbol(SymbolKind::Constant, name),
+        };
+        let index = match (index, which) {
+            (Some(index), _) => index,
+            (None, Ref::Name(name)) => {
+                if let Some(stored) = store_in_window(program, uses, name, value, &mut arrays.reads.constants) {
+                    once(which.clone())?;
+                    stored.map_err(wrong)?;
+                    continue;
+                }
+                register(name, &['C', 'c']).ok_or_else(|| unknown(program, &uniforms, name))?
+            }
+            (None, Ref::Index(_)) => continue,
+        };
+        once(Ref::Index(index))?;
+        out.file[usize::from(index)] = value;
+        given.insert(index);
+    }
+    let mut loops = BTreeSet::new();
+    for (which, LoopConstant { count, start, step }) in ints {
+        if *count > 4095 || *start > 4095 {
+            let message = format!("count {count} and start {start}: 0 to 4095 are possible");
+            return Err(ArgumentError::Value { name: which.text(), message });
+        }
+        let n = numbered(which, "loop constant", 'i')?;
+        out.loops[n] = LoopConstant { count: *count, start: *start, step: *step };
+        loops.insert(n);
+    }
+    let mut booleans = BTreeSet::new();
+    for (which, value) in bools {
+        let n = numbered(which, "boolean constant", 'b')?;
+        out.bool[n] = *value;
+        booleans.insert(n);
+    }
+    let mut missing: Vec<String> = Vec::new();
+    let absent = uses.banks.iter().filter(|bank| !arrays.reads.constants.contains_key(bank));
+    missing.extend(absent.map(|n| format!("constant buffer {n}")));
+    if !uses.relative_constants {
+        missing.extend(uses.constants.difference(&given).map(|n| format!("C{n}")));
+    }
+    let absent = |of: &BTreeSet<usize>, n: &u8| !of.contains(&usize::from(*n));
+    missing.extend(uses.loops.iter().filter(|n| absent(&loops, n)).map(|n| format!("loop constant {n}")));
+    missing.extend(uses.bools.iter().filter(|n| absent(&booleans, n)).map(|n| format!("boolean constant {n}")));
+    if !missing.is_empty() {
+        warn("constant-not-given", not_given(&missing));
+    }
+    Ok(out)
+}
+
+fn unknown(program: &Program, uniforms: &[Uniform], name: &str) -> ArgumentError {
+    let is_constant = |k| matches!(k, SymbolKind::Constant | SymbolKind::Kcache(_));
+    let known = program.symbols.iter().filter(|s| is_constant(s.kind)).map(|s| s.name.clone());
+    let in_blocks = uniforms.iter().filter(|uniform| matches!(uniform.place, UniformPlace::Buffer(..)));
+    let known = known.chain(in_blocks.map(|uniform| uniform.name.clone()));
+    let known = known.chain(["C0 to C255".to_owned()]).collect();
+    ArgumentError::UnknownName { what: "constant", name: name.to_owned(), known }
+}
+
+/// The outputs of the launch: those that the caller names, and all others that the program exports.
+fn landings<'a>(
+    wanted: Vec<(Ref, usize, Place<'a>)>,
+    uses: &Uses,
+    demands: Demands,
+) -> Result<BTreeMap<Target, Landing<'a>>, ArgumentError> {
+    let written = || uses.targets.iter().map(|&target| target_name(target)).collect::<Vec<_>>();
+    let mut out = BTreeMap::new();
+    for (which, channels, place) in wanted {
+        let name = which.text();
+        let Some(target) = target_of(&which) else {
+            return Err(ArgumentError::UnknownName { what: "output", name, known: written() });
+        };
+        if !uses.targets.contains(&target) {
+            return Err(ArgumentError::NotWritten { name, written: written() });
+        }
+        if out.contains_key(&target) {
+            return Err(ArgumentError::Twice { what: "output", name });
+        }
+        out.insert(target, Landing::new(&name, channels, place, demands)?);
+    }
+    for &target in &uses.targets {
+        if let Entry::Vacant(free) = out.entry(target) {
+            free.insert(Landing::new(&target_name(target), 4, Place::New, demands)?);
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,237 @@
+//! The builder of launches, and the way to the runner of each instruction set.
+
+use crate::error::Error;
+use crate::model::{Binding, Done, Extent, Launch, Place};
+use crate::view::View;
+use crate::{r700, x1k};
+use ctm_device::EngineKind;
+use ctm_exec::r700::{LoopConstant, Space};
+use ctm_exec::x1k::{Plane, Sampler};
+use ctm_exec::{Budget, Control, Domain, Engine, GroupSize};
+use ctm_files::error::not_cancelled;
+use ctm_files::program::{Code, Program};
+
+/// What to run, over which domain, with which arrays. Begin with [`Run::of`]; [`Run::run`] runs it.
+///
+/// Inputs, outputs and constants go by the names that the program gives them, or by their registers: `s0`, `o0`, `c0` of the X1K; `t0` (textures), `b0`
+/// (buffers), `pix0`, `C0` of the R700. Names that the program does not have are errors of [`Run::run`].
+#[derive(Debug)]
+pub struct Run<'a> {
+    launch: Launch<'a>,
+}
+
+impl<'a> Run<'a> {
+    /// A run of a program that has nothing yet.
+    #[must_use]
+    pub fn of(program: &'a Program) -> Self {
+        Self { launch: Launch::of(program) }
+    }
+
+    fn bind(mut self, binding: Binding<'a>) -> Self {
+        self.launch.bindings.push(binding);
+        self
+    }
+
+    /// Over so many columns and rows, 1 to 4096 each.
+    #[must_use]
+    pub fn size(mut self, columns: u32, rows: u32) -> Self {
+        let last = |n: u32| n.wrapping_sub(1);
+        let (i1, j1) = (last(columns), last(rows));
+        let empty = columns == 0 || rows == 0;
+        let domain = if empty { Domain { i0: 1, j0: 1, i1: 0, j1: 0 } } else { Domain { i0: 0, j0: 0, i1, j1 } };
+        self.launch.domain = Some(Extent::Whole(domain));
+        self
+    }
+
+    /// Over a rectangle, whose last column and row are at most 4095: a part of arrays that may be larger. Outputs begin at (0, 0) all the same.
+    #[must_use]
+    pub fn domain(mut self, domain: Domain) -> Self {
+        self.launch.domain = Some(Extent::Part(domain));
+        self
+    }
+
+    /// Over a line of 1 to 4096 x 4096 elements. Element `n` is processor (n mod 4096, n div 4096), in arrays of one dimension, too. Beyond 4096 elements
+    /// whole rows run: processors behind the last element read zeros, and what they write is dropped.
+    #[must_use]
+    pub fn elements(mut self, count: usize) -> Self {
+        self.launch.domain = Some(Extent::Line(count));
+        self
+    }
+
+    /// An array that the program reads, to the nearest element. Where it is read at each processor's own place only, it is as large as the domain
+    /// ([`misfit`]); a larger or smaller one is given by [`Self::sampled`]. Elsewhere it is its edge where it ends.
+    #[must_use]
+    pub fn input(self, name: &str, view: impl Into<View<'a>>) -> Self {
+        self.bind(Binding::Input(name.into(), view.into(), None))
+    }
+
+    /// An array of any size that the program reads by a sampler, which says what lies outside.
+    #[must_use]
+    pub fn sampled(self, name: &str, view: impl Into<View<'a>>, sampler: Sampler) -> Self {
+        self.bind(Binding::Input(name.into(), view.into(), Some(sampler)))
+    }
+
+    /// A floating-point constant: r, g, b, a.
+    #[must_use]
+    pub fn constant(self, name: &str, value: [f32; 4]) -> Self {
+        self.constant_bits(name, value.map(f32::to_bits))
+    }
+
+    /// A floating-point constant by its bits.
+    #[must_use]
+    pub fn constant_bits(self, name: &str, bits: [u32; 4]) -> Self {
+        self.bind(Binding::Float(name.into(), bits.to_vec()))
+    }
+
+    /// R700: a uniform that the program's container declares, as a whole: column by column, element by element, with padding to four numbers or without.
+    #[must_use]
+    pub fn uniform(self, name: &str, numbers: &[f32]) -> Self {
+        self.bind(Binding::Float(name.into(), numbers.iter().map(|x| x.to_bits()).collect()))
+    }
+
+    /// What a register holds at the start, processor by processor. With start values, the position and the program's own preloads are given as such or
+    /// not at all; registers without one hold 0.
+    ///
+    /// ```
+    /// use ctm_launch::{Plane, Run};
+    /// use ctm_files::Program;
+    ///
+    /// let program = Program::assemble(".output y = o0\nadd y, r1, r0")?;
+    /// let ramp = Plane { temp: 1, origin: [1.0; 4], di: [0.5; 4], dj: [0.0; 4], bits: false };
+    /// let done = Run::of(&program).elements(3).register(ramp).output("y", 1).run()?;
+    /// assert_eq!(done.values("y"), [1.0, 1.5, 2.0]);
+    /// # Ok::<(), ctm_launch::Error>(())
+    /// ```
+    #[must_use]
+    pub fn register(self, plane: Plane) -> Self {
+        self.bind(Binding::Register(plane))
+    }
+
+    /// An integer constant of the X1K (CTM §3.5.3), or a loop constant of the R700: count, first value of aL, step.
+    ///
+    /// Of the X1K all are 0 to 255; of the R700 the count is 0 to 4095.
+    #[must_use]
+    pub fn integer(self, name: &str, value: LoopConstant) -> Self {
+        self.bind(Binding::Integer(name.into(), value))
+    }
+
+    /// A boolean constant.
+    #[must_use]
+    pub fn boolean(self, name: &str, value: bool) -> Self {
+        self.bind(Binding::Boolean(name.into(), value))
+    }
+
+    /// R700: constant buffer `bank`, 0 to 15, as bits of x, y, z, w.
+    #[must_use]
+    pub fn constant_buffer(self, bank: u8, rows: Vec<[u32; 4]>) -> Self {
+        self.bind(Binding::ConstantBuffer(bank, rows))
+    }
+
+    /// R700: a memory of MEM instructions and what it holds at the beginning; [`Done::memories`] has what it holds at the end.
+    #[must_use]
+    pub fn memory(self, space: Space, dwords: Vec<u32>) -> Self {
+        self.bind(Binding::Memory(space, dwords))
+    }
+
+    /// An output with so many channels: 1, 2 or 4. Outputs of which nothing is said have 4.
+    #[must_use]
+    pub fn output(self, name: &str, channels: usize) -> Self {
+        self.bind(Binding::Output(name.into(), channels, Place::New))
+    }
+
+    /// An output into the caller's numbers, as many as the domain has processors, times the channels. What the program does not write stays.
+    #[must_use]
+    pub fn output_into(self, name: &str, numbers: &'a mut [f32], channels: usize) -> Self {
+        self.bind(Binding::Output(name.into(), channels, Place::Into(numbers, None)))
+    }
+
+    /// The same, of rows and columns of its own: at least as far as the domain reaches, or, in programs with uncached writes, any.
+    #[must_use]
+    pub fn output_into_rows(self, name: &str, numbers: &'a mut [f32], [rows, columns, channels]: [usize; 3]) -> Self {
+        self.bind(Binding::Output(name.into(), channels, Place::Into(numbers, Some([rows, columns]))))
+    }
+
+    /// The engine by its kind; the fast one, if nothing is said.
+    #[must_use]
+    pub fn engine(mut self, kind: EngineKind) -> Self {
+        self.launch.options.kind = kind;
+        self
+    }
+
+    /// An engine of the caller's.
+    #[must_use]
+    pub fn on(mut self, engine: &'a dyn Engine) -> Self {
+        self.launch.options.engine = Some(engine);
+        self
+    }
+
+    /// How many processors decide a jump together: 16 of the X1K, 64 of the R700, if nothing is said.
+    #[must_use]
+    pub fn group(mut self, group: GroupSize) -> Self {
+        self.launch.options.group = Some(group);
+        self
+    }
+
+    /// Worker threads; 0, the default: one per core. Never changes results.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.launch.options.threads = threads;
+        self
+    }
+
+    /// What it may use up: 100 million instructions for each group, if nothing is said.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.launch.options.budget = budget;
+        self
+    }
+
+    /// Looks for mistakes while running: [`Done::findings`].
+    #[must_use]
+    pub fn checked(mut self, checks: bool) -> Self {
+        self.launch.options.checks = checks;
+        self
+    }
+
+    /// Counts what takes time to count.
+    #[must_use]
+    pub fn counted(mut self, counters: bool) -> Self {
+        self.launch.options.counters = counters;
+        self
+    }
+
+    /// Under a control, by which another thread can end it and see how far it is.
+    #[must_use]
+    pub fn under(mut self, control: &Control) -> Self {
+        self.launch.options.control = control.clone();
+        self
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// What does not fit together, before anything runs; or the fault that ended it.
+    pub fn run(self) -> Result<Done, Error> {
+        self.launch.run()
+    }
+
+    /// The launch that was built.
+    #[must_use]
+    pub fn launch(self) -> Launch<'a> {
+        self.launch
+    }
+}
+
+impl Launch<'_> {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// What does not fit together, before anything runs; or the fault that ended it.
+    pub fn run(self) -> Result<Done, Error> {
+        not_cancelled(&self.options.control)?;
+        match self.program.code() {
+            Code::X1k(loaded) => x1k::run(self, loaded),
+            Code::R700(loaded) => r700::run(self, loaded),
+        }
+    }
+}
