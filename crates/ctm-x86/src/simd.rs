@@ -145,6 +145,28 @@ pub unsafe fn with<D: Do>(isa: Isa, done: D) -> bool {
     }
 }
 
+/// Calls a function that is compiled for the vectors of AVX2 where the processor has them, as far as it is in line. Results are the same: nothing is contracted.
+///
+/// ```
+/// let mut numbers = [1.5f32; 64];
+/// ctm_x86::simd::wide(|| numbers.iter_mut().for_each(|x| *x = *x * 2.0 + 1.0));
+/// assert_eq!(numbers[63], 4.0);
+/// ```
+#[inline]
+pub fn wide<R>(function: impl FnOnce() -> R) -> R {
+    #[target_feature(enable = "avx2,popcnt")]
+    fn avx2<R>(function: impl FnOnce() -> R) -> R {
+        function()
+    }
+
+    if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("popcnt") {
+        // SAFETY: the processor has the instructions.
+        unsafe { avx2(function) }
+    } else {
+        function()
+    }
+}
+
 /// Functions on vectors.
 pub trait Do {
     /// Does it, and says whether it could. It has to be in line, with all that it calls.
