@@ -192,4 +192,14 @@ impl GpuMemory for Memory {
         // SAFETY: as above, and `self` is borrowed alone.
         self.find(address, length).map(|bytes| unsafe { &mut *bytes })
     }
+
+    fn buffers_mut(&mut self) -> Option<Vec<(u64, &mut [u8])>> {
+        let apart =
+            |two: &[(u64, *mut [u8])]| two[0].0.checked_add(two[0].1.len() as u64).is_some_and(|end| end <= two[1].0);
+        if !self.parts.windows(2).all(apart) {
+            return None;
+        }
+        // SAFETY: as above, and no two buffers have a byte in common: places in the file are places in its one mapping.
+        Some(self.parts.iter().map(|&(start, bytes)| (start, unsafe { &mut *bytes })).collect())
+    }
 }

@@ -1,7 +1,7 @@
 //! A draw: programs, what they reach, targets, and the call.
 
 use super::device::{Device, DrawOptions, Problem};
-use super::memory::GpuMemory;
+use super::memory::{GpuMemory, borrow};
 use super::programs::{Loaded, ProgramRegisters};
 use super::registers::Registers;
 use super::resources::{
@@ -9,6 +9,7 @@ use super::resources::{
     kind_of,
 };
 use super::state::{self, Geometry, Lists, SpecialOp, Stages};
+use super::surfaces::overlap;
 use crate::Error;
 use crate::registers::{colour, depth, sq, vgt};
 use ctm_draw::format::{ColourFormat, Colours, NumberType, Swap};
@@ -413,7 +414,7 @@ impl Device {
         Ok(drawn.counts)
     }
 
-    /// Takes the targets out of memory, draws, and leaves what they hold then in `taken`.
+    /// Borrows the targets from memory, where nothing that programs read lies in them, and draws; otherwise takes copies, and leaves what they hold then in `taken`.
     #[allow(clippy::too_many_arguments, reason = "what a draw is made of")]
     fn with_targets(
         &mut self,
@@ -425,22 +426,21 @@ impl Device {
         taken: &mut Vec<(u64, Vec<u8>)>,
         draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<Drawn, Error>,
     ) -> Result<Drawn, Error> {
-        let mut take = |device: &mut Self, name: &str, address: u64, length: u64| -> Result<(), Error> {
+        // Names, addresses and lengths of all that is written.
+        let mut written: Vec<(String, u64, u64)> = Vec::new();
+        let mut write = |name: String, address: u64, length: u64| {
             let end = address.saturating_add(length);
-            if taken.iter().any(|(other, bytes)| *other < end && address < *other + bytes.len() as u64) {
+            if written.iter().any(|(_, other, bytes)| *other < end && address < other.saturating_add(*bytes)) {
                 return Err(Error::new("overlapping-targets", format!("{name} shares memory with another target")));
             }
-            let bytes = device.surfaces.take(memory, address, length).ok_or_else(|| {
-                Error::new("outside-memory", format!("{name} has {length} bytes at {address:#x}, outside its buffer"))
-            })?;
-            taken.push((address, bytes));
+            written.push((name, address, length));
             Ok(())
         };
         for (n, words, _) in &bindings.colour {
-            take(self, &format!("colour target {n}"), words.address, words.bytes())?;
+            write(format!("colour target {n}"), words.address, words.bytes())?;
         }
         if let Some(words) = &bindings.depth {
-            take(self, "the depth target", words.address, words.bytes())?;
+            write("the depth target".to_owned(), words.address, words.bytes())?;
         }
         let streams = state::stream_output(&self.registers);
         let mut buffers = Vec::new();
@@ -451,11 +451,45 @@ impl Device {
             // What lies before the offset is not written.
             let length = u64::from(size) * 4;
             if length > 0 {
-                take(self, &format!("stream output buffer {n}"), address, length)?;
+                write(format!("stream output buffer {n}"), address, length)?;
             }
             buffers.push((n, size, offset));
         }
-        let memory: &dyn GpuMemory = memory;
+        let ranges: Vec<(u64, u64)> = written.iter().map(|(_, address, length)| (*address, *length)).collect();
+        let mut read = parts.iter().flat_map(|part| resources::ranges(&self.registers, part.set, &part.wanted));
+        let is_apart = !read.any(|of| ranges.iter().any(|&range| overlap(of, range)));
+        drop(read);
+        let scene = Scene { bindings, parts, lists, rings, streams: &buffers };
+        if is_apart {
+            for &range in &ranges {
+                self.surfaces.written(range);
+                self.surfaces.bring_back(memory, range);
+            }
+            if let Some((lent, rest)) = borrow(memory, &ranges) {
+                return self.draw_into(&rest, lent, &scene, draw);
+            }
+        }
+        for (name, address, length) in &written {
+            let (address, length) = (*address, *length);
+            let bytes = self.surfaces.take(memory, address, length).ok_or_else(|| {
+                Error::new("outside-memory", format!("{name} has {length} bytes at {address:#x}, outside its buffer"))
+            })?;
+            taken.push((address, bytes));
+        }
+        let lent = taken.iter_mut().map(|(_, bytes)| bytes.as_mut_slice()).collect();
+        self.draw_into(memory, lent, &scene, draw)
+    }
+
+    /// Draws into the bytes of targets and stream buffers. `memory`: all that programs read.
+    fn draw_into(
+        &mut self,
+        memory: &dyn GpuMemory,
+        lent: Vec<&mut [u8]>,
+        scene: &Scene<'_>,
+        draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<Drawn, Error>,
+    ) -> Result<Drawn, Error> {
+        let &Scene { bindings, parts, lists, rings, streams } = scene;
+        let mut lent = lent.into_iter();
         let bound: Vec<Bound<'_>> = parts
             .iter()
             .map(|part| Bound::new(&self.registers, part.set, &part.wanted, memory, &part.textures))
@@ -468,7 +502,6 @@ impl Device {
             pixels: parts.last().is_some_and(is_pixel).then(|| stage(parts.len() - 1)),
         };
         let mut targets = Targets::default();
-        let mut lent = taken.iter_mut().map(|(_, bytes)| bytes.as_mut_slice());
         for (n, words, format) in &bindings.colour {
             let size = [words.layout.pitch, words.layout.height];
             targets.colour[*n as usize & 7] = lent.next().map(|bytes| ColourTarget {
@@ -490,7 +523,7 @@ impl Device {
                 slices: words.slices,
             });
         }
-        for &(n, size_dwords, offset_dwords) in &buffers {
+        for &(n, size_dwords, offset_dwords) in streams {
             let bytes: &mut [u8] = if size_dwords > 0 { lent.next().unwrap_or_default() } else { &mut [] };
             targets.streams[n as usize & 3] = Some(StreamBuffer { bytes, offset_dwords, size_dwords });
         }
@@ -543,6 +576,17 @@ impl Device {
             }
         }
     }
+}
+
+/// What a draw is made of, beside memory.
+struct Scene<'s> {
+    bindings: &'s Bindings,
+    parts: &'s [Part],
+    lists: &'s Lists,
+    /// The buffers by which programs read rings.
+    rings: [u8; 2],
+    /// Buffers of stream output: number, dwords, and where the next vertex goes.
+    streams: &'s [(u32, u32, u32)],
 }
 
 /// Indices.

@@ -9,6 +9,57 @@ pub trait GpuMemory: Sync {
 
     /// The same for writing.
     fn bytes_mut(&mut self, address: u64, length: u64) -> Option<&mut [u8]>;
+
+    /// All buffers with their addresses, in order and apart from each other, if they can be borrowed together: then draws write their targets in place. `None`: each draw
+    /// works on copies.
+    fn buffers_mut(&mut self) -> Option<Vec<(u64, &mut [u8])>> {
+        None
+    }
+}
+
+/// Memory without the ranges that are borrowed from it.
+pub(super) struct Rest<'m> {
+    /// What lies between them, in order.
+    parts: Vec<(u64, &'m [u8])>,
+}
+
+impl GpuMemory for Rest<'_> {
+    fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {
+        let (start, bytes) = self.parts[..self.parts.partition_point(|part| part.0 <= address)].last()?;
+        bytes.get(within(*start, bytes.len(), address, length)?)
+    }
+
+    fn bytes_mut(&mut self, _: u64, _: u64) -> Option<&mut [u8]> {
+        None
+    }
+}
+
+/// Borrows ranges, none of which overlaps another, and the rest of memory for reading; `None` where memory cannot be borrowed so, or a range lies outside.
+pub(super) fn borrow<'m>(
+    memory: &'m mut dyn GpuMemory,
+    ranges: &[(u64, u64)],
+) -> Option<(Vec<&'m mut [u8]>, Rest<'m>)> {
+    let mut wanted: Vec<(usize, (u64, u64))> = ranges.iter().copied().enumerate().collect();
+    wanted.sort_unstable_by_key(|(_, range)| range.0);
+    let mut wanted = wanted.into_iter().peekable();
+    let mut borrowed: Vec<Option<&mut [u8]>> = ranges.iter().map(|_| None).collect();
+    let mut parts: Vec<(u64, &[u8])> = Vec::new();
+    for (mut start, mut bytes) in memory.buffers_mut()? {
+        let end = start.checked_add(bytes.len() as u64)?;
+        while let Some((number, (address, length))) = wanted.next_if(|(_, range)| range.0 < end) {
+            let before = usize::try_from(address.checked_sub(start)?).ok()?;
+            let length = usize::try_from(length).ok()?;
+            let (front, rest) = bytes.split_at_mut_checked(before)?;
+            let (range, rest) = rest.split_at_mut_checked(length)?;
+            borrowed[number] = Some(range);
+            parts.push((start, front));
+            (start, bytes) = (address + length as u64, rest);
+        }
+        parts.push((start, bytes));
+    }
+    let borrowed = borrowed.into_iter().collect::<Option<Vec<_>>>()?;
+    parts.retain(|(_, part)| !part.is_empty());
+    Some((borrowed, Rest { parts }))
 }
 
 /// The bytes of a range from its start, as many as memory has there; `None` where it has none.
@@ -84,11 +135,36 @@ impl GpuMemory for Buffers {
         let range = within(*start, bytes.len(), address, length)?;
         bytes.get_mut(range)
     }
+
+    fn buffers_mut(&mut self) -> Option<Vec<(u64, &mut [u8])>> {
+        Some(self.buffers.iter_mut().map(|(start, bytes)| (*start, bytes.as_mut_slice())).collect())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_are_borrowed_beside_the_rest() {
+        let mut memory = Buffers::default();
+        memory.insert(4096, (0..64).collect());
+        memory.insert(8192, vec![2; 16]);
+        let (lent, rest) =
+            borrow(&mut memory, &[(8192, 16), (4112, 8), (4096, 4)]).unwrap_or_else(|| panic!("no ranges"));
+        assert_eq!(lent.iter().map(|of| of.len()).collect::<Vec<_>>(), [16, 8, 4]);
+        assert_eq!(lent[1], [16, 17, 18, 19, 20, 21, 22, 23]);
+        assert_eq!(rest.bytes(4100, 12).map(<[u8]>::len), Some(12));
+        assert_eq!(rest.bytes(4120, 4), Some(&[24, 25, 26, 27][..]));
+        for (address, length) in [(4096, 1), (4100, 13), (4119, 2), (8192, 1), (0, 1)] {
+            assert_eq!(rest.bytes(address, length), None, "{address}");
+        }
+        for outside in [(4096, 65), (5000, 1), (8200, 9)] {
+            assert!(borrow(&mut memory, &[outside]).is_none(), "{outside:?}");
+        }
+        // Ranges that overlap are not borrowed.
+        assert!(borrow(&mut memory, &[(4096, 8), (4100, 8)]).is_none());
+    }
 
     #[test]
     fn buffers_are_found_by_address() {

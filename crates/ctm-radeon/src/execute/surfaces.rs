@@ -1,7 +1,7 @@
 //! Surfaces that draws write, held open between draws, and textures that have been converted.
 //!
-//! A draw writes its targets while it reads other memory. So what is written is taken out of memory, and goes back before anything else touches
-//! those bytes. Draws that follow each other with the same targets take nothing and bring nothing back.
+//! A draw writes its targets while it reads other memory. Where they lie apart, targets are borrowed (`memory`). Otherwise they are taken out of memory, and go back before anything
+//! else touches those bytes; draws that follow each other with the same targets then take nothing and bring nothing back.
 
 use super::memory::GpuMemory;
 use super::textures::TextureWords;
@@ -46,7 +46,8 @@ pub(super) struct Surfaces {
     texels: usize,
 }
 
-fn overlap((a, a_bytes): (u64, u64), (b, b_bytes): (u64, u64)) -> bool {
+/// Whether two ranges, by their first bytes and lengths, have a byte in common.
+pub(super) fn overlap((a, a_bytes): (u64, u64), (b, b_bytes): (u64, u64)) -> bool {
     a < b.saturating_add(b_bytes) && b < a.saturating_add(a_bytes)
 }
 
