@@ -8,6 +8,7 @@
 //! | folder | stage |
 //! |---|---|
 //! | `rect` | rectangles of pixels, and the grid of positions |
+//! | `lanes` | blocks and rows of pixels that are tested together |
 //! | `surface/` | formats of samples, tiling, levels of textures, and the targets of a draw |
 //! | `state/` | the state of a draw; its options, counts and errors |
 //! | `program/` | launches of the draw's programs, and the memory that they reach |
@@ -34,6 +35,7 @@
 
 pub mod assembly;
 mod draw;
+mod lanes;
 mod output;
 mod pixel;
 mod program;

@@ -114,9 +114,11 @@ impl Case {
             let last = positions.len() - 3;
             positions[last..].copy_from_slice(&all.map(|at| at.map(f32::to_bits)));
         }
+        // Every pixel of some starts with the same values, so that the program runs for one of them.
+        let is_flat = r.one_in(3);
         let value = |r: &mut Random| if r.one_in(5) { r.below(2) as f32 } else { r.fraction() * 3.0 };
         let parameter = |r: &mut Random| {
-            let is_constant = r.one_in(5);
+            let is_constant = is_flat || r.one_in(5);
             let first = [0; 4].map(|_| value(r).to_bits());
             let mut one = |_| if is_constant { first } else { [0; 4].map(|_| value(r).to_bits()) };
             positions.iter().map(&mut one).collect()
@@ -151,9 +153,9 @@ impl Case {
             positions,
             parameters,
             inputs,
-            position: r.one_in(2).then_some(2),
+            position: (!is_flat && r.one_in(2)).then_some(2),
             face: r.one_in(2).then_some((3, r.below(2) as u8)),
-            fixed_position: r.one_in(3).then_some(4),
+            fixed_position: (!is_flat && r.one_in(3)).then_some(4),
             targets,
             merges,
             depth,

@@ -580,6 +580,156 @@ fn engines_and_threads_draw_the_same_bits() {
     }
 }
 
+/// Quads are merged many at a time, but in draws with a watched pixel: there each sample by itself.
+#[test]
+fn quads_are_merged_as_samples_are() {
+    use ctm_draw::format::{NumberType, Swap};
+    use ctm_draw::layout::ArrayMode;
+    use ctm_draw::state::LogicOp;
+    use ctm_isa::r700::ops::DataFormat;
+    let format = |data, number, swap| ColourFormat { data, number, swap };
+    let formats = [
+        ColourFormat::RGBA8,
+        format(DataFormat::Fmt5_6_5, NumberType::Unorm, Swap::Std),
+        format(DataFormat::Fmt1_5_5_5, NumberType::Unorm, Swap::Alt),
+        format(DataFormat::Fmt16_16_16_16, NumberType::Unorm, Swap::Std),
+        ColourFormat::RGBA32F,
+        format(DataFormat::Fmt8, NumberType::Unorm, Swap::AltRev),
+        format(DataFormat::Fmt8_8_8_8, NumberType::Srgb, Swap::Std),
+        format(DataFormat::Fmt16_16_16_16Float, NumberType::Float, Swap::Std),
+        format(DataFormat::Fmt32, NumberType::Uint, Swap::Std),
+    ];
+    let factors = [Factor::SourceAlpha, Factor::OneMinusSourceAlpha, Factor::One, Factor::Source1Colour, Factor::Zero];
+    let combines = [Combine::Add, Combine::Subtract, Combine::ReverseSubtract, Combine::Min, Combine::Max];
+    let programs = ["", "ALU:\n x: KILLGT ____, R0.z, R0.x\n"]
+        .map(|kill| text(&format!("{kill}EXP: PIX0, R0.xyzw\nEXP_DONE: PIX1, R0.wzyx\nEND_OF_PROGRAM\n")));
+    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed >> 40) as f32 / 16_777_216.0
+    };
+    let (constants, memory, jit) = (Constants::default(), Arrays::default(), Jit::new());
+    let mut passed = 0;
+    for case in 0..270 {
+        let vertices: Vec<([f32; 4], [f32; 4])> = (0..36)
+            .map(|_| {
+                let w = if case % 2 == 0 { 1.0 } else { 0.5 + random() };
+                ([0; 3].map(|_| (random() * 2.4 - 1.2) * w), [0; 4].map(|_| random() * 1.4 - 0.2), w)
+            })
+            .map(|([x, y, z], colour, w)| ([x, y, z * 0.4, w], colour))
+            .collect();
+        let given = Given::new(&vertices);
+        let (positions, parameters): ([&[_]; 1], [&[_]; 1]) = ([&given.positions], [&given.parameter]);
+        let source = VertexSource::Given { positions: &positions, parameters: &parameters };
+        let kills = case / 2 % 2 == 1;
+        let program = &programs[usize::from(kills)];
+        let stage = Stage { program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
+        let mut state = DrawState::new(source, PixelSource::Program(stage));
+        let viewports = [Viewport::of_size(SIDE, SIDE, false)];
+        state.clip.viewports = &viewports;
+        state.outputs.semantics = &SEMANTIC;
+        state.inputs.parameters = &INPUT;
+        state.depth = DepthState {
+            kill: kills,
+            test: Compare::ALL.get(case % 10).copied(),
+            write: case % 3 != 0,
+            stencil: (case % 4 == 1).then(|| StencilFace {
+                compare: Compare::ALL[case / 4 % 8],
+                reference: 2,
+                pass: StencilOp::IncrementWrap,
+                depth_fail: StencilOp::Invert,
+                ..StencilFace::default()
+            }),
+            ..DepthState::default()
+        };
+        let of_alpha = AlphaTest { compare: Compare::Less, reference: 0.6 };
+        state.colour.alpha_test = (case % 5 == 2).then_some(of_alpha);
+        let equation = |n: usize| BlendEquation {
+            source: factors[(case + n) % 5],
+            destination: factors[(case / 5 + n) % 5],
+            combine: combines[(case / 7 + n) % 5],
+        };
+        state.colour.targets[0].blend =
+            (case % 3 != 1).then(|| Blend { colour: equation(0), alpha: (case % 2 == 0).then(|| equation(2)) });
+        state.colour.targets[0].write_mask = [15, 15, 5, 8][case / 3 % 4];
+        state.colour.targets[0].truncate = case % 13 == 5;
+        state.colour.logic = if case % 6 == 1 { LogicOp(6) } else { LogicOp::COPY };
+        let format = formats[case % formats.len()];
+        let depth = DepthFormat::ALL[case / 2 % DepthFormat::ALL.len()];
+        let mode = [ArrayMode::Linear, ArrayMode::Tiled1d, ArrayMode::Tiled2d][case / 9 % 3];
+        let bytes = ctm_draw::format::Colours::new(format).unwrap().bytes() as u32;
+        let layout = |bytes, depth_order| Layout { mode, depth_order, ..Layout::linear(SIDE, SIDE, bytes, 1) };
+        let layouts = [layout(bytes, false), layout(depth.bytes() as u32, mode != ArrayMode::Linear)];
+        let run = |watch| {
+            let mut memories = layouts.map(|layout| vec![0x4b; layout.slice_bytes() as usize]);
+            let [colour, depths] = &mut memories;
+            let mut targets = Targets::default();
+            let (size, slices) = ([SIDE; 2], [0; 2]);
+            targets.colour[0] = Some(ColourTarget { bytes: colour, layout: layouts[0], format, size, slices });
+            targets.depth = Some(DepthTarget { bytes: depths, layout: layouts[1], format: depth, size, slices });
+            let call = Draw { topology: Topology::Triangles, indices: Indices::Counted, count: 36, instances: 1 };
+            let options = Options { watch, ..Options::default() };
+            let counts = draw(&jit, &state, &call, &mut targets, &options).unwrap();
+            (memories, counts)
+        };
+        let together = run(None);
+        assert!(together == run(Some([16000; 2])), "case {case}: {format:?}, {depth:?}, {mode:?}");
+        passed += together.1.samples_passed;
+    }
+    assert!(passed > 20_000, "{passed} samples");
+}
+
+/// Rectangles of one colour and depth fill targets of several samples; in draws with a watched pixel each sample is stored by itself.
+#[test]
+fn rectangles_fill_all_samples() {
+    use ctm_draw::layout::ArrayMode;
+    let program = passes_on();
+    for case in 0..48u32 {
+        // From a place between pixels, or over all.
+        let (low, high) = if case % 3 == 0 { (-1.0, 1.0) } else { (-0.83, 0.71) };
+        let corners = [[low, low, 0.25, 1.0], [high, low, 0.25, 1.0], [low, high, 0.25, 1.0]];
+        let given = Given::new(&corners.map(|at| (at, [0.25, 0.5, 0.75, 0.125])));
+        let (positions, parameters): ([&[_]; 1], [&[_]; 1]) = ([&given.positions], [&given.parameter]);
+        let (constants, memory) = (Constants::default(), Arrays::default());
+        let stage =
+            Stage { program: &program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
+        let source = VertexSource::Given { positions: &positions, parameters: &parameters };
+        let mut state = DrawState::new(source, PixelSource::Program(stage));
+        let viewports = [Viewport::of_size(SIDE, SIDE, false)];
+        state.clip.viewports = &viewports;
+        state.outputs.semantics = &SEMANTIC;
+        state.inputs.parameters = &INPUT;
+        state.raster = RasterState { samples: SamplePattern::FOUR, multisample: case % 2 == 0, ..state.raster };
+        let replaces =
+            StencilFace { reference: 77, pass: StencilOp::Replace, write_mask: 0xf3, ..StencilFace::default() };
+        state.depth = DepthState {
+            test: [Some(Compare::Always), None, Some(Compare::Greater)][case as usize / 2 % 3],
+            write: true,
+            stencil: (case % 4 != 0).then_some(replaces),
+            ..DepthState::default()
+        };
+        state.colour.targets[0].write_mask = [15, 5][case as usize / 6 % 2];
+        let mode = [ArrayMode::Linear, ArrayMode::Tiled2d][case as usize / 12 % 2];
+        let layout = |depth_order| Layout { mode, depth_order, ..Layout::linear(SIDE, SIDE, 4, 4) };
+        let run = |watch| {
+            let mut memories = [vec![0x4b; 4 * 4 * (SIDE * SIDE) as usize], vec![0x4b; 4 * 4 * (SIDE * SIDE) as usize]];
+            let [colour, depths] = &mut memories;
+            let (mut targets, size, slices) = (Targets::default(), [SIDE; 2], [0; 2]);
+            let (of_depth, format) = (layout(mode != ArrayMode::Linear), DepthFormat::S8D24);
+            targets.colour[0] =
+                Some(ColourTarget { bytes: colour, layout: layout(false), format: ColourFormat::RGBA8, size, slices });
+            targets.depth = Some(DepthTarget { bytes: depths, layout: of_depth, format, size, slices });
+            let call = Draw { topology: Topology::Rectangles, indices: Indices::Counted, count: 3, instances: 1 };
+            let options = Options { watch, ..Options::default() };
+            let counts = draw(&Interp, &state, &call, &mut targets, &options).unwrap();
+            (memories, counts)
+        };
+        assert!(run(None) == run(Some([16000; 2])), "case {case}");
+    }
+}
+
 #[test]
 fn targets_that_cannot_be_drawn_to_are_told() {
     let mut canvas = Canvas::new(ColourFormat::RGBA8, 1);

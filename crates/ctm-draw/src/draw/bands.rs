@@ -4,12 +4,15 @@
 //! little is drawn by one thread for all bands, with quads of many primitives in a launch.
 
 use crate::draw::run::Ready;
-use crate::output::merge::{Merger, Packed};
+use crate::lanes::Shape;
+use crate::output::merge::{Merger, Packed, Sources};
 use crate::pixel::band::{self, Covered, Hidden};
 use crate::pixel::shade::{Exports, PER_LAUNCH, Scratch, ShadeQuad, Shader};
+use crate::pixel::starts::Starts;
 use crate::program::{Runner, Staged, Window};
 use crate::raster::QuadCoverage;
 use crate::rect::Rect;
+use crate::setup::Setup;
 use crate::setup::piece::{Coverer, Piece};
 use crate::state::{DrawError, DrawState};
 use crate::vertex::Vertices;
@@ -23,8 +26,11 @@ const MANY: u64 = 4 * PER_LAUNCH as u64;
 /// Pixels that wait for blending.
 const MOST_STAGED: i32 = 1 << 15;
 
-/// Quads, roughly, from which on pieces are looked at row by row.
-const LEAST_SPANS: u64 = 12;
+/// Pixels of several samples from which on filling them is worth it.
+const LEAST_FILLED: u64 = 64;
+
+/// Quads, roughly, from which on pieces that are not tested are covered block by block.
+const LEAST_BLOCKS: u64 = 12;
 
 /// The bands of a draw's targets, and the program that runs for their pixels.
 pub(crate) struct Bands<'a, 't> {
@@ -64,9 +70,13 @@ impl Bands<'_, '_> {
             all: raster.samples.all(),
             rows: self.rows,
             vertices,
+            state_has_samples: raster.samples.count > 1,
             is_flat,
             large: &large,
             exported: OnceLock::new(),
+            uniform: OnceLock::new(),
+            is_idle: !runner.is_observed()
+                && self.mergers.first().is_some_and(|merger| merger.is_idle(shader.is_some())),
         };
         let quads = pieces.iter().map(Piece::most_quads).fold(0, u64::saturating_add);
         let rows = self.rows as i32;
@@ -106,43 +116,6 @@ impl Bands<'_, '_> {
     }
 }
 
-/// Pixels of a row that are to be drawn: bits of words of 64 columns.
-struct Marks {
-    /// The number of the first word.
-    first: i32,
-    words: Vec<u64>,
-}
-
-impl Default for Marks {
-    fn default() -> Self {
-        Self { first: i32::MAX, words: Vec::new() }
-    }
-}
-
-impl Marks {
-    fn clear(&mut self) {
-        self.first = i32::MAX;
-        self.words.clear();
-    }
-
-    /// Marks those pixels of a span, which begins here, that pass: it is asked for up to 64 pixels from a column on.
-    fn fill(&mut self, left: i32, right: i32, mut passes: impl FnMut(i32, usize) -> u64) {
-        self.first = left.div_euclid(64);
-        let mut x = left;
-        while x < right {
-            let count = (64 - x.rem_euclid(64)).min(right - x);
-            self.words.push(passes(x, count as usize) << x.rem_euclid(64));
-            x += count;
-        }
-    }
-
-    /// The word of this number.
-    fn word(&self, number: i32) -> u64 {
-        let place = usize::try_from(i64::from(number) - i64::from(self.first));
-        place.ok().and_then(|place| self.words.get(place)).copied().unwrap_or(0)
-    }
-}
-
 /// What bands of a batch have in common.
 struct Over<'r> {
     runner: &'r Runner<'r>,
@@ -154,18 +127,29 @@ struct Over<'r> {
     all: u8,
     rows: u32,
     vertices: &'r Vertices,
+    /// Pixels have several samples.
+    state_has_samples: bool,
     /// All pieces lie in layer 0.
     is_flat: bool,
     /// The numbers of large pieces, where all lie in layer 0; otherwise none.
     large: &'r [u32],
-    /// The colours that every pixel exports, once somebody has asked.
+    /// The colours that every pixel exports, once that is asked for.
     exported: OnceLock<u8>,
+    /// Whether pixels that start with the same values export the same, once that is asked for.
+    uniform: OnceLock<bool>,
+    /// Nothing is left to do with pixels that passed the tests before the program, so it does not run.
+    is_idle: bool,
 }
 
 impl Over<'_> {
     /// The colours that every pixel exports.
     fn exported(&self, shader: &Shader<'_>) -> u8 {
         *self.exported.get_or_init(|| shader.always_exported())
+    }
+
+    /// Whether the program exports the same for all pixels that start with the same, and running it for one of them is enough.
+    fn is_uniform(&self, shader: &Shader<'_>) -> bool {
+        !self.runner.is_observed() && *self.uniform.get_or_init(|| shader.is_uniform())
     }
 
     /// Quads and pixels of a piece within a rectangle.
@@ -212,7 +196,6 @@ impl Over<'_> {
             exports: None,
             packed: Packed::default(),
             staged: Staged::default(),
-            marks: [Marks::default(), Marks::default()],
             shaded: [0; 2],
         };
         let hidden = self.hidden(&batch, within);
@@ -259,6 +242,20 @@ impl Over<'_> {
         early: bool,
     ) -> Result<(), DrawError> {
         let piece = &batch.pieces[number as usize];
+        if self.state_has_samples && self.samples == 0 {
+            let inside = self.coverer.whole_quads(piece, within);
+            if batch.fill(number, inside)? {
+                let Rect { left, top, right, bottom } = inside;
+                let around = [
+                    Rect { bottom: top, ..within },
+                    Rect { top, right: left, bottom, ..within },
+                    Rect { left: right, top, bottom, ..within },
+                    Rect { top: bottom, ..within },
+                ];
+                let mut parts = around.into_iter().filter(|part| part.meets(within));
+                return parts.try_for_each(|part| self.quads(batch, number, part, early));
+            }
+        }
         if !band::is_large(piece) || self.samples != 0 {
             return self.quads(batch, number, within, early);
         }
@@ -290,10 +287,24 @@ impl Over<'_> {
         early: bool,
     ) -> Result<(), DrawError> {
         let piece = &batch.pieces[number as usize];
-        let tests_rows = batch.mergers.first().is_some_and(Merger::tests_rows);
-        if self.samples == 0 && tests_rows && piece.most_quads() >= LEAST_SPANS && self.coverer.has_spans(piece) {
-            return batch.spans(number, within);
+        let Some(merger) = batch.mergers.first().filter(|merger| self.samples == 0 && merger.tests_lanes()) else {
+            return self.each_quad(batch, number, within, early);
+        };
+        if (merger.tests() || piece.most_quads() >= LEAST_BLOCKS) && self.coverer.has_spans(piece) {
+            return batch.blocks(number, within);
         }
+        self.each_quad(batch, number, within, early)
+    }
+
+    /// The same of every kind of piece, with all samples of its pixels.
+    fn each_quad(
+        &self,
+        batch: &mut Batch<'_, '_, '_, '_>,
+        number: u32,
+        within: Rect,
+        early: bool,
+    ) -> Result<(), DrawError> {
+        let piece = &batch.pieces[number as usize];
         let mut result = Ok(());
         self.coverer.cover(piece, within, &mut |quad: QuadCoverage| {
             if result.is_err() {
@@ -327,8 +338,6 @@ struct Batch<'b, 'r, 'a, 't> {
     packed: Packed,
     /// Colours that wait for blending, of the last piece.
     staged: Staged,
-    /// Memory for two rows under way.
-    marks: [Marks; 2],
     shaded: [u64; 2],
 }
 
@@ -345,19 +354,30 @@ impl Batch<'_, '_, '_, '_> {
         let layer = |quad: &ShadeQuad| pieces[quad.setup as usize].setup.layer;
         let layer: Option<&dyn Fn(&ShadeQuad) -> u32> = if self.over.is_flat { None } else { Some(&layer) };
         let mut number = 0;
-        while let Some(first) = quads.get(number) {
-            // Quads one after the other that lie in one band.
-            let band = self.band_of(first.quad.y);
-            let top = (self.first + band) as i32 * self.over.rows as i32;
-            let is_there = |quad: &&ShadeQuad| (top..top + self.over.rows as i32).contains(&quad.quad.y);
-            let of_band = if self.mergers.len() == 1 {
-                quads.len()
-            } else {
-                quads[number..].iter().take_while(is_there).count().max(1)
-            };
-            self.mergers[band].store_packed(&quads[number..number + of_band], layer, number, &self.packed);
-            number += of_band;
+        while number < quads.len() {
+            let (band, count) = self.of_band(&quads[number..]);
+            self.mergers[band].store_packed(&quads[number..number + count], layer, number, &self.packed);
+            number += count;
         }
+    }
+
+    /// Merges quads in layer 0 with what a launch exported for them.
+    fn merge_quads(&mut self, quads: &[ShadeQuad], exports: &Exports) {
+        let mut number = 0;
+        while number < quads.len() {
+            let (band, count) = self.of_band(&quads[number..]);
+            self.mergers[band].merge_quads(&quads[number..number + count], number, self.pieces, exports);
+            number += count;
+        }
+    }
+
+    /// The band of the first quad, and how many quads from there on lie in it.
+    fn of_band(&self, quads: &[ShadeQuad]) -> (usize, usize) {
+        let band = quads.first().map_or(0, |quad| self.band_of(quad.quad.y));
+        let top = (self.first + band) as i32 * self.over.rows as i32;
+        let is_there = |quad: &&ShadeQuad| (top..top + self.over.rows as i32).contains(&quad.quad.y);
+        let all = self.mergers.len() == 1;
+        (band, if all { quads.len() } else { quads.iter().take_while(is_there).count().max(1) })
     }
 
     fn add(&mut self, mut quad: ShadeQuad, early: bool) -> Result<(), DrawError> {
@@ -374,52 +394,44 @@ impl Batch<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Adds the quads of a piece that covers one span of each row, tested row by row.
-    fn spans(&mut self, number: u32, within: Rect) -> Result<(), DrawError> {
+    /// Adds the quads of a piece, tested block by block.
+    fn blocks(&mut self, number: u32, within: Rect) -> Result<(), DrawError> {
         let (over, piece) = (self.over, &self.pieces[number as usize]);
-        let depths = self.mergers.first().map(|merger| merger.depths(&piece.setup, piece.bounds().and(within)));
-        let Some(depths) = depths else { return Ok(()) };
-        let mut marks = std::mem::take(&mut self.marks);
-        let mut y = i32::MIN;
-        marks.iter_mut().for_each(Marks::clear);
+        let Some(merger) = self.mergers.first() else { return Ok(()) };
+        let tests = merger.tests();
+        let depths = tests.then(|| merger.depths(&piece.setup, piece.bounds().and(within)));
+        let depths = depths.as_ref().map(|depths| (depths, depths.steps(Shape::Block)));
         let mut result = Ok(());
-        over.coverer.spans(piece, within, &mut |row, left, right| {
-            if row & !1 != y {
-                if result.is_ok() {
-                    result = self.quads_of_rows(number, y, &marks);
-                }
-                y = row & !1;
-                marks.iter_mut().for_each(Marks::clear);
+        over.coverer.blocks(piece, within, &mut |at, lanes| {
+            if result.is_ok() {
+                let band = self.band_of(at[1]);
+                let merger = &mut self.mergers[band];
+                let passed = match &depths {
+                    Some((depths, steps)) => merger.test_lanes(depths, steps, at, lanes),
+                    None => lanes,
+                };
+                merger.count_passed(passed);
+                result = self.quads_of_block(number, at, passed);
             }
-            let band = self.band_of(row);
-            let merger = &mut self.mergers[band];
-            marks[(row & 1) as usize].fill(left, right, |x, count| merger.test_row(&depths, [x, row], count));
         });
-        let result = result.and_then(|()| self.quads_of_rows(number, y, &marks));
-        self.marks = marks;
         result
     }
 
-    /// Adds the quads of two rows of pixels that passed all tests.
-    fn quads_of_rows(&mut self, number: u32, y: i32, marks: &[Marks; 2]) -> Result<(), DrawError> {
-        let all = self.over.all;
-        let end =
-            |marks: &Marks| if marks.words.is_empty() { i32::MIN } else { marks.first + marks.words.len() as i32 };
-        for word in marks[0].first.min(marks[1].first)..end(&marks[0]).max(end(&marks[1])) {
-            let [upper, lower] = [&marks[0], &marks[1]].map(|marks| marks.word(word));
-            let any = upper | lower;
-            // The first bit of each quad.
-            let mut left = (any | any >> 1) & 0x5555_5555_5555_5555;
-            while left != 0 {
-                let at = left.trailing_zeros();
-                left &= left - 1;
-                let mask = |row: u64, bit: u32| if row >> (at + bit) & 1 == 1 { all } else { 0 };
-                let masks = [mask(upper, 0), mask(upper, 1), mask(lower, 0), mask(lower, 1)];
-                let quad = QuadCoverage { x: word * 64 + at as i32, y, masks };
-                self.quads.push(ShadeQuad { setup: number, quad, sample: None });
-                if self.quads.len() == PER_LAUNCH {
-                    self.flush()?;
-                }
+    /// Adds the quads of a block's lanes.
+    fn quads_of_block(&mut self, number: u32, [x, y]: [i32; 2], lanes: u32) -> Result<(), DrawError> {
+        let all = u32::from(self.over.all);
+        let mut left = lanes;
+        while left != 0 {
+            let first = left.trailing_zeros() & !3;
+            let four = left >> first & 15;
+            left &= !(15 << first);
+            // Each bit becomes a byte.
+            let bytes = (four & 1 | (four & 2) << 7 | (four & 4) << 14 | (four & 8) << 21) * all;
+            let [column, row] = Shape::Block.at(first as usize);
+            let quad = QuadCoverage { x: x + column, y: y + row, masks: bytes.to_le_bytes() };
+            self.quads.push(ShadeQuad { setup: number, quad, sample: None });
+            if self.quads.len() >= PER_LAUNCH {
+                self.flush()?;
             }
         }
         Ok(())
@@ -437,18 +449,68 @@ impl Batch<'_, '_, '_, '_> {
         self.over.shader.is_some_and(|shader| !self.mergers[band].is_replaced(self.over.exported(shader)))
     }
 
-    /// Draws the pixels of a piece in one band by a launch of its own, if that is worth it and may be; says whether it did.
+    /// Fills pixels of a piece whose samples are all covered, if that is worth it and all that is to be done with them; says whether it did.
+    fn fill(&mut self, number: u32, inside: Rect) -> Result<bool, DrawError> {
+        let (over, piece) = (self.over, &self.pieces[number as usize]);
+        let pixels = u64::from(inside.right.abs_diff(inside.left)) * u64::from(inside.bottom.abs_diff(inside.top));
+        if inside.is_empty() || pixels < LEAST_FILLED || over.runner.is_observed() {
+            return Ok(false);
+        }
+        let exported = over.shader.map_or(u8::MAX, |shader| over.exported(shader));
+        let Some(outputs) = self.mergers.first().and_then(|merger| merger.filled(&piece.setup, exported)) else {
+            return Ok(false);
+        };
+        let starts = over.shader.map(|shader| shader.starts(piece, [0; 2], over.vertices));
+        let is_uniform = |shader: &Shader<'_>| {
+            starts.as_ref().is_some_and(|starts| starts.as_ref().is_some_and(Starts::are_uniform))
+                && over.is_uniform(shader)
+        };
+        if outputs != 0 && !over.shader.is_some_and(is_uniform) {
+            return Ok(false);
+        }
+        if self.quads.iter().any(|quad| quad.quad.rect().meets(inside)) {
+            self.flush()?;
+        }
+        over.runner.goes_on("pixel")?;
+        let colours = match (over.shader, starts.flatten()) {
+            (Some(shader), Some(starts)) if outputs != 0 => {
+                let fault = |fault| DrawError::Program { stage: "pixel", fault };
+                Some(shader.run_one(&starts, outputs).map_err(fault)?)
+            }
+            _ => None,
+        };
+        for n in self.band_of(inside.top)..=self.band_of(inside.bottom - 1) {
+            let first_row = (self.first + n) as i32 * over.rows as i32;
+            let rows = Rect { top: first_row, bottom: first_row + over.rows as i32, ..inside };
+            let rows = if self.mergers.len() == 1 { inside } else { rows.and(inside) };
+            self.mergers[n].fill(&piece.setup, rows, colours.as_ref());
+        }
+        if over.shader.is_some() {
+            self.shaded[0] += pixels / 4;
+            self.shaded[1] += pixels;
+        }
+        Ok(true)
+    }
+
+    /// Draws the pixels of a piece in one band as a whole, if that is worth it and may be; says whether it did.
     fn band(&mut self, number: u32, within: Rect, band: usize) -> Result<bool, DrawError> {
         let over = self.over;
         let piece = &self.pieces[number as usize];
-        let (Some(shader), merger) = (over.shader, &self.mergers[band]) else { return Ok(false) };
+        let merger = &self.mergers[band];
+        if over.is_idle {
+            let Some(covered) = Covered::of(piece, over.coverer, within) else { return Ok(false) };
+            over.runner.goes_on("pixel")?;
+            self.test(band, &piece.setup, covered);
+            return Ok(true);
+        }
+        let Some(shader) = over.shader else { return Ok(false) };
         let exported = over.exported(shader);
         let is_replaced = merger.is_replaced(exported);
-        let staged = if is_replaced { 0 } else { merger.staged(exported) };
+        let staged = merger.staged(exported);
         if !is_replaced && staged == 0 {
             return Ok(false);
         }
-        let Some(mut covered) = Covered::of(piece, over.coverer, within) else { return Ok(false) };
+        let Some(covered) = Covered::of(piece, over.coverer, within) else { return Ok(false) };
         let rect = covered.rect;
         let first_row = (self.first + band) as i32 * over.rows as i32;
         let first = if is_replaced { [0, first_row] } else { [rect.left, rect.top] };
@@ -458,18 +520,14 @@ impl Batch<'_, '_, '_, '_> {
             self.flush()?;
         }
         over.runner.goes_on("pixel")?;
+        let Some(covered) = self.test(band, &piece.setup, covered) else { return Ok(true) };
         let merger = &mut self.mergers[band];
-        if merger.tests() {
-            merger.test_band(&piece.setup, &mut covered);
-        }
-        let count = covered.count();
-        self.shaded[0] += count[0];
-        self.shaded[1] += count[1];
-        merger.count(count[1]);
-        if count[1] == 0 {
+        let fault = |fault| DrawError::Program { stage: "pixel", fault };
+        if staged != 0 && starts.are_uniform() && over.is_uniform(shader) {
+            let colours = shader.run_one(&starts, staged).map_err(fault)?;
+            merger.merge_band(&covered, &Sources::One(colours));
             return Ok(true);
         }
-        let fault = |fault| DrawError::Program { stage: "pixel", fault };
         if is_replaced {
             shader.run_band(&covered, &starts, first, merger.window(first[1])).map_err(fault)?;
             return Ok(true);
@@ -481,8 +539,23 @@ impl Batch<'_, '_, '_, '_> {
         }
         let window = Window::Staged { colours: &mut self.staged, width };
         shader.run_band(&covered, &starts, first, window).map_err(fault)?;
-        merger.merge_band(&covered, &self.staged);
+        merger.merge_band(&covered, &Sources::Each(&self.staged));
         Ok(true)
+    }
+
+    /// Tests pixels of a band before the program, and counts those that pass; gives them if there are any.
+    fn test(&mut self, band: usize, setup: &Setup, mut covered: Covered) -> Option<Covered> {
+        let merger = &mut self.mergers[band];
+        if merger.tests() {
+            merger.test_band(setup, &mut covered);
+        }
+        let [quads, pixels] = covered.count();
+        if self.over.shader.is_some() {
+            self.shaded[0] += quads;
+            self.shaded[1] += pixels;
+        }
+        merger.count(pixels);
+        (pixels > 0).then_some(covered)
     }
 
     /// Runs the pixel program for all quads, then merges them in order.
@@ -491,7 +564,14 @@ impl Batch<'_, '_, '_, '_> {
             return Ok(());
         }
         let quads = std::mem::take(&mut self.quads);
-        if let Some(shader) = self.over.shader {
+        if self.over.is_idle {
+            self.over.runner.goes_on("pixel")?;
+            if self.over.shader.is_some() {
+                let covered = quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count();
+                self.shaded[0] += quads.len() as u64;
+                self.shaded[1] += covered as u64;
+            }
+        } else if let Some(shader) = self.over.shader {
             self.over.runner.goes_on("pixel")?;
             let covered = quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count();
             self.shaded[0] += quads.len() as u64;
@@ -502,6 +582,8 @@ impl Batch<'_, '_, '_, '_> {
             let is_packed = self.mergers[0].pack(&exports, &mut self.packed);
             if is_packed {
                 self.store_packed(&quads);
+            } else if self.over.is_flat && self.mergers[0].merges_quads() {
+                self.merge_quads(&quads, &exports);
             } else {
                 for (number, quad) in quads.iter().enumerate() {
                     let (band, setup) = (self.band_of(quad.quad.y), &self.pieces[quad.setup as usize].setup);

@@ -9,6 +9,8 @@ use crate::pixel::shade::{Program, Shader};
 use crate::program::Runner;
 use crate::rect::Rect;
 use crate::state::{Counts, Draw, DrawError, DrawState, Note, Options, PixelSource};
+use crate::surface::fill::Value;
+use crate::surface::samples::Surface;
 use crate::surface::targets::{Open, Targets};
 use crate::vertex::streams::Streams;
 use bands::Bands;
@@ -158,17 +160,8 @@ pub fn clear_colour(targets: &mut Targets<'_>, number: usize, rgba: [u32; 4], wi
         let mut open = one.open(samples, false).map_err(|(target, error)| DrawError::Target { target, error })?;
         let bounds = open.bounds.and(within);
         let Some(target) = &mut open.colour[number] else { return Ok(()) };
-        let bits = target.colours.pack(rgba, false);
-        for_each_row(bounds, layers, |y, layer| {
-            if target.surface.fill_row([bounds.left, bounds.right], y, layer, bits) {
-                return;
-            }
-            for (x, sample) in samples_of_row(bounds, samples) {
-                if let Some(place) = target.surface.place(x, y, layer, sample) {
-                    target.surface.store(place, bits);
-                }
-            }
-        });
+        let (bits, mask) = (target.colours.pack(rgba, false), u128::MAX);
+        fill(&mut target.surface, bounds, layers, Value { bits, mask });
         Ok(())
     })();
     targets.colour[number] = one.colour[number].take();
@@ -190,28 +183,16 @@ pub fn clear_depth(targets: &mut Targets<'_>, depth: f32, stencil: u8, within: R
         let Some(target) = &mut open.depth else { return Ok(()) };
         let depth = target.format.quantised(depth.into());
         let bits = target.format.pack(0, depth, stencil);
-        for_each_row(bounds, layers, |y, layer| {
-            if target.surface.fill_row([bounds.left, bounds.right], y, layer, bits.into()) {
-                return;
-            }
-            for (x, sample) in samples_of_row(bounds, samples) {
-                if let Some(place) = target.surface.place(x, y, layer, sample) {
-                    target.store(place, bits);
-                }
-            }
-        });
+        fill(&mut target.surface, bounds, layers, Value { bits: bits.into(), mask: u128::MAX });
         Ok(())
     })();
     targets.depth = one.depth.take();
     result
 }
 
-fn for_each_row(bounds: Rect, layers: u32, mut visit: impl FnMut(i32, u32)) {
-    for layer in 0..=layers {
-        (bounds.top..bounds.bottom).for_each(|y| visit(y, layer));
-    }
-}
-
-fn samples_of_row(bounds: Rect, samples: u32) -> impl Iterator<Item = (i32, u32)> {
-    (bounds.left..bounds.right).flat_map(move |x| (0..samples).map(move |sample| (x, sample)))
+/// Stores a value in every sample of a rectangle of all layers.
+fn fill(surface: &mut Surface<'_>, bounds: Rect, layers: u32, value: Value) {
+    let rows = bounds.bottom.saturating_sub(bounds.top).max(0);
+    let spans = vec![[bounds.left, bounds.right]; rows as usize];
+    (0..=layers).for_each(|layer| surface.fill(bounds.top, &spans, layer, value));
 }

@@ -40,6 +40,30 @@ pub(crate) fn blend(blend: &Blend, colours: Colours, number: NumberType, clamps:
     std::array::from_fn(|c| cut(channel(if c == 3 { &alpha } else { &blend.colour }, &colours, c)))
 }
 
+impl Blend {
+    /// Whether the stored colour makes a difference.
+    pub(crate) fn reads_destination(&self) -> bool {
+        use Factor::{
+            DestinationAlpha, DestinationColour, OneMinusDestinationAlpha, OneMinusDestinationColour,
+            SourceAlphaSaturate,
+        };
+        let reads = |equation: BlendEquation| {
+            let [source, destination] = equation.factors();
+            matches!(equation.combine, Combine::Min | Combine::Max)
+                || destination != Factor::Zero
+                || matches!(
+                    source,
+                    DestinationAlpha
+                        | DestinationColour
+                        | OneMinusDestinationAlpha
+                        | OneMinusDestinationColour
+                        | SourceAlphaSaturate
+                )
+        };
+        reads(self.colour) || self.alpha.is_some_and(reads)
+    }
+}
+
 impl BlendEquation {
     /// Of source and destination.
     const fn factors(&self) -> [Factor; 2] {
@@ -123,7 +147,7 @@ struct Term<'r> {
 }
 
 /// Makes each pixel of four rows.
-#[inline]
+#[inline(always)]
 #[allow(clippy::needless_range_loop, reason = "compilers make vectors of this form")]
 fn each(to: &mut Row, [a, b, c, d]: [&Row; 4], of: impl Fn([f32; 4]) -> f32) {
     for n in 0..TOGETHER {
@@ -132,7 +156,8 @@ fn each(to: &mut Row, [a, b, c, d]: [&Row; 4], of: impl Fn([f32; 4]) -> f32) {
 }
 
 /// Limits every number; NaN becomes the lower end.
-pub(crate) fn limit_row(row: &mut Row, (least, most): (f32, f32)) {
+#[inline(always)]
+fn limit_row(row: &mut Row, (least, most): (f32, f32)) {
     for x in row {
         let raised = if *x > least { *x } else { least };
         *x = if raised < most { raised } else { most };
@@ -140,6 +165,7 @@ pub(crate) fn limit_row(row: &mut Row, (least, most): (f32, f32)) {
 }
 
 /// Colours, channel beside channel.
+#[inline(always)]
 fn set_all(rows: &mut [Row; 4], colours: &[[u32; 4]; TOGETHER]) {
     for (n, &colour) in colours.iter().enumerate() {
         rows.iter_mut().zip(colour).for_each(|(row, bits)| row[n] = f32::from_bits(bits));
@@ -148,6 +174,7 @@ fn set_all(rows: &mut [Row; 4], colours: &[[u32; 4]; TOGETHER]) {
 
 impl Rows {
     /// Colours as launches store them, of at most [`TOGETHER`] pixels. The second ones may be none.
+    #[inline(always)]
     pub(crate) fn set_sources(&mut self, source: &[[u32; 4]], source1: &[[u32; 4]]) {
         for (rows, colours) in [(&mut self.source, source), (&mut self.source1, source1)] {
             if let Some(all) = colours.first_chunk::<TOGETHER>() {
@@ -160,7 +187,15 @@ impl Rows {
         }
     }
 
+    /// The same for all pixels.
+    pub(crate) fn set_source(&mut self, source: [u32; 4], source1: [u32; 4]) {
+        for (rows, colour) in [(&mut self.source, source), (&mut self.source1, source1)] {
+            rows.iter_mut().zip(colour).for_each(|(row, bits)| row.fill(f32::from_bits(bits)));
+        }
+    }
+
     /// What [`blend`] makes of each pixel, without its alternatives for each of them.
+    #[inline(always)]
     pub(crate) fn blend(
         &mut self,
         blend: &Blend,
@@ -220,6 +255,7 @@ impl Rows {
     }
 
     /// A colour's channel and its factor: nothing, where the factor is 0.
+    #[inline(always)]
     fn product<'r>(&'r self, value: &'r Row, by: Factor, constant: [f32; 4], c: usize) -> (&'r Row, Term<'r>) {
         let number = |base: f32| Term { base, scale: 0.0, row: &ZEROS };
         let of = |row: &'r Row| Term { base: 0.0, scale: 1.0, row };

@@ -1,21 +1,32 @@
-//! What becomes of a pixel's colours: kill, alpha test, coverage, depth and stencil, blending, storing. Rows of pixels: `merge/rows.rs`.
+//! What becomes of a pixel's colours: kill, alpha test, coverage, depth and stencil, blending, storing. Tests of many pixels at once: `merge/lanes.rs`; rows of
+//! colours: `merge/rows.rs`.
 
+mod lanes;
+mod quads;
 mod rows;
 
-use self::rows::FractionTest;
+use self::lanes::LaneTest;
 use crate::output::blend::{self, blend};
 use crate::output::watch::{Ending, Fragment, SampleTest, Stored, Watch};
 use crate::pixel::shade::{Exports, ShadeQuad};
-use crate::program::Window;
+use crate::program::{Staged, Window};
 use crate::raster::QuadCoverage;
-use crate::rect::UNITS;
+use crate::rect::{Rect, UNITS};
 use crate::setup::Setup;
-use crate::state::{Blend, ColourState, Compare, DepthCopy, DrawState, LogicOp, PixelSource, StencilOp};
-use crate::surface::depth::DepthFormat;
+use crate::state::{Blend, ColourState, DepthCopy, DrawState, LogicOp, PixelSource, StencilOp};
+use crate::surface::fill::Value;
 use crate::surface::samples::Surface;
-use crate::surface::targets::{Open, OpenColour};
+use crate::surface::targets::{Open, OpenColour, OpenDepth};
 use ctm_exec::ExportRow;
 use std::sync::Arc;
+
+/// Colours that pixels of a band have, by output, as bits.
+pub(crate) enum Sources<'s> {
+    /// Each its own, in rows of the box's width.
+    Each(&'s Staged),
+    /// All the same.
+    One([[u32; 4]; 8]),
+}
 
 /// Stored bits of all pixels of a launch, by target.
 pub(crate) type Packed = [Vec<u32>; 8];
@@ -48,10 +59,12 @@ pub(crate) struct Merger<'a, 't> {
     plain: bool,
     /// Nothing is left to test, and every pixel has one sample.
     simple: bool,
-    /// The depth test, where it is all that is tested, and every pixel has one sample.
-    only_depth: Option<Compare>,
-    /// The same for words with fractions.
-    fractions: Option<FractionTest>,
+    /// Quads can be merged many at a time: pixels have one sample, and the program decides nothing but colours and kills.
+    groups: bool,
+    /// Nothing is left to test after the program, and draws store colours.
+    is_early_draw: bool,
+    /// The tests of samples, of front and back faces; `None` where a pixel is watched.
+    lanes: Option<[LaneTest; 2]>,
     watch: Option<Watch>,
     /// Depth and stencil can be tested before the program.
     pub(crate) early: bool,
@@ -123,16 +136,29 @@ impl<'a, 't> Merger<'a, 't> {
         let special = state.colour.resolve || state.depth.copy.is_some() || watch.is_some();
         let one = state.raster.samples.count == 1;
         let simple = early && one && !special;
+        let depth = &state.depth;
+        let decides = depth.export_depth || depth.export_stencil || depth.export_mask;
+        let groups = one && !special && (early || !decides && state.colour.alpha_to_coverage.is_none());
         let plain = simple && plans.0.iter().flatten().all(|plan: &Plan| plan.replaces);
         let plans = Arc::clone(plans);
-        let has_stencil = open.depth.as_ref().is_some_and(|target| target.format.has_stencil());
-        let without = state.depth.stencil.is_none() || !has_stencil;
-        let alone = one && without && watch.is_none() && open.depth.is_some() && state.depth.clear_depth.is_none();
-        let only_depth = state.depth.test.filter(|_| alone);
-        let format = open.depth.as_ref().map_or_else(DepthFormat::default, |target| target.format);
-        let fractions = only_depth.and_then(|compare| FractionTest::of(format, compare, state.depth.write));
+        let lanes = open.depth.as_ref().filter(|_| watch.is_none());
+        let is_early_draw = early && !special;
+        let lanes = lanes.map(|target| [true, false].map(|face| LaneTest::of(&state.depth, target.format, face)));
         let (samples_passed, pixels_written) = (0, 0);
-        Self { state, open, plans, plain, simple, only_depth, fractions, watch, early, samples_passed, pixels_written }
+        Self {
+            state,
+            open,
+            plans,
+            plain,
+            simple,
+            groups,
+            is_early_draw,
+            lanes,
+            watch,
+            early,
+            samples_passed,
+            pixels_written,
+        }
     }
 
     /// Whether launches may store themselves, if every pixel exports these colours: they replace what targets hold, and nothing is tested after the program.
@@ -142,6 +168,16 @@ impl<'a, 't> Merger<'a, 't> {
         self.plain
             && !self.state.colour.multiwrite
             && targets.all(|(n, target)| target.as_ref().is_some_and(|target| takes(n, target)))
+    }
+
+    /// Whether pixels can be tested many at a time before the program, and nothing is left to test then.
+    pub(crate) const fn tests_lanes(&self) -> bool {
+        self.simple
+    }
+
+    /// Whether nothing is left to do with pixels that passed the tests before the program: no colour is stored, if the program's are.
+    pub(crate) fn is_idle(&self, has_program: bool) -> bool {
+        self.simple && (!has_program || self.plans.0.iter().all(Option::is_none))
     }
 
     /// Whether depth or stencil decide about pixels before the program.
@@ -155,12 +191,21 @@ impl<'a, 't> Merger<'a, 't> {
         colours.chain(self.open.depth.iter().map(|target| &target.surface)).for_each(Surface::find_tiles);
     }
 
+    /// Counts lanes of one sample each that passed the tests before the program.
+    #[inline]
+    pub(crate) fn count_passed(&mut self, lanes: u32) {
+        if !self.state.depth.counts_nothing {
+            self.samples_passed += u64::from(lanes.count_ones());
+        }
+    }
+
     /// Counts pixels, of one sample each, as drawn by launches that store themselves.
     pub(crate) fn count(&mut self, pixels: u64) {
         if !self.state.depth.counts_nothing {
             self.samples_passed += pixels;
         }
-        self.pixels_written += if self.plans.0.iter().any(Option::is_some) { pixels } else { 0 };
+        let has_program = !matches!(self.state.pixels, PixelSource::Nothing);
+        self.pixels_written += if has_program && self.plans.0.iter().any(Option::is_some) { pixels } else { 0 };
     }
 
     /// The targets for a launch that stores itself, whose row 0 is this row.
@@ -180,6 +225,45 @@ impl<'a, 't> Merger<'a, 't> {
             wanted |= if plan.blend.as_ref().is_some_and(Blend::reads_source1) { 2 } else { 0 };
         }
         if self.simple && wanted & exported == wanted { wanted } else { 0 }
+    }
+
+    /// The outputs whose colours fill targets, where every pixel of a piece has the same (bit n = output n), if every pixel exports them; `None` where more than filling is to be
+    /// done with the samples of its pixels.
+    pub(crate) fn filled(&self, setup: &Setup, exported: u8) -> Option<u8> {
+        let mut wanted = 0;
+        for (n, plan) in self.plans.0.iter().enumerate() {
+            let Some(plan) = plan else { continue };
+            wanted |= if self.state.colour.multiwrite { 1 } else { 1 << n };
+            wanted |= if plan.blend.as_ref().is_some_and(Blend::reads_source1) { 2 } else { 0 };
+            if plan.reads_stored(self.state.colour.logic) {
+                return None;
+            }
+        }
+        let is_constant = !self.tests() || self.constant_depth(setup).is_some();
+        (self.is_early_draw && is_constant && wanted & exported == wanted).then_some(wanted)
+    }
+
+    /// Fills a rectangle of targets with what every pixel of a piece leaves there in all of its samples. `colours`: by output; none without a program.
+    pub(crate) fn fill(&mut self, setup: &Setup, rect: Rect, colours: Option<&[[u32; 4]; 8]>) {
+        let rows = (rect.bottom - rect.top).max(0) as usize;
+        let spans = vec![[rect.left, rect.right]; rows];
+        if let Some(value) = self.constant_depth(setup).filter(|_| self.tests()) {
+            self.fill_depth(rect.top, &spans, setup.layer, value);
+        }
+        let state = &self.state.colour;
+        let mut is_written = false;
+        for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.0).enumerate() {
+            let (Some(target), Some(plan), Some(colours)) = (target, plan, colours) else { continue };
+            let value = colours[if state.multiwrite { 0 } else { n }];
+            let bits = plan.after(&target.colours, state, n, 0, value, colours[1]);
+            target.surface.fill(rect.top, &spans, setup.layer, Value { bits, mask: plan.bits });
+            is_written = true;
+        }
+        let pixels = u64::from(rect.right.abs_diff(rect.left)) * rows as u64;
+        if !self.state.depth.counts_nothing {
+            self.samples_passed += pixels * u64::from(self.state.raster.samples.count);
+        }
+        self.pixels_written += if is_written { pixels } else { 0 };
     }
 
     /// What came to the watched pixel.
@@ -210,25 +294,6 @@ impl<'a, 't> Merger<'a, 't> {
     }
 
     fn test_quad(&mut self, setup: &Setup, quad: &mut ShadeQuad) {
-        if self.only_depth.is_some() {
-            let depths = self.depths(setup, quad.quad.rect());
-            for row in 0..2usize {
-                let marked =
-                    u64::from(quad.quad.masks[2 * row] != 0) | u64::from(quad.quad.masks[2 * row + 1] != 0) << 1;
-                let at = [quad.quad.x, quad.quad.y + row as i32];
-                if marked == 0 {
-                    continue;
-                }
-                let passed = self.row_passes(&depths, at, marked);
-                for (n, mask) in quad.quad.masks[2 * row..].iter_mut().enumerate().take(2) {
-                    *mask = if passed >> n & 1 == 1 { *mask } else { 0 };
-                    if !self.state.depth.counts_nothing {
-                        self.samples_passed += u64::from(mask.count_ones());
-                    }
-                }
-            }
-            return;
-        }
         for pixel in 0..4 {
             let mask = quad.quad.masks[pixel];
             if mask != 0 {

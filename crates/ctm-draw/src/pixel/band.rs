@@ -4,14 +4,16 @@
 //! elsewhere into memory beside, from where they are blended. Pixels that are
 //! not covered, or do not pass the tests before the program, are lanes whose exports go nowhere. Small pieces go the way of quads ([`super::shade`]).
 
+use crate::lanes::{LANES, ROWS, Shape, blocks, whole};
 use crate::pixel::shade::{Program, Shader};
 use crate::pixel::starts::{Starts, starts};
-use crate::program::{StageMemory, Window};
+use crate::program::{StageMemory, Staged, Window};
 use crate::rect::Rect;
 use crate::setup::piece::{Coverer, Piece};
 use crate::vertex::Vertices;
 use ctm_exec::r700::Launch;
 use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position};
+use ctm_isa::r700::inst::{Cf, ClauseBody, Decoded, Fetch};
 use ctm_isa::r700::program::{Stage as StageKind, Usage};
 
 /// Quads, roughly, from which on pieces are looked at.
@@ -124,6 +126,11 @@ impl Covered {
         Some(covered)
     }
 
+    /// Whether some pixels of spans are not to be drawn.
+    pub(crate) const fn has_holes(&self) -> bool {
+        self.has_holes
+    }
+
     /// Quads and pixels to be drawn.
     pub(crate) fn count(&self) -> [u64; 2] {
         let pixels = self.spans.iter().map(|[left, right]| u64::from(right.abs_diff(*left))).sum();
@@ -168,38 +175,95 @@ impl Covered {
         words
     }
 
-    /// Which pixels of a row's span are to be drawn.
-    pub(crate) fn marks(&self, y: i32, [left, right]: [i32; 2], to: &mut Vec<bool>) {
-        to.clear();
-        let Some(words) = self.words.as_ref().filter(|_| self.has_holes) else {
-            to.resize((right - left).max(0) as usize, true);
-            return;
+    /// Keeps those covered pixels that pass: of a block or a row from a pixel on it asks which of the marked lanes do.
+    pub(crate) fn only(&mut self, shape: Shape, mut passes: impl FnMut([i32; 2], u32) -> u32) {
+        let (lanes, rect) = (Lanes::of(self.rect), self.rect);
+        let (mut words, mut all_pass) = (vec![0; lanes.count.div_ceil(64)], true);
+        let mut passes = |at, marked| {
+            let passed = passes(at, marked);
+            all_pass &= passed == marked;
+            passed
         };
-        let lanes = Lanes::of(self.rect);
-        let first = lanes.lane(left & !1, y);
-        to.extend((left..right).map(|x| {
-            let lane = first + 4 * (x / 2 - left / 2) as usize + (x & 1) as usize;
-            words[lane / 64] >> (lane % 64) & 1 == 1
-        }));
-    }
-
-    /// Keeps those covered pixels whose bits are set in what it is told: for up to 64 pixels side by side, from a column and row on.
-    pub(crate) fn only(&mut self, mut keeps: impl FnMut([i32; 2], usize) -> u64) {
-        let lanes = Lanes::of(self.rect);
-        let mut words = vec![0; lanes.count.div_ceil(64)];
-        for (y, &[left, right]) in (self.rect.top..).zip(&self.spans) {
-            for from in (left..right).step_by(64) {
-                let count = (right - from).min(64);
-                let mut kept = keeps([from, y], count as usize) & u64::MAX >> (64 - count);
-                while kept != 0 {
-                    let x = from + kept.trailing_zeros() as i32;
-                    kept &= kept - 1;
-                    let lane = lanes.lane(x, y);
-                    words[lane / 64] |= 1 << (lane % 64);
+        if shape == Shape::Row {
+            for (y, &[left, right]) in (rect.top..).zip(&self.spans).filter(|(_, [left, right])| left < right) {
+                for x in ((left & !1)..right).step_by(LANES) {
+                    let (first, last) = ((left - x).max(0), (right - x).min(LANES as i32));
+                    let marked = (u32::MAX << first) & (u32::MAX >> (LANES as i32 - last));
+                    let passed = passes([x, y], marked);
+                    put(&mut words, lanes.lane(x, y & !1), pairs(passed) << (2 * (y & 1)));
+                }
+            }
+        } else {
+            let all = whole(rect);
+            for y in (all.top..all.bottom).step_by(ROWS as usize) {
+                let span = |row: i32| self.spans.get(usize::try_from(y + row - rect.top).ok()?).copied();
+                let spans = [0, 1, 2, 3].map(|row| span(row).unwrap_or([0; 2]));
+                for (x, marked) in blocks(spans) {
+                    let passed = passes([x, y], marked);
+                    for pair in [0, 8].into_iter().filter(|pair| passed >> pair & 0x00ff_00ff != 0) {
+                        let two = u64::from(passed >> pair & 0xff | passed >> (pair + 8) & 0xff00);
+                        // Columns before the rectangle's are not marked.
+                        let from = x.max(rect.left);
+                        put(&mut words, lanes.lane(from, y + pair / 4), two >> (2 * (from - x)));
+                    }
                 }
             }
         }
-        (self.words, self.has_holes) = (Some(words), true);
+        if !all_pass {
+            (self.words, self.has_holes) = (Some(words), true);
+        }
+    }
+
+    /// Which of up to 64 pixels of a row's span, from a column on, are to be drawn, bit by bit.
+    pub(crate) fn marks(&self, [x, y]: [i32; 2], count: usize) -> u64 {
+        let all = u64::MAX >> (64 - count.clamp(1, 64));
+        let Some(words) = self.words.as_ref().filter(|_| self.has_holes) else { return all };
+        let first = Lanes::of(self.rect).lane(x & !1, y);
+        let half = |at: usize| {
+            let (word, bit) = (at / 64, at % 64);
+            let of = |n: usize| words.get(n).copied().unwrap_or(0);
+            let both = if bit == 0 { of(word) } else { of(word) >> bit | of(word + 1) << (64 - bit) };
+            u64::from(columns_of_quads(both))
+        };
+        // An odd column is the second of its quad: 64 from there on need a bit of a third part.
+        let odd = x & 1;
+        let mut marks = (half(first) | half(first + 64) << 32) >> odd;
+        if odd == 1 {
+            marks |= half(first + 128) << 63;
+        }
+        marks & all
+    }
+}
+
+/// Lanes of a row, two of each quad, from the columns of 32 pixels.
+const fn pairs(columns: u32) -> u64 {
+    let x = columns as u64;
+    let x = (x | x << 16) & 0x0000_ffff_0000_ffff;
+    let x = (x | x << 8) & 0x00ff_00ff_00ff_00ff;
+    let x = (x | x << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    (x | x << 2) & 0x3333_3333_3333_3333
+}
+
+/// The other way: the first two lanes of each of 16 quads.
+const fn columns_of_quads(lanes: u64) -> u32 {
+    let x = lanes & 0x3333_3333_3333_3333;
+    let x = (x | x >> 2) & 0x0f0f_0f0f_0f0f_0f0f;
+    let x = (x | x >> 4) & 0x00ff_00ff_00ff_00ff;
+    let x = (x | x >> 8) & 0x0000_ffff_0000_ffff;
+    (x | x >> 16) as u32
+}
+
+/// Sets bits from a lane on.
+fn put(words: &mut [u64], lane: usize, bits: u64) {
+    let (word, shift) = (lane / 64, lane % 64);
+    if let Some(word) = words.get_mut(word) {
+        *word |= bits << shift;
+    }
+    if shift > 0
+        && bits >> (64 - shift) != 0
+        && let Some(word) = words.get_mut(word + 1)
+    {
+        *word |= bits >> (64 - shift);
     }
 }
 
@@ -234,6 +298,22 @@ const fn domain(rect: Rect, [column, row]: [i32; 2]) -> Domain {
     }
 }
 
+/// Whether pixels whose registers start with the same values export the same, where all of their neighbours do: the program reads nothing else that belongs to a
+/// pixel, and writes no memory.
+fn is_uniform(decoded: &Decoded) -> bool {
+    decoded.entries.iter().all(|entry| {
+        let reads_alike = match &entry.clause {
+            ClauseBody::Fetch(clause) => clause.fetches.iter().all(|fetch| {
+                let fetch = fetch.inst.as_ref().map(|inst| &inst.fetch);
+                matches!(fetch, Ok(Fetch::Tex(_) | Fetch::Vtx(_)))
+            }),
+            ClauseBody::Alu(_) | ClauseBody::None => true,
+            ClauseBody::Outside | ClauseBody::Unread => false,
+        };
+        reads_alike && !matches!(entry.cf, Ok(Cf::Mem(_)) | Err(_))
+    })
+}
+
 impl Shader<'_> {
     /// The colour outputs that every pixel exports, and nothing else that matters (bit n = output n).
     pub(crate) fn always_exported(&self) -> u8 {
@@ -243,9 +323,26 @@ impl Shader<'_> {
         }
     }
 
+    /// Whether pixels that start with the same values export the same.
+    pub(crate) fn is_uniform(&self) -> bool {
+        match &self.program {
+            Program::R700(stage, _) if stage.fetch_program.is_none() => is_uniform(&stage.program.decode()),
+            Program::R700(..) | Program::X1k(_) => false,
+        }
+    }
+
     /// What the pixels of a piece start with, counted from this column and row; `None` where planes cannot say it.
     pub(crate) fn starts(&self, piece: &Piece, first: [i32; 2], vertices: &Vertices) -> Option<Starts> {
         starts(self.state, &piece.setup, vertices, (self.registers(), first))
+    }
+
+    /// What every pixel exports that starts with these values, which are the same for all: the colours of these outputs (bit n = output n).
+    pub(crate) fn run_one(&self, starts: &Starts, outputs: u8) -> Result<[[u32; 4]; 8], Fault> {
+        let quad = Rect { left: 0, top: 0, right: 2, bottom: 2 };
+        let covered = Covered { rect: quad, spans: vec![[0, 2]; 2], words: None, has_holes: false };
+        let mut colours: Staged = std::array::from_fn(|n| vec![[0; 4]; if outputs >> n & 1 == 1 { 4 } else { 0 }]);
+        self.run_band(&covered, starts, [0; 2], Window::Staged { colours: &mut colours, width: 2 })?;
+        Ok(colours.map(|of| of.first().copied().unwrap_or_default()))
     }
 
     /// Runs the program for the pixels of a band. `first`: the column and row of the window that (0, 0) of the launch is.

@@ -115,6 +115,12 @@ pub(crate) struct Starts {
 }
 
 impl Starts {
+    /// Whether every pixel starts with the same.
+    pub(crate) fn are_uniform(&self) -> bool {
+        let stays = |of: &[f64; 4]| of.iter().all(|&change| change == 0.0);
+        self.quotients.is_empty() && self.planes.iter().all(|plane| stays(&plane.di) && stays(&plane.dj))
+    }
+
     /// What elements are divided by, if any are.
     pub(crate) fn divisor(&self) -> Option<Divisor<'_>> {
         (!self.quotients.is_empty()).then_some(Divisor { of: self.divisor, elements: &self.quotients })

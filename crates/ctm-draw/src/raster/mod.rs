@@ -7,8 +7,8 @@ mod line;
 mod triangle;
 
 pub use line::{LinePixels, wide_line};
+pub(crate) use triangle::{BlockEdges, around, triangle_quads};
 pub use triangle::{Triangle, cover_box, cover_triangle, inside_box, inside_triangle, point_box, triangle_spans};
-pub(crate) use triangle::{around, triangle_quads};
 
 use crate::rect::Rect;
 

@@ -1,6 +1,7 @@
 //! Coverage of triangles and of boxes with sides along rows and columns.
 
 use super::QuadCoverage;
+use crate::lanes::{LANES, Shape};
 use crate::rect::{Rect, UNITS};
 use crate::state::SamplePoints;
 
@@ -103,6 +104,54 @@ pub fn inside_triangle(triangle: &Triangle, place: [i64; 2], within: Rect) -> Re
         Rect { left: left as i32, right: right as i32, ..within }
     } else {
         Rect { right: within.left, ..within }
+    }
+}
+
+/// Edges of a triangle for blocks of lanes, in numbers of 32 bits.
+pub(crate) struct BlockEdges {
+    /// The values at pixel (0, 0), and their changes by column and row.
+    planes: [[i64; 3]; 3],
+    /// What each lane has more than the first one.
+    steps: [[i32; LANES]; 3],
+}
+
+impl BlockEdges {
+    /// Of a triangle whose pixels are tested in this place of each; `None` where it has no area, or numbers become too large in a rectangle of whole blocks.
+    #[inline]
+    pub(crate) fn new(triangle: &Triangle, [x, y]: [i64; 2], rect: Rect) -> Option<Self> {
+        let planes = triangle.edges()?.map(|edge| [edge.at(x, y), -edge.dy * UNITS, edge.dx * UNITS]);
+        let fits = |[start, di, dj]: [i64; 3]| {
+            let at = |x: i32, y: i32| (start + i64::from(x) * di + i64::from(y) * dj).abs();
+            let most = at(rect.left, rect.top).max(at(rect.right, rect.top));
+            most.max(at(rect.left, rect.bottom)).max(at(rect.right, rect.bottom)) < 1 << 30
+        };
+        if !planes.into_iter().all(fits) {
+            return None;
+        }
+        // The changes fit, as the sides of a block do.
+        let steps = planes.map(|[_, di, dj]| {
+            let (di, dj) = (di as i32, dj as i32);
+            let mut steps = [0i32; LANES];
+            for (lane, step) in steps.iter_mut().enumerate() {
+                let [x, y] = Shape::Block.at(lane);
+                *step = x.wrapping_mul(di).wrapping_add(y.wrapping_mul(dj));
+            }
+            steps
+        });
+        Some(Self { planes, steps })
+    }
+
+    /// The lanes of the block at this pixel that are covered.
+    #[inline(always)]
+    pub(crate) fn covered(&self, [x, y]: [i32; 2]) -> u32 {
+        let first = self.planes.map(|[start, di, dj]| (start + i64::from(x) * di + i64::from(y) * dj) as i32);
+        let mut covered = 0;
+        for n in 0..LANES {
+            // Negative where one of them is.
+            let value = [0, 1, 2].map(|k: usize| first[k].wrapping_add(self.steps[k][n]));
+            covered |= !((value[0] | value[1] | value[2]) >> 31).cast_unsigned() & 1 << n;
+        }
+        covered
     }
 }
 

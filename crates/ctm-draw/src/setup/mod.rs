@@ -7,4 +7,4 @@ pub(crate) mod primitives;
 
 pub use clip::ClipVertex;
 pub use planes::{Corner, Setup, Share, Shares, Weights};
-pub(crate) use planes::{DepthRow, Depths};
+pub(crate) use planes::{Depths, Steps};

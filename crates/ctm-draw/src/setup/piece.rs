@@ -1,8 +1,9 @@
 //! Pieces of primitives in the window, and the quads of pixels that they cover.
 
+use crate::lanes::{COLUMNS, ROWS, blocks, inside, whole, wide};
 use crate::raster::{
-    LinePixels, QuadCoverage, Triangle, around, cover_box, cover_triangle, inside_box, inside_triangle, triangle_quads,
-    triangle_spans,
+    BlockEdges, LinePixels, QuadCoverage, Triangle, around, cover_box, cover_triangle, inside_box, inside_triangle,
+    triangle_quads, triangle_spans,
 };
 use crate::rect::{Rect, UNITS};
 use crate::setup::{Corner, Setup, Share};
@@ -160,6 +161,47 @@ impl<'a> Coverer<'a> {
             Area::Box(corners) => inside_box(*corners, place, scissor),
             Area::Halves(_) | Area::Line(_) => Rect { right: within.left, ..within },
         }
+    }
+
+    /// Tells the blocks of lanes of a rectangle in which a piece covers something, with the lanes that it does. Nothing where [`Self::has_spans`] is false.
+    pub(crate) fn blocks(&self, piece: &Piece, within: Rect, tell: &mut dyn FnMut([i32; 2], u32)) {
+        let scissor = piece.bounds.and(within);
+        if scissor.is_empty() || !self.has_spans(piece) {
+            return;
+        }
+        let all = whole(scissor);
+        let edges = match piece.area {
+            Area::Triangle => BlockEdges::new(&piece.triangle(), self.points.at[0], all),
+            _ => None,
+        };
+        for y in (all.top..all.bottom).step_by(ROWS as usize) {
+            if let Some(edges) = &edges {
+                for x in (all.left..all.right).step_by(COLUMNS as usize) {
+                    let lanes = wide(|| edges.covered([x, y])) & inside(scissor, [x, y]);
+                    if lanes != 0 {
+                        tell([x, y], lanes);
+                    }
+                }
+                continue;
+            }
+            let mut spans = [[0; 2]; 4];
+            let rows = Rect { top: y, bottom: y + ROWS, ..scissor }.and(scissor);
+            self.spans(piece, rows, &mut |row, left, right| spans[(row - y) as usize & 3] = [left, right]);
+            blocks(spans).for_each(|(x, lanes)| tell([x, y], lanes));
+        }
+    }
+
+    /// Pixels of a rectangle all of whose samples a box covers, in whole quads; empty for other pieces.
+    pub(crate) fn whole_quads(&self, piece: &Piece, within: Rect) -> Rect {
+        let plain = self.raster.clip_rectangles.is_none() && self.raster.sample_mask == [u8::MAX; 4];
+        let Area::Box(corners) = &piece.area else { return Rect { right: within.left, ..within } };
+        let mut inside = piece.bounds.and(within);
+        for (place, _) in self.points.iter() {
+            inside = inside_box(*corners, place, inside);
+        }
+        let Rect { left, top, right, bottom } = inside;
+        let right = if plain { right & !1 } else { left };
+        Rect { left: (left + 1) & !1, top: (top + 1) & !1, right, bottom: bottom & !1 }
     }
 
     fn area(&self, piece: &Piece, scissor: Rect, emit: &mut dyn FnMut(QuadCoverage)) {

@@ -3,6 +3,7 @@
 //! Everything is computed in double precision from positions on the grid, and rounded once where it becomes a start value. Parameters are
 //! interpolated between the vertices that the program exported, also where clipping has cut the primitive.
 
+use crate::lanes::{LANES, Shape};
 use crate::rect::{Rect, UNITS};
 use crate::setup::clip::ClipVertex;
 use crate::state::Interpolation;
@@ -119,7 +120,7 @@ impl Setup {
         z0 + second * (z1 - z0) + third * (z2 - z0) + self.offset
     }
 
-    /// The depths of the pixels of a rectangle: what [`Self::depth`] gives for each. `centre`: where in a pixel they are looked at.
+    /// The depths of the pixels of a rectangle: what [`Self::depth`] gives for each. The rectangle holds the lanes that are asked for. `centre`: where in a pixel they are looked at.
     #[inline]
     pub(crate) fn depths(&self, rect: Rect, centre: i64) -> Depths<'_> {
         let mut depths = Depths { setup: self, centre, planes: None };
@@ -138,6 +139,14 @@ impl Setup {
             depths.planes = Some(Planes { second, third, inverse: 1.0 / area as f64 });
         }
         depths
+    }
+
+    /// The depth of every pixel, if it is the same for all.
+    pub(crate) fn constant_depth(&self) -> Option<f64> {
+        let [a, b, c] = self.corners.map(|corner| corner.z.to_bits());
+        // Minus zero would be zero in some pixels.
+        let z = self.corners[0].z + 0.0;
+        (a == b && a == c && z.is_finite() && z.to_bits() == a).then_some(z + self.offset)
     }
 
     /// A depth within the range of the viewport.
@@ -232,6 +241,14 @@ impl Setup {
         }
     }
 
+    /// The depths of the pixels of a quad, from its first pixel on: what [`Self::depth`] gives for each, at this place within it.
+    #[inline]
+    pub(crate) fn depths_of_quad(&self, at: [i32; 2], place: i64) -> [f64; 4] {
+        let [_, second, third] = self.shares_of_quad(at, place);
+        let [z0, z1, z2] = self.corners.map(|corner| corner.z);
+        std::array::from_fn(|n| z0 + second[n] * (z1 - z0) + third[n] * (z2 - z0) + self.offset)
+    }
+
     /// How much depth changes from pixel to pixel, to the right and downwards.
     #[must_use]
     pub fn slopes(&self) -> [f64; 2] {
@@ -265,62 +282,50 @@ struct Planes {
     inverse: f64,
 }
 
+/// How twice the areas that pixels make with edges change from the first lane of a block or row to each of them.
+pub(crate) struct Steps {
+    pub(crate) shape: Shape,
+    second: [f64; LANES],
+    third: [f64; LANES],
+}
+
 impl<'s> Depths<'s> {
-    /// Those of a row, from this pixel on.
+    /// What [`Self::lanes`] needs of a shape.
     #[inline]
-    pub(crate) fn row(&self, at: [i32; 2]) -> DepthRow<'s> {
-        let Self { setup, centre, ref planes } = *self;
-        let line = planes.as_ref().map(|&Planes { second, third, inverse }| {
-            let of = |plane: [i64; 3]| [at_pixel(plane, at) as f64, plane[1] as f64];
-            Line { second: of(second), third: of(third), inverse }
-        });
-        DepthRow { setup, at: at.map(|pixel| i64::from(pixel) * UNITS + centre), line }
+    pub(crate) fn steps(&self, shape: Shape) -> Steps {
+        let mut steps = Steps { shape, second: [0.0; LANES], third: [0.0; LANES] };
+        if let Some(Planes { second, third, .. }) = &self.planes {
+            let of = |[_, di, dj]: [i64; 3], to: &mut [f64; LANES]| {
+                let (di, dj) = (di as f64, dj as f64);
+                for (lane, to) in to.iter_mut().enumerate() {
+                    let [x, y] = shape.at(lane).map(f64::from);
+                    *to = x * di + y * dj;
+                }
+            };
+            of(*second, &mut steps.second);
+            of(*third, &mut steps.third);
+        }
+        steps
     }
-}
 
-/// Depths of pixels side by side.
-pub(crate) struct DepthRow<'s> {
-    setup: &'s Setup,
-    /// The first place, in units.
-    at: [i64; 2],
-    line: Option<Line>,
-}
-
-/// Twice the areas that pixels make with edges: at the first one, and from pixel to pixel.
-struct Line {
-    second: [f64; 2],
-    third: [f64; 2],
-    inverse: f64,
-}
-
-impl DepthRow<'_> {
-    /// Of eight pixels, from the one of this number on. Those outside of the rectangle mean nothing.
-    #[inline]
-    pub(crate) fn eight(&self, first: usize) -> [f64; 8] {
-        let Self { setup, at: [x, y], line } = self;
-        let Some(Line { second, third, inverse }) = line else {
-            return std::array::from_fn(|n| setup.depth([x + (first + n) as i64 * UNITS, *y]));
+    /// The depths of lanes, whose first is this pixel. Those outside of the rectangle mean nothing.
+    #[inline(always)]
+    pub(crate) fn lanes(&self, steps: &Steps, at: [i32; 2], to: &mut [f64; LANES]) {
+        let Self { setup, centre, planes } = self;
+        let Some(Planes { second, third, inverse }) = planes else {
+            for (lane, to) in to.iter_mut().enumerate() {
+                let [x, y] = steps.shape.at(lane);
+                *to = setup.depth([at[0] + x, at[1] + y].map(|pixel| i64::from(pixel) * UNITS + centre));
+            }
+            return;
         };
         let [z0, z1, z2] = setup.corners.map(|corner| corner.z);
         let (by_second, by_third) = (z1 - z0, z2 - z0);
-        let (first, mut depths) = (f64::from(first as u32), [0.0; 8]);
-        for (n, depth) in (0u8..).zip(&mut depths) {
-            let n = first + f64::from(n);
-            let (a, b) = (second[0] + n * second[1], third[0] + n * third[1]);
-            *depth = z0 + a * inverse * by_second + b * inverse * by_third + setup.offset;
+        let (a, b) = (at_pixel(*second, at) as f64, at_pixel(*third, at) as f64);
+        for (to, (second, third)) in to.iter_mut().zip(steps.second.iter().zip(&steps.third)) {
+            let (a, b) = (a + second, b + third);
+            *to = z0 + a * inverse * by_second + b * inverse * by_third + setup.offset;
         }
-        depths
-    }
-
-    /// Asks for each of the first 64 pixels whose bits are set, with its number and depth; gives the bits of those where the answer is yes.
-    pub(crate) fn each(&self, marked: u64, mut holds: impl FnMut(i32, f64) -> bool) -> u64 {
-        let mut answers = 0;
-        for first in (0..64).step_by(8).filter(|first| (marked >> first) as u8 != 0) {
-            for (n, depth) in (first..).zip(self.eight(first)).filter(|(n, _)| marked >> n & 1 == 1) {
-                answers |= u64::from(holds(n as i32, depth)) << n;
-            }
-        }
-        answers
     }
 }
 

@@ -26,7 +26,7 @@ pub enum DepthFormat {
 
 /// What the depth part of a format is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Depth {
+pub(crate) enum DepthKind {
     Fraction(u32),
     Float24,
     Float32,
@@ -38,15 +38,15 @@ impl DepthFormat {
         [Self::D16, Self::X8D24, Self::S8D24, Self::X8D24Float, Self::S8D24Float, Self::D32Float, Self::X24S8D32Float];
 
     /// Bytes of a sample, kind and bits of depth, and where stencil begins, if there is one.
-    const fn row(self) -> (usize, Depth, Option<u32>) {
+    const fn row(self) -> (usize, DepthKind, Option<u32>) {
         match self {
-            Self::D16 => (2, Depth::Fraction(16), None),
-            Self::X8D24 => (4, Depth::Fraction(24), None),
-            Self::S8D24 => (4, Depth::Fraction(24), Some(24)),
-            Self::X8D24Float => (4, Depth::Float24, None),
-            Self::S8D24Float => (4, Depth::Float24, Some(24)),
-            Self::D32Float => (4, Depth::Float32, None),
-            Self::X24S8D32Float => (8, Depth::Float32, Some(32)),
+            Self::D16 => (2, DepthKind::Fraction(16), None),
+            Self::X8D24 => (4, DepthKind::Fraction(24), None),
+            Self::S8D24 => (4, DepthKind::Fraction(24), Some(24)),
+            Self::X8D24Float => (4, DepthKind::Float24, None),
+            Self::S8D24Float => (4, DepthKind::Float24, Some(24)),
+            Self::D32Float => (4, DepthKind::Float32, None),
+            Self::X24S8D32Float => (8, DepthKind::Float32, Some(32)),
         }
     }
 
@@ -66,10 +66,10 @@ impl DepthFormat {
     #[must_use]
     pub fn texel_format(self) -> Format {
         let data = match self.row().1 {
-            Depth::Fraction(16) => DataFormat::Fmt16,
-            Depth::Fraction(_) => DataFormat::Fmt8_24,
-            Depth::Float24 => DataFormat::Fmt8_24Float,
-            Depth::Float32 => DataFormat::Fmt32Float,
+            DepthKind::Fraction(16) => DataFormat::Fmt16,
+            DepthKind::Fraction(_) => DataFormat::Fmt8_24,
+            DepthKind::Float24 => DataFormat::Fmt8_24Float,
+            DepthKind::Float32 => DataFormat::Fmt32Float,
         };
         Format { data, ..Format::default() }
     }
@@ -77,15 +77,12 @@ impl DepthFormat {
     /// Whether depth is a float, whose steps depend on its exponent.
     #[must_use]
     pub const fn is_float(self) -> bool {
-        !matches!(self.row().1, Depth::Fraction(_))
+        !matches!(self.row().1, DepthKind::Fraction(_))
     }
 
-    /// The bits of depth, where it is a fraction in the low bits of a sample of four bytes.
-    pub(crate) const fn fraction_bits(self) -> Option<u32> {
-        match self.row() {
-            (4, Depth::Fraction(bits), _) => Some(bits),
-            _ => None,
-        }
+    /// The depth part.
+    pub(crate) const fn kind(self) -> DepthKind {
+        self.row().1
     }
 
     /// A depth as it is stored; stored depths compare as their numbers do, but for negative floats ([`Self::passes`], which compares them). Fractions are clamped to 0 to
@@ -94,13 +91,13 @@ impl DepthFormat {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the format's range")]
     pub fn quantised(self, depth: f64) -> u32 {
         match self.row().1 {
-            Depth::Fraction(bits) => {
+            DepthKind::Fraction(bits) => {
                 let most = f64::from((1u32 << bits) - 1);
                 // NaN becomes 0.
                 (depth.clamp(0.0, 1.0) * most + 0.5) as u32
             }
-            Depth::Float24 => float_24(depth as f32),
-            Depth::Float32 => (depth as f32).to_bits(),
+            DepthKind::Float24 => float_24(depth as f32),
+            DepthKind::Float32 => (depth as f32).to_bits(),
         }
     }
 
@@ -108,15 +105,15 @@ impl DepthFormat {
     #[must_use]
     pub fn number(self, stored: u32) -> f64 {
         match self.row().1 {
-            Depth::Fraction(bits) => f64::from(stored) / f64::from((1u32 << bits) - 1),
-            Depth::Float24 => {
+            DepthKind::Fraction(bits) => f64::from(stored) / f64::from((1u32 << bits) - 1),
+            DepthKind::Float24 => {
                 // The fetch unit's table knows this float.
                 let format = Format { data: DataFormat::Fmt8_24Float, ..Format::default() };
                 let format = Format { numbers: NumFormat::Int, sign: FormatComp::Unsigned, ..format };
                 let value = convert(&format, &stored.to_le_bytes()).unwrap_or_default();
                 f64::from(f32::from_bits(value[0]))
             }
-            Depth::Float32 => f64::from(f32::from_bits(stored)),
+            DepthKind::Float32 => f64::from(f32::from_bits(stored)),
         }
     }
 
@@ -126,9 +123,9 @@ impl DepthFormat {
     pub const fn unpack(self, bits: u64) -> (u32, u8) {
         let (_, depth, stencil) = self.row();
         let depth = match depth {
-            Depth::Fraction(16) => bits as u32 & 0xffff,
-            Depth::Fraction(_) | Depth::Float24 => bits as u32 & 0xff_ffff,
-            Depth::Float32 => bits as u32,
+            DepthKind::Fraction(16) => bits as u32 & 0xffff,
+            DepthKind::Fraction(_) | DepthKind::Float24 => bits as u32 & 0xff_ffff,
+            DepthKind::Float32 => bits as u32,
         };
         (depth, if let Some(at) = stencil { (bits >> at) as u8 } else { 0 })
     }
@@ -138,9 +135,9 @@ impl DepthFormat {
     pub const fn pack(self, bits: u64, depth: u32, stencil: u8) -> u64 {
         let (_, kind, at) = self.row();
         let depth_mask = match kind {
-            Depth::Fraction(16) => 0xffff,
-            Depth::Fraction(_) | Depth::Float24 => 0xff_ffff,
-            Depth::Float32 => 0xffff_ffff,
+            DepthKind::Fraction(16) => 0xffff,
+            DepthKind::Fraction(_) | DepthKind::Float24 => 0xff_ffff,
+            DepthKind::Float32 => 0xffff_ffff,
         };
         let with_depth = bits & !depth_mask | depth as u64 & depth_mask;
         match at {

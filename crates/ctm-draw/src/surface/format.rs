@@ -3,11 +3,13 @@
 //! The fields of a format are those of [`ctm_exec::r700::formats`]; this file adds what a colour target has beside them: a number type, the order
 //! of channels, and the way back from numbers to bits. Numbers are computed in double precision and rounded once.
 
+mod fractions;
 mod numbers;
 
 use ctm_exec::r700::formats::{Elements, Format, convert, elements, size_bytes};
 use ctm_exec::x1k::Form;
 use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat};
+pub(crate) use fractions::{Dwords, Fractions};
 pub use numbers::float_24;
 use numbers::{byte, byte_within, linear, packed_number, small_float};
 use std::sync::LazyLock;
@@ -324,18 +326,6 @@ impl Colours {
         Some(to)
     }
 
-    /// Where the bytes of each channel lie in a dword, where every channel is one.
-    pub(crate) const fn bytes_at(&self) -> Option<[u32; 4]> {
-        self.bytes_at
-    }
-
-    /// The stored bits of colours that lie channel beside channel, as [`Self::pack`] makes them.
-    pub(crate) fn pack_floats(&self, rgba: &[Row; 4], truncates: bool, to: &mut [u128]) {
-        for (n, to) in to.iter_mut().enumerate().take(TOGETHER) {
-            *to = self.pack([0, 1, 2, 3].map(|c: usize| rgba[c][n].to_bits()), truncates);
-        }
-    }
-
     /// The colours of stored bits, channel beside channel, as [`Self::unpack`] gives them.
     pub(crate) fn unpack_rows(&self, stored: &[u128], rgba: &mut [Row; 4]) {
         for (n, &bits) in stored.iter().enumerate().take(TOGETHER) {
@@ -397,24 +387,6 @@ impl Colours {
     }
 }
 
-/// The fractions of bytes at these places of dwords, channel beside channel.
-pub(crate) fn unpack_bytes(words: &[[u8; 4]; TOGETHER], at: [u32; 4], rgba: &mut [Row; 4]) {
-    for (row, at) in rgba.iter_mut().zip(at) {
-        for (to, &word) in row.iter_mut().zip(words) {
-            *to = (u32::from_le_bytes(word) >> at & 255).cast_signed() as f32 / 255.0;
-        }
-    }
-}
-
-/// Dwords whose bytes at these places are fractions, channel beside channel, within 0 to 1.
-pub(crate) fn pack_bytes(rgba: &[Row; 4], at: [u32; 4]) -> [u32; TOGETHER] {
-    let mut words = [0; TOGETHER];
-    for (row, at) in rgba.iter().zip(at) {
-        words.iter_mut().zip(row).for_each(|(to, &value)| *to |= byte_within(value) << at);
-    }
-    words
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -468,23 +440,6 @@ mod tests {
             }
         }
         assert!(formats > 300, "{formats}");
-    }
-
-    #[test]
-    fn bytes_of_rows_are_those_of_pixels() {
-        let format = colours(DataFormat::Fmt8_8_8_8, NumberType::Unorm, Swap::AltRev);
-        let at = format.bytes_at().unwrap_or_default();
-        for first in (0..256u32).step_by(TOGETHER) {
-            let words: [[u8; 4]; TOGETHER] =
-                std::array::from_fn(|n| (0x0102_0305u32.wrapping_mul(first + n as u32)).to_le_bytes());
-            let mut rows = [[0.0; TOGETHER]; 4];
-            unpack_bytes(&words, at, &mut rows);
-            for (n, &word) in words.iter().enumerate() {
-                let expected = format.unpack(u32::from_le_bytes(word).into());
-                assert_eq!([0, 1, 2, 3].map(|c: usize| rows[c][n].to_bits()), expected);
-            }
-            assert_eq!(pack_bytes(&rows, at).map(u32::to_le_bytes), words);
-        }
     }
 
     #[test]

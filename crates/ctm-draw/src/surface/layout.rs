@@ -222,6 +222,12 @@ impl Layout {
         match self.mode {
             ArrayMode::Tiled1d if self.samples == 1 => Some(of_tile),
             ArrayMode::Tiled2d if self.samples == 1 && of_tile >= group_bytes => Some(of_tile * pipes * banks),
+            // Several small tiles share a group: which part of it is a tile's belongs to its column, if the macro tiles of a row fill groups.
+            ArrayMode::Tiled2d
+                if self.samples == 1 && (self.pitch / (8 * banks)).is_multiple_of(group_bytes / of_tile) =>
+            {
+                Some(group_bytes * pipes * banks)
+            }
             ArrayMode::Linear | ArrayMode::Tiled1d | ArrayMode::Tiled2d => None,
         }
     }

@@ -1,5 +1,6 @@
 //! The samples of a target under way: where they lie, loads and stores.
 
+use crate::lanes::{LANES, Shape};
 use crate::surface::layout::{ArrayMode, Layout};
 use ctm_exec::r700::Tiles;
 use std::sync::{Arc, OnceLock};
@@ -36,10 +37,10 @@ fn store(bytes: &mut [u8], at: u64, size: u32, bits: u128) {
 
 /// A linear surface, looked up once: where its first slice begins, and bytes from row to row, pixel to pixel and sample to sample.
 #[derive(Clone, Copy, Debug)]
-struct Rows {
+pub(super) struct Rows {
     first: u64,
     row: u64,
-    pixel: u64,
+    pub(super) pixel: u64,
     sample: u64,
 }
 
@@ -54,7 +55,7 @@ impl Rows {
     }
 
     #[inline]
-    fn place(&self, x: i32, y: i32, sample: u32) -> u64 {
+    pub(super) fn place(&self, x: i32, y: i32, sample: u32) -> u64 {
         self.first + u64::from(y as u32) * self.row + u64::from(x as u32) * self.pixel + u64::from(sample) * self.sample
     }
 }
@@ -62,27 +63,31 @@ impl Rows {
 /// The samples of some rows of a target: of all, or of a band.
 #[derive(Debug)]
 pub(crate) struct Surface<'t> {
-    bytes: &'t mut [u8],
+    pub(super) bytes: &'t mut [u8],
     /// Where these bytes lie among those of the whole target.
-    first_byte: u64,
+    pub(super) first_byte: u64,
     /// The row of layer 0 that begins there.
     first_row: u32,
-    layout: Layout,
+    pub(super) layout: Layout,
     /// The slice that layer 0 is, and the last one.
-    slices: [u32; 2],
-    rows: Option<Rows>,
+    pub(super) slices: [u32; 2],
+    pub(super) rows: Option<Rows>,
     /// Where columns lie among tiles, once somebody has asked; of all bands.
     columns: Arc<OnceLock<Arc<[u32]>>>,
     /// Where rows lie, too: of each sample.
     tiles: OnceLock<Vec<Tiles>>,
 }
 
-/// Where elements side by side lie among tiles, of one sample, if that is known.
-fn tiled_row(tiles: Option<&Vec<Tiles>>, x: u32, y: u32, count: usize) -> Option<impl Iterator<Item = usize>> {
-    let [tiles] = tiles?.as_slice() else { return None };
-    let last = x.checked_add(u32::try_from(count.checked_sub(1)?).ok()?)?;
-    tiles.offset(last, y)?;
-    Some((x..=last).map(move |x| tiles.offset(x, y).unwrap_or_default() as usize))
+/// Copies a few bytes: mostly 16 or 8.
+#[inline(always)]
+fn copy(from: &[u8], to: &mut [u8]) {
+    if let (Ok(from), Ok(to)) = (<&[u8; 16]>::try_from(from), <&mut [u8; 16]>::try_from(&mut *to)) {
+        *to = *from;
+    } else if let (Ok(from), Ok(to)) = (<&[u8; 8]>::try_from(from), <&mut [u8; 8]>::try_from(&mut *to)) {
+        *to = *from;
+    } else {
+        to.copy_from_slice(from);
+    }
 }
 
 /// Layer 0 as lines of elements.
@@ -162,98 +167,97 @@ impl<'t> Surface<'t> {
         true
     }
 
-    /// The elements of pixels side by side in layer 0, of one sample; `None` where they do not lie so.
-    fn line(&self, x: i32, y: i32, pixels: usize) -> Option<std::ops::Range<usize>> {
+    /// The elements of pixels side by side in layer 0, of one sample, among so many bytes; `None` where they do not lie so.
+    fn line(&self, bytes: usize, [x, y]: [i32; 2], pixels: usize) -> Option<std::ops::Range<usize>> {
         let rows = self.rows.as_ref()?;
         let first = usize::try_from(rows.place(x, y, 0).checked_sub(self.first_byte)?).ok()?;
         let end = first.checked_add(pixels.checked_mul(usize::try_from(rows.pixel).ok()?)?)?;
-        (rows.pixel == 4 && end <= self.bytes.len()).then_some(first..end)
+        (self.layout.samples == 1 && end <= bytes).then_some(first..end)
     }
 
-    /// Stores one value in every sample of pixels side by side, from the first column up to the one behind the last; `false` where they do not lie so.
-    pub(crate) fn fill_row(&mut self, [left, right]: [i32; 2], y: i32, layer: u32, bits: u128) -> bool {
-        let Some(rows) = &self.rows else { return false };
-        if self.slices[0].checked_add(layer).is_none_or(|slice| slice > self.slices[1]) {
-            return false;
-        }
-        let first = rows.place(left, y, 0) + u64::from(layer) * self.layout.slice_bytes();
-        let first = first.wrapping_sub(self.first_byte) as usize;
-        let pixels = right.saturating_sub(left).max(0) as usize;
-        let end = pixels.checked_mul(rows.pixel as usize).and_then(|bytes| first.checked_add(bytes));
-        let Some(row) = end.and_then(|end| self.bytes.get_mut(first..end)) else { return false };
-        let value = bits.to_le_bytes();
-        match self.layout.element_bytes as usize {
-            4 => row.as_chunks_mut().0.fill([value[0], value[1], value[2], value[3]]),
-            size => row.chunks_exact_mut(size.max(1)).for_each(|element| element.copy_from_slice(&value[..size])),
-        }
-        true
-    }
-
-    /// Reads pixels side by side in layer 0, of one sample and four bytes each; `false` where their places are not known.
-    pub(crate) fn load_words(&self, x: i32, y: i32, to: &mut [[u8; 4]]) -> bool {
-        if let Some(line) = self.line(x, y, to.len()) {
-            to.copy_from_slice(self.bytes[line].as_chunks().0);
-            return true;
-        }
-        let tiles = self.tiles.get().filter(|_| self.layout.element_bytes == 4);
-        let y = y.cast_unsigned().wrapping_sub(self.first_row);
-        let Some(places) = tiled_row(tiles, x.cast_unsigned(), y, to.len()) else { return false };
-        let words = self.bytes.as_chunks().0;
-        for (to, place) in to.iter_mut().zip(places) {
-            *to = words.get(place / 4).copied().unwrap_or_default();
-        }
-        true
-    }
-
-    /// Stores what [`Self::load_words`] has read, changed.
-    pub(crate) fn store_words(&mut self, x: i32, y: i32, from: &[[u8; 4]]) {
-        if let Some(line) = self.line(x, y, from.len()) {
-            self.bytes[line].as_chunks_mut().0.copy_from_slice(from);
+    /// Tells the parts of pixels side by side in layer 0, of one sample, that lie together among so many bytes: where they begin, and which pixels they are.
+    #[inline(always)]
+    pub(super) fn parts(
+        &self,
+        bytes: usize,
+        [x, y]: [i32; 2],
+        count: usize,
+        mut tell: impl FnMut(usize, std::ops::Range<usize>),
+    ) {
+        if let Some(line) = self.line(bytes, [x, y], count) {
+            tell(line.start, 0..count);
             return;
         }
-        let y = y.cast_unsigned().wrapping_sub(self.first_row);
-        let places = tiled_row(self.tiles.get(), x.cast_unsigned(), y, from.len()).into_iter().flatten();
-        let words = self.bytes.as_chunks_mut().0;
-        for (from, place) in from.iter().zip(places) {
-            if let Some(word) = words.get_mut(place / 4) {
-                *word = *from;
+        // Neighbours in the tiles of one surface: the lowest bits of the column come first there.
+        let most = if self.layout.depth_order { 2 } else { (16 / self.layout.element_bytes).clamp(1, 8) as usize };
+        let most = if self.rows.is_some() || self.layout.samples > 1 { 1 } else { most };
+        let tiles = self.tiles.get().and_then(|tiles| tiles.first());
+        let row = tiles.and_then(|tiles| tiles.rows.get(y.cast_unsigned().wrapping_sub(self.first_row) as usize));
+        let known = tiles.zip(row.copied());
+        let mut done = 0;
+        while done < count {
+            let column = (x as u32 as usize).wrapping_add(done);
+            let part = (most - column % most).min(count - done);
+            let place = match known.and_then(|(tiles, row)| Some(tiles.folded(*tiles.columns.get(column)?, row))) {
+                Some(place) => Some(place as usize),
+                None => self.place(column as i32, y, 0, 0).map(|place| place.wrapping_sub(self.first_byte) as usize),
+            };
+            if let Some(place) = place {
+                tell(place, done..done + part);
             }
+            done += part;
         }
     }
 
-    /// The elements from a pixel of layer 0 on, where so many pixels, of one sample and four bytes each, lie side by side; later ones may be of other rows.
-    pub(crate) fn words_from(&mut self, x: i32, y: i32, pixels: usize) -> Option<&mut [[u8; 4]]> {
-        let line = self.line(x, y, pixels)?;
-        Some(self.bytes[line.start..].as_chunks_mut().0)
+    /// Reads the elements of pixels side by side in layer 0, of one sample.
+    #[inline(always)]
+    pub(crate) fn read_row(&self, at: [i32; 2], to: &mut [u8]) {
+        let size = self.layout.element_bytes as usize;
+        self.parts(self.bytes.len(), at, to.len() / size, |place, pixels| {
+            let to = &mut to[pixels.start * size..pixels.end * size];
+            if let Some(from) = self.bytes.get(place..place.saturating_add(to.len())) {
+                copy(from, to);
+            }
+        });
     }
 
-    /// Reads pixels side by side in layer 0, of one sample.
-    pub(crate) fn load_row(&self, x: i32, y: i32, to: &mut [u128]) {
-        if let Some(line) = self.line(x, y, to.len()) {
-            let elements = self.bytes[line].as_chunks().0;
-            to.iter_mut().zip(elements).for_each(|(to, &element)| *to = u32::from_le_bytes(element).into());
-            return;
-        }
-        for (x, to) in (x..).zip(to) {
-            *to = self.place(x, y, 0, 0).map_or(0, |place| self.load(place));
-        }
+    /// Stores them.
+    #[inline(always)]
+    pub(crate) fn write_row(&mut self, at: [i32; 2], from: &[u8]) {
+        let size = self.layout.element_bytes as usize;
+        // The places belong to the surface, and its bytes are lent meanwhile.
+        let bytes = std::mem::take(&mut self.bytes);
+        self.parts(bytes.len(), at, from.len() / size, |place, pixels| {
+            let from = &from[pixels.start * size..pixels.end * size];
+            if let Some(to) = bytes.get_mut(place..place.saturating_add(from.len())) {
+                copy(from, to);
+            }
+        });
+        self.bytes = bytes;
     }
 
-    /// Stores those of pixels side by side in layer 0, of one sample, that are marked.
-    pub(crate) fn store_row(&mut self, x: i32, y: i32, bits: &[u128], marks: &[bool]) {
-        if let Some(line) = self.line(x, y, bits.len()) {
-            let elements = self.bytes[line].as_chunks_mut().0.iter_mut();
-            for ((element, &bits), &is_marked) in elements.zip(bits).zip(marks) {
-                let new = (bits as u32).to_le_bytes();
-                *element = if is_marked { new } else { *element };
+    /// Whether it is linear.
+    pub(crate) const fn is_linear(&self) -> bool {
+        self.rows.is_some()
+    }
+
+    /// The elements of a block or of the first so many pixels of a row, lane after lane, of one sample; `None` where they lie elsewhere.
+    #[inline]
+    pub(crate) fn lanes(&mut self, shape: Shape, [x, y]: [i32; 2], layer: u32, count: usize) -> Option<&mut [u8]> {
+        let bytes = self.layout.element_bytes as usize;
+        let (is_together, length) = match shape {
+            Shape::Row => (self.rows.is_some_and(|rows| rows.pixel as usize == bytes), count * bytes),
+            Shape::Block => {
+                let fits =
+                    self.layout.mode == ArrayMode::Tiled1d || LANES * bytes <= self.layout.tiling.group_bytes as usize;
+                (self.rows.is_none() && self.layout.samples == 1 && self.layout.depth_order && fits, LANES * bytes)
             }
-            return;
+        };
+        if !is_together || layer > 0 && shape == Shape::Row {
+            return None;
         }
-        for ((x, &bits), _) in (x..).zip(bits).zip(marks).filter(|(_, is_marked)| **is_marked) {
-            if let Some(place) = self.place(x, y, 0, 0) {
-                self.store(place, bits);
-            }
-        }
+        let first = self.place(x, y, layer, 0)?.checked_sub(self.first_byte)? as usize;
+        self.bytes.get_mut(first..first.checked_add(length)?)
     }
 
     /// Whether [`Self::lines`] gives layer 0, aligned to dwords: linear or tiled, one sample.
@@ -337,7 +341,7 @@ mod tests {
 
     #[test]
     fn samples_lie_where_the_layout_says() {
-        let mut tiled = 0;
+        let (mut tiled, mut blocks) = (0, 0);
         for (mode, element_bytes, samples) in [ArrayMode::Linear, ArrayMode::Tiled1d, ArrayMode::Tiled2d]
             .into_iter()
             .flat_map(|mode| [1, 2, 4, 8, 16].map(|bytes| (mode, bytes)))
@@ -345,7 +349,9 @@ mod tests {
         {
             for (depth_order, pipes, swizzle) in [(false, 1, 0), (true, 1, 0), (false, 2, 5), (true, 2, 5)] {
                 let tiling = Tiling { pipes, swizzle, ..Tiling::default() };
-                let layout = Layout { mode, pitch: 96, height: 48, element_bytes, samples, depth_order, tiling };
+                // Small tiles are folded where they fill groups.
+                let pitch = if pipes == 2 { 128 } else { 96 };
+                let layout = Layout { mode, pitch, height: 48, element_bytes, samples, depth_order, tiling };
                 if layout.check().is_err() || swizzle >= pipes * tiling.banks {
                     continue;
                 }
@@ -356,18 +362,31 @@ mod tests {
                 for (n, band) in (0u32..).zip(&mut rows) {
                     band.find_tiles();
                     tiled += band.tiles.get().map_or(0, Vec::len);
-                    if samples == 1 && element_bytes == 4 {
+                    if samples == 1 {
                         let first = (n * of_band) as i32;
-                        for (x, y) in (first..first + of_band as i32).map(|y| (5, y)) {
-                            let words: [[u8; 4]; 40] = std::array::from_fn(|n| [n as u8, x as u8, y as u8, 1]);
-                            band.store_words(x, y, &words);
-                            let (mut read, mut elements) = ([[0; 4]; 40], [0; 40]);
-                            assert!(band.load_words(x, y, &mut read));
-                            band.load_row(x, y, &mut elements);
-                            assert_eq!((read, elements), (words, words.map(|word| u32::from_le_bytes(word).into())));
+                        for (x, y) in (first..first + of_band as i32).map(|y| (5 + y % 9, y)) {
+                            let size = element_bytes as usize;
+                            let row: Vec<u8> = (0..40 * size).map(|n| (n as i32 * 7 + y) as u8).collect();
+                            band.write_row([x, y], &row);
+                            let mut read = vec![0; row.len()];
+                            band.read_row([x, y], &mut read);
+                            assert_eq!(read, row);
+                            for (x, element) in (x..).zip(row.chunks(size)) {
+                                let bits = element.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
+                                let place = band.place(x, y, 0, 0).unwrap_or_default();
+                                assert_eq!(band.load(place), bits, "{layout:?} {x} {y}");
+                            }
                         }
                     }
-                    for (x, y) in (n * of_band..(n + 1) * of_band).flat_map(|y| (0..96).map(move |x| (x, y))) {
+                    for (x, y) in (n * of_band..(n + 1) * of_band).flat_map(|y| (0..pitch).map(move |x| (x, y))) {
+                        if let (0, 0, 1) = (x % 8, y % 4, samples)
+                            && let Some(lanes) = band.lanes(Shape::Block, [x as i32, y as i32], 0, LANES)
+                        {
+                            lanes[31 * element_bytes as usize] = 77;
+                            let last = band.place(x as i32 + 7, y as i32 + 3, 0, 0).unwrap_or_default();
+                            assert_eq!(band.load(last) as u8, 77, "{layout:?} {x} {y}");
+                            blocks += 1;
+                        }
                         for sample in 0..samples {
                             let place = band.place(x as i32, y as i32, 0, sample);
                             assert_eq!(place, Some(layout.offset(x, y, 1, sample)), "{layout:?} {x} {y} {sample}");
@@ -377,5 +396,6 @@ mod tests {
             }
         }
         assert!(tiled > 100, "{tiled} arrangements of samples were folded");
+        assert!(blocks > 100, "{blocks} blocks lay together");
     }
 }

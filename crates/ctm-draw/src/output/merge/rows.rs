@@ -1,114 +1,17 @@
-//! Rows of pixels with one sample each: tests before the program, and blending of what launches left beside the targets.
+//! Bands of pixels with one sample each: tests before the program, and blending of what launches left beside the targets.
 
-use super::Merger;
+use super::{Merger, Plan, Sources};
+use crate::lanes::{mask, whole, wide};
 use crate::output::blend;
 use crate::pixel::band::Covered;
-use crate::program::Staged;
 use crate::rect::Rect;
-use crate::setup::{DepthRow, Depths, Setup};
-use crate::state::Compare;
-use crate::surface::depth::DepthFormat;
-use crate::surface::format::{TOGETHER, pack_bytes, unpack_bytes};
-
-/// Pixels of a row that are asked for at a time at most: the bits of a word.
-const WORD: usize = u64::BITS as usize;
-
-/// A depth test of words whose low bits are a fraction. The arithmetic is that of [`DepthFormat::quantised`], in forms that a compiler makes vectors of.
-#[derive(Clone, Copy)]
-pub(super) struct FractionTest {
-    /// The bits of depth.
-    field: u32,
-    /// Those of them that are written.
-    written: u32,
-    /// All bits, where the test passes if the new depth is less, equal or greater; otherwise none.
-    passes: [u32; 3],
-}
-
-impl FractionTest {
-    /// Of a format; `None` of one whose depths are no such fractions.
-    pub(super) fn of(format: DepthFormat, compare: Compare, writes: bool) -> Option<Self> {
-        let field = (1u32 << format.fraction_bits()?) - 1;
-        let passes = [(0, 1), (0, 0), (1, 0)].map(|(new, stored)| mask(compare.holds(&new, &stored)));
-        Some(Self { field, written: if writes { field } else { 0 }, passes })
-    }
-
-    /// Tests those of eight pixels whose bits are set, and stores the depths of those that pass, whose bits it gives.
-    #[inline]
-    fn eight(&self, words: &mut [[u8; 4]; 8], depths: &[f64; 8], [least, most]: [f64; 2], marked: u8) -> u8 {
-        let Self { field, written, passes: [less, equal, greater] } = *self;
-        let scale = f64::from(field);
-        // Sums with it are whole numbers, which are the low bits of the sum.
-        let whole = (1u64 << 52) as f64;
-        let mut new = [0i32; 8];
-        for n in 0..8 {
-            let depth = if depths[n] > least { depths[n] } else { least };
-            let depth = if depth < most { depth } else { most };
-            let value = depth * scale + 0.5;
-            let nearest = value + whole;
-            let is_above = if nearest - whole > value { 1 } else { 0 };
-            new[n] = nearest.to_bits().wrapping_sub(is_above) as i32;
-        }
-        let mut passed = 0;
-        for n in 0..8 {
-            let bits = u32::from_le_bytes(words[n]);
-            let stored = (bits & field).cast_signed();
-            let passes =
-                mask(new[n] < stored) & less | mask(new[n] == stored) & equal | mask(new[n] > stored) & greater;
-            let passes = passes & mask(u32::from(marked) & 1 << n != 0);
-            let written = passes & written;
-            words[n] = (bits & !written | new[n].cast_unsigned() & written).to_le_bytes();
-            passed |= passes & 1 << n;
-        }
-        passed as u8
-    }
-
-    /// The same of a row of up to 64 pixels, which begins with these words. `range`: of depths.
-    fn row(&self, words: &mut [[u8; 4]], depths: &DepthRow<'_>, range: [f32; 2], marked: u64) -> u64 {
-        // Both ranges at once: the viewport's, and 0 to 1. One that is upside down: the upper bound counts.
-        let [least, most] = range.map(|bound| f64::from(bound.clamp(0.0, 1.0)));
-        let range = [if least.is_nan() { 0.0 } else { least }, if most.is_nan() { 1.0 } else { most }];
-        let mut passed = 0;
-        for first in (0..WORD).step_by(8) {
-            let eight = (marked >> first) as u8;
-            if eight == 0 {
-                continue;
-            }
-            let (of, words) = (depths.eight(first), words.get_mut(first..).unwrap_or_default());
-            // What is not marked stays, and may be of another row; at the end of memory there may be fewer.
-            let mut copy = [[0; 4]; 8];
-            let count = words.len().min(8);
-            let is_copied = count < 8;
-            let passes = {
-                let words = match words.first_chunk_mut() {
-                    Some(words) => words,
-                    None => {
-                        copy[..count].copy_from_slice(words);
-                        &mut copy
-                    }
-                };
-                self.eight(words, &of, range, eight)
-            };
-            if is_copied {
-                words.copy_from_slice(&copy[..count]);
-            }
-            passed |= u64::from(passes) << first;
-        }
-        passed
-    }
-}
-
-const fn mask(holds: bool) -> u32 {
-    if holds { u32::MAX } else { 0 }
-}
-
-/// The bits of the first pixels of a row: of at most 64.
-const fn first(count: usize) -> u64 {
-    match count {
-        0 => 0,
-        1..WORD => u64::MAX >> (WORD - count),
-        _ => u64::MAX,
-    }
-}
+use crate::setup::{Depths, Setup};
+use crate::state::{ColourState, LogicOp};
+use crate::surface::fill::Value;
+use crate::surface::format::{Colours, Dwords, Fractions, NumberType, Row, TOGETHER};
+use crate::surface::samples::Surface;
+use crate::surface::targets::OpenColour;
+use std::ops::Range;
 
 impl Merger<'_, '_> {
     /// Tests pixels of one sample each, and keeps those that pass.
@@ -116,116 +19,201 @@ impl Merger<'_, '_> {
         if let Some(target) = &self.open.depth {
             target.surface.find_tiles();
         }
-        let depths = self.depths(setup, covered.rect);
-        covered.only(|at, count| self.row_passes(&depths, at, first(count)));
-    }
-
-    /// Tests up to 64 pixels side by side before the program, of one sample each; gives those that pass, bit by bit, and counts them.
-    #[inline]
-    pub(crate) fn test_row(&mut self, depths: &Depths<'_>, at: [i32; 2], count: usize) -> u64 {
-        let mut passed = first(count);
-        if self.tests() {
-            passed = self.row_passes(depths, at, passed);
+        if let Some(value) = self.constant_depth(setup) {
+            self.fill_depth(covered.rect.top, &covered.spans, setup.layer, value);
+            return;
         }
-        if !self.state.depth.counts_nothing {
-            self.samples_passed += u64::from(passed.count_ones());
-        }
-        passed
-    }
-
-    /// Whether rows of pixels can be tested before the program.
-    pub(crate) const fn tests_rows(&self) -> bool {
-        self.simple
+        let (shape, depths) = (self.shape(), self.depths(setup, covered.rect));
+        let steps = depths.steps(shape);
+        covered.only(shape, |at, marked| self.test_lanes(&depths, &steps, at, marked));
     }
 
     /// The depths of the pixels of a rectangle.
     #[inline]
     pub(crate) fn depths<'s>(&self, setup: &'s Setup, rect: Rect) -> Depths<'s> {
-        setup.depths(rect, self.state.raster.centre())
+        setup.depths(whole(rect), self.state.raster.centre())
     }
 
-    /// Tests those of 64 pixels side by side, of one sample each, whose bits are set; gives those that pass.
-    pub(super) fn row_passes(&mut self, depths: &Depths<'_>, [left, y]: [i32; 2], marked: u64) -> u64 {
-        let (setup, depths) = (depths.setup, depths.row([left, y]));
-        let (Some(compare), Some(target)) = (self.only_depth, &mut self.open.depth) else {
-            return depths.each(marked, |n, depth| self.sample_passes(setup, [left + n, y], 0, depth, None));
-        };
-        if let (Some(test), 0) = (&self.fractions, setup.layer)
-            && let Some(words) = target.surface.words_from(left, y, WORD - marked.leading_zeros() as usize)
-        {
-            return test.row(words, &depths, setup.depth_range, marked);
-        }
-        let (format, writes) = (target.format, self.state.depth.write);
-        depths.each(marked, |n, depth| {
-            let Some(place) = target.surface.place(left + n, y, setup.layer, 0) else { return false };
-            let before = target.load(place);
-            let (stored, stencil) = format.unpack(before);
-            let new = format.quantised(setup.clamped(depth));
-            let passes = format.passes(compare, new, stored);
-            if passes && writes && new != stored {
-                target.store(place, format.pack(before, new, stencil));
-            }
-            passes
-        })
-    }
-
-    /// Merges the colours of pixels of one sample, which passed all tests and wait in rows of the box's width.
-    pub(crate) fn merge_band(&mut self, covered: &Covered, staged: &Staged) {
-        let (state, rect) = (&self.state.colour, covered.rect);
-        let width = (rect.right - rect.left) as usize;
+    /// Merges the colours of pixels of one sample, which passed all tests.
+    pub(crate) fn merge_band(&mut self, covered: &Covered, sources: &Sources<'_>) {
+        let state = &self.state.colour;
         for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.0).enumerate() {
             let (Some(target), Some(plan)) = (target, plan) else { continue };
             target.surface.find_tiles();
-            let (source, second) = (&staged[if state.multiwrite { 0 } else { n }], &staged[1]);
-            let (mut rows, mut blended) = (blend::Rows::default(), [[0.0; TOGETHER]; 4]);
-            let (mut marks, mut held) = (Vec::new(), [[0; 4]; TOGETHER]);
-            let number = target.colours.format().number;
-            let of = &state.targets[n];
-            for (y, &[left, right]) in (rect.top..).zip(&covered.spans) {
-                covered.marks(y, [left, right], &mut marks);
-                let of_row = (y - rect.top) as usize * width;
-                for (x, marks) in (left..).step_by(TOGETHER).zip(marks.chunks(TOGETHER)) {
-                    let pixels = marks.len();
-                    let first = of_row + (x - rect.left) as usize;
-                    let Some(values) = source.get(first..first + pixels) else { continue };
-                    if plan.blend.is_some() {
-                        rows.set_sources(values, second.get(first..first + pixels).unwrap_or_default());
-                    }
-                    if let (Some(equations), Some(at), false) = (&plan.blend, target.colours.bytes_at(), of.truncate)
-                        && target.surface.load_words(x, y, &mut held[..pixels])
-                    {
-                        unpack_bytes(&held, at, &mut rows.destination);
-                        rows.blend(equations, state.constant, number, of.blend_clamp, &mut blended);
-                        if !of.blend_clamp {
-                            blended.iter_mut().for_each(|row| blend::limit_row(row, (0.0, 1.0)));
-                        }
-                        let (new, bits) = (pack_bytes(&blended, at), plan.bits as u32);
-                        for ((word, new), &is_marked) in held.iter_mut().zip(new).zip(marks) {
-                            let bits = if is_marked { bits } else { 0 };
-                            *word = (u32::from_le_bytes(*word) & !bits | new & bits).to_le_bytes();
-                        }
-                        target.surface.store_words(x, y, &held[..pixels]);
-                        continue;
-                    }
-                    let (mut stored, mut new) = ([0; TOGETHER], [0; TOGETHER]);
-                    let (stored, new) = (&mut stored[..pixels], &mut new[..pixels]);
-                    if !plan.replaces {
-                        target.surface.load_row(x, y, stored);
-                    }
-                    if let Some(equations) = &plan.blend {
-                        target.colours.unpack_rows(stored, &mut rows.destination);
-                        rows.blend(equations, state.constant, number, of.blend_clamp, &mut blended);
-                        target.colours.pack_floats(&blended, of.truncate, new);
-                    } else {
-                        for ((new, &value), &stored) in new.iter_mut().zip(values).zip(&*stored) {
-                            *new = state.logic.apply(target.colours.pack(value, of.truncate), stored);
-                        }
-                    }
-                    let both = stored.iter_mut().zip(new);
-                    both.for_each(|(stored, new)| *stored = *stored & !plan.bits | *new & plan.bits);
-                    target.surface.store_row(x, y, stored, marks);
+            let output = if state.multiwrite { 0 } else { n };
+            let (rows, band) = (ColourRows { state, n, plan }, Band { covered });
+            match sources {
+                Sources::One(colours) if !plan.reads_stored(state.logic) => {
+                    let [value, source1] = [colours[output], colours[1]];
+                    let bits = plan.after(&target.colours, state, n, 0, value, source1);
+                    band.fill(&mut target.surface, Value { bits, mask: plan.bits });
+                }
+                Sources::One(colours) => {
+                    band.merge(&rows, target, &|_, rows| rows.set_source(colours[output], colours[1]))
+                }
+                Sources::Each(staged) => band.merge(&rows, target, &|pixels, rows| {
+                    let of = |output: usize| staged[output].get(pixels.clone()).unwrap_or_default();
+                    rows.set_sources(of(output), of(1));
+                }),
+            }
+        }
+    }
+}
+
+impl Plan {
+    /// Whether what is stored makes a difference for the bits that are written.
+    pub(super) fn reads_stored(&self, logic: LogicOp) -> bool {
+        let both = |bit: u8| logic.0 >> bit & 1 == logic.0 >> (bit + 1) & 1;
+        self.blend.map_or(!(both(0) && both(2)), |blend| blend.reads_destination())
+    }
+}
+
+/// How rows of colours are merged with what a target holds.
+pub(super) struct ColourRows<'r> {
+    pub(super) state: &'r ColourState,
+    /// The target's number.
+    pub(super) n: usize,
+    pub(super) plan: &'r Plan,
+}
+
+/// Pixels of a band, row by row.
+struct Band<'c> {
+    covered: &'c Covered,
+}
+
+/// Puts the colours of these pixels of the box into rows.
+type SetSources<'s> = dyn Fn(Range<usize>, &mut blend::Rows) + 's;
+
+impl Band<'_> {
+    /// Tells pixels side by side, at most [`TOGETHER`]: their place, their marks, and their numbers in the box.
+    fn each(&self, mut tell: impl FnMut([i32; 2], u64, Range<usize>)) {
+        let rect = self.covered.rect;
+        let width = (rect.right - rect.left) as usize;
+        for (y, &[left, right]) in (rect.top..).zip(&self.covered.spans) {
+            let first = (y - rect.top) as usize * width;
+            for x in (left..right).step_by(TOGETHER) {
+                let count = ((right - x) as usize).min(TOGETHER);
+                let from = first + (x - rect.left) as usize;
+                let marks = self.covered.marks([x, y], count);
+                if marks != 0 {
+                    tell([x, y], marks, from..from + count);
                 }
             }
+        }
+    }
+
+    /// Stores one value.
+    fn fill(&self, surface: &mut Surface<'_>, value: Value) {
+        if !self.covered.has_holes() {
+            surface.fill(self.covered.rect.top, &self.covered.spans, 0, value);
+            return;
+        }
+        self.each(|[x, y], mut marks, _| {
+            // Runs of marked pixels.
+            while marks != 0 {
+                let first = marks.trailing_zeros();
+                let count = (marks >> first).trailing_ones();
+                marks &= !(u64::MAX >> (64 - count) << first);
+                let left = x + first as i32;
+                surface.fill(y, &[[left, left + count as i32]], 0, value);
+            }
+        });
+    }
+
+    /// Blends and stores.
+    fn merge(&self, colours: &ColourRows<'_>, target: &mut OpenColour<'_>, set_sources: &SetSources<'_>) {
+        let ColourRows { state, n, plan } = *colours;
+        let (of, size) = (&state.targets[n], target.colours.bytes());
+        let fractions = Fractions::of(&target.colours).filter(|_| !of.truncate);
+        let (mut rows, mut blended) = (blend::Rows::default(), [[0.0; TOGETHER]; 4]);
+        let mut bytes = [0; 16 * TOGETHER];
+        self.each(|at, marks, pixels| {
+            let bytes = &mut bytes[..pixels.len() * size];
+            let is_whole = marks == u64::MAX >> (TOGETHER - pixels.len());
+            set_sources(pixels, &mut rows);
+            if !(plan.replaces && is_whole) {
+                target.surface.read_row(at, bytes);
+            }
+            match &fractions {
+                Some(fractions) => {
+                    wide(|| colours.merge_fractions(fractions, (bytes, size), marks, (&mut rows, &mut blended)));
+                }
+                None => colours.merge_others(&target.colours, (bytes, size), marks, (&mut rows, &mut blended)),
+            }
+            target.surface.write_row(at, bytes);
+        });
+    }
+}
+
+impl ColourRows<'_> {
+    /// Merges elements of fractions, those of them that are marked.
+    #[inline(always)]
+    pub(super) fn merge_fractions(
+        &self,
+        fractions: &Fractions,
+        (bytes, size): (&mut [u8], usize),
+        marks: u64,
+        (rows, blended): (&mut blend::Rows, &mut [Row; 4]),
+    ) {
+        let Self { state, n, plan } = *self;
+        let (mut stored, mut new) = (Dwords::ZERO, Dwords::ZERO);
+        stored.load(bytes, size);
+        if let Some(equations) = &plan.blend {
+            fractions.unpack(&stored, &mut rows.destination);
+            rows.blend(equations, state.constant, NumberType::Unorm, state.targets[n].blend_clamp, blended);
+            fractions.pack(blended, &mut new);
+        } else {
+            fractions.pack(&rows.source, &mut new);
+            if state.logic != LogicOp::COPY {
+                let dwords = |new: &mut [u32; TOGETHER], stored: &[u32; TOGETHER]| {
+                    for (new, &stored) in new.iter_mut().zip(stored) {
+                        *new = state.logic.apply((*new).into(), stored.into()) as u32;
+                    }
+                };
+                dwords(&mut new.first, &stored.first);
+                dwords(&mut new.second, &stored.second);
+            }
+        }
+        let select = |stored: &mut [u32; TOGETHER], new: &[u32; TOGETHER], bits: u32| {
+            for (n, (stored, &new)) in stored.iter_mut().zip(new).enumerate() {
+                let half = if n < 32 { marks as u32 } else { (marks >> 32) as u32 };
+                let written = bits & mask(half & 1 << (n % 32) != 0);
+                *stored = *stored & !written | new & written;
+            }
+        };
+        select(&mut stored.first, &new.first, plan.bits as u32);
+        select(&mut stored.second, &new.second, (plan.bits >> 32) as u32);
+        stored.store(bytes, size);
+    }
+
+    /// Merges elements of other numbers.
+    pub(super) fn merge_others(
+        &self,
+        colours: &Colours,
+        (bytes, size): (&mut [u8], usize),
+        marks: u64,
+        (rows, blended): (&mut blend::Rows, &mut [Row; 4]),
+    ) {
+        let Self { state, n, plan } = *self;
+        let of = &state.targets[n];
+        let mut stored = [0u128; TOGETHER];
+        for (to, element) in stored.iter_mut().zip(bytes.chunks(size)) {
+            let mut whole = [0; 16];
+            whole[..size].copy_from_slice(element);
+            *to = u128::from_le_bytes(whole);
+        }
+        if let Some(equations) = &plan.blend {
+            colours.unpack_rows(&stored[..bytes.len() / size], &mut rows.destination);
+            rows.blend(equations, state.constant, colours.format().number, of.blend_clamp, blended);
+        }
+        let from = if plan.blend.is_some() { &*blended } else { &rows.source };
+        for (n, element) in bytes.chunks_mut(size).enumerate().filter(|(n, _)| marks >> n & 1 == 1) {
+            let mut new = colours.pack([0, 1, 2, 3].map(|c: usize| from[c][n].to_bits()), of.truncate);
+            if plan.blend.is_none() {
+                new = state.logic.apply(new, stored[n]);
+            }
+            let new = stored[n] & !plan.bits | new & plan.bits;
+            element.copy_from_slice(&new.to_le_bytes()[..size]);
         }
     }
 }

@@ -1,0 +1,130 @@
+//! Lanes: pixels that are tested together, in loops that compilers make vectors of.
+//!
+//! A block is 8x4 pixels in the order of depth surfaces, in which half a tile of 8x8 lies; its quads are four lanes side by side each. A row is pixels side by side, for linear surfaces.
+
+use crate::rect::Rect;
+
+/// Lanes of a block, and of a row.
+pub(crate) const LANES: usize = 32;
+/// Columns of a block.
+pub(crate) const COLUMNS: i32 = 8;
+/// Rows of a block.
+pub(crate) const ROWS: i32 = 4;
+
+/// How lanes lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A block; it begins at multiples of its columns and rows.
+    Block,
+    /// A row.
+    Row,
+}
+
+impl Shape {
+    /// Column and row of a lane, counted from the first one.
+    #[inline(always)]
+    pub(crate) const fn at(self, lane: usize) -> [i32; 2] {
+        let n = lane as i32;
+        match self {
+            Self::Row => [n, 0],
+            Self::Block => [n & 1 | n >> 1 & 2 | n >> 2 & 4, n >> 1 & 1 | n >> 2 & 2],
+        }
+    }
+}
+
+/// The lanes of a block's row whose columns are set in a byte.
+#[inline(always)]
+pub(crate) const fn of_row(columns: u32, row: i32) -> u32 {
+    let spread = columns & 3 | (columns & 0xc) << 2 | (columns & 0x30) << 12 | (columns & 0xc0) << 14;
+    spread << (2 * (row & 1) + 8 * (row >> 1 & 1))
+}
+
+/// The columns of a block at this column that lie in a span.
+#[inline(always)]
+pub(crate) fn columns([left, right]: [i32; 2], x: i32) -> u32 {
+    let (first, last) = ((left - x).clamp(0, COLUMNS), (right - x).clamp(0, COLUMNS));
+    if first < last { (0xff >> (COLUMNS - last)) & (0xff << first) } else { 0 }
+}
+
+/// The lanes of a block at this place that lie in a rectangle.
+#[inline(always)]
+pub(crate) fn inside(rect: Rect, [x, y]: [i32; 2]) -> u32 {
+    if rect.left <= x && x + COLUMNS <= rect.right && rect.top <= y && y + ROWS <= rect.bottom {
+        return u32::MAX;
+    }
+    let columns = columns([rect.left, rect.right], x);
+    (0..ROWS).filter(|row| (rect.top..rect.bottom).contains(&(y + row))).fold(0, |all, row| all | of_row(columns, row))
+}
+
+/// The blocks of four rows in which spans lie: the first column of each, and its lanes that do.
+pub(crate) fn blocks(spans: [[i32; 2]; 4]) -> impl Iterator<Item = (i32, u32)> {
+    let there = || spans.into_iter().filter(|[left, right]| left < right);
+    let left = there().map(|span| span[0]).min().unwrap_or(0);
+    let right = there().map(|span| span[1]).max().unwrap_or(0);
+    let of = move |x: i32| (0..).zip(spans).fold(0, |all, (row, span)| all | of_row(columns(span, x), row));
+    ((left & -COLUMNS)..right).step_by(COLUMNS as usize).map(move |x| (x, of(x))).filter(|(_, lanes)| *lanes != 0)
+}
+
+/// The rectangle, widened to whole blocks.
+pub(crate) const fn whole(rect: Rect) -> Rect {
+    Rect {
+        left: rect.left & -COLUMNS,
+        top: rect.top & -ROWS,
+        right: (rect.right + COLUMNS - 1) & -COLUMNS,
+        bottom: (rect.bottom + ROWS - 1) & -ROWS,
+    }
+}
+
+/// All bits where something holds, otherwise none.
+#[inline(always)]
+pub(crate) const fn mask(holds: bool) -> u32 {
+    if holds { u32::MAX } else { 0 }
+}
+
+/// The bits of the lanes whose masks are set.
+#[inline(always)]
+pub(crate) fn bits(masks: &[u32; LANES]) -> u32 {
+    // Eight lanes at a time, so that whole vectors are combined before single lanes.
+    let mut eight = [0; 8];
+    for (n, of) in masks.as_chunks::<8>().0.iter().enumerate() {
+        for (k, (all, mask)) in eight.iter_mut().zip(of).enumerate() {
+            *all |= mask & 1 << (8 * n + k);
+        }
+    }
+    eight.into_iter().fold(0, |all, bits| all | bits)
+}
+
+/// Calls a function whose loops are compiled for the widest vectors.
+#[inline(always)]
+pub(crate) fn wide<R>(function: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    {
+        ctm_x86::simd::wide(function)
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        function()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_lie_in_their_rows_and_columns() {
+        let rect = Rect { left: 3, top: 9, right: 14, bottom: 11 };
+        for (x, y) in [(0, 8), (8, 8), (16, 8), (0, 4)] {
+            let lanes = (0..LANES).filter(|&lane| {
+                let [column, row] = Shape::Block.at(lane);
+                rect.contains(x + column, y + row)
+            });
+            assert_eq!(inside(rect, [x, y]), lanes.fold(0, |all, lane| all | 1 << lane));
+        }
+        assert_eq!((0..ROWS).map(|row| of_row(0xff, row)).fold(0, |all, row| all ^ row), u32::MAX);
+        assert_eq!(whole(rect), Rect { left: 0, top: 8, right: 16, bottom: 12 });
+        // A quad is four lanes side by side.
+        assert_eq!([0, 1, 2, 3].map(|lane| Shape::Block.at(8 + lane)), [[0, 2], [1, 2], [0, 3], [1, 3]]);
+        assert_eq!(bits(&std::array::from_fn(|n| mask(n % 3 == 0))), 0x4924_9249);
+    }
+}

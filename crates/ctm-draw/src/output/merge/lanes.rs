@@ -1,0 +1,407 @@
+//! Depth and stencil of many pixels at once, before the program: the tests of [`Merger::sample_passes`] for lanes of one sample each.
+//!
+//! What a draw tests is found out once. The loops below have one form for every format and state, so that compilers make vectors of them; their arithmetic is that of
+//! [`DepthFormat::quantised`] and [`StencilFace::after`].
+
+use super::Merger;
+use crate::lanes::{LANES, Shape, bits, mask, wide};
+use crate::setup::{Depths, Setup, Steps};
+use crate::state::{Compare, DepthState, StencilFace, StencilOp};
+use crate::surface::depth::{DepthFormat, DepthKind};
+use crate::surface::fill::Value;
+use crate::surface::targets::OpenDepth;
+
+/// Dwords of lanes.
+type Lanes = [u32; LANES];
+
+/// All bits for each way in which a new value can compare with the stored one, where the test passes then: less, equal, greater, and none of these.
+fn ways(compare: Compare) -> [u32; 4] {
+    let of = |new: f32| mask(compare.holds(&new, &1.0));
+    [of(0.0), of(1.0), of(2.0), of(f32::NAN)]
+}
+
+/// The stencil test and what it does.
+#[derive(Clone, Copy)]
+struct StencilTest {
+    /// Stencil lies in bits 7:0 of the second dword, otherwise in bits 31:24 of the first.
+    is_second: bool,
+    mask: u32,
+    reference: u32,
+    ways: [u32; 4],
+    /// Where stencil fails, where depth fails, where both pass; each with its reference.
+    after: [(StencilOp, u32); 3],
+    written: u32,
+}
+
+/// What pixels of a face are tested for.
+#[derive(Clone, Copy)]
+pub(super) struct LaneTest {
+    kind: DepthKind,
+    bytes: usize,
+    /// The bits of depth in the first dword.
+    field: u32,
+    ways: [u32; 4],
+    written: u32,
+    /// Depth counts for nothing: every one passes, and none is written.
+    ignores_depth: bool,
+    clear: Option<f64>,
+    stencil: Option<StencilTest>,
+}
+
+impl LaneTest {
+    pub(super) fn of(state: &DepthState, format: DepthFormat, is_front: bool) -> Self {
+        let front = state.stencil.filter(|_| format.has_stencil());
+        let face = if is_front { front } else { front.map(|front| state.stencil_back.unwrap_or(front)) };
+        let field = format.pack(0, u32::MAX, 0) as u32;
+        let ways_of_depth = state.test.map_or([u32::MAX; 4], ways);
+        let written = if state.write && state.test.is_some() { field } else { 0 };
+        let stencil = face.map(|face| {
+            let StencilFace { compare, reference, mask, write_mask, fail, depth_fail, pass } = face;
+            let reference = u32::from(reference);
+            let pass = state.clear_stencil.map_or((pass, reference), |clear| (StencilOp::Replace, clear.into()));
+            StencilTest {
+                is_second: format.bytes() == 8,
+                mask: mask.into(),
+                reference: reference & u32::from(mask),
+                ways: ways(compare),
+                after: [(fail, reference), (depth_fail, reference), pass],
+                written: write_mask.into(),
+            }
+        });
+        Self {
+            kind: format.kind(),
+            bytes: format.bytes(),
+            field,
+            ways: ways_of_depth,
+            written,
+            ignores_depth: ways_of_depth == [u32::MAX; 4] && written == 0,
+            clear: state.clear_depth.map(f64::from),
+            stencil,
+        }
+    }
+
+    /// What every pixel of a piece holds then, if that is the same for all and all of them pass.
+    fn constant(&self, setup: &Setup, format: DepthFormat) -> Option<Value> {
+        let (mut depth, mut stencil, mut mask) = (0, 0, 0);
+        if let Some(test) = &self.stencil {
+            let (op, reference) = test.after[2];
+            let written = match op {
+                StencilOp::Keep => 0,
+                StencilOp::Zero | StencilOp::Replace => test.written as u8,
+                _ => return None,
+            };
+            if test.ways != [u32::MAX; 4] {
+                return None;
+            }
+            stencil = if op == StencilOp::Replace { reference as u8 } else { 0 };
+            mask |= format.pack(0, 0, written);
+        }
+        if self.ways != [u32::MAX; 4] {
+            return None;
+        }
+        if self.written != 0 {
+            depth = format.quantised(setup.clamped(self.clear.or_else(|| setup.constant_depth())?));
+            mask |= format.pack(0, u32::MAX, 0);
+        }
+        Some(Value { bits: format.pack(0, depth, stencil).into(), mask: mask.into() })
+    }
+
+    /// The depths that are tested and written.
+    pub(super) fn depths(&self, of_pixels: [f64; LANES]) -> [f64; LANES] {
+        self.clear.map_or(of_pixels, |clear| [clear; LANES])
+    }
+
+    /// Depths as they are stored.
+    #[inline(always)]
+    fn quantised(&self, depths: &[f64; LANES], range: [f32; 2]) -> Lanes {
+        let mut new = [0; LANES];
+        match self.kind {
+            DepthKind::Fraction(_) => {
+                // Both ranges at once: the viewport's, and 0 to 1. One that is upside down: the upper bound counts.
+                let [least, most] = range.map(|bound| f64::from(bound.clamp(0.0, 1.0)));
+                let (least, most) = (if least.is_nan() { 0.0 } else { least }, if most.is_nan() { 1.0 } else { most });
+                let scale = f64::from(self.field);
+                // Sums with it are whole numbers, which are the low bits of the sum.
+                let whole = (1u64 << 52) as f64;
+                for (new, &depth) in new.iter_mut().zip(depths) {
+                    let depth = if depth > least { depth } else { least };
+                    let depth = if depth < most { depth } else { most };
+                    let value = depth * scale + 0.5;
+                    let nearest = value + whole;
+                    let is_above = if nearest - whole > value { 1 } else { 0 };
+                    *new = nearest.to_bits().wrapping_sub(is_above) as u32;
+                }
+            }
+            DepthKind::Float24 | DepthKind::Float32 => {
+                let format =
+                    if self.kind == DepthKind::Float32 { DepthFormat::D32Float } else { DepthFormat::X8D24Float };
+                let [least, most] = range.map(f64::from);
+                for (new, depth) in new.iter_mut().zip(depths) {
+                    *new = format.quantised(depth.max(least).min(most));
+                }
+            }
+        }
+        new
+    }
+
+    /// Tests those lanes whose bits are set, and changes the dwords of those that pass; gives their bits.
+    #[inline(always)]
+    fn test(&self, low: &mut Lanes, high: &mut Lanes, depths: &[f64; LANES], range: [f32; 2], marked: u32) -> u32 {
+        let mut passes = [u32::MAX; LANES];
+        let mut new = [0; LANES];
+        if !self.ignores_depth {
+            new = self.quantised(depths, range);
+            let [less, equal, greater, none] = self.ways;
+            if self.kind == DepthKind::Float32 {
+                for n in 0..LANES {
+                    let (new, stored) = (f32::from_bits(new[n]), f32::from_bits(low[n]));
+                    let [is_less, is_equal, is_greater] = [new < stored, new == stored, new > stored].map(mask);
+                    let is_none = !(is_less | is_equal | is_greater);
+                    passes[n] = is_less & less | is_equal & equal | is_greater & greater | is_none & none;
+                }
+            } else {
+                for n in 0..LANES {
+                    let (new, stored) = (new[n].cast_signed(), (low[n] & self.field).cast_signed());
+                    passes[n] = mask(new < stored) & less | mask(new == stored) & equal | mask(new > stored) & greater;
+                }
+            }
+        }
+        let mut lanes = [0; LANES];
+        for (n, lane) in lanes.iter_mut().enumerate() {
+            *lane = mask(marked & 1 << n != 0);
+        }
+        if let Some(test) = &self.stencil {
+            test.test(if test.is_second { &mut *high } else { &mut *low }, &mut passes, &lanes);
+        }
+        for n in 0..LANES {
+            passes[n] &= lanes[n];
+            let written = passes[n] & self.written;
+            low[n] = low[n] & !written | new[n] & written;
+        }
+        bits(&passes)
+    }
+
+    /// The same of depths in whole dwords, half dwords or two dwords.
+    #[inline(always)]
+    fn test_bytes(&self, bytes: &mut [u8], depths: &[f64; LANES], range: [f32; 2], marked: u32) -> u32 {
+        let (mut low, mut high) = ([0; LANES], [0; LANES]);
+        match self.bytes {
+            2 => {
+                let of = bytes.as_chunks_mut::<2>().0;
+                low.iter_mut().zip(&*of).for_each(|(to, &two)| *to = u16::from_le_bytes(two).into());
+                let passed = self.test(&mut low, &mut high, depths, range, marked);
+                of.iter_mut().zip(low).for_each(|(to, new)| *to = (new as u16).to_le_bytes());
+                passed
+            }
+            8 => {
+                let of = bytes.as_chunks_mut::<8>().0;
+                for ((low, high), &eight) in low.iter_mut().zip(&mut high).zip(&*of) {
+                    let both = u64::from_le_bytes(eight);
+                    (*low, *high) = (both as u32, (both >> 32) as u32);
+                }
+                let passed = self.test(&mut low, &mut high, depths, range, marked);
+                for (to, (low, high)) in of.iter_mut().zip(low.into_iter().zip(high)) {
+                    *to = (u64::from(high) << 32 | u64::from(low)).to_le_bytes();
+                }
+                passed
+            }
+            _ => {
+                let of = bytes.as_chunks_mut::<4>().0;
+                low.iter_mut().zip(&*of).for_each(|(to, &four)| *to = u32::from_le_bytes(four));
+                let passed = self.test(&mut low, &mut high, depths, range, marked);
+                of.iter_mut().zip(low).for_each(|(to, new)| *to = new.to_le_bytes());
+                passed
+            }
+        }
+    }
+}
+
+impl StencilTest {
+    /// Takes away passes of lanes that fail, and changes the stencil of those that are marked.
+    #[inline(always)]
+    fn test(&self, dwords: &mut Lanes, passes: &mut Lanes, marked: &Lanes) {
+        let shift = if self.is_second { 0 } else { 24 };
+        let [less, equal, greater, _] = self.ways;
+        let stored: Lanes = std::array::from_fn(|n| dwords[n] >> shift & 255);
+        let mut holds = [0; LANES];
+        for n in 0..LANES {
+            let (new, stored) = (self.reference.cast_signed(), (stored[n] & self.mask).cast_signed());
+            holds[n] = mask(new < stored) & less | mask(new == stored) & equal | mask(new > stored) & greater;
+        }
+        let [fail, depth_fail, pass] = self.after.map(|(op, reference)| after(op, reference, &stored));
+        for n in 0..LANES {
+            let both = passes[n] & holds[n];
+            let value = both & pass[n] | (holds[n] & !both) & depth_fail[n] | !holds[n] & fail[n];
+            let written = (self.written & marked[n]) << shift;
+            dwords[n] = dwords[n] & !written | value << shift & written;
+            passes[n] = both;
+        }
+    }
+}
+
+/// Stencil values after an operation.
+#[inline(always)]
+fn after(op: StencilOp, reference: u32, stored: &Lanes) -> Lanes {
+    let each = |of: fn(u32) -> u32| stored.map(of);
+    match op {
+        StencilOp::Keep => *stored,
+        StencilOp::Zero => [0; LANES],
+        StencilOp::Replace => [reference; LANES],
+        StencilOp::IncrementClamp => each(|s| if s < 255 { s + 1 } else { 255 }),
+        StencilOp::DecrementClamp => each(|s| if s > 0 { s - 1 } else { 0 }),
+        StencilOp::Invert => each(|s| !s & 255),
+        StencilOp::IncrementWrap => each(|s| (s + 1) & 255),
+        StencilOp::DecrementWrap => each(|s| s.wrapping_sub(1) & 255),
+    }
+}
+
+impl OpenDepth<'_> {
+    /// Tests lanes that do not lie together, each at its place.
+    #[inline(always)]
+    pub(super) fn test_scattered(
+        &mut self,
+        test: &LaneTest,
+        places: impl Fn(&Self, usize) -> Option<u64>,
+        depths: &[f64; LANES],
+        range: [f32; 2],
+        marked: u32,
+    ) -> u32 {
+        let (mut low, mut high) = ([0; LANES], [0; LANES]);
+        let (mut there, mut stored) = (0, [None; LANES]);
+        for lane in (0..LANES).filter(|lane| marked >> lane & 1 == 1) {
+            let Some(place) = places(self, lane) else { continue };
+            let bits = self.load(place);
+            (low[lane], high[lane]) = (bits as u32, (bits >> 32) as u32);
+            (stored[lane], there) = (Some(place), there | 1 << lane);
+        }
+        let passed = test.test(&mut low, &mut high, depths, range, there);
+        for (lane, place) in stored.into_iter().enumerate() {
+            if let Some(place) = place {
+                self.store(place, u64::from(high[lane]) << 32 | u64::from(low[lane]));
+            }
+        }
+        passed
+    }
+}
+
+impl Merger<'_, '_> {
+    /// How lanes lie whose depths lie together.
+    pub(crate) fn shape(&self) -> Shape {
+        let is_tiled = self.open.depth.as_ref().is_some_and(|target| !target.surface.is_linear());
+        if is_tiled { Shape::Block } else { Shape::Row }
+    }
+
+    /// Tests those of some lanes before the program whose bits are set, one sample each; gives those that pass.
+    #[inline]
+    pub(crate) fn test_lanes(&mut self, depths: &Depths<'_>, steps: &Steps, at: [i32; 2], marked: u32) -> u32 {
+        let (Some(tests), Some(target)) = (&self.lanes, &mut self.open.depth) else { return marked };
+        let setup = depths.setup;
+        let test = &tests[usize::from(!setup.is_front)];
+        let (range, layer) = (setup.depth_range, setup.layer);
+        wide(|| {
+            let mut of = [0.0; LANES];
+            match test.clear {
+                _ if test.ignores_depth => {}
+                Some(clear) => of = [clear; LANES],
+                None => depths.lanes(steps, at, &mut of),
+            }
+            let count = if steps.shape == Shape::Row { LANES - marked.leading_zeros() as usize } else { LANES };
+            if let Some(bytes) = target.surface.lanes(steps.shape, at, layer, count) {
+                return test.test_bytes(bytes, &of, range, marked);
+            }
+            let place = |target: &OpenDepth<'_>, lane: usize| {
+                let [x, y] = steps.shape.at(lane);
+                target.surface.place(at[0] + x, at[1] + y, layer, 0)
+            };
+            target.test_scattered(test, place, &of, range, marked)
+        })
+    }
+
+    /// The value that every pixel of a piece leaves in the depth target, if it is the same for all and all of them pass.
+    pub(crate) fn constant_depth(&self, setup: &Setup) -> Option<Value> {
+        let (tests, target) = (self.lanes.as_ref()?, self.open.depth.as_ref()?);
+        tests[usize::from(!setup.is_front)].constant(setup, target.format)
+    }
+
+    /// Stores a value in pixels of the depth target.
+    pub(crate) fn fill_depth(&mut self, top: i32, spans: &[[i32; 2]], layer: u32, value: Value) {
+        if let Some(target) = &mut self.open.depth {
+            target.surface.fill(top, spans, layer, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Truth: the same tests of one sample, as the state's functions say.
+    #[test]
+    fn lanes_are_tested_as_samples_are() {
+        let ops = [
+            StencilOp::Keep,
+            StencilOp::Zero,
+            StencilOp::Replace,
+            StencilOp::IncrementClamp,
+            StencilOp::DecrementClamp,
+            StencilOp::Invert,
+            StencilOp::IncrementWrap,
+            StencilOp::DecrementWrap,
+        ];
+        let values = [0.0, 1.0, 0.5, 0.25, 0.499_999, 0.75, -1.5, 3.0, f64::NAN, f64::INFINITY, 1.0 / 65535.0, 1e-9];
+        for (case, format) in (0..60).flat_map(|n| DepthFormat::ALL.map(|format| (n, format))) {
+            let compare = Compare::ALL[case % 8];
+            let face = StencilFace {
+                compare: Compare::ALL[(case / 3) % 8],
+                reference: (case * 37 % 256) as u8,
+                mask: [0xff, 0x0f][case % 2],
+                write_mask: [0xff, 0xf3][case / 2 % 2],
+                fail: ops[case % 8],
+                depth_fail: ops[(case + 3) % 8],
+                pass: ops[(case + 5) % 8],
+            };
+            let state = DepthState {
+                test: (case % 7 != 0).then_some(compare),
+                write: case % 3 != 0,
+                stencil: (case % 2 == 0).then_some(face),
+                clear_stencil: (case % 11 == 0).then_some(0x5a),
+                ..DepthState::default()
+            };
+            let test = LaneTest::of(&state, format, true);
+            let range = [[0.0, 1.0], [0.25, 0.75], [f32::NEG_INFINITY, f32::INFINITY], [0.9, 0.1]][case % 4];
+            let depths: [f64; LANES] = std::array::from_fn(|n| values[(n + case) % values.len()]);
+            let size = format.bytes();
+            let stored: [u64; LANES] = std::array::from_fn(|n| {
+                let depth = format.quantised(values[(n * 5 + case) % 8]);
+                format.pack(u64::MAX >> (64 - 8 * size), depth, (n * 29 + case) as u8)
+            });
+            let mut bytes: Vec<u8> = stored.iter().flat_map(|bits| bits.to_le_bytes()[..size].to_vec()).collect();
+            let marked = 0xf0f3_5a7fu32.rotate_left(case as u32);
+            let passed = test.test_bytes(&mut bytes, &depths, range, marked);
+            let (mut expected, mut after) = (0, Vec::new());
+            for (n, bits) in stored.into_iter().enumerate() {
+                let (depth, stencil) = format.unpack(bits);
+                let clamped = depths[n].max(range[0].into()).min(range[1].into());
+                let new = format.quantised(clamped);
+                let holds = state.test.is_none_or(|compare| format.passes(compare, new, depth));
+                let face = state.stencil.filter(|_| format.has_stencil());
+                let stencil_holds = face.is_none_or(|face| face.passes(face.reference, stencil));
+                let passes = holds && stencil_holds;
+                let mut changed = bits;
+                if marked >> n & 1 == 1 {
+                    expected |= u32::from(passes) << n;
+                    let of = face.map_or(stencil, |face| match (stencil_holds, holds, state.clear_stencil) {
+                        (false, ..) => face.after(face.fail, face.reference, stencil),
+                        (true, false, _) => face.after(face.depth_fail, face.reference, stencil),
+                        (true, true, None) => face.after(face.pass, face.reference, stencil),
+                        (true, true, Some(clear)) => stencil & !face.write_mask | clear & face.write_mask,
+                    });
+                    let writes = passes && state.write && state.test.is_some();
+                    changed = format.pack(bits, if writes { new } else { depth }, of);
+                }
+                after.extend_from_slice(&changed.to_le_bytes()[..size]);
+            }
+            assert_eq!((passed, bytes), (expected, after), "{format:?}, {state:?}, {range:?}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! One value for many pixels: clears and rectangles of one colour, in the layout that the target has.
+//!
+//! Rows of linear targets and whole tiles are runs of bytes; the pixels of tiles that are covered in part are stored one by one.
+
+use crate::surface::layout::ArrayMode;
+use crate::surface::samples::Surface;
+
+/// Rows and columns of a tile.
+const TILE: i32 = 8;
+
+/// A value for pixels: the bits of an element, and those of them that are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Value {
+    pub(crate) bits: u128,
+    pub(crate) mask: u128,
+}
+
+impl Value {
+    /// What an element holds after it has been stored there.
+    #[inline]
+    const fn after(self, stored: u128) -> u128 {
+        stored & !self.mask | self.bits & self.mask
+    }
+}
+
+/// Bytes of a pattern: whole elements of every size.
+const PATTERN: usize = 64;
+
+/// A value again and again.
+struct Pattern {
+    bits: [u8; PATTERN],
+    mask: [u8; PATTERN],
+    is_whole: bool,
+}
+
+impl Pattern {
+    fn new(value: Value, element_bytes: u32) -> Self {
+        let repeated = |of: u128| std::array::from_fn(|n| of.to_le_bytes()[n % (element_bytes.clamp(1, 16) as usize)]);
+        let mask = repeated(value.mask);
+        Self { bits: repeated(value.bits & value.mask), mask, is_whole: mask == [u8::MAX; PATTERN] }
+    }
+
+    /// Stores the value in whole elements side by side.
+    fn store(&self, bytes: &mut [u8]) {
+        let (whole, rest) = bytes.as_chunks_mut::<PATTERN>();
+        if self.is_whole {
+            whole.fill(self.bits);
+            rest.copy_from_slice(&self.bits[..rest.len()]);
+            return;
+        }
+        let merge = |to: &mut [u8]| {
+            for (byte, (bits, mask)) in to.iter_mut().zip(self.bits.iter().zip(&self.mask)) {
+                *byte = *byte & !mask | bits;
+            }
+        };
+        whole.iter_mut().for_each(|chunk| merge(chunk));
+        merge(rest);
+    }
+}
+
+/// Runs of bytes that a tile of 8x8 pixels is, counted from its first element of a sample: where they begin, and how long they are.
+struct Runs {
+    sample: u32,
+    runs: Vec<[u32; 2]>,
+}
+
+impl Runs {
+    /// Of elements of so many bytes that begin at these places.
+    fn of(sample: u32, mut places: Vec<u32>, bytes: u32) -> Self {
+        places.sort_unstable();
+        let mut runs: Vec<[u32; 2]> = Vec::new();
+        for place in places {
+            match runs.last_mut() {
+                Some([first, length]) if *first + *length == place => *length += bytes,
+                _ => runs.push([place, bytes]),
+            }
+        }
+        Self { sample, runs }
+    }
+}
+
+impl Surface<'_> {
+    /// The runs of every tile, which together are all samples of its pixels; none where tiles are not alike.
+    fn runs(&self) -> Vec<Runs> {
+        let bytes = self.layout.element_bytes;
+        let tiles: Option<Vec<[u32; 64]>> = (0..self.layout.samples).map(|sample| self.layout.tile(sample)).collect();
+        let Some(tiles) = tiles else { return Vec::new() };
+        if self.layout.depth_order {
+            // The samples of a pixel lie side by side.
+            let of_sample = |(n, tile): (u32, &[u32; 64])| tile.map(|place| place + n * bytes);
+            return vec![Runs::of(0, (0..).zip(&tiles).flat_map(of_sample).collect(), bytes)];
+        }
+        (0..).zip(&tiles).map(|(sample, tile)| Runs::of(sample, tile.to_vec(), bytes)).collect()
+    }
+
+    /// Stores a value in every sample of pixels: of a span of columns, from the first up to the one behind the last, in each row from `top` on.
+    pub(crate) fn fill(&mut self, top: i32, spans: &[[i32; 2]], layer: u32, value: Value) {
+        if value.mask == 0 || self.slices[0].checked_add(layer).is_none_or(|slice| slice > self.slices[1]) {
+            return;
+        }
+        let pattern = Pattern::new(value, self.layout.element_bytes);
+        if let Some(rows) = self.rows {
+            let of_layer = u64::from(layer) * self.layout.slice_bytes();
+            for (y, &[left, right]) in (top..).zip(spans).filter(|(_, [left, right])| left < right) {
+                let first = (rows.place(left, y, 0) + of_layer).wrapping_sub(self.first_byte) as usize;
+                let length = right.abs_diff(left) as usize * rows.pixel as usize;
+                if let Some(row) = self.bytes.get_mut(first..first.saturating_add(length)) {
+                    pattern.store(row);
+                }
+            }
+            return;
+        }
+        self.find_tiles();
+        let bottom = top + spans.len() as i32;
+        // Fewer rows have no whole tile.
+        let has_tiles = self.layout.mode != ArrayMode::Linear && bottom - top >= TILE;
+        let runs = if has_tiles { self.runs() } else { Vec::new() };
+        let mut y = top;
+        while y < bottom {
+            let end = ((y.div_euclid(TILE) + 1) * TILE).min(bottom);
+            let of_strip = &spans[(y - top) as usize..(end - top) as usize];
+            // Tiles whose rows are all covered.
+            let is_whole = end - y == TILE && !runs.is_empty();
+            let left = of_strip.iter().map(|span| span[0]).max().unwrap_or(0);
+            let right = of_strip.iter().map(|span| span[1]).min().unwrap_or(0);
+            let mut tiles = [(left + TILE - 1).div_euclid(TILE) * TILE, right.div_euclid(TILE) * TILE];
+            if !is_whole || tiles[0] >= tiles[1] {
+                tiles = [i32::MAX; 2];
+            }
+            for x in (tiles[0]..tiles[1]).step_by(TILE as usize) {
+                for of in &runs {
+                    let Some(first) = self.place(x, y, layer, of.sample) else { continue };
+                    let first = first.wrapping_sub(self.first_byte) as usize;
+                    for &[at, length] in &of.runs {
+                        let at = first.saturating_add(at as usize);
+                        if let Some(run) = self.bytes.get_mut(at..at.saturating_add(length as usize)) {
+                            pattern.store(run);
+                        }
+                    }
+                }
+            }
+            for (y, &[left, right]) in (y..).zip(of_strip) {
+                for part in [[left, right.min(tiles[0])], [left.max(tiles[1]), right]] {
+                    if layer == 0 && self.layout.samples == 1 {
+                        self.fill_row([part[0], y], part[1], &pattern);
+                    } else {
+                        (part[0]..part[1]).for_each(|x| self.fill_pixel([x, y], layer, value));
+                    }
+                }
+            }
+            y = end;
+        }
+    }
+
+    /// Stores a value in pixels of a row of layer 0, of one sample, up to the one before `right`.
+    fn fill_row(&mut self, at: [i32; 2], right: i32, pattern: &Pattern) {
+        let (size, count) = (self.layout.element_bytes as usize, (right - at[0]).max(0) as usize);
+        let bytes = std::mem::take(&mut self.bytes);
+        self.parts(bytes.len(), at, count, |place, pixels| {
+            if let Some(part) = bytes.get_mut(place..place.saturating_add(pixels.len() * size)) {
+                pattern.store(part);
+            }
+        });
+        self.bytes = bytes;
+    }
+
+    fn fill_pixel(&mut self, [x, y]: [i32; 2], layer: u32, value: Value) {
+        for sample in 0..self.layout.samples {
+            if let Some(place) = self.place(x, y, layer, sample) {
+                self.store(place, value.after(self.load(place)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::surface::layout::{Layout, Tiling};
+
+    /// Truth: each sample where the layout says, one by one.
+    #[test]
+    fn fills_change_the_samples_of_their_pixels_alone() {
+        let spans: Vec<[i32; 2]> =
+            (0..45).map(|y| [y % 11, 118 - y % 7 * (y / 30)]).chain([[40, 40], [9, 3]]).collect();
+        let mut layouts = 0;
+        for (mode, element_bytes, samples) in [ArrayMode::Linear, ArrayMode::Tiled1d, ArrayMode::Tiled2d]
+            .into_iter()
+            .flat_map(|mode| [1, 2, 4, 8, 16].map(|bytes| (mode, bytes)))
+            .flat_map(|(mode, bytes)| [1, 2, 4, 8].map(|samples| (mode, bytes, samples)))
+        {
+            for (depth_order, pipes) in [(false, 1), (true, 1), (false, 2), (true, 2)] {
+                let tiling = Tiling { pipes, ..Tiling::default() };
+                let layout = Layout { mode, pitch: 128, height: 48, element_bytes, samples, depth_order, tiling };
+                if layout.check().is_err() {
+                    continue;
+                }
+                layouts += 1;
+                let fine = u128::MAX >> (128 - 8 * element_bytes);
+                let bits = 0x0123_4567_89ab_cdef_1032_5476_98ba_dcfe & fine;
+                for (mask, layer) in [(fine, 0), (fine & 0x00ff_0f00_ff00_00ff_ffff_0000_ff00_00f0, 1)] {
+                    let before: Vec<u8> = (0..3 * layout.slice_bytes()).map(|n| (n * 7 % 251) as u8).collect();
+                    let (mut found, mut expected) = (before.clone(), before.clone());
+                    Surface::new(&mut found, layout, [1, 2]).fill(1, &spans, layer, Value { bits, mask });
+                    let mut one = Surface::new(&mut expected, layout, [1, 2]);
+                    for (y, &[left, right]) in (1..).zip(&spans) {
+                        for (x, sample) in (left..right).flat_map(|x| (0..samples).map(move |sample| (x, sample))) {
+                            let place = layout.offset(x.cast_unsigned(), y, 1 + layer, sample);
+                            let stored = one.load(place);
+                            one.store(place, stored & !mask | bits & mask);
+                        }
+                    }
+                    assert!(found == expected, "{layout:?}, layer {layer}");
+                }
+            }
+        }
+        assert!(layouts > 50, "{layouts}");
+    }
+}
