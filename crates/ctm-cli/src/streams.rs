@@ -15,6 +15,7 @@ use ctm_files::FileKind;
 use ctm_isa::diag::{Diagnostic, Severity};
 use ctm_radeon::capture::{FORMAT, ReadError, Submission};
 use ctm_radeon::execute::{Deadline, DrawOptions, GpuMemory, Next, Notes, Outline, Stepped, TargetPicture, told_note};
+use ctm_radeon::packets::words::Type3Header;
 use ctm_radeon::replay::Replay;
 use ctm_radeon::{Relocation, check, text};
 use serde_json::{Value, json};
@@ -184,7 +185,9 @@ fn words_of(console: &Console, args: &Pm4Args, bytes: &[u8], file: &Path) -> Res
 
 /// Whether the first word is the header of a packet of type 3 that is known.
 fn begins(words: &[u32]) -> bool {
-    words.first().is_some_and(|word| word >> 30 == 3 && ctm_radeon::packets::info((word >> 8) as u8).is_some())
+    let known =
+        |header: Type3Header| header.packet_type() == 3 && ctm_radeon::packets::info(header.opcode() as u8).is_some();
+    words.first().is_some_and(|&word| known(Type3Header(word)))
 }
 
 fn assemble(console: &Console, bytes: &[u8], file: &Path) -> Result<Vec<u32>, Failure> {

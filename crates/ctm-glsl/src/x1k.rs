@@ -9,7 +9,8 @@ use ctm_isa::x1k::INSTRUCTION_SLOTS;
 use ctm_isa::x1k::inst::Words;
 use ctm_isa::x1k::program::{Literal, Preload, Program, Symbol, SymbolKind};
 use ctm_radeon::capture::{Event, ReadError, Reader};
-use ctm_radeon::packets::{Kind, Packets};
+use ctm_radeon::packets::Packets;
+use ctm_radeon::packets::r500::R500;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,8 +33,6 @@ mod register {
     pub const US_FC_INT_CONST_0: u32 = 0x4c00;
 }
 
-/// Opcodes of type-3 packets that draw: 3D_DRAW_VBUF (and its immediate and indexed kinds), of both generations.
-const DRAWS: [u8; 6] = [0x28, 0x29, 0x2a, 0x34, 0x35, 0x36];
 /// Texture units.
 const UNITS: u32 = 16;
 /// The client's target is 16 pixels wide and high. A further input of programs with the position in clip space.
@@ -135,18 +134,11 @@ impl ChipState {
 
     /// Runs a stream; `drawn` is called at each draw.
     fn run(&mut self, words: &[u32], mut drawn: impl FnMut(&Self)) -> Result<(), Error> {
-        for packet in Packets::new(words) {
+        for packet in Packets::of(&R500, words) {
             let packet = packet.map_err(|_| Error::Stream)?;
-            match packet.kind {
-                Kind::Registers(_) => {
-                    // An R500 has fewer registers than an R700: bit 15 says that all words go to the first.
-                    let (first, one) = ((packet.header & 0x1fff) * 4, packet.header >> 15 & 1 == 1);
-                    for (n, &value) in (0..).zip(packet.words) {
-                        self.set(if one { first } else { first + 4 * n }, value);
-                    }
-                }
-                Kind::Packet { opcode, .. } if DRAWS.contains(&opcode) => drawn(self),
-                Kind::Packet { .. } | Kind::Filler => {}
+            packet.direct_registers().for_each(|(offset, value)| self.set(offset, value));
+            if packet.draws() {
+                drawn(self);
             }
         }
         Ok(())

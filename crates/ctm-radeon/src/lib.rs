@@ -4,29 +4,33 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `table` | what a row of a table of registers turns into |
+//! | `table` | rows of the tables of registers and packets |
 //! | `registers/` | every register, with its fields (tables) |
-//! | `packets` | headers and packets (table), a stream cut into packets |
+//! | `chip` | a chip as a value |
+//! | `packets/` | the packets of each chip (tables), a stream cut into packets |
 //! | `text/` | streams as text |
 //! | `stream` | relocations |
 //! | `check/` | what is wrong with a stream |
 //! | `execute/` | a device that runs streams |
 //! | `capture` | captures of submissions with their buffers |
 //! | `replay` | captures, run again |
+//! | `shown` | buffers as a display shows them |
 
 #[macro_use]
 mod table;
 pub mod capture;
 pub mod check;
+pub mod chip;
 pub mod environment;
 mod error;
 pub mod execute;
 pub mod packets;
 pub mod registers;
 pub mod replay;
+pub mod shown;
 pub mod stream;
 pub mod text;
 
 pub use error::Error;
 pub use stream::Relocation;
-pub use table::{Bits, Kind, Register};
+pub use table::{Bits, Format, Info, Kind, Length, Register, Sender, Shape, Word};

@@ -1,4 +1,4 @@
-//! What a row of a table of registers turns into.
+//! Rows of the tables of registers and packets, and their fields: the only code that shifts and masks.
 
 use ctm_isa::table::{Field, Value};
 
@@ -70,6 +70,119 @@ impl Register {
     }
 }
 
+/// A word of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// Its name.
+    pub name: &'static str,
+    /// Its fields; empty for plain numbers.
+    pub fields: &'static [Field],
+}
+
+/// What the words of a packet are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// These words.
+    Words(&'static [Word]),
+    /// A place, then values of registers from this offset up to (not including) the other; the place counts dwords from the first offset.
+    Registers(u32, u32),
+}
+
+/// The number of words that the kernel allows after a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// This number.
+    Exactly(usize),
+    /// One of these.
+    OneOf(&'static [usize]),
+    /// This number or more.
+    AtLeast(usize),
+    /// One word, and a multiple of this number.
+    OneAnd(usize),
+}
+
+impl Length {
+    /// Whether a packet may have this number of words.
+    #[must_use]
+    pub fn allows(self, words: usize) -> bool {
+        match self {
+            Self::Exactly(n) => words == n,
+            Self::OneOf(all) => all.contains(&words),
+            Self::AtLeast(n) => words >= n,
+            Self::OneAnd(n) => words > n && (words - 1).is_multiple_of(n),
+        }
+    }
+}
+
+impl std::fmt::Display for Length {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exactly(n) => write!(f, "{n}"),
+            Self::OneOf(all) => {
+                let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+                f.write_str(&all.join(" or "))
+            }
+            Self::AtLeast(n) => write!(f, "{n} or more"),
+            Self::OneAnd(n) => write!(f, "1 and a multiple of {n}"),
+        }
+    }
+}
+
+/// Who may send a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sender {
+    /// Programs: the kernel lets it through.
+    Program,
+    /// Only the kernel, or firmware.
+    Kernel,
+    /// Programs, on chips of the first generation only (R6xx).
+    R600,
+    /// A console's programs.
+    Console,
+}
+
+/// A row of the table of packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Info {
+    /// Its name.
+    pub name: &'static str,
+    /// Its opcode.
+    pub opcode: u8,
+    /// Who may send it.
+    pub sender: Sender,
+    /// The number of words that the kernel allows.
+    pub length: Length,
+    /// What the words are.
+    pub shape: Shape,
+    /// Whether it draws: it has an initiator.
+    pub draws: bool,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+impl Info {
+    /// Its words; none for packets that write registers.
+    #[must_use]
+    pub const fn words(&self) -> &'static [Word] {
+        match self.shape {
+            Shape::Words(words) => words,
+            Shape::Registers(..) => &[],
+        }
+    }
+}
+
+/// Whether one of the words is the initiator of a draw.
+pub(crate) const fn has_initiator(words: &[Word]) -> bool {
+    let mut n = 0;
+    while n < words.len() {
+        if matches!(words[n].name.as_bytes(), b"initiator") {
+            return true;
+        }
+        n += 1;
+    }
+    false
+}
+
 /// A field, with the register that it is one of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bits {
@@ -79,72 +192,314 @@ pub struct Bits {
     pub field: Field,
 }
 
-/// A named value of a field.
-pub(crate) const fn value(code: u32, name: &'static str) -> Value {
-    Value { code, name, doc: "", cite: "R6xx/R7xx 3D registers" }
+/// A word with a field set to a number; bits that the field does not have are dropped.
+#[must_use]
+pub const fn insert(field: Field, word: u32, number: u32) -> u32 {
+    word & !field.mask() | number << field.lsb & field.mask()
 }
 
-/// The named values of a field: a list, or the name of one.
-macro_rules! named_values {
-    ([$($code:literal $name:literal),*]) => { &[$($crate::table::value($code, $name)),*] };
-    ($list:ident) => { $list };
+/// Two dwords as 64 bits.
+#[must_use]
+pub const fn join(low: u32, high: u32) -> u64 {
+    low as u64 | (high as u64) << 32
 }
 
-/// Registers as rows:
+/// 64 bits as two dwords, the lower first.
+#[must_use]
+pub const fn halves(number: u64) -> [u32; 2] {
+    [number as u32, (number >> 32) as u32]
+}
+
+/// Bytes in memory order, at most eight of them, as a number.
+#[must_use]
+pub fn little_endian(bytes: &[u8]) -> u64 {
+    little_endian_128(bytes) as u64
+}
+
+/// Bytes in memory order, at most sixteen of them, as a number.
+#[must_use]
+pub fn little_endian_128(bytes: &[u8]) -> u128 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u128::from(byte))
+}
+
+/// Whether bit `n` of a word is set, in words that have a bit for each of several things.
+#[must_use]
+pub const fn bit(word: u32, n: u32) -> bool {
+    n < u32::BITS && word >> n & 1 == 1
+}
+
+/// The word in which only bit `n` is set; 0 for bits that a word does not have.
+#[must_use]
+pub const fn one_bit(n: u32) -> u32 {
+    if n < u32::BITS { 1 << n } else { 0 }
+}
+
+/// The numbers of the bits that are set in a word.
+pub fn set_bits(word: u32) -> impl Iterator<Item = u32> {
+    (0..u32::BITS).filter(move |&n| bit(word, n))
+}
+
+/// The number of `width` bits (1 to 32) that a field holds in two's complement.
+#[must_use]
+pub const fn signed(number: u32, width: u32) -> i32 {
+    let unused = u32::BITS - width;
+    (number << unused).cast_signed() >> unused
+}
+
+/// The address of a register that holds it in units of 256 bytes.
+#[must_use]
+pub const fn from_256(word: u32) -> u64 {
+    (word as u64) << 8
+}
+
+/// An address in units of 256 bytes, as registers hold it.
+#[must_use]
+pub const fn in_256(address: u64) -> u32 {
+    (address >> 8) as u32
+}
+
+/// Fields of a word of a packet. Numbers without fields have none.
+pub trait Format {
+    /// The fields, from low to high bits.
+    const FIELDS: &'static [Field];
+}
+
+impl Format for u32 {
+    const FIELDS: &'static [Field] = &[];
+}
+
+/// The named values of a field of a packet's word, by the type of the field.
+macro_rules! field_values {
+    (flag) => {
+        &[]
+    };
+    (number) => {
+        &[]
+    };
+    ($of:ident) => {
+        <$of as ctm_isa::table::FieldValue>::VALUES
+    };
+}
+
+/// The function that reads a field of a packet's word, by the type of the field.
+macro_rules! field_accessor {
+    ($method:ident $field:ident flag) => {
+        #[doc = concat!("Whether `", stringify!($field), "` is set.")]
+        #[must_use]
+        pub const fn $method(self) -> bool {
+            Self::$field.extract(self.0) != 0
+        }
+    };
+    ($method:ident $field:ident number) => {
+        #[doc = concat!("The number in `", stringify!($field), "`.")]
+        #[must_use]
+        pub const fn $method(self) -> u32 {
+            Self::$field.extract(self.0)
+        }
+    };
+    ($method:ident $field:ident $of:ident) => {
+        #[doc = concat!("The value of `", stringify!($field), "`; `None` for numbers without meaning.")]
+        #[must_use]
+        pub const fn $method(self) -> Option<$of> {
+            $of::from_code(Self::$field.extract(self.0))
+        }
+    };
+}
+
+/// Words of packets as rows: the name of the accessor, of the field, its type (`flag`, `number` or an enumeration), its bits.
 ///
 /// ```text
-/// CB_COLOR0_VIEW = 0x28080, 8 every 4, number, "its slices" {
-///     SLICE_START 10:0 [] "first array slice";
+/// /// Both sides of COPY_DW.
+/// CopyControl {
+///     src_mem SRC_MEM flag 0:0 "from memory, not a register";
 /// }
 /// ```
 ///
-/// Each row becomes a module of its name that has the register as `REGISTER` and each field as a constant of its name; all rows become `ROWS`.
-macro_rules! registers {
+/// Each becomes a type around its word, with the fields as constants and a function for each field.
+macro_rules! word_fields {
     ($(
-        $name:ident = $offset:literal, $count:literal every $stride:literal, $kind:ident, $doc:literal {
-            $($field:ident $msb:literal : $lsb:literal $values:tt $field_doc:literal;)*
+        $(#[doc = $doc:literal])+
+        $name:ident {
+            $($method:ident $field:ident $kind:ident $msb:literal : $lsb:literal $field_doc:literal;)+
         }
-    )*) => {
-        $(
-            #[doc = $doc]
-            #[allow(non_snake_case, dead_code, reason = "the names of the registers; not every field has an effect")]
-            pub(crate) mod $name {
-                #[allow(unused_imports, clippy::wildcard_imports, reason = "the names of a table")]
-                use super::super::values::*;
-                #[allow(unused_imports, reason = "rows without fields")]
-                use crate::table::{Bits, Register};
-                use ctm_isa::table::Field;
+    )+) => {$(
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct $name(pub u32);
 
-                pub(crate) const FIELDS: &[Field] = &[$(Field {
+        impl $name {
+            $(
+                #[doc = concat!("The field `", stringify!($field), "`.")]
+                pub const $field: ctm_isa::table::Field = ctm_isa::table::Field {
                     name: stringify!($field),
                     msb: $msb,
                     lsb: $lsb,
                     doc: $field_doc,
-                    values: named_values!($values),
-                }),*];
-                pub(crate) const REGISTER: &Register = &Register {
-                    name: stringify!($name),
-                    offset: $offset,
-                    count: $count,
-                    stride: $stride,
-                    kind: crate::registers::$kind,
-                    doc: $doc,
-                    fields: FIELDS,
+                    values: field_values!($kind),
                 };
-                $(
-                    pub(crate) const $field: Bits = Bits {
-                        register: REGISTER,
-                        field: Field {
-                            name: stringify!($field),
-                            msb: $msb,
-                            lsb: $lsb,
-                            doc: $field_doc,
-                            values: named_values!($values),
-                        },
-                    };
-                )*
+                field_accessor!($method $field $kind);
+            )+
+
+            /// The number in one of the fields.
+            #[must_use]
+            pub const fn get(self, field: ctm_isa::table::Field) -> u32 {
+                field.extract(self.0)
             }
-        )*
-        pub(super) const ROWS: &[&crate::table::Register] = &[$($name::REGISTER),*];
+
+            /// The word with one of the fields set.
+            #[must_use]
+            pub const fn with(self, field: ctm_isa::table::Field, number: u32) -> Self {
+                Self(crate::table::insert(field, self.0, number))
+            }
+        }
+
+        impl crate::table::Format for $name {
+            const FIELDS: &'static [ctm_isa::table::Field] = &[$(Self::$field),+];
+        }
+
+        impl From<u32> for $name {
+            fn from(word: u32) -> Self {
+                Self(word)
+            }
+        }
+    )+};
+}
+
+/// Types of words that are written as plain numbers.
+macro_rules! plain_words {
+    ($($name:ident),+) => {$(
+        impl crate::table::Format for $name {
+            const FIELDS: &'static [ctm_isa::table::Field] = &[];
+        }
+
+        impl From<u32> for $name {
+            fn from(word: u32) -> Self {
+                Self(word)
+            }
+        }
+    )+};
+}
+
+/// The shape of a packet's words: fields of a type in braces, or a range of registers in brackets.
+macro_rules! packet_shape {
+    ($name:ident { $($words:tt)* }) => {
+        $crate::table::Shape::Words($name::WORDS)
     };
+    ($name:ident [$first:expr, $end:expr]) => {
+        $crate::table::Shape::Registers($first, $end)
+    };
+}
+
+/// The type of a packet, for packets whose words have names.
+macro_rules! packet_type {
+    ($name:ident $doc:literal { $($word:ident $($text:literal)? : $of:ident),* }) => {
+        #[doc = concat!("Words of a packet that ", $doc, ".")]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct $name {
+            $(
+                #[doc = concat!("The word `", stringify!($word), "`.")]
+                pub $word: $of,
+            )*
+        }
+
+        impl $name {
+            /// Its words as rows.
+            pub const WORDS: &'static [$crate::table::Word] = &[$($crate::table::Word {
+                name: word_name!($word $($text)?),
+                fields: <$of as $crate::table::Format>::FIELDS,
+            }),*];
+
+            /// The words after a header; 0 for those that are missing.
+            #[must_use]
+            #[allow(unused_mut, unused_variables, reason = "packets whose words have no names")]
+            pub fn of(words: &[u32]) -> Self {
+                let mut words = words.iter().copied();
+                Self { $($word: words.next().unwrap_or_default().into()),* }
+            }
+        }
+    };
+    ($name:ident $doc:literal [$first:expr, $end:expr]) => {
+        #[doc = concat!("A packet that ", $doc, "; its values are those of `Packet::registers`.")]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct $name;
+
+        impl $name {
+            const fn of(_: &[u32]) -> Self {
+                Self
+            }
+        }
+    };
+}
+
+/// The name of a word in text: that of the field of its type, unless Rust has that word for itself.
+macro_rules! word_name {
+    ($word:ident) => {
+        stringify!($word)
+    };
+    ($word:ident $text:literal) => {
+        $text
+    };
+}
+
+/// Packets of a chip as rows: the type, the name, the opcode, who sends it, the length, its words or its registers, what it does.
+///
+/// ```text
+/// NumInstances "NUM_INSTANCES" 0x2f Program Exactly(1) { count: u32 } "how often draws are repeated";
+/// SetSampler "SET_SAMPLER" 0x6e Program OneAnd(3) [SAMPLERS, 0x3cff0] "writes samplers";
+/// ```
+///
+/// Each row becomes a type with its words; all become the enumeration `Command` and the table `PACKETS`.
+macro_rules! packets {
+    ($($name:ident $text:literal $opcode:literal $sender:ident $length:ident ($count:expr) $body:tt $doc:literal;)+) => {
+        $(packet_type!($name $doc $body);)+
+
+        /// A packet of type 3 with its words.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Command {
+            $(
+                #[doc = concat!("`", $text, "`: ", $doc, ".")]
+                $name($name),
+            )+
+        }
+
+        impl Command {
+            /// The packet with an opcode and these words after its header; `None` for opcodes without a row.
+            #[must_use]
+            pub fn of(opcode: u8, words: &[u32]) -> Option<Self> {
+                match opcode {
+                    $($opcode => Some(Self::$name($name::of(words))),)+
+                    _ => None,
+                }
+            }
+        }
+
+        /// Every packet of type 3, by opcode.
+        pub const PACKETS: &[$crate::table::Info] = &[$($crate::table::Info {
+            name: $text,
+            opcode: $opcode,
+            sender: $crate::table::Sender::$sender,
+            length: $crate::table::Length::$length($count),
+            shape: packet_shape!($name $body),
+            draws: match packet_shape!($name $body) {
+                $crate::table::Shape::Words(words) => $crate::table::has_initiator(words),
+                $crate::table::Shape::Registers(..) => false,
+            },
+            doc: $doc,
+        }),+];
+    };
+}
+
+/// The kinds of registers by the words of rows.
+#[allow(non_upper_case_globals, reason = "the words of rows")]
+pub(crate) mod kinds {
+    use crate::table::Kind;
+
+    pub(crate) const number: Kind = Kind::Number;
+    pub(crate) const float: Kind = Kind::Float;
+    pub(crate) const address: Kind = Kind::Address;
+}
+
+/// A named value of a field.
+pub(crate) const fn value(code: u32, name: &'static str) -> Value {
+    Value { code, name, doc: "", cite: "R6xx/R7xx 3D registers" }
 }

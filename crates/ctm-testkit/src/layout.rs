@@ -41,6 +41,56 @@ pub fn check(manifest_dir: &str, order: &[&str], root: &str) -> usize {
     arrows
 }
 
+/// Stops unless each file of a folder of `src` uses only its siblings of the same or an earlier group; the groups have to name all of them but `mod.rs`.
+/// Files of a group may use each other. Gives the number of arrows between siblings.
+pub fn check_folder(manifest_dir: &str, folder: &str, groups: &[&[&str]]) -> usize {
+    let below = Path::new(manifest_dir).join("src").join(folder);
+    let found: BTreeSet<String> = fs::read_dir(&below)
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+        .filter(|name| name != "mod")
+        .collect();
+    let named: BTreeSet<String> = groups.iter().flat_map(|group| group.iter().map(|name| (*name).to_owned())).collect();
+    assert_eq!(found, named, "the groups name every file");
+    let rank = |name: &str| groups.iter().position(|group| group.contains(&name));
+    let (mut arrows, mut wrong) = (0, Vec::new());
+    for module in &found {
+        for path in [below.join(module).with_extension("rs"), below.join(module)] {
+            let mut sources = Vec::new();
+            files(&path, &mut sources);
+            for (file, text) in sources {
+                let depth = Path::new(&file).strip_prefix(&below).unwrap().components().count();
+                let code = code(&text);
+                for after in code.split(&"super::".repeat(depth)).skip(1) {
+                    let used: String = after.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                    let Some(to) = rank(&used).filter(|_| used != *module) else {
+                        if used.starts_with(char::is_uppercase) && depth == 1 {
+                            wrong.push(format!("{file} uses {used} of the folder's own module"));
+                        }
+                        continue;
+                    };
+                    arrows += 1;
+                    if Some(to) > rank(module) {
+                        wrong.push(format!("{file} uses {used}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    arrows
+}
+
+/// The text of each file of `src` with its path there, without comments and unit tests.
+pub fn sources(manifest_dir: &str) -> Vec<(String, String)> {
+    let src = Path::new(manifest_dir).join("src");
+    let mut all = Vec::new();
+    files(&src, &mut all);
+    all.iter()
+        .map(|(path, text)| (Path::new(path).strip_prefix(&src).unwrap().display().to_string(), code(text)))
+        .collect()
+}
+
 /// Every Rust file of a module, with its text.
 fn files(path: &Path, found: &mut Vec<(String, String)>) {
     if path.is_dir() {
@@ -53,7 +103,7 @@ fn files(path: &Path, found: &mut Vec<(String, String)>) {
 /// A text without its comments and unit tests.
 fn code(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
-    let end = lines.iter().position(|line| *line == "mod tests {").unwrap_or(lines.len());
+    let end = lines.iter().position(|line| line.ends_with("mod tests {")).unwrap_or(lines.len());
     lines[..end].join("\n")
 }
 

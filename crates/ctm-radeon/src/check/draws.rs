@@ -1,11 +1,12 @@
 //! Rules on what is set when a draw comes: targets, programs, and how they fit together.
 
-use super::Checker;
+use super::checker::Checker;
 use crate::execute::{
     BufferWords, Lists, Loaded, ProgramRegisters, SpecialOp, TextureWords, VALID_BUFFER, VALID_TEXTURE, geometry,
     kind_of, raster_scissor, special_op, write_mask,
 };
 use crate::registers::{clip, colour, depth, resource, scan};
+use crate::table::{bit, one_bit, set_bits};
 use ctm_image::r700::registers::{DbShaderControl, PgmExportsPs, PsInControl0, PsInControl1};
 use ctm_isa::r700::inst::{Cf, CfEntry};
 use ctm_isa::r700::ops::ExportType;
@@ -19,7 +20,7 @@ const POSITION: u16 = 60;
 /// What a pixel program exports.
 #[derive(Default)]
 struct Exports {
-    colours: u8,
+    colours: u32,
     depth: bool,
 }
 
@@ -32,18 +33,13 @@ fn exports(program: &Loaded) -> Exports {
         }
         for burst in 0..=u32::from(export.word1.burst_count) {
             match u32::from(export.word0.array_base) + burst {
-                n @ 0..=7 => exports.colours |= 1 << n,
+                n @ 0..=7 => exports.colours |= one_bit(n),
                 61 => exports.depth = true,
                 _ => {}
             }
         }
     }
     exports
-}
-
-/// A corner of a scissor.
-const fn corner(word: u32) -> [u32; 2] {
-    [word & 0x7fff, word >> 16 & 0x7fff]
 }
 
 impl Checker<'_> {
@@ -163,7 +159,7 @@ impl Checker<'_> {
                 of.buffer.size_bytes,
             );
         }
-        for bank in (0..16).filter(|bank| program.banks >> bank & 1 == 1) {
+        for bank in set_bits(program.banks.into()) {
             let (address, bytes) = registers.set.constants(&self.registers, bank);
             let name = registers.set.constant_register().numbered(bank);
             self.reached(&format!("constant buffer {bank} of the {stage} program"), &name, address, bytes);
@@ -248,8 +244,8 @@ impl Checker<'_> {
         all.extend(viewport.then_some(("the scissor of viewport 0", ViewportTl::REGISTER, ViewportBr::REGISTER)));
         let mut is_empty = false;
         for (what, first, second) in all {
-            let [left, top] = corner(self.registers.word(first, 0));
-            let [right, bottom] = corner(self.registers.word(second, 0));
+            let [left, top] = scan::corner(self.registers.word(first, 0));
+            let [right, bottom] = scan::corner(self.registers.word(second, 0));
             if left >= right || top >= bottom {
                 is_empty = true;
                 let names = [first, second].map(|register| register.numbered(0));
@@ -355,11 +351,10 @@ impl Checker<'_> {
                 self.found("export-mode", message);
             }
         }
-        let shader = self.registers.named("CB_SHADER_MASK", 0);
         let multiwrite = self.registers.flag(colour::CB_COLOR_CONTROL::MULTIWRITE_ENABLE);
         for n in 0..8u32 {
-            let exported = exports.colours >> n & 1 == 1;
-            let taken = shader >> (4 * n) & 15 != 0;
+            let exported = bit(exports.colours, n);
+            let taken = self.registers.named_field("CB_SHADER_MASK", n as usize) != 0;
             if exported && !taken {
                 let message =
                     format!("the pixel program exports colour {n}, CB_SHADER_MASK lets nothing of it through");

@@ -1,10 +1,13 @@
 //! Rules on packets: what the kernel looks at in each.
 
-use super::{Checker, Placed};
+use super::checker::{Checker, Placed};
 use crate::execute::{BufferWords, VALID_BUFFER, VALID_TEXTURE, is_relocated, kind_of};
-use crate::packets::{Info, Kind, Sender, Shape};
-use crate::registers::{self, RESOURCES, SAMPLERS, colour, depth, scan, sq, vgt};
+use crate::packets::r700::{DrawIndexImmd, DrawIndexImmdBe, EventWrite, StrmoutBaseUpdate};
+use crate::packets::words::{DataSelect, EventType, OffsetSource, PredicateOp, PredicationControl};
+use crate::packets::{Command, Kind};
+use crate::registers::{self, RESOURCES, SAMPLERS, colour, depth, resource, scan, sq, vgt};
 use crate::stream::Relocation;
+use crate::table::{Info, Sender, Shape, from_256, in_256, join};
 
 /// Registers that only packets set, or that the kernel keeps for itself.
 const REFUSED: &[&crate::Register] = &[
@@ -75,10 +78,6 @@ fn follows_base(offset: u32) -> Option<u32> {
     Some(colour::CB_COLOR0_BASE::REGISTER.at(n))
 }
 
-fn address(low: u32, high: u32) -> u64 {
-    u64::from(low) | u64::from(high & 0xff) << 32
-}
-
 impl Checker<'_> {
     /// The next buffer of a packet. `None` where it is missing (which is told) or not known.
     fn relocation(&mut self, placed: &mut Placed<'_>, what: &str) -> Option<Relocation> {
@@ -119,14 +118,14 @@ impl Checker<'_> {
         let packet = placed.packet;
         match packet.kind {
             Kind::Filler => return self.extra(placed),
-            Kind::Registers(first) if self.absolute => {
-                for (&value, offset) in packet.words.iter().zip((first..).step_by(4)) {
+            Kind::Registers { .. } if self.absolute => {
+                for (offset, value) in packet.direct_registers() {
                     self.registers.set(offset, value);
                     self.written.insert(offset);
                 }
                 return;
             }
-            Kind::Registers(first) => {
+            Kind::Registers { first, .. } => {
                 let message = format!("a packet of type 0 writes {}; allowed are SET_ packets", registers::name(first));
                 return self.found("register-packet", message);
             }
@@ -168,78 +167,82 @@ impl Checker<'_> {
     }
 
     fn known(&mut self, placed: &mut Placed<'_>, row: &'static Info) {
-        let words = placed.packet.words;
-        let word = |n: usize| words.get(n).copied().unwrap_or(0);
         if let Shape::Registers(first, end) = row.shape {
             return self.set(placed, row, (first, end));
         }
-        match row.name {
-            "INDEX_TYPE" => self.registers.set(vgt::VGT_DMA_INDEX_TYPE::REGISTER.offset, word(0)),
-            "NUM_INSTANCES" => self.registers.set(vgt::VGT_NUM_INSTANCES::REGISTER.offset, word(0)),
-            "DRAW_INDEX" => {
+        let Some(command) = placed.packet.command() else { return };
+        match command {
+            Command::IndexType(packet) => self.registers.set(vgt::VGT_DMA_INDEX_TYPE::REGISTER.offset, packet.kind.0),
+            Command::NumInstances(packet) => self.registers.set(vgt::VGT_NUM_INSTANCES::REGISTER.offset, packet.count),
+            Command::DrawIndex(packet) => {
                 let buffer = self.relocation(placed, "where indices lie");
-                let wide = self.registers.get(vgt::VGT_DMA_INDEX_TYPE::INDEX_TYPE) == 1;
-                let length = u64::from(word(2)) * if wide { 4 } else { 2 };
-                let from = address(word(0), word(1));
+                let length = u64::from(packet.count) * if self.has_wide_indices() { 4 } else { 2 };
+                let from = join(packet.address, packet.high.high());
                 self.reached("indices", "an address of the packet", from, length);
                 if let Some(buffer) = buffer.filter(|buffer| from.saturating_add(length) > buffer.size) {
                     let message =
-                        format!("{} indices from {from:#x} on, the buffer has {} bytes", word(2), buffer.size);
+                        format!("{} indices from {from:#x} on, the buffer has {} bytes", packet.count, buffer.size);
                     self.found("indices-outside-buffer", message);
                 }
                 self.draw();
             }
-            "DRAW_INDEX_AUTO" => self.draw(),
-            "DRAW_INDEX_IMMD" | "DRAW_INDEX_IMMD_BE" => {
-                let wide = self.registers.get(vgt::VGT_DMA_INDEX_TYPE::INDEX_TYPE) == 1;
-                let wanted = if wide { word(0) as usize } else { word(0).div_ceil(2) as usize };
-                if words.len().saturating_sub(2) < wanted {
-                    let message = format!("{} indices need {wanted} words, {} follow", word(0), words.len() - 2);
+            Command::DrawIndexAuto(_) => self.draw(),
+            Command::DrawIndexImmd(DrawIndexImmd { count, .. })
+            | Command::DrawIndexImmdBe(DrawIndexImmdBe { count, .. }) => {
+                let wanted = if self.has_wide_indices() { count } else { count.div_ceil(2) } as usize;
+                let found = placed.packet.words.len().saturating_sub(DrawIndexImmd::WORDS.len());
+                if found < wanted {
+                    let message = format!("{count} indices need {wanted} words, {found} follow");
                     self.found("indices-outside-buffer", message);
                 }
                 self.draw();
             }
-            "SET_PREDICATION" => {
-                let op = word(1) >> 16 & 7;
-                if op > 2 {
+            Command::SetPredication(packet) => match packet.control.op() {
+                None => {
+                    let op = packet.control.get(PredicationControl::OP);
                     self.found("bad-predication", format!("operation {op}, allowed is 0..=2"));
-                } else if op > 0 {
-                    let buffer = self.relocation(placed, "where the result lies");
-                    let length = if op == 1 { 16 } else { 32 };
-                    self.range("event-outside-buffer", "the result", buffer, address(word(0), word(1)), length);
                 }
-            }
-            "EVENT_WRITE" if words.len() == 3 => {
+                Some(PredicateOp::Clear) => {}
+                Some(op) => {
+                    let buffer = self.relocation(placed, "where the result lies");
+                    // The kernel takes all bits.
+                    let at = join(packet.address.0, packet.control.high());
+                    self.range("event-outside-buffer", "the result", buffer, at, op.bytes());
+                }
+            },
+            Command::EventWrite(packet) if placed.packet.words.len() == EventWrite::WORDS.len() => {
                 let buffer = self.relocation(placed, "where the event writes");
-                let length = match word(0) & 0x3f {
-                    30 => 64,
-                    32 => 16,
+                let length = match packet.event.event() {
+                    Some(EventType::SamplePipelinestat) => 64,
+                    Some(EventType::SampleStreamoutstats) => 16,
                     _ => 8,
                 };
-                self.range("event-outside-buffer", "the event", buffer, address(word(1), word(2)), length);
+                let at = join(packet.address, packet.high.high());
+                self.range("event-outside-buffer", "the event", buffer, at, length);
             }
-            "EVENT_WRITE_EOP" => {
+            Command::EventWriteEop(packet) => {
                 let buffer = self.relocation(placed, "where the end of the pipe writes");
-                let length = match word(2) >> 29 {
-                    0 => 0,
-                    1 => 4,
-                    _ => 8,
-                };
-                self.range("event-outside-buffer", "the end of the pipe", buffer, address(word(1), word(2)), length);
+                let length = packet.control.data_sel().map_or(8, DataSelect::bytes);
+                let at = join(packet.address, packet.control.high());
+                self.range("event-outside-buffer", "the end of the pipe", buffer, at, length);
             }
-            "MEM_WRITE" => {
+            Command::MemWrite(packet) => {
                 let buffer = self.relocation(placed, "where it is written");
-                let to = address(word(0), word(1));
+                let to = join(packet.address.0, packet.control.high());
                 if !to.is_multiple_of(8) {
                     self.found("unaligned-write", format!("MEM_WRITE to {to:#x}, allowed are multiples of 8"));
                 }
                 self.range("outside-buffer", "MEM_WRITE", buffer, to, 8);
             }
-            "COPY_DW" => {
-                for (n, side) in [(0, "the source"), (1, "the destination")] {
-                    if word(0) >> n & 1 == 1 {
+            Command::CopyDw(packet) => {
+                let source = join(packet.source, packet.source_high.high());
+                let destination = join(packet.destination, packet.destination_high.high());
+                for (is_memory, low, at, side) in [
+                    (packet.control.src_mem(), packet.source, source, "the source"),
+                    (packet.control.dst_mem(), packet.destination, destination, "the destination"),
+                ] {
+                    if is_memory {
                         let buffer = self.relocation(placed, side);
-                        let at = address(word(1 + 2 * n), word(2 + 2 * n));
                         if !at.is_multiple_of(4) {
                             let message = format!("{side} of COPY_DW is {at:#x}, allowed are multiples of 4");
                             self.found("unaligned-copy", message);
@@ -247,73 +250,81 @@ impl Checker<'_> {
                         self.range("outside-buffer", side, buffer, at, 4);
                         continue;
                     }
-                    let offset = word(1 + 2 * n).wrapping_mul(4);
+                    let offset = low.wrapping_mul(4);
                     if let Some(why) = not_copied(offset).filter(|_| !self.absolute) {
                         let message = format!("{side} of COPY_DW is the register {}: {why}", registers::name(offset));
                         self.found("copied-register", message);
                     }
                 }
             }
-            "WAIT_REG_MEM" => {
-                let (memory, parser) = (word(0) >> 4 & 1 == 1, word(0) >> 8 & 1 == 1);
-                if parser && !memory {
+            Command::WaitRegMem(packet) => {
+                if packet.control.pfp() && !packet.control.mem() {
                     self.found("bad-wait", "the parser waits for a register, allowed is memory".into());
                 }
-                if memory {
+                if packet.control.mem() {
                     let buffer = self.relocation(placed, "what is waited for");
-                    self.range("event-outside-buffer", "WAIT_REG_MEM", buffer, address(word(1) & !3, word(2)), 4);
+                    let at = join(packet.address.address(), packet.high.high());
+                    self.range("event-outside-buffer", "WAIT_REG_MEM", buffer, at, 4);
                 }
             }
-            "CP_DMA" => {
-                let command = word(4);
-                if command >> 26 & 15 != 0 {
-                    let message = format!("CP_DMA with the command {command:#x}: registers, or in place");
+            Command::CpDma(packet) => {
+                let command = packet.command;
+                if command.sas() || command.das() || command.saic() || command.daic() {
+                    let message = format!("CP_DMA with the command {:#x}: registers, or in place", command.0);
                     self.found("bad-copy", message);
                 }
-                let length = u64::from(command & 0x1f_ffff);
-                let source = self.relocation(placed, "the source");
-                self.range("outside-buffer", "the source", source, address(word(0), word(1)), length);
-                let destination = self.relocation(placed, "the destination");
-                self.range("outside-buffer", "the destination", destination, address(word(2), word(3)), length);
+                let length = u64::from(command.bytes());
+                let buffer = self.relocation(placed, "the source");
+                let at = join(packet.source, packet.source_high.high());
+                self.range("outside-buffer", "the source", buffer, at, length);
+                let buffer = self.relocation(placed, "the destination");
+                let at = join(packet.destination, packet.destination_high.high());
+                self.range("outside-buffer", "the destination", buffer, at, length);
             }
-            "SURFACE_SYNC" if (word(1), word(2)) != (u32::MAX, 0) => {
+            Command::SurfaceSync(packet) if (packet.size, packet.base) != (u32::MAX, 0) => {
                 self.relocation(placed, "what is flushed");
             }
-            "STRMOUT_BUFFER_UPDATE" => {
-                if word(0) & 1 == 1 {
+            Command::StrmoutBufferUpdate(packet) => {
+                if packet.control.store_filled_size() {
                     let buffer = self.relocation(placed, "where the filled size goes");
-                    self.range("outside-buffer", "the filled size", buffer, address(word(1), word(2)), 4);
+                    let at = join(packet.destination, packet.destination_high.high());
+                    self.range("outside-buffer", "the filled size", buffer, at, 4);
                 }
-                if word(0) >> 1 & 3 == 2 {
+                if packet.control.source() == Some(OffsetSource::Memory) {
                     let buffer = self.relocation(placed, "where the offset lies");
-                    self.range("outside-buffer", "the offset", buffer, address(word(3), word(4)), 4);
+                    let at = join(packet.source, packet.source_high.high());
+                    self.range("outside-buffer", "the offset", buffer, at, 4);
                 }
             }
-            "STRMOUT_BASE_UPDATE" => {
+            Command::StrmoutBaseUpdate(StrmoutBaseUpdate { buffer: number, base }) => {
                 let buffer = self.relocation(placed, "the base");
-                if word(0) > 3 {
-                    return self.found("stream-base", format!("buffer {}, allowed is 0..=3", word(0)));
+                let row = vgt::VGT_STRMOUT_BUFFER_BASE_0::REGISTER;
+                if number >= row.count {
+                    let most = row.count - 1;
+                    return self.found("stream-base", format!("buffer {number}, allowed is 0..={most}"));
                 }
-                let base = vgt::VGT_STRMOUT_BUFFER_BASE_0::REGISTER;
-                let told = self.registers.word(base, word(0));
+                let expected = self.registers.word(row, number);
+                let at = from_256(base);
                 if let Some(buffer) = buffer
-                    && word(1).wrapping_add((buffer.base >> 8) as u32) != told
+                    && base.wrapping_add(in_256(buffer.base)) != expected
                 {
-                    let message = format!("buffer {} begins elsewhere than {} says", word(0), base.numbered(word(0)));
+                    let message = format!("buffer {number} begins elsewhere than {} says", row.numbered(number));
                     self.found("stream-base", message);
-                } else if let Some(buffer) = buffer.filter(|buffer| (u64::from(word(1)) << 8) + 4 > buffer.size) {
-                    let at = u64::from(word(1)) << 8;
+                } else if let Some(buffer) = buffer.filter(|buffer| at + 4 > buffer.size) {
                     let message = format!(
-                        "the base of buffer {} is {at:#x}, the buffer {} has {}",
-                        word(0),
-                        buffer.handle,
-                        buffer.size
+                        "the base of buffer {number} is {at:#x}, the buffer {} has {}",
+                        buffer.handle, buffer.size
                     );
                     self.found("stream-base", message);
                 }
             }
             _ => {}
         }
+    }
+
+    /// Whether indices have 32 bits.
+    const fn has_wide_indices(&self) -> bool {
+        self.registers.get(vgt::VGT_DMA_INDEX_TYPE::INDEX_TYPE) == 1
     }
 
     /// A packet that writes registers.
@@ -362,7 +373,7 @@ impl Checker<'_> {
                 match buffer {
                     Some(buffer) => {
                         self.bounds.insert(offset, buffer);
-                        self.registers.set(offset, value.wrapping_add((buffer.base >> 8) as u32));
+                        self.registers.set(offset, value.wrapping_add(in_256(buffer.base)));
                         self.registers.set_end(offset, buffer.base.saturating_add(buffer.size));
                     }
                     None => self.registers.set(offset, value),
@@ -388,7 +399,7 @@ impl Checker<'_> {
                     ];
                     for (word, buffer) in (2..4).zip(&buffers) {
                         let base = buffer.map_or(0, |buffer| buffer.base);
-                        words[word] = words[word].wrapping_add((base >> 8) as u32);
+                        words[word] = words[word].wrapping_add(in_256(base));
                     }
                     self.texture(number, &words, buffers);
                 }
@@ -405,8 +416,7 @@ impl Checker<'_> {
                             self.found("buffer-outside-buffer", message);
                         }
                         let base = of.address.wrapping_add(buffer.base);
-                        words[0] = base as u32;
-                        words[2] = words[2] & !0xff | (base >> 32) as u32 & 0xff;
+                        resource::set_buffer_address(&mut words, base);
                     }
                 }
                 other => {

@@ -2,13 +2,14 @@
 //!
 //! The numbers are those of the kernel's checker for the chip that the shim shows: one pipe, four banks, groups of 256 bytes ([`Tiling::default`]).
 
-use super::Checker;
+use super::checker::Checker;
 use crate::execute::{
     SpecialOp, TargetWords, TextureWords, colour_target, depth_target, extent, samples, special_op, stream_output,
     write_mask,
 };
 use crate::registers::{self, colour, depth, resource, scan, vgt};
 use crate::stream::Relocation;
+use crate::table::{bit, from_256, one_bit, set_bits};
 use ctm_draw::layout::Tiling;
 use ctm_isa::r700::ops::DataFormat;
 use ctm_isa::table::FieldValue;
@@ -132,7 +133,7 @@ impl Checker<'_> {
         }
         let count = self.kernel_samples();
         for n in 0..8u32 {
-            let mask = self.registers.named("CB_TARGET_MASK", 0) >> (4 * n) & 15;
+            let mask = self.registers.named_field("CB_TARGET_MASK", n as usize);
             let resolved = special == SpecialOp::Resolve && n < 2;
             if (mask == 0 && !resolved) || self.registers.nth(colour::CB_COLOR0_INFO::FORMAT, n) == 0 {
                 continue;
@@ -146,7 +147,7 @@ impl Checker<'_> {
                 self.in_memory(&format!("colour target {n}"), colour::CB_COLOR0_BASE::REGISTER.at(n), &target);
             }
             let number = self.registers.nth(colour::CB_COLOR0_INFO::NUMBER_TYPE, n);
-            let blends = self.registers.get(colour::CB_COLOR_CONTROL::TARGET_BLEND_ENABLE) >> n & 1 == 1;
+            let blends = bit(self.registers.get(colour::CB_COLOR_CONTROL::TARGET_BLEND_ENABLE), n);
             let bypasses = self.registers.nth(colour::CB_COLOR0_INFO::BLEND_BYPASS, n) == 1;
             if special == SpecialOp::Normal && matches!(number, 4 | 5) && blends && !bypasses {
                 let message = format!("colour target {n} holds integers, and is blended without BLEND_BYPASS");
@@ -179,7 +180,7 @@ impl Checker<'_> {
         let mut height = (elements / u64::from(pitch)).min(MOST_ROWS);
         // The kernel forgives 1D tiles the rows that are no whole tile.
         if mode == 2 && height > 7 {
-            height &= !7;
+            height = height / 8 * 8;
         }
         let slice = height * u64::from(pitch) * u64::from(element_bytes * samples);
         let slices = if mode > LINEAR_ALIGNED { slices } else { 1 };
@@ -240,10 +241,10 @@ impl Checker<'_> {
         let elements = (u64::from(r.get(Size::SLICE_TILE_MAX)) + 1) * 64;
         let mut height = (elements / u64::from(pitch)).min(MOST_ROWS);
         if mode == 2 {
-            height &= !7;
+            height = height / 8 * 8;
         }
         // All ones, as drivers of old kernels left it, is as much as the buffer has.
-        let open = r.word(Size::REGISTER, 0) | !(u32::MAX << Size::SLICE_TILE_MAX.field.lsb) == u32::MAX;
+        let open = Size::SLICE_TILE_MAX.field.extract(u32::MAX) == r.get(Size::SLICE_TILE_MAX);
         let slices = u64::from(r.get(View::SLICE_MAX)) + 1;
         let has_htile = r.flag(Info::TILE_SURFACE_ENABLE);
         if !matches!(mode, 2 | 4) && !open {
@@ -288,7 +289,7 @@ impl Checker<'_> {
 
     /// Whether `bytes` from the address that a register holds on lie in its buffer.
     fn reaches(&mut self, what: &str, register: u32, buffer: Relocation, bytes: u64, rule: &'static str) {
-        let offset = (u64::from(self.registers.at(register)) << 8).wrapping_sub(buffer.base);
+        let offset = from_256(self.registers.at(register)).wrapping_sub(buffer.base);
         if offset.saturating_add(bytes) > buffer.size {
             let message = format!(
                 "{what} has {bytes} bytes from {offset:#x} on, the buffer {} has {}",
@@ -315,7 +316,7 @@ impl Checker<'_> {
             let message = format!("{name} has {height} rows, allowed are multiples of {}", alignment.rows);
             self.found("target-alignment", message);
         }
-        let address = u64::from(self.registers.at(base)) << 8;
+        let address = from_256(self.registers.at(base));
         // Without relocations the address is an offset into a buffer that is not known.
         let Some(buffer) = self.bounds.get(&base).copied() else {
             if self.absolute && !address.is_multiple_of(alignment.base) {
@@ -355,11 +356,11 @@ impl Checker<'_> {
     /// The buffers of stream output.
     pub(super) fn streams(&mut self) {
         let Some(streams) = stream_output(&self.registers) else { return };
-        for n in (0..4u32).filter(|n| streams.buffers >> n & 1 == 1) {
+        for n in set_bits(streams.buffers.into()) {
             let base = vgt::VGT_STRMOUT_BUFFER_BASE_0::REGISTER.at(n);
             let size = u64::from(self.registers.word(vgt::VGT_STRMOUT_BUFFER_SIZE_0::REGISTER, n)) * 4;
             let name = format!("stream output buffer {n}");
-            let address = u64::from(self.registers.at(base)) << 8;
+            let address = from_256(self.registers.at(base));
             self.reached(&name, &registers::name(base), address, size);
             match self.bounds.get(&base).copied() {
                 Some(buffer) => self.reaches(&name, base, buffer, size, "stream-outside-buffer"),
@@ -377,15 +378,14 @@ impl Checker<'_> {
         use resource::{
             SQ_TEX_RESOURCE_WORD0_0 as Word0, SQ_TEX_RESOURCE_WORD1_0 as Word1, SQ_TEX_RESOURCE_WORD5_0 as Word5,
         };
-        let of =
-            |bits: crate::Bits| bits.field.extract(words[(bits.register.offset - Word0::REGISTER.offset) as usize / 4]);
+        let of = |bits| resource::field(words, bits);
         let format = of(Word1::DATA_FORMAT);
         let Some(element) = Element::of(format) else {
             let message = format!("resource {number}: {} is no format of a texture", format_name(format));
             return self.found("texture-format", message);
         };
         let (mode, dim) = (of(Word0::TILE_MODE), of(Word0::DIM));
-        let samples = if matches!(dim, 6 | 7) { 1 << of(Word5::LAST_LEVEL).min(3) } else { 1 };
+        let samples = if matches!(dim, 6 | 7) { one_bit(of(Word5::LAST_LEVEL).min(3)) } else { 1 };
         let Some(alignment) = Alignment::of(mode, element.bytes, samples) else {
             let message = format!(
                 "resource {number}: array mode {mode}, allowed are 0 (LINEAR_GENERAL), 1 (LINEAR_ALIGNED), 2 (1D_TILED_THIN1) and 4 (2D_TILED_THIN1)"
@@ -399,7 +399,7 @@ impl Checker<'_> {
             self.found("texture-alignment", message);
         }
         for (word, (what, buffer)) in [("level 0", buffers[0]), ("level 1", buffers[1])].into_iter().enumerate() {
-            let address = u64::from(words[2 + word]) << 8;
+            let address = from_256(words[2 + word]);
             if (buffer.is_some() || self.absolute) && !address.is_multiple_of(alignment.base) {
                 let place = match buffer {
                     Some(buffer) => format!("{:#x} of its buffer", address.wrapping_sub(buffer.base)),

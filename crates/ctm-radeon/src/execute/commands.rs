@@ -5,8 +5,14 @@ use super::draws::{DrawCall, IndexSource};
 use super::memory::GpuMemory;
 use super::registers::is_relocated;
 use crate::Error;
-use crate::packets::Kind;
-use crate::registers::{RESOURCES, SAMPLERS, colour, vgt};
+use crate::packets::r700::{
+    CopyDw, CpDma, DrawIndexImmd, DrawIndexImmdBe, EventWrite, EventWriteEop, SetPredication, StrmoutBufferUpdate,
+    WaitRegMem,
+};
+use crate::packets::words::{DataSelect, EventType, OffsetSource, PredicateOp, PredicationControl, WaitFunction};
+use crate::packets::{Command, Kind};
+use crate::registers::{RESOURCES, SAMPLERS, colour, resource, vgt};
+use crate::table::{in_256, join, little_endian};
 use ctm_draw::Counts;
 
 /// What a device counts. Counters run on from stream to stream.
@@ -48,10 +54,6 @@ impl Predicate {
 /// The bit that says that a result is there.
 const VALID: u64 = 1 << 63;
 
-fn address(low: u32, high: u32) -> u64 {
-    u64::from(low) | u64::from(high & 0xff) << 32
-}
-
 fn outside(what: &str, at: u64, bytes: u64) -> Error {
     Error::new("outside-memory", format!("{what}: {bytes} bytes at {at:#x} lie outside their buffer"))
 }
@@ -83,71 +85,108 @@ impl Device {
         let packet = placed.packet;
         let opcode = match packet.kind {
             Kind::Filler => return Ok(()),
-            Kind::Registers(first) => {
-                for (value, offset) in packet.words.iter().zip((first..).step_by(4)) {
-                    self.set(offset, *value);
-                }
+            Kind::Registers { .. } => {
+                packet.direct_registers().for_each(|(offset, value)| self.set(offset, value));
                 return Ok(());
             }
             Kind::Packet { opcode, .. } => opcode,
         };
-        match packet.info().map(|row| row.name) {
-            Some("WAIT_REG_MEM") => self.wait(placed, memory),
-            Some("NOP" | "CONTEXT_CONTROL" | "SURFACE_SYNC" | "START_3D_CMDBUF" | "SURFACE_BASE_UPDATE") => Ok(()),
-            // Of programs on the bare chip: nothing that runs in order has to wait for, or be told of.
-            Some("ME_INITIALIZE" | "PFP_SYNC_ME" | "CP_INTERRUPT" | "INDIRECT_BUFFER_END") if placed.absolute => Ok(()),
-            Some("SET_RESOURCE") => self.set_resources(placed),
-            Some(
-                "SET_CONFIG_REG" | "SET_CONTEXT_REG" | "SET_ALU_CONST" | "SET_BOOL_CONST" | "SET_LOOP_CONST"
-                | "SET_SAMPLER" | "SET_CTL_CONST",
-            ) => self.set_registers(placed),
-            Some("INDEX_TYPE") => {
-                self.set(vgt::VGT_DMA_INDEX_TYPE::REGISTER.offset, placed.word(0));
+        let Some(command) = packet.command() else {
+            return Err(Error::new("unsupported-packet", format!("opcode {opcode:#04x} is not executed")));
+        };
+        match command {
+            Command::WaitRegMem(wait) => self.wait(&wait, placed.absolute, memory),
+            Command::Nop(_)
+            | Command::ContextControl(_)
+            | Command::SurfaceSync(_)
+            | Command::Start3dCmdbuf(_)
+            | Command::SurfaceBaseUpdate(_) => Ok(()),
+            // Of programs on the bare chip: execution in order has nothing to wait for and no one to notify.
+            Command::MeInitialize(_)
+            | Command::PfpSyncMe(_)
+            | Command::CpInterrupt(_)
+            | Command::IndirectBufferEnd(_)
+                if placed.absolute =>
+            {
                 Ok(())
             }
-            Some("NUM_INSTANCES") => {
-                self.set(vgt::VGT_NUM_INSTANCES::REGISTER.offset, placed.word(0));
+            Command::SetResource(_) => self.set_resources(placed),
+            Command::SetConfigReg(_)
+            | Command::SetContextReg(_)
+            | Command::SetAluConst(_)
+            | Command::SetBoolConst(_)
+            | Command::SetLoopConst(_)
+            | Command::SetSampler(_)
+            | Command::SetCtlConst(_) => self.set_registers(placed),
+            Command::IndexType(packet) => {
+                self.set(vgt::VGT_DMA_INDEX_TYPE::REGISTER.offset, packet.kind.0);
                 Ok(())
             }
-            Some("DRAW_INDEX") => {
-                let at = address(placed.word(0), placed.word(1)).wrapping_add(placed.relocation()?.base);
-                self.call(memory, placed.word(2), IndexSource::Memory(at), false)
+            Command::NumInstances(packet) => {
+                self.set(vgt::VGT_NUM_INSTANCES::REGISTER.offset, packet.count);
+                Ok(())
             }
-            Some("DRAW_INDEX_2") => {
-                let at = address(placed.word(1), placed.word(2)).wrapping_add(placed.relocation()?.base);
-                self.call(memory, placed.word(3), IndexSource::Memory(at), false)
+            Command::DrawIndex(packet) => {
+                let at = placed.address(packet.address, packet.high.high())?;
+                self.call(memory, packet.count, IndexSource::Memory(at), false)
             }
-            Some("DRAW_INDEX_AUTO") => {
-                let count = if placed.word(1) >> 6 & 1 == 1 { self.opaque_count() } else { placed.word(0) };
+            Command::DrawIndex2(packet) => {
+                let at = placed.address(packet.address, packet.high.high())?;
+                self.call(memory, packet.count, IndexSource::Memory(at), false)
+            }
+            Command::DrawIndexAuto(packet) => {
+                let count = if packet.initiator.use_opaque() { self.opaque_count() } else { packet.count };
                 self.call(memory, count, IndexSource::Counted, false)
             }
-            Some(name @ ("DRAW_INDEX_IMMD" | "DRAW_INDEX_IMMD_BE")) => {
-                let words = packet.words.get(2..).unwrap_or_default().to_vec();
-                self.call(memory, placed.word(0), IndexSource::Packet(words), name == "DRAW_INDEX_IMMD_BE")
+            Command::DrawIndexImmd(DrawIndexImmd { count, .. }) => {
+                let words = packet.words.get(DrawIndexImmd::WORDS.len()..).unwrap_or_default().to_vec();
+                self.call(memory, count, IndexSource::Packet(words), false)
             }
-            Some("EVENT_WRITE") => self.event(placed, memory),
-            Some("EVENT_WRITE_EOP") => self.end_of_pipe(placed, memory),
-            Some("MEM_WRITE") => {
-                let control = placed.word(1);
-                let at = address(placed.word(0) & !3, control).wrapping_add(placed.relocation()?.base);
-                let data = u64::from(placed.word(2)) | u64::from(placed.word(3)) << 32;
-                let data = if control >> 16 & 1 == 1 { self.counters.clock } else { data };
-                let bytes = data.to_le_bytes();
-                let length = if control >> 18 & 1 == 1 { 4 } else { 8 };
-                self.write(memory, "MEM_WRITE", at, &bytes[..length])
+            Command::DrawIndexImmdBe(DrawIndexImmdBe { count, .. }) => {
+                let words = packet.words.get(DrawIndexImmdBe::WORDS.len()..).unwrap_or_default().to_vec();
+                self.call(memory, count, IndexSource::Packet(words), true)
             }
-            Some("COPY_DW") => self.copy_dword(placed, memory),
-            Some("CP_DMA") => self.copy_memory(placed, memory),
-            Some("SET_PREDICATION") => self.set_predication(placed, memory),
-            Some("STRMOUT_BUFFER_UPDATE") => self.stream_update(placed, memory),
-            Some("STRMOUT_BASE_UPDATE") => {
+            Command::EventWrite(packet) => self.event(&packet, placed, memory),
+            Command::EventWriteEop(packet) => self.end_of_pipe(&packet, placed, memory),
+            Command::MemWrite(packet) => {
+                let control = packet.control;
+                let at = placed.address(packet.address.address(), control.high())?;
+                let data = join(packet.low, packet.high);
+                let bytes = if control.cntr_sel() { self.counters.clock } else { data }.to_le_bytes();
+                self.write(memory, "MEM_WRITE", at, &bytes[..if control.data32() { 4 } else { 8 }])
+            }
+            Command::CopyDw(packet) => self.copy_dword(&packet, placed, memory),
+            Command::CpDma(packet) => self.copy_memory(&packet, placed, memory),
+            Command::SetPredication(packet) => self.set_predication(&packet, placed, memory),
+            Command::StrmoutBufferUpdate(packet) => self.stream_update(&packet, placed, memory),
+            Command::StrmoutBaseUpdate(packet) => {
                 let base = placed.relocation()?.base;
-                let value = placed.word(1).wrapping_add((base >> 8) as u32);
-                self.set(vgt::VGT_STRMOUT_BASE_OFFSET_0::REGISTER.at(placed.word(0) & 3), value);
+                let row = vgt::VGT_STRMOUT_BASE_OFFSET_0::REGISTER;
+                self.set(row.at(packet.buffer % row.count), packet.base.wrapping_add(in_256(base)));
                 Ok(())
             }
-            name => {
-                let name = name.map_or_else(|| format!("opcode {opcode:#04x}"), str::to_owned);
+            Command::IndirectBufferEnd(_)
+            | Command::RegRmw(_)
+            | Command::CondExec(_)
+            | Command::PredExec(_)
+            | Command::IndirectBuffer(_)
+            | Command::IndirectBufferMp(_)
+            | Command::MemSemaphore(_)
+            | Command::MpegIndex(_)
+            | Command::CpInterrupt(_)
+            | Command::PfpSyncMe(_)
+            | Command::MeInitialize(_)
+            | Command::CondWrite(_)
+            | Command::OneRegWrite(_)
+            | Command::LoadConfigReg(_)
+            | Command::LoadContextReg(_)
+            | Command::LoadAluConst(_)
+            | Command::LoadBoolConst(_)
+            | Command::LoadLoopConst(_)
+            | Command::LoadResource(_)
+            | Command::LoadSampler(_)
+            | Command::LoadCtlConst(_) => {
+                let name = packet.info().map_or("the packet", |row| row.name);
                 Err(Error::new("unsupported-packet", format!("{name} is not executed")))
             }
         }
@@ -167,7 +206,7 @@ impl Device {
                 self.set(offset, value);
             } else if is_relocated(offset) {
                 let found = placed.relocation()?;
-                self.set(offset, value.wrapping_add((found.base >> 8) as u32));
+                self.set(offset, value.wrapping_add(in_256(found.base)));
                 self.registers.set_end(offset, found.base.saturating_add(found.size));
             } else {
                 self.set(offset, value);
@@ -187,16 +226,15 @@ impl Device {
         }
         for (n, words) in values.chunks_exact(7).enumerate() {
             let Ok(mut words) = <[u32; 7]>::try_from(words) else { continue };
-            match super::kind_of(&words) {
-                super::VALID_TEXTURE => {
+            match resource::kind_of(&words) {
+                resource::VALID_TEXTURE => {
                     for word in &mut words[2..4] {
-                        *word = word.wrapping_add((placed.relocation()?.base >> 8) as u32);
+                        *word = word.wrapping_add(in_256(placed.relocation()?.base));
                     }
                 }
-                super::VALID_BUFFER => {
-                    let base = address(words[0], words[2]).wrapping_add(placed.relocation()?.base);
-                    words[0] = base as u32;
-                    words[2] = words[2] & !0xff | (base >> 32) as u32 & 0xff;
+                resource::VALID_BUFFER => {
+                    let base = resource::buffer_address(&words).wrapping_add(placed.relocation()?.base);
+                    resource::set_buffer_address(&mut words, base);
                 }
                 _ => {}
             }
@@ -252,26 +290,28 @@ impl Device {
         filled.saturating_sub(offset).checked_div(stride).unwrap_or(0)
     }
 
-    fn event(&mut self, placed: &mut Placed<'_>, memory: &mut dyn GpuMemory) -> Result<(), Error> {
-        let event = placed.word(0) & 0x3f;
+    fn event(&mut self, packet: &EventWrite, placed: &mut Placed<'_>, memory: &mut dyn GpuMemory) -> Result<(), Error> {
+        let event = packet.event.event();
         match event {
-            25 => self.counters.pipeline_on = true,
-            26 => self.counters.pipeline_on = false,
-            31 => {
+            Some(EventType::PipelinestatStart) => self.counters.pipeline_on = true,
+            Some(EventType::PipelinestatStop) => self.counters.pipeline_on = false,
+            Some(EventType::SoVgtstreamoutFlush) => {
                 // Filled sizes are always up to date here.
                 self.set(vgt::CP_STRMOUT_CNTL::REGISTER.offset, 1);
             }
             _ => {}
         }
-        if placed.packet.words.len() < 3 {
+        if placed.packet.words.len() < EventWrite::WORDS.len() {
             return Ok(());
         }
-        let at = address(placed.word(1), placed.word(2)).wrapping_add(placed.relocation()?.base);
+        let at = placed.address(packet.address, packet.high.high())?;
         match event {
             // One depth backend.
-            21 => self.write_words(memory, "ZPASS_DONE", at, &[self.counters.samples | VALID]),
-            30 => self.write_words(memory, "SAMPLE_PIPELINESTAT", at, &self.counters.pipeline.clone()),
-            32 => {
+            Some(EventType::ZpassDone) => self.write_words(memory, "ZPASS_DONE", at, &[self.counters.samples | VALID]),
+            Some(EventType::SamplePipelinestat) => {
+                self.write_words(memory, "SAMPLE_PIPELINESTAT", at, &self.counters.pipeline.clone())
+            }
+            Some(EventType::SampleStreamoutstats) => {
                 let counts = self.counters.streams.map(|count| count | VALID);
                 self.write_words(memory, "SAMPLE_STREAMOUTSTATS", at, &counts)
             }
@@ -279,134 +319,145 @@ impl Device {
         }
     }
 
-    fn end_of_pipe(&mut self, placed: &mut Placed<'_>, memory: &mut dyn GpuMemory) -> Result<(), Error> {
-        let control = placed.word(2);
-        let at = address(placed.word(1), control).wrapping_add(placed.relocation()?.base);
-        let data = u64::from(placed.word(3)) | u64::from(placed.word(4)) << 32;
-        match control >> 29 {
-            1 => self.write(memory, "EVENT_WRITE_EOP", at, &placed.word(3).to_le_bytes()),
-            2 => self.write_words(memory, "EVENT_WRITE_EOP", at, &[data]),
-            3 => self.write_words(memory, "EVENT_WRITE_EOP", at, &[self.counters.clock]),
-            _ => Ok(()),
+    fn end_of_pipe(
+        &mut self,
+        packet: &EventWriteEop,
+        placed: &mut Placed<'_>,
+        memory: &mut dyn GpuMemory,
+    ) -> Result<(), Error> {
+        let at = placed.address(packet.address, packet.control.high())?;
+        let data = join(packet.low, packet.data_high);
+        match packet.control.data_sel() {
+            Some(DataSelect::Low32) => self.write(memory, "EVENT_WRITE_EOP", at, &packet.low.to_le_bytes()),
+            Some(DataSelect::All64) => self.write_words(memory, "EVENT_WRITE_EOP", at, &[data]),
+            Some(DataSelect::Clock) => self.write_words(memory, "EVENT_WRITE_EOP", at, &[self.counters.clock]),
+            Some(DataSelect::Nothing) | None => Ok(()),
         }
     }
 
     /// A wait. Here everything before it has ended, so memory has the value that is waited for, or never will.
-    fn wait(&mut self, placed: &mut Placed<'_>, memory: &mut dyn GpuMemory) -> Result<(), Error> {
-        let control = placed.word(0);
-        // What the parts of the chip say in registers is not known; drivers' streams wait for what other streams write.
-        if control >> 4 & 1 == 0 || !placed.absolute {
+    fn wait(&mut self, packet: &WaitRegMem, absolute: bool, memory: &mut dyn GpuMemory) -> Result<(), Error> {
+        // The registers of the chip's parts are not known; drivers' streams wait for values that other streams write.
+        if !packet.control.mem() || !absolute {
             return Ok(());
         }
-        let at = address(placed.word(1) & !3, placed.word(2));
+        let at = join(packet.address.address(), packet.high.high());
         let bytes = self.read(memory, "WAIT_REG_MEM", at, 4)?;
-        let found = bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte)) & placed.word(4);
-        let reference = placed.word(3);
-        let (sign, ends) = match control & 7 {
-            1 => ("below", found < reference),
-            2 => ("at most", found <= reference),
-            3 => ("", found == reference),
-            4 => ("other than", found != reference),
-            5 => ("at least", found >= reference),
-            6 => ("above", found > reference),
-            _ => ("", true),
+        let (found, reference) = (little_endian(&bytes) as u32 & packet.mask, packet.reference);
+        let (sign, ends) = match packet.control.function() {
+            Some(WaitFunction::Less) => ("below ", found < reference),
+            Some(WaitFunction::Lequal) => ("at most ", found <= reference),
+            Some(WaitFunction::Equal) => ("", found == reference),
+            Some(WaitFunction::Notequal) => ("other than ", found != reference),
+            Some(WaitFunction::Gequal) => ("at least ", found >= reference),
+            Some(WaitFunction::Greater) => ("above ", found > reference),
+            Some(WaitFunction::Always) | None => ("", true),
         };
         if ends {
             return Ok(());
         }
-        let sign = if sign.is_empty() { String::new() } else { format!("{sign} ") };
         let message =
             format!("WAIT_REG_MEM never ends: the dword at {at:#x} is {found:#x}, {sign}{reference:#x} is waited for");
         Err(Error::new("endless-wait", message))
     }
 
-    fn copy_dword(&mut self, placed: &mut Placed<'_>, memory: &mut dyn GpuMemory) -> Result<(), Error> {
-        let control = placed.word(0);
-        let value = if control & 1 == 1 {
-            let at = address(placed.word(1), placed.word(2)).wrapping_add(placed.relocation()?.base);
-            let bytes = self.read(memory, "COPY_DW", at, 4)?;
-            bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte))
+    fn copy_dword(
+        &mut self,
+        packet: &CopyDw,
+        placed: &mut Placed<'_>,
+        memory: &mut dyn GpuMemory,
+    ) -> Result<(), Error> {
+        let value = if packet.control.src_mem() {
+            let at = placed.address(packet.source, packet.source_high.high())?;
+            little_endian(&self.read(memory, "COPY_DW", at, 4)?) as u32
         } else {
-            self.registers.at(placed.word(1).wrapping_mul(4))
+            self.registers.at(packet.source.wrapping_mul(4))
         };
-        if control & 2 == 2 {
-            let at = address(placed.word(3), placed.word(4)).wrapping_add(placed.relocation()?.base);
+        if packet.control.dst_mem() {
+            let at = placed.address(packet.destination, packet.destination_high.high())?;
             self.write(memory, "COPY_DW", at, &value.to_le_bytes())
         } else {
-            self.set(placed.word(3).wrapping_mul(4), value);
+            self.set(packet.destination.wrapping_mul(4), value);
             Ok(())
         }
     }
 
-    fn copy_memory(&mut self, placed: &mut Placed<'_>, memory: &mut dyn GpuMemory) -> Result<(), Error> {
-        let command = placed.word(4);
-        if command >> 21 != 0 {
+    fn copy_memory(
+        &mut self,
+        packet: &CpDma,
+        placed: &mut Placed<'_>,
+        memory: &mut dyn GpuMemory,
+    ) -> Result<(), Error> {
+        if packet.command.0 != packet.command.bytes() {
             let message = "copies to and from registers, in place and with swapped bytes are not done";
             return Err(Error::new("unsupported-packet", message));
         }
-        let length = u64::from(command & 0x1f_ffff);
-        let source = address(placed.word(0), placed.word(1)).wrapping_add(placed.relocation()?.base);
-        let destination = address(placed.word(2), placed.word(3)).wrapping_add(placed.relocation()?.base);
+        let length = u64::from(packet.command.bytes());
+        let source = placed.address(packet.source, packet.source_high.high())?;
+        let destination = placed.address(packet.destination, packet.destination_high.high())?;
         let bytes = self.read(memory, "the source of CP_DMA", source, length)?;
         self.write(memory, "the destination of CP_DMA", destination, &bytes)
     }
 
-    fn set_predication(&mut self, placed: &mut Placed<'_>, memory: &mut dyn GpuMemory) -> Result<(), Error> {
-        let control = placed.word(1);
-        let op = control >> 16 & 7;
-        if op == 0 {
+    fn set_predication(
+        &mut self,
+        packet: &SetPredication,
+        placed: &mut Placed<'_>,
+        memory: &mut dyn GpuMemory,
+    ) -> Result<(), Error> {
+        let control = packet.control;
+        let Some(op) = control.op() else {
+            let message = format!("predication {} is not known", control.get(PredicationControl::OP));
+            return Err(Error::new("unsupported-packet", message));
+        };
+        if op == PredicateOp::Clear {
             self.predicate = Predicate::default();
             return Ok(());
         }
-        let at = address(placed.word(0) & !15, control).wrapping_add(placed.relocation()?.base);
-        let words = |bytes: &[u8]| -> Vec<u64> {
-            bytes
-                .chunks_exact(8)
-                .map(|eight| eight.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)))
-                .collect()
-        };
+        let at = placed.address(packet.address.address(), control.high())?;
+        let bytes = self.read(memory, "SET_PREDICATION", at, op.bytes())?;
+        let of: Vec<u64> = bytes.chunks_exact(8).map(little_endian).collect();
         let visible = match op {
-            1 => {
-                let of = words(&self.read(memory, "SET_PREDICATION", at, 16)?);
-                of[0] & of[1] & VALID != 0 && of[0] != of[1]
-            }
+            PredicateOp::Clear => true,
+            PredicateOp::Zpass => of[0] & of[1] & VALID != 0 && of[0] != of[1],
             // Nothing overflowed: as many were stored as were to be.
-            2 => {
-                let of = words(&self.read(memory, "SET_PREDICATION", at, 32)?);
-                of[2].wrapping_sub(of[0]) == of[3].wrapping_sub(of[1])
-            }
-            other => return Err(Error::new("unsupported-packet", format!("predication {other} is not known"))),
+            PredicateOp::Primcount => of[2].wrapping_sub(of[0]) == of[3].wrapping_sub(of[1]),
         };
-        let before = self.predicate.visible.filter(|_| control >> 31 == 1);
+        let before = self.predicate.visible.filter(|_| control.continues());
         self.predicate = Predicate {
             visible: Some(match (before, op) {
                 // One block that overflowed is an overflow.
-                (Some(before), 2) => before && visible,
+                (Some(before), PredicateOp::Primcount) => before && visible,
                 (Some(before), _) => before || visible,
                 (None, _) => visible,
             }),
-            draws_visible: control >> 8 & 1 == 1,
+            draws_visible: control.draw_visible(),
         };
         Ok(())
     }
 
-    fn stream_update(&mut self, placed: &mut Placed<'_>, memory: &mut dyn GpuMemory) -> Result<(), Error> {
-        let control = placed.word(0);
-        let offset = vgt::VGT_STRMOUT_BUFFER_OFFSET_0::REGISTER.at(control >> 8 & 3);
+    fn stream_update(
+        &mut self,
+        packet: &StrmoutBufferUpdate,
+        placed: &mut Placed<'_>,
+        memory: &mut dyn GpuMemory,
+    ) -> Result<(), Error> {
+        let control = packet.control;
+        let offset = vgt::VGT_STRMOUT_BUFFER_OFFSET_0::REGISTER.at(control.buffer());
         let filled = self.registers.at(offset);
-        if control & 1 == 1 {
-            let at = address(placed.word(1), placed.word(2)).wrapping_add(placed.relocation()?.base);
+        if control.store_filled_size() {
+            let at = placed.address(packet.destination, packet.destination_high.high())?;
             self.write(memory, "STRMOUT_BUFFER_UPDATE", at, &filled.to_le_bytes())?;
         }
-        match control >> 1 & 3 {
-            0 => self.set(offset, placed.word(3)),
-            2 => {
-                let at = address(placed.word(3), placed.word(4)).wrapping_add(placed.relocation()?.base);
+        match control.source() {
+            Some(OffsetSource::Packet) => self.set(offset, packet.source),
+            Some(OffsetSource::Memory) => {
+                let at = placed.address(packet.source, packet.source_high.high())?;
                 let bytes = self.read(memory, "STRMOUT_BUFFER_UPDATE", at, 4)?;
-                self.set(offset, bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte)));
+                self.set(offset, little_endian(&bytes) as u32);
             }
-            // From the filled size, which the offset is; or not at all.
-            _ => {}
+            // The filled size is the offset; or the offset stays.
+            Some(OffsetSource::FilledSize | OffsetSource::None) | None => {}
         }
         Ok(())
     }

@@ -1,14 +1,16 @@
 //! A stream, packet by packet.
 
 use super::commands::{Counters, Predicate};
-use super::draws::{self, Outline, TargetPicture};
+use super::draws::{self, IndexSource, Outline, TargetPicture};
 use super::memory::GpuMemory;
 use super::programs::Programs;
 use super::registers::Registers;
+use super::state;
 use super::surfaces::Surfaces;
 use crate::Error;
 use crate::packets::{Kind, Packet, Packets};
 use crate::stream::Relocation;
+use crate::table::join;
 use ctm_draw::{Fragment, Note, Notice};
 use ctm_exec::{Budget, Control, Engine};
 use std::collections::BTreeMap;
@@ -201,14 +203,14 @@ impl Placed<'_> {
         found.ok_or_else(|| Error::new("no-relocation", "the packet has an address, and no relocation behind it"))
     }
 
+    /// An address of the packet: from its words, and from the next buffer that the packet names.
+    pub(super) fn address(&mut self, low: u32, high: u32) -> Result<u64, Error> {
+        Ok(join(low, high).wrapping_add(self.relocation()?.base))
+    }
+
     /// Whether another relocation follows.
     pub(super) fn has_relocation(&self) -> bool {
         self.next < self.relocations.len()
-    }
-
-    /// A word of the packet; 0 where it has ended.
-    pub(super) fn word(&self, n: usize) -> u32 {
-        self.packet.words.get(n).copied().unwrap_or(0)
     }
 }
 
@@ -378,11 +380,11 @@ impl Device {
         Outline {
             draw,
             dword: placed.packet.at,
-            topology: super::topology(&self.registers),
+            topology: state::topology(&self.registers),
             count: call.map_or(0, |call| call.count),
             instances: self.registers.word(vgt::VGT_NUM_INSTANCES::REGISTER, 0),
-            indexed: call.is_some_and(|call| call.indices != super::IndexSource::Counted),
-            special: super::special_op(&self.registers),
+            indexed: call.is_some_and(|call| call.indices != IndexSource::Counted),
+            special: state::special_op(&self.registers),
             targets: draws::outline_targets(&self.registers),
             changes,
             counts,

@@ -4,14 +4,13 @@ use super::device::{Device, DrawOptions, Problem};
 use super::memory::{GpuMemory, borrow};
 use super::programs::{Loaded, ProgramRegisters};
 use super::registers::Registers;
-use super::resources::{
-    self, Bound, Set, TargetWords, VALID_BUFFER, Wanted, colour_target, convert_textures, depth_format, depth_target,
-    kind_of,
-};
+use super::resources::{self, Bound, TargetWords, Wanted, colour_target, convert_textures, depth_format, depth_target};
+use super::set::Set;
 use super::state::{self, Geometry, Lists, SpecialOp, Stages};
 use super::surfaces::overlap;
 use crate::Error;
-use crate::registers::{colour, depth, sq, vgt};
+use crate::registers::{colour, depth, resource, sq, vgt};
+use crate::table::{little_endian, little_endian_128, set_bits};
 use ctm_draw::format::{ColourFormat, Colours, NumberType, Swap};
 use ctm_draw::layout::Layout;
 use ctm_draw::state::{Draw, Indices, Stage, Topology};
@@ -230,8 +229,7 @@ pub(super) fn pictures(registers: &Registers, memory: &dyn GpuMemory) -> Result<
     let mut pictures = Vec::new();
     let window = {
         use crate::registers::scan;
-        let word = registers.word(scan::PA_SC_WINDOW_SCISSOR_BR::REGISTER, 0);
-        [word & 0x3fff, word >> 16 & 0x3fff]
+        [registers.get(scan::PA_SC_WINDOW_SCISSOR_BR::BR_X), registers.get(scan::PA_SC_WINDOW_SCISSOR_BR::BR_Y)]
     };
     let clipped = |layout: &Layout| {
         let side = |of_window: u32, of_layout: u32| if of_window == 0 { of_layout } else { of_window.min(of_layout) };
@@ -247,7 +245,7 @@ pub(super) fn pictures(registers: &Registers, memory: &dyn GpuMemory) -> Result<
             for x in 0..size[0] {
                 let at = words.layout.offset(x, y, words.slices[0], 0) as usize;
                 let element = bytes.get(at..at + colours.bytes()).unwrap_or_default();
-                pixels.push(colours.unpack(element.iter().rev().fold(0, |sum, &byte| sum << 8 | u128::from(byte))));
+                pixels.push(colours.unpack(little_endian_128(element)));
             }
         }
         let integers = format.number.is_integer();
@@ -261,7 +259,7 @@ pub(super) fn pictures(registers: &Registers, memory: &dyn GpuMemory) -> Result<
             for x in 0..size[0] {
                 let at = words.layout.offset(x, y, words.slices[0], 0) as usize;
                 let element = bytes.get(at..at + format.bytes()).unwrap_or_default();
-                let bits = element.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+                let bits = little_endian(element);
                 let (depth, stencil) = format.unpack(bits);
                 depths.push([(format.number(depth) as f32).to_bits(), 0, 0, 0]);
                 stencils.push([stencil.into(), 0, 0, 0]);
@@ -444,7 +442,7 @@ impl Device {
         }
         let streams = state::stream_output(&self.registers);
         let mut buffers = Vec::new();
-        for n in (0u32..4).filter(|n| streams.is_some_and(|streams| streams.buffers >> n & 1 == 1)) {
+        for n in set_bits(streams.map_or(0, |streams| streams.buffers.into())) {
             let address = self.registers.address(vgt::VGT_STRMOUT_BUFFER_BASE_0::REGISTER, n);
             let size = self.registers.word(vgt::VGT_STRMOUT_BUFFER_SIZE_0::REGISTER, n);
             let offset = self.registers.word(vgt::VGT_STRMOUT_BUFFER_OFFSET_0::REGISTER, n);
@@ -504,7 +502,7 @@ impl Device {
         let mut targets = Targets::default();
         for (n, words, format) in &bindings.colour {
             let size = [words.layout.pitch, words.layout.height];
-            targets.colour[*n as usize & 7] = lent.next().map(|bytes| ColourTarget {
+            targets.colour[*n as usize % 8] = lent.next().map(|bytes| ColourTarget {
                 bytes,
                 layout: words.layout,
                 format: *format,
@@ -525,7 +523,7 @@ impl Device {
         }
         for &(n, size_dwords, offset_dwords) in streams {
             let bytes: &mut [u8] = if size_dwords > 0 { lent.next().unwrap_or_default() } else { &mut [] };
-            targets.streams[n as usize & 3] = Some(StreamBuffer { bytes, offset_dwords, size_dwords });
+            targets.streams[n as usize % 4] = Some(StreamBuffer { bytes, offset_dwords, size_dwords });
         }
         let drawn = draw(&mut targets, stages, self);
         let offsets = targets.streams.each_ref().map(|stream| stream.as_ref().map(|stream| stream.offset_dwords));
@@ -548,7 +546,8 @@ impl Device {
             IndexSource::Packet(words) if wide => Ok(Numbers::U32(words.clone())),
             IndexSource::Packet(words) => {
                 let halves = |word: &u32| {
-                    let pair = [*word as u16, (*word >> 16) as u16];
+                    let [a, b, c, d] = word.to_le_bytes();
+                    let pair = [[a, b], [c, d]].map(u16::from_le_bytes);
                     if call.high_first { [pair[1], pair[0]] } else { pair }
                 };
                 Ok(Numbers::U16(words.iter().flat_map(halves).collect()))
@@ -560,7 +559,7 @@ impl Device {
                     let message = format!("{} indices at {address:#x} lie outside their buffer", call.count);
                     Error::new("outside-memory", message)
                 })?;
-                let word = |four: &[u8]| four.iter().rev().fold(0, |sum: u32, &byte| sum << 8 | u32::from(byte));
+                let word = |four: &[u8]| little_endian(four) as u32;
                 Ok(match (wide, swap) {
                     (true, 1) => Numbers::U32(bytes.chunks_exact(4).map(|b| word(&[b[1], b[0], b[3], b[2]])).collect()),
                     (true, 2) => Numbers::U32(bytes.chunks_exact(4).map(|b| word(b).swap_bytes()).collect()),
@@ -602,7 +601,7 @@ fn ring_buffer(registers: &Registers, part: &mut Part, ring: &crate::Register) -
     let base = registers.address(ring, 0);
     let of = |id: &&u8| {
         let words = registers.resource(part.set.first_resource() + u32::from(**id));
-        kind_of(&words) == VALID_BUFFER && resources::BufferWords::of(&words).address == base
+        resource::kind_of(&words) == resource::VALID_BUFFER && resources::BufferWords::of(&words).address == base
     };
     let unused = || (0..=u8::MAX).find(|id| !part.loaded.buffers.contains(id));
     let found = part.loaded.buffers.iter().find(of).copied().or_else(unused).ok_or_else(|| {

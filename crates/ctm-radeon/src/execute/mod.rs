@@ -25,10 +25,12 @@ mod notes;
 mod programs;
 mod registers;
 mod resources;
+mod set;
 mod state;
 mod surfaces;
 mod textures;
 
+pub use crate::registers::resource::{VALID_BUFFER, VALID_TEXTURE, kind_of};
 pub use device::{Deadline, Device, DrawOptions, Next, Problem, Stepped, Submitted};
 pub use draws::{DrawCall, IndexSource, Outline, TargetPicture};
 pub use memory::{Buffers, GpuMemory};
@@ -37,9 +39,8 @@ pub use programs::{Loaded, Lookup, NoEnd, length_slots};
 pub(crate) use programs::{ProgramPlace, ProgramRegisters};
 pub use registers::{Registers, is_relocated};
 pub(crate) use resources::extent;
-pub use resources::{
-    BufferWords, Set, TargetWords, VALID_BUFFER, VALID_TEXTURE, colour_target, depth_format, depth_target, kind_of,
-};
+pub use resources::{BufferWords, TargetWords, colour_target, depth_format, depth_target};
+pub use set::Set;
 pub(crate) use state::raster_scissor;
 pub use state::{
     Geometry, Lists, SpecialOp, Stages, draw_state, geometry, samples, special_op, stream_output, topology, write_mask,

@@ -2,8 +2,9 @@
 
 use super::memory::{GpuMemory, available};
 use super::registers::Registers;
-use super::resources::Set;
+use super::set::Set;
 use super::state::Geometry;
+use crate::table::{from_256, one_bit};
 use ctm_exec::r700::texture::is_comparison;
 use ctm_image::r700::registers::PgmResources;
 use ctm_isa::r700::Program;
@@ -132,7 +133,7 @@ impl Loaded {
             match &entry.cf {
                 Ok(Cf::Alu(alu)) => {
                     for lock in alu.kcache().iter().filter(|lock| lock.mode != KcacheMode::Nop) {
-                        loaded.banks |= 1 << (lock.bank & 15);
+                        loaded.banks |= one_bit((lock.bank % 16).into()) as u16;
                     }
                 }
                 Ok(Cf::Plain(plain)) if plain.word1.op == CfOp::CallFs => {
@@ -219,7 +220,7 @@ impl ProgramRegisters {
 
     /// Where the program begins; 0 where there is none.
     pub(crate) fn address(&self, registers: &Registers) -> u64 {
-        u64::from(registers.named(self.start, 0)) << 8
+        from_256(registers.named(self.start, 0))
     }
 
     /// The registers that the stream gives the program.

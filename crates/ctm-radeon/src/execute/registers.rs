@@ -1,7 +1,7 @@
 //! What the registers of a device hold.
 
 use crate::registers::{self, RESOURCES, SAMPLERS, at, offset_of, sq};
-use crate::table::{Bits, Kind, Register};
+use crate::table::{Bits, Kind, Register, from_256, set_bits, signed};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -62,7 +62,7 @@ impl Registers {
         if let Some([clear, first]) = *SEMANTICS
             && offset == clear
         {
-            for n in (0..32).filter(|n| value >> n & 1 == 1) {
+            for n in set_bits(value) {
                 self.words[first as usize / 4 + n as usize] = 0xff;
             }
         }
@@ -97,6 +97,12 @@ impl Registers {
         self.get(bits) != 0
     }
 
+    /// A field in two's complement.
+    #[must_use]
+    pub const fn signed(&self, bits: Bits) -> i32 {
+        signed(self.get(bits), bits.field.width())
+    }
+
     /// Register `index` of a row.
     #[must_use]
     pub const fn word(&self, register: &Register, index: u32) -> u32 {
@@ -114,13 +120,20 @@ impl Registers {
     /// Register `index` of a row, an address in units of 256 bytes, as an address.
     #[must_use]
     pub fn address(&self, register: &Register, index: u32) -> u64 {
-        u64::from(self.word(register, index)) << 8
+        from_256(self.word(register, index))
     }
 
     /// A register that containers of programs have too, by its name there.
     #[must_use]
     pub fn named(&self, name: &str, index: u32) -> u32 {
         ctm_image::r700::registers::named(name).map_or(0, |row| self.at(row.address + 4 * index))
+    }
+
+    /// Field `n`, from low to high bits, of a register that containers of programs have too: registers with a field for each of several things.
+    #[must_use]
+    pub fn named_field(&self, name: &str, n: usize) -> u32 {
+        let Some(row) = ctm_image::r700::registers::named(name) else { return 0 };
+        row.format.fields.get(n).map_or(0, |field| field.extract(self.at(row.address)))
     }
 
     /// The words of a fetch resource.

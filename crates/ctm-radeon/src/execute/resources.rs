@@ -3,10 +3,13 @@
 use super::memory::{GpuMemory, available};
 use super::programs::Lookup;
 use super::registers::Registers;
+use super::set::Set;
 use super::surfaces::Surfaces;
 use super::textures::{TextureWords, array_mode, element, sampler};
 use crate::Error;
-use crate::registers::{colour, resource, sq, texture};
+use crate::registers::resource::{VALID_BUFFER, VALID_TEXTURE, kind_of};
+use crate::registers::{colour, resource, texture};
+use crate::table::{bit, little_endian, set_bits};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 use ctm_exec::engine::{MemoryFault, Position};
 use ctm_exec::r700::formats::Format;
@@ -15,86 +18,6 @@ use ctm_exec::r700::{Buffer, Exports, Memory, Sampler, Space, Texture, VertexEve
 use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, SrfMode};
 use ctm_isa::table::FieldValue;
 use std::sync::Arc;
-
-/// The sets of resources that stages have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Set {
-    /// Of pixel programs.
-    Pixel,
-    /// Of vertex, export and copy programs.
-    Vertex,
-    /// Of geometry programs.
-    Geometry,
-}
-
-impl Set {
-    /// The first fetch resource, of all of them.
-    #[must_use]
-    pub const fn first_resource(self) -> u32 {
-        match self {
-            Self::Pixel => 0,
-            Self::Vertex => 160,
-            Self::Geometry => 336,
-        }
-    }
-
-    /// The first sampler, of all of them.
-    #[must_use]
-    pub const fn first_sampler(self) -> u32 {
-        match self {
-            Self::Pixel => 0,
-            Self::Vertex => 18,
-            Self::Geometry => 36,
-        }
-    }
-
-    /// The number of its loop, boolean and file constants.
-    #[must_use]
-    pub const fn number(self) -> u32 {
-        match self {
-            Self::Pixel => 0,
-            Self::Vertex => 1,
-            Self::Geometry => 2,
-        }
-    }
-
-    /// The registers with the addresses of its constant buffers.
-    pub(crate) const fn constant_register(self) -> &'static crate::Register {
-        match self {
-            Self::Pixel => sq::ALU_CONST_CACHE_PS_0::REGISTER,
-            Self::Vertex => sq::ALU_CONST_CACHE_VS_0::REGISTER,
-            Self::Geometry => sq::ALU_CONST_CACHE_GS_0::REGISTER,
-        }
-    }
-
-    /// Where constant buffer `bank` lies, and how many bytes it has.
-    #[must_use]
-    pub fn constants(self, registers: &Registers, bank: u32) -> (u64, u64) {
-        let size = match self {
-            Self::Pixel => "ALU_CONST_BUFFER_SIZE_PS",
-            Self::Vertex => "ALU_CONST_BUFFER_SIZE_VS",
-            Self::Geometry => "ALU_CONST_BUFFER_SIZE_GS",
-        };
-        let address = registers.address(self.constant_register(), bank);
-        (address, u64::from(registers.named(size, bank) & 0x1ff) * 256)
-    }
-}
-
-/// What kind of resource seven words are.
-#[must_use]
-pub const fn kind_of(words: &[u32; 7]) -> u32 {
-    words[6] >> 30
-}
-
-/// A texture.
-pub const VALID_TEXTURE: u32 = 2;
-/// A buffer.
-pub const VALID_BUFFER: u32 = 3;
-
-pub(super) fn field(words: &[u32], bits: crate::Bits, first: &crate::Register) -> u32 {
-    let word = (bits.register.offset - first.offset) as usize / 4;
-    bits.field.extract(words.get(word).copied().unwrap_or(0))
-}
 
 /// What the words of a buffer say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +33,7 @@ impl BufferWords {
     #[must_use]
     pub fn of(words: &[u32; 7]) -> Self {
         use resource::SQ_VTX_CONSTANT_WORD2_0 as Word2;
-        let of = |bits| field(words, bits, resource::SQ_VTX_CONSTANT_WORD0_0::REGISTER);
+        let of = |bits| resource::field(words, bits);
         let format = Format {
             data: DataFormat::from_bits(of(Word2::DATA_FORMAT)).unwrap_or(DataFormat::FmtInvalid),
             numbers: NumFormat::from_bits(of(Word2::NUM_FORMAT_ALL)).unwrap_or(NumFormat::Norm),
@@ -121,7 +44,7 @@ impl BufferWords {
         // A buffer ends with a whole dword: drivers give the bytes of the last attribute, and fetch three small elements of it as four.
         let size_bytes = (u64::from(words[1]) + 1).next_multiple_of(4);
         Self {
-            address: u64::from(words[0]) | u64::from(of(Word2::BASE_ADDRESS_HI)) << 32,
+            address: resource::buffer_address(words),
             buffer: Buffer { size_bytes, stride_bytes: of(Word2::STRIDE), format },
         }
     }
@@ -160,7 +83,7 @@ pub(super) struct Wanted {
 /// The ranges of memory that are read, so that what is held of them can be brought back before.
 pub(super) fn ranges(registers: &Registers, set: Set, wanted: &Wanted) -> Vec<(u64, u64)> {
     let mut all = Vec::new();
-    for bank in (0..16).filter(|bank| wanted.banks >> bank & 1 == 1) {
+    for bank in set_bits(wanted.banks.into()) {
         all.push(set.constants(registers, bank));
     }
     for &id in &wanted.buffers {
@@ -221,7 +144,7 @@ impl<'m> Bound<'m> {
         let textures = textures.to_vec();
         let mut bound = Self { constants: [None; 16], buffers: Vec::new(), textures, samplers: Vec::new() };
         for (bank, place) in (0u32..).zip(&mut bound.constants) {
-            if wanted.banks >> bank & 1 == 1 {
+            if bit(wanted.banks.into(), bank) {
                 let (address, size) = set.constants(registers, bank);
                 *place = if size == 0 { None } else { available(memory, address, size) };
             }
@@ -267,7 +190,7 @@ impl Memory for Bound<'_> {
         let mut value = [0; 4];
         if let Some(four) = bytes.get(at..at + 16) {
             for (element, bytes) in value.iter_mut().zip(four.chunks_exact(4)) {
-                *element = bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte));
+                *element = little_endian(bytes) as u32;
             }
         }
         Ok(value)

@@ -4,6 +4,7 @@ mod merge;
 
 use super::registers::Registers;
 use crate::registers::{clip, colour, depth, scan, setup, spi, sq, vgt};
+use crate::table::{bit, one_bit};
 use ctm_draw::state::{
     ClipState, DepthOffset, DepthStep, DrawState, Fill, GeometryOutput, GeometryState, InputState, Interpolation,
     PixelInput, PixelInputs, PixelSource, Place, RasterState, Rect, Rounding, SamplePattern, SpriteElement, Stage,
@@ -113,7 +114,7 @@ pub fn topology(registers: &Registers) -> Option<Topology> {
 /// Samples of a pixel: 1, 2, 4 or 8.
 #[must_use]
 pub const fn samples(registers: &Registers) -> u32 {
-    1 << registers.get(scan::PA_SC_AA_CONFIG::MSAA_NUM_SAMPLES)
+    one_bit(registers.get(scan::PA_SC_AA_CONFIG::MSAA_NUM_SAMPLES))
 }
 
 /// The constants of a stage's set that do not lie in memory: 0 pixel, 1 vertex, 2 geometry.
@@ -122,7 +123,7 @@ pub fn constants(registers: &Registers, set: u32) -> Constants {
     let mut constants = Constants::default();
     let booleans = registers.word(sq::SQ_BOOL_CONST_0::REGISTER, set);
     for n in 0..32u32 {
-        constants.bool[n as usize] = booleans >> n & 1 == 1;
+        constants.bool[n as usize] = bit(booleans, n);
         let [count, start, step] = registers.loop_constant(set, n);
         constants.loops[n as usize] =
             LoopConstant { count: count as u16, start: start as u16, step: (step as u8).cast_signed() };
@@ -145,7 +146,7 @@ impl Lists {
         let exports = config.map_or(0, |config| u32::from(config.vs_export_count)) + 1;
         for n in 0..exports.min(32) {
             let word = registers.named("SPI_VS_OUT_ID", n / 4);
-            lists.semantics.push((word >> (8 * (n % 4))) as u8);
+            lists.semantics.push(word.to_le_bytes()[n as usize % 4]);
         }
         let control = PsInControl0::decode(registers.named("SPI_PS_IN_CONTROL_0", 0)).ok();
         let flat = registers.flag(spi::SPI_INTERP_CONTROL_0::FLAT_SHADE_ENA);
@@ -171,7 +172,7 @@ impl Lists {
 fn input(word: &PsInputCntl, flat: bool, sprites: bool) -> PixelInput {
     PixelInput {
         semantic: word.semantic,
-        default: PixelInput::DEFAULTS[usize::from(word.default_val & 3)],
+        default: PixelInput::DEFAULTS[usize::from(word.default_val) % 4],
         interpolation: Interpolation::of(word.flat_shade && flat, word.sel_linear),
         place: Place::of(word.sel_sample, word.sel_centroid),
         sprite: word.pt_sprite_tex && sprites,
@@ -180,22 +181,16 @@ fn input(word: &PsInputCntl, flat: bool, sprites: bool) -> PixelInput {
 
 /// A rectangle of two words: left and top in the low and high half of the first, right and bottom of the second.
 fn rectangle(first: u32, second: u32, offset: [i32; 2]) -> Rect {
-    let low = |word: u32| (word & 0x7fff).cast_signed();
-    let high = |word: u32| (word >> 16 & 0x7fff).cast_signed();
-    Rect {
-        left: low(first) + offset[0],
-        top: high(first) + offset[1],
-        right: low(second) + offset[0],
-        bottom: high(second) + offset[1],
-    }
+    let [left, top] = scan::corner(first).map(u32::cast_signed);
+    let [right, bottom] = scan::corner(second).map(u32::cast_signed);
+    Rect { left: left + offset[0], top: top + offset[1], right: right + offset[0], bottom: bottom + offset[1] }
 }
 
 /// PA_SC_WINDOW_OFFSET: two signed numbers of 15 bits.
 fn window_offset(registers: &Registers) -> [i32; 2] {
-    let signed = |bits: u32| (bits << 17).cast_signed() >> 17;
     [
-        signed(registers.get(scan::PA_SC_WINDOW_OFFSET::WINDOW_X_OFFSET)),
-        signed(registers.get(scan::PA_SC_WINDOW_OFFSET::WINDOW_Y_OFFSET)),
+        registers.signed(scan::PA_SC_WINDOW_OFFSET::WINDOW_X_OFFSET),
+        registers.signed(scan::PA_SC_WINDOW_OFFSET::WINDOW_Y_OFFSET),
     ]
 }
 
@@ -280,9 +275,7 @@ fn raster_state(registers: &Registers) -> RasterState {
     let mut pattern = SamplePattern { count, at: [[0; 2]; 8] };
     if count > 1 {
         for (n, at) in pattern.at.iter_mut().enumerate().take(count as usize) {
-            let byte = (places[n / 4] >> (8 * (n % 4))) as u8;
-            // Two signed numbers of four bits.
-            *at = [(byte << 4).cast_signed() >> 4, byte.cast_signed() >> 4];
+            *at = scan::sample_place(places[n / 4], n % 4);
         }
     }
     // Sizes are halves, in 1/16 pixel.
@@ -321,7 +314,7 @@ fn raster_state(registers: &Registers) -> RasterState {
             _ => Rounding::NearestOdd,
         },
         grid: match r.get(setup::PA_SU_VTX_CNTL::QUANT_MODE) {
-            n @ 0..=4 => 16 << n,
+            n @ 0..=4 => 16 * one_bit(n) as u16,
             _ => 1,
         },
         point_size: [size(setup::PA_SU_POINT_SIZE::WIDTH), size(setup::PA_SU_POINT_SIZE::HEIGHT)],
@@ -363,7 +356,7 @@ fn clip_state<'a>(registers: &Registers, viewports: &'a [Viewport]) -> ClipState
         half_z: r.flag(Clip::DX_CLIP_SPACE_DEF),
         no_near: r.flag(Clip::ZCLIP_NEAR_DISABLE),
         no_far: r.flag(Clip::ZCLIP_FAR_DISABLE),
-        user_planes: std::array::from_fn(|n| (planes >> n & 1 == 1).then(|| plane(n as u32))),
+        user_planes: std::array::from_fn(|n| bit(planes, n as u32).then(|| plane(n as u32))),
         planes_only_cull: r.flag(Clip::UCP_CULL_ONLY_ENA),
         clip_distances: outputs.as_ref().map_or(0, |control| control.clip_dist_ena),
         cull_distances: outputs.as_ref().map_or(0, |control| control.cull_dist_ena),
@@ -432,9 +425,9 @@ fn vertex_outputs<'a>(registers: &Registers, semantics: &'a [u8]) -> VertexOutpu
 /// The buffers of stream output that are written, and their strides; `None` while it is off.
 #[must_use]
 pub fn stream_output(registers: &Registers) -> Option<StreamOutput> {
-    (registers.named("VGT_STRMOUT_EN", 0) & 1 == 1).then(|| StreamOutput {
+    (registers.named_field("VGT_STRMOUT_EN", 0) == 1).then(|| StreamOutput {
         vertex_dwords: std::array::from_fn(|n| registers.nth(vgt::VGT_STRMOUT_VTX_STRIDE_0::STRIDE, n as u32)),
-        buffers: (registers.named("VGT_STRMOUT_BUFFER_EN", 0) & 15) as u8,
+        buffers: registers.named_field("VGT_STRMOUT_BUFFER_EN", 0) as u8,
     })
 }
 
@@ -443,7 +436,7 @@ pub fn stream_output(registers: &Registers) -> Option<StreamOutput> {
 pub fn draw_state<'a>(registers: &Registers, lists: &'a Lists, stages: &Stages<'a>) -> DrawState<'a> {
     let r = registers;
     let restarts = r.flag(vgt::VGT_MULTI_PRIM_IB_RESET_EN::RESET_EN);
-    let numbered = r.named("VGT_PRIMITIVEID_EN", 0) & 1 == 1;
+    let numbered = r.named_field("VGT_PRIMITIVEID_EN", 0) == 1;
     DrawState {
         chip: Chip::Rv770,
         input: InputState {
@@ -461,14 +454,14 @@ pub fn draw_state<'a>(registers: &Registers, lists: &'a Lists, stages: &Stages<'
         geometry: stages.geometry.map(|(program, copy, [input_buffer, copy_buffer])| GeometryState {
             program,
             copy,
-            output: match r.named("VGT_GS_OUT_PRIM_TYPE", 0) & 0x3f {
+            output: match r.named_field("VGT_GS_OUT_PRIM_TYPE", 0) {
                 0 => GeometryOutput::Points,
                 1 => GeometryOutput::LineStrip,
                 _ => GeometryOutput::TriangleStrip,
             },
-            input_vertex_dwords: r.named("SQ_ESGS_RING_ITEMSIZE", 0) & 0x7fff,
-            invocation_dwords: r.named("SQ_GSVS_RING_ITEMSIZE", 0) & 0x7fff,
-            vertex_dwords: r.named("SQ_GS_VERT_ITEMSIZE", 0) & 0x7fff,
+            input_vertex_dwords: r.named_field("SQ_ESGS_RING_ITEMSIZE", 0),
+            invocation_dwords: r.named_field("SQ_GSVS_RING_ITEMSIZE", 0),
+            vertex_dwords: r.named_field("SQ_GS_VERT_ITEMSIZE", 0),
             most_vertices: r.get(vgt::VGT_GS_MAX_VERT_OUT::MAX_VERT_OUT),
             input_buffer,
             copy_buffer,

@@ -1,9 +1,9 @@
 //! Textures and samplers, of the words that resources hold.
 
 use super::memory::GpuMemory;
-use super::resources::field;
 use crate::Error;
 use crate::registers::resource;
+use crate::table::{from_256, one_bit, signed};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 use ctm_draw::levels::{Extent, Level, levels};
 use ctm_exec::r700::Sampler;
@@ -91,7 +91,7 @@ impl TextureWords {
             SQ_TEX_RESOURCE_WORD0_0 as Word0, SQ_TEX_RESOURCE_WORD1_0 as Word1, SQ_TEX_RESOURCE_WORD4_0 as Word4,
             SQ_TEX_RESOURCE_WORD5_0 as Word5,
         };
-        let of = |bits| field(words, bits, Word0::REGISTER);
+        let of = |bits| resource::field(words, bits);
         let wrong = |message: String| Error::new("unsupported-texture", message);
         let dim = of(Word0::DIM);
         let number = of(Word1::DATA_FORMAT);
@@ -126,7 +126,7 @@ impl TextureWords {
         };
         let multisample = matches!(dim, 6 | 7);
         let last_level = of(Word5::LAST_LEVEL);
-        let samples = if multisample { 1 << last_level.min(3) } else { 1 };
+        let samples = if multisample { one_bit(last_level.min(3)) } else { 1 };
         let last_level = if multisample { 0 } else { last_level.min(14) };
         let first_level = of(Word4::BASE_LEVEL).min(last_level);
         let extent = Extent {
@@ -140,8 +140,7 @@ impl TextureWords {
         };
         let depth_order = of(Word0::TILE_TYPE) == 1;
         let (mut all, _) = levels(&extent, mode, Tiling::default());
-        let base = u64::from(words[2]) << 8;
-        let mips = u64::from(words[3]) << 8;
+        let [base, mips] = [words[2], words[3]].map(from_256);
         let second = all.get(1).map_or(0, |level| level.offset);
         // The pitch of level 0 is told; the others follow from the size.
         if let Some(level) = all.first_mut() {
@@ -351,7 +350,7 @@ impl TextureWords {
                 let at = match &tile {
                     Some(tile) => {
                         if x % 8 == 0 {
-                            first = layout.offset(x, y & !7, slice, sample);
+                            first = layout.offset(x, y / 8 * 8, slice, sample);
                         }
                         first + u64::from(tile[(x % 8 + y % 8 * 8) as usize])
                     }
@@ -400,8 +399,8 @@ impl TextureWords {
 /// Ways of wrapping that are not done.
 pub fn sampler(words: &[u32; 3], border: [u32; 4], seamless: bool) -> Result<Sampler, Error> {
     use resource::{SQ_TEX_SAMPLER_WORD0_0 as Word0, SQ_TEX_SAMPLER_WORD1_0 as Word1};
-    let of = |bits| field(words, bits, Word0::REGISTER);
-    let filter = |number| if number & 3 == 0 { Filter::Nearest } else { Filter::Linear };
+    let of = |bits| resource::sampler_field(words, bits);
+    let filter = |number| if number % 4 == 0 { Filter::Nearest } else { Filter::Linear };
     let (magnify, minify) = (of(Word0::XY_MAG_FILTER), of(Word0::XY_MIN_FILTER));
     let linear = filter(magnify) == Filter::Linear || filter(minify) == Filter::Linear;
     // Odd numbers mirror at 0 once, and go on as the even ones before them (CLAMP_X).
@@ -435,9 +434,9 @@ pub fn sampler(words: &[u32; 3], border: [u32; 4], seamless: bool) -> Result<Sam
         },
         min_lod: of(Word1::MIN_LOD) as f32 / 64.0,
         max_lod: of(Word1::MAX_LOD) as f32 / 64.0,
-        lod_bias: ((of(Word1::LOD_BIAS) << 20).cast_signed() >> 20) as f32 / 64.0,
-        compare: Compare::ALL[of(Word0::DEPTH_COMPARE_FUNCTION) as usize & 7],
-        max_anisotropy: if anisotropic { 1 << of(Word0::MAX_ANISO_RATIO).min(4) } else { 1 },
+        lod_bias: signed(of(Word1::LOD_BIAS), Word1::LOD_BIAS.field.width()) as f32 / 64.0,
+        compare: Compare::ALL[of(Word0::DEPTH_COMPARE_FUNCTION) as usize % 8],
+        max_anisotropy: if anisotropic { one_bit(of(Word0::MAX_ANISO_RATIO).min(4)) as u8 } else { 1 },
         seamless,
     })
 }

@@ -1,5 +1,50 @@
 //! Fetch resources and samplers.
 
+use crate::table::{Bits, Register, halves, insert, join};
+
+/// The kind of resource that seven words are.
+#[must_use]
+pub const fn kind_of(words: &[u32; 7]) -> u32 {
+    kind_of_last(words[6])
+}
+
+/// The kind of a resource by its last word.
+pub(crate) const fn kind_of_last(word: u32) -> u32 {
+    SQ_TEX_RESOURCE_WORD6_0::TYPE.field.extract(word)
+}
+
+/// A texture.
+pub const VALID_TEXTURE: u32 = 2;
+/// A buffer.
+pub const VALID_BUFFER: u32 = 3;
+
+/// A field of the words of a texture or buffer resource.
+pub(crate) fn field(words: &[u32; 7], bits: Bits) -> u32 {
+    word_at(words, bits, SQ_TEX_RESOURCE_WORD0_0::REGISTER)
+}
+
+/// A field of the words of a sampler.
+pub(crate) fn sampler_field(words: &[u32; 3], bits: Bits) -> u32 {
+    word_at(words, bits, SQ_TEX_SAMPLER_WORD0_0::REGISTER)
+}
+
+fn word_at(words: &[u32], bits: Bits, first: &Register) -> u32 {
+    let word = (bits.register.offset - first.offset) as usize / 4;
+    bits.field.extract(words.get(word).copied().unwrap_or(0))
+}
+
+/// The address of a buffer resource.
+pub(crate) fn buffer_address(words: &[u32; 7]) -> u64 {
+    join(words[0], field(words, SQ_VTX_CONSTANT_WORD2_0::BASE_ADDRESS_HI))
+}
+
+/// Gives a buffer resource an address.
+pub(crate) fn set_buffer_address(words: &mut [u32; 7], address: u64) {
+    let [low, high] = halves(address);
+    words[0] = low;
+    words[2] = insert(SQ_VTX_CONSTANT_WORD2_0::BASE_ADDRESS_HI.field, words[2], high);
+}
+
 registers! {
     SQ_TEX_RESOURCE_WORD0_0 = 0x38000, 496 every 28, number, "kind, tiling, pitch and width" {
         DIM 2:0 [0 "1D", 1 "2D", 2 "3D", 3 "CUBEMAP", 4 "1D_ARRAY", 5 "2D_ARRAY", 6 "2D_MSAA", 7 "2D_ARRAY_MSAA"] "";

@@ -1,5 +1,20 @@
 //! PA_SC: scissors, lines, samples.
 
+use crate::table::signed;
+
+/// The place of sample `n` (0 to 3) of a word of sample places: column and row, signed, in 1/16 pixel from the centre.
+#[must_use]
+pub(crate) const fn sample_place(word: u32, n: usize) -> [i8; 2] {
+    let byte = word.to_le_bytes()[n % 4] as u32;
+    [signed(byte, 4) as i8, signed(byte >> 4, 4) as i8]
+}
+
+/// The column and row in a word of a scissor. All scissors have them where the screen scissor does, some with fewer bits.
+#[must_use]
+pub(crate) const fn corner(word: u32) -> [u32; 2] {
+    [PA_SC_SCREEN_SCISSOR_TL::TL_X.field.extract(word), PA_SC_SCREEN_SCISSOR_TL::TL_Y.field.extract(word)]
+}
+
 registers! {
     PA_SC_SCREEN_SCISSOR_TL = 0x28030, 1 every 4, number, "screen scissor, left and top" {
         TL_X 14:0 [] "left";

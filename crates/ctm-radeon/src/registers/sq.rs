@@ -1,5 +1,10 @@
 //! SQ: programs, constants, rings.
 
+use ctm_isa::table::Field;
+
+/// The size of a constant buffer in units of 256 bytes, in ALU_CONST_BUFFER_SIZE_PS and its like.
+pub(crate) const CONSTANT_BUFFER_SIZE: Field = Field { name: "DATA", msb: 8, lsb: 0, doc: "bytes / 256", values: &[] };
+
 registers! {
     SQ_THREAD_RESOURCE_MGMT = 0x08c0c, 1 every 4, number, "how threads are shared out" {
         NUM_PS_THREADS 7:0 [] "";

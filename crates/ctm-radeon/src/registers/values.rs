@@ -126,50 +126,6 @@ pub(crate) const FILTERS: &[Value] = &[
     value(5, "ANISO_BILINEAR"),
 ];
 
-/// Events of EVENT_WRITE and EVENT_WRITE_EOP.
-pub(crate) const EVENTS: &[Value] = &[
-    value(4, "CACHE_FLUSH_TS"),
-    value(5, "CONTEXT_DONE"),
-    value(6, "CACHE_FLUSH"),
-    value(7, "VIZQUERY_START"),
-    value(8, "VIZQUERY_END"),
-    value(9, "SC_WAIT_WC"),
-    value(10, "MPASS_PS_CP_REFETCH"),
-    value(11, "MPASS_PS_RST_START"),
-    value(12, "MPASS_PS_INCR_START"),
-    value(13, "RST_PIX_CNT"),
-    value(14, "RST_VTX_CNT"),
-    value(15, "VS_PARTIAL_FLUSH"),
-    value(16, "PS_PARTIAL_FLUSH"),
-    value(20, "CACHE_FLUSH_AND_INV_TS_EVENT"),
-    value(21, "ZPASS_DONE"),
-    value(22, "CACHE_FLUSH_AND_INV_EVENT"),
-    value(23, "PERFCOUNTER_START"),
-    value(24, "PERFCOUNTER_STOP"),
-    value(25, "PIPELINESTAT_START"),
-    value(26, "PIPELINESTAT_STOP"),
-    value(27, "PERFCOUNTER_SAMPLE"),
-    value(28, "FLUSH_ES_OUTPUT"),
-    value(29, "FLUSH_GS_OUTPUT"),
-    value(30, "SAMPLE_PIPELINESTAT"),
-    value(31, "SO_VGTSTREAMOUT_FLUSH"),
-    value(32, "SAMPLE_STREAMOUTSTATS"),
-    value(33, "RESET_VTX_CNT"),
-    value(34, "BLOCK_CONTEXT_DONE"),
-    value(35, "CR_CONTEXT_DONE"),
-    value(36, "VGT_FLUSH"),
-    value(37, "CR_DONE_TS"),
-    value(38, "SQ_NON_EVENT"),
-    value(39, "SC_SEND_DB_VPZ"),
-    value(40, "BOTTOM_OF_PIPE_TS"),
-    value(41, "FLUSH_SX_TS"),
-    value(42, "DB_CACHE_FLUSH_AND_INV"),
-    value(43, "FLUSH_AND_INV_DB_DATA_TS"),
-    value(44, "FLUSH_AND_INV_DB_META"),
-    value(45, "FLUSH_AND_INV_CB_DATA_TS"),
-    value(46, "FLUSH_AND_INV_CB_META"),
-];
-
 /// Formats of textures, buffers and targets: one numbering.
 pub(crate) const FORMATS: &[Value] = DataFormat::VALUES;
 

@@ -18,6 +18,7 @@
 //! | `PACKET 0x33 word=value` | type 3 with an opcode that the table does not have |
 //! | `RELOC n` | NOP of one word, 4 times n |
 //! | `REGISTERS` and lines `REGISTER = value` | type 0 |
+//! | `REGISTERS one` and lines `REGISTER = value` | type 0 that writes all words to one register, on chips that can |
 //! | `FILL n` | n words of type 2 |
 //! | `.word value` | a word that is none of these |
 //!
@@ -27,13 +28,15 @@
 mod parse;
 mod print;
 
-pub use parse::assemble;
-pub use print::disassemble;
+pub use parse::{assemble, assemble_for};
+pub use print::{disassemble, disassemble_for};
 
 /// The name of a type-3 packet whose opcode has no row, before its opcode.
 const UNNAMED: &str = "PACKET";
 /// A type-0 packet.
 const TYPE_0: &str = "REGISTERS";
+/// A type-0 packet whose words go to one register.
+const ONE_REGISTER: &str = "one";
 /// Type-2 packets.
 const FILL: &str = "FILL";
 /// A relocation.

@@ -1,8 +1,10 @@
 //! From text to words.
 
-use super::{FILL, NAMELESS, PREDICATED, RELOC, REST, TYPE_0, UNNAMED, WORD};
-use crate::packets::{self, FILLER, Info, NOP, Shape};
-use crate::registers;
+use super::{FILL, NAMELESS, ONE_REGISTER, PREDICATED, RELOC, REST, TYPE_0, UNNAMED, WORD};
+use crate::chip::Chip;
+use crate::packets::words::Type3Header;
+use crate::packets::{FILLER, NOP, R700};
+use crate::table::{Info, Shape, insert};
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::suggest::closest;
 use ctm_isa::table::Field;
@@ -17,6 +19,8 @@ struct Open {
     /// The row of its packet, or none for a type-0 packet.
     row: Option<&'static Info>,
     predicated: bool,
+    /// Of a type-0 packet: all words go to one register.
+    one: bool,
     span: Span,
     /// The offset of the first register.
     first: Option<u32>,
@@ -24,18 +28,27 @@ struct Open {
 }
 
 struct Parser<'a> {
+    chip: &'static Chip,
     text: &'a str,
     words: Vec<u32>,
     errors: Vec<Diagnostic>,
     open: Option<Open>,
 }
 
-/// The words of a text.
+/// The words of a text of an R700's stream.
 ///
 /// # Errors
 /// Everything that is wrong with the text.
 pub fn assemble(text: &str) -> Result<Vec<u32>, Vec<Diagnostic>> {
-    let mut parser = Parser { text, words: Vec::new(), errors: Vec::new(), open: None };
+    assemble_for(&R700, text)
+}
+
+/// The words of a text of a stream of a chip.
+///
+/// # Errors
+/// Everything that is wrong with the text.
+pub fn assemble_for(chip: &'static Chip, text: &str) -> Result<Vec<u32>, Vec<Diagnostic>> {
+    let mut parser = Parser { chip, text, words: Vec::new(), errors: Vec::new(), open: None };
     for line in text.lines() {
         let code = line.split(';').next().unwrap_or_default().trim();
         let code = match code.split_once(':') {
@@ -98,8 +111,16 @@ impl Parser<'_> {
                 return Ok(());
             }
             TYPE_0 => {
-                self.open =
-                    Some(Open { row: None, predicated: false, span: self.span(name), first: None, values: Vec::new() });
+                let one = rest == ONE_REGISTER;
+                if one && self.chip.register_header.one_register.is_none() {
+                    let message = format!("packets of an {} write registers one after the other", self.chip.name);
+                    return self.error("bad-register", rest, message);
+                }
+                if !one && !rest.is_empty() {
+                    return self.error("bad-word", rest, format!("`{rest}` is not `{ONE_REGISTER}`, or nothing"));
+                }
+                let span = self.span(name);
+                self.open = Some(Open { row: None, predicated: false, one, span, first: None, values: Vec::new() });
                 return Ok(());
             }
             _ => {}
@@ -112,8 +133,8 @@ impl Parser<'_> {
             };
             (None, opcode, rest.trim())
         } else {
-            let Some(row) = packets::named(name) else {
-                let names = packets::PACKETS.iter().map(|row| row.name);
+            let Some(row) = self.chip.packet_named(name) else {
+                let names = self.chip.packets.iter().map(|row| row.name);
                 let meant = closest(name, names).map(|meant| format!("; is `{meant}` meant?")).unwrap_or_default();
                 return self.error("unknown-packet", name, format!("no packet is named `{name}`{meant}"));
             };
@@ -124,13 +145,11 @@ impl Parser<'_> {
             _ => (false, rest),
         };
         if let (Some(Info { shape: Shape::Registers(..), .. }), "") = (row, rest) {
-            self.open = Some(Open { row, predicated, span: self.span(name), first: None, values: Vec::new() });
+            let span = self.span(name);
+            self.open = Some(Open { row, predicated, one: false, span, first: None, values: Vec::new() });
             return Ok(());
         }
-        let named = match row.map(|row| row.shape) {
-            Some(Shape::Words(named)) => named,
-            Some(Shape::Registers(..)) | None => &[],
-        };
+        let named = row.map_or(&[][..], Info::words);
         let mut words = Vec::new();
         for (n, part) in parts(rest).into_iter().enumerate() {
             let Some((name, value)) = part.split_once('=') else {
@@ -166,36 +185,36 @@ impl Parser<'_> {
 
     /// A register of the packet that is open.
     fn register(&mut self, name: &str, value: &str) -> Parsed<()> {
-        let offset = match registers::offset_of(name) {
+        let offset = match self.chip.registers.offset_of(name) {
             Some(offset) => offset,
             None if name.starts_with("0x") => self.number(name)?,
             None => {
-                let rows = registers::rows().map(|row| row.name);
+                let rows = self.chip.registers.rows().map(|row| row.name);
                 let meant = closest(name, rows).map(|meant| format!("; is `{meant}` meant?")).unwrap_or_default();
                 return self.error("unknown-register", name, format!("no register is named `{name}`{meant}"));
             }
         };
         let buffer = name.starts_with("SQ_VTX_CONSTANT");
-        let fields = registers::at(offset, buffer).map_or(&[][..], |named| named.fields);
+        let fields = self.chip.registers.at(offset, buffer).map_or(&[][..], |named| named.fields);
         let value = self.value(value, fields)?;
         let span = self.span(name);
         let Some(open) = &mut self.open else {
             let message = format!("`{name}` stands in no packet that writes registers");
             return self.error("no-packet", name, message);
         };
-        let next = open.first.map(|first| first.wrapping_add(4 * open.values.len() as u32));
+        let step = if open.one { 0 } else { 4 };
+        let next = open.first.map(|first| first.wrapping_add(step * open.values.len() as u32));
+        let most = field_most(self.chip.register_header.register) * 4;
         let wrong = match (next, open.row.map(|row| row.shape)) {
             (Some(next), _) if next != offset => Some(format!(
                 "the registers of a packet follow one another: {} is next, not `{name}`",
-                registers::name(next)
+                self.chip.registers.name(next)
             )),
             (None, Some(Shape::Registers(first, end))) if offset < first || offset >= end => {
                 Some(format!("`{name}` lies at {offset:#x}, the packet writes {first:#x} up to {end:#x}"))
             }
             // A packet that begins there may go on behind it.
-            (None, None) if offset / 4 > 0xffff => {
-                Some(format!("`{name}` lies at {offset:#x}, allowed is up to 0x3fffc"))
-            }
+            (None, None) if offset > most => Some(format!("`{name}` lies at {offset:#x}, allowed is up to {most:#x}")),
             _ if !offset.is_multiple_of(4) => Some(format!("{offset:#x} is no multiple of 4")),
             _ => None,
         };
@@ -210,7 +229,7 @@ impl Parser<'_> {
     /// Ends the packet whose registers have come.
     fn close(&mut self) {
         let Some(open) = self.open.take() else { return };
-        let Open { row, predicated, span, first, values } = open;
+        let Open { row, predicated, one, span, first, values } = open;
         let Some(first) = first else {
             let message = "the packet writes no register: lines `REGISTER = value` follow it";
             self.errors.push(Diagnostic::error("bad-length", message).at(span, "here"));
@@ -227,7 +246,12 @@ impl Parser<'_> {
                 self.words.push(header(opcode, values.len() + 1, predicated));
                 self.words.push((first - from) / 4);
             }
-            _ => self.words.push(((values.len() as u32 - 1) << 16) | (first / 4)),
+            _ => {
+                let of = &self.chip.register_header;
+                let header = insert(of.register, 0, first / 4);
+                let header = of.one_register.map_or(header, |field| insert(field, header, one.into()));
+                self.words.push(insert(Type3Header::COUNT, header, values.len() as u32 - 1));
+            }
         }
         self.words.extend(values);
     }
@@ -267,11 +291,11 @@ impl Parser<'_> {
                     Err(error) => return Err(error),
                 },
             };
-            let most = field.mask() >> field.lsb;
+            let most = field_most(*field);
             if number > most {
                 return self.error("bad-value", value, format!("`{name}` is {number}, the field holds 0..={most}"));
             }
-            word = word & !field.mask() | number << field.lsb;
+            word = insert(*field, word, number);
         }
         Ok(word)
     }
@@ -289,8 +313,14 @@ impl Parser<'_> {
     }
 }
 
+/// The largest number of a field.
+const fn field_most(field: Field) -> u32 {
+    field.extract(u32::MAX)
+}
+
 const fn header(opcode: u8, words: usize, predicated: bool) -> u32 {
-    3 << 30 | (words as u32 - 1) << 16 | (opcode as u32) << 8 | predicated as u32
+    let header = Type3Header(0).with(Type3Header::TYPE, 3).with(Type3Header::COUNT, words as u32 - 1);
+    header.with(Type3Header::OPCODE, opcode as u32).with(Type3Header::PREDICATED, predicated as u32).0
 }
 
 /// The words of a line, cut at commas outside braces.

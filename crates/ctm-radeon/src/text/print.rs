@@ -1,23 +1,31 @@
 //! From words to text.
 
-use super::{FILL, NAMELESS, PREDICATED, RELOC, REST, TYPE_0, UNNAMED, WORD};
-use crate::packets::{FILLER, Kind, Packet, Packets, Shape};
-use crate::registers::{self, RESOURCES, SAMPLERS};
+use super::{FILL, NAMELESS, ONE_REGISTER, PREDICATED, RELOC, REST, TYPE_0, UNNAMED, WORD};
+use crate::chip::Chip;
+use crate::packets::words::Type3Header;
+use crate::packets::{FILLER, Kind, Packet, Packets, R700};
+use crate::registers::{RESOURCES, SAMPLERS, resource};
 use crate::stream::Relocation;
-use crate::table::Kind as Holds;
+use crate::table::{Kind as Holds, insert};
 use ctm_isa::table::Field;
 use std::fmt::Write as _;
 
 /// Words of a fetch resource.
 const RESOURCE_WORDS: usize = 7;
 
-/// The text of a stream. Relocations, if they are known, are told beside the packets that name them.
+/// The text of a stream of an R700. Relocations, if they are known, are comments of the packets that name them.
 #[must_use]
 pub fn disassemble(words: &[u32], relocations: &[Relocation]) -> String {
+    disassemble_for(&R700, words, relocations)
+}
+
+/// The text of a stream of a chip, as [`disassemble`].
+#[must_use]
+pub fn disassemble_for(chip: &'static Chip, words: &[u32], relocations: &[Relocation]) -> String {
     let mut out = String::new();
     let mut draws = 0;
     let mut fillers: Option<(usize, usize)> = None;
-    for packet in Packets::new(words) {
+    for packet in Packets::of(chip, words) {
         if let Ok(Packet { at, kind: Kind::Filler, header: FILLER, .. }) = packet {
             fillers = Some(fillers.map_or((at, 1), |(from, count)| (from, count + 1)));
             continue;
@@ -26,7 +34,7 @@ pub fn disassemble(words: &[u32], relocations: &[Relocation]) -> String {
             line(&mut out, at, &format!("{FILL} {count}"), "");
         }
         match packet {
-            Ok(packet) => print(&mut out, &packet, relocations, &mut draws),
+            Ok(packet) => print(chip, &mut out, &packet, relocations, &mut draws),
             Err((at, bad)) => {
                 for (n, word) in words.iter().enumerate().skip(at) {
                     let why = if n == at { bad.to_string() } else { String::new() };
@@ -47,23 +55,30 @@ fn line(out: &mut String, at: usize, text: &str, comment: &str) {
     let _ = if comment.is_empty() { writeln!(out, "{text}") } else { writeln!(out, "{text:<56} ; {comment}") };
 }
 
-fn print(out: &mut String, packet: &Packet<'_>, relocations: &[Relocation], draws: &mut u32) {
+fn print(chip: &Chip, out: &mut String, packet: &Packet<'_>, relocations: &[Relocation], draws: &mut u32) {
     let Packet { at, header, words, .. } = *packet;
     match packet.kind {
         // A header with bits that its packet does not have.
         Kind::Filler => line(out, at, &format!("{WORD} {header:#010x}"), "filler with other bits"),
-        Kind::Registers(first) => {
-            line(out, at, TYPE_0, "");
-            print_registers(out, first, words);
-        }
-        Kind::Packet { .. } if header & 0xfe != 0 => {
+        Kind::Registers { .. } if !is_plain(chip, header) => {
             line(out, at, &format!("{WORD} {header:#010x}"), "header with bits that have no meaning");
-            for (n, word) in words.iter().enumerate() {
-                line(out, at + 1 + n, &format!("{WORD} {word:#010x}"), "");
+            print_words(out, at, words);
+        }
+        Kind::Registers { first, one: false } => {
+            line(out, at, TYPE_0, "");
+            print_registers(chip, out, first, words);
+        }
+        Kind::Registers { first, one: true } => {
+            line(out, at, &format!("{TYPE_0} {ONE_REGISTER}"), "");
+            for &word in words {
+                print_registers(chip, out, first, &[word]);
             }
         }
-        Kind::Packet { opcode, predicated } => {
-            let row = packet.info();
+        Kind::Packet { .. } if Type3Header(header).reserved() != 0 => {
+            line(out, at, &format!("{WORD} {header:#010x}"), "header with bits that have no meaning");
+            print_words(out, at, words);
+        }
+        Kind::Packet { opcode, predicated, row } => {
             let mut text = row.map_or_else(|| format!("{UNNAMED} {opcode:#04x}"), |row| row.name.to_owned());
             if predicated {
                 let _ = write!(text, " {PREDICATED}");
@@ -81,13 +96,10 @@ fn print(out: &mut String, packet: &Packet<'_>, relocations: &[Relocation], draw
                 && !values.is_empty()
             {
                 line(out, at, &text, row.doc);
-                print_registers(out, first, values);
+                print_registers(chip, out, first, values);
                 return;
             }
-            let named = match row.map(|row| row.shape) {
-                Some(Shape::Words(named)) => named,
-                Some(Shape::Registers(..)) | None => &[],
-            };
+            let named = row.map_or(&[][..], |row| row.words());
             for (n, &word) in words.iter().enumerate() {
                 let (name, fields) = named.get(n).map_or((NAMELESS, &[][..]), |word| (word.name, word.fields));
                 let mut value = String::new();
@@ -110,11 +122,25 @@ fn print(out: &mut String, packet: &Packet<'_>, relocations: &[Relocation], draw
     }
 }
 
-fn print_registers(out: &mut String, first: u32, values: &[u32]) {
+/// Whether a header of type 0 has no bits beside its fields, so that its text gives it back.
+fn is_plain(chip: &Chip, header: u32) -> bool {
+    let of = &chip.register_header;
+    let known = [Some(of.register), of.one_register, Some(Type3Header::COUNT), Some(Type3Header::TYPE)];
+    known.into_iter().flatten().fold(header, |rest, field| insert(field, rest, 0)) == 0
+}
+
+/// The words of a packet as they are.
+fn print_words(out: &mut String, at: usize, words: &[u32]) {
+    for (n, word) in words.iter().enumerate() {
+        line(out, at + 1 + n, &format!("{WORD} {word:#010x}"), "");
+    }
+}
+
+fn print_registers(chip: &Chip, out: &mut String, first: u32, values: &[u32]) {
     for (n, (&value, offset)) in values.iter().zip((first..).step_by(4)).enumerate() {
         let buffer = is_buffer(first, values, n);
         let mut text = String::new();
-        let named = registers::at(offset, buffer);
+        let named = chip.registers.at(offset, buffer);
         match &named {
             Some(named) if !named.fields.is_empty() => print_fields(&mut text, value, named.fields),
             Some(named) if named.kind == Holds::Float => print_float(&mut text, value),
@@ -122,7 +148,7 @@ fn print_registers(out: &mut String, first: u32, values: &[u32]) {
                 let _ = write!(text, "{value:#x}");
             }
         }
-        let name = named.map_or_else(|| registers::name(offset), |named| named.name);
+        let name = named.map_or_else(|| chip.registers.name(offset), |named| named.name);
         let _ = writeln!(out, "    {name} = {text}");
     }
 }
@@ -132,7 +158,7 @@ fn is_buffer(first: u32, values: &[u32], n: usize) -> bool {
     let Some(offset) = first.checked_sub(RESOURCES).filter(|_| first < SAMPLERS) else { return false };
     let dword = offset as usize / 4 + n;
     let last = n + RESOURCE_WORDS - 1 - dword % RESOURCE_WORDS;
-    values.get(last).is_some_and(|word| word >> 30 == 3)
+    values.get(last).is_some_and(|&word| resource::kind_of_last(word) == resource::VALID_BUFFER)
 }
 
 fn print_float(out: &mut String, bits: u32) {
@@ -148,7 +174,7 @@ fn print_fields(out: &mut String, word: u32, fields: &[Field]) {
     let mut parts = Vec::new();
     let mut rest = word;
     for field in fields {
-        rest &= !field.mask();
+        rest = insert(*field, rest, 0);
         let value = field.extract(word);
         if value == 0 {
             continue;

@@ -3,6 +3,7 @@
 use super::super::registers::Registers;
 use super::{SpecialOp, special_op};
 use crate::registers::{colour, depth};
+use crate::table::bit;
 use ctm_draw::state::{
     AlphaTest, Blend, BlendEquation, ColourState, ColourTargetState, Combine, Compare, DepthCopy, DepthState, Factor,
     LogicOp, StencilFace, StencilOp,
@@ -10,7 +11,7 @@ use ctm_draw::state::{
 use ctm_image::r700::registers::DbShaderControl;
 
 pub(super) fn compare(number: u32) -> Compare {
-    Compare::ALL[number as usize & 7]
+    Compare::ALL[number as usize % 8]
 }
 
 fn stencil_op(number: u32) -> StencilOp {
@@ -132,8 +133,8 @@ fn blend(registers: &Registers, n: u32) -> Blend {
 pub fn write_mask(registers: &Registers, target: u32) -> u8 {
     let multiwrite = registers.flag(colour::CB_COLOR_CONTROL::MULTIWRITE_ENABLE);
     let output = if multiwrite { 0 } else { target };
-    let of = |name, n: u32| (registers.named(name, 0) >> (4 * n) & 15) as u8;
-    let sent = registers.named("CB_SHADER_CONTROL", 0) >> output & 1 == 1;
+    let of = |name, n: u32| registers.named_field(name, n as usize) as u8;
+    let sent = bit(registers.named("CB_SHADER_CONTROL", 0), output);
     if sent { of("CB_TARGET_MASK", target) & of("CB_SHADER_MASK", output) } else { 0 }
 }
 
@@ -146,7 +147,7 @@ pub(super) fn colour_state(registers: &Registers) -> ColourState {
     let enabled = r.get(Control::TARGET_BLEND_ENABLE);
     let mut targets = [ColourTargetState::default(); 8];
     for (n, target) in (0u32..).zip(&mut targets) {
-        let blends = enabled >> n & 1 == 1 && r.nth(colour::CB_COLOR0_INFO::BLEND_BYPASS, n) == 0;
+        let blends = bit(enabled, n) && r.nth(colour::CB_COLOR0_INFO::BLEND_BYPASS, n) == 0;
         *target = ColourTargetState {
             write_mask: match special {
                 SpecialOp::Normal => write_mask(r, n),
@@ -170,7 +171,7 @@ pub(super) fn colour_state(registers: &Registers) -> ColourState {
             r.float(colour::CB_BLEND_ALPHA::REGISTER, 0),
         ],
         // The result for source and destination bits only: both halves are the same where patterns do not count.
-        logic: if rop == 0 && special != SpecialOp::Normal { LogicOp::COPY } else { LogicOp((rop & 15) as u8) },
+        logic: if rop == 0 && special != SpecialOp::Normal { LogicOp::COPY } else { LogicOp((rop % 16) as u8) },
         multiwrite: r.flag(Control::MULTIWRITE_ENABLE),
         alpha_test: tests.then(|| AlphaTest {
             compare: compare(r.get(colour::SX_ALPHA_TEST_CONTROL::ALPHA_FUNC)),
