@@ -102,6 +102,7 @@ fn told(args: &GlslArgs, captures: &Path) -> Result<Value, Failure> {
         .map_err(|e| Failure::wrong("cannot-start", format!("this program cannot be found: {e}")))?;
     let radeon = RadeonArgs {
         capture: Some(captures.to_owned()),
+        frames: None,
         check: false,
         stats: false,
         engine: None,

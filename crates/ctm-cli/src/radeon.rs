@@ -27,14 +27,14 @@ pub(crate) fn run(_: &Console, args: &RadeonArgs) -> Ending {
 /// The program with its environment.
 pub(crate) fn command(args: &RadeonArgs) -> Result<Command, Failure> {
     let library = library(args.library.as_deref())?;
+    // The program may run elsewhere.
+    let directory = |flag: &str, given: Option<&Path>| {
+        let wrong = |e| Failure::usage("bad-flag", format!("{flag} names no directory: {e}"));
+        given.map(std::path::absolute).transpose().map_err(wrong)
+    };
     let settings = Settings {
-        // The program may run elsewhere.
-        capture: args
-            .capture
-            .as_deref()
-            .map(std::path::absolute)
-            .transpose()
-            .map_err(|e| Failure::usage("bad-flag", format!("--capture names no directory: {e}")))?,
+        capture: directory("--capture", args.capture.as_deref())?,
+        frames: directory("--frames", args.frames.as_deref())?,
         check: args.check,
         stats: args.stats,
         execute: !args.no_execute,

@@ -3,10 +3,10 @@
 //! Paths and descriptors that are not ours go on untouched. Functions that C declares variadic are defined with the arguments that they can have:
 //! on the targets of this library those come in the same registers.
 
-use crate::process::{fork, lock, print_stats, report, settings};
+use crate::process::{fork, lock, print_renderer, print_stats, report, settings};
 use crate::tree::{self, Entry};
-use crate::{directory, real, requests, space};
-use libc::{DIR, FILE, c_char, c_int, c_ulong, c_void, dirent, dirent64, size_t, ssize_t, stat as Stat};
+use crate::{card, directory, prime, real, requests, space};
+use libc::{DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent, dirent64, off_t, size_t, ssize_t, stat as Stat};
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,6 +26,7 @@ extern "C" fn begin() {
 
 extern "C" fn end() {
     guard((), print_stats);
+    guard((), print_renderer);
 }
 
 /// The dynamic linker calls what stands in this section.
@@ -73,6 +74,11 @@ fn open_entry(entry: &Entry, flags: c_int) -> c_int {
         Entry::Node => {
             guard((), || lock().sweep());
             space::create()
+        }
+        Entry::Card => {
+            guard((), || lock().sweep());
+            let _process = lock();
+            card::open()
         }
         Entry::File(_) if writes => return failed(libc::EACCES),
         Entry::File(text) => text_file(text),
@@ -191,7 +197,7 @@ pub unsafe extern "C" fn access(path: *const c_char, mode: c_int) -> c_int {
     match unsafe { ours(path) } {
         Some(Entry::Missing) => failed(libc::ENOENT),
         Some(Entry::File(_)) if mode & libc::W_OK != 0 => failed(libc::EACCES),
-        Some(Entry::File(_) | Entry::Node) if mode & libc::X_OK != 0 => failed(libc::EACCES),
+        Some(Entry::File(_) | Entry::Node | Entry::Card) if mode & libc::X_OK != 0 => failed(libc::EACCES),
         Some(_) => 0,
         // SAFETY: the caller's promises.
         None => unsafe { real::access(path, mode) },
@@ -327,12 +333,24 @@ pub unsafe extern "C" fn closedir(of: *mut DIR) -> c_int {
     unsafe { real::closedir(of) }
 }
 
-/// Makes a status that of the node.
-fn as_node(status: &mut Stat) {
+/// Makes a status that of a node with these numbers.
+fn as_node(status: &mut Stat, (major, minor): (u32, u32)) {
     status.st_mode = libc::S_IFCHR | 0o666;
-    status.st_rdev = libc::makedev(tree::NODE.0, tree::NODE.1);
+    status.st_rdev = libc::makedev(major, minor);
     status.st_size = 0;
     status.st_blocks = 0;
+}
+
+/// Makes the status of a descriptor of ours that of a node.
+fn own_status(status: &mut Stat) {
+    if space::is_ours(status) {
+        as_node(status, tree::NODE);
+    } else if card::may_be(status) {
+        let _process = lock();
+        if card::is_card(status) {
+            as_node(status, tree::CARD);
+        }
+    }
 }
 
 /// The status of an entry.
@@ -342,7 +360,8 @@ fn status(entry: &Entry) -> Option<Stat> {
     (status.st_nlink, status.st_blksize, status.st_ino) = (1, 4096, 1);
     match entry {
         Entry::Missing => return None,
-        Entry::Node => as_node(&mut status),
+        Entry::Node => as_node(&mut status, tree::NODE),
+        Entry::Card => as_node(&mut status, tree::CARD),
         Entry::Directory(_) => status.st_mode = libc::S_IFDIR | 0o755,
         Entry::File(text) => {
             status.st_mode = libc::S_IFREG | 0o444;
@@ -404,9 +423,7 @@ macro_rules! fstat {
             if result == 0 {
                 // SAFETY: the caller promises room for a status, which has just been written.
                 let status = unsafe { &mut *to };
-                if guard(false, || space::is_ours(status)) {
-                    as_node(status);
-                }
+                guard((), || own_status(status));
             }
             result
         }
@@ -421,16 +438,228 @@ fstat!(fstat, fstat64);
 /// As the C library says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int {
-    if requests::is_of_graphics(request)
-        && let Some(file) = guard(None, || space::file_of(fd))
+    if requests::is_of_graphics(request) {
+        let answer =
+            guard(Some(Err(libc::EIO)), || {
+                let memory = space::file_of(fd);
+                let mut process = lock();
+                let card = card::memory_of(fd);
+                let (file, of) = match (memory, &card) {
+                    (Some(file), _) => (file, fd),
+                    (None, Some((file, memory))) => (*file, memory.as_raw_fd()),
+                    (None, None) => return None,
+                };
+                let argument = argument.expose_provenance() as u64;
+                let space = process.space(of, file).map_err(|e| e.raw_os_error().unwrap_or(libc::EIO));
+                Some(space.and_then(|space| {
+                    requests::answer(&mut process, &space, (file, card.is_some()), request, argument)
+                }))
+            });
+        if let Some(answer) = answer {
+            return answer.map_or_else(failed, |()| 0);
+        }
+    }
+    // Waits for and of a buffer: nothing runs when a request has returned.
+    if request >> 8 & 0xff == c_ulong::from(b'b') && request & 0xff == 0 && guard(None, || prime::size_of(fd)).is_some()
     {
-        let answer = guard(Err(libc::EIO), || {
-            let mut process = lock();
-            let space = process.space(fd, file).map_err(|e| e.raw_os_error().unwrap_or(libc::EIO))?;
-            requests::answer(&mut process, &space, file, request, argument.expose_provenance() as u64)
-        });
-        return answer.map_or_else(failed, |()| 0);
+        return 0;
     }
     // SAFETY: the caller's promises.
     unsafe { real::ioctl(fd, request, argument) }
+}
+
+/// Where a mapping of a descriptor of ours leads: the file that has the bytes, and the place there. `None`: as the program says.
+fn led(fd: c_int, offset: off_t) -> Option<(std::sync::Arc<OwnedFd>, off_t)> {
+    let place = u64::try_from(offset).ok()?;
+    let memory = space::file_of(fd);
+    let _process = lock();
+    let card = if memory.is_some() { None } else { card::memory_of(fd) };
+    let node = memory.or_else(|| card.as_ref().map(|card| card.0))?;
+    match prime::at(node, place) {
+        Some((start, exported)) => Some((exported.file, libc::off_t::try_from(place - start).ok()?)),
+        None => card.map(|card| (card.1, offset)),
+    }
+}
+
+/// A row is a name of the function that maps.
+macro_rules! mmap {
+    ($($name:ident),*) => {$(
+        /// `mmap` of the C library.
+        ///
+        /// # Safety
+        /// As the C library says.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            at: *mut c_void,
+            bytes: size_t,
+            rights: c_int,
+            flags: c_int,
+            fd: c_int,
+            offset: off_t,
+        ) -> *mut c_void {
+            let is_shared = fd >= 0 && flags & libc::MAP_ANONYMOUS == 0 && flags & libc::MAP_SHARED != 0;
+            if is_shared && let Some((file, offset)) = guard(None, || led(fd, offset)) {
+                // SAFETY: the caller's promises; the bytes are those that the program means.
+                return unsafe { real::mmap(at, bytes, rights, flags, file.as_raw_fd(), offset) };
+            }
+            // SAFETY: the caller's promises.
+            unsafe { real::mmap(at, bytes, rights, flags, fd, offset) }
+        }
+    )*};
+}
+
+mmap!(mmap, mmap64);
+
+/// A row is a name of the function that moves the place of a descriptor.
+macro_rules! lseek {
+    ($($name:ident),*) => {$(
+        /// `lseek` of the C library: the end of an exported buffer is that of its bytes.
+        ///
+        /// # Safety
+        /// As the C library says.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(fd: c_int, offset: off_t, from: c_int) -> off_t {
+            if from == libc::SEEK_END
+                && let Some(size) = guard(None, || prime::size_of(fd))
+            {
+                let end = size.cast_signed().saturating_add(offset);
+                // SAFETY: the caller's promises.
+                return unsafe { real::lseek(fd, end, libc::SEEK_SET) };
+            }
+            // SAFETY: the caller's promises.
+            unsafe { real::lseek(fd, offset, from) }
+        }
+    )*};
+}
+
+lseek!(lseek, lseek64);
+
+/// A row is a name of the function that opens below a directory. Absolute paths mean the same without it.
+macro_rules! openat {
+    ($($name:ident),*) => {$(
+        /// `openat` of the C library.
+        ///
+        /// # Safety
+        /// As the C library says.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(directory: c_int, path: *const c_char, flags: c_int, mode: c_int) -> c_int {
+            // SAFETY: the caller promises a C string.
+            match unsafe { ours(path) } {
+                Some(entry) => guard(-1, || open_entry(&entry, flags)),
+                // SAFETY: the caller's promises.
+                None => unsafe { real::$name(directory, path, flags, mode) },
+            }
+        }
+    )*};
+}
+
+openat!(openat, openat64);
+
+/// A row is a name of the function that gives the status of a path below a directory.
+macro_rules! fstatat {
+    ($($name:ident),*) => {$(
+        /// `fstatat` of the C library.
+        ///
+        /// # Safety
+        /// As the C library says.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(directory: c_int, path: *const c_char, to: *mut Stat, flags: c_int) -> c_int {
+            // SAFETY: the caller promises a C string.
+            if unsafe { ours(path) }.is_some() {
+                // SAFETY: the caller's promises.
+                return unsafe { if flags & libc::AT_SYMLINK_NOFOLLOW != 0 { lstat(path, to) } else { stat(path, to) } };
+            }
+            // SAFETY: the caller's promises.
+            let result = unsafe { real::fstatat(directory, path, to, flags) };
+            if result == 0 && flags & libc::AT_EMPTY_PATH != 0 {
+                // SAFETY: the caller promises room for a status, which has just been written.
+                guard((), || own_status(unsafe { &mut *to }));
+            }
+            result
+        }
+    )*};
+}
+
+fstatat!(fstatat, fstatat64);
+
+/// `statx` of the C library.
+///
+/// # Safety
+/// As the C library says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn statx(
+    directory: c_int,
+    path: *const c_char,
+    flags: c_int,
+    mask: c_uint,
+    to: *mut libc::statx,
+) -> c_int {
+    // SAFETY: the caller promises a C string, or null.
+    let own = match unsafe { ours(path) } {
+        Some(entry) => {
+            let follows = flags & libc::AT_SYMLINK_NOFOLLOW == 0 && matches!(entry, Entry::Link(_));
+            let entry = if follows { Entry::Directory(&[]) } else { entry };
+            let Some(status) = status(&entry) else { return failed(libc::ENOENT) };
+            // SAFETY: all zero is such a status, and the caller promises room for it.
+            unsafe { to.write(std::mem::zeroed()) };
+            Some(status)
+        }
+        None => {
+            // SAFETY: the caller's promises.
+            let result = unsafe { real::statx(directory, path, flags, mask, to) };
+            // SAFETY: all zero is a `stat`.
+            let mut of_descriptor: Stat = unsafe { std::mem::zeroed() };
+            if result != 0 || flags & libc::AT_EMPTY_PATH == 0 {
+                return result;
+            }
+            // SAFETY: the status is writable.
+            let known = unsafe { fstat(directory, &raw mut of_descriptor) } == 0;
+            if !known || of_descriptor.st_mode & libc::S_IFMT != libc::S_IFCHR {
+                return result;
+            }
+            Some(of_descriptor)
+        }
+    };
+    if let Some(status) = own {
+        // SAFETY: the caller promises room for it, and it has been written.
+        let to = unsafe { &mut *to };
+        to.stx_mask = libc::STATX_BASIC_STATS;
+        to.stx_mode = status.st_mode as u16;
+        to.stx_nlink = status.st_nlink as u32;
+        to.stx_ino = status.st_ino;
+        to.stx_size = status.st_size.cast_unsigned();
+        to.stx_blksize = status.st_blksize as u32;
+        (to.stx_rdev_major, to.stx_rdev_minor) = (libc::major(status.st_rdev), libc::minor(status.st_rdev));
+    }
+    0
+}
+
+/// `faccessat` of the C library.
+///
+/// # Safety
+/// As the C library says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn faccessat(directory: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int {
+    // SAFETY: the caller promises a C string.
+    if unsafe { ours(path) }.is_some() {
+        // SAFETY: the caller's promises.
+        return unsafe { access(path, mode) };
+    }
+    // SAFETY: the caller's promises.
+    unsafe { real::faccessat(directory, path, mode, flags) }
+}
+
+/// `readlinkat` of the C library.
+///
+/// # Safety
+/// As the C library says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn readlinkat(directory: c_int, path: *const c_char, to: *mut c_char, bytes: size_t) -> ssize_t {
+    // SAFETY: the caller promises a C string.
+    if unsafe { ours(path) }.is_some() {
+        // SAFETY: the caller's promises.
+        return unsafe { readlink(path, to, bytes) };
+    }
+    // SAFETY: the caller's promises.
+    unsafe { real::readlinkat(directory, path, to, bytes) }
 }

@@ -9,6 +9,9 @@
 //! | `space` | the memory file of an opened node: buffers, and the table of them |
 //! | `table` | the table: handles, and where buffers lie |
 //! | `requests` | the kernel's requests by number, and their answers |
+//! | `prime` | buffers that other processes have |
+//! | `card` | opened card nodes: sockets that events come out of |
+//! | `display` | the display of the card: its requests, and pictures of what is shown |
 //! | `client` | reading and writing the program's memory as a kernel does |
 //! | `process` | what this process knows: opened nodes, its capture, its counts |
 //! | `submit` | what happens to a submission |
@@ -28,11 +31,14 @@
 // Tests of this crate run with the C library's own functions, without those that use most of it.
 #![cfg_attr(test, allow(dead_code))]
 
+mod card;
 mod client;
 mod directory;
+mod display;
 #[cfg(not(test))]
 mod interpose;
 mod machine;
+mod prime;
 mod process;
 mod real;
 mod requests;

@@ -1,6 +1,8 @@
 //! What this process knows: the nodes that it has opened, its capture, its counts.
 
+use crate::display::Display;
 use crate::space::{FileId, Space, file_of};
+use crate::{card, prime};
 use ctm_radeon::capture::{Done, Writer};
 use ctm_radeon::environment::Settings;
 use std::collections::HashMap;
@@ -19,6 +21,9 @@ pub(crate) struct Process {
     spaces: HashMap<FileId, Arc<Space>>,
     capture: Capturing,
     counts: Counts,
+    displays: HashMap<FileId, Display>,
+    /// Whether a driver has made a buffer.
+    pub has_buffers: bool,
     /// What executes submissions.
     pub machine: crate::machine::Machine,
 }
@@ -119,10 +124,20 @@ impl Process {
             return;
         }
         let Ok(open) = fs::read_dir("/proc/self/fd") else { return };
-        let ours: Vec<RawFd> = self.spaces.values().map(|space| space.as_raw_fd()).collect();
-        let fds = open.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-        let held: Vec<FileId> = fds.filter(|fd| !ours.contains(fd)).filter_map(file_of).collect();
+        let fds: Vec<RawFd> = open.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
+        let cards = card::sweep(&fds);
+        let mut ours: Vec<RawFd> = self.spaces.values().map(|space| space.as_raw_fd()).collect();
+        ours.extend(cards.iter().map(|card| card.1));
+        let mut held: Vec<FileId> = fds.into_iter().filter(|fd| !ours.contains(fd)).filter_map(file_of).collect();
+        held.extend(cards.iter().map(|card| card.0));
         self.spaces.retain(|file, _| held.contains(file));
+        self.displays.retain(|file, _| held.contains(file));
+        prime::sweep(&held);
+    }
+
+    /// The display of an opened card.
+    pub(crate) fn display(&mut self, file: FileId) -> &mut Display {
+        self.displays.entry(file).or_default()
     }
 
     /// Works on the capture, if one is made. An error ends it, not the process.
@@ -219,6 +234,27 @@ fn program() -> String {
     let path = std::env::current_exe().unwrap_or_default();
     let name = path.file_name().map_or_else(|| "program".into(), |name| name.to_string_lossy());
     name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
+}
+
+/// Drivers that draw without the node, as parts of the names of their libraries.
+const DRIVERS: [&str; 6] = ["swrast_dri", "_dri.so", "libgallium", "libEGL", "libGLX", "libvulkan"];
+
+/// Tells that a program which has a graphics library open never came to the Radeon: it drew with another renderer, or not at all.
+pub(crate) fn print_renderer() {
+    let Ok(process) = process().try_lock() else { return };
+    let of_parent = process.id != 0 && process.id != std::process::id();
+    if of_parent || process.counts.submissions > 0 || process.has_buffers || !settings().execute {
+        return;
+    }
+    let Ok(maps) = fs::read_to_string("/proc/self/maps") else { return };
+    let names = maps.lines().filter_map(|line| Some(line.rsplit_once('/')?.1));
+    let Some(library) = names.into_iter().find(|name| DRIVERS.iter().any(|driver| name.contains(driver))) else {
+        return;
+    };
+    report(&format!(
+        "{}: no submission came to the Radeon, though {library} is open: the program drew with another renderer (GL_RENDERER says which), or not at all",
+        program()
+    ));
 }
 
 /// Prints what this process has submitted, if that is wanted and there was anything.

@@ -2,7 +2,7 @@
 //!
 //! Each is looked up once, behind this library in the order of the dynamic linker. One that the C library does not have fails with `ENOSYS`.
 
-use libc::{DIR, FILE, c_char, c_int, c_ulong, c_void, dirent, dirent64, size_t, ssize_t, stat as Stat};
+use libc::{DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent, dirent64, off_t, size_t, ssize_t, stat as Stat};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The next function of a name, or null.
@@ -60,6 +60,14 @@ functions! {
     stat(path: *const c_char, to: *mut Stat) -> c_int = -1;
     lstat(path: *const c_char, to: *mut Stat) -> c_int = -1;
     fstat(fd: c_int, to: *mut Stat) -> c_int = -1;
+    fstatat(directory: c_int, path: *const c_char, to: *mut Stat, flags: c_int) -> c_int = -1;
+    statx(directory: c_int, path: *const c_char, flags: c_int, mask: c_uint, to: *mut libc::statx) -> c_int = -1;
+    openat(directory: c_int, path: *const c_char, flags: c_int, mode: c_int) -> c_int = -1;
+    openat64(directory: c_int, path: *const c_char, flags: c_int, mode: c_int) -> c_int = -1;
+    faccessat(directory: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int = -1;
+    readlinkat(directory: c_int, path: *const c_char, to: *mut c_char, bytes: size_t) -> ssize_t = -1;
+    mmap(at: *mut c_void, bytes: size_t, rights: c_int, flags: c_int, fd: c_int, offset: off_t) -> *mut c_void = libc::MAP_FAILED;
+    lseek(fd: c_int, offset: off_t, from: c_int) -> off_t = -1;
     ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int = -1;
 }
 

@@ -5,14 +5,16 @@
 
 use crate::process::Process;
 use crate::space::{FileId, Space};
-use crate::{Errno, client, submit};
+use crate::{Errno, client, display, prime, submit};
 use ctm_radeon::environment::Chip;
+use std::os::fd::{AsRawFd, IntoRawFd};
 
 /// What a handler works with.
 pub(crate) struct Call<'a> {
     pub process: &'a mut Process,
     pub space: &'a Space,
     pub file: FileId,
+    pub is_card: bool,
     pub argument: Argument,
 }
 
@@ -20,28 +22,39 @@ pub(crate) struct Call<'a> {
 pub(crate) struct Argument(Vec<u8>);
 
 impl Argument {
-    fn u32(&self, at: usize) -> u32 {
+    pub(crate) fn u32(&self, at: usize) -> u32 {
         self.0.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
     }
 
-    fn u64(&self, at: usize) -> u64 {
+    pub(crate) fn u64(&self, at: usize) -> u64 {
         u64::from(self.u32(at)) | u64::from(self.u32(at + 4)) << 32
     }
 
-    fn set32(&mut self, at: usize, value: u32) {
+    /// Bytes of the structure; 0 where it ends.
+    pub(crate) fn bytes(&self, at: usize, count: usize) -> Vec<u8> {
+        (at..at + count).map(|n| self.0.get(n).copied().unwrap_or(0)).collect()
+    }
+
+    pub(crate) fn set_bytes(&mut self, at: usize, bytes: &[u8]) {
+        if let Some(to) = self.0.get_mut(at..at + bytes.len()) {
+            to.copy_from_slice(bytes);
+        }
+    }
+
+    pub(crate) fn set32(&mut self, at: usize, value: u32) {
         if let Some(to) = self.0.get_mut(at..at + 4) {
             to.copy_from_slice(&value.to_le_bytes());
         }
     }
 
-    fn set64(&mut self, at: usize, value: u64) {
+    pub(crate) fn set64(&mut self, at: usize, value: u64) {
         if let Some(to) = self.0.get_mut(at..at + 8) {
             to.copy_from_slice(&value.to_le_bytes());
         }
     }
 }
 
-type Answer = Result<(), Errno>;
+pub(crate) type Answer = Result<(), Errno>;
 
 /// A request of the kernel's interface.
 struct Request {
@@ -50,31 +63,74 @@ struct Request {
     /// Bytes of its structure.
     bytes: usize,
     answer: fn(&mut Call<'_>) -> Answer,
+    /// Only the card node has it.
+    of_card: bool,
+}
+
+const fn node(number: u8, bytes: usize, answer: fn(&mut Call<'_>) -> Answer) -> Request {
+    Request { number, bytes, answer, of_card: false }
+}
+
+const fn card(number: u8, bytes: usize, answer: fn(&mut Call<'_>) -> Answer) -> Request {
+    Request { number, bytes, answer, of_card: true }
 }
 
 #[rustfmt::skip] // A table.
-const REQUESTS: [Request; 21] = [
-    Request { number: 0x00, bytes: 64, answer: version },
-    Request { number: 0x09, bytes: 8,  answer: gem_close },
-    Request { number: 0x0a, bytes: 8,  answer: refused },      // GEM_FLINK: a render node has no names
-    Request { number: 0x0b, bytes: 16, answer: refused },      // GEM_OPEN
-    Request { number: 0x0c, bytes: 16, answer: get_cap },
-    Request { number: 0x2d, bytes: 12, answer: refused },      // PRIME_HANDLE_TO_FD: GET_CAP says so
-    Request { number: 0x2e, bytes: 12, answer: refused },      // PRIME_FD_TO_HANDLE
-    Request { number: 0x5c, bytes: 24, answer: gem_info },
-    Request { number: 0x5d, bytes: 32, answer: gem_create },
-    Request { number: 0x5e, bytes: 32, answer: gem_mmap },
-    Request { number: 0x61, bytes: 32, answer: not_there },    // GEM_PREAD: the kernel has none either
-    Request { number: 0x62, bytes: 32, answer: not_there },    // GEM_PWRITE
-    Request { number: 0x63, bytes: 12, answer: gem_known },    // GEM_SET_DOMAIN
-    Request { number: 0x64, bytes: 8,  answer: gem_known },    // GEM_WAIT_IDLE: nothing runs when a request has returned
-    Request { number: 0x66, bytes: 32, answer: cs },
-    Request { number: 0x67, bytes: 16, answer: info },
-    Request { number: 0x68, bytes: 12, answer: gem_set_tiling },
-    Request { number: 0x69, bytes: 12, answer: gem_get_tiling },
-    Request { number: 0x6a, bytes: 8,  answer: gem_busy },
-    Request { number: 0x6b, bytes: 24, answer: no_virtual_memory },
-    Request { number: 0x6c, bytes: 16, answer: gem_op },
+const REQUESTS: &[Request] = &[
+    node(0x00, 64, version),
+    card(0x02, 4,  display::magic),                // GET_MAGIC
+    card(0x07, 16, display::accepted),             // SET_VERSION
+    node(0x09, 8,  gem_close),
+    card(0x0a, 8,  gem_flink),
+    card(0x0b, 16, gem_open),
+    node(0x0c, 16, get_cap),
+    card(0x0d, 16, display::client_capability),
+    card(0x11, 4,  display::accepted),             // AUTH_MAGIC
+    card(0x1e, 0,  display::accepted),             // SET_MASTER
+    card(0x1f, 0,  display::accepted),             // DROP_MASTER
+    node(0x2d, 12, prime_export),
+    node(0x2e, 12, prime_import),
+    card(0x3a, 24, display::wait_vblank),
+    node(0x5c, 24, gem_info),
+    node(0x5d, 32, gem_create),
+    node(0x5e, 32, gem_mmap),
+    node(0x61, 32, not_there),                     // GEM_PREAD: the kernel has none either
+    node(0x62, 32, not_there),                     // GEM_PWRITE
+    node(0x63, 12, gem_known),                     // GEM_SET_DOMAIN
+    node(0x64, 8,  gem_known),                     // GEM_WAIT_IDLE: nothing runs when a request has returned
+    node(0x66, 32, cs),
+    node(0x67, 16, info),
+    node(0x68, 12, gem_set_tiling),
+    node(0x69, 12, gem_get_tiling),
+    node(0x6a, 8,  gem_busy),
+    node(0x6b, 24, no_virtual_memory),
+    node(0x6c, 16, gem_op),
+    card(0xa0, 64, display::resources),
+    card(0xa1, 104, display::get_crtc),
+    card(0xa2, 104, display::set_crtc),
+    card(0xa3, 28, display::accepted),             // CURSOR
+    card(0xa4, 32, display::accepted),             // GETGAMMA
+    card(0xa5, 32, display::accepted),             // SETGAMMA
+    card(0xa6, 20, display::encoder),
+    card(0xa7, 80, display::connector),
+    card(0xaa, 64, display::property),
+    card(0xab, 16, display::accepted),             // SETPROPERTY
+    card(0xad, 28, display::get_framebuffer),
+    card(0xae, 28, display::add_framebuffer),
+    card(0xaf, 4,  display::remove_framebuffer),
+    card(0xb0, 24, display::page_flip),
+    card(0xb1, 24, display::accepted),             // DIRTYFB
+    card(0xb2, 32, display::create_dumb),
+    card(0xb3, 16, display::map_dumb),
+    card(0xb4, 4,  gem_close),                     // DESTROY_DUMB
+    card(0xb5, 16, display::planes),
+    card(0xb6, 32, display::plane),
+    card(0xb7, 48, display::set_plane),
+    card(0xb8, 104, display::add_framebuffer_2),
+    card(0xb9, 32, display::object_properties),
+    card(0xba, 24, display::accepted),             // OBJ_SETPROPERTY
+    card(0xbb, 36, display::accepted),             // CURSOR2
+    card(0xd0, 8,  display::remove_framebuffer),   // CLOSEFB
 ];
 
 /// Whether a request is one of graphics devices: bits 15:8 are `d`.
@@ -82,24 +138,29 @@ pub(crate) const fn is_of_graphics(code: u64) -> bool {
     code >> 8 & 0xff == b'd' as u64
 }
 
-/// Answers a request. Sizes are taken as the kernel does: a program that was made for a shorter structure hands in, and gets back, its own.
+/// Answers a request of a node or of the card. Sizes are taken as the kernel does: a program that was made for a shorter structure hands in, and gets back, its own.
 ///
 /// # Errors
-/// The kernel's error number.
-pub(crate) fn answer(process: &mut Process, space: &Space, file: FileId, code: u64, address: u64) -> Answer {
+/// The kernel's error number; `EACCES` for requests that a render node does not have.
+pub(crate) fn answer(
+    process: &mut Process,
+    space: &Space,
+    (file, is_card): (FileId, bool),
+    code: u64,
+    address: u64,
+) -> Answer {
     let number = (code & 0xff) as u8;
     let (theirs, writes) = ((code >> 16 & 0x3fff) as usize, code >> 30 & 1 != 0);
     let (reads, known) = (code >> 31 & 1 != 0, REQUESTS.iter().find(|request| request.number == number));
     let Some(request) = known else { return Err(libc::EINVAL) };
+    if request.of_card && !is_card {
+        return Err(libc::EACCES);
+    }
     let mut bytes = if writes { client::read(address, theirs)? } else { Vec::new() };
     bytes.resize(request.bytes.max(theirs), 0);
-    let mut call = Call { process, space, file, argument: Argument(bytes) };
+    let mut call = Call { process, space, file, is_card, argument: Argument(bytes) };
     (request.answer)(&mut call)?;
     if reads { client::write(address, &call.argument.0[..theirs]) } else { Ok(()) }
-}
-
-fn refused(_: &mut Call<'_>) -> Answer {
-    Err(libc::EINVAL)
 }
 
 fn not_there(_: &mut Call<'_>) -> Answer {
@@ -126,9 +187,58 @@ fn version(call: &mut Call<'_>) -> Answer {
     Ok(())
 }
 
-/// GET_CAP: nothing that is asked for exists.
+/// GET_CAP: sharing of buffers; and of the card, its display.
 fn get_cap(call: &mut Call<'_>) -> Answer {
-    call.argument.set64(8, 0);
+    let value = match (call.argument.u64(0), call.is_card) {
+        // PRIME: import and export.
+        (0x5, _) => 3,
+        // DUMB_BUFFER, VBLANK_HIGH_CRTC, TIMESTAMP_MONOTONIC, CRTC_IN_VBLANK_EVENT.
+        (0x1 | 0x2 | 0x6 | 0x12, true) => 1,
+        // DUMB_PREFERRED_DEPTH
+        (0x3, true) => 24,
+        // CURSOR_WIDTH, CURSOR_HEIGHT
+        (0x8 | 0x9, true) => 64,
+        _ => 0,
+    };
+    call.argument.set64(8, value);
+    Ok(())
+}
+
+/// PRIME_HANDLE_TO_FD: a descriptor, which a program that becomes another one keeps unless it asks for O_CLOEXEC.
+fn prime_export(call: &mut Call<'_>) -> Answer {
+    let (handle, flags) = (call.argument.u32(0), call.argument.u32(4).cast_signed());
+    if flags & !(libc::O_CLOEXEC | libc::O_RDWR) != 0 {
+        return Err(libc::EINVAL);
+    }
+    let file = prime::export(call.space, call.file, handle)?.into_raw_fd();
+    if flags & libc::O_CLOEXEC == 0 {
+        // SAFETY: the descriptor is open; the command takes an integer.
+        unsafe { libc::fcntl(file, libc::F_SETFD, 0) };
+    }
+    call.argument.set32(8, file.cast_unsigned());
+    Ok(())
+}
+
+fn prime_import(call: &mut Call<'_>) -> Answer {
+    let handle = prime::import(call.space, call.file, call.argument.u32(8).cast_signed())?;
+    call.argument.set32(0, handle);
+    Ok(())
+}
+
+/// GEM_FLINK: a name, under which other cards find the buffer.
+fn gem_flink(call: &mut Call<'_>) -> Answer {
+    let name = prime::name(call.space, call.file, call.argument.u32(0))?;
+    call.argument.set32(4, name);
+    Ok(())
+}
+
+/// GEM_OPEN: a handle and the size of the buffer with a name.
+fn gem_open(call: &mut Call<'_>) -> Answer {
+    let file = prime::named(call.argument.u32(0)).ok_or(libc::ENOENT)?;
+    let handle = prime::import(call.space, call.file, file.as_raw_fd())?;
+    let size = call.space.table(|table| table.get(handle).map_or(0, |buffer| buffer.size))?;
+    call.argument.set32(4, handle);
+    call.argument.set64(8, size);
     Ok(())
 }
 
@@ -137,7 +247,11 @@ fn gem_close(call: &mut Call<'_>) -> Answer {
     let gone = call.space.table(|table| {
         let gone = table.close(handle);
         if let Some(gone) = gone {
-            // Under the lock: nobody may get this range before it is empty.
+            if gone.exported != 0 {
+                prime::forget(call.file, gone.offset);
+                call.space.uncover(gone.offset, gone.size);
+            }
+            // Under the lock: the range is empty before it becomes another buffer.
             call.space.forget(gone.offset, gone.size);
         }
         gone
@@ -158,6 +272,7 @@ fn gem_info(call: &mut Call<'_>) -> Answer {
 fn gem_create(call: &mut Call<'_>) -> Answer {
     let (size, alignment, domain) = (call.argument.u64(0), call.argument.u64(8), call.argument.u32(20));
     let handle = call.space.table(|table| table.create(size, alignment, domain))??;
+    call.process.has_buffers = true;
     call.argument.set32(16, handle);
     Ok(())
 }
@@ -185,16 +300,22 @@ fn gem_busy(call: &mut Call<'_>) -> Answer {
 
 fn gem_set_tiling(call: &mut Call<'_>) -> Answer {
     let (handle, tiling, pitch) = (call.argument.u32(0), call.argument.u32(4), call.argument.u32(8));
-    let set = call
-        .space
-        .table(|table| table.get_mut(handle).map(|buffer| (buffer.tiling, buffer.pitch) = (tiling, pitch)))?;
-    set.ok_or(libc::ENOENT)
+    call.space.table(|table| {
+        let buffer = table.get_mut(handle).ok_or(libc::ENOENT)?;
+        (buffer.tiling, buffer.pitch) = (tiling, pitch);
+        match prime::at(call.file, buffer.offset) {
+            // All who have the buffer see it.
+            Some((_, exported)) => prime::set_tiling(&exported, tiling, pitch).map_err(|_| libc::EIO),
+            None => Ok(()),
+        }
+    })?
 }
 
 fn gem_get_tiling(call: &mut Call<'_>) -> Answer {
     let handle = call.argument.u32(0);
-    let found = call.space.table(|table| table.get(handle).map(|buffer| (buffer.tiling, buffer.pitch)))?;
-    let (tiling, pitch) = found.ok_or(libc::ENOENT)?;
+    let buffer = call.space.table(|table| table.get(handle).copied())?.ok_or(libc::ENOENT)?;
+    let shared = prime::at(call.file, buffer.offset).and_then(|(_, exported)| prime::tiling(&exported).ok());
+    let (tiling, pitch) = shared.unwrap_or((buffer.tiling, buffer.pitch));
     call.argument.set32(4, tiling);
     call.argument.set32(8, pitch);
     Ok(())

@@ -128,7 +128,7 @@ fn lock_attributes(with: impl FnOnce(*const libc::pthread_mutexattr_t) -> i32) -
 fn map(file: &OwnedFd, bytes: usize) -> io::Result<NonNull<u8>> {
     // SAFETY: a new mapping at a place that the kernel chooses.
     let at = unsafe {
-        libc::mmap(
+        crate::real::mmap(
             std::ptr::null_mut(),
             bytes,
             libc::PROT_READ | libc::PROT_WRITE,
@@ -195,6 +195,25 @@ impl Space {
         unsafe { libc::fallocate(self.file.as_raw_fd(), mode, offset, bytes) };
     }
 
+    /// Puts the file of an exported buffer in the place of the buffer's range, where this process has the whole file mapped.
+    pub(crate) fn overlay(&self, offset: u64, exported: &crate::prime::Exported) -> io::Result<()> {
+        let Some(whole) = self.whole.get() else { return Ok(()) };
+        let both = libc::PROT_READ | libc::PROT_WRITE;
+        crate::prime::place(exported, whole.as_ptr().expose_provenance() as u64 + offset, 0, exported.size, both)
+    }
+
+    /// Puts the range of the file back that an exported buffer had.
+    pub(crate) fn uncover(&self, offset: u64, bytes: u64) {
+        let Some(whole) = self.whole.get() else { return };
+        let (Ok(at), Ok(bytes), Ok(from)) = (usize::try_from(offset), usize::try_from(bytes), offset.try_into()) else {
+            return;
+        };
+        let both = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_SHARED | libc::MAP_FIXED | libc::MAP_NORESERVE;
+        // SAFETY: the range lies in the mapping, as buffers do, and holds no Rust values.
+        unsafe { crate::real::mmap(whole.as_ptr().add(at).cast(), bytes, both, flags, self.file.as_raw_fd(), from) };
+    }
+
     /// Copies bytes of the file, however other threads and processes change them meanwhile.
     pub(crate) fn copy(&self, offset: u64, to: &mut [u8]) -> io::Result<()> {
         let mut done = 0;
@@ -245,7 +264,13 @@ impl Space {
             Some(whole) => *whole,
             None => {
                 let mapped = map(&self.file, usize::try_from(SPACE_BYTES).map_err(io::Error::other)?)?;
-                *self.whole.get_or_init(|| mapped)
+                let whole = *self.whole.get_or_init(|| mapped);
+                if let Some(node) = file_of(self.file.as_raw_fd()) {
+                    for (place, exported) in crate::prime::of_node(node) {
+                        self.overlay(place, &exported)?;
+                    }
+                }
+                whole
             }
         };
         let end = offset.checked_add(bytes).filter(|&end| end <= SPACE_BYTES).ok_or_else(outside)?;

@@ -3,7 +3,7 @@
 use crate::process::{Process, report};
 use crate::space::{FileId, Space};
 use crate::table::Buffer;
-use crate::{Errno, client};
+use crate::{Errno, client, prime};
 use ctm_radeon::capture::{BufferInfo, Relocation};
 use std::time::Instant;
 
@@ -84,6 +84,12 @@ pub(crate) fn submit(process: &mut Process, space: &Space, file: FileId, chunks:
         let buffers: Option<Vec<Buffer>> =
             chunks.relocations.iter().map(|entry| table.get(entry[0]).copied()).collect();
         let buffers = buffers.ok_or(libc::ENOENT)?;
+        if buffers.iter().any(|buffer| buffer.exported != 0 && prime::at(file, buffer.offset).is_none()) {
+            report(
+                "a submission names a buffer that another process with this node has exported; it can be imported here",
+            );
+            return Err(libc::ENOENT);
+        }
         let begun = Instant::now();
         let number = record(process, space, file, chunks, &buffers);
         let outcome = process.machine.run(space, chunks, &buffers);
@@ -112,8 +118,13 @@ fn record(process: &mut Process, space: &Space, file: FileId, chunks: &Chunks, b
                 tiling: buffer.tiling,
                 pitch_bytes: buffer.pitch,
             };
-            let written = space.written(buffer.offset, buffer.size);
-            capture.writer.buffer(number, info, written, |at, to| space.copy(buffer.offset + at, to))?;
+            if let Some((_, exported)) = prime::at(file, buffer.offset) {
+                let all = vec![(0, buffer.size)];
+                capture.writer.buffer(number, info, all, |at, to| prime::copy(&exported, at, to))?;
+            } else {
+                let written = space.written(buffer.offset, buffer.size);
+                capture.writer.buffer(number, info, written, |at, to| space.copy(buffer.offset + at, to))?;
+            }
             let [_, read_domains, write_domain, flags] = *entry;
             relocations.push(Relocation { buffer: number, read_domains, write_domain, flags });
         }

@@ -12,6 +12,8 @@ pub(crate) const FIRST: u64 = 1 << 24;
 pub(crate) const BUFFERS: usize = 1 << 16;
 /// What the largest buffer may have: the memory of the card, or of the window into the host's.
 pub(crate) const LARGEST: u64 = 512 << 20;
+/// The domain of buffers in the host's memory.
+pub(crate) const GTT: u32 = 2;
 /// Bytes of a page.
 pub(crate) const PAGE: u64 = 4096;
 
@@ -31,6 +33,8 @@ pub(crate) struct Buffer {
     pub tiling: u32,
     /// Bytes of a row.
     pub pitch: u32,
+    /// Not 0: its bytes are in a file of their own ([`crate::prime`]), which other processes may have.
+    pub exported: u32,
     /// Of a free handle: the next free one, or 0.
     next_free: u32,
 }
@@ -87,8 +91,16 @@ impl Table {
         // Once the end was reached there is no place behind which everything is free.
         let behind = offset + size - FIRST;
         self.next = if behind > self.next { behind } else { SPACE_BYTES };
-        self.buffers[place] = Buffer { offset, size, serial: self.serial, domain, tiling: 0, pitch: 0, next_free: 0 };
+        self.buffers[place] =
+            Buffer { offset, size, serial: self.serial, domain, tiling: 0, pitch: 0, exported: 0, next_free: 0 };
         Ok(handle)
+    }
+
+    /// The handle of the buffer that begins at a place.
+    pub(crate) fn handle_at(&self, offset: u64) -> Option<u32> {
+        let used = self.buffers.get(..self.used as usize).unwrap_or(&self.buffers);
+        let place = used.iter().position(|buffer| buffer.offset == offset && buffer.is_sound())?;
+        u32::try_from(place + 1).ok()
     }
 
     /// Frees a handle and gives what was behind it.

@@ -2,20 +2,27 @@
 
 use ctm_radeon::environment::Chip;
 
-/// Major and minor number of the node.
+/// Major and minor number of the render node.
 pub(crate) const NODE: (u32, u32) = (226, 128);
-/// Its path.
-const NODE_PATH: &str = "/dev/dri/renderD128";
-/// Where the kernel describes the device behind it.
-const DEVICE: &str = "/sys/dev/char/226:128/device";
+/// Major and minor number of the card node.
+pub(crate) const CARD: (u32, u32) = (226, 0);
 /// Everything below these is ours, whether it exists or not: a real card of the host is not to be seen.
-const ROOTS: [&str; 2] = ["/dev/dri", "/sys/dev/char/226:128"];
+const ROOTS: [&str; 4] = ["/dev/dri", "/sys/dev/char/226:128", "/sys/dev/char/226:0", "/sys/class/drm"];
+/// Directories of the kernel that describe a node, each with the node's name and numbers.
+const MINORS: [(&str, &str, &str); 4] = [
+    ("/sys/dev/char/226:128", "renderD128", "226:128"),
+    ("/sys/dev/char/226:0", "card0", "226:0"),
+    ("/sys/class/drm/renderD128", "renderD128", "226:128"),
+    ("/sys/class/drm/card0", "card0", "226:0"),
+];
 
 /// What stands at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// The render node.
     Node,
+    /// The card node.
+    Card,
     /// A directory with these names.
     Directory(&'static [&'static str]),
     /// A file with this text.
@@ -33,30 +40,74 @@ pub(crate) fn find(path: &str, chip: Chip) -> Option<Entry> {
         return None;
     }
     Some(match path.as_str() {
-        "/dev/dri" => Entry::Directory(&["renderD128"]),
-        NODE_PATH => Entry::Node,
-        "/sys/dev/char/226:128" => Entry::Directory(&["device"]),
-        DEVICE => Entry::Directory(&[
-            "drm",
-            "vendor",
-            "device",
-            "subsystem_vendor",
-            "subsystem_device",
-            "revision",
-            "config",
-            "uevent",
-            "subsystem",
-        ]),
-        path => path.strip_prefix(DEVICE).map_or(Entry::Missing, |rest| of_device(rest, chip)),
+        "/dev/dri" => Entry::Directory(&["card0", "renderD128"]),
+        "/dev/dri/renderD128" => Entry::Node,
+        "/dev/dri/card0" => Entry::Card,
+        "/sys/class/drm" => Entry::Directory(&["card0", "card0-Virtual-1", "renderD128", "version"]),
+        "/sys/class/drm/version" => Entry::File("drm 1.1.0 20060810\n".to_owned()),
+        path => match path.strip_prefix("/sys/class/drm/card0-Virtual-1") {
+            Some(rest) => of_connector(rest),
+            None => MINORS
+                .iter()
+                .find_map(|row| {
+                    Some((path.strip_prefix(row.0).filter(|rest| rest.is_empty() || rest.starts_with('/'))?, row))
+                })
+                .map_or(Entry::Missing, |(rest, (_, name, numbers))| of_minor(rest, name, numbers, chip)),
+        },
     })
+}
+
+/// The entries of a node's directory.
+fn of_minor(rest: &str, name: &str, numbers: &str, chip: Chip) -> Entry {
+    let text = match rest {
+        "" => return Entry::Directory(&["dev", "device", "uevent"]),
+        "/dev" => format!("{numbers}\n"),
+        "/uevent" => {
+            let (major, minor) = numbers.split_once(':').unwrap_or((numbers, ""));
+            format!("MAJOR={major}\nMINOR={minor}\nDEVNAME=dri/{name}\nDEVTYPE=drm_minor\n")
+        }
+        _ => {
+            return match rest.strip_prefix("/device") {
+                Some(rest) => of_device(rest, chip),
+                None => Entry::Missing,
+            };
+        }
+    };
+    Entry::File(text)
+}
+
+/// The entries of the connector's directory.
+fn of_connector(rest: &str) -> Entry {
+    let text = match rest {
+        "" => return Entry::Directory(&["status", "enabled", "modes", "dpms"]),
+        "/status" => "connected\n",
+        "/enabled" => "enabled\n",
+        "/modes" => "1024x768\n",
+        "/dpms" => "On\n",
+        _ => return Entry::Missing,
+    };
+    Entry::File(text.to_owned())
 }
 
 /// What stands below the device's directory.
 fn of_device(rest: &str, chip: Chip) -> Entry {
     let device = chip.device();
     let text = match rest {
-        "/drm" => return Entry::Directory(&["renderD128"]),
-        "/drm/renderD128" => return Entry::Directory(&[]),
+        "" => {
+            return Entry::Directory(&[
+                "drm",
+                "vendor",
+                "device",
+                "subsystem_vendor",
+                "subsystem_device",
+                "revision",
+                "config",
+                "uevent",
+                "subsystem",
+            ]);
+        }
+        "/drm" => return Entry::Directory(&["card0", "renderD128"]),
+        "/drm/card0" | "/drm/renderD128" => return Entry::Directory(&[]),
         "/subsystem" => return Entry::Link("../../../../bus/pci"),
         "/vendor" | "/subsystem_vendor" => "0x1002\n".to_owned(),
         "/device" => format!("0x{device:04x}\n"),
@@ -91,7 +142,9 @@ mod tests {
         for path in ["/dev/dri/renderD128", "/dev//dri/./renderD128", "/dev/dri/renderD128/"] {
             assert_eq!(find(path, Chip::Rv770), Some(Entry::Node), "{path}");
         }
-        assert_eq!(find("/dev/dri/card0", Chip::Rv770), Some(Entry::Missing));
+        assert_eq!(find("/dev/dri/card0", Chip::Rv770), Some(Entry::Card));
+        assert_eq!(find("/dev/dri/card1", Chip::Rv770), Some(Entry::Missing));
+        assert_eq!(find("/sys/class/drm/card0/dev", Chip::Rv770), Some(Entry::File("226:0\n".to_owned())));
         for path in ["/dev/driver", "/dev", "/sys/dev/char/226:129/device", "", "dev/dri2"] {
             assert_eq!(find(path, Chip::Rv770), None, "{path}");
         }
@@ -99,7 +152,7 @@ mod tests {
 
     #[test]
     fn every_name_of_a_directory_is_there() {
-        let mut left = vec!["/dev/dri".to_owned(), "/sys/dev/char/226:128".to_owned()];
+        let mut left = super::ROOTS.map(str::to_owned).to_vec();
         while let Some(path) = left.pop() {
             match find(&path, Chip::Rv770) {
                 Some(Entry::Directory(names)) => left.extend(names.iter().map(|name| format!("{path}/{name}"))),

@@ -18,6 +18,12 @@ pub struct Variable {
 /// A directory for captures.
 pub const CAPTURE: Variable =
     Variable { name: "CTM_RADEON_CAPTURE", values: "a directory", about: "write a capture of each process there" };
+/// A directory for pictures.
+pub const FRAMES: Variable = Variable {
+    name: "CTM_RADEON_FRAMES",
+    values: "a directory",
+    about: "write each picture that the card shows there",
+};
 /// Look for mistakes.
 pub const CHECK: Variable =
     Variable { name: "CTM_RADEON_CHECK", values: "0 or 1", about: "look for mistakes in submissions and programs" };
@@ -38,7 +44,7 @@ pub const CHIP: Variable = Variable {
 };
 
 /// All of them.
-pub const VARIABLES: [Variable; 6] = [CAPTURE, CHECK, STATS, EXECUTE, ENGINE, CHIP];
+pub const VARIABLES: [Variable; 7] = [CAPTURE, FRAMES, CHECK, STATS, EXECUTE, ENGINE, CHIP];
 
 /// A chip that drivers can be shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,6 +90,8 @@ impl Chip {
 pub struct Settings {
     /// Where captures go; none are made without it.
     pub capture: Option<PathBuf>,
+    /// Where the pictures go that the card's display shows; none are written without it.
+    pub frames: Option<PathBuf>,
     /// Whether to look for mistakes.
     pub check: bool,
     /// Whether each process prints what it submitted.
@@ -98,7 +106,15 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { capture: None, check: false, stats: false, execute: true, engine: None, chip: Chip::default() }
+        Self {
+            capture: None,
+            frames: None,
+            check: false,
+            stats: false,
+            execute: true,
+            engine: None,
+            chip: Chip::default(),
+        }
     }
 }
 
@@ -116,6 +132,7 @@ impl Settings {
             errors.push(Error::new("environment", format!("{name} is `{}`, {values} is wanted", found.display())));
         };
         settings.capture = value(CAPTURE).map(PathBuf::from);
+        settings.frames = value(FRAMES).map(PathBuf::from);
         for (variable, to) in
             [(CHECK, &mut settings.check), (STATS, &mut settings.stats), (EXECUTE, &mut settings.execute)]
         {
@@ -147,6 +164,7 @@ impl Settings {
         let flag = |set: bool| OsString::from(if set { "1" } else { "0" });
         vec![
             (CAPTURE.name, self.capture.clone().unwrap_or_default().into()),
+            (FRAMES.name, self.frames.clone().unwrap_or_default().into()),
             (CHECK.name, flag(self.check)),
             (STATS.name, flag(self.stats)),
             (EXECUTE.name, flag(self.execute)),
@@ -164,6 +182,7 @@ mod tests {
     fn settings_go_through_the_environment() {
         let settings = Settings {
             capture: Some("dir".into()),
+            frames: Some("pictures".into()),
             check: true,
             stats: true,
             execute: false,
@@ -180,7 +199,8 @@ mod tests {
 
     #[test]
     fn wrong_values_are_named() {
-        let (settings, errors) = Settings::read(|name| (name != CAPTURE.name).then(|| "many".into()));
+        let (settings, errors) =
+            Settings::read(|name| (name != CAPTURE.name && name != FRAMES.name).then(|| "many".into()));
         assert_eq!(settings, Settings::default());
         let expected = "CTM_RADEON_ENGINE is `many`, interp, jit or verify is wanted";
         assert_eq!(errors.len(), 5);

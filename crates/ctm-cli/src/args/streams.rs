@@ -82,6 +82,7 @@ Examples:
   ctm radeon -- eglinfo -B
   ctm radeon --stats -- wflinfo --platform surfaceless_egl --api gl --profile core
   ctm radeon --capture captures -- ./program      every submission with its buffers, a file for each process
+  ctm radeon --frames frames -- kmscube -c 60    every picture on the card's display as a PNG file
   ctm radeon --no-execute --chip r580 -- ./program    compiles only, with Mesa's r300
 
 docs/radeon.md describes environment variables, captures and what is executed.")]
@@ -89,6 +90,9 @@ pub(crate) struct RadeonArgs {
     /// Write a capture of each process into this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) capture: Option<PathBuf>,
+    /// Write each picture that the program shows on the card's display into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) frames: Option<PathBuf>,
     /// Check submissions, and the behaviour of their programs
     #[arg(long)]
     pub(crate) check: bool,

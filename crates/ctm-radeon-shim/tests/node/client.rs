@@ -8,10 +8,32 @@ pub struct Node(pub i32);
 
 impl Node {
     pub fn open() -> Self {
+        Self::at(c"/dev/dri/renderD128")
+    }
+
+    pub fn card() -> Self {
+        Self::at(c"/dev/dri/card0")
+    }
+
+    fn at(path: &CStr) -> Self {
         // SAFETY: a C string.
-        let fd = unsafe { libc::open(c"/dev/dri/renderD128".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
-        assert!(fd >= 0, "the node: {}", io::Error::last_os_error());
+        let fd = unsafe { libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
+        assert!(fd >= 0, "{path:?}: {}", io::Error::last_os_error());
         Self(fd)
+    }
+
+    /// A descriptor of a buffer for other processes.
+    pub fn export(&self, handle: u32) -> Result<i32, i32> {
+        let mut words = [handle, (libc::O_CLOEXEC | libc::O_RDWR) as u32, 0];
+        self.request(0x2d, &mut words)?;
+        Ok(words[2] as i32)
+    }
+
+    /// A handle for the buffer of a descriptor.
+    pub fn import(&self, fd: i32) -> Result<u32, i32> {
+        let mut words = [0, 0, fd as u32];
+        self.request(0x2e, &mut words)?;
+        Ok(words[0])
     }
 
     pub fn close(self) {
@@ -101,4 +123,52 @@ pub fn read_link(path: &CStr) -> Option<String> {
     // SAFETY: a C string and a place of that size.
     let got = unsafe { libc::readlink(path.as_ptr(), to.as_mut_ptr().cast(), to.len()) };
     usize::try_from(got).ok().map(|got| String::from_utf8_lossy(&to[..got]).into_owned())
+}
+
+/// Bytes of a file, mapped from its start.
+pub fn map_file(fd: i32, bytes: usize) -> *mut u8 {
+    let both = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new mapping.
+    let at = unsafe { libc::mmap(std::ptr::null_mut(), bytes, both, libc::MAP_SHARED, fd, 0) };
+    assert_ne!(at, libc::MAP_FAILED, "{}", io::Error::last_os_error());
+    at.cast()
+}
+
+/// A message of one byte with a descriptor.
+fn message(byte: &mut [u8; 1], with: impl FnOnce(&mut libc::msghdr)) {
+    let mut part = libc::iovec { iov_base: byte.as_mut_ptr().cast(), iov_len: 1 };
+    let mut room = [0u64; 4];
+    // SAFETY: all zero is an empty message.
+    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+    (header.msg_iov, header.msg_iovlen) = (&raw mut part, 1);
+    // SAFETY: a number of bytes.
+    (header.msg_control, header.msg_controllen) = (room.as_mut_ptr().cast(), unsafe { libc::CMSG_SPACE(4) } as usize);
+    with(&mut header);
+}
+
+/// Sends a descriptor through a socket.
+pub fn send_descriptor(socket: i32, fd: i32) {
+    message(&mut [0], |header| {
+        // SAFETY: there is room for one descriptor.
+        unsafe {
+            let control = libc::CMSG_FIRSTHDR(header);
+            ((*control).cmsg_level, (*control).cmsg_type) = (libc::SOL_SOCKET, libc::SCM_RIGHTS);
+            (*control).cmsg_len = libc::CMSG_LEN(4) as usize;
+            libc::CMSG_DATA(control).cast::<i32>().write_unaligned(fd);
+            assert_eq!(libc::sendmsg(socket, header, 0), 1);
+        }
+    });
+}
+
+/// Receives a descriptor.
+pub fn receive_descriptor(socket: i32) -> i32 {
+    let mut fd = -1;
+    message(&mut [0], |header| {
+        // SAFETY: there is room for one descriptor.
+        unsafe {
+            assert_eq!(libc::recvmsg(socket, header, 0), 1);
+            fd = libc::CMSG_DATA(libc::CMSG_FIRSTHDR(header)).cast::<i32>().read_unaligned();
+        }
+    });
+    fd
 }

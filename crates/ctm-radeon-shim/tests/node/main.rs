@@ -8,7 +8,7 @@
 
 mod client;
 
-use client::{FILLER, Node, fork, read_link, wait};
+use client::{FILLER, Node, fork, map_file, read_link, receive_descriptor, send_descriptor, wait};
 use ctm_radeon::capture::{Event, ReadError, Reader};
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -206,6 +206,41 @@ fn a_killed_process_does_not_hold_others_up() {
 }
 
 #[test]
+fn buffers_are_shared_with_other_processes() {
+    run("share", None);
+}
+
+#[test]
+fn cards_find_buffers_by_name() {
+    run("names", None);
+}
+
+#[test]
+fn the_card_shows_pictures() {
+    let directory = directory("shown");
+    let child = part("show", None).env("CTM_RADEON_FRAMES", &directory).spawn().unwrap();
+    ended(child, "show");
+    // The mode, then a flip; the second picture is the second buffer.
+    let pictures = captures(&directory);
+    assert_eq!(pictures.len(), 2);
+    for (path, expected) in pictures.iter().zip([[0x11, 0x22, 0x33], [0x44, 0x55, 0x66]]) {
+        let array = ctm::array::Array::from_bytes(ctm::array::Kind::Png, &fs::read(path).unwrap(), None).unwrap();
+        assert_eq!((array.width, array.height, array.channels), (320, 200, 3));
+        let ctm::array::Values::U8(values) = array.values else { panic!("8 bits") };
+        assert!(values.chunks(3).all(|pixel| pixel == expected), "{}", path.display());
+    }
+}
+
+/// A program that has a graphics library open, and submits nothing, drew with another renderer; one that made buffers did not.
+#[test]
+fn another_renderer_is_told() {
+    let message = "no submission came to the Radeon, though swrast_dri.so is open";
+    assert!(run("other-renderer", None).contains(message));
+    assert!(!run("own-renderer", None).contains(message));
+    assert!(!run("look", None).contains("no submission came"));
+}
+
+#[test]
 fn wrong_settings_are_told() {
     let child = part("look", None).env("CTM_RADEON_CHECK", "yes").spawn().unwrap();
     let told = ended(child, "look");
@@ -230,6 +265,16 @@ fn a_part() {
         Ok("thousand") => thousand(),
         Ok("endless") => submit_numbers(&Node::open(), u32::MAX),
         Ok("killed-sharer") => killed_sharer(),
+        Ok("other-renderer") => {
+            open_library();
+        }
+        Ok("own-renderer") => {
+            open_library();
+            Node::open().create(4096);
+        }
+        Ok("share") => share(),
+        Ok("names") => names(),
+        Ok("show") => show(),
         Ok(other) => panic!("there is no part {other}"),
         Err(_) => {}
     }
@@ -242,12 +287,20 @@ fn look() {
         names.sort();
         names
     };
-    assert_eq!(names("/dev/dri"), ["renderD128"]);
+    assert_eq!(names("/dev/dri"), ["card0", "renderD128"]);
+    // As `ls` sees them.
+    for (path, minor) in [("/dev/dri/card0", 0), ("/dev/dri/renderD128", 128)] {
+        use std::os::unix::fs::MetadataExt;
+        let found = fs::metadata(path).unwrap();
+        assert_eq!((found.mode() & libc::S_IFMT, found.rdev()), (libc::S_IFCHR, libc::makedev(226, minor)), "{path}");
+    }
+    assert!(names("/sys/class/drm").contains(&"card0-Virtual-1".to_owned()));
+    assert_eq!(fs::read_to_string("/sys/class/drm/card0/device/vendor").unwrap(), "0x1002\n");
     assert!(names("/sys/dev/char/226:128/device").contains(&"uevent".to_owned()));
     assert_eq!(fs::read_to_string("/sys/dev/char/226:128/device/device").unwrap(), "0x9440\n");
     assert_eq!(read_link(c"/sys/dev/char/226:128/device/subsystem").unwrap(), "../../../../bus/pci");
     assert!(File::create("/dev/dri/renderD129").is_err());
-    assert!(fs::read("/sys/dev/char/226:128/device/drm/card0").is_err());
+    assert!(fs::read("/sys/dev/char/226:128/device/drm/card1").is_err());
 
     let node = Node::open();
     // SAFETY: all zero is a status, and it is writable.
@@ -324,7 +377,11 @@ fn malformed() {
     assert_eq!(node.request(0x5d, &mut [0; 8]), Err(libc::EINVAL));
     assert_eq!(node.request(0x5d, &mut [u32::MAX; 8]), Err(libc::EINVAL));
     assert_eq!(node.request(0x5d, &mut [0, 1, 0, 0, 0, 0, 0, 0]), Err(libc::ENOMEM));
-    assert_eq!(node.request(0x2d, &mut [good, 0, 0]), Err(libc::EINVAL));
+    assert_eq!(node.export(good + 1), Err(libc::ENOENT));
+    assert_eq!((node.import(-1), node.import(0)), (Err(libc::EBADF), Err(libc::EINVAL)));
+    // A render node has neither names nor a display.
+    assert_eq!(node.request(0x0a, &mut [good, 0]), Err(libc::EACCES));
+    assert_eq!(node.request(0xa0, &mut [0; 16]), Err(libc::EACCES));
     assert_eq!(node.request(0x6b, &mut [good, 0, 0, 0, 0, 0]), Err(libc::ENOTTY));
     // Pointers that lead nowhere, in every request, of every size.
     for number in 0..=255u8 {
@@ -518,4 +575,200 @@ fn killed_sharer() {
         node.gem_close(a).unwrap();
         node.gem_close(b).unwrap();
     }
+}
+
+/// Maps a file with the name of a driver's library.
+fn open_library() -> *mut u8 {
+    use std::os::fd::AsRawFd;
+    let path = directory(&format!("library-{}", std::process::id()));
+    fs::create_dir_all(&path).unwrap();
+    let path = path.join("swrast_dri.so");
+    fs::write(&path, [0; 4096]).unwrap();
+    let file = fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
+    map_file(file.as_raw_fd(), 4096)
+}
+
+/// Two processes with a node each and one buffer: what either writes, by its processor or its Radeon, the other sees.
+fn share() {
+    let mut sockets = [0; 2];
+    // SAFETY: room for two descriptors.
+    assert_eq!(unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, sockets.as_mut_ptr()) }, 0);
+    let child = fork(|| {
+        let fd = receive_descriptor(sockets[1]);
+        let node = Node::open();
+        // Handles of its own, so that places in both nodes differ.
+        node.create(10_000);
+        let handle = node.import(fd).unwrap();
+        assert_eq!(node.import(fd), Ok(handle));
+        let mut tiling = [handle, 0, 0];
+        node.request(0x69, &mut tiling).unwrap();
+        assert_eq!(tiling, [handle, 2, 512]);
+        let bytes = node.map(handle, 8192);
+        // SAFETY: mapped above.
+        unsafe {
+            assert_eq!((bytes.read_volatile(), bytes.add(8191).read_volatile()), (1, 2));
+            bytes.add(4096).write_volatile(3);
+        }
+        node.submit(&[packet(MEM_WRITE, 4), 8, 1 << 18, 7, 0, packet(NOP, 1), 0], &[handle]).unwrap();
+        // What goes with the buffer goes both ways.
+        node.request(0x68, &mut [handle, 1, 1024]).unwrap();
+    });
+    let node = Node::open();
+    let handle = node.create(8000);
+    let bytes = node.map(handle, 8192);
+    // SAFETY: mapped above.
+    unsafe {
+        bytes.write_volatile(1);
+        bytes.add(8191).write_volatile(2);
+    }
+    node.request(0x68, &mut [handle, 2, 512]).unwrap();
+    // It has been used by the machine before it is shared.
+    node.submit(&[FILLER], &[handle]).unwrap();
+    let fd = node.export(handle).unwrap();
+    assert_eq!(node.import(fd), Ok(handle));
+    // SAFETY: a descriptor of ours.
+    assert_eq!(unsafe { libc::lseek(fd, 0, libc::SEEK_END) }, 8192);
+    let shared = map_file(fd, 8192);
+    // SAFETY: mapped above. What was written before it was shared is there, and both mappings are one memory.
+    unsafe {
+        assert_eq!((shared.read_volatile(), shared.add(8191).read_volatile()), (1, 2));
+        shared.add(100).write_volatile(9);
+        assert_eq!(bytes.add(100).read_volatile(), 9);
+    }
+    send_descriptor(sockets[0], fd);
+    assert_eq!(wait(child), 0);
+    let later = node.map(handle, 8192);
+    for mapping in [bytes, shared, later] {
+        // SAFETY: mapped above.
+        unsafe {
+            assert_eq!(mapping.add(4096).read_volatile(), 3);
+            assert_eq!(mapping.cast::<u32>().add(2).read_volatile(), 7);
+        }
+    }
+    let mut tiling = [handle, 0, 0];
+    node.request(0x69, &mut tiling).unwrap();
+    assert_eq!(tiling, [handle, 1, 1024]);
+    // This Radeon writes there too.
+    node.submit(&[packet(MEM_WRITE, 4), 16, 1 << 18, 8, 0, packet(NOP, 1), 0], &[handle]).unwrap();
+    // SAFETY: mapped above.
+    assert_eq!(unsafe { shared.cast::<u32>().add(4).read_volatile() }, 8);
+    // The memory belongs to those who have descriptors; the place in the node is free again, and empty.
+    node.gem_close(handle).unwrap();
+    let again = node.create(8192);
+    // SAFETY: a new buffer, mapped.
+    assert_eq!(unsafe { node.map(again, 8192).read_volatile() }, 0);
+    node.submit(&[packet(MEM_WRITE, 4), 16, 1 << 18, 5, 0, packet(NOP, 1), 0], &[again]).unwrap();
+    node.close();
+    let node = Node::open();
+    let handle = node.import(fd).unwrap();
+    // SAFETY: mapped here.
+    assert_eq!(unsafe { node.map(handle, 8192).cast::<u32>().add(4).read_volatile() }, 8);
+}
+
+/// GEM_FLINK and GEM_OPEN, between two opened cards.
+fn names() {
+    let (first, second) = (Node::card(), Node::card());
+    let handle = first.create(4096);
+    let mut named = [handle, 0];
+    first.request(0x0a, &mut named).unwrap();
+    assert_ne!(named[1], 0);
+    let mut opened = [named[1], 0, 0, 0];
+    second.request(0x0b, &mut opened).unwrap();
+    assert_eq!((opened[2], opened[3]), (4096, 0));
+    // SAFETY: mapped here, twice the same bytes.
+    unsafe {
+        first.map(handle, 4096).write_volatile(6);
+        assert_eq!(second.map(opened[1], 4096).read_volatile(), 6);
+    }
+    assert_eq!(second.request(0x0b, &mut [u32::MAX, 0, 0, 0]), Err(libc::ENOENT));
+}
+
+/// Two buffers that the processor fills, shown on the card's display.
+fn show() {
+    let card = Node::card();
+    // SAFETY: all zero is a status, and it is writable.
+    let status = unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        assert_eq!(libc::fstat(card.0, &raw mut status), 0);
+        status
+    };
+    assert_eq!((status.st_mode & libc::S_IFMT, libc::minor(status.st_rdev)), (libc::S_IFCHR, 0));
+    let capability = |number: u32| {
+        let mut words = [number, 0, 0, 0];
+        card.request(0x0c, &mut words).unwrap();
+        words[2]
+    };
+    assert_eq!([1, 5, 6, 0x10].map(capability), [1, 3, 1, 0]);
+    // Atomic mode setting is not there.
+    assert_eq!(card.request(0x0d, &mut [3, 0, 1, 0]), Err(libc::EOPNOTSUPP));
+    // The objects: counts first.
+    let mut resources = [0u32; 16];
+    card.request(0xa0, &mut resources).unwrap();
+    assert_eq!(resources[8..12], [0, 1, 1, 1]);
+    let mut ids = [0u32; 3];
+    for (n, place) in (1..4).zip(&mut ids) {
+        let at = (&raw mut *place) as u64;
+        (resources[2 * n], resources[2 * n + 1]) = (at as u32, (at >> 32) as u32);
+    }
+    card.request(0xa0, &mut resources).unwrap();
+    // SAFETY: places of ours, which the library has written.
+    let [crtc, connector, encoder] = [0, 1, 2].map(|n| unsafe { (&raw const ids[n]).read_volatile() });
+    let mut found = [0u32; 20];
+    found[12] = connector;
+    card.request(0xa7, &mut found).unwrap();
+    assert_eq!((found[8], found[10], found[11], found[15]), (1, 1, encoder, 1));
+    let mut mode = [0u32; 17];
+    let at = (&raw mut mode) as u64;
+    (found[2], found[3]) = (at as u32, (at >> 32) as u32);
+    card.request(0xa7, &mut found).unwrap();
+    // SAFETY: as before.
+    let mode = unsafe { (&raw const mode).read_volatile() };
+    assert_eq!((mode[1] & 0xffff, mode[6]), (1024, 60));
+    let framebuffer = |colour: u32| {
+        let mut dumb = [200, 320, 32, 0, 0, 0, 0, 0];
+        card.request(0xb2, &mut dumb).unwrap();
+        let (handle, pitch) = (dumb[4], dumb[5]);
+        let mut place = [handle, 0, 0, 0];
+        card.request(0xb3, &mut place).unwrap();
+        let both = libc::PROT_READ | libc::PROT_WRITE;
+        let bytes = pitch as usize * 200;
+        // SAFETY: a new mapping, and words in it.
+        unsafe {
+            let at = libc::mmap(std::ptr::null_mut(), bytes, both, libc::MAP_SHARED, card.0, place[2].into());
+            assert_ne!(at, libc::MAP_FAILED);
+            (0..bytes / 4).for_each(|n| at.cast::<u32>().add(n).write_volatile(colour));
+        }
+        let mut words = [0, 320, 200, pitch, 32, 24, handle];
+        card.request(0xae, &mut words).unwrap();
+        // One that does not fit into its buffer.
+        assert_eq!(card.request(0xae, &mut [0, 320, 210, pitch, 32, 24, handle]), Err(libc::EINVAL));
+        words[0]
+    };
+    let (first, second) = (framebuffer(0xff11_2233), framebuffer(0xff44_5566));
+    let flip = |number: u32, word: u32| card.request(0xb0, &mut [crtc, number, 1, 0, word, 0]);
+    assert_eq!(flip(first, 1), Err(libc::EBUSY));
+    let mut set = [0u32; 26];
+    (set[3], set[4], set[8]) = (crtc, first, 1);
+    set[9..].copy_from_slice(&mode);
+    card.request(0xa2, &mut set).unwrap();
+    let mut waits = libc::pollfd { fd: card.0, events: libc::POLLIN, revents: 0 };
+    // SAFETY: one entry.
+    assert_eq!(unsafe { libc::poll(&raw mut waits, 1, 0) }, 0);
+    flip(second, 77).unwrap();
+    // SAFETY: as before, and room for events.
+    let (ready, got, event) = unsafe {
+        let mut event = [0u32; 64];
+        let ready = libc::poll(&raw mut waits, 1, 1000);
+        (ready, libc::read(card.0, event.as_mut_ptr().cast(), 256), event)
+    };
+    // A flip is complete: 32 bytes, the program's word, the time, the picture's number, the CRTC.
+    assert_eq!((ready, got), (1, 32));
+    assert_eq!((event[0], event[1], event[2], event[6], event[7]), (2, 32, 77, 2, crtc));
+    assert_eq!(flip(first + 50, 0), Err(libc::ENOENT));
+    // Drivers' requests work on the card, too.
+    let handle = card.create(4096);
+    let bytes = card.map(handle, 4096);
+    card.submit(&[packet(MEM_WRITE, 4), 8, 1 << 18, 7, 0, packet(NOP, 1), 0], &[handle]).unwrap();
+    // SAFETY: mapped above.
+    assert_eq!(unsafe { bytes.cast::<u32>().add(2).read_volatile() }, 7);
 }
