@@ -40,25 +40,14 @@
 //! | `png`: pictures as PNG files | such files are errors that say so; `.npy`, `.pfm` and raw files remain |
 //! | `ps3`: the compiler for `ps_3_0` shaders, `ctm_ps3` | such programs are errors that say so |
 
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_possible_wrap,
-    reason = "sizes of pictures and numbers of vertices, limited where they come in"
-)]
-pub mod draw;
-pub mod job;
-pub mod trace;
-
 pub use ctm_device::{
     ArenaId, Caches, CommandBuffer, CommandError, Device, DeviceOptions, EngineError, EngineKind, GpuAddr,
     SubmitReport, commands, device, engine, mc, memory, record,
 };
 pub use ctm_files::{Isa, JobError, Program, Report, Source};
+pub use ctm_jobs::{Draw, Drawing, Drawn, Job, draw, job};
 pub use ctm_launch::{ArgumentError, Done, Error, Launch, Plane, Run, View};
-pub use draw::{Draw, Drawing, Drawn};
-pub use job::Job;
-pub use trace::{Session, Trace};
+pub use ctm_trace::{self as trace, Session, Trace};
 
 // What the signatures of this crate name of the others, so that nobody needs those beside it.
 pub use ctm_draw;

@@ -1,0 +1,193 @@
+//! The tree of values that a job is read from: TOML and flags both become one, and every value knows where it was written.
+
+use super::values::is_beyond;
+use ctm_isa::diag::{Diagnostic, Span};
+use toml::de::{DeTable, DeValue};
+
+/// Where a value was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// In the job file.
+    File(Span),
+    /// In the flag of this number (see [`Tree::flags`]).
+    Flag(usize),
+}
+
+/// A value with its place.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The value.
+    pub value: Value,
+    /// Its place.
+    pub origin: Origin,
+}
+
+/// A value.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "they are the kinds of TOML")]
+pub enum Value {
+    String(String),
+    Integer(i128),
+    Float(f64),
+    Boolean(bool),
+    Datetime,
+    Array(Vec<Node>),
+    Table(Table),
+}
+
+impl Value {
+    /// What it is, for messages.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::String(_) => "a string",
+            Self::Integer(_) => "an integer",
+            Self::Float(_) => "a number",
+            Self::Boolean(_) => "a boolean",
+            Self::Datetime => "a date",
+            Self::Array(_) => "a list",
+            Self::Table(_) => "a table",
+        }
+    }
+}
+
+/// A key with its value.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// The place of the key.
+    pub origin: Origin,
+    /// Its value.
+    pub node: Node,
+}
+
+/// Keys in the order of the file, flags after them.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// In their order.
+    pub entries: Vec<Entry>,
+}
+
+impl Table {
+    /// The value of a key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entries.iter().find(|e| e.key == key).map(|e| &e.node)
+    }
+
+    /// Sets a key, replacing what it held.
+    pub fn set(&mut self, key: &str, node: Node) {
+        match self.entries.iter_mut().find(|e| e.key == key) {
+            Some(entry) => entry.node = node,
+            None => self.entries.push(Entry { key: key.to_owned(), origin: node.origin, node }),
+        }
+    }
+
+    /// The table under a key, made if there is none. A value of another kind is replaced.
+    pub fn table(&mut self, key: &str, origin: Origin) -> &mut Table {
+        let at = self.position_or(key, origin, |v| matches!(v, Value::Table(_)), || Value::Table(Self::default()));
+        match &mut self.entries[at].node.value {
+            Value::Table(table) => table,
+            _ => unreachable!("just made a table"),
+        }
+    }
+
+    /// The list under a key, made if there is none. A value of another kind is replaced.
+    pub fn list(&mut self, key: &str, origin: Origin) -> &mut Vec<Node> {
+        let at = self.position_or(key, origin, |v| matches!(v, Value::Array(_)), || Value::Array(Vec::new()));
+        match &mut self.entries[at].node.value {
+            Value::Array(list) => list,
+            _ => unreachable!("just made a list"),
+        }
+    }
+
+    fn position_or(
+        &mut self,
+        key: &str,
+        origin: Origin,
+        fits: impl Fn(&Value) -> bool,
+        make: impl Fn() -> Value,
+    ) -> usize {
+        if let Some(at) = self.entries.iter().position(|e| e.key == key) {
+            if !fits(&self.entries[at].node.value) {
+                self.entries[at].node = Node { value: make(), origin };
+            }
+            return at;
+        }
+        self.entries.push(Entry { key: key.to_owned(), origin, node: Node { value: make(), origin } });
+        self.entries.len() - 1
+    }
+}
+
+/// A whole job, before anything is known about its keys.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    /// The keys of the top.
+    pub root: Table,
+    /// The flags as they were typed, for messages.
+    pub flags: Vec<String>,
+}
+
+impl Tree {
+    /// Reads TOML text. What can be read is read; all errors are reported.
+    #[must_use]
+    pub fn parse(text: &str) -> (Self, Vec<Diagnostic>) {
+        let (table, errors) = DeTable::parse_recoverable(text);
+        let end = text.len();
+        let mut diagnostics: Vec<Diagnostic> = errors
+            .iter()
+            .map(|e| {
+                let span = e.span().unwrap_or(end..end);
+                Diagnostic::error("toml-syntax", e.message().trim_end().replace('\n', ", "))
+                    .at(to_span(span.start.min(end)..span.end.min(end)), "")
+            })
+            .collect();
+        // The parser says once for each open bracket that the file ended too early.
+        diagnostics.dedup();
+        (Self { root: convert_table(table.get_ref()), flags: Vec::new() }, diagnostics)
+    }
+}
+
+fn to_span(range: std::ops::Range<usize>) -> Span {
+    let offset = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    Span::new(offset(range.start), offset(range.end))
+}
+
+fn convert_table(table: &DeTable<'_>) -> Table {
+    let mut entries: Vec<Entry> = table
+        .iter()
+        .map(|(key, value)| Entry {
+            key: key.get_ref().to_string(),
+            origin: Origin::File(to_span(key.span())),
+            node: Node { value: convert(value.get_ref()), origin: Origin::File(to_span(value.span())) },
+        })
+        .collect();
+    // The parser's table is sorted by key; messages are better in the order of the file.
+    entries.sort_by_key(|e| match e.origin {
+        Origin::File(span) => span.start,
+        Origin::Flag(_) => u32::MAX,
+    });
+    Table { entries }
+}
+
+fn convert(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(s) => Value::String(s.to_string()),
+        // An integer of more digits than any key allows is a number all the same, and out of range with the right message.
+        DeValue::Integer(i) => {
+            i128::from_str_radix(i.as_str(), i.radix()).map_or(Value::Integer(i128::MAX), Value::Integer)
+        }
+        // A number that becomes infinite stays a text: its key says that it is too large.
+        DeValue::Float(f) if is_beyond(f.as_str()) => Value::String(f.as_str().to_owned()),
+        DeValue::Float(f) => Value::Float(f.as_str().parse().unwrap_or(f64::NAN)),
+        DeValue::Boolean(b) => Value::Boolean(*b),
+        DeValue::Datetime(_) => Value::Datetime,
+        DeValue::Array(list) => Value::Array(
+            list.iter()
+                .map(|v| Node { value: convert(v.get_ref()), origin: Origin::File(to_span(v.span())) })
+                .collect(),
+        ),
+        DeValue::Table(table) => Value::Table(convert_table(table)),
+    }
+}

@@ -1,0 +1,169 @@
+//! A program as lines, and which line an instruction stands on.
+
+use ctm_exec::observe::{At, Isa};
+use ctm_files::render::Source;
+use ctm_isa::r700::inst::ClauseBody;
+use ctm_isa::{r700, x1k};
+use ctm_jobs::job::{AnyProgram, PassProgram};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A line of a listing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    /// Its text.
+    pub text: String,
+    /// The instructions that stand on it.
+    pub at: Vec<At>,
+}
+
+/// A program as lines.
+#[derive(Clone, Debug)]
+pub struct Listing {
+    /// Which machine.
+    pub isa: Isa,
+    /// The file, or what else the text is.
+    pub name: String,
+    /// The lines, from line 1.
+    pub lines: Vec<Line>,
+    line_of: BTreeMap<At, usize>,
+    labels: BTreeMap<String, usize>,
+}
+
+impl Listing {
+    /// Of the program of a pass: its source where it came from text, otherwise its disassembly.
+    #[must_use]
+    pub fn new(pass: &PassProgram) -> Self {
+        let main = match &pass.program {
+            AnyProgram::X1k(program) => Self::x1k(program, pass.source.as_ref()),
+            AnyProgram::R700(program) => Self::r700(program, pass.source.as_ref(), false),
+        };
+        match &pass.fetch {
+            Some(fetch) => main.with(Self::r700(fetch, None, true)),
+            None => main,
+        }
+    }
+
+    fn x1k(program: &x1k::Program, source: Option<&Arc<Source>>) -> Self {
+        let mut places = BTreeMap::new();
+        let mut note = |program: &x1k::Program| {
+            for (pc, span) in (0..).zip(&program.spans) {
+                places.insert(At { pc, ..At::default() }, span.start);
+            }
+        };
+        let source = match source {
+            Some(source) if program.spans.len() == program.words.len() => {
+                note(program);
+                Arc::clone(source)
+            }
+            _ => {
+                let text = x1k::text::disassemble(program, &x1k::text::Options::default());
+                if let Some(again) = x1k::text::assemble(&text).program.filter(|p| p.words.len() == program.words.len())
+                {
+                    note(&again);
+                }
+                Arc::new(Source::new("disassembly", text))
+            }
+        };
+        Self::of(Isa::X1k, &source, places)
+    }
+
+    fn r700(program: &r700::Program, source: Option<&Arc<Source>>, fetch: bool) -> Self {
+        let mut places = BTreeMap::new();
+        let mut note = |program: &r700::Program| {
+            let span = |slot: u32| program.spans.get(slot as usize).map(|span| span.start);
+            for entry in &program.decode().entries {
+                let at = At { pc: entry.addr, item: None, fetch };
+                places.extend(span(entry.addr).map(|start| (at, start)));
+                let Some((mut slot, _)) = entry.cf.as_ref().ok().and_then(|cf| cf.clause()) else { continue };
+                let sizes: Vec<u32> = match &entry.clause {
+                    ClauseBody::Alu(clause) => clause.groups.iter().map(r700::inst::Group::size).collect(),
+                    ClauseBody::Fetch(clause) => vec![2; clause.fetches.len()],
+                    ClauseBody::None | ClauseBody::Outside | ClauseBody::Unread => Vec::new(),
+                };
+                for (item, size) in (0..).zip(sizes) {
+                    places.extend(span(slot).map(|start| (At { item: Some(item), ..at }, start)));
+                    slot += size;
+                }
+            }
+        };
+        let source = match source {
+            Some(source) if !program.spans.is_empty() => {
+                note(program);
+                Arc::clone(source)
+            }
+            _ => {
+                let options = r700::text::Options::default();
+                let text = r700::text::disassemble(program, &options);
+                if let Some(again) = r700::text::assemble(&text, &options).program {
+                    note(&again);
+                }
+                Arc::new(Source::new(if fetch { "fetch program" } else { "disassembly" }, text))
+            }
+        };
+        Self::of(Isa::R700, &source, places)
+    }
+
+    fn of(isa: Isa, source: &Source, places: BTreeMap<At, u32>) -> Self {
+        let mut lines: Vec<Line> =
+            source.text().lines().map(|text| Line { text: text.to_owned(), at: Vec::new() }).collect();
+        let mut line_of = BTreeMap::new();
+        for (at, start) in places {
+            let line = source.line_column(start).0;
+            if let Some(entry) = lines.get_mut(line - 1) {
+                entry.at.push(at);
+                line_of.insert(at, line);
+            }
+        }
+        let mut labels = BTreeMap::new();
+        for (n, line) in (1..).zip(&lines) {
+            let word = line.text.split(';').next().unwrap_or("").trim();
+            if let Some((name, _)) = word.split_once(':')
+                && isa == Isa::X1k
+                && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+                && !name.is_empty()
+            {
+                labels.insert(name.to_owned(), n);
+            }
+        }
+        Self { isa, name: source.name().to_owned(), lines, line_of, labels }
+    }
+
+    /// The lines of another program behind these.
+    fn with(mut self, other: Self) -> Self {
+        let shift = self.lines.len() + 1;
+        self.lines.push(Line { text: format!("; {}", other.name), at: Vec::new() });
+        self.lines.extend(other.lines);
+        self.line_of.extend(other.line_of.into_iter().map(|(at, line)| (at, line + shift)));
+        self
+    }
+
+    /// The line of an instruction, from 1; of a clause's control-flow instruction where its items have none.
+    #[must_use]
+    pub fn line(&self, at: At) -> Option<usize> {
+        self.line_of.get(&at).or_else(|| self.line_of.get(&At { item: None, ..at })).copied()
+    }
+
+    /// The text of an instruction without the space around it.
+    #[must_use]
+    pub fn text(&self, at: At) -> &str {
+        self.line(at).and_then(|line| self.lines.get(line - 1)).map_or("", |line| line.text.trim())
+    }
+
+    /// The first instruction on a line or behind it.
+    #[must_use]
+    pub fn at_line(&self, line: usize) -> Option<At> {
+        self.lines.get(line.checked_sub(1)?..)?.iter().find_map(|line| line.at.first().copied())
+    }
+
+    /// The first instruction behind a label.
+    #[must_use]
+    pub fn at_label(&self, label: &str) -> Option<At> {
+        self.labels.get(label).and_then(|&line| self.at_line(line))
+    }
+
+    /// Every instruction in order.
+    pub fn instructions(&self) -> impl Iterator<Item = At> + '_ {
+        self.line_of.keys().copied()
+    }
+}
