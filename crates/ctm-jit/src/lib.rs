@@ -12,6 +12,7 @@
 //! | `passes/` | liveness, dead code, masks that nobody sees; which passes may be left out |
 //! | `stream/` | programs in which every processor does the same |
 //! | `codegen/` | the form as machine code, and in plain Rust |
+//! | `compile/` | the pipeline: all stages in their order, dumps of each |
 //! | `runtime/` | wavefronts on all cores, commits in order |
 //!
 //! None of them uses one that stands below it (`tests/layout.rs`). Begin with `ir`. `docs/engine.md` tells the whole, page by page.
@@ -33,6 +34,7 @@
 )]
 
 mod codegen;
+mod compile;
 mod ir;
 mod launch;
 mod lower;
@@ -44,6 +46,9 @@ mod stream;
 #[path = "../tests/unit/mod.rs"]
 mod tests;
 
+pub use codegen::backend::{Backend, BackendError};
+pub use compile::Stage;
+pub use compile::emit::{EmitError, EmitLaunch, TextOptions, emit, emit_text};
+pub use compile::observe::{DumpError, check as check_dump};
 pub use passes::table::{PassesError, check as check_passes, passes};
-pub use runtime::backend::{Backend, BackendError};
 pub use runtime::engine::{Jit, StreamLimits};

@@ -71,6 +71,25 @@ impl V {
     }
 }
 
+impl V {
+    /// Every row: its name, and the instruction.
+    pub fn rows() -> impl Iterator<Item = (&'static str, Self)> {
+        [ROWS, DOUBLE_ROWS, SHUFFLE_ROWS, VEX_ROWS, R700_ROWS].into_iter().flatten().copied()
+    }
+
+    /// The name of its row; of rows that are equal, that of the first one.
+    #[must_use]
+    pub fn name(self) -> Option<&'static str> {
+        Self::rows().find(|&(_, row)| row == self).map(|(name, _)| name)
+    }
+
+    /// The row of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::rows().find(|&(row, _)| row == name).map(|(_, row)| row)
+    }
+}
+
 const fn v(map: u8, pp: u8, opcode: u8) -> V {
     V::new(map, pp, opcode, false)
 }
@@ -86,8 +105,7 @@ macro_rules! rows {
             #[doc = concat!("Opcode ", $opcode, " of map ", $map, ", prefix ", $pp, ".")]
             pub const $name: V = V { part: 0 $(+ $part)?, ..v($map, $pp, $opcode) };
         )+
-        /// Every row, for the tests.
-        #[cfg(test)]
+        /// Every row with its name.
         pub const $table: &[(&str, V)] = &[$((stringify!($name), $name)),+];
     };
 }

@@ -10,10 +10,12 @@
 //! **Invariant.** Every operation is exact for lanes that nobody looks at, too: quad operations and WRITE_INACTIVE make them visible.
 
 pub use super::names::{M, MaskOp, TARGETS, Value, Var, indexed};
+use super::text::fields::{Bits, Element, FetchNumber, StoreNumber, YieldNumber};
+use super::text::instructions;
 use ctm_exec::r700::VertexEvent;
 use ctm_exec::r700::memory::MemoryRead;
 use ctm_isa::r700::CONSTANT_FILE;
-use ctm_isa::r700::inst::{CfMem, MemDsr, TexFetch, VtxFetch};
+use ctm_isa::r700::inst::{CfMem, MemDsr, MemRd, TexFetch, VtxFetch};
 use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2, TexOp};
 use ctm_isa::x1k::ops as x1k;
 
@@ -148,91 +150,93 @@ impl Counter {
     }
 }
 
-/// One micro-operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
-    // --- vectors ---
-    /// The same bits in every lane.
-    Bits(u32),
-    /// What a variable holds here.
-    Get(Var),
-    /// A dword of the table of uniform values.
-    Uniform(u16),
-    /// A number of the wavefront's state, in every lane.
-    Number(M),
-    /// The lane's number.
-    Lane,
-    /// The sign bit cleared.
-    Abs(Value),
-    /// The sign bit turned.
-    Neg(Value),
-    /// An operation of one slot with its modifiers.
-    Alu(AluOp, [Value; 3], Omod, bool),
-    /// All ones where the operation's predicate says execute or its comparison kills (`true`), or where it does not (`false`), else 0.
-    Holds(Op2, [Value; 2], bool),
-    /// `c != 0 ? a : b`, as bits.
-    Select([Value; 3]),
-    /// An element (0 = x) of CUBE of a direction.
-    Cube(u8, [Value; 3], Omod, bool),
-    /// A dword (0..=3) of a 64-bit operation, or whether its predicate holds (4). Operands: high and low dwords of src0, src1, src2.
-    Wide(AluOp, u8, [Value; 6], Omod, bool),
-    /// An operation of the X1K; operands that it does not read repeat the first one.
-    Unit(Unit, [Value; 3]),
-    /// A dot product of the X1K: the sum in single precision before the output modifier as an estimate, and the factors of the terms. Operands that it does not read
-    /// repeat the first one.
-    Dot(Dot, [Value; Dot::OPERANDS]),
-    /// In every lane, what the given lane (0..=3) of its quad holds.
-    QuadLane(Value, u8),
-    /// An element of register or constant `base + index`.
-    GetRelative(File, u8, u8, Value),
-    /// An element of what a [`Op::Fetch`] read.
-    Fetched(Value, u8),
+instructions! {
+    /// One micro-operation.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Op is "micro-operation" {
+        // --- vectors ---
+        /// The same bits in every lane.
+        Bits(bits: u32 as Bits) = "bits";
+        /// What a variable holds here.
+        Get(var: Var) = "get";
+        /// A dword of the table of uniform values.
+        Uniform(index: u16) = "uniform";
+        /// A number of the wavefront's state, in every lane.
+        Number(number: M) = "number";
+        /// The lane's number.
+        Lane = "lane";
+        /// The sign bit cleared.
+        Abs(a: Value) = "abs";
+        /// The sign bit turned.
+        Neg(a: Value) = "neg";
+        /// An operation of one slot with its modifiers.
+        Alu { op: AluOp, operands: [Value; 3], omod: Omod, clamp: bool } = "alu";
+        /// All ones where the operation's predicate says execute or its comparison kills (`wanted`), or where it does not, else 0.
+        Holds { op: Op2, operands: [Value; 2], wanted: bool } = "holds";
+        /// `c != 0 ? a : b`, as bits.
+        Select(operands: [Value; 3]) = "select";
+        /// An element of CUBE of a direction.
+        Cube { element: u8 as Element, operands: [Value; 3], omod: Omod, clamp: bool } = "cube";
+        /// A dword (0..=3) of a 64-bit operation, or whether its predicate holds (4). Operands: high and low dwords of src0, src1, src2.
+        Wide { op: AluOp, part: u8, operands: [Value; 6], omod: Omod, clamp: bool } = "wide";
+        /// An operation of the X1K; operands that it does not read repeat the first one.
+        Unit(unit: Unit, operands: [Value; 3]) = "unit";
+        /// A dot product of the X1K: the sum in single precision before the output modifier as an estimate, and the factors of the terms. Operands that
+        /// it does not read repeat the first one.
+        Dot(dot: Dot, operands: [Value; Dot::OPERANDS]) = "dot";
+        /// In every lane, the vector's value in the given lane (0..=3) of its quad.
+        QuadLane(a: Value, lane: u8) = "quad_lane";
+        /// An element of register or constant `base + index`.
+        GetRelative { file: File, base: u8, element: u8 as Element, index: Value } = "get_relative";
+        /// An element of the result of a [`Op::Fetch`].
+        Fetched(fetch: Value, element: u8 as Element) = "fetched";
 
-    // --- effects ---
-    /// Runs the fetch of this number with these coordinates for the lanes of a mask.
-    Fetch(u16, [Value; 4], M),
-    /// Does what the [`Store`] of this number does, for the lanes of a mask: index and elements.
-    Store(u16, [Value; 5], M),
-    /// The other wavefronts of the group come to where this [`Yield`] is first, as far as they have issued fewer instructions.
-    Yield(u16),
-    /// Stores into a variable.
-    Set(Var, Value, M),
-    /// Stores into an element of the register `base + index`, if there is such a register.
-    SetRelative(u8, u8, u8, [Value; 2], M),
-    /// Records that an element of an export was written.
-    Mark(Var, M),
-    /// Changes masks.
-    Mask(MaskOp),
-    /// Counts so many for each lane of a mask.
-    Tally(Counter, u32, M),
-    /// Leaves the group to the reference interpreter unless `base + number` is from 0 to below `count`: number, base, count.
-    Guard(M, u8, u16),
+        // --- effects ---
+        /// Runs the fetch of this number with these coordinates for the lanes of a mask.
+        Fetch { number: u16 as FetchNumber, at: [Value; 4], under: M } = "fetch";
+        /// Does what the [`Store`] of this number does, for the lanes of a mask: index and elements.
+        Store { number: u16 as StoreNumber, operands: [Value; 5], under: M } = "store";
+        /// The other wavefronts of the group come to where this [`Yield`] is first, as far as they have issued fewer instructions.
+        Yield(number: u16 as YieldNumber) = "yield";
+        /// Stores into a variable.
+        Set { var: Var, value: Value, under: M } = "set";
+        /// Stores into an element of the register `base + index`, if there is such a register: index and value.
+        SetRelative { gprs: u8, base: u8, element: u8 as Element, operands: [Value; 2], under: M } = "set_relative";
+        /// Records that an element of an export was written.
+        Mark(var: Var, under: M) = "mark";
+        /// Changes masks.
+        Mask(op: MaskOp) = "";
+        /// Counts so many for each lane of a mask.
+        Tally { counter: Counter, weight: u32, under: M } = "tally";
+        /// Leaves the group to the reference interpreter unless `base + number` is from 0 to below `count`.
+        Guard { number: M, base: u8, count: u16 } = "guard";
+    }
 }
 
 /// The vectors that an operation reads, as a slice of its fields: shared (`from_ref, split_at`) or not (`from_mut, split_at_mut`).
 macro_rules! operands {
     ($op:expr, $one:ident, $first:ident) => {
         match $op {
-            Self::Bits(_) | Self::Get(_) | Self::Uniform(_) | Self::Number(_) | Self::Mark(..) | Self::Tally(..) => {
+            Self::Bits(_) | Self::Get(_) | Self::Uniform(_) | Self::Number(_) | Self::Mark(..) | Self::Tally { .. } => {
                 Default::default()
             }
-            Self::Yield(_) | Self::Lane | Self::Guard(..) => Default::default(),
+            Self::Yield(_) | Self::Lane | Self::Guard { .. } => Default::default(),
             Self::Abs(a)
             | Self::Neg(a)
             | Self::QuadLane(a, _)
-            | Self::GetRelative(_, _, _, a)
+            | Self::GetRelative { index: a, .. }
             | Self::Fetched(a, _)
-            | Self::Set(_, a, _)
+            | Self::Set { value: a, .. }
             | Self::Mask(MaskOp::Lanes(_, a)) => std::slice::$one(a),
             Self::Mask(_) => Default::default(),
             Self::Unit(unit, abc) => abc.$first(unit.operands()).0,
             Self::Dot(dot, all) => all.$first(dot.operands()).0,
-            Self::Alu(op, abc, ..) => abc.$first(usize::from(op.info().operands).min(3)).0,
-            Self::Holds(_, two, _) | Self::SetRelative(_, _, _, two, _) => two,
-            Self::Select(three) | Self::Cube(_, three, ..) => three,
-            Self::Fetch(_, at, _) => at,
-            Self::Store(_, of, _) => of,
-            Self::Wide(_, _, dwords, ..) => dwords,
+            Self::Alu { op, operands: abc, .. } => abc.$first(usize::from(op.info().operands).min(3)).0,
+            Self::Holds { operands: two, .. } | Self::SetRelative { operands: two, .. } => two,
+            Self::Select(three) | Self::Cube { operands: three, .. } => three,
+            Self::Fetch { at, .. } => at,
+            Self::Store { operands: of, .. } => of,
+            Self::Wide { operands: dwords, .. } => dwords,
         }
     };
 }
@@ -247,6 +251,11 @@ impl Op {
         operands!(self, from_ref, split_at)
     }
 
+    /// How many operands its text has at least.
+    pub fn shown(&self) -> usize {
+        self.operands().len()
+    }
+
     /// The same, one after another.
     #[inline]
     pub fn reads(&self) -> impl DoubleEndedIterator<Item = Value> + ExactSizeIterator + use<'_> {
@@ -256,13 +265,13 @@ impl Op {
     /// The mask or number that it reads, if it is no operation on masks.
     pub const fn mask(&self) -> Option<M> {
         match *self {
-            Self::Tally(_, _, m)
+            Self::Tally { under: m, .. }
             | Self::Number(m)
-            | Self::Guard(m, ..)
-            | Self::Fetch(.., m)
-            | Self::Store(.., m)
-            | Self::Set(.., m)
-            | Self::SetRelative(.., m)
+            | Self::Guard { number: m, .. }
+            | Self::Fetch { under: m, .. }
+            | Self::Store { under: m, .. }
+            | Self::Set { under: m, .. }
+            | Self::SetRelative { under: m, .. }
             | Self::Mark(_, m) => Some(m),
             _ => None,
         }
@@ -272,15 +281,15 @@ impl Op {
     pub const fn is_pure(&self) -> bool {
         !matches!(
             self,
-            Self::Fetch(..)
-                | Self::Store(..)
+            Self::Fetch { .. }
+                | Self::Store { .. }
                 | Self::Yield(_)
-                | Self::Set(..)
-                | Self::SetRelative(..)
+                | Self::Set { .. }
+                | Self::SetRelative { .. }
                 | Self::Mark(..)
                 | Self::Mask(_)
-                | Self::Tally(..)
-                | Self::Guard(..)
+                | Self::Tally { .. }
+                | Self::Guard { .. }
         )
     }
 
@@ -290,7 +299,7 @@ impl Op {
         let (own, values): (u32, &[Value]) = match self {
             &Self::Bits(bits) => (bits, &[]),
             &Self::Uniform(number) => (!u32::from(number), &[]),
-            &Self::Holds(op, ref two, _) => (op as u32, two),
+            &Self::Holds { op, operands: ref two, .. } => (op as u32, two),
             Self::Unit(unit, abc) => (unit.operands() as u32, abc),
             _ => (0, self.operands()),
         };
@@ -304,7 +313,7 @@ impl Op {
     pub fn rename(&mut self, name: impl Fn(Value) -> Value) {
         let (abc, operands) = match self {
             Self::Unit(unit, abc) => (&mut abc[..], unit.operands()),
-            Self::Alu(op, abc, ..) => (&mut abc[..], usize::from(op.info().operands).min(3)),
+            Self::Alu { op, operands: abc, .. } => (&mut abc[..], usize::from(op.info().operands).min(3)),
             Self::Dot(dot, all) => (&mut all[..], dot.operands()),
             _ => {
                 operands!(self, from_mut, split_at_mut).iter_mut().for_each(|value| *value = name(*value));
@@ -318,7 +327,7 @@ impl Op {
 
     /// Whether two of them with the same fields give the same vector wherever they stand in a block.
     pub const fn is_constant(&self) -> bool {
-        self.is_pure() && !matches!(self, Self::Get(_) | Self::Number(_) | Self::GetRelative(..) | Self::Fetched(..))
+        self.is_pure() && !matches!(self, Self::Get(_) | Self::Number(_) | Self::GetRelative { .. } | Self::Fetched(..))
     }
 }
 
@@ -349,7 +358,7 @@ impl Condition {
 
     fn within(ops: &[Op], value: Value, left: u8) -> Option<Self> {
         let holds = |value: Value, as_said: bool| match ops[value.index()] {
-            Op::Holds(op, ab, wanted) if matches!(op.info().decides, Decides::Compare(_)) => {
+            Op::Holds { op, operands: ab, wanted } if matches!(op.info().decides, Decides::Compare(_)) => {
                 Some((op, ab, wanted == as_said))
             }
             _ => None,
@@ -382,27 +391,38 @@ impl Condition {
     }
 }
 
-/// A fetch instruction.
+instructions! {
+    /// A fetch instruction.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Fetch is "fetch" {
+        /// A texture fetch.
+        Texture(inst: TexFetch) = "texture";
+        /// A vertex fetch.
+        Vertex(inst: VtxFetch) = "vertex";
+        /// One read of a burst of memory: by the index.
+        Memory(fetch: MemoryFetch, burst: u8) = "memory";
+        /// One read of a burst of the local data share: by index and address, which come first. With BROADCAST for the first lane of the mask, and
+        /// the result is for all lanes.
+        Share(inst: MemDsr, burst: u8) = "share";
+        /// X1K: an input, at column and row.
+        Input {
+            /// Which input.
+            input: u8,
+            /// Coordinates are in elements.
+            unscaled: bool,
+            /// Sees uncached writes.
+            uncached: bool,
+        } = "input";
+    }
+}
+
+/// A memory read: the instruction, and its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fetch {
-    /// A texture fetch.
-    Texture(TexFetch),
-    /// A vertex fetch.
-    Vertex(VtxFetch),
-    /// One read of a burst of memory: by the index.
-    Memory(MemoryRead, u8),
-    /// One read of a burst of the local data share: by index and address, which come first. With BROADCAST for the first lane of the mask, and
-    /// what it finds is for all.
-    Share(MemDsr, u8),
-    /// X1K: an input, at column and row.
-    Input {
-        /// Which input.
-        input: u8,
-        /// Coordinates are in elements.
-        unscaled: bool,
-        /// Sees uncached writes.
-        uncached: bool,
-    },
+pub struct MemoryFetch {
+    /// The instruction.
+    pub inst: MemRd,
+    /// Its meaning.
+    pub read: MemoryRead,
 }
 
 impl Fetch {
@@ -421,20 +441,22 @@ impl Fetch {
     }
 }
 
-/// Something that leaves the wavefront, or its registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Store {
-    /// One write of a burst to memory: index and elements.
-    Memory(CfMem, u8),
-    /// A geometry program says something about its vertices.
-    Event(VertexEvent),
-    /// A dword of the local data share by its number, if there is such a dword: number and bits.
-    Dword,
-    /// X1K: element (x, y) of output 0 past the cache, lane by lane (CTM §3.3.8): x, y, bits, and in every lane the mask of those that write.
-    Uncached {
-        /// All of them take the index of the first lane that executes it.
-        shared: bool,
-    },
+instructions! {
+    /// Something that leaves the wavefront, or its registers.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Store is "store" {
+        /// One write of a burst to memory: index and elements.
+        Memory(inst: CfMem, burst: u8) = "memory";
+        /// A geometry program says something about its vertices.
+        Event(event: VertexEvent) = "event";
+        /// A dword of the local data share by its number, if there is such a dword: number and bits.
+        Dword = "dword";
+        /// X1K: element (x, y) of output 0 past the cache, lane by lane (CTM §3.3.8): x, y, bits, and in every lane the mask of those that write.
+        Uncached {
+            /// All of them take the index of the first lane that executes it.
+            shared: bool,
+        } = "uncached";
+    }
 }
 
 /// A place where a wavefront yields to the others of its group: what follows is seen by the others.
@@ -455,22 +477,24 @@ pub enum Target {
     Reference,
 }
 
-/// How a block ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The program ends.
-    Stop,
-    /// On to another block.
-    Next(Target),
-    /// On to one of two.
-    Branch {
-        /// The lanes in question.
-        mask: M,
-        /// If there is none.
-        none: Target,
-        /// If there is one.
-        some: Target,
-    },
+instructions! {
+    /// How a block ends.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum End is "end of a block" {
+        /// The program ends.
+        Stop = "stop";
+        /// On to another block.
+        Next(to: Target) = "next";
+        /// On to one of two.
+        Branch {
+            /// The lanes in question.
+            mask: M,
+            /// If there is none.
+            none: Target,
+            /// If there is one.
+            some: Target,
+        } = "branch";
+    }
 }
 
 impl End {

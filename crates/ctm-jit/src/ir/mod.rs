@@ -7,11 +7,15 @@
 //! | `values` | what pure operations mean, lane by lane |
 //! | `awake` | where some lane runs, whatever the data are |
 //! | `order` | orders of blocks |
+//! | `verify` | the rules that every form keeps |
+//! | `text` | the text form: printer and parser |
 
 pub mod awake;
 pub mod masked;
 pub mod names;
 pub mod numbering;
 pub mod order;
+pub mod text;
 pub mod values;
+pub mod verify;
 pub mod x1k;

@@ -1,5 +1,6 @@
 //! What operations name: vectors, variables, masks.
 
+use super::text::instructions;
 use ctm_isa::r700::GPRS;
 
 /// A lane vector: the operation of the same block that makes it.
@@ -127,35 +128,42 @@ impl M {
     /// X1K: the lanes that an uncached write concerns, as a number.
     pub const WRITING: Self = Self::continued(Self::ENTRIES - 1);
 
+    /// Whether it is a number, not a mask: iterations left, the loop index, the first thread.
+    pub const fn is_number(self) -> bool {
+        self.0 == Self::FIRST.0 || self.0 >= Self::STACK && (self.0 - Self::STACK) % Self::PER_ENTRY >= 3
+    }
+
     /// Its number.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// An operation on masks. The first place is the destination.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MaskOp {
-    /// `d = a`
-    Copy(M, M),
-    /// `d = a & b`
-    And(M, M, M),
-    /// `d = a & !b`
-    AndNot(M, M, M),
-    /// `d = a | b`
-    Or(M, M, M),
-    /// `d = a ^ b`
-    Xor(M, M, M),
-    /// The quads of which a lane is in `a`.
-    Quads(M, M),
-    /// The lanes whose value is not zero.
-    Lanes(M, Value),
-    /// A number.
-    Number(M, i32),
-    /// Adds to a number; kept to 13 bits in two's complement when `true`.
-    Add(M, i32, bool),
-    /// `d = a` if the number `b` is not zero, else no lane.
-    IfNot0(M, M, M),
+instructions! {
+    /// An operation on masks. The first place is the destination.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum MaskOp is "operation on masks" {
+        /// `dst = a`
+        Copy(dst: M, a: M) = "copy";
+        /// `dst = a & b`
+        And(dst: M, a: M, b: M) = "and";
+        /// `dst = a & !b`
+        AndNot(dst: M, a: M, b: M) = "and_not";
+        /// `dst = a | b`
+        Or(dst: M, a: M, b: M) = "or";
+        /// `dst = a ^ b`
+        Xor(dst: M, a: M, b: M) = "xor";
+        /// The quads of which a lane is in `a`.
+        Quads(dst: M, a: M) = "quads";
+        /// The lanes whose value is not zero.
+        Lanes(dst: M, value: Value) = "lanes";
+        /// A number.
+        Number(dst: M, number: i32) = "load_number";
+        /// Adds to a number; kept to 13 bits in two's complement when `true`.
+        Add(dst: M, number: i32, to_13_bits: bool) = "add";
+        /// `dst = a` if the number `b` is not zero, else no lane.
+        IfNot0(dst: M, a: M, b: M) = "if_not_0";
+    }
 }
 
 impl MaskOp {

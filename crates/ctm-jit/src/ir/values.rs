@@ -17,20 +17,20 @@ pub fn lane(op: &Op, args: &[u32; Op::OPERANDS]) -> u32 {
         Op::Bits(bits) => bits,
         Op::Abs(_) => args[0] & !SIGN,
         Op::Neg(_) => args[0] ^ SIGN,
-        Op::Alu(op, _, omod, clamp) => alu(op, [args[0], args[1], args[2]], omod, clamp),
-        Op::Holds(op, _, wanted) => {
+        Op::Alu { op, omod, clamp, .. } => alu(op, [args[0], args[1], args[2]], omod, clamp),
+        Op::Holds { op, wanted, .. } => {
             let effect = op2(op, args[0], args[1]).ok().flatten().map(|scalar| scalar.effect);
             let holds = matches!(effect, Some(Effect::Predicate(true) | Effect::Kill(true)));
             if holds == wanted { u32::MAX } else { 0 }
         }
         Op::Select(..) if args[0] != 0 => args[1],
         Op::Select(..) => args[2],
-        Op::Cube(element, _, omod, clamp) => {
+        Op::Cube { element, omod, clamp, .. } => {
             let elements = ops::cube(number(args[0]), number(args[1]), number(args[2]));
             let x = elements[usize::from(element & 3)];
             output(if element == 3 { Value::Plain(x.to_bits()) } else { Value::Float(x) }, omod, clamp)
         }
-        Op::Wide(op, part, _, omod, clamp) => wide(op, part, args, omod, clamp),
+        Op::Wide { op, part, omod, clamp, .. } => wide(op, part, args, omod, clamp),
         Op::Dot(dot, _) => dot_lane(dot, args),
         Op::Unit(unit, _) => unit_lane(unit, [args[0], args[1], args[2]]),
         // Others read more than vectors.

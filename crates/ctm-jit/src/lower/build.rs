@@ -67,7 +67,7 @@ impl Build {
     }
 
     pub fn set(&mut self, var: Var, value: Value, under: M) {
-        self.effect(Op::Set(var, value, under));
+        self.effect(Op::Set { var, value, under });
         self.hold(var, Some(value));
     }
 
@@ -119,7 +119,7 @@ impl Build {
     pub fn flush(&mut self) {
         if self.pending > 0 {
             let weight = std::mem::take(&mut self.pending);
-            self.effect(Op::Tally(Counter::Lanes, weight, M::ACTIVE));
+            self.effect(Op::Tally { counter: Counter::Lanes, weight, under: M::ACTIVE });
         }
     }
 }

@@ -21,8 +21,10 @@ impl Build {
     #[inline(always)]
     pub(super) fn folded(&mut self, op: &Op) -> Option<Value> {
         match *op {
-            Op::Abs(_) | Op::Neg(_) | Op::Holds(..) | Op::Unit(..) | Op::Dot(..) => self.computed(op, op.operands()),
-            Op::Alu(alu, [x, a, b], Omod::Off, false) if matches!(alu.info().decides, Decides::Choose(_)) => {
+            Op::Abs(_) | Op::Neg(_) | Op::Holds { .. } | Op::Unit(..) | Op::Dot(..) => self.computed(op, op.operands()),
+            Op::Alu { op: alu, operands: [x, a, b], omod: Omod::Off, clamp: false }
+                if matches!(alu.info().decides, Decides::Choose(_)) =>
+            {
                 // It hands on one of two operands as it is: which one, by this operand.
                 let first = |x: u32| values::alu(alu, [x, u32::MAX, 0], Omod::Off, false) != 0;
                 if let Some(x) = self.constant(x) {
@@ -31,10 +33,13 @@ impl Build {
                 let Choice { by, of } = self.choice(x)?;
                 Some(self.chosen(by, of.map(first), [a, b]))
             }
-            Op::Alu(AluOp::Op2(alu @ (Op2::AndInt | Op2::OrInt)), [x, y, _], Omod::Off, false) => {
-                self.computed(op, op.operands()).or_else(|| self.joined(alu == Op2::AndInt, x, y))
-            }
-            Op::Alu(..) => self.computed(op, op.operands()),
+            Op::Alu {
+                op: AluOp::Op2(alu @ (Op2::AndInt | Op2::OrInt)),
+                operands: [x, y, _],
+                omod: Omod::Off,
+                clamp: false,
+            } => self.computed(op, op.operands()).or_else(|| self.joined(alu == Op2::AndInt, x, y)),
+            Op::Alu { .. } => self.computed(op, op.operands()),
             Op::Select([by, a, b]) => {
                 if let Some(by) = self.constant(by) {
                     return Some(if by == 0 { b } else { a });
@@ -43,7 +48,7 @@ impl Build {
                     return Some(a);
                 }
                 let choice = self.choice(by)?;
-                let is_simpler = choice.by != by || matches!(self.ops()[by.index()], Op::Holds(_, _, false));
+                let is_simpler = choice.by != by || matches!(self.ops()[by.index()], Op::Holds { wanted: false, .. });
                 is_simpler.then(|| self.chosen(choice.by, choice.of.map(|bits| bits != 0), [a, b]))
             }
             _ => None,
@@ -61,20 +66,20 @@ impl Build {
     /// The value as a choice between two constants by a comparison.
     fn choice(&mut self, value: Value) -> Option<Choice> {
         match self.ops()[value.index()] {
-            Op::Holds(op, ab, wanted) => {
-                let by = self.make(Op::Holds(op, ab, true));
+            Op::Holds { op, operands: ab, wanted } => {
+                let by = self.make(Op::Holds { op, operands: ab, wanted: true });
                 Some(Choice { by, of: if wanted { [u32::MAX, 0] } else { [0, u32::MAX] } })
             }
             Op::Select([by, a, b]) => {
                 let is_condition = |value| Condition::of(self.ops(), value).is_some();
-                let decides = matches!(self.ops()[by.index()], Op::Holds(_, _, true)) || is_condition(by);
+                let decides = matches!(self.ops()[by.index()], Op::Holds { wanted: true, .. }) || is_condition(by);
                 match (self.constant(a), self.constant(b)) {
                     (Some(a), Some(b)) if decides => Some(Choice { by, of: [a, b] }),
                     _ => is_condition(value).then_some(Choice { by: value, of: [u32::MAX, 0] }),
                 }
             }
-            Op::Alu(AluOp::Op2(op), [a, b, _], Omod::Off, false) => {
-                let by = self.make(Op::Holds(op.predicate()?, [a, b], true));
+            Op::Alu { op: AluOp::Op2(op), operands: [a, b, _], omod: Omod::Off, clamp: false } => {
+                let by = self.make(Op::Holds { op: op.predicate()?, operands: [a, b], wanted: true });
                 let one = if op.info().writes.is_integer() { u32::MAX } else { 1f32.to_bits() };
                 Some(Choice { by, of: [one, 0] })
             }
@@ -104,7 +109,7 @@ impl Build {
     fn joined(&mut self, both: bool, x: Value, y: Value) -> Option<Value> {
         let (zero, ones) = (self.bits(0), self.bits(u32::MAX));
         let (by, other) = match (self.condition(x), self.condition(y)) {
-            (Some(x), Some(y)) if matches!(self.ops()[x.index()], Op::Holds(..)) => (x, y),
+            (Some(x), Some(y)) if matches!(self.ops()[x.index()], Op::Holds { .. }) => (x, y),
             (Some(x), Some(y)) => (y, x),
             (Some(by), None) if both => (by, y),
             (None, Some(by)) if both => (by, x),
@@ -138,8 +143,10 @@ impl Build {
         match (self.ops()[by.index()], then, otherwise) {
             (_, a, b) if a == b => self.bits(a),
             (_, u32::MAX, 0) => by,
-            (Op::Holds(op, ab, wanted), 0, u32::MAX) if matches!(op.info().decides, Decides::Compare(_)) => {
-                self.make(Op::Holds(op, ab, !wanted))
+            (Op::Holds { op, operands: ab, wanted }, 0, u32::MAX)
+                if matches!(op.info().decides, Decides::Compare(_)) =>
+            {
+                self.make(Op::Holds { op, operands: ab, wanted: !wanted })
             }
             (_, a, b) => {
                 let (a, b) = (self.bits(a), self.bits(b));

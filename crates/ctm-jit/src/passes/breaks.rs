@@ -97,7 +97,7 @@ fn value_behind(block: &Block, behind: &Block, value: Value) -> Option<Value> {
         let found = match *op {
             Op::Get(var) => {
                 let stored = block.ops.iter().rev().find_map(|op| match *op {
-                    Op::Set(to, value, under) if to == var => Some((value, under)),
+                    Op::Set { var: to, value, under } if to == var => Some((value, under)),
                     _ => None,
                 });
                 match stored {

@@ -94,7 +94,7 @@ fn find_roots(block: &Block, found: &[u8], known: &mut Vec<u8>) -> Option<usize>
             // What it does not read repeats the first operand.
             Op::Unit(_, abc) => of(abc),
             Op::Dot(_, all) => of(all),
-            Op::Set(_, value, _) => OPEN | of(&[*value]),
+            Op::Set { value, .. } => OPEN | of(&[*value]),
             _ => of(op.operands()),
         };
         let is_open = read & OPEN != 0 || !op.is_constant() || matches!(op, Op::Lane | Op::QuadLane(..));

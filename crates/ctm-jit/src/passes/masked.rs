@@ -168,7 +168,7 @@ pub fn optimise(code: &mut Code, whole: bool, gathers: bool) -> Vec<VarSet> {
             computed.gather(block, first, found);
         }
         for (op, found) in block.ops.iter_mut().zip(&*found) {
-            if let (true, Op::Set(.., under)) = (found & WHOLE != 0, op) {
+            if let (true, Op::Set { under, .. }) = (found & WHOLE != 0, op) {
                 *under = M::EXISTING;
             }
         }
@@ -205,8 +205,8 @@ fn step_back(block: &Block, waiting: &Waiting, seen: [bool; 2], live: &mut [VarS
                 abc.iter().for_each(|value| found[value.index()] |= needed);
                 continue;
             }
-            Op::GetRelative(File::Gprs(gprs), _, element, _) => indexed(gprs, element).for_each(read),
-            Op::Set(var, value, under) => {
+            Op::GetRelative { file: File::Gprs(gprs), element, .. } => indexed(gprs, element).for_each(read),
+            Op::Set { var, value, under } => {
                 let waits = live[1..].iter().any(|set| set.contains(var));
                 if !waits && !live[ACTIVE].contains(var) {
                     continue;
@@ -225,7 +225,7 @@ fn step_back(block: &Block, waiting: &Waiting, seen: [bool; 2], live: &mut [VarS
             // It changes nothing (`masks.rs`).
             Op::Mask(MaskOp::Copy(d, a)) if d == a => continue,
             Op::Mask(op) => waiting.step_back(op, live),
-            Op::Fetch(..) if in_fetches => {
+            Op::Fetch { .. } if in_fetches => {
                 op.operands().iter().for_each(|value| found[value.index()] |= LOOKED_AT);
             }
             _ => {}

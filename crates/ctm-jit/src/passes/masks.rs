@@ -402,7 +402,7 @@ impl Bits {
                 match op {
                     Op::Mask(op) => *op = known,
                     // No lane keeps what it held.
-                    Op::Set(.., m @ M::ACTIVE) if of.writes == 0 => *m = M::EXISTING,
+                    Op::Set { under: m @ M::ACTIVE, .. } if of.writes == 0 => *m = M::EXISTING,
                     _ => {}
                 }
                 of.reads |= self.place(op, at).reads;

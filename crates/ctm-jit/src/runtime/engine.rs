@@ -2,11 +2,12 @@
 
 use super::batches::{at_once, run};
 use super::{r700, x1k};
+use crate::codegen::backend::{Backend, BackendError};
+use crate::compile::observe;
 use crate::launch::CACHED_BYTES;
 use crate::launch::lanes::LANES;
 use crate::launch::wavefronts::places::Waves;
 use crate::passes::table as optional;
-use crate::runtime::backend::{Backend, BackendError};
 use crate::runtime::r700::launched::R700;
 use crate::runtime::x1k::launched::X1k;
 use ctm_exec::watch::Watch;
@@ -143,9 +144,10 @@ impl Jit {
     /// An engine with the back end that [`Backend::from_environment`] finds.
     ///
     /// # Errors
-    /// When `CTM_ENGINE_ISA` names a back end that cannot be had, or `CTM_PASSES` something else than passes to leave out.
+    /// When `CTM_ENGINE_ISA` names a back end that cannot be had, `CTM_PASSES` something else than passes to leave out, or `CTM_DUMP` something else than stages.
     pub fn from_environment() -> Result<Self, BackendError> {
         optional::check()?;
+        observe::check()?;
         Backend::from_environment().map(Self::with_backend)
     }
 
@@ -254,5 +256,17 @@ impl Engine for Jit {
         }
         self.r700_bail_outs.fetch_add(1, Ordering::Relaxed);
         Interp.run_r700_under(control, launch, memory)
+    }
+}
+
+impl From<observe::DumpError> for BackendError {
+    fn from(error: observe::DumpError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl From<optional::PassesError> for BackendError {
+    fn from(error: optional::PassesError) -> Self {
+        Self(error.to_string())
     }
 }

@@ -2,22 +2,18 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `backend` | which back end runs |
 //! | `engine` | [`crate::Jit`], which remembers what it has lowered |
 //! | `batches` | launches: at once, or in batches of groups, whose exports are committed in order |
 //! | `x1k/`, `r700/` | what differs between launches of the two |
 //! | `worker` | groups whose exports are committed later, on one thread |
 //! | `direct` | launches that store what they export as they end |
 //! | `streams` | launches that are streams |
-//! | `program` | a program, and its code for each back end |
 //! | `wavefronts` | wavefronts of a launch, and what runs one |
 //! | `work` | tasks on several threads |
 
-pub mod backend;
 pub mod batches;
 pub mod direct;
 pub mod engine;
-pub mod program;
 pub mod r700;
 #[cfg(target_arch = "x86_64")]
 pub mod streams;

@@ -1,10 +1,12 @@
 //! Wavefronts of a launch, of either instruction set: what is the same for all of them, and what one thread needs to run one.
 
+use crate::codegen::backend::Backend;
 use crate::codegen::portable::masked::Machine;
 #[cfg(target_arch = "x86_64")]
 use crate::codegen::x86::Frame;
 #[cfg(target_arch = "x86_64")]
 use crate::codegen::x86::masked::{Native, Variant};
+use crate::compile::program::Program;
 use crate::launch::kept::Kept;
 use crate::launch::lanes::BailOut;
 use crate::launch::wavefronts::bindings::Binding;
@@ -12,8 +14,6 @@ use crate::launch::wavefronts::places::{Starts, Waves};
 use crate::launch::wavefronts::wave::{Guest, Ran, Reads, Shared, Wave, mask_of};
 #[cfg(target_arch = "x86_64")]
 use crate::passes::table::Pass;
-use crate::runtime::backend::Backend;
-use crate::runtime::program::Program;
 use ctm_exec::watch::{Part, Watch};
 use ctm_exec::{Budget, Counters, Domain};
 use std::ops::Range;

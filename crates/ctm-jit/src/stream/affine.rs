@@ -191,14 +191,14 @@ pub fn analyse(code: &Code, items: &[Item], given: &Given<'_>) -> Option<Fetches
     let mut state: Vec<Option<Linear>> = (0..Var::COUNT as u16).map(|var| walk.start(Var(var))).collect();
     walk.items(items, &mut state, 0);
     let is_linear = |block: usize| {
-        let mut fetches = code.blocks[block].ops.iter().enumerate().filter(|(_, op)| matches!(op, Op::Fetch(..)));
+        let mut fetches = code.blocks[block].ops.iter().enumerate().filter(|(_, op)| matches!(op, Op::Fetch { .. }));
         fetches.all(|(place, _)| walk.fetches.contains_key(&(block, place)))
     };
     if walk.given_up || !blocks(items).into_iter().all(|(block, _)| is_linear(block)) {
         return None;
     }
     // What coordinates are made of.
-    let (_, constants) = dependencies(code, |op| matches!(op, Op::Fetch(..)));
+    let (_, constants) = dependencies(code, |op| matches!(op, Op::Fetch { .. }));
     let constants = constants.into_iter().map(|index| (index, given.constant(index))).collect();
     Some(Fetches { all: walk.fetches, constants })
 }
@@ -211,7 +211,7 @@ pub fn dependencies(code: &Code, is_wanted: impl Fn(&Op) -> bool) -> (VarSet, BT
         for block in &code.blocks {
             let mut live = vec![false; block.ops.len()];
             for (place, op) in block.ops.iter().enumerate().rev() {
-                let sets = matches!(*op, Op::Set(var, ..) if vars.contains(var));
+                let sets = matches!(*op, Op::Set { var, .. } if vars.contains(var));
                 if live[place] || sets || is_wanted(op) {
                     op.reads().for_each(|value| live[value.index()] = true);
                     match *op {
@@ -346,12 +346,12 @@ impl Walk<'_> {
             Op::Neg(a) => of(a)?.times(-UNIT),
             // The product is not rounded by itself.
             Op::Unit(Unit::Mad { omod: XOmod::U1, .. }, [a, b, c]) => Some(product(of(a), of(b))?.add(of(c)?)),
-            Op::Alu(op, abc, Omod::Off, false) => self.r700(op, abc.map(of)),
-            Op::Set(var, value, _) => {
+            Op::Alu { op, operands: abc, omod: Omod::Off, clamp: false } => self.r700(op, abc.map(of)),
+            Op::Set { var, value, .. } => {
                 state[var.index()] = of(value);
                 None
             }
-            Op::Fetch(number, [s, t, ..], _) => {
+            Op::Fetch { number, at: [s, t, ..], .. } => {
                 if let Lookup::Input { input, unscaled, .. } = self.code.fetches[usize::from(number)] {
                     self.fetch(place, input, [of(s), of(t)], unscaled);
                 }

@@ -34,7 +34,7 @@ pub struct Prepared {
 
 /// The input that an operation fetches.
 pub fn input(code: &Code, op: &Op) -> Option<u8> {
-    let Op::Fetch(number, ..) = *op else { return None };
+    let Op::Fetch { number, .. } = *op else { return None };
     if let Lookup::Input { input, .. } = code.fetches[usize::from(number)] { Some(input) } else { None }
 }
 
@@ -54,10 +54,10 @@ pub fn plain(of: &Uniform, known: &Fetches, channels: impl Fn(u8) -> u8, outputs
         let zero = new.pure(Op::Bits(0));
         for (old, op) in block.ops.iter().enumerate() {
             place[old] = match *op {
-                Op::Fetch(number, _, under) => {
+                Op::Fetch { number, under, .. } => {
                     let Some(fetch) = known.all.get(&(index, old)) else { continue };
                     fetches[index].push(*fetch);
-                    new.effect(Op::Fetch(number, [zero; 4], under))
+                    new.effect(Op::Fetch { number, at: [zero; 4], under })
                 }
                 Op::Fetched(fetch, channel)
                     if channel >= input(&of.code, &block.ops[fetch.index()]).map_or(0, &channels) =>
@@ -76,8 +76,9 @@ pub fn plain(of: &Uniform, known: &Fetches, channels: impl Fn(u8) -> u8, outputs
 /// Removes stores into outputs that nobody wants, and into variables that feed nothing but themselves: what is left of coordinates that loops move on.
 fn drop_faint(code: &mut Code, outputs: u32) {
     let is_wanted = |var: Var| var.export_index().is_some_and(|index| outputs >> index & 1 == 1);
-    let (needed, _) = dependencies(code, |op| if let Op::Set(var, ..) = *op { is_wanted(var) } else { !op.is_pure() });
-    let keeps = |op: &Op| !matches!(*op, Op::Set(var, ..) if !is_wanted(var) && !needed.contains(var));
+    let (needed, _) =
+        dependencies(code, |op| if let Op::Set { var, .. } = *op { is_wanted(var) } else { !op.is_pure() });
+    let keeps = |op: &Op| !matches!(*op, Op::Set { var, .. } if !is_wanted(var) && !needed.contains(var));
     code.blocks.iter_mut().for_each(|block| sweep(block, keeps));
 }
 
@@ -133,11 +134,11 @@ impl Pack<'_> {
         while place < self.ops.len() {
             let value = Value(place as u32);
             match self.ops[place] {
-                Op::Fetch(number, _, under) => {
+                Op::Fetch { number, under, .. } => {
                     let fetch = self.fetches.get(fetches)?;
                     fetches += 1;
                     let zero = self.new.pure(Op::Bits(0));
-                    let new = self.new.effect(Op::Fetch(number, [zero; 4], under));
+                    let new = self.new.effect(Op::Fetch { number, at: [zero; 4], under });
                     // What is read of it has to stand behind it, before the next fetch.
                     let whole = self.new.pure(Op::Fetched(new, WHOLE));
                     let uniform = fetch.is_uniform().then_some(new);
@@ -158,18 +159,18 @@ impl Pack<'_> {
                     let number = (var.index() % 4) as u8;
                     self.channels.insert(value, Channel { whole, uniform: None, number });
                 }
-                Op::Set(var, ..) => {
+                Op::Set { var, .. } => {
                     let base = var.index() & !3;
                     let mut values = [Value(0); 4];
                     for (channel, to) in values.iter_mut().enumerate() {
-                        let Some(Op::Set(var, value, _)) = self.ops.get(place + channel) else { return None };
+                        let Some(Op::Set { var, value, .. }) = self.ops.get(place + channel) else { return None };
                         if var.index() != base + channel {
                             return None;
                         }
                         *to = *value;
                     }
                     let packed = self.element(values)?;
-                    self.new.effect(Op::Set(Var(base as u16), packed, M::EXISTING));
+                    self.new.effect(Op::Set { var: Var(base as u16), value: packed, under: M::EXISTING });
                     registers.remove(&(base / 4));
                     place += 3;
                 }
@@ -216,8 +217,14 @@ impl Pack<'_> {
         }
         match first {
             // The same in every lane: channels that differ would need a pattern.
-            Op::Bits(_) | Op::Uniform(_) | Op::Number(_) | Op::GetRelative(..) => {}
-            Op::Abs(_) | Op::Neg(_) | Op::Holds(..) | Op::Select(..) | Op::Alu(..) | Op::Unit(..) | Op::Dot(..) => {}
+            Op::Bits(_) | Op::Uniform(_) | Op::Number(_) | Op::GetRelative { .. } => {}
+            Op::Abs(_)
+            | Op::Neg(_)
+            | Op::Holds { .. }
+            | Op::Select(..)
+            | Op::Alu { .. }
+            | Op::Unit(..)
+            | Op::Dot(..) => {}
             _ => return None,
         }
         let new: Vec<Value> = operands.into_iter().map(|operand| self.element(operand)).collect::<Option<_>>()?;

@@ -65,7 +65,7 @@ impl Uniform {
         let mut run = Run::default();
         run.go(code)?;
         let idle =
-            |id: u16| code.blocks[usize::from(id)].ops.iter().all(|op| matches!(op, Op::Mask(_) | Op::Tally(..)));
+            |id: u16| code.blocks[usize::from(id)].ops.iter().all(|op| matches!(op, Op::Mask(_) | Op::Tally { .. }));
         let nodes = parse(&run.passed, &idle)?;
         let mut build = Build {
             of: code,
@@ -92,7 +92,7 @@ impl Uniform {
             visits[usize::from(id)] += 1;
             instructions += u64::from(block.tally.instructions());
             for op in &block.ops {
-                if let Op::Fetch(number, ..) = op {
+                if let Op::Fetch { number, .. } = op {
                     fetches[usize::from(*number)] += 1;
                 }
             }
@@ -168,22 +168,24 @@ impl Run {
         for (place, op) in block.ops.iter().enumerate() {
             match *op {
                 Op::Mask(op) => self.state[op.writes().index()] = self.mask(op),
-                Op::Tally(Counter::Lanes, weight, lanes) => match self.of(lanes)? {
+                Op::Tally { counter: Counter::Lanes, weight, under: lanes } => match self.of(lanes)? {
                     0 => {}
                     VALID => self.active += u64::from(weight),
                     _ => return None,
                 },
                 // How many lanes look something up is counted, but for inputs, which count in another way.
-                Op::Fetch(number, _, under) => match (&fetches[usize::from(number)], self.of(under)?) {
+                Op::Fetch { number, under, .. } => match (&fetches[usize::from(number)], self.of(under)?) {
                     (_, VALID) | (Fetch::Input { .. }, ALL) => {}
                     _ => return None,
                 },
-                Op::Set(_, _, under) | Op::Mark(_, under) if self.of(under)? & VALID == 0 => return None,
+                Op::Set { under, .. } | Op::Mark(_, under) if self.of(under)? & VALID == 0 => return None,
                 Op::Number(m) => {
                     let value = (0..M::ENTRIES).find(|&entry| M::loop_index(entry) == m).and_then(|_| self.of(m));
                     self.numbers.entry((id, place)).or_default().push(value);
                 }
-                Op::Guard(m, base, count) if !(0..i64::from(count)).contains(&(i64::from(base) + self.of(m)?)) => {
+                Op::Guard { number: m, base, count }
+                    if !(0..i64::from(count)).contains(&(i64::from(base) + self.of(m)?)) =>
+                {
                     return None;
                 }
                 _ => {}
@@ -309,7 +311,7 @@ impl Build<'_> {
     fn close(&mut self, end: End) -> usize {
         for (var, (value, changed)) in std::mem::take(&mut self.current) {
             if changed {
-                self.new.effect(Op::Set(Var(var as u16), value, M::EXISTING));
+                self.new.effect(Op::Set { var: Var(var as u16), value, under: M::EXISTING });
             }
         }
         let (loops, ops) = (self.around.len() as u8, self.new.take());
@@ -345,7 +347,7 @@ impl Build<'_> {
         let of = |value: Value| values[value.index()];
         // Numbers are there for relative addresses only.
         let is_number = |value: Value| matches!(self.new.ops.get(of(value).index()), Some(Op::Number(_)));
-        if !matches!(op, Op::GetRelative(..)) && op.reads().any(is_number) {
+        if !matches!(op, Op::GetRelative { .. }) && op.reads().any(is_number) {
             return None;
         }
         Some(match *op {
@@ -360,7 +362,7 @@ impl Build<'_> {
                     }
                 }
             }
-            Op::Set(var, value, _) => {
+            Op::Set { var, value, .. } => {
                 let var = self.var(var)?;
                 self.current.insert(var.index(), (of(value), true));
                 Value(0)
@@ -369,23 +371,23 @@ impl Build<'_> {
                 self.outputs |= 1 << self.var(var)?.export_index()?;
                 Value(0)
             }
-            Op::Mask(_) | Op::Tally(..) | Op::Guard(..) => Value(0),
-            Op::Fetch(number, at, _) => self.fetch(number, [of(at[0]), of(at[1])])?,
+            Op::Mask(_) | Op::Tally { .. } | Op::Guard { .. } => Value(0),
+            Op::Fetch { number, at, .. } => self.fetch(number, [of(at[0]), of(at[1])])?,
             Op::Number(_) => self.number(id, place)?,
-            Op::GetRelative(File::Constants(first, count), base, element, index) => {
+            Op::GetRelative { file: File::Constants(first, count), base, element, index } => {
                 self.constant((first, count), base, element, of(index))?
             }
-            Op::GetRelative(..)
+            Op::GetRelative { .. }
             | Op::Lane
-            | Op::Wide(..)
+            | Op::Wide { .. }
             | Op::QuadLane(..)
             | Op::Yield(_)
-            | Op::Store(..)
-            | Op::SetRelative(..) => return None,
-            Op::Alu(op, _, omod, clamp) if op.info().operands == 0 => {
+            | Op::Store { .. }
+            | Op::SetRelative { .. } => return None,
+            Op::Alu { op, omod, clamp, .. } if op.info().operands == 0 => {
                 // It names nothing, which may be the first of its block.
                 let nothing = self.pure(Op::Bits(0))?;
-                self.pure(Op::Alu(op, [nothing; 3], omod, clamp))?
+                self.pure(Op::Alu { op, operands: [nothing; 3], omod, clamp })?
             }
             mut op => {
                 op.rename(of);
@@ -431,7 +433,7 @@ impl Build<'_> {
                 let Number { depth, first: from, step } = self.numbers[m.index()];
                 let last = i64::from(step) * i64::from(self.around[usize::from(depth)] - 1);
                 let inside = exists(from.into()) && exists(i64::from(from) + last);
-                let op = Op::GetRelative(File::Constants(first, count), base, element, index);
+                let op = Op::GetRelative { file: File::Constants(first, count), base, element, index };
                 if inside { self.pure(op) } else { None }
             }
             _ => None,
@@ -445,7 +447,7 @@ impl Build<'_> {
             Fetch::Vertex(_) | Fetch::Memory(..) | Fetch::Share(..) => return None,
         };
         let number = place_of(&mut self.fetches, fetch) as u16;
-        Some(self.new.effect(Op::Fetch(number, [s, t, s, t], M::EXISTING)))
+        Some(self.new.effect(Op::Fetch { number, at: [s, t, s, t], under: M::EXISTING }))
     }
 
     /// A lookup of level 0 by texels.
@@ -459,7 +461,8 @@ impl Build<'_> {
             if offset != 0.0 {
                 let offset = self.pure(Op::Bits(offset.to_bits()))?;
                 let sum = [*coordinate, offset, *coordinate];
-                *coordinate = self.pure(Op::Alu(AluOp::Op2(Op2::Add), sum, Omod::Off, false))?;
+                *coordinate =
+                    self.pure(Op::Alu { op: AluOp::Op2(Op2::Add), operands: sum, omod: Omod::Off, clamp: false })?;
             }
         }
         let fetch = Fetch::Input { input: input as u8, unscaled: true, uncached: false };

@@ -84,7 +84,7 @@ fn asked(counts: bool) -> crate::lower::x1k::Asked {
 }
 
 /// The program with masks; whatever a launch does before it has code made.
-fn lowered(launch: &Launch<'_>, counts: bool) -> Option<crate::runtime::program::Program> {
+fn lowered(launch: &Launch<'_>, counts: bool) -> Option<crate::compile::program::Program> {
     let code = crate::lower::x1k::lower(launch.program, launch.constants, asked(counts))?;
     let joint = !counts && crate::lower::x1k::joint::holds(&code);
     let mut given = vec![false; crate::ir::masked::Var::COUNT];

@@ -4,9 +4,9 @@
 //! ends the test process by a signal. The portable back end says whether wavefronts end, and what they count; `tests/r700.rs` compares what they
 //! export.
 
+use crate::codegen::backend::Backend;
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{Guest, Reads};
-use crate::runtime::backend::Backend;
 use crate::runtime::engine::Options;
 use crate::runtime::r700::artifact::Artifact;
 use crate::runtime::r700::launched::{R700, bindings, uniforms};

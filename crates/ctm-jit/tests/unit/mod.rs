@@ -8,7 +8,7 @@
 //! | `occurs` | X1K programs and lookups that have no code |
 
 #[cfg(all(unix, target_arch = "x86_64"))]
-mod cost;
+pub(crate) mod cost;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod cost_r700;
 #[cfg(all(unix, target_arch = "x86_64"))]
@@ -19,4 +19,4 @@ mod guarded_r700;
 #[cfg(target_arch = "x86_64")]
 mod modes;
 #[cfg(target_arch = "x86_64")]
-mod occurs;
+pub(crate) mod occurs;

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// What lowering is asked for.
 const ASKED: Asked = Asked { counts: false, relies: true };
 
-fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+pub(crate) fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.is_dir() {
@@ -31,7 +31,7 @@ fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-fn program(path: &Path) -> Program {
+pub(crate) fn program(path: &Path) -> Program {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     if path.extension().is_some_and(|e| e == "x1k") {
         let assembly = assemble(&text);

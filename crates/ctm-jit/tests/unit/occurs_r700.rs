@@ -6,7 +6,10 @@ use crate::codegen::x86::lir::Src;
 use crate::codegen::x86::masked::alu::{Alu, Nobody};
 use crate::codegen::x86::masked::doubles::{Double, Wide};
 use crate::codegen::x86::masked::facts::truth;
-use crate::codegen::x86::masked::{Call, Chosen, Native, Variant};
+use crate::codegen::x86::masked::{Assumed, Call, Variant};
+use crate::compile::machine::Inputs;
+use crate::compile::observe::Observer;
+use crate::compile::{Form, machine_code};
 use crate::ir::masked::{Fetch, Op, Store, Var};
 use crate::lower::r700::lower;
 use crate::passes::masked::optimise;
@@ -67,7 +70,7 @@ fn text(source: &str) -> Program {
 }
 
 /// The programs of the corpora and of the examples.
-fn programs() -> Vec<(String, Program)> {
+pub(crate) fn programs() -> Vec<(String, Program)> {
     let mut found = Vec::new();
     let name = |path: &Path| path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     for path in files("tests/corpus/mesa/r700").into_iter().chain(files("tests/corpus/llvm")) {
@@ -122,8 +125,11 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
     let exports: Vec<usize> = exports.into_iter().collect();
     let start: Vec<Var> = (0..4).map(|element| Var::gpr(0, element)).collect();
     let variant = Variant { isa, ordinary: false, counts: true, fuel: true, narrows: false };
-    let chosen = Chosen::new(&code, &start, isa, (&[], &[]));
-    let native = Native::new(&code, &live, (&start, &exports), 64, variant, chosen);
+    let form = Form { code, live };
+    let code = &form.code;
+    let assumed = Assumed::default();
+    let inputs = Inputs { form: &form, start: &start, exports: &exports, lanes: 64, variant, assumed };
+    let native = machine_code(inputs, &mut Observer::default());
     let native = native.unwrap_or_else(|| panic!("no machine code"));
     let called = native.calls.iter().filter_map(|call| match call {
         Call::Pure(op) => Some(format!("{op:?}")),

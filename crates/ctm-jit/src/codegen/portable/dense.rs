@@ -79,10 +79,10 @@ impl Dense {
         let ops = || code.blocks.iter().flat_map(|block| &block.ops);
         let mut used = vec![false; Var::COUNT];
         for op in ops() {
-            if let Op::Get(var) | Op::Set(var, ..) = op {
+            if let Op::Get(var) | Op::Set { var, .. } = op {
                 used[var.index()] = true;
             }
-            if matches!(op, Op::SetRelative(..) | Op::GetRelative(File::Gprs(_), ..)) {
+            if matches!(op, Op::SetRelative { .. } | Op::GetRelative { file: File::Gprs(_), .. }) {
                 used[..Var::export(0, 0).index()].fill(true);
             }
         }
@@ -140,7 +140,7 @@ fn steps(ops: &[Op], rows_of_vars: &[u32], (vars, constants): (u32, &[Constant])
             Op::Get(var) if stays(var) => rows_of_vars[var.index()],
             _ => {
                 let to = match op {
-                    Op::Fetch(..) => pool.take_side_by_side(4),
+                    Op::Fetch { .. } => pool.take_side_by_side(4),
                     _ if !op.is_pure() => 0,
                     _ => {
                         let to = pool.take();
@@ -164,8 +164,8 @@ fn steps(ops: &[Op], rows_of_vars: &[u32], (vars, constants): (u32, &[Constant])
 /// Whether an operation may change a variable.
 fn changes(op: &Op, var: Var) -> bool {
     match *op {
-        Op::Set(to, ..) => to == var,
-        Op::SetRelative(..) => var.export_index().is_none(),
+        Op::Set { var: to, .. } => to == var,
+        Op::SetRelative { .. } => var.export_index().is_none(),
         _ => false,
     }
 }

@@ -94,7 +94,7 @@ impl Sets {
 }
 
 /// Locations of all vectors.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Locations {
     /// Of each vector.
     pub of: Vec<Location>,

@@ -54,7 +54,7 @@ pub trait Avx2Masks: Vectors {
     fn avx2_line(&mut self, lir: &Lir, unit: Self::Unit, end: Label) {
         let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
         match *lir {
-            Lir::Test(op, how, k, a, b, under) => self.make_mask(k, under, |e, to| {
+            Lir::Test { op, how, dst: k, a, b, under } => self.make_mask(k, under, |e, to| {
                 let (op, swap, not) = test(op, how);
                 let (a, b) = if swap { (b, a) } else { (a, b) };
                 let a = e.reg(a, unit, operand_scratch);
@@ -68,7 +68,7 @@ pub trait Avx2Masks: Vectors {
                     e.asm().vector(XOR, to, to, Rm::Literal(u32::MAX));
                 }
             }),
-            Lir::Class(class, k, a, under) => self.make_mask(k, under, |e, to| {
+            Lir::Class { class, dst: k, a, under } => self.make_mask(k, under, |e, to| {
                 let a = e.reg(a, unit, operand_scratch);
                 e.asm().vector(AND_F32, to, a, Rm::Literal(!SIGN));
                 match class {
@@ -82,7 +82,7 @@ pub trait Avx2Masks: Vectors {
                 let b = e.mask_rm(b);
                 e.asm().vector(op, to, a, b);
             }),
-            Lir::Blend(dst, k, yes, no) => {
+            Lir::Blend { dst, k, yes, no } => {
                 if k == 1 {
                     let mask = self.mask();
                     self.make(dst, unit, |e, dst| {
@@ -101,11 +101,11 @@ pub trait Avx2Masks: Vectors {
                     self.make(dst, unit, |e, dst| e.asm().vector(OR_F32, dst, scratch, Rm::Reg(operand_scratch)));
                 }
             }
-            Lir::Merge(dst, k, a) => {
+            Lir::Merge { dst, k, a } => {
                 let yes = self.last(a, unit, operand_scratch);
                 self.merge(dst, unit, k, yes);
             }
-            Lir::MergeTwo(op, dst, k, a, b) => {
+            Lir::MergeTwo { op, dst, k, a, b } => {
                 let a = self.reg(a, unit, operand_scratch);
                 let b = self.last(b, unit, scratch);
                 self.asm().vector(op, operand_scratch, a, b);

@@ -5,6 +5,8 @@ pub use ctm_x86::Isa;
 
 /// What registers are for.
 pub trait Registers {
+    /// The name in `CTM_ENGINE_ISA`.
+    fn name(self) -> &'static str;
     /// Registers that one vector takes: its *pieces*.
     fn pieces(self) -> u8;
     /// Registers that vectors may have; those behind them are scratch.
@@ -18,6 +20,13 @@ pub trait Registers {
 }
 
 impl Registers for Isa {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Avx512 => "avx512",
+            Self::Avx2 => "avx2",
+        }
+    }
+
     fn pieces(self) -> u8 {
         (LANES / self.lanes()) as u8
     }

@@ -26,8 +26,8 @@ pub fn uses(blocks: impl Iterator<Item = (u8, impl Iterator<Item = Src>)>) -> Ve
 pub fn sources(lir: &Lir) -> [Src; 3] {
     match *lir {
         // Zeros are made as soon as copied; what changes vectors in part is mostly skipped.
-        Lir::Copy(_, Src::Literal(0)) | Lir::Merge(..) | Lir::MergeTwo(..) => [NO_SOURCE; 3],
-        Lir::Fix(_, a, table) => [a, Src::Literal(table), NO_SOURCE],
+        Lir::Copy(_, Src::Literal(0)) | Lir::Merge { .. } | Lir::MergeTwo { .. } => [NO_SOURCE; 3],
+        Lir::Fix { a, table, .. } => [a, Src::Literal(table), NO_SOURCE],
         _ => lir.touches().1,
     }
 }

@@ -3,6 +3,9 @@
 //! Vectors are numbered: first the variables that the program uses, then what blocks make for themselves. Mask registers are named
 //! outright, as nothing in them outlives the operations that use it.
 
+use super::text::{MaskRegister, UnderMask};
+use crate::ir::text::fields::Bits;
+use crate::ir::text::instructions;
 use ctm_x86::V;
 
 /// A vector that will live in a register, or in a row of the frame.
@@ -85,45 +88,47 @@ pub mod fix {
     }
 }
 
-/// One instruction.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Lir {
-    /// `dst = a`.
-    Copy(Vector, Src),
-    /// `dst = op(a, b)`.
-    Two(V, Vector, Src, Src),
-    /// `dst = op(a, b)` with an immediate.
-    TwoImm(V, Vector, Src, Src, u8),
-    /// Replaces `dst` by what the table says for the class of number that `a` is (AVX-512); see [`fix`].
-    Fix(Vector, Src, u32),
-    /// `dst = op(a)` with an immediate.
-    One(V, Vector, Src, Option<u8>),
-    /// `dst = a` shifted; the number is the opcode's extension: 2 logical right, 4 arithmetic right, 6 left.
-    Shift(u8, Vector, Src, u8),
-    /// `dst = ±(a * b) ± c`.
-    Fma(Negated, Vector, [Src; 3]),
-    /// `dst = ±(a * b) ± c`, the product rounded before the sum; not both negated.
-    MulAdd(Negated, Vector, [Src; 3]),
-    /// `k = a ? b`, under another mask (0: none). The instruction compares floats or integers, the number says how.
-    Test(V, u8, K, Src, Src, K),
-    /// `k = class of a`, under another mask.
-    Class(Class, K, Src, K),
-    /// `k = a | b`.
-    Or(K, K, K),
-    /// `k = !a & b`.
-    AndNot(K, K, K),
-    /// `dst = k ? yes : no`.
-    Blend(Vector, K, Src, Src),
-    /// `dst = k ? yes : dst`.
-    Merge(Vector, K, Src),
-    /// `dst = k ? op(a, b) : dst`.
-    MergeTwo(V, Vector, K, Src, Src),
-    /// Skips the rest of the group when the mask is empty.
-    StopIfNone(K),
-    /// Stores a vector into a row of the frame.
-    Store(i32, Src),
-    /// Streams: `dst =` a dword of the constants, in every lane, counted from four times a number of the program.
-    ConstRelative { number: u16, dword: u16, dst: Vector },
+instructions! {
+    /// One instruction.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub enum Lir is "vector instruction" {
+        /// `dst = a`.
+        Copy(dst: Vector, a: Src) = "mov";
+        /// `dst = op(a, b)`.
+        Two { op: V, dst: Vector, a: Src, b: Src } = "two";
+        /// `dst = op(a, b)` with an immediate.
+        TwoImm { op: V, dst: Vector, a: Src, b: Src, imm: u8 } = "two_imm";
+        /// Replaces `dst` by what the table says for the class of number that `a` is (AVX-512); see [`fix`].
+        Fix { dst: Vector, a: Src, table: u32 as Bits } = "fix";
+        /// `dst = op(a)` with an immediate.
+        One { op: V, dst: Vector, a: Src, imm: Option<u8> } = "one";
+        /// `dst = a` shifted; the kind is the opcode's extension: 2 logical right, 4 arithmetic right, 6 left.
+        Shift { kind: u8, dst: Vector, a: Src, count: u8 } = "shift";
+        /// `dst = ±(a * b) ± c`.
+        Fma { negated: Negated, dst: Vector, operands: [Src; 3] } = "fma";
+        /// `dst = ±(a * b) ± c`, the product rounded before the sum; not both negated.
+        MulAdd { negated: Negated, dst: Vector, operands: [Src; 3] } = "mul_add";
+        /// `dst = a ? b`, under another mask (0: none). The instruction compares floats or integers, the number says how.
+        Test { op: V, how: u8, dst: K as MaskRegister, a: Src, b: Src, under: K as UnderMask } = "test";
+        /// `dst = class of a`, under another mask.
+        Class { class: Class, dst: K as MaskRegister, a: Src, under: K as UnderMask } = "class";
+        /// `dst = a | b`.
+        Or(dst: K as MaskRegister, a: K as MaskRegister, b: K as MaskRegister) = "mask_or";
+        /// `dst = !a & b`.
+        AndNot(dst: K as MaskRegister, a: K as MaskRegister, b: K as MaskRegister) = "mask_and_not";
+        /// `dst = k ? yes : no`.
+        Blend { dst: Vector, k: K as MaskRegister, yes: Src, no: Src } = "blend";
+        /// `dst = k ? yes : dst`.
+        Merge { dst: Vector, k: K as MaskRegister, a: Src } = "merge";
+        /// `dst = k ? op(a, b) : dst`.
+        MergeTwo { op: V, dst: Vector, k: K as MaskRegister, a: Src, b: Src } = "merge_two";
+        /// Skips the rest of the group when the mask is empty.
+        StopIfNone(k: K as MaskRegister) = "stop_if_none";
+        /// Stores a vector into a row of the frame.
+        Store(row: i32, a: Src) = "store";
+        /// Streams: `dst =` a dword of the constants, in every lane, counted from four times a number of the program.
+        ConstRelative { number: u16, dword: u16, dst: Vector } = "const_relative";
+    }
 }
 
 impl Lir {
@@ -144,18 +149,18 @@ impl Lir {
     pub fn touches(&self) -> (Option<(Vector, bool)>, [Src; 3]) {
         let none = NO_SOURCE;
         match *self {
-            Self::Copy(dst, a) | Self::One(_, dst, a, _) | Self::Shift(_, dst, a, _) => {
+            Self::Copy(dst, a) | Self::One { dst, a, .. } | Self::Shift { dst, a, .. } => {
                 (Some((dst, false)), [a, none, none])
             }
-            Self::Two(_, dst, a, b) | Self::TwoImm(_, dst, a, b, _) | Self::Blend(dst, _, a, b) => {
+            Self::Two { dst, a, b, .. } | Self::TwoImm { dst, a, b, .. } | Self::Blend { dst, yes: a, no: b, .. } => {
                 (Some((dst, false)), [a, b, none])
             }
-            Self::Fma(_, dst, abc) | Self::MulAdd(_, dst, abc) => (Some((dst, false)), abc),
+            Self::Fma { dst, operands: abc, .. } | Self::MulAdd { dst, operands: abc, .. } => (Some((dst, false)), abc),
             Self::ConstRelative { dst, .. } => (Some((dst, false)), [none; 3]),
-            Self::Merge(dst, _, a) | Self::Fix(dst, a, _) => (Some((dst, true)), [a, none, none]),
-            Self::MergeTwo(_, dst, _, a, b) => (Some((dst, true)), [a, b, none]),
-            Self::Class(_, _, a, _) | Self::Store(_, a) => (None, [a, none, none]),
-            Self::Test(_, _, _, a, b, _) => (None, [a, b, none]),
+            Self::Merge { dst, a, .. } | Self::Fix { dst, a, .. } => (Some((dst, true)), [a, none, none]),
+            Self::MergeTwo { dst, a, b, .. } => (Some((dst, true)), [a, b, none]),
+            Self::Class { a, .. } | Self::Store(_, a) => (None, [a, none, none]),
+            Self::Test { a, b, .. } => (None, [a, b, none]),
             Self::Or(..) | Self::AndNot(..) | Self::StopIfNone(_) => (None, [none; 3]),
         }
     }
@@ -165,13 +170,13 @@ impl Lir {
     pub fn uses_masks(&self) -> bool {
         matches!(
             self,
-            Self::Test(..)
-                | Self::Class(..)
+            Self::Test { .. }
+                | Self::Class { .. }
                 | Self::Or(..)
                 | Self::AndNot(..)
-                | Self::Blend(..)
-                | Self::Merge(..)
-                | Self::MergeTwo(..)
+                | Self::Blend { .. }
+                | Self::Merge { .. }
+                | Self::MergeTwo { .. }
                 | Self::StopIfNone(_)
         )
     }

@@ -6,6 +6,7 @@
 //! | `stream/` | streams |
 //! | `lir`, `scalar` | vector instructions; the transcendental functions in them |
 //! | `allocate` | registers |
+//! | `text` | the text of the fields of instructions |
 //! | `isa` | the instruction sets, and what differs between them |
 //! | `frame` | the memory that code works on |
 //! | `kept` | literals and constants with registers |
@@ -31,17 +32,18 @@
 //!
 //! Rust code between a change of the mode and the machine code handles pointers, integers and bits alone.
 
-mod allocate;
+pub mod allocate;
 mod avx2;
 mod avx512;
 mod frame;
-mod isa;
+pub mod isa;
 mod kept;
-mod lir;
+pub mod lir;
 mod lookups;
 pub mod masked;
 mod scalar;
 pub mod stream;
+mod text;
 pub mod transfer;
 mod vectors;
 
@@ -55,7 +57,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// Flush denormal results and operands; no exceptions; round to nearest.
 const MXCSR: u32 = 0x9fc0;
 /// The largest frame.
-const FRAME_LIMIT: i32 = 1 << 20;
+pub const FRAME_LIMIT: i32 = 1 << 20;
 
 /// Sets MXCSR, and gives what it was.
 #[allow(unsafe_code, reason = "an instruction is asked for")]

@@ -34,21 +34,21 @@ pub trait Sink {
     /// `dst = op(a, b)` in a vector of its own.
     fn two(&mut self, op: V, a: Src, b: Src) -> Src {
         let dst = self.fresh();
-        self.push(Lir::Two(op, dst, a, b));
+        self.push(Lir::Two { op, dst, a, b });
         Src::Vector(dst)
     }
 
     /// `op(a)` with an immediate, in a vector of its own.
     fn one(&mut self, op: V, a: Src, imm: Option<u8>) -> Src {
         let dst = self.fresh();
-        self.push(Lir::One(op, dst, a, imm));
+        self.push(Lir::One { op, dst, a, imm });
         Src::Vector(dst)
     }
 
     /// `a` shifted, as by [`Lir::Shift`], in a vector of its own.
     fn shift(&mut self, how: u8, a: Src, count: u8) -> Src {
         let dst = self.fresh();
-        self.push(Lir::Shift(how, dst, a, count));
+        self.push(Lir::Shift { kind: how, dst, a, count });
         Src::Vector(dst)
     }
 
@@ -61,8 +61,8 @@ pub trait Sink {
 
     /// The value takes the place of `dst` where a comparison holds. Changes mask 1.
     fn patch(&mut self, dst: Vector, (op, how): (V, u8), [x, y]: [Src; 2], value: Src) {
-        self.push(Lir::Test(op, how, 1, x, y, 0));
-        self.push(Lir::Merge(dst, 1, value));
+        self.push(Lir::Test { op, how, dst: 1, a: x, b: y, under: 0 });
+        self.push(Lir::Merge { dst, k: 1, a: value });
     }
 
     /// Makes every NaN the one that arithmetic makes. Changes mask 1.
@@ -73,7 +73,7 @@ pub trait Sink {
     /// `±(a * b) ± c` in a vector of its own.
     fn fma(&mut self, negated: Negated, abc: [Src; 3]) -> Src {
         let dst = self.fresh();
-        self.push(Lir::Fma(negated, dst, abc));
+        self.push(Lir::Fma { negated, dst, operands: abc });
         Src::Vector(dst)
     }
 }
@@ -135,13 +135,20 @@ fn unless_normal(s: &mut impl Sink, bits: Src, most: u32) {
     s.split();
     // Signed comparison of what the range is moved to the smallest integers for.
     let from_least = s.two(asm::ADD_I32, bits, Src::Literal(SIGN - MIN_NORMAL));
-    s.push(Lir::Test(asm::CMP_I32, INT_GREATER, 1, from_least, Src::Literal(SIGN - MIN_NORMAL + most), 0));
+    s.push(Lir::Test {
+        op: asm::CMP_I32,
+        how: INT_GREATER,
+        dst: 1,
+        a: from_least,
+        b: Src::Literal(SIGN - MIN_NORMAL + most),
+        under: 0,
+    });
     s.push(Lir::StopIfNone(1));
 }
 
 /// NaN where [`unless_normal`] found something, but these values for zeros and infinity.
 fn patch_root(s: &mut impl Sink, x: Src, dst: Vector, [zero, infinity]: [Src; 2]) {
-    s.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
+    s.push(Lir::Merge { dst, k: 1, a: Src::Literal(NAN) });
     s.patch(dst, IS_EQUAL, [x, ZERO], zero);
     s.patch(dst, IS_EQUAL, [x, Src::Literal(INFINITY)], infinity);
     s.split();
@@ -155,7 +162,7 @@ fn rcp(s: &mut impl Sink, x: Src, dst: Vector) {
         Isa::Avx512 => {
             // The number with the smaller magnitude, and x's sign: beyond 2^127 seeds would be no numbers.
             let inside = s.fresh();
-            s.push(Lir::TwoImm(asm::RANGE, inside, x, Src::Literal(RCP_SEED), 2));
+            s.push(Lir::TwoImm { op: asm::RANGE, dst: inside, a: x, b: Src::Literal(RCP_SEED), imm: 2 });
             Src::Vector(inside)
         }
         Isa::Avx2 => x,
@@ -165,20 +172,20 @@ fn rcp(s: &mut impl Sink, x: Src, dst: Vector) {
         let e = s.fma(MINUS, [inside, y, float(1.0)]);
         let q = s.fma(PLUS, [e, e, e]);
         let next = if last { dst } else { s.fresh() };
-        s.push(Lir::Fma(PLUS, next, [y, q, y]));
+        s.push(Lir::Fma { negated: PLUS, dst: next, operands: [y, q, y] });
         y = Src::Vector(next);
     }
     match s.isa() {
-        Isa::Avx512 => s.push(Lir::Fix(dst, x, fix::table(fix::SIGNED_INFINITY, 0, 0, 0))),
+        Isa::Avx512 => s.push(Lir::Fix { dst, a: x, table: fix::table(fix::SIGNED_INFINITY, 0, 0, 0) }),
         Isa::Avx2 => {
             let magnitude = s.two(asm::AND, x, Src::Literal(!SIGN));
             unless_normal(s, magnitude, RCP_LARGEST);
             let value = s.fresh();
-            s.push(Lir::Test(asm::CMP_F32, LESS, 2, magnitude, float(1.0), 0));
-            s.push(Lir::Blend(value, 2, Src::Literal(INFINITY), ZERO));
+            s.push(Lir::Test { op: asm::CMP_F32, how: LESS, dst: 2, a: magnitude, b: float(1.0), under: 0 });
+            s.push(Lir::Blend { dst: value, k: 2, yes: Src::Literal(INFINITY), no: ZERO });
             let sign = s.two(asm::AND, x, Src::Literal(SIGN));
             let value = s.two(asm::OR, Src::Vector(value), sign);
-            s.push(Lir::Merge(dst, 1, value));
+            s.push(Lir::Merge { dst, k: 1, a: value });
             s.patch(dst, IS_NAN, [x, x], Src::Literal(NAN));
             s.split();
         }
@@ -195,11 +202,11 @@ fn rsq(s: &mut impl Sink, x: Src, dst: Vector, signed: bool) {
     let e = s.fma(MINUS, [xy, y, float(1.0)]);
     let p = s.fma(PLUS, [e, float(RSQ_STEP[1]), float(RSQ_STEP[0])]);
     let p = s.two(asm::MUL, p, e);
-    s.push(Lir::Fma(PLUS, dst, [y, p, y]));
+    s.push(Lir::Fma { negated: PLUS, dst, operands: [y, p, y] });
     match s.isa() {
         Isa::Avx512 => {
             let zero = if signed { fix::SIGNED_INFINITY } else { fix::INFINITY };
-            s.push(Lir::Fix(dst, x, fix::table(zero, fix::NAN, fix::ZERO, fix::NAN)));
+            s.push(Lir::Fix { dst, a: x, table: fix::table(zero, fix::NAN, fix::ZERO, fix::NAN) });
         }
         Isa::Avx2 => {
             unless_normal(s, x, INFINITY - 1);
@@ -221,7 +228,7 @@ fn ex2(s: &mut impl Sink, x: Src, dst: Vector) {
             let n = s.two(asm::SUB, x, f);
             let p = polynomial(s, f, &EX2_POLYNOMIAL);
             let p = s.fma(PLUS, [f, p, float(1.0)]);
-            s.push(Lir::Two(asm::SCALE, dst, p, n));
+            s.push(Lir::Two { op: asm::SCALE, dst, a: p, b: n });
         }
         Isa::Avx2 => {
             // MAXPS and MINPS choose as the comparisons of the definition do, but hand NaNs on.
@@ -236,7 +243,7 @@ fn ex2(s: &mut impl Sink, x: Src, dst: Vector) {
             let n = s.one(asm::CVT_F32_I32, nearest, None);
             let n = s.shift(PSLL, n, 23);
             let scaled = s.two(asm::ADD_I32, p, n);
-            s.push(Lir::Two(asm::MUL, dst, scaled, float(1.0)));
+            s.push(Lir::Two { op: asm::MUL, dst, a: scaled, b: float(1.0) });
         }
     }
 }
@@ -252,7 +259,7 @@ fn ln2(s: &mut impl Sink, x: Src, dst: Vector) {
             let e = s.two(asm::SUB, low, more);
             let p = polynomial(s, f, &LN2_POLYNOMIAL);
             let sum = s.two(asm::ADD, e, f);
-            s.push(Lir::Fma(PLUS, dst, [f, p, sum]));
+            s.push(Lir::Fma { negated: PLUS, dst, operands: [f, p, sum] });
         }
         Isa::Avx2 => {
             let e = s.two(asm::SUB_I32, x, Src::Literal(THREE_QUARTERS));
@@ -263,7 +270,7 @@ fn ln2(s: &mut impl Sink, x: Src, dst: Vector) {
             let e = s.one(asm::CVT_I32_F32, e, None);
             // An exact product: the sum is rounded as it is by itself.
             let sum = s.fma(PLUS, [e, float(1.0 / TO_INTEGER), f]);
-            s.push(Lir::Fma(PLUS, dst, [f, p, sum]));
+            s.push(Lir::Fma { negated: PLUS, dst, operands: [f, p, sum] });
             unless_normal(s, x, INFINITY - 1);
             patch_root(s, x, dst, [SIGN | INFINITY, INFINITY].map(Src::Literal));
         }
@@ -278,7 +285,7 @@ fn turns(s: &mut impl Sink, magnitude: Src) -> Src {
     let shifted = s.two(asm::ADD, magnitude, float(TO_INTEGER));
     let nearest = s.two(asm::SUB, shifted, float(TO_INTEGER));
     let r = s.fresh();
-    s.push(Lir::Two(asm::SUB, r, magnitude, nearest));
+    s.push(Lir::Two { op: asm::SUB, dst: r, a: magnitude, b: nearest });
     s.patch(r, IS_AT_LEAST, [magnitude, float(TO_INTEGER)], ZERO);
     Src::Vector(r)
 }
@@ -293,9 +300,9 @@ fn sine_of_quarter(s: &mut impl Sink, q: Src) -> Src {
 /// NaN for infinities and NaN; else the sine with this sign.
 fn finish(s: &mut impl Sink, magnitude: Src, sine: Src, sign_of: Src, dst: Vector) {
     let sign = s.two(asm::AND, sign_of, Src::Literal(SIGN));
-    s.push(Lir::Two(asm::XOR, dst, sine, sign));
+    s.push(Lir::Two { op: asm::XOR, dst, a: sine, b: sign });
     match s.isa() {
-        Isa::Avx512 => s.push(Lir::Fix(dst, magnitude, fix::table(0, 0, fix::NAN, 0))),
+        Isa::Avx512 => s.push(Lir::Fix { dst, a: magnitude, table: fix::table(0, 0, fix::NAN, 0) }),
         Isa::Avx2 => {
             s.patch(dst, IS_EQUAL, [magnitude, Src::Literal(INFINITY)], Src::Literal(NAN));
             s.patch(dst, IS_NAN, [magnitude, magnitude], Src::Literal(NAN));

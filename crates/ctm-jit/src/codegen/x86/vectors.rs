@@ -175,13 +175,13 @@ pub trait Vectors: Sized {
     fn single(&mut self, lir: &Lir, unit: Self::Unit, end: Label) -> bool {
         match *lir {
             Lir::Copy(dst, a) => self.copy(dst, a, unit),
-            Lir::Two(op, dst, a, b) => self.two(op, dst, a, b, unit),
-            Lir::TwoImm(op, dst, a, b, imm) => self.two_imm(op, dst, [a, b], imm, unit),
-            Lir::Fix(dst, a, table) => self.fix(dst, a, table, unit),
-            Lir::One(op, dst, a, imm) => self.one(op, dst, a, imm, unit),
-            Lir::Shift(how, dst, a, count) => self.shift(how, dst, a, count, unit),
-            Lir::Fma(negated, dst, abc) => self.fma(negated, dst, abc, unit),
-            Lir::MulAdd(negated, dst, abc) => self.mul_add(negated, dst, abc, unit),
+            Lir::Two { op, dst, a, b } => self.two(op, dst, a, b, unit),
+            Lir::TwoImm { op, dst, a, b, imm } => self.two_imm(op, dst, [a, b], imm, unit),
+            Lir::Fix { dst, a, table } => self.fix(dst, a, table, unit),
+            Lir::One { op, dst, a, imm } => self.one(op, dst, a, imm, unit),
+            Lir::Shift { kind: how, dst, a, count } => self.shift(how, dst, a, count, unit),
+            Lir::Fma { negated, dst, operands: abc } => self.fma(negated, dst, abc, unit),
+            Lir::MulAdd { negated, dst, operands: abc } => self.mul_add(negated, dst, abc, unit),
             Lir::Store(..) | Lir::ConstRelative { .. } => return false,
             _ => self.mask_line(lir, unit, end),
         }

@@ -218,7 +218,7 @@ impl Fetched {
         match shared.fetches.get(number).ok_or(BailOut)? {
             Fetch::Vertex(inst) => self.vertex(shared, inst, at[0], (executes, to)),
             Fetch::Texture(inst) => self.texture(shared, inst, at, (executes, to), set),
-            Fetch::Memory(read, burst) => self.memory(shared, read, *burst, at[0], (executes, to)),
+            Fetch::Memory(of, burst) => self.memory(shared, &of.read, *burst, at[0], (executes, to)),
             Fetch::Share(inst, burst) => self.group.share_read(inst, *burst, [at[0], at[1]], (executes, to)),
             &Fetch::Input { input, unscaled, uncached } => {
                 let Guest::X1k(memory) = shared.guest else { return Err(BailOut) };

@@ -13,7 +13,7 @@ impl Build {
     /// All ones in the lanes whose `base + index` is this register.
     fn names(&mut self, register: u8, base: u8, index: Value) -> Value {
         let number = self.bits(u32::from(register).wrapping_sub(base.into()));
-        self.make(Op::Holds(Op2::PredSeteInt, [index, number], true))
+        self.make(Op::Holds { op: Op2::PredSeteInt, operands: [index, number], wanted: true })
     }
 
     /// What a register holds: in the lanes that execute, or (`exactly`) in all.
@@ -25,7 +25,7 @@ impl Build {
     /// An element of register `base + index` of so many; of register 0 if there is no such register. As [`Build::element`].
     pub fn get_indexed(&mut self, gprs: u8, (base, element, index): (u8, u8, Value), exactly: bool) -> Value {
         if gprs > FEW {
-            return self.make(Op::GetRelative(File::Gprs(gprs), base, element, index));
+            return self.make(Op::GetRelative { file: File::Gprs(gprs), base, element, index });
         }
         let mut value = self.element(0, element, exactly);
         for register in 1..gprs {
@@ -39,7 +39,7 @@ impl Build {
     /// Stores into an element of register `base + index` of so many, if there is such a register.
     pub fn set_indexed(&mut self, gprs: u8, (base, element, index): (u8, u8, Value), value: Value, under: M) {
         if gprs > FEW {
-            self.effect(Op::SetRelative(gprs, base, element, [index, value], under));
+            self.effect(Op::SetRelative { gprs, base, element, operands: [index, value], under });
             return self.forget();
         }
         for register in 0..gprs {

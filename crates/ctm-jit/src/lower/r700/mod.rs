@@ -261,7 +261,7 @@ impl Lower<'_> {
     fn way(&mut self, ops: &[MaskOp], state: &State, next: Place, ends: bool) -> Result<Target> {
         let id = self.new_block()?;
         let mut list: Vec<Op> = ops.iter().map(|&op| Op::Mask(op)).collect();
-        list.push(Op::Tally(Counter::Lanes, 1, M::ACTIVE));
+        list.push(Op::Tally { counter: Counter::Lanes, weight: 1, under: M::ACTIVE });
         let end = if ends { End::Stop } else { End::Next(self.block(state.at(next))?) };
         let loops = loops(state);
         self.blocks[usize::from(id)] = Some(Block { loops, ops: list, tally: Tally::default(), end });
@@ -484,7 +484,7 @@ impl Build {
     /// An operation on bits; a number stands for itself in all lanes.
     fn logic(&mut self, op: Op2, x: impl Operand, y: impl Operand) -> Value {
         let (x, y) = (x.value(self), y.value(self));
-        self.make(Op::Alu(AluOp::Op2(op), [x, y, x], Omod::Off, false))
+        self.make(Op::Alu { op: AluOp::Op2(op), operands: [x, y, x], omod: Omod::Off, clamp: false })
     }
 }
 

@@ -43,7 +43,7 @@ impl Lower<'_> {
         let pass = self.test(b, test, M::ACTIVE);
         let zero = b.bits(0);
         let number = self.store_number(Store::Event(event));
-        b.effect(Op::Store(number, [zero; 5], pass));
+        b.effect(Op::Store { number, operands: [zero; 5], under: pass });
         Ok(b.on())
     }
 
@@ -68,7 +68,7 @@ impl Lower<'_> {
                 values[usize::from(element) + 1] = self.source(b, from, element, state.index_place(), false);
             }
             let number = self.store_number(Store::Memory(*cf, burst));
-            b.effect(Op::Store(number, values, M::TEMP2));
+            b.effect(Op::Store { number, operands: values, under: M::TEMP2 });
         }
         b.forget_beside(executes);
         Ok(())

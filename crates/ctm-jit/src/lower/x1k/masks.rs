@@ -20,7 +20,7 @@ const DECIDES: M = M::TEMP2;
 /// The program with its flow control as operations on masks. `joint`: several groups run as if they were one large one, which has to come to the same
 /// ([`super::joint::holds`]).
 pub fn lower(code: &x1k::Code, joint: bool) -> Code {
-    let reads_index = |op: &Op| matches!(*op, Op::Guard(m, ..) | Op::Number(m) if m != M::WRITING);
+    let reads_index = |op: &Op| matches!(*op, Op::Guard { number: m, .. } | Op::Number(m) if m != M::WRITING);
     let mut lower = Lower {
         code,
         joint,
@@ -260,7 +260,7 @@ impl Lower<'_> {
     /// A comparison, or the opposite of it.
     fn as_said(&mut self, value: Value, said: bool) -> Option<Value> {
         let op = match self.ops[value.index()] {
-            Op::Holds(op, operands, as_said) => Op::Holds(op, operands, as_said == said),
+            Op::Holds { op, operands, wanted: as_said } => Op::Holds { op, operands, wanted: as_said == said },
             Op::Select([by, known, others]) => {
                 let Op::Bits(bits) = self.ops[known.index()] else { return None };
                 let others = self.as_said(others, said)?;

@@ -151,14 +151,16 @@ impl Builder {
         if self.counts {
             let lanes = self.under(Under { covered: true, ..Under::default() });
             // How many instructions there are is known at the end.
-            self.block.effect(Op::Tally(Counter::Lanes, 0, lanes));
+            self.block.effect(Op::Tally { counter: Counter::Lanes, weight: 0, under: lanes });
         }
     }
 
     /// The block's operations.
     pub fn finish(&mut self) -> Vec<Op> {
         let mut ops = self.block.take();
-        let count = ops.iter_mut().find_map(|op| if let Op::Tally(Counter::Lanes, n, _) = op { Some(n) } else { None });
+        let count = ops
+            .iter_mut()
+            .find_map(|op| if let Op::Tally { counter: Counter::Lanes, weight: n, .. } = op { Some(n) } else { None });
         count.into_iter().for_each(|n| *n = self.tally.instructions());
         ops
     }
@@ -211,7 +213,7 @@ impl Builder {
     fn compared(&mut self, test: CompareOp, value: Value) -> Value {
         let zero = self.block.bits(0);
         if let Op::Select([by, a, b]) = self.block.ops()[value.index()]
-            && self.block.ops()[by.index()] == Op::Holds(Op2::PredSete, [a, zero], true)
+            && self.block.ops()[by.index()] == (Op::Holds { op: Op2::PredSete, operands: [a, zero], wanted: true })
         {
             // Zeros in the place of some numbers: what compares is the others.
             let others = self.compared(test, b);
@@ -225,7 +227,7 @@ impl Builder {
             CompareOp::GreaterEqual => (Op2::PredSetge, [value, zero]),
             CompareOp::NotEqual => (Op2::PredSetne, [value, zero]),
         };
-        self.block.make(Op::Holds(op, operands, true))
+        self.block.make(Op::Holds { op, operands, wanted: true })
     }
 
     fn unit(&mut self, unit: Unit, a: Value, b: Value, c: Value) -> Value {
@@ -242,7 +244,7 @@ impl Builder {
             self.block.effect(Op::Mark(var, lanes));
             self.code.outputs |= 1 << output;
         }
-        self.block.effect(Op::Set(var, value, lanes));
+        self.block.effect(Op::Set { var, value, under: lanes });
         let whole = under.predicate.is_none() && !under.covered && (self.forwards || under.inactive);
         self.block.hold(var, whole.then_some(value));
     }
@@ -276,7 +278,7 @@ impl Builder {
         if a == b {
             return a;
         }
-        let holds = self.block.make(Op::Holds(op, operands, true));
+        let holds = self.block.make(Op::Holds { op, operands, wanted: true });
         self.block.make(Op::Select([holds, a, b]))
     }
 
@@ -305,7 +307,7 @@ impl Builder {
         };
         // No loop: aL is 0, and every register is there.
         if let Some(frame) = self.loop_variable {
-            self.block.once(Op::Guard(M::loop_index(frame), base, count as u16));
+            self.block.once(Op::Guard { number: M::loop_index(frame), base, count: count as u16 });
         }
     }
 
@@ -320,11 +322,21 @@ impl Builder {
             // Temporaries may change between two reads; constants do not.
             Source::Temp { index, relative: true } => {
                 let at = self.loop_index();
-                self.block.effect(Op::GetRelative(File::Gprs(TEMPORARIES as u8), index, lane_channel, at))
+                self.block.effect(Op::GetRelative {
+                    file: File::Gprs(TEMPORARIES as u8),
+                    base: index,
+                    element: lane_channel,
+                    index: at,
+                })
             }
             Source::Const { index, relative: true } => {
                 let at = self.loop_index();
-                self.block.once(Op::GetRelative(File::Constants(0, FLOAT_CONSTANTS as u16), index, lane_channel, at))
+                self.block.once(Op::GetRelative {
+                    file: File::Constants(0, FLOAT_CONSTANTS as u16),
+                    base: index,
+                    element: lane_channel,
+                    index: at,
+                })
             }
             Source::Inline { code, .. } => self.block.bits(inline_constant(code).to_bits()),
         }
@@ -333,7 +345,13 @@ impl Builder {
     fn set_temp(&mut self, register: u8, relative: bool, channel: usize, value: Value, under: Under) {
         if relative {
             let (lanes, index) = (self.under(under), self.loop_index());
-            self.block.effect(Op::SetRelative(TEMPORARIES as u8, register, channel as u8, [index, value], lanes));
+            self.block.effect(Op::SetRelative {
+                gprs: TEMPORARIES as u8,
+                base: register,
+                element: channel as u8,
+                operands: [index, value],
+                under: lanes,
+            });
             // It may have been any of them.
             (0..TEMPORARIES).for_each(|r| self.block.hold(Var::gpr(r, channel), None));
         } else {
@@ -432,7 +450,11 @@ impl Builder {
         }
         let writing = self.block.effect(Op::Number(M::WRITING));
         let number = number_of(&mut self.code.stores, Store::Uncached { shared });
-        self.block.effect(Op::Store(number, [index[0], index[1], value, writing, index[0]], executing));
+        self.block.effect(Op::Store {
+            number,
+            operands: [index[0], index[1], value, writing, index[0]],
+            under: executing,
+        });
     }
 
     /// A texture instruction.
@@ -483,14 +505,14 @@ impl Builder {
                 let input = inst.inst.tex_id;
                 if self.counts {
                     let lanes = self.under(Under { covered: true, ..reading });
-                    self.block.effect(Op::Tally(Counter::Lookups(input), 1, lanes));
+                    self.block.effect(Op::Tally { counter: Counter::Lookups(input), weight: 1, under: lanes });
                 }
                 let lanes = self.under(reading);
                 let uncached = inst.inst.op == TexOp::LookupUncached;
                 self.code.inputs |= 1 << (input & 15);
                 let fetch = Fetch::Input { input: input & 15, unscaled: inst.inst.unscaled, uncached };
                 let number = number_of(&mut self.code.fetches, fetch);
-                let fetch = self.block.effect(Op::Fetch(number, [s, t, s, t], lanes));
+                let fetch = self.block.effect(Op::Fetch { number, at: [s, t, s, t], under: lanes });
                 let swizzle = [addr.dst_r_swiz, addr.dst_g_swiz, addr.dst_b_swiz, addr.dst_a_swiz];
                 let mut texels = [fetch; 4];
                 written().for_each(|c| texels[c] = self.block.once(Op::Fetched(fetch, swizzle[c] as u8)));

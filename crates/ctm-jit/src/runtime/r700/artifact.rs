@@ -1,10 +1,11 @@
 //! R700 programs, lowered once and remembered with all that lowering depends on.
 
+use crate::compile::Source;
+use crate::compile::program::Program;
 use crate::ir::masked::{Fetch, Store, Var};
 use crate::launch::wavefronts::places::{Waves, row_element};
-use crate::lower::r700::{lower, waves_per_group};
+use crate::lower::r700::waves_per_group;
 use crate::runtime::engine::Options;
-use crate::runtime::program::Program;
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::streams::Streams;
 use ctm_exec::Counters;
@@ -71,7 +72,6 @@ impl Artifact {
     /// The program of a launch; `None` when it has to be left to the reference interpreter.
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
     pub fn new(launch: &Launch<'_>, options: &Options) -> Option<Self> {
-        let code = lower(launch)?;
         let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);
         let mut given = vec![false; Var::COUNT];
         for plane in launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs) {
@@ -80,14 +80,16 @@ impl Artifact {
         for element in launch.rows.iter().map(row_element).filter(|&element| usize::from(element) < 4 * gprs) {
             given[Var::gpr(usize::from(element / 4), usize::from(element % 4)).index()] = true;
         }
+        let whole = Waves::of(launch).is_of_quads();
+        let program = Program::new(Source::R700(launch), whole, launch.wavefront.lanes(), &given)?;
+        let code = &program.code;
         let spaces = code.stores.iter().filter_map(written_space);
         let reads = |written| {
-            code.fetches.iter().any(|fetch| matches!(fetch, Fetch::Memory(read, _) if read.space == Some(written)))
+            code.fetches.iter().any(|fetch| matches!(fetch, Fetch::Memory(of, _) if of.read.space == Some(written)))
         };
         let reads_back = spaces.into_iter().any(reads);
-        let whole = Waves::of(launch).is_of_quads();
         Some(Self {
-            program: Program::new(code, whole, launch.wavefront.lanes(), &given),
+            program,
             #[cfg(target_arch = "x86_64")]
             uniform: OnceLock::new(),
             #[cfg(target_arch = "x86_64")]

@@ -1,6 +1,7 @@
 //! A launch of an R700 program, and its memory.
 
 use super::artifact::Artifact;
+use crate::codegen::backend::Backend;
 use crate::launch::wavefronts::bindings::{Binding, resources};
 use crate::launch::wavefronts::group::Stored;
 use crate::launch::wavefronts::outputs::{Outputs, targets};
@@ -8,7 +9,6 @@ use crate::launch::wavefronts::places::{Places, Starts};
 use crate::launch::wavefronts::wave::{Guest, Reads};
 use crate::lower::r700::waves_per_group;
 use crate::passes::computed;
-use crate::runtime::backend::Backend;
 use crate::runtime::batches::{EndedAt, Launched, Result, each_lane, written};
 use crate::runtime::direct;
 use crate::runtime::wavefronts::{Done, Wavefronts};

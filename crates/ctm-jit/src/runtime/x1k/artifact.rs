@@ -1,15 +1,16 @@
 //! X1K programs, lowered once and remembered with all that lowering depends on.
 
+use crate::compile::observe::Observer;
+use crate::compile::program::Program;
+use crate::compile::{Source, masked_form};
 use crate::ir::masked::Var;
 use crate::ir::x1k::Code;
 use crate::launch::lanes::LANES;
 use crate::launch::wavefronts::places::row_element;
 use crate::launch::wavefronts::wave;
-use crate::lower::x1k::{Asked, for_covered_groups, is_moderate, joint, lower, masks};
-use crate::passes::breaks;
+use crate::lower::x1k::{Asked, for_covered_groups, is_moderate, joint, lower};
 use crate::passes::table::Pass;
 use crate::runtime::engine::Options;
-use crate::runtime::program::Program;
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::streams::Streams;
 use ctm_exec::Counters;
@@ -46,12 +47,11 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
 /// Elements of output components and of the conditional value, which is behind them.
 pub const CONDITIONAL: usize = Var::export(4, 0).index() - Var::export(0, 0).index();
 
-/// The form of a program for one group, or (`is_joint`) for several as if they were one. `given`: variables that hold something at the start.
-pub fn with_masks(code: &Code, is_joint: bool, given: &[bool]) -> Program {
-    let joined = (is_joint && Pass::Breaks.is_on()).then(|| breaks::joined(code)).flatten();
-    let joined = joined.filter(joint::holds);
-    let code = masks::lower(joined.as_ref().unwrap_or(code), is_joint);
-    Program::new(code, false, if is_joint { wave::LANES } else { LANES }, given)
+/// The program for one group, or (`is_joint`) for several that share one decision. `given`: variables that hold something at the start.
+pub fn with_masks(graph: &Code, is_joint: bool, given: &[bool]) -> Program {
+    let lanes = if is_joint { wave::LANES } else { LANES };
+    let form = masked_form(Source::X1k { graph, is_joint }, false, &mut Observer::of_environment());
+    Program::of_form(form.unwrap_or_default(), lanes, given)
 }
 
 /// A program, ready to run.

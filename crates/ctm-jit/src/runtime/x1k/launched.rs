@@ -1,6 +1,8 @@
 //! A launch of an X1K program, and its memory.
 
 use super::artifact::{Artifact, CONDITIONAL};
+use crate::codegen::backend::Backend;
+use crate::compile::program::Program;
 use crate::ir::masked::{Fetch, Op};
 use crate::launch::direct::{Views, binding};
 use crate::launch::lanes::{LANES, count_lookups};
@@ -10,10 +12,8 @@ use crate::launch::wavefronts::outputs;
 use crate::launch::wavefronts::places::{Places, Starts, Waves};
 use crate::launch::wavefronts::wave::{Guest, Reads, lanes_of, mask_of};
 use crate::passes::computed;
-use crate::runtime::backend::Backend;
 use crate::runtime::batches::{EndedAt, Launched, Result, each_lane, written};
 use crate::runtime::direct::Direct;
-use crate::runtime::program::Program;
 use crate::runtime::wavefronts::{Done, Wavefronts};
 use crate::runtime::worker::Job;
 #[cfg(target_arch = "x86_64")]
@@ -170,7 +170,7 @@ impl Launched for X1k<'_> {
         // Behind the block that only begins come those of the code.
         for (block, visits) in code.blocks.iter().zip(&uniform.visits[1..]) {
             for op in &block.ops {
-                let Op::Fetch(number, ..) = *op else { continue };
+                let Op::Fetch { number, .. } = *op else { continue };
                 let Fetch::Input { input, .. } = code.fetches[usize::from(number)] else { continue };
                 count_lookups(&*self.memory, input, visits * counters.processors, &mut counters);
             }

@@ -271,15 +271,15 @@ impl Work for Ops<'_, '_> {
                 Op::Get(var) => machine.rows[dense.row(var).ok_or(BailOut)?],
                 Op::Number(number) => [machine.mask(number) as u32; LANES],
                 Op::Lane => LANE_NUMBERS,
-                Op::GetRelative(file, base, element, index) => {
+                Op::GetRelative { file, base, element, index } => {
                     machine.get_relative((file, base, element), index, shared, wave)
                 }
                 Op::Abs(a) => map(machine.row(a), |x| x & !SIGN),
                 Op::Neg(a) => map(machine.row(a), |x| x ^ SIGN),
-                Op::Alu(op, abc, omod, clamp) => {
+                Op::Alu { op, operands: abc, omod, clamp } => {
                     alu_rows::<FUSED>(op, abc.map(|value| machine.row(value)), omod, clamp)
                 }
-                Op::Holds(of, [a, b], wanted) => match holds(of, machine.row(a), machine.row(b)) {
+                Op::Holds { op: of, operands: [a, b], wanted } => match holds(of, machine.row(a), machine.row(b)) {
                     Some(row) if wanted => row,
                     Some(row) => map(&row, |holds| !holds),
                     None => machine.by_lanes(&op, shared.lanes),
@@ -287,7 +287,7 @@ impl Work for Ops<'_, '_> {
                 Op::Select([c, a, b]) => {
                     map3(machine.row(c), machine.row(a), machine.row(b), |c, a, b| if c != 0 { a } else { b })
                 }
-                Op::Cube(..) | Op::Wide(..) => machine.by_lanes(&op, shared.lanes),
+                Op::Cube { .. } | Op::Wide { .. } => machine.by_lanes(&op, shared.lanes),
                 Op::Dot(dot, all) => dot_rows(dot, all.map(|value| machine.row(value))),
                 Op::Unit(unit, abc) => unit_rows::<FUSED>(unit, abc.map(|value| machine.row(value))),
                 Op::QuadLane(a, which) => {
@@ -295,28 +295,28 @@ impl Work for Ops<'_, '_> {
                     row.as_chunks_mut::<4>().0.iter_mut().for_each(|quad| *quad = [quad[usize::from(which & 3)]; 4]);
                     row
                 }
-                Op::Guard(number, base, count) => {
+                Op::Guard { number, base, count } => {
                     let index = i64::from(base) + i64::from(machine.mask(number) as i32);
                     if !(0..i64::from(count)).contains(&index) {
                         return Err(BailOut);
                     }
                     continue;
                 }
-                Op::Fetch(number, at, under) => {
+                Op::Fetch { number, at, under } => {
                     machine.fetch::<FUSED>((number, to), at, under, shared, &mut wave.fetched)?;
                     continue;
                 }
-                Op::Store(number, of, under) => {
+                Op::Store { number, operands: of, under } => {
                     let of = of.map(|value| machine.row(value));
                     wave.fetched.store(shared, usize::from(number), &of, machine.mask(under))?;
                     continue;
                 }
-                Op::Set(var, from, under) => {
+                Op::Set { var, value: from, under } => {
                     let mask = machine.mask(under);
                     machine.set(dense.row(var).ok_or(BailOut)?, from, mask);
                     continue;
                 }
-                Op::SetRelative(gprs, base, element, [index, from], under) => {
+                Op::SetRelative { gprs, base, element, operands: [index, from], under } => {
                     machine.set_relative((gprs, base, element), index, from, machine.mask(under));
                     continue;
                 }
@@ -330,7 +330,7 @@ impl Work for Ops<'_, '_> {
                     machine.mask_op(op);
                     continue;
                 }
-                Op::Tally(counter, weight, lanes) => {
+                Op::Tally { counter, weight, under: lanes } => {
                     wave.tallies[counter.index()] += u64::from(machine.mask(lanes).count_ones()) * u64::from(weight);
                     continue;
                 }

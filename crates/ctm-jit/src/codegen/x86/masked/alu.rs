@@ -40,7 +40,7 @@ pub trait Target: Sink {
 pub fn multiply_add(s: &mut impl Target, dst: Vector, operands: [Operand; 3], zero_wins: bool) {
     let product = s.fresh();
     let [a, b, mut c] = operands;
-    s.push(Lir::Two(asm::MUL, product, a.src, b.src));
+    s.push(Lir::Two { op: asm::MUL, dst: product, a: a.src, b: b.src });
     if zero_wins {
         s.zero_wins(product, [a, b]);
     }
@@ -48,12 +48,12 @@ pub fn multiply_add(s: &mut impl Target, dst: Vector, operands: [Operand; 3], ze
     // The sign of a product is that of its factors.
     if a.negated == b.negated {
         let op = if c.negated { asm::SUB } else { asm::ADD };
-        return s.push(Lir::Two(op, dst, product, c.src));
+        return s.push(Lir::Two { op, dst, a: product, b: c.src });
     }
     if c.negated {
         c = c.plain(s);
     }
-    s.push(Lir::Two(asm::SUB, dst, c.src, product));
+    s.push(Lir::Two { op: asm::SUB, dst, a: c.src, b: product });
 }
 
 /// An operand.
@@ -129,11 +129,11 @@ impl Alu {
     pub(super) fn finish(self, s: &mut impl Sink, dst: Vector, may_be_nan: bool) {
         let it = Src::Vector(dst);
         if let Some(factor) = factor(self.omod) {
-            s.push(Lir::Two(asm::MUL, dst, it, factor));
+            s.push(Lir::Two { op: asm::MUL, dst, a: it, b: factor });
         }
         if self.clamp {
-            s.push(Lir::Two(asm::MAX, dst, it, Src::Literal(0)));
-            s.push(Lir::Two(asm::MIN, dst, it, Src::Literal(ONE)));
+            s.push(Lir::Two { op: asm::MAX, dst, a: it, b: Src::Literal(0) });
+            s.push(Lir::Two { op: asm::MIN, dst, a: it, b: Src::Literal(ONE) });
         } else if may_be_nan && self.seen {
             s.one_nan(dst);
         }
@@ -143,8 +143,8 @@ impl Alu {
         let (a, b) = (va.src, vb.src);
         if let Some((compare, how)) = comparison(op) {
             let (yes, no) = outcomes(op);
-            s.push(Lir::Test(compare, how, 1, a, b, 0));
-            s.push(Lir::Blend(dst, 1, Src::Literal(yes), Src::Literal(no)));
+            s.push(Lir::Test { op: compare, how, dst: 1, a, b, under: 0 });
+            s.push(Lir::Blend { dst, k: 1, yes: Src::Literal(yes), no: Src::Literal(no) });
             if (yes, no) != (u32::MAX, 0) && (self.omod != Omod::Off || self.clamp) {
                 self.finish(s, dst, false);
             }
@@ -152,7 +152,7 @@ impl Alu {
         }
         let Some(instruction) = integer(op) else { return self.longer(s, dst, op, [va, vb]) };
         let b = if matches!(op, Op2::AshrInt | Op2::LshrInt | Op2::LshlInt) { shift_count(s, b) } else { b };
-        s.push(Lir::Two(instruction, dst, a, b));
+        s.push(Lir::Two { op: instruction, dst, a, b });
         true
     }
 
@@ -160,7 +160,7 @@ impl Alu {
     fn longer(self, s: &mut impl Target, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> bool {
         let (a, b) = (va.src, vb.src);
         match op {
-            Op2::NotInt => s.push(Lir::Two(asm::XOR, dst, a, Src::Literal(u32::MAX))),
+            Op2::NotInt => s.push(Lir::Two { op: asm::XOR, dst, a, b: Src::Literal(u32::MAX) }),
             Op2::FltToInt | Op2::FltToUint => float_to_int(s, dst, a),
             Op2::MulhiInt | Op2::MulhiUint => integers::high_product(s, dst, [a, b], op == Op2::MulhiInt),
             Op2::RecipInt | Op2::RecipUint => integers::reciprocal(s, dst, a, op == Op2::RecipInt),
@@ -176,48 +176,48 @@ impl Alu {
         let both_flushed = va.flushed && vb.flushed;
         match op {
             Op2::Add => match (va.negated, vb.negated) {
-                (false, false) => s.push(Lir::Two(asm::ADD, dst, a, b)),
-                (false, true) => s.push(Lir::Two(asm::SUB, dst, a, b)),
-                (true, false) => s.push(Lir::Two(asm::SUB, dst, b, a)),
+                (false, false) => s.push(Lir::Two { op: asm::ADD, dst, a, b }),
+                (false, true) => s.push(Lir::Two { op: asm::SUB, dst, a, b }),
+                (true, false) => s.push(Lir::Two { op: asm::SUB, dst, a: b, b: a }),
                 (true, true) => {
                     let a = va.plain(s);
-                    s.push(Lir::Two(asm::SUB, dst, a.src, b));
+                    s.push(Lir::Two { op: asm::SUB, dst, a: a.src, b });
                 }
             },
-            Op2::MulIeee => s.push(Lir::Two(asm::MUL, dst, a, b)),
+            Op2::MulIeee => s.push(Lir::Two { op: asm::MUL, dst, a, b }),
             Op2::Mul => {
-                s.push(Lir::Two(asm::MUL, dst, a, b));
+                s.push(Lir::Two { op: asm::MUL, dst, a, b });
                 s.zero_wins(dst, [va, vb]);
             }
             Op2::Max => {
-                s.push(Lir::Test(asm::CMP_F32, AT_LEAST, 1, a, b, 0));
-                s.push(Lir::Blend(dst, 1, a, b));
+                s.push(Lir::Test { op: asm::CMP_F32, how: AT_LEAST, dst: 1, a, b, under: 0 });
+                s.push(Lir::Blend { dst, k: 1, yes: a, no: b });
                 flush_result(s, dst, both_flushed);
             }
             Op2::Min => {
-                s.push(Lir::Two(asm::MIN, dst, a, b));
+                s.push(Lir::Two { op: asm::MIN, dst, a, b });
                 flush_result(s, dst, both_flushed);
             }
             // The operand that the instruction hands on where both are equal, or one is no number, is the second.
             Op2::MaxDx10 => {
                 if va.number {
-                    s.push(Lir::Two(asm::MAX, dst, b, a));
+                    s.push(Lir::Two { op: asm::MAX, dst, a: b, b: a });
                 } else {
-                    s.push(Lir::Test(asm::CMP_F32, AT_LEAST, 1, a, b, 0));
+                    s.push(Lir::Test { op: asm::CMP_F32, how: AT_LEAST, dst: 1, a, b, under: 0 });
                     if !vb.number {
-                        s.push(Lir::Test(asm::CMP_F32, UNORDERED, 2, b, b, 0));
+                        s.push(Lir::Test { op: asm::CMP_F32, how: UNORDERED, dst: 2, a: b, b, under: 0 });
                         s.push(Lir::Or(1, 1, 2));
                     }
-                    s.push(Lir::Blend(dst, 1, a, b));
+                    s.push(Lir::Blend { dst, k: 1, yes: a, no: b });
                 }
                 flush_result(s, dst, both_flushed);
             }
             Op2::MinDx10 => {
                 let no_zero = matches!(a, Src::Literal(bits) if f32::from_bits(bits).is_normal());
                 if no_zero && !vb.number {
-                    s.push(Lir::Two(asm::MIN, dst, b, a));
+                    s.push(Lir::Two { op: asm::MIN, dst, a: b, b: a });
                 } else {
-                    s.push(Lir::Two(asm::MIN, dst, a, b));
+                    s.push(Lir::Two { op: asm::MIN, dst, a, b });
                     if !vb.number {
                         s.patch(dst, (asm::CMP_F32, UNORDERED), [b, b], a);
                     }
@@ -232,22 +232,22 @@ impl Alu {
                     _ => 8,
                 };
                 let a = flush(s, va);
-                s.push(Lir::One(asm::ROUND_SCALE, dst, a, Some(how)));
+                s.push(Lir::One { op: asm::ROUND_SCALE, dst, a, imm: Some(how) });
             }
-            Op2::SqrtIeee => s.push(Lir::One(asm::SQRT, dst, a, None)),
+            Op2::SqrtIeee => s.push(Lir::One { op: asm::SQRT, dst, a, imm: None }),
             Op2::Fract => {
                 let a = flush(s, va);
                 let floor = s.one(asm::ROUND_SCALE, a, Some(9));
-                s.push(Lir::Two(asm::SUB, dst, a, floor));
+                s.push(Lir::Two { op: asm::SUB, dst, a, b: floor });
             }
             Op2::Mov => {
-                s.push(Lir::Two(asm::MUL, dst, a, factor(self.omod).unwrap_or(Src::Literal(ONE))));
+                s.push(Lir::Two { op: asm::MUL, dst, a, b: factor(self.omod).unwrap_or(Src::Literal(ONE)) });
                 Self { omod: Omod::Off, ..self }.finish(s, dst, true);
                 return true;
             }
             Op2::IntToFlt | Op2::UintToFlt => {
                 let convert = if op == Op2::IntToFlt { asm::CVT_I32_F32 } else { asm::CVT_U32_F32 };
-                s.push(Lir::One(convert, dst, a, None));
+                s.push(Lir::One { op: convert, dst, a, imm: None });
                 self.finish(s, dst, false);
                 return true;
             }
@@ -309,8 +309,8 @@ impl Alu {
             _ => None,
         };
         if let Some((compare, how, integer)) = choice {
-            s.push(Lir::Test(compare, how, 1, va.src, Src::Literal(0), 0));
-            s.push(Lir::Blend(dst, 1, vb.src, vc.src));
+            s.push(Lir::Test { op: compare, how, dst: 1, a: va.src, b: Src::Literal(0), under: 0 });
+            s.push(Lir::Blend { dst, k: 1, yes: vb.src, no: vc.src });
             if !integer && (self.omod != Omod::Off || self.clamp) {
                 flush_result(s, dst, vb.flushed && vc.flushed);
                 self.finish(s, dst, true);
@@ -319,13 +319,13 @@ impl Alu {
         }
         if op.unscaled() == Op3::MulLit {
             const LEAST: Src = Src::Literal(SIGN | (INFINITY - 1));
-            s.push(Lir::Two(asm::MUL, dst, va.src, vb.src));
+            s.push(Lir::Two { op: asm::MUL, dst, a: va.src, b: vb.src });
             s.zero_wins(dst, [va, vb]);
             // The least number, what is less, and NaNs.
             s.patch(dst, (asm::CMP_F32, NOT_GREATER), [vb.src, LEAST], LEAST);
             s.patch(dst, (asm::CMP_F32, NOT_GREATER), [vc.src, Src::Literal(0)], LEAST);
             if let Some(scale) = factor(op.info().scale) {
-                s.push(Lir::Two(asm::MUL, dst, Src::Vector(dst), scale));
+                s.push(Lir::Two { op: asm::MUL, dst, a: Src::Vector(dst), b: scale });
             }
             self.finish(s, dst, true);
             return true;
@@ -336,7 +336,7 @@ impl Alu {
         }
         s.multiply_add(dst, [va, vb, vc], zero_wins);
         if let Some(scale) = factor(op.info().scale) {
-            s.push(Lir::Two(asm::MUL, dst, Src::Vector(dst), scale));
+            s.push(Lir::Two { op: asm::MUL, dst, a: Src::Vector(dst), b: scale });
         }
         self.finish(s, dst, true);
         true
@@ -400,51 +400,52 @@ pub fn cube(s: &mut impl Sink, dst: Vector, element: u8, [vx, vy, vz]: [Operand;
     let [x, y, z] = [vx.src, vy.src, vz.src];
     let zero = Src::Literal(0);
     let [ax, ay, az] = [x, y, z].map(|v| s.two(asm::AND, v, Src::Literal(!SIGN)));
-    let below_zero = |s: &mut dyn FnMut(Lir), v: Src| s(Lir::Test(asm::CMP_F32, LESS, 3, v, zero, 0));
+    let below_zero =
+        |s: &mut dyn FnMut(Lir), v: Src| s(Lir::Test { op: asm::CMP_F32, how: LESS, dst: 3, a: v, b: zero, under: 0 });
     let negative = |s: &mut _, v: Src| Sink::two(s, asm::XOR, v, Src::Literal(SIGN));
     // Masks 1 and 2: where z and where y is the major axis.
     let axes = |s: &mut dyn FnMut(Lir)| {
-        s(Lir::Test(asm::CMP_F32, AT_LEAST, 1, az, ax, 0));
-        s(Lir::Test(asm::CMP_F32, AT_LEAST, 1, az, ay, 1));
-        s(Lir::Test(asm::CMP_F32, AT_LEAST, 2, ay, ax, 0));
+        s(Lir::Test { op: asm::CMP_F32, how: AT_LEAST, dst: 1, a: az, b: ax, under: 0 });
+        s(Lir::Test { op: asm::CMP_F32, how: AT_LEAST, dst: 1, a: az, b: ay, under: 1 });
+        s(Lir::Test { op: asm::CMP_F32, how: AT_LEAST, dst: 2, a: ay, b: ax, under: 0 });
         s(Lir::AndNot(2, 1, 2));
     };
     match element {
         0 => {
             let (turned, choice) = (negative(s, z), s.fresh());
-            s.push(Lir::Two(asm::XOR, dst, y, Src::Literal(SIGN)));
+            s.push(Lir::Two { op: asm::XOR, dst, a: y, b: Src::Literal(SIGN) });
             below_zero(&mut |lir| s.push(lir), y);
-            s.push(Lir::Blend(choice, 3, turned, z));
+            s.push(Lir::Blend { dst: choice, k: 3, yes: turned, no: z });
             axes(&mut |lir| s.push(lir));
-            s.push(Lir::Merge(dst, 2, Src::Vector(choice)));
+            s.push(Lir::Merge { dst, k: 2, a: Src::Vector(choice) });
         }
         1 => {
             let (minus_x, minus_z, choice) = (negative(s, x), negative(s, z), s.fresh());
             below_zero(&mut |lir| s.push(lir), z);
-            s.push(Lir::Blend(choice, 3, minus_x, x));
+            s.push(Lir::Blend { dst: choice, k: 3, yes: minus_x, no: x });
             below_zero(&mut |lir| s.push(lir), x);
-            s.push(Lir::Blend(dst, 3, z, minus_z));
+            s.push(Lir::Blend { dst, k: 3, yes: z, no: minus_z });
             axes(&mut |lir| s.push(lir));
-            s.push(Lir::Merge(dst, 2, x));
-            s.push(Lir::Merge(dst, 1, Src::Vector(choice)));
+            s.push(Lir::Merge { dst, k: 2, a: x });
+            s.push(Lir::Merge { dst, k: 1, a: Src::Vector(choice) });
         }
         2 => {
             s.push(Lir::Copy(dst, x));
             axes(&mut |lir| s.push(lir));
-            s.push(Lir::Merge(dst, 2, y));
-            s.push(Lir::Merge(dst, 1, z));
-            s.push(Lir::Two(asm::MUL, dst, Src::Vector(dst), Src::Literal(2f32.to_bits())));
+            s.push(Lir::Merge { dst, k: 2, a: y });
+            s.push(Lir::Merge { dst, k: 1, a: z });
+            s.push(Lir::Two { op: asm::MUL, dst, a: Src::Vector(dst), b: Src::Literal(2f32.to_bits()) });
         }
         _ => {
             let major = s.copied(x);
             s.push(Lir::Copy(dst, zero));
             axes(&mut |lir| s.push(lir));
             for (k, axis, face) in [(2, y, 2f32), (1, z, 4f32)] {
-                s.push(Lir::Merge(major, k, axis));
-                s.push(Lir::Merge(dst, k, Src::Literal(face.to_bits())));
+                s.push(Lir::Merge { dst: major, k, a: axis });
+                s.push(Lir::Merge { dst, k, a: Src::Literal(face.to_bits()) });
             }
             below_zero(&mut |lir| s.push(lir), Src::Vector(major));
-            s.push(Lir::MergeTwo(asm::ADD, dst, 3, Src::Vector(dst), Src::Literal(ONE)));
+            s.push(Lir::MergeTwo { op: asm::ADD, dst, k: 3, a: Src::Vector(dst), b: Src::Literal(ONE) });
             return;
         }
     }
@@ -461,30 +462,33 @@ fn flush(s: &mut impl Sink, operand: Operand) -> Src {
 
 fn flush_result(s: &mut impl Sink, dst: Vector, flushed: bool) {
     if !flushed {
-        s.push(Lir::Two(asm::MUL, dst, Src::Vector(dst), Src::Literal(ONE)));
+        s.push(Lir::Two { op: asm::MUL, dst, a: Src::Vector(dst), b: Src::Literal(ONE) });
     }
 }
 
 /// The low-order bits of the integer part.
 fn float_to_int(s: &mut impl Target, dst: Vector, a: Src) {
-    s.push(Lir::One(asm::CVT_F32_I32, dst, a, None));
+    s.push(Lir::One { op: asm::CVT_F32_I32, dst, a, imm: None });
     // What the instruction gives where numbers do not fit, and of one that does.
-    s.rare(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, Src::Vector(dst), Src::Literal(SIGN), 0), |s| {
-        // The fraction with its leading one, shifted by the exponent. Shift counts beyond 31, negative ones too, give 0.
-        let exponent = s.shift(asm::PSRL, a, 23);
-        let exponent = s.two(asm::AND, exponent, Src::Literal(255));
-        let left = s.two(asm::SUB_I32, exponent, Src::Literal(150));
-        let right = s.two(asm::SUB_I32, Src::Literal(150), exponent);
-        let fraction = s.two(asm::AND, a, Src::Literal(0x007f_ffff));
-        let fraction = s.two(asm::OR, fraction, Src::Literal(0x0080_0000));
-        let up = s.two(asm::SHIFT_LEFT, fraction, left);
-        let down = s.two(asm::SHIFT_RIGHT, fraction, right);
-        let magnitude = s.two(asm::OR, up, down);
-        let sign = s.shift(asm::PSRA, a, 31);
-        let turned = s.two(asm::XOR, magnitude, sign);
-        let made = s.two(asm::SUB_I32, turned, sign);
-        s.push(Lir::Merge(dst, 1, made));
-    });
+    s.rare(
+        Lir::Test { op: asm::CMP_I32, how: INT_EQUAL, dst: 1, a: Src::Vector(dst), b: Src::Literal(SIGN), under: 0 },
+        |s| {
+            // The fraction with its leading one, shifted by the exponent. Shift counts beyond 31, negative ones too, give 0.
+            let exponent = s.shift(asm::PSRL, a, 23);
+            let exponent = s.two(asm::AND, exponent, Src::Literal(255));
+            let left = s.two(asm::SUB_I32, exponent, Src::Literal(150));
+            let right = s.two(asm::SUB_I32, Src::Literal(150), exponent);
+            let fraction = s.two(asm::AND, a, Src::Literal(0x007f_ffff));
+            let fraction = s.two(asm::OR, fraction, Src::Literal(0x0080_0000));
+            let up = s.two(asm::SHIFT_LEFT, fraction, left);
+            let down = s.two(asm::SHIFT_RIGHT, fraction, right);
+            let magnitude = s.two(asm::OR, up, down);
+            let sign = s.shift(asm::PSRA, a, 31);
+            let turned = s.two(asm::XOR, magnitude, sign);
+            let made = s.two(asm::SUB_I32, turned, sign);
+            s.push(Lir::Merge { dst, k: 1, a: made });
+        },
+    );
 }
 
 /// The factor of an output modifier, if there is one.

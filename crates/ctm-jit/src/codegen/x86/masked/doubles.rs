@@ -113,8 +113,14 @@ impl Wide {
                 let mut holds = [s.fresh(), s.fresh()];
                 for (n, holds) in holds.iter_mut().enumerate() {
                     s.push(Lir::Copy(*holds, ZERO));
-                    s.push(Lir::Test(asm::CMP_F64, how, 1, a[n], b[n], 0));
-                    s.push(Lir::MergeTwo(asm::OR_I64, *holds, 1, Src::Vector(ones), Src::Vector(ones)));
+                    s.push(Lir::Test { op: asm::CMP_F64, how, dst: 1, a: a[n], b: b[n], under: 0 });
+                    s.push(Lir::MergeTwo {
+                        op: asm::OR_I64,
+                        dst: *holds,
+                        k: 1,
+                        a: Src::Vector(ones),
+                        b: Src::Vector(ones),
+                    });
                 }
                 let [low, _] = pack(s, holds.map(Src::Vector));
                 let skips = s.two(asm::XOR, low, Src::Literal(u32::MAX));
@@ -170,7 +176,7 @@ fn factor(omod: Omod) -> Option<u64> {
 fn pack(s: &mut impl Sink, [first, second]: Pair) -> [Src; 2] {
     [LOW_DWORDS, HIGH_DWORDS].map(|which| {
         let dst = s.fresh();
-        s.push(Lir::TwoImm(SHUFFLE, dst, first, second, which));
+        s.push(Lir::TwoImm { op: SHUFFLE, dst, a: first, b: second, imm: which });
         Src::Vector(dst)
     })
 }
@@ -188,8 +194,8 @@ fn arithmetic(s: &mut impl Sink, op: V, a: Pair, b: Pair) -> Pair {
 /// Replaces results by NaN operands.
 fn keep_nans(s: &mut impl Sink, results: Pair, operands: Pair) {
     for (result, operand) in results.into_iter().zip(operands) {
-        s.push(Lir::Test(asm::CMP_F64, UNORDERED, 1, operand, operand, 0));
-        s.push(Lir::MergeTwo(asm::AND_I64, vector(result), 1, operand, operand));
+        s.push(Lir::Test { op: asm::CMP_F64, how: UNORDERED, dst: 1, a: operand, b: operand, under: 0 });
+        s.push(Lir::MergeTwo { op: asm::AND_I64, dst: vector(result), k: 1, a: operand, b: operand });
     }
 }
 
@@ -214,7 +220,7 @@ fn ldexp(s: &mut impl Sink, a: Double, power: Src) -> [Src; 2] {
     ];
     for (how, of, bound, h, l) in tests {
         s.patch(vector(high), (asm::CMP_I32, how), [of, Src::Literal(bound)], h);
-        s.push(Lir::Merge(low, 1, l));
+        s.push(Lir::Merge { dst: low, k: 1, a: l });
     }
     [Src::Vector(low), high]
 }
@@ -234,13 +240,13 @@ fn frexp(s: &mut impl Sink, a: Double) -> [Src; 5] {
     let high = s.two(asm::OR, rest, Src::Literal(0x3fe << 20));
     let low = s.copied(a.low);
     s.patch(vector(power), (asm::CMP_I32, INT_EQUAL), [field, ZERO], ZERO);
-    s.push(Lir::Merge(vector(high), 1, sign));
-    s.push(Lir::Merge(low, 1, ZERO));
+    s.push(Lir::Merge { dst: vector(high), k: 1, a: sign });
+    s.push(Lir::Merge { dst: low, k: 1, a: ZERO });
     s.patch(vector(power), (asm::CMP_I32, INT_EQUAL), [field, Src::Literal(0x7ff)], Src::Literal(u32::MAX));
-    s.push(Lir::Merge(vector(high), 1, a.high));
-    s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, size, Src::Literal(INFINITY64), 0));
-    s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, a.low, ZERO, 1));
-    s.push(Lir::Merge(vector(high), 1, Src::Literal(0xfff8_0000)));
+    s.push(Lir::Merge { dst: vector(high), k: 1, a: a.high });
+    s.push(Lir::Test { op: asm::CMP_I32, how: INT_EQUAL, dst: 1, a: size, b: Src::Literal(INFINITY64), under: 0 });
+    s.push(Lir::Test { op: asm::CMP_I32, how: INT_EQUAL, dst: 1, a: a.low, b: ZERO, under: 1 });
+    s.push(Lir::Merge { dst: vector(high), k: 1, a: Src::Literal(0xfff8_0000) });
     let extended = s.shift(asm::PSRA, power, 31);
     [power, extended, Src::Vector(low), high, ZERO]
 }
@@ -252,11 +258,11 @@ fn lengthened(s: &mut impl Sink, a: Src) -> [Src; 2] {
     let moved = s.shift(asm::PSRL, size, 3);
     let high = s.two(asm::ADD_I32, moved, Src::Literal(REBIAS));
     let low = s.shift(asm::PSLL, a, 29);
-    s.push(Lir::Test(asm::CMP_I32, INT_AT_LEAST, 1, size, Src::Literal(INFINITY), 0));
-    s.push(Lir::MergeTwo(asm::OR, vector(high), 1, high, Src::Literal(INFINITY64)));
+    s.push(Lir::Test { op: asm::CMP_I32, how: INT_AT_LEAST, dst: 1, a: size, b: Src::Literal(INFINITY), under: 0 });
+    s.push(Lir::MergeTwo { op: asm::OR, dst: vector(high), k: 1, a: high, b: Src::Literal(INFINITY64) });
     s.patch(vector(high), (asm::CMP_I32, INT_LESS), [size, Src::Literal(MIN_NORMAL)], ZERO);
-    s.push(Lir::Merge(vector(low), 1, ZERO));
-    s.push(Lir::Two(asm::OR, vector(high), high, sign));
+    s.push(Lir::Merge { dst: vector(low), k: 1, a: ZERO });
+    s.push(Lir::Two { op: asm::OR, dst: vector(high), a: high, b: sign });
     [low, high]
 }
 
@@ -280,9 +286,9 @@ fn shortened(s: &mut impl Sink, a: Double) -> Vector {
     s.patch(dst, (asm::CMP_I32, INT_AT_LEAST), [size, Src::Literal(REBIAS + (255 << 20))], Src::Literal(INFINITY));
     const ONE_NAN: Src = Src::Literal(0x7fc0_0000);
     s.patch(dst, (asm::CMP_I32, INT_GREATER), [size, Src::Literal(INFINITY64)], ONE_NAN);
-    s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, size, Src::Literal(INFINITY64), 0));
-    s.push(Lir::Test(asm::CMP_I32, INT_NOT_EQUAL, 1, a.low, ZERO, 1));
-    s.push(Lir::Merge(dst, 1, ONE_NAN));
-    s.push(Lir::Two(asm::OR, dst, it, sign));
+    s.push(Lir::Test { op: asm::CMP_I32, how: INT_EQUAL, dst: 1, a: size, b: Src::Literal(INFINITY64), under: 0 });
+    s.push(Lir::Test { op: asm::CMP_I32, how: INT_NOT_EQUAL, dst: 1, a: a.low, b: ZERO, under: 1 });
+    s.push(Lir::Merge { dst, k: 1, a: ONE_NAN });
+    s.push(Lir::Two { op: asm::OR, dst, a: it, b: sign });
     dst
 }

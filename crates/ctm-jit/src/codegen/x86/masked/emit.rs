@@ -56,7 +56,7 @@ const SAVE_BYTES: i32 = 64 * Isa::Avx512.all_registers() as i32;
 const _: () = assert!(VALUE_ROWS + ROW <= SAVE_BYTES);
 
 /// Where things lie in the frame.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Layout {
     /// Start values, in the artifact's order.
     pub start: i32,
@@ -369,7 +369,7 @@ impl<'a> Emit<'a> {
                 self.asm.int_store(Int::Or, true, RBX, at, lanes);
             }
             Ins::Mask(op) => self.mask_op(op),
-            Ins::Tally(counter, weight, lanes) => {
+            Ins::Tally { counter, weight, under: lanes } => {
                 let lanes = self.mask_register(lanes, RAX);
                 self.asm.wide_popcount(RAX, lanes);
                 if weight != 1 {
@@ -382,13 +382,13 @@ impl<'a> Emit<'a> {
                     }
                 }
             }
-            Ins::Guard(number, base, count) => {
+            Ins::Guard { number, base, count } => {
                 self.load_mask(RAX, number);
                 self.asm.wide_imm(Int::Add, RAX, base.into());
                 self.asm.wide_imm(Int::Cmp, RAX, count.into());
                 self.asm.jump_if(Cond::AboveEqual, self.bail_out);
             }
-            Ins::SetRelative(to, base, index, value, under) => self.set_relative(to, base, index, value, under),
+            Ins::SetRelative { to, base, index, value, under } => self.set_relative(to, base, index, value, under),
             Ins::Call(number, under) => {
                 self.whole();
                 self.call(number, under);

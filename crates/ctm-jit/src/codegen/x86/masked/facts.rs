@@ -130,7 +130,7 @@ impl Facts {
         start.iter().for_each(|&var| dirty.insert(var));
         // What is read at an index is taken as it is.
         for op in code.blocks.iter().flat_map(|block| &block.ops) {
-            if let Op::GetRelative(File::Gprs(gprs), _, element, _) = *op {
+            if let Op::GetRelative { file: File::Gprs(gprs), element, .. } = *op {
                 indexed(gprs, element).for_each(|var| dirty.insert(var));
             }
         }
@@ -139,7 +139,7 @@ impl Facts {
                 let values = one_nan(block, &mut dirty);
                 for op in &block.ops {
                     match *op {
-                        Op::Set(var, value, _) if !values[value.index()] => dirty.insert(var),
+                        Op::Set { var, value, .. } if !values[value.index()] => dirty.insert(var),
                         _ => {}
                     }
                 }
@@ -153,9 +153,11 @@ impl Facts {
             let weight = 1i64 << (3 * u32::from(block.loops.min(8)));
             for (op, &Known { seen, .. }) in block.ops.iter().zip(of) {
                 match *op {
-                    Op::Set(var, value, _)
-                        if matches!(block.ops[value.index()], Op::Unit(..) | Op::Dot(..) | Op::Alu(_, _, _, false))
-                            && var.export_index().is_none() =>
+                    Op::Set { var, value, .. }
+                        if matches!(
+                            block.ops[value.index()],
+                            Op::Unit(..) | Op::Dot(..) | Op::Alu { clamp: false, .. }
+                        ) && var.export_index().is_none() =>
                     {
                         gain[var.index()] += weight;
                     }
@@ -206,19 +208,23 @@ impl Facts {
                     (computed.is_some_and(|index| self.uniforms.1[index]), false)
                 }
                 Op::Get(var) => (!self.unflushed.ask(var), !self.nans.ask(var)),
-                Op::Set(var, value, _) => {
+                Op::Set { var, value, .. } => {
                     hold(var, value);
                     (false, false)
                 }
-                Op::SetRelative(gprs, _, element, [_, value], _) => {
+                Op::SetRelative { gprs, element, operands: [_, value], .. } => {
                     indexed(gprs, element).for_each(|var| hold(var, value));
                     (false, false)
                 }
                 Op::Abs(a) | Op::Neg(a) | Op::QuadLane(a, _) => is(a),
-                Op::Alu(op, [_, b, c], _, clamp) if op.info().is_choice() => (clamp || (is(b).0 && is(c).0), false),
-                Op::Alu(op, ab, ..) => (!op.info().is_integer(), is_number(block, op, ab, |value| is(value).1)),
+                Op::Alu { op, operands: [_, b, c], clamp, .. } if op.info().is_choice() => {
+                    (clamp || (is(b).0 && is(c).0), false)
+                }
+                Op::Alu { op, operands: ab, .. } => {
+                    (!op.info().is_integer(), is_number(block, op, ab, |value| is(value).1))
+                }
                 Op::Select([_, a, b]) => (is(a).0 && is(b).0, is(a).1 && is(b).1),
-                Op::Cube(element, ..) => (element != 3, false),
+                Op::Cube { element, .. } => (element != 3, false),
                 Op::Unit(unit, abc) => (true, is_number_of_unit(block, unit, abc, |value| is(value).1)),
                 Op::Dot(..) => (true, false),
                 _ => (false, false),
@@ -237,25 +243,25 @@ impl Facts {
                 Op::Get(var) if own => self.seen.insert(var),
                 Op::Get(_) => {}
                 Op::Abs(a) | Op::Neg(a) | Op::QuadLane(a, _) => see(a, own),
-                Op::Alu(op, [_, b, c], _, clamp) if op.info().is_choice() => {
+                Op::Alu { op, operands: [_, b, c], clamp, .. } if op.info().is_choice() => {
                     see(b, own && !clamp);
                     see(c, own && !clamp);
                     if op.info().is_integer() {
                         block.ops[place].reads().for_each(|value| see(value, true));
                     }
                 }
-                Op::Alu(op, ..) if !op.info().is_integer() => {}
-                Op::Holds(op, ..) if !op.info().is_integer() => {}
+                Op::Alu { op, .. } if !op.info().is_integer() => {}
+                Op::Holds { op, .. } if !op.info().is_integer() => {}
                 Op::Select([c, a, b]) => {
                     see(c, true);
                     see(a, own && !mends);
                     see(b, own && !mends);
                 }
-                Op::Cube(..) | Op::Unit(..) | Op::Dot(..) => {}
-                Op::Set(var, value, _) => see(value, !self.loose.contains(var) && self.seen.ask(var)),
+                Op::Cube { .. } | Op::Unit(..) | Op::Dot(..) => {}
+                Op::Set { var, value, .. } => see(value, !self.loose.contains(var) && self.seen.ask(var)),
                 _ => {
                     op.reads().for_each(|value| see(value, true));
-                    if let Op::GetRelative(File::Gprs(gprs), _, element, _) = *op
+                    if let Op::GetRelative { file: File::Gprs(gprs), element, .. } = *op
                         && own
                     {
                         indexed(gprs, element).for_each(|var| self.seen.insert(var));
@@ -286,7 +292,7 @@ fn find_menders(block: &Block, known: &mut [Known]) {
 /// Whether an operation gives numbers without denormals, and no NaN but the one.
 fn is_arithmetic(op: &Op) -> bool {
     match *op {
-        Op::Alu(op, ..) => !op.info().is_choice() && !op.info().is_integer(),
+        Op::Alu { op, .. } => !op.info().is_choice() && !op.info().is_integer(),
         _ => matches!(op, Op::Unit(..) | Op::Dot(..)),
     }
 }
@@ -301,7 +307,7 @@ fn one_nan(block: &Block, dirty: &mut Vars) -> Vec<bool> {
             Op::Get(var) => !dirty.ask(var),
             Op::QuadLane(a, _) => is(a),
             Op::Select([_, a, b]) => is(a) && is(b),
-            Op::Alu(op, [_, b, c], _, clamp) if op.info().is_choice() => {
+            Op::Alu { op, operands: [_, b, c], clamp, .. } if op.info().is_choice() => {
                 clamp && !op.info().is_integer() || is(b) && is(c)
             }
             ref op => is_arithmetic(op),
@@ -314,7 +320,7 @@ fn one_nan(block: &Block, dirty: &mut Vars) -> Vec<bool> {
 fn is_number(block: &Block, op: AluOp, [a, b, _]: [Value; 3], is: impl Fn(Value) -> bool) -> bool {
     let AluOp::Op2(op) = op else { return false };
     let finite = |value: Value| match block.ops[value.index()] {
-        Op::Alu(AluOp::Op2(Op2::IntToFlt | Op2::UintToFlt), ..) => true,
+        Op::Alu { op: AluOp::Op2(Op2::IntToFlt | Op2::UintToFlt), .. } => true,
         ref op => is_finite(op),
     };
     let ordinary = |value: Value| is_normal(&block.ops[value.index()]);

@@ -42,7 +42,7 @@ pub fn fuse(
     let join = |(block, list): (&Block, &mut Vec<Ins>)| {
         let read_after = |m: M| live.as_ref().is_none_or(|live| live.after(block.end, m));
         keeps(list, &|m| read_after(m) || matches!(block.end, End::Branch { mask, .. } if mask == m));
-        let last = list.iter().rposition(|ins| !matches!(ins, Ins::Tally(..) | Ins::Split))?;
+        let last = list.iter().rposition(|ins| !matches!(ins, Ins::Tally { .. } | Ins::Split))?;
         match (&list[last], block.end) {
             (&Ins::Mask(MaskOp::IfNot0(d, lanes, left)), End::Branch { mask, .. }) if d == mask && !read_after(d) => {
                 list.remove(last);
@@ -58,7 +58,7 @@ pub fn fuse(
 fn has_pairs(list: &[Ins]) -> bool {
     let mut last = &Ins::Split;
     list.iter().filter(|ins| !matches!(ins, Ins::Split)).any(|ins| match (std::mem::replace(&mut last, ins), ins) {
-        (Ins::Lir(Lir::Two(_, made, ..)), Ins::Set(_, Src::Vector(stored), under)) => {
+        (Ins::Lir(Lir::Two { dst: made, .. }), Ins::Set { src: Src::Vector(stored), under, .. }) => {
             made == stored && *under != M::EXISTING
         }
         _ => false,
@@ -68,7 +68,9 @@ fn has_pairs(list: &[Ins]) -> bool {
 /// The variable that a sum with a number, stored under the active lanes, adds to itself.
 fn adds(ins: &Ins) -> Option<Vector> {
     match *ins {
-        Ins::SetTwo(ADD, dst, Src::Vector(a), Src::Literal(bits), M::ACTIVE) if a == dst && counts_by(bits) => {
+        Ins::SetTwo { op: ADD, dst, a: Src::Vector(a), b: Src::Literal(bits), under: M::ACTIVE }
+            if a == dst && counts_by(bits) =>
+        {
             Some(dst)
         }
         _ => None,
@@ -87,17 +89,17 @@ fn counts_by(bits: u32) -> bool {
 /// Of each variable, whether it holds nothing but numbers that were added to a number: so adding 0 changes nothing. `start`: those that begin with something else.
 fn counters(lists: &[Vec<Ins>], start: &[Vector], own: usize) -> Vec<bool> {
     // What is stored at an index may go to any of them.
-    let indexed = lists.iter().flatten().any(|ins| matches!(ins, Ins::SetRelative(Indexed::Gprs { .. }, ..)));
+    let indexed = lists.iter().flatten().any(|ins| matches!(ins, Ins::SetRelative { to: Indexed::Gprs { .. }, .. }));
     let mut counts = vec![!indexed; own];
     start.iter().for_each(|vector| counts[vector.index()] = false);
     // The sum that has just been made.
     let mut last = None;
     for ins in lists.iter().flatten().filter(|ins| !matches!(ins, Ins::Split)) {
         let is_count = match *ins {
-            Ins::Set(_, Src::Literal(bits), _) | Ins::Lir(Lir::Copy(_, Src::Literal(bits))) => {
+            Ins::Set { src: Src::Literal(bits), .. } | Ins::Lir(Lir::Copy(_, Src::Literal(bits))) => {
                 bits == 0 || counts_by(bits)
             }
-            Ins::Set(dst, Src::Vector(made), _) => last == Some((made, dst)),
+            Ins::Set { dst, src: Src::Vector(made), .. } => last == Some((made, dst)),
             _ => false,
         };
         if let Some((dst, _)) = ins.touches().0
@@ -106,7 +108,9 @@ fn counters(lists: &[Vec<Ins>], start: &[Vector], own: usize) -> Vec<bool> {
             counts[dst.index()] &= is_count;
         }
         last = match *ins {
-            Ins::Lir(Lir::Two(ADD, made, Src::Vector(a), Src::Literal(bits))) if counts_by(bits) => Some((made, a)),
+            Ins::Lir(Lir::Two { op: ADD, dst: made, a: Src::Vector(a), b: Src::Literal(bits) }) if counts_by(bits) => {
+                Some((made, a))
+            }
             _ => None,
         };
     }
@@ -118,12 +122,12 @@ fn stores(list: &mut Vec<Ins>, takes: &dyn Fn(Vector, &Ins) -> bool) {
     // Where the last one is, and how many stay.
     let (mut last, mut kept) = (None, 0);
     for at in 0..list.len() {
-        if let Ins::Set(dst, Src::Vector(stored), under) = list[at]
+        if let Ins::Set { dst, src: Src::Vector(stored), under } = list[at]
             && under != M::EXISTING
             && let Some(last) = last
-            && let Ins::Lir(Lir::Two(op, made, a, b)) = list[last]
+            && let Ins::Lir(Lir::Two { op, dst: made, a, b }) = list[last]
             && made == stored
-            && let both = Ins::SetTwo(op, dst, a, b, under)
+            && let both = (Ins::SetTwo { op, dst, a, b, under })
             && takes(made, &both)
         {
             list[last] = both;

@@ -3,14 +3,17 @@
 use crate::codegen::x86::allocate::Ranges;
 use crate::codegen::x86::lir::{self, Lir, NO_SOURCE, Src, Vector};
 use crate::codegen::x86::lookups::Looked;
+use crate::codegen::x86::text::CallNumber;
 use crate::ir::masked::{Code, Counter, End, M, MaskOp, Op, Var};
+use crate::ir::text::fields::YieldNumber;
+use crate::ir::text::instructions;
 use crate::passes::masked::VarSet;
 use ctm_x86::V;
 
 /// Something that machine code calls for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Call {
-    /// A fetch: its number, and how it may find what memory lends.
+pub enum Call {
+    /// A fetch: its number, and how it may find its result in arrays that memory maps.
     Fetch(u16, Option<Looked>),
     /// A memory write: its number.
     Store(u16),
@@ -20,7 +23,7 @@ pub(super) enum Call {
 
 /// What an index chooses from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::codegen::x86) enum Indexed {
+pub enum Indexed {
     /// An element of so many registers, which lie in rows one behind the other: the first one's.
     Gprs { first: Vector, count: u8 },
     /// An element of so many constants: the first one's place in the table of uniform values.
@@ -29,54 +32,57 @@ pub(in crate::codegen::x86) enum Indexed {
     Share,
 }
 
-/// One instruction.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::codegen::x86) enum Ins {
-    /// A vector instruction.
-    Lir(Lir),
-    /// What belongs together ends.
-    Split,
-    /// What follows, up to [`Self::EndRare`], is for lanes in which something rare has happened, which this puts into mask 1; it stands aside.
-    BeginRare(Lir),
-    /// The end of that.
-    EndRare,
-    /// Stores into a variable.
-    Set(Vector, Src, M),
-    /// Stores what an operation makes of two operands into a variable: AVX-512; on AVX2 a sum, in the active lanes.
-    SetTwo(V, Vector, Src, Src, M),
-    /// An element of register or constant `base + index`.
-    GetRelative(Vector, Indexed, u8, Src),
-    /// Stores into an element of register `base + index` (index, value), if there is such a register.
-    SetRelative(Indexed, u8, Src, Src, M),
-    /// A number of the wavefront's state in every lane.
-    Number(Vector, M),
-    /// What follows leaves a mask in mask register 1 for each piece.
-    BeginLanes,
-    /// Those pieces make a mask.
-    EndLanes(M),
-    /// Of the active lanes, those of the pieces stay.
-    EndKeep,
-    /// Bails out where a lane of the pieces is in this mask, too.
-    EndLeave(M),
-    /// Records that an exported element was written.
-    Mark(u16, M),
-    /// An operation on masks; none that reads vectors.
-    Mask(MaskOp),
-    /// Counts so many for each lane of a mask.
-    Tally(Counter, u32, M),
-    /// Bails out unless `base + number` is below a limit.
-    Guard(M, u8, u16),
-    /// A call for the lanes of a mask.
-    Call(u16, M),
-    /// The wavefront yields to the others of its group, by number.
-    Yield(u16),
-    /// Loads elements of four dwords, at this index, of the array that a lookup's numbers name: the channels that somebody reads, a bit for each. The first
-    /// of them becomes this vector, the others those that follow it.
-    Elements(u16, Vector, u8, Src),
-    /// What came before makes this vector, too.
-    Also(Vector),
-    /// Stores into a row of the frame's in the lanes of a mask.
-    Keep(i32, Src, M),
+instructions! {
+    /// One instruction.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub enum Ins is "machine instruction" {
+        /// A vector instruction.
+        Lir(lir: Lir) = "";
+        /// What belongs together ends.
+        Split = "split";
+        /// The instructions up to [`Self::EndRare`] are for lanes in which something rare has happened: the test puts these lanes into mask 1. They are
+        /// emitted out of line.
+        BeginRare(test: Lir) = "begin_rare";
+        /// The end of that.
+        EndRare = "end_rare";
+        /// Stores into a variable.
+        Set { dst: Vector, src: Src, under: M } = "set";
+        /// Stores the result of an operation on two operands into a variable: AVX-512; on AVX2 a sum, in the active lanes.
+        SetTwo { op: V, dst: Vector, a: Src, b: Src, under: M } = "set_two";
+        /// An element of register or constant `base + index`.
+        GetRelative { dst: Vector, from: Indexed, base: u8, index: Src } = "get_relative";
+        /// Stores into an element of register `base + index`, if there is such a register.
+        SetRelative { to: Indexed, base: u8, index: Src, value: Src, under: M } = "set_relative";
+        /// A number of the wavefront's state in every lane.
+        Number(dst: Vector, number: M) = "number";
+        /// The instructions that follow leave a mask in mask register 1 for each piece.
+        BeginLanes = "begin_lanes";
+        /// Those pieces make a mask.
+        EndLanes(dst: M) = "end_lanes";
+        /// Of the active lanes, those of the pieces stay.
+        EndKeep = "end_keep";
+        /// Bails out where a lane of the pieces is in this mask, too.
+        EndLeave(under: M) = "end_leave";
+        /// Records that an exported element was written.
+        Mark(export: u16, under: M) = "mark";
+        /// An operation on masks; none that reads vectors.
+        Mask(op: MaskOp) = "";
+        /// Counts so many for each lane of a mask.
+        Tally { counter: Counter, weight: u32, under: M } = "tally";
+        /// Bails out unless `base + number` is below a limit.
+        Guard { number: M, base: u8, count: u16 } = "guard";
+        /// A call for the lanes of a mask.
+        Call(call: u16 as CallNumber, under: M) = "call";
+        /// The wavefront yields to the others of its group, by number.
+        Yield(number: u16 as YieldNumber) = "yield";
+        /// Loads elements of four dwords, at this index, of the array that a lookup's numbers name: the channels that are read, a bit for each. The
+        /// first of them becomes this vector, the others those that follow it.
+        Elements { lookup: u16, dst: Vector, channels: u8, index: Src } = "elements";
+        /// The instruction before makes this vector, too.
+        Also(dst: Vector) = "also";
+        /// Stores into a row of the frame in the lanes of a mask.
+        Keep { row: i32, src: Src, under: M } = "keep";
+    }
 }
 
 /// Lists of them are walked again and again.
@@ -84,23 +90,25 @@ const _: () = assert!(size_of::<Ins>() <= 36);
 
 impl Ins {
     /// Whether it concerns the wavefront as a whole.
-    pub(super) const fn is_whole(&self) -> bool {
-        matches!(self, Self::SetRelative(..) | Self::Mark(..) | Self::Mask(_) | Self::Tally(..) | Self::Guard(..))
-            || matches!(self, Self::Call(..) | Self::Yield(_))
+    pub const fn is_whole(&self) -> bool {
+        matches!(
+            self,
+            Self::SetRelative { .. } | Self::Mark(..) | Self::Mask(_) | Self::Tally { .. } | Self::Guard { .. }
+        ) || matches!(self, Self::Call(..) | Self::Yield(_))
     }
 
     /// The mask whose lanes it concerns, or the number that it reads.
-    pub(super) const fn mask(&self) -> Option<M> {
+    pub const fn mask(&self) -> Option<M> {
         match *self {
-            Self::Set(.., m)
-            | Self::SetTwo(.., m)
-            | Self::SetRelative(.., m)
-            | Self::Keep(.., m)
+            Self::Set { under: m, .. }
+            | Self::SetTwo { under: m, .. }
+            | Self::SetRelative { under: m, .. }
+            | Self::Keep { under: m, .. }
             | Self::Mark(_, m)
-            | Self::Tally(.., m)
+            | Self::Tally { under: m, .. }
             | Self::Call(_, m)
             | Self::EndLeave(m)
-            | Self::Guard(m, ..)
+            | Self::Guard { number: m, .. }
             | Self::Number(_, m) => Some(m),
             Self::EndKeep => Some(M::ACTIVE),
             _ => None,
@@ -108,28 +116,31 @@ impl Ins {
     }
 
     /// The mask under which it stores or bails out, piece by piece.
-    pub(super) const fn works_under(&self) -> Option<M> {
+    pub const fn works_under(&self) -> Option<M> {
         match *self {
-            Self::Set(.., m) | Self::SetTwo(.., m) | Self::Keep(.., m) | Self::EndLeave(m) => Some(m),
+            Self::Set { under: m, .. }
+            | Self::SetTwo { under: m, .. }
+            | Self::Keep { under: m, .. }
+            | Self::EndLeave(m) => Some(m),
             _ => None,
         }
     }
 
     /// The vector that it makes anew, or changes in part (`true`), and its operands.
     #[inline]
-    pub(super) fn touches(&self) -> (Option<(Vector, bool)>, [Src; 4]) {
+    pub fn touches(&self) -> (Option<(Vector, bool)>, [Src; 4]) {
         let none = NO_SOURCE;
         match *self {
             Self::Lir(ref lir) | Self::BeginRare(ref lir) => {
                 let (written, [a, b, c]) = lir.touches();
                 (written, [a, b, c, none])
             }
-            Self::Set(dst, src, under) => (Some((dst, under != M::EXISTING)), [src, none, none, none]),
-            Self::SetTwo(_, dst, a, b, _) => (Some((dst, true)), [a, b, none, none]),
-            Self::GetRelative(dst, _, _, at) => (Some((dst, false)), [at, none, none, none]),
-            Self::Keep(_, at, _) => (None, [at, none, none, none]),
-            Self::SetRelative(_, _, index, value, _) => (None, [index, value, none, none]),
-            Self::Elements(_, dst, channels, index) => {
+            Self::Set { dst, src, under } => (Some((dst, under != M::EXISTING)), [src, none, none, none]),
+            Self::SetTwo { dst, a, b, .. } => (Some((dst, true)), [a, b, none, none]),
+            Self::GetRelative { dst, index: at, .. } => (Some((dst, false)), [at, none, none, none]),
+            Self::Keep { src: at, .. } => (None, [at, none, none, none]),
+            Self::SetRelative { index, value, .. } => (None, [index, value, none, none]),
+            Self::Elements { dst, channels, index, .. } => {
                 ((channels != 0).then_some((dst, false)), [index, none, none, none])
             }
             Self::Number(dst, _) | Self::Also(dst) => (Some((dst, false)), [none; 4]),
@@ -140,8 +151,8 @@ impl Ins {
             | Self::EndKeep
             | Self::Mark(..)
             | Self::Mask(_)
-            | Self::Tally(..)
-            | Self::Guard(..)
+            | Self::Tally { .. }
+            | Self::Guard { .. }
             | Self::Call(..)
             | Self::EndLeave(_)
             | Self::Yield(_) => (None, [none; 4]),
@@ -150,7 +161,7 @@ impl Ins {
 }
 
 /// Where vectors are live, of which those of variables (`used`) come first. Of each block, the places are one more than it has instructions, and one.
-pub(in crate::codegen::x86) fn ranges(
+pub fn ranges(
     code: &Code,
     lists: &[Vec<Ins>],
     live: &[VarSet],

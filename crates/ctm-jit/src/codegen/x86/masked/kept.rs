@@ -48,8 +48,8 @@ fn sources(list: &[Ins]) -> impl Iterator<Item = Src> {
     };
     list.iter().filter(usual).flat_map(|ins| match ins {
         Ins::Lir(lir) | Ins::BeginRare(lir) => kept::sources(lir),
-        Ins::Set(_, src, _) | Ins::Keep(_, src, _) => [*src, NO_SOURCE, NO_SOURCE],
-        Ins::SetTwo(_, _, a, b, _) => [*a, *b, NO_SOURCE],
+        Ins::Set { src, .. } | Ins::Keep { src, .. } => [*src, NO_SOURCE, NO_SOURCE],
+        Ins::SetTwo { a, b, .. } => [*a, *b, NO_SOURCE],
         _ => [NO_SOURCE; 3],
     })
 }

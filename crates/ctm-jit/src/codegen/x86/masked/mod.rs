@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `ins` | instructions, and where their vectors are live |
 //! | `facts` | what is known before |
-//! | `select`, `chosen` | from the form to vector instructions; those of a whole program |
+//! | `select`, `selected` | from the form to vector instructions; those of a whole program |
+//! | `text`, `verify` | the text of instructions; the rules that they keep |
 //! | `runs` | instructions that are made for one piece of a vector after the other |
 //! | `fused` | instructions that are done as one |
 //! | `kept` | literals and constants that loops keep in registers, or rows |
@@ -20,44 +21,42 @@
 //! call their reference functions, and lookups of what memory lends call `../lookups`.
 
 pub mod alu;
-mod chosen;
 mod doubles;
-mod emit;
+pub mod emit;
 pub(in crate::codegen::x86) mod facts;
-mod fused;
+pub mod fused;
 mod ins;
-mod kept;
-mod narrow;
+pub mod kept;
+pub mod narrow;
 #[cfg(test)]
 #[path = "../../../../tests/unit/occurs_r700.rs"]
-mod occurs;
-mod runs;
+pub(crate) mod occurs;
+pub mod runs;
 mod select;
+mod selected;
 pub mod spans;
+pub mod text;
+pub mod verify;
 pub mod wide;
 
-use super::isa::{Isa, Registers};
+use super::isa::Isa;
 use super::lookups::{Rows, look_up};
-use super::{FRAME_LIMIT, Frame, Line, exchange_mxcsr, executable, flushing, mxcsr};
-use crate::codegen::x86::allocate::{Location, Pieces};
-use crate::codegen::x86::lir::Vector;
-use crate::ir::masked::{Code, Counter, Fetch, M, Op, Var};
+use super::{Frame, Line, exchange_mxcsr, executable, flushing, mxcsr};
+use crate::ir::masked::{Code, Counter, Fetch, M};
 use crate::ir::values;
 use crate::launch::kept::{Kept, Pool};
 use crate::launch::lanes::BailOut;
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{EXPORTS, Fetched, GRADIENTS, LANES, Ran, Row, Shared, Wave};
-use crate::passes::masked::VarSet;
-use crate::passes::table::Pass;
-pub use chosen::{Chosen, are_ordinary, asks_for_sizes, ordinary};
+
 use ctm_exec::r700::texture::needs_set_gradients;
 use ctm_isa::r700::ops::TexOp;
 use emit::Layout;
 use ins::Call;
-pub(in crate::codegen::x86) use ins::{Indexed, Ins, ranges};
+pub use ins::{Indexed, Ins, ranges};
 use memmap2::Mmap;
-use runs::Runs;
 pub use select::exists;
+pub use selected::{Assumed, SelectedCode, are_ordinary, asks_for_sizes, ordinary};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Offsets in the frame.
@@ -108,7 +107,7 @@ const AGAIN: u32 = 2;
 const LENDS: u32 = 1 << 31;
 
 /// Bytes of a row: all lanes of a wavefront.
-const ROW: i32 = 4 * LANES as i32;
+pub const ROW: i32 = 4 * LANES as i32;
 /// Arguments of a call.
 const ARGUMENTS: usize = 6;
 /// Results of a call.
@@ -194,6 +193,28 @@ impl Variant {
 /// The code: leaves 0 where a wavefront ended.
 type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
 
+/// The parts of a program in machine code, as the compiler's stages leave them.
+pub struct Parts<'a> {
+    /// Machine code.
+    pub bytes: &'a [u8],
+    /// Lanes of a wavefront.
+    pub lanes: usize,
+    /// Where things lie in the frame.
+    pub layout: Layout,
+    /// The instruction set.
+    pub isa: Isa,
+    /// The instructions, and the calls and lookups that they make.
+    pub selected: SelectedCode,
+    /// The program's masked form.
+    pub code: &'a Code,
+    /// Exported elements, in order.
+    pub exports: Vec<usize>,
+    /// Where their rows lie.
+    pub rows: Vec<i32>,
+    /// Rows that never change, and their bits.
+    pub fixed: Vec<(i32, u32)>,
+}
+
 /// A program in machine code.
 pub struct Native {
     text: Mmap,
@@ -207,7 +228,7 @@ pub struct Native {
     exports: Vec<usize>,
     /// Where their rows lie.
     rows: Vec<i32>,
-    /// Where those of `Chosen::fixed` lie, and their numbers.
+    /// Where those of `SelectedCode::fixed` lie, and their numbers.
     fixed: Vec<(i32, u32)>,
     /// Whether the code itself reads or writes the local data share.
     shares: bool,
@@ -219,122 +240,19 @@ pub struct Native {
 }
 
 impl Native {
-    /// Makes the code of a program from the instructions chosen for it; `None` when memory cannot be made executable or a frame would be too large.
-    pub fn new(
-        code: &Code,
-        live: &[VarSet],
-        (start, exports): (&[Var], &[usize]),
-        mut lanes: usize,
-        Variant { isa, counts, fuel, narrows, .. }: Variant,
-        chosen: Chosen,
-    ) -> Option<Self> {
-        let Chosen { mut lists, vars, used, in_rows, fixed, vectors, calls, plain } = chosen;
-        if !counts {
-            lists.iter_mut().for_each(|list| list.retain(|ins| !matches!(ins, Ins::Tally(..))));
-        }
-        let live_in = used.iter().copied().filter(|&var| live.first().is_some_and(|live| live.contains(var)));
-        // Lanes that do not write an element leave anything there.
-        let mut read = VarSet::NONE;
-        let gets = |op: &Op| if let Op::Get(var) = *op { Some(var) } else { None };
-        code.blocks.iter().flat_map(|block| &block.ops).filter_map(gets).for_each(|var| read.insert(var));
-        let live_in: Vec<Var> = live_in.filter(|&var| var.export_index().is_none() || read.contains(var)).collect();
-        let leaves = !calls.is_empty() || !code.yields.is_empty();
-        let iterations = if Pass::Fused.is_on() {
-            let begin: Vec<Vector> = start.iter().filter_map(|var| vars[var.index()]).collect();
-            fused::fuse(isa, code, &mut lists, (used.len(), vectors, &begin))
-        } else {
-            vec![None; lists.len()]
+    /// Makes the code of a program executable; `None` when memory cannot be.
+    pub fn new(parts: Parts<'_>) -> Option<Self> {
+        let Parts { bytes, lanes, layout, isa, selected, code, exports, rows, fixed } = parts;
+        let SelectedCode { lists, calls, plain, .. } = selected;
+        let text = executable(bytes)?;
+        let share = |ins: &Ins| {
+            matches!(ins, Ins::GetRelative { from: Indexed::Share, .. } | Ins::SetRelative { to: Indexed::Share, .. })
         };
-        let runs = Runs::of(isa, &mut lists);
-        let mut ranges = ranges(code, &lists, live, &used, exports, vectors);
-        let active = (isa == Isa::Avx2).then(|| emit::add_active(&mut ranges, code, &lists, &iterations)).flatten();
-        let ordinary_vectors = ranges.vectors();
-        let kept = kept::add(isa, &mut ranges, code, &lists);
-        let mut wide = runs.wide(&lists, used.len(), ranges.vectors());
-        wide[ordinary_vectors..].fill(false);
-        active.into_iter().for_each(|active| wide[active.index()] = true);
-        let places = runs.places(&lists);
-        let locations = |sixteens: u8| {
-            ranges.locations(&Pieces {
-                wide: &wide,
-                runs: &places,
-                pieces: sixteens * isa.pieces(),
-                registers: isa.registers(),
-                kept: ordinary_vectors,
-                variables_in_rows: in_rows,
-            })
-        };
-        let mut sixteens = (lanes / crate::launch::lanes::LANES) as u8;
-        let locations = if narrows {
-            let narrowed = narrow::narrow(isa, (code, &lists), &ranges, exports, sixteens, locations);
-            sixteens = narrowed.0;
-            lanes = usize::from(sixteens) * crate::launch::lanes::LANES;
-            narrowed.1
-        } else {
-            locations(sixteens)
-        };
-        // An index counts rows of whole wavefronts; others lie close together, as those far apart would share few lines of the cache.
-        let spill_bytes = if in_rows.is_some() { ROW } else { 4 * lanes as i32 };
-        let spills = (locations.rows, spill_bytes, locations.slots);
-        let layout = Layout::new((isa, plain.len()), start.len(), exports.len(), spills);
-        let rows: Vec<i32> = exports
-            .iter()
-            .zip(0..)
-            .map(|(&export, place)| {
-                let vector = vars[Var::export(export / 4, export % 4).index()];
-                match vector.map(|vector| locations.of[vector.index()]) {
-                    Some(Location::Row(row)) => layout.spills + layout.spill_bytes * row as i32,
-                    _ => layout.exports + ROW * place,
-                }
-            })
-            .collect();
-        let row = |var: Var| exports.iter().position(|&export| Some(export) == var.export_index()).map(|at| rows[at]);
-        let fixed = fixed.iter().filter_map(|&(var, bits)| Some((row(var)?, bits))).collect();
-        // Places are those of `ranges`.
-        let mut calls_at = Vec::with_capacity(calls.len());
-        let mut first = 1;
-        for list in lists.iter().filter(|_| !calls.is_empty()) {
-            calls_at
-                .extend((first..).zip(list).filter(|(_, ins)| matches!(ins, Ins::Call(..))).map(|(place, _)| place));
-            first += list.len() as u32 + 2;
-        }
-        // They are numbered in this order.
-        let live_during = ranges.across(&calls_at);
-        let bytes = emit::emit(&emit::Input {
-            code,
-            lists: &lists,
-            vars: &vars,
-            locations: &locations,
-            isa,
-            active,
-            wide: &wide,
-            kept: &kept,
-            runs: &runs.of,
-            iterations: &iterations,
-            layout,
-            pieces: sixteens * isa.pieces(),
-            start,
-            live_in,
-            exports,
-            rows: &rows,
-            counts,
-            fuel,
-            calls: &calls,
-            live_during: &live_during,
-            leaves,
-        });
-        if layout.size > FRAME_LIMIT {
-            return None;
-        }
-        let text = executable(&bytes)?;
-        let share =
-            |ins: &Ins| matches!(ins, Ins::GetRelative(_, Indexed::Share, ..) | Ins::SetRelative(Indexed::Share, ..));
         let shares = lists.iter().flatten().any(share);
         let needs = |fetch: &Fetch| matches!(fetch, Fetch::Texture(inst) if needs_set_gradients(inst.word0.op));
         let gradients = code.fetches.iter().any(|fetch| needs(fetch) || fetch.sets_cube());
         let differs = |op: TexOp| matches!(op, TexOp::GetGradientsH | TexOp::GetGradientsV);
         let slopes = code.fetches.iter().any(|fetch| matches!(fetch, Fetch::Texture(inst) if differs(inst.word0.op)));
-        let exports = exports.to_vec();
         let frames = Pool::default();
         Some(Self { text, lanes, layout, isa, calls, plain, exports, rows, fixed, shares, gradients, slopes, frames })
     }

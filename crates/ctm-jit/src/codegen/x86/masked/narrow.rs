@@ -63,7 +63,7 @@ impl Work {
                     continue;
                 }
                 let [cycles, latency] = match ins {
-                    Ins::Elements(..) => ELEMENTS,
+                    Ins::Elements { .. } => ELEMENTS,
                     Ins::Call(..) => CALL,
                     _ => INSTRUCTION,
                 };

@@ -18,6 +18,11 @@ pub struct Runs {
 }
 
 impl Runs {
+    /// None yet.
+    pub const fn none(isa: Isa) -> Self {
+        Self { isa, of: Vec::new() }
+    }
+
     /// Finds them, and moves what can stand before them there.
     pub fn of(isa: Isa, lists: &mut [Vec<Ins>]) -> Self {
         Self { isa, of: lists.iter_mut().map(|list| of_list(isa, list)).collect() }
@@ -98,7 +103,7 @@ impl Found<'_> {
     /// Whether an instruction on masks can stand before the run at hand.
     fn stands_before(&self, ins: &Ins) -> bool {
         match *ins {
-            Ins::Mark(_, m) | Ins::Tally(_, _, m) => !self.makes.contains(&m),
+            Ins::Mark(_, m) | Ins::Tally { under: m, .. } => !self.makes.contains(&m),
             Ins::Mask(MaskOp::Lanes(..)) => false,
             Ins::Mask(op) => {
                 let [a, b] = op.reads();

@@ -25,9 +25,9 @@ use ctm_isa::x1k::ops::Omod as XOmod;
 use ctm_x86 as asm;
 use with::With;
 
-/// What instructions are chosen by.
+/// The inputs of instruction selection.
 #[derive(Clone, Copy)]
-pub struct Given<'a> {
+pub struct SelectInputs<'a> {
     pub isa: Isa,
     pub facts: &'a Facts,
     /// Uniform values that are numbers other than zero, in order.
@@ -40,7 +40,7 @@ pub struct Given<'a> {
 
 /// Instructions being chosen.
 pub struct Select<'a> {
-    given: Given<'a>,
+    given: SelectInputs<'a>,
     code: &'a Code,
     vars: &'a [Option<Vector>],
     /// How many vectors of variables there are, and at least 1.
@@ -86,7 +86,10 @@ impl Sink for Select<'_> {
 
     fn one_nan(&mut self, dst: Vector) {
         let it = Src::Vector(dst);
-        let (check, mend) = (Lir::Test(asm::CMP_F32, UNORDERED, 1, it, it, 0), Lir::Merge(dst, 1, Src::Literal(NAN)));
+        let (check, mend) = (
+            Lir::Test { op: asm::CMP_F32, how: UNORDERED, dst: 1, a: it, b: it, under: 0 },
+            Lir::Merge { dst, k: 1, a: Src::Literal(NAN) },
+        );
         let last = self.out.iter().rposition(|ins| !matches!(ins, Ins::Split));
         if let Some(end) = last.filter(|&last| matches!(self.out[last], Ins::EndRare))
             && let Some(Ins::BeginRare(of)) = self.out[..end].iter().rfind(|ins| matches!(ins, Ins::BeginRare(_)))
@@ -141,7 +144,7 @@ struct Accesses {
 
 impl<'a> Select<'a> {
     /// For a program of which so many variables have vectors, numbered from 0.
-    pub fn new(given: Given<'a>, code: &'a Code, vars: &'a [Option<Vector>], used: usize) -> Self {
+    pub fn new(given: SelectInputs<'a>, code: &'a Code, vars: &'a [Option<Vector>], used: usize) -> Self {
         Self {
             given,
             code,
@@ -214,7 +217,7 @@ impl<'a> Select<'a> {
                 Op::Mask(MaskOp::Lanes(..)) => Some([None; 2]),
                 Op::Select(_) if compound(block, Value(place as u32)).is_some() => Some([None; 2]),
                 Op::Select([_, a, b]) => Some([Some(a), Some(b)]),
-                Op::Get(_) | Op::Set(..) | Op::GetRelative(..) | Op::SetRelative(..) | Op::Fetched(..) => {
+                Op::Get(_) | Op::Set { .. } | Op::GetRelative { .. } | Op::SetRelative { .. } | Op::Fetched(..) => {
                     accesses.push(place);
                     None
                 }
@@ -226,7 +229,7 @@ impl<'a> Select<'a> {
                 read.uses += 1;
                 read.is_shown |= shows.is_none_or(|shows| shows.contains(&Some(value)));
                 // A comparison may be made where its result is used.
-                if let Op::Holds(_, ab, _) = block.ops[value.index()] {
+                if let Op::Holds { operands: ab, .. } = block.ops[value.index()] {
                     ab.into_iter().for_each(|v| plan.of[v.index()].last = place);
                 } else if let Some(condition) = compound(block, value) {
                     condition.reads(&block.ops, &mut |v| plan.of[v.index()].last = place);
@@ -238,8 +241,8 @@ impl<'a> Select<'a> {
         for &place in accesses.iter().rev() {
             match block.ops[place] {
                 Op::Get(var) => plan.of[place].store = vars[number(var)].next,
-                Op::Set(var, ..) => plan.of[place].store = std::mem::replace(&mut vars[number(var)].next, place),
-                Op::SetRelative(gprs, _, element, ..) => {
+                Op::Set { var, .. } => plan.of[place].store = std::mem::replace(&mut vars[number(var)].next, place),
+                Op::SetRelative { gprs, element, .. } => {
                     indexed(gprs, element).for_each(|var| vars[number(var)].next = place);
                 }
                 Op::Fetched(of, element) if plan.of[place].uses > 0 => {
@@ -254,10 +257,10 @@ impl<'a> Select<'a> {
                     let of = &mut vars[number(var)];
                     (of.last, of.read) = (place, of.read.max(plan.of[place].last));
                 }
-                Op::GetRelative(File::Gprs(gprs), _, element, _) | Op::SetRelative(gprs, _, element, ..) => {
+                Op::GetRelative { file: File::Gprs(gprs), element, .. } | Op::SetRelative { gprs, element, .. } => {
                     indexed(gprs, element).for_each(|var| vars[number(var)].last = place);
                 }
-                Op::Set(var, value, under) => {
+                Op::Set { var, value, under } => {
                     let of = &mut vars[number(var)];
                     let accessed = std::mem::replace(&mut of.last, place);
                     let (Some(vector), M::EXISTING) = (self.vars[var.index()], under) else { continue };
@@ -278,7 +281,7 @@ impl<'a> Select<'a> {
         vars.iter_mut().for_each(|of| of.next = count);
         for &place in accesses.iter().rev() {
             match block.ops[place] {
-                Op::Set(var, value, _)
+                Op::Set { var, value, .. }
                     if plan.of[value.index()].location.is_some_and(|of| of.index() == number(var)) =>
                 {
                     vars[number(var)].next = value.index() + 1;
@@ -316,13 +319,13 @@ impl<'a> Select<'a> {
                 }
                 return Some(Src::Vector(dst));
             }
-            Op::Set(var, value, under) => {
+            Op::Set { var, value, under } => {
                 let vector = self.vars[var.index()]?;
                 if plan.of[value.index()].location == Some(vector) {
                     return None;
                 }
                 let src = self.src(plan, value);
-                return self.effect(Ins::Set(vector, src, under));
+                return self.effect(Ins::Set { dst: vector, src, under });
             }
             Op::Mask(MaskOp::Lanes(m, value)) => {
                 self.put(Ins::BeginLanes);
@@ -331,21 +334,29 @@ impl<'a> Select<'a> {
             }
             Op::Mask(op) => return self.effect(Ins::Mask(op)),
             Op::Mark(var, under) => return self.effect(Ins::Mark(var.export_index()? as u16, under)),
-            Op::Tally(counter, weight, lanes) => return self.effect(Ins::Tally(counter, weight, lanes)),
-            Op::Guard(number, base, count) => return self.effect(Ins::Guard(number, base, count)),
+            Op::Tally { counter, weight, under: lanes } => {
+                return self.effect(Ins::Tally { counter, weight, under: lanes });
+            }
+            Op::Guard { number, base, count } => return self.effect(Ins::Guard { number, base, count }),
             Op::Yield(number) => return self.effect(Ins::Yield(number)),
-            Op::Fetch(number, ..) if self.given.streams => {
+            Op::Fetch { number, .. } if self.given.streams => {
                 return self.effect(Ins::Call(number, M::EXISTING));
             }
-            Op::Fetch(number, at, under) => {
+            Op::Fetch { number, at, under } => {
                 let at = at.map(|value| self.src(plan, value));
                 self.fetch(plan, place, number, at, under);
                 return None;
             }
-            Op::Store(number, of, under) => {
+            Op::Store { number, operands: of, under } => {
                 let of = of.map(|value| self.src(plan, value));
                 if self.code.stores.get(usize::from(number)) == Some(&Store::Dword) {
-                    return self.effect(Ins::SetRelative(Indexed::Share, 0, of[0], of[1], under));
+                    return self.effect(Ins::SetRelative {
+                        to: Indexed::Share,
+                        base: 0,
+                        index: of[0],
+                        value: of[1],
+                        under,
+                    });
                 }
                 self.call(Call::Store(number), &of, under);
                 return None;
@@ -370,11 +381,11 @@ impl<'a> Select<'a> {
                     }
                 }
             }
-            Op::SetRelative(gprs, base, element, [index, value], under) => {
+            Op::SetRelative { gprs, base, element, operands: [index, value], under } => {
                 let first = self.vars[Var::gpr(0, usize::from(element)).index()]?;
                 let file = Indexed::Gprs { first, count: gprs };
                 let (index, value) = (self.src(plan, index), self.src(plan, value));
-                return self.effect(Ins::SetRelative(file, base, index, value, under));
+                return self.effect(Ins::SetRelative { to: file, base, index, value, under });
             }
             _ => {}
         }
@@ -382,7 +393,7 @@ impl<'a> Select<'a> {
             return None;
         }
         // A condition that only chooses or becomes a mask is made there.
-        let compares = matches!(op, Op::Holds(op, ..) if truth(*op).is_some());
+        let compares = matches!(op, Op::Holds { op, .. } if truth(*op).is_some());
         let is_compound = compound(plan.block, Value(place as u32)).is_some();
         if (compares || is_compound) && plan.of[place].location.is_none() && !plan.of[place].is_shown {
             return None;
@@ -401,7 +412,7 @@ impl<'a> Select<'a> {
                 let mut is = false;
                 let mut look = |v: Value| is |= plan.of[v.index()].at == Some(Src::Vector(location));
                 match plan.block.ops[v.index()] {
-                    Op::Holds(_, ab, _) => ab.into_iter().for_each(look),
+                    Op::Holds { operands: ab, .. } => ab.into_iter().for_each(look),
                     _ => compound(plan.block, v).into_iter().for_each(|of| of.reads(&plan.block.ops, &mut look)),
                 }
                 is
@@ -409,7 +420,7 @@ impl<'a> Select<'a> {
             is_read(location) || reads().any(through)
         };
         let last = match *op {
-            Op::Alu(op, _, omod, clamp) => Alu { op, omod, clamp, seen: false }.writes_last(),
+            Op::Alu { op, omod, clamp, .. } => Alu { op, omod, clamp, seen: false }.writes_last(),
             _ => self.is_plain_mad(plan, op),
         };
         let dst = match *op {
@@ -468,9 +479,16 @@ impl<'a> Select<'a> {
     /// Makes a product (or a sum of one) right where it is a NaN and a factor is zero: what makes it so is for the lanes of mask 2.
     fn zero_wins(&mut self, made: Vector, factors: [Src; 2], mend: Lir) {
         let made = Src::Vector(made);
-        self.rare(Lir::Test(asm::CMP_F32, UNORDERED, 1, made, made, 0), |select| {
+        self.rare(Lir::Test { op: asm::CMP_F32, how: UNORDERED, dst: 1, a: made, b: made, under: 0 }, |select| {
             for (k, factor) in [2, 3].into_iter().zip(factors) {
-                select.push(Lir::Test(asm::CMP_F32, EQUAL, k, factor, Src::Literal(0), 1));
+                select.push(Lir::Test {
+                    op: asm::CMP_F32,
+                    how: EQUAL,
+                    dst: k,
+                    a: factor,
+                    b: Src::Literal(0),
+                    under: 1,
+                });
             }
             select.push(Lir::Or(2, 2, 3));
             select.push(mend);
@@ -497,16 +515,16 @@ impl<'a> Select<'a> {
             Op::Number(m) => self.put(Ins::Number(dst, m)),
             Op::Abs(a) => {
                 let a = self.src(plan, a);
-                self.push(Lir::Two(asm::AND, dst, a, Src::Literal(!SIGN)));
+                self.push(Lir::Two { op: asm::AND, dst, a, b: Src::Literal(!SIGN) });
             }
             Op::Neg(a) => {
                 let a = self.src(plan, a);
-                self.push(Lir::Two(asm::XOR, dst, a, Src::Literal(SIGN)));
+                self.push(Lir::Two { op: asm::XOR, dst, a, b: Src::Literal(SIGN) });
             }
             Op::Select([c, a, b]) => {
                 if let Some(condition) = compound(plan.block, Value(place as u32)) {
                     self.condition(plan, condition, true);
-                    self.push(Lir::Blend(dst, 1, Src::Literal(u32::MAX), Src::Literal(0)));
+                    self.push(Lir::Blend { dst, k: 1, yes: Src::Literal(u32::MAX), no: Src::Literal(0) });
                     return true;
                 }
                 self.choose(plan, dst, [c, a, b]);
@@ -514,13 +532,13 @@ impl<'a> Select<'a> {
                     self.one_nan(dst);
                 }
             }
-            Op::Holds(op, ab, wanted) => {
+            Op::Holds { op, operands: ab, wanted } => {
                 if !self.holds(plan, (op, ab), wanted) {
                     return false;
                 }
-                self.push(Lir::Blend(dst, 1, Src::Literal(u32::MAX), Src::Literal(0)));
+                self.push(Lir::Blend { dst, k: 1, yes: Src::Literal(u32::MAX), no: Src::Literal(0) });
             }
-            Op::GetRelative(file, base, element, index) => {
+            Op::GetRelative { file, base, element, index } => {
                 let file = match file {
                     File::Gprs(count) => match self.vars[Var::gpr(0, usize::from(element)).index()] {
                         Some(first) => Indexed::Gprs { first, count },
@@ -532,9 +550,9 @@ impl<'a> Select<'a> {
                     File::Share => Indexed::Share,
                 };
                 let index = self.src(plan, index);
-                self.put(Ins::GetRelative(dst, file, base, index));
+                self.put(Ins::GetRelative { dst, from: file, base, index });
             }
-            Op::Cube(element, values, omod, clamp) => {
+            Op::Cube { element, operands: values, omod, clamp } => {
                 let operands = values.map(|value| Operand {
                     src: self.src(plan, value),
                     flushed: plan.known[value.index()].flushed,
@@ -549,9 +567,9 @@ impl<'a> Select<'a> {
             Op::Dot(dot, all) => self.dot(plan, (place, dst), dot, &all),
             Op::QuadLane(a, lane) => {
                 let a = self.src(plan, a);
-                self.push(Lir::One(asm::PERMUTE_IN_QUAD, dst, a, Some(0x55 * lane)));
+                self.push(Lir::One { op: asm::PERMUTE_IN_QUAD, dst, a, imm: Some(0x55 * lane) });
             }
-            ref own @ Op::Alu(op, values, omod, clamp) => {
+            ref own @ Op::Alu { op, operands: values, omod, clamp } => {
                 let operands = values.map(|value| {
                     let (negated, of) = without_sign(plan.block, negates(own), value);
                     let Known { flushed, number, .. } = plan.known[of.index()];
@@ -569,17 +587,17 @@ impl<'a> Select<'a> {
 /// Whether a vector can be made without a call.
 pub fn exists(op: &Op) -> bool {
     match *op {
-        Op::Alu(op, ..) => Alu::exists(op),
+        Op::Alu { op, .. } => Alu::exists(op),
         // The opposite of two comparisons is none.
-        Op::Holds(op, _, wanted) => truth(op).is_some_and(|(_, second)| wanted || second.is_none()),
-        Op::Wide(..) => false,
+        Op::Holds { op, wanted, .. } => truth(op).is_some_and(|(_, second)| wanted || second.is_none()),
+        Op::Wide { .. } => false,
         _ => op.is_pure(),
     }
 }
 
 /// A 64-bit operation and which of its dwords is meant. Where both pairs of slots get the same, they are the first pair.
 fn wide_key(op: &Op) -> Option<(WideKey, usize)> {
-    let Op::Wide(op, part, dwords, omod, clamp) = *op else { return None };
+    let Op::Wide { op, part, operands: dwords, omod, clamp } = *op else { return None };
     Some(match op {
         AluOp::Op2(Op2::PredSete64 | Op2::PredSetgt64 | Op2::PredSetge64 | Op2::Frexp64) => {
             ((op, dwords, Omod::Off, false), usize::from(part))
@@ -591,7 +609,7 @@ fn wide_key(op: &Op) -> Option<(WideKey, usize)> {
 /// Whether an operation takes negated operands.
 fn negates(op: &Op) -> bool {
     match *op {
-        Op::Alu(op, ..) => Alu::negates(op),
+        Op::Alu { op, .. } => Alu::negates(op),
         Op::Unit(Unit::Mad { .. }, _) => true,
         _ => false,
     }

@@ -39,14 +39,16 @@ impl Chosen {
             let (dst, load) = match (*lir, tested.take()) {
                 (Lir::Copy(dst, Src::Row(load)), _) => (dst, Some((self.loads[load as usize], Sum::default()))),
                 (Lir::Copy(dst, Src::Vector(a)), _) => (dst, loads[a.index()]),
-                (Lir::Two(ADD, dst, Src::Vector(a), Src::Literal(0)), _) => {
+                (Lir::Two { op: ADD, dst, a: Src::Vector(a), b: Src::Literal(0) }, _) => {
                     (dst, loads[a.index()].map(|(load, sum)| (load, Sum { adds: true, ..sum })))
                 }
-                (Lir::Test(CMP_F32, UNORDERED, 1, Src::Vector(a), b, 0), _) if b == Src::Vector(a) => {
+                (Lir::Test { op: CMP_F32, how: UNORDERED, dst: 1, a: Src::Vector(a), b, under: 0 }, _)
+                    if b == Src::Vector(a) =>
+                {
                     tested = Some(a);
                     continue;
                 }
-                (Lir::Merge(dst, 1, Src::Literal(NAN)), Some(a)) if a == dst => {
+                (Lir::Merge { dst, k: 1, a: Src::Literal(NAN) }, Some(a)) if a == dst => {
                     (dst, loads[dst.index()].map(|(load, sum)| (load, Sum { one_nan: true, ..sum })))
                 }
                 _ => return None,

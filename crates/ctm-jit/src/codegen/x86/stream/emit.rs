@@ -139,7 +139,7 @@ impl Emit<'_> {
             for lir in lir {
                 let varies = lir.touches().0.map_or(Varies::default(), |(dst, _)| self.of.varies[dst.index()]);
                 // These put nothing but operands into the scratch register for operands.
-                self.shares = matches!(lir, Lir::Two(..) | Lir::Fma(..));
+                self.shares = matches!(lir, Lir::Two { .. } | Lir::Fma { .. });
                 self.shared = None;
                 for unit in self.units(varies) {
                     self.line(lir, unit, end);

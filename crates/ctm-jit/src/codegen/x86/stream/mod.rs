@@ -273,7 +273,8 @@ impl Chosen {
     ) -> Self {
         let code = &prepared.code;
         let start_vars: Vec<Var> = starts.iter().map(|s| s.0).collect();
-        let masked::Chosen { lists, vars, used, vectors, .. } = masked::Chosen::of_stream(code, &start_vars, isa);
+        let masked::SelectedCode { lists, vars, used, vectors, .. } =
+            masked::SelectedCode::of_stream(code, &start_vars, isa);
         let mut loads = Vec::new();
         let mut number = 0;
         let blocks = lists.iter().zip(&prepared.fetches);
@@ -310,7 +311,9 @@ impl Chosen {
         let ops = self.prepared.code.blocks.iter().flat_map(|block| &block.ops);
         let last = |op: &Op| match *op {
             Op::Uniform(index) => usize::from(index) + 1,
-            Op::GetRelative(File::Constants(first, count), ..) => 4 * (usize::from(first) + usize::from(count)),
+            Op::GetRelative { file: File::Constants(first, count), .. } => {
+                4 * (usize::from(first) + usize::from(count))
+            }
             _ => 0,
         };
         ops.map(last).max().unwrap_or(0)
@@ -389,9 +392,9 @@ fn in_order(list: &[Ins], fetches: &[Fetch], number: &mut usize, vars: usize, lo
                 }
             }
             Ins::Lir(lir) => body.push(lir),
-            Ins::Set(dst, src, _) => body.push(Lir::Copy(dst, src)),
+            Ins::Set { dst, src, .. } => body.push(Lir::Copy(dst, src)),
             Ins::Number(dst, m) => numbers.push((dst, m.0)),
-            Ins::GetRelative(dst, Indexed::Constants { first, .. }, base, Src::Vector(index)) => {
+            Ins::GetRelative { dst, from: Indexed::Constants { first, .. }, base, index: Src::Vector(index) } => {
                 let of = numbers.iter().find(|(vector, _)| *vector == index).map_or(0, |(_, number)| *number);
                 body.push(Lir::ConstRelative { number: of, dword: (first + 4 * u32::from(base)) as u16, dst });
             }

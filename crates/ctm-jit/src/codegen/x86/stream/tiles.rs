@@ -213,7 +213,8 @@ fn only_mends(lines: &Lines) -> bool {
     let mut masks = lines.iter().flatten().filter(|lir| lir.uses_masks());
     while let Some(first) = masks.next() {
         match (*first, masks.next()) {
-            (Lir::Test(_, _, 1, a, b, 0), Some(&Lir::Merge(_, 1, Src::Literal(_)))) if a == b => {}
+            (Lir::Test { dst: 1, a, b, under: 0, .. }, Some(&Lir::Merge { k: 1, a: Src::Literal(_), .. }))
+                if a == b => {}
             _ => return false,
         }
     }

@@ -1,6 +1,6 @@
 //! Fetch clauses: textures, buffers, memory, the local data share.
 
-use crate::ir::masked::{Fetch, File, M, MaskOp, Op, Store, Value, Var};
+use crate::ir::masked::{Fetch, File, M, MaskOp, MemoryFetch, Op, Store, Value, Var};
 use crate::lower::r700::{Build, Lower, Result, Stop, loop_index};
 use ctm_exec::float::ONE;
 use ctm_exec::r700::alu::is_register;
@@ -58,7 +58,7 @@ impl Lower<'_> {
                         };
                     }
                     let number = self.fetch_number(Fetch::Texture(*tex));
-                    let fetched = b.effect(Op::Fetch(number, at, under));
+                    let fetched = b.effect(Op::Fetch { number, at, under });
                     let index = tex.word1.dst_rel.then(|| loop_index(b, index));
                     let values = fetched_values(b, fetched, (tex.destination_swizzle(), ONE));
                     self.write_values(b, values, Destination { gpr: tex.word1.dst_gpr, index, under });
@@ -67,7 +67,7 @@ impl Lower<'_> {
                     let from = (vtx.word0.src_gpr, vtx.word0.src_rel);
                     let at = self.source(b, from, vtx.word0.src_sel_x as u8, index, false);
                     let number = self.fetch_number(Fetch::Vertex(*vtx));
-                    let fetched = b.effect(Op::Fetch(number, [at, zero, zero, zero], under));
+                    let fetched = b.effect(Op::Fetch { number, at: [at, zero, zero, zero], under });
                     let destination = match &vtx.word1 {
                         VtxWord1::Gpr(w) => Some((w.dst_gpr, w.dst_rel)),
                         VtxWord1::Sem(w) => {
@@ -98,8 +98,8 @@ impl Lower<'_> {
         let given = self.source(b, (word0.src_gpr, word0.src_rel), word0.src_sel_x as u8, index, false);
         let swizzle = [word1.dst_sel_x, word1.dst_sel_y, word1.dst_sel_z, word1.dst_sel_w];
         for burst in 0..=word0.burst_cnt {
-            let number = self.fetch_number(Fetch::Memory(read, burst));
-            let fetched = b.effect(Op::Fetch(number, [given, zero, zero, zero], under));
+            let number = self.fetch_number(Fetch::Memory(MemoryFetch { inst: *inst, read }, burst));
+            let fetched = b.effect(Op::Fetch { number, at: [given, zero, zero, zero], under });
             let gpr = word1.dst_gpr.saturating_add(burst);
             let (gpr, index) = if word1.dst_rel { (0, Some(self.register_at(b, gpr, index))) } else { (gpr, None) };
             let values = fetched_values(b, fetched, (swizzle, ONE));
@@ -175,7 +175,7 @@ impl Lower<'_> {
                 let offset = b.logic(Op2::AddInt, row, (share_written_from(inst, 0, burst) + c) as u32);
                 let at = self.share_index(b, thread, offset, None);
                 let number = self.store_number(Store::Dword);
-                b.effect(Op::Store(number, [at, values[c + 1], zero, zero, zero], M::TEMP2));
+                b.effect(Op::Store { number, operands: [at, values[c + 1], zero, zero, zero], under: M::TEMP2 });
             }
         }
         Ok(())
@@ -210,7 +210,7 @@ impl Lower<'_> {
             }
             let values = if word1.broadcast {
                 let number = self.fetch_number(Fetch::Share(*inst, burst));
-                let fetched = b.effect(Op::Fetch(number, at, reads));
+                let fetched = b.effect(Op::Fetch { number, at, under: reads });
                 fetched_values(b, fetched, (swizzle, ONE))
             } else {
                 self.share_values(b, inst, [at[0], at[1]], burst)
@@ -238,7 +238,7 @@ impl Lower<'_> {
         let word_select = word.mux_cntl == MuxCntl::WordSelect;
         let first = if word_select { at } else { b.logic(Op2::AndInt, at, !3) };
         let first = self.share_index(b, x, first, Some(within));
-        let mut read = |c: u8| b.make(Op::GetRelative(File::Share, c, 0, first));
+        let mut read = |c: u8| b.make(Op::GetRelative { file: File::Share, base: c, element: 0, index: first });
         if word_select {
             let value = read(0);
             return writes.map(|writes| writes.then_some(value));

@@ -33,7 +33,12 @@ impl Window {
         match self.moved {
             None => b.make(Op::Uniform(4 * (self.first + u16::from(index)) + u16::from(element))),
             Some((by, before)) => {
-                let value = b.make(Op::GetRelative(File::Constants(self.first, self.reach), index, element, by));
+                let value = b.make(Op::GetRelative {
+                    file: File::Constants(self.first, self.reach),
+                    base: index,
+                    element,
+                    index: by,
+                });
                 self.or_zero(b, value, before)
             }
         }
@@ -43,14 +48,20 @@ impl Window {
     pub(super) fn relative(&self, b: &mut Build, index: u8, element: u8, at: Option<M>) -> Value {
         let at = loop_index(b, at);
         let Some((by, before)) = self.moved else {
-            return b.make(Op::GetRelative(File::Constants(self.first, self.count), index, element, at));
+            return b.make(Op::GetRelative {
+                file: File::Constants(self.first, self.count),
+                base: index,
+                element,
+                index: at,
+            });
         };
         // The window begins at line aL / 16 already.
         let at = b.logic(Op2::AndInt, at, KCACHE_LINE - 1);
         let within = b.logic(Op2::AddInt, at, u32::from(index));
         let within = b.logic(Op2::SetgtUint, u32::from(self.count), within);
         let at = b.logic(Op2::AddInt, at, by);
-        let value = b.make(Op::GetRelative(File::Constants(self.first, self.reach), index, element, at));
+        let value =
+            b.make(Op::GetRelative { file: File::Constants(self.first, self.reach), base: index, element, index: at });
         let value = self.or_zero(b, value, before);
         let outside = b.bits(NAN);
         b.make(Op::Select([within, value, outside]))

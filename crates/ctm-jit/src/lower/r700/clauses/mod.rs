@@ -244,7 +244,8 @@ impl Lower<'_> {
                     x[element] = self.operand(b, at, 0)?;
                     y[element] = self.operand(b, at, 1)?;
                 }
-                let mut two = |op, a, b2, omod, clamp| b.make(Op::Alu(AluOp::Op2(op), [a, b2, a], omod, clamp));
+                let mut two =
+                    |op, a, b2, omod, clamp| b.make(Op::Alu { op: AluOp::Op2(op), operands: [a, b2, a], omod, clamp });
                 let value = match op {
                     AluOp::Op2(Op2::Dot4 | Op2::Dot4Ieee) => {
                         let multiply = if op == AluOp::Op2(Op2::Dot4) { Op2::Mul } else { Op2::MulIeee };
@@ -263,7 +264,9 @@ impl Lower<'_> {
                         two(Op2::Max, second, x[0], omod, clamp)
                     }
                     // The operands are Rn.zzxy and Rn.yxzz.
-                    AluOp::Op2(Op2::Cube) => b.make(Op::Cube(place & 3, [y[1], y[0], x[0]], omod, clamp)),
+                    AluOp::Op2(Op2::Cube) => {
+                        b.make(Op::Cube { element: place & 3, operands: [y[1], y[0], x[0]], omod, clamp })
+                    }
                     _ => return Err(Stop::BailOut),
                 };
                 Ok(Unit1::Result(value, What::Nothing))
@@ -276,10 +279,16 @@ impl Lower<'_> {
                     dwords[2] = self.read(b, high, &high.inst.operand(1))?;
                 }
                 let (omod, clamp) = (high.inst.omod(), high.inst.clamp());
-                let value = b.make(Op::Wide(op, place & 1, dwords, omod, clamp));
+                let value = b.make(Op::Wide { op, part: place & 1, operands: dwords, omod, clamp });
                 let what = match op {
                     AluOp::Op2(Op2::PredSete64 | Op2::PredSetgt64 | Op2::PredSetge64) => {
-                        What::Predicate(b.make(Op::Wide(op, 4, dwords, Omod::Off, false)))
+                        What::Predicate(b.make(Op::Wide {
+                            op,
+                            part: 4,
+                            operands: dwords,
+                            omod: Omod::Off,
+                            clamp: false,
+                        }))
                     }
                     _ => What::Nothing,
                 };
@@ -292,7 +301,7 @@ impl Lower<'_> {
                 let dwords = self.doubles(b, x, low)?;
                 let part = place & 3;
                 let clamp = if part < 2 { x.inst.clamp() } else { z.inst.clamp() };
-                let value = b.make(Op::Wide(op, part, dwords, x.inst.omod(), clamp));
+                let value = b.make(Op::Wide { op, part, operands: dwords, omod: x.inst.omod(), clamp });
                 Ok(Unit1::Result(value, What::Nothing))
             }
         }
@@ -312,10 +321,10 @@ impl Lower<'_> {
         let value = if op == AluOp::Op2(Op2::Mov) && omod == Omod::Off && !clamp {
             x
         } else {
-            b.make(Op::Alu(op, args, omod, clamp))
+            b.make(Op::Alu { op, operands: args, omod, clamp })
         };
         let holds = |b: &mut Build| match op {
-            AluOp::Op2(op) => b.make(Op::Holds(op, [x, y], true)),
+            AluOp::Op2(op) => b.make(Op::Holds { op, operands: [x, y], wanted: true }),
             AluOp::Op3(_) => b.bits(0),
         };
         let what = match effect {
@@ -384,7 +393,7 @@ impl Lower<'_> {
                     IndexMode::Loop => loop_index(b, clause.index),
                     IndexMode::Global => b.bits(0),
                 };
-                b.make(Op::GetRelative(File::Constants(0, CONSTANT_FILE as u16), base, element, index))
+                b.make(Op::GetRelative { file: File::Constants(0, CONSTANT_FILE as u16), base, element, index })
             }
             Source::Constant(base) => b.make(Op::Uniform(4 * u16::from(base) + u16::from(element))),
             Source::Special(sel) => match sel {

@@ -20,7 +20,7 @@ pub fn emit(s: &mut impl Sink, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> 
             s.patch(dst, (asm::CMP_F32, EQUAL), [counter, zero], Src::Literal(ONE));
         }
         Op2::PredSetPop => {
-            s.push(Lir::Two(asm::SUB, dst, a, b));
+            s.push(Lir::Two { op: asm::SUB, dst, a, b });
             s.patch(dst, (asm::CMP_F32, AT_MOST), [a, b], zero);
         }
         Op2::PredSetClr => {
@@ -34,16 +34,16 @@ pub fn emit(s: &mut impl Sink, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> 
         }
         _ => {
             let (counter, Some(condition)) = truth(op)? else { return None };
-            s.push(Lir::Two(asm::ADD, dst, a, Src::Literal(ONE)));
+            s.push(Lir::Two { op: asm::ADD, dst, a, b: Src::Literal(ONE) });
             let side = |side| match side {
                 Side::A => a,
                 Side::B => b,
                 Side::Bits(bits) => Src::Literal(bits),
             };
             for ((compare, how, x, y), under) in [(counter, 0), (condition, 1)] {
-                s.push(Lir::Test(compare, how, 1, side(x), side(y), under));
+                s.push(Lir::Test { op: compare, how, dst: 1, a: side(x), b: side(y), under });
             }
-            s.push(Lir::Merge(dst, 1, zero));
+            s.push(Lir::Merge { dst, k: 1, a: zero });
         }
     }
     Some(true)

@@ -29,7 +29,7 @@ pub fn high_product(s: &mut impl Sink, dst: Vector, [a, b]: [Src; 2], signed: bo
         Src::Literal(_) | Src::Const(_) | Src::Each(_) => [Src::Vector(s.copied(x)); 2],
     });
     let products = [s.two(multiply, a[0], b[0]), s.two(multiply, a[1], b[1])];
-    s.push(Lir::TwoImm(SHUFFLE, dst, products[0], products[1], HIGH_DWORDS));
+    s.push(Lir::TwoImm { op: SHUFFLE, dst, a: products[0], b: products[1], imm: HIGH_DWORDS });
 }
 
 /// `2^32 / a`. A quotient that is no integer is at least 2^-32 of itself away from the next one, so that it does not become one by rounding.
@@ -53,13 +53,13 @@ pub fn reciprocal(s: &mut impl Sink, dst: Vector, a: Src, signed: bool) {
         let floor = s.one(asm::ROUND_F64, quotient, Some(9));
         s.two(asm::ADD_F64, floor, two_52)
     });
-    s.push(Lir::TwoImm(SHUFFLE, dst, quotients[0], quotients[1], LOW_DWORDS));
+    s.push(Lir::TwoImm { op: SHUFFLE, dst, a: quotients[0], b: quotients[1], imm: LOW_DWORDS });
     s.patch(dst, (asm::CMP_U32, INT_LESS), [size, Src::Literal(2)], Src::Literal(u32::MAX));
     if let Some(sign) = sign {
         let most = s.two(asm::SUB_I32, Src::Literal(i32::MAX.cast_unsigned()), sign);
-        s.push(Lir::Two(asm::MIN_U32, dst, Src::Vector(dst), most));
-        s.push(Lir::Two(asm::XOR, dst, Src::Vector(dst), sign));
-        s.push(Lir::Two(asm::SUB_I32, dst, Src::Vector(dst), sign));
+        s.push(Lir::Two { op: asm::MIN_U32, dst, a: Src::Vector(dst), b: most });
+        s.push(Lir::Two { op: asm::XOR, dst, a: Src::Vector(dst), b: sign });
+        s.push(Lir::Two { op: asm::SUB_I32, dst, a: Src::Vector(dst), b: sign });
     }
 }
 
@@ -80,6 +80,6 @@ pub fn address(s: &mut impl Sink, dst: Vector, op: Op2, operand: Operand) {
     let floor = s.one(asm::ROUND_SCALE, x, Some(9));
     // Of a NaN the maximum is its second operand.
     let bounded = s.two(asm::MAX, floor, Src::Literal((-256f32).to_bits()));
-    s.push(Lir::One(asm::CVT_F32_I32, dst, bounded, None));
+    s.push(Lir::One { op: asm::CVT_F32_I32, dst, a: bounded, imm: None });
     s.patch(dst, (asm::CMP_F32, GREATER), [bounded, Src::Literal(255f32.to_bits())], LEAST);
 }

@@ -128,14 +128,14 @@ fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
     let whole = |reads: bool| reads.then_some(Needs::WHOLE);
     match *ins {
         // It is in no run, and on AVX2 goes from lane to lane.
-        Ins::SetRelative(.., under) => (whole(under == M::ACTIVE), false),
-        Ins::Set(..) | Ins::SetTwo(..) | Ins::Keep(..) | Ins::EndLeave(_) => {
+        Ins::SetRelative { under, .. } => (whole(under == M::ACTIVE), false),
+        Ins::Set { .. } | Ins::SetTwo { .. } | Ins::Keep { .. } | Ins::EndLeave(_) => {
             let needs = if lies == Lies::Nowhere { Needs::WHOLE } else { Needs::PIECES };
             ((ins.works_under() == Some(M::ACTIVE)).then_some(needs), false)
         }
         Ins::EndKeep => (Some(Needs::PIECES), true),
         Ins::Mark(_, under) => (whole(under == M::ACTIVE), false),
-        Ins::Tally(_, _, lanes) => (whole(lanes == M::ACTIVE), false),
+        Ins::Tally { under: lanes, .. } => (whole(lanes == M::ACTIVE), false),
         Ins::Mask(op) => (whole(op.reads().contains(&Some(M::ACTIVE))), op.writes() == M::ACTIVE),
         Ins::EndLanes(m) => (None, m == M::ACTIVE),
         // These change mask registers.
@@ -144,11 +144,11 @@ fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
         | Ins::Split
         | Ins::BeginRare(_)
         | Ins::EndRare
-        | Ins::Guard(..)
-        | Ins::GetRelative(..)
+        | Ins::Guard { .. }
+        | Ins::GetRelative { .. }
         | Ins::Number(..)
         | Ins::BeginLanes
-        | Ins::Elements(..)
+        | Ins::Elements { .. }
         | Ins::Also(_) => (None, false),
     }
 }

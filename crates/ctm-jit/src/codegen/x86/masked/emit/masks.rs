@@ -24,11 +24,11 @@ pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
         for ins in list {
             match *ins {
                 Ins::Mask(op) => op.reads().into_iter().flatten().chain([op.writes()]).for_each(&mut note),
-                Ins::Set(.., m)
-                | Ins::SetTwo(.., m)
-                | Ins::SetRelative(.., m)
-                | Ins::Keep(.., m)
-                | Ins::Guard(m, ..)
+                Ins::Set { under: m, .. }
+                | Ins::SetTwo { under: m, .. }
+                | Ins::SetRelative { under: m, .. }
+                | Ins::Keep { under: m, .. }
+                | Ins::Guard { number: m, .. }
                 | Ins::Mark(_, m)
                 | Ins::EndLeave(m)
                 | Ins::EndLanes(m) => note(m),

@@ -160,19 +160,19 @@ impl<'a> Emit<'a> {
                     at += body.len() + 1;
                     self.rare_of_piece(check, body, piece);
                 }
-                Ins::Set(dst, src, M::EXISTING) => self.copy(dst, src, piece),
-                Ins::Set(dst, src, under) => self.set_under(dst, src, under, piece),
-                Ins::SetTwo(op, dst, a, b, under) => self.two_under(op, dst, [a, b], under, piece),
+                Ins::Set { dst, src, under: M::EXISTING } => self.copy(dst, src, piece),
+                Ins::Set { dst, src, under } => self.set_under(dst, src, under, piece),
+                Ins::SetTwo { op, dst, a, b, under } => self.two_under(op, dst, [a, b], under, piece),
                 Ins::Number(dst, m) => {
                     let number = Rm::Each(RBX, head::mask(m));
                     self.make(dst, piece, |e, dst| e.asm.vector(BROADCAST, dst, 0, number));
                 }
-                Ins::Keep(row, src, under) => self.store_under(row, src, under, piece),
-                Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index, piece),
+                Ins::Keep { row, src, under } => self.store_under(row, src, under, piece),
+                Ins::GetRelative { dst, from, base, index } => self.get_relative(dst, from, base, index, piece),
                 Ins::EndLanes(_) => self.collect(piece),
                 Ins::EndKeep => self.keep_piece(piece),
                 Ins::EndLeave(under) => self.leave_piece(under, piece),
-                Ins::Elements(lookup, dst, channels, index) => self.elements(lookup, (dst, channels), index, piece),
+                Ins::Elements { lookup, dst, channels, index } => self.elements(lookup, (dst, channels), index, piece),
                 Ins::BeginLanes | Ins::EndRare | Ins::Also(_) => {}
                 // No run has them (`Ins::is_whole`).
                 _ => debug_assert!(false, "{ins:?} concerns the whole wavefront"),

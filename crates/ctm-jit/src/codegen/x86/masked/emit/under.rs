@@ -84,9 +84,9 @@ impl<'a> Emit<'a> {
     /// Of the active lanes, those stay active that pass all of a run's tests: each is made under what is left by those before it. AVX-512.
     pub(super) fn keep(&mut self, run: &[Ins]) {
         for ins in run {
-            let Ins::Lir(Lir::Test(op, how, _, a, b, _)) = *ins else { continue };
+            let Ins::Lir(Lir::Test { op, how, a, b, .. }) = *ins else { continue };
             for piece in self.pieces() {
-                self.line(&Lir::Test(op, how, 4 + piece, a, b, 4 + piece), piece);
+                self.line(&Lir::Test { op, how, dst: 4 + piece, a, b, under: 4 + piece }, piece);
             }
         }
     }
@@ -96,7 +96,7 @@ impl<'a> Emit<'a> {
         let [from, back] = std::array::from_fn(|_| self.asm.label());
         let mut happens = Cond::NotEqual;
         match *check {
-            Lir::Test(op, UNORDERED, _, a, _, _) => {
+            Lir::Test { op, how: UNORDERED, a, .. } => {
                 // A comparison of two registers finds what is unordered in either.
                 for (k, first) in [1, 2].into_iter().zip(self.pieces().step_by(2)) {
                     let register = self.reg(a, first, self.isa().operand_scratch());
@@ -105,10 +105,10 @@ impl<'a> Emit<'a> {
                 }
                 self.asm.mask_test_two(1, if self.input.pieces > 2 { 2 } else { 1 });
             }
-            Lir::Test(op, how, _, a, b, 0) if op != CMP_F64 => {
+            Lir::Test { op, how, a, b, under: 0, .. } if op != CMP_F64 => {
                 // The lanes in which nothing has happened, in those before either: all of them, mostly.
                 for piece in self.pieces() {
-                    self.line(&Lir::Test(op, opposite(how), 1, a, b, u8::from(piece > 0)), piece);
+                    self.line(&Lir::Test { op, how: opposite(how), dst: 1, a, b, under: u8::from(piece > 0) }, piece);
                 }
                 self.asm.mask_test(1);
                 happens = Cond::AboveEqual;

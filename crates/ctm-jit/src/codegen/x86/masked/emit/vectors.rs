@@ -97,7 +97,7 @@ impl Emit<'_> {
     /// One instruction for one piece.
     pub(super) fn line(&mut self, lir: &Lir, piece: u8) {
         // A multiply-add of three numbers in memory needs all scratch registers.
-        if lir.uses_masks() || matches!(lir, Lir::Fma(..)) {
+        if lir.uses_masks() || matches!(lir, Lir::Fma { .. }) {
             self.in_mask = None;
         }
         match *lir {

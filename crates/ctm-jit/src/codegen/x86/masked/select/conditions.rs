@@ -21,7 +21,7 @@ impl Select<'_> {
     /// Puts the lanes in which a value is not zero, or (not `wanted`) in which it is, into mask 1.
     pub(super) fn truth(&mut self, plan: &Plan<'_>, value: Value, wanted: bool) {
         if plan.of[value.index()].at.is_none() {
-            if let Op::Holds(op, ab, holds) = plan.block.ops[value.index()]
+            if let Op::Holds { op, operands: ab, wanted: holds } = plan.block.ops[value.index()]
                 && self.holds(plan, (op, ab), holds == wanted)
             {
                 return;
@@ -32,7 +32,7 @@ impl Select<'_> {
         }
         let src = self.src(plan, value);
         let how = if wanted { INT_NOT_EQUAL } else { INT_EQUAL };
-        self.push(Lir::Test(asm::CMP_I32, how, 1, src, Src::Literal(0), 0));
+        self.push(Lir::Test { op: asm::CMP_I32, how, dst: 1, a: src, b: Src::Literal(0), under: 0 });
     }
 
     /// `dst = c ? a : b`.
@@ -51,7 +51,7 @@ impl Select<'_> {
                     Some(condition) => matches!(condition, Condition::Or(..)),
                     None => {
                         let is_plain = |op| truth(op).is_none_or(|(_, second)| second.is_none());
-                        let turns = !matches!(plan.block.ops[c.index()], Op::Holds(op, ..) if !is_plain(op));
+                        let turns = !matches!(plan.block.ops[c.index()], Op::Holds { op, .. } if !is_plain(op));
                         // What is chosen where the mask is set may lie in memory, as literals do.
                         turns && !matches!(a, Src::Literal(_)) && matches!(b, Src::Literal(_))
                     }
@@ -61,7 +61,7 @@ impl Select<'_> {
             }
         };
         let (yes, no) = if not { (b, a) } else { (a, b) };
-        self.push(Lir::Blend(dst, 1, yes, no));
+        self.push(Lir::Blend { dst, k: 1, yes, no });
         self.chosen = Some((self.out.len(), c, not));
     }
 
@@ -105,7 +105,7 @@ impl Select<'_> {
             (Src::Vector(_), _) | (_, Src::Literal(_)) => (how, x, y),
             _ => (mirrored(how), y, x),
         };
-        self.push(Lir::Test(op, how, k, x, y, under));
+        self.push(Lir::Test { op, how, dst: k, a: x, b: y, under });
     }
 
     /// Puts the lanes where an operation's predicate says execute, or where it kills, into mask 1, or (not `wanted`) those where it does not.

@@ -45,7 +45,7 @@ impl Select<'_> {
         let check = self.doubts(dot.doubts, estimate);
         let in_place = estimate == Src::Vector(dst);
         if dot.omod != Omod::U1 {
-            self.push(Lir::Two(asm::MUL, dst, estimate, factor(dot.omod)));
+            self.push(Lir::Two { op: asm::MUL, dst, a: estimate, b: factor(dot.omod) });
         } else if !in_place {
             self.push(Lir::Copy(dst, estimate));
         }
@@ -59,11 +59,18 @@ impl Select<'_> {
     fn doubts(&mut self, doubts: Doubts, estimate: Src) -> Lir {
         let Doubts { small, large } = doubts;
         if !small {
-            return Lir::Class(Class::NotFinite, 1, estimate, 0);
+            return Lir::Class { class: Class::NotFinite, dst: 1, a: estimate, under: 0 };
         }
         if !large {
             let magnitude = self.two(asm::AND, estimate, Src::Literal(!SIGN));
-            return Lir::Test(asm::CMP_F32, LESS, 1, magnitude, Src::Literal(Dot::SMALL), 0);
+            return Lir::Test {
+                op: asm::CMP_F32,
+                how: LESS,
+                dst: 1,
+                a: magnitude,
+                b: Src::Literal(Dot::SMALL),
+                under: 0,
+            };
         }
         // Without its sign, and moved so that numbers that are neither come first among the whole numbers.
         const LEAST: u32 = (Dot::SMALL << 1) ^ SIGN;
@@ -71,7 +78,7 @@ impl Select<'_> {
         let magnitude = self.shift(PSLL, estimate, 1);
         let moved = self.two(asm::SUB_I32, magnitude, Src::Literal(LEAST));
         let largest = ((INFINITY - 1) << 1 | 1).wrapping_sub(LEAST);
-        Lir::Test(asm::CMP_I32, INT_GREATER, 1, moved, Src::Literal(largest), 0)
+        Lir::Test { op: asm::CMP_I32, how: INT_GREATER, dst: 1, a: moved, b: Src::Literal(largest), under: 0 }
     }
 
     /// Makes it again in the lanes of mask 1.
@@ -82,10 +89,17 @@ impl Select<'_> {
             (false, _) => DOWN,
             (true, true) => {
                 let magnitude = self.two(asm::AND, estimate, Src::Literal(!SIGN));
-                self.push(Lir::Test(asm::CMP_F32, LESS, 2, magnitude, Src::Literal(Dot::SMALL), 0));
+                self.push(Lir::Test {
+                    op: asm::CMP_F32,
+                    how: LESS,
+                    dst: 2,
+                    a: magnitude,
+                    b: Src::Literal(Dot::SMALL),
+                    under: 0,
+                });
                 std::array::from_fn(|n| {
                     let chosen = self.fresh();
-                    self.push(Lir::Blend(chosen, 2, UP[n], DOWN[n]));
+                    self.push(Lir::Blend { dst: chosen, k: 2, yes: UP[n], no: DOWN[n] });
                     Src::Vector(chosen)
                 })
             }
@@ -99,21 +113,35 @@ impl Select<'_> {
         let crosswise = [self.two(asm::ADD, r, b), add(self, g, last)];
         let [sum, crosswise] = [parts, crosswise].map(|[a, b]| {
             let sum = self.fresh();
-            self.push(Lir::Two(asm::ADD, sum, a, b));
+            self.push(Lir::Two { op: asm::ADD, dst: sum, a, b });
             sum
         });
-        self.push(Lir::Test(asm::CMP_F32, EQUAL, 2, Src::Vector(crosswise), Src::Literal(0), 0));
-        self.push(Lir::Merge(sum, 2, Src::Vector(crosswise)));
+        self.push(Lir::Test {
+            op: asm::CMP_F32,
+            how: EQUAL,
+            dst: 2,
+            a: Src::Vector(crosswise),
+            b: Src::Literal(0),
+            under: 0,
+        });
+        self.push(Lir::Merge { dst: sum, k: 2, a: Src::Vector(crosswise) });
         if small {
             // Terms leave the range when multiplied: they are so large that nothing below it decides.
             let magnitude = self.two(asm::AND, estimate, Src::Literal(!SIGN));
-            self.push(Lir::Test(asm::CMP_F32, LESS, 2, magnitude, Src::Literal(Dot::SMALL), 0));
-            self.push(Lir::Class(Class::NotFinite, 2, Src::Vector(sum), 2));
+            self.push(Lir::Test {
+                op: asm::CMP_F32,
+                how: LESS,
+                dst: 2,
+                a: magnitude,
+                b: Src::Literal(Dot::SMALL),
+                under: 0,
+            });
+            self.push(Lir::Class { class: Class::NotFinite, dst: 2, a: Src::Vector(sum), under: 2 });
             self.push(Lir::AndNot(1, 2, 1));
         }
         let back = self.two(asm::MUL, Src::Vector(sum), scale.back);
         let modifier = if dot.omod == Omod::U1 { scale.back } else { self.two(asm::MUL, scale.back, factor(dot.omod)) };
-        self.push(Lir::MergeTwo(asm::MUL, dst, 1, back, modifier));
+        self.push(Lir::MergeTwo { op: asm::MUL, dst, k: 1, a: back, b: modifier });
     }
 
     /// A term times its power of two.
@@ -123,18 +151,18 @@ impl Select<'_> {
         let scaled = self.two(asm::MUL, a, scale.factor);
         let made = self.fresh();
         if dot.is_number(term) {
-            self.push(Lir::Two(asm::MUL, made, scaled, scale.factor));
+            self.push(Lir::Two { op: asm::MUL, dst: made, a: scaled, b: scale.factor });
         } else {
             let other = if a == b { scaled } else { self.two(asm::MUL, b, scale.factor) };
-            self.push(Lir::Two(asm::MUL, made, scaled, other));
+            self.push(Lir::Two { op: asm::MUL, dst: made, a: scaled, b: other });
             // A factor may leave the range by its power of two alone. The product of the factors as they are is within the range then, or is no number.
             let it = Src::Vector(made);
-            self.push(Lir::Class(Class::NotFinite, 2, it, 0));
-            self.push(Lir::Test(asm::CMP_F32, EQUAL, 3, it, Src::Literal(0), 0));
+            self.push(Lir::Class { class: Class::NotFinite, dst: 2, a: it, under: 0 });
+            self.push(Lir::Test { op: asm::CMP_F32, how: EQUAL, dst: 3, a: it, b: Src::Literal(0), under: 0 });
             self.push(Lir::Or(2, 2, 3));
-            self.push(Lir::MergeTwo(asm::MUL, made, 2, a, b));
-            self.push(Lir::MergeTwo(asm::MUL, made, 2, it, scale.factor));
-            self.push(Lir::MergeTwo(asm::MUL, made, 2, it, scale.factor));
+            self.push(Lir::MergeTwo { op: asm::MUL, dst: made, k: 2, a, b });
+            self.push(Lir::MergeTwo { op: asm::MUL, dst: made, k: 2, a: it, b: scale.factor });
+            self.push(Lir::MergeTwo { op: asm::MUL, dst: made, k: 2, a: it, b: scale.factor });
         }
         let mut it = Src::Vector(made);
         if dot.doubts.small {
@@ -146,11 +174,11 @@ impl Select<'_> {
         if dot.zero_wins && !dot.is_number(term) && !self.is_no_zero_times_infinity([a, b]) {
             let made = self.copied(it);
             it = Src::Vector(made);
-            self.push(Lir::Test(asm::CMP_F32, UNORDERED, 2, it, it, 0));
-            self.push(Lir::Test(asm::CMP_F32, EQUAL, 3, a, Src::Literal(0), 2));
-            self.push(Lir::Test(asm::CMP_F32, EQUAL, 2, b, Src::Literal(0), 2));
+            self.push(Lir::Test { op: asm::CMP_F32, how: UNORDERED, dst: 2, a: it, b: it, under: 0 });
+            self.push(Lir::Test { op: asm::CMP_F32, how: EQUAL, dst: 3, a, b: Src::Literal(0), under: 2 });
+            self.push(Lir::Test { op: asm::CMP_F32, how: EQUAL, dst: 2, a: b, b: Src::Literal(0), under: 2 });
             self.push(Lir::Or(2, 2, 3));
-            self.push(Lir::Merge(made, 2, Src::Literal(0)));
+            self.push(Lir::Merge { dst: made, k: 2, a: Src::Literal(0) });
         }
         it
     }

@@ -61,7 +61,7 @@ impl Select<'_> {
     /// Keeps coordinates for later lookups, from a row on; what is read of such a fetch is 0.
     fn keep(&mut self, plan: &Plan<'_>, place: usize, first: usize, at: &[Src], under: M) {
         for (n, &src) in at.iter().enumerate() {
-            self.put(Ins::Keep(gradient(first + n), src, under));
+            self.put(Ins::Keep { row: gradient(first + n), src, under });
         }
         let dst = self.wanted(plan, place);
         dst.into_iter().flatten().for_each(|dst| self.push(Lir::Copy(dst, Src::Literal(0))));
@@ -99,7 +99,7 @@ impl Select<'_> {
                 let times = self.two(MUL, times, inverse);
                 let times = self.one(ROUND_SCALE, times, Some(9));
                 let repeated = self.fresh();
-                self.push(Lir::Fma(Negated::default(), repeated, [times, period, u]));
+                self.push(Lir::Fma { negated: Negated::default(), dst: repeated, operands: [times, period, u] });
                 u = Src::Vector(repeated);
             }
             if wrap[axis] == Wrap::Mirror {
@@ -144,9 +144,9 @@ impl Select<'_> {
         });
         let found = self.elements(plan, place, table_of, [x, y]);
         let dst = found.map(|found| found.map(|_| self.fresh()));
-        self.push(Lir::Test(CMP_I32, INT_EQUAL, 1, changed, Src::Literal(0), 0));
+        self.push(Lir::Test { op: CMP_I32, how: INT_EQUAL, dst: 1, a: changed, b: Src::Literal(0), under: 0 });
         for (dst, found) in dst.into_iter().zip(found).filter_map(|(dst, found)| Some((dst?, found?))) {
-            self.push(Lir::Blend(dst, 1, Src::Vector(found), Src::Literal(0)));
+            self.push(Lir::Blend { dst, k: 1, yes: Src::Vector(found), no: Src::Literal(0) });
         }
         self.sampled = Some((Value(place as u32), dst));
     }
@@ -168,7 +168,7 @@ impl Select<'_> {
         let index = self.shift(PSLL, index, 2);
         let dst = self.wanted(plan, place);
         let first = dst.into_iter().flatten().next().unwrap_or_default();
-        self.put(Ins::Elements(table_of as u16, first, plan.of[place].elements, index));
+        self.put(Ins::Elements { lookup: table_of as u16, dst: first, channels: plan.of[place].elements, index });
         dst.into_iter().flatten().skip(1).for_each(|dst| self.put(Ins::Also(dst)));
         dst
     }
@@ -185,7 +185,14 @@ impl Select<'_> {
         }
         let Some(beyond) = beyond else { return };
         self.put(Ins::BeginLanes);
-        self.push(Lir::Test(CMP_U32, INT_AT_MOST, 1, beyond, Src::Literal(INFINITY - near - 1), 0));
+        self.push(Lir::Test {
+            op: CMP_U32,
+            how: INT_AT_MOST,
+            dst: 1,
+            a: beyond,
+            b: Src::Literal(INFINITY - near - 1),
+            under: 0,
+        });
         self.put(Ins::EndLeave(under));
     }
 
@@ -202,9 +209,9 @@ impl Select<'_> {
         for (dst, at) in dst.into_iter().zip(at).filter_map(|(dst, at)| Some((dst?, at))) {
             let [from, to] = [0, other].map(|lane| self.one(PERMUTE_IN_QUAD, at, Some(lane)));
             let difference = self.fresh();
-            self.push(Lir::Two(SUB, difference, to, from));
+            self.push(Lir::Two { op: SUB, dst: difference, a: to, b: from });
             self.one_nan(difference);
-            self.push(Lir::Two(AND, dst, Src::Vector(difference), exists));
+            self.push(Lir::Two { op: AND, dst, a: Src::Vector(difference), b: exists });
         }
         self.sampled = Some((Value(place as u32), dst));
     }

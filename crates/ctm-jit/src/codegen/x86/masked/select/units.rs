@@ -53,22 +53,22 @@ impl Select<'_> {
                 self.mad((dst, Negated { product: x != y, summand: z }), [a, b, c], zero_wins, omod);
             }
             Unit::Scale(omod) if omod == Omod::U1 && plan.known[abc[0].index()].flushed => self.push(Lir::Copy(dst, a)),
-            Unit::Scale(omod) => self.push(Lir::Two(asm::MUL, dst, a, factor(omod))),
+            Unit::Scale(omod) => self.push(Lir::Two { op: asm::MUL, dst, a, b: factor(omod) }),
             // MINPS and MAXPS give the second operand for NaN and for two zeros, as the Guide wants it.
-            Unit::Min => self.push(Lir::Two(asm::MIN, dst, a, b)),
-            Unit::Max => self.push(Lir::Two(asm::MAX, dst, a, b)),
+            Unit::Min => self.push(Lir::Two { op: asm::MIN, dst, a, b }),
+            Unit::Max => self.push(Lir::Two { op: asm::MAX, dst, a, b }),
             Unit::Clamp => {
                 let positive = self.two(asm::MAX, a, Src::Literal(0));
-                self.push(Lir::Two(asm::MIN, dst, positive, Src::Literal(ONE)));
+                self.push(Lir::Two { op: asm::MIN, dst, a: positive, b: Src::Literal(ONE) });
                 return true;
             }
             Unit::Fraction(omod) => {
                 let floor = self.one(asm::ROUND_SCALE, a, Some(9));
                 if omod == Omod::U1 {
-                    self.push(Lir::Two(asm::SUB, dst, a, floor));
+                    self.push(Lir::Two { op: asm::SUB, dst, a, b: floor });
                 } else {
                     let fraction = self.two(asm::SUB, a, floor);
-                    self.push(Lir::Two(asm::MUL, dst, fraction, factor(omod)));
+                    self.push(Lir::Two { op: asm::MUL, dst, a: fraction, b: factor(omod) });
                 }
             }
             Unit::Scalar(function) => {
@@ -90,9 +90,9 @@ impl Select<'_> {
         if zero_wins {
             // Where the sum is a NaN and a factor is zero, the product is +0.
             let mend = if negated.summand {
-                Lir::MergeTwo(asm::SUB, sum, 2, Src::Literal(0), c)
+                Lir::MergeTwo { op: asm::SUB, dst: sum, k: 2, a: Src::Literal(0), b: c }
             } else {
-                Lir::MergeTwo(asm::ADD, sum, 2, c, Src::Literal(0))
+                Lir::MergeTwo { op: asm::ADD, dst: sum, k: 2, a: c, b: Src::Literal(0) }
             };
             self.zero_wins(sum, [a, b], mend);
         }
@@ -100,31 +100,38 @@ impl Select<'_> {
             return;
         }
         let by = factor(omod);
-        self.push(Lir::Two(asm::MUL, dst, Src::Vector(sum), by));
+        self.push(Lir::Two { op: asm::MUL, dst, a: Src::Vector(sum), b: by });
         let grows = matches!(omod, Omod::U2 | Omod::U4 | Omod::U8);
         // The sum was rounded, and fell out of the range of single precision, before it was scaled: scale first instead.
         let check = if grows {
-            Lir::Test(asm::CMP_F32, EQUAL, 1, Src::Vector(sum), Src::Literal(0), 0)
+            Lir::Test { op: asm::CMP_F32, how: EQUAL, dst: 1, a: Src::Vector(sum), b: Src::Literal(0), under: 0 }
         } else {
-            Lir::Class(Class::Infinite, 1, Src::Vector(sum), 0)
+            Lir::Class { class: Class::Infinite, dst: 1, a: Src::Vector(sum), under: 0 }
         };
         self.rare(check, |select| {
             let scaled_a = select.two(asm::MUL, a, by);
             let scaled_c = select.fresh();
-            select.push(Lir::Two(asm::MUL, scaled_c, c, by));
+            select.push(Lir::Two { op: asm::MUL, dst: scaled_c, a: c, b: by });
             if !grows {
                 // A summand that would vanish still decides a tie: the smallest number of its sign does the same.
-                select.push(Lir::Test(asm::CMP_F32, EQUAL, 2, Src::Vector(scaled_c), Src::Literal(0), 0));
-                select.push(Lir::Test(asm::CMP_F32, NOT_EQUAL, 2, c, Src::Literal(0), 2));
+                select.push(Lir::Test {
+                    op: asm::CMP_F32,
+                    how: EQUAL,
+                    dst: 2,
+                    a: Src::Vector(scaled_c),
+                    b: Src::Literal(0),
+                    under: 0,
+                });
+                select.push(Lir::Test { op: asm::CMP_F32, how: NOT_EQUAL, dst: 2, a: c, b: Src::Literal(0), under: 2 });
                 let sign = select.two(asm::AND, c, Src::Literal(SIGN));
-                select.push(Lir::MergeTwo(asm::OR, scaled_c, 2, sign, Src::Literal(0x0080_0000)));
+                select.push(Lir::MergeTwo { op: asm::OR, dst: scaled_c, k: 2, a: sign, b: Src::Literal(0x0080_0000) });
             }
             let again = select.fresh();
-            select.push(Lir::Fma(negated, again, [scaled_a, b, Src::Vector(scaled_c)]));
+            select.push(Lir::Fma { negated, dst: again, operands: [scaled_a, b, Src::Vector(scaled_c)] });
             select.push(check);
-            select.push(Lir::Class(Class::NotFinite, 2, Src::Vector(again), 0));
+            select.push(Lir::Class { class: Class::NotFinite, dst: 2, a: Src::Vector(again), under: 0 });
             select.push(Lir::AndNot(1, 2, 1));
-            select.push(Lir::Merge(dst, 1, Src::Vector(again)));
+            select.push(Lir::Merge { dst, k: 1, a: Src::Vector(again) });
         });
     }
 
@@ -134,11 +141,11 @@ impl Select<'_> {
         let product =
             if by_one { Some(negated.product) } else { (b == Src::Literal(MINUS_ONE)).then_some(!negated.product) };
         self.push(match (product, negated.summand) {
-            (Some(false), false) => Lir::Two(asm::ADD, dst, a, c),
-            (Some(false), true) => Lir::Two(asm::SUB, dst, a, c),
-            (Some(true), false) => Lir::Two(asm::SUB, dst, c, a),
-            _ if c == Src::Literal(SIGN) && negated == Negated::default() => Lir::Two(asm::MUL, dst, a, b),
-            _ => Lir::Fma(negated, dst, [a, b, c]),
+            (Some(false), false) => Lir::Two { op: asm::ADD, dst, a, b: c },
+            (Some(false), true) => Lir::Two { op: asm::SUB, dst, a, b: c },
+            (Some(true), false) => Lir::Two { op: asm::SUB, dst, a: c, b: a },
+            _ if c == Src::Literal(SIGN) && negated == Negated::default() => Lir::Two { op: asm::MUL, dst, a, b },
+            _ => Lir::Fma { negated, dst, operands: [a, b, c] },
         });
     }
 }

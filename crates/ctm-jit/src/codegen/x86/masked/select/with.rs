@@ -52,7 +52,7 @@ impl With<'_, '_, '_> {
 impl Target for With<'_, '_, '_> {
     fn zero_wins(&mut self, dst: Vector, [a, b]: [Operand; 2]) {
         if self.may_be_zero_times_infinity([a, b]) {
-            self.select.zero_wins(dst, [a.src, b.src], Lir::Merge(dst, 2, Src::Literal(0)));
+            self.select.zero_wins(dst, [a.src, b.src], Lir::Merge { dst, k: 2, a: Src::Literal(0) });
         }
     }
 
@@ -70,7 +70,7 @@ impl Target for With<'_, '_, '_> {
                 c = c.plain(self);
                 negated.summand = false;
             }
-            return self.push(Lir::MulAdd(negated, dst, [a.src, b.src, c.src]));
+            return self.push(Lir::MulAdd { negated, dst, operands: [a.src, b.src, c.src] });
         }
         alu::multiply_add(self, dst, operands, zero_wins);
     }

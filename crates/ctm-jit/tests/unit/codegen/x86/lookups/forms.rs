@@ -2,7 +2,10 @@
 //! function. The arrays lie between pages that may not be touched.
 
 use super::*;
-use crate::codegen::x86::masked::{Chosen, Native, Variant};
+use crate::codegen::x86::masked::{Assumed, Native, Variant};
+use crate::compile::machine::Inputs;
+use crate::compile::machine_code;
+use crate::compile::observe::Observer;
 use crate::ir::masked::{Block, Code, End, Fetch, M, Op, Tally, Value, Var};
 use crate::launch::wavefronts::bindings::{Binding, Texels};
 use crate::launch::wavefronts::wave::{Guest, LANES, Ran, Shared, Wave};
@@ -60,11 +63,11 @@ impl Memory for Held<'_> {
 fn program(unscaled: bool) -> Code {
     let zero = Value(2);
     let mut ops = vec![Op::Get(Var::gpr(0, 0)), Op::Get(Var::gpr(0, 1)), Op::Bits(0)];
-    ops.push(Op::Fetch(0, [Value(0), Value(1), zero, zero], M::ACTIVE));
+    ops.push(Op::Fetch { number: 0, at: [Value(0), Value(1), zero, zero], under: M::ACTIVE });
     ops.extend((0..4).map(|channel| Op::Fetched(Value(3), channel)));
     for channel in 0..4 {
         let var = Var::export(0, channel);
-        ops.extend([Op::Set(var, Value(4 + channel as u32), M::ACTIVE), Op::Mark(var, M::ACTIVE)]);
+        ops.extend([Op::Set { var, value: Value(4 + channel as u32), under: M::ACTIVE }, Op::Mark(var, M::ACTIVE)]);
     }
     Code {
         blocks: vec![Block { loops: 0, ops, tally: Tally::default(), end: End::Stop }],
@@ -197,8 +200,10 @@ fn inputs_of_every_form() {
             let start = [Var::gpr(0, 0), Var::gpr(0, 1)];
             let variant = Variant { isa, ordinary: false, counts: true, fuel: false, narrows: false };
             let native = |plain: &[_]| {
-                let chosen = Chosen::new(&code, &start, isa, (&[], plain));
-                Native::new(&code, &live, (&start, &[0, 1, 2, 3]), lanes, variant, chosen).expect("code")
+                let form = crate::compile::Form { code: code.clone(), live: live.clone() };
+                let assumed = Assumed { ordinary: &[], plain };
+                let inputs = Inputs { form: &form, start: &start, exports: &[0, 1, 2, 3], lanes, variant, assumed };
+                machine_code(inputs, &mut Observer::default()).expect("code")
             };
             let looked_up = check(native, &code, unscaled, r);
             let all = 2 * lanes as u64 * 15 * 16 * 2;

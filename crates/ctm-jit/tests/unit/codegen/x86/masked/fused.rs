@@ -21,12 +21,12 @@ fn fused(list: &[Ins]) -> Vec<Ins> {
 #[test]
 fn sums_are_made_under_the_mask_of_their_store() {
     let [of, one] = [Src::Vector(VARIABLE), Src::Literal(1f32.to_bits())];
-    let sum = Ins::Lir(Lir::Two(ADD, MADE, of, one));
-    let store = |under| Ins::Set(VARIABLE, Src::Vector(MADE), under);
-    let both = Ins::SetTwo(ADD, VARIABLE, of, one, M::PASS);
+    let sum = Ins::Lir(Lir::Two { op: ADD, dst: MADE, a: of, b: one });
+    let store = |under| Ins::Set { dst: VARIABLE, src: Src::Vector(MADE), under };
+    let both = Ins::SetTwo { op: ADD, dst: VARIABLE, a: of, b: one, under: M::PASS };
     assert_eq!(fused(&[sum, store(M::PASS)]), [both]);
     assert!(fused(&[sum, Ins::Split, store(M::PASS)]).contains(&both));
-    let shown = Ins::Keep(0, Src::Vector(MADE), M::PASS);
+    let shown = Ins::Keep { row: 0, src: Src::Vector(MADE), under: M::PASS };
     let other = Ins::Number(VARIABLE, M::FIRST);
     for apart in [vec![sum, store(M::PASS), shown], vec![sum, other, store(M::PASS)], vec![sum, store(M::EXISTING)]] {
         assert_eq!(fused(&apart), apart);

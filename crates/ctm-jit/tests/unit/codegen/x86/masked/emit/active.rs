@@ -26,7 +26,7 @@ fn needs_in_a_ring_settle() {
         watches_idle_lanes: false,
         keeps_idle_lanes: false,
     };
-    let store = Ins::Set(Vector(0), Src::Literal(0), M::ACTIVE);
+    let store = Ins::Set { dst: Vector(0), src: Src::Literal(0), under: M::ACTIVE };
     let needs =
         |last: Vec<Ins>| Needs::of(Lies::InMasks, &code, &[last, Vec::new(), Vec::new(), Vec::new()], &[None; 4]);
     assert_eq!(needs(vec![store]), [Needs::PIECES; 4]);

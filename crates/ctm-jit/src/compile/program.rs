@@ -1,19 +1,22 @@
 //! A program in the mask form, with the code of every back end, each made when it is first needed.
 
+use super::observe::Observer;
+use super::{Form, Source, masked_form};
+#[cfg(target_arch = "x86_64")]
+use super::{machine::Inputs, machine_code};
 use crate::codegen::portable::dense::Dense;
 #[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::masked::{Chosen, Native, Variant, are_ordinary, asks_for_sizes, ordinary};
-use crate::ir::masked::{Code, Fetch, File, Op, Var, indexed};
+use crate::codegen::x86::masked::{Assumed, Native, Variant, are_ordinary, asks_for_sizes, ordinary};
+use crate::ir::masked::{Fetch, File, Op, Var, indexed};
 use crate::launch::kept::{Kept, Pool};
 #[cfg(target_arch = "x86_64")]
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{EXPORTS, Wave};
-#[cfg(target_arch = "x86_64")]
-use crate::passes::masked::VarSet;
+use crate::passes::bound;
 use crate::passes::table::Pass;
-use crate::passes::{self, bound};
 #[cfg(target_arch = "x86_64")]
 use ctm_exec::r700::resources::Wrap;
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 /// Machine code is made for so many kinds of launches, that for all kinds included.
@@ -33,12 +36,9 @@ struct Alike {
 
 /// A program of either instruction set.
 pub struct Program {
-    pub code: Code,
+    form: Form,
     /// Lanes of a wavefront.
     pub lanes: usize,
-    /// The variables that somebody may still read at the beginning of each block.
-    #[cfg(target_arch = "x86_64")]
-    live: Vec<VarSet>,
     /// Its machine code: that for all launches, then that for launches that are alike.
     #[cfg(target_arch = "x86_64")]
     native: [OnceLock<Alike>; SETS],
@@ -57,13 +57,16 @@ pub struct Program {
 }
 
 impl Program {
-    /// Of a form that was just lowered. `whole`: all lanes that exist are valid; `given`: variables that hold something at the start.
-    pub fn new(mut code: Code, whole: bool, lanes: usize, given: &[bool]) -> Self {
-        let bound = bound::instructions(&code);
-        passes::masks::simplify(&mut code, whole);
-        let live = passes::masked::optimise(&mut code, whole, Pass::Computed.is_on());
-        #[cfg(not(target_arch = "x86_64"))]
-        drop(live);
+    /// Compiles a program to its masked form; `None`: it is left to the reference interpreter. `is_whole`: all lanes that exist are valid; `given`: the
+    /// variables with start values.
+    pub fn new(source: Source<'_>, is_whole: bool, lanes: usize, given: &[bool]) -> Option<Self> {
+        masked_form(source, is_whole, &mut Observer::of_environment()).map(|form| Self::of_form(form, lanes, given))
+    }
+
+    /// Of a masked form.
+    pub fn of_form(form: Form, lanes: usize, given: &[bool]) -> Self {
+        let code = &form.code;
+        let bound = bound::instructions(code);
         let mut read = [false; Var::COUNT];
         let mut written = [false; EXPORTS];
         let mut start = Vec::new();
@@ -75,7 +78,9 @@ impl Program {
         for op in code.blocks.iter().flat_map(|block| &block.ops) {
             match op {
                 Op::Get(var) => reads(*var),
-                Op::GetRelative(File::Gprs(gprs), _, element, _) => indexed(*gprs, *element).for_each(&mut reads),
+                Op::GetRelative { file: File::Gprs(gprs), element, .. } => {
+                    indexed(*gprs, *element).for_each(&mut reads)
+                }
                 Op::Mark(var, _) => var.export_index().into_iter().for_each(|index| written[index] = true),
                 _ => {}
             }
@@ -89,10 +94,8 @@ impl Program {
         let keeps = !code.stores.is_empty() || code.fetches.iter().any(kept);
         Self {
             keeps,
-            code,
+            form,
             lanes,
-            #[cfg(target_arch = "x86_64")]
-            live,
             #[cfg(target_arch = "x86_64")]
             native: Default::default(),
             start,
@@ -116,17 +119,33 @@ impl Program {
     /// The machine code for these uniform values and what fetches read, if there is any.
     #[cfg(target_arch = "x86_64")]
     pub fn native(&self, of: Variant, (uniforms, bindings): (&[u32], &[Option<Binding<'_>>])) -> Option<&Native> {
-        if !of.isa.is_available() {
+        // Tests also make code that this host cannot run, and look at it only.
+        if !cfg!(test) && !of.isa.is_available() {
             return None;
         }
         let Alike { plain, ordinary, native } = self.alike(of.counts, uniforms, bindings);
         let variant = Variant { ordinary: !ordinary.is_empty(), ..of };
         let make = || {
-            let chosen = Chosen::new(&self.code, &self.start, of.isa, (ordinary, plain));
-            let starts = (self.start.as_slice(), self.exports.as_slice());
-            Native::new(&self.code, &self.live, starts, self.lanes, variant, chosen).map(Box::new)
+            let inputs = self.inputs(variant, Assumed { ordinary, plain });
+            machine_code(inputs, &mut Observer::of_environment()).map(Box::new)
         };
         native[variant.number()].get_or_init(make).as_deref()
+    }
+
+    /// The text of the stage that the observer wants, of code for a first launch with these uniform values.
+    #[cfg(target_arch = "x86_64")]
+    pub fn stage(&self, variant: Variant, uniforms: &[u32], observer: &mut Observer) -> Option<String> {
+        let ordinary = if Pass::Ordinary.is_on() { ordinary(&self.code, uniforms) } else { Vec::new() };
+        let variant = Variant { ordinary: !ordinary.is_empty(), ..variant };
+        let code = machine_code(self.inputs(variant, Assumed { ordinary: &ordinary, plain: &[] }), observer);
+        observer.text.take().filter(|_| code.is_some())
+    }
+
+    /// The inputs of the stages that make machine code.
+    #[cfg(target_arch = "x86_64")]
+    fn inputs<'a>(&'a self, variant: Variant, assumed: Assumed<'a>) -> Inputs<'a> {
+        let Self { form, start, exports, lanes, .. } = self;
+        Inputs { form, start, exports, lanes: *lanes, variant, assumed }
     }
 
     /// The machine code for such uniform values, and fetches that read such things: what lookups count is counted in calls.
@@ -161,5 +180,13 @@ impl Program {
     /// Whether wavefronts may issue more instructions than these.
     pub fn may_exceed(&self, fuel: u64) -> bool {
         self.bound.is_none_or(|bound| bound > fuel)
+    }
+}
+
+impl Deref for Program {
+    type Target = Form;
+
+    fn deref(&self) -> &Form {
+        &self.form
     }
 }

@@ -1,6 +1,5 @@
 //! What can execute the form, and which of it is chosen.
 
-use crate::passes::table::PassesError;
 use std::fmt;
 
 /// The environment variable that names a back end.
@@ -117,7 +116,7 @@ fn executes() -> bool {
 
 /// A back end that cannot be had, or a pass that cannot be left out: why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BackendError(String);
+pub struct BackendError(pub(crate) String);
 
 impl fmt::Display for BackendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -127,12 +126,6 @@ impl fmt::Display for BackendError {
 
 impl std::error::Error for BackendError {}
 
-impl From<PassesError> for BackendError {
-    fn from(error: PassesError) -> Self {
-        Self(error.to_string())
-    }
-}
-
 #[cfg(test)]
-#[path = "../../tests/unit/runtime/backend.rs"]
+#[path = "../../tests/unit/codegen/backend.rs"]
 mod tests;

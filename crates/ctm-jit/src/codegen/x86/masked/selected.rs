@@ -1,7 +1,7 @@
 //! Instructions chosen for a program, before registers are: what they rely on is known then.
 
 use super::facts::Facts;
-use super::select::{Given, Select};
+use super::select::{Select, SelectInputs};
 use super::{Call, Ins};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Vector;
@@ -9,40 +9,49 @@ use crate::codegen::x86::lookups::Looked;
 use crate::ir::masked::{Code, Fetch, File, Op, Unit, Value, Var, indexed};
 use ctm_exec::r700::resources::Wrap;
 
-/// Instructions, and what goes with them.
-pub struct Chosen {
-    /// Of each block.
-    pub(in crate::codegen::x86) lists: Vec<Vec<Ins>>,
-    /// The vectors of variables: of those that are read, written or exported.
-    pub(in crate::codegen::x86) vars: Vec<Option<Vector>>,
-    /// These variables, by the numbers of their vectors.
-    pub(in crate::codegen::x86) used: Vec<Var>,
-    /// The first of them, which an index can name: they lie in rows, in this order.
-    pub(super) in_rows: Option<usize>,
-    /// Exported elements that are one number wherever they are written, and have no vector: rows that have it stay as they are.
-    pub(super) fixed: Vec<(Var, u32)>,
-    /// Vectors.
-    pub(in crate::codegen::x86) vectors: usize,
-    pub(super) calls: Vec<Call>,
-    /// The fetches that code looks up by itself, and the level whose sizes they ask for.
-    pub(super) plain: Vec<(usize, u32)>,
+/// Facts about launches that code may rely on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Assumed<'a> {
+    /// Uniform values that are numbers other than zero, in order.
+    pub ordinary: &'a [u16],
+    /// Of each fetch, the addressing beyond plain texels, if it is known to read the nearest ones of such, or sizes of a mapped texture.
+    pub plain: &'a [Option<[Wrap; 2]>],
 }
 
-impl Chosen {
-    /// Chooses them. `start`: variables with start values; uniform values of `ordinary` are taken for numbers other than zero.
-    /// `plain`: of each fetch what lies beyond plain texels, if it is known to read the nearest ones of such, or sizes that memory lends.
-    pub fn new(code: &Code, start: &[Var], isa: Isa, (ordinary, plain): (&[u16], &[Option<[Wrap; 2]>])) -> Self {
+/// The instructions of a program, before registers are chosen.
+#[derive(Default)]
+pub struct SelectedCode {
+    /// Of each block.
+    pub lists: Vec<Vec<Ins>>,
+    /// The vectors of variables: of those that are read, written or exported.
+    pub vars: Vec<Option<Vector>>,
+    /// These variables, by the numbers of their vectors.
+    pub used: Vec<Var>,
+    /// The first of them, which an index can name: they lie in rows, in this order.
+    pub in_rows: Option<usize>,
+    /// Exported elements that are one number wherever they are written, and have no vector: rows that have it stay as they are.
+    pub fixed: Vec<(Var, u32)>,
+    /// Vectors.
+    pub vectors: usize,
+    pub calls: Vec<Call>,
+    /// The fetches that code looks up by itself, and the level whose sizes they ask for.
+    pub plain: Vec<(usize, u32)>,
+}
+
+impl SelectedCode {
+    /// Selects them. `start`: variables with start values.
+    pub fn new(code: &Code, start: &[Var], isa: Isa, Assumed { ordinary, plain }: Assumed<'_>) -> Self {
         let facts = Facts::loosened(code, start);
-        Self::choose(code, Given { isa, facts: &facts, ordinary, plain, streams: false })
+        Self::choose(code, SelectInputs { isa, facts: &facts, ordinary, plain, streams: false })
     }
 
     /// Chooses those of a stream.
     pub fn of_stream(code: &Code, start: &[Var], isa: Isa) -> Self {
         let facts = Facts::loosened(code, start);
-        Self::choose(code, Given { isa, facts: &facts, ordinary: &[], plain: &[], streams: true })
+        Self::choose(code, SelectInputs { isa, facts: &facts, ordinary: &[], plain: &[], streams: true })
     }
 
-    fn choose(code: &Code, given: Given<'_>) -> Self {
+    fn choose(code: &Code, given: SelectInputs<'_>) -> Self {
         let mut vars: Vec<Option<Vector>> = vec![None; Var::COUNT];
         let mut used = Vec::new();
         let note = |var: Var, vars: &mut [Option<Vector>], used: &mut Vec<Var>| {
@@ -54,13 +63,14 @@ impl Chosen {
         let ops = || code.blocks.iter().flat_map(|block| &block.ops);
         let fixed = if given.streams { Vec::new() } else { fixed(code) };
         for op in ops() {
-            if let Op::GetRelative(File::Gprs(gprs), _, element, _) | Op::SetRelative(gprs, _, element, ..) = *op {
+            if let Op::GetRelative { file: File::Gprs(gprs), element, .. } | Op::SetRelative { gprs, element, .. } = *op
+            {
                 indexed(gprs, element).for_each(|var| note(var, &mut vars, &mut used));
             }
         }
         let in_rows = (!used.is_empty()).then_some(used.len());
         for op in ops() {
-            if let Op::Get(var) | Op::Set(var, ..) | Op::Mark(var, _) = op
+            if let Op::Get(var) | Op::Set { var, .. } | Op::Mark(var, _) = op
                 && !fixed.iter().any(|(fixed, _)| fixed == var)
             {
                 note(*var, &mut vars, &mut used);
@@ -75,13 +85,13 @@ impl Chosen {
     }
 }
 
-/// See [`Chosen::fixed`].
+/// See [`SelectedCode::fixed`].
 fn fixed(code: &Code) -> Vec<(Var, u32)> {
     let mut found: Vec<(Var, Option<u32>)> = Vec::new();
     for block in &code.blocks {
         let bits = |value: Value| if let Op::Bits(bits) = block.ops[value.index()] { Some(bits) } else { None };
         found.extend(block.ops.iter().filter_map(|op| match *op {
-            Op::Set(var, value, _) if var.export_index().is_some() => Some((var, bits(value))),
+            Op::Set { var, value, .. } if var.export_index().is_some() => Some((var, bits(value))),
             Op::Get(var) if var.export_index().is_some() => Some((var, None)),
             _ => None,
         }));

@@ -1,0 +1,244 @@
+//! The stages of a program by request: `ctm emit` prints one of them.
+
+use super::observe::Observer;
+use super::program::Program;
+use super::{Form, Source, Stage, masked_form};
+use crate::codegen::backend::Backend;
+#[cfg(target_arch = "x86_64")]
+use crate::codegen::x86::masked::Variant;
+use crate::ir::masked::{Code, Var};
+use crate::ir::verify::verify;
+use crate::launch::lanes::LANES;
+use crate::launch::wavefronts::places::{Waves, row_element};
+use crate::launch::wavefronts::wave;
+use crate::lower::x1k::{Asked, joint, lower};
+use crate::passes::table::Pass;
+use crate::passes::{masked, masks};
+use ctm_exec::{r700, x1k};
+use std::fmt;
+
+/// A program with all that its compilation depends on.
+#[derive(Clone, Copy)]
+pub enum EmitLaunch<'a> {
+    /// A launch of an X1K program.
+    X1k(&'a x1k::Launch<'a>),
+    /// A launch of an R700 program.
+    R700(&'a r700::Launch<'a>),
+}
+
+/// A stage that cannot be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EmitError {
+    /// The program is left to the reference interpreter: flow control without fixed stack depths, operations that are not lowered.
+    NotLowered,
+    /// The back end runs the masked form and has no such stage.
+    NoStage(Stage, Backend),
+    /// The code would need too large a frame, or memory cannot be made executable.
+    NoCode,
+}
+
+impl fmt::Display for EmitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotLowered => {
+                f.write_str("the engine does not compile this program; the reference interpreter runs it")
+            }
+            Self::NoStage(stage, backend) => write!(
+                f,
+                "the back end `{backend}` has no `{}`: it runs the masked form; allowed: `lowered`, `masks`, `liveness`",
+                stage.result()
+            ),
+            Self::NoCode => f.write_str(
+                "the program has no machine code: its frame is too large, or memory cannot be made executable",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for EmitError {}
+
+/// The variables that a launch gives start values.
+fn given(planes: impl Iterator<Item = u8>, rows: impl Iterator<Item = u16>) -> Vec<bool> {
+    let mut given = vec![false; Var::COUNT];
+    planes.for_each(|temp| (0..4).for_each(|e| given[Var::gpr(temp.into(), e).index()] = true));
+    rows.for_each(|element| given[Var::gpr(usize::from(element / 4), usize::from(element % 4)).index()] = true);
+    given
+}
+
+/// The text of a stage's result, for a back end that need not run on this host.
+///
+/// ```
+/// use ctm_exec::x1k::{Constants, Launch, Plane};
+/// use ctm_exec::{Budget, Domain, GroupSize};
+/// use ctm_jit::{Backend, EmitLaunch, Stage, emit};
+///
+/// let program = ctm_isa::x1k::text::assemble(".output o = o0\nadd o, r0, 1\n").program.unwrap_or_default();
+/// let launch = Launch {
+///     program: &program,
+///     constants: &Constants::default(),
+///     planes: &[Plane::position(0)],
+///     rows: &[],
+///     domain: Domain { i0: 0, j0: 0, i1: 7, j1: 7 },
+///     group: GroupSize::X1K,
+///     budget: Budget::default(),
+///     threads: 1,
+///     checks: false,
+///     counters: false,
+/// };
+/// let text = emit(EmitLaunch::X1k(&launch), Stage::Masks, Backend::Portable)?;
+/// assert!(text.contains("set color0.x, v"), "{text}");
+/// # Ok::<(), ctm_jit::EmitError>(())
+/// ```
+///
+/// # Errors
+/// [`EmitError`].
+pub fn emit(launch: EmitLaunch<'_>, stage: Stage, backend: Backend) -> Result<String, EmitError> {
+    let mut observer = Observer::of_stage(stage);
+    let program = match launch {
+        EmitLaunch::X1k(launch) => {
+            let asked = Asked { counts: launch.counters, relies: Pass::Moderate.is_on() };
+            let graph = lower(launch.program, launch.constants, asked).ok_or(EmitError::NotLowered)?;
+            let is_joint = !graph.writes && !launch.counters && Pass::Joint.is_on() && joint::holds(&graph);
+            let lanes = if is_joint { wave::LANES } else { LANES };
+            let planes = launch.planes.iter().map(|plane| plane.temp);
+            let given = given(planes, launch.rows.iter().map(row_element));
+            let form = masked_form(Source::X1k { graph: &graph, is_joint }, false, &mut observer);
+            form.map(|form| Program::of_form(form, lanes, &given))
+        }
+        EmitLaunch::R700(launch) => {
+            let given = given(launch.planes.iter().map(|plane| plane.temp), launch.rows.iter().map(row_element));
+            let form = masked_form(Source::R700(launch), Waves::of(launch).is_of_quads(), &mut observer);
+            form.map(|form| Program::of_form(form, launch.wavefront.lanes(), &given))
+        }
+    };
+    let program = program.ok_or(EmitError::NotLowered)?;
+    if let Some(text) = observer.text {
+        return Ok(text);
+    }
+    #[cfg(target_arch = "x86_64")]
+    if let Some(isa) = backend.isa() {
+        let uniforms = match launch {
+            EmitLaunch::X1k(launch) => launch.constants.float.as_flattened(),
+            EmitLaunch::R700(_) => &[],
+        };
+        let variant = Variant { isa, ordinary: false, counts: false, fuel: false, narrows: Pass::Narrow.is_on() };
+        return program.stage(variant, uniforms, &mut observer).ok_or(EmitError::NoCode);
+    }
+    drop(program);
+    Err(EmitError::NoStage(stage, backend))
+}
+
+/// How a text is compiled.
+#[derive(Clone, Copy, Debug)]
+pub struct TextOptions {
+    /// The target.
+    pub backend: Backend,
+    /// Lanes of a wavefront: 16, 32 or 64.
+    pub lanes: usize,
+    /// All lanes that exist lie in the domain.
+    pub is_whole: bool,
+    /// Passages of blocks are counted.
+    pub counts: bool,
+    /// Wavefronts may be narrower.
+    pub narrows: bool,
+}
+
+impl Default for TextOptions {
+    fn default() -> Self {
+        Self { backend: Backend::Avx512, lanes: 16, is_whole: false, counts: false, narrows: false }
+    }
+}
+
+/// The result of a stage on a text of the form before it, for tests of single stages. A masked form (`code`) goes through `masks` or `liveness` alone; for later stages
+/// through `liveness`, which finds live variables, and all that follow. Machine instructions (`selected`) go through `fuse`, `strips` or both.
+///
+/// # Errors
+/// The text is none, breaks a rule, or has no such stage.
+pub fn emit_text(text: &str, stage: Stage, options: &TextOptions) -> Result<String, String> {
+    #[cfg(target_arch = "x86_64")]
+    if text.lines().any(|line| line.starts_with("selected")) {
+        return emit_selected(text, stage, options);
+    }
+    let mut code = Code::parse(text).map_err(|error| error.to_string())?;
+    verify(&code).map_err(|error| error.to_string())?;
+    match stage {
+        Stage::Lower => return Ok(code.to_string()),
+        Stage::Masks => masks::simplify(&mut code, options.is_whole),
+        _ => {}
+    }
+    let is_later = !matches!(stage, Stage::Masks);
+    let live =
+        if is_later { masked::optimise(&mut code, options.is_whole, Pass::Computed.is_on()) } else { Vec::new() };
+    verify(&code).map_err(|error| error.to_string())?;
+    if matches!(stage, Stage::Masks | Stage::Liveness) {
+        return Ok(code.to_string());
+    }
+    #[cfg(target_arch = "x86_64")]
+    if let Some(isa) = options.backend.isa() {
+        let mut observer = Observer::of_stage(stage);
+        let given = given([0].into_iter(), std::iter::empty());
+        let program = Program::of_form(Form { code, live }, options.lanes, &given);
+        let (counts, narrows) = (options.counts, options.narrows && Pass::Narrow.is_on());
+        let variant = Variant { isa, ordinary: false, counts, fuel: false, narrows };
+        return program.stage(variant, &[], &mut observer).ok_or_else(|| EmitError::NoCode.to_string());
+    }
+    drop(live);
+    Err(EmitError::NoStage(stage, options.backend).to_string())
+}
+
+/// The same for machine instructions.
+#[cfg(target_arch = "x86_64")]
+fn emit_selected(text: &str, stage: Stage, options: &TextOptions) -> Result<String, String> {
+    use crate::codegen::x86::masked::{fused, runs::Runs, text, verify};
+    let (mut of, code) = text::parse(text).map_err(|error| error.to_string())?;
+    verify::verify(&of, &code).map_err(|error| error.to_string())?;
+    let isa = options.backend.isa().ok_or_else(|| EmitError::NoStage(stage, options.backend).to_string())?;
+    let mut strips = Vec::new();
+    match stage {
+        Stage::Select => {}
+        Stage::Fuse => drop(fused::fuse(isa, &code, &mut of.lists, (of.used.len(), of.vectors, &[]))),
+        Stage::Strips => strips = Runs::of(isa, &mut of.lists).of,
+        _ => {
+            return Err(format!(
+                "`{}` does not take machine instructions; allowed: `select`, `fuse`, `strips`",
+                stage.name()
+            ));
+        }
+    }
+    verify::verify(&of, &code).map_err(|error| error.to_string())?;
+    Ok(text::selected(&of, &code) + &strips_text(&strips))
+}
+
+/// The strips of each block, as a comment.
+#[cfg(target_arch = "x86_64")]
+pub fn strips_text(strips: &[Vec<std::ops::Range<usize>>]) -> String {
+    let of_block = |(block, strips): (usize, &Vec<std::ops::Range<usize>>)| {
+        let lines: Vec<String> = strips.iter().map(|of| format!("{}..{}", of.start, of.end)).collect();
+        format!("; strips of b{block}: {}\n", lines.join(" "))
+    };
+    strips.iter().enumerate().map(of_block).collect()
+}
+
+/// Machine code as text: disassembled with the feature `iced-x86`, else bytes with their offsets.
+#[cfg(all(target_arch = "x86_64", feature = "iced-x86"))]
+pub fn code_text(bytes: &[u8]) -> String {
+    use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
+    let mut formatter = IntelFormatter::new();
+    let mut text = String::new();
+    for inst in Decoder::new(64, bytes, DecoderOptions::NONE) {
+        text.push_str(&format!("{:6x}  ", inst.ip()));
+        formatter.format(&inst, &mut text);
+        text.push('\n');
+    }
+    text
+}
+
+/// Machine code as text: disassembled with the feature `iced-x86`, else bytes with their offsets.
+#[cfg(all(target_arch = "x86_64", not(feature = "iced-x86")))]
+pub fn code_text(bytes: &[u8]) -> String {
+    let line = |(number, bytes): (usize, &[u8])| {
+        let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{:6x}  {}\n", 16 * number, bytes.join(" "))
+    };
+    bytes.chunks(16).enumerate().map(line).collect()
+}

@@ -1,0 +1,19 @@
+//! The text form: one operation a line, for dumps and for the tests of passes.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `table` | the macro that makes an enum, its printer and its parser of one table of operations |
+//! | `line` | the parser of one line, and its errors |
+//! | `fields` | the text of numbers, flags, arrays and of the names in operations |
+//! | `code` | the text of a whole program in the masked form |
+//!
+//! A line is `[result =] name operand, operand, field=value`. A field that has its usual value is left out. A comment begins with `;`.
+//! The parser takes everything that the printer writes, and gives an equal program (round trip).
+
+pub mod code;
+pub mod fields;
+pub mod line;
+mod table;
+
+pub use line::{Line, TextError};
+pub(crate) use table::{instructions, text_type};

@@ -1,0 +1,212 @@
+//! Text tests of the compiler's stages: `tests/filetests/*/*`, one program a file.
+//!
+//! A file is a program (`.ir`: the text of a stage's form, `.x1k` and `.psh`: assembly) with comments that say what to do with it:
+//!
+//! | comment | meaning |
+//! |---|---|
+//! | `; stage: masks` | the stage whose result is looked at (`Stage::name`) |
+//! | `; target: avx2` | the back end; else `avx512`, which need not run on this host |
+//! | `; lanes: 64` | lanes of a wavefront; else 16 |
+//! | `; whole`, `; counts`, `; narrows` | all lanes lie in the domain; passages are counted; wavefronts may be narrower |
+//! | `; check: text` | a line of the result has this text, after the line of the check before |
+//! | `; check-not: text` | no line has it |
+//! | `; precise` | the checks are the whole result, line by line: `UPDATE_EXPECT=1` writes them, to be read as a diff |
+//!
+//! `passes/NAME.fires.*` and `passes/NAME.silent.*` are programs on which a pass of `passes/table.rs` changes the result of the stage, and on which it does not: the
+//! result is compared with that of a process that leaves the pass out (`CTM_PASSES=-NAME`).
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test stops at what it did not expect")]
+
+use ctm_exec::r700;
+use ctm_exec::x1k::{Constants, Launch, Plane};
+use ctm_exec::{Budget, Domain, GroupSize};
+use ctm_isa::x1k::program::Literal;
+use ctm_jit::{Backend, EmitLaunch, Stage, TextOptions, emit, emit_text, passes};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Passes that take effect when a launch runs, not in a stage: the tests that show it.
+const LAUNCH_PASSES: [(&str, &str); 6] = [
+    ("streams", "streams.rs: `Jit::streams_run`"),
+    ("packed", "streams.rs"),
+    ("panels", "streams.rs"),
+    ("waves", "spans.rs"),
+    ("covered", "vectors.rs"),
+    ("levels", "lookups.rs"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/filetests")
+}
+
+/// The files of a folder, in order.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// The values of a comment, in order.
+fn comments<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
+    let prefix = format!("; {name}: ");
+    text.lines().filter_map(|line| line.strip_prefix(&prefix)).map(str::trim_end).collect()
+}
+
+fn has(text: &str, name: &str) -> bool {
+    text.lines().any(|line| line.trim_end() == format!("; {name}"))
+}
+
+/// The result of a file's stage.
+fn result(path: &Path, text: &str) -> String {
+    let [name] = comments(text, "stage")[..] else { panic!("{}: expected one `; stage: NAME`", path.display()) };
+    let stage = Stage::ALL.iter().copied().find(|stage| stage.name() == name);
+    let stage = stage.unwrap_or_else(|| panic!("{}: `{name}` is no stage", path.display()));
+    let target = comments(text, "target").first().copied().unwrap_or("avx512");
+    let backend = Backend::ALL.into_iter().find(|backend| backend.name() == target).unwrap();
+    let done = match path.extension().and_then(|e| e.to_str()).unwrap() {
+        "ir" => {
+            let lanes = comments(text, "lanes").first().map_or(16, |lanes| lanes.parse().unwrap());
+            let (is_whole, counts, narrows) = (has(text, "whole"), has(text, "counts"), has(text, "narrows"));
+            emit_text(text, stage, &TextOptions { backend, lanes, is_whole, counts, narrows })
+        }
+        "x1k" => x1k(text, stage, backend),
+        _ => r700(text, stage, backend),
+    };
+    done.unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn x1k(text: &str, stage: Stage, backend: Backend) -> Result<String, String> {
+    let assembly = ctm_isa::x1k::text::assemble(text);
+    let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
+    let mut constants = Constants::default();
+    for literal in &program.literals {
+        match *literal {
+            Literal::Float { index, bits } => constants.float[usize::from(index)] = bits,
+            Literal::Int { index, value } => constants.int[usize::from(index)] = value,
+            Literal::Bool { index, value } => constants.bool[usize::from(index)] = value,
+        }
+    }
+    let launch = Launch {
+        program: &program,
+        constants: &constants,
+        planes: &[Plane::position(0)],
+        rows: &[],
+        domain: Domain { i0: 0, j0: 0, i1: 63, j1: 63 },
+        group: GroupSize::X1K,
+        budget: Budget::default(),
+        threads: 1,
+        checks: false,
+        counters: has(text, "counts"),
+    };
+    emit(EmitLaunch::X1k(&launch), stage, backend).map_err(|error| error.to_string())
+}
+
+fn r700(text: &str, stage: Stage, backend: Backend) -> Result<String, String> {
+    let assembly = ctm_isa::r700::text::assemble(text, &ctm_isa::r700::text::Options::default());
+    let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
+    let constants = r700::Constants::default();
+    let launch = r700::Launch::new(&program, &constants, Domain { i0: 0, j0: 0, i1: 63, j1: 63 });
+    let stage_of = program.stage.unwrap_or(launch.stage);
+    let launch = r700::Launch { stage: stage_of, planes: &[r700::Plane::position(0)], ..launch };
+    emit(EmitLaunch::R700(&launch), stage, backend).map_err(|error| error.to_string())
+}
+
+/// The lines of a result that a precise file holds.
+fn lines(result: &str) -> Vec<&str> {
+    result.lines().map(str::trim).filter(|line| !line.is_empty()).collect()
+}
+
+/// Compares a result with the checks of its file; gives the text of the file as it should be.
+fn check(text: &str, result: &str) -> Result<(), String> {
+    let found = lines(result);
+    let checks = comments(text, "check");
+    if checks.is_empty() {
+        return Err("there is no `; check:`".to_owned());
+    }
+    if has(text, "precise") && checks != found {
+        return Err("the result is another one (UPDATE_EXPECT=1 writes it)".to_owned());
+    }
+    let mut rest = found.iter();
+    for check in checks {
+        if !rest.any(|line| line.contains(check)) {
+            return Err(format!("`{check}` is not found, or not in this order"));
+        }
+    }
+    match comments(text, "check-not").iter().find(|&&not| found.iter().any(|line| line.contains(not))) {
+        Some(not) => Err(format!("`{not}` is found")),
+        None => Ok(()),
+    }
+}
+
+#[test]
+fn filetests() {
+    let (mut count, mut failures) = (0, Vec::new());
+    for path in files(&root()).iter().filter(|path| path.is_dir()).flat_map(|folder| files(folder)) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let result = result(&path, &text);
+        count += 1;
+        let name = path.strip_prefix(root()).unwrap().display().to_string();
+        if name.starts_with("passes") && comments(&text, "check").is_empty() {
+            continue;
+        }
+        if has(&text, "precise") && std::env::var_os("UPDATE_EXPECT").is_some() {
+            let input: Vec<&str> = text.lines().filter(|line| !line.starts_with("; check: ")).collect();
+            let checks: Vec<String> = lines(&result).iter().map(|line| format!("; check: {line}\n")).collect();
+            std::fs::write(&path, format!("{}\n{}", input.join("\n"), checks.concat())).unwrap();
+        } else if let Err(failure) = check(&text, &result) {
+            failures.push(format!("{name}: after stage `{}`: {failure}\n{result}", comments(&text, "stage")[0]));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {count} files\n{}", failures.len(), failures.join("\n"));
+    assert!(count > 20, "{count} files");
+}
+
+/// Each row of the table has its two files, and there are no others.
+#[test]
+fn every_pass_has_its_files() {
+    let expected: BTreeSet<String> = passes()
+        .filter(|(name, _)| LAUNCH_PASSES.iter().all(|(launch, _)| launch != name))
+        .flat_map(|(name, _)| ["fires", "silent"].map(|how| format!("{name}.{how}")))
+        .collect();
+    let stem = |path: PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned();
+    let found: BTreeSet<String> = files(&root().join("passes")).into_iter().map(stem).collect();
+    assert_eq!(found, expected);
+    let names: BTreeSet<&str> = passes().map(|(name, _)| name).collect();
+    assert!(LAUNCH_PASSES.iter().all(|(name, _)| names.contains(name)));
+}
+
+/// Prints the results of the files of the pass that `CTM_FILETEST` names; run by the next test in a process of its own.
+#[test]
+#[ignore = "a part of the next test"]
+fn print_results() {
+    for how in ["fires", "silent"] {
+        let (path, text) = of_pass(&std::env::var("CTM_FILETEST").unwrap(), how);
+        println!("<<<{how}\n{}>>>", result(&path, &text));
+    }
+}
+
+fn of_pass(name: &str, how: &str) -> (PathBuf, String) {
+    let stem = format!("{name}.{how}");
+    let found = files(&root().join("passes")).into_iter().find(|path| path.file_stem().is_some_and(|of| of == &*stem));
+    let path = found.unwrap_or_else(|| panic!("there is no file {stem}"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    (path, text)
+}
+
+/// A pass changes the result of its first file, and leaves that of the second one alone.
+#[test]
+fn passes_fire_on_their_files_alone() {
+    for (name, _) in passes().filter(|(name, _)| LAUNCH_PASSES.iter().all(|(launch, _)| launch != name)) {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["print_results", "--exact", "--ignored", "--nocapture"]);
+        let without = command.env("CTM_PASSES", format!("-{name}")).env("CTM_FILETEST", name).output().unwrap();
+        let without = String::from_utf8(without.stdout).unwrap();
+        for how in ["fires", "silent"] {
+            let (path, text) = of_pass(name, how);
+            let with = result(&path, &text);
+            let part = without.split(&format!("<<<{how}\n")).nth(1).and_then(|part| part.split(">>>").next());
+            let part = part.unwrap_or_else(|| panic!("{name}: no result without it\n{without}"));
+            assert_eq!(with != part, how == "fires", "{name}.{how}:\n{with}\nwithout it:\n{part}");
+        }
+    }
+}
