@@ -25,6 +25,7 @@ mod console;
 mod debug;
 mod dis;
 mod draw;
+mod emit;
 mod exec;
 mod generate;
 mod glsl;
@@ -73,6 +74,7 @@ fn dispatch(console: &Console, command: Command) -> Ending {
         Command::Asm(args) => asm::run(console, &args),
         Command::Compile(args) => compile::run(console, &args),
         Command::Dis(args) => dis::run(console, &args),
+        Command::Emit(args) => emit::run(console, &args),
         Command::Check(args) => check::run(console, &args),
         Command::Run(args) => run::run(console, &args),
         Command::Merge(args) => merge::run(console, &args),

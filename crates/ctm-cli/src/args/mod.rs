@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 pub(crate) use bench::{BenchArgs, BenchEngine};
 pub(crate) use jobs::{DrawArgs, JobFlags, MergeArgs, RunArgs};
-pub(crate) use programs::{AsmArgs, CheckArgs, CompileArgs, DisArgs, GlslArgs, InfoArgs, IsaArgs};
+pub(crate) use programs::{AsmArgs, CheckArgs, CompileArgs, DisArgs, EmitArgs, GlslArgs, InfoArgs, IsaArgs};
 pub(crate) use streams::{Budget, ExecArgs, RadeonArgs, ReplayArgs, seconds};
 
 /// ATI's Close To the Metal device in software
@@ -82,6 +82,7 @@ pub(crate) enum Command {
     Asm(AsmArgs),
     Compile(CompileArgs),
     Dis(DisArgs),
+    Emit(EmitArgs),
     Check(CheckArgs),
     Run(RunArgs),
     Merge(MergeArgs),

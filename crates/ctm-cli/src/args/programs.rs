@@ -111,6 +111,37 @@ pub(crate) struct DisArgs {
     pub(crate) isa: Option<IsaName>,
 }
 
+/// Print what the fast engine makes of a program, stage by stage
+///
+/// The program is compiled as for a first launch with the constants that it brings along, the index pair in register 0, and no counters. `CTM_DUMP` prints stages of any run.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ctm emit mandelbrot.x1k --stage masks       micro-operations, with known masks simplified
+  ctm emit shader.psh --stage selected        vector instructions before registers are given out
+  ctm emit fill.elf --stage allocated --target avx2
+  ctm emit fill.elf --stage code              machine code: as bytes, or disassembled where ctm was built with iced-x86")]
+pub(crate) struct EmitArgs {
+    /// A program (.elf, .hex, .bin, .x1k, .ps; R700: .psh, .vsh, .gsh, .hex, .o, CAL images); `-` is stdin
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The stage whose result is printed
+    #[arg(long, value_name = "STAGE", default_value = "masks", value_parser = clap::builder::PossibleValuesParser::new(ctm_jit::Stage::ALL.iter().map(|stage| stage.result())))]
+    pub(crate) stage: String,
+    /// The back end that code is made for, which need not run here; without it that of this machine
+    #[arg(long, value_name = "TARGET", value_parser = clap::builder::PossibleValuesParser::new(ctm_jit::Backend::ALL.map(ctm_jit::Backend::name)))]
+    pub(crate) target: Option<String>,
+    /// Where the text goes, instead of stdout
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Which program of a container or of a driver's log, by number or name (`ctm info` lists them)
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) program: Option<String>,
+    /// The instruction set, where the file does not say which
+    #[arg(long, value_enum, value_name = "ISA")]
+    pub(crate) isa: Option<IsaName>,
+}
+
 /// Check programs against the rules of the manual, and jobs
 ///
 /// A job is checked as far as possible without running it: keys, programs, arrays, and the files that it writes.
