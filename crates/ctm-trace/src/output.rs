@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// The page; `@DATA@` stands for what [`Trace::page_data`] gives.
-const PAGE: &str = include_str!("page.html");
+const PAGE: &str = include_str!("output/page.html");
 
 /// A value of a place: yes or no, or a number with its bits.
 fn shown(place: Place, bits: u32) -> String {
