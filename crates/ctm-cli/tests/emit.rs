@@ -42,7 +42,8 @@ fn dumps_of_a_run() {
     let mandelbrot = file("examples/mandelbrot/mandelbrot.x1k");
     let run = |dump: &str| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ctm"));
-        let arguments = ["run", &mandelbrot, "--size", "64x64", "--out", "colour=out.png"];
+        let view = "view=-2.25,-1.5,0.05,0";
+        let arguments = ["run", &mandelbrot, "--size", "64x64", "--const", view, "--out", "colour=out.png"];
         let output = command.args(arguments).current_dir(&d.0).env("CTM_DUMP", dump).output().expect("it runs");
         (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
     };

@@ -357,8 +357,11 @@ const NAMED_MASKS: [(&str, M); 9] = [
     ("first", M::FIRST),
 ];
 
+/// The name of a mask of the stack, and the mask of an entry.
+type EntryMask = (&'static str, fn(usize) -> M);
+
 /// Those of each entry of the stack.
-const ENTRY_MASKS: [(&str, fn(usize) -> M); 5] = [
+const ENTRY_MASKS: [EntryMask; 5] = [
     ("saved", M::saved),
     ("broken", M::broken),
     ("continued", M::continued),
