@@ -1,5 +1,7 @@
 //! `ctm emit`, and `CTM_DUMP` of a run.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 mod dir;
 
 use dir::Dir;
