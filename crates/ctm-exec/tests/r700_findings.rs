@@ -20,7 +20,7 @@ fn memory() -> Arrays {
     memory.bind_constants(0, None, vec![[0; 4]; 64]);
     memory.buffers.insert(1, BufferData { stride_bytes: 4, format: Format::default(), bytes: vec![0; 16] });
     let texture = Texture { kind: TextureKind::TwoD, width: 4, height: 4, depth: 1, levels: 1, ..Default::default() };
-    memory.textures.insert(0, Image { texture, levels: vec![vec![[0; 4]; 16]] });
+    memory.textures.insert(0, Image { texture, levels: vec![[0; 4]; 16].into() });
     memory.samplers.insert(0, Sampler::default());
     memory
 }

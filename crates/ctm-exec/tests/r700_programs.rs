@@ -452,7 +452,7 @@ fn lookups_of_every_kind() {
     let eight = |reference: f32| {
         let mut picture = image(TextureKind::TwoD, [1, 1, 1], 1);
         picture.texture.format.data = ctm_isa::r700::ops::DataFormat::Fmt8;
-        picture.levels = vec![vec![[(128.0f32 / 255.0).to_bits(), 0, 0, 0]]];
+        picture.levels = vec![[(128.0f32 / 255.0).to_bits(), 0, 0, 0]].into();
         let equal = Sampler { compare: Compare::Equal, ..nearest };
         sample("SAMPLE_C R1.xyzw, R0.xyzw, t4, s2", picture, equal, [0.0, 0.0, 0.0, reference])[0]
     };

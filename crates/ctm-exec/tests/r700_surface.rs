@@ -13,7 +13,7 @@ fn surface(data: DataFormat, width: u32, height: u32) -> Surface {
 
 fn texels(surface: &Surface, bytes: &[u8]) -> Vec<[f32; 4]> {
     let image = surface.image(bytes).unwrap();
-    image.levels.concat().into_iter().map(|texel| texel.map(f32::from_bits)).collect()
+    image.levels.texels().iter().map(|texel| texel.map(f32::from_bits)).collect()
 }
 
 /// A texture of one format equals the fetch of an item; formats without fetches have their own test here, or no meaning.
@@ -110,7 +110,7 @@ fn levels_layers_and_gamma() {
     cubes.format.numbers = NumFormat::Int;
     assert_eq!(cubes.bytes().unwrap(), 12 * (16 + 4 + 1));
     let image = cubes.image(&(0..252u32).map(|n| n as u8).collect::<Vec<_>>()).unwrap();
-    assert_eq!(image.levels.iter().map(Vec::len).collect::<Vec<_>>(), [192, 48, 12]);
+    assert_eq!(image.levels.iter().map(<[_]>::len).collect::<Vec<_>>(), [192, 48, 12]);
     assert_eq!((image.levels[1][0][0], image.levels[2][11][0]), (192, 251));
     let mut stored = surface(DataFormat::Fmt8_8_8_8, 2, 1);
     stored.gamma = true;

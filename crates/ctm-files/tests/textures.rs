@@ -201,6 +201,6 @@ fn what_is_wrong_is_told() {
 fn a_whole_pyramid_is_made() {
     let bytes = ktx2(37, [4, 2, 0], 0, 1, &[(0..32).collect()]);
     let image = with_levels(read(Path::new("a.ktx2"), &bytes).unwrap());
-    assert_eq!(image.levels.iter().map(Vec::len).collect::<Vec<_>>(), [8, 2, 1]);
+    assert_eq!(image.levels.iter().map(<[_]>::len).collect::<Vec<_>>(), [8, 2, 1]);
     assert!((floats(&image, 1, 0)[0] * 255.0 - 10.0).abs() < 1e-3);
 }

@@ -90,10 +90,10 @@ fn main() {
     }
     let heavy = program(&format!("{heavy}EXP_DONE: PIX0, R0.xyxy\nEND_OF_PROGRAM"));
     let mut memory = Arrays::default();
-    let texels =
+    let texels: Vec<_> =
         (0..256 * 256).map(|n: u32| [n % 256, n / 256, 128, 255].map(|b| (b as f32 / 255.0).to_bits())).collect();
     let texture = Texture { width: 256, height: 256, ..Texture::default() };
-    memory.textures.insert(0, Image { texture, levels: vec![texels] });
+    memory.textures.insert(0, Image { texture, levels: texels.into() });
     let filter = Filter::Linear;
     memory
         .samplers

@@ -142,10 +142,11 @@ pub fn drawn(bytes: &[u8], engine: &dyn Engine, options: &Options) -> Outcome {
     // Programs.
     let (constants, mut looked_up) = (Constants::default(), Arrays::default());
     let side = c.of(&[8u32, 1, 3]);
-    let texels = (0..side * side).map(|n| [n % 3, n % 5, n % 7, 6].map(|v| (v as f32 / 6.0).to_bits())).collect();
+    let texels: Vec<_> =
+        (0..side * side).map(|n| [n % 3, n % 5, n % 7, 6].map(|v| (v as f32 / 6.0).to_bits())).collect();
     if c.byte() < 200 {
         let texture = Texture { width: side, height: side, ..Texture::default() };
-        looked_up.textures.insert(0, Image { texture, levels: vec![texels] });
+        looked_up.textures.insert(0, Image { texture, levels: texels.into() });
         let (filter, wrap) = (c.of(&[Filter::Linear, Filter::Nearest]), [c.of(&[Wrap::Repeat, Wrap::Border]); 3]);
         looked_up.samplers.insert(0, Sampler { magnify: filter, minify: filter, wrap, ..Sampler::default() });
     }

@@ -2,6 +2,7 @@
 
 use super::formats::{Elements, Format, convert, element, elements, size_bytes};
 use crate::engine::FaultKind;
+use ctm_isa::r700::ops::{FormatComp, NumFormat, Sel};
 
 /// Largest element whose values are all computed before, in bits.
 const MOST_BITS: u32 = 11;
@@ -13,10 +14,14 @@ struct Field {
     table: Option<usize>,
 }
 
+/// How an element is changed after its conversion: its number (0 = x) and its bits.
+pub type Change = fn(usize, u32) -> u32;
+
 /// Converts items of a format as [`convert`] does, and changes each element after that.
-pub struct Converter<'a> {
-    format: &'a Format,
-    change: &'a dyn Fn(usize, u32) -> u32,
+pub struct Converter {
+    format: Format,
+    /// `None`: not at all.
+    change: Option<Change>,
     bytes: usize,
     /// Empty for formats whose elements depend on each other.
     fields: Vec<Field>,
@@ -25,15 +30,15 @@ pub struct Converter<'a> {
     missing: [u32; 4],
 }
 
-impl<'a> Converter<'a> {
+impl Converter {
     /// A converter of a format, for an approximate number of items: a few do not justify tables. `change` gets the number of an element (0 = x) and its bits.
     ///
     /// # Errors
     /// A format that cannot be fetched.
-    pub fn new(format: &'a Format, items: u64, change: &'a dyn Fn(usize, u32) -> u32) -> Result<Self, FaultKind> {
+    pub fn new(format: Format, items: u64, change: Option<Change>) -> Result<Self, FaultKind> {
         let bytes = size_bytes(format.data)?;
-        let nothing = convert(format, &[])?;
-        let missing = std::array::from_fn(|n| change(n, nothing[n]));
+        let nothing = convert(&format, &[])?;
+        let missing = std::array::from_fn(|n| change.map_or(nothing[n], |change| change(n, nothing[n])));
         let mut all = Self { format, change, bytes, fields: Vec::new(), tables: Vec::new(), missing };
         if let Elements::Packed(sizes) | Elements::Float(sizes) = elements(format.data) {
             let mut at = 0;
@@ -57,7 +62,11 @@ impl<'a> Converter<'a> {
     }
 
     fn value(&self, n: usize, size: u32, bits: u32) -> u32 {
-        (self.change)(n, element(self.format, bits, size))
+        self.changed(n, element(&self.format, bits, size))
+    }
+
+    fn changed(&self, n: usize, bits: u32) -> u32 {
+        self.change.map_or(bits, |change| change(n, bits))
     }
 
     /// The elements of an item; bytes that it lacks are 0.
@@ -67,8 +76,8 @@ impl<'a> Converter<'a> {
     #[allow(clippy::cast_possible_truncation, reason = "cut to the element's bits")]
     pub fn item(&self, item: &[u8]) -> Result<[u32; 4], FaultKind> {
         if self.fields.is_empty() {
-            let all = convert(self.format, item)?;
-            return Ok(std::array::from_fn(|n| (self.change)(n, all[n])));
+            let all = convert(&self.format, item)?;
+            return Ok(std::array::from_fn(|n| self.changed(n, all[n])));
         }
         let mut result = self.missing;
         if let (Ok(whole), true) = (<[u8; 4]>::try_from(item), self.bytes == 4) {
@@ -95,10 +104,168 @@ impl<'a> Converter<'a> {
     }
 }
 
+/// Entries of a table of [`Selected`].
+const ENTRIES: usize = 1 << MOST_BITS;
+
+/// How a selected element is found in an item.
+#[derive(Clone, Copy)]
+enum Channel {
+    /// It is the entry of a table that these bits name.
+    Entry { table: usize, at: u32, mask: u32 },
+    /// It is a dword of the item.
+    Dword { byte: usize },
+    /// These bits are an unsigned fraction of the mask.
+    Fraction { at: u32, mask: u32 },
+    /// It is this element of the whole item.
+    Element(usize),
+}
+
+/// Converts rows of items, and selects elements: see [`Converter`].
+pub struct Selected {
+    of: Converter,
+    channels: [Channel; 4],
+    tables: Vec<[u32; ENTRIES]>,
+}
+
+impl Selected {
+    /// Of a converter. `select`: which elements an instruction sees; `one`: the bits of 1.
+    pub fn new(of: Converter, select: [Sel; 4], one: u32) -> Self {
+        let mut all = Self { of, channels: [Channel::Element(0); 4], tables: Vec::new() };
+        all.channels = select.map(|sel| match sel {
+            Sel::X | Sel::Y | Sel::Z | Sel::W => all.element(sel as usize),
+            Sel::One => all.constant(one),
+            Sel::Zero | Sel::Mask => all.constant(0),
+        });
+        all
+    }
+
+    /// An element that is the same in all items: the one entry of a table.
+    fn constant(&mut self, bits: u32) -> Channel {
+        self.entry([bits; ENTRIES], 0, 0)
+    }
+
+    fn entry(&mut self, table: [u32; ENTRIES], at: u32, mask: u32) -> Channel {
+        let known = self.tables.iter().position(|other| *other == table);
+        let table = known.unwrap_or_else(|| {
+            self.tables.push(table);
+            self.tables.len() - 1
+        });
+        Channel::Entry { table, at, mask }
+    }
+
+    fn element(&mut self, n: usize) -> Channel {
+        let Converter { format, change, fields, tables, missing, .. } = &self.of;
+        let Some(&Field { at, size, table }) = fields.get(n) else {
+            let bits = missing[n];
+            return if fields.is_empty() { Channel::Element(n) } else { self.constant(bits) };
+        };
+        if let Some(values) = table.and_then(|table| tables.get(table)) {
+            let mut entries = [0; ENTRIES];
+            entries.iter_mut().zip(values).for_each(|(entry, value)| *entry = *value);
+            return self.entry(entries, at, u32::MAX >> (32 - size));
+        }
+        // The quotient of two numbers that single precision holds, rounded once, is what rounding that of double precision gives.
+        let fraction = (format.numbers, format.sign) == (NumFormat::Norm, FormatComp::Unsigned) && size <= 24;
+        match (elements(format.data), change) {
+            (Elements::Float(_), None) if size == 32 => Channel::Dword { byte: at as usize / 8 },
+            (Elements::Packed(_), None) if fraction && at + size <= 32 => {
+                Channel::Fraction { at, mask: u32::MAX >> (32 - size) }
+            }
+            _ => Channel::Element(n),
+        }
+    }
+
+    /// Bytes of an item.
+    pub const fn item_bytes(&self) -> usize {
+        self.of.bytes
+    }
+
+    /// Converts items that follow each other, as many as there are of both.
+    ///
+    /// # Errors
+    /// None for a format that [`Converter::new`] took.
+    pub fn write(&self, items: &[u8], to: &mut [[u32; 4]]) -> Result<(), FaultKind> {
+        match self.of.bytes {
+            1 => self.write_items::<1>(items, to),
+            2 => self.write_items::<2>(items, to),
+            3 => self.write_items::<3>(items, to),
+            4 => self.write_items::<4>(items, to),
+            6 => self.write_items::<6>(items, to),
+            8 => self.write_items::<8>(items, to),
+            12 => self.write_items::<12>(items, to),
+            _ => self.write_items::<16>(items, to),
+        }
+    }
+
+    fn write_items<const BYTES: usize>(&self, items: &[u8], to: &mut [[u32; 4]]) -> Result<(), FaultKind> {
+        let items = items.as_chunks::<BYTES>().0;
+        let [table, at, mask] = match self.entries().filter(|_| BYTES <= 4) {
+            Some(entries) => entries,
+            None => {
+                for (item, texel) in items.iter().zip(to) {
+                    *texel = self.texel(item)?;
+                }
+                return Ok(());
+            }
+        };
+        let tables = table.map(|table| &self.tables[table as usize]);
+        for (item, texel) in items.iter().zip(to) {
+            let whole = low(item);
+            for n in 0..4 {
+                // No mask has more bits than a table has entries.
+                texel[n] = tables[n][(whole >> at[n] & mask[n]) as usize % ENTRIES];
+            }
+        }
+        Ok(())
+    }
+
+    /// The tables, places and masks of the channels, if each has one.
+    fn entries(&self) -> Option<[[u32; 4]; 3]> {
+        let mut found = [[0; 4]; 3];
+        for (n, channel) in self.channels.iter().enumerate() {
+            let &Channel::Entry { table, at, mask } = channel else { return None };
+            // Below the number of channels.
+            (found[0][n], found[1][n], found[2][n]) = (u32::try_from(table).ok()?, at, mask);
+        }
+        found[1].iter().all(|&at| at < 32).then_some(found)
+    }
+
+    #[inline]
+    fn texel<const BYTES: usize>(&self, item: &[u8; BYTES]) -> Result<[u32; 4], FaultKind> {
+        let mut texel = [0; 4];
+        for (place, channel) in texel.iter_mut().zip(&self.channels) {
+            *place = match *channel {
+                Channel::Entry { table, at, mask } if at < 32 => {
+                    self.tables[table][(low(item) >> at & mask) as usize % ENTRIES]
+                }
+                Channel::Dword { byte } => item.get(byte..).map_or(0, low),
+                #[allow(clippy::cast_precision_loss, reason = "at most 24 bits")]
+                Channel::Fraction { at, mask } => ((low(item) >> at & mask) as f32 / mask as f32).to_bits(),
+                Channel::Element(n) => self.of.item(item)?[n],
+                Channel::Entry { table, at, mask } => {
+                    let whole = item.iter().rev().fold(0u128, |sum, &byte| sum << 8 | u128::from(byte));
+                    #[allow(clippy::cast_possible_truncation, reason = "cut to the element's bits")]
+                    let bits = (whole >> at) as u32 & mask;
+                    self.tables[table][bits as usize % ENTRIES]
+                }
+            };
+        }
+        Ok(texel)
+    }
+}
+
+/// The first four bytes, lowest first; those that there are not are 0.
+#[inline]
+fn low(item: &[u8]) -> u32 {
+    let (mut four, count) = ([0; 4], item.len().min(4));
+    four[..count].copy_from_slice(&item[..count]);
+    u32::from_le_bytes(four)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, SrfMode};
+    use ctm_isa::r700::ops::{DataFormat, EndianSwap, SrfMode};
     use ctm_isa::table::FieldValue;
 
     #[test]
@@ -113,15 +280,30 @@ mod tests {
                 for sign in [FormatComp::Unsigned, FormatComp::Signed] {
                     for srf in [SrfMode::ZeroClampMinusOne, SrfMode::NoZero] {
                         let format = Format { data, numbers, sign, srf, endian: EndianSwap::None };
-                        let change = |n: usize, bits: u32| if n < 3 { bits ^ 5 } else { bits };
+                        let change: Change = |n, bits| if n < 3 { bits ^ 5 } else { bits };
                         for many in [true, false] {
                             let items = if many { 1 << MOST_BITS } else { 1 };
-                            let Ok(converter) = Converter::new(&format, items, &change) else { panic!("{data:?}") };
-                            for _ in 0..20 {
-                                let item: Vec<u8> = (0..converter.bytes).map(|_| random() as u8).collect();
-                                let all = convert(&format, &item).unwrap_or_default();
-                                let expected: [u32; 4] = std::array::from_fn(|n| change(n, all[n]));
-                                assert_eq!(converter.item(&item), Ok(expected), "{format:?} {item:?}");
+                            for change in [None, Some(change)] {
+                                let new = || Converter::new(format, items, change);
+                                let Ok(converter) = new() else { panic!("{data:?}") };
+                                let any = [Sel::X, Sel::Y, Sel::Z, Sel::W, Sel::Zero, Sel::One];
+                                let select: [Sel; 4] = std::array::from_fn(|_| any[random() as usize % 6]);
+                                let Ok(selected) = new().map(|of| Selected::new(of, select, 77)) else { panic!() };
+                                let row: Vec<u8> = (0..20 * converter.bytes).map(|_| random() as u8).collect();
+                                let mut texels = [[0; 4]; 20];
+                                assert_eq!(selected.write(&row, &mut texels), Ok(()));
+                                for (item, texel) in row.chunks(converter.bytes).zip(texels) {
+                                    let all = convert(&format, item).unwrap_or_default();
+                                    let expected: [u32; 4] =
+                                        std::array::from_fn(|n| change.map_or(all[n], |change| change(n, all[n])));
+                                    assert_eq!(converter.item(item), Ok(expected), "{format:?} {item:?}");
+                                    let expected = select.map(|sel| match sel {
+                                        Sel::Zero | Sel::Mask => 0,
+                                        Sel::One => 77,
+                                        sel => expected[sel as usize],
+                                    });
+                                    assert_eq!(texel, expected, "{format:?} {item:?} {select:?}");
+                                }
                             }
                         }
                     }

@@ -10,13 +10,14 @@
 //! | `flow` | the control-flow machine of R700 §3.6 and §3.7 |
 //! | `formats` | from bytes in memory to the elements of a register |
 //! | `fetch` | fetch clauses of a wavefront |
-//! | `vertex`, `texture`, `sample` | one fetch for one lane |
+//! | `vertex`, `texture`, `sample`, `cube` | one fetch for one lane |
 //! | `memory` | memory writes and reads, the local data share |
 //! | `exports` | exports of a program |
 //! | `wavefront` | a wavefront running a program: issue, masks, faults, counters |
 //! | `observe` | wavefronts that are watched |
 //! | `interp` | the domain cut into wavefronts, their order, commits |
 //! | `resources` | buffers, textures and samplers as plain structures, and a memory made of them |
+//! | `levels` | the texels of mipmap levels in one allocation |
 //! | `surface` | textures from bytes, in every format that can be expressed |
 //! | `forward` | a memory that wraps another one |
 //!
@@ -27,13 +28,14 @@ pub mod alu;
 pub mod checks;
 pub mod clocks;
 mod convert;
-mod cube;
+pub mod cube;
 pub mod exports;
 mod fetch;
 pub mod flow;
 pub mod formats;
 mod forward;
 pub mod interp;
+mod levels;
 pub mod memory;
 pub mod observe;
 pub mod ops;

@@ -1,6 +1,7 @@
 //! Buffers, textures and samplers as plain structures, and a memory made of them.
 
 use super::formats::Format;
+pub use super::levels::Levels;
 use super::{Cells, Direct, Elements, Exports, Memory, Space, Target, Texels, VertexEvent, Written};
 use crate::arrays::Picture;
 use crate::engine::{MemoryFault, Position};
@@ -234,13 +235,13 @@ pub struct Image {
     /// Its description.
     pub texture: Texture,
     /// Bits of the four elements of each texel, for each level, slice by slice, row by row.
-    pub levels: Vec<Vec<[u32; 4]>>,
+    pub levels: Levels,
 }
 
 impl From<Picture> for Image {
     fn from(picture: Picture) -> Self {
         let texture = Texture { width: picture.width, height: picture.height, ..Texture::default() };
-        Self { texture, levels: vec![picture.elements] }
+        Self { texture, levels: picture.elements.into() }
     }
 }
 
@@ -443,7 +444,7 @@ impl<'a> Inputs<'a> {
 
     fn level(&self, id: u8, level: u32) -> Option<&'a [[u32; 4]]> {
         let image = self.textures.get(&id).filter(|_| !self.lends_nothing)?;
-        image.levels.get(level as usize).map(Vec::as_slice)
+        image.levels.get(level as usize)
     }
 }
 

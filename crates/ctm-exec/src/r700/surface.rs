@@ -3,10 +3,10 @@
 //! Levels follow each other, in each the slices (layers, faces), in each the rows; nothing is padded, but a row of one-bit texels begins at a
 //! byte and compressed blocks are whole. Element layouts are in `formats`; here are the formats whose texels share bytes.
 
-use super::convert::Converter;
-use super::formats::{Format, size_bytes};
-use super::resources::{AS_THEY_ARE, Image, Texture, TextureKind};
-use ctm_isa::r700::ops::{DataFormat, FormatComp};
+use super::convert::{Change, Converter, Selected};
+use super::formats::{Elements, Format, elements, size_bytes};
+use super::resources::{AS_THEY_ARE, Image, Levels, Texture, TextureKind};
+use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat, Sel};
 
 /// Largest width, height and depth of a surface here.
 pub const LARGEST: u32 = 8192;
@@ -68,6 +68,18 @@ impl std::fmt::Display for SurfaceError {
 }
 
 impl std::error::Error for SurfaceError {}
+
+/// A conversion of rows of a [`Surface`]'s texels.
+pub struct Rows(Selected);
+
+impl Rows {
+    /// Converts texels that follow each other, as many as there are of both.
+    pub fn write(&self, bytes: &[u8], to: &mut [[u32; 4]]) {
+        // Formats that are not done were refused when it was made.
+        let written = self.0.write(bytes, to);
+        debug_assert!(written.is_ok(), "{written:?}");
+    }
+}
 
 /// How texels share bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,16 +162,10 @@ impl Surface {
             return Err(SurfaceError::Length { found, wanted });
         }
         let texture = self.texture()?;
-        let to_linear = |n: usize, bits: u32| if self.gamma && n < 3 { linear_bits(bits) } else { bits };
-        let own = match packing(self.format.data)? {
-            Packing::Own(bytes) => {
-                let items = wanted / bytes as u64;
-                Some((bytes, Converter::new(&self.format, items, &to_linear).map_err(|_| self.refused())?))
-            }
-            _ => None,
-        };
+        let own = self.rows([Sel::X, Sel::Y, Sel::Z, Sel::W])?;
         let mut rest = bytes;
-        let mut levels = Vec::new();
+        let texels = |level| texture.size(level).map(|size| size as usize).iter().product::<usize>();
+        let mut levels = Levels::with_capacity((0..self.levels).map(texels).sum());
         for level in 0..self.levels {
             let [width, height, depth] = texture.size(level);
             let (row, lines) = self.row(width)?;
@@ -168,10 +174,10 @@ impl Surface {
             for _ in 0..depth {
                 let (slice, after) = rest.split_at_checked(slice_bytes).unwrap_or((rest, &[]));
                 rest = after;
-                if let Some((bytes, converter)) = &own {
-                    for item in slice.chunks_exact(*bytes) {
-                        texels.push(converter.item(item).map_err(|_| self.refused())?);
-                    }
+                if let Some(rows) = &own {
+                    let first = texels.len();
+                    texels.resize(first + slice.len() / rows.0.item_bytes(), [0; 4]);
+                    rows.write(slice, &mut texels[first..]);
                     continue;
                 }
                 for y in 0..height {
@@ -183,6 +189,25 @@ impl Surface {
             levels.push(texels);
         }
         Ok(Image { texture, levels })
+    }
+
+    /// Converts rows of texels of its format, and selects elements; `None` where texels share bytes.
+    ///
+    /// # Errors
+    /// A format that cannot be read.
+    pub fn rows(&self, select: [Sel; 4]) -> Result<Option<Rows>, SurfaceError> {
+        let Packing::Own(bytes) = packing(self.format.data)? else { return Ok(None) };
+        let items = self.bytes()? / bytes as u64;
+        let change = self.gamma.then_some((|n, bits| if n < 3 { linear_bits(bits) } else { bits }) as Change);
+        let of = Converter::new(self.format, items, change).map_err(|_| self.refused())?;
+        Ok(Some(Rows(Selected::new(of, select, self.one()))))
+    }
+
+    /// The bits of 1 as an instruction sees it: an integer of formats of integers.
+    #[must_use]
+    pub const fn one(&self) -> u32 {
+        let floats = matches!(elements(self.format.data), Elements::Float(_));
+        if matches!(self.format.numbers, NumFormat::Int) && !floats { 1 } else { 1f32.to_bits() }
     }
 
     const fn refused(&self) -> SurfaceError {

@@ -75,12 +75,12 @@ mod tests {
         let texel = |x: f32| [x, 0.0, 1.0, 1.0].map(f32::to_bits);
         let texture = Texture { width: 3, height: 2, ..Texture::default() };
         let level = [0.0, 3.0, 6.0, 6.0, 3.0, 0.0].map(texel).to_vec();
-        let image = with_levels(Image { texture, levels: vec![level] });
+        let image = with_levels(Image { texture, levels: level.into() });
         assert_eq!(image.texture.levels, 2);
-        assert_eq!(image.levels[1], vec![texel(3.0)]);
+        assert_eq!(image.levels[1], [texel(3.0)]);
         let texture = Texture { width: 4, height: 4, depth: 2, kind: TextureKind::TwoDArray, ..texture };
-        let image = with_levels(Image { texture, levels: vec![(0..32).map(|n| texel(n as f32)).collect()] });
-        assert_eq!(image.levels.iter().map(Vec::len).collect::<Vec<_>>(), [32, 8, 2]);
+        let image = with_levels(Image { texture, levels: (0..32).map(|n| texel(n as f32)).collect::<Vec<_>>().into() });
+        assert_eq!(image.levels.iter().map(<[_]>::len).collect::<Vec<_>>(), [32, 8, 2]);
         assert_eq!(image.levels[1][0], texel(2.5));
         assert_eq!(image.levels[2][1], texel(16.0 + 7.5));
     }

@@ -45,7 +45,7 @@ pub use stored::StoredTexture;
 use crate::array::{Array, Kind};
 use ctm_draw::console::TileMode;
 use ctm_exec::r700::formats::Format;
-use ctm_exec::r700::resources::{Image, Texture};
+use ctm_exec::r700::resources::{Image, Levels, Texture};
 use ctm_exec::r700::surface::{LARGEST, SurfaceError};
 use std::path::Path;
 
@@ -187,7 +187,7 @@ pub fn stacked(kind: ctm_exec::r700::resources::TextureKind, images: Vec<Image>)
         return wrong("the pictures of a texture have one size, and these differ");
     }
     if count == 1 && images[0].texture.kind == kind {
-        return Ok(images.into_iter().next().unwrap_or(Image { texture: first, levels: Vec::new() }));
+        return Ok(images.into_iter().next().unwrap_or(Image { texture: first, levels: Levels::default() }));
     }
     // Rows of one picture can be the layers of a one-dimensional array, or the faces and slices one below the other.
     let rows: u32 = images.iter().map(|image| image.texture.height).sum();
@@ -212,8 +212,8 @@ pub fn stacked(kind: ctm_exec::r700::resources::TextureKind, images: Vec<Image>)
     // Texels of several formats are floats.
     let same = images.iter().all(|image| image.texture.format == first.format);
     let format = if same { first.format } else { Format::default() };
-    let texels = images.into_iter().flat_map(|image| image.levels.into_iter().next().unwrap_or_default()).collect();
-    Ok(Image { texture: Texture { kind, height, depth, levels: 1, format, ..first }, levels: vec![texels] })
+    let texels = images.into_iter().flat_map(|image| image.levels.into_first()).collect::<Vec<_>>();
+    Ok(Image { texture: Texture { kind, height, depth, levels: 1, format, ..first }, levels: texels.into() })
 }
 
 /// A number of a header as an extent of a surface.

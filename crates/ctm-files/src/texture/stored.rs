@@ -46,7 +46,7 @@ impl StoredTexture {
         let mut image = self.surface.image(bytes)?;
         if self.swizzle != IN_ORDER {
             let one = if self.surface.format.numbers == NumFormat::Int { 1 } else { 1f32.to_bits() };
-            for texel in image.levels.iter_mut().flatten() {
+            for texel in image.levels.texels_mut() {
                 let of = *texel;
                 *texel = self.swizzle.map(|sel| match sel {
                     Sel::X => of[0],
@@ -116,7 +116,7 @@ impl StoredTexture {
         let format = ColourFormat { data, number: numbers, swap: Swap::Std };
         let colours =
             Colours::new(format).map_err(|error| TextureError(format!("{error}; nothing is compressed here")))?;
-        let texels = image.levels.iter().flatten();
+        let texels = image.levels.texels().iter();
         let bytes = texels.flat_map(|texel| {
             let packed = colours.pack(*texel, false).to_le_bytes();
             packed.into_iter().take(colours.bytes())
@@ -210,7 +210,7 @@ impl StoredTexture {
         let image = plain.image()?;
         let [width, height, depth] = image.texture.size(level);
         let (height, width) = (height as usize * depth as usize, width as usize);
-        let texels = image.levels.get(level as usize).map(Vec::as_slice).unwrap_or_default().as_flattened();
+        let texels = image.levels.get(level as usize).unwrap_or_default().as_flattened();
         #[allow(clippy::cast_precision_loss, reason = "what a float holds of an integer")]
         let number = |bits: &u32| match self.numbers() {
             NumberType::Uint => *bits as f32,

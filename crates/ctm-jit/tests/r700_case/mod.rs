@@ -52,6 +52,8 @@ fn textures(r: &mut Random, memory: &mut Arrays) {
             wrap: std::array::from_fn(|_| r.of(&wraps)),
             border: std::array::from_fn(|_| r.value()),
             compare: r.of(&Compare::ALL),
+            max_anisotropy: r.of(&[1, 1, 2, 16]),
+            seamless: r.one_in(2),
             ..Sampler::default()
         };
         // Without mipmaps and with one filter, and mostly without a border.

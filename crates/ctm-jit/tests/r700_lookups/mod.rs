@@ -1,7 +1,9 @@
 //! Comparisons of texels with reference values, and gradients that are set: every way to compare, wrap and filter, at values where that matters.
 
 use super::*;
-use ctm_isa::r700::ops::Sel;
+use ctm_exec::r700::formats::Format;
+use ctm_exec::r700::resources::AS_THEY_ARE;
+use ctm_isa::r700::ops::{DataFormat, Sel};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Texels and reference values that meet: zeros, denormals, ends of the range, no numbers.
@@ -19,6 +21,9 @@ const VALUES: [u32; 12] = [
     0xff80_0000,
     0x7fc0_1234,
 ];
+
+/// What an instruction may see of a comparison.
+const SELECTS: [Sel; 6] = [Sel::X, Sel::Y, Sel::Z, Sel::W, Sel::Zero, Sel::One];
 
 /// Lookups that compare.
 const COMPARISONS_OF: [&str; 5] = ["SAMPLE_C", "SAMPLE_C_LZ", "SAMPLE_C_L", "SAMPLE_C_LB", "SAMPLE_C_G"];
@@ -42,7 +47,7 @@ fn case(r: &mut Random) -> Case {
         let texel = |r: &mut Random| -> [u32; 4] {
             std::array::from_fn(|e| if e < places { r.of(&coordinates).to_bits() } else { r.of(&VALUES) })
         };
-        Image { texture, levels: vec![(0..width * height).map(|_| texel(r)).collect()] }
+        Image { texture, levels: (0..width * height).map(|_| texel(r)).collect::<Vec<_>>().into() }
     };
     let (places, size) = (texture(8, 4, 2), [1 + (case.domain.i1 % 5), 3]);
     let compared = texture(size[0] + 1, size[1], 0);
@@ -207,9 +212,10 @@ pub(super) fn sampler(r: &mut Random, number: u64) -> Sampler {
         max_lod: r.of(&[15.0, 15.0, 1.0, 2.25]),
         lod_bias: r.of(&[0.0, 0.5, -0.75, 2.0]),
         compare: r.of(&Compare::ALL),
-        seamless: r.one_in(6),
-        mirrors_once: [r.one_in(24), r.one_in(24), false],
-        half_border: [r.one_in(24), r.one_in(24), false],
+        seamless: r.one_in(2),
+        mirrors_once: std::array::from_fn(|_| r.one_in(12)),
+        half_border: std::array::from_fn(|_| r.one_in(12)),
+        max_anisotropy: r.of(&[1, 1, 1, 2, 3, 8, 16]),
         ..Sampler::default()
     }
 }
@@ -245,6 +251,15 @@ pub(super) fn levels(engines: &[Jit], programs: &[(String, Program)], seed: u64,
         number = r.below(programs.len() as u32) as usize;
     }
     let (name, program) = &programs[number];
+    if matches!(kind, TextureKind::Cube | TextureKind::CubeArray) && !r.one_in(3) {
+        // Places near edges and corners of all faces.
+        let along = [1.0f32, 1.01, 1.02, 1.1, 1.37, 1.5, 1.8, 1.93, 1.99, 2.0, 0.97, 2.04];
+        let source = case.memory.textures.get_mut(&1).unwrap();
+        source.levels[0].iter_mut().for_each(|texel| {
+            *texel = [r.of(&along), r.of(&along), r.below(6) as f32, r.below(5) as f32 / 2.0].map(f32::to_bits);
+        });
+        (case.planes[0].origin[0], case.planes[0].origin[1]) = (1.02, 1.06);
+    }
     if is_whole(name) {
         // Columns, rows, slices and levels, some of which do not exist.
         let whole =
@@ -321,10 +336,25 @@ pub(super) fn image(r: &mut Random, kind: TextureKind) -> Image {
         TextureKind::CubeArray => (width, width, 12),
     };
     let levels = if r.one_in(3) { 1 } else { 1 + r.below(5) };
-    let texture = Texture { kind, width, height, depth, levels, ..Default::default() };
-    let ordinary = !r.one_in(4);
+    // Formats that reference values are converted to, which see what a comparison gives in any order.
+    let data = r.of(&[
+        DataFormat::Fmt32_32_32_32Float,
+        DataFormat::Fmt32Float,
+        DataFormat::Fmt8,
+        DataFormat::Fmt16,
+        DataFormat::Fmt8_24,
+        DataFormat::Fmt16Float,
+    ]);
+    let format = Format { data, ..Format::default() };
+    let compared = if r.one_in(2) { AS_THEY_ARE } else { std::array::from_fn(|_| r.of(&SELECTS)) };
+    let texture = Texture { kind, width, height, depth, levels, format, compared, ..Default::default() };
+    let (ordinary, fractions) = (!r.one_in(4), r.one_in(3));
     let texel = |r: &mut Random| -> [u32; 4] {
-        std::array::from_fn(|_| if ordinary { (r.below(2000) as f32 / 500.0 - 2.0).to_bits() } else { r.of(&VALUES) })
+        std::array::from_fn(|_| match (ordinary, fractions) {
+            (true, true) => (r.below(256) as f32 / 255.0).to_bits(),
+            (true, false) => (r.below(2000) as f32 / 500.0 - 2.0).to_bits(),
+            (false, _) => r.of(&VALUES),
+        })
     };
     let levels = (0..levels).map(|level| {
         let texels: u32 = texture.size(level).iter().product();

@@ -125,7 +125,7 @@ fn memory(r: &mut Random) -> Walls {
     let mut walls = Walls { arrays: Arrays::default(), texels: BTreeMap::new(), items: BTreeMap::new() };
     for id in 0..RESOURCES {
         let image = image(r);
-        for (level, texels) in (0..).zip(&image.levels) {
+        for (level, texels) in (0..).zip(image.levels.iter()) {
             walls.texels.insert((id, level), Guarded::of(texels));
         }
         walls.arrays.textures.insert(id, image);
@@ -134,7 +134,9 @@ fn memory(r: &mut Random) -> Walls {
         let compare = r.of(&[Compare::Less, Compare::Equal, Compare::GreaterEqual, Compare::NotEqual]);
         let minify = r.of(&[filter, filter, Filter::Nearest, Filter::Linear]);
         let mip = r.of(&[MipFilter::None, MipFilter::Nearest, MipFilter::Linear]);
-        let sampler = Sampler { magnify: filter, minify, mip, wrap, compare, ..Sampler::default() };
+        let (max_anisotropy, seamless) = (r.of(&[1, 1, 4, 16]), r.one_in(2));
+        let sampler =
+            Sampler { magnify: filter, minify, mip, wrap, compare, max_anisotropy, seamless, ..Sampler::default() };
         walls.arrays.samplers.insert(id, sampler);
         let bytes: Vec<u8> = (0..1 + r.below(64)).flat_map(|_| r.value().to_le_bytes()).collect();
         walls.items.insert(id, Guarded::of(&bytes));

@@ -207,7 +207,7 @@ impl Draw {
             _ => {}
         }
         let texture = Texture { width, height, format: view.texel_format(), ..Texture::default() };
-        Some(TextureData::Given(Arc::new(Image { texture, levels: vec![texels] })))
+        Some(TextureData::Given(Arc::new(Image { texture, levels: texels.into() })))
     }
 
     /// A colour target, 0 to 7: what colours are stored as, and the colour before the draw. With the first call the one that is there without any is gone.

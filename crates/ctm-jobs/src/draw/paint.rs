@@ -355,7 +355,7 @@ impl Prepared<'_> {
                     (format.texel_format(), samples.map(texel).collect())
                 }
             };
-            let mut image = Image { texture: Texture { format, ..texture }, levels: vec![texels] };
+            let mut image = Image { texture: Texture { format, ..texture }, levels: texels.into() };
             if binding.sampler.mip != ctm_exec::r700::resources::MipFilter::None && binding.make_levels {
                 image = ctm_files::texture::with_levels(image);
             }

@@ -533,7 +533,7 @@ impl Programs {
                     border: sampler.border,
                 };
                 for (_, number) in places {
-                    let elements = image.levels.first().cloned().unwrap_or_default();
+                    let elements = image.levels.first().unwrap_or_default().to_vec();
                     let picture = Picture { width: image.texture.width, height: image.texture.height, elements };
                     bound.memory.inputs[usize::from(number)] = Some((picture, of));
                 }

@@ -24,6 +24,8 @@ struct Converted {
     from: [Source; 2],
     /// Memory still holds what it was read from.
     is_current: bool,
+    /// When it was asked for: see [`Surfaces::uses`].
+    last_use: u64,
     image: Arc<Image>,
 }
 
@@ -35,8 +37,8 @@ struct Source {
 }
 
 /// Most texels of converted textures that are kept, the largest not counted, and most textures.
-const MOST_TEXELS: usize = 1 << 23;
-const MOST_TEXTURES: usize = 256;
+const MOST_TEXELS: usize = 1 << 25;
+const MOST_TEXTURES: usize = 1024;
 
 /// What is held.
 #[derive(Debug, Default)]
@@ -44,6 +46,8 @@ pub(super) struct Surfaces {
     held: Vec<Held>,
     converted: Vec<Converted>,
     texels: usize,
+    /// How often textures were asked for.
+    uses: u64,
 }
 
 /// Whether two ranges, by their first bytes and lengths, have a byte in common.
@@ -98,7 +102,9 @@ impl Surfaces {
     /// A texture that has been converted, if memory holds what it did then. What is held of it was brought back.
     pub(super) fn texture(&mut self, memory: &dyn GpuMemory, words: &[u32; 7], compared: bool) -> Option<Arc<Image>> {
         let at = self.converted.iter().position(|of| of.words == *words && of.compared == compared)?;
+        self.uses += 1;
         let of = &mut self.converted[at];
+        of.last_use = self.uses;
         of.is_current = of.is_current || of.from.iter().all(|part| part.is_held_by(memory)) || of.refresh(memory);
         if of.is_current {
             return Some(of.image.clone());
@@ -108,7 +114,7 @@ impl Surfaces {
         None
     }
 
-    /// Keeps a converted texture, and forgets the oldest where there are too many.
+    /// Keeps a converted texture, and forgets those that were not asked for the longest where there are too many.
     pub(super) fn keep_texture(
         &mut self,
         memory: &dyn GpuMemory,
@@ -122,13 +128,15 @@ impl Surfaces {
         while !self.converted.is_empty()
             && (self.texels + count - largest(&self.converted) > MOST_TEXELS || self.converted.len() >= MOST_TEXTURES)
         {
-            let gone = self.converted.remove(0);
+            let oldest = (0..self.converted.len()).min_by_key(|&at| self.converted[at].last_use).unwrap_or(0);
+            let gone = self.converted.swap_remove(oldest);
             self.texels -= texels(&gone.image);
         }
         self.texels += count;
         let of = |range: (u64, u64)| memory.bytes(range.0, range.1).unwrap_or_default().to_vec();
         let from = ranges.map(|range| Source { range, bytes: of(range) });
-        self.converted.push(Converted { words, compared, from, is_current: true, image });
+        self.uses += 1;
+        self.converted.push(Converted { words, compared, from, is_current: true, last_use: self.uses, image });
     }
 }
 
@@ -136,6 +144,7 @@ impl Converted {
     /// Converts the parts again whose bytes have changed: drivers read pictures back whole after every small draw, and draw to one layer after the other.
     fn refresh(&mut self, memory: &dyn GpuMemory) -> bool {
         let Ok(words) = TextureWords::of(&self.words) else { return false };
+        let Ok(mut conversion) = words.conversion(self.compared) else { return false };
         let Some(image) = Arc::get_mut(&mut self.image) else { return false };
         for part in words.parts() {
             let source = &mut self.from[part.range];
@@ -143,7 +152,7 @@ impl Converted {
             let Some(old) = source.bytes.get_mut(range.clone()) else { return false };
             let Some(new) = memory.bytes(source.range.0 + range.start as u64, range.len() as u64) else { return false };
             if *old != *new {
-                if words.convert(image, memory, self.compared, &part).is_err() {
+                if words.convert_part(image, memory, &mut conversion, &part).is_err() {
                     return false;
                 }
                 old.copy_from_slice(new);
@@ -162,7 +171,7 @@ impl Source {
 }
 
 fn texels(image: &Image) -> usize {
-    image.levels.iter().map(Vec::len).sum()
+    image.levels.texels().len()
 }
 
 fn store(memory: &mut dyn GpuMemory, held: &Held) {

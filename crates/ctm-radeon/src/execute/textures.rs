@@ -7,9 +7,9 @@ use crate::table::{from_256, one_bit, signed};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 use ctm_draw::levels::{Extent, Level, levels};
 use ctm_exec::r700::Sampler;
-use ctm_exec::r700::formats::{self, Format};
-use ctm_exec::r700::resources::{AS_THEY_ARE, Compare, Filter, Image, MipFilter, TextureKind, Wrap};
-use ctm_exec::r700::surface::{LARGEST, Surface};
+use ctm_exec::r700::formats::Format;
+use ctm_exec::r700::resources::{AS_THEY_ARE, Compare, Filter, Image, Levels, MipFilter, TextureKind, Wrap};
+use ctm_exec::r700::surface::{LARGEST, Rows, Surface};
 use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, Sel, SrfMode};
 use ctm_isa::table::FieldValue;
 use std::ops::Range;
@@ -52,6 +52,15 @@ struct Place {
     slice: u32,
     /// `None`: all.
     rows: Option<Range<u32>>,
+}
+
+/// How the texels of a texture are converted: made once for all parts that are.
+pub(super) struct Conversion {
+    /// Of rows; `None` where texels share bytes.
+    rows: Option<Rows>,
+    selects: [Sel; 4],
+    /// Elements of the rows that are being converted.
+    elements: Vec<u8>,
 }
 
 fn unsupported(error: impl ToString) -> Error {
@@ -213,25 +222,40 @@ impl TextureWords {
         ranges
     }
 
-    /// The texture with its texels. Texels behind the end of memory are 0.
+    /// How its texels are converted. `compared`: elements stay where they are in memory, as the first one is compared before any is selected.
     ///
     /// # Errors
     /// What cannot be read.
-    ///
-    /// `compared`: its elements stay where they are in memory, as the first one is compared before any is selected.
-    pub fn image(&self, memory: &dyn GpuMemory, compared: bool) -> Result<Image, Error> {
+    pub(super) fn conversion(&self, compared: bool) -> Result<Conversion, Error> {
         if self.mixed_signs {
             return Err(unsupported("textures whose elements have different signs are not read"));
         }
-        let mut image = self.sample_image(memory, 0)?;
-        for sample in 1..self.samples {
-            image.levels.extend(self.sample_image(memory, sample)?.levels);
+        self.surface.bytes().map_err(unsupported)?;
+        let selects = if compared { AS_THEY_ARE } else { self.selects };
+        let rows = self.surface.rows(selects).map_err(unsupported)?;
+        Ok(Conversion { rows, selects, elements: Vec::new() })
+    }
+
+    /// The texture with its texels. Texels behind the end of memory are 0. `compared`: as for [`Self::conversion`].
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn image(&self, memory: &dyn GpuMemory, compared: bool) -> Result<Image, Error> {
+        let mut conversion = self.conversion(compared)?;
+        let mut texture = self.surface.texture().map_err(unsupported)?;
+        let texels = |level| texture.size(level).map(|size| size as usize).iter().product::<usize>();
+        let counts: Vec<usize> = (0..self.surface.levels).map(texels).collect();
+        let mut levels = Levels::with_capacity(counts.iter().sum::<usize>() * self.samples as usize);
+        for _ in 0..self.samples {
+            counts.iter().for_each(|&count| levels.push(std::iter::repeat_n([0; 4], count)));
         }
-        image.texture.samples = self.samples;
-        image.texture.levels *= self.samples;
-        image.texture.compared = self.selects;
-        if !compared {
-            self.select(&mut image);
+        (texture.samples, texture.levels, texture.compared) =
+            (self.samples, self.surface.levels * self.samples, self.selects);
+        let mut image = Image { texture, levels };
+        for (n, (_, level)) in (0..self.surface.levels).zip(self.levels.iter().skip(self.first[0] as usize)) {
+            for slice in 0..self.slices(level) {
+                self.convert(&mut image, memory, &mut conversion, &Place { level: n, slice, rows: None })?;
+            }
         }
         Ok(image)
     }
@@ -271,34 +295,47 @@ impl TextureWords {
     ///
     /// # Errors
     /// What cannot be read.
-    pub(super) fn convert(
+    pub(super) fn convert_part(
         &self,
         image: &mut Image,
         memory: &dyn GpuMemory,
-        compared: bool,
+        conversion: &mut Conversion,
         part: &Part,
     ) -> Result<(), Error> {
-        let Some(Place { level, slice, rows }) = part.place.clone() else { return Ok(()) };
+        part.place.as_ref().map_or(Ok(()), |place| self.convert(image, memory, conversion, place))
+    }
+
+    fn convert(
+        &self,
+        image: &mut Image,
+        memory: &dyn GpuMemory,
+        conversion: &mut Conversion,
+        place: &Place,
+    ) -> Result<(), Error> {
+        let &Place { level, slice, ref rows } = place;
         let [width, height, _] = image.texture.size(level);
         let texels = rows.clone().map_or(0..height, |rows| rows.start.min(height)..rows.end.min(height));
-        if texels.is_empty() {
+        let lines = texels.end - texels.start;
+        if lines == 0 {
             return Ok(());
         }
-        let (kind, lines) = (TextureKind::TwoD, texels.end - texels.start);
-        let surface = Surface { kind, width, height: lines, depth: 1, levels: 1, ..self.surface };
-        let total = surface.bytes().map_err(unsupported)?;
+        let first = (slice as usize * height as usize + texels.start as usize) * width as usize;
+        let count = width as usize * lines as usize;
         for sample in 0..self.samples {
-            let mut bytes = Vec::with_capacity(usize::try_from(total).unwrap_or(0));
-            self.read_rows(memory, sample, (level, slice), rows.clone().unwrap_or(0..u32::MAX), &mut bytes);
-            let mut found = surface.image(&bytes).map_err(unsupported)?;
-            if !compared {
-                self.select(&mut found);
-            }
-            let first = (slice as usize * height as usize + texels.start as usize) * width as usize;
             let of_level = image.levels.get_mut((sample * self.surface.levels + level) as usize);
-            let places = of_level.and_then(|texels| texels.get_mut(first..));
-            for (place, texel) in places.into_iter().flatten().zip(found.levels.into_iter().flatten()) {
-                *place = texel;
+            let Some(to) = of_level.and_then(|texels| texels.get_mut(first..first + count)) else { continue };
+            let elements = &mut conversion.elements;
+            self.read_rows(memory, sample, (level, slice), rows.clone().unwrap_or(0..u32::MAX), elements);
+            if let Some(rows) = &conversion.rows {
+                rows.write(elements, to);
+                continue;
+            }
+            let (kind, selects) = (TextureKind::TwoD, conversion.selects);
+            let surface = Surface { kind, width, height: lines, depth: 1, levels: 1, ..self.surface };
+            let found = surface.image(elements).map_err(unsupported)?;
+            to.copy_from_slice(found.levels.texels());
+            if selects != AS_THEY_ARE {
+                to.iter_mut().for_each(|texel| *texel = self.selected(selects, *texel));
             }
         }
         Ok(())
@@ -309,87 +346,103 @@ impl TextureWords {
         if self.surface.kind == TextureKind::ThreeD { level.size[2] } else { self.surface.depth }
     }
 
-    /// The texture with its texels of one sample, as they are in memory.
-    fn sample_image(&self, memory: &dyn GpuMemory, sample: u32) -> Result<Image, Error> {
-        let total = self.surface.bytes().map_err(unsupported)?;
-        let mut rows = Vec::with_capacity(usize::try_from(total).unwrap_or(0));
-        for (n, (_, level)) in (0..).zip(self.levels.iter().skip(self.first[0] as usize)) {
-            for slice in 0..self.slices(level) {
-                self.read_rows(memory, sample, (n, slice), 0..u32::MAX, &mut rows);
-            }
-        }
-        self.surface.image(&rows).map_err(unsupported)
-    }
-
-    /// Adds the elements of rows of one sample: of a level and a slice of the view. Those behind the end of memory are 0.
+    /// Reads the elements of rows of one sample: of a level and a slice of the view. Those behind the end of memory are 0.
     fn read_rows(
         &self,
         memory: &dyn GpuMemory,
         sample: u32,
         (level, slice): (u32, u32),
         part: Range<u32>,
-        rows: &mut Vec<u8>,
+        to: &mut Vec<u8>,
     ) {
+        to.clear();
         let Some((address, level)) = self.levels.get((self.first[0] + level) as usize) else { return };
         let (layout, slice) = (&level.layout, slice + self.first[1]);
         let (bytes, slice_bytes) = (layout.element_bytes as usize, layout.slice_bytes());
-        let tile = layout.tile(sample);
+        let (columns, lines) = (level.size[0], part.start..level.size[1].min(part.end));
+        let row_bytes = columns as usize * bytes;
+        to.resize(row_bytes * lines.len(), 0);
+        if to.is_empty() {
+            return;
+        }
         // A slice of 2D tiles lies together, so each is looked up by itself.
-        let start = address.saturating_add(slice_bytes * u64::from(slice));
-        let whole = memory.bytes(start, slice_bytes);
-        for y in part.start..level.size[1].min(part.end) {
-            if let (ArrayMode::Linear, 1, Some(whole)) = (layout.mode, layout.samples, whole) {
-                let from = (u64::from(y) * u64::from(layout.pitch)) as usize * bytes;
-                if let Some(row) = whole.get(from..from + level.size[0] as usize * bytes) {
-                    rows.extend_from_slice(row);
-                    continue;
+        let before = slice_bytes * u64::from(slice);
+        let whole = memory.bytes(address.saturating_add(before), slice_bytes);
+        let rows = to.chunks_exact_mut(row_bytes).zip(lines.clone());
+        match (whole, layout.tile(sample)) {
+            (Some(whole), _) if layout.mode == ArrayMode::Linear && layout.samples == 1 => {
+                for (row, y) in rows {
+                    let from = (u64::from(y) * u64::from(layout.pitch)) as usize * bytes;
+                    if let Some(elements) = whole.get(from..from + row_bytes) {
+                        row.copy_from_slice(elements);
+                    }
                 }
             }
-            let mut first = 0;
-            for x in 0..level.size[0] {
-                let at = match &tile {
-                    Some(tile) => {
-                        if x % 8 == 0 {
-                            first = layout.offset(x, y / 8 * 8, slice, sample);
+            (Some(whole), Some(tile)) => {
+                let of_tile = |x: u32, y: u32| (layout.offset(x, y / 8 * 8, slice, sample) - before) as usize;
+                match bytes {
+                    1 => untile::<1>(whole, &tile, lines, to, of_tile),
+                    2 => untile::<2>(whole, &tile, lines, to, of_tile),
+                    4 => untile::<4>(whole, &tile, lines, to, of_tile),
+                    8 => untile::<8>(whole, &tile, lines, to, of_tile),
+                    _ => untile::<16>(whole, &tile, lines, to, of_tile),
+                }
+            }
+            _ => {
+                for (row, y) in rows {
+                    for (element, x) in row.chunks_exact_mut(bytes).zip(0..) {
+                        let at = address.saturating_add(layout.offset(x, y, slice, sample));
+                        if let Some(found) = memory.bytes(at, bytes as u64) {
+                            element.copy_from_slice(found);
                         }
-                        first + u64::from(tile[(x % 8 + y % 8 * 8) as usize])
                     }
-                    None => layout.offset(x, y, slice, sample),
-                };
-                let element = match whole {
-                    Some(whole) => {
-                        let from = (at - slice_bytes * u64::from(slice)) as usize;
-                        whole.get(from..from + bytes)
-                    }
-                    None => memory.bytes(address.saturating_add(at), bytes as u64),
-                };
-                match element {
-                    Some(element) => rows.extend_from_slice(element),
-                    None => rows.resize(rows.len() + bytes, 0),
                 }
             }
         }
     }
 
-    /// Gives texels the elements that the resource selects. What is compared stays the first one.
-    fn select(&self, image: &mut Image) {
-        if self.selects == AS_THEY_ARE {
-            return;
+    /// The elements that a resource selects.
+    fn selected(&self, selects: [Sel; 4], from: [u32; 4]) -> [u32; 4] {
+        selects.map(|select| match select {
+            Sel::X => from[0],
+            Sel::Y => from[1],
+            Sel::Z => from[2],
+            Sel::W => from[3],
+            Sel::One => self.surface.one(),
+            Sel::Zero | Sel::Mask => 0,
+        })
+    }
+}
+
+/// Copies elements of so many bytes out of tiles of 8x8 into rows that follow each other. `tile`: where the elements of a tile lie, from its first one on;
+/// `first`: where the tile with a column and row begins in the slice. Elements behind the slice's end stay.
+fn untile<const BYTES: usize>(
+    slice: &[u8],
+    tile: &[u32; 64],
+    lines: Range<u32>,
+    to: &mut [u8],
+    first: impl Fn(u32, u32) -> usize,
+) {
+    let to = to.as_chunks_mut::<BYTES>().0;
+    let columns = to.len() / lines.len().max(1);
+    let mut y = lines.start;
+    while y < lines.end {
+        // Rows of this tile.
+        let end = (y / 8 * 8 + 8).min(lines.end);
+        for (x, column) in (0..).step_by(8).zip((0..columns).step_by(8)) {
+            let elements = slice.get(first(x, y)..).unwrap_or_default();
+            let count = (columns - column).min(8);
+            for y in y..end {
+                let row = &mut to[(y - lines.start) as usize * columns + column..][..count];
+                let places = &tile[y as usize % 8 * 8..][..8];
+                for (element, &place) in row.iter_mut().zip(places) {
+                    if let Some(found) = elements.get(place as usize..).and_then(|rest| rest.first_chunk()) {
+                        *element = *found;
+                    }
+                }
+            }
         }
-        let floats = matches!(formats::elements(self.surface.format.data), formats::Elements::Float(_));
-        let integers = self.surface.format.numbers == NumFormat::Int && !floats;
-        let one = if integers { 1 } else { 1f32.to_bits() };
-        for texel in image.levels.iter_mut().flatten() {
-            let from = *texel;
-            *texel = self.selects.map(|select| match select {
-                Sel::X => from[0],
-                Sel::Y => from[1],
-                Sel::Z => from[2],
-                Sel::W => from[3],
-                Sel::One => one,
-                Sel::Zero | Sel::Mask => 0,
-            });
-        }
+        y = end;
     }
 }
 
@@ -500,6 +553,7 @@ pub(super) mod tests {
             memory.insert(1 << 20, (0..1 << 20).map(|_| r.below(256) as u8).collect());
             let compared = r.below(4) == 0;
             let Ok(mut image) = of.image(&memory, compared) else { continue };
+            let Ok(mut conversion) = of.conversion(compared) else { continue };
             let mut before = memory.clone();
             for (address, bytes) in of.ranges() {
                 for _ in 0..3 {
@@ -515,7 +569,8 @@ pub(super) mod tests {
                 let same = memory.bytes(start, length) == before.bytes(start, length);
                 kept += u32::from(same);
                 if !same {
-                    of.convert(&mut image, &memory, compared, &part).unwrap_or_else(|e| panic!("case {case}: {e}"));
+                    of.convert_part(&mut image, &memory, &mut conversion, &part)
+                        .unwrap_or_else(|e| panic!("case {case}: {e}"));
                     let rows = part.place.as_ref().map(|place| place.rows.is_some());
                     bands += u32::from(rows == Some(true));
                     slices += u32::from(rows == Some(false));

@@ -76,7 +76,7 @@ pub fn copy(
                 let texel_bytes = surface.format.element_bytes();
                 let texture =
                     Texture { width, height, texel_bytes, format: texel_format(surface.format), ..Texture::default() };
-                Some(Image { texture, levels: vec![level.map_err(outside)?] })
+                Some(Image { texture, levels: level.map_err(outside)?.into() })
             }
         };
         if let Some(image) = image {
@@ -102,5 +102,5 @@ fn texels(memory: &DeviceMemory, texture: &TextureSurface) -> Result<Option<Imag
         let texels = at.map(|at| texture.load(memory, level, at).map(Option::unwrap_or_default));
         levels.push(texels.collect::<Result<Vec<_>, _>>()?);
     }
-    Ok(Some(Image { texture: shape, levels }))
+    Ok(Some(Image { texture: shape, levels: levels.into() }))
 }

@@ -9,6 +9,7 @@ use crate::mc::ByteOrder;
 use crate::memory::GpuAddr;
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
+use ctm_exec::r700::resources::Levels;
 use ctm_exec::r700::{Arrays, Buffer, Exports, Memory, Sampler, Space, Texture, VertexEvent, Written};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -21,9 +22,6 @@ enum Resource {
     Texture(u8),
     Space(MemoryKind),
 }
-
-/// The texels of each level of a texture.
-type Levels = Vec<Vec<[u32; 4]>>;
 
 /// Inputs of a launch, by resource.
 pub struct Reads<'a> {
@@ -95,7 +93,7 @@ impl<'a> Reads<'a> {
     }
 
     /// All texels of a texture.
-    fn image(&self, id: u8) -> Option<&[Vec<[u32; 4]>]> {
+    fn image(&self, id: u8) -> Option<&Levels> {
         let image = self.images.get(&id)?.get_or_init(|| {
             let (texture, bytes) = (self.texture(id)?, self.of(Resource::Texture(id)));
             match self.registers.r700.own.textures.get(&id)? {
@@ -111,7 +109,7 @@ impl<'a> Reads<'a> {
                 }
             }
         });
-        image.as_deref()
+        image.as_ref()
     }
 
     /// The texels of a texture that lie in memory as fetches see them: one level, four numbers each, row by row.
@@ -234,6 +232,6 @@ impl Memory for Reads<'_> {
         if texels.sum::<u64>() > self.texels {
             return None;
         }
-        self.image(id)?.get(level as usize).map(Vec::as_slice)
+        self.image(id)?.get(level as usize)
     }
 }

@@ -375,7 +375,7 @@ impl Checker {
             }
             images.push(picture.elements);
         }
-        Some(Image { texture: shape, levels: images })
+        Some(Image { texture: shape, levels: images.into() })
     }
 
     /// What the program reads and nobody gives.
