@@ -416,8 +416,12 @@ simd! {
     min(a: V, b: V) -> V: _mm512_min_ps(a, b), _mm256_min_ps(a, b);
     /// The larger one; `b` where one is no number.
     max(a: V, b: V) -> V: _mm512_max_ps(a, b), _mm256_max_ps(a, b);
+    /// The square root.
+    sqrt(a: V) -> V: _mm512_sqrt_ps(a), _mm256_sqrt_ps(a);
     /// The whole number below.
     floor(a: V) -> V: _mm512_roundscale_ps::<9>(a), _mm256_floor_ps(a);
+    /// The whole number above.
+    ceil(a: V) -> V: _mm512_roundscale_ps::<10>(a), _mm256_ceil_ps(a);
     /// The nearest whole number, ties to even.
     nearest(a: V) -> V: _mm512_roundscale_ps::<8>(a), _mm256_round_ps::<8>(a);
     /// A number as one of 32 bits with a sign, towards 0.

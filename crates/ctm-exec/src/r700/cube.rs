@@ -6,7 +6,7 @@
 //! lanes' coordinates are projected to the plane of the lane's own face.
 
 /// A texel of a cube: face (0 to 5: +x, -x, +y, -y, +z, -z), column, row.
-pub(super) type FaceTexel = (u32, u32, u32);
+pub type FaceTexel = (u32, u32, u32);
 
 /// For each face the axis and sign of the direction that its columns, its rows and its middle mean (GL table 3.18).
 const AXES: [[(usize, i64); 3]; 6] = [
@@ -19,7 +19,8 @@ const AXES: [[(usize, i64); 3]; 6] = [
 ];
 
 /// Where a place on a face (column, row; 1..2 each) lies on the plane of another face; `None` on the other side of the cube.
-pub(super) fn on_plane(of: u32, face: u32, [column, row]: [f32; 2]) -> Option<[f32; 2]> {
+#[must_use]
+pub fn on_plane(of: u32, face: u32, [column, row]: [f32; 2]) -> Option<[f32; 2]> {
     let (from, to) = (AXES.get(face as usize)?, AXES.get(of as usize)?);
     let mut direction = [0.0; 3];
     let middle = |at: f32| 2.0 * (f64::from(at) - 1.5);
@@ -32,7 +33,8 @@ pub(super) fn on_plane(of: u32, face: u32, [column, row]: [f32; 2]) -> Option<[f
 }
 
 /// The texel at column `x` and row `y` of a face with sides of `size` texels, at most one beyond an edge; `None` beyond a corner.
-pub(super) fn across(face: u32, x: i64, y: i64, size: u32) -> Option<FaceTexel> {
+#[must_use]
+pub fn across(face: u32, x: i64, y: i64, size: u32) -> Option<FaceTexel> {
     let n = i64::from(size);
     let within = |at: i64| (0..n).contains(&at);
     let index = |at: i64| u32::try_from(at.clamp(0, n - 1)).unwrap_or(0);

@@ -230,6 +230,15 @@ pub const fn keeps_single(format: &Format) -> bool {
     }
 }
 
+/// The largest whole number of a format's first element where that is an unsigned fraction: 1.0 is this number.
+#[must_use]
+pub const fn unsigned_fraction(format: &Format) -> Option<u32> {
+    match (elements(format.data), format.numbers, format.sign) {
+        (Elements::Packed(sizes), NumFormat::Norm, FormatComp::Unsigned) => Some(u32::MAX >> (32 - sizes[0])),
+        _ => None,
+    }
+}
+
 /// A reference value as the first element of a format would hold it (R700 §9.4, SAMPLE_C: "converted to the source format before the
 /// compare"): the nearest number of the format, ties to even, kept in its range. A NaN stays one where the format has NaNs, and is 0
 /// elsewhere. Integers, shared exponents and compressed blocks are compared as they are returned.

@@ -50,6 +50,25 @@ pub fn slopes(coordinates: &[[u32; 4]], lane: usize, vertical: bool) -> [f32; 4]
     std::array::from_fn(|e| number(bits(number(other[e]) - number(first[e]))))
 }
 
+/// The slope of the coordinates of a cube on the plane of the lane's face; `None` where that is the slope of the quad's coordinates: the lanes that it is taken
+/// from have the lane's face, or one has no place on its plane.
+#[must_use]
+pub fn slope_on_face(coordinates: &[[u32; 4]], lane: usize, vertical: bool) -> Option<[f32; 2]> {
+    let first = lane & !3;
+    let ends = [first, first + if vertical { 2 } else { 1 }];
+    let face = |lane: usize| coordinates.get(lane).map(|at| layer(at[2], FACES));
+    let own = face(lane)?;
+    if ends.iter().all(|&end| face(end) == Some(own)) {
+        return None;
+    }
+    let on_plane = |lane: usize| {
+        let [x, y, ..] = coordinates.get(lane)?.map(number);
+        cube::on_plane(own, face(lane)?, [x, y])
+    };
+    let [from, to] = [on_plane(ends[0])?, on_plane(ends[1])?];
+    Some([to[0] - from[0], to[1] - from[1]])
+}
+
 /// How an instruction finds its level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
@@ -287,25 +306,8 @@ impl<'a> TextureFetch<'a> {
     /// The slope of the coordinates in a lane's quad; of a cube on the plane of the lane's face.
     fn slope(&self, coordinates: &[[u32; 4]], lane: usize, vertical: bool) -> [f32; 3] {
         let [x, y, z, _] = slopes(coordinates, lane, vertical);
-        let raw = [x, y, z];
-        if !is_cube(self.lookup.texture.kind) {
-            return raw;
-        }
-        let first = lane & !3;
-        let ends = [first, first + if vertical { 2 } else { 1 }];
-        let face = |lane: usize| coordinates.get(lane).map(|at| layer(at[2], FACES));
-        let own = face(lane);
-        if ends.iter().all(|&end| face(end) == own) {
-            return raw;
-        }
-        let on_plane = |lane: usize| {
-            let [x, y, ..] = coordinates.get(lane)?.map(number);
-            cube::on_plane(own?, face(lane)?, [x, y])
-        };
-        match ends.map(on_plane) {
-            [Some(from), Some(to)] => [to[0] - from[0], to[1] - from[1], 0.0],
-            _ => raw,
-        }
+        let on_face = if is_cube(self.lookup.texture.kind) { slope_on_face(coordinates, lane, vertical) } else { None };
+        on_face.map_or([x, y, z], |[x, y]| [x, y, 0.0])
     }
 
     /// The level of detail of a lane before clamping.

@@ -1,8 +1,8 @@
 //! What fetches read without asking: textures and buffers that memory lends as arrays.
 
 use crate::ir::masked::Fetch;
-use ctm_exec::r700::formats::keeps_single;
-use ctm_exec::r700::resources::{AS_THEY_ARE, Filter, MipFilter, TextureKind, Wrap};
+use ctm_exec::r700::formats::{Format, keeps_single, unsigned_fraction};
+use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::sample::{FACES, filtered_axes, is_cube};
 use ctm_exec::r700::texture::{self, Detail};
 use ctm_exec::r700::vertex::{VertexFetch, index_offset};
@@ -203,16 +203,41 @@ pub struct Levels<'a> {
     pub quads: bool,
     /// The coordinate that a comparison compares.
     pub reference: usize,
+    /// How it is converted before.
+    pub compared: References,
+    /// The most lookups along the longer gradient; 1: anisotropy does not matter.
+    pub most_steps: u8,
+    /// Linear filters take texels of other faces.
+    pub over_edges: bool,
     /// What lies beyond columns, rows and slices.
     pub wrap: [Wrap; 3],
-    /// The level that lies first in memory. Levels may be arrays of their own: only machine code, which every address is the same to, goes from
-    /// this one to another.
+    /// The level that lies first in memory. Levels mostly lie in one allocation, but may be arrays of their own: only machine code, which every
+    /// address is the same to, goes from this one to another.
     pub first: &'a [[u32; 4]],
     /// Texels from there to the end of the last one.
     pub texels: usize,
     /// Of each level: columns; where it begins, in texels from there; texels of a slice, layer or face; then columns, rows and slices, layers or faces, as
     /// numbers.
     pub tables: [[u32; MOST_LEVELS]; 6],
+}
+
+/// How a reference value becomes a number of the texture's format (R700 §9.4, SAMPLE_C).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum References {
+    /// It is compared as it is.
+    AsTheyAre,
+    /// It becomes the nearest fraction of this whole number, which is at most 2^24 - 1.
+    Fractions(u32),
+}
+
+impl References {
+    /// Of a format; `None` where machine code has no conversion.
+    fn of(format: &Format) -> Option<Self> {
+        if keeps_single(format) {
+            return Some(Self::AsTheyAre);
+        }
+        unsigned_fraction(format).filter(|&most| most < 1 << 24).map(Self::Fractions)
+    }
 }
 
 /// The most mipmap levels of a [`Binding`].
@@ -245,15 +270,21 @@ impl<'a> Levels<'a> {
         let ordinary =
             [sampler.min_lod, sampler.max_lod, sampler.lod_bias].into_iter().all(|x| x == 0.0 || x.is_normal());
         let linear = sampler.magnify == Filter::Linear || sampler.minify == Filter::Linear;
-        let others = inst.word0.bc_frac_mode || sampler.max_anisotropy > 1 || sampler.bends();
-        let others =
-            others || texture.samples > 1 && op != TexOp::Ld || cube && (linear && sampler.seamless || op == TexOp::Ld);
+        let over_edges = cube && linear && sampler.seamless;
+        // Those that lack faces are the reference's.
+        let whole_cubes =
+            texture.depth == FACES || texture.kind == TextureKind::CubeArray && texture.depth.is_multiple_of(FACES);
+        let others = inst.word0.bc_frac_mode || texture.samples > 1 && op != TexOp::Ld;
+        let others = others || cube && op == TexOp::Ld || over_edges && !whole_cubes;
         let others = others || op == TexOp::GetCompTexLod && !quads;
-        // Reference values are compared as they are, and the outcome is what an instruction sees.
-        let compares = keeps_single(&texture.format) && texture.compared == AS_THEY_ARE;
-        if others || !ordinary || texture::is_comparison(op) && !compares {
+        let filters = sampler.minify == Filter::Linear && texture::detail(op).is_some() && !loads;
+        let flat = matches!(texture.kind, TextureKind::TwoD | TextureKind::TwoDArray);
+        let most_steps = if filters && flat { sampler.max_anisotropy.clamp(1, 16) } else { 1 };
+        let compared = texture::is_comparison(op).then(|| References::of(&texture.format));
+        if others || !ordinary || compared == Some(None) {
             return None;
         }
+        let compared = compared.flatten().unwrap_or(References::AsTheyAre);
         let normalised = [word1.coord_type_x, word1.coord_type_y, word1.coord_type_z];
         let wrap = std::array::from_fn(|axis| match sampler.wrap[axis] {
             _ if axis >= axes => Wrap::Clamp,
@@ -299,7 +330,21 @@ impl<'a> Levels<'a> {
             let row = [width, offset, width * height, x, y, z];
             tables.iter_mut().zip(row).for_each(|(table, number)| table[level as usize] = number);
         }
-        Some(Self { texture, sampler, bias, detail_matters, quads, reference, wrap, first, texels, tables })
+        Some(Self {
+            texture,
+            sampler,
+            bias,
+            detail_matters,
+            quads,
+            reference,
+            compared,
+            most_steps,
+            over_edges,
+            wrap,
+            first,
+            texels,
+            tables,
+        })
     }
 }
 

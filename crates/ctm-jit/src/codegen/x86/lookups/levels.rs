@@ -1,22 +1,24 @@
 //! Lookups of textures with mipmap levels, slices, layers or faces, with comparisons and levels of detail: as `ctm_exec::r700::sample` does them.
 
 #![allow(unsafe_code, reason = "levels are arrays of their own")]
+#![allow(clippy::needless_range_loop, reason = "numbers index several arrays, as in the reference")]
 
 use super::texels::Axis;
 use super::{Lanes, Looked, What};
-use crate::launch::wavefronts::bindings::Levels;
+use crate::launch::wavefronts::bindings::{Levels, References};
 use crate::launch::wavefronts::wave::CUBE;
 use ctm_exec::float::{HALF, INFINITY, ONE, SIGN};
 use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::sample::{FACES, compared, filtered_axes, is_cube};
 use ctm_exec::r700::texture::Detail;
 use ctm_exec::transcendental::{LN2_POLYNOMIAL, THREE_QUARTERS};
+use ctm_isa::r700::ops::Sel;
 use ctm_x86::simd::{Array, Simd, each};
 
 /// A lookup of a texture, and what is the same for all levels.
 #[derive(Clone, Copy)]
-struct Of<'a> {
-    levels: &'a Levels<'a>,
+pub(super) struct Of<'a> {
+    pub levels: &'a Levels<'a>,
     unnormalised: [bool; 3],
     offset: [f32; 3],
     what: What,
@@ -28,21 +30,42 @@ struct Of<'a> {
 
 /// A level, which may be another one in each lane.
 #[derive(Clone, Copy)]
-struct Level<V> {
+pub(super) struct Level<V> {
     /// Columns.
-    width: V,
+    pub width: V,
     /// Where it begins, in texels.
-    offset: V,
+    pub offset: V,
     /// Texels of a slice, layer or face.
-    slice: V,
+    pub slice: V,
     /// Columns, rows and slices, as numbers.
-    sizes: [V; 3],
+    pub sizes: [V; 3],
+}
+
+/// A level with its axes: the same for all lookups that lanes take in it.
+pub(super) struct Prepared<S: Simd> {
+    pub level: Level<S::V>,
+    axes: [Axis<S::V>; 3],
+}
+
+/// The levels of a lookup: the two that are weighed, where the second one weighs anything, how much, and the lanes that weigh texels.
+struct Mips<S: Simd> {
+    low: Prepared<S>,
+    high: Option<Prepared<S>>,
+    weight: S::V,
+    linear: S::M,
+}
+
+/// Lookups along a gradient (`max_anisotropy`): how many, as a number; in which lanes there are several; and the gradient.
+struct Steps<S: Simd> {
+    count: S::V,
+    several: S::M,
+    along: [S::V; 2],
 }
 
 /// Neighbours along an axis, which of them lie beyond the border, and how much the second one weighs.
-struct Pair<S: Simd> {
-    at: [(S::V, S::M); 2],
-    weight: S::V,
+pub(super) struct Pair<S: Simd> {
+    pub at: [(S::V, S::M); 2],
+    pub weight: S::V,
 }
 
 impl Of<'_> {
@@ -52,7 +75,7 @@ impl Of<'_> {
     }
 
     /// Channels that are found.
-    const fn channels(&self) -> usize {
+    pub(super) const fn channels(&self) -> usize {
         if matches!(self.what, What::Texels) { 4 } else { 1 }
     }
 }
@@ -70,10 +93,13 @@ impl<S: Simd> Lanes<'_, S> {
         let array = unsafe { Array::among(bytemuck::cast_slice(levels.first), 16 * levels.texels) };
         let axes = filtered_axes(levels.texture.kind);
         let of = Of { levels, unnormalised, offset, what, detail, axes, array };
+        if what == What::Compared {
+            self.reference = self.in_format(self.at[levels.reference], levels.compared);
+        }
         match *self.looked {
             Looked::Load { offset } => Some(self.load_level(&of, offset)),
             Looked::Sizes => Some(self.sizes(&of)),
-            _ => self.sample(&of),
+            _ => Some(self.sample(&of)),
         }
     }
 
@@ -122,25 +148,51 @@ impl<S: Simd> Lanes<'_, S> {
         each!(4, n => s.select(outside, s.splat(0), found[n]))
     }
 
+    /// A reference value as the first element of the texture's format holds it: `ctm_exec::r700::formats::in_format`. What is no number is 0.
+    ///
+    /// The nearest whole number to the exact product, ties to even: that of the rounded product, but where this lies in the middle and the product does not.
+    #[inline(always)]
+    fn in_format(&self, reference: S::V, references: References) -> S::V {
+        let s = self.s;
+        let References::Fractions(most) = references else { return reference };
+        let most = self.number(most as f32);
+        let x = s.min(s.max(reference, s.splat(0)), s.splat(ONE));
+        let product = s.mul(x, most);
+        let lost = s.fma(x, most, s.xor(product, s.splat(SIGN)));
+        let near = s.nearest(product);
+        let beyond = s.sub(product, near);
+        let [half, less_half, one] = [HALF, SIGN | HALF, ONE].map(|bits| s.splat(bits));
+        let up = s.both(s.equal(beyond, half), s.less(s.splat(0), lost));
+        let down = s.both(s.equal(beyond, less_half), s.less(lost, s.splat(0)));
+        let near = s.select(up, s.add(near, one), near);
+        let near = s.select(down, s.sub(near, one), near);
+        s.div(near, most)
+    }
+
     /// A lookup.
     #[inline(always)]
-    fn sample(&mut self, of: &Of<'_>) -> Option<[S::V; 4]> {
+    fn sample(&mut self, of: &Of<'_>) -> [S::V; 4] {
         let s = self.s;
         let &Levels { ref texture, ref sampler, detail_matters, .. } = of.levels;
         if of.what == What::Detail {
             return self.level_of_detail(of);
         }
+        let gradients = self.gradients(of);
+        let steps = if let Some(gradients) = gradients { self.steps(of, gradients) } else { None };
         let filters = [sampler.magnify, sampler.minify];
-        let linear = each!(2, n => s.mask(if filters[n] == Filter::Linear { !0 } else { 0 }));
-        let (mut levels, mut weight, mut weighs) = ([s.splat(0); 2], s.splat(0), linear[0]);
+        let filters = each!(2, n => s.mask(if filters[n] == Filter::Linear { !0 } else { 0 }));
+        let (mut levels, mut weight, mut linear) = ([s.splat(0); 2], s.splat(0), filters[0]);
         if detail_matters {
             let last = if sampler.mip == MipFilter::None { 0 } else { texture.levels - 1 };
             let last = self.number(last as f32);
+            let mut detail = self.detail(of, gradients);
+            if let Some(steps) = &steps {
+                detail = s.select(steps.several, s.sub(detail, self.ln2(steps.count)), detail);
+            }
             // Of what is no number, minimum and maximum are their second operand.
-            let detail = self.detail(of)?;
             let detail = s.min(s.max(detail, self.number(sampler.min_lod)), self.number(sampler.max_lod));
             let reduces = s.less(s.splat(0), detail);
-            weighs = s.either(s.both(reduces, linear[1]), s.both(s.not(reduces), linear[0]));
+            linear = s.either(s.both(reduces, filters[1]), s.both(s.not(reduces), filters[0]));
             let detail = s.min(s.max(detail, s.splat(0)), last);
             let detail = if sampler.mip == MipFilter::Nearest { s.add(detail, s.splat(HALF)) } else { detail };
             let low = s.floor(detail);
@@ -149,20 +201,95 @@ impl<S: Simd> Lanes<'_, S> {
             }
             levels = [s.to_int(low), s.to_int(s.min(s.add(low, s.splat(ONE)), last))];
         }
-        let slice = self.slice(of);
         if of.what == What::Four {
-            return Some(self.in_level(of, levels[0], slice, s.mask(!0)));
+            (weight, linear) = (s.splat(0), s.mask(!0));
         }
-        let mut found = self.in_level(of, levels[0], slice, weighs);
-        let other = s.not(s.equal(weight, s.splat(0)));
-        if s.bits(other) != 0 {
-            let second = self.in_level(of, levels[1], slice, weighs);
-            self.mix_where(of, other, &mut found, second, weight);
+        let low = self.prepared(of, levels[0]);
+        let other = s.bits(s.not(s.equal(weight, s.splat(0)))) & self.wanted;
+        let high = if other != 0 { Some(self.prepared(of, levels[1])) } else { None };
+        let mips = Mips { low, high, weight, linear };
+        let found = self.stepped(of, &mips, steps.as_ref());
+        if of.what != What::Compared {
+            return found;
         }
-        if of.what == What::Compared {
-            (found[1], found[2], found[3]) = (s.splat(0), s.splat(0), s.splat(ONE));
+        // The outcome is the first element, the others are 0, 0 and 1.
+        each!(4, n => match texture.compared[n] {
+            Sel::X => found[0],
+            Sel::W | Sel::One => s.splat(ONE),
+            Sel::Y | Sel::Z | Sel::Zero | Sel::Mask => s.splat(0),
+        })
+    }
+
+    /// Along which gradient lanes take steps, and how many: the ratio of the lengths, rounded up. `None` where no lane takes several.
+    #[inline(always)]
+    fn steps(&self, of: &Of<'_>, gradients: [S::V; 2]) -> Option<Steps<S>> {
+        let s = self.s;
+        let &Levels { most_steps, .. } = of.levels;
+        let (Detail::Computed { set } | Detail::Biased { set }) = of.detail else { return None };
+        if most_steps <= 1 || of.what == What::Four {
+            return None;
         }
-        Some(found)
+        let [h, v] = gradients;
+        let wide = s.less(v, h);
+        let (long, short) = (s.select(wide, h, v), s.select(wide, v, h));
+        let ratio = s.ceil(s.sqrt(s.div(long, short)));
+        let several = s.less(s.splat(ONE), ratio);
+        if s.bits(several) & self.wanted == 0 {
+            return None;
+        }
+        let count = s.select(several, s.min(ratio, self.number(most_steps.into())), s.splat(ONE));
+        let [h, v] = each!(2, n => self.slopes(of, set, n == 1));
+        Some(Steps { count, several, along: each!(2, axis => s.select(wide, h[axis], v[axis])) })
+    }
+
+    /// The mean of lookups along a gradient, in lanes that take several; in others the one lookup.
+    ///
+    /// All lookups of a level are this one call, as all that it does is compiled where it is called.
+    #[inline(always)]
+    fn stepped(&mut self, of: &Of<'_>, mips: &Mips<S>, steps: Option<&Steps<S>>) -> [S::V; 4] {
+        let (s, at, slice) = (self.s, self.at, self.slice(of));
+        let (mut found, mut sum) = ([s.splat(0); 4], [s.splat(0); 4]);
+        let other = s.not(s.equal(mips.weight, s.splat(0)));
+        let mut step = 0.0;
+        loop {
+            if let Some(steps) = steps {
+                let part = s.sub(s.div(self.number(step + 0.5), steps.count), s.splat(HALF));
+                for axis in 0..2 {
+                    let moved = s.fma(part, steps.along[axis], at[axis]);
+                    self.at[axis] = s.select(steps.several, moved, at[axis]);
+                }
+            }
+            let mut one = [s.splat(0); 4];
+            let levels = [Some(&mips.low), mips.high.as_ref()];
+            for number in 0..2 {
+                let Some(level) = levels[number] else { break };
+                let in_level = self.in_level(of, level, slice, mips.linear);
+                if number == 0 {
+                    one = in_level;
+                } else {
+                    self.mix_where(of, other, &mut one, in_level, mips.weight);
+                }
+            }
+            let Some(steps) = steps else { return one };
+            if step == 0.0 {
+                found = one;
+            }
+            let takes = s.less(self.number(step), steps.count);
+            for n in 0..of.channels() {
+                sum[n] = s.select(takes, s.add(sum[n], one[n]), sum[n]);
+            }
+            step += 1.0;
+            if s.bits(s.less(self.number(step), steps.count)) & self.wanted == 0 {
+                break;
+            }
+        }
+        self.at = at;
+        if let Some(steps) = steps {
+            for n in 0..of.channels() {
+                found[n] = s.select(steps.several, self.one_nan(s.div(sum[n], steps.count)), found[n]);
+            }
+        }
+        found
     }
 
     /// Weighs what was found with what is found in another place, where a mask holds.
@@ -175,54 +302,69 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// `GET_COMP_TEX_LOD`: the level of detail within what there is, and as it is.
     #[inline(always)]
-    fn level_of_detail(&self, of: &Of<'_>) -> Option<[S::V; 4]> {
+    fn level_of_detail(&self, of: &Of<'_>) -> [S::V; 4] {
         let (s, sampler) = (self.s, &of.levels.sampler);
-        let detail = self.detail(of)?;
+        let detail = self.detail(of, self.gradients(of));
         let within = s.min(s.max(detail, self.number(sampler.min_lod)), self.number(sampler.max_lod));
         let within = s.min(s.max(within, s.splat(0)), self.number((of.levels.texture.levels - 1) as f32));
-        Some([within, self.one_nan(detail), s.splat(0), s.splat(0)])
+        [within, self.one_nan(detail), s.splat(0), s.splat(0)]
     }
 
-    /// The level of detail; `None` where quads look at several faces of a cube: their gradients are the reference's.
+    /// The squared lengths of both gradients in texels of level 0, where they matter and lanes have them.
     #[inline(always)]
-    fn detail(&self, of: &Of<'_>) -> Option<S::V> {
-        let (s, bias) = (self.s, self.number(of.levels.bias));
-        let set = match of.detail {
-            Detail::Zero => return Some(s.splat(0)),
-            Detail::Given => return Some(s.add(self.at[3], bias)),
-            Detail::Computed { set } | Detail::Biased { set } => set,
-        };
-        let mut detail = s.splat(0);
-        if set || of.levels.quads {
-            if !set && is_cube(of.levels.texture.kind) {
-                let face = s.nearest(self.at[2]);
-                if s.bits(s.not(s.equal(face, s.quad_lane(face, 0)))) != 0 {
-                    return None;
-                }
-            }
-            let longer = s.max(self.gradient(of, set, false), self.gradient(of, set, true));
-            detail = s.mul(self.ln2(longer), s.splat(HALF));
+    fn gradients(&self, of: &Of<'_>) -> Option<[S::V; 2]> {
+        let (Detail::Computed { set } | Detail::Biased { set }) = of.detail else { return None };
+        let matter = of.levels.detail_matters || of.levels.most_steps > 1;
+        if !matter || !(set || of.levels.quads) {
+            return None;
         }
+        Some(each!(2, n => self.gradient(of, set, n == 1)))
+    }
+
+    /// The level of detail.
+    #[inline(always)]
+    fn detail(&self, of: &Of<'_>, gradients: Option<[S::V; 2]>) -> S::V {
+        let (s, bias) = (self.s, self.number(of.levels.bias));
+        match of.detail {
+            Detail::Zero => return s.splat(0),
+            Detail::Given => return s.add(self.at[3], bias),
+            Detail::Computed { .. } | Detail::Biased { .. } => {}
+        }
+        let detail = match gradients {
+            Some([h, v]) => s.mul(self.ln2(s.max(h, v)), s.splat(HALF)),
+            None => s.splat(0),
+        };
         let detail = s.add(detail, bias);
-        Some(if let Detail::Biased { .. } = of.detail { s.add(detail, self.at[3]) } else { detail })
+        if let Detail::Biased { .. } = of.detail { s.add(detail, self.at[3]) } else { detail }
+    }
+
+    /// A gradient along columns, rows and slices.
+    #[inline(always)]
+    fn slopes(&self, of: &Of<'_>, set: bool, vertical: bool) -> [S::V; 3] {
+        let s = self.s;
+        if set {
+            return each!(3, axis => s.load(&self.set[axis + if vertical { 3 } else { 0 }][self.first..]));
+        }
+        // Quads that have the other lane.
+        let other = if vertical { 2 } else { 1 };
+        let complete = s.mask((self.existing >> other & 0x1111) * 15);
+        let mut slopes = [s.splat(0); 3];
+        for axis in 0..of.axes {
+            let at = self.at[axis];
+            let slope = s.sub(s.quad_lane(at, other), s.quad_lane(at, 0));
+            slopes[axis] = s.select(complete, self.one_nan(slope), s.splat(0));
+        }
+        let [x, y] = self.on_faces(of, [slopes[0], slopes[1]], vertical);
+        [x, y, slopes[2]]
     }
 
     /// The squared length of a gradient in texels of level 0.
     #[inline(always)]
     fn gradient(&self, of: &Of<'_>, set: bool, vertical: bool) -> S::V {
-        let s = self.s;
-        // Quads that have the other lane.
-        let other = if vertical { 2 } else { 1 };
-        let complete = s.mask((self.existing >> other & 0x1111) * 15);
+        let (s, slopes) = (self.s, self.slopes(of, set, vertical));
         let mut sum = s.splat(0);
         for axis in 0..of.axes {
-            let slope = if set {
-                s.load(&self.set[axis + if vertical { 3 } else { 0 }][self.first..])
-            } else {
-                let at = self.at[axis];
-                let slope = s.sub(s.quad_lane(at, other), s.quad_lane(at, 0));
-                s.select(complete, self.one_nan(slope), s.splat(0))
-            };
+            let slope = slopes[axis];
             let slope =
                 if of.unnormalised[axis] { slope } else { s.mul(slope, s.splat(of.levels.tables[3 + axis][0])) };
             sum = s.fma(slope, slope, sum);
@@ -263,38 +405,92 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// The nearest whole number from 0 to the last one.
     #[inline(always)]
-    fn named(&self, at: S::V, last: f32) -> S::V {
+    pub(super) fn named(&self, at: S::V, last: f32) -> S::V {
         let s = self.s;
         s.min(s.max(s.nearest(at), s.splat(0)), self.number(last))
     }
 
-    /// A coordinate in texels of a level.
+    /// A coordinate in texels of a level, kept where the sampler wants it.
     #[inline(always)]
     fn coordinate(&self, of: &Of<'_>, axis: usize, level: &Level<S::V>) -> S::V {
+        let (s, sampler, zero) = (self.s, &of.levels.sampler, self.s.splat(0));
+        let mut u = self.in_texels(of, axis, level);
+        if sampler.mirrors_once[axis] {
+            u = s.and(u, s.splat(!SIGN));
+        }
+        if sampler.half_border[axis] {
+            u = s.min(s.max(zero, u), level.sizes[axis]);
+        }
+        u
+    }
+
+    /// A coordinate in texels of a level.
+    #[inline(always)]
+    fn in_texels(&self, of: &Of<'_>, axis: usize, level: &Level<S::V>) -> S::V {
         let (s, u) = (self.s, self.at[axis]);
         let u = if is_cube(of.levels.texture.kind) { s.sub(u, s.splat(ONE)) } else { u };
         let u = if of.unnormalised[axis] { u } else { s.mul(u, level.sizes[axis]) };
         s.add(u, self.number(of.offset[axis]))
     }
 
+    /// The first of two neighbours along an axis, which may lie outside, and how much the second one weighs, without the sampler's wraps.
+    #[inline(always)]
+    pub(super) fn low(&self, of: &Of<'_>, axis: usize, level: &Level<S::V>) -> (S::V, S::V) {
+        let ([low, _], weight) = self.split(self.s.sub(self.in_texels(of, axis, level), self.s.splat(HALF)));
+        (low, weight)
+    }
+
+    /// A floored coordinate as the number of a column, row or slice, and the lanes beyond a border.
+    #[inline(always)]
+    fn placed(&mut self, of: &Of<'_>, axis: usize, floored: S::V, along: &Axis<S::V>) -> (S::V, S::M) {
+        // The column at -1 is the mirror image of that at 0.
+        let once = of.levels.sampler.mirrors_once[axis];
+        let floored = if once { self.s.max(self.s.splat(0), self.s.floor(floored)) } else { floored };
+        self.wrapped(floored, along)
+    }
+
     /// Neighbours along an axis: half a texel back in lanes that weigh texels.
     #[inline(always)]
-    fn pair(&mut self, of: &Of<'_>, axis: usize, level: &Level<S::V>, linear: S::M) -> Pair<S> {
+    fn pair(&mut self, of: &Of<'_>, axis: usize, level: &Prepared<S>, linear: S::M) -> Pair<S> {
         let s = self.s;
-        let u = self.coordinate(of, axis, level);
+        let u = self.coordinate(of, axis, &level.level);
         let (at, weight) = self.split(s.select(linear, s.sub(u, s.splat(HALF)), u));
-        let along = Axis::new(s, level.sizes[axis], of.levels.wrap[axis]);
-        Pair { at: [self.wrapped(at[0], &along), self.wrapped(at[1], &along)], weight }
+        let along = &level.axes[axis];
+        Pair { at: [self.placed(of, axis, at[0], along), self.placed(of, axis, at[1], along)], weight }
+    }
+
+    /// A level with its axes.
+    #[inline(always)]
+    fn prepared(&self, of: &Of<'_>, level: S::V) -> Prepared<S> {
+        let level = self.level_of(of, level);
+        Prepared { level, axes: each!(3, axis => Axis::new(self.s, level.sizes[axis], of.levels.wrap[axis])) }
     }
 
     /// A lookup in one level: in lanes that weigh texels of these, in others of the nearest one.
     #[inline(always)]
-    fn in_level(&mut self, of: &Of<'_>, level: S::V, slice: S::V, linear: S::M) -> [S::V; 4] {
+    fn in_level(&mut self, of: &Of<'_>, prepared: &Prepared<S>, slice: S::V, linear: S::M) -> [S::V; 4] {
         let s = self.s;
-        let level = self.level_of(of, level);
+        let over_edges = of.levels.over_edges && of.what != What::Four && s.bits(linear) & self.wanted != 0;
+        let on_face = if over_edges { s.mask(0) } else { linear };
+        let mut found = [s.splat(0); 4];
+        if !over_edges || s.bits(s.not(linear)) & self.wanted != 0 {
+            found = self.in_face(of, prepared, slice, on_face);
+        }
+        if over_edges {
+            let across = self.over_edges(of, prepared, slice, linear);
+            found = each!(4, n => s.select(linear, across[n], found[n]));
+        }
+        found
+    }
+
+    /// The same of a cube without what lies beyond its edges.
+    #[inline(always)]
+    fn in_face(&mut self, of: &Of<'_>, prepared: &Prepared<S>, slice: S::V, linear: S::M) -> [S::V; 4] {
+        let s = self.s;
+        let level = &prepared.level;
         let none = s.mask(0);
         let depth = if of.axes == 3 {
-            self.pair(of, 2, &level, linear)
+            self.pair(of, 2, prepared, linear)
         } else {
             Pair { at: [(slice, none); 2], weight: s.splat(0) }
         };
@@ -304,28 +500,40 @@ impl<S: Simd> Lanes<'_, S> {
         });
         if s.bits(linear) == 0 {
             let [x, y] = each!(2, axis => {
-                let along = Axis::new(s, level.sizes[axis], of.levels.wrap[axis]);
-                self.wrapped(self.coordinate(of, axis, &level), &along)
+                let u = self.coordinate(of, axis, level);
+                self.placed(of, axis, u, &prepared.axes[axis])
             });
             let y = (s.mul_int(y.0, level.width), y.1);
             return self.texel(of, x, y, near);
         }
-        let x = self.pair(of, 0, &level, linear);
-        let mut y = self.pair(of, 1, &level, linear);
+        let x = self.pair(of, 0, prepared, linear);
+        let mut y = self.pair(of, 1, prepared, linear);
         y.at = each!(2, n => (s.mul_int(y.at[n].0, level.width), y.at[n].1));
-        let mut found = self.square(of, &x, &y, near, linear);
-        if of.axes == 3 && of.what != What::Four {
-            let other = self.square(of, &x, &y, far, linear);
-            self.mix_where(of, linear, &mut found, other, depth.weight);
+        let mut found = [s.splat(0); 4];
+        let slices = if of.axes == 3 && of.what != What::Four { 2 } else { 1 };
+        for number in 0..slices {
+            let slice = if number == 0 { near } else { far };
+            let in_slice = self.square(of, &x, &y, slice, linear);
+            if number == 0 {
+                found = in_slice;
+            } else {
+                self.mix_where(of, linear, &mut found, in_slice, depth.weight);
+            }
         }
         found
     }
 
     /// The texels of four corners, weighed.
     #[inline(always)]
-    fn square(&self, of: &Of<'_>, x: &Pair<S>, y: &Pair<S>, slice: (S::V, S::M), linear: S::M) -> [S::V; 4] {
+    pub(super) fn square(&self, of: &Of<'_>, x: &Pair<S>, y: &Pair<S>, slice: (S::V, S::M), linear: S::M) -> [S::V; 4] {
         let s = self.s;
-        if of.what == What::Texels && of.axes > 1 && !of.levels.wrap.contains(&Wrap::Border) {
+        let mut has_border = of.levels.wrap.contains(&Wrap::Border);
+        if has_border {
+            let along = [x, y];
+            let [x, y] = each!(2, n => s.either(along[n].at[0].1, along[n].at[1].1));
+            has_border = s.bits(s.either(s.either(x, y), slice.1)) & self.wanted != 0;
+        }
+        if of.what == What::Texels && of.axes > 1 && !has_border {
             let [above, below] = each!(2, row => s.add_int(y.at[row].0, slice.0));
             let corners = [(x.at[0].0, above), (x.at[1].0, above), (x.at[0].0, below), (x.at[1].0, below)];
             let corners = each!(4, n => s.add_int(corners[n].0, corners[n].1));
@@ -356,7 +564,7 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// The texels in columns, rows and slices, or the border, compared if a comparison is asked for.
     #[inline(always)]
-    fn texel(
+    pub(super) fn texel(
         &self,
         of: &Of<'_>,
         (x, beyond_x): (S::V, S::M),
@@ -370,7 +578,7 @@ impl<S: Simd> Lanes<'_, S> {
             found = each!(4, n => s.select(beyond, s.splat(sampler.border[n]), found[n]));
         }
         if of.what == What::Compared {
-            let reference = self.at[of.levels.reference];
+            let reference = self.reference;
             let outcomes = [f32::NAN, 0.0, 1.0, 2.0].map(|reference| compared(sampler.compare, reference, ONE)[0]);
             let [unordered, less, equal, greater] = each!(4, n => s.splat(outcomes[n]));
             let texel = found[0];

@@ -7,7 +7,9 @@
 //! |---|---|
 //! | `texels` | coordinates; elements of every form, wherever they lie |
 //! | `levels` | textures with mipmap levels, layers or faces, and all that fetches do with them |
+//! | `edges` | filters across the edges of a cube's faces, and gradients there |
 
+mod edges;
 mod levels;
 mod texels;
 
@@ -138,6 +140,10 @@ struct Lanes<'a, S: Simd> {
     /// The number of the first lane.
     first: usize,
     existing: u32,
+    /// Lanes that look up.
+    wanted: u32,
+    /// What texels are compared with.
+    reference: S::V,
     /// Lanes whose coordinates are too large.
     large: S::M,
 }
@@ -152,8 +158,9 @@ macro_rules! each_vector {
                 continue;
             }
             let (at, existing) = (each!(4, n => $s.load(&at[n][first..])), (existing >> first) as u32);
+            let (large, reference) = ($s.mask(0), at[3]);
             #[allow(unused_mut, reason = "not all lookups find coordinates too large")]
-            let mut $of = Lanes { s: $s, looked: $looked, at, set, first, existing, large: $s.mask(0) };
+            let mut $of = Lanes { s: $s, looked: $looked, at, set, first, existing, wanted, reference, large };
             let Some(found) = $found else { return false };
             if $s.bits($of.large) & wanted != 0 {
                 return false;
