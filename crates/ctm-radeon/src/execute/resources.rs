@@ -158,7 +158,9 @@ impl<'m> Bound<'m> {
                 bound.buffers.push((id, buffer, bytes));
             }
         }
-        let seamless = !registers.flag(texture::TA_CNTL_AUX::DISABLE_CUBE_WRAP);
+        // UNVERIFIED: drivers leave the bit set when only vertex programs look up cubes, whose filters have to cross edges then (OpenGL ES 3.0 §3.8.10), and
+        // cards do it.
+        let seamless = set != Set::Pixel || !registers.flag(texture::TA_CNTL_AUX::DISABLE_CUBE_WRAP);
         // Borders are not selected from as texels are: drivers say what is returned.
         for &Lookup { sampler: sampler_id, .. } in &wanted.textures {
             let words = registers.sampler(set.first_sampler() + u32::from(sampler_id));
@@ -254,7 +256,7 @@ impl Memory for Bound<'_> {
     }
 
     fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
-        self.image(id)?.levels.get(level as usize).map(Vec::as_slice)
+        self.image(id)?.levels.get(level as usize)
     }
 }
 
@@ -365,6 +367,22 @@ pub const fn depth_format(number: u32) -> Option<ctm_draw::depth::DepthFormat> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// OpenGL ES 3.0 has no filter that ends at a face's edge, and drivers set the bit for lookups of their own in pixel programs.
+    #[test]
+    fn vertex_programs_filter_across_cube_faces_whatever_the_bit_says() {
+        let mut registers = Registers::default();
+        let wanted = Wanted { textures: vec![Lookup { texture: 0, sampler: 2, compares: false }], ..Wanted::default() };
+        let memory = crate::execute::Buffers::default();
+        let seamless = |registers: &Registers, set| {
+            let bound = Bound::new(registers, set, &wanted, &memory, &[]).unwrap();
+            bound.sampler(2).unwrap().seamless
+        };
+        let sets = [Set::Pixel, Set::Vertex, Set::Geometry];
+        assert_eq!(sets.map(|set| seamless(&registers, set)), [true; 3]);
+        registers.set(texture::TA_CNTL_AUX::REGISTER.offset, 1);
+        assert_eq!(sets.map(|set| seamless(&registers, set)), [false, true, true]);
+    }
 
     /// Four vertices of three bytes, four bytes apart, in a buffer that ends with the last of them: the fetch of four elements of the last vertex lies inside.
     #[test]

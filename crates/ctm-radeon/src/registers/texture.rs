@@ -2,7 +2,7 @@
 
 registers! {
     TA_CNTL_AUX = 0x09508, 1 every 4, number, "cube edges and synchronisation" {
-        DISABLE_CUBE_WRAP 0:0 [] "0: filter across cube faces, 1: clamp at the face's edge";
+        DISABLE_CUBE_WRAP 0:0 [] "0: filter across cube faces, 1: clamp at the face's edge, in pixel programs";
         DISABLE_CUBE_ANISO 1:1 [] "";
         SYNC_GRADIENT 24:24 [] "";
         SYNC_WALKER 25:25 [] "";
