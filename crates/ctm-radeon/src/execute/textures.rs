@@ -222,7 +222,7 @@ impl TextureWords {
         ranges
     }
 
-    /// How its texels are converted. `compared`: elements stay where they are in memory, as the first one is compared before any is selected.
+    /// How its texels are converted. `compared`: as for [`Self::image`].
     ///
     /// # Errors
     /// What cannot be read.
@@ -236,7 +236,8 @@ impl TextureWords {
         Ok(Conversion { rows, selects, elements: Vec::new() })
     }
 
-    /// The texture with its texels. Texels behind the end of memory are 0. `compared`: as for [`Self::conversion`].
+    /// The texture with its texels. Texels behind the end of memory are 0. `compared`: elements stay where they are in memory, as the first one is compared
+    /// before any is selected.
     ///
     /// # Errors
     /// What cannot be read.
