@@ -216,7 +216,6 @@ pub(super) fn sampler(r: &mut Random, number: u64) -> Sampler {
         mirrors_once: std::array::from_fn(|_| r.one_in(12)),
         half_border: std::array::from_fn(|_| r.one_in(12)),
         max_anisotropy: r.of(&[1, 1, 1, 2, 3, 8, 16]),
-        ..Sampler::default()
     }
 }
 
