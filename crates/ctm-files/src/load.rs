@@ -1,4 +1,4 @@
-//! Program files into programs: what a file is, and what is said when it is not what it should be.
+//! Program files into programs: recognizes the kind of a file, and reports files of a wrong kind.
 
 use crate::error::JobError;
 use crate::kinds::FileKind;
@@ -19,7 +19,7 @@ pub enum Isa {
     R700,
 }
 
-/// A program, and what there is to say about its file.
+/// A program, and the reports about its file.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The program.
@@ -30,7 +30,7 @@ pub struct Loaded {
     pub source: Option<Arc<Source>>,
     /// Warnings and notes.
     pub reports: Vec<Report>,
-    /// What the assembler worked out, for programs that came from text.
+    /// The assembler's explanations, for programs that came from text.
     pub explanations: Vec<text::Explanation>,
     /// The X1K assembly that a `ps_3_0` shader became.
     pub listing: Option<String>,
@@ -61,7 +61,7 @@ impl Form {
     }
 }
 
-/// What can be read, for messages.
+/// Readable kinds of files, for messages.
 const READABLE_X1K: &str = "text (.x1k, .ps), words (.hex, .bin) and CTM executables (.elf) can be read";
 const READABLE: &str = "X1K programs are text (.x1k, .ps), words (.hex, .bin) or CTM executables (.elf), R700 programs text (.r700, .psh, .vsh, .gsh, .csh), words, GFD containers, CAL images or LLVM's objects";
 
@@ -97,7 +97,7 @@ fn is_binary(bytes: &[u8]) -> bool {
 }
 
 impl Loaded {
-    /// Reads a program file. `isa` is what the user says where the file does not.
+    /// Reads a program file. `isa` is the user's choice where the file does not say.
     ///
     /// # Errors
     /// When it cannot be read, is of another kind, or is wrong.
@@ -105,7 +105,7 @@ impl Loaded {
         Self::read(path, isa, None)
     }
 
-    /// The same of a path that stands at `place`.
+    /// The same for a path that the job names at `place`.
     ///
     /// # Errors
     /// As for [`Self::from_file`].
@@ -196,7 +196,7 @@ impl Loaded {
             Kind::Ps3Text | Kind::Ps3Code => {
                 Self::compile(bytes, &name, &ctm_ps3::Options::default()).map_err(|e| match e {
                     JobError::Wrong(reports) => {
-                        // What has no line in the shader is told where the job names the file.
+                        // Reports without a line in the shader point to the place where the job names the file.
                         let placed = |r: Report| if r.source.is_some() { r } else { report_at(place, r.diagnostic) };
                         JobError::Wrong(reports.into_iter().map(placed).collect())
                     }
@@ -232,7 +232,7 @@ impl Loaded {
                 Ok(loaded)
             }
             Kind::Unknown => match text_of(bytes, &name) {
-                // Text that begins oddly: what is odd about it, the assembler tells.
+                // Text that begins oddly: the assembler reports the odd part.
                 Ok(text) if isa == Some(Isa::X1k) => assemble(text, &name),
                 Ok(_) if !is_binary(bytes) => Err(wrong(
                     "wrong-file",
@@ -308,7 +308,7 @@ fn byte_code(mut diagnostic: Diagnostic, name: &str) -> JobError {
     JobError::Wrong(vec![Report::bare(diagnostic)])
 }
 
-/// What a program file is. Text and words are what their extension says, so that what is wrong with them is told in its terms.
+/// The kind of a program file. Text and words go by their extension, so that errors in them are reported in their terms.
 pub(crate) fn kind_of(bytes: &[u8], path: &Path) -> Kind {
     match (extension(path).as_str(), identify(bytes)) {
         // A log has no extension of its own.
@@ -396,7 +396,7 @@ pub fn unreadable(e: &OpenError, place: Option<&Place>) -> JobError {
 /// Programs come in other languages, too.
 ///
 /// # Errors
-/// What language it is that no command reads, and what to do.
+/// The foreign language, and the advice for it.
 pub fn not_foreign(bytes: &[u8], path: &Path, place: Option<&Place>) -> Result<(), JobError> {
     let Some(found) = foreign(bytes) else { return Ok(()) };
     let message = found.message(&path.display().to_string());

@@ -3,7 +3,7 @@
 //! A capture is a file of records (`ctm-records` frames them), so one that was cut anywhere is good up to there. `docs/radeon.md` describes the
 //! bodies. [`Writer`] makes one while a process runs, [`Reader`] gives the submissions back in order.
 //!
-//! **Invariants.** A submission is whole or absent: its buffers' pages stand before it. Only pages that changed are stored. Reading trusts nothing:
+//! **Invariants.** A submission is whole or absent: its buffers' pages come first. Only pages that changed are stored. Reading trusts nothing:
 //! a page outside its buffer, a buffer that was never announced or memory without end is an error with the record's place.
 
 use ctm_records::{BODY, Body, Format, HEAD_BYTES, Kind, MAX_BODY, Record, Records, record};
@@ -18,7 +18,7 @@ pub use ctm_records::ReadError;
 pub const FORMAT: Format = Format { magic: *b"CTMCAPTR", version: 1, what: "capture" };
 /// Bytes of a page, the unit in which memory is compared and stored.
 pub const PAGE: usize = 4096;
-/// What the buffers of a capture may have together, in bytes; one of them at most a quarter of it.
+/// The most bytes that the buffers of a capture may have together; one of them has at most a quarter of it.
 pub const MAX_MEMORY: u64 = 4 << 30;
 /// How many words a submission may have.
 pub const MAX_WORDS: usize = MAX_BODY / 8;
@@ -31,7 +31,7 @@ pub fn is_capture(path: &Path) -> bool {
 
 /// Who made the capture, as JSON.
 const INFO: Kind = Kind(*b"INFO");
-/// A buffer appears, or what is known of it changes.
+/// A buffer appears, or its description changes.
 const BUFFER: Kind = Kind(*b"BUFF");
 /// Pages of a buffer that changed.
 const PAGES: Kind = Kind(*b"PAGE");
@@ -39,10 +39,10 @@ const PAGES: Kind = Kind(*b"PAGE");
 const FREE: Kind = Kind(*b"FREE");
 /// A submission.
 const SUBMISSION: Kind = Kind(*b"SUBM");
-/// What the process was told about a submission.
+/// The answer to a submission, as the process got it.
 const DONE: Kind = Kind(*b"DONE");
 
-/// What is known of a buffer beside its bytes.
+/// The description of a buffer, besides its bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BufferInfo {
     /// Its size in bytes, a multiple of [`PAGE`].
@@ -55,7 +55,7 @@ pub struct BufferInfo {
     pub pitch_bytes: u32,
 }
 
-/// An entry of a submission's relocation list. The word behind a packet is four times its number in the list.
+/// An entry of a submission's relocation list. The word after a packet is four times its number in the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Relocation {
     /// Which buffer; numbers count from 1 in a capture and are not used again.
@@ -68,7 +68,7 @@ pub struct Relocation {
     pub flags: u32,
 }
 
-/// What a driver hands to the kernel at once.
+/// One submission of a driver to the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Submission {
     /// Counted from 0 in a capture.
@@ -79,14 +79,14 @@ pub struct Submission {
     pub relocations: Vec<Relocation>,
 }
 
-/// What the process was told about a submission.
+/// The answer to a submission, as the process got it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Done {
     /// Which submission.
     pub number: u64,
     /// 0, or the kernel's error number.
     pub error: u32,
-    /// Why it was refused or what went wrong, in words; may be empty.
+    /// The reason of a refusal or a failure, in words; may be empty.
     pub message: String,
 }
 
@@ -98,7 +98,7 @@ pub struct Writer<W> {
     submissions: u64,
 }
 
-/// What stands in the capture of a buffer; pages that are absent are 0.
+/// The buffer's contents in the capture; pages that are absent are 0.
 #[derive(Debug)]
 struct Known {
     info: BufferInfo,
@@ -119,8 +119,8 @@ impl<W: Write> Writer<W> {
         Ok(Self { to, buffers: HashMap::new(), submissions: 0 })
     }
 
-    /// Stores what changed of a buffer since the capture last saw it. `read` copies bytes of it from an offset; it is asked for the ranges `parts`
-    /// alone, all other bytes are 0.
+    /// Stores the bytes of a buffer that changed since the capture last saw it. `read` copies bytes of it from an offset; it is called for the ranges
+    /// `parts` alone, all other bytes are 0.
     ///
     /// # Errors
     /// When `read` fails or the capture cannot be written.
@@ -196,7 +196,7 @@ impl<W: Write> Writer<W> {
         Ok(number)
     }
 
-    /// Stores what the process was told about a submission.
+    /// Stores the answer to a submission, as the process got it.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -272,19 +272,19 @@ fn length(items: usize) -> u32 {
 /// A buffer of a capture that is being read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {
-    /// What is known of it.
+    /// Its description.
     pub info: BufferInfo,
     /// Its bytes, [`BufferInfo::size_bytes`] of them.
     pub bytes: Vec<u8>,
 }
 
-/// What a capture says next.
+/// The next event of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
     /// A submission; [`Reader::buffers`] are as they were when it was made.
     Submission(Submission),
-    /// What the process was told about the submission before.
+    /// The answer to the submission before.
     Done(Done),
 }
 
@@ -318,7 +318,7 @@ impl<R: Read> Reader<R> {
         &self.buffers
     }
 
-    /// The same, for who executes submissions. Bytes may change, their number may not; what the capture says next is applied on top.
+    /// The same, for executing submissions. Bytes may change, their number may not; the next events are applied on top.
     pub const fn buffers_mut(&mut self) -> &mut HashMap<u32, Buffer> {
         &mut self.buffers
     }
@@ -326,8 +326,8 @@ impl<R: Read> Reader<R> {
     /// The next event; `None` at the end.
     ///
     /// # Errors
-    /// [`ReadError::Cut`] where the file ends within a record, [`ReadError::Damaged`] where a record is not what was written or says what cannot
-    /// be. All events before are good.
+    /// [`ReadError::Cut`] where the file ends within a record, [`ReadError::Damaged`] where a record's checksum or contents are wrong. All events
+    /// before are good.
     #[allow(clippy::should_implement_trait)] // An iterator could not lend the buffers.
     pub fn next(&mut self) -> Result<Option<Event>, ReadError> {
         while let Some(Record { offset, kind, body }) = self.records.next()? {

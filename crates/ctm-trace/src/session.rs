@@ -1,8 +1,8 @@
-//! A group under way that goes forwards and backwards.
+//! A running group that steps forwards and backwards.
 //!
-//! A session stands between two instructions. It keeps the last instructions with the values that they wrote over, so that most steps back cost
-//! nothing, and snapshots of the whole group from which everything older is executed again. There are never more than [`SNAPSHOTS`]; their distance
-//! doubles when there would be, so that a million instructions back are some thousands forward.
+//! A session is always between two instructions. It keeps the last instructions with the values that they overwrote, so that most steps back cost
+//! nothing, and snapshots of the whole group from which older instructions are executed again. There are at most [`SNAPSHOTS`]; when there would be
+//! more, their distance doubles, so that a million instructions back are some thousands forward.
 
 use crate::listing::Listing;
 use crate::record::{Step, Trace};
@@ -21,16 +21,16 @@ const WINDOW: usize = 1024;
 /// Which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// To what comes next.
+    /// Towards later instructions.
     Forward,
-    /// To what was before.
+    /// Towards earlier instructions.
     Backward,
 }
 
-/// Why a session stands where it stands.
+/// Why a session stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// What was asked for has come.
+    /// The requested stop was reached.
     Reached,
     /// The program has ended.
     End,
@@ -46,7 +46,7 @@ pub enum Stop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SetError {
-    /// The session stands inside a clause; values can be set between control-flow instructions.
+    /// The session is inside a clause; values can be set between control-flow instructions.
     InsideClause,
     /// The place does not exist for this lane, or no program can change it.
     Fixed(Place),
@@ -68,7 +68,7 @@ impl std::error::Error for SetError {}
 struct Kept {
     time: u64,
     snapshot: Snapshot,
-    /// Somebody set a value here: nothing before it leads to what follows.
+    /// A value was set here: execution of earlier instructions does not lead to the later ones.
     edited: bool,
 }
 
@@ -79,7 +79,7 @@ pub struct Session<'u, 'a> {
     waves: u16,
     /// Instructions that the unit has executed.
     done: u64,
-    /// Where the session stands; never behind `done`.
+    /// The session's time; never after `done`.
     now: u64,
     /// The last instructions up to `done`.
     window: VecDeque<Event>,
@@ -237,10 +237,10 @@ impl<'u, 'a> Session<'u, 'a> {
         }
     }
 
-    /// Stands at `time`, with as much of what was before it as the window holds.
+    /// Moves to `time`, and records as many earlier instructions as the window holds.
     fn rebuild(&mut self, time: u64) {
         let wanted = time.saturating_sub(WINDOW as u64 / 2);
-        // Behind an edit nothing older counts.
+        // Snapshots from before an edit are not used.
         let edit = self.kept.iter().filter(|kept| kept.edited && kept.time <= time).map(|kept| kept.time).max();
         let wanted = wanted.max(edit.unwrap_or(0));
         let from = self.kept.iter().rposition(|kept| kept.time <= wanted).unwrap_or(0);
@@ -273,7 +273,7 @@ impl<'u, 'a> Session<'u, 'a> {
     /// One instruction backwards.
     pub fn back(&mut self) -> Stop {
         let Some(before) = self.now.checked_sub(1) else { return Stop::Start };
-        // Before the time of an edit lies what was there without it.
+        // The state before an edit is the one without it.
         if self.index(before).is_none() || self.kept.iter().any(|kept| kept.edited && kept.time == self.now) {
             self.rebuild(before);
         }
@@ -281,7 +281,7 @@ impl<'u, 'a> Session<'u, 'a> {
         Stop::Reached
     }
 
-    /// Stands at a time; what cannot be reached ends earlier.
+    /// Moves to a time; stops earlier at the first time that cannot be reached.
     pub fn go_to(&mut self, time: u64) -> Stop {
         let edits = |kept: &Kept| kept.edited && kept.time > time.min(self.now) && kept.time <= time.max(self.now);
         let near = time <= self.done && (time == self.done || self.index(time).is_some());
@@ -350,7 +350,7 @@ impl<'u, 'a> Session<'u, 'a> {
     }
 
     fn run_light(&mut self, reached: &mut dyn FnMut(&mut Self) -> bool) -> Stop {
-        // What has been executed already is gone through as it is.
+        // Instructions that were executed already are stepped through as recorded.
         while self.now < self.done {
             self.now += 1;
             if reached(self) {
@@ -372,7 +372,7 @@ impl<'u, 'a> Session<'u, 'a> {
         }
     }
 
-    /// Where the next instruction stands, without executing it: in a clause, its control-flow instruction unless the session is inside.
+    /// The place of the next instruction, without executing it: in a clause, its control-flow instruction unless the session is inside.
     #[must_use]
     pub fn at(&self) -> Option<At> {
         match self.index(self.now) {
@@ -381,7 +381,7 @@ impl<'u, 'a> Session<'u, 'a> {
         }
     }
 
-    /// What a place holds for a lane here; `None` where it holds nothing.
+    /// The value of a place for a lane here; `None` where it has none.
     #[must_use]
     pub fn value(&self, lane: usize, place: Place) -> Option<u32> {
         let write_of = |event: &Event| {
@@ -393,7 +393,7 @@ impl<'u, 'a> Session<'u, 'a> {
         }
         let here = self.index(self.now).unwrap_or(self.window.len());
         if place.is_of_clause() {
-            // It lives in a clause only: its last write there, or what its first one finds.
+            // It lives in a clause only: its last write there, or the value before its first one.
             let inside = |event: &&Event| event.at.item.is_some();
             let mut before = self.window.iter().take(here).rev().take_while(inside).peekable();
             before.peek()?;
@@ -425,10 +425,10 @@ impl<'u, 'a> Session<'u, 'a> {
         (0..self.waves).find(holds).unwrap_or(0)
     }
 
-    /// Makes a place hold something else from here on; what is after this place is forgotten, what is before it stays.
+    /// Sets a place to another value from here on; later instructions are forgotten, earlier ones stay.
     ///
     /// # Errors
-    /// The place cannot be set, or the session stands inside a clause.
+    /// The place cannot be set, or the session is inside a clause.
     pub fn set(&mut self, lane: usize, place: Place, bits: u32) -> Result<(), SetError> {
         let now = self.now;
         if self.done != now {

@@ -1,4 +1,4 @@
-//! All that a draw depends on, as plain fields: what a driver sets in registers, without the registers.
+//! All state of a draw, as plain fields: the values that a driver sets in registers, without the registers.
 //!
 //! Begin with [`DrawState`] and [`Draw`]. Everything has a default that draws plainly: no tests, no blending, a viewport of nothing. Numbers that are
 //! fixed-point in registers are floats here.
@@ -21,7 +21,7 @@ use ctm_exec::r700::{Constants, Memory, Semantic};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Chip;
 
-/// What primitives are made of the vertices of a draw.
+/// The kind of primitives that a draw's vertices form.
 ///
 /// | topology | vertices | primitives |
 /// |---|---|---|
@@ -36,7 +36,7 @@ use ctm_isa::r700::program::Chip;
 /// | quad strip | 2n+2 | quads (2i, 2i+1, 2i+3, 2i+2) |
 /// | rectangles | 3n | the box around three of its corners |
 ///
-/// What is left over makes no primitive.
+/// Vertices that are left over form no primitive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the table above says what they are")]
 pub enum Topology {
@@ -96,7 +96,7 @@ pub enum Indices<'a> {
 /// One draw.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Draw<'a> {
-    /// What primitives are made.
+    /// The kind of primitives.
     pub topology: Topology,
     /// Where vertex numbers come from.
     pub indices: Indices<'a>,
@@ -146,16 +146,16 @@ impl Default for InputState {
     }
 }
 
-/// A program of R700 with what it can reach.
+/// A program of R700 with its resources.
 #[derive(Clone, Copy)]
 pub struct Stage<'a> {
     /// The program.
     pub program: &'a Program,
-    /// What `CALL_FS` calls.
+    /// The program of `CALL_FS`.
     pub fetch_program: Option<&'a Program>,
     /// Constants that do not lie in memory.
     pub constants: &'a Constants,
-    /// Constant buffers, buffers, textures and samplers. Only what reads is asked for.
+    /// Constant buffers, buffers, textures and samplers; only those that the program reads are requested.
     pub memory: &'a dyn Memory,
     /// Which register semantic fetches write.
     pub semantics: &'a [Semantic],
@@ -167,12 +167,12 @@ impl std::fmt::Debug for Stage<'_> {
     }
 }
 
-/// What becomes of a vertex program's exports.
+/// The meaning of a vertex program's exports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VertexOutputs<'a> {
     /// The semantic number of each parameter export, in order.
     pub semantics: &'a [u8],
-    /// Position export 1 is there: x point size, y edge flag, z layer, w viewport or kill flag. The distances follow behind what is there.
+    /// Position export 1 is there: x point size, y edge flag, z layer, w viewport or kill flag. The distances follow the exports that exist.
     pub misc: bool,
     /// x of the misc vector is the point size.
     pub point_size: bool,
@@ -254,14 +254,14 @@ pub struct PixelInput {
 }
 
 impl PixelInput {
-    /// What hardware offers as [`Self::default`], by number (DEFAULT_VAL of SPI_PS_INPUT_CNTL).
+    /// The hardware's choices of [`Self::default`], by number (DEFAULT_VAL of SPI_PS_INPUT_CNTL).
     pub const DEFAULTS: [[u32; 4]; 4] = {
         const ONE: u32 = 1f32.to_bits();
         [[0; 4], [0, 0, 0, ONE], [ONE, ONE, ONE, 0], [ONE; 4]]
     };
 }
 
-/// What an element of a sprite's parameter is replaced by.
+/// The replacement of an element of a sprite's parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SpriteElement {
     /// 0.0.
@@ -277,12 +277,12 @@ pub enum SpriteElement {
     Parameter,
 }
 
-/// What registers of a pixel program start with.
+/// Initial register values of a pixel program.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PixelInputs<'a> {
     /// Parameters, by register.
     pub parameters: &'a [PixelInput],
-    /// What replaces the elements of sprite parameters when points are drawn.
+    /// Replacements of the elements of sprite parameters when points are drawn.
     pub sprite: [SpriteElement; 4],
     /// T is 1 at the top edge.
     pub sprite_top_is_one: bool,
@@ -306,14 +306,14 @@ pub enum VertexSource<'a> {
     Program(Stage<'a>),
     /// Vertices as a vertex program would have exported them, by vertex number. A vertex that is not there has zeros.
     Given {
-        /// Position exports: position, then what [`VertexOutputs`] says is there. Floats as bits.
+        /// Position exports: position, then those that [`VertexOutputs`] names. Floats as bits.
         positions: &'a [&'a [[u32; 4]]],
         /// Parameter exports. Floats as bits.
         parameters: &'a [&'a [[u32; 4]]],
     },
 }
 
-/// What a geometry program makes.
+/// The output primitives of a geometry program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "they say what they are")]
 pub enum GeometryOutput {
@@ -330,9 +330,9 @@ pub struct GeometryState<'a> {
     /// The geometry program. It starts with R0 = offsets of vertices 0 and 1 in the first ring, the primitive's number, the offset of vertex 2; R1 = offsets of
     /// vertices 3 to 5, the invocation's number, which is 0. Offsets are in dwords.
     pub program: Stage<'a>,
-    /// The copy program; its exports are what [`VertexOutputs`] describes. It starts with R0.x = the offset of its vertex in the second ring.
+    /// The copy program; [`VertexOutputs`] describes its exports. It starts with R0.x = the offset of its vertex in the second ring.
     pub copy: Stage<'a>,
-    /// What it makes.
+    /// Its output primitives.
     pub output: GeometryOutput,
     /// Dwords of a vertex in the first ring.
     pub input_vertex_dwords: u32,
@@ -369,7 +369,7 @@ pub enum PixelSource<'a> {
     X1k(X1kStage<'a>),
 }
 
-/// A program of X1K with what it can reach.
+/// A program of X1K with its resources.
 #[derive(Clone, Copy)]
 pub struct X1kStage<'a> {
     /// The program.
@@ -399,13 +399,13 @@ pub struct DrawState<'a> {
     pub geometry: Option<GeometryState<'a>>,
     /// Stream output, by the vertex program or the copy program.
     pub stream_output: Option<StreamOutput>,
-    /// What they export.
+    /// Their exports.
     pub outputs: VertexOutputs<'a>,
     /// Clipping and viewports.
     pub clip: ClipState<'a>,
     /// From primitives to pixels.
     pub raster: RasterState,
-    /// What pixel programs start with.
+    /// Initial values of pixel programs.
     pub inputs: PixelInputs<'a>,
     /// The pixel program.
     pub pixels: PixelSource<'a>,

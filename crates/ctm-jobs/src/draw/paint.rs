@@ -1,4 +1,4 @@
-//! Draws, and what targets hold then.
+//! Draws, and the contents of targets after them.
 
 use super::Error;
 use super::camera::Camera;
@@ -20,7 +20,7 @@ use ctm_exec::r700::resources::{Image, Texture};
 use ctm_files::array::{Array, ItemType, Kind, Values, npy_bytes};
 use std::ops::ControlFlow;
 
-/// What was drawn.
+/// The result of drawing.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// Columns and rows.
@@ -31,13 +31,13 @@ pub struct Drawn {
     pub depths: Vec<f32>,
     /// Stencil values, row by row, of the first sample; empty where the depth target has none.
     pub stencils: Vec<u8>,
-    /// What all draws did together.
+    /// Counts of all draws together.
     pub counts: Counts,
-    /// What each draw did: its name or number.
+    /// Counts of each draw, with its name or number.
     pub draws: Vec<(String, Counts)>,
-    /// What seems wrong and did not keep it from being drawn.
+    /// Warnings that did not prevent drawing.
     pub findings: Vec<String>,
-    /// What came to the pixel that was asked for, in order.
+    /// Fragments of the watched pixel, in order.
     pub events: Vec<PixelEvent>,
 }
 
@@ -46,11 +46,11 @@ pub struct Drawn {
 pub struct PixelEvent {
     /// The draw's name or number.
     pub draw: String,
-    /// What came, and what happened to it.
+    /// The fragment, and its tests.
     pub fragment: Fragment,
 }
 
-/// What a colour target holds.
+/// The contents of a colour target.
 #[derive(Clone, Debug)]
 pub struct DrawnTarget {
     /// Its number.
@@ -61,7 +61,7 @@ pub struct DrawnTarget {
 }
 
 impl DrawnTarget {
-    /// What colours are stored as.
+    /// The stored format of colours.
     #[must_use]
     pub const fn format(&self) -> ColourFormat {
         self.colours.format()
@@ -131,7 +131,7 @@ impl Drawn {
         }
     }
 
-    /// What a colour target holds, by its number.
+    /// A colour target's contents, by its number.
     #[must_use]
     pub fn target(&self, number: u8) -> Option<&DrawnTarget> {
         self.targets.iter().find(|target| target.number == number)
@@ -191,7 +191,7 @@ impl Drawn {
     }
 }
 
-/// Hears of a draw behind it: its number, from 0 on, and what shows the targets.
+/// Called after each draw with its number, from 0 on, and a function that reads the targets.
 pub type Behind<'a> = dyn FnMut(usize, &mut dyn FnMut() -> Result<Drawn, Error>) -> ControlFlow<()> + 'a;
 
 /// The memory of the targets of a drawing.
@@ -230,12 +230,12 @@ impl Prepared<'_> {
     /// Draws the picture at a point of an animation (0 to 1).
     ///
     /// # Errors
-    /// What is wrong with a draw, or a fault of a program.
+    /// An invalid draw, or a fault of a program.
     pub fn draw(&mut self, time: f32) -> Result<Drawn, Error> {
         self.draw_behind(time, &mut |_, _| ControlFlow::Continue(()))
     }
 
-    /// The same; `behind` hears of each draw behind it, by its number from 0 on, and can ask what the targets hold then. Nothing is drawn behind a break.
+    /// The same; `behind` is called after each draw with its number, from 0 on, and can read the targets. Nothing is drawn after a break.
     ///
     /// # Errors
     /// As [`Self::draw`].
@@ -280,7 +280,7 @@ impl Prepared<'_> {
         Ok(drawn)
     }
 
-    /// What targets hold now.
+    /// Copies the current contents of targets.
     fn show(&self, canvas: &mut Canvas, drawn: &mut Drawn) -> Result<(), Error> {
         if let Some((format, bytes)) = &canvas.depth {
             let samples = bytes.chunks_exact(format.bytes() * canvas.samples as usize);
@@ -302,7 +302,7 @@ impl Prepared<'_> {
         Ok(())
     }
 
-    /// Targets with what they hold before the first draw.
+    /// Targets with their initial contents.
     fn canvas(&self) -> Result<Canvas, Error> {
         let drawing = self.drawing;
         let (size, samples) = (drawing.size, drawing.samples);
@@ -330,7 +330,7 @@ impl Prepared<'_> {
         Ok(canvas)
     }
 
-    /// Binds what a draw's textures show of targets.
+    /// Binds the textures of a draw that show targets.
     fn look(&mut self, number: usize, canvas: &mut Canvas) -> Result<(), Error> {
         let plan: &DrawPlan = self.draws[number].plan;
         for binding in &plan.textures {
@@ -367,7 +367,7 @@ impl Prepared<'_> {
     fn options(&self) -> Options {
         let drawing = self.drawing;
         Options {
-            // What is watched has an order.
+            // A watched draw has a fixed order.
             one_thread: drawing.one_thread || self.notice.is_some(),
             checks: drawing.check,
             watch: drawing.at,
@@ -441,7 +441,7 @@ impl Prepared<'_> {
         self.run(draw, &state, canvas)
     }
 
-    /// What the plan says of a draw's state.
+    /// Translates the plan's state of a draw.
     fn state<'s>(
         &self,
         draw: &PreparedDraw<'_>,
@@ -528,7 +528,7 @@ impl PreparedDraw<'_> {
             match &mut self.programs {
                 Programs::Pair(_) => self.programs.constant(name, &camera.matrix(width_by_height, time))?,
                 Programs::X1k(bound) => {
-                    // The first camera's rows are what multiplies here, anew for each time.
+                    // The first camera's rows are multiplied here, anew for each time.
                     if number == 0 {
                         bound.matrix = Some(Camera { rows: true, ..*camera }.matrix(width_by_height, time));
                     }

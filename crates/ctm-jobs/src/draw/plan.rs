@@ -1,4 +1,4 @@
-//! What a picture depends on, as plain data: targets, draws, state. A job file or flags fill it in; programs can, too.
+//! The description of a picture, as plain data: targets, draws, state. A job file or flags fill it in; programs can, too.
 
 use super::camera::Camera;
 use super::mesh::{Channel, Mesh};
@@ -32,11 +32,11 @@ pub struct Drawing {
     pub engine: EngineKind,
     /// One thread instead of all cores.
     pub one_thread: bool,
-    /// Programs report what is legal but suspicious, and more is looked at before drawing.
+    /// Programs report legal but suspicious operations, and more is checked before drawing.
     pub check: bool,
-    /// Column and row of a pixel whose fragments are told.
+    /// Column and row of a pixel whose fragments are reported.
     pub at: Option<[u32; 2]>,
-    /// What a group of a program, and each draw, may use up.
+    /// Limits of a group of a program, and of each draw.
     pub budget: Budget,
     /// Can end it.
     pub control: Control,
@@ -67,7 +67,7 @@ impl Drawing {
 pub struct TargetPlan {
     /// Its number, 0..=7.
     pub number: u8,
-    /// What colours are stored as.
+    /// The stored format of colours.
     pub format: ColourFormat,
     /// Its colour before the first draw.
     pub clear: [f32; 4],
@@ -86,7 +86,7 @@ impl TargetPlan {
 /// The depth target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DepthPlan {
-    /// What depth and stencil are stored as.
+    /// The stored format of depth and stencil.
     pub format: DepthFormat,
     /// The depth before the first draw.
     pub clear: f32,
@@ -128,7 +128,7 @@ impl From<Program> for ProgramSource {
     }
 }
 
-/// What a draw draws.
+/// The vertices of a draw.
 ///
 /// ```
 /// use ctm::draw::{Mesh, MeshSource};
@@ -174,7 +174,7 @@ pub struct DrawPlan {
     pub programs: Vec<ProgramSource>,
     /// Its vertices and their order.
     pub mesh: MeshSource,
-    /// What primitives are made, where it is not what the mesh says.
+    /// The kind of primitives, where it differs from the mesh's.
     pub topology: Option<Topology>,
     /// How often the mesh is drawn.
     pub instances: u32,
@@ -186,11 +186,11 @@ pub struct DrawPlan {
     pub cameras: Vec<(String, Camera)>,
     /// Textures.
     pub textures: Vec<TextureBinding>,
-    /// What attributes take: an attribute's name or location, and a channel of the mesh. Those that are not named go by their names.
+    /// Sources of attributes: an attribute's name or location, and a channel of the mesh. Other attributes are matched by name.
     pub attributes: Vec<(String, Channel)>,
-    /// What attributes take beside the mesh: an attribute's name or location, and x, y, z, w of each vertex.
+    /// Sources of attributes besides the mesh: an attribute's name or location, and x, y, z, w of each vertex.
     pub arrays: Vec<(String, Vec<[f32; 4]>)>,
-    /// X1K programs: what temporaries hold at the start, from 0 on.
+    /// X1K programs: initial values of temporaries, from 0 on.
     pub interpolants: Vec<Channel>,
     /// Targets that it draws to; `None`: all.
     pub targets: Option<Vec<u8>>,
@@ -206,7 +206,7 @@ pub struct DrawPlan {
     pub clip_planes: Vec<[f32; 4]>,
     /// From primitives to pixels; samples are the drawing's.
     pub raster: RasterState,
-    /// Depth and stencil; what the program exports is its container's.
+    /// Depth and stencil; the program's depth export is declared in its container.
     pub depth: DepthState,
     /// Colours.
     pub colour: ColourState,
@@ -241,13 +241,13 @@ impl DrawPlan {
         }
     }
 
-    /// Says how colours go over what is there, in all targets.
+    /// Sets the blending of colours in all targets.
     pub fn mix(&mut self, mixing: Mixing) {
         self.colour.targets.iter_mut().for_each(|target| target.blend = mixing.blend());
     }
 }
 
-/// How colours go over what is there, by name.
+/// Blending of colours, by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mixing {
     /// They replace it.
@@ -315,9 +315,9 @@ pub enum TextureData {
     Files(Vec<PathBuf>),
     /// Texels in memory.
     Given(Arc<Image>),
-    /// What this colour target holds when the draw begins; of several samples their mean.
+    /// The contents of this colour target when the draw begins; of several samples their mean.
     Target(u8),
-    /// What the depth target holds when the draw begins, of the first sample.
+    /// The contents of the depth target when the draw begins, of the first sample.
     Depth,
 }
 
@@ -327,7 +327,7 @@ pub enum TextureData {
 /// use ctm::Program;
 /// use ctm::draw::{DrawPlan, Drawing, TextureBinding, TextureData};
 ///
-/// // The second draw copies, upside down, what the first one has left in target 0.
+/// // The second draw copies, upside down, the first one's target 0.
 /// let colour = Program::assemble(".output o = o0\nmov o, r0")?;
 /// let copy = Program::assemble(".input t = s0\n.output o = o0\nmad r0.rg, r0.rg, c0.rg, c0.ba\ntex r1, t, r0.rg scaled\nmov o, r1")?;
 /// let mut drawing = Drawing::new(vec![colour]);

@@ -1,6 +1,6 @@
 //! Jobs: everything needed to run programs over domains, from a file or from flags, and the runner.
 //!
-//! | file | what |
+//! | file | subject |
 //! |---|---|
 //! | `keys` | every key of a job file (table) |
 //! | `tree` | TOML and flags as one tree of values that know where they were written |
@@ -10,11 +10,11 @@
 //! | `prepare` | names resolved, arrays read, everything checked that can be before the device is touched |
 //! | `surface` | arrays into device memory and back |
 //! | `run` | a job into device memory and command buffers |
-//! | `report` | what it did |
+//! | `report` | its results |
 //! | `shard` | parts of a domain for batch systems, and their files together again |
-//! | `r700` | what passes of R700 programs have beyond this, and their runner |
+//! | `r700` | the further parts of passes of R700 programs, and their runner |
 //!
-//! `docs/jobs.md` tells users what the keys mean. A [`Job`] can as well be filled in by hand:
+//! `docs/jobs.md` explains the keys to users. A [`Job`] can as well be filled in by hand:
 //! all of its fields are public.
 //!
 //! **Invariant.** A job of X1K programs reaches the device only through memory and command buffers, as any client of CTM would.
@@ -43,7 +43,7 @@
 //! assert_eq!((pass.launches, output.name.as_str()), (1, "y"));
 //! assert!(json::counters(&pass.counters).is_object() && output.rect.width * output.rect.height <= json::FEW as u32);
 //!
-//! // What may be written, and what is wrong.
+//! // Legal keys, and errors.
 //! let size: Option<&Flag> = FLAGS.iter().find(|flag| flag.name == "size");
 //! assert!(size.is_some() && formats().iter().any(|(name, _)| *name == "float32_4"));
 //! let wrong: Result<Job, JobError> = Reader::for_job("domain = 3", "job.toml", "".as_ref()).finish();
@@ -55,7 +55,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Bytes of files, before anybody knows what they are:
+//! Bytes of files of unknown kind:
 //!
 //! ```
 //! use ctm::job::{MergeError, Shard, byte_code_text, merge, not_foreign, read_file, text_of};
@@ -134,7 +134,7 @@ pub struct Job {
     pub passes: Vec<Pass>,
     /// How often the whole list runs.
     pub repeat: u32,
-    /// What is saved when all passes are done.
+    /// Values that are saved after all passes.
     pub saves: Vec<Save>,
     /// Where the conditional buffer goes at the end.
     pub conditional_save: Option<Located<PathBuf>>,
@@ -156,8 +156,8 @@ impl Job {
         self.passes.iter().all(|pass| pass.one_dimensional)
     }
 
-    /// Gives every pass a domain of so many columns and rows, each 1 to 4096, and stretches over it what registers hold at the start: what they held at
-    /// the edges of the old domain, half a step outside of its outermost processors, they hold at the edges of the new one.
+    /// Gives every pass a domain of so many columns and rows, each 1 to 4096, and stretches the initial register values over it: the values at the
+    /// edges of the old domain, half a step outside of its outermost processors, become those at the edges of the new one.
     ///
     /// A register that grows by exactly 1 from column to column or from row to row counts them, and goes on to; so do registers that hold integers.
     pub fn stretch(&mut self, [width, height]: [u32; 2]) {
@@ -213,13 +213,13 @@ pub struct Pass {
     pub repeat: u32,
     /// The program file.
     pub program: Located<PathBuf>,
-    /// What bare words do not say themselves.
+    /// Declarations that bare words lack.
     pub program_info: Option<Located<ProgramInfo>>,
     /// The domain, at most 4096 x 4096.
     pub domain: Domain,
     /// The domain was given as one row of so many columns. Where those of all passes were, `.npy` files of outputs have no side for rows.
     pub one_dimensional: bool,
-    /// What temporaries hold at the start; `None`: what the program's own preloads say.
+    /// Initial values of temporaries; `None`: those of the program's own preloads.
     pub registers: Option<Vec<Plane>>,
     /// Floating-point constants: bits of r, g, b, a.
     pub float: BTreeMap<Ref, Located<[u32; 4]>>,
@@ -235,11 +235,11 @@ pub struct Pass {
     pub outputs: Vec<Output>,
     /// The conditional operation unit.
     pub conditional: Option<Conditional>,
-    /// What only passes of R700 programs have; `None` for X1K programs.
+    /// The part for R700 programs; `None` for X1K programs.
     pub r700: Option<r700::R700Pass>,
 }
 
-/// What bare words do not say themselves; `None` is what the words themselves need.
+/// Declarations that bare words lack; `None`: as the words themselves require.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ProgramInfo {
     /// First instruction.
@@ -273,15 +273,15 @@ pub struct Texture {
     pub wrap: [Wrap; 2],
     /// Whether the job says the wrap, so that reading outside is meant.
     pub has_wrap: bool,
-    /// What [`Wrap::Border`] reads, as bits of r, g, b, a.
+    /// The value that [`Wrap::Border`] reads, as bits of r, g, b, a.
     pub border: [u32; 4],
-    /// How it lies in device memory; `None`: what its elements suggest.
+    /// Its layout in device memory; `None`: the one that suits its elements.
     pub format: Option<Located<Format>>,
     /// Its order in device memory; `None`: linear, or that of the output it reads.
     pub tiling: Option<Tiling>,
     /// Columns and rows of a raw file.
     pub size: Option<[u32; 2]>,
-    /// What only R700 textures have.
+    /// The part for R700 textures.
     pub lookup: r700::Lookup,
 }
 
@@ -358,7 +358,7 @@ impl Output {
 pub struct Save {
     /// The output.
     pub slot: Located<Ref>,
-    /// The file; its extension says what is written. `%d` or `%03d` in its name is the number of the launch or repetition: there is one file for each.
+    /// The file; its extension says the format. `%d` or `%03d` in its name is the number of the launch or repetition: there is one file for each.
     pub path: Located<PathBuf>,
     /// Last row first.
     pub flip_y: bool,
@@ -371,7 +371,7 @@ pub struct Conditional {
     pub location: CondLoc,
     /// The test.
     pub test: CondTest,
-    /// What the PE compares, as bits.
+    /// The reference value of the PE's comparison, as bits.
     pub value: u32,
     /// The buffer's initial contents.
     pub buffer: Option<Located<Data>>,
@@ -392,11 +392,11 @@ pub struct Run {
     pub threads: usize,
     /// Lanes that decide a jump together.
     pub group: GroupSize,
-    /// What each launch may use up: 100 million instructions for each group and half a minute, if the job does not say.
+    /// Limits of each launch: by default, 100 million instructions for each group and half a minute.
     pub budget: Budget,
     /// Checks while running.
     pub check: bool,
-    /// Count what takes time to count; the report has [`Counters::cheap`](ctm_exec::Counters::cheap) otherwise.
+    /// Count the expensive counters, too; without it, the report has [`Counters::cheap`](ctm_exec::Counters::cheap).
     pub counters: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a job did: numbers, outputs, findings, and the fault that may have ended it.
+//! The results of a job: numbers, outputs, findings, and the fault that may have ended it.
 
 use super::prepare::Ready;
 use super::r700::{Elements, Vertex, target_name};
@@ -17,10 +17,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a job did, and what it left: the device, or the arrays of R700 jobs.
+/// The results of a job, and its final state: the device, or the arrays of R700 jobs.
 #[derive(Debug)]
 pub struct JobReport {
-    /// What each pass did, all its launches together.
+    /// Results of each pass, over all its launches.
     pub passes: Vec<PassReport>,
     /// The outputs that were written, by slot.
     pub outputs: Vec<OutputResult>,
@@ -28,13 +28,13 @@ pub struct JobReport {
     pub(super) conditional: Option<(Surface, Rect)>,
     /// `None` for R700 jobs, which need none.
     pub(super) device: Option<Device>,
-    /// What an R700 job left in its memories, in dwords.
+    /// Final memories of an R700 job, in dwords.
     pub memories: BTreeMap<Space, Vec<u32>>,
-    /// What the last geometry program emitted, in order.
+    /// Vertices that the last geometry program emitted, in order.
     pub vertices: Vec<Vertex>,
     /// The files that were written.
     pub files: Vec<PathBuf>,
-    /// Warnings about the job, and what a checked run noticed.
+    /// Warnings about the job, and notes of a checked run.
     pub reports: Vec<Report>,
     /// All command buffers, one after the other.
     pub commands: Vec<u32>,
@@ -42,14 +42,14 @@ pub struct JobReport {
     pub elapsed: Duration,
 }
 
-/// What one pass did.
+/// The results of one pass.
 #[derive(Clone, Debug, Default)]
 pub struct PassReport {
     /// Its name, if it has one.
     pub name: Option<String>,
     /// How often it ran.
     pub launches: u64,
-    /// What it did, in numbers.
+    /// Its counters.
     pub counters: Counters,
 }
 
@@ -62,7 +62,7 @@ pub struct OutputResult {
     pub name: String,
     /// The part of it that was asked for: the domain's rectangle, or all of it.
     pub rect: Rect,
-    /// What its values are.
+    /// The type of its values.
     pub items: ItemType,
     /// Values of each element.
     pub channels: usize,
@@ -129,7 +129,7 @@ pub struct Progress {
 }
 
 impl JobReport {
-    /// What all passes did.
+    /// Counters of all passes together.
     #[must_use]
     pub fn counters(&self) -> Counters {
         let mut all = Counters::default();
@@ -139,7 +139,7 @@ impl JobReport {
         all
     }
 
-    /// What output `slot` holds, with the channels of its format. Integers are there as the single-precision numbers of their bits.
+    /// The contents of output `slot`, with the channels of its format. Integers are there as the single-precision numbers of their bits.
     #[must_use]
     pub fn array(&self, slot: u8) -> Option<Array> {
         let output = self.outputs.iter().find(|o| o.slot == slot)?;
@@ -152,13 +152,13 @@ impl JobReport {
         }
     }
 
-    /// What the output of this name (the program's, or `o0`, `pix0`, `pos0`) holds; see [`Self::array`].
+    /// The contents of the output of this name (the program's, or `o0`, `pix0`, `pos0`); see [`Self::array`].
     #[must_use]
     pub fn named(&self, name: &str) -> Option<Array> {
         self.array(self.output(name)?.slot)
     }
 
-    /// What the conditional buffer holds, if the job has one.
+    /// The contents of the conditional buffer, if the job has one.
     #[must_use]
     pub fn conditional(&self) -> Option<Array> {
         let (surface, rect) = self.conditional.as_ref()?;

@@ -51,19 +51,19 @@ impl Deadline {
 pub struct DrawOptions {
     /// On one thread instead of all cores. Results do not depend on it.
     pub one_thread: bool,
-    /// What one draw may use up.
+    /// Limits of one draw.
     pub budget: Budget,
-    /// When all streams together have to have ended; what is left then is not run ([`Submitted::is_over`]).
+    /// The time by which all streams together must end. Later packets do not run ([`Submitted::is_over`]).
     pub deadline: Option<Deadline>,
     /// Can end a draw.
     pub control: Control,
-    /// Programs report what is legal but suspicious ([`Stepped::notes`]); that takes time.
+    /// Programs report legal but suspicious operations ([`Stepped::notes`]); that takes time.
     pub checks: bool,
-    /// The column and row of a pixel whose fragments are told ([`Stepped::fragments`]).
+    /// The column and row of a pixel whose fragments are reported ([`Stepped::fragments`]).
     pub watch: Option<[u32; 2]>,
-    /// Hears of the launches of draws.
+    /// Called with each launch of a draw.
     pub notice: Notice,
-    /// [`Stepped::targets`] can be asked: what a draw wrote goes to memory before its watcher sees it.
+    /// [`Stepped::targets`] works: a draw's writes go to memory before its watcher is called.
     pub targets: bool,
 }
 
@@ -84,23 +84,23 @@ impl Default for DrawOptions {
     }
 }
 
-/// Whether a stream goes on behind a draw.
+/// Whether a stream goes on after a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Next {
     /// It does.
     Continue,
-    /// Nothing behind the draw runs.
+    /// No later packet runs.
     Stop,
 }
 
-/// What went wrong in a packet. The packets behind it have run.
+/// An error in a packet. The packets after it have run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The dword of the packet's header.
     pub dword: usize,
     /// The number of the draw, from 1 on, if it is one.
     pub draw: Option<u32>,
-    /// What.
+    /// The error.
     pub error: Error,
 }
 
@@ -113,12 +113,12 @@ impl std::fmt::Display for Problem {
     }
 }
 
-/// What a stream did.
+/// The result of a stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Submitted {
     /// Draws that it has; those that a predicate dropped among them.
     pub draws: u32,
-    /// What went wrong.
+    /// Errors, by packet.
     pub problems: Vec<Problem>,
     /// Whether a draw's watcher ended it.
     pub stopped: bool,
@@ -126,24 +126,24 @@ pub struct Submitted {
     pub is_over: bool,
 }
 
-/// What a watcher of draws sees behind each of them.
+/// The state after a draw, for a watcher.
 pub struct Stepped<'a> {
     /// The draw.
     pub outline: Outline,
-    /// What went wrong in it.
+    /// The error of the draw, if it has one.
     pub problem: Option<&'a Problem>,
-    /// What its programs did that is legal but suspicious, where [`DrawOptions::checks`] asks for it: of each stage, rule and instruction the first place.
+    /// Legal but suspicious operations of its programs, where [`DrawOptions::checks`] is set: the first place for each stage, rule and instruction.
     pub notes: &'a [Note],
-    /// What came to the pixel of [`DrawOptions::watch`], in order.
+    /// Fragments of the pixel of [`DrawOptions::watch`], in order.
     pub fragments: &'a [Fragment],
     /// The programs of the draw: `vertex`, `geometry`, `copy` or `pixel` as in notes, and the address.
     pub programs: Vec<(&'static str, u64)>,
-    /// Registers and memory behind the draw, where [`DrawOptions::targets`] asks for them.
+    /// Registers and memory after the draw, if [`DrawOptions::targets`] is set.
     behind: Option<(&'a Registers, &'a dyn GpuMemory)>,
 }
 
 impl Stepped<'_> {
-    /// What the targets of the draw hold behind it; none unless [`DrawOptions::targets`] asks for them.
+    /// The contents of the draw's targets after it; none unless [`DrawOptions::targets`] is set.
     ///
     /// # Errors
     /// Targets that cannot be read.
@@ -152,7 +152,7 @@ impl Stepped<'_> {
     }
 }
 
-/// A Radeon in software: registers, and what runs programs. Memory is the caller's.
+/// A Radeon in software: registers, and the engine for programs. Memory is the caller's.
 pub struct Device {
     pub(super) engine: Box<dyn Engine>,
     pub(super) options: DrawOptions,
@@ -161,7 +161,7 @@ pub struct Device {
     pub(super) surfaces: Surfaces,
     pub(super) counters: Counters,
     pub(super) predicate: Predicate,
-    /// What the last draw did besides its counts.
+    /// Side results of the last draw, besides its counts.
     pub(super) notes: Vec<Note>,
     pub(super) fragments: Vec<Fragment>,
     /// Registers that changed since the last draw; kept only for watchers.
@@ -174,7 +174,7 @@ impl std::fmt::Debug for Device {
     }
 }
 
-/// What the addresses of a stream mean.
+/// The meaning of addresses in a stream.
 #[derive(Clone, Copy)]
 enum Addresses<'a> {
     /// Offsets into buffers, which relocations name.
@@ -183,7 +183,7 @@ enum Addresses<'a> {
     Absolute,
 }
 
-/// A packet with the relocations that stand behind it.
+/// A packet with the relocations that follow it.
 pub(super) struct Placed<'a> {
     pub(super) packet: Packet<'a>,
     /// Its addresses are absolute.
@@ -237,7 +237,7 @@ impl Device {
         self.options = options;
     }
 
-    /// What registers hold.
+    /// The registers' values.
     #[must_use]
     pub const fn registers(&self) -> &Registers {
         &self.registers
@@ -248,7 +248,7 @@ impl Device {
         self.run(words, Addresses::Relocated(relocations), memory, None)
     }
 
-    /// Runs a stream whose addresses are absolute, as a program on the bare chip makes it, and tells of each draw behind it.
+    /// Runs a stream with absolute addresses, as a program on the bare chip makes it, and calls `watcher` after each draw.
     pub fn submit_absolute(
         &mut self,
         words: &[u32],
@@ -261,7 +261,7 @@ impl Device {
         submitted
     }
 
-    /// Runs a stream and tells of each draw behind it; the watcher says whether it goes on.
+    /// Runs a stream and calls the watcher after each draw; its answer decides whether the stream goes on.
     pub fn submit_watched(
         &mut self,
         words: &[u32],
@@ -275,7 +275,7 @@ impl Device {
         submitted
     }
 
-    /// What the targets hold that registers name now.
+    /// The contents of the targets that the registers name now.
     ///
     /// # Errors
     /// Targets that cannot be read.
@@ -303,7 +303,7 @@ impl Device {
             };
             let absolute = matches!(addresses, Addresses::Absolute);
             let mut placed = Placed { packet, absolute, relocations: Vec::new(), next: 0 };
-            // Relocations stand directly behind the packet that they belong to.
+            // Relocations directly follow the packet that they belong to.
             if let (Addresses::Relocated(relocations), None) = (addresses, packet.relocation()) {
                 while let Some(operand) = packets.peek().and_then(|next| next.as_ref().ok()?.relocation()) {
                     packets.next();
@@ -357,7 +357,7 @@ impl Device {
         submitted
     }
 
-    /// What a draw that begins now may use up.
+    /// The limits of a draw that begins now.
     pub(super) fn draw_budget(&self) -> Budget {
         let Budget { instructions_per_group, time } = self.options.budget;
         let left = self.options.deadline.map(|deadline| deadline.left().unwrap_or_default());

@@ -34,35 +34,35 @@ pub trait Draws: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Columns and rows of what is drawn to, where that is known before.
+    /// Columns and rows of the targets, where known before drawing.
     fn size(&self) -> Option<[u32; 2]> {
         None
     }
 
-    /// Draws, on one thread, on the engine that `wrap` makes. `notice` hears of each launch before it runs, with the number of its draw from 0 on. Nothing has to be
-    /// drawn behind draw `last`. A program that does wrong ends it, and is no error here: whoever watches has seen it.
+    /// Draws, on one thread, on the engine that `wrap` makes. `notice` is called with each launch before it runs, with the number of its draw from 0
+    /// on. Draws after draw `last` may be left out. A fault of a program ends drawing and is not an error here: the watcher has seen it.
     ///
     /// # Errors
-    /// What is wrong with the source.
+    /// The source is invalid.
     fn draw(&self, wrap: Wrap<'_>, notice: Arc<NoticeFn>, last: Option<usize>) -> Result<(), JobError>;
 
-    /// Draws on an engine, as fast as it goes; `behind` hears of each draw behind it, and nothing is drawn behind a break.
+    /// Draws on an engine, at full speed; `behind` is called after each draw, and nothing is drawn after a break.
     ///
     /// # Errors
-    /// What is wrong with the source, or a draw of a [`Drawing`] that fails.
+    /// The source is invalid, or a draw of a [`Drawing`] fails.
     fn targets(&self, engine: Box<dyn Engine>, behind: &mut BehindFn<'_>) -> Result<(), JobError>;
 
-    /// Each draw in a line, as people are told of it.
+    /// Each draw in one line, for people.
     ///
     /// # Errors
-    /// What is wrong with the source.
+    /// The source is invalid.
     fn list(&self) -> Result<Vec<String>, JobError>;
 }
 
-/// Hears of a draw behind it: its number, from 0 on, and what shows its targets: colours by number, then depths, then stencil values.
+/// Called after a draw with its number, from 0 on, and a function that reads its targets: colours by number, then depths, then stencil values.
 pub type BehindFn<'a> = dyn FnMut(usize, &mut dyn FnMut() -> Result<Vec<Target>, JobError>) -> ControlFlow<()> + 'a;
 
-/// What a target holds.
+/// The contents of a target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
     /// `colour0` to `colour7`, `depth` or `stencil`.
@@ -148,27 +148,27 @@ impl Draws for Drawing {
     }
 }
 
-/// The lane of a launch that is meant, and what each lane is.
+/// The chosen lane of a launch, and the position of each lane.
 #[derive(Clone, Debug)]
 pub(crate) struct Lane {
     lane: Position,
     names: HashMap<Position, Position>,
 }
 
-/// What a launch that is about to run has.
+/// A launch that is about to run.
 struct Coming {
     draw: usize,
     domain: Domain,
     lanes: Vec<Lane>,
 }
 
-/// What the launches have shown.
+/// Results of the launches so far.
 #[derive(Default)]
 struct Seen {
     launches: u64,
     /// Draws so far.
     draws: usize,
-    /// Fragments, or invocations, of what was asked for.
+    /// Fragments, or invocations, that match the request.
     found: u64,
     coming: Option<Coming>,
     chosen: Option<Chosen>,
@@ -186,7 +186,7 @@ fn failed(error: Error) -> JobError {
     }
 }
 
-/// A pixel or a vertex that is none of what was asked for: a helper, or the same pixel of another primitive.
+/// A pixel or a vertex that does not match the request: a helper, or the same pixel of another primitive.
 const OTHER: Position = Position { i: u32::MAX, j: u32::MAX };
 
 fn lanes(domain: Domain) -> impl Iterator<Item = Position> + Clone {
@@ -263,7 +263,7 @@ pub(crate) fn choose(
     })
 }
 
-/// Shows the launch that was chosen to a watcher, which hears of pixels or vertices.
+/// Shows the chosen launch to a watcher, with lanes as pixels or vertices.
 pub(crate) fn watch(
     draws: &dyn Draws,
     chosen: &Chosen,
@@ -278,7 +278,7 @@ pub(crate) fn watch(
     draws.draw(Box::new(wrap), Arc::new(|_, _| {}), Some(chosen.pass))
 }
 
-/// Shows all launches of a stage of the chosen draw to a watcher, which hears of pixels or vertices; helpers are called (4294967295, 4294967295).
+/// Shows all launches of a stage of the chosen draw to a watcher, with lanes as pixels or vertices; helpers are called (4294967295, 4294967295).
 pub(crate) fn watch_all(
     draws: &dyn Draws,
     stage: DrawStage,
@@ -317,7 +317,7 @@ pub(crate) fn domain(draws: &dyn Draws, stage: DrawStage, chosen: &Chosen) -> Re
     Ok(Domain { i0: 0, j0: 0, i1, j1 })
 }
 
-/// A watcher of one lane that knows lanes by what they are.
+/// A watcher of one lane, with lanes renamed to pixels or vertices.
 struct Renamed<W> {
     lane: Lane,
     watcher: W,
@@ -343,7 +343,7 @@ impl<W: Watcher> Watcher for Renamed<W> {
     }
 }
 
-/// A watcher of all lanes of a launch that knows lanes by what they are.
+/// A watcher of all lanes of a launch, with lanes renamed to pixels or vertices.
 struct AllRenamed<'a, W> {
     names: HashMap<Position, Position>,
     watcher: &'a mut W,

@@ -1,12 +1,12 @@
-//! Jobs for R700 programs: what their passes have that those of X1K programs have not, and the runner.
+//! Jobs for R700 programs: the parts of their passes that X1K programs lack, and the runner.
 //!
-//! | file | what |
+//! | file | subject |
 //! |---|---|
 //! | `read`, `draft` | the tree into an [`R700Pass`] |
 //! | `prepare`, `prepare/bind` | names resolved, files read, everything checked that can be before anything runs |
 //! | `elements` | files into constants, buffers, textures and memories |
-//! | `run` | passes one after the other, and what lives from one to the next |
-//! | `save` | what is left, into files |
+//! | `run` | passes one after the other, and the state that lives from one to the next |
+//! | `save` | final state into files |
 //!
 //! An R700 job needs no device: its programs run on plain arrays ([`ctm_exec::r700::Arrays`]), bound by number as the manual's
 //! fetch constants, samplers and host registers would bind them.
@@ -86,12 +86,12 @@ use ctm_isa::r700::program::{Chip, Stage};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What only passes of R700 programs have.
+/// The part of a pass for R700 programs.
 #[derive(Clone, Debug, Default)]
 pub struct R700Pass {
     /// The program of a container, by number or name.
     pub which: Option<Located<String>>,
-    /// What kind of program it is; `None`: what the program says, else a pixel program.
+    /// The kind of program; `None`: as the program declares, else a pixel program.
     pub stage: Option<Stage>,
     /// The chip; `None`: RV770.
     pub chip: Option<Chip>,
@@ -126,7 +126,7 @@ pub enum Contents {
     Values(Vec<[u32; 4]>),
     /// A file, its items as they are.
     Data(Located<Data>),
-    /// What a memory holds when the pass begins, before the pass gets a fresh one.
+    /// The contents of a memory when the pass begins, before the pass gets a fresh one.
     Memory(Space),
 }
 
@@ -159,7 +159,7 @@ pub struct FetchBuffer {
 pub struct MemoryBlock {
     /// Which; `None` is scratch memory, of which each thread has its own.
     pub space: Located<Option<Space>>,
-    /// Its size; `None`: that of its data, else what an earlier pass left.
+    /// Its size; `None`: that of its data, else that of an earlier pass.
     pub size_bytes: Option<u64>,
     /// Initial contents; zeros otherwise.
     pub data: Option<Located<Data>>,
@@ -167,7 +167,7 @@ pub struct MemoryBlock {
     pub item_dwords: Option<u32>,
     /// Reduction: elements of four dwords that each thread has.
     pub stride: Option<u32>,
-    /// What its dwords are when it is saved.
+    /// The type of its dwords when it is saved.
     pub items: ItemType,
     /// Rows, columns, elements of the saved array; `None`: one row of everything.
     pub shape: Option<Vec<usize>>,
@@ -177,10 +177,10 @@ pub struct MemoryBlock {
     pub fresh: bool,
 }
 
-/// What an R700 texture and its sampler have beyond those of X1K inputs.
+/// The part of R700 textures and samplers that X1K inputs lack.
 #[derive(Clone, Debug, Default)]
 pub struct Lookup {
-    /// The sampler that the texture's `filter` and what follows describe; `None`: those that the program reads it with.
+    /// The sampler of the texture's `filter` and related keys; `None`: those that the program reads it with.
     pub sampler: Option<Located<Ref>>,
     /// How its texels are arranged.
     pub kind: TextureKind,
@@ -217,7 +217,7 @@ pub struct Lookup {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elements {
-    /// What they are.
+    /// The type of its values.
     pub items: ItemType,
     /// How many of x, y, z, w: 1, 2 or 4.
     pub channels: usize,
@@ -254,7 +254,7 @@ impl Elements {
 pub struct Vertex {
     /// The thread.
     pub at: Position,
-    /// What it did.
+    /// The event.
     pub event: VertexEvent,
     /// How many vertices the thread had emitted before: which item of its part of the ring it is.
     pub number: u32,
