@@ -1,5 +1,5 @@
-//! Large triangles are drawn in two ways: what they cover of a band of rows by one launch that stores colours itself, or quad by quad.
-//! Here each draw is made in both: a pixel that is watched, far away, keeps the first from being taken.
+//! Large triangles are drawn in two ways: their part of a band of rows by one launch that stores colours itself, or quad by quad. Here each draw is
+//! made in both: a watched pixel, far away, prevents the first.
 //!
 //! `CTM_RANDOM=n` tries n times as many.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
@@ -48,7 +48,7 @@ impl Random {
 const SIDE: u32 = 192;
 const INTERPOLATIONS: [Interpolation; 3] = [Interpolation::Perspective, Interpolation::Linear, Interpolation::Flat];
 
-/// Colour targets of a draw: where they lie, and what they are.
+/// Colour targets of a draw: their layouts and formats.
 const FLOATS: [ColourFormat; 3] = [
     ColourFormat::RGBA32F,
     ColourFormat { data: DataFormat::Fmt32Float, number: NumberType::Float, swap: Swap::Std },
@@ -71,7 +71,7 @@ enum Way<'a> {
     Whole(&'a mut usize),
     /// Quad by quad.
     Quads,
-    /// With nobody who hears of launches: what later triangles hide is left out.
+    /// Without a function that is called with launches: quads that later triangles hide are left out.
     Alone,
 }
 
@@ -86,7 +86,7 @@ struct Case {
     targets: Vec<(ColourFormat, Layout)>,
     /// Factors of blending, and the channels that are written, of the first two targets.
     merges: Option<(Factor, Factor, u8)>,
-    /// With what is tested.
+    /// The tests.
     depth: Option<(DepthFormat, Layout, Compare, Option<StencilFace>)>,
     triangles: u32,
 }
@@ -136,7 +136,7 @@ impl Case {
             (format, layout(r, bytes))
         };
         let targets = vec![target(r, &FLOATS), target(r, &BYTES), target(r, &FLOATS), target(r, &OTHERS)];
-        // Where something of what is there stays, or formats are unusual, colours are blended behind the launch.
+        // Where a part of the old colours stays, or formats are unusual, colours are blended after the launch.
         let merges = r.one_in(2).then(|| (r.of(&FACTORS), r.of(&FACTORS), 1 + r.below(15) as u8));
         let format = r.of(&DepthFormat::ALL);
         let mut layout = layout(r, format.bytes() as u32);
@@ -265,7 +265,7 @@ fn both_ways_draw_the_same() {
             assert!(same.is_ok(), "seed {seed}, target {n}, {format:?}, {layout:?}: {same:?}");
         }
         assert!(whole.last() == quads.last(), "seed {seed}, {:?}", case.depth);
-        // What is hidden counts as if it had run.
+        // Hidden quads count as if they had run.
         assert_eq!(case.draw(&jit, &program, Way::Alone, true), (whole.clone(), counts), "seed {seed}, hidden");
         // The engine and the number of threads make no difference at all.
         assert_eq!(

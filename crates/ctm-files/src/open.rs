@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 /// Why a file cannot be opened or read. The text is complete: it names the file and, where there is one, the way out.
 #[derive(Debug)]
 pub struct OpenError {
-    /// What the file was opened as, for the message: "the program".
+    /// The file's purpose, for the message: "the program".
     pub noun: String,
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The error.
     pub problem: Problem,
 }
 
-/// What is wrong with a file.
+/// An error of a file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Problem {
@@ -36,16 +36,16 @@ pub enum Problem {
     },
     /// It does not have as many bytes as the system said when it was opened.
     Changes {
-        /// What the system said.
+        /// The size that the system reported.
         said: u64,
         /// Whether it has more than that.
         is_longer: bool,
     },
     /// Not the bytes that the file naming it states.
     WrongSize {
-        /// What is stated.
+        /// The stated size.
         stated: u64,
-        /// What the file has.
+        /// The file's size.
         bytes: u64,
     },
     /// It does not lie in the folder of the file that names it; the reason.
@@ -208,7 +208,7 @@ pub fn names_pipe(path: &Path) -> bool {
     is_descriptor && std::fs::metadata(path).is_ok_and(|of| matches!(name(of.file_type()), "pipe" | "socket"))
 }
 
-/// Reads what ends somewhere, within the limit of its kind.
+/// Reads a stream to its end, within the limit of its kind.
 fn to_end(from: &mut dyn Read, path: &Path, kind: FileKind) -> Result<Vec<u8>, OpenError> {
     let wrong = |problem| OpenError::new(path, kind, problem);
     let limit = kind.limit().map_err(|why| wrong(Problem::Limits(why)))?;
@@ -274,7 +274,7 @@ fn regular(of: &Metadata) -> Result<u64, Problem> {
     if of.is_file() { Ok(of.len()) } else { Err(Problem::NotRegular(name(of.file_type()))) }
 }
 
-/// What something is that is no regular file.
+/// The kind of something that is no regular file.
 pub(crate) fn name(kind: FileType) -> &'static str {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! What can be wrong with a run.
+//! Errors of a run.
 
 use ctm_device::EngineError;
 use ctm_files::error::{JobError, RunFault};
@@ -11,7 +11,7 @@ use std::fmt;
 pub enum Error {
     /// The program is wrong; everything that was found, warnings included.
     Wrong(Vec<Report>),
-    /// What was given does not fit the program, or the device.
+    /// An argument does not fit the program, or the device.
     Argument(ArgumentError),
     /// Legal, but not part of this build.
     Unsupported(Box<Report>),
@@ -22,7 +22,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The findings behind it; none for arguments.
+    /// The findings of the error; none for arguments.
     #[must_use]
     pub fn findings(&self) -> &[Report] {
         match self {
@@ -45,7 +45,7 @@ impl Error {
         }
     }
 
-    /// Whether somebody cancelled the run.
+    /// Whether the caller cancelled the run.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Fault(fault) if fault.code == "cancelled")
@@ -86,7 +86,7 @@ impl From<JobError> for Error {
     }
 }
 
-/// What was given to a run does not fit.
+/// An argument of a run that does not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArgumentError {
@@ -103,9 +103,9 @@ pub enum ArgumentError {
     UnknownName {
         /// `input`, `output` or a kind of constant.
         what: &'static str,
-        /// What was given.
+        /// The given name.
         name: String,
-        /// What the program has.
+        /// The program's names.
         known: Vec<String>,
     },
     /// Two things were given for the same register.
@@ -126,26 +126,26 @@ pub enum ArgumentError {
     NotWritten {
         /// As it was given.
         name: String,
-        /// What the program writes.
+        /// The outputs that the program writes.
         written: Vec<String>,
     },
     /// An array has another number of numbers than its shape takes, or a shape that cannot be.
     Shape {
         /// Which input or output, as it was given.
         name: String,
-        /// What was found and what is allowed; lower case, no full stop.
+        /// The value and the allowed ones; lower case, no full stop.
         message: String,
     },
     /// A value that a constant cannot have.
     Value {
         /// As it was given.
         name: String,
-        /// What was found and what is allowed; lower case, no full stop.
+        /// The value and the allowed ones; lower case, no full stop.
         message: String,
     },
     /// The instruction set has no such thing.
     WrongIsa {
-        /// What it is.
+        /// Its kind, in words.
         what: &'static str,
         /// Whose it is.
         isa: &'static str,

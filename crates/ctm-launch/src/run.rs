@@ -11,7 +11,7 @@ use ctm_exec::{Budget, Control, Domain, Engine, GroupSize};
 use ctm_files::error::not_cancelled;
 use ctm_files::program::{Code, Program};
 
-/// What to run, over which domain, with which arrays. Begin with [`Run::of`]; [`Run::run`] runs it.
+/// A run of one program over a domain, with arrays. Begin with [`Run::of`]; [`Run::run`] runs it.
 ///
 /// Inputs, outputs and constants go by the names that the program gives them, or by their registers: `s0`, `o0`, `c0` of the X1K; `t0` (textures), `b0`
 /// (buffers), `pix0`, `C0` of the R700. Names that the program does not have are errors of [`Run::run`].
@@ -51,7 +51,7 @@ impl<'a> Run<'a> {
     }
 
     /// Over a line of 1 to 4096 x 4096 elements. Element `n` is processor (n mod 4096, n div 4096), in arrays of one dimension, too. Beyond 4096 elements
-    /// whole rows run: processors behind the last element read zeros, and what they write is dropped.
+    /// whole rows run: processors after the last element read zeros, and their writes are dropped.
     #[must_use]
     pub fn elements(mut self, count: usize) -> Self {
         self.launch.domain = Some(Extent::Line(count));
@@ -65,7 +65,7 @@ impl<'a> Run<'a> {
         self.bind(Binding::Input(name.into(), view.into(), None))
     }
 
-    /// An array of any size that the program reads by a sampler, which says what lies outside.
+    /// An array of any size that the program reads by a sampler, which defines reads outside of it.
     #[must_use]
     pub fn sampled(self, name: &str, view: impl Into<View<'a>>, sampler: Sampler) -> Self {
         self.bind(Binding::Input(name.into(), view.into(), Some(sampler)))
@@ -89,8 +89,8 @@ impl<'a> Run<'a> {
         self.bind(Binding::Float(name.into(), numbers.iter().map(|x| x.to_bits()).collect()))
     }
 
-    /// What a register holds at the start, processor by processor. With start values, the position and the program's own preloads are given as such or
-    /// not at all; registers without one hold 0.
+    /// Initial values of a register, processor by processor. With start values, the position and the program's own preloads are given in the same way
+    /// or not at all; registers without one hold 0.
     ///
     /// ```
     /// use ctm_launch::{Plane, Run};
@@ -127,7 +127,7 @@ impl<'a> Run<'a> {
         self.bind(Binding::ConstantBuffer(bank, rows))
     }
 
-    /// R700: a memory of MEM instructions and what it holds at the beginning; [`Done::memories`] has what it holds at the end.
+    /// R700: a memory of MEM instructions with its initial contents; [`Done::memories`] has the final ones.
     #[must_use]
     pub fn memory(self, space: Space, dwords: Vec<u32>) -> Self {
         self.bind(Binding::Memory(space, dwords))
@@ -139,7 +139,7 @@ impl<'a> Run<'a> {
         self.bind(Binding::Output(name.into(), channels, Place::New))
     }
 
-    /// An output into the caller's numbers, as many as the domain has processors, times the channels. What the program does not write stays.
+    /// An output into the caller's numbers, as many as the domain has processors, times the channels. Elements that the program does not write stay.
     #[must_use]
     pub fn output_into(self, name: &str, numbers: &'a mut [f32], channels: usize) -> Self {
         self.bind(Binding::Output(name.into(), channels, Place::Into(numbers, None)))
@@ -179,7 +179,7 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// What it may use up: 100 million instructions for each group, if nothing is said.
+    /// Its limits: by default, 100 million instructions for each group.
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.launch.options.budget = budget;
@@ -193,7 +193,7 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// Counts what takes time to count.
+    /// Counts the expensive counters, too.
     #[must_use]
     pub fn counted(mut self, counters: bool) -> Self {
         self.launch.options.counters = counters;
@@ -210,7 +210,7 @@ impl<'a> Run<'a> {
     /// Runs it.
     ///
     /// # Errors
-    /// What does not fit together, before anything runs; or the fault that ended it.
+    /// Arguments that do not fit together, before anything runs; or the fault that ended it.
     pub fn run(self) -> Result<Done, Error> {
         self.launch.run()
     }
@@ -226,7 +226,7 @@ impl Launch<'_> {
     /// Runs it.
     ///
     /// # Errors
-    /// What does not fit together, before anything runs; or the fault that ended it.
+    /// Arguments that do not fit together, before anything runs; or the fault that ended it.
     pub fn run(self) -> Result<Done, Error> {
         not_cancelled(&self.options.control)?;
         match self.program.code() {

@@ -1,9 +1,9 @@
-//! `libctm_radeon.so`: preloaded into a program, it makes the render node of a Radeon appear and answers what drivers ask of the kernel.
+//! `libctm_radeon.so`: preloaded into a program, it makes the render node of a Radeon appear and answers the drivers' kernel requests.
 //!
-//! | file | what |
+//! | file | subject |
 //! |---|---|
-//! | `interpose` | the functions of the C library that programs reach here first, and what they do for paths and descriptors of ours |
-//! | `real` | the functions of the C library behind them |
+//! | `interpose` | the functions of the C library that programs reach here first, and their treatment of our paths and descriptors |
+//! | `real` | the functions of the C library that they replace |
 //! | `tree` | the files below `/dev/dri` and `/sys` that programs look for |
 //! | `directory` | reading directories of that tree |
 //! | `space` | the memory file of an opened node: buffers, and the table of them |
@@ -11,18 +11,18 @@
 //! | `requests` | the kernel's requests by number, and their answers |
 //! | `prime` | buffers that other processes have |
 //! | `card` | opened card nodes: sockets that events come out of |
-//! | `display` | the display of the card: its requests, and pictures of what is shown |
+//! | `display` | the display of the card: its requests, and pictures of its frames |
 //! | `client` | reading and writing the program's memory as a kernel does |
-//! | `process` | what this process knows: opened nodes, its capture, its counts |
-//! | `submit` | what happens to a submission |
-//! | `machine` | what executes it |
+//! | `process` | the state of this process: opened nodes, its capture, its counts |
+//! | `submit` | the path of a submission |
+//! | `machine` | its execution |
 //!
 //! Opening the node gives a descriptor of one big sparse memory file. A buffer is a range of it, so mapping a buffer needs no help, and
-//! closing the last descriptor and mapping frees everything, however the process ended. The file begins with the table of buffers, behind a lock that
-//! outlives who held it: descriptors may be duplicated, inherited by a fork or sent to another process, as those of a real node may.
+//! closing the last descriptor and mapping frees everything, however the process ended. The file begins with the table of buffers, under a lock that
+//! outlives its holder: descriptors may be duplicated, inherited by a fork or sent to another process, as those of a real node may.
 //!
-//! **Invariants.** `unsafe` code of the project's Radeon stands here alone. Nothing is written to the disk but captures. What the program hands in is
-//! copied before it is looked at, and a bad pointer is an error, as in the kernel. Requests of other devices go through untouched.
+//! **Invariants.** `unsafe` code of the project's Radeon is here alone. Nothing is written to the disk but captures. The program's arguments are
+//! copied before they are inspected, and a bad pointer is an error, as in the kernel. Requests of other devices go through untouched.
 
 #![cfg(target_os = "linux")]
 #![allow(unsafe_code)]

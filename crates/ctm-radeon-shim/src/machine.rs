@@ -1,4 +1,4 @@
-//! What looks at submissions and executes them: a device of `ctm-radeon` for each process.
+//! Checks and executes submissions: a device of `ctm-radeon` for each process.
 
 use crate::process::{report, settings};
 use crate::space::Space;
@@ -21,9 +21,9 @@ const MOST_TOLD: usize = 100;
 pub(crate) struct Machine {
     /// Made for the first submission, with threads of its own: those of a parent are not there after a fork.
     running: Option<Running>,
-    /// What has been told already.
+    /// Messages that were printed already.
     told: HashSet<String>,
-    /// What programs did that has been told already.
+    /// Notes about programs that were printed already.
     notes: Notes,
     /// Draws so far: numbers of draws go on from submission to submission.
     draws: u32,
@@ -44,7 +44,7 @@ impl Machine {
     /// Looks at a submission and executes it, as the settings say; how many draws it has.
     ///
     /// # Errors
-    /// What the kernel would refuse, in words.
+    /// The kernel would refuse the submission; the reason in words.
     pub(crate) fn run(&mut self, space: &Space, chunks: &Chunks, buffers: &[Buffer]) -> Result<u64, String> {
         if !settings().chip.is_r700() {
             return Ok(0);
@@ -97,7 +97,7 @@ impl Machine {
             match problems {
                 Ok(problems) => problems.into_iter().for_each(|problem| self.tell(format!("error: {problem}"))),
                 Err(message) => {
-                    // What it left behind is not to be trusted.
+                    // Its state is not valid after that.
                     self.running = None;
                     self.tell(format!("error: {message}"));
                 }
@@ -138,10 +138,10 @@ fn refuses(finding: &Finding) -> bool {
     finding.severity == Severity::Error && rule(finding.rule).is_some_and(|rule| rule.doc.starts_with("kernel:"))
 }
 
-/// What `work` gives; a panic is a message.
+/// The result of `work`; a panic becomes a message.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
-        // Dropping what was thrown may panic itself.
+        // Dropping the panic's payload may panic itself.
         std::mem::forget(panic);
         "internal error: the machine panicked; this is a bug in it".to_owned()
     })
@@ -155,8 +155,9 @@ struct Memory {
 
 // SAFETY: the bytes are mapped until the submission has ended, and belong to no thread.
 unsafe impl Send for Memory {}
-// SAFETY: as above. The program promises the kernel what it promises a card: not to change what a submission that runs uses. Where it breaks
-// the promise, bytes change while they are read, and what is made of them may be anything a byte can be: they hold no Rust values.
+// SAFETY: as above. The program makes the kernel the same promise as with a card: not to change memory that a running submission uses. Where it
+// breaks
+// the promise, bytes change while they are read, and any value of a byte is valid: they hold no Rust values.
 unsafe impl Sync for Memory {}
 
 impl Memory {

@@ -2,7 +2,7 @@
 
 use ctm_isa::table::{Field, Value};
 
-/// What a register holds, beside its fields.
+/// The kind of a register, besides its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A number, or fields.
@@ -24,9 +24,9 @@ pub struct Register {
     pub count: u32,
     /// Bytes from one to the next.
     pub stride: u32,
-    /// What they hold.
+    /// Their kind.
     pub kind: Kind,
-    /// What they do.
+    /// Their effect.
     pub doc: &'static str,
     /// Their fields; empty for those that are one value.
     pub fields: &'static [Field],
@@ -79,7 +79,7 @@ pub struct Word {
     pub fields: &'static [Field],
 }
 
-/// What the words of a packet are.
+/// The kind of a packet's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// These words.
@@ -152,11 +152,11 @@ pub struct Info {
     pub sender: Sender,
     /// The number of words that the kernel allows.
     pub length: Length,
-    /// What the words are.
+    /// The kind of its words.
     pub shape: Shape,
     /// Whether it draws: it has an initiator.
     pub draws: bool,
-    /// What it does.
+    /// Its effect.
     pub doc: &'static str,
 }
 
@@ -441,7 +441,7 @@ macro_rules! word_name {
     };
 }
 
-/// Packets of a chip as rows: the type, the name, the opcode, who sends it, the length, its words or its registers, what it does.
+/// Packets of a chip as rows: the type, the name, the opcode, who sends it, the length, its words or its registers, its effect.
 ///
 /// ```text
 /// NumInstances "NUM_INSTANCES" 0x2f Program Exactly(1) { count: u32 } "how often draws are repeated";

@@ -1,4 +1,4 @@
-//! Launches of recordings: which there are, and what one of them leaves in its outputs.
+//! Launches of recordings: a list of them, and the outputs of one.
 
 use crate::subject::{Chosen, Subject, no_launch, replayed};
 use ctm_exec::engine::MemoryFault;
@@ -20,37 +20,38 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sees the launches of a recording; the one that it wants with a memory that tells what is left.
+/// Watches the launches of a recording; the chosen one runs on a memory that records its outputs.
 struct Listening<S> {
     inner: Box<dyn Engine>,
     heard: Arc<Heard>,
-    /// Told of each launch, with its number.
+    /// Called with each launch and its number.
     launch: S,
     /// The launch whose outputs are kept.
     kept: Option<u64>,
     patience: Option<Duration>,
 }
 
-/// What was heard.
+/// Results of watching.
 #[derive(Default)]
 struct Heard {
     seen: AtomicU64,
     kept: Mutex<Option<LaunchOutputs>>,
 }
 
-/// What a launch of a recording leaves.
+/// The outputs of a launch of a recording.
 #[derive(Clone, Debug)]
 pub struct LaunchOutputs {
     /// The launch.
     pub chosen: Chosen,
-    /// Of each output by its name a picture of four channels over the domain, of scattered values one of one channel as far as they reach. What nobody wrote is 0.
+    /// For each output by its name a picture of four channels over the domain; for scattered values one of one channel as far as they reach. Elements
+    /// without a write are 0.
     pub outputs: Vec<(String, Array)>,
-    /// What ended it.
+    /// The fault that ended it.
     pub fault: Option<Fault>,
 }
 
 impl<S: Fn(u64, Domain, PassProgram)> Listening<S> {
-    /// Runs a launch. That which is to be kept runs on another memory; those behind it do not run.
+    /// Runs a launch. The chosen one runs on another memory; later ones do not run.
     fn hear(
         &self,
         (domain, program): (Domain, PassProgram),
@@ -140,7 +141,7 @@ pub fn launches(path: &Path, patience: Option<Duration>, control: &Control) -> R
     Ok(lines)
 }
 
-/// What a launch of a recording sends to its outputs, on the engine of the recording. Masks of the device are not looked at.
+/// The values that a launch of a recording exports to its outputs, on the engine of the recording. The device's write masks are ignored.
 ///
 /// # Errors
 /// The file is no recording, cannot be read, or has no such launch.
@@ -179,7 +180,7 @@ impl Of {
     }
 }
 
-/// What the processors of a launch left so far.
+/// The values that the launch's processors have exported so far.
 struct Kept {
     domain: Domain,
     /// Four channels of each processor, row by row.
@@ -232,7 +233,7 @@ impl Subject {
     }
 }
 
-/// A memory that notes what is sent to outputs.
+/// A memory that records writes to outputs.
 struct Keeping<'a, M: ?Sized> {
     inner: &'a mut M,
     left: &'a mut Kept,
@@ -267,7 +268,7 @@ impl x1k::Memory for Keeping<'_, dyn x1k::Memory + '_> {
 
     fn write_uncached(&mut self, x: u32, y: u32, bits: u32) -> Result<Written, MemoryFault> {
         let written = self.inner.write_uncached(x, y, bits)?;
-        // Whoever it was: later writes win.
+        // Later writes win, of any processor.
         self.left.scattered.insert([x, y], bits);
         Ok(written)
     }

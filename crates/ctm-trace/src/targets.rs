@@ -33,10 +33,10 @@ pub struct TargetDifference {
     pub count: u64,
 }
 
-/// What two sources do not share.
+/// The difference of two sources.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Apart {
-    /// A draw, by its number from 0 on, is the first behind which targets differ.
+    /// A draw, by its number from 0 on: the first after which targets differ.
     Draw(usize, TargetDifference),
     /// All draws that both have are the same; one has more.
     Count {
@@ -87,10 +87,10 @@ pub fn target_difference(a: &[Target], b: &[Target], tolerance: f32) -> Result<O
     Ok(first)
 }
 
-/// The targets behind a draw, by its number from 0 on; behind the last one without. With them, which draw it was.
+/// The targets after a draw, by its number from 0 on; after the last one without a number. They come with the draw's number.
 ///
 /// # Errors
-/// There is no such draw, or what is wrong with the source.
+/// There is no such draw, or the source is invalid.
 pub fn targets_behind(
     draws: &dyn Draws,
     engine: Box<dyn Engine>,
@@ -122,10 +122,10 @@ pub fn targets_behind(
     })
 }
 
-/// Draws two sources side by side, each on its engine, and compares their targets behind every draw. Memory holds the targets of two draws.
+/// Draws two sources side by side, each on its engine, and compares their targets after every draw. Memory holds the targets of two draws.
 ///
 /// # Errors
-/// What is wrong with a source, or targets that cannot be compared.
+/// A source is invalid, or targets cannot be compared.
 pub fn apart(
     (a, engine_a): (&dyn Draws, Box<dyn Engine>),
     (b, engine_b): (&dyn Draws, Box<dyn Engine>),
@@ -157,7 +157,7 @@ pub fn apart(
                         Err(wrong("no-comparison", format!("draw {}: {}", draw + b.first(), said.join("; "))))
                     }
                 },
-                // What neither can show is the same.
+                // Targets that neither source can show are equal.
                 (Err(x), Err(y)) if x.to_string() == y.to_string() => Ok(None),
                 (Err(error), _) | (_, Err(error)) => Err(error),
             };
@@ -166,7 +166,7 @@ pub fn apart(
                 _ => ControlFlow::Break(()),
             }
         });
-        // What the other one still has is counted.
+        // The remaining draws of the other source are counted.
         if matches!(found, Ok(None)) && drawn.is_ok() {
             while receive.recv().is_ok() {}
         }
@@ -189,9 +189,9 @@ pub struct DrawParting {
     pub stage: DrawStage,
     /// The pixel; the vertex and its instance.
     pub at: Position,
-    /// What the first one did.
+    /// The trace of the first source.
     pub a: Trace,
-    /// What the second one did.
+    /// The trace of the second source.
     pub b: Trace,
     /// The first store that differs.
     pub parting: Parting,
@@ -200,11 +200,11 @@ pub struct DrawParting {
 /// Fragments of a pixel that are compared.
 const MOST_FRAGMENTS: u64 = 256;
 
-/// Where the programs of a draw part, for the fragments of a pixel in order. Where what the pixel program begins with differs, the vertex programs are compared
-/// first. Draws are counted from 0 on. `None`: all stores are the same as far as they were followed.
+/// The first difference between the programs of a draw, for the fragments of a pixel in order. Where the pixel programs' initial values differ, the
+/// vertex programs are compared first. Draws are counted from 0 on. `None`: all stores are the same as far as they were followed.
 ///
 /// # Errors
-/// What is wrong with a source; the program of one of them does not run for the pixel.
+/// A source is invalid; or the program of one of them does not run for the pixel.
 pub fn draws_parting(
     (a, draw_a): (&Arc<dyn Draws>, usize),
     (b, draw_b): (&Arc<dyn Draws>, usize),
@@ -255,7 +255,7 @@ fn beginning(trace: &Trace) -> BTreeMap<Place, u32> {
     begins
 }
 
-/// Whether what both traces read of it is the same at the start.
+/// Whether the initial values that both traces read are the same.
 fn begin_alike(a: &Trace, b: &Trace, tolerance: f32) -> bool {
     let (a, b) = (beginning(a), beginning(b));
     let alike = |x: u32, y: u32| x == y || agree(f32::from_bits(x), f32::from_bits(y), tolerance);

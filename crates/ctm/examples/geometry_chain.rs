@@ -1,11 +1,11 @@
-//! Vertex, geometry, copy and pixel programs of an R700, one behind the other, without a rasteriser.
+//! Vertex, geometry, copy and pixel programs of an R700 in sequence, without a rasteriser.
 //!
 //! The vertex program moves vertices and writes them to the VS ring. The geometry program reads three of them for each triangle, and emits
 //! the triangle; of every second triangle also a square beside it. It writes the GS ring. The copy program (DC) reads that ring and exports
 //! position and colour. Then the pixel program receives the colours of one triangle, interpolated over a square of pixels.
 //!
-//! All of it is done twice: with the interpreter and plain arrays ([`plain`]), and by a device that reads command buffers ([`device`]). What
-//! hardware does between the stages, the vertex geometry translator, is `strips` and a list of vertices.
+//! All of it is done twice: with the interpreter and plain arrays ([`plain`]), and by a device that reads command buffers ([`device`]). The work that
+//! hardware does between the stages, as the vertex geometry translator, is in `strips` and a list of vertices.
 //!
 //!     cargo run --release -p close-to-metal --example geometry_chain
 
@@ -145,14 +145,14 @@ EXP_DONE: PIX0, R1.xyzw
 END_OF_PROGRAM
 ";
 
-/// What the chain gives.
+/// The results of the chain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The strips, triangle by triangle.
     pub strips: Vec<Strip>,
     /// The vertices that the copy program exported, strip by strip.
     pub vertices: Vec<Vertex>,
-    /// What the pixel program made of the first triangle, row by row.
+    /// The pixel program's picture of the first triangle, row by row.
     pub picture: Vec<[f32; 4]>,
 }
 
@@ -242,7 +242,7 @@ const INDEX: Plane = Plane { temp: 0, origin: [0.0; 4], di: [1.0, 0.0, 0.0, 0.0]
 /// The chain with the interpreter and plain arrays.
 ///
 /// # Errors
-/// What a program did wrong; nothing, as they stand here.
+/// A fault of a program; none for the programs here.
 pub fn plain() -> Result<Outcome, Box<dyn Error>> {
     let input = vertices();
     let count = u32::try_from(input.len())?;
@@ -305,7 +305,7 @@ pub fn plain() -> Result<Outcome, Box<dyn Error>> {
     Ok(Outcome { strips, vertices, picture })
 }
 
-/// A device and what lies in its memory.
+/// A device and the addresses in its memory.
 struct Host {
     device: Device,
 }
@@ -343,7 +343,7 @@ impl Host {
 /// The chain by a device's commands.
 ///
 /// # Errors
-/// What a command buffer did wrong; nothing, as they stand here.
+/// An error of a command buffer; none for those here.
 pub fn device(engine: EngineKind, options: DeviceOptions) -> Any<Outcome> {
     let mut host = Host { device: Device::open(engine.engine()?, options)? };
     let input = vertices();

@@ -1,6 +1,6 @@
-//! Pictures of pairs of programs: the example, both engines, what is told when something is missing.
+//! Pictures of pairs of programs: the example, both engines, and messages about missing parts.
 //!
-//! Truth: the example's picture was looked at; engines agree bit for bit.
+//! Truth: the example's picture was inspected; engines agree bit for bit.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm::EngineKind;
@@ -87,7 +87,7 @@ fn what_is_missing_or_wrong_is_told() {
     );
     assert_eq!(told(|d| d.size = [0, 5]), "the picture is 0 x 5, allowed is 1..=16384 each");
     assert_eq!(told(|d| d.samples = 3), "3 samples, allowed is 1, 2, 4 or 8");
-    // What would take more memory is refused before any is taken: a depth of 4 bytes, and one target or eight of 16.
+    // A drawing that needs too much memory is refused before any is taken: a depth of 4 bytes, and one target or eight of 16.
     let format = ctm_draw::format::ColourFormat::RGBA32F;
     let large = |count: u8| {
         let mut drawing = cube();
@@ -118,7 +118,7 @@ fn the_jobs_of_the_examples_draw_their_pictures() {
     }
 }
 
-/// A quad over a cube, by halves, and the texture of the quad what the cube left.
+/// A quad over a cube, by halves; the quad's texture is the target of the cube.
 #[test]
 fn draws_follow_one_another_and_read_what_was_drawn() {
     let mut drawing = cube();
@@ -139,7 +139,7 @@ fn draws_follow_one_another_and_read_what_was_drawn() {
     assert!(both.pixels() != alone);
     assert_eq!(both.draws.len(), 2);
     assert_eq!(both.counts.pixels, both.draws[0].1.pixels + both.draws[1].1.pixels);
-    // What happened at the middle is told in order.
+    // The events of the middle are reported in order.
     let names: Vec<&str> = both.events.iter().map(|event| event.draw.as_str()).collect();
     assert!(names.contains(&"0") && names.contains(&"ball"), "{names:?}");
     let last = both.events.iter().rev().find(|event| !event.fragment.stored.is_empty()).unwrap();
@@ -299,7 +299,7 @@ fn an_x1k_program_makes_the_colours() {
     std::fs::remove_dir_all(&directory).unwrap();
 }
 
-/// Every key of the tables stands in the page, in its section, with the table's words.
+/// Every key of the tables is in the page, in its section, with the table's words.
 #[test]
 fn the_page_of_jobs_has_every_key() {
     let page = std::fs::read_to_string(root().join("docs/draw-jobs.md")).unwrap();
@@ -358,7 +358,7 @@ fn draws_with_arrays_in_memory_are_those_with_files() {
     );
 }
 
-/// An X1K program shades vertices that come transformed; what it gives goes to a target of floats, over what is there.
+/// An X1K program shades vertices that come transformed; its colours go to a target of floats, over the earlier ones.
 #[test]
 fn draws_of_x1k_programs_take_arrays_too() {
     let program = ctm::Program::assemble(".output o = o0\n.const k = c0\nmul o, r0, k").unwrap();

@@ -101,7 +101,7 @@ pub unsafe extern "C" fn ctm_job_open(path: *const c_char, job: *mut *mut Job) -
         unsafe {
             new(job, || {
                 let path = string(path).ok_or_else(|| Failure::argument("the path is NULL"))?;
-                // What is wrong with the file itself is told now, what is wrong with the job when it runs.
+                // Errors of the file itself are reported now, errors of the job when it runs.
                 Reader::for_file(Path::new(&path)).map_err(|e| Failure::of_job(&e))?;
                 Ok(From::File(path.into()))
             })
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn ctm_job_for_program(path: *const c_char, job: *mut *mut
 /// Sets a flag.
 ///
 /// # Safety
-/// `job` is null, or was given by this library, is not freed, and is used by nobody else; the strings are null or C strings.
+/// `job` is null, or was given by this library, is not freed, and is not used by another thread; the strings are null or C strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ctm_job_set(job: *mut Job, flag: *const c_char, value: *const c_char) -> Status {
     call("ctm_job_set", || {
@@ -213,10 +213,10 @@ pub unsafe extern "C" fn ctm_job_free(job: *mut Job) {
     unsafe { free(job) }
 }
 
-/// What an output holds.
+/// The contents of an output.
 ///
 /// # Safety
-/// `result` is null, or was given by this library, is not freed, and is used by nobody else; `array` is null or may be written.
+/// `result` is null, or was given by this library, is not freed, and is not used by another thread; `array` is null or may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ctm_result_output(result: *mut JobResult, slot: u32, array: *mut Array) -> Status {
     call("ctm_result_output", || {
@@ -243,7 +243,7 @@ pub unsafe extern "C" fn ctm_result_output(result: *mut JobResult, slot: u32, ar
     })
 }
 
-/// What the output of this name holds.
+/// The contents of the output of this name.
 ///
 /// # Safety
 /// As for [`ctm_result_output`]; `name` is null or a C string.
@@ -260,7 +260,7 @@ pub unsafe extern "C" fn ctm_result_output_named(
     unsafe { ctm_result_output(result, slot.unwrap_or(u32::MAX), array) }
 }
 
-/// What a job did, in numbers.
+/// The counters of a job.
 ///
 /// # Safety
 /// `result` is null, or was given by this library and is not freed; `counters` is null or may be written.
@@ -275,7 +275,7 @@ pub unsafe extern "C" fn ctm_result_counters(result: *const JobResult, counters:
     });
 }
 
-/// What a job did, as JSON.
+/// The counters of a job, as JSON.
 ///
 /// # Safety
 /// `result` is null, or was given by this library and is not freed; `json` is null or may be written.

@@ -1,4 +1,4 @@
-//! How a draw runs programs, and what they can reach: they read what their stage has bound, and leave rows of exports.
+//! Execution of a draw's programs, and their resources: they read the bindings of their stage, and return rows of exports.
 
 use crate::state::{DrawError, LaunchNotice, Note, Notice, Options};
 use crate::surface::targets::OpenColour;
@@ -23,7 +23,7 @@ pub(crate) struct Runner<'a> {
     deadline: Option<(Instant, Duration)>,
     checks: bool,
     notice: Notice,
-    /// What checked runs noticed: of each stage, rule and instruction the one of the first place.
+    /// Notes of checked runs: for each stage, rule and instruction the one of the first place.
     notes: Mutex<BTreeMap<(&'static str, u32, &'static str), Note>>,
 }
 
@@ -38,12 +38,12 @@ impl<'a> Runner<'a> {
         Self { engine, control, budget, deadline, checks, notice, notes: Mutex::default() }
     }
 
-    /// Whether somebody looks at what programs do for each pixel.
+    /// Whether a watcher inspects the programs of each pixel.
     pub(crate) fn is_observed(&self) -> bool {
         self.checks || self.notice.is_heard()
     }
 
-    /// Runs a launch. `place`: what a lane of it is, and whether it counts.
+    /// Runs a launch. `place`: the place of each lane, and whether it counts.
     pub(crate) fn r700(
         &self,
         stage: &'static str,
@@ -90,7 +90,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// What checked runs noticed, by stage and instruction.
+    /// Notes of checked runs, by stage and instruction.
     pub(crate) fn notes(self) -> Vec<Note> {
         self.notes.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
     }
@@ -118,11 +118,11 @@ pub(crate) struct StageMemory<'a, 't> {
     pub(crate) ring: Option<Vec<u32>>,
     /// Dwords of each stream buffer that the program writes.
     pub(crate) streams: [u64; 4],
-    /// What it wrote there, in order: buffer, dword, bits.
+    /// Its writes there, in order: buffer, dword, bits.
     pub(crate) streamed: Vec<(u8, u64, u32)>,
     /// A ring that the program reads as a buffer: its number and its bytes.
     pub(crate) shown: Option<(u8, &'a [u8])>,
-    /// What it said of vertices.
+    /// Its vertex events.
     pub(crate) events: Vec<(Position, VertexEvent)>,
 }
 
@@ -140,7 +140,7 @@ impl<'a> StageMemory<'a, '_> {
 
 /// Where the colours of a launch go whose lanes are pixels.
 pub(crate) enum Window<'a, 't> {
-    /// They replace what colour targets hold in layer 0.
+    /// They replace the contents of colour targets in layer 0.
     Targets {
         colour: &'a mut [Option<Box<OpenColour<'t>>>; 8],
         /// The row of the window that row 0 of the launch is: the first of the targets' bytes.
@@ -154,7 +154,7 @@ pub(crate) enum Window<'a, 't> {
     Staged { colours: &'a mut Staged, width: u32 },
 }
 
-/// Colours that wait for blending, by output; empty where nobody wants them.
+/// Colours that wait for blending, by output; empty where no target takes them.
 pub(crate) type Staged = [Vec<[u32; 4]>; 8];
 
 impl Window<'_, '_> {
@@ -316,7 +316,7 @@ impl Memory for StageMemory<'_, '_> {
         match (space, &self.ring) {
             (Space::Ring, Some(ring)) => Some(ring.len() as u64),
             (Space::Stream(n), _) if self.streams[usize::from(n) % 4] > 0 => Some(self.streams[usize::from(n) % 4]),
-            // What a program writes to a stream that the draw has not goes nowhere.
+            // A program's writes to a stream that the draw lacks are dropped.
             (Space::Stream(_), _) => Some(u64::from(u32::MAX)),
             _ => self.inner.space(space),
         }

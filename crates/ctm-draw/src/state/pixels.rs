@@ -1,8 +1,8 @@
-//! What happens to pixels: comparisons, stencil, depth, blending, colours.
+//! State of pixels: comparisons, stencil, depth, blending, colours.
 
 pub use ctm_exec::r700::resources::Compare;
 
-/// What becomes of a stencil value.
+/// An operation on a stencil value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "they say what they are")]
 pub enum StencilOp {
@@ -72,7 +72,7 @@ pub struct DepthState {
     pub kill: bool,
     /// This depth is written instead of the interpolated one.
     pub clear_depth: Option<f32>,
-    /// This stencil value is written instead of what the operations give.
+    /// This stencil value is written instead of the operations' result.
     pub clear_stencil: Option<u8>,
     /// Instead of the program's colour, target 0 gets stored depth (field X) and stencil (field Y) of a sample.
     pub copy: Option<DepthCopy>,

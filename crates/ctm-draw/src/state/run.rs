@@ -10,15 +10,15 @@ use std::sync::Arc;
 pub struct Options {
     /// Everything runs on one thread, instead of on all cores.
     pub one_thread: bool,
-    /// Programs report what is legal but suspicious ([`crate::Drawn::notes`]); that takes time.
+    /// Programs report legal but suspicious operations ([`crate::Drawn::notes`]); that takes time.
     pub checks: bool,
-    /// The column and row of a pixel whose fragments are told ([`crate::Drawn::fragments`]).
+    /// The column and row of a pixel whose fragments are reported ([`crate::Drawn::fragments`]).
     pub watch: Option<[u32; 2]>,
     /// Instructions that a group of a program may issue, and the wall time of the whole draw.
     pub budget: Budget,
     /// Can end the draw.
     pub control: Control,
-    /// Hears of launches.
+    /// Called with each launch.
     pub notice: Notice,
 }
 
@@ -33,7 +33,7 @@ pub struct LaunchNotice<'a> {
 }
 
 impl LaunchNotice<'_> {
-    /// What a lane is: a pixel, a vertex number (`i`) and instance (`j`), or a primitive.
+    /// The place of a lane: a pixel, a vertex number (`i`) and instance (`j`), or a primitive.
     #[must_use]
     pub fn place(&self, lane: Position) -> Position {
         (self.place)(lane)
@@ -46,14 +46,14 @@ impl LaunchNotice<'_> {
     }
 }
 
-/// Who hears of launches before they run; nobody by default.
+/// A function that is called with each launch before it runs; none by default.
 #[derive(Clone, Default)]
 pub struct Notice(Option<Arc<NoticeFn>>);
 
 type NoticeFn = dyn Fn(&LaunchNotice<'_>) + Send + Sync;
 
 impl Notice {
-    /// Somebody.
+    /// A notice that calls this function.
     pub fn new(hears: impl Fn(&LaunchNotice<'_>) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(hears)))
     }
@@ -75,12 +75,12 @@ impl std::fmt::Debug for Notice {
     }
 }
 
-/// What a checked draw noticed in a program.
+/// A note of a checked draw about a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// `vertex`, `geometry`, `copy` or `pixel`.
     pub stage: &'static str,
-    /// What it is. Its position is the pixel, the vertex number (`i`) and instance (`j`), or the primitive.
+    /// The finding. Its position is the pixel, the vertex number (`i`) and instance (`j`), or the primitive.
     pub finding: Finding,
 }
 
@@ -101,7 +101,7 @@ pub struct Counts {
     pub visible: u64,
     /// Vertices that the vertex program ran for; with a geometry program, those that it emitted.
     pub vertices: u64,
-    /// Quads that the pixel program ran for. What opaque pixels of the same draw hide later may be left out, and counts as if it had run.
+    /// Quads of the pixel program. Quads that later opaque pixels of the same draw hide may be left out, and count as if they had run.
     pub quads: u64,
     /// Covered pixels among them.
     pub pixels: u64,
@@ -143,14 +143,14 @@ pub enum DrawError {
     State {
         /// Which field.
         field: &'static str,
-        /// What it is and what is allowed; lower case, no full stop.
+        /// The value and the allowed ones; lower case, no full stop.
         reason: String,
     },
-    /// A program did wrong. What came before it has been drawn.
+    /// A fault of a program. Everything before it has been drawn.
     Program {
         /// `vertex`, `geometry`, `copy`, `stream output` or `pixel`.
         stage: &'static str,
-        /// What it did.
+        /// The fault.
         fault: Fault,
     },
 }

@@ -86,7 +86,7 @@ pub enum Values {
 pub struct ArrayError {
     /// The byte of the file it is about, where one is.
     pub offset: Option<u64>,
-    /// What was found and what is allowed; lower case, no full stop.
+    /// The value and the allowed ones; lower case, no full stop.
     pub message: String,
 }
 
@@ -113,7 +113,7 @@ impl fmt::Display for ArrayError {
 
 impl std::error::Error for ArrayError {}
 
-/// What a file of an array looks like; named by the file's extension.
+/// The format of an array's file; named by the file's extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// NumPy's format.
@@ -130,7 +130,7 @@ impl Kind {
     /// The extensions that [`Kind::of`] knows, for messages.
     pub const EXTENSIONS: &'static str = ".npy, .png, .pfm, .raw, .f32";
 
-    /// What the file's extension says.
+    /// The kind by the file's extension.
     #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
@@ -143,7 +143,7 @@ impl Kind {
         }
     }
 
-    /// What a file of arrays is opened as: a picture by its extension, or an array.
+    /// The kind of file that arrays come from: a picture by its extension, or an array.
     #[must_use]
     pub fn file_kind(path: &Path) -> FileKind {
         match Self::of(path) {
@@ -160,7 +160,7 @@ pub struct RawShape {
     pub width: usize,
     /// Rows.
     pub height: usize,
-    /// What an element is.
+    /// The format of an element.
     pub format: RawFormat,
 }
 
@@ -192,7 +192,7 @@ impl Array {
         }
     }
 
-    /// What its values are in a texture of R700: fractions of 8 or 16 bits, or floats.
+    /// The type of its values in a texture of R700: fractions of 8 or 16 bits, or floats.
     #[must_use]
     pub fn texel_format(&self) -> TexelFormat {
         let data = match self.values {
@@ -257,7 +257,7 @@ impl Array {
         if kind == Kind::Png { png::samples(bytes) } else { Self::from_bytes(kind, bytes, None) }
     }
 
-    /// The bytes of a file. Pictures take what they can show: see each format in `docs/jobs.md`.
+    /// The bytes of a file. Pictures convert or refuse values: see each format in `docs/jobs.md`.
     ///
     /// # Errors
     /// When the format cannot hold the array.

@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::Path;
 use vector::{cross, normal_of};
 
-/// What a vertex has.
+/// The values of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Channel {
     /// x, y, z, 1.
@@ -69,7 +69,7 @@ impl Channel {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mesh {
-    /// What primitives are made.
+    /// The kind of primitives.
     pub topology: Topology,
     /// Each vertex: position, normal, texture coordinate, colour.
     pub vertices: Vec<[[f32; 4]; 4]>,
@@ -89,7 +89,7 @@ pub enum MeshError {
     Line {
         /// Its number, from 1 on.
         number: usize,
-        /// What was found and what is allowed; lower case, no full stop.
+        /// The value and the allowed ones; lower case, no full stop.
         message: String,
     },
     /// An OBJ file without faces.
@@ -102,13 +102,13 @@ pub enum MeshError {
     Array(crate::array::ArrayError),
     /// An array that holds no rows of single precision; its shape.
     Shape(Vec<usize>),
-    /// A glTF file is wrong, or has what is not read; lower case, no full stop.
+    /// A glTF file is wrong, or uses a feature that is not supported; lower case, no full stop.
     Gltf(String),
     /// One of these in a file.
     File {
         /// Its name, as it was given.
         name: String,
-        /// What is wrong with it.
+        /// The error.
         error: Box<MeshError>,
     },
 }
@@ -178,7 +178,7 @@ impl Mesh {
     /// A built-in mesh: all lie within -1 to 1; front faces are counter-clockwise with y up. Texture coordinates begin in the upper left
     /// corner.
     ///
-    /// | name | what |
+    /// | name | mesh |
     /// |---|---|
     /// | `triangle` | one, with a colour at each corner |
     /// | `quad` | a square |
@@ -212,7 +212,7 @@ impl Mesh {
             })),
             "cube" => {
                 let (mut vertices, mut indices) = (Vec::new(), Vec::new());
-                // For each face its normal and what is right of it; up is what is left.
+                // For each face its normal and the direction to its right; up follows from them.
                 let faces: [([f32; 3], [f32; 3]); 6] = [
                     ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0]),
                     ([1.0, 0.0, 0.0], [0.0, 0.0, -1.0]),
@@ -373,7 +373,7 @@ impl Mesh {
     /// A built-in mesh by its name, or a file: OBJ, glTF, or an array of vertices.
     ///
     /// # Errors
-    /// What is wrong with the name or the file.
+    /// The name is unknown, or the file is invalid.
     pub fn of(name: &str) -> Result<Self, MeshError> {
         if let Some(mesh) = Self::built_in(name) {
             return Ok(mesh);

@@ -3,15 +3,15 @@
 //! ```text
 //! .container gfd
 //! .program vertex                    a header block and the words that follow it
-//! ; $UNIFORM_VARS[0].name = "map"    what the header holds beside what follows from the words
+//! ; $UNIFORM_VARS[0].name = "map"    header values that do not follow from the words
 //! 00 CALL_FS NO_BARRIER
 //! ...
 //! .block PADDING HEAD(1, 0, 2, 0)    any other block: version, identifier and index where they are unusual
 //! .data 00 00 00 00                  its bytes
 //! ```
 //!
-//! A header block that settings cannot give back stands as a `.block`, and its words as a `.program` with `NO_HEADER`. `.open` says that the
-//! closing block is missing, `.rest` begins the bytes behind it.
+//! A header block that settings cannot express is written as a `.block`, and its words as a `.program` with `NO_HEADER`. `.open` says that the
+//! closing block is missing, `.rest` begins the bytes after it.
 
 mod print;
 
@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 /// A line of a container's text that cannot be.
 const RULE: &str = "container";
-/// The words of a file's header behind the two that never differ: versions, GPU, alignment, reserved.
+/// The words of a file's header after the two that never differ: versions, GPU, alignment, reserved.
 const FILE_HEAD: [u32; 6] = [7, 1, 2, 0, 0, 0];
 /// Bytes of a `.data` line.
 const DATA_LINE: usize = 32;
@@ -79,7 +79,7 @@ struct Piece {
     no_header: bool,
     head: Option<Head>,
     words: Option<Head>,
-    /// Where its listing stands.
+    /// The place of its listing.
     text: Range<usize>,
 }
 
@@ -99,7 +99,7 @@ pub(super) struct Document {
     source: Arc<Source>,
 }
 
-/// What lines behind a directive add to.
+/// The target of the lines after a directive.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Nowhere,
@@ -446,7 +446,7 @@ pub fn assemble_gfd(text: &str, path: &Path, options: &Options) -> Result<(Vec<u
     let document = Document::read(text, &path.display().to_string(), options)?;
     let bytes = document.write()?;
     let mut reports: Vec<Report> = document.reports().cloned().collect();
-    // What a header that stands as bytes says of a program that has changed.
+    // Remarks about a header in bytes whose program has changed.
     let remarks = Gfd::read(&bytes).map(|gfd| gfd.remarks()).unwrap_or_default();
     reports.extend(remarks.into_iter().filter(|_| !document.open).map(|remark| {
         Report::bare(Diagnostic::warning(RULE, format!("at byte {}: {}", remark.offset, remark.message)))
@@ -456,8 +456,8 @@ pub fn assemble_gfd(text: &str, path: &Path, options: &Options) -> Result<(Vec<u
 
 /// Where the program of a listing goes in a container that is there already.
 ///
-/// The words take the place of the old ones. Registers that follow from the words (GPRs, stack, exports) change where the programs differ in
-/// that; what the listing's settings say is laid over them. All else in the container stays.
+/// The words replace the old ones. Registers that follow from the words (GPRs, stack, exports) change where the programs differ in that; the
+/// listing's settings override them. All else in the container stays.
 ///
 /// # Errors
 /// No program of the listing's stage, or several and no choice; settings that cannot be; variables, which stay the container's.
@@ -529,7 +529,8 @@ pub fn replace_in_gfd(
     Ok((container.write(), reports))
 }
 
-/// Whether what the vertex program of a container exports is what its pixel program reads: semantics that do not meet. Silent for containers
+/// Whether the vertex program of a container exports all semantics that its pixel program reads: reports those that do not meet. Silent for
+/// containers
 /// without exactly one of each.
 #[must_use]
 pub fn unmet_semantics(bytes: &[u8]) -> Vec<Report> {

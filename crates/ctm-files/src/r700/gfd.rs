@@ -17,7 +17,7 @@ use ctm_isa::r700::inst::Cf;
 use ctm_isa::r700::program::{Chip, Program, Stage as IsaStage, Symbol, SymbolKind, Usage};
 use ctm_isa::r700::text::{Options, assemble};
 
-/// What the console's tools write where a program says nothing: vertices that are kept for reuse.
+/// Default values of the console's tools: vertices are kept for reuse.
 const VERTEX_REUSE: [(&str, u32); 2] = [("VGT_VERTEX_REUSE_BLOCK_CNTL", 14), ("VGT_HOS_REUSE_DEPTH", 16)];
 /// `SPI_PS_IN_CONTROL_0.BARYC_SAMPLE_CNTL`: at the centres only.
 const CENTERS_ONLY: u32 = 1;
@@ -28,8 +28,8 @@ const UNIFORM_BLOCKS: u32 = 1;
 
 /// The bytes of a GFD container with these programs, in this order. A copy program belongs to the geometry program before it.
 ///
-/// Registers follow from the words (GPRs, stack, exports, killing) and are what the console's tools write otherwise;
-/// what the listing's settings say (`; $NAME = value`) is laid over that.
+/// Registers follow from the words (GPRs, stack, exports, killing), else they are the defaults of the console's tools; the listing's settings (`;
+/// $NAME = value`) override both.
 ///
 /// # Errors
 /// Settings that cannot be, with their places; programs that the container has no place for.
@@ -109,7 +109,7 @@ impl Registers {
         }
     }
 
-    /// Sets the bits of `mask`; `before` is what the register holds if nothing was said of it yet.
+    /// Sets the bits of `mask`; `before` is the register's default, used if it has no value yet.
     fn set_at(&mut self, address: u32, mask: u32, bits: u32, before: u32) {
         match self.0.iter_mut().find(|r| r.address == address) {
             Some(r) => r.value = r.value & !mask | bits & mask,
@@ -117,7 +117,7 @@ impl Registers {
         }
     }
 
-    /// Lays settings over what is there.
+    /// Overrides values with settings.
     fn overlay(&mut self, settings: &Settings) {
         for &(first, count) in &settings.counts {
             let Some((row, _)) = registers::at(first) else { continue };
@@ -147,7 +147,7 @@ fn new_program(program: &Program, stage: Stage, settings: Settings) -> NewProgra
         Stage::Geometry | Stage::Fetch | Stage::Copy | Stage::Compute => {}
     }
     registers.overlay(&settings);
-    // What follows from the length of lists; a setting that says otherwise counts more.
+    // Values that follow from the length of lists; a setting overrides them.
     match stage {
         Stage::Vertex => {
             let attributes = registers.listed("SQ_VTX_SEMANTIC");
@@ -186,7 +186,7 @@ fn vertex_registers(registers: &mut Registers, program: &Program, settings: &Set
     }
 }
 
-/// What a vertex or copy program exports beside the position. Parameter n has the semantic number n, unless settings say.
+/// The exports of a vertex or copy program besides the position. Parameter n has the semantic number n, unless settings say.
 fn exported_parameters(registers: &mut Registers, program: &Program, settings: &Settings) {
     let mut parameters = 0;
     registers.set("PA_CL_VS_OUT_CNTL", 0);
@@ -231,7 +231,7 @@ fn pixel_registers(registers: &mut Registers, program: &Program) {
     registers.set_field("SPI_PS_IN_CONTROL_0", "PERSP_GRADIENT_ENA", 1);
 }
 
-/// A geometry program's header holds the registers of its copy program, too. What its settings said counts more.
+/// A geometry program's header holds the registers of its copy program, too. Its settings override them.
 pub(super) fn copy_program(geometry: &mut NewProgram, program: &Program) {
     let mut registers = Registers(registers_of(program, Stage::Copy));
     exported_parameters(&mut registers, program, &Settings::default());
@@ -253,7 +253,7 @@ fn locks_constants(program: &Program) -> bool {
 /// The first buffer of a fetch program's attributes, among the resources of vertex programs.
 const ATTRIBUTE_BUFFERS: u32 = 160;
 
-/// What a program's settings say, if they are right.
+/// A program's settings, if they are right.
 fn settings_of(program: &Program) -> Option<Settings> {
     let layout = match program.stage? {
         IsaStage::Vertex | IsaStage::Export => &VERTEX,
@@ -312,7 +312,7 @@ pub fn samplers<'a>(rows: impl Iterator<Item = Row<'a>>) -> Vec<(&'a str, u8)> {
     samplers.filter_map(|row| Some((row.1, u8::try_from(column(row, "location")?).ok()?))).collect()
 }
 
-/// The registers that a fetch program fills for a vertex program, with the locations of what goes there: `register` gives the words of
+/// The registers that a fetch program fills for a vertex program, with the locations of their attributes: `register` gives the words of
 /// `SQ_VTX_SEMANTIC`.
 pub fn fetched(register: impl Fn(u32) -> Option<u32>) -> Vec<(u8, u8)> {
     // 255: nothing is fetched there.

@@ -1,6 +1,6 @@
 //! Files that hold R700 programs: listings, words, and the containers of AMD's and other tools.
 //!
-//! They can be assembled, printed and checked. `uses` says what a program names: resources, memories, exports, constants.
+//! They can be assembled, printed and checked. `uses` lists the names of a program: resources, memories, exports, constants.
 //!
 //! ```
 //! use ctm_image::r700::gfd::Gfd;
@@ -50,7 +50,7 @@ pub use gfd::write_gfd;
 /// Dwords of a slot.
 const SLOT_WORDS: usize = 2;
 
-/// A program, and what there is to say about its file.
+/// A program, and the reports about its file.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The program.
@@ -65,12 +65,12 @@ pub struct Loaded {
     pub reports: Vec<Report>,
 }
 
-/// Whether a file holds R700 programs. `isa` is what the user says where the file does not.
+/// Whether a file holds R700 programs. `isa` is the user's choice where the file does not say.
 #[must_use]
 pub fn is_r700(bytes: &[u8], path: &Path, isa: Option<Isa>) -> bool {
     match kind_of(bytes, path) {
         Kind::R700Hex | Kind::R700Text | Kind::R700Dump | Kind::Cal | Kind::LlvmR600 | Kind::Gfd => true,
-        // Words that lie line by line as neither has them are what the user says.
+        // Words in lines that neither ISA's files have are of the user's ISA.
         Kind::X1kHex => isa == Some(Isa::R700),
         Kind::Unknown => is_r700_binary(bytes, path, isa),
         Kind::X1kDump | Kind::CtmElf | Kind::OtherElf | Kind::X1kText | Kind::Ps3Text | Kind::Ps3Code => false,
@@ -295,7 +295,7 @@ pub enum ContainerKind {
 }
 
 impl ContainerKind {
-    /// What a file's extension names.
+    /// The kind of a file by its extension.
     #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
@@ -308,8 +308,8 @@ impl ContainerKind {
 }
 
 /// The bytes of a container with these programs, for RV770. Each comes with a name: the function's, where the container has names.
-/// What GFD containers hold beside the words is said at [`write_gfd`]; the others have registers that say how many GPRs and stack
-/// entries a program takes, and what a pixel program exports.
+/// [`write_gfd`] lists the parts of GFD containers besides the words; the others have registers for a program's count of GPRs and stack entries, and
+/// for the exports of a pixel program.
 ///
 /// # Errors
 /// The container has no place for a program of this stage, for one that does not begin in slot 0, or for so many; settings that
@@ -336,8 +336,7 @@ pub fn write_container(programs: &[(&str, &Loaded)], kind: ContainerKind) -> Res
     }
 }
 
-/// What a listing says that its words do not hold, and that the file it is written to has no place for: settings, unless it is a GFD
-/// container, and names.
+/// The parts of a listing that its words do not hold and that the file has no place for: settings, unless it is a GFD container, and names.
 #[must_use]
 pub fn not_stored(loaded: &Loaded, is_gfd: bool) -> Vec<Report> {
     let mut lost = Vec::new();
@@ -390,7 +389,7 @@ fn stored_stage(program: &Program) -> Result<CodeStage, ImageError> {
     })
 }
 
-/// What a program needs to run, as registers.
+/// The needs of a program, as registers.
 fn registers_of(program: &Program, stage: CodeStage) -> Vec<RegisterValue> {
     let resources = u32::from(program.gprs) | u32::from(program.stack) << 8;
     let mut out: Vec<RegisterValue> = Vec::new();
@@ -414,7 +413,7 @@ fn registers_of(program: &Program, stage: CodeStage) -> Vec<RegisterValue> {
         CodeStage::Geometry => set("SQ_PGM_RESOURCES_GS", resources),
         CodeStage::Fetch => set("SQ_PGM_RESOURCES_FS", resources),
         CodeStage::Compute => {
-            // What marks compute programs in LLVM's objects.
+            // The mark of compute programs in LLVM's objects.
             set("SQ_PGM_RESOURCES_VS", resources);
             set("SQ_LDS_ALLOC", 0);
         }

@@ -16,9 +16,10 @@ use ctm_launch::View;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What to draw, with which programs and arrays. Begin with [`Draw::of`]; [`Draw::run`] draws it.
+/// One draw with its programs and arrays. Begin with [`Draw::of`]; [`Draw::run`] draws it.
 ///
-/// Attributes, constants and textures go by the names that the programs give them. What nobody says is as [`Drawing::new`] has it: a square, into one target of
+/// Attributes, constants and textures go by the names that the programs give them. Defaults are those of [`Drawing::new`]: a square, into one target
+/// of
 /// 8 bits a channel, with depth. Several draws into the same targets, and all state of a draw, are fields of [`Drawing`]: [`Draw::plan`], [`Draw::drawing`].
 ///
 /// ```
@@ -122,7 +123,8 @@ impl Draw {
         self
     }
 
-    /// Vertices: what an attribute takes, by its name or its location, one to four channels an element; missing ones are 0, 0, 1. All attributes have as many elements.
+    /// Vertices: the values of an attribute, by its name or its location, one to four channels an element; missing ones are 0, 0, 1. All attributes
+    /// have as many elements.
     ///
     /// Draws with an X1K program take `position`, `normal`, `texcoord` and `colour`.
     #[must_use]
@@ -143,7 +145,7 @@ impl Draw {
         self
     }
 
-    /// What primitives the vertices make; triangles, if nothing is said.
+    /// The kind of primitives; triangles by default.
     #[must_use]
     pub fn topology(mut self, topology: Topology) -> Self {
         self.plan.topology = Some(topology);
@@ -210,7 +212,7 @@ impl Draw {
         Some(TextureData::Given(Arc::new(Image { texture, levels: texels.into() })))
     }
 
-    /// A colour target, 0 to 7: what colours are stored as, and the colour before the draw. With the first call the one that is there without any is gone.
+    /// A colour target, 0 to 7: the stored format of colours, and the colour before the draw. The first call replaces the default target.
     #[must_use]
     pub fn target(mut self, number: u8, format: ColourFormat, clear: [f32; 4]) -> Self {
         if self.drawing.targets == [TargetPlan::new(0)] && self.plan.targets.is_none() {
@@ -228,7 +230,7 @@ impl Draw {
         self
     }
 
-    /// How colours go over what is there.
+    /// The blending of colours.
     #[must_use]
     pub fn mix(mut self, mixing: Mixing) -> Self {
         self.plan.mix(mixing);
@@ -242,7 +244,7 @@ impl Draw {
         self
     }
 
-    /// Looks at what comes to a pixel: [`Drawn::events`].
+    /// Watches a pixel: [`Drawn::events`].
     #[must_use]
     pub fn at(mut self, column: u32, row: u32) -> Self {
         self.drawing.at = Some([column, row]);
@@ -256,7 +258,7 @@ impl Draw {
         self
     }
 
-    /// What a group of a program, and the draw, may use up.
+    /// Limits of a group of a program, and of the draw.
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.drawing.budget = budget;
@@ -327,12 +329,12 @@ impl Draw {
     /// Draws it.
     ///
     /// # Errors
-    /// What does not fit together, before anything is drawn; or the fault that ended it.
+    /// Parts that do not fit together, before anything is drawn; or the fault that ended it.
     pub fn run(self) -> Result<Drawn, Error> {
         self.drawing()?.prepare()?.draw(0.0)
     }
 
-    /// The first mistake is told when the draw is run.
+    /// The first mistake is reported when the draw is run.
     fn refuse(&mut self, rule: &'static str, message: String) {
         self.wrong.get_or_insert(Error::wrong(rule, message));
     }

@@ -1,19 +1,19 @@
-//! Pictures of vertex and pixel programs: what `ctm draw` does.
+//! Pictures of vertex and pixel programs: the implementation of `ctm draw`.
 //!
-//! | file | what |
+//! | file | subject |
 //! |---|---|
 //! | `builder` | [`Draw`]: one draw with arrays in memory |
-//! | `plan` | what a picture depends on: targets, draws, state |
+//! | `plan` | the description of a picture: targets, draws, state |
 //! | `keys`, `read` | job files (`docs/draw-jobs.md`) |
 //! | `pair` | two programs and how they are linked |
 //! | `camera` | the matrix of a viewer |
 //! | `prepare` | files read, names resolved |
-//! | `check` | what does not fit together, though it can be drawn |
-//! | `paint` | draws, and what targets hold then |
+//! | `check` | mismatches that do not prevent drawing |
+//! | `paint` | draws, and the targets' contents after them |
 //!
 //! A [`Drawing`] binds by the names in the programs' containers. [`ctm_draw`] is the interface below it, with all state.
 //!
-//! A picture as plain data: two draws into one target, and what came to one pixel.
+//! A picture as plain data: two draws into one target, and the fragments of one pixel.
 //!
 //! ```
 //! use ctm::Program;
@@ -81,16 +81,16 @@ use std::fmt;
 /// Why nothing was drawn.
 #[derive(Clone, Debug)]
 pub enum Error {
-    /// What the job's parts say of files.
+    /// An error about a file in the job's parts.
     Job(JobError),
     /// Something does not fit.
     Wrong {
         /// Its stable name.
         rule: &'static str,
-        /// What was found and what is allowed; lower case, no full stop.
+        /// The value and the allowed ones; lower case, no full stop.
         message: String,
     },
-    /// A draw: its name or number, and what it did wrong.
+    /// A draw: its name or number, and its error.
     Draw(String, DrawError),
 }
 
@@ -118,7 +118,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// There is nothing of this name; what there is.
+/// An unknown name, and the existing ones.
 fn unknown(what: &str, name: &str, names: &[&str]) -> Error {
     let known: Vec<&str> = names.iter().copied().filter(|name| !name.is_empty()).collect();
     let mut message = if known.is_empty() {

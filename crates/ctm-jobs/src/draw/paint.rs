@@ -41,7 +41,7 @@ pub struct Drawn {
     pub events: Vec<PixelEvent>,
 }
 
-/// Something that came to the pixel that was asked for.
+/// A fragment of the watched pixel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PixelEvent {
     /// The draw's name or number.

@@ -1,8 +1,7 @@
-//! A vertex and a pixel program that belong together, and what their registers say about how.
+//! A linked vertex and pixel program, and the registers that link them.
 //!
-//! Both come from one GFD container, or from two files; listings become what a container of them would hold, so there is one way only. What
-//! lies between the programs is in registers (R6xx/R7xx 3D registers): semantic numbers of exports and inputs, position and face, which
-//! exports there are.
+//! Both come from one GFD container, or from two files; listings become the contents of such a container, so there is one way only. The links between
+//! the programs are in registers (R6xx/R7xx 3D registers): semantic numbers of exports and inputs, position and face, and the set of exports.
 
 use super::Error;
 use super::plan::ProgramSource;
@@ -67,7 +66,7 @@ pub struct Part {
 /// // Offsets count dwords, places constants of four.
 /// assert_eq!(part.uniform("matrix"), Some(UniformPlace::File(4)));
 /// assert_eq!(pair.attributes(), [Attribute { name: "position".into(), location: 3, gpr: 1 }]);
-/// // Export 7 is not what the pixel program takes.
+/// // Export 7 is no input of the pixel program.
 /// let links: Links = pair.links();
 /// assert_eq!((links.semantics[0], links.inputs[0].semantic), (7, 8));
 /// assert_eq!(pair.findings().len(), 1);
@@ -92,7 +91,7 @@ pub struct Attribute {
     pub gpr: u8,
 }
 
-/// What the registers say about exports and inputs.
+/// The registers of exports and inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Links {
     /// Semantic numbers of parameter exports.
@@ -105,11 +104,11 @@ pub struct Links {
     pub face: Option<(u8, u8)>,
     /// The register of the fixed-point position.
     pub fixed_position: Option<u8>,
-    /// Which position exports there are, and for what; the semantic numbers are not filled in.
+    /// The position exports and their meaning; the semantic numbers are not filled in.
     pub outputs: VertexOutputs<'static>,
     /// Distances that cut and that cull.
     pub distances: [u8; 2],
-    /// What the pixel program does with depth.
+    /// The pixel program's effect on depth.
     pub depth: DepthState,
 }
 
@@ -208,7 +207,7 @@ impl Pair {
         Ok(Self { vertex: find(Stage::Vertex)?, pixel: find(Stage::Pixel)? })
     }
 
-    /// What the vertex program fetches.
+    /// The vertex program's fetches.
     #[must_use]
     pub fn attributes(&self) -> Vec<Attribute> {
         let rows = || self.vertex.rows().filter(|row| row.0 == VariableKind::Attribute);
@@ -278,7 +277,7 @@ impl Pair {
         links
     }
 
-    /// What is linked badly: inputs that no export has the number of.
+    /// Bad links: inputs whose number no export has.
     #[must_use]
     pub fn findings(&self) -> Vec<String> {
         let links = self.links();
@@ -297,7 +296,7 @@ impl Pair {
     }
 }
 
-/// What an input's register says.
+/// Decodes the register of an input.
 fn input(word: &PsInputCntl) -> PixelInput {
     PixelInput {
         semantic: word.semantic,
@@ -323,7 +322,7 @@ pub(super) fn bytes(source: &ProgramSource) -> Result<(Cow<'_, [u8]>, Cow<'_, Pa
     }
 }
 
-/// What messages call it.
+/// Its name in messages.
 fn name_of(source: &ProgramSource) -> String {
     match source {
         ProgramSource::File(path) => path.display().to_string(),

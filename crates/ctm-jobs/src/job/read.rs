@@ -1,4 +1,4 @@
-//! The tree into a [`Job`]: every key checked, every error reported with its place and what is allowed.
+//! The tree into a [`Job`]: every key checked, every error reported with its place and the allowed values.
 
 mod whole;
 
@@ -82,7 +82,7 @@ impl Job {
     }
 }
 
-/// What flags are a text of, for messages.
+/// The source of flags, for messages.
 const COMMAND_LINE: &str = "command line";
 
 /// Whether something was written as a flag.
@@ -181,7 +181,7 @@ impl Reader {
         self.isa = Some(isa);
     }
 
-    /// Adds a flag of [`FLAGS`] with its value (empty for switches). What is wrong with it, [`Self::finish`] tells.
+    /// Adds a flag of [`FLAGS`] with its value (empty for switches). [`Self::finish`] reports its errors.
     pub fn flag(&mut self, name: &str, value: &str) {
         let Some(flag) = FLAGS.iter().find(|f| f.name == name) else {
             self.reports.push(Report::bare(Diagnostic::error("unknown-flag", format!("there is no flag `--{name}`"))));
@@ -202,7 +202,7 @@ impl Reader {
         self.flag(name, &text_of_name(value));
     }
 
-    /// What the file says, unless it is no TOML.
+    /// The file's table, unless it is no TOML.
     pub(crate) fn take_root(&mut self) -> Result<Table, JobError> {
         if self.reports.iter().any(|r| r.diagnostic.rule == "toml-syntax") {
             return Err(JobError::Wrong(std::mem::take(&mut self.reports)));
@@ -221,7 +221,7 @@ impl Reader {
     /// Everything that is wrong with it.
     pub fn finish(mut self) -> Result<Job, JobError> {
         if self.reports.iter().any(|r| r.diagnostic.rule == "toml-syntax") {
-            // What else seems wrong with a file that is no TOML follows from that.
+            // Further errors of a file that is no TOML follow from that.
             return Err(JobError::Wrong(self.reports));
         }
         let root = std::mem::take(&mut self.tree.root);
@@ -328,11 +328,11 @@ impl Reader {
         Some(job)
     }
 
-    /// What is saved later would replace what was saved first.
+    /// A later save would replace an earlier one.
     fn one_file_each(&mut self, job: &Job) {
         let mut earlier: Vec<&Located<PathBuf>> = Vec::new();
         for path in job.files() {
-            // What is said once for all passes is the same thing.
+            // One key for all passes is one save.
             if earlier.iter().any(|e| e.value == path.value && (e.place.is_none() || e.place != path.place)) {
                 let message = format!("two things are saved as {}", path.value.display());
                 self.reports.push(path.error("duplicate-file", message));

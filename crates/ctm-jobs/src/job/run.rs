@@ -1,7 +1,7 @@
 //! A job into device memory, command buffers and results.
 //!
-//! Every launch is one submission: what it binds is written to memory, the commands follow, and the next launch sees what
-//! the device left. Surfaces that nobody refers to any more are used again.
+//! Every launch is one submission: its inputs are written to memory, the commands follow, and the next launch sees the device's memory after it. Free
+//! surfaces are reused.
 
 mod session;
 
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl Job {
-    /// Runs the job and writes the files that it names. `progress` hears before the first launch and after each.
+    /// Runs the job and writes the files that it names. `progress` is called before the first launch and after each.
     ///
     /// # Errors
     /// Everything that is wrong with the job, its programs and arrays, before anything runs; or the fault that ended it.
@@ -27,7 +27,7 @@ impl Job {
     /// The same under a [`Control`]: another thread may cancel it, and see how far the launch is that runs.
     ///
     /// # Errors
-    /// As [`Self::run`]; a job that was cancelled ended with a fault `cancelled`, and has not saved what comes after it.
+    /// As [`Self::run`]; a job that was cancelled ended with a fault `cancelled`, and has not saved anything after it.
     pub fn run_under(&self, control: &Control, progress: impl FnMut(Progress)) -> Result<JobReport, JobError> {
         self.run_with(control, engine, progress)
     }
@@ -140,7 +140,7 @@ impl Job {
         Ok(prepared.passes.into_iter().map(program).collect())
     }
 
-    /// Loads the programs and arrays and reports what does not fit together, without running anything.
+    /// Loads the programs and arrays and reports mismatches, without running anything.
     ///
     /// # Errors
     /// Everything that is wrong.
@@ -163,14 +163,14 @@ pub struct PassProgram {
     pub source: Option<Arc<Source>>,
 }
 
-/// What a launch runs, without a text.
+/// The program of a launch, without a text.
 impl From<&ctm_exec::x1k::Launch<'_>> for PassProgram {
     fn from(launch: &ctm_exec::x1k::Launch<'_>) -> Self {
         Self { program: AnyProgram::X1k(launch.program.clone()), fetch: None, source: None }
     }
 }
 
-/// What a launch runs, without a text.
+/// The program of a launch, without a text.
 impl From<&ctm_exec::r700::Launch<'_>> for PassProgram {
     fn from(launch: &ctm_exec::r700::Launch<'_>) -> Self {
         let fetch = launch.fetch_program.cloned();
@@ -187,18 +187,18 @@ pub enum AnyProgram {
     R700(ctm_isa::r700::Program),
 }
 
-/// What runs the passes of a job.
+/// The runner of a job's passes.
 pub(super) trait Passes {
     /// Runs a pass once.
     fn launch(&mut self, index: usize) -> Result<(), JobError>;
 
-    /// What a pass saves under a number after each launch.
+    /// Saves the numbered outputs of a pass after each launch.
     fn frame(&mut self, index: usize) -> Result<(), JobError>;
 
-    /// What a pass saves and names when all of its launches are done.
+    /// Saves and names the outputs of a pass when all of its launches are done.
     fn end_pass(&mut self, index: usize) -> Result<(), JobError>;
 
-    /// What the job saves under a number when all passes have run once more.
+    /// Saves the numbered outputs of the job when all passes have run once more.
     fn end_round(&mut self, round: u32) -> Result<(), JobError>;
 
     /// The time that launches took so far.

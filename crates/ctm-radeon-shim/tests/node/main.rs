@@ -1,4 +1,4 @@
-//! Clients of the preloaded library: processes of this test's own, and of nobody else. No driver is needed.
+//! Clients of the preloaded library: processes of this test alone. No driver is needed.
 //!
 //! Each test starts this program again with the library preloaded, which then plays one of the parts below. Captures are read with the
 //! library's own reader.
@@ -40,7 +40,7 @@ fn part(name: &str, captures: Option<&Path>) -> Command {
     command
 }
 
-/// Runs a part to its end; what it printed to stderr.
+/// Runs a part to its end; returns its stderr.
 fn run(name: &str, captures: Option<&Path>) -> String {
     ended(part(name, captures).spawn().unwrap(), name)
 }
@@ -123,7 +123,7 @@ fn bad_streams_are_refused_as_by_the_kernel_and_told_of() {
     for expected in ["[bad-packet]", "[unknown-packet]", "[missing-relocation]", "[unknown-register]"] {
         assert!(told.contains(expected), "{expected} in {told}");
     }
-    // The capture has what the process was told.
+    // The capture has the answer that the process got.
     let mut reader = Reader::new(BufReader::new(File::open(&captures(&directory)[0]).unwrap())).unwrap();
     let mut errors = Vec::new();
     while let Some(event) = reader.next().unwrap() {
@@ -431,7 +431,7 @@ fn malformed() {
     }
 }
 
-/// The header of a packet with so many words behind it.
+/// The header of a packet with so many words after it.
 const fn packet(opcode: u32, words: u32) -> u32 {
     3 << 30 | (words - 1) << 16 | opcode << 8
 }
@@ -439,7 +439,7 @@ const fn packet(opcode: u32, words: u32) -> u32 {
 const MEM_WRITE: u32 = 0x3d;
 const NOP: u32 = 0x10;
 
-/// MEM_WRITE of 7 to byte 8 of a buffer, and what the program sees there then.
+/// MEM_WRITE of 7 to byte 8 of a buffer, and the value that the program sees there then.
 fn write(expected: u32) {
     let node = Node::open();
     let handle = node.create(4096);
@@ -588,7 +588,7 @@ fn open_library() -> *mut u8 {
     map_file(file.as_raw_fd(), 4096)
 }
 
-/// Two processes with a node each and one buffer: what either writes, by its processor or its Radeon, the other sees.
+/// Two processes with a node each and one buffer: each sees the writes of the other, by processor or Radeon.
 fn share() {
     let mut sockets = [0; 2];
     // SAFETY: room for two descriptors.
@@ -610,7 +610,7 @@ fn share() {
             bytes.add(4096).write_volatile(3);
         }
         node.submit(&[packet(MEM_WRITE, 4), 8, 1 << 18, 7, 0, packet(NOP, 1), 0], &[handle]).unwrap();
-        // What goes with the buffer goes both ways.
+        // The buffer's metadata goes both ways.
         node.request(0x68, &mut [handle, 1, 1024]).unwrap();
     });
     let node = Node::open();
@@ -629,7 +629,7 @@ fn share() {
     // SAFETY: a descriptor of ours.
     assert_eq!(unsafe { libc::lseek(fd, 0, libc::SEEK_END) }, 8192);
     let shared = map_file(fd, 8192);
-    // SAFETY: mapped above. What was written before it was shared is there, and both mappings are one memory.
+    // SAFETY: mapped above. Writes before it was shared are there, and both mappings are one memory.
     unsafe {
         assert_eq!((shared.read_volatile(), shared.add(8191).read_volatile()), (1, 2));
         shared.add(100).write_volatile(9);

@@ -1,4 +1,4 @@
-//! A draw: programs, what they reach, targets, and the call.
+//! A draw: programs, their resources, targets, and the call.
 
 use super::device::{Device, DrawOptions, Problem};
 use super::memory::{GpuMemory, borrow};
@@ -34,7 +34,7 @@ pub enum IndexSource {
     Packet(Vec<u32>),
 }
 
-/// What a draw packet says.
+/// The values of a draw packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DrawCall {
     /// How many indices.
@@ -52,7 +52,7 @@ pub struct Outline {
     pub draw: u32,
     /// The dword of its packet.
     pub dword: usize,
-    /// What primitives it makes; `None` for kinds that are not done.
+    /// The kind of primitives; `None` for kinds that are not implemented.
     pub topology: Option<Topology>,
     /// How many indices, and how often.
     pub count: u32,
@@ -60,13 +60,13 @@ pub struct Outline {
     pub instances: u32,
     /// Indices come from memory or the packet.
     pub indexed: bool,
-    /// What is done with colours.
+    /// The operation on colours.
     pub special: SpecialOp,
     /// Targets that are bound: name, format, columns, rows, samples.
     pub targets: Vec<String>,
     /// Registers that have changed since the draw before, with their values.
     pub changes: Vec<(u32, u32)>,
-    /// What it did.
+    /// Its counts.
     pub counts: Counts,
 }
 
@@ -120,7 +120,7 @@ struct Bindings {
     depth: Option<TargetWords>,
 }
 
-/// The format of a colour target: what the fields are decides whether numbers are floats.
+/// The format of a colour target: the fields' number type decides whether numbers are floats.
 fn colour_format(registers: &Registers, n: u32) -> Option<ColourFormat> {
     use colour::CB_COLOR0_INFO as Info;
     let data = DataFormat::from_bits(registers.nth(Info::FORMAT, n))?;
@@ -223,7 +223,7 @@ pub(super) fn programs(registers: &Registers) -> Vec<(&'static str, u64)> {
     all.map(|program| (program.name(), program.address(registers))).collect()
 }
 
-/// What the targets of registers hold.
+/// The contents of the registers' targets.
 pub(super) fn pictures(registers: &Registers, memory: &dyn GpuMemory) -> Result<Vec<TargetPicture>, Error> {
     let bindings = Bindings::of(registers)?;
     let mut pictures = Vec::new();
@@ -274,7 +274,7 @@ pub(super) fn pictures(registers: &Registers, memory: &dyn GpuMemory) -> Result<
     Ok(pictures)
 }
 
-/// A stage's program with what it asks for.
+/// A stage's program with its resources.
 struct Part {
     loaded: Arc<Loaded>,
     fetch: Option<Arc<Loaded>>,
@@ -382,7 +382,7 @@ impl Device {
         let drawn =
             self.with_targets(memory, &bindings, &parts, &lists, rings, &mut taken, |targets, stages, device| {
                 let mut state = state::draw_state(&device.registers, &lists, &stages);
-                // Rectangles are whole whatever the guard band is: drivers clear with them in pixels, under the guard band of what was drawn before.
+                // Rectangles are never clipped by the guard band: drivers clear with them in pixels, under the guard band of an earlier draw.
                 state.clip.disabled |= topology == Topology::Rectangles;
                 // Targets of one layer have no other, whatever programs say.
                 state.outputs.layer &= bindings.are_layered();
@@ -403,7 +403,7 @@ impl Device {
                 ctm_draw::draw_watched(device.engine.as_ref(), &state, &draw, targets, &options)
                     .map_err(|error| Error::new("draw", error.to_string()))
             });
-        // What was stored before something went wrong stays.
+        // Stores before an error stay.
         for (address, bytes) in taken {
             self.surfaces.put(address, bytes);
         }
@@ -412,7 +412,8 @@ impl Device {
         Ok(drawn.counts)
     }
 
-    /// Borrows the targets from memory, where nothing that programs read lies in them, and draws; otherwise takes copies, and leaves what they hold then in `taken`.
+    /// Borrows the targets from memory, where no resource of a program overlaps them, and draws; otherwise draws into copies, and leaves their final
+    /// contents in `taken`.
     #[allow(clippy::too_many_arguments, reason = "what a draw is made of")]
     fn with_targets(
         &mut self,
@@ -446,7 +447,7 @@ impl Device {
             let address = self.registers.address(vgt::VGT_STRMOUT_BUFFER_BASE_0::REGISTER, n);
             let size = self.registers.word(vgt::VGT_STRMOUT_BUFFER_SIZE_0::REGISTER, n);
             let offset = self.registers.word(vgt::VGT_STRMOUT_BUFFER_OFFSET_0::REGISTER, n);
-            // What lies before the offset is not written.
+            // Bytes before the offset are not written.
             let length = u64::from(size) * 4;
             if length > 0 {
                 write(format!("stream output buffer {n}"), address, length)?;
@@ -577,7 +578,7 @@ impl Device {
     }
 }
 
-/// What a draw is made of, beside memory.
+/// The parts of a draw, besides memory.
 struct Scene<'s> {
     bindings: &'s Bindings,
     parts: &'s [Part],

@@ -1,4 +1,4 @@
-//! What programs reach: constant buffers, buffers, textures and samplers; and what draws write.
+//! Resources of programs: constant buffers, buffers, textures and samplers; and the targets of draws.
 
 use super::memory::{GpuMemory, available};
 use super::programs::Lookup;
@@ -19,7 +19,7 @@ use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, SrfMode}
 use ctm_isa::table::FieldValue;
 use std::sync::Arc;
 
-/// What the words of a buffer say.
+/// The words of a buffer, decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferWords {
     /// Its first byte.
@@ -64,7 +64,7 @@ fn border(registers: &Registers, set: Set, n: u32) -> [u32; 4] {
     std::array::from_fn(|c| registers.at(row.at(n) + 4 * c as u32))
 }
 
-/// What one program reaches.
+/// The resources of one program.
 pub(super) struct Bound<'m> {
     constants: [Option<&'m [u8]>; 16],
     buffers: Vec<(u8, Buffer, &'m [u8])>,
@@ -72,7 +72,7 @@ pub(super) struct Bound<'m> {
     samplers: Vec<(u8, Sampler)>,
 }
 
-/// What a program asks for.
+/// The resources that a program names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
     pub(super) banks: u16,
@@ -80,7 +80,7 @@ pub(super) struct Wanted {
     pub(super) textures: Vec<Lookup>,
 }
 
-/// The ranges of memory that are read, so that what is held of them can be brought back before.
+/// The ranges of memory that the program reads, so that cached targets in them can be written back before.
 pub(super) fn ranges(registers: &Registers, set: Set, wanted: &Wanted) -> Vec<(u64, u64)> {
     let mut all = Vec::new();
     for bank in set_bits(wanted.banks.into()) {
@@ -133,7 +133,7 @@ pub(super) fn convert_textures(
 }
 
 impl<'m> Bound<'m> {
-    /// What a program of a set reaches.
+    /// The resources of a program of a set.
     pub(super) fn new(
         registers: &Registers,
         set: Set,
@@ -161,7 +161,7 @@ impl<'m> Bound<'m> {
         // UNVERIFIED: drivers leave the bit set when only vertex programs look up cubes, whose filters have to cross edges then (OpenGL ES 3.0 §3.8.10), and
         // cards do it.
         let seamless = set != Set::Pixel || !registers.flag(texture::TA_CNTL_AUX::DISABLE_CUBE_WRAP);
-        // Borders are not selected from as texels are: drivers say what is returned.
+        // Borders are not swizzled as texels are: drivers give the returned value.
         for &Lookup { sampler: sampler_id, .. } in &wanted.textures {
             let words = registers.sampler(set.first_sampler() + u32::from(sampler_id));
             let border = border(registers, set, u32::from(sampler_id));
@@ -260,7 +260,7 @@ impl Memory for Bound<'_> {
     }
 }
 
-/// Where a colour target lies and what it is.
+/// The place and format of a colour target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TargetWords {
     /// Its first byte: that of slice 0.
@@ -280,7 +280,7 @@ impl TargetWords {
         self.layout.slice_bytes().saturating_mul(u64::from(self.slices[1]) + 1)
     }
 
-    /// Cuts rows off that lie behind `end`, where a buffer ends; of linear surfaces only.
+    /// Cuts off rows after `end`, where a buffer ends; of linear surfaces only.
     #[must_use]
     pub fn cut(mut self, end: Option<u64>) -> Self {
         let room = end.map_or(u64::MAX, |end| end.saturating_sub(self.address));

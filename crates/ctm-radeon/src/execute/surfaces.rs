@@ -15,21 +15,21 @@ struct Held {
     bytes: Vec<u8>,
 }
 
-/// A texture that has been converted: the words that say what it is, and what it was read from.
+/// A converted texture: the words that describe it, and the memory it was read from.
 #[derive(Debug)]
 struct Converted {
     words: [u32; 7],
     /// For comparisons, which see elements where they are in memory.
     compared: bool,
     from: [Source; 2],
-    /// Memory still holds what it was read from.
+    /// Memory still has the bytes that it was read from.
     is_current: bool,
     /// When it was asked for: see [`Surfaces::uses`].
     last_use: u64,
     image: Arc<Image>,
 }
 
-/// A range of memory that was read, and what it held.
+/// A range of memory that was read, and its bytes then.
 #[derive(Debug)]
 struct Source {
     range: (u64, u64),
@@ -40,7 +40,7 @@ struct Source {
 const MOST_TEXELS: usize = 1 << 25;
 const MOST_TEXTURES: usize = 1024;
 
-/// What is held.
+/// Cached targets and textures.
 #[derive(Debug, Default)]
 pub(super) struct Surfaces {
     held: Vec<Held>,
@@ -56,7 +56,7 @@ pub(super) fn overlap((a, a_bytes): (u64, u64), (b, b_bytes): (u64, u64)) -> boo
 }
 
 impl Surfaces {
-    /// Brings back what is held of a range.
+    /// Writes the cached targets of a range back to memory.
     pub(super) fn bring_back(&mut self, memory: &mut dyn GpuMemory, range: (u64, u64)) {
         let mut at = 0;
         while at < self.held.len() {
@@ -87,19 +87,19 @@ impl Surfaces {
         memory.bytes(address, length).map(<[u8]>::to_vec)
     }
 
-    /// Keeps what was taken.
+    /// Caches a target's bytes.
     pub(super) fn put(&mut self, address: u64, bytes: Vec<u8>) {
         self.held.push(Held { address, bytes });
     }
 
-    /// Textures that were read from a range may no longer be what memory holds.
+    /// Marks the textures that were read from a range as possibly out of date.
     pub(super) fn written(&mut self, range: (u64, u64)) {
         for of in &mut self.converted {
             of.is_current &= !of.from.iter().any(|part| overlap(part.range, range));
         }
     }
 
-    /// A texture that has been converted, if memory holds what it did then. What is held of it was brought back.
+    /// A converted texture, if memory still has the bytes that it was read from. Cached targets in its ranges were written back before.
     pub(super) fn texture(&mut self, memory: &dyn GpuMemory, words: &[u32; 7], compared: bool) -> Option<Arc<Image>> {
         let at = self.converted.iter().position(|of| of.words == *words && of.compared == compared)?;
         self.uses += 1;
@@ -163,7 +163,7 @@ impl Converted {
 }
 
 impl Source {
-    /// Whether memory holds what it held. Of ranges that lie outside of it in part nobody knows.
+    /// Whether memory still has the same bytes. `false` for ranges that are partly outside of it.
     fn is_held_by(&self, memory: &dyn GpuMemory) -> bool {
         let (address, length) = self.range;
         length == 0 || memory.bytes(address, length) == Some(&self.bytes)
@@ -200,7 +200,7 @@ mod tests {
             }
             let Ok(before) = of.image(&memory, false) else { continue };
             surfaces.keep_texture(&memory, (words, false), of.ranges(), Arc::new(before.clone()));
-            // Somebody else writes a byte of level 0, and the texture is asked for twice.
+            // The host writes a byte of level 0, and the texture is requested twice.
             surfaces.bring_back_all(&mut memory);
             let (start, bytes) = of.ranges()[0];
             if let Some(byte) = memory.bytes_mut(start + r.below(bytes as usize) as u64, 1) {

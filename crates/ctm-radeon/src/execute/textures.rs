@@ -14,16 +14,16 @@ use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, Sel, Srf
 use ctm_isa::table::FieldValue;
 use std::ops::Range;
 
-/// What the words of a texture say.
+/// The words of a texture, decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextureWords {
-    /// What it looks like to programs: levels and layers of the view only.
+    /// Its surface as programs see it: levels and layers of the view only.
     pub surface: Surface,
     /// Each level in memory with its first byte; those before the view's first are among them.
     pub levels: Vec<(u64, Level)>,
     /// The first level of the view, and its first layer.
     pub first: [u32; 2],
-    /// What red, green, blue and alpha are read from.
+    /// The sources of red, green, blue and alpha.
     pub selects: [Sel; 4],
     /// Samples of a texel.
     pub samples: u32,
@@ -41,7 +41,7 @@ pub(super) struct Part {
     pub(super) range: usize,
     /// Its bytes there.
     pub(super) bytes: Range<usize>,
-    /// What is there of the view; `None`: nothing.
+    /// The view's place in memory; `None`: nothing of it exists.
     place: Option<Place>,
 }
 
@@ -151,7 +151,7 @@ impl TextureWords {
         let (mut all, _) = levels(&extent, mode, Tiling::default());
         let [base, mips] = [words[2], words[3]].map(from_256);
         let second = all.get(1).map_or(0, |level| level.offset);
-        // The pitch of level 0 is told; the others follow from the size.
+        // The words give the pitch of level 0; the others follow from the size.
         if let Some(level) = all.first_mut() {
             let pitch = (of(Word0::PITCH) + 1) * 8;
             level.layout = Layout { mode, pitch: (pitch / block[0]).max(1), samples, ..level.layout };
@@ -177,7 +177,7 @@ impl TextureWords {
         let select = |bits| Sel::from_bits(of(bits)).unwrap_or(Sel::Zero);
         let selects = [Word4::DST_SEL_X, Word4::DST_SEL_Y, Word4::DST_SEL_Z, Word4::DST_SEL_W].map(select);
         let signs = [Word4::FORMAT_COMP_X, Word4::FORMAT_COMP_Y, Word4::FORMAT_COMP_Z, Word4::FORMAT_COMP_W].map(of);
-        // Elements that nobody sees have any sign.
+        // Elements that no select reads may have any sign.
         let all = [Sel::X, Sel::Y, Sel::Z, Sel::W];
         let selected = || signs.iter().zip(all).filter(|(_, element)| selects.contains(element)).map(|(sign, _)| sign);
         let sign_of = selected().next().copied().unwrap_or(signs[0]);
@@ -207,7 +207,7 @@ impl TextureWords {
         })
     }
 
-    /// The bytes of level 0, and of all levels behind it, as ranges of addresses.
+    /// The bytes of level 0, and of all other levels, as ranges of addresses.
     #[must_use]
     pub fn ranges(&self) -> [(u64, u64); 2] {
         let mut ranges = [(0, 0); 2];
@@ -225,7 +225,7 @@ impl TextureWords {
     /// How its texels are converted. `compared`: as for [`Self::image`].
     ///
     /// # Errors
-    /// What cannot be read.
+    /// The texture cannot be read.
     pub(super) fn conversion(&self, compared: bool) -> Result<Conversion, Error> {
         if self.mixed_signs {
             return Err(unsupported("textures whose elements have different signs are not read"));
@@ -236,11 +236,11 @@ impl TextureWords {
         Ok(Conversion { rows, selects, elements: Vec::new() })
     }
 
-    /// The texture with its texels. Texels behind the end of memory are 0. `compared`: elements stay where they are in memory, as the first one is compared
-    /// before any is selected.
+    /// The texture with its texels. Texels after the end of memory are 0. `compared`: elements stay in the order of memory, as the first one is
+    /// compared before any is selected.
     ///
     /// # Errors
-    /// What cannot be read.
+    /// The texture cannot be read.
     pub fn image(&self, memory: &dyn GpuMemory, compared: bool) -> Result<Image, Error> {
         let mut conversion = self.conversion(compared)?;
         let mut texture = self.surface.texture().map_err(unsupported)?;
@@ -295,7 +295,7 @@ impl TextureWords {
     /// Converts a part again.
     ///
     /// # Errors
-    /// What cannot be read.
+    /// The texture cannot be read.
     pub(super) fn convert_part(
         &self,
         image: &mut Image,
@@ -347,7 +347,7 @@ impl TextureWords {
         if self.surface.kind == TextureKind::ThreeD { level.size[2] } else { self.surface.depth }
     }
 
-    /// Reads the elements of rows of one sample: of a level and a slice of the view. Those behind the end of memory are 0.
+    /// Reads the elements of rows of one sample: of a level and a slice of the view. Those after the end of memory are 0.
     fn read_rows(
         &self,
         memory: &dyn GpuMemory,
@@ -415,8 +415,8 @@ impl TextureWords {
     }
 }
 
-/// Copies elements of so many bytes out of tiles of 8x8 into rows that follow each other. `tile`: where the elements of a tile lie, from its first one on;
-/// `first`: where the tile with a column and row begins in the slice. Elements behind the slice's end stay.
+/// Copies elements of so many bytes out of tiles of 8x8 into consecutive rows. `tile`: the offsets of a tile's elements from its first one;
+/// `first`: the offset in the slice of the tile with a column and row. Elements after the slice's end stay.
 fn untile<const BYTES: usize>(
     slice: &[u8],
     tile: &[u32; 64],
@@ -505,7 +505,7 @@ pub(super) mod tests {
     };
     use ctm_testkit::seeded::Random;
 
-    /// Words of a texture at address 0 whose levels above the first lie behind it.
+    /// Words of a texture at address 0 whose levels above the first follow it.
     pub(in crate::execute) fn words(r: &mut Random) -> [u32; 7] {
         let mut words = [0; 7];
         let mut set = |bits: crate::Bits, value: u32| {

@@ -280,13 +280,13 @@ word_fields! {
         event EVENT EventType 5:0 "which";
         index INDEX EventIndex 11:8 "of which kind it is";
     }
-    /// Upper bits of an address, and what EVENT_WRITE_EOP does.
+    /// Upper bits of an address, and the operation of EVENT_WRITE_EOP.
     EopControl {
         high HIGH number 7:0 "address bits 39:32";
         int_sel INT_SEL number 25:24 "interrupt";
         data_sel DATA_SEL DataSelect 31:29 "what is written";
     }
-    /// Upper bits of an address, and what SET_PREDICATION does.
+    /// Upper bits of an address, and the operation of SET_PREDICATION.
     PredicationControl {
         high HIGH number 7:0 "address bits 39:32";
         draw_visible DRAW_VISIBLE flag 8:8 "draw if something was visible, instead of if nothing was";
@@ -294,7 +294,7 @@ word_fields! {
         op OP PredicateOp 18:16 "what is read";
         continues CONTINUE flag 31:31 "combined with what was read before";
     }
-    /// Upper bits of an address, and what MEM_WRITE writes.
+    /// Upper bits of an address, and the data of MEM_WRITE.
     MemWriteControl {
         high HIGH number 7:0 "address bits 39:32";
         cntr_sel CNTR_SEL flag 16:16 "the clock instead of the data";
@@ -306,7 +306,7 @@ word_fields! {
         src_mem SRC_MEM flag 0:0 "from memory, not a register";
         dst_mem DST_MEM flag 1:1 "to memory, not a register";
     }
-    /// What WAIT_REG_MEM waits for.
+    /// The condition of WAIT_REG_MEM.
     WaitControl {
         function FUNCTION WaitFunction 2:0 "comparison of (value & mask) with the reference";
         mem MEM flag 4:4 "of memory, not a register";
@@ -317,7 +317,7 @@ word_fields! {
         high HIGH number 7:0 "address bits 39:32";
         cp_sync CP_SYNC flag 31:31 "what follows waits for it";
     }
-    /// What CP_DMA does.
+    /// The length and options of CP_DMA.
     DmaCommand {
         bytes BYTES number 20:0 "how many";
         src_swap SRC_SWAP number 23:22 "byte order of the source";
@@ -327,7 +327,7 @@ word_fields! {
         saic SAIC flag 28:28 "the source stays where it is";
         daic DAIC flag 29:29 "the destination stays where it is";
     }
-    /// What SURFACE_SYNC flushes.
+    /// The caches that SURFACE_SYNC flushes.
     Coherency {
         dest_base_0 DEST_BASE_0 flag 0:0 "";
         dest_base_1 DEST_BASE_1 flag 1:1 "";
@@ -343,7 +343,7 @@ word_fields! {
         sh_action SH_ACTION flag 27:27 "program and constant caches";
         smx_action SMX_ACTION flag 28:28 "export cache";
     }
-    /// What STRMOUT_BUFFER_UPDATE does.
+    /// The operation of STRMOUT_BUFFER_UPDATE.
     StreamUpdate {
         store_filled_size STORE_FILLED_SIZE flag 0:0 "the filled size is stored";
         source SOURCE OffsetSource 2:1 "where the new offset comes from";

@@ -27,7 +27,7 @@ pub struct Kept<'a> {
     pub program: &'a Path,
 }
 
-/// What is left of a job.
+/// The rest of a job.
 #[derive(Clone, Debug, Default)]
 pub struct Reduced {
     /// The job file.
@@ -61,8 +61,8 @@ const EMPTYINGS: usize = 200;
 /// Makes a job, or a draw job, smaller while a test holds. The directory, which is there and empty, has the files that are left at the end: they need
 /// nothing else. When `control` is cancelled these are the smallest so far.
 ///
-/// The test is asked with the files in that directory; what it leaves there is taken away. Tries that the reader refuses are not asked; what is said of the one during which
-/// it was cancelled is not looked at.
+/// The test runs with the files in that directory; files that it adds are removed. Tries that the reader refuses are not tested; the answer to the
+/// try that was cancelled is ignored.
 ///
 /// # Errors
 /// The job is wrong or names files that cannot be read, the directory cannot be written, or the test does not hold for the job as it is, or was cancelled before it did.
@@ -80,7 +80,7 @@ pub fn reduce_job(
         return Err(JobError::Wrong(errors.into_iter().map(report).collect()));
     }
     let is_drawing = Drawing::is_job(&text);
-    // What is wrong with the job itself is said with its places.
+    // Errors of the job itself are reported with their places.
     if is_drawing {
         Drawing::read(job)?;
     } else {
@@ -137,7 +137,7 @@ struct Work<'a> {
     directory: &'a Path,
     control: &'a Control,
     is_drawing: bool,
-    /// What holds; the directory has its files.
+    /// The smallest state that passed the test; the directory has its files.
     state: State,
     holds: &'a mut dyn FnMut(Kept<'_>) -> bool,
     tries: u64,
@@ -161,7 +161,7 @@ impl Work<'_> {
         scratch(&self.directory.join(JOB), tree::print(&state.root).as_bytes()).map_err(|e| cannot(JOB, e))
     }
 
-    /// Saves what is left.
+    /// Saves the rest.
     fn keep(&self) -> Result<(), String> {
         let job = (JOB, tree::print(&self.state.root).into_bytes());
         let files = self.state.files.iter().map(|(name, file)| (name.as_str(), file.bytes()));
@@ -172,7 +172,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Takes away what runs of the test have left.
+    /// Removes the files that runs of the test have added.
     fn tidy(&self) {
         for entry in std::fs::read_dir(self.directory).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -307,7 +307,7 @@ impl Work<'_> {
             if states.any(|next| self.attempt(next)) {
                 continue;
             }
-            // Its numbers can be emptied; what the reader of textures does not take is not asked.
+            // Its numbers can be emptied; files that the reader of textures refuses are not tested.
             if let Some(name) = textures::named(&self.state, &place)
                 && let Some(file) = self.state.files.get_mut(&name)
                 && let File::Other(bytes) = file

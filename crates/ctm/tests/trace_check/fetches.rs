@@ -1,5 +1,5 @@
-//! Fetches by the reference functions of lookups and reads. Their memory holds nothing but what the trace says was read: an address that was not read is a mistake, as
-//! another value is.
+//! Fetches by the reference functions of lookups and reads. Their memory holds only the values that the trace says were read: an address that was not
+//! read is an error, as another value is.
 
 use ctm::trace::observe::{Event, LaneEvent, Place};
 use ctm_exec::engine::MemoryFault;
@@ -19,7 +19,7 @@ use ctm_isa::x1k::ops::TexOp as X1kOp;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// What a launch had bound.
+/// The bindings of a launch.
 #[derive(Clone, Debug, Default)]
 pub struct Bound {
     textures: HashMap<u8, Texture>,
@@ -32,7 +32,7 @@ pub struct Bound {
     quads: bool,
 }
 
-/// An engine that notes what the launch number `which` has bound, and runs all on another.
+/// An engine that records the bindings of launch number `which`, and runs all on another.
 pub struct Noting {
     pub inner: Box<dyn Engine>,
     pub which: u64,
@@ -88,7 +88,7 @@ impl Engine for Noting {
     }
 }
 
-/// A memory that has what one lane has read, and what was bound.
+/// A memory of the values that one lane has read, and of the bindings.
 struct Served<'a> {
     bound: &'a Bound,
     lane: &'a LaneEvent,
@@ -206,7 +206,7 @@ pub fn x1k_lookup(bound: &Bound, tex: &TexInstruction, lane: &LaneEvent) -> Opti
     Some(lane.writes.iter().map(|write| result(write.place)).collect())
 }
 
-/// What fetches leave for later ones while a trace goes on: gradients and cubes of each lane.
+/// State of fetches for later ones while a trace goes on: gradients and cubes of each lane.
 #[derive(Clone, Debug, Default)]
 pub struct Fetches {
     /// The instructions of a program of R700.
@@ -221,7 +221,7 @@ impl Fetches {
         Self { decoded, bound, gradients }
     }
 
-    /// The coordinates of a lane's quad, in its first four entries; what was not read is 0.
+    /// The coordinates of a lane's quad, in its first four entries; entries that were not read are 0.
     fn coordinates(tex: &TexFetch, lane: &LaneEvent) -> [[u32; 4]; 4] {
         let first = lane.lane & !3;
         std::array::from_fn(|other| {
@@ -233,7 +233,7 @@ impl Fetches {
         })
     }
 
-    /// Notes what an instruction leaves for later ones.
+    /// Updates the state for later instructions.
     pub fn after(&mut self, fetch: &Fetch, event: &Event) {
         let Fetch::Tex(tex) = fetch else { return };
         for lane in &event.lanes {
@@ -328,7 +328,7 @@ impl Fetches {
     }
 }
 
-/// What each write of a register gets of four elements.
+/// The values that each register write gets of four elements.
 fn swizzled(lane: &LaneEvent, swizzle: [Sel; 4], fetched: &[u32; 4]) -> Vec<Option<u32>> {
     let result = |place: Place| match place {
         Place::Gpr(_, e) => selected(swizzle[usize::from(e)], fetched),
@@ -337,7 +337,7 @@ fn swizzled(lane: &LaneEvent, swizzle: [Sel; 4], fetched: &[u32; 4]) -> Vec<Opti
     lane.writes.iter().map(|write| result(write.place)).collect()
 }
 
-/// LOCAL_DS_WRITE: the elements that are selected, one behind the other.
+/// LOCAL_DS_WRITE: the selected elements, in order.
 fn share_write(inst: &MemDsw, lane: &LaneEvent) -> Option<Vec<Option<u32>>> {
     let word = &inst.word0;
     let sels: Vec<Sel> = [word.src_sel_x, word.src_sel_y, word.src_sel_z, word.src_sel_w]
@@ -355,7 +355,7 @@ fn share_write(inst: &MemDsw, lane: &LaneEvent) -> Option<Vec<Option<u32>>> {
     Some(sels.into_iter().map(result).collect())
 }
 
-/// LOCAL_DS_READ: the dwords that were read, one behind the other, or one for all.
+/// LOCAL_DS_READ: the dwords that were read, in order, or one for all.
 fn share_read(inst: &MemDsr, lane: &LaneEvent) -> Option<Vec<Option<u32>>> {
     let read = |place: Place| matches!(place, Place::Share(_));
     let dwords: Vec<u32> = lane.reads.iter().filter(|r| read(r.place)).map(|r| r.bits).collect();

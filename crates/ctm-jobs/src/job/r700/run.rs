@@ -1,4 +1,4 @@
-//! An R700 job: its passes one after the other, and what lives from one to the next.
+//! An R700 job: its passes in order, and the state that lives from one to the next.
 
 use super::prepare::{Prepared, Ready};
 use super::{Elements, R700Pass, Vertex, save, target_name, target_slot};
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug)]
 struct Held {
     picture: Arc<Picture>,
-    /// What passes have written to it: the union of their domains, or all of it.
+    /// The written part: the union of the passes' domains, or all of it.
     rect: Rect,
     elements: Elements,
 }
@@ -28,7 +28,7 @@ struct Held {
 struct Session<'j> {
     job: &'j Job,
     control: &'j Control,
-    /// What is saved at the end of the job.
+    /// Outputs that are saved at the end of the job.
     saves: &'j [(Target, Save)],
     ready: Vec<Ready>,
     engine: &'j dyn Engine,
@@ -112,7 +112,7 @@ impl Session<'_> {
         }
     }
 
-    /// The memories of a pass: what is there, or fresh ones.
+    /// The memories of a pass: the existing ones, or fresh ones.
     fn memories(&mut self, index: usize) {
         for memory in &self.ready[index].memories {
             let there = self.report.memories.contains_key(&memory.space);
@@ -124,7 +124,7 @@ impl Session<'_> {
         }
     }
 
-    /// What a launch writes an output to: what is there, or a fresh picture.
+    /// The picture that a launch writes an output to: the existing one, or a fresh one.
     fn output(&self, pass: &Pass, ready: &Ready, target: Target, output: &Output) -> Result<Held, JobError> {
         let [width, height] = output.size.unwrap_or([pass.domain.i1 + 1, pass.domain.j1 + 1]);
         let rect = |old: Option<Rect>| match output.size {
@@ -132,7 +132,7 @@ impl Session<'_> {
             None => crate::job::run::union(old, pass.domain),
         };
         let held = self.targets.get(&target);
-        // A pass that reads an output never reads what it is writing.
+        // A pass that reads an output never reads its own writes.
         let reads = ready.textures.iter().any(|(_, from, name)| match name {
             None => *from == target,
             Some(name) => {
@@ -187,7 +187,7 @@ impl Session<'_> {
 }
 
 impl Session<'_> {
-    /// What a pass saves, under numbers or not.
+    /// The outputs that a pass saves, with or without numbers.
     fn saves_of(&self, index: usize, numbered: bool) -> Vec<(Target, Save)> {
         let all =
             self.ready[index].outputs.iter().flat_map(|(target, output)| output.saves.iter().map(|s| (*target, s)));
@@ -208,7 +208,7 @@ impl Passes for Session<'_> {
             self.ready[index].outputs.iter().map(|(t, o)| (*t, o.mask)).filter(|(_, mask)| mask & 15 != 15).collect();
         let before: Vec<Arc<Picture>> = masks.iter().map(|(target, _)| Arc::clone(&next[target].picture)).collect();
         for target in next.keys() {
-            // Nobody else holds what is to be written, so that it need not be copied.
+            // The written picture has no other owner then, so that it need not be copied.
             self.targets.remove(target);
         }
         let ready = &mut self.ready[index];

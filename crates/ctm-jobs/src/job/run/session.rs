@@ -1,4 +1,4 @@
-//! A job under way on a device: what it has there, one launch after the other, and what it saves.
+//! A running job on a device: its memory there, its launches in order, and its saves.
 
 use super::super::frames::{frame, is_numbered};
 use super::super::prepare::{Prepared, Ready, ReadyOutput, ReadyTexture};
@@ -58,7 +58,7 @@ impl Passes for Session<'_> {
     }
 }
 
-/// A piece of device memory; used again when nobody holds it.
+/// A block of device memory; reused when it is free.
 #[derive(Debug)]
 struct Block {
     address: GpuAddr,
@@ -71,11 +71,11 @@ struct Held {
     block: Rc<Block>,
     surface: Surface,
     width: u32,
-    /// What passes have written to it: the union of their domains, or all of it.
+    /// The written part: the union of the passes' domains, or all of it.
     rect: Rect,
 }
 
-/// What of a pass stays the same from launch to launch.
+/// The part of a pass that stays the same from launch to launch.
 struct Loaded {
     image: GpuAddr,
     float: GpuAddr,
@@ -195,7 +195,7 @@ impl<'j> Session<'j> {
         Ok(address)
     }
 
-    /// A surface in memory that nobody uses, and whether nobody has ever used it: it holds zeros then.
+    /// A free surface in memory, and whether it was never used before: then it holds zeros.
     fn surface(
         &mut self,
         (width, height): (u32, u32),
@@ -266,7 +266,7 @@ impl<'j> Session<'j> {
             let slot = usize::from(*output);
             let held = match pass {
                 Some(name) => self.named.get(name).and_then(|outputs| outputs[slot].as_ref()),
-                // An uncached program reads what it has itself written.
+                // An uncached program reads its own writes.
                 None if uncached && next[slot].is_some() => next[slot].as_ref(),
                 None => self.current[slot].as_ref(),
             };
@@ -306,11 +306,11 @@ impl<'j> Session<'j> {
         Ok((surface, width))
     }
 
-    /// The memory that a launch writes output `ready` to: what is there, or fresh memory.
+    /// The memory that a launch writes output `ready` to: the existing one, or fresh memory.
     fn output(&mut self, pass: &Pass, ready: &Ready, output: &ReadyOutput) -> Result<Held, JobError> {
         let (slot, o) = (usize::from(output.slot), &output.output);
         let size = o.size.unwrap_or([pass.domain.i1 + 1, pass.domain.j1 + 1]);
-        // With uncached writes a program may well read what it has just written: that is what they are for.
+        // With uncached writes a program may read its own writes: that is their purpose.
         let reads = !ready.program.uncached
             && ready.textures.iter().any(|t| match (&t.from, &self.current[slot]) {
                 (Some((from, None)), _) => *from == output.slot,
@@ -335,7 +335,7 @@ impl<'j> Session<'j> {
         }
         let (block, surface, is_new) = self.surface((size[0], size[1]), output.format, o.tiling)?;
         if is_new && o.clear == [0; 4] {
-            // Memory that nobody has written holds zeros; its pages come when they are written.
+            // Memory without writes holds zeros; its pages are allocated by the first write.
             self.device.host_writes(surface.base, surface.bytes());
         } else {
             self.fill(&surface, o.clear)?;
@@ -437,7 +437,7 @@ impl<'j> Session<'j> {
         }
     }
 
-    /// What a pass saves and names when all of its launches are done.
+    /// Saves and names the outputs of a pass when all of its launches are done.
     pub(super) fn end_pass(&mut self, index: usize) -> Result<(), JobError> {
         let (job, ready) = (self.job, self.ready);
         let pass = &job.passes[index];
@@ -574,7 +574,7 @@ fn estimate(job: &Job, prepared: &Prepared) -> u64 {
     total
 }
 
-/// What should not happen: memory was laid out by this module. Reported all the same.
+/// An internal error: memory was laid out by this module. Reported all the same.
 fn internal(e: &impl std::fmt::Display) -> JobError {
     JobError::Wrong(vec![Report::bare(Diagnostic::error(
         "device-memory",
