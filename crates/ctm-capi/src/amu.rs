@@ -1,6 +1,7 @@
 //! `amuABI.h`, `amuAsm.h`, `amuComp.h`: the SDK's companion libraries.
 //!
-//! *Of these headers only what one client used is known.* Names, arguments and layouts of constant memory are what that client needs; everything else
+//! *Of these headers only what one client used is known.* Names, arguments and layouts of constant memory are those that the client needs; everything
+//! else
 //! is ours.
 
 #![allow(non_snake_case, reason = "the names are the SDK's")]
@@ -40,7 +41,7 @@ pub enum AMUabiDataType {
 
 /// The most constants an image names.
 pub const MAX_CONSTS: usize = 320;
-/// Bytes of a name with the 0 behind it.
+/// Bytes of a name with its final 0.
 pub const MAX_STRING: usize = 256;
 
 /// The value of a literal.
@@ -87,7 +88,7 @@ pub struct AMUabiUserConst {
     pub name: AMUabiString,
 }
 
-/// What an image says about its constants.
+/// An image's description of its constants.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct AMUabiConstsInfo {
@@ -118,10 +119,10 @@ impl AMUabiConstsInfo {
     };
 }
 
-/// Images say themselves how large they are; what claims to be larger than this is none.
+/// Images state their own size; a larger size is an error.
 const IMAGE_LIMIT: u64 = 1 << 24;
 
-/// The CTM executable at `image`. What its headers say is not read where nothing lies (on Linux, which tells).
+/// The CTM executable at `image`. Its sizes are not followed into unmapped memory (on Linux, where the mappings are known).
 ///
 /// # Safety
 /// `image` is null, or as many bytes can be read there as the headers that lie there say; or the system tells how many can.
@@ -130,7 +131,7 @@ unsafe fn read_image(image: *const c_void) -> Result<Program, String> {
         return Err("the image is NULL".to_owned());
     }
     let readable = readable_bytes(image as usize, IMAGE_LIMIT);
-    // What must be there before anything can be said: the ELF header.
+    // The part that is needed before its size is known: the ELF header.
     let mut size: u64 = 52;
     loop {
         if size > readable {
@@ -398,7 +399,7 @@ pub unsafe extern "C" fn amuAsmFree(binary: *mut c_void) {
     unsafe { free(binary) }
 }
 
-/// The one compiler there is: a place, whose contents nobody looks at.
+/// The only compiler: its address is the handle, its contents are unused.
 static COMPILER: u64 = 0;
 
 /// `AMUcompMacro`.
@@ -407,7 +408,7 @@ static COMPILER: u64 = 0;
 pub struct AMUcompMacro {
     /// The name; null ends a list.
     pub name: *const c_char,
-    /// What it stands for.
+    /// Its replacement.
     pub value: *const c_char,
 }
 

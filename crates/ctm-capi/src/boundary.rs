@@ -1,4 +1,4 @@
-//! What every function of the C interface does on the way in and out.
+//! The entry and exit code of every function of the C interface.
 
 use crate::log;
 use std::ffi::{CStr, c_char, c_void};
@@ -6,12 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs the body of a C function: a panic becomes `failure` and a message.
 ///
-/// `AssertUnwindSafe` holds because everything that outlives a call is behind a mutex or is atomic, and locks are taken whether poisoned or not.
+/// `AssertUnwindSafe` holds because everything that outlives a call is protected by a mutex or is atomic, and locks are taken whether poisoned or
+/// not.
 pub(crate) fn guard<T>(failure: T, body: impl FnOnce() -> T) -> T {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(value) => value,
         Err(panic) => {
-            // Dropping what was thrown may panic itself.
+            // Dropping the panic's payload may panic itself.
             std::mem::forget(panic);
             log::fail("internal error: the library panicked; this is a bug in it");
             failure
@@ -19,7 +20,7 @@ pub(crate) fn guard<T>(failure: T, body: impl FnOnce() -> T) -> T {
     }
 }
 
-/// The text at `text`; `None` when it is null. What is not UTF-8 is replaced.
+/// The text at `text`; `None` when it is null. Invalid UTF-8 is replaced.
 ///
 /// # Safety
 /// `text` is null or a C string that stays as it is for this call.
@@ -49,7 +50,7 @@ pub(crate) unsafe fn elements<'a, T>(data: *const T, len: usize) -> Option<&'a [
 /// The same, to be written.
 ///
 /// # Safety
-/// `data` is null, or `len` elements lie there that nobody else uses for `'a`.
+/// `data` is null, or `len` elements are there, without another reference for `'a`.
 pub(crate) unsafe fn elements_mut<'a, T>(data: *mut T, len: usize) -> Option<&'a mut [T]> {
     if len == 0 {
         return Some(&mut []);
@@ -77,7 +78,7 @@ unsafe extern "C" {
     fn malloc(size: usize) -> *mut c_void;
 }
 
-/// A copy of `bytes` that C can `free`, with a zero byte behind it; null when there is no memory.
+/// A copy of `bytes` that C can `free`, with a final zero byte; null when there is no memory.
 pub(crate) fn malloc_copy(bytes: &[u8]) -> *mut c_void {
     // SAFETY: any size may be asked for; a slice is at most isize::MAX bytes, so one more does not overflow.
     let to = unsafe { malloc(bytes.len() + 1) };

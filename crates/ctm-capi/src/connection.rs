@@ -41,7 +41,7 @@ struct Queue {
     running: Option<u64>,
     /// The last submissions that failed, and why.
     failures: VecDeque<(u64, String)>,
-    /// What checks noticed that nobody has asked for yet: the last of it.
+    /// The last findings of checks that the client has not read yet.
     noticed: VecDeque<Noticed>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Noticed {
     pub report: Report,
 }
 
-/// What the client's threads and the device's thread share.
+/// State that the client's threads and the device's thread share.
 struct Shared {
     queue: Mutex<Queue>,
     /// Something was put into the queue, or it closes.
@@ -66,7 +66,7 @@ struct Shared {
     /// Whether any submission ever failed.
     failed: AtomicBool,
     device: Mutex<Device>,
-    /// What ends the submission that runs.
+    /// The control that can end the running submission.
     control: Control,
     /// Where the device records itself, until that fails.
     recording: Mutex<Option<Arc<Recording>>>,
@@ -93,7 +93,7 @@ impl Connection {
         let options = opening.options;
         let engine = opening.engine.map_or_else(EngineKind::preferred, Ok).map_err(|e| format!("{name}: {e}"))?;
         let made = engine.engine().map_err(|e| format!("{name}: {e}"))?;
-        // The device records itself; that it cannot is told here.
+        // The device records itself; an unwritable recording is reported here.
         let recording = record::environment().map_err(|e| format!("{name}: {e}"))?;
         let mut pointers = [0; 4];
         let memory = DeviceMemory::with_pages(&options.arenas, |arena, range| {
@@ -157,7 +157,7 @@ impl Connection {
         Ok(identifier)
     }
 
-    /// What can be said about a buffer before anything runs.
+    /// Checks a buffer before anything runs.
     fn check_buffer(&self, address: u32, size_dwords: u32) -> Result<(), String> {
         let name = &self.name;
         if !address.is_multiple_of(4) {
@@ -234,7 +234,7 @@ impl Connection {
         self.shared.control.progress()
     }
 
-    /// What checks noticed since this was asked last, in the order of submissions.
+    /// Findings of checks since the last call, in the order of submissions.
     pub fn take_findings(&self) -> Vec<Noticed> {
         std::mem::take(&mut lock(&self.shared.queue).noticed).into()
     }
@@ -252,7 +252,7 @@ impl Connection {
         lock(&self.shared.device)
     }
 
-    /// Lets the thread work off what was submitted, and ends it.
+    /// Lets the thread finish the submitted buffers, and ends it.
     pub fn close(&self) {
         lock(&self.shared.queue).closing = true;
         self.shared.work.notify_one();
@@ -335,7 +335,7 @@ impl Shared {
                 queue.failures.push_back((next.number, why));
                 self.failed.store(true, Ordering::Release);
             }
-            // Everything the buffer wrote comes before this for whoever reads the number with acquire ordering.
+            // All writes of the buffer are visible to a thread that reads the number with acquire ordering.
             self.consumed.store(next.number, Ordering::Release);
             drop(queue);
             self.progress.notify_all();
@@ -351,7 +351,7 @@ impl Shared {
         }
     }
 
-    /// Puts what checks noticed where it can be asked for, and tells the log.
+    /// Queues the findings of checks for the client, and writes them to the log.
     fn keep_findings(&self, submission: u32, device: &mut Device) {
         let host = device.take_findings();
         let report = device.last_report();

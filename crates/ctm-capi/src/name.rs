@@ -1,4 +1,4 @@
-//! What device names say: `/dev/pcie0` and up, `ctm:x1k`, `ctm:r700`, and options behind them.
+//! Device names: `/dev/pcie0` and up, `ctm:x1k`, `ctm:r700`, and options after them.
 
 use ctm::device::{Caches, DeviceKind, ParamsStride};
 use ctm::mc::ByteOrder;
@@ -12,7 +12,7 @@ use std::time::Duration;
 const NAMES: &str =
     "/dev/pcie0 to /dev/pcie255, ctm:x1k and ctm:r700 are devices; options follow, as in ctm:x1k,threads=1";
 
-/// The options, for messages and documentation: name, what it takes.
+/// The options, for messages and documentation: name, values.
 pub(crate) const OPTIONS: &[(&str, &str)] = &[
     ("gpu", "bytes of local memory, such as 256M"),
     ("gpub", "bytes of the second region of local memory"),
@@ -33,11 +33,11 @@ pub(crate) const OPTIONS: &[(&str, &str)] = &[
 /// The environment variable whose options every device gets, before those of its name.
 const ENVIRONMENT: &str = "CTM_DEVICE_OPTIONS";
 
-/// What a name and the environment ask for.
+/// The settings from a name and the environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Opening {
     pub options: DeviceOptions,
-    /// `None`: nobody chose.
+    /// `None`: the default.
     pub engine: Option<EngineKind>,
 }
 

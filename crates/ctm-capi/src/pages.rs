@@ -3,16 +3,16 @@
 //! The client writes constants, programs and command buffers through its pointer and reads results through it, while the device's
 //! thread runs other buffers. Three things make this sound:
 //!
-//! 1. Nobody holds a reference to an arena. There is a raw pointer, given out once, and references to exactly the bytes that one
+//! 1. There is no reference to a whole arena. There is a raw pointer, given out once, and references to exactly the bytes that one
 //!    step of one command needs, for as long as that step takes ([`SharedPages`]). A client that touches other bytes of the same arena touches nothing
 //!    that a reference covers.
-//! 2. Clients promise (`amDeviceManaged.h`, `docs/c-api.md`): from submitting a buffer until it is consumed, they do not write what it
-//!    reads, and do not touch what it writes. This is what the hardware asked of them too.
+//! Clients promise (`amDeviceManaged.h`, `docs/c-api.md`): from submitting a buffer until it is consumed, they do not write bytes that it reads, and
+//! do not touch bytes that it writes. The hardware required the same of them.
 //! 3. Handing over is ordered: submitting locks the queue's mutex, which the device's thread locks after it; a buffer is counted as
 //!    consumed with release ordering after its last write, and asking reads the count with acquire ordering.
 //!
-//! A client that breaks its promise reads or makes garbage. Command words and program images are copied before they are looked at, and
-//! every offset is checked, so that what the device does with garbage stays within the arenas.
+//! A client that breaks its promise reads or makes garbage. Command words and program images are copied before they are inspected, and
+//! every offset is checked, so that the device stays within the arenas even with garbage.
 
 use ctm::memory::{ArenaError, ArenaId, ArenaRange, Parts, SharedPages};
 use memmap2::MmapRaw;
@@ -76,8 +76,8 @@ impl SharedPages for Pages {
 
     fn copy(&self, offset: usize, to: &mut [u8]) {
         let mut from = self.at(offset, to.len());
-        // Volatile, because the client may be writing neighbours of what it promised not to touch: each byte is read once, and whatever it is then is
-        // what the copy holds.
+        // Volatile, because the client may be writing neighbours of the bytes that it promised not to touch: each byte is read once, and the copy has
+        // the value of that read.
         let (words, rest) = to.as_chunks_mut::<8>();
         for word in words {
             // SAFETY: within the mapping, as `at` has checked; any bits are a number, and alignment is not asked for.

@@ -1,7 +1,6 @@
 //! Geometry programs and stream output.
 //!
-//! Truth: a geometry program that passes triangles on draws what the vertex program alone draws; what is streamed is what the buffers of
-//! the vertices hold.
+//! Truth: a geometry program that passes triangles on draws the same as the vertex program alone; the streamed vertices are those of the buffers.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_draw::format::ColourFormat;
@@ -90,7 +89,7 @@ fn drawn(engine: &dyn Engine, way: &Way, stream_size: Option<u32>) -> Result {
             copy_buffer: 17,
         });
     }
-    // The copy program streams whether somebody listens or not.
+    // The copy program streams with or without a stream buffer.
     let buffers = u8::from(stream_size.is_some());
     state.stream_output = Some(StreamOutput { vertex_dwords: [5, 0, 0, 0], buffers });
     let viewports = [Viewport::of_size(SIDE, SIDE, false)];
@@ -131,7 +130,7 @@ fn primitives_are_streamed_in_order_as_long_as_they_fit() {
     let all = vertices();
     for engine in [&Interp as &dyn Engine, &Jit::new()] {
         for way in [Way::Plain, Way::Geometry] {
-            // Behind two dwords, triangles of three vertices of five dwords: five fit.
+            // After two dwords, triangles of three vertices of five dwords: five fit.
             let result = drawn(engine, &way, Some(2 + 5 * 15 + 14));
             assert_eq!(result.counts.stream_primitives, [8, 5]);
             assert_eq!(result.offset, 2 + 5 * 15);
@@ -141,7 +140,7 @@ fn primitives_are_streamed_in_order_as_long_as_they_fit() {
                 for (k, vertex) in triangle.into_iter().enumerate() {
                     let at = 2 + n * 15 + k * 5;
                     assert_eq!(result.streamed[at..at + 4], all[vertex][0], "triangle {n}, vertex {k}");
-                    // What the program does not write stays.
+                    // Dwords that the program does not write stay.
                     assert_eq!(result.streamed[at + 4], 7.0);
                 }
             }

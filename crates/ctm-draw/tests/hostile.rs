@@ -145,7 +145,7 @@ fn raster(r: &mut Random, samples: SamplePattern) -> RasterState {
         scissor: if r.one_in(3) {
             Rect { left: side(r), top: side(r), right: side(r) + 30, bottom: side(r) + 30 }
         } else {
-            // Without targets this is all that limits what is drawn.
+            // Without targets this is the only limit of drawing.
             Rect { left: 0, top: 0, right: 40, bottom: 40 }
         },
         clip_rectangles: r.one_in(12).then(|| {
@@ -159,7 +159,7 @@ fn raster(r: &mut Random, samples: SamplePattern) -> RasterState {
     }
 }
 
-/// What a target is: format or layout may be impossible.
+/// The layout of a target: format or layout may be impossible.
 fn layout(r: &mut Random, bytes: u32, samples: u32) -> Layout {
     let one_d = if samples == 1 || r.one_in(8) { ArrayMode::Tiled1d } else { ArrayMode::Linear };
     let mode = r.of(&[ArrayMode::Linear, one_d, ArrayMode::Tiled2d]);
@@ -168,7 +168,7 @@ fn layout(r: &mut Random, bytes: u32, samples: u32) -> Layout {
     Layout { mode, pitch, height, element_bytes: bytes, samples, depth_order: r.one_in(3), tiling }
 }
 
-/// Draws something; gives how many pixels it had, and what the targets hold then. `None`: it was refused.
+/// Draws a random state; returns its count of pixels, and the targets' contents. `None`: it was refused.
 fn one(seed: u64) -> Option<(u64, Vec<u8>, Vec<u8>)> {
     let r = &mut Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     for _ in 0..4 {
@@ -315,7 +315,7 @@ fn one(seed: u64) -> Option<(u64, Vec<u8>, Vec<u8>)> {
     let bytes = Colours::new(format).map_or(4, |colours| colours.bytes()) as u32;
     let depth_format = r.of(&DepthFormat::ALL);
     let layouts = [layout(r, bytes, samples.count), layout(r, depth_format.bytes() as u32, samples.count)];
-    // What lies behind the slices has to stay.
+    // Bytes after the slices, which have to stay.
     const BEHIND: usize = 64;
     let memory_of = |layout: &Layout| vec![0x5a; 2 * layout.slice_bytes() as usize + BEHIND];
     let (mut colour, mut depth) = (memory_of(&layouts[0]), memory_of(&layouts[1]));

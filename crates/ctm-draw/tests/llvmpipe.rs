@@ -1,4 +1,4 @@
-//! Coverage beside llvmpipe's, Mesa's software OpenGL, where it is there: a small C program of ours draws the same shapes and says what it covered.
+//! Coverage beside llvmpipe's, Mesa's software OpenGL, where it is there: a small C program of ours draws the same shapes and reports its coverage.
 //!
 //! Without a C compiler, EGL or llvmpipe the tests say so and pass.
 #![allow(
@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Side of what a shape is drawn in, in pixels.
+/// Side of the square that a shape is drawn in, in pixels.
 const CELL: usize = 64;
 
 /// The built program; `None`, and a word why, where it cannot be built or run.
@@ -34,7 +34,7 @@ fn program(name: &str) -> Option<PathBuf> {
     }
 }
 
-/// What OpenGL covers of shapes of so many corners: where samples lie, and the rows of each shape.
+/// OpenGL's coverage of shapes of so many corners: the places of samples, and the rows of each shape.
 fn opengl(
     program: &Path,
     corners: usize,
@@ -107,7 +107,7 @@ fn triangles(random: &mut Random, count: usize) -> Vec<Vec<[i64; 2]>> {
         .collect()
 }
 
-/// What the rasteriser covers of a triangle. Both number rows in the order in which they lie in memory, and llvmpipe's rule of edges is that of a
+/// The rasteriser's coverage of a triangle. Both number rows in the order in which they lie in memory, and llvmpipe's rule of edges is that of a
 /// picture whose row 0 is on top, whichever way OpenGL draws it.
 fn ours(triangle: &[[i64; 2]], state: &RasterState) -> Vec<u8> {
     let mut rows = vec![0; CELL * CELL];
@@ -203,7 +203,7 @@ fn point(at: [i64; 2], size: i64) -> Vec<u8> {
 /// Whether OpenGL's rule (GL §3.5.1) draws a pixel of a line: the line reaches its diamond and ends outside, all positions being moved to the left by a very little
 /// and upwards by its square. Truth: the rule, in whole numbers.
 fn by_the_rule(from: [i64; 2], to: [i64; 2], pixel: [i64; 2]) -> bool {
-    // The square is one of these parts of a unit. Nothing but what lies on borders is nearer to them than the very little.
+    // The square is one of these parts of a unit. Only samples on borders are nearer to them than that.
     const PARTS: i128 = 1 << 80;
     const MOVED: [i128; 2] = [1 << 40, 1];
     let start = [0, 1].map(|c: usize| i128::from(from[c] - pixel[c] * 256 - 128) * PARTS - MOVED[c]);
@@ -248,7 +248,8 @@ fn lines_have_the_pixels_of_opengls_rule() {
     assert!(drawn > 200_000, "{drawn}");
 }
 
-/// Every pixel of lines and points: points are llvmpipe's but for their sides; what its lines have otherwise is counted, with what its lines have against the rule.
+/// Every pixel of lines and points: points are llvmpipe's but for their sides; pixels where its lines differ are counted, and those where its lines
+/// break the rule.
 #[test]
 fn lines_and_points_are_those_of_llvmpipe() {
     let Some(program) = program("lines") else { return };

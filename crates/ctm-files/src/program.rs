@@ -34,14 +34,14 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Program {
     code: Code,
-    /// What it was read from.
+    /// Its source bytes.
     bytes: Arc<[u8]>,
     name: Arc<str>,
     /// Which program of a container it is, by number or name.
     which: Option<Arc<str>>,
 }
 
-/// A program of either instruction set, with what its file says.
+/// A program of either instruction set, with the contents of its file.
 #[derive(Clone, Debug)]
 pub enum Code {
     /// For the X1K.
@@ -51,8 +51,8 @@ pub enum Code {
 }
 
 impl Program {
-    /// Assembles a text: X1K assembly, R700 assembly, or Direct3D `ps_3_0` assembly, which is compiled for the X1K. The text's own words say which; where
-    /// they do not, [`Self::assemble_for`] is told.
+    /// Assembles a text: X1K assembly, R700 assembly, or Direct3D `ps_3_0` assembly, which is compiled for the X1K. Its keywords decide; where
+    /// they do not, [`Self::assemble_for`] takes the language.
     ///
     /// # Errors
     /// Everything that is wrong with the text, each finding with its line and column.
@@ -87,7 +87,7 @@ impl Program {
         Self::load(bytes, name, None, None)
     }
 
-    /// The same, told what the bytes do not say: the instruction set, or which program of a container, by number or name.
+    /// The same, with choices that the bytes leave open: the instruction set, or which program of a container, by number or name.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -176,7 +176,7 @@ impl Program {
         }
     }
 
-    /// What was to be said when it was read: warnings and notes.
+    /// The reports of reading it: warnings and notes.
     #[must_use]
     pub fn warnings(&self) -> &[Report] {
         match &self.code {
@@ -185,7 +185,7 @@ impl Program {
         }
     }
 
-    /// What the manual's rules say of it (`docs/x1k-checks.md`, `docs/r700-checks.md`).
+    /// Its findings by the manual's rules (`docs/x1k-checks.md`, `docs/r700-checks.md`).
     #[must_use]
     pub fn check(&self) -> Vec<Report> {
         let found = match &self.code {
@@ -210,7 +210,7 @@ impl Program {
         }
     }
 
-    /// Names of the program's outputs with their registers. What it writes without a name goes by the register alone.
+    /// Names of the program's outputs with their registers. Outputs without a name go by the register alone.
     #[must_use]
     pub fn outputs(&self) -> Vec<(String, String)> {
         match &self.code {
@@ -269,8 +269,9 @@ impl Program {
         symbols.filter_map(|s| Some((s.name.clone(), format!("{}{}", prefix(s.kind)?, s.index)))).collect()
     }
 
-    /// Whether processors write to elements that are not their own: uncached writes (UMRT) of the X1K, memories of the R700. What such a program gives
-    /// depends on all of the domain, so it cannot be cut into parts.
+    /// Whether processors write to elements that are not their own: uncached writes (UMRT) of the X1K, memories of the R700. The results of such a
+    /// program
+    /// depend on all of the domain, so it cannot be cut into parts.
     #[must_use]
     pub fn scatters(&self) -> bool {
         match &self.code {

@@ -33,7 +33,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// A text with a name: that of its file, or what else it is.
+    /// A text with a name: that of its file, or another one.
     #[must_use]
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
@@ -41,7 +41,7 @@ impl Source {
         Self { name: name.into(), text, line_starts }
     }
 
-    /// Its file name, or what else it is.
+    /// Its file name, or another name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -92,7 +92,7 @@ impl Source {
     fn lines_around(&self, ranges: &[Range<usize>]) -> (usize, Range<usize>) {
         let first = ranges.iter().map(|r| r.start).min().unwrap_or(0);
         let last = ranges.iter().map(|r| r.end).max().unwrap_or(0);
-        // A place behind the last line's end is shown with that line.
+        // A place after the last line's end is shown with that line.
         let first = self.line_of(if first == self.text.len() { first.saturating_sub(1) } else { first });
         let end = self.line_starts.get(self.line_of(last) + 1).copied().unwrap_or(self.text.len());
         (first, self.line_starts[first]..end)
@@ -104,7 +104,7 @@ impl Source {
 pub struct Report {
     /// The finding.
     pub diagnostic: Diagnostic,
-    /// The text; `None` for findings about what was never text.
+    /// The text; `None` for findings about binary files.
     pub source: Option<Arc<Source>>,
 }
 
@@ -189,7 +189,7 @@ pub fn text(report: &Report, color: bool) -> String {
 }
 
 /// The finding as one JSON object: `severity`, `rule`, `message`, `file`, `labels` (with `start`, `end` in bytes and `line`,
-/// `column` from 1), `pc`, `cite`, `help`. What is not known is `null`.
+/// `column` from 1), `pc`, `cite`, `help`. Unknown values are `null`.
 #[must_use]
 pub fn json(report: &Report) -> Value {
     let d = &report.diagnostic;
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(Source::new("f", "").line_column(7), (1, 1));
     }
 
-    /// The renderer's time grows with what it is given, and a text may have as many findings as lines.
+    /// The renderer's time grows with its input, and a text may have as many findings as lines.
     #[test]
     fn only_the_lines_of_a_finding_are_rendered() {
         let source = Source::new("f", "one\ntwo\nthree\nfour\n");

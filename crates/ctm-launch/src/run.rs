@@ -89,8 +89,8 @@ impl<'a> Run<'a> {
         self.bind(Binding::Float(name.into(), numbers.iter().map(|x| x.to_bits()).collect()))
     }
 
-    /// Initial values of a register, processor by processor. With start values, the position and the program's own preloads are given in the same way
-    /// or not at all; registers without one hold 0.
+    /// Initial values of a register, processor by processor. With any of them, the position and the program's own preloads must be given as initial
+    /// values, too, or are absent; registers without one hold 0.
     ///
     /// ```
     /// use ctm_launch::{Plane, Run};

@@ -29,7 +29,7 @@ extern "C" fn end() {
     guard((), print_renderer);
 }
 
-/// The dynamic linker calls what stands in this section.
+/// The dynamic linker calls the functions of this section.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEGIN: extern "C" fn() = begin;
@@ -37,7 +37,7 @@ static BEGIN: extern "C" fn() = begin;
 /// No panic goes into the program.
 fn guard<T>(failure: T, work: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        // Dropping what was thrown may panic itself.
+        // Dropping the panic's payload may panic itself.
         std::mem::forget(panic);
         report("internal error: this library panicked; this is a bug in it");
         real::set_errno(libc::EIO);
@@ -45,7 +45,7 @@ fn guard<T>(failure: T, work: impl FnOnce() -> T) -> T {
     })
 }
 
-/// What stands at a path of the tree; `None` for all other paths, which are the C library's.
+/// The entry at a path of the tree; `None` for all other paths, which are the C library's.
 ///
 /// # Safety
 /// `path` is null or a C string.
@@ -177,7 +177,7 @@ macro_rules! fopen {
             // SAFETY: the descriptor is new and ours, the mode the caller's.
             let stream = unsafe { libc::fdopen(file, mode) };
             if stream.is_null() {
-                // SAFETY: as before; nobody else has it.
+                // SAFETY: as before; it has no other owner.
                 drop(unsafe { OwnedFd::from_raw_fd(file) });
             }
             stream
@@ -224,7 +224,7 @@ pub unsafe extern "C" fn readlink(path: *const c_char, to: *mut c_char, bytes: s
     length.cast_signed()
 }
 
-/// `realpath` of the C library: paths of ours stay as they are, since what they lead to is found by the same path.
+/// `realpath` of the C library: our paths stay as they are, since their targets are found by the same path.
 ///
 /// # Safety
 /// As the C library says.

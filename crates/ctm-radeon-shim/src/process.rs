@@ -1,4 +1,4 @@
-//! What this process knows: the nodes that it has opened, its capture, its counts.
+//! State of this process: the nodes that it has opened, its capture, its counts.
 
 use crate::display::Display;
 use crate::space::{FileId, Space, file_of};
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Everything that requests change, behind one lock: requests of a process run one after another.
+/// The state that requests change, under one lock: requests of a process run one after another.
 #[derive(Default)]
 pub(crate) struct Process {
     /// The process that this belongs to: after a fork it is another one, which begins anew.
@@ -24,7 +24,7 @@ pub(crate) struct Process {
     displays: HashMap<FileId, Display>,
     /// Whether a driver has made a buffer.
     pub has_buffers: bool,
-    /// What executes submissions.
+    /// The executor of submissions.
     pub machine: crate::machine::Machine,
 }
 
@@ -52,7 +52,7 @@ impl Capture {
     }
 }
 
-/// What a process has submitted.
+/// Counts of a process's submissions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub submissions: u64,
@@ -102,8 +102,8 @@ pub(crate) fn lock() -> MutexGuard<'static, Process> {
 }
 
 impl Process {
-    /// What the environment asks for.
-    #[allow(clippy::unused_self)] // Whoever has the process may ask it.
+    /// The settings of the environment.
+    #[allow(clippy::unused_self)] // Callers need the process to ask for them.
     pub(crate) fn settings(&self) -> &'static Settings {
         settings()
     }
@@ -118,7 +118,7 @@ impl Process {
         Ok(space)
     }
 
-    /// Lets go of memory files that the program has no descriptor of any more. What it has mapped of them stays.
+    /// Closes memory files that the program has no descriptor of any more. Its mappings of them stay.
     pub(crate) fn sweep(&mut self) {
         if self.spaces.is_empty() {
             return;
@@ -191,7 +191,7 @@ impl Process {
         }
     }
 
-    /// What was said about a submission.
+    /// Records the answer to a submission.
     pub(crate) fn answered(&mut self, number: Option<u64>, error: i32, message: String) {
         self.counts.refused += u64::from(error != 0);
         if let Some(number) = number {
@@ -208,7 +208,7 @@ impl Process {
         self.counts.time += begun.elapsed();
     }
 
-    /// What was submitted.
+    /// Counts of submissions.
     pub(crate) const fn counts(&self) -> Counts {
         self.counts
     }
@@ -257,7 +257,7 @@ pub(crate) fn print_renderer() {
     ));
 }
 
-/// Prints what this process has submitted, if that is wanted and there was anything.
+/// Prints the counts of this process's submissions, if that is requested and there were any.
 pub(crate) fn print_stats() {
     if !settings().stats {
         return;

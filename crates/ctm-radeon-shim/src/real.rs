@@ -1,6 +1,6 @@
-//! The functions of the C library behind those of [`interpose`](crate::interpose).
+//! The functions of the C library that [`interpose`](crate::interpose) replaces.
 //!
-//! Each is looked up once, behind this library in the order of the dynamic linker. One that the C library does not have fails with `ENOSYS`.
+//! Each is looked up once, after this library in the order of the dynamic linker. One that the C library does not have fails with `ENOSYS`.
 
 use libc::{DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent, dirent64, off_t, size_t, ssize_t, stat as Stat};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -17,7 +17,7 @@ fn next(name: &std::ffi::CStr, known: &AtomicPtr<c_void>) -> *mut c_void {
     found
 }
 
-/// A row is a function: its name, its arguments, what it gives, and what it gives when there is none.
+/// A row is a function: its name, its arguments, its result, and its result when it is missing.
 macro_rules! functions {
     ($($name:ident ( $($argument:ident : $type:ty),* ) -> $out:ty = $failure:expr;)*) => {$(
         /// The C library's function of this name.
@@ -39,7 +39,7 @@ macro_rules! functions {
             // SAFETY: the function of this name has these arguments; those that C declares variadic take them in the same places on
             // the targets of this library.
             let function: unsafe extern "C" fn($($type),*) -> $out = unsafe { std::mem::transmute(found) };
-            // SAFETY: the caller promises what the C library asks for.
+            // SAFETY: the caller keeps the C library's contract.
             unsafe { function($($argument),*) }
         }
     )*};
@@ -81,7 +81,7 @@ pub(crate) unsafe fn rewinddir(directory: *mut DIR) {
     if !found.is_null() {
         // SAFETY: the function of this name has this argument.
         let function: unsafe extern "C" fn(*mut DIR) = unsafe { std::mem::transmute(found) };
-        // SAFETY: the caller promises what the C library asks for.
+        // SAFETY: the caller keeps the C library's contract.
         unsafe { function(directory) }
     }
 }

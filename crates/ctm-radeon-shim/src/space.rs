@@ -1,4 +1,4 @@
-//! The memory file of an opened node: the table of its buffers behind a lock that several processes share, then the buffers.
+//! The memory file of an opened node: the table of its buffers under a lock that several processes share, then the buffers.
 
 use crate::Errno;
 use crate::table::{FIRST, SPACE_BYTES, Table};
@@ -24,9 +24,9 @@ const _: () = assert!(size_of::<Shared>() as u64 <= FIRST, "the table ends befor
 #[derive(Debug)]
 pub(crate) struct Space {
     shared: NonNull<Shared>,
-    /// The whole file, once somebody has asked for bytes of buffers.
+    /// The whole file, mapped when bytes of buffers are first needed.
     whole: OnceLock<NonNull<u8>>,
-    /// The file, as long as somebody works with it here.
+    /// The file, as long as this process uses it.
     file: OwnedFd,
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn memory_file(name: &std::ffi::CStr) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new and owned by nothing else.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
@@ -86,14 +86,14 @@ pub(crate) fn create() -> io::Result<OwnedFd> {
     if unsafe { libc::ftruncate(file.as_raw_fd(), bytes) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // Nobody can make it shorter, so what is mapped of it stays there.
+    // It can not be shortened, so its mappings stay valid.
     // SAFETY: the descriptor is open; the command takes an integer.
     unsafe {
         libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL)
     };
     let shared: NonNull<Shared> = map(&file, size_of::<Shared>())?.cast();
     let lock = lock_attributes(|attributes| {
-        // SAFETY: the mapping is that large, page-aligned and zero, and nobody else has the file yet; the attributes are initialised.
+        // SAFETY: the mapping is that large, page-aligned and zero, and no other process has the file yet; the attributes are initialised.
         unsafe { libc::pthread_mutex_init(&raw mut (*shared.as_ptr()).lock, attributes) }
     });
     // SAFETY: as before. All zero is an empty table, and the file is zero.
@@ -151,7 +151,7 @@ impl Space {
         if copy < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: it is new and nobody else's.
+        // SAFETY: it is new and owned by nothing else.
         let file = unsafe { OwnedFd::from_raw_fd(copy) };
         let shared: NonNull<Shared> = map(&file, size_of::<Shared>())?.cast();
         let space = Self { shared, whole: OnceLock::new(), file };
@@ -174,7 +174,7 @@ impl Space {
         if result != 0 && result != libc::EOWNERDEAD {
             return Err(result);
         }
-        // SAFETY: the lock is held, so nobody else has a reference to the table. It is made of integers: any bytes are one.
+        // SAFETY: the lock is held, so there is no other reference to the table. It is made of integers: any bytes are one.
         let table = unsafe { &mut (*self.shared.as_ptr()).table };
         if result == libc::EOWNERDEAD {
             table.repair();
@@ -240,7 +240,7 @@ impl Space {
     pub(crate) fn written(&self, offset: u64, bytes: u64) -> Vec<(u64, u64)> {
         let seek = |at: u64, what| {
             let at = libc::off_t::try_from(at).unwrap_or(libc::off_t::MAX);
-            // SAFETY: the descriptor is open. It is a copy, whose position nobody needs.
+            // SAFETY: the descriptor is open. It is a copy, whose position is unused.
             u64::try_from(unsafe { libc::lseek(self.file.as_raw_fd(), at, what) }).ok()
         };
         let end = offset + bytes;

@@ -10,7 +10,7 @@ pub(crate) const SPACE_BYTES: u64 = 1 << 36;
 pub(crate) const FIRST: u64 = 1 << 24;
 /// How many buffers there may be at once.
 pub(crate) const BUFFERS: usize = 1 << 16;
-/// What the largest buffer may have: the memory of the card, or of the window into the host's.
+/// The size of the largest buffer: the memory of the card, or of the window into the host's.
 pub(crate) const LARGEST: u64 = 512 << 20;
 /// The domain of buffers in the host's memory.
 pub(crate) const GTT: u32 = 2;
@@ -29,7 +29,7 @@ pub(crate) struct Buffer {
     pub serial: u64,
     /// Where the driver wants it.
     pub domain: u32,
-    /// What other processes shall know of its tiling.
+    /// Its tiling, for other processes.
     pub tiling: u32,
     /// Bytes of a row.
     pub pitch: u32,
@@ -49,7 +49,7 @@ pub(crate) struct Table {
     free: u32,
     /// How many buffers there have been.
     serial: u64,
-    /// Behind all buffers that there have been, counted from [`FIRST`]; [`SPACE_BYTES`] once gaps are looked for.
+    /// The end of all buffers so far, counted from [`FIRST`]; [`SPACE_BYTES`] once gaps are looked for.
     next: u64,
     buffers: [Buffer; BUFFERS],
 }
@@ -61,7 +61,7 @@ impl Table {
         Some(&self.buffers[place]).filter(|buffer| buffer.is_sound())
     }
 
-    /// The same, to change what is noted of it.
+    /// The same, to change its entry.
     pub(crate) fn get_mut(&mut self, handle: u32) -> Option<&mut Buffer> {
         let place = Self::place(handle)?;
         Some(&mut self.buffers[place]).filter(|buffer| buffer.is_sound())
@@ -88,7 +88,7 @@ impl Table {
         let handle = self.take_handle().ok_or(libc::ENOMEM)?;
         let place = Self::place(handle).ok_or(libc::ENOMEM)?;
         self.serial += 1;
-        // Once the end was reached there is no place behind which everything is free.
+        // Once the end was reached, no place has only free bytes after it.
         let behind = offset + size - FIRST;
         self.next = if behind > self.next { behind } else { SPACE_BYTES };
         self.buffers[place] =
@@ -103,7 +103,7 @@ impl Table {
         u32::try_from(place + 1).ok()
     }
 
-    /// Frees a handle and gives what was behind it.
+    /// Frees a handle and returns its entry.
     pub(crate) fn close(&mut self, handle: u32) -> Option<Buffer> {
         let free = self.free;
         let buffer = self.get_mut(handle)?;
@@ -127,7 +127,7 @@ impl Table {
         Some(handle)
     }
 
-    /// A free range: behind all that there have been while there is room, then the first gap.
+    /// A free range: after all earlier ones while there is room, then the first gap.
     fn room(&self, size: u64, alignment: u64) -> Option<u64> {
         let at = (FIRST + self.next.min(SPACE_BYTES)).next_multiple_of(alignment);
         if at + size <= SPACE_BYTES {

@@ -1,4 +1,4 @@
-//! The files that programs look for below `/dev/dri` and `/sys`. They are nowhere: their contents are made here when somebody asks.
+//! The files that programs look for below `/dev/dri` and `/sys`. They exist nowhere: their contents are made here when a program opens them.
 
 use ctm_radeon::environment::Chip;
 
@@ -16,7 +16,7 @@ const MINORS: [(&str, &str, &str); 4] = [
     ("/sys/class/drm/card0", "card0", "226:0"),
 ];
 
-/// What stands at a path.
+/// The entry at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// The render node.
@@ -33,7 +33,7 @@ pub(crate) enum Entry {
     Missing,
 }
 
-/// What stands at an absolute path; `None` for paths that are not ours.
+/// The entry at an absolute path; `None` for paths that are not ours.
 pub(crate) fn find(path: &str, chip: Chip) -> Option<Entry> {
     let path = plain(path);
     if !ROOTS.iter().any(|root| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))) {
@@ -89,7 +89,7 @@ fn of_connector(rest: &str) -> Entry {
     Entry::File(text.to_owned())
 }
 
-/// What stands below the device's directory.
+/// The entry below the device's directory.
 fn of_device(rest: &str, chip: Chip) -> Entry {
     let device = chip.device();
     let text = match rest {

@@ -326,7 +326,8 @@ impl<R: Read> Reader<R> {
     /// The next event; `None` at the end.
     ///
     /// # Errors
-    /// [`ReadError::Cut`] where the file ends within a record, [`ReadError::Damaged`] where a record's checksum or contents are wrong. All events
+    /// [`ReadError::Cut`] where the file ends within a record, [`ReadError::Damaged`] where a record is malformed or has impossible values. All
+    /// events
     /// before are good.
     #[allow(clippy::should_implement_trait)] // An iterator could not lend the buffers.
     pub fn next(&mut self) -> Result<Option<Event>, ReadError> {

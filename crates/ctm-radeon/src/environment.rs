@@ -1,4 +1,4 @@
-//! The environment variables by which `ctm radeon` and users tell `libctm_radeon.so` what to do.
+//! The environment variables by which `ctm radeon` and users control `libctm_radeon.so`.
 
 use crate::Error;
 use std::ffi::{OsStr, OsString};
@@ -9,9 +9,9 @@ use std::path::PathBuf;
 pub struct Variable {
     /// Its name.
     pub name: &'static str,
-    /// What it may be.
+    /// Its allowed values.
     pub values: &'static str,
-    /// What it does.
+    /// Its effect.
     pub about: &'static str,
 }
 
@@ -27,7 +27,7 @@ pub const FRAMES: Variable = Variable {
 /// Look for mistakes.
 pub const CHECK: Variable =
     Variable { name: "CTM_RADEON_CHECK", values: "0 or 1", about: "look for mistakes in submissions and programs" };
-/// Print what was done.
+/// Prints the counts.
 pub const STATS: Variable =
     Variable { name: "CTM_RADEON_STATS", values: "0 or 1", about: "print what each process submitted when it ends" };
 /// Whether submissions are executed.
@@ -85,7 +85,7 @@ impl Chip {
     }
 }
 
-/// What the preloaded library shall do.
+/// The settings of the preloaded library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Where captures go; none are made without it.
@@ -94,7 +94,7 @@ pub struct Settings {
     pub frames: Option<PathBuf>,
     /// Whether to look for mistakes.
     pub check: bool,
-    /// Whether each process prints what it submitted.
+    /// Whether each process prints the counts of its submissions.
     pub stats: bool,
     /// Whether submissions are executed.
     pub execute: bool,
@@ -158,7 +158,7 @@ impl Settings {
         (settings, errors)
     }
 
-    /// The variables that give these settings, with empty values for what stays as it is without them.
+    /// The variables that give these settings, with empty values for defaults.
     #[must_use]
     pub fn variables(&self) -> Vec<(&'static str, OsString)> {
         let flag = |set: bool| OsString::from(if set { "1" } else { "0" });

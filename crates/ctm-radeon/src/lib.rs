@@ -1,8 +1,8 @@
-//! Command streams of R6xx and R7xx Radeons: what their words say, what is wrong with them, and what they draw.
+//! Command streams of R6xx and R7xx Radeons: their words as text, checks, and a device that draws.
 //!
 //! A stream is a list of words that a driver hands to the kernel, with relocations that say which buffers its addresses mean.
 //!
-//! | file | what |
+//! | file | subject |
 //! |---|---|
 //! | `table` | rows of the tables of registers and packets |
 //! | `registers/` | every register, with its fields (tables) |
@@ -10,7 +10,7 @@
 //! | `packets/` | the packets of each chip (tables), a stream cut into packets |
 //! | `text/` | streams as text |
 //! | `stream` | relocations |
-//! | `check/` | what is wrong with a stream |
+//! | `check/` | rules and their findings |
 //! | `execute/` | a device that runs streams |
 //! | `capture` | captures of submissions with their buffers |
 //! | `replay` | captures, run again |

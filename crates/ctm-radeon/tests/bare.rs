@@ -126,7 +126,7 @@ EXP_DONE: PIX0, R2.xyzw
 END_OF_PROGRAM
 "
     .into();
-    // Read back: what was written to R4.
+    // Read back: the values written to R4.
     let five = |bare: Bare| bare.with("SQ_PGM_RESOURCES_PS = {NUM_GPRS: 1}", "SQ_PGM_RESOURCES_PS = {NUM_GPRS: 5}");
     let bare = five(bare);
     assert_eq!(bare.found(), []);
@@ -160,7 +160,7 @@ fn registers_belong_to_the_key_of_a_program() {
     }
 }
 
-/// Each way in which a draw goes wrong, with the rule and what its message names.
+/// Each kind of bad draw, with the rule and the names in its message.
 #[test]
 fn draws_tell_what_is_wrong_with_them() {
     let table: &[(&str, &str, &str, &str)] = &[
@@ -308,7 +308,7 @@ fn a_program_that_ends_in_its_fetch_program_is_told() {
     assert!(bare.found().iter().any(|finding| finding.rule == "no-position"));
 }
 
-/// What only a kernel may write, and packets of type 0, are for the bare chip; a wait for a value that nothing writes is told.
+/// Packets that only a kernel may write, and packets of type 0, are for the bare chip; a wait for a value that is never written is reported.
 #[test]
 fn the_bare_chip_has_no_kernel() {
     let bare = Bare::new();
@@ -354,7 +354,7 @@ fn all_draws_have_one_budget() {
     assert_eq!((problem.error.kind, problem.draw), ("time-budget", Some(1)));
     assert_eq!(problem.error.message, "the 0.3 s that all draws together may take are over: the rest is not run");
     assert_eq!(memory.bytes(FENCE, 4), Some(&[0; 4][..]));
-    // What begins when the time is over is not begun.
+    // A draw that begins after the time limit does not run.
     let again = device.submit_absolute(&words, &mut memory, &mut |_| Next::Continue);
     assert!(again.is_over && again.problems[0].error.kind == "time-budget");
 }

@@ -26,7 +26,7 @@ fn captures() -> Vec<PathBuf> {
     all
 }
 
-/// What each submission leaves in its targets: name and bits.
+/// The targets of each submission: name and bits.
 fn drawn(path: &Path, engine: Box<dyn Engine>) -> Vec<BTreeMap<String, Vec<[u32; 4]>>> {
     let mut replay = Replay::new(std::fs::File::open(path).unwrap(), engine).unwrap();
     let mut all = Vec::new();
@@ -119,7 +119,7 @@ fn nothing_is_wrong_with_them() {
     }
 }
 
-/// A draw can be stopped at, and what is listed says what it did.
+/// A replay can stop at a draw, and its list has the draw's counts.
 #[test]
 fn a_replay_stops_behind_a_draw() {
     let file = std::fs::File::open(folder().join("plasma.capture")).unwrap();
@@ -140,7 +140,7 @@ fn a_replay_stops_behind_a_draw() {
     assert_eq!(pictures[0].pixels[0].map(f32::from_bits), [-1.0; 4]);
 }
 
-/// What came to a pixel in the last draw of a scene is what the target holds there then; a checked run of these programs has nothing to tell.
+/// The last fragment of a pixel in a scene is the target's value there; a checked run of these programs has no notes.
 #[test]
 fn a_replay_tells_what_came_to_a_pixel() {
     let file = std::fs::File::open(folder().join("plasma.capture")).unwrap();
@@ -167,7 +167,7 @@ fn a_replay_tells_what_came_to_a_pixel() {
     assert_eq!(fragments.last().map(|last| last.stored[0].after), Some(held));
 }
 
-/// What scenes of many kinds draw, beside llvmpipe's pictures of the same calls: how far a value of 0 to 255 may be off, and how many may be further off.
+/// Scenes of many kinds beside llvmpipe's pictures of the same calls: how far a value of 0 to 255 may be off, and how many may be further off.
 #[test]
 fn scenes_are_those_of_llvmpipe() {
     let table = [
@@ -179,7 +179,7 @@ fn scenes_are_those_of_llvmpipe() {
         ("geom", 1.01, 0),
         ("query", 1.01, 0),
         ("dtex", 1.01, 0),
-        // Two roundings, one behind the other.
+        // Two roundings in sequence.
         ("blend", 2.01, 0),
         // Vertices between the steps of the grid: some pixels on edges belong to the other side.
         ("inst", 1.01, 8),

@@ -18,21 +18,21 @@ pub struct Difference {
     pub at: Position,
     /// The channel.
     pub channel: usize,
-    /// What the first run gives.
+    /// The first run's value.
     pub a: f32,
-    /// What the second one gives.
+    /// The second run's value.
     pub b: f32,
     /// How many values differ in all.
     pub count: u64,
 }
 
-/// What each processor of a launch left in its outputs: the last value of each place.
+/// Final outputs of each processor of a launch: the last value of each place.
 pub type Left = BTreeMap<Position, BTreeMap<Place, u32>>;
 
-/// Notes what lanes leave in their outputs.
+/// Records the final outputs of lanes.
 pub(super) struct Leaving(Leavings);
 
-/// What a [`Leaving`] notes.
+/// The records of a [`Leaving`].
 #[derive(Clone, Default)]
 pub(super) struct Leavings(Arc<Mutex<(Left, Option<Fault>)>>);
 
@@ -76,7 +76,7 @@ impl Watcher for Leaving {
     }
 }
 
-/// What a launch leaves in its outputs, as far as it runs without a fault.
+/// The final outputs of a launch, as far as it runs without a fault.
 ///
 /// # Errors
 /// Everything that is wrong with the subject.
@@ -171,7 +171,7 @@ pub struct Store {
     pub step: usize,
     /// The place.
     pub place: Place,
-    /// What was stored.
+    /// The stored value.
     pub bits: u32,
 }
 
@@ -195,7 +195,7 @@ fn stores(trace: &Trace) -> Vec<Store> {
 }
 
 /// The first store in which two traces part, for the lanes that they are about: the n-th store to a place in one is the counterpart of the n-th to
-/// that place in the other. Instructions may stand at different places.
+/// that place in the other. Their instructions may be at different places.
 #[must_use]
 pub fn parting(a: &Trace, b: &Trace, tolerance: f32) -> Option<Parting> {
     let (left, right) = (stores(a), stores(b));

@@ -1,13 +1,13 @@
-//! What a launch did, instruction by instruction.
+//! Traces of launches, instruction by instruction.
 //!
-//! | file | what |
+//! | file | subject |
 //! |---|---|
-//! | `subject` | what has launches: jobs, recordings and draws |
+//! | `subject` | sources of launches: jobs, recordings and draws |
 //! | `drawing` | launches of draws, by pixel and by vertex |
 //! | `choice` | which launch of a job is watched, and an engine that lets a watcher see it |
-//! | `listing` | a program as lines, and which line an instruction stands on |
+//! | `listing` | a program as lines, and the line of each instruction |
 //! | `record` | a [`Trace`]: everything that lanes of a group read and wrote |
-//! | `recorded` | which launches a recording has, and what one of them leaves |
+//! | `recorded` | the launches of a recording, and the outputs of one |
 //! | `output` | a trace as text, JSON lines, Perfetto trace and HTML |
 //! | `why` | the ancestry of a value |
 //! | `profile` | counts for every instruction and every processor of a launch |
@@ -15,10 +15,10 @@
 //! | `live` | live ranges, pressure, and the longest chain of one processor |
 //! | `compare` | where two runs part |
 //! | `targets` | where two sources of draws part |
-//! | `reduce` | smaller programs and jobs that still do what they should |
-//! | `session` | a [`Session`]: a group under way, forwards and backwards |
+//! | `reduce` | smaller programs and jobs that still pass a test |
+//! | `session` | a [`Session`]: a running group, forwards and backwards |
 //!
-//! All of it stands on [`ctm_exec::observe`]. The launch that is watched runs on the reference interpreter; launches before it run on the job's
+//! All of it uses [`ctm_exec::observe`]. The launch that is watched runs on the reference interpreter; launches before it run on the job's
 //! engine. Nothing here writes the files that a job names.
 //!
 //! Begin with [`Trace::of_job`].
@@ -64,7 +64,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A smaller program that still does what it should:
+//! A smaller program that still passes a test:
 //!
 //! ```
 //! let small = ctm::trace::reduce("mov r1, r0\nmov o0, r0\n", &ctm::Control::none(), &mut |text| text.contains("o0"));

@@ -1,4 +1,4 @@
-//! A program as lines, and which line an instruction stands on.
+//! A program as lines, and the line of each instruction.
 
 use ctm_exec::observe::{At, Isa};
 use ctm_files::render::Source;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct Line {
     /// Its text.
     pub text: String,
-    /// The instructions that stand on it.
+    /// The instructions of the line.
     pub at: Vec<At>,
 }
 
@@ -22,7 +22,7 @@ pub struct Line {
 pub struct Listing {
     /// Which machine.
     pub isa: Isa,
-    /// The file, or what else the text is.
+    /// The file, or another name of the text.
     pub name: String,
     /// The lines, from line 1.
     pub lines: Vec<Line>,
@@ -129,7 +129,7 @@ impl Listing {
         Self { isa, name: source.name().to_owned(), lines, line_of, labels }
     }
 
-    /// The lines of another program behind these.
+    /// The lines of another program after these.
     fn with(mut self, other: Self) -> Self {
         let shift = self.lines.len() + 1;
         self.lines.push(Line { text: format!("; {}", other.name), at: Vec::new() });
@@ -150,13 +150,13 @@ impl Listing {
         self.line(at).and_then(|line| self.lines.get(line - 1)).map_or("", |line| line.text.trim())
     }
 
-    /// The first instruction on a line or behind it.
+    /// The first instruction on a line or after it.
     #[must_use]
     pub fn at_line(&self, line: usize) -> Option<At> {
         self.lines.get(line.checked_sub(1)?..)?.iter().find_map(|line| line.at.first().copied())
     }
 
-    /// The first instruction behind a label.
+    /// The first instruction after a label.
     #[must_use]
     pub fn at_label(&self, label: &str) -> Option<At> {
         self.labels.get(label).and_then(|&line| self.at_line(line))

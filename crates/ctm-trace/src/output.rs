@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// The page; `@DATA@` stands for what [`Trace::page_data`] gives.
+/// The page; `@DATA@` is replaced by [`Trace::page_data`].
 const PAGE: &str = include_str!("output/page.html");
 
 /// A value of a place: yes or no, or a number with its bits.
@@ -15,7 +15,7 @@ fn shown(place: Place, bits: u32) -> String {
     if place.is_flag() { bits.to_string() } else { format!("{} (0x{bits:08x})", number(bits)) }
 }
 
-/// What instructions other than those of a program's own registers leave out of tables: previous results change with every group.
+/// Places that tables leave out for instructions that do not write a program's own registers: previous results change with every group.
 const fn is_passing(place: Place) -> bool {
     matches!(place, Place::Pv(_) | Place::Ps)
 }
@@ -33,7 +33,7 @@ impl Trace {
         (0..self.positions.len()).map(lane).collect()
     }
 
-    /// A line about what is traced.
+    /// A line about the traced launch.
     #[must_use]
     pub fn title(&self) -> String {
         let at = self.positions.get(self.lane).copied().unwrap_or_default();
@@ -49,7 +49,7 @@ impl Trace {
         )
     }
 
-    /// Every instruction with the group's mask, and what it wrote for the lanes of `lanes`.
+    /// Every instruction with the group's mask, and its writes for the lanes of `lanes`.
     #[must_use]
     pub fn text(&self, lanes: &Lanes) -> String {
         let mut out = format!("{}\n", self.title());
@@ -197,7 +197,7 @@ impl Trace {
         PAGE.replace("@DATA@", &data)
     }
 
-    /// What the page shows, as JSON: `places` are names; each step of `steps` is `[time, line, pc, executing, writes, flow]` with `writes` as
+    /// The data of the page, as JSON: `places` are names; each step of `steps` is `[time, line, pc, executing, writes, flow]` with `writes` as
     /// `[lane, [place, old, bits], ...]` and `flow` as `[first lane, letters, stack]`.
     #[must_use]
     pub fn page_data(&self) -> Value {
@@ -255,7 +255,7 @@ impl Trace {
     }
 }
 
-/// What an instruction changed of stacks and of the lanes' states.
+/// An instruction's changes of stacks and of the lanes' states.
 fn flow_text(out: &mut String, before: &Flow, now: &Flow, lanes: &Lanes) {
     if before.stack != now.stack {
         let stack: Vec<String> = now.stack.iter().map(ToString::to_string).collect();

@@ -13,7 +13,7 @@ use std::fmt;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is recorded.
+/// Limits of recording.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Slots whose instructions are recorded; `None`: all.
@@ -37,7 +37,7 @@ impl Default for Limits {
 pub struct Step {
     /// How many instructions the group had executed before it, R700: groups, fetches and control flow each count.
     pub time: u64,
-    /// What happened.
+    /// The event.
     pub event: Event,
 }
 
@@ -66,7 +66,7 @@ pub struct Trace {
     pub cut: bool,
     /// The fault that ended the group.
     pub fault: Option<Fault>,
-    /// What each place that was written holds at the end, `(lane, place)`; outputs and exports, too.
+    /// The final value of each place that was written, `(lane, place)`; outputs and exports, too.
     pub end: HashMap<(usize, Place), u32>,
 }
 
@@ -88,7 +88,7 @@ pub struct Trace {
 /// ```
 #[derive(Clone, Debug)]
 pub enum TraceError {
-    /// What the job says.
+    /// An error of the job.
     Job(JobError),
     /// No group has the processor, or the conditional unit kept its group from running.
     NotRun(Position),
@@ -250,7 +250,7 @@ impl Trace {
         trace
     }
 
-    /// What one lane did, in order: the step and its share of the event.
+    /// The events of one lane, in order: the step and its share of the event.
     pub fn of_lane(&self, lane: usize) -> impl Iterator<Item = (&Step, &ctm_exec::observe::LaneEvent)> {
         self.steps.iter().filter_map(move |step| {
             step.event.lanes.iter().find(|event| usize::from(event.lane) == lane).map(|event| (step, event))

@@ -16,7 +16,7 @@ pub struct Ancestor {
     pub lane: usize,
     /// Its bits.
     pub bits: u32,
-    /// The instruction that wrote it; `None` for what was there at the start, constants and memory.
+    /// The instruction that wrote it; `None` for initial values, constants and memory.
     pub made: Option<Made>,
     /// The values that it was made of, as numbers of [`Ancestry::nodes`].
     pub from: Vec<usize>,
@@ -29,7 +29,7 @@ pub struct Made {
     pub step: usize,
     /// How many instructions were executed before it.
     pub time: u64,
-    /// Where it stands.
+    /// Its place in the program.
     pub at: At,
 }
 
@@ -86,8 +86,8 @@ impl<'t> Index<'t> {
 }
 
 impl Ancestry {
-    /// The ancestry of what a place holds for a lane before instruction `before` of [`Trace::steps`], or at the end; `None` when nothing that was
-    /// recorded wrote it.
+    /// The ancestry of a place's value for a lane before instruction `before` of [`Trace::steps`], or at the end; `None` when no recorded instruction
+    /// wrote it.
     #[must_use]
     pub fn of(trace: &Trace, lane: usize, place: Place, before: Option<usize>) -> Option<Self> {
         let index = Index::new(trace);
@@ -144,7 +144,7 @@ impl Ancestry {
         self.nodes.len() - 1
     }
 
-    /// The tree as text, one value a line, `depth` levels deep and at most `lines` lines. A value that stands further up is named by its number.
+    /// The tree as text, one value a line, `depth` levels deep and at most `lines` lines. A value further up is named by its number.
     #[must_use]
     pub fn text(&self, trace: &Trace, depth: usize, lines: usize) -> String {
         let mut out = String::new();
@@ -226,7 +226,7 @@ const fn leaf(place: Place) -> &'static str {
     }
 }
 
-/// What arises where none of the operands had it.
+/// A special value that arises where no operand had it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OddityKind {
     /// A NaN.
@@ -252,7 +252,7 @@ impl OddityKind {
 /// The first place where something arises.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Oddity {
-    /// What.
+    /// The kind.
     pub kind: OddityKind,
     /// The instruction in [`Trace::steps`].
     pub step: usize,

@@ -16,7 +16,7 @@
 //! # Ok::<(), ctm::Error>(())
 //! ```
 //!
-//! | module | what |
+//! | module | subject |
 //! |---|---|
 //! | [`run`] | one run of a program on arrays in memory: begin here |
 //! | [`memory`] | the 32-bit address space and its arenas |
@@ -24,13 +24,13 @@
 //! | [`commands`] | command buffers: table, encoding, text, builder |
 //! | [`device`] | the device: PE, CO, program loader, caches, counters |
 //! | [`engine`] | which engine runs programs |
-//! | [`job`] | jobs: what to run over which domain with which arrays, and the runner |
+//! | [`job`] | jobs: programs with domains and arrays, and the runner |
 //! | [`draw`] | pictures of a vertex and a pixel program |
 //! | [`files`] | opening and saving files: limits, whole replacements |
 //! | [`mod@array`] | arrays and pictures as files |
 //! | [`r700`] | files that hold R700 programs |
 //! | [`record`] | recordings of submissions, and running them again |
-//! | [`trace`] | what a launch did, instruction by instruction: traces, ancestry, profiles, sessions |
+//! | [`trace`] | launches, instruction by instruction: traces, ancestry, profiles, sessions |
 //! | [`render`] | findings as text and as JSON |
 //! | [`texture`] | texture files: DDS, KTX2, GTX |
 //!
@@ -49,7 +49,7 @@ pub use ctm_jobs::{Draw, Drawing, Drawn, Job, draw, job};
 pub use ctm_launch::{ArgumentError, Done, Error, Launch, Plane, Run, View};
 pub use ctm_trace::{self as trace, Session, Trace};
 
-// What the signatures of this crate name of the others, so that nobody needs those beside it.
+// Types of the other crates in this crate's signatures, so that a client needs no further dependency.
 pub use ctm_draw;
 pub use ctm_exec::{self, Budget, Control, Counters, Domain, Engine, GroupSize, Position, Progress};
 /// One launch on arrays in memory.

@@ -1,4 +1,4 @@
-//! R700 jobs: stages, memories, what lives from pass to pass, names, containers, and what is said when parts do not fit.
+//! R700 jobs: stages, memories, state between passes, names, containers, and messages when parts do not fit.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 use ctm::array::{Array, Items, Kind, Values};
@@ -85,7 +85,7 @@ fn memories_begin_as_data_and_are_saved_by_type_and_shape() {
     assert_eq!(saved.dwords(), [0, 1, 1, 2, 4, 3, 9, 4]);
     d.run(job);
     assert_eq!(d.items("s.npy").shape, [12]);
-    // A second launch over fewer threads keeps what the first left; a fresh memory does not.
+    // A second launch over fewer threads keeps the first one's values; a fresh memory does not.
     let more = |fresh: &str| {
         let text = job.replace("save = \"s.npy\"\n", "");
         format!("{text}[[pass]]\n[[pass]]\ndomain = [0, 0, 0, 0]\n[[pass.memory]]\nkind = \"scatter\"\n{fresh}")
@@ -176,7 +176,7 @@ fn outputs_become_textures_of_later_passes() {
         [[texture]]\nslot = \"before\"\nsampler = \"near\"\ndata = \"zero.npy\"\noutput = 0\n\
         [[output]]\nslot = 0\nformat = \"float32_1\"\n";
     assert_eq!(d.run(job).named("pix0").unwrap().to_f32(), [6.0, 16.0, 26.0, 36.0]);
-    // A mask keeps what was there.
+    // A mask keeps the old values.
     let masked = format!("{}clear = [7, 7, 7, 7]\nmask = \"a\"\n", job.replace("float32_1", "float32_4"));
     let masked = d.run(&masked.replace("repeat = 3\n", "")).named("pix0").unwrap().to_f32();
     assert_eq!(masked[..4], [7.0, 7.0, 7.0, 1.0]);
@@ -303,7 +303,7 @@ EXP_DONE: PIX0, R0.xyzw
 END_OF_PROGRAM
 ";
 
-/// What a container, or a listing's settings, name is bound by its name; attributes are fetched as a host would.
+/// Names of a container, or of a listing's settings, are bound by name; attributes are fetched as a host would.
 #[test]
 fn variables_of_containers_bind_by_name() {
     let d = Dir::new("named", &[("a.vsh", NAMED_VERTEX), ("a.psh", NAMED_PIXEL)]);
@@ -324,7 +324,7 @@ fn variables_of_containers_bind_by_name() {
         assert_eq!(report.named("pos0").unwrap().to_f32(), [0.5, 10.25, 4.5, 20.25, 8.5, 30.25], "{program}");
         assert_eq!(report.named("param0").unwrap().to_f32(), [10.0, 20.0, 30.0], "{program}");
     }
-    // A matrix as a whole: its columns, one behind the other or as rows of the list.
+    // A matrix as a whole: its columns, in order or as rows of the list.
     let rest = "domain = [0, 0, 2, 0]\n[[buffer]]\nslot = \"place\"\nstride_bytes = 16\nformat = \"32_32_32_32_FLOAT\"\ndata = \"places.npy\"\n\
         [[buffer]]\nslot = \"tint\"\nstride_bytes = 4\nformat = \"32_FLOAT\"\ndata = \"tints.npy\"\n\
         [[output]]\nslot = \"pos0\"\nformat = \"float32_2\"\n";

@@ -1,4 +1,4 @@
-//! Planted failures that depend on inputs: whole jobs become as small as what makes them fail, and run on their own.
+//! Planted failures that depend on inputs: whole jobs shrink to the cause of the failure, and run on their own.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 use ctm::Control;
@@ -110,7 +110,7 @@ fn plant_r700(place: &Path, seed: u64) -> [usize; 2] {
     at
 }
 
-/// Moves a directory elsewhere: what is left needs nothing of where it was.
+/// Moves a directory elsewhere: the reduced job needs nothing of its old place.
 fn moved(from: &Path, to: &Path) -> PathBuf {
     let _ = std::fs::remove_dir_all(to);
     std::fs::rename(from, to).unwrap();
@@ -160,7 +160,7 @@ fn planted_jobs_of_both_machines_become_small() {
             "seed {seed}: of all processors the one at {at:?}\n{text}"
         );
         assert!(!text.contains("unused") && !text.contains("save"), "seed {seed}:\n{text}");
-        // One element of one input is left, where that is what the program reads, and of the constants what matters.
+        // One element of one input is left, where the program reads it, and of the constants only those that matter.
         for file in std::fs::read_dir(job.parent().unwrap()).unwrap().flatten() {
             let path = file.path();
             if path.extension().is_some_and(|e| e == "npy") {
@@ -248,7 +248,7 @@ fn dds_floats(path: &Path, side: u32, levels: u32, is_cube: bool, texel: impl Fn
     write(path, words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>());
 }
 
-/// The npy files of a directory with what they hold, and whether textures of other formats are there.
+/// The npy files of a directory with their contents, and whether textures of other formats are there.
 fn left_in(directory: &Path) -> (Vec<Vec<usize>>, bool) {
     let files: Vec<PathBuf> = std::fs::read_dir(directory).unwrap().flatten().map(|file| file.path()).collect();
     let is = |path: &Path, wanted: &str| path.extension().is_some_and(|e| e == wanted);
@@ -334,7 +334,7 @@ fn textures_in_containers_become_small() {
     assert!(!has_dds && shapes.len() == 6, "{shapes:?} {}", std::fs::read_to_string(small.join("job.toml")).unwrap());
 }
 
-/// Cancelled after any number of tries, the directory has the smallest job so far, which holds and stands on its own.
+/// Cancelled after any number of tries, the directory has the smallest job so far, which passes the test and runs on its own.
 #[test]
 fn a_job_that_is_cancelled_stays_whole() {
     let place = directory("cancelled");
@@ -370,7 +370,7 @@ fn built_in_meshes_and_passes_go() {
     let job = "size = [64, 64]\nprograms = [\"colour.x1k\"]\nmesh = \"torus\"\ninterpolants = [\"normal\"]\ncull = \"none\"\n\n[[camera]]\nconstant = \"c0\"\n";
     write(&place.join("job.toml"), job);
     let is_drawn = |kept: Kept<'_>| {
-        // A quad is what is drawn without a mesh.
+        // A quad is drawn without a mesh.
         let drawing = Drawing::read(kept.job).ok().filter(|drawing| drawing.draws[0].mesh != "quad".into());
         let drawn = drawing.and_then(|drawing| drawing.prepare().ok()?.draw(0.0).ok());
         drawn.is_some_and(|drawn| drawn.pixels().chunks(4).any(|texel| texel[0] > 100))

@@ -1,4 +1,4 @@
-//! Runs on arrays in memory: what they give, that it is what jobs give, and what they say of what does not fit.
+//! Runs on arrays in memory: their results, that jobs give the same, and messages about arguments that do not fit.
 
 use ctm::device::CommandErrorReason;
 use ctm::job::Reader;
@@ -235,7 +235,7 @@ fn a_run_can_be_cancelled_and_has_a_budget() {
     let error = Run::of(&program).size(64, 64).budget(endless).under(&control).run().expect_err("it is cancelled");
     canceller.join().expect("the other thread");
     assert!(error.is_cancelled(), "{error}");
-    // What was cancelled does not begin, however short it is.
+    // A cancelled run does not begin, however short it is.
     let short = [axpy(), Program::open(example("r700/saxpy/saxpy.psh")).expect("a program")];
     for program in &short {
         let error = Run::of(program).size(1, 1).under(&control).run().expect_err("it was cancelled before");

@@ -18,7 +18,7 @@ pub struct Drawing(Plan);
 #[derive(Debug)]
 pub struct Picture {
     drawn: Drawn,
-    /// What C was given of targets.
+    /// Arrays of targets that C has pointers to.
     arrays: BTreeMap<u32, Vec<f32>>,
 }
 
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn ctm_drawing_open(path: *const c_char, drawing: *mut *mu
 /// Sets the size of the targets.
 ///
 /// # Safety
-/// `drawing` is null, or was given by this library, is not freed, and is used by nobody else.
+/// `drawing` is null, or was given by this library, is not freed, and is not used by another thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ctm_drawing_set_size(drawing: *mut Drawing, width: u32, height: u32) -> Status {
     call("ctm_drawing_set_size", || {
@@ -150,10 +150,10 @@ pub unsafe extern "C" fn ctm_drawing_free(drawing: *mut Drawing) {
     unsafe { free(drawing) }
 }
 
-/// What a colour target holds.
+/// The contents of a colour target.
 ///
 /// # Safety
-/// `picture` is null, or was given by this library, is not freed, and is used by nobody else; `array` is null or may be written.
+/// `picture` is null, or was given by this library, is not freed, and is not used by another thread; `array` is null or may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ctm_picture_target(picture: *mut Picture, number: u32, array: *mut Array) -> Status {
     call("ctm_picture_target", || {
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn ctm_picture_target(picture: *mut Picture, number: u32, 
     })
 }
 
-/// What the depth target holds.
+/// The contents of the depth target.
 ///
 /// # Safety
 /// `picture` is null, or was given by this library and is not freed; `array` is null or may be written.
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn ctm_picture_depths(picture: *const Picture, array: *mut
     })
 }
 
-/// What seems wrong and did not keep it from being drawn: a line each.
+/// Warnings that did not prevent drawing: a line each.
 ///
 /// # Safety
 /// `picture` is null, or was given by this library and is not freed; `text` is null or may be written.

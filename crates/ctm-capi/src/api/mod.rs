@@ -1,16 +1,16 @@
 //! `ctm.h`: the modern interface.
 //!
-//! | file | what |
+//! | file | subject |
 //! |---|---|
 //! | `object` | objects that C holds: given, borrowed, freed |
 //! | `findings` | findings as structures and JSON |
 //! | `program` | programs: assemble, read, write, print, check |
-//! | `control` | what ends runs from outside, and tells how far they are |
+//! | `control` | cancels runs, and reports their progress |
 //! | `run`, `run_r700` | one run of a program on the caller's arrays |
 //! | `job` | jobs and their results |
 //! | `drawing` | pictures of vertex and pixel programs |
 //! | `numbers` | the numbers of enumerations |
-//! | `device` | what `amDeviceManaged.h` lacks |
+//! | `device` | additions to `amDeviceManaged.h` |
 
 pub mod control;
 pub mod device;
@@ -54,7 +54,7 @@ pub enum Status {
     Internal = 6,
     /// The time was over first.
     Timeout = 7,
-    /// Somebody cancelled it.
+    /// The caller cancelled it.
     Cancelled = 8,
 }
 
@@ -66,7 +66,7 @@ impl Failure {
         Self(Status::Argument, why.into())
     }
 
-    /// What is wrong with a program that was read.
+    /// An error of a program that was read.
     fn of(error: &Error) -> Self {
         let first = error.findings().iter().find(|r| r.is_error()).or(error.findings().first());
         let status = if matches!(error, Error::Unsupported(_)) { Status::Unsupported } else { Status::Wrong };

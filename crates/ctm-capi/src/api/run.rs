@@ -44,7 +44,7 @@ pub struct Input {
     pub wrap_x: c_int,
     /// For rows.
     pub wrap_y: c_int,
-    /// What `border` reads outside.
+    /// The value of reads outside, with `border`.
     pub border: [f32; 4],
 }
 
@@ -118,7 +118,7 @@ pub struct RunOptions {
     pub engine: u32,
     /// Wall time; 0: no limit.
     pub seconds: f64,
-    /// What may end the run; null: nothing.
+    /// A control that may end the run; null: none.
     pub control: *const Control,
     /// R700: constant buffers.
     pub constant_buffers: *const ConstantBuffer,
@@ -131,7 +131,7 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// What the first version of the structure had.
+    /// The size of the first version of the structure.
     const FIRST_SIZE: usize = std::mem::offset_of!(Self, seconds);
 
     /// The options as far as the caller knows them; the rest is 0.
@@ -211,7 +211,8 @@ impl From<&EngineCounters> for Counters {
 /// Runs a program.
 ///
 /// # Safety
-/// `program` is null, or was given by this library and is not freed; `options` is null or a structure whose pointers hold what their counts say;
+/// `program` is null, or was given by this library and is not freed; `options` is null or a structure whose pointers have as many elements as their
+/// counts say;
 /// the outputs' numbers may be written and belong to nothing else; `counters` and `findings` are null or may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ctm_run(
@@ -263,7 +264,7 @@ pub unsafe extern "C" fn ctm_run(
     })
 }
 
-/// What the pointers of the options hold.
+/// The arrays of the options' pointers.
 pub(super) struct Arrays<'a> {
     pub floats: &'a [f32],
     pub ints: &'a [u8],
@@ -275,7 +276,7 @@ pub(super) struct Arrays<'a> {
 
 impl<'a> Arrays<'a> {
     /// # Safety
-    /// The pointers hold what their counts say, for `'a`.
+    /// Each pointer has as many elements as its count says, for `'a`.
     unsafe fn of(o: &'a RunOptions) -> Result<Self, Failure> {
         for (what, count, limit) in [
             ("floats", o.float_count, 256),
@@ -486,7 +487,7 @@ impl Session {
         Ok(Self { device, outputs: placed, buffer, size_dwords })
     }
 
-    /// Runs the commands; what failed, and a finding about it.
+    /// Runs the commands; returns the failure, and a finding about it.
     fn run(&mut self) -> Result<(), Box<(Failure, Diagnostic)>> {
         self.device.submit(self.buffer, self.size_dwords).map(drop).map_err(|error| {
             let mut diagnostic = Diagnostic::error(error.reason.code(), error.reason.to_string());
@@ -498,7 +499,7 @@ impl Session {
         })
     }
 
-    /// What checks noticed, and the fault.
+    /// Findings of checks, and the fault.
     fn reports(&self, source: Option<&Arc<Source>>, failed: Option<&Diagnostic>) -> Vec<Report> {
         let report = self.device.last_report();
         let launches = report.launches.iter().flat_map(|l| &l.findings);

@@ -4,7 +4,7 @@
 
 use crate::state::{Draw, Indices, InputState, Topology};
 
-/// What a primitive is.
+/// The shape of a primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// One vertex.
@@ -20,7 +20,7 @@ pub enum Shape {
 /// One primitive, or a triangle of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Primitive {
-    /// What it is.
+    /// Its shape.
     pub shape: Shape,
     /// Vertex numbers; those that the shape has not repeat the last one.
     pub vertices: [u32; 3],
@@ -32,7 +32,7 @@ pub struct Primitive {
     pub edges: u8,
     /// The first line of a list's element or of a strip, where a stipple pattern may begin again.
     pub begins: bool,
-    /// What a geometry program gets, neighbours included; what the shape has not repeats the first one.
+    /// The inputs of a geometry program, adjacent vertices included; missing ones repeat the first one.
     pub inputs: [u32; 6],
     /// How many of them there are: 1, 2, 3, 4 or 6.
     pub input_count: u8,
@@ -88,7 +88,7 @@ impl Assembler {
         Self { topology, last_provokes, held: Vec::new(), first: 0, seen: 0, number: 0, pending: None }
     }
 
-    /// Takes the next vertex, or a restart; adds what primitives it completes.
+    /// Takes the next vertex, or a restart; adds the primitives that it completes.
     pub fn push(&mut self, vertex: Option<u32>, out: &mut Vec<Primitive>) {
         let Some(vertex) = vertex else {
             self.restart(out);
@@ -99,7 +99,7 @@ impl Assembler {
         }
         self.seen += 1;
         if let (Topology::Triangles, &[a, b]) = (self.topology, self.held.as_slice()) {
-            // What is mostly drawn.
+            // The most frequent topology.
             self.held.clear();
             let (vertices, provoking, number) = ([a, b, vertex], self.provoking([a, vertex]), self.number);
             let (shape, inputs, input_count) = (Shape::Triangle, [a, b, vertex, a, a, a], 3);
@@ -188,7 +188,7 @@ impl Assembler {
 
     fn restart(&mut self, out: &mut Vec<Primitive>) {
         if self.topology == Topology::TriangleStripAdjacent && self.held.len() > 5 {
-            // What is left over is no triangle.
+            // The leftover vertices form no triangle.
             self.adjacent_triangle(out, (self.held.len() - 6) / 2, true);
         }
         if self.topology == Topology::LineLoop
@@ -224,7 +224,7 @@ impl Assembler {
         self.emit_with(out, shape, vertices, provoking, begins, &vertices[..count]);
     }
 
-    /// The same, with what a geometry program gets.
+    /// The same, with the inputs of a geometry program.
     fn emit_with(
         &mut self,
         out: &mut Vec<Primitive>,

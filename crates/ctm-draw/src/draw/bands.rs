@@ -1,7 +1,7 @@
 //! The pixels of pieces, in bands of rows.
 //!
-//! Bands are rows of the targets that lie in memory of their own, so that each can be drawn by a thread, in the order of primitives. What is
-//! little is drawn by one thread for all bands, with quads of many primitives in a launch.
+//! Bands are rows of the targets with memory of their own, so that each can be drawn by a thread, in the order of primitives. Small
+//! amounts are drawn by one thread for all bands, with quads of many primitives in a launch.
 
 use crate::draw::run::Ready;
 use crate::lanes::Shape;
@@ -19,8 +19,8 @@ use crate::vertex::Vertices;
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
-/// Quads, roughly, from which on bands are drawn by themselves. It does not depend on the number of threads, so that neither does what a
-/// fault leaves behind.
+/// The approximate number of quads from which on bands are drawn by themselves. It does not depend on the number of threads, so the state after a
+/// fault does not, either.
 const MANY: u64 = 4 * PER_LAUNCH as u64;
 
 /// Pixels that wait for blending.
@@ -116,7 +116,7 @@ impl Bands<'_, '_> {
     }
 }
 
-/// What bands of a batch have in common.
+/// Common data of the bands of a batch.
 struct Over<'r> {
     runner: &'r Runner<'r>,
     shader: Option<&'r Shader<'r>>,
@@ -156,7 +156,7 @@ impl Over<'_> {
     fn count(&self, piece: &Piece, within: Rect) -> [u64; 2] {
         let mut count = [0; 2];
         if self.coverer.has_spans(piece) {
-            // The last row of pixels: its number, its first quad, and the one behind its last.
+            // The last row of pixels: its number, its first quad, and the one after its last.
             let mut last = [i32::MIN; 3];
             self.coverer.spans(piece, within, &mut |y, left, right| {
                 let [begin, end] = [left >> 1, (right + 1) >> 1];
@@ -220,7 +220,7 @@ impl Over<'_> {
         Ok(batch.shaded)
     }
 
-    /// What later pieces hide of a band; `None` where everything is to run.
+    /// The part of a band that later pieces hide; `None` where everything has to run.
     fn hidden(&self, batch: &Batch<'_, '_, '_, '_>, within: Rect) -> Option<Hidden> {
         if self.large.len() < 2 || self.runner.is_observed() {
             return None;
@@ -264,7 +264,7 @@ impl Over<'_> {
             let rows = self.rows as i32;
             let first_row = (batch.first + n) as i32 * rows;
             let part = Rect { top: first_row, bottom: first_row + rows, ..within }.and(within);
-            // What waits for blending is little, so that it stays in caches, and so that memory is bounded.
+            // Few staged colours, so that they stay in caches, and so that memory is bounded.
             let strip = if batch.waits(n) { (MOST_STAGED / (part.right - part.left).max(1)).max(2) & !1 } else { rows };
             let mut top = part.top & !1;
             while top < part.bottom {
@@ -348,7 +348,7 @@ impl Batch<'_, '_, '_, '_> {
         ((row / self.over.rows) as usize).saturating_sub(self.first).min(self.mergers.len() - 1)
     }
 
-    /// Stores what a launch exported for quads, as targets take it.
+    /// Stores a launch's exports for quads in the targets' formats.
     fn store_packed(&mut self, quads: &[ShadeQuad]) {
         let pieces = self.pieces;
         let layer = |quad: &ShadeQuad| pieces[quad.setup as usize].setup.layer;
@@ -361,7 +361,7 @@ impl Batch<'_, '_, '_, '_> {
         }
     }
 
-    /// Merges quads in layer 0 with what a launch exported for them.
+    /// Merges quads in layer 0 with a launch's exports for them.
     fn merge_quads(&mut self, quads: &[ShadeQuad], exports: &Exports) {
         let mut number = 0;
         while number < quads.len() {
@@ -515,7 +515,7 @@ impl Batch<'_, '_, '_, '_> {
         let first_row = (self.first + band) as i32 * over.rows as i32;
         let first = if is_replaced { [0, first_row] } else { [rect.left, rect.top] };
         let Some(starts) = shader.starts(piece, first, over.vertices) else { return Ok(false) };
-        // What waits there comes first.
+        // Waiting quads there come first.
         if self.quads.iter().any(|quad| quad.quad.rect().meets(rect)) {
             self.flush()?;
         }

@@ -19,18 +19,18 @@ use ctm_exec::r700::Target;
 use run::{Front, Ready, Run};
 use std::sync::Arc;
 
-/// What a draw did.
+/// The result of a draw.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drawn {
     /// In numbers.
     pub counts: Counts,
-    /// What programs of a checked draw did that is legal but suspicious: of each stage, rule and instruction the first place.
+    /// Legal but suspicious operations of programs of a checked draw: for each stage, rule and instruction the first place.
     pub notes: Vec<Note>,
-    /// What came to the pixel of [`Options::watch`], in order.
+    /// Fragments of the pixel of [`Options::watch`], in order.
     pub fragments: Vec<Fragment>,
 }
 
-/// Draws; gives what the draw did in numbers.
+/// Draws; returns the draw's counts.
 ///
 /// # Errors
 /// Targets that cannot be drawn to, state that cannot be, faults of programs.
@@ -47,8 +47,8 @@ pub fn draw(
 /// Draws; gives all that is known of the draw.
 ///
 /// # Errors
-/// Targets that cannot be drawn to, state that cannot be, faults of programs. After a fault, targets hold what came before it in its rows, and
-/// in other rows perhaps more.
+/// Targets that cannot be drawn to, invalid state, faults of programs. After a fault, targets hold everything before it in its rows, and in other
+/// rows perhaps more.
 pub fn draw_watched(
     engine: &dyn Engine,
     state: &DrawState<'_>,
@@ -86,7 +86,7 @@ pub fn draw_watched(
     let bands = Bands { runner: &runner, state, shader, mergers, rows, bounds, one_thread, shaded: [0; 2] };
     let mut run = Run::new(front, bands);
     let ended = run.instances(call);
-    // What has been stored stays, whatever happened then.
+    // Stores stay, even after an error.
     for (buffer, offset) in run.front.streams.buffers.iter().zip(offsets) {
         if let (Some(buffer), Some(offset)) = (buffer, offset) {
             *offset = buffer.offset_dwords;
@@ -130,7 +130,7 @@ fn check(state: &DrawState<'_>) -> Result<(), DrawError> {
     Ok(())
 }
 
-/// The exports of the pixel program that somebody looks at.
+/// The exports of the pixel program that are used.
 fn wanted(state: &DrawState<'_>, bound: &[bool; 8]) -> Vec<Target> {
     let colour = &state.colour;
     let first = colour.multiwrite || colour.alpha_test.is_some() || colour.alpha_to_coverage.is_some();

@@ -32,7 +32,7 @@ pub(crate) struct Ready {
     pub(crate) vertices: Vertices,
 }
 
-/// What comes before pixels.
+/// The stages before pixels.
 pub(crate) struct Front<'a, 't> {
     pub(crate) runner: &'a Runner<'a>,
     pub(crate) state: &'a DrawState<'a>,
@@ -88,7 +88,7 @@ impl<'a, 't> Run<'a, 't> {
         ended
     }
 
-    /// Draws what waits.
+    /// Draws the waiting pieces.
     fn finish(&mut self) -> Result<(), DrawError> {
         if let Some(ready) = self.waiting.take() {
             self.bands.draw(&ready)?;
@@ -130,7 +130,7 @@ impl Front<'_, '_> {
         Ok(())
     }
 
-    /// Runs the geometry program for primitives; what it makes is stored, and told in order.
+    /// Runs the geometry program for primitives; its output is streamed and drawn in order.
     fn geometry(
         &mut self,
         primitives: &[Of],
@@ -269,7 +269,7 @@ struct Slots {
     first: u32,
     /// Where numbers lie too far apart, or every primitive has vertices of its own.
     sparse: HashMap<VertexKey, u32>,
-    /// The program is told the primitive's number.
+    /// The program reads the primitive's number.
     told: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What came to one pixel, and what happened to it.
+//! The fragments of one pixel, and their tests and stores.
 
 use crate::pixel::shade::Exports;
 use crate::setup::Setup;
@@ -52,7 +52,7 @@ pub struct SampleTest {
     pub depth_passes: bool,
 }
 
-/// What was done to one sample of a colour target: floats as bits, or integers.
+/// The store to one sample of a colour target: floats as bits, or integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// The target.
@@ -84,15 +84,15 @@ pub struct Fragment {
     pub passed: u8,
     /// Depth and stencil, where the draw has a depth target and tests.
     pub tests: Vec<SampleTest>,
-    /// What the program exported, by output: floats as bits, or integers.
+    /// The program's exports, by output: floats as bits, or integers.
     pub exported: Vec<(u8, [u32; 4])>,
-    /// What was stored, for each target the first sample.
+    /// The stored values, for each target the first sample.
     pub stored: Vec<Stored>,
     /// How it ended.
     pub ending: Ending,
 }
 
-/// The pixel that is watched, and what came to it so far.
+/// The watched pixel, and its fragments so far.
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub(crate) at: [i32; 2],
@@ -101,7 +101,7 @@ pub(crate) struct Watch {
     pub(crate) tests: Vec<SampleTest>,
 }
 
-/// Most fragments that are told.
+/// The most fragments that are reported.
 const FRAGMENTS: usize = 4096;
 
 impl Watch {
@@ -144,7 +144,7 @@ impl Watch {
 }
 
 impl Fragment {
-    /// Notes what the program exported for a lane.
+    /// Records the program's exports for a lane.
     pub(crate) fn exports(&mut self, exports: &Exports, lane: usize) {
         let row = |n: u8| Some((n, exports.colour(n)?.each_ref().map(|row| row.bits[lane])));
         self.exported = (0..8).filter_map(row).collect();

@@ -1,6 +1,7 @@
-//! What a large piece covers of a band of rows: one launch over the box around it, which stores colours itself.
+//! The part of a large piece in a band of rows: one launch over its bounding box, which stores colours itself.
 //!
-//! That is done where every pixel of the program exports its colours and nothing is tested behind it. Where colours replace what targets hold, they are stored there;
+//! That is done where every pixel of the program exports its colours and no test follows it. Where colours replace those of the targets, they are
+//! stored there;
 //! elsewhere into memory beside, from where they are blended. Pixels that are
 //! not covered, or do not pass the tests before the program, are lanes whose exports go nowhere. Small pieces go the way of quads ([`super::shade`]).
 
@@ -29,7 +30,7 @@ pub(crate) const fn is_large(piece: &Piece) -> bool {
 /// Columns of a hidden square, roughly.
 const SQUARE: i32 = 64;
 
-/// What of a band is hidden by later pieces that cover it wholly, where the last colour is all that stays.
+/// Pixels of a band that are hidden by later pieces that cover it wholly, where only the last colour stays.
 pub(crate) struct Hidden {
     left: i32,
     /// Of each [`SQUARE`] columns the number of the first piece that is seen there.
@@ -77,7 +78,7 @@ impl Hidden {
 pub(crate) struct Covered {
     /// The box of quads around them.
     pub(crate) rect: Rect,
-    /// The covered columns of each row of the box, from the first up to the one behind the last.
+    /// The covered columns of each row of the box, from the first up to the one after the last.
     pub(crate) spans: Vec<[i32; 2]>,
     /// The lanes that are pixels to be drawn, as [`Launch::covered`] has them; `None`: all of the box.
     words: Option<Vec<u64>>,
@@ -331,12 +332,12 @@ impl Shader<'_> {
         }
     }
 
-    /// What the pixels of a piece start with, counted from this column and row; `None` where planes cannot say it.
+    /// The initial values of a piece's pixels, counted from this column and row; `None` where planes cannot express them.
     pub(crate) fn starts(&self, piece: &Piece, first: [i32; 2], vertices: &Vertices) -> Option<Starts> {
         starts(self.state, &piece.setup, vertices, (self.registers(), first))
     }
 
-    /// What every pixel exports that starts with these values, which are the same for all: the colours of these outputs (bit n = output n).
+    /// The exports of a pixel with these initial values, which are the same for all pixels: the colours of these outputs (bit n = output n).
     pub(crate) fn run_one(&self, starts: &Starts, outputs: u8) -> Result<[[u32; 4]; 8], Fault> {
         let quad = Rect { left: 0, top: 0, right: 2, bottom: 2 };
         let covered = Covered { rect: quad, spans: vec![[0, 2]; 2], words: None, has_holes: false };

@@ -98,12 +98,12 @@ impl Scratch {
 
 /// The program that runs for quads.
 pub(crate) enum Program<'a> {
-    /// With what is wanted of its exports.
+    /// With the used exports.
     R700(Stage<'a>, Vec<Target>),
     X1k(X1kStage<'a>),
 }
 
-/// What a program left for the pixels of its quads.
+/// A program's exports for the pixels of its quads.
 pub(crate) enum Exports {
     R700(LaneRows<Target>),
     X1k(LaneRows<x1k::Target>),
@@ -118,7 +118,7 @@ impl Exports {
         }
     }
 
-    /// The rows of what each target gets.
+    /// The rows of each target.
     pub(crate) fn colours(&self, state: &DrawState<'_>) -> [Option<&[ExportRow; 4]>; 8] {
         if state.colour.multiwrite {
             return [self.colour(0); 8];
@@ -143,7 +143,7 @@ impl Exports {
     }
 }
 
-/// What runs for a batch of quads.
+/// The program for a batch of quads.
 pub(crate) struct Shader<'a> {
     pub(crate) runner: &'a Runner<'a>,
     pub(crate) state: &'a DrawState<'a>,
@@ -157,7 +157,7 @@ fn pixels(quad: &QuadCoverage) -> [[i32; 2]; 4] {
 }
 
 impl Shader<'_> {
-    /// Runs the program for these quads; gives what they export, quad by quad. Reuses the rows of another launch of it.
+    /// Runs the program for these quads; returns their exports, quad by quad. Reuses the rows of another launch of it.
     pub(crate) fn run(
         &self,
         quads: &[ShadeQuad],

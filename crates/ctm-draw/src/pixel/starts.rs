@@ -1,4 +1,4 @@
-//! What the pixels of a rectangle start with, as planes over the window, and what a perspective divides them by.
+//! Initial values of the pixels of a rectangle, as planes over the window, and their perspective divisors.
 //!
 //! A plane and [`crate::setup::Weights::mix`] are the same function, rounded once to single precision from double; the last bit may differ where the exact
 //! value lies next to the middle of two numbers. Which of them a pixel gets depends on the primitive and the targets alone.
@@ -90,7 +90,7 @@ impl Registers {
 /// A function that is linear in the window, by its values at the corners of a triangle: at pixel (0, 0) and its change by column and row.
 fn linear(setup: &Setup, area: i64, centre: i64, [a, b, c]: [f64; 3]) -> [f64; 3] {
     let [[x0, y0], [x1, y1], [x2, y2]] = setup.corners.map(|corner| corner.at);
-    // What is the same at all corners is the same everywhere.
+    // Values that are equal at all corners are constant.
     if a == b && a == c {
         return [a, 0.0, 0.0];
     }
@@ -104,7 +104,7 @@ fn linear(setup: &Setup, area: i64, centre: i64, [a, b, c]: [f64; 3]) -> [f64; 3
     [a + x * di + y * dj, unit * di, unit * dj]
 }
 
-/// What pixels start with.
+/// Initial values of pixels.
 #[derive(Default)]
 pub(crate) struct Starts {
     pub(crate) planes: Vec<Plane>,
@@ -121,7 +121,7 @@ impl Starts {
         self.quotients.is_empty() && self.planes.iter().all(|plane| stays(&plane.di) && stays(&plane.dj))
     }
 
-    /// What elements are divided by, if any are.
+    /// The divisor of elements, if any are divided.
     pub(crate) fn divisor(&self) -> Option<Divisor<'_>> {
         (!self.quotients.is_empty()).then_some(Divisor { of: self.divisor, elements: &self.quotients })
     }
@@ -207,7 +207,7 @@ fn of_corners(setup: &Setup, perspective: bool, values: [f64; 3]) -> [f64; 3] {
     let Some(cut) = &setup.cut else { return values };
     cut.each_ref().map(|corner| {
         let shares = if perspective { &corner.weights } else { &corner.linear };
-        // What is the same at all vertices is the same everywhere.
+        // Values that are equal at all vertices are constant.
         let more = |n: usize| if values[n] == values[0] { 0.0 } else { shares[n] * (values[n] - values[0]) };
         values[0] + more(1) + more(2)
     })

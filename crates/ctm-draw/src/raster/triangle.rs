@@ -40,7 +40,7 @@ impl Triangle {
 struct Edge {
     dx: i64,
     dy: i64,
-    /// The value at the origin, less one where samples on the edge do not belong to the triangle: inside is what is not negative.
+    /// The value at the origin, less one where samples on the edge do not belong to the triangle: values inside are not negative.
     start: i64,
 }
 
@@ -71,7 +71,8 @@ impl Edge {
     }
 }
 
-/// Tells the rows of a rectangle in which a triangle covers pixels, looked at in one place of each: with the first column and the one behind the last.
+/// Calls `tell` with the rows of a rectangle in which a triangle covers pixels, tested in one place of each: with the first column and the one after
+/// the last.
 #[allow(clippy::cast_possible_truncation, reason = "cut to the rectangle")]
 pub fn triangle_spans(triangle: &Triangle, place: [i64; 2], within: Rect, tell: &mut dyn FnMut(i32, i32, i32)) {
     let Some(edges) = triangle.edges() else { return };
@@ -111,7 +112,7 @@ pub fn inside_triangle(triangle: &Triangle, place: [i64; 2], within: Rect) -> Re
 pub(crate) struct BlockEdges {
     /// The values at pixel (0, 0), and their changes by column and row.
     planes: [[i64; 3]; 3],
-    /// What each lane has more than the first one.
+    /// The offset of each lane from the first one.
     steps: [[i32; LANES]; 3],
 }
 
@@ -203,7 +204,7 @@ pub(crate) fn triangle_quads(
         small_quads(&edges, points, bounds, emit);
         return;
     }
-    // What each edge gains from a pixel's corner to each place, and at most and least.
+    // Each edge's difference from a pixel's corner to each place, and the least and greatest.
     let mut all_places = [[0; 3]; 8];
     for (place, ([x, y], _)) in all_places.iter_mut().zip(points.iter()) {
         *place = edges.map(|edge| edge.dx * y - edge.dy * x);
@@ -252,7 +253,7 @@ pub(crate) fn triangle_quads(
 /// Tells the quads of a small rectangle, looked at in one place of each pixel.
 fn small_quads(edges: &[Edge; 3], points: &SamplePoints, bounds: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
     let ([px, py], mask) = (points.at[0], points.masks[0]);
-    // What each edge gains from a pixel to its neighbours.
+    // Each edge's difference from a pixel to its neighbours.
     let gains = edges.each_ref().map(|edge| [-edge.dy * UNITS, edge.dx * UNITS]);
     let (left, top) = (bounds.left & !1, bounds.top & !1);
     for y in (top..bounds.bottom).step_by(2) {

@@ -21,17 +21,17 @@ pub(crate) struct Cutter<'a> {
     pub(crate) visible: u64,
 }
 
-/// A corner, and what it is of the primitive's vertices.
+/// A corner, and its weights of the primitive's vertices.
 type Cut = (Corner, Shares);
 
-/// What a vertex is in the window, where clipping leaves every primitive of such vertices as it is.
+/// A vertex in the window, where clipping leaves every primitive of such vertices unchanged.
 pub(crate) struct Seen {
     corner: Corner,
     /// The number of its viewport.
     viewport: u32,
 }
 
-/// What belongs to a primitive and not to its corners.
+/// Data of a primitive that its corners share.
 #[derive(Clone, Copy)]
 struct Common {
     primitive: u32,
@@ -89,7 +89,7 @@ impl<'a> Cutter<'a> {
         Some(Corner { at: [raster.snap(x), raster.snap(y)], z, reciprocal_w })
     }
 
-    /// What is the same for all primitives that vertices are of.
+    /// Data of vertices that is the same for all of their primitives.
     pub(crate) fn see(&self, vertices: &Vertices) -> Vec<Option<Seen>> {
         let clip = &self.state.clip;
         let seen = |(input, misc): (&ClipInput, &Misc)| {
@@ -124,8 +124,8 @@ impl<'a> Cutter<'a> {
         true
     }
 
-    /// Adds the pieces of a primitive, whose vertices are at these places; `provoking`: the place of the one for flat values. `seen`: what [`Self::see`] says of
-    /// vertices.
+    /// Adds the pieces of a primitive, whose vertices are at these places; `provoking`: the place of the one for flat values. `seen`: the result of
+    /// [`Self::see`].
     pub(crate) fn cut(
         &mut self,
         primitive: &Primitive,
@@ -187,7 +187,7 @@ impl<'a> Cutter<'a> {
         }
     }
 
-    /// A triangle, or what clipping left of one.
+    /// A triangle, or the polygon that clipping left of one.
     fn polygon(
         &mut self,
         cut: &[ClipVertex],
@@ -304,7 +304,7 @@ impl<'a> Cutter<'a> {
     }
 }
 
-/// What is added to the depths of a primitive.
+/// The offset of a primitive's depths.
 fn depth_offset(offset: DepthOffset, step: DepthStep, slopes: [f64; 2], corners: &[Cut]) -> f64 {
     let slope = slopes[0].abs().max(slopes[1].abs());
     let step = match step {

@@ -80,7 +80,7 @@ pub struct DepthState {
     pub counts_nothing: bool,
 }
 
-/// What of the depth target is sent to target 0.
+/// The part of the depth target that is copied to target 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DepthCopy {
     /// Depth, to the field in the lowest bits.
@@ -192,7 +192,7 @@ impl Blend {
     }
 }
 
-/// What is done to stored bits instead of blending: bit k is the result for source bit `k >> 1` and destination bit `k & 1`.
+/// The operation on stored bits instead of blending: bit k is the result for source bit `k >> 1` and destination bit `k & 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LogicOp(pub u8);
 
@@ -214,7 +214,7 @@ impl LogicOp {
 /// How one target takes colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColourTargetState {
-    /// Channels that are written, bit 0 = red: what the target lets pass and what the program exports.
+    /// Channels that are written, bit 0 = red: the target's mask and the program's exports combined.
     pub write_mask: u8,
     /// Blending; `None`: the colour is stored as it is. Integer targets are never blended.
     pub blend: Option<Blend>,
@@ -240,7 +240,7 @@ pub struct AlphaTest {
     pub reference: f32,
 }
 
-/// What becomes of colours.
+/// State of colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColourState {
     /// Each target.

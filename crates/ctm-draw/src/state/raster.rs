@@ -55,7 +55,7 @@ pub enum Rounding {
     NearestOdd,
 }
 
-/// What a face of triangles is drawn as.
+/// The fill mode of a face of triangles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fill {
     /// Its vertices.
@@ -67,7 +67,7 @@ pub enum Fill {
     Triangles,
 }
 
-/// What is added to the depth of a primitive: `m * scale + r * units`, m being the larger of its slopes in depth per pixel and r the step.
+/// The offset of a primitive's depth: `m * scale + r * units`, m being the larger of its slopes in depth per pixel and r the step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DepthOffset {
     /// Factor of the slope.
@@ -109,9 +109,9 @@ pub struct RasterState {
     pub cull_front: bool,
     /// Back faces are dropped.
     pub cull_back: bool,
-    /// What front faces are drawn as.
+    /// The fill mode of front faces.
     pub fill_front: Fill,
-    /// What back faces are drawn as.
+    /// The fill mode of back faces.
     pub fill_back: Fill,
     /// Added to the depth of front faces, whatever they are drawn as.
     pub offset_front: Option<DepthOffset>,
@@ -188,7 +188,7 @@ impl Default for RasterState {
 }
 
 impl RasterState {
-    /// A coordinate in pixels as a multiple of 1/256 pixel on the grid. What is too far away is moved nearer ([`FARTHEST`]).
+    /// A coordinate in pixels as a multiple of 1/256 pixel on the grid. Coordinates that are too far away are clamped ([`FARTHEST`]).
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "limited before")]
     pub fn snap(&self, pixels: f64) -> i64 {
@@ -207,7 +207,7 @@ impl RasterState {
         on_grid as i64 * grid
     }
 
-    /// Whether faces of a side are dropped, what they are drawn as, and what is added to their depth.
+    /// Whether faces of a side are dropped, their fill mode, and their depth offset.
     #[must_use]
     pub const fn of_face(&self, is_front: bool) -> (bool, Fill, Option<DepthOffset>) {
         if is_front {

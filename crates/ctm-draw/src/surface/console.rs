@@ -7,7 +7,7 @@
 use crate::surface::layout::{LARGEST, Tiling, in_tile};
 use crate::surface::levels::Extent;
 
-/// What a tile mode is made of.
+/// The arrangement of a tile mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arrangement {
     /// Row by row.
@@ -25,7 +25,7 @@ pub struct TileMode {
     pub code: u32,
     /// Its name.
     pub name: &'static str,
-    /// What it is made of.
+    /// Its arrangement.
     pub arrangement: Arrangement,
     /// Slices of a tile: 1 or 4.
     pub thickness: u32,
@@ -48,7 +48,7 @@ const fn mode(
     TileMode { code, name, arrangement, thickness: of[0], aspect: of[1], swaps_banks, is_3d }
 }
 
-/// The tile modes by their numbers: name, what they are made of, thickness and aspect, whether banks are exchanged, whether pipes rotate.
+/// The tile modes by their numbers: name, arrangement, thickness and aspect, whether banks are exchanged, whether pipes rotate.
 #[rustfmt::skip]
 pub const TILE_MODES: [TileMode; 17] = [
     mode(0,  "linear_general", Arrangement::Linear, [1, 1], false, false),
@@ -102,7 +102,7 @@ impl TileMode {
         [8 * BANKS / self.aspect, 8 * PIPES * self.aspect]
     }
 
-    /// What pitch and height are multiples of, for elements of so many bytes.
+    /// The multiples that pitch and height must be of, for elements of so many bytes.
     #[must_use]
     pub fn multiples(self, element_bytes: u32) -> [u32; 2] {
         let bytes = element_bytes.max(1);
@@ -157,7 +157,7 @@ pub struct TileLayout {
 }
 
 impl TileLayout {
-    /// Of a level of so many columns and rows of elements: what the mode needs is added.
+    /// Of a level of so many columns and rows of elements: padded to the mode's multiples.
     #[must_use]
     pub fn padded(mode: TileMode, [width, height]: [u32; 2], element_bytes: u32, swizzle: u32) -> Self {
         let [columns, rows] = mode.multiples(element_bytes);
@@ -168,7 +168,7 @@ impl TileLayout {
     /// Whether all numbers are ones that the equations are made for.
     ///
     /// # Errors
-    /// The first that is not, and what is allowed.
+    /// The first value that is not allowed, and the allowed ones.
     pub fn check(&self) -> Result<(), String> {
         let Self { mode, pitch, height, element_bytes, swizzle } = *self;
         if !matches!(element_bytes, 1 | 2 | 4 | 8 | 16) {
@@ -227,7 +227,7 @@ impl TileLayout {
             }
             Arrangement::Macro => {
                 let (pipe, bank) = Tiling::CONSOLE.pipe_and_bank(x, y);
-                // Thick tiles of the 2D modes move banks by what thin ones do, from one tile to the next.
+                // Thick tiles of the 2D modes move banks by the same step as thin ones, from one tile to the next.
                 let step = if mode.is_3d { 1 } else { PIPES * (BANKS / 2 - 1) };
                 let rotation = swizzle.wrapping_add(z / thickness * step);
                 let place = ((pipe + PIPES * bank) ^ rotation) % (PIPES * BANKS);

@@ -1,6 +1,6 @@
 //! Formats of colour targets: from exported colours to stored bits and back.
 //!
-//! The fields of a format are those of [`ctm_exec::r700::formats`]; this file adds what a colour target has beside them: a number type, the order
+//! The fields of a format are those of [`ctm_exec::r700::formats`]; this file adds the further parts of a colour target: a number type, the order
 //! of channels, and the way back from numbers to bits. Numbers are computed in double precision and rounded once.
 
 mod fractions;
@@ -20,7 +20,7 @@ pub(crate) const TOGETHER: usize = 64;
 /// A channel of pixels side by side.
 pub(crate) type Row = [f32; TOGETHER];
 
-/// What the fields of a colour target hold.
+/// The number type of a colour target's fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NumberType {
     /// Fractions of 0 to 1.
@@ -108,7 +108,7 @@ impl Swap {
 pub struct ColourFormat {
     /// Sizes and kinds of the fields.
     pub data: DataFormat,
-    /// What they hold.
+    /// Their number type.
     pub number: NumberType,
     /// Which channel each of them is.
     pub swap: Swap,
@@ -164,7 +164,7 @@ enum FieldKind {
     Float24,
 }
 
-/// A colour format, checked, with what is needed to store and load colours.
+/// A colour format, checked, with the data to store and load colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Colours {
     format: ColourFormat,
@@ -248,7 +248,7 @@ impl Colours {
     #[must_use]
     pub fn texel_format(&self) -> Format {
         if self.format.number == NumberType::Srgb {
-            // Its curve is no part of a texel's format here: comparisons are made with what lookups give.
+            // Its curve is no part of a texel's format here: comparisons use the results of lookups.
             return Format::default();
         }
         let first = |data: DataFormat| match elements(data) {
@@ -431,7 +431,7 @@ mod tests {
                             _ => state,
                         } & colours.mask(15);
                         let again = colours.pack(colours.unpack(bits), false);
-                        // Two patterns stand for -1; NaN patterns become one.
+                        // Two patterns mean -1; NaN patterns become one.
                         let same = colours.unpack(again) == colours.unpack(bits)
                             || colours.unpack(bits).iter().any(|&x| f32::from_bits(x).is_nan());
                         assert!(same, "{data:?} {number:?} {swap:?}: {bits:x} became {again:x}");

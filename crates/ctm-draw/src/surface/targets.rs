@@ -1,4 +1,4 @@
-//! What a draw writes: colour targets and a depth target in memory of the caller.
+//! The targets of a draw: colour targets and a depth target in memory of the caller.
 
 use crate::rect::Rect;
 use crate::surface::depth::DepthFormat;
@@ -15,11 +15,11 @@ pub struct ColourTarget<'a> {
     pub bytes: &'a mut [u8],
     /// Where samples lie; its element size is that of the format.
     pub layout: Layout,
-    /// What colours are stored as.
+    /// The stored format of colours.
     pub format: ColourFormat,
     /// Columns and rows that may be drawn to.
     pub size: [u32; 2],
-    /// The slice that layer 0 is, and the last slice. What is sent to a layer behind the last one is dropped.
+    /// The slice that layer 0 is, and the last slice. Pixels of later layers are dropped.
     pub slices: [u32; 2],
 }
 
@@ -30,7 +30,7 @@ pub struct DepthTarget<'a> {
     pub bytes: &'a mut [u8],
     /// Where samples lie; its element size is that of the format.
     pub layout: Layout,
-    /// What depth and stencil are stored as.
+    /// The stored format of depth and stencil.
     pub format: DepthFormat,
     /// Columns and rows that may be drawn to.
     pub size: [u32; 2],
@@ -45,7 +45,7 @@ pub struct StreamBuffer<'a> {
     pub bytes: &'a mut [u8],
     /// Where the next vertex goes, in dwords; moves on.
     pub offset_dwords: u32,
-    /// What is stored ends before this dword. At most as many as there are bytes for.
+    /// Stores end before this dword. At most as many as there are bytes for.
     pub size_dwords: u32,
 }
 

@@ -11,7 +11,7 @@ use ctm_isa::r700::program::Stage as StageKind;
 /// Primitives of one launch of the geometry program.
 const PRIMITIVES: usize = 256;
 
-/// What a batch of primitives became: vertices, and primitives of them whose vertex numbers are places among these.
+/// The output of a batch of primitives: vertices, and primitives whose vertex numbers are places among these.
 pub(crate) struct Emitted {
     pub(crate) vertices: Vertices,
     pub(crate) primitives: Vec<Primitive>,
@@ -29,7 +29,7 @@ fn bytes(dwords: &[u32]) -> Vec<u8> {
     dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect()
 }
 
-/// Runs the chain for these primitives, batch by batch; `take` gets what each became.
+/// Runs the chain for these primitives, batch by batch; `take` gets the output of each.
 pub(crate) fn run(
     runner: &Runner<'_>,
     state: &DrawState<'_>,
@@ -75,10 +75,10 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// What each invocation said of vertices, in order: its number and the event.
+/// The vertex events of each invocation, in order: its number and the event.
 type Events = Vec<(u32, VertexEvent)>;
 
-/// Runs the geometry program once for each primitive; gives the second ring and what was said of vertices.
+/// Runs the geometry program once for each primitive; returns the second ring and the vertex events.
 fn geometry_launch(
     runner: &Runner<'_>,
     state: &DrawState<'_>,
@@ -116,7 +116,7 @@ fn geometry_launch(
     Ok((bytes(&memory.ring.unwrap_or_default()), events))
 }
 
-/// Primitives of what was emitted, and their vertices as the copy program exports them.
+/// Primitives of the emitted vertices, and these as the copy program exports them.
 fn strips(
     runner: &Runner<'_>,
     state: &DrawState<'_>,
@@ -158,7 +158,7 @@ fn strips(
             stage: geometry.copy,
             start: &start,
             ring_dwords: 0,
-            // Streams are another launch's; what this one writes there goes nowhere.
+            // Streams belong to another launch; writes of this one to them are dropped.
             stream_dwords: state.stream_output.map_or([0; 4], |streams| streams.vertex_dwords),
             shown: Some((geometry.copy_buffer, &ring)),
             exports: true,

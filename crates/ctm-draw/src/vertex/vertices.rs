@@ -21,7 +21,7 @@ pub struct ClipInput {
     pub killed: bool,
 }
 
-/// What a vertex is told beside its parameters.
+/// Values of a vertex besides its position and parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Misc {
     /// The exported size of points.
@@ -37,9 +37,9 @@ pub struct Misc {
 /// Vertices that a program has run for.
 #[derive(Clone, Debug, Default)]
 pub struct Vertices {
-    /// What clipping looks at.
+    /// The inputs of clipping.
     pub clip: Vec<ClipInput>,
-    /// The rest of what positions exports hold.
+    /// The rest of the position exports.
     pub misc: Vec<Misc>,
     /// Parameters: `[parameter][vertex]`, as bits.
     pub parameters: Vec<Vec<[u32; 4]>>,
@@ -50,7 +50,7 @@ pub struct Vertices {
 pub struct VertexKey {
     /// The vertex number.
     pub index: u32,
-    /// The number of its primitive, where the program is told.
+    /// The number of its primitive, for programs that read it.
     pub primitive: u32,
     /// Its instance.
     pub instance: u32,
@@ -106,7 +106,7 @@ pub(crate) fn run(
             let one = |keys: &[VertexKey]| {
                 let start = starts(&state.input, keys);
                 let (kind, exports) = (StageKind::Vertex, true);
-                // Streams are another launch's; what this one writes there goes nowhere.
+                // Streams belong to another launch; writes of this one to them are dropped.
                 let stream_dwords = state.stream_output.map_or([0; 4], |streams| streams.vertex_dwords);
                 let given =
                     VertexLaunch { kind, stage, start: &start, ring_dwords: 0, stream_dwords, shown: None, exports };
@@ -140,7 +140,7 @@ impl Vertices {
         self
     }
 
-    /// Adds what the threads of a launch exported.
+    /// Adds the exports of a launch's threads.
     pub(crate) fn add_rows(&mut self, outputs: &VertexOutputs<'_>, rows: &LaneRows<Target>) {
         let all = |target| rows.get(target).map(|row| [0, 1, 2, 3].map(|e: usize| row[e].bits.as_slice()));
         let of = |row: &Option<[&[u32]; 4]>, lane: usize| row.map(|row| row.map(|bits| bits[lane])).unwrap_or_default();
@@ -196,7 +196,7 @@ pub(crate) fn start(input: &InputState, key: VertexKey) -> [u32; 4] {
     [key.index, stepped(input.step_rate_0), z, key.instance]
 }
 
-/// What one launch of a vertex, export or copy program is given.
+/// The inputs of one launch of a vertex, export or copy program.
 pub(crate) struct VertexLaunch<'a> {
     pub(crate) kind: StageKind,
     pub(crate) stage: Stage<'a>,
@@ -212,7 +212,7 @@ pub(crate) struct VertexLaunch<'a> {
     pub(crate) exports: bool,
 }
 
-/// Runs a launch; gives its memory with what it left.
+/// Runs a launch; returns its memory with the exports.
 pub(crate) fn run_launch<'a>(
     runner: &Runner<'_>,
     state: &DrawState<'_>,

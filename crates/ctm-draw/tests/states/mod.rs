@@ -1,5 +1,5 @@
-//! Draw states made of bytes: no bytes, or zeros, are a good state that draws; each other byte changes one thing, mostly into something that a state
-//! can be, sometimes into what nobody should ask for. The fuzz target `draw_states` uses this file, too.
+//! Draw states made of bytes: no bytes, or zeros, are a good state that draws; each other byte changes one thing, mostly to a legal value, sometimes
+//! to an illegal one. The fuzz target `draw_states` uses this file, too.
 
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::{ColourFormat, Colours, NumberType, Swap};
@@ -84,10 +84,10 @@ fn text(source: &str) -> Program {
     Program { gprs: program.gprs.max(8), ..program }
 }
 
-/// What came of a state.
+/// The outcome of a state.
 #[derive(Debug, PartialEq)]
 pub struct Outcome {
-    /// What it did, or why it did not.
+    /// Its counts, or the error.
     pub result: Result<Counts, String>,
     /// Bytes of colour targets 0 and 1, of the depth target, and of the stream buffer.
     pub bytes: [Vec<u8>; 4],
@@ -95,12 +95,12 @@ pub struct Outcome {
     pub offset: Option<u32>,
 }
 
-/// What lies behind each target, and has to stay.
+/// Bytes after each target, which have to stay.
 pub const BEHIND: usize = 64;
 const FILL: u8 = 0x5a;
 
 impl Outcome {
-    /// Whether nothing behind targets was changed.
+    /// Whether no byte after the targets was changed.
     pub fn is_within(&self) -> bool {
         self.bytes.iter().all(|bytes| bytes[bytes.len() - BEHIND..].iter().all(|&byte| byte == FILL))
     }

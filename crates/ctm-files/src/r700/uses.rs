@@ -1,4 +1,4 @@
-//! What a program's words name: exports, memories, resources and constants. What is addressed relative to a register is not known.
+//! The names in a program's words: exports, memories, resources and constants. Operands addressed relative to a register are not known.
 
 use super::targets;
 use ctm_exec::r700::memory::space;
@@ -15,7 +15,7 @@ const LINE: u32 = 16;
 /// Constants of a constant buffer.
 const CONSTANTS: u32 = 4096;
 
-/// What a program names.
+/// The uses of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
     /// Exports.
@@ -40,7 +40,7 @@ pub struct Uses {
     pub loops: BTreeSet<u8>,
     /// Boolean constants.
     pub bools: BTreeSet<u8>,
-    /// Registers that ALU instructions, exports and fetches read; what is relative counts as its base.
+    /// Registers that ALU instructions, exports and fetches read; relative ones count as their base.
     pub registers: BTreeSet<u8>,
     /// Whether it calls the fetch subroutine.
     pub calls_fetch: bool,
@@ -49,7 +49,7 @@ pub struct Uses {
 }
 
 impl Uses {
-    /// What a program names.
+    /// The uses of a program.
     #[must_use]
     pub fn of(decoded: &Decoded) -> Self {
         let mut uses = Self::default();
@@ -84,7 +84,7 @@ impl Uses {
         uses
     }
 
-    /// What a program and its fetch subroutine name together.
+    /// The uses of a program and its fetch subroutine together.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.targets.extend(other.targets);
@@ -196,7 +196,7 @@ pub fn textures_at_position(program: &Program) -> BTreeSet<u8> {
     };
     let has_flow = decoded.entries.iter().any(|entry| entry.cf.as_ref().is_ok_and(is_flow));
     let (mut plain, mut elsewhere, mut written) = (BTreeSet::new(), BTreeSet::new(), false);
-    // With flow control the second walk knows what is written anywhere.
+    // With flow control the second walk knows all registers that are written anywhere.
     for _ in 0..=usize::from(has_flow) {
         plain.clear();
         elsewhere.clear();

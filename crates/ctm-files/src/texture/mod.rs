@@ -1,7 +1,7 @@
-//! Texture files: DDS, KTX2, and the surfaces of the console's GFD containers (GTX). What they hold becomes an [`Image`], texels converted as the
-//! chip's formats say.
+//! Texture files: DDS, KTX2, and the surfaces of the console's GFD containers (GTX). They become an [`Image`], with texels converted as the chip's
+//! formats define.
 //!
-//! | file | what |
+//! | file | subject |
 //! |---|---|
 //! | `formats` | the formats of the files by their numbers, as formats of the chip (table) |
 //! | `dds` | DirectDraw surfaces, with the header of Direct3D 10 or without |
@@ -84,7 +84,7 @@ pub fn is_texture(path: &Path) -> bool {
 /// Reads a texture by its bytes' own marks, or an array (one level, two-dimensional) by the extension.
 ///
 /// # Errors
-/// What the bytes say that cannot be, or that is not done.
+/// The bytes are invalid, or use a feature that is not supported.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Image, TextureError> {
     match marked(bytes) {
         Some(stored) => stored?.image(),
@@ -108,7 +108,7 @@ pub fn read_stored(path: &Path, bytes: &[u8]) -> Result<StoredTexture, TextureEr
     }
 }
 
-/// How [`write()`] arranges what it writes.
+/// The layout of the file that [`write()`] makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteOptions {
     /// The tile mode of `.gtx`.
@@ -129,7 +129,7 @@ impl Default for WriteOptions {
 /// The bytes of a texture file: `.gtx` and `.dds` with all levels as they are stored, or an array (`.png`, `.npy`, `.pfm`) of one level.
 ///
 /// # Errors
-/// What the file cannot hold.
+/// The file cannot hold the image.
 ///
 /// ```
 /// use ctm_files::array::{Array, Values};
@@ -158,7 +158,7 @@ pub fn write(path: &Path, stored: &StoredTexture, options: &WriteOptions) -> Res
     }
 }
 
-/// A texture of a file that says by its first bytes what it is.
+/// A texture of a file whose first bytes identify its format.
 fn marked(bytes: &[u8]) -> Option<Result<StoredTexture, TextureError>> {
     match bytes {
         [b'D', b'D', b'S', b' ', ..] => Some(dds::read(bytes)),

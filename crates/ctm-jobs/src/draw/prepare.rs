@@ -45,11 +45,11 @@ pub struct Prepared<'a> {
     pub(super) drawing: &'a Drawing,
     pub(super) engine: Box<dyn Engine>,
     pub(super) draws: Vec<PreparedDraw<'a>>,
-    /// Hears of the launches of each draw, by its number.
+    /// Called with the launches of each draw, by its number.
     pub(super) notice: Option<Arc<NoticeFn>>,
 }
 
-/// Hears of a launch that is about to run: the number of its draw, from 0 on, and what its lanes are.
+/// Called with a launch that is about to run: the number of its draw, from 0 on, and the places of its lanes.
 pub type NoticeFn = dyn Fn(usize, &LaunchNotice<'_>) + Send + Sync;
 
 impl Prepared<'_> {
@@ -90,7 +90,7 @@ pub(super) enum Programs {
     X1k(Box<BoundX1k>),
 }
 
-/// A pair with what its programs reach: first the vertex program, then the pixel program.
+/// A pair with its resources: first the vertex program's, then the pixel program's.
 pub(super) struct BoundPair {
     pub(super) pair: Pair,
     pub(super) fetch: Option<Program>,
@@ -98,12 +98,12 @@ pub(super) struct BoundPair {
     pub(super) constants: [Constants; 2],
 }
 
-/// An X1K program with what it reaches.
+/// An X1K program with its resources.
 pub(super) struct BoundX1k {
     pub(super) program: ctm_isa::x1k::Program,
     pub(super) constants: x1k::Constants,
     pub(super) memory: x1k::Arrays,
-    /// What transforms vertices.
+    /// The transformation of vertices.
     pub(super) matrix: Option<[f32; 16]>,
 }
 
@@ -111,7 +111,7 @@ impl Drawing {
     /// Reads the files and resolves the names.
     ///
     /// # Errors
-    /// What is missing or wrong.
+    /// A part is missing or wrong.
     pub fn prepare(&self) -> Result<Prepared<'_>, Error> {
         let [width, height] = self.size;
         if width == 0 || height == 0 || width > 16384 || height > 16384 {
@@ -271,7 +271,7 @@ impl BoundX1k {
 }
 
 impl BoundPair {
-    /// Binds what the vertex program fetches, and makes the program that fetches it.
+    /// Binds the attributes of the vertex program, and makes the program that fetches them.
     fn attributes(&mut self, plan: &DrawPlan, mesh: &Mesh) -> Result<(), Error> {
         let attributes = self.pair.attributes();
         let named = plan.attributes.iter().map(|of| &of.0).chain(plan.arrays.iter().map(|of| &of.0));
@@ -402,7 +402,7 @@ struct Reach {
 }
 
 impl Reach {
-    /// What a program reads where `place` lies.
+    /// The program's constants of the kind of `place`.
     fn of(program: &Program, place: UniformPlace) -> Self {
         let uses = Uses::of(&program.decode());
         let mut out = Self { ranges: Vec::new(), prefix: "c".to_owned() };
@@ -421,7 +421,7 @@ impl Reach {
         out
     }
 
-    /// Whether the program reads one of `count` constants from the place on, and the last one lies within what it can read or before.
+    /// Whether the program reads one of `count` constants from the place on, and the last one is at most the last that it can read.
     fn holds(&self, place: UniformPlace, count: usize) -> bool {
         let (UniformPlace::File(first) | UniformPlace::Buffer(_, first)) = place;
         self.ranges.iter().any(|range| first < range.end && range.start < first + count)

@@ -89,7 +89,7 @@ pub(super) fn too_many_rows(job: &Job, pass: &Pass) -> Option<Report> {
     })
 }
 
-/// Collects what is wrong.
+/// Collects errors.
 struct Checker {
     reports: Vec<Report>,
     programs: HashMap<(PathBuf, Option<ProgramInfo>), Arc<Loaded>>,
@@ -302,7 +302,7 @@ impl Checker {
         bank!(pass.float, SymbolKind::Float, constants.float);
         bank!(pass.int, SymbolKind::Int, constants.int);
         bank!(pass.bool, SymbolKind::Bool, constants.bool);
-        // Constants at the top of a job may be another pass's; what has a name may have been optimised away.
+        // Constants at the top of a job may be another pass's; named ones may have been optimised away.
         if !self.several {
             let mut all = unread("c", pass.float.keys(), &usage.float_constants);
             all.extend(unread("i", pass.int.keys(), &usage.int_constants));
@@ -311,14 +311,14 @@ impl Checker {
                 self.warn(&pass.program, "constant-not-read", not_read(&all));
             }
         }
-        // The loader would put the program's own literals over what the job says.
+        // The loader would overwrite the job's values with the program's own literals.
         program.literals.retain(|l| !given.contains_key(&literal_key(l)));
         let carried: BTreeSet<_> = program.literals.iter().map(literal_key).collect();
         let read = |kind, indices: &BTreeSet<u8>| -> Vec<(SymbolKind, u8)> {
             indices.iter().map(|&i| (kind, i)).filter(|k| !given.contains_key(k) && !carried.contains(k)).collect()
         };
         let mut missing = read(SymbolKind::Float, &usage.float_constants);
-        // A relative address names everything from its base on: nobody gives all of that.
+        // A relative address names every constant from its base on: no job gives all of them.
         if usage.float_constants.contains(&255) && missing.len() > 16 {
             missing.retain(|k| program.symbols.iter().any(|s| (s.kind, s.index) == *k));
         }
@@ -533,7 +533,7 @@ impl Checker {
         }
     }
 
-    /// What is saved at the end has been written by some pass.
+    /// Outputs that are saved at the end have been written by some pass.
     fn saves(&mut self, job: &Job, passes: &[Ready]) -> Vec<(u8, Save)> {
         let all: BTreeSet<u8> = passes.iter().flat_map(|p| p.outputs.iter().map(|o| o.slot)).collect();
         let mut saves = Vec::new();
@@ -639,7 +639,7 @@ const fn literal_key(literal: &Literal) -> (SymbolKind, u8) {
     }
 }
 
-/// Lets `[program_info]` say what bare words do not.
+/// Applies `[program_info]` to bare words, which lack these declarations.
 fn apply_info(loaded: &mut Loaded, info: &Located<ProgramInfo>) -> Result<(), JobError> {
     if !loaded.form.is_bare() {
         let message = "this program says itself what [program_info] is for: only bare words (.hex, .bin) need one";

@@ -67,7 +67,7 @@ impl Job {
     /// of the whole.
     ///
     /// # Errors
-    /// What is wrong with the job; and `shard` for jobs that cannot be cut: several passes or repetitions, uncached writes (UMRT), memories, emitted
+    /// The job is invalid; and `shard` for jobs that cannot be cut: several passes or repetitions, uncached writes (UMRT), memories, emitted
     /// vertices, outputs with a `size` of their own, files with `flip_y`, domains of fewer pairs of rows.
     pub fn shard(&self, shard: Shard) -> Result<Self, JobError> {
         let refuse = |why: String| {
@@ -131,7 +131,7 @@ pub enum MergeError {
     Io {
         /// Which.
         path: PathBuf,
-        /// What the system says.
+        /// The system's message.
         message: String,
     },
     /// There is no part of this file.
@@ -147,7 +147,7 @@ pub enum MergeError {
     Array {
         /// Which.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         error: ArrayError,
     },
 }
@@ -219,7 +219,7 @@ fn find(path: &Path) -> Result<Vec<PathBuf>, MergeError> {
     match *counts.as_slice() {
         [] => Err(MergeError::NoParts { example: Shard { part: 1, parts: 2 }.file(path) }),
         [parts] => {
-            // Whoever names a part of a million has files for all of them, or is told about a few.
+            // A shard's number may be out of a million: all files are expected, and a few missing ones are reported.
             let files = (1..=parts).map(|part| Shard { part, parts }.file(path));
             let missing: Vec<PathBuf> = files.clone().filter(|file| !file.exists()).take(10).collect();
             if missing.is_empty() { Ok(files.collect()) } else { Err(MergeError::Missing(missing)) }
@@ -228,7 +228,7 @@ fn find(path: &Path) -> Result<Vec<PathBuf>, MergeError> {
     }
 }
 
-/// What parts are while they are put together: nothing is converted.
+/// Parts while they are put together: nothing is converted.
 enum Whole {
     /// Rows of an `.npy` file.
     Items(Items),

@@ -1,4 +1,4 @@
-//! Rules on what is set when a draw comes: targets, programs, and how they fit together.
+//! Rules on registers at a draw: targets, programs, and how they fit together.
 
 use super::checker::Checker;
 use crate::execute::{
@@ -17,7 +17,7 @@ use std::rc::Rc;
 /// ARRAY_BASE of the export of a position (R700 §3.4.1).
 const POSITION: u16 = 60;
 
-/// What a pixel program exports.
+/// The exports of a pixel program.
 #[derive(Default)]
 struct Exports {
     colours: u32,
@@ -82,7 +82,7 @@ impl Checker<'_> {
         let memory = self.memory?;
         let given = registers.gprs(&self.registers);
         let place = registers.place(&self.registers, given);
-        // A missing relocation has been told of already.
+        // A missing relocation has been reported already.
         if place.end.is_none() && !self.absolute {
             return None;
         }
@@ -136,7 +136,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What a program fetches from.
+    /// Checks the resources that a program fetches from.
     fn resources_of(&mut self, program: &Loaded, registers: &ProgramRegisters, targets: &[(u64, u64)]) {
         let (stage, first) = (registers.name(), registers.set.first_resource());
         for &id in &program.buffers {
@@ -194,8 +194,8 @@ impl Checker<'_> {
         }
     }
 
-    /// A resource that is none of the wanted kind, with both of its numbers: the instruction's, and that of SET_RESOURCE, which counts the resources of all
-    /// stages. Mistaking one for the other is told where it explains what was set.
+    /// A resource of a wrong kind, with both of its numbers: the instruction's, and that of SET_RESOURCE, which counts the resources of all
+    /// stages. The message says so where a mix-up of the two explains the registers.
     fn wrong_resource(&self, registers: &ProgramRegisters, letter: char, id: u8, wanted: u32) -> String {
         let (stage, first) = (registers.name(), registers.set.first_resource());
         let number = first + u32::from(id);
@@ -224,7 +224,7 @@ impl Checker<'_> {
         told
     }
 
-    /// What keeps a draw from its pixels whatever its programs do.
+    /// Finds state that keeps all pixels of a draw from the targets, whatever its programs do.
     fn pixels(&mut self, special: SpecialOp) {
         use scan::{
             PA_SC_GENERIC_SCISSOR_BR as GenericBr, PA_SC_GENERIC_SCISSOR_TL as GenericTl,
@@ -271,7 +271,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What lies between the vertex and the pixel program.
+    /// Checks the links between the vertex and the pixel program.
     fn links(&mut self) {
         // A resolve, and a copy of depth, take nothing from the pixel program.
         use depth::DB_RENDER_CONTROL as Render;

@@ -1,12 +1,14 @@
-//! What is wrong with a stream: what the kernel would refuse, and what does not fit together in a draw.
+//! Errors of a stream: those that the kernel would refuse it for, and mismatches of a draw's parts.
 //!
-//! The kernel checks a stream before the chip sees it, and answers with one error number for everything. The rules marked *kernel* here say what it would refuse, and
-//! where. The others find what it lets through: programs, their links and their resources.
+//! The kernel checks a stream before the chip sees it, and answers with one error number for everything. The rules marked *kernel* here report its
+//! refusals with their
+//! places. The others find errors that it lets through: programs, their links and their resources.
 //!
-//! `rules` is the table of rules, `checker` the state of a check. `packets` has the rules on packets, `surfaces` those on targets and textures, `draws` those on the programs of a draw and on what is set when it comes.
+//! `rules` is the table of rules, `checker` the state of a check. `packets` has the rules on packets, `surfaces` those on targets and textures,
+//! `draws` those on the programs of a draw and on the registers at a draw.
 //!
-//! A stream without a kernel, of a program that runs on the bare chip, has absolute addresses ([`check_absolute`]): the rules on relocations, and on what only the
-//! kernel may write, are not for it; its addresses have to lie in the memory that is given.
+//! A stream without a kernel, of a program that runs on the bare chip, has absolute addresses ([`check_absolute`]): the rules on relocations and on
+//! registers that only the kernel may write do not apply; its addresses must be inside the given memory.
 
 mod checker;
 mod draws;
@@ -20,7 +22,7 @@ use crate::stream::Relocation;
 use checker::{Checker, Placed};
 pub use rules::{Finding, RULES, Rule, rule};
 
-/// What the kernel takes registers to hold before a stream writes them: name and value.
+/// The kernel's assumed values of registers before a stream writes them: name and value.
 const UNTIL_WRITTEN: &[(&str, u32)] = &[
     ("CB_TARGET_MASK", u32::MAX),
     ("DB_DEPTH_SIZE", u32::MAX),
@@ -48,7 +50,7 @@ pub fn check(words: &[u32], relocations: Option<&[Relocation]>, memory: Option<&
     checker.findings
 }
 
-/// Looks at a stream whose addresses are absolute and that no kernel sees. Without memory nothing is said of what lies at its addresses.
+/// Checks a stream with absolute addresses that no kernel sees. Without memory, the contents at its addresses are not checked.
 #[must_use]
 pub fn check_absolute(words: &[u32], memory: Option<&dyn GpuMemory>) -> Vec<Finding> {
     let mut checker = Checker::new(memory);

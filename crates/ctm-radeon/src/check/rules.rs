@@ -7,9 +7,9 @@ use ctm_isa::diag::Severity;
 pub struct Rule {
     /// Its name.
     pub name: &'static str,
-    /// How serious its findings are. Errors are what the kernel refuses or what cannot work.
+    /// How serious its findings are. An error is refused by the kernel or cannot work.
     pub severity: Severity,
-    /// What it finds.
+    /// The problem that it finds.
     pub doc: &'static str,
 }
 
@@ -89,7 +89,7 @@ pub struct Finding {
     pub rule: &'static str,
     /// How serious it is.
     pub severity: Severity,
-    /// What was found and what is allowed.
+    /// The value and the allowed ones.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! Packets that are no draws, and what they lead to: registers, fences, queries, copies, predication.
+//! Packets other than draws, and their effects: registers, fences, queries, copies, predication.
 
 use super::device::{Device, Placed};
 use super::draws::{DrawCall, IndexSource};
@@ -15,7 +15,7 @@ use crate::registers::{RESOURCES, SAMPLERS, colour, resource, vgt};
 use crate::table::{in_256, join, little_endian};
 use ctm_draw::Counts;
 
-/// What a device counts. Counters run on from stream to stream.
+/// The counters of a device. They run on from stream to stream.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counters {
     /// Samples that passed.
@@ -28,18 +28,18 @@ pub(super) struct Counters {
     pipeline_on: bool,
     /// Draws.
     pub(super) drawn: u64,
-    /// What the last draw did.
+    /// The counts of the last draw.
     pub(super) last: Counts,
     /// The last draw.
     pub(super) call: Option<DrawCall>,
-    /// What the clock shows; it goes on by one with each packet.
+    /// The clock; it goes on by one with each packet.
     clock: u64,
 }
 
 /// Whether predicated packets run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Predicate {
-    /// What was read; `None`: everything runs.
+    /// The query result that was read; `None`: everything runs.
     visible: Option<bool>,
     /// Packets run if something was visible, instead of if nothing was.
     draws_visible: bool,

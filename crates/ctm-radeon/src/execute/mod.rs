@@ -1,21 +1,21 @@
-//! What streams do: a device that owns registers, takes streams and works on memory.
+//! Execution of streams: a device that owns registers, takes streams and works on memory.
 //!
-//! | file | what |
+//! | file | subject |
 //! |---|---|
-//! | `registers` | what registers hold |
+//! | `registers` | the values of registers |
 //! | `memory` | the memory that streams work on |
 //! | `state` | from registers to the state of a draw |
-//! | `resources` | from registers to what programs reach, and to targets |
+//! | `resources` | from registers to the resources of programs, and to targets |
 //! | `textures` | textures and samplers, of the words of resources |
-//! | `programs` | programs in memory: where they end, what they reach |
-//! | `surfaces` | what draws write, held between draws; textures that are converted |
+//! | `programs` | programs in memory: where they end, their resources |
+//! | `surfaces` | targets that are cached between draws; converted textures |
 //! | `draws` | a draw |
-//! | `notes` | what checked draws noticed, each once |
+//! | `notes` | notes of checked draws, each once |
 //! | `commands` | packets that are none |
 //! | `device` | a stream, packet by packet |
 //!
 //! **Invariants.** A stream reaches memory only through [`GpuMemory`], which knows its buffers. Every stream ends: its packets are finite, and draws have a
-//! budget. What goes wrong in a packet is told ([`Problem`]), and the next packet runs.
+//! budget. An error of a packet is reported ([`Problem`]), and the next packet runs.
 
 mod commands;
 mod device;

@@ -1,4 +1,4 @@
-//! Programs of a stream: where they end, and what they reach.
+//! Programs of a stream: their ends, and their resources.
 
 use super::memory::{GpuMemory, available};
 use super::registers::Registers;
@@ -26,7 +26,7 @@ const FIRST_BYTES: usize = 2048;
 pub struct Loaded {
     /// The program, as long as it reaches.
     pub program: Program,
-    /// What it fetches from: textures with their samplers.
+    /// The textures that it fetches from, with their samplers.
     pub textures: Vec<Lookup>,
     /// Buffers that it fetches from.
     pub buffers: Vec<u8>,
@@ -173,14 +173,14 @@ pub struct Lookup {
     pub compares: bool,
 }
 
-/// The registers that say of a stage where its program is and what it has.
+/// The registers of a stage's program: its address and resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProgramRegisters {
     /// SQ_PGM_START of the stage.
     pub(crate) start: &'static str,
     /// SQ_PGM_RESOURCES of the stage.
     pub(crate) resources: &'static str,
-    /// What kind of program it is.
+    /// The kind of program.
     pub(crate) stage: Stage,
     /// The set of its resources and constants.
     pub(crate) set: Set,
@@ -235,7 +235,7 @@ impl ProgramRegisters {
     }
 }
 
-/// Where a program is, and what it is run as.
+/// The address of a program, and its stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ProgramPlace {
     /// Its first byte.
@@ -282,7 +282,7 @@ fn words_of(bytes: &[u8]) -> Vec<u32> {
     bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
 }
 
-/// Programs that have been read, by what was asked for. They are compared with memory whenever they are asked for.
+/// Programs that have been read, by request. They are compared with memory for each request.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
     known: HashMap<ProgramPlace, Arc<Loaded>>,

@@ -4,7 +4,7 @@ use crate::table::value;
 use ctm_isa::r700::ops::{DataFormat, Sel};
 use ctm_isa::table::{FieldValue, Value};
 
-/// Comparisons: new, or the reference, with what is stored.
+/// Comparisons of the new value, or the reference, with the stored one.
 pub(crate) const COMPARES: &[Value] = &[
     value(0, "NEVER"),
     value(1, "LESS"),
@@ -16,7 +16,7 @@ pub(crate) const COMPARES: &[Value] = &[
     value(7, "ALWAYS"),
 ];
 
-/// What becomes of a stencil value.
+/// Operations on a stencil value.
 pub(crate) const STENCIL_OPS: &[Value] = &[
     value(0, "KEEP"),
     value(1, "ZERO"),
@@ -57,7 +57,7 @@ pub(crate) const FACTORS: &[Value] = &[
 pub(crate) const COMBINES: &[Value] =
     &[value(0, "DST_PLUS_SRC"), value(1, "SRC_MINUS_DST"), value(2, "MIN"), value(3, "MAX"), value(4, "DST_MINUS_SRC")];
 
-/// What primitives are made.
+/// Kinds of primitives.
 pub(crate) const PRIMITIVES: &[Value] = &[
     value(0, "NONE"),
     value(1, "POINTLIST"),
@@ -105,7 +105,7 @@ pub(crate) const ARRAY_MODES: &[Value] = &[
     value(15, "3B_TILED_THICK"),
 ];
 
-/// What texels outside a texture are.
+/// Texels outside a texture.
 pub(crate) const WRAPS: &[Value] = &[
     value(0, "WRAP"),
     value(1, "MIRROR"),
@@ -129,5 +129,5 @@ pub(crate) const FILTERS: &[Value] = &[
 /// Formats of textures, buffers and targets: one numbering.
 pub(crate) const FORMATS: &[Value] = DataFormat::VALUES;
 
-/// What an element of a texture is read from.
+/// Sources of a texture's element.
 pub(crate) const SELECTS: &[Value] = Sel::VALUES;

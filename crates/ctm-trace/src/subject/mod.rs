@@ -1,4 +1,4 @@
-//! What launches are watched of: a job, a drawing, or a recording of devices.
+//! Sources of watched launches: a job, a drawing, or a recording of devices.
 
 pub mod drawing;
 
@@ -63,7 +63,7 @@ pub struct Chosen {
     pub domain: Domain,
     /// The program.
     pub program: PassProgram,
-    /// Drawings: the lane that is meant, and what each lane is.
+    /// Drawings: the chosen lane, and the place of each lane.
     pub(super) lane: Option<Lane>,
 }
 
@@ -159,7 +159,7 @@ impl Subject {
         }
     }
 
-    /// The domain of what a profile counts.
+    /// The domain that a profile counts.
     pub(super) fn whole_domain(&self, chosen: &Chosen) -> Result<Domain, JobError> {
         match self {
             Self::Drawing(draws, stage) => drawing::domain(draws.as_ref(), *stage, chosen),
@@ -202,12 +202,12 @@ impl Subject {
     }
 }
 
-/// What is said of a launch that a recording does not have.
+/// The error for a launch that a recording does not have.
 pub(super) fn no_launch(which: u64, seen: u64) -> JobError {
     wrong("no-such-launch", format!("the recording has {seen} launches, there is no launch {which}"))
 }
 
-/// Replays a recording on engines of one's own; what differs from it does not matter, as launches may be ended.
+/// Replays a recording on other engines; differences from the recorded results are ignored, as launches may be ended.
 pub(super) fn replayed(
     path: &Path,
     control: &Control,
@@ -221,7 +221,7 @@ pub(super) fn replayed(
     Ok(())
 }
 
-/// What was found out of a recording's launches.
+/// Facts about a recording's launches.
 struct Noted {
     launch: Option<u64>,
     at: Option<Position>,

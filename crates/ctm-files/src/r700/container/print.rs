@@ -75,7 +75,7 @@ pub(super) fn listing(code: &Code, settings: Vec<(String, String)>) -> String {
     disassemble(&Program { settings, ..code.program() }, &Options::default())
 }
 
-/// The header block at `at` and its words as text, if the text gives both back, and how many blocks that are. A copy program behind a geometry
+/// The header block at `at` and its words as text, if the text gives both back, and how many blocks that are. A copy program after a geometry
 /// program belongs to its header.
 fn whole_program(container: &Gfd, at: usize, shader: &Shader, next: Option<&Shader>) -> Option<(String, usize)> {
     let copy = next.filter(|n| n.code.stage == CodeStage::Copy && n.header == Some(at));
@@ -100,14 +100,14 @@ fn whole_program(container: &Gfd, at: usize, shader: &Shader, next: Option<&Shad
         let _ = write!(out, "\n.program {}{heads}\n{}", one.code.stage.name(), listing(&one.code, said));
         blocks += 1;
     }
-    // What the text says, once more.
+    // The text, assembled again.
     let text = format!(".container gfd\n{out}");
     let again = Document::read(&text, "the container's text", &Options::default()).ok()?.blocks(at).ok()?;
     let same = |(a, b): (&Block, &Block)| a.header == b.header && a.data == b.data;
     (again.len() >= blocks && again[..blocks].iter().zip(&container.blocks[at..]).all(same)).then_some((out, blocks))
 }
 
-/// The settings that say what the header of a program holds beside what follows from its words.
+/// The settings for header values of a program that do not follow from its words.
 fn settings_of(container: &Gfd, shader: &Shader, copy: Option<&Shader>) -> Option<Vec<(String, String)>> {
     let header = container.blocks.get(shader.header?)?;
     let layout = header.kind().and_then(Layout::of)?;
@@ -119,7 +119,7 @@ fn settings_of(container: &Gfd, shader: &Shader, copy: Option<&Shader>) -> Optio
     described.settings(layout, &base.code.registers)
 }
 
-/// The settings of a container's program, by its place in [`Gfd::shaders`]: as far as there are names for what its header holds.
+/// The settings of a container's program, by its place in [`Gfd::shaders`]: as far as its header's values have names.
 pub(in crate::r700) fn settings_at(container: &Gfd, index: usize) -> Vec<Setting> {
     let shaders = container.shaders().unwrap_or_default();
     let Some(shader) = shaders.get(index).filter(|s| s.code.stage != CodeStage::Copy) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! The tables of R700 jobs: every key checked, every error with its place and what is allowed.
+//! The tables of R700 jobs: every key checked, every error with its place and the allowed values.
 
 use super::{ConstantBuffer, Contents, Elements, FetchBuffer, Lookup, MemoryBlock, R700Draft, target_name, target_of};
 use crate::job::names::name_of_text;
@@ -71,7 +71,7 @@ pub(in crate::job) fn target_ref(which: &Ref) -> Option<Ref> {
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "integers are checked against their ranges")]
 impl Reader {
-    /// What an R700 table says beyond what an X1K table may say.
+    /// The keys of an R700 table that an X1K table lacks.
     pub(in crate::job) fn r700_draft(&mut self, table: &Table) -> R700Draft {
         let mut draft = R700Draft {
             which: table.get("which").and_then(|n| self.string("which", n).map(|s| self.located(s, n.origin))),
@@ -409,7 +409,7 @@ impl Reader {
         }
     }
 
-    /// Whether the job's first program is for the R700, by its name or by what it holds.
+    /// Whether the job's first program is for the R700, by its name or its contents.
     pub(in crate::job) fn finds_r700(&self, root: &Table) -> bool {
         let of_passes = match root.get("pass") {
             Some(Node { value: Value::Array(list), .. }) => list.as_slice(),
@@ -459,7 +459,7 @@ pub(in crate::job) struct LookupDraft {
 }
 
 impl LookupDraft {
-    /// What a pass says over what the job says.
+    /// A pass's own values over those of the job.
     pub fn over(self, base: &Self) -> Self {
         Self {
             sampler: self.sampler.or_else(|| base.sampler.clone()),

@@ -1,4 +1,4 @@
-//! What a pass binds: constants, buffers, textures with their samplers, memories; and what its program reads that nobody gives.
+//! The bindings of a pass: constants, buffers, textures with their samplers, memories; and the program's inputs that are missing.
 
 use super::super::elements::{bytes, constants, texels};
 use super::super::uses::{Uses, textures_at_position};
@@ -123,7 +123,7 @@ impl Checker {
                 Ref::Name(name) => self.unknown(value, "boolean constant", name, &[], Some(Slots::BOOL)),
             }
         }
-        // Constants at the top of a job may be another pass's; what is wrong comes first.
+        // Constants at the top of a job may be another pass's; errors come first.
         if !self.several && self.errors() == 0 {
             let mut all = Vec::new();
             if !uses.relative_constants {
@@ -378,7 +378,7 @@ impl Checker {
         Some(Image { texture: shape, levels: images.into() })
     }
 
-    /// What the program reads and nobody gives.
+    /// Inputs of the program that are not given.
     pub(super) fn missing(
         &mut self,
         pass: &Pass,
