@@ -1,6 +1,6 @@
 //! The last error of a thread, and the log that the environment variable `CTM_LOG` chooses.
 //!
-//! `CTM_LOG=LEVEL` or `CTM_LOG=LEVEL:FILE`. LEVEL is `error` (what fails), `warn` (also what a checked device notices) or `info` (also
+//! `CTM_LOG=LEVEL` or `CTM_LOG=LEVEL:FILE`. LEVEL is `error` (failures), `warn` (also findings of a checked device) or `info` (also
 //! every open, submit and close); lines go to standard error or are added to FILE. Without it nothing is written.
 
 use std::cell::RefCell;
@@ -27,7 +27,7 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::new(CString::default());
 }
 
-/// What `CTM_LOG` says; a value that says nothing useful logs errors, beginning with that one.
+/// Parses `CTM_LOG`; an invalid value logs errors, beginning with that one.
 fn parse(value: &str) -> (Level, Option<&str>, Option<String>) {
     let (level, file) = match value.split_once(':') {
         Some((level, file)) if !file.is_empty() => (level, Some(file)),

@@ -49,7 +49,7 @@ pub struct AMmanagedDeviceInfo {
     pub reserved1: AMuint32,
 }
 
-/// What the client is told about a device.
+/// The client's information about a device.
 ///
 /// One known client reckons cached addresses from the base of uncached memory: where only cached memory exists, both bases and both pointers are the same.
 fn info_of(connection: &Connection) -> AMmanagedDeviceInfo {
@@ -137,7 +137,7 @@ pub extern "C" fn amSubmitCommandBuffer(dev: AMmanagedDevice, addr: AMuint32, si
 }
 
 thread_local! {
-    /// How often in a row this thread was told that a buffer is not consumed.
+    /// How often in a row this thread was answered that a buffer is not consumed.
     static IMPATIENCE: Cell<u32> = const { Cell::new(0) };
 }
 

@@ -1,13 +1,13 @@
 //! Handles of open devices.
 //!
 //! A handle is a number: which slot, and which of the devices that the slot has held. It is looked up and never followed, so that null,
-//! stale and foreign ones are told from good ones.
+//! stale and foreign ones are recognized.
 
 use crate::connection::Connection;
 use crate::log;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// What C holds: 0 is no device.
+/// The handle in C: 0 is no device.
 pub(crate) type Handle = usize;
 
 struct Slot {
@@ -54,7 +54,7 @@ fn index_of(open: &[Slot], wanted: Handle) -> Option<usize> {
     (slot.connection.is_some() && handle(index, slot.generation) == wanted).then_some(index)
 }
 
-/// What `read` says of the device of this handle; a message for C when there is none.
+/// The result of `read` for the device of this handle; a message for C when there is none.
 pub(crate) fn with<T>(wanted: Handle, read: impl FnOnce(&Arc<Connection>) -> T) -> Option<T> {
     {
         let open = OPEN.read().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The companion libraries: images that are damaged, and what the compiler refuses.
+//! The companion libraries: damaged images, and sources that the compiler refuses.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(unsafe_code, reason = "the interface is C's")]
@@ -76,14 +76,14 @@ fn integers_are_unsigned() {
     assert_eq!(values, [[3, 250, 1, 0]]);
 }
 
-/// Every header byte is damaged in turn; behind the image there is nothing.
+/// Every header byte is damaged in turn; the page after the image is unmapped.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_damaged_image_is_not_read_beyond_its_mapping() {
     const PAGE: usize = 4096;
     let image = compile(SHADER, None).unwrap();
     let pages = image.len().div_ceil(PAGE) * PAGE;
-    // SAFETY: a new mapping, whose last page is given back again: what reads it dies.
+    // SAFETY: a new mapping, whose last page is given back again: a read of it is a crash.
     let start = unsafe {
         let start = mmap(null_mut(), pages + PAGE, 3, 0x22, -1, 0).cast::<u8>();
         assert_eq!(munmap(start.add(pages).cast(), PAGE), 0);

@@ -76,7 +76,7 @@ fn submissions_that_run_and_wait_are_cancelled() {
             assert_eq!(ctm_device_wait(device.handle(), submission, 10_000), Status::Fault, "{name}");
             assert!(last_error().contains("cancelled"), "{name}: {}", last_error());
         }
-        // What was not cancelled runs.
+        // A submission that was not cancelled runs.
         assert_eq!(ctm_device_wait(device.handle(), last, 10_000), Status::Ok, "{name}");
         // One that is done stays as it is; one that there is not cannot be cancelled.
         assert_eq!(ctm_device_cancel(device.handle(), last), Status::Ok);

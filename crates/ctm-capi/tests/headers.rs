@@ -1,5 +1,5 @@
-//! The headers: that they compile in every version of C and C++ without a warning, that their layouts and numbers are the library's, and that
-//! the packer writes what the device's own command table says.
+//! The headers: they compile in every version of C and C++ without a warning, their layouts and numbers are the library's, and
+//! the packer agrees with the device's own command table.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -64,7 +64,7 @@ const INTEGER: FetchFormat = FetchFormat {
     endian: ctm_isa::r700::ops::EndianSwap::None,
 };
 
-/// What C must agree with: an expression of C, and the library's number.
+/// Numbers that C and the library must agree on: an expression of C, and the library's number.
 fn numbers() -> Vec<(String, usize)> {
     let mut all: Vec<(String, usize)> = Vec::new();
     macro_rules! layout {
@@ -196,7 +196,7 @@ fn numbers() -> Vec<(String, usize)> {
 
 #[test]
 fn layouts_and_numbers_are_those_of_the_library() {
-    // What Rust lays out must not depend on what this compiler happens to do.
+    // The layout in Rust must not depend on this compiler's choices.
     const { assert!(size_of::<AMmanagedDeviceInfo>() == 32 + 2 * size_of::<usize>() + 8) };
     const { assert!(align_of::<AMmanagedDeviceInfo>() == align_of::<usize>()) };
     let mut source = String::from("#include <stddef.h>\n");

@@ -61,7 +61,7 @@ fn plain_c(text: &str) -> String {
     lines.map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join(" ")
 }
 
-/// A type of C, the name of the parameter behind it or not, as Rust writes it.
+/// A type of C, with or without a parameter's name after it, as Rust writes it.
 fn c_type(text: &str, named: bool) -> String {
     let spaced = text.replace('*', " * ");
     let mut words: Vec<&str> = spaced.split_whitespace().collect();
@@ -73,7 +73,7 @@ fn c_type(text: &str, named: bool) -> String {
     let name = words.iter().filter(|w| **w != "*" && **w != "const").copied().collect::<Vec<_>>().join(" ");
     let mut out = TYPES.iter().find(|(c, _)| *c == name).map_or(name.as_str(), |(_, rust)| rust).to_owned();
     for star in 0..stars {
-        // The const of a declaration is that of what the innermost pointer points to.
+        // The const of a declaration belongs to the target of the innermost pointer.
         out = format!("*{} {out}", if constant && star == 0 { "const" } else { "mut" });
     }
     out
@@ -82,7 +82,7 @@ fn c_type(text: &str, named: bool) -> String {
 /// The functions that a header declares: name, and `(parameters) -> result`.
 fn declared(text: &str) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
-    // What stands in braces is a structure, an enumeration, or the linkage of all of it.
+    // Braces hold a structure, an enumeration, or the linkage of all declarations.
     let text = plain_c(text).replace("extern \"C\" {", "");
     let mut outside = String::new();
     let mut depth = 0;

@@ -1,4 +1,4 @@
-//! Many threads on several devices: every result right, nothing leaks, nothing stands still. Alone in its process, whose memory it looks at.
+//! Many threads on several devices: every result right, nothing leaks, nothing hangs. Alone in its process, whose memory it measures.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(unsafe_code, reason = "the interface is one of pointers")]
@@ -62,7 +62,7 @@ fn round(count: u32) {
 fn eight_threads_on_four_devices() {
     let count = submissions() / ROUNDS;
     round(count);
-    // What the first round left is what stays: engines, threads, what the allocator keeps.
+    // The memory after the first round is permanent: engines, threads, the allocator's reserve.
     let before = resident();
     for _ in 1..ROUNDS {
         round(count);

@@ -1,4 +1,4 @@
-//! What a Radeon does between programs: vertices become primitives, primitives pixels, pixels what lies in targets.
+//! The fixed stages of a Radeon between programs: vertices become primitives, primitives pixels, pixels values in targets.
 //!
 //! This room knows no command stream and no register: a draw is a [`state::DrawState`] of plain fields. Programs run on any engine of
 //! [`ctm_exec`], many vertices or quads in a launch.

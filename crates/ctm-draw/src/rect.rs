@@ -17,7 +17,7 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// What lies in both.
+    /// The intersection of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {

@@ -152,7 +152,7 @@ fn a_strip_covers_the_whole_target_once() {
 #[test]
 fn parameters_are_interpolated_with_perspective() {
     let corners = [[-3.0, -2.0, 0.5, 2.0], [4.0, -1.0, 1.0, 3.0], [0.0, 2.5, 0.25, 1.5]];
-    // The last one has a corner behind the viewer, so it is cut.
+    // The last one has a corner with negative w, so it is cut.
     for corners in [corners, [corners[0], corners[1], [0.5, 1.0, -1.5, -0.5]]] {
         let values = [[1.0, 0.0, 0.0, 7.0], [0.0, 1.0, 0.0, 7.0], [0.0, 0.0, 1.0, 7.0]];
         let given = Given::new(&[(corners[0], values[0]), (corners[1], values[1]), (corners[2], values[2])]);
@@ -306,7 +306,7 @@ fn colours_are_blended_masked_and_combined() {
 
 #[test]
 fn overlapping_primitives_blend_in_order() {
-    // Three layers in one draw: each adds half of what is missing, so the order shows.
+    // Three layers in one draw: each adds half of the missing part, so the order shows.
     let mut vertices = Vec::new();
     for colour in [[1.0, 0.0, 0.0, 0.5], [0.0, 1.0, 0.0, 0.5], [0.0, 0.0, 1.0, 0.5]] {
         vertices.extend([0, 1, 2, 2, 1, 3].map(|n| (COVER[n], colour)));
@@ -749,7 +749,7 @@ fn targets_that_cannot_be_drawn_to_are_told() {
         targets.depth.as_mut().unwrap().slices = [0, 1];
     });
     assert_eq!(short, "the depth target cannot be drawn to: its memory has 4096 bytes, its slices need 8192");
-    // Sizes beyond what memory there is are added up without it.
+    // Sizes beyond any memory are added up without allocating.
     let eight = DrawState { raster: RasterState { samples: SamplePattern::EIGHT, ..state.raster }, ..state };
     let large = told(&eight, |targets| {
         let colour = targets.colour[0].as_mut().unwrap();

@@ -1,4 +1,4 @@
-//! The largest targets there are: what a draw needs beside its targets and buffers is bounded. Linux tells what a process used.
+//! The largest possible targets: a draw's memory besides its targets and buffers is bounded. Linux reports a process's use.
 #![cfg(target_os = "linux")]
 #![allow(
     clippy::unwrap_used,

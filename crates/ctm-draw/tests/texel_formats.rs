@@ -1,4 +1,5 @@
-//! The formats of textures that show targets, against what the targets store: a reference value that is converted to such a format (R700 §9.4) is the number
+//! The formats of textures that show targets, against the targets' stored values: a reference value that is converted to such a format (R700 §9.4) is
+//! the number
 //! that a target of it gives back.
 
 use ctm_draw::depth::DepthFormat;

@@ -53,7 +53,7 @@ pub(crate) fn choose(
     }
 }
 
-/// Every program of a log that can be used, with its number and name. What is wrong with one alone is said of it.
+/// Every usable program of a log, with its number and name. An error of one alone is reported with it.
 pub(crate) fn every(text: &str) -> Vec<String> {
     read(text).iter().enumerate().map(|(i, dump)| format!("{i} ({})", dump.title())).collect()
 }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 /// The environment variable that raises or lowers the limits.
 pub const ENVIRONMENT: &str = "CTM_FILE_LIMITS";
 
-/// What a file is opened as.
+/// The purpose for which a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileKind {
     /// Program text, words, or a container of programs.

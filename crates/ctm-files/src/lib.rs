@@ -1,4 +1,4 @@
-//! Files of users: opening and saving, and what they hold: arrays, pictures, textures, meshes, programs. Nothing here runs anything.
+//! Files of users: opening and saving, and their contents: arrays, pictures, textures, meshes, programs. Nothing here runs anything.
 //!
 //! | module | contents |
 //! |---|---|

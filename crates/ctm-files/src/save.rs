@@ -6,7 +6,7 @@
 //!
 //! * The target's permissions and, where the process may do so, its owner are kept. A new file has those of any new file.
 //! * A link is followed: the file that it leads to is replaced. Other names of that file (hard links) keep the old content.
-//! * A file that may not be written is not replaced, whoever owns its directory. A directory that takes no new file keeps its old ones.
+//! A file without write permission is not replaced, even where its directory would allow it. A directory that takes no new file keeps its old ones.
 //! * Devices and pipes are written directly, and so are the files that a process has open, by their names in `/dev` and `/proc`.
 //!
 //! **Temporary names.** [`PREFIX`], the number of the process, a count. The writer holds a lock on the file (`flock`), which the system lets go of
@@ -47,7 +47,7 @@ pub struct Saving {
 }
 
 impl Saving {
-    /// Begins to save to a file. What is there stays until [`Saving::finish`].
+    /// Begins to save to a file. Its old contents stay until [`Saving::finish`].
     ///
     /// # Errors
     /// The target is a directory, may not be written, or its directory takes no new file.
@@ -242,7 +242,7 @@ impl Direct {
 /// The process's own output, at the place where it is.
 #[cfg(unix)]
 fn duplicate(output: &impl std::os::fd::AsFd) -> io::Result<File> {
-    // What was printed before comes first.
+    // Earlier printed output comes first.
     io::stdout().flush()?;
     output.as_fd().try_clone_to_owned().map(File::from)
 }
@@ -256,7 +256,7 @@ fn directory(path: &Path) -> io::Result<&Path> {
     Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no directory {}", parent.display())))
 }
 
-/// What is known of the file that is there, if there is one: it must be one that may be written.
+/// Metadata of the existing file, if there is one: it must be one that may be written.
 fn old(path: &Path) -> io::Result<Option<fs::Metadata>> {
     match OpenOptions::new().append(true).open(path) {
         Ok(file) => file.metadata().map(Some),

@@ -1,4 +1,4 @@
-//! Listings with settings as GFD containers: registers, variables, and what cannot be.
+//! Listings with settings as GFD containers: registers, variables, and errors.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 use ctm_files::JobError;
@@ -122,7 +122,7 @@ fn what_nothing_says_follows_from_the_program() {
     );
     // A depth, early and late tests, killing.
     assert_eq!(registers(pixel, &["DB_SHADER_CONTROL"]), [Some(1 | 1 << 4 | 1 << 6)]);
-    // The mode of a program that locks constants: the third word behind 4 + 32 + 4 registers and a count.
+    // The mode of a program that locks constants: the third word after 4 + 32 + 4 registers and a count.
     let mode = &gfd.blocks[0].data[(41 + 2) * 4..][..4];
     assert_eq!(mode, [0, 0, 0, 1]);
 

@@ -188,7 +188,7 @@ fn pictures_become_textures_and_pictures_again() {
         again.array(0).unwrap().values,
         Values::U8([0, 50, 100, 150, 200, 255].iter().flat_map(|&g| [g, g, g, 255]).collect())
     );
-    // Made levels lie behind a level 0 that stays as it is; a format of fewer bits rounds.
+    // Made levels follow a level 0 that stays as it is; a format of fewer bits rounds.
     let made = all.clone().with_made_levels().unwrap();
     assert_eq!((made.surface.levels, &made.bytes[..140]), (3, &all.bytes[..]));
     let small = StoredTexture::encode(&all.image().unwrap(), DataFormat::Fmt5_6_5, NumberType::Unorm).unwrap();

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-/// What only this crate names.
+/// Names that only this crate uses.
 const RUST: [&str; 9] = [
     "fs::read(",
     "fs::read_to_string(",

@@ -1,4 +1,4 @@
-//! Whatever a name leads to, opening it ends, and the message says what it is.
+//! Opening any name ends, and the message names the kind of file.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "tests")]

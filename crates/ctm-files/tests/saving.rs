@@ -44,7 +44,7 @@ impl Drop for Place {
 /// The variable that makes this program, started again, a child that saves to a file.
 const CHILD: &str = "CTM_TEST_SAVES_TO";
 
-/// What a child saves: as many of one byte, another with each turn.
+/// The contents that a child saves: as many of one byte, another with each turn.
 const BYTES: usize = 3 << 20;
 
 /// A child of the tests; for itself it is an empty test.
@@ -195,7 +195,7 @@ fn permissions_are_kept() {
         assert_eq!((after.uid(), after.gid()), (before.uid(), before.gid()));
         assert_ne!(after.ino(), before.ino(), "it is replaced");
     }
-    // A new file has what the system gives to new files.
+    // A new file has the system's defaults for new files.
     fs::write(place.at("plain"), "").unwrap();
     save(&place.at("new"), b"").unwrap();
     let mode = |name| fs::metadata(place.at(name)).unwrap().mode();
@@ -218,7 +218,7 @@ fn targets_that_cannot_be_saved_are_named() {
         assert!(errors.iter().all(|error| error.contains(why)), "{name}: {errors:?}");
     }
     assert!(save(Path::new(""), b"").is_err());
-    // Whoever may do everything may write these too.
+    // A process with all rights may write these, too.
     fs::set_permissions(place.at("file"), Permissions::from_mode(0o444)).unwrap();
     if fs::OpenOptions::new().append(true).open(place.at("file")).is_err() {
         let error = save(&place.at("file"), b"").unwrap_err();

@@ -1,4 +1,4 @@
-//! Texture files made byte by byte: DDS with and without the header of Direct3D 10, KTX2, GTX; and what is wrong with some.
+//! Texture files made byte by byte: DDS with and without the header of Direct3D 10, KTX2, GTX; and damaged ones.
 //!
 //! Truth: the formats' specifications; texels computed by hand.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
@@ -12,7 +12,7 @@ fn floats(image: &Image, level: usize, texel: usize) -> [f32; 4] {
     image.levels[level][texel].map(f32::from_bits)
 }
 
-/// A DDS file: words of the header by their byte offsets, and what follows it.
+/// A DDS file: words of the header by their byte offsets, and the bytes that follow it.
 fn dds(words: &[(usize, u32)], rest: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0; 128];
     bytes[..4].copy_from_slice(b"DDS ");
@@ -127,7 +127,7 @@ fn ktx2_files_may_be_supercompressed() {
         longer[44] = scheme;
         longer[96..104].copy_from_slice(&288u64.to_le_bytes());
         assert!(told(&longer).contains("becomes 256 bytes, its index says 288"), "{}", told(&longer));
-        // Damage is told or changes a colour; nothing panics.
+        // Damage is reported or changes a colour; nothing panics.
         for at in 0..data.len() {
             let mut damaged = file(256);
             let place = damaged.len() - data.len() + at;

@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`job`] | jobs of passes: what to run over which domain with which arrays; shards |
+//! | [`job`] | jobs of passes: programs with domains and arrays; shards |
 //! | [`draw`] | draw jobs: pictures of a vertex and a pixel program |
 //!
 //! [`draw`] uses [`job`], never the other way round. The crate knows no C, no Python and no command line; one launch without files is

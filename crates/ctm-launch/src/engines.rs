@@ -4,7 +4,7 @@ use ctm_device::{EngineError, EngineKind};
 use ctm_exec::Engine;
 use std::sync::OnceLock;
 
-/// The process's engine of a kind: what it has compiled once serves every launch.
+/// The process's engine of a kind: its compiled code serves every launch.
 ///
 /// # Errors
 /// When this host or this build has no such engine.

@@ -12,7 +12,7 @@ pub enum Fit {
     Reaches,
 }
 
-/// What is wrong with the size (`[rows, columns]`) of input `slot`: the program reads it at the processors' own places only
+/// The error of the size (`[rows, columns]`) of input `slot`: the program reads it at the processors' own places only
 /// ([`Program::inputs_at_position`]), and it has another size than the domain, so that its edge would be repeated or some of it would not be read.
 ///
 /// `None` for inputs that are also read elsewhere: they may have any size.
@@ -32,7 +32,7 @@ pub fn misfit(program: &Program, slot: u8, size: [usize; 2], domain: Domain, fit
     program.inputs_at_position().contains(&slot).then_some(wrong)
 }
 
-/// What is wrong with the size of an input that is read at the processors' own places only.
+/// The error of the size of an input that is read at the processors' own places only.
 #[must_use]
 pub fn size_misfit([rows, columns]: [usize; 2], domain: Domain, fit: Fit) -> Option<String> {
     let needed = [domain.j1 as usize + 1, domain.i1 as usize + 1];
@@ -54,5 +54,5 @@ pub fn size_misfit([rows, columns]: [usize; 2], domain: Domain, fit: Fit) -> Opt
     })
 }
 
-/// What to do about an input of another size, for messages of runs.
+/// Advice about an input of another size, for messages of runs.
 pub const ANY_SIZE: &str = "an input with a sampler may have any size (`clamp=True` in Python)";

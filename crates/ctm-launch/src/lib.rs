@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`slot`] | what bindings go by: numbers, or the names that programs give |
+//! | [`slot`] | keys of bindings: numbers, or the program's names |
 //! | [`error`] | why there is no result |
 //! | [`view`] | arrays that programs read, where they lie |
 //! | [`fit`] | whether inputs are as large as the domain |
@@ -13,7 +13,7 @@
 //! | `x1k`, [`r700`] | the runner of each instruction set |
 //! | [`run`] | [`Run`], which builds a launch call by call: begin here |
 //!
-//! A module uses only those above it in the table. Several passes, files and the conditional unit are what jobs are for; a device is for clients of the
+//! A module uses only those above it in the table. Jobs are for several passes, files and the conditional unit; a device is for clients of the
 //! CTM interface. All of them give the same bits.
 //!
 //! **Invariants.** Programs of both instruction sets read and write the caller's arrays where they lie: an input is copied only where no engine reads its
@@ -37,7 +37,7 @@
 //! # Ok::<(), ctm_launch::Error>(())
 //! ```
 //!
-//! Numbers of any kind go in, and what is wrong is told:
+//! Numbers of any kind are accepted, and errors are reported:
 //!
 //! ```
 //! use ctm_device::EngineKind;

@@ -76,7 +76,7 @@ pub enum Binding<'a> {
     ConstantBuffer(u8, Vec<[u32; 4]>),
     /// R700: a memory of MEM instructions and its initial contents.
     Memory(Space, Vec<u32>),
-    /// What a register holds at the start, in place of the position and of the program's own preloads.
+    /// Initial values of a register, in place of the position and of the program's own preloads.
     Register(Plane),
 }
 
@@ -100,11 +100,11 @@ pub struct Options<'a> {
     pub group: Option<GroupSize>,
     /// Worker threads; 0: one per core. Never changes results.
     pub threads: usize,
-    /// What it may use up.
+    /// Its limits.
     pub budget: Budget,
     /// Look for mistakes while running.
     pub checks: bool,
-    /// Count what takes time to count.
+    /// Count the expensive counters, too.
     pub counters: bool,
     /// By which another thread can end it.
     pub control: Control,
@@ -220,7 +220,7 @@ pub struct Done {
     pub outputs: BTreeMap<String, Array>,
     /// R700: the memories that were given, as they are at the end.
     pub memories: BTreeMap<Space, Vec<u32>>,
-    /// What it did, in numbers; all of them only if they were asked for.
+    /// Its counters; all of them only on request.
     pub counters: Counters,
     /// Warnings, and the findings of a checked run.
     pub findings: Vec<Report>,

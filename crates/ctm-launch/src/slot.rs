@@ -1,4 +1,4 @@
-//! What bindings go by: numbers, or the names that programs and their containers give.
+//! Keys of bindings: numbers, or the names in programs and their containers.
 
 use std::fmt;
 

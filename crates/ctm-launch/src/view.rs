@@ -21,7 +21,7 @@ pub enum Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    /// What they are in a texture of R700.
+    /// Their format in a texture of R700.
     #[must_use]
     pub fn texel_format(&self) -> TexelFormat {
         let data = match self {
@@ -111,7 +111,7 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// Its elements as programs read them: what the view has no channel for is as in `rest`.
+    /// Its elements as programs read them: channels that the view lacks are as in `rest`.
     #[must_use]
     pub fn elements(&self, rest: [f32; 4]) -> Option<Vec<[u32; 4]>> {
         let [rows, columns] = self.size()?;
@@ -136,7 +136,7 @@ impl<'a> View<'a> {
         Self { numbers: numbers.into(), shape: Shape::Rows(rows, columns), channels }
     }
 
-    /// What its numbers are in a texture of R700.
+    /// The format of its numbers in a texture of R700.
     #[must_use]
     pub fn texel_format(&self) -> TexelFormat {
         self.numbers.texel_format()

@@ -162,7 +162,7 @@ fn constants(run: &Bindings<'_>, names: &Names<'_>, usage: &Usage) -> Result<Con
         SymbolKind::Bool => usage.bool_constants.contains(&n),
         SymbolKind::Input | SymbolKind::Output => false,
     };
-    // What has a name is meant to be given; what is read by number alone reads 0, as jobs have it.
+    // Named constants must be given; those that are read by number alone are 0, as in jobs.
     let missing = names
         .program
         .symbols
@@ -174,7 +174,7 @@ fn constants(run: &Bindings<'_>, names: &Names<'_>, usage: &Usage) -> Result<Con
     }
 }
 
-/// What temporaries hold at the start.
+/// Initial values of temporaries.
 fn planes(program: &Program) -> Result<Vec<Plane>, ArgumentError> {
     let plane = |preload: &Preload| match *preload {
         Preload::Position { temp } => Ok(Plane::position(temp)),
@@ -256,7 +256,7 @@ fn outputs<'a>(
 /// An input's elements, and how coordinates become them.
 type Sampled<'a> = (Elements<&'a [u8]>, Sampler);
 
-/// What a run reaches: every processor runs, every output passes.
+/// The memory of a run: every processor runs, every output passes.
 struct Arrays<'a> {
     inputs: [Option<Sampled<'a>>; INPUTS],
     outputs: [Option<Elements<&'a mut [u8]>>; OUTPUTS],

@@ -1,4 +1,4 @@
-//! Launches of R700 programs on arrays in memory: every form of an array, names, start values, and what does not fit.
+//! Launches of R700 programs on arrays in memory: every form of an array, names, start values, and errors.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 

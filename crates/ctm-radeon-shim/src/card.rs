@@ -39,7 +39,7 @@ pub(crate) fn open() -> io::Result<OwnedFd> {
     if unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, pair.as_mut_ptr()) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: both are new and belong to nobody else.
+    // SAFETY: both are new and have no other owner.
     let [theirs, events] = pair.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
     // SAFETY: the descriptor is open. A node blocks until an event comes, unless the program asks for something else.
     unsafe { libc::fcntl(theirs.as_raw_fd(), libc::F_SETFL, 0) };

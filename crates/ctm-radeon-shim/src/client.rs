@@ -2,7 +2,7 @@
 
 use crate::Errno;
 
-/// What one request may copy, in bytes: far above what any holds.
+/// The most bytes that one request may copy: far more than any needs.
 const MOST: usize = 64 << 20;
 
 /// Bytes at an address of the program.
@@ -82,7 +82,7 @@ mod tests {
         let address = (&raw mut here).expose_provenance() as u64;
         assert_eq!(words(address, 2), Ok(vec![1, 2]));
         write(address, &[7]).unwrap();
-        // Written behind the compiler's back.
+        // Written where the compiler does not see it.
         assert_eq!(read(address, 1), Ok(vec![7]));
         for bad in [0, 8, u64::MAX - 3] {
             assert_eq!(read(bad, 4), Err(libc::EFAULT), "{bad}");

@@ -1,9 +1,9 @@
-//! Reading directories of the tree: what programs hold as a `DIR` is an object of ours.
+//! Reading directories of the tree: a program's `DIR` of the tree is an object of ours.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// A directory that is being read. Its address is what the program holds.
+/// A directory that is being read. Its address is the program's `DIR`.
 struct Reading {
     names: &'static [&'static str],
     at: usize,
@@ -17,7 +17,7 @@ fn readings<T>(work: impl FnOnce(&mut Readings) -> T) -> T {
     work(&mut READINGS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Begins to read a directory with these names; what the program shall hold.
+/// Begins to read a directory with these names; returns the program's `DIR`.
 pub(crate) fn open(names: &'static [&'static str]) -> *mut libc::DIR {
     // SAFETY: all zero is an entry.
     let entry = Box::new(unsafe { std::mem::zeroed() });

@@ -1,7 +1,7 @@
-//! The display of the card node: one virtual output that shows what a program gives it, at once.
+//! The display of the card node: one virtual output that shows a program's frames at once.
 //!
 //! The chain is fixed: plane, CRTC, encoder, connector, and one mode. A flip is done when its request returns; its event waits in the card's descriptor.
-//! What is shown is written as a picture where that is wanted. There is no atomic mode setting, as in the kernel's driver of these chips.
+//! Frames are written as pictures on request. There is no atomic mode setting, as in the kernel's driver of these chips.
 
 use crate::process::{report, settings};
 use crate::requests::{Answer, Argument, Call};
@@ -406,7 +406,7 @@ pub(crate) fn map_dumb(call: &mut Call<'_>) -> Answer {
     Ok(())
 }
 
-/// Counts a picture, and writes it where that is wanted. A picture that cannot be written is told, and the program goes on.
+/// Counts a picture, and writes it on request. A picture that cannot be written is reported, and the program goes on.
 fn show(call: &mut Call<'_>) {
     let display = call.process.display(call.file);
     display.sequence = display.sequence.wrapping_add(1);

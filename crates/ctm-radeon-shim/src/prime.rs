@@ -1,7 +1,7 @@
 //! Buffers that other processes and other nodes can have (PRIME): each is a memory file of its own.
 //!
 //! A buffer is a range of its node's memory file until it is exported. Then its bytes move into a new file, whose descriptor the program gets: who holds one,
-//! in any process, can map it from its start. A page after the bytes says what the buffer is: its size and tiling go with it. The node's mappings of
+//! in any process, can map it from its start. A page after the bytes describes the buffer: its size and tiling go with it. The node's mappings of
 //! the range, those of the program among them, become mappings of the new file, and later ones are led there (`mmap` in `interpose`).
 //!
 //! The files of a process are kept here, by node and place. All of this is reached under the lock of the process.
@@ -129,7 +129,7 @@ fn duplicate(fd: RawFd) -> Result<OwnedFd, Errno> {
     if copy < 0 {
         return Err(errno());
     }
-    // SAFETY: it is new and belongs to nobody else.
+    // SAFETY: it is new and has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(copy) })
 }
 
@@ -140,7 +140,7 @@ fn errno() -> Errno {
 /// The descriptor of a buffer for other processes.
 ///
 /// # Errors
-/// `ENOENT` for a handle that there is not, or one that another process with this node has exported; what the kernel says of files and descriptors.
+/// `ENOENT` for a handle that there is not, or one that another process with this node has exported; the kernel's errors for files and descriptors.
 pub(crate) fn export(space: &Space, node: FileId, handle: u32) -> Result<OwnedFd, Errno> {
     space.table(|table| {
         let buffer = table.get_mut(handle).ok_or(libc::ENOENT)?;
@@ -153,7 +153,7 @@ pub(crate) fn export(space: &Space, node: FileId, handle: u32) -> Result<OwnedFd
         remap(node, buffer, &exported).map_err(|e| e.raw_os_error().unwrap_or(libc::EIO))?;
         buffer.exported = 1;
         keep(node, buffer.offset, exported);
-        // Nobody sees the old bytes any more.
+        // The old bytes are not mapped any more.
         space.forget(buffer.offset, buffer.size);
         Ok(theirs)
     })?

@@ -103,7 +103,7 @@ pub(crate) fn lock() -> MutexGuard<'static, Process> {
 
 impl Process {
     /// The settings of the environment.
-    #[allow(clippy::unused_self)] // Callers need the process to ask for them.
+    #[allow(clippy::unused_self)] // Only a caller with access to the process may read them.
     pub(crate) fn settings(&self) -> &'static Settings {
         settings()
     }

@@ -1,6 +1,6 @@
 //! The kernel's requests by number, and their answers.
 //!
-//! A row of [`REQUESTS`] is a request: its number, the size of its structure, and what answers. Fields are read and written at their places in the
+//! A row of [`REQUESTS`] is a request: its number, the size of its structure, and its handler. Fields are read and written at their places in the
 //! structure, which are those of the kernel's headers on 64-bit machines (`drm.h`, `radeon_drm.h`).
 
 use crate::process::Process;
@@ -9,7 +9,7 @@ use crate::{Errno, client, display, prime, submit};
 use ctm_radeon::environment::Chip;
 use std::os::fd::{AsRawFd, IntoRawFd};
 
-/// What a handler works with.
+/// The context of a handler.
 pub(crate) struct Call<'a> {
     pub process: &'a mut Process,
     pub space: &'a Space,
@@ -340,7 +340,7 @@ fn gem_op(call: &mut Call<'_>) -> Answer {
     Ok(())
 }
 
-/// INFO: the number of what is asked, and a pointer to the answer.
+/// INFO: the number of the query, and a pointer to the answer.
 fn info(call: &mut Call<'_>) -> Answer {
     let (request, pointer) = (call.argument.u32(0), call.argument.u64(8));
     let chip = call.process.settings().chip;

@@ -1,4 +1,4 @@
-//! What happens to a submission: its chunks are copied, its buffers found, then it goes into the capture, is looked at, and executed.
+//! The path of a submission: its chunks are copied, its buffers found, then it goes into the capture, is checked, and executed.
 
 use crate::process::{Process, report};
 use crate::space::{FileId, Space};

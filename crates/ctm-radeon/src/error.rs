@@ -1,4 +1,4 @@
-//! What can be wrong with a file or a stream that a caller hands in.
+//! Errors of a file or a stream that a caller hands in.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Error {
     /// A short name of the kind of error, for programs.
     pub kind: &'static str,
-    /// What was found, what is allowed, and where.
+    /// The value, the allowed ones, and the place.
     pub message: String,
 }
 

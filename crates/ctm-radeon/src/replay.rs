@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::time::Duration;
 
-/// Where the first buffer lies, and what every place is a multiple of.
+/// The address of the first buffer, and the alignment of all of them.
 const FIRST_BASE: u64 = 1 << 20;
 /// Addresses end here: the chips have 40 bits.
 const LAST: u64 = 1 << 40;
@@ -104,7 +104,7 @@ impl GpuMemory for ReadMemory<'_> {
 pub struct Replayed {
     /// The submission.
     pub submission: Submission,
-    /// What it did.
+    /// Its result.
     pub submitted: Submitted,
 }
 
@@ -139,7 +139,7 @@ impl<R: Read> Replay<R> {
         }
     }
 
-    /// Runs the next submission; `None` at the end. The watcher sees each draw behind it and says whether the submission goes on.
+    /// Runs the next submission; `None` at the end. The watcher is called after each draw and decides whether the submission goes on.
     ///
     /// # Errors
     /// Where the capture ends or is damaged.
@@ -167,7 +167,7 @@ impl<R: Read> Replay<R> {
         submission.relocations.iter().map(of).collect()
     }
 
-    /// What the targets hold that were bound last.
+    /// The contents of the targets that were bound last.
     ///
     /// # Errors
     /// Targets that cannot be read.

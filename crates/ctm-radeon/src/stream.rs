@@ -1,8 +1,8 @@
-//! A stream with what its addresses mean.
+//! A stream with the meaning of its addresses.
 
 /// An entry of the list of relocations: a buffer that the stream names.
 ///
-/// Addresses in a stream are offsets into a buffer. Behind a packet that has one stands a NOP of one word, 4 times the number of the entry.
+/// Addresses in a stream are offsets into a buffer. A packet with one is followed by a NOP of one word, 4 times the number of the entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Relocation {
     /// The handle that the program has for the buffer.

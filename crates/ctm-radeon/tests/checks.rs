@@ -8,7 +8,7 @@ use ctm_radeon::replay::Replay;
 use ctm_radeon::{check, text};
 use std::path::Path;
 
-/// The second submission of a capture, which draws with the program; its text, relocations and what is wrong with a text in its place.
+/// The second submission of a capture, which draws with the program: its text, relocations and the findings for a text in its place.
 fn drawing(name: &str) -> (String, Vec<Relocation>, Replay<std::fs::File>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures").join(name);
     let mut replay = Replay::new(std::fs::File::open(path).unwrap(), Box::new(ctm_exec::Interp)).unwrap();
@@ -18,7 +18,7 @@ fn drawing(name: &str) -> (String, Vec<Relocation>, Replay<std::fs::File>) {
     (text::disassemble(&submission.words, &relocations), relocations, replay)
 }
 
-/// Puts one line in the place of the first one that begins so; what follows the beginning is replaced.
+/// Replaces the first line that begins so: the beginning stays, the rest is replaced.
 fn with(shown: &str, from: &str, to: &str) -> String {
     let at = shown.lines().position(|line| line.contains(from)).unwrap_or_else(|| panic!("no line has {from}"));
     let lines: Vec<String> =

@@ -54,7 +54,7 @@ fn any_words_become_text_and_the_same_words_again() {
     }
 }
 
-/// Registers of the oldest kind of packet may go on behind the last one that such a packet can begin at.
+/// Registers of a packet of type 0 may go on after the last one that such a packet can begin at.
 #[test]
 fn packets_that_end_behind_the_registers() {
     let words = [0x0002_ffff, 1, 2, 3];
@@ -93,7 +93,7 @@ fn bad_text_is_told() {
     }
 }
 
-/// A driver's streams with words changed, on their buffers: whatever is told, the device ends, and only its buffers change.
+/// A driver's streams with words changed, on their buffers: whatever is reported, the device ends, and only its buffers change.
 #[test]
 fn changed_streams_end() {
     let mut random = Random(7);

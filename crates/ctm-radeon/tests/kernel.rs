@@ -103,7 +103,7 @@ fn each_rule_of_the_kernel_is_broken_by_a_stream() {
     assert!(missing.is_empty(), "no stream breaks {missing:?}");
 }
 
-/// What the kernel lets through, at the edge of what it refuses.
+/// Streams that the kernel lets through, at the edge of its refusals.
 #[test]
 fn what_the_kernel_lets_through_is_not_refused() {
     let refused = |capture, changes| -> Vec<&str> {
@@ -152,7 +152,7 @@ fn registers_that_are_not_written_count_as_the_worst() {
     let found = check::check(&words, Some(&[]), None);
     let told = found.iter().find(|finding| finding.rule == "target-without-buffer").unwrap();
     assert!(told.message.contains("DB_DEPTH_CONTROL was not written"), "{told}");
-    // Without a list of buffers nothing is known of what the kernel sees.
+    // Without a list of buffers the kernel's view is unknown.
     assert!(check::check(&words, None, None).iter().all(|finding| finding.rule != "target-without-buffer"));
     assert!(check::check_absolute(&words, None).iter().all(|finding| finding.rule != "target-without-buffer"));
 }

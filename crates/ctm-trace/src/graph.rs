@@ -16,7 +16,7 @@ pub struct Block {
     pub lanes: f64,
 }
 
-/// The control-flow graph of what was executed.
+/// The control-flow graph of the executed instructions.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     /// The blocks in the order of their places.
@@ -30,7 +30,7 @@ fn escaped(text: &str) -> String {
 }
 
 impl Profile {
-    /// The control-flow graph of what was executed.
+    /// The control-flow graph of the executed instructions.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "an average for people")]
     pub fn graph(&self) -> Graph {
@@ -41,7 +41,7 @@ impl Profile {
             before.entry(to).or_default().insert(from);
         }
         let one = |set: Option<&BTreeSet<At>>| set.filter(|set| set.len() == 1).and_then(|set| set.first().copied());
-        // An instruction goes on with a block when it is the only one behind the only one before it.
+        // An instruction extends a block when it is the only successor of its only predecessor.
         let continues =
             |at: At| one(before.get(&at)).is_some_and(|from| one(after.get(&from)) == Some(at) && from != at);
         let mut graph = Graph::default();

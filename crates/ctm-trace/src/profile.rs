@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What one instruction did over the whole launch.
+/// Counts of one instruction over the whole launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// How often groups executed it.
@@ -21,7 +21,7 @@ pub struct Count {
     pub covered: u64,
     /// Executions for some of the covered lanes, but not all.
     pub divergent: u64,
-    /// What it cost.
+    /// Its cost.
     pub cost: Counters,
 }
 
@@ -34,7 +34,7 @@ pub struct Profile {
     pub domain: Domain,
     /// Each instruction that was executed.
     pub counts: BTreeMap<At, Count>,
-    /// How often an instruction came right behind another one, in the same group or wavefront.
+    /// How often an instruction came directly after another one, in the same group or wavefront.
     pub edges: BTreeMap<(At, At), u64>,
     /// Instructions that each processor executed, row by row.
     pub instructions: Vec<u32>,
@@ -166,7 +166,7 @@ impl Profile {
         Ok(())
     }
 
-    /// What all instructions did.
+    /// Counts of all instructions together.
     #[must_use]
     pub fn total(&self) -> Count {
         let mut total = Count::default();

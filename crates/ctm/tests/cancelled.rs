@@ -1,4 +1,4 @@
-//! Another thread ends what runs: submissions of devices and replays, of both instruction sets and on every engine.
+//! Another thread cancels running work: submissions of devices and replays, of both instruction sets and on every engine.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 #[path = "../../ctm-device/tests/device_support/mod.rs"]
@@ -70,7 +70,7 @@ fn a_submission_that_runs_is_cancelled_and_the_device_goes_on() {
             assert_eq!(fault.kind, FaultKind::Cancelled, "{engine}, R700 {is_r700}");
             let progress = control.progress();
             assert_eq!((progress.done, progress.processors), (0, 64 * 64), "{engine}, R700 {is_r700}");
-            // What comes later is cancelled, too, until somebody takes it back.
+            // Later submissions are cancelled, too, until the control is reset.
             assert_eq!(rig.submit(&buffer).unwrap_err().reason, CommandErrorReason::Cancelled);
             control.reset();
             rig.submit(&CommandBuffer::new().wait_for_idle()).unwrap();

@@ -10,7 +10,7 @@ use ctm_exec::x1k::Plane;
 use std::path::{Path, PathBuf};
 
 /// The one value outside the tolerance, as `ctm-exec/tests/corpus.rs` explains: a loop that multiplies rounding errors, drawn
-/// there without and run here with a fused multiply-add. Program, (x, y, channel), and what is allowed there.
+/// there without and run here with a fused multiply-add. Program, (x, y, channel), and the tolerance there.
 const FUSED_MAD_DIFFERENCE: (&str, (usize, usize, usize), f32) = ("loop_break_continue", (35, 22, 2), 1e-3);
 
 fn corpus() -> PathBuf {

@@ -1,4 +1,4 @@
-//! R700 vertex, geometry and compute programs started by command buffers, and what goes wrong. The whole chain is in `r700_chain.rs`.
+//! R700 vertex, geometry and compute programs started by command buffers, and errors. The whole chain is in `r700_chain.rs`.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "tests")]
 
 #[path = "../../ctm-device/tests/device_support/mod.rs"]
@@ -133,7 +133,7 @@ fn geometry_programs_write_their_ring_and_report_vertices() {
 #[test]
 fn compute_threads_know_themselves_and_scatter_and_gather() {
     let mut rig = rig();
-    // Element i + 32 * j of the shared memory: reads what lies there, adds 1000, writes it back.
+    // Element i + 32 * j of the shared memory: read it, add 1000, write it back.
     let program = text(
         &mut rig,
         "ALU:\n  0  x: LSHL_INT R1.x, R0.y, (0x00000005, 0.0f).x\n  1  x: ADD_INT R1.x, R1.x, R0.x\n\
@@ -194,7 +194,7 @@ fn reduction_memory_and_global_registers() {
     assert_eq!(dwords(&rig, reduction, 512), (0..128).flat_map(|n| [n, 0, 0, 0]).collect::<Vec<_>>());
 }
 
-// ---- what goes wrong ------------------------------------------------------------------------------------------
+// ---- errors ------------------------------------------------------------------------------------------
 
 #[test]
 fn wrong_commands_stop_their_buffer_only() {

@@ -1,4 +1,4 @@
-//! Every example runs, finds nothing to complain about, and gives what a plain computation in double precision gives.
+//! Every example runs, has no findings, and agrees with a plain computation in double precision.
 
 use ctm::array::{Array, Kind};
 use ctm::job::{EngineKind, Job, JobReport, Reader};
@@ -35,7 +35,7 @@ fn run_changed(name: &str, change: impl FnOnce(&mut Job)) -> JobReport {
     report
 }
 
-/// What an output holds in the end, as `[row][column][channel]` flattened, and its width and channels.
+/// The final contents of an output, as `[row][column][channel]` flattened, and its width and channels.
 fn output(report: &JobReport, slot: u8) -> (Vec<f32>, usize, usize) {
     let array = report.array(slot).expect("the output");
     (array.to_f32(), array.width, array.channels)

@@ -1,4 +1,5 @@
-//! What the library does with and without each of its features: `cargo test -p close-to-metal --no-default-features --test features` runs the other half.
+//! Behaviour of the library with and without each of its features: `cargo test -p close-to-metal --no-default-features --test features` runs the
+//! other half.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 use ctm::array::{Array, Kind, Values};

@@ -125,7 +125,7 @@ fn every_error_of_an_r700_job_says_where_and_what_is_allowed() {
         let found = errors(&format!("{SMALL}{text}\n"));
         assert_eq!(found, [*expected], "{text}");
     }
-    // What says that it is for the R700: its name, the job, or nothing.
+    // Marks of a job for the R700: the program's name, the job, or none.
     assert!(parse(SMALL).unwrap().is_r700());
     let bare = "program = \"a.hex\"\ndomain = [0, 0, 7, 7]\n";
     assert!(!parse(bare).unwrap().is_r700());
@@ -209,7 +209,7 @@ fn r700_passes_inherit_and_override() {
 fn broken_toml_is_shown_with_its_line() {
     let found = errors("program = \"a.x1k\"\ndomain = [0, 0\n");
     assert!(found[0].starts_with("2:") || found[0].starts_with("3:"), "{found:?}");
-    // Nothing but that is told.
+    // Only that error is reported.
     assert_eq!(errors("domian = 1\n[[output]\nslot = 0\n"), ["2:10: unclosed array table, expected `]`"]);
 }
 

@@ -48,7 +48,7 @@ fn array(height: usize, width: usize, channels: usize, values: &[f32]) -> Array 
     Array { height, width, channels, values: Values::F32(values.to_vec()) }
 }
 
-/// What output `slot` holds at the end.
+/// The contents of output `slot` at the end.
 fn output(report: &JobReport, slot: u8) -> Vec<f32> {
     report.array(slot).unwrap().to_f32()
 }
@@ -98,7 +98,7 @@ fn outputs_are_as_large_as_each_domain_and_passes_have_names() {
                [[pass]]\nprogram = \"next.x1k\"\ndomain = [0, 0, 1, 0]\n[[pass.texture]]\nslot = 0\noutput = 0\npass = \"index\"\n\
                [[pass.output]]\nslot = 0\nsave = \"last.npy\"\n";
     let report = d.run(job);
-    // The third pass reads what the first wrote, not what the second did.
+    // The third pass reads the output of the first, not of the second.
     assert_eq!(output(&report, 0), [1.0, 1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0]);
     assert_eq!((d.load("last.npy").width, d.load("last.npy").height), (2, 1));
     let second = job.split("[[pass]]\nprogram = \"next.x1k\"\ndomain = [0, 0, 1, 0]").next().unwrap();

@@ -89,7 +89,7 @@ fn texture_fetches() {
     for (at, found) in found.into_iter().enumerate() {
         let (i, j) = ((at % 32) as f64, (at / 32) as f64);
         let (s, t) = (-0.46875 + i * 0.0625, 1.40625 - j * 0.3125);
-        // What a register holds is rounded to single precision, and coordinates near a texel's edge depend on it.
+        // A register's value is rounded to single precision, and coordinates near a texel's edge depend on it.
         let [p, q, reference] = [-1.4 + i * 0.35, 5.3 - j * 0.9, 0.34375].map(|v| f64::from(v as f32));
         let nearest = |u: f64| u.floor() as i64;
         // Offsets of 1 and -1.5 texels.

@@ -1,4 +1,4 @@
-//! The example of a geometry chain gives what a direct computation gives: with plain arrays, and by a device's commands.
+//! The example of a geometry chain agrees with a direct computation: with plain arrays, and by a device's commands.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 #[path = "../examples/geometry_chain.rs"]

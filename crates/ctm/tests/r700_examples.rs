@@ -1,4 +1,4 @@
-//! Every R700 example runs, finds nothing to complain about, and gives what a plain computation here gives.
+//! Every R700 example runs, has no findings, and agrees with a plain computation here.
 
 use ctm::array::{Array, Kind};
 use ctm::job::{EngineKind, Job, JobReport, Reader};

@@ -39,7 +39,7 @@ fn results_are_what_the_reference_functions_make_of_the_operands() {
             let Some((trace, mut fetches)) = traced(&job, at, &limits) else { continue };
             let program = &job.programs().unwrap()[pass].program;
             let tally = check(&name, program, &trace, &mut fetches);
-            // One program of the corpus uses what is not done.
+            // One program of the corpus uses an unsupported feature.
             let faults = name.ends_with("11_indirect_ps.toml");
             assert!(trace.fault.is_some() == faults && !trace.steps.is_empty(), "{name}: {:?}", trace.fault);
             all.results += tally.results;
@@ -91,7 +91,7 @@ fn at_of_slots(program: &AnyProgram) -> HashMap<u32, At> {
     found
 }
 
-/// What a run reads, the live ranges of the program's text say: no reader is missing on any path that was taken.
+/// The live ranges of the program's text include every read of a run: no reader is missing on any path that was taken.
 #[test]
 fn live_ranges_hold_every_read_of_a_run() {
     let mut seen = 0;
@@ -118,7 +118,7 @@ fn live_ranges_hold_every_read_of_a_run() {
             let mut written: HashMap<(u16, u8, u8), At> = HashMap::new();
             for step in &trace.steps {
                 for of in &step.event.lanes {
-                    // Of its neighbours a lane reads what is there, whether they wait or not (gradients).
+                    // A lane reads its neighbours' values, whether they wait or not (gradients).
                     for read in of.reads.iter().filter(|read| read.lane == of.lane) {
                         let (Place::Temp(n, e) | Place::Gpr(n, e)) = read.place else { continue };
                         let Some(from) = written.get(&(read.lane, n, e)) else { continue };
@@ -279,7 +279,7 @@ fn trees_compute_their_values() {
         for place in outputs {
             let tree = Ancestry::of(&trace, trace.lane, place, None).unwrap();
             assert_eq!(Some(&tree.nodes[0].bits), trace.end.get(&(trace.lane, place)), "{name}: {place}");
-            // Deepest first: what made a value was executed before it.
+            // Deepest first: the instruction of an operand was executed before its use.
             let mut order: Vec<usize> = (0..tree.nodes.len()).collect();
             order.sort_by_key(|&n| tree.nodes[n].made.map_or(-1, |made| made.step as i64));
             let mut values: HashMap<usize, u32> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Traces of pixels and vertices of draws: what they left is what the targets hold.
+//! Traces of pixels and vertices of draws: their exports are the targets' contents.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 use ctm::draw::{Draw, Drawing};
@@ -28,7 +28,7 @@ fn example(name: &str) -> Drawing {
 fn pixels_of_the_examples_are_what_their_programs_exported() {
     for name in ["cube", "pair"] {
         let mut drawing = example(name);
-        // What is exported is what is stored.
+        // The exported values are stored unchanged.
         drawing.samples = 1;
         drawing.draws.iter_mut().for_each(|draw| draw.colour.targets.iter_mut().for_each(|target| target.blend = None));
         let drawn = drawing.prepare().unwrap().draw(0.0).unwrap();

@@ -73,7 +73,8 @@ fn changed_instructions_are_found() {
             if first.passes.len() > 1 || first.repeat > 1 {
                 continue;
             }
-            // As `ctm compare` does it: the first value that differs, then what made it. What changes no output is not found, and need not be.
+            // As `ctm compare` does it: the first value that differs, then its cause. A change without an effect on outputs is not found, and need
+            // not be.
             let left = report.get_or_insert_with(|| first.without_files().run(|_| {}).unwrap());
             let Ok(right) = other.without_files().run(|_| {}) else { continue };
             let Some(differs) = difference(left, &right, 0.0).unwrap() else { continue };

@@ -1,4 +1,4 @@
-//! Values that do not fit what they are given to: constants, registers, sizes. Each is an error that says what is allowed.
+//! Values that do not fit: constants, registers, sizes. Each is an error that lists the allowed values.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 use ctm::draw::Draw;
@@ -185,7 +185,7 @@ fn inputs_that_are_read_in_place_are_as_large_as_the_domain() {
         );
         assert!(message.starts_with(&expected), "{message}");
     }
-    // A sampler says what lies outside.
+    // A sampler defines reads outside of it.
     let clamped = Run::of(&program).elements(4).sampled("x", &two, Sampler::default()).output("y", 1).run().unwrap();
     assert_eq!(clamped.values("y"), [10.0, 20.0, 20.0, 20.0]);
     let repeat = Sampler { wrap: [Wrap::Repeat; 2], ..Sampler::default() };

@@ -1,4 +1,4 @@
-//! What ends runs from outside, and tells how far they are.
+//! Controls: they cancel runs from outside, and report their progress.
 
 use super::object::{borrow, clear, free, give};
 use super::{Failure, Status, call};
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn ctm_control_new(control: *mut *mut Control) -> Status {
     })
 }
 
-/// Ends what runs under it, and what begins later.
+/// Cancels the runs under it, and later ones.
 ///
 /// # Safety
 /// `control` is null, or was given by this library and is not freed.

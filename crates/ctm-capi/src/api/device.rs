@@ -1,4 +1,4 @@
-//! What `amDeviceManaged.h` lacks.
+//! Additions to `amDeviceManaged.h`.
 
 use super::control::Progress;
 use super::findings::Findings;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 fn connection(device: AMmanagedDevice) -> Result<Arc<Connection>, Failure> {
     registry::get(device as usize).ok_or_else(|| {
-        // The registry has just said what is wrong with the handle.
+        // The registry has just reported the error of the handle.
         // SAFETY: a C string that stays until the next failure on this thread, which is after it was copied.
         let why = unsafe { CStr::from_ptr(log::last()) }.to_string_lossy().into_owned();
         Failure(Status::Host, why)
@@ -147,7 +147,7 @@ pub extern "C" fn ctm_submission_error(device: AMmanagedDevice, submission: AMui
     })
 }
 
-/// What checks noticed since the last call, in the order of submissions.
+/// Findings of checks since the last call, in the order of submissions.
 ///
 /// # Safety
 /// `findings` is null or may be written.

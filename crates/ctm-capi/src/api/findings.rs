@@ -24,13 +24,13 @@ pub struct Finding {
     pub pc: i32,
     /// The rule's stable name.
     pub rule: *const c_char,
-    /// What was found and what is allowed.
+    /// The value and the allowed ones.
     pub message: *const c_char,
     /// The file, or null.
     pub file: *const c_char,
     /// The manual's section, or null.
     pub cite: *const c_char,
-    /// What would be right, or null.
+    /// A correction, or null.
     pub help: *const c_char,
     /// All of it, with source line and carets.
     pub text: *const c_char,
@@ -45,7 +45,7 @@ pub struct Finding {
 pub struct Findings {
     reports: Vec<Report>,
     all: Vec<Finding>,
-    /// What the pointers in `all` point to. A `CString` owns its bytes on the heap, so they stay where they are.
+    /// The texts that `all` points to. A `CString` owns its bytes on the heap, so they stay where they are.
     _strings: Vec<CString>,
 }
 

@@ -41,13 +41,13 @@ pub(crate) unsafe fn borrow<'a, T>(object: *const T, what: &str) -> Result<&'a T
 pub(crate) unsafe fn free<T>(object: *mut T) {
     guard((), || {
         if !object.is_null() {
-            // SAFETY: it came out of `Box::into_raw` in `give`, and nobody uses it any more.
+            // SAFETY: it came out of `Box::into_raw` in `give`, and has no other user any more.
             drop(unsafe { Box::from_raw(object) });
         }
     });
 }
 
-/// Bytes that the library made, and a 0 behind them: `ctm_bytes`.
+/// Bytes that the library made, and a final 0: `ctm_bytes`.
 #[derive(Debug)]
 pub struct Bytes(Vec<u8>);
 
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn ctm_bytes_data(bytes: *const Bytes) -> *const u8 {
     unsafe { bytes.as_ref() }.map_or(std::ptr::null(), |bytes| bytes.0.as_ptr())
 }
 
-/// How many bytes there are, without the 0 behind them; 0 for null.
+/// Their count, without the final 0; 0 for null.
 ///
 /// # Safety
 /// As for [`ctm_bytes_data`].

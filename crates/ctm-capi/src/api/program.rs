@@ -40,7 +40,7 @@ impl Code {
         }
     }
 
-    /// What the bytes are.
+    /// Reads the bytes of a program.
     fn read(bytes: &[u8], name: &str, isa: Option<Isa>) -> Result<Self, Error> {
         let path = Path::new(name);
         if isa != Some(Isa::X1k) && r700::is_r700(bytes, path, isa) {
@@ -50,7 +50,7 @@ impl Code {
     }
 }
 
-/// What the bytes are, and the findings, to C.
+/// Reads the bytes of a program, and returns it with its findings to C.
 ///
 /// # Safety
 /// `program` and `findings` are null or may be written.
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn ctm_disassemble(program: *const Program, listing: *mut 
     })
 }
 
-/// What the rules on programs say.
+/// Findings of the rules on programs.
 ///
 /// # Safety
 /// `program` is null, or was given by this library and is not freed; `findings` is null or may be written.
@@ -208,7 +208,7 @@ pub unsafe extern "C" fn ctm_program_check(program: *const Program, findings: *m
     })
 }
 
-/// The index that a name stands for, or -1.
+/// The index of a name, or -1.
 ///
 /// # Safety
 /// `program` is null, or was given by this library and is not freed; `name` is null or a C string.

@@ -9,13 +9,14 @@ use ctm::run::Done;
 use ctm::{Budget, Domain, Error, GroupSize, Run, View};
 use std::time::Duration;
 
-/// What a run gave: or why there is nothing, with the findings.
+/// The result of a run: or the reason of a failure, with the findings.
 type Ran = Result<Done, Box<(Failure, Vec<Report>)>>;
 
 /// Runs a program.
 ///
 /// # Safety
-/// As the caller of `ctm_run` promises: the pointers hold what their counts say, the outputs' numbers may be written and belong to nothing else.
+/// As the caller of `ctm_run` promises: the pointers have as many elements as their counts say, the outputs' numbers may be written and belong to
+/// nothing else.
 pub(super) unsafe fn run(
     program: &ctm::Program,
     o: &RunOptions,
@@ -87,7 +88,7 @@ pub(super) unsafe fn run(
     }
     for &Output { slot, width, height, channels, data } in arrays.outputs {
         let count = count("output", slot, [width, height, channels])?;
-        // SAFETY: as the caller promises, they are nobody else's.
+        // SAFETY: as the caller promises, they have no other reference.
         let values = unsafe { crate::boundary::elements_mut(data, count) };
         let values = values.ok_or_else(|| Failure::argument(format!("output {slot}: its data is NULL")))?;
         run = run.output_into_rows(&format!("pix{slot}"), values, [height, width, channels].map(|n| n as usize));

@@ -12,7 +12,7 @@ pub const STRICT: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 pub const C: &[&str] = &["c99", "c11", "c17"];
 pub const CPP: &[&str] = &["c++98", "c++11", "c++14", "c++17", "c++20"];
 
-/// `cc` or `c++`, or what CC or CXX name.
+/// `cc` or `c++`, or the values of CC or CXX.
 pub fn compiler(cpp: bool) -> Option<String> {
     let (variable, name) = if cpp { ("CXX", "c++") } else { ("CC", "cc") };
     let compiler = std::env::var(variable).unwrap_or_else(|_| name.to_owned());
@@ -35,7 +35,7 @@ pub fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c")
 }
 
-/// A place for what tests write.
+/// A place for the tests' files.
 pub fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
@@ -46,7 +46,7 @@ fn library() -> PathBuf {
     test.parent().expect("a directory").to_owned()
 }
 
-/// Checks a source without linking; what the compiler says when it does not like it.
+/// Checks a source without linking; the error has the compiler's messages.
 pub fn check(compiler: &str, standard: &str, source: &Path) -> Result<(), String> {
     let mut command = Command::new(compiler);
     command.arg(format!("-std={standard}")).args(STRICT).arg("-fsyntax-only").arg("-I").arg(include()).arg(source);
@@ -64,7 +64,7 @@ pub fn build(compiler: &str, standard: &str, source: &Path, name: &str) -> PathB
     program
 }
 
-/// Runs a command; its output, or that it failed and what it said.
+/// Runs a command; returns its output, or its messages when it failed.
 pub fn said(command: &mut Command) -> Result<String, String> {
     let line = format!("{command:?}");
     // Cargo's own search path may name an older build of the library.

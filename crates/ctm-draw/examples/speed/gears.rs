@@ -126,7 +126,7 @@ fn constants([x, y]: [f32; 2], turn: f32, colour: [f32; 3]) -> Constants {
     constants
 }
 
-/// What frames are drawn from and into.
+/// Sources and targets of frames.
 pub(crate) struct Gears {
     vertex: Program,
     pixel: Program,

@@ -130,7 +130,7 @@ impl Front<'_, '_> {
         Ok(())
     }
 
-    /// Runs the geometry program for primitives; its output is streamed and drawn in order.
+    /// Runs the geometry program for primitives; its output is streamed and passed to `tell` in order.
     fn geometry(
         &mut self,
         primitives: &[Of],

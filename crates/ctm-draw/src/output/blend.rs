@@ -1,11 +1,11 @@
 //! Blending: from a source colour and a stored one to the colour that is stored.
 //!
-//! Computed in single precision; what is stored is rounded by the format.
+//! Computed in single precision; the format rounds the result.
 
 use crate::state::{Blend, BlendEquation, Combine, Factor};
 use crate::surface::format::{NumberType, Row, TOGETHER};
 
-/// What blending needs beside the equations.
+/// The operands of blending besides the equations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Colours {
     pub(crate) source: [f32; 4],
@@ -194,7 +194,7 @@ impl Rows {
         }
     }
 
-    /// What [`blend`] makes of each pixel, without its alternatives for each of them.
+    /// The result of [`blend`] for each pixel, without its alternatives for each of them.
     #[inline(always)]
     pub(crate) fn blend(
         &mut self,

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 /// A line is wider than high, or not. In the first case it has one pixel in each column it passes, and so many below one another as it is
 /// wide; in the second case rows and columns change places. Of the first and last columns, those have a pixel whose diamond the line
 /// leaves: the points less than half a pixel from the centre, columns and rows added. So of lines that follow one another no pixel is
-/// drawn twice. What lies on borders is decided as if all positions lay less to the right by a very little, and higher up by much less than that.
+/// drawn twice. Points on borders are decided as if all positions lay less to the right by a very little, and higher up by much less than that.
 #[derive(Clone, Debug)]
 pub struct LinePixels {
     /// From a row above to a row below, or from left to right: which coordinate steps.
@@ -40,11 +40,11 @@ impl LinePixels {
         let past = |at: i64| at.div_euclid(UNITS) + i64::from(at.rem_euclid(UNITS) != 0 || step < 0);
         let (first, last) = (past(a), past(b) - 1);
         (line.next, line.last) = (first, last);
-        // Behind the centre of the column before, the line may still begin in its diamond.
+        // After the centre of the column before, the line may still begin in its diamond.
         if line.leaves(start, (first - 1) * step) {
             line.next = first - 1;
         }
-        // It ends in the diamond of the last column, or has not reached the one behind: that one has no pixel.
+        // It ends in the diamond of the last column, or has not reached the next one: that one has no pixel.
         if last >= line.next && line.leaves(end, last * step) {
             line.last = last - 1;
         }
@@ -112,7 +112,7 @@ impl LinePixels {
         if self.done { 0 } else { (self.last - self.next + 1) as u64 }
     }
 
-    /// Leaves out what lies outside of a rectangle along the line's direction; says how many columns or rows were left out at its beginning.
+    /// Leaves out the part outside of a rectangle along the line's direction; returns how many columns or rows were left out at its beginning.
     pub fn cut(&mut self, within: Rect) -> u64 {
         if self.done {
             return 0;

@@ -1,7 +1,7 @@
 //! From clip space to the window: cutting primitives at planes, division by w, viewports.
 //!
-//! Positions are computed in double precision. A cut vertex does not get parameters of its own: it says how much of each vertex of the
-//! primitive it is, so that parameters are interpolated between what the program exported.
+//! Positions are computed in double precision. A cut vertex does not get parameters of its own: it has weights of the primitive's vertices, so that
+//! parameters are interpolated between the program's exports.
 
 use crate::state::{ClipState, Viewport};
 use crate::vertex::ClipInput;
@@ -90,7 +90,8 @@ impl ClipState<'_> {
         counts && is_inside(&self.volume_distances(vertex)) && (only_volume || is_inside(&self.distances(vertex)))
     }
 
-    /// What is left of a primitive of 1 to 3 vertices: a polygon, a line, a point, or nothing. `edges`: bit k, the edge from vertex k is one.
+    /// The clipped remainder of a primitive of 1 to 3 vertices: a polygon, a line, a point, or nothing. `edges`: bit k, the edge from vertex k is
+    /// one.
     #[must_use]
     pub fn clip(&self, vertices: &[ClipInput], edges: u8) -> Vec<ClipVertex> {
         if self.discard || self.is_culled(vertices) {
@@ -219,7 +220,7 @@ mod tests {
 
     #[test]
     fn what_is_outside_is_cut_off() {
-        // Half of it is left of the volume, and one corner is behind the viewer.
+        // Half of it is left of the volume, and one corner has a negative w.
         let triangle = [[-3.0, 0.0, 0.0, 1.0], [1.0, 0.5, 0.0, 1.0], [0.0, -0.5, -2.0, -1.0]].map(vertex);
         let state = ClipState::default();
         let found = state.clip(&triangle, 7);

@@ -5,9 +5,9 @@ use crate::rect::Rect;
 /// A viewport.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Viewport {
-    /// What x, y, z are multiplied by after the division by w.
+    /// Factors of x, y, z after the division by w.
     pub scale: [f32; 3],
-    /// What is added then: x and y in pixels, z in depth.
+    /// The offset added then: x and y in pixels, z in depth.
     pub offset: [f32; 3],
     /// Depth is clamped to these, per sample, exported depth too.
     pub depth: [f32; 2],
@@ -48,7 +48,7 @@ pub struct ClipState<'a> {
     pub no_near: bool,
     /// No far plane.
     pub no_far: bool,
-    /// User planes: what has a negative product with the position is cut off.
+    /// User planes: parts with a negative product with the position are cut off.
     pub user_planes: [Option<[f32; 4]>; 6],
     /// Planes reject primitives that lie wholly outside one, but do not cut.
     pub planes_only_cull: bool,

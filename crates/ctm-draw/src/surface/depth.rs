@@ -24,7 +24,7 @@ pub enum DepthFormat {
     X24S8D32Float,
 }
 
-/// What the depth part of a format is.
+/// The depth part of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DepthKind {
     Fraction(u32),
@@ -62,7 +62,7 @@ impl DepthFormat {
         self.row().2.is_some()
     }
 
-    /// The format of a texture that shows the depth, its first element: what comparisons convert their reference value to (R700 §9.4).
+    /// The format of a texture that shows the depth, its first element: comparisons convert their reference value to it (R700 §9.4).
     #[must_use]
     pub fn texel_format(self) -> Format {
         let data = match self.row().1 {

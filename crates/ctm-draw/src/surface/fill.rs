@@ -16,7 +16,7 @@ pub(crate) struct Value {
 }
 
 impl Value {
-    /// What an element holds after it has been stored there.
+    /// An element's bits after a store to it.
     #[inline]
     const fn after(self, stored: u128) -> u128 {
         stored & !self.mask | self.bits & self.mask
@@ -93,7 +93,7 @@ impl Surface<'_> {
         (0..).zip(&tiles).map(|(sample, tile)| Runs::of(sample, tile.to_vec(), bytes)).collect()
     }
 
-    /// Stores a value in every sample of pixels: of a span of columns, from the first up to the one behind the last, in each row from `top` on.
+    /// Stores a value in every sample of pixels: of a span of columns, from the first up to the one after the last, in each row from `top` on.
     pub(crate) fn fill(&mut self, top: i32, spans: &[[i32; 2]], layer: u32, value: Value) {
         if value.mask == 0 || self.slices[0].checked_add(layer).is_none_or(|slice| slice > self.slices[1]) {
             return;

@@ -141,8 +141,8 @@ impl Layout {
         Ok(())
     }
 
-    /// Of a surface of so many elements, or of one of its levels: what the chips need is added to its width and height. A surface of 2D tiles that is
-    /// smaller than what they need has 1D tiles instead. Surfaces of several samples are 2D.
+    /// Of a surface of so many elements, or of one of its levels: its width and height are padded as the chips need. A surface of 2D tiles that is
+    /// smaller than they need has 1D tiles instead. Surfaces of several samples are 2D.
     #[must_use]
     pub fn padded(
         mode: ArrayMode,
@@ -232,7 +232,7 @@ impl Layout {
         }
     }
 
-    /// The same of pixels of several samples: tiles of which it is true of each sample, if what it adds and folds in belongs to the row.
+    /// The same for pixels of several samples: tiles that can be folded for each sample, if a sample's own offset and swizzle are counted to the row.
     pub(crate) fn folded_bytes_of_samples(&self) -> Option<u32> {
         let Tiling { pipes, banks, group_bytes, sample_split_bytes, .. } = self.tiling;
         if self.samples == 1 {
@@ -344,7 +344,7 @@ impl Tiling {
 
 /// The number of an element in its tile of 8x8: the bits of column and row, mixed by the size of elements.
 pub(crate) const fn in_tile(x: u32, y: u32, element_bytes: u32, depth_order: bool) -> u32 {
-    /// Which bit stands where, from the lowest: columns 0..=2, rows 3..=5.
+    /// The order of bits, from the lowest: columns 0..=2, rows 3..=5.
     const fn mixed(x: u32, y: u32, order: [u32; 6]) -> u32 {
         let both = x & 7 | (y & 7) << 3;
         let (mut number, mut bit) = (0, 0);

@@ -4,7 +4,7 @@
 
 use crate::surface::layout::{ArrayMode, Layout, Tiling};
 
-/// A texture's extent and what it is made of.
+/// A texture's extent and format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Texels of a row of level 0.
@@ -39,7 +39,7 @@ pub struct Level {
 /// The levels of a texture, and how many bytes all of them take.
 ///
 /// Sizes of levels above 0 are rounded up to powers of two; layers, but not slices of 3D textures, are as many as the next power of two. Once a level
-/// of 2D tiles is too small for them, it and all behind it have 1D tiles. Level 1 begins at a multiple of the alignment, the others follow one
+/// of 2D tiles is too small for them, it and all later ones have 1D tiles. Level 1 begins at a multiple of the alignment, the others follow one
 /// another.
 #[must_use]
 pub fn levels(extent: &Extent, mode: ArrayMode, tiling: Tiling) -> (Vec<Level>, u64) {

@@ -1,7 +1,8 @@
 //! Surfaces: formats of samples, tiling, levels, and the targets of a draw.
 //!
 //! Nothing here knows of primitives or programs. `console` has the tile modes of the console's textures. `format` and `depth` turn numbers into bits and back, `layout` gives the address of a sample,
-//! `levels` the address of each level of a texture, `samples` loads and stores, `fill` writes one value into many pixels, and `targets` opens what a draw writes.
+//! `levels` the address of each level of a texture, `samples` loads and stores, `fill` writes one value into many pixels, and `targets` opens the
+//! targets of a draw.
 
 pub mod console;
 pub mod depth;

@@ -72,7 +72,7 @@ pub(crate) struct Surface<'t> {
     /// The slice that layer 0 is, and the last one.
     pub(super) slices: [u32; 2],
     pub(super) rows: Option<Rows>,
-    /// Where columns lie among tiles, once somebody has asked; of all bands.
+    /// Offsets of columns among tiles, computed on first use; of all bands.
     columns: Arc<OnceLock<Arc<[u32]>>>,
     /// Where rows lie, too: of each sample.
     tiles: OnceLock<Vec<Tiles>>,
@@ -293,7 +293,7 @@ impl<'t> Surface<'t> {
         let Some(tile_bytes) = self.layout.folded_bytes_of_samples() else { return Vec::new() };
         let tile = u64::from(tile_bytes);
         let place = |x: u32, y: u32, sample: u32| self.layout.offset(x, y, self.slices[0], sample);
-        // What the slice and the sample add belongs to rows.
+        // The offsets of the slice and the sample are counted to rows.
         let first = place(0, 0, 0);
         let column = |x: u32| {
             let at = place(x, 0, 0);

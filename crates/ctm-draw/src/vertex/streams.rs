@@ -7,7 +7,7 @@ use crate::surface::targets::StreamBuffer;
 use crate::vertex::vertices::{PER_LAUNCH, VertexLaunch, run_launch};
 use ctm_isa::r700::program::Stage as StageKind;
 
-/// The buffers of a draw, and what was counted.
+/// The buffers of a draw, and its counts.
 #[derive(Debug, Default)]
 pub(crate) struct Streams<'t> {
     pub(crate) buffers: [Option<StreamBuffer<'t>>; 4],
@@ -35,7 +35,7 @@ const fn count(shape: Shape) -> u32 {
 }
 
 impl Streams<'_> {
-    /// Finds buffers that end behind their memory.
+    /// Finds buffers that end after their memory.
     pub(crate) fn check(&self) -> Result<(), DrawError> {
         for (n, buffer) in self.buffers.iter().enumerate() {
             let Some(buffer) = buffer else { continue };
@@ -54,7 +54,7 @@ impl Streams<'_> {
         (0..4).filter(is_there).map(|n| (n, output.vertex_dwords[n])).collect()
     }
 
-    /// Whether so many more vertices, behind so many that wait, fit into all enabled buffers.
+    /// Whether so many more vertices, after so many that wait, fit into all enabled buffers.
     fn fits(&self, enabled: &[(usize, u32)], waiting: u64, more: u32) -> bool {
         enabled.iter().all(|&(n, dwords)| {
             self.buffers[n].as_ref().is_some_and(|buffer| {

@@ -1,10 +1,10 @@
-//! Arrays of any shape and element type as the bytes they are: what buffers and memories of programs hold.
+//! Arrays of any shape and element type as their bytes: the contents of buffers and memories of programs.
 //!
 //! An [`Array`](super::Array) is a picture: numbers in rows of elements, integers normalised. Here nothing is converted.
 
 use super::{ArrayError, npy};
 
-/// What the items of a file are.
+/// The type of a file's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ItemType {
     /// Single precision.

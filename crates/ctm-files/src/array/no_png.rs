@@ -1,4 +1,4 @@
-//! What stands for PNG pictures in builds without the feature `png`.
+//! Replaces PNG pictures in builds without the feature `png`: each use is an error.
 
 use super::rows::FillRow;
 use super::{Array, ArrayError};

@@ -27,7 +27,7 @@ pub(super) enum Dtype {
     Bool,
 }
 
-/// What can be read, for messages.
+/// Readable types, for messages.
 const READABLE: &str = "bool, int8 to int64, uint8 to uint64 and float16 to float64 can be read";
 
 impl Dtype {
@@ -150,7 +150,7 @@ fn fortran_index(mut index: usize, shape: &[usize]) -> usize {
     place.iter().zip(shape).rev().fold(0, |sum, (&at, &side)| sum * side + at)
 }
 
-/// What the header says, and whether the values are in Fortran order.
+/// The header's layout, and whether the values are in Fortran order.
 pub(super) fn layout(bytes: &[u8]) -> Result<(Layout, bool), ArrayError> {
     let (header, offset) = header_at(bytes)?;
     let dtype = Dtype::of(&header)?;

@@ -1,8 +1,8 @@
-//! Bare little-endian values, row 0 first. The device's element formats give their names to what an element can be.
+//! Bare little-endian values, row 0 first. Elements are named after the device's element formats.
 
 use super::{Array, ArrayError, RawShape, Values, checked_count};
 
-/// What one element of raw bytes is.
+/// The format of one element of raw bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RawFormat {
     /// One 16-bit normalised value.

@@ -25,7 +25,7 @@ impl Layout {
     /// The layout of a file that can be read row by row: `.npy` in C order, and raw bytes of a stated shape. `None` for all others.
     ///
     /// # Errors
-    /// When the file is not what it should be, or cannot be read.
+    /// The file is invalid, or cannot be read.
     pub fn of(kind: Kind, file: &mut (impl Read + Seek), shape: Option<RawShape>) -> Result<Option<Self>, ArrayError> {
         let length = file.seek(SeekFrom::End(0)).and_then(|n| file.rewind().map(|()| n)).map_err(unreadable)?;
         let layout = match (kind, shape) {
@@ -34,7 +34,7 @@ impl Layout {
                 file.take(HEADER).read_to_end(&mut start).map_err(unreadable)?;
                 match npy::layout(&start) {
                     Ok((layout, false)) => layout,
-                    // Fortran order, or what is wrong is better told with the whole file at hand.
+                    // Fortran order, or an error that is better reported with the whole file.
                     Ok((_, true)) | Err(_) => return Ok(None),
                 }
             }

@@ -1,6 +1,6 @@
 //! Meshes of glTF 2.0 files (`.gltf`, `.glb`): the triangles of the first scene, with the transformations of its nodes.
 //!
-//! What is read: positions, normals, first texture coordinates, first colours, indices; buffers within the file, beside it and as base64 text.
+//! Supported are positions, normals, first texture coordinates, first colours, indices; buffers within the file, beside it and as base64 text.
 //! Sparse accessors, extensions, skins and morph targets are refused or left out.
 //!
 //! **Invariant.** The memory of a mesh is bounded before it is taken: nodes that share children multiply, so instances, vertices and indices are
@@ -48,7 +48,7 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Mesh, String> {
     };
     let scene = &root["scenes"][index(&root["scene"]).unwrap_or(0)];
     let nodes: Vec<usize> = match scene {
-        // Without scenes all nodes that are nobody's children.
+        // Without scenes all root nodes.
         Value::Null => {
             let children: HashSet<usize> =
                 list(&root["nodes"]).iter().flat_map(|node| list(&node["children"])).filter_map(index).collect();
@@ -154,7 +154,7 @@ struct Reader<'a> {
     mesh: Mesh,
 }
 
-/// What nodes come to.
+/// Counts of instances, vertices and indices of nodes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Amount {
     instances: u64,
@@ -195,7 +195,7 @@ struct Counting<'a> {
 }
 
 impl Counting<'_> {
-    /// What a node and all below it come to.
+    /// The amount of a node and all nodes below it.
     fn node(&mut self, number: usize, depth: usize) -> Result<Amount, String> {
         match self.nodes.get(&number) {
             Some(Some(amount)) => return Ok(*amount),

@@ -7,7 +7,7 @@
 use super::gfd::UniformPlace;
 use ctm_image::r700::gfd::header::VariableType;
 
-/// What the elements of a uniform are.
+/// The type of a uniform's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Element {
     Float,
@@ -84,7 +84,7 @@ impl Uniform {
     /// by element, either without padding or with each column filled up to four.
     ///
     /// # Errors
-    /// When there are too few or too many of them, or one is none of the type; says what is allowed.
+    /// When there are too few or too many of them, or one is none of the type; the message has the allowed values.
     pub fn lay_out(&self, numbers: &[u32]) -> Result<Vec<(usize, u32)>, String> {
         let rows = self.of.rows;
         let (tight, padded) = (rows * self.constants(), 4 * self.constants());

@@ -6,7 +6,7 @@ use ctm_exec::r700::resources::TextureKind;
 use ctm_exec::r700::surface::{Surface, SurfaceError};
 use ctm_isa::r700::ops::{DataFormat, Sel};
 
-/// Bytes of the mark and the header, and of the header of Direct3D 10 behind it.
+/// Bytes of the mark and the header, and of the header of Direct3D 10 after it.
 const HEADER: usize = 128;
 const HEADER_10: usize = 20;
 
@@ -184,7 +184,7 @@ fn old_format(flags: u32, four_cc: u32, masks: [u32; 5]) -> Result<FileFormat, T
     }
     const ALPHA: u32 = 1;
     let [bits, red, green, blue, alpha] = masks;
-    // Masks of what a pixel format does not have are 0.
+    // Masks of channels that a pixel format lacks are 0.
     let alpha = if flags & (ALPHA | 2) != 0 { alpha } else { 0 };
     Ok(match (bits, red, green, blue, alpha) {
         (32, 0xff_0000, 0xff00, 0xff, 0xff00_0000) => known(87)?,

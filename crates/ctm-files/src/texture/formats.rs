@@ -52,7 +52,7 @@ const fn row(dxgi: u32, vk: u32, data: DataFormat, kind: &str, order: &str) -> F
     FileFormat { dxgi, vk, data, numbers, sign, gamma, swizzle: swizzle(order) }
 }
 
-/// The table: DXGI, Vulkan, the chip's format, kind of numbers, order of elements. What the chip's format lacks is 0, alpha 1.
+/// The table: DXGI, Vulkan, the chip's format, kind of numbers, order of elements. Channels that the chip's format lacks are 0, alpha 1.
 #[rustfmt::skip]
 pub const FORMATS: &[FileFormat] = &[
     row(61,   9, DataFormat::Fmt8,       "unorm", "xyzw"),

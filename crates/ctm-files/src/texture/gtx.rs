@@ -1,7 +1,8 @@
 //! Textures of the console: GX2 surfaces in GFD containers (`.gtx`).
 //!
-//! The header of a texture is a GX2Texture as libraries for the console publish it (wut's `gx2/surface.h` and `gx2/texture.h`): big-endian words. What
-//! its levels look like in memory follows from the chip's layout rules ([`ctm_draw::console`]). UNVERIFIED: levels above 0 of a file of the console's own
+//! The header of a texture is a GX2Texture as libraries for the console publish it (wut's `gx2/surface.h` and `gx2/texture.h`): big-endian words. The
+//! layout of
+//! its levels in memory follows from the chip's layout rules ([`ctm_draw::console`]). UNVERIFIED: levels above 0 of a file of the console's own
 //! converter, and where it pads the file.
 
 use super::{StoredTexture, TextureError, wrong};
@@ -35,7 +36,7 @@ const ALIGNMENT: usize = 14;
 const PITCH: usize = 15;
 /// Thirteen words: where levels begin.
 const LEVEL_OFFSETS: usize = 16;
-/// Behind the surface: four words of a view (first level, levels, first slice, slices), then which element is which channel.
+/// After the surface: four words of a view (first level, levels, first slice, slices), then which element is which channel.
 const VIEW_LEVELS: usize = 30;
 const VIEW_SLICES: usize = 32;
 const CHANNELS: usize = 33;
@@ -239,7 +240,8 @@ fn format_word(stored: &StoredTexture) -> Result<u32, TextureError> {
     Ok(format.data.code() | numbers << 8)
 }
 
-/// A GX2 format: the chip's format in bits 5:0, what its numbers are in bits 11:8. Elements of textures are little-endian, as the texture unit reads
+/// A GX2 format: the chip's format in bits 5:0, the type of its numbers in bits 11:8. Elements of textures are little-endian, as the texture unit
+/// reads
 /// them.
 fn format(word: u32) -> Result<(Format, bool), TextureError> {
     let Some(data) = DataFormat::from_code(word & 0x3f) else {

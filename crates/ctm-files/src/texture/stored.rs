@@ -11,7 +11,7 @@ use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat, Sel};
 /// Elements in the order x, y, z, w.
 const IN_ORDER: [Sel; 4] = [Sel::X, Sel::Y, Sel::Z, Sel::W];
 
-/// A texture in its own format: what [`Surface`] says, with its elements in another order.
+/// A texture in its own format: as [`Surface`] describes, with its elements in another order.
 ///
 /// ```
 /// use ctm_files::array::{Array, Values};
@@ -150,7 +150,7 @@ impl StoredTexture {
         data.name().ends_with("FLOAT") || data == DataFormat::Fmt5_9_9_9Sharedexp
     }
 
-    /// What the numbers are, as colour targets name it.
+    /// The number type, as colour targets name it.
     #[must_use]
     pub fn numbers(&self) -> NumberType {
         let Format { data, numbers, sign, .. } = self.surface.format;

@@ -18,7 +18,7 @@ use ctm_files::mesh::vector::{cross, dot, minus, unit};
 pub struct Camera {
     /// The viewer.
     pub eye: [f32; 3],
-    /// What the viewer looks at.
+    /// The point that the viewer looks at.
     pub at: [f32; 3],
     /// The angle from the lower to the upper edge, in degrees.
     pub fov: f32,

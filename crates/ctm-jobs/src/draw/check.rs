@@ -1,4 +1,4 @@
-//! What does not fit together, though it can be drawn.
+//! Mismatches of a draw's parts that do not prevent drawing.
 
 use super::mesh::Channel;
 use super::plan::DrawPlan;

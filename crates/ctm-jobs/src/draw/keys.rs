@@ -16,7 +16,7 @@ const fn key(name: &'static str, summary: &'static str) -> Key {
     Key { name, isa: For::Both, summary }
 }
 
-/// The top of the file. What a draw has stands at the top for all draws, and in `[[draw]]` where it differs.
+/// The top of the file. Keys of a draw are at the top for all draws, and in `[[draw]]` where one differs.
 #[rustfmt::skip]
 pub const DRAWING: Section = Section { name: "the top of the file", keys: &[
     key("size",     "columns and rows of all targets"),
@@ -71,7 +71,7 @@ pub const DRAWING: Section = Section { name: "the top of the file", keys: &[
 /// How many keys of [`DRAWING`] are not for a draw: the first ones.
 const WHOLE: usize = 6;
 
-/// `[[draw]]`: a name, and what differs from the top of the file.
+/// `[[draw]]`: a name, and the keys that differ from the top of the file.
 pub const DRAW: Section = Section {
     name: "[[draw]]",
     keys: {

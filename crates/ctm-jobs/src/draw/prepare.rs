@@ -421,7 +421,7 @@ impl Reach {
         out
     }
 
-    /// Whether the program reads one of `count` constants from the place on, and the last one is at most the last that it can read.
+    /// Whether the program reads any of the `count` constants from the place on.
     fn holds(&self, place: UniformPlace, count: usize) -> bool {
         let (UniformPlace::File(first) | UniformPlace::Buffer(_, first)) = place;
         self.ranges.iter().any(|range| first < range.end && range.start < first + count)

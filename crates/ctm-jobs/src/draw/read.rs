@@ -24,7 +24,7 @@ impl Drawing {
         drawing(Reader::for_job(text, name, directory))
     }
 
-    /// What a reader has: a job file's text, and where its files may lie ([`Reader::within`]).
+    /// Takes a reader's input: a job file's text, and the directories of its files ([`Reader::within`]).
     ///
     /// # Errors
     /// Everything that is wrong with it.
@@ -240,7 +240,7 @@ impl Reader {
         }
     }
 
-    /// What a table says of a draw, over what is known of it.
+    /// Applies a table's keys for a draw to its plan.
     fn draw(&mut self, table: &Table, plan: &mut DrawPlan) {
         if let Some(node) = table.get("programs") {
             plan.programs = self.paths("programs", node).into_iter().map(|path| path.value.into()).collect();

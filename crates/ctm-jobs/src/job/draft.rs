@@ -1,4 +1,4 @@
-//! What one table says, before the job's own keys are mixed in.
+//! The values of one table, before the job's own keys are mixed in.
 
 use super::r700::{Elements, LookupDraft, R700Draft};
 use super::tree::Origin;
@@ -32,7 +32,7 @@ pub(super) struct Draft {
     pub conditional: Option<ConditionalDraft>,
     /// Where the buffer goes after this very pass.
     pub conditional_save: Option<Located<PathBuf>>,
-    /// What only R700 passes have.
+    /// The part for R700 passes.
     pub r700: R700Draft,
 }
 
@@ -78,7 +78,7 @@ pub(super) struct ConditionalDraft {
 }
 
 impl Draft {
-    /// What this pass says, and where it says nothing what the job says.
+    /// This pass's values, else those of the job.
     pub fn over(self, base: &Self) -> Self {
         let own_program = self.program.is_some() || self.has_program;
         let mut out = Self {

@@ -42,7 +42,7 @@ impl Job {
         if reports.is_empty() { Ok(()) } else { Err(JobError::Wrong(reports)) }
     }
 
-    /// Says what does not fit on its disk. `space` gives the number of a file's disk and the bytes that are free there.
+    /// Reports files that do not fit on their disks. `space` gives the number of a file's disk and the bytes that are free there.
     fn too_large(&self, space: impl Fn(&Path) -> Option<(u64, u64)>) -> Vec<Report> {
         let mut wanted: BTreeMap<u64, u64> = BTreeMap::new();
         let mut reports = Vec::new();

@@ -8,9 +8,9 @@ use super::values::{BEYOND, Slots, is_beyond, register_number};
 pub struct Flag {
     /// Its name without the dashes.
     pub name: &'static str,
-    /// What follows it; empty for switches.
+    /// The value after it; empty for switches.
     pub value: &'static str,
-    /// What it says.
+    /// Its text in the help.
     pub summary: &'static str,
     /// Whether it may be given several times.
     pub many: bool,

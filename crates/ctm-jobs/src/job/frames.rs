@@ -1,4 +1,4 @@
-//! What differs from launch to launch: numbered file names, and constants.
+//! Differences between launches: numbered file names, and constants.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What a job did as JSON: for the command line and the C library alike.
+//! The results of a job as JSON: for the command line and the C library alike.
 
 use super::report::{JobReport, OutputResult};
 use ctm_exec::Counters;
@@ -6,7 +6,7 @@ use ctm_files::array::{Array, ItemType};
 use ctm_files::render;
 use serde_json::{Map, Value, json};
 
-/// Outputs of so many elements are told value by value.
+/// Outputs of at most so many elements are printed value by value.
 pub const FEW: usize = 256;
 
 /// Counters as `docs/cli.md` describes them.
@@ -25,7 +25,7 @@ pub fn counters(c: &Counters) -> Value {
     })
 }
 
-/// A value of an output. JSON has no NaN and no infinity: those are null, and their bits stand beside.
+/// A value of an output. JSON has no NaN and no infinity: those are null, and their bits are beside them.
 #[allow(clippy::cast_possible_wrap, reason = "the bits are those of a signed integer")]
 fn value(value: f32, items: ItemType) -> Value {
     match items {

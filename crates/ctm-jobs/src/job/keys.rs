@@ -30,7 +30,7 @@ pub struct Key {
     pub name: &'static str,
     /// Which programs it is for.
     pub isa: For,
-    /// What it says.
+    /// Its meaning.
     pub summary: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! File names that are no text, in flags: bytes that are not UTF-8 stand for themselves as characters that no file name has.
+//! File names that are no text, in flags: bytes that are not UTF-8 are mapped to characters that no file name has.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(super) fn text_of_name(value: &OsStr) -> String {
     text
 }
 
-/// The file name that such a text, or a part of one, stands for.
+/// The file name of such a text, or of a part of one.
 #[cfg(unix)]
 pub(super) fn name_of_text(text: &str) -> PathBuf {
     use std::os::unix::ffi::OsStringExt;

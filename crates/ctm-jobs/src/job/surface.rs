@@ -125,7 +125,7 @@ fn upload_row(
 /// # Errors
 /// When the surface lies outside memory.
 pub fn fill(memory: &mut DeviceMemory, surface: &Surface, bits: [u32; 4]) -> Result<(), MemoryError> {
-    // The order of elements does not matter when all are the same, and neither does what lies between them.
+    // The order of elements does not matter when all are the same, and neither do the bytes between them.
     let element = surface.format.element_bytes() as usize;
     let mut one = [0; 16];
     surface.format.encode(bits, 0xf, &mut one[..element], ByteOrder::Rgba);

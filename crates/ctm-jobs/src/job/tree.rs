@@ -36,7 +36,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What it is, for messages.
+    /// Its kind, for messages.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -76,7 +76,7 @@ impl Table {
         self.entries.iter().find(|e| e.key == key).map(|e| &e.node)
     }
 
-    /// Sets a key, replacing what it held.
+    /// Sets a key, replacing its value.
     pub fn set(&mut self, key: &str, node: Node) {
         match self.entries.iter_mut().find(|e| e.key == key) {
             Some(entry) => entry.node = node,
@@ -130,7 +130,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Reads TOML text. What can be read is read; all errors are reported.
+    /// Reads TOML text. Readable parts are kept; all errors are reported.
     #[must_use]
     pub fn parse(text: &str) -> (Self, Vec<Diagnostic>) {
         let (table, errors) = DeTable::parse_recoverable(text);

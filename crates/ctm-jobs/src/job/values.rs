@@ -1,4 +1,4 @@
-//! Tables and values of the tree into what a job holds; each function reports what it finds wrong and gives `None`.
+//! Tables and values of the tree into a job's values; each function reports its errors and returns `None` then.
 
 use super::keys::{self, For, Section};
 use super::names::name_of_text;
@@ -13,7 +13,7 @@ use ctm_isa::x1k::{BOOL_CONSTANTS, FLOAT_CONSTANTS, INPUTS, INT_CONSTANTS, OUTPU
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What to do about domains that are too large.
+/// Advice about domains that are too large.
 pub(super) const BEYOND: &str = "run it in parts of 4096: passes whose [[register]] adds the part's origin to the index pair; R700 programs other than pixel programs number their threads row by row, so 10000 of them are 2500 columns and 4 rows";
 
 impl Reader {

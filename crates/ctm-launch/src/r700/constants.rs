@@ -77,7 +77,7 @@ pub fn store_in_window(
     None
 }
 
-/// Constants, loops and booleans that a program reads and nobody gives, for a warning.
+/// Constants, loops and booleans that a program reads and the caller does not give, for a warning.
 #[must_use]
 pub fn not_given(missing: &[String]) -> String {
     let verb = if missing.len() == 1 { "is read and not given; it reads" } else { "are read and not given; they read" };

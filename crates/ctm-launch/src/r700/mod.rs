@@ -46,7 +46,7 @@ pub fn target_of(which: &Ref) -> Option<Target> {
     }
 }
 
-/// What registers hold without start values: pixel programs have the index pair in R0 as floats; all others the number of the thread, i and j as integers.
+/// Default initial registers: pixel programs have the index pair in R0 as floats; all others the number of the thread, i and j as integers.
 #[must_use]
 pub fn default_planes(stage: Stage, domain: Domain) -> Vec<Plane> {
     if stage == Stage::Pixel {
@@ -135,7 +135,7 @@ pub(crate) fn run(mut launch: Launch<'_>, loaded: &Loaded) -> Result<Done, Error
     Ok(Done { outputs: outputs.collect(), memories, counters: outcome.counters, findings, elapsed })
 }
 
-/// A number behind a letter: `i3`.
+/// A number after a letter: `i3`.
 fn numbered(which: &Ref, what: &'static str, prefix: char) -> Result<usize, ArgumentError> {
     let number = match which {
         Ref::Index(n) => Some(*n),

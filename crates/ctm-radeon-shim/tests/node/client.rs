@@ -98,7 +98,7 @@ pub const FILLER: u32 = 0x8000_0000;
 
 /// Forks; the child runs `work` and ends. The child's number.
 pub fn fork(work: impl FnOnce()) -> i32 {
-    // SAFETY: the child runs what programs run after a fork.
+    // SAFETY: the child does only what is allowed after a fork.
     let child = unsafe { libc::fork() };
     assert!(child >= 0);
     if child == 0 {
@@ -117,7 +117,7 @@ pub fn wait(child: i32) -> i32 {
     status
 }
 
-/// The kernel's word for a C string, for what reads paths.
+/// The kernel's word for a C string, for requests that read paths.
 pub fn read_link(path: &CStr) -> Option<String> {
     let mut to = [0u8; 256];
     // SAFETY: a C string and a place of that size.

@@ -116,7 +116,7 @@ fn scenes_look_as_llvmpipe_draws_them() {
     assert!(bad.is_empty(), "{} of {} scenes:\n{}", bad.len(), expected.len(), bad.join("\n"));
 }
 
-/// A thousand contexts, one after the other in one process, leave no files open and draw what the first one did.
+/// A thousand contexts in sequence in one process leave no files open and draw the same as the first one.
 #[test]
 fn a_thousand_contexts_are_opened_and_closed() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("contexts");

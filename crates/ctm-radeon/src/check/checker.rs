@@ -28,7 +28,7 @@ pub(super) struct Checker<'a> {
     pub(super) findings: Vec<Finding>,
 }
 
-/// A packet with the relocations behind it; `None` where one cannot be found in the list.
+/// A packet with the relocations after it; `None` where one cannot be found in the list.
 pub(super) struct Placed<'a> {
     pub(super) packet: Packet<'a>,
     pub(super) operands: Vec<u32>,
@@ -52,7 +52,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Of absolute addresses: `bytes` bytes from `address` on have to lie in memory. `register` says what holds the address.
+    /// Of absolute addresses: `bytes` bytes from `address` on have to lie in memory. `register` names the register of the address.
     pub(super) fn reached(&mut self, what: &str, register: &str, address: u64, bytes: u64) {
         let Some(memory) = self.memory.filter(|_| self.absolute && bytes > 0) else { return };
         if memory.bytes(address, bytes).is_none() {

@@ -1,4 +1,4 @@
-//! Rules on packets: what the kernel looks at in each.
+//! Rules on packets: the kernel's checks of each.
 
 use super::checker::{Checker, Placed};
 use crate::execute::{BufferWords, VALID_BUFFER, VALID_TEXTURE, is_relocated, kind_of};
@@ -79,7 +79,7 @@ fn follows_base(offset: u32) -> Option<u32> {
 }
 
 impl Checker<'_> {
-    /// The next buffer of a packet. `None` where it is missing (which is told) or not known.
+    /// The next buffer of a packet. `None` where it is missing (which is reported) or not known.
     fn relocation(&mut self, placed: &mut Placed<'_>, what: &str) -> Option<Relocation> {
         if self.absolute {
             return None;

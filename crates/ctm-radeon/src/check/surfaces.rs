@@ -1,4 +1,4 @@
-//! Rules on surfaces: targets, textures and buffers of stream output, where they lie and what their array modes need.
+//! Rules on surfaces: targets, textures and buffers of stream output, their addresses and the needs of their array modes.
 //!
 //! The numbers are those of the kernel's checker for the chip that the shim shows: one pipe, four banks, groups of 256 bytes ([`Tiling::default`]).
 
@@ -58,7 +58,7 @@ fn format_name(format: u32) -> String {
     DataFormat::from_bits(format).map_or_else(|| format!("format {format}"), |data| data.name().to_owned())
 }
 
-/// What a surface's pitch, rows and first byte are multiples of.
+/// Alignment of a surface's pitch, rows and first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Alignment {
     /// Elements of a row.
@@ -415,7 +415,7 @@ impl Checker<'_> {
             Err(error) => return self.found("texture-not-read", format!("resource {number}: {}", error.message)),
         };
         let ranges = of.ranges();
-        // The kernel does not look at the padding of the last slices; what programs can reach counts.
+        // The kernel ignores the padding of the last slices; only bytes that programs can reach count.
         let reach = |level: &ctm_draw::levels::Level, layers: u32| {
             let slices = match of.surface.kind {
                 ctm_exec::r700::resources::TextureKind::ThreeD => level.size[2],

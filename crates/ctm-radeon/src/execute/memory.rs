@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// What a device reads and writes: a range of addresses, some of which hold buffers.
+/// The memory of a device: a range of addresses, some of which hold buffers.
 pub trait GpuMemory: Sync {
     /// So many bytes from an address on; `None` if they do not all lie in one buffer.
     fn bytes(&self, address: u64, length: u64) -> Option<&[u8]>;
@@ -19,7 +19,7 @@ pub trait GpuMemory: Sync {
 
 /// Memory without the ranges that are borrowed from it.
 pub(super) struct Rest<'m> {
-    /// What lies between them, in order.
+    /// The parts between them, in order.
     parts: Vec<(u64, &'m [u8])>,
 }
 
@@ -84,7 +84,7 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Puts a buffer at an address. What it covers of others goes.
+    /// Puts a buffer at an address. The parts of others that it covers are dropped.
     pub fn insert(&mut self, address: u64, bytes: Vec<u8>) {
         let end = address.saturating_add(bytes.len() as u64);
         let covered: Vec<u64> = self

@@ -1,4 +1,4 @@
-//! Notes of checked draws, each told once.
+//! Notes of checked draws, each reported once.
 
 use super::device::Stepped;
 use ctm_draw::Note;
@@ -15,7 +15,7 @@ impl Notes {
     pub fn new_of(&mut self, draw: u32, stepped: &Stepped<'_>) -> Vec<(u32, Note)> {
         let mut new = Vec::new();
         for note in stepped.notes {
-            // Programs are told apart by where they begin.
+            // Programs are identified by their start addresses.
             let program =
                 stepped.programs.iter().find(|program| program.0 == note.stage).map_or(0, |program| program.1);
             if self.seen.insert((program, note.stage, note.finding.pc, note.finding.rule)) {
@@ -26,7 +26,7 @@ impl Notes {
     }
 }
 
-/// A note in words: the draw, the program, the place and what it did.
+/// A note in words: the draw, the program, the place and the operation.
 #[must_use]
 pub fn told_note(draw: u32, note: &Note) -> String {
     let place = match (note.finding.position, note.stage) {

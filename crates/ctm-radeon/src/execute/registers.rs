@@ -1,4 +1,4 @@
-//! What the registers of a device hold.
+//! The registers of a device.
 
 use crate::registers::{self, RESOURCES, SAMPLERS, at, offset_of, sq};
 use crate::table::{Bits, Kind, Register, from_256, set_bits, signed};
@@ -27,7 +27,7 @@ pub fn is_relocated(offset: u32) -> bool {
     RELOCATED.get(offset as usize / 4).copied().unwrap_or(false)
 }
 
-/// What registers hold, resources and samplers among them. Everything is 0 at first.
+/// The values of registers, resources and samplers among them. Everything is 0 at first.
 #[derive(Clone, Debug)]
 pub struct Registers {
     words: Vec<u32>,

@@ -16,7 +16,7 @@ use ctm_isa::r700::program::Chip;
 pub use merge::write_mask;
 use merge::{colour_state, depth_state};
 
-/// What a draw does to colours as a whole (CB_COLOR_CONTROL.SPECIAL_OP).
+/// A draw's operation on colours as a whole (CB_COLOR_CONTROL.SPECIAL_OP).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SpecialOp {
     /// Draws.
@@ -88,7 +88,7 @@ pub fn geometry(registers: &Registers) -> Geometry {
     }
 }
 
-/// What primitives are made; `None` for kinds that are not done.
+/// The kind of primitives; `None` for kinds that are not supported.
 #[must_use]
 pub fn topology(registers: &Registers) -> Option<Topology> {
     Some(match registers.get(vgt::VGT_PRIMITIVE_TYPE::PRIM_TYPE) {
@@ -168,7 +168,7 @@ impl Lists {
     }
 }
 
-/// What an input's register says.
+/// Decodes the register of an input.
 fn input(word: &PsInputCntl, flat: bool, sprites: bool) -> PixelInput {
     PixelInput {
         semantic: word.semantic,

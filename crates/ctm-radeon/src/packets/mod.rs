@@ -68,11 +68,11 @@ pub enum Kind {
 pub struct Packet<'a> {
     /// The dword where its header lies.
     pub at: usize,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its header.
     pub header: u32,
-    /// The words behind the header.
+    /// The words after the header.
     pub words: &'a [u32],
 }
 
@@ -159,7 +159,7 @@ impl std::fmt::Display for BadHeader {
     }
 }
 
-/// The packets of a stream, one after the other. Ends behind the first header that is none.
+/// The packets of a stream, in order. Ends after the first bad header.
 #[derive(Clone, Debug)]
 pub struct Packets<'a> {
     chip: &'static Chip,
@@ -182,7 +182,7 @@ impl<'a> Packets<'a> {
 }
 
 impl<'a> Iterator for Packets<'a> {
-    /// A packet; or the dword and what is wrong with its header.
+    /// A packet; or the dword and the error of its header.
     type Item = Result<Packet<'a>, (usize, BadHeader)>;
 
     fn next(&mut self) -> Option<Self::Item> {

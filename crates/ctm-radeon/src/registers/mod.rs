@@ -8,7 +8,7 @@
 //! | `clip`, `scan`, `setup` | clipping, scissors and samples, faces and points |
 //! | `colour`, `depth` | targets |
 //! | `texture`, `resource` | texture units, resources and samplers |
-//! | `other` | what has no effect on pictures here |
+//! | `other` | registers without an effect on pictures here |
 //!
 //! Registers that containers of programs also set are rows of [`ctm_image::r700::registers`] and come from there. Names, offsets and fields are
 //! those of AMD's headers, which the open drivers share.
@@ -118,14 +118,14 @@ const BLOCKS: &[&[&Register]] = &[
     other::ROWS,
 ];
 
-/// A register as a stream writes it: its name and number, what it holds, its fields.
+/// A register as a stream writes it: its name and number, its kind, its fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
     /// Its name, with its number.
     pub name: String,
-    /// What it holds.
+    /// Its kind.
     pub kind: Kind,
-    /// What it does.
+    /// Its effect.
     pub doc: &'static str,
     /// Its fields.
     pub fields: &'static [Field],

@@ -23,7 +23,8 @@
 //! | `.word value` | a word that is none of these |
 //!
 //! Values are numbers (`12`, `0x1f`), floats (with a point or an exponent: their bits), or fields: `{FORMAT: FMT_8_8_8_8, ARRAY_MODE: LINEAR_ALIGNED}`; fields
-//! that are not named are 0, and bits outside all fields are called `BITS`. A number and a colon in front of a line, and what stands behind `;`, is not read.
+//! that are not named are 0, and bits outside all fields are called `BITS`. A number and a colon in front of a line, and the text after `;`, are not
+//! read.
 
 mod parse;
 mod print;

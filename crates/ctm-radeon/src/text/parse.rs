@@ -9,12 +9,12 @@ use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::suggest::closest;
 use ctm_isa::table::Field;
 
-/// Most words behind a header.
+/// Most words after a header.
 const MOST_WORDS: usize = 1 << 14;
-/// Most words that a line of fillers may stand for.
+/// Most words in a line of fillers.
 const MOST_FILLERS: u32 = 1 << 20;
 
-/// What writes the registers of the lines that follow.
+/// The packet that writes the registers of the following lines.
 struct Open {
     /// The row of its packet, or none for a type-0 packet.
     row: Option<&'static Info>,
@@ -213,7 +213,7 @@ impl Parser<'_> {
             (None, Some(Shape::Registers(first, end))) if offset < first || offset >= end => {
                 Some(format!("`{name}` lies at {offset:#x}, the packet writes {first:#x} up to {end:#x}"))
             }
-            // A packet that begins there may go on behind it.
+            // A packet that begins there may go on after it.
             (None, None) if offset > most => Some(format!("`{name}` lies at {offset:#x}, allowed is up to {most:#x}")),
             _ if !offset.is_multiple_of(4) => Some(format!("{offset:#x} is no multiple of 4")),
             _ => None,

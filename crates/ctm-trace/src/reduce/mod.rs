@@ -1,6 +1,6 @@
-//! Makes what fails smaller, while a test still holds.
+//! Reduces a failing program or job, while a test still holds.
 //!
-//! | file | what |
+//! | file | subject |
 //! |---|---|
 //! | `text` | lines, halves, operands of a program |
 //! | `job` | a whole job: its keys, domain, numbers, arrays, meshes and programs, as files that run on their own |

@@ -5,7 +5,7 @@ use ctm_exec::Control;
 /// A program text that still passes, with nothing left that can be taken away line by line or half by half; when `control` is cancelled, the smallest so far.
 ///
 /// First runs of lines go, long ones before short ones, then halves of co-issued pairs, modifiers and comments; operands become zero. `holds` is asked for every text that
-/// is tried; it has to be true for `text` itself, or `text` comes back. What it says of the text during which it was cancelled is not looked at.
+/// is tried; it has to be true for `text` itself, or `text` comes back. Its answer for the text during which it was cancelled is ignored.
 pub fn reduce(text: &str, control: &Control, holds: &mut dyn FnMut(&str) -> bool) -> String {
     let holds = &mut |text: &str| !control.is_cancelled() && holds(text) && !control.is_cancelled();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();

@@ -13,7 +13,7 @@ pub(super) enum Step {
 /// Where a value is.
 pub(super) type Place = Vec<Step>;
 
-/// A value that nobody wrote.
+/// A node for a value that comes from no file.
 pub(super) const fn node(value: Value) -> Node {
     Node { value, origin: Origin::Flag(0) }
 }

@@ -77,7 +77,7 @@ impl Watcher for Recorder {
     }
 }
 
-/// A trace of the last launch at a processor, and what fetches find there; `None` where the processor does not run.
+/// A trace of the last launch at a processor, and the memory of its fetches; `None` where the processor does not run.
 pub fn traced(job: &Job, at: Position, limits: &Limits) -> Option<(Trace, Fetches)> {
     let (pass, which) = Choice::default().resolve(job, Some(at)).unwrap_or_else(|e| panic!("{e}"));
     let (trace, bound) = (Arc::new(Mutex::new(None)), Arc::new(Mutex::new(Bound::default())));
@@ -142,7 +142,7 @@ impl Loops {
     }
 }
 
-/// What was checked of a trace.
+/// Counts of checks of a trace.
 #[derive(Default, Debug)]
 pub struct Tally {
     pub results: usize,
@@ -163,7 +163,7 @@ fn is_lookup(lane: &LaneEvent) -> bool {
     lane.reads.iter().any(|read| matches!(read.place, Place::Element { .. }))
 }
 
-/// Checks every instruction of a trace: reads give what was written last, results are what the reference functions make of the operands.
+/// Checks every instruction of a trace: reads give the last write, results are those of the reference functions for the operands.
 pub fn check(name: &str, program: &AnyProgram, trace: &Trace, fetches: &mut Fetches) -> Tally {
     let mut tally = Tally::default();
     let mut shadow: HashMap<(u16, Place), u32> = HashMap::new();

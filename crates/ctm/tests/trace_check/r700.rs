@@ -33,7 +33,7 @@ pub fn results(decoded: &Decoded, event: &Event, lane: &LaneEvent) -> Option<Vec
     }
 }
 
-/// An instruction of a group with its operands: behind their modifiers, and as they were read.
+/// An instruction of a group with its operands: after their modifiers, and as they were read.
 struct Slot {
     unit: Unit,
     inst: AluInst,
@@ -78,7 +78,7 @@ fn reduction(slots: &[Slot], op: Op2) -> Option<[Value; 4]> {
     })
 }
 
-/// Low and high dword of a 64-bit operation in a pair of slots, and what it decides (R700 §4.12).
+/// Low and high dword of a 64-bit operation in a pair of slots, and its effect on lanes (R700 §4.12).
 fn pair(slots: &[Slot], op: Op2, first: Unit) -> Option<([u32; 2], Effect)> {
     let second = if first == Unit::X { Unit::Y } else { Unit::W };
     let (high, low) = (at(slots, first, AluOp::Op2(op))?, at(slots, second, AluOp::Op2(op))?);
@@ -201,7 +201,7 @@ fn group(group: &Group, lane: &LaneEvent) -> Vec<Option<u32>> {
             Effect::Address(index) => Some(index.cast_unsigned()),
             _ => None,
         },
-        // Only pixel programs kill; what was killed stays so.
+        // Only pixel programs kill; killed lanes stay so.
         Place::Killed if old == 1 => Some(1),
         _ => None,
     };

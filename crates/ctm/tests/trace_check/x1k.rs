@@ -127,7 +127,7 @@ impl Lane<'_> {
         }
     }
 
-    /// What an operation of one channel gives: a number, or the bits of an operand.
+    /// The result of an operation of one channel: a number, or the bits of an operand.
     fn single(&self, op: UnitOp, x: impl Fn(usize) -> Option<u32>) -> Option<Result<Wide, u32>> {
         let mut abc = [0; 3];
         for (which, looks) in op.info().looks.into_iter().enumerate() {

@@ -64,7 +64,7 @@ pub(super) fn linear(stored: f32) -> f32 {
     (if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }) as f32
 }
 
-/// A float of 32, 16, 11 or 10 bits, rounded to the nearest, halves to even. Those of 11 and 10 bits have no sign: what is below zero is 0. Too large
+/// A float of 32, 16, 11 or 10 bits, rounded to the nearest, halves to even. Those of 11 and 10 bits have no sign: values below zero are 0. Too large
 /// numbers become infinite.
 pub(super) fn small_float(value: f32, size: u32) -> u32 {
     match size {

@@ -1,4 +1,4 @@
-//! What a draw's section says of viewport, rasteriser, stencil, blending and colours.
+//! The keys of a draw's section for viewport, rasteriser, stencil, blending and colours.
 
 use crate::draw::keys::{BLEND, STENCIL};
 use crate::draw::names::{COMBINES, FACTORS, LOGIC, STENCIL_OPS};

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl Checker {
-    /// What an input or the conditional buffer begins with.
+    /// Initial contents of an input or the conditional buffer.
     pub(super) fn array(
         &mut self,
         data: &Located<Data>,

@@ -1,4 +1,4 @@
-//! What one table says about an R700 pass, before the job's own keys are mixed in.
+//! The values of one table for an R700 pass, before the job's own keys are mixed in.
 
 use super::{ConstantBuffer, FetchBuffer, MemoryBlock, R700Pass};
 use crate::job::{Located, Ref};
@@ -33,7 +33,7 @@ fn replace<T: Clone, K: PartialEq>(base: &[T], own: Vec<T>, key: impl Fn(&T) -> 
 }
 
 impl R700Draft {
-    /// What this pass says, and where it says nothing what the job says. A program of its own may be of another kind.
+    /// This pass's values, else those of the job. A program of its own may be of another kind.
     pub fn over(self, base: &Self, own_program: bool) -> Self {
         let mut semantics = base.semantics.clone();
         semantics.extend(self.semantics);

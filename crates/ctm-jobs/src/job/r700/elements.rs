@@ -9,7 +9,7 @@ use ctm_files::array::{Array, ArrayError, Items, Kind, RawFormat, RawShape, Valu
 use ctm_files::render::Report;
 use std::path::Path;
 
-/// What is wrong with a file.
+/// An error of a file.
 type Wrong = Box<Report>;
 
 fn bad(at: &Located<Data>, e: &ArrayError) -> Wrong {
@@ -66,7 +66,7 @@ pub(super) fn constants(data: &Located<Data>) -> Result<Vec<[u32; 4]>, Wrong> {
     Ok(four.to_vec())
 }
 
-/// The texels of a file, one row of texels behind the other: single precision, integers of 8 and 16 bits normalised; integers of 32
+/// The texels of a file, row by row: single precision, integers of 8 and 16 bits normalised; integers of 32
 /// bits as they are. Channels that the file lacks are 0, the fourth 1. With it comes the format that reference values of comparisons are
 /// converted to (R700 §9.4).
 pub(super) fn texels(

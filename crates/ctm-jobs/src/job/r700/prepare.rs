@@ -48,7 +48,7 @@ pub(in crate::job) struct Ready {
     pub arrays: Arrays,
     /// Textures that read an output once it has been written.
     pub textures: Vec<(u8, Target, Option<String>)>,
-    /// Buffers that show what a memory held when the pass began.
+    /// Buffers that show a memory's contents from the begin of the pass.
     pub buffers: Vec<(u8, Space, FetchBuffer)>,
     pub memories: Vec<ReadyMemory>,
     pub outputs: Vec<(Target, Output)>,
@@ -56,12 +56,12 @@ pub(in crate::job) struct Ready {
 
 pub(in crate::job) struct ReadyMemory {
     pub space: Space,
-    /// Its initial contents; `None`: what an earlier pass left.
+    /// Its initial contents; `None`: those that an earlier pass left.
     pub initial: Option<Arc<Vec<u32>>>,
     pub fresh: bool,
 }
 
-/// Collects what is wrong.
+/// Collects errors.
 #[derive(Default)]
 struct Checker {
     reports: Vec<Report>,
@@ -387,7 +387,7 @@ impl Checker {
         }
     }
 
-    /// What is saved at the end has been written by some pass.
+    /// Outputs that are saved at the end have been written by some pass.
     fn saves(&mut self, job: &Job, passes: &[Ready]) -> Vec<(Target, Save)> {
         let mut saves = Vec::new();
         for save in &job.saves {

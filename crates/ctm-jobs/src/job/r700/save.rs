@@ -1,4 +1,4 @@
-//! What is left, into files.
+//! Saves the final state to files.
 
 use super::{Elements, MemoryBlock, Vertex};
 use crate::job::report::part;

@@ -1,4 +1,4 @@
-//! What drafts become: passes, and how the job runs.
+//! Drafts into passes and the job's own settings.
 
 use super::Reader;
 use crate::job::draft::Draft;

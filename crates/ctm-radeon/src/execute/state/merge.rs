@@ -1,4 +1,4 @@
-//! From registers to what happens to a pixel behind its program: depth, stencil, blending, masks.
+//! From registers to the operations on a pixel after its program: depth, stencil, blending, masks.
 
 use super::super::registers::Registers;
 use super::{SpecialOp, special_op};
@@ -138,7 +138,7 @@ pub fn write_mask(registers: &Registers, target: u32) -> u8 {
     if sent { of("CB_TARGET_MASK", target) & of("CB_SHADER_MASK", output) } else { 0 }
 }
 
-/// What becomes of colours.
+/// Decodes the state of colours.
 pub(super) fn colour_state(registers: &Registers) -> ColourState {
     use colour::CB_COLOR_CONTROL as Control;
     let r = registers;
