@@ -1,8 +1,7 @@
 //! `amuABI.h`, `amuAsm.h`, `amuComp.h`: the SDK's companion libraries.
 //!
 //! *Of these headers only what one client used is known.* Names, arguments and layouts of constant memory are those that the client needs; everything
-//! else
-//! is ours.
+//! else is ours.
 
 #![allow(non_snake_case, reason = "the names are the SDK's")]
 
@@ -62,7 +61,7 @@ pub union AMUabiLiteralValue {
 pub struct AMUabiLiteralConst {
     /// Which constant of its type.
     pub addr: AMuint32,
-    /// Its type: a number of [`AMUabiDataType`], whatever C puts there.
+    /// Its type: a number of [`AMUabiDataType`]; C may pass any other.
     pub r#type: c_uint,
     /// Its value.
     pub value: AMUabiLiteralValue,
@@ -82,7 +81,7 @@ pub struct AMUabiString {
 pub struct AMUabiUserConst {
     /// Which constant of its type.
     pub addr: AMuint32,
-    /// Its type: a number of [`AMUabiDataType`], whatever C puts there.
+    /// Its type: a number of [`AMUabiDataType`]; C may pass any other.
     pub r#type: c_uint,
     /// Its name.
     pub name: AMUabiString,
@@ -125,7 +124,7 @@ const IMAGE_LIMIT: u64 = 1 << 24;
 /// The CTM executable at `image`. Its sizes are not followed into unmapped memory (on Linux, where the mappings are known).
 ///
 /// # Safety
-/// `image` is null, or as many bytes can be read there as the headers that lie there say; or the system tells how many can.
+/// `image` is null, or as many bytes can be read there as its headers say; or the system lists how many can.
 unsafe fn read_image(image: *const c_void) -> Result<Program, String> {
     if image.is_null() {
         return Err("the image is NULL".to_owned());
@@ -298,7 +297,7 @@ fn translate(
     ctm_elf::write(&program).map_err(|e| e.to_string())
 }
 
-/// Gives the client an image, or tells it why not.
+/// Gives the client an image, or the reason for its absence.
 ///
 /// # Safety
 /// `size` and `binary` are null or may be written.

@@ -18,11 +18,11 @@ use std::time::{Duration, Instant};
 
 /// Identifiers of submissions: 1 to this, then from 1 again.
 const IDENTIFIERS: u64 = u32::MAX as u64;
-/// Reasons of failures that are kept.
+/// The most reasons of failures that are stored.
 const FAILURES: usize = 1024;
-/// Findings that are kept.
+/// The most findings that are stored.
 const FINDINGS: usize = 4096;
-/// How often the thread looks for work before it sleeps: a client that submits again at once does not pay for waking it.
+/// How often the thread polls for work before it sleeps: a client that submits again at once does not pay for waking it.
 const SPINS: u32 = 2000;
 
 /// A command buffer that waits for its turn.

@@ -141,7 +141,7 @@ thread_local! {
     static IMPATIENCE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A client that polls in a tight loop lets others run every so many calls; the device's thread may be waiting for the core.
+/// A client that polls in a tight loop yields once in this many calls; the device's thread may be waiting for the core.
 const YIELD_EVERY: u32 = 64;
 
 /// 1 when everything that the submission did can be seen, 0 otherwise and upon failure.

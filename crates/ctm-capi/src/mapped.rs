@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
-/// Readable bytes from `address` on without a gap, at most `limit`; `limit` where the system does not tell.
+/// Readable bytes from `address` on without a gap, at most `limit`; `limit` where the system has no list of mappings.
 ///
 /// Linux lists the mappings of a process in `/proc/self/maps`: one a line, ascending, `start-end rwxp ...` in hexadecimal.
 pub(crate) fn readable_bytes(address: usize, limit: u64) -> u64 {

@@ -6,8 +6,8 @@
 //! 1. There is no reference to a whole arena. There is a raw pointer, given out once, and references to exactly the bytes that one
 //!    step of one command needs, for as long as that step takes ([`SharedPages`]). A client that touches other bytes of the same arena touches nothing
 //!    that a reference covers.
-//! Clients promise (`amDeviceManaged.h`, `docs/c-api.md`): from submitting a buffer until it is consumed, they do not write bytes that it reads, and
-//! do not touch bytes that it writes. The hardware required the same of them.
+//! 2. Clients promise (`amDeviceManaged.h`, `docs/c-api.md`): from submitting a buffer until it is consumed, they do not write bytes that it
+//!    reads, and do not touch bytes that it writes. The hardware required the same of them.
 //! 3. Handing over is ordered: submitting locks the queue's mutex, which the device's thread locks after it; a buffer is counted as
 //!    consumed with release ordering after its last write, and asking reads the count with acquire ordering.
 //!

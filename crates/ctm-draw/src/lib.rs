@@ -20,7 +20,7 @@
 //! | `output/` | the output merger: depth and stencil tests, blending, stores |
 //! | `draw/` | a draw as a whole: order, batches, bands of rows, threads |
 //!
-//! Begin with [`state::DrawState`]. `docs/drawing.md` tells the rules with their sources.
+//! Begin with [`state::DrawState`]. `docs/drawing.md` has the rules with their sources.
 //!
 //! **Invariants.** Results never depend on the number of threads or on the engine. Coverage is decided in whole numbers: of triangles that
 //! share an edge, every sample belongs to one.

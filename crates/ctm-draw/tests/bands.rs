@@ -242,7 +242,7 @@ fn alike(format: ColourFormat, [one, other]: [&[u8]; 2]) -> Result<(), String> {
 }
 
 fn program() -> Program {
-    // The third output is a gradient: pixels that are not covered lend it their values.
+    // The third output is a gradient: pixels that are not covered are operands of it.
     let source = "TEX:\n GET_GRADIENTS_H R6.xyzw, R0.xyzw, t0, s0\nALU:\n 0 x: ADD R5.x, R3.x, R4.x\n y: ADD R5.y, R3.y, R4.y\n z: MOV R5.z, R2.z\n w: MOV R5.w, R2.w\n\
                   EXP: PIX0, R0.xyzw\nEXP: PIX1, R1.xyzw\nEXP: PIX2, R6.xyzw\nEXP_DONE: PIX3, R5.xyzw\nEND_OF_PROGRAM\n";
     let assembly = assemble(source, &TextOptions::default());

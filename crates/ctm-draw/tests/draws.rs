@@ -29,7 +29,7 @@ fn text(source: &str) -> Program {
     Program { gprs: program.gprs.max(4), ..program }
 }
 
-/// A colour target and a depth target with so many samples.
+/// A colour target and a depth target with a number of samples.
 struct Canvas {
     colour: Vec<u8>,
     depth: Vec<u8>,

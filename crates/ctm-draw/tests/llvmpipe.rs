@@ -34,7 +34,7 @@ fn program(name: &str) -> Option<PathBuf> {
     }
 }
 
-/// OpenGL's coverage of shapes of so many corners: the places of samples, and the rows of each shape.
+/// OpenGL's coverage of shapes of `corners` corners: the places of samples, and the rows of each shape.
 fn opengl(
     program: &Path,
     corners: usize,

@@ -1,6 +1,5 @@
 //! The formats of textures that show targets, against the targets' stored values: a reference value that is converted to such a format (R700 §9.4) is
-//! the number
-//! that a target of it gives back.
+//! the number that a target of it gives back.
 
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::{ColourFormat, Colours, NumberType, Swap};

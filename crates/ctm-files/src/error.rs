@@ -1,4 +1,4 @@
-//! Why a program, a file or a job did not come to a result: findings, each at its place.
+//! Reasons why a program, a file or a job has no result: findings, each at its place.
 
 use crate::render::{self, Report, Source};
 use ctm_exec::{Control, Fault, FaultKind, Finding};
@@ -6,7 +6,7 @@ use ctm_isa::diag::{Diagnostic, Span};
 use std::fmt;
 use std::sync::Arc;
 
-/// Why a program, a file or a job did not come to a result.
+/// The reason why a program, a file or a job has no result.
 ///
 /// ```
 /// use ctm_files::{JobError, Program, RunFault};

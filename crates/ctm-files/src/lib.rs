@@ -7,7 +7,7 @@
 //! | [`beside`] | opening a file that another file names |
 //! | [`mod@save`] | saving: the old file or the whole new one |
 //! | [`render`] | findings as text and as JSON, and places in texts |
-//! | [`error`] | why a program, a file or a job did not come to a result |
+//! | [`error`] | reasons why a program, a file or a job has no result |
 //! | [`mod@array`] | arrays and pictures: `.npy`, `.png`, `.pfm`, raw bytes |
 //! | [`texture`] | textures: DDS, KTX2, GTX |
 //! | [`mesh`] | meshes: built in, OBJ, glTF, arrays of vertices |

@@ -270,8 +270,7 @@ impl Program {
     }
 
     /// Whether processors write to elements that are not their own: uncached writes (UMRT) of the X1K, memories of the R700. The results of such a
-    /// program
-    /// depend on all of the domain, so it cannot be cut into parts.
+    /// program depend on all of the domain, so it cannot be cut into parts.
     #[must_use]
     pub fn scatters(&self) -> bool {
         match &self.code {

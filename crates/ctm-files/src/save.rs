@@ -6,7 +6,7 @@
 //!
 //! * The target's permissions and, where the process may do so, its owner are kept. A new file has those of any new file.
 //! * A link is followed: the file that it leads to is replaced. Other names of that file (hard links) keep the old content.
-//! A file without write permission is not replaced, even where its directory would allow it. A directory that takes no new file keeps its old ones.
+//! * A file without write permission is not replaced, even where its directory would allow it. A directory that takes no new file keeps its old ones.
 //! * Devices and pipes are written directly, and so are the files that a process has open, by their names in `/dev` and `/proc`.
 //!
 //! **Temporary names.** [`PREFIX`], the number of the process, a count. The writer holds a lock on the file (`flock`), which the system lets go of
@@ -125,7 +125,7 @@ pub fn scratch(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::write(path, bytes)
 }
 
-/// Looks whether a file can be saved, and changes nothing.
+/// Checks whether a file can be saved, and changes nothing.
 ///
 /// Nothing is done under the file's own name: another process may write it at this time.
 ///
@@ -291,7 +291,7 @@ impl Temporary {
                 Err(e) => return Err(io::Error::new(e.kind(), format!("its directory takes no new file: {e}"))),
                 Ok(file) => file,
             };
-            // Another process that looks for leftovers may have taken it before it was locked.
+            // Another process that removes leftovers may have taken it before it was locked.
             let is_taken = matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) || !path.exists();
             let this = Self(Some(path));
             if is_taken {

@@ -279,7 +279,7 @@ fn a_container_is_its_text() {
     assert!(one.program.settings.iter().any(|s| s.name == "SAMPLER_VARS[0].name" && s.value == "\"image\""));
 }
 
-/// Whatever the blocks hold, the text gives it back.
+/// The text of any blocks gives them back.
 #[test]
 fn changed_containers_come_back_from_their_text() {
     let original = container(&[("a.vsh", VERTEX), ("a.gsh", GEOMETRY), ("b.vsh", COPY), ("a.psh", PIXEL)]).unwrap();

@@ -34,7 +34,7 @@ pub(crate) struct Demands {
 }
 
 impl<'a> Landing<'a> {
-    /// The output `name` of so many channels in its place.
+    /// The output `name` of `channels` channels in its place.
     pub fn new(name: &str, channels: usize, place: Place<'a>, demands: Demands) -> Result<Self, ArgumentError> {
         let wrong = |message: String| ArgumentError::Shape { name: name.to_owned(), message };
         let Demands { domain, line, uncached } = demands;

@@ -32,7 +32,7 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// Over so many columns and rows, 1 to 4096 each.
+    /// Over `columns` x `rows`, 1 to 4096 each.
     #[must_use]
     pub fn size(mut self, columns: u32, rows: u32) -> Self {
         let last = |n: u32| n.wrapping_sub(1);
@@ -133,7 +133,7 @@ impl<'a> Run<'a> {
         self.bind(Binding::Memory(space, dwords))
     }
 
-    /// An output with so many channels: 1, 2 or 4. Outputs of which nothing is said have 4.
+    /// An output with 1, 2 or 4 channels. Other outputs have 4.
     #[must_use]
     pub fn output(self, name: &str, channels: usize) -> Self {
         self.bind(Binding::Output(name.into(), channels, Place::New))
@@ -186,7 +186,7 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// Looks for mistakes while running: [`Done::findings`].
+    /// Checks the program while running: [`Done::findings`].
     #[must_use]
     pub fn checked(mut self, checks: bool) -> Self {
         self.launch.options.checks = checks;

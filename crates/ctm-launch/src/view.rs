@@ -10,7 +10,7 @@ pub const COLUMNS: u32 = 4096;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Numbers<'a> {
-    /// Single precision; bits are kept, those of NaN too.
+    /// Single precision; all bits are preserved, those of NaN too.
     F32(&'a [f32]),
     /// Normalised: 255 means 1.
     U8(&'a [u8]),
@@ -126,7 +126,7 @@ impl View<'_> {
 }
 
 impl<'a> View<'a> {
-    /// A line of elements of so many channels, 1 to 4.
+    /// A line of elements of 1 to 4 channels.
     pub fn line(numbers: impl Into<Numbers<'a>>, channels: usize) -> Self {
         Self { numbers: numbers.into(), shape: Shape::Line, channels }
     }

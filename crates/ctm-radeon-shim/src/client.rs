@@ -35,7 +35,7 @@ pub(crate) fn write(address: u64, bytes: &[u8]) -> Result<(), Errno> {
     copy(address, bytes.as_ptr().cast_mut(), bytes.len(), true)
 }
 
-/// Copies between memory of ours and addresses of the program, which the kernel looks at.
+/// Copies between our memory and addresses of the program, which the kernel checks.
 fn copy(address: u64, ours: *mut u8, bytes: usize, to_program: bool) -> Result<(), Errno> {
     if bytes == 0 {
         return Ok(());

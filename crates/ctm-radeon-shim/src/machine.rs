@@ -41,7 +41,7 @@ impl Machine {
         settings().execute && settings().chip.is_r700()
     }
 
-    /// Looks at a submission and executes it, as the settings say; how many draws it has.
+    /// Checks a submission and executes it, as the settings say; returns its number of draws.
     ///
     /// # Errors
     /// The kernel would refuse the submission; the reason in words.
@@ -56,7 +56,7 @@ impl Machine {
             .collect();
         let draws =
             Packets::new(&chunks.words).filter(|packet| packet.as_ref().is_ok_and(|p| p.draws())).count() as u64;
-        // The kernel looks at packets, registers and buffers. Programs are looked at only if that is wanted.
+        // The kernel checks packets, registers and buffers. Programs are checked only on request.
         let wanted: Option<&dyn GpuMemory> = if settings().check { Some(&memory) } else { None };
         let findings = caught(|| check(&chunks.words, Some(&list), wanted))?;
         if let Some(first) = findings.iter().find(|finding| refuses(finding)) {
@@ -156,8 +156,7 @@ struct Memory {
 // SAFETY: the bytes are mapped until the submission has ended, and belong to no thread.
 unsafe impl Send for Memory {}
 // SAFETY: as above. The program makes the kernel the same promise as with a card: not to change memory that a running submission uses. Where it
-// breaks
-// the promise, bytes change while they are read, and any value of a byte is valid: they hold no Rust values.
+// breaks the promise, bytes change while they are read, and any value of a byte is valid: they hold no Rust values.
 unsafe impl Sync for Memory {}
 
 impl Memory {

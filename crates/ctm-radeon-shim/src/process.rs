@@ -239,7 +239,7 @@ fn program() -> String {
 /// Drivers that draw without the node, as parts of the names of their libraries.
 const DRIVERS: [&str; 6] = ["swrast_dri", "_dri.so", "libgallium", "libEGL", "libGLX", "libvulkan"];
 
-/// Tells that a program which has a graphics library open never came to the Radeon: it drew with another renderer, or not at all.
+/// Prints that a program with an open graphics library never used the Radeon: it drew with another renderer, or not at all.
 pub(crate) fn print_renderer() {
     let Ok(process) = process().try_lock() else { return };
     let of_parent = process.id != 0 && process.id != std::process::id();

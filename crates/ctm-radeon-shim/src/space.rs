@@ -278,7 +278,7 @@ impl Space {
             usize::try_from(offset).map_err(io::Error::other)?,
             usize::try_from(end - offset).map_err(io::Error::other)?,
         );
-        // SAFETY: the range lies in the mapping, as was looked at.
+        // SAFETY: the range lies in the mapping, as was checked.
         Ok(std::ptr::slice_from_raw_parts_mut(unsafe { whole.as_ptr().add(offset) }, length))
     }
 }

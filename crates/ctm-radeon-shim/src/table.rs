@@ -49,7 +49,7 @@ pub(crate) struct Table {
     free: u32,
     /// How many buffers there have been.
     serial: u64,
-    /// The end of all buffers so far, counted from [`FIRST`]; [`SPACE_BYTES`] once gaps are looked for.
+    /// The end of all buffers so far, counted from [`FIRST`]; [`SPACE_BYTES`] once gaps are searched.
     next: u64,
     buffers: [Buffer; BUFFERS],
 }

@@ -1,4 +1,4 @@
-//! Captures: the submissions of a process, with the buffers as they were at each, to be looked at and drawn again anywhere.
+//! Captures: the submissions of a process, with the buffers as they were at each, to be inspected and drawn again anywhere.
 //!
 //! A capture is a file of records (`ctm-records` frames them), so one that was cut anywhere is good up to there. `docs/radeon.md` describes the
 //! bodies. [`Writer`] makes one while a process runs, [`Reader`] gives the submissions back in order.
@@ -327,9 +327,8 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     /// [`ReadError::Cut`] where the file ends within a record, [`ReadError::Damaged`] where a record is malformed or has impossible values. All
-    /// events
-    /// before are good.
-    #[allow(clippy::should_implement_trait)] // An iterator could not lend the buffers.
+    /// events before are good.
+    #[allow(clippy::should_implement_trait)] // An iterator could not return borrowed buffers.
     pub fn next(&mut self) -> Result<Option<Event>, ReadError> {
         while let Some(Record { offset, kind, body }) = self.records.next()? {
             match self.apply(kind, &body) {

@@ -158,7 +158,7 @@ fn targets_that_nothing_is_exported_to() {
     assert_eq!(find(&with(&masks, "NUM_INSTANCES", target)), ["target-without-export"]);
 }
 
-/// Without relocations and memory a stream is looked at as far as its words go.
+/// Without relocations and memory a stream is checked as far as its words go.
 #[test]
 fn words_alone_are_checked() {
     let (shown, ..) = drawing("varying.capture");

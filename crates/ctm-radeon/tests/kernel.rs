@@ -52,7 +52,7 @@ const TABLE: &[Row] = &[
     ("tex2d", &[(BEFORE, "WAIT_REG_MEM control={FUNCTION: EQUAL, PFP: 1}, address=0, high=0, reference=0, mask=0, interval=1")], "bad-wait"),
     ("tex2d", &[(BEFORE, "CP_DMA source=0, source_high=0, destination=0, destination_high=0, command={BYTES: 16, SAS: 1}\nRELOC 0\nRELOC 0")], "bad-copy"),
     ("tex2d", &[(BEFORE, "CP_DMA source=0, source_high=0, destination=0, destination_high=0, command={BYTES: 16, DAIC: 1}\nRELOC 0\nRELOC 0")], "bad-copy"),
-    // A register with an address, one whose value is kept, and one that programs may not write; as source and as destination.
+    // A register with an address, one whose value is remembered, and one that programs may not write; as source and as destination.
     ("tex2d", &[(BEFORE, "COPY_DW control={DST_MEM: 1}, source=0xa010, source_high=0, destination=0, destination_high=0\nRELOC 0")], "copied-register"),
     ("tex2d", &[(BEFORE, "COPY_DW control={SRC_MEM: 1}, source=0, source_high=0, destination=0xa08e, destination_high=0\nRELOC 0")], "copied-register"),
     ("tex2d", &[(BEFORE, "COPY_DW control={SRC_MEM: 1}, source=0, source_high=0, destination=0x2140, destination_high=0\nRELOC 0")], "copied-register"),
@@ -116,7 +116,7 @@ fn what_the_kernel_lets_through_is_not_refused() {
         &[(BEFORE, "COPY_DW control={SRC_MEM: 1}, source=0, source_high=0, destination=0xa2cb, destination_high=0\nRELOC 0")],
         &[(BEFORE, "SET_CONFIG_REG\n    VGT_NUM_INDICES = 0")],
         &[("CB_COLOR0_INFO =", "    CB_COLOR0_INFO = {FORMAT: FMT_32_32_32_32_FLOAT, ARRAY_MODE: LINEAR_GENERAL}"), ("CB_COLOR0_SIZE =", "    CB_COLOR0_SIZE = {PITCH_TILE_MAX: 7, SLICE_TILE_MAX: 9999}")],
-        // Targets without a format are none, and nothing is looked at where everything is dropped.
+        // Targets without a format are none, and nothing is checked where everything is dropped.
         &[(BEFORE, "SET_CONTEXT_REG\n    CB_TARGET_MASK = 0xff")],
         &[(BEFORE, "SET_CONTEXT_REG\n    SX_MISC = 1"), ("CB_COLOR0_SIZE =", "    CB_COLOR0_SIZE = {PITCH_TILE_MAX: 0, SLICE_TILE_MAX: 0}")],
         // Indices, events and fences are not measured.

@@ -10,7 +10,7 @@ use ctm_jobs::job::{Job, JobError, JobReport};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A launch of a job, by pass and by how often that pass ran before. What is not said is the last one that fits.
+/// A launch of a job, by pass and by how often that pass ran before. An absent choice means the last one that fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// The pass, from 0.

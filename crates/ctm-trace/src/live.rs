@@ -1,4 +1,4 @@
-//! How long values live in one processor's registers, and what its longest chain of dependent instructions is.
+//! Live ranges of values in one processor's registers, and its longest chain of dependent instructions.
 
 use crate::record::Trace;
 use ctm_exec::observe::Place;

@@ -26,7 +26,7 @@ struct Listening<S> {
     heard: Arc<Heard>,
     /// Called with each launch and its number.
     launch: S,
-    /// The launch whose outputs are kept.
+    /// The launch whose outputs are recorded.
     kept: Option<u64>,
     patience: Option<Duration>,
 }

@@ -11,11 +11,11 @@ use ctm_exec::{Fault, Position};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// Snapshots that are kept.
+/// The most snapshots.
 const SNAPSHOTS: usize = 48;
 /// Instructions from one to the next at first.
 const DISTANCE: u64 = 512;
-/// Instructions that are kept with their values.
+/// The most instructions that are recorded with their values.
 const WINDOW: usize = 1024;
 
 /// Which way.
@@ -72,7 +72,7 @@ struct Kept {
     edited: bool,
 }
 
-/// A group of processors that can be stepped both ways, looked at and changed.
+/// A group of processors that can be stepped both ways, inspected and changed.
 pub struct Session<'u, 'a> {
     unit: &'u mut Unit<'a>,
     all: Lanes,

@@ -261,8 +261,8 @@ pub struct Oddity {
 }
 
 impl Trace {
-    /// The first NaN, the first infinity and the first lost denormal that arise for a lane: made of operands that had none. All 32-bit results
-    /// are taken as single precision, whatever they are.
+    /// The first NaN, the first infinity and the first lost denormal that arise for a lane: made of operands that had none. All 32-bit results are
+    /// taken as single precision, integers too.
     #[must_use]
     pub fn oddities(&self, lane: usize) -> Vec<Oddity> {
         let nan = |bits: u32| f32::from_bits(bits).is_nan();

@@ -120,7 +120,7 @@ fn every_r700_job_gives_its_picture_for_every_wavefront() {
     assert_eq!(compared, 2 * (33 + 1 + 50 + 3));
 }
 
-/// The planes of a job in this folder, when it is stretched over so many columns and rows.
+/// The planes of a job in this folder, when it is stretched over `size`.
 fn stretched(folder: &str, name: &str, size: [u32; 2], change: impl Fn(&mut Job)) -> Vec<Plane> {
     let mut job =
         Reader::for_file(&corpus().join(folder).join(format!("{name}.toml"))).and_then(Reader::finish).unwrap();

@@ -382,7 +382,8 @@ END_OF_PROGRAM
     assert_eq!(d.run(&job).named("pix0").unwrap().to_f32(), [17.0]);
 }
 
-/// R700 §9.4, SAMPLE_C: "the reference value is converted to the source format before the compare": to the nearest fraction of 8 or 16 bits, kept within
+/// R700 §9.4, SAMPLE_C: "the reference value is converted to the source format before the compare": to the nearest fraction of 8 or 16 bits, clamped
+/// to
 /// 0 and 1; floats stay as they are.
 #[test]
 fn references_are_compared_in_the_format_of_the_texture() {

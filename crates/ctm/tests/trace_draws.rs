@@ -67,7 +67,7 @@ fn vertices_are_what_their_program_exported() {
 
 #[test]
 fn fragments_of_a_pixel_are_counted() {
-    // Two squares over each other, the second half as large, of one draw; without depth both come to the middle.
+    // Two squares over each other, the second half as large, of one draw; without depth both cover the middle.
     let program = Program::assemble(".output o = o0\nmov o, r0").unwrap();
     let square = |s: f32| [[-s, -s], [s, -s], [s, s], [-s, -s], [s, s], [-s, s]];
     let corners: Vec<f32> = [square(1.0), square(0.5)].concat().concat();

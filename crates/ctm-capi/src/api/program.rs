@@ -100,9 +100,9 @@ pub unsafe extern "C" fn ctm_assemble(
         // SAFETY: as the caller promises.
         unsafe {
             let name = string(name).unwrap_or_else(|| "text".to_owned());
-            // The loader goes by the extension; the text is assembly whatever it is called.
+            // The loader goes by the extension; the text is assembly under any name.
             let path = if name.ends_with(".x1k") { name } else { format!("{name}.x1k") };
-            // An empty file is a mistake; an empty text is a text without a program, which the assembler tells.
+            // An empty file is a mistake; an empty text is a text without a program, which the assembler reports.
             let bytes = elements(text.cast::<u8>(), size).map(|b| if b.is_empty() { &b"\n"[..] } else { b });
             load(bytes, &path, Some(Isa::X1k), program, findings)
         }

@@ -212,8 +212,7 @@ impl From<&EngineCounters> for Counters {
 ///
 /// # Safety
 /// `program` is null, or was given by this library and is not freed; `options` is null or a structure whose pointers have as many elements as their
-/// counts say;
-/// the outputs' numbers may be written and belong to nothing else; `counters` and `findings` are null or may be written.
+/// counts say; the outputs' numbers may be written and belong to nothing else; `counters` and `findings` are null or may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ctm_run(
     program: *const Program,
@@ -362,7 +361,7 @@ fn rows(surface: &Surface, width: u32, height: u32) -> impl Iterator<Item = (Gpu
 
 /// Copies the caller's numbers to memory.
 fn upload(device: &mut Device, surface: &Surface, width: u32, height: u32, numbers: &[f32]) -> Result<(), Failure> {
-    // SAFETY: any four bytes of a number may be looked at, and the numbers stay borrowed.
+    // SAFETY: any four bytes of a number may be read, and the numbers stay borrowed.
     let bytes = unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast::<u8>(), size_of_val(numbers)) };
     for (at, range) in rows(surface, width, height) {
         device.write(at, &bytes[range]).map_err(|e| Failure(Status::Host, e.to_string()))?;

@@ -261,7 +261,7 @@ impl Place<'_> {
 /// Vertices that are to run, each once.
 struct Slots {
     keys: Vec<VertexKey>,
-    /// By vertex number less the least one, of the instance that is being looked at: one more than the place of its key.
+    /// By vertex number less the least one, of the current instance: one more than the place of its key.
     dense: Vec<u32>,
     least: u32,
     /// The first key of that instance.

@@ -65,7 +65,7 @@ pub struct Stored {
     pub after: [u32; 4],
 }
 
-/// A piece of a primitive that came to a pixel.
+/// A fragment of the watched pixel: a piece of a primitive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fragment {
     /// The primitive's number in the draw and instance.

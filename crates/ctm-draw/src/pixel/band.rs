@@ -1,9 +1,8 @@
 //! The part of a large piece in a band of rows: one launch over its bounding box, which stores colours itself.
 //!
 //! That is done where every pixel of the program exports its colours and no test follows it. Where colours replace those of the targets, they are
-//! stored there;
-//! elsewhere into memory beside, from where they are blended. Pixels that are
-//! not covered, or do not pass the tests before the program, are lanes whose exports go nowhere. Small pieces go the way of quads ([`super::shade`]).
+//! stored there; elsewhere into memory beside, from where they are blended. Pixels that are not covered, or do not pass the tests before the program,
+//! are lanes whose exports go nowhere. Small pieces go the way of quads ([`super::shade`]).
 
 use crate::lanes::{LANES, ROWS, Shape, blocks, whole};
 use crate::pixel::shade::{Program, Shader};
@@ -17,12 +16,12 @@ use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position};
 use ctm_isa::r700::inst::{Cf, ClauseBody, Decoded, Fetch};
 use ctm_isa::r700::program::{Stage as StageKind, Usage};
 
-/// Quads, roughly, from which on pieces are looked at.
+/// The least approximate number of quads of a piece that is drawn so.
 const LEAST_QUADS: u64 = 400;
 /// Pixels of a band from which on a launch is worth it.
 const LEAST_PIXELS: u64 = 400;
 
-/// Whether a piece is looked at: by the box around it.
+/// Whether a piece is drawn so: by its bounding box.
 pub(crate) const fn is_large(piece: &Piece) -> bool {
     piece.most_quads() >= LEAST_QUADS
 }

@@ -15,7 +15,7 @@ use ctm_isa::x1k::TEMPORARIES;
 /// Quads of one launch.
 pub(crate) const PER_LAUNCH: usize = 512;
 
-/// Quads whose parameters are looked at together.
+/// Quads whose parameters are interpolated together.
 const TOGETHER: usize = 32;
 
 /// A quad that the pixel program runs for. Its uncovered pixels run, too, and count for nothing.
@@ -64,7 +64,7 @@ fn places(raster: &RasterState, of: Place, quad: &ShadeQuad) -> [[i64; 2]; 4] {
 /// A start value of a pixel: of its quad, its place, its mask.
 type OfPixel<'a> = dyn Fn(&ShadeQuad, [i32; 2], u8) -> [u32; 4] + 'a;
 
-/// Rows under construction: a row for each element that a register starts with. Kept from launch to launch.
+/// Rows under construction: a row for each element that a register starts with. Reused from launch to launch.
 #[derive(Default)]
 pub(crate) struct Scratch {
     lanes: usize,
@@ -251,7 +251,7 @@ impl Shader<'_> {
             })
             .collect();
         let raster = &self.state.raster;
-        // Of quads that are looked at together, the weights in one place.
+        // The weights of quads that are interpolated together, in one place.
         let mut weights: Vec<Weights> = Vec::new();
         for (first, quads) in (0..).step_by(TOGETHER).zip(quads.chunks(TOGETHER)) {
             let mut held: Option<Place> = None;

@@ -150,7 +150,7 @@ pub(crate) enum Window<'a, 't> {
         /// Which of them take fractions towards zero.
         truncates: u8,
     },
-    /// They wait for blending, as bits, in rows of so many pixels: a vector for each output that is wanted.
+    /// They wait for blending, as bits, in rows of `width` pixels: a vector for each output that is used.
     Staged { colours: &'a mut Staged, width: u32 },
 }
 

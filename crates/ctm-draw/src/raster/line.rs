@@ -26,7 +26,7 @@ pub struct LinePixels {
 }
 
 impl LinePixels {
-    /// Of the line between two positions in units, so many pixels wide (at least 1).
+    /// The line between two positions in units, `width` pixels wide (at least 1).
     #[must_use]
     pub fn new(from: [i64; 2], to: [i64; 2], width: i64, centre: i64) -> Self {
         let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
@@ -95,7 +95,7 @@ impl Iterator for LinePixels {
         let column = self.next * self.step;
         self.next += 1;
         self.done = self.next > self.last;
-        // So many pixels, as many on both sides as there can be (OpenGL 3.3, 3.5.2.1).
+        // `width` pixels, as evenly on both sides as possible (OpenGL 3.3, 3.5.2.1).
         let first = {
             let shifted = Self { start: self.moved(self.start), end: self.moved(self.end), ..self.clone() };
             shifted.row(column)

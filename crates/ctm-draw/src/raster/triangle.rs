@@ -57,7 +57,7 @@ impl Edge {
 }
 
 impl Edge {
-    /// The first and the last column whose pixels of a row are inside, looked at in this place of each; the last before the first where none is.
+    /// The first and the last column of a row whose pixels are inside, tested in this place of each; the last before the first where none is.
     const fn columns(&self, row: i64, [x, y]: [i64; 2]) -> [i64; 2] {
         // Inside: dx * y + start - dy * (UNITS * column + x) is not negative.
         let rest = self.dx * (row * UNITS + y) + self.start - self.dy * x;
@@ -88,7 +88,7 @@ pub fn triangle_spans(triangle: &Triangle, place: [i64; 2], within: Rect, tell: 
     }
 }
 
-/// Columns whose pixels a triangle covers in every row of a rectangle, looked at in one place of each: the rectangle, cut to them.
+/// Columns whose pixels a triangle covers in every row of a rectangle, tested in one place of each: the rectangle, cut to them.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, reason = "cut to the rectangle")]
 pub fn inside_triangle(triangle: &Triangle, place: [i64; 2], within: Rect) -> Rect {
@@ -156,10 +156,10 @@ impl BlockEdges {
     }
 }
 
-/// Side of the blocks of pixels that are looked at as a whole.
+/// Side of the blocks of pixels that are tested as a whole.
 const BLOCK: i32 = 8;
 
-/// Side of rectangles whose pixels are looked at by themselves.
+/// Side of rectangles whose pixels are tested one by one.
 const SMALL: i32 = 4;
 
 /// Pixels of the box around these positions that may have a covered sample, cut by a scissor.
@@ -184,7 +184,7 @@ pub(crate) fn around(at: &[[i64; 2]], points: &SamplePoints, scissor: Rect) -> R
     Rect { left, top, right, bottom }.and(scissor)
 }
 
-/// Tells the quads of which a triangle covers a sample, row of blocks by row of blocks. Triangles without area cover nothing.
+/// Calls `emit` with the quads of which a triangle covers a sample, row of blocks by row of blocks. Triangles without area cover nothing.
 pub fn cover_triangle(triangle: &Triangle, points: &SamplePoints, scissor: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
     triangle_quads(triangle, points, around(&triangle.at, points, scissor), emit);
 }
@@ -250,7 +250,7 @@ pub(crate) fn triangle_quads(
     }
 }
 
-/// Tells the quads of a small rectangle, looked at in one place of each pixel.
+/// Calls `emit` with the quads of a small rectangle, tested in one place of each pixel.
 fn small_quads(edges: &[Edge; 3], points: &SamplePoints, bounds: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
     let ([px, py], mask) = (points.at[0], points.masks[0]);
     // Each edge's difference from a pixel to its neighbours.
@@ -275,7 +275,7 @@ fn small_quads(edges: &[Edge; 3], points: &SamplePoints, bounds: Rect, emit: &mu
     }
 }
 
-/// Tells the quads of pixels in a rectangle that cover something.
+/// Calls `emit` with the covered quads of a rectangle.
 fn block_quads(within: Rect, mask: &mut dyn FnMut(i32, i32) -> u8, emit: &mut dyn FnMut(QuadCoverage)) {
     let mut y = within.top & !1;
     while y < within.bottom {
@@ -297,7 +297,7 @@ fn block_quads(within: Rect, mask: &mut dyn FnMut(i32, i32) -> u8, emit: &mut dy
     }
 }
 
-/// Tells the quads of which the box covers a sample: left and top sides belong to it, right and bottom ones do not. Corners in any order.
+/// Calls `emit` with the quads of which the box covers a sample: left and top sides belong to it, right and bottom ones do not. Corners in any order.
 pub fn cover_box(corners: [[i64; 2]; 2], points: &SamplePoints, scissor: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
     let [[ax, ay], [bx, by]] = corners;
     let (left, right, top, bottom) = (ax.min(bx), ax.max(bx), ay.min(by), ay.max(by));
@@ -320,7 +320,7 @@ pub const fn point_box([x, y]: [i64; 2], [width, height]: [i64; 2]) -> [[i64; 2]
     [[left, top], [left + width, top + height]]
 }
 
-/// Pixels that the box covers, looked at in one place of each: the rectangle, cut to them.
+/// Pixels that the box covers, tested in one place of each: the rectangle, cut to them.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, reason = "cut to the rectangle")]
 pub fn inside_box(corners: [[i64; 2]; 2], [x, y]: [i64; 2], within: Rect) -> Rect {

@@ -241,7 +241,7 @@ impl Place {
 /// One register that a pixel program starts with: entry i of the list fills GPR i.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PixelInput {
-    /// The number that is looked for among [`VertexOutputs::semantics`]; the first match counts.
+    /// The number that is searched in [`VertexOutputs::semantics`]; the first match counts.
     pub semantic: u8,
     /// Bits of the four elements where no parameter has the number.
     pub default: [u32; 4],

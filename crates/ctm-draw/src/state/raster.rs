@@ -22,7 +22,7 @@ impl SamplePattern {
     pub const EIGHT: Self =
         Self { count: 8, at: [[-1, 1], [1, 5], [3, -5], [5, 3], [-7, -1], [-3, -7], [7, -3], [-5, 7]] };
 
-    /// The usual places of so many samples; of 1, 2, 4 or 8.
+    /// The usual places of `count` samples; of 1, 2, 4 or 8.
     #[must_use]
     pub const fn of(count: u32) -> Option<Self> {
         match count {
@@ -113,7 +113,7 @@ pub struct RasterState {
     pub fill_front: Fill,
     /// The fill mode of back faces.
     pub fill_back: Fill,
-    /// Added to the depth of front faces, whatever they are drawn as.
+    /// Added to the depth of front faces, in any fill mode.
     pub offset_front: Option<DepthOffset>,
     /// Added to the depth of back faces.
     pub offset_back: Option<DepthOffset>,
@@ -129,7 +129,7 @@ pub struct RasterState {
     pub half_pixel_centres: bool,
     /// How positions are brought onto the grid.
     pub rounding: Rounding,
-    /// Positions are multiples of so many 1/256 pixels: 1, 16, 32, 64, 128 or 256.
+    /// Positions are multiples of this many 1/256 pixels: 1, 16, 32, 64, 128 or 256.
     pub grid: u16,
     /// Width and height of points, in pixels, unless the program exports a size.
     pub point_size: [f32; 2],
@@ -223,7 +223,7 @@ impl RasterState {
         if self.half_pixel_centres { UNITS / 2 } else { 0 }
     }
 
-    /// Where samples are looked at, in units from the first corner of a pixel that a position names, and the mask that each gives.
+    /// The places of samples, in units from the first corner of a pixel that a position names, and the mask of each.
     #[must_use]
     pub fn sample_points(&self) -> SamplePoints {
         let centre = self.centre();
@@ -249,7 +249,7 @@ impl RasterState {
     }
 }
 
-/// Where coverage is looked at, of every pixel.
+/// The places in every pixel at which coverage is tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SamplePoints {
     /// How many places.

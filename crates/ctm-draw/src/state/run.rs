@@ -129,7 +129,7 @@ impl Counts {
     }
 }
 
-/// Why a draw did not come to its end.
+/// The reason why a draw did not end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DrawError {
     /// A target that cannot be drawn to.

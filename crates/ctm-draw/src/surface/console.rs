@@ -102,7 +102,7 @@ impl TileMode {
         [8 * BANKS / self.aspect, 8 * PIPES * self.aspect]
     }
 
-    /// The multiples that pitch and height must be of, for elements of so many bytes.
+    /// The multiples that pitch and height must be of, by the size of an element.
     #[must_use]
     pub fn multiples(self, element_bytes: u32) -> [u32; 2] {
         let bytes = element_bytes.max(1);
@@ -117,7 +117,7 @@ impl TileMode {
         }
     }
 
-    /// The mode of a smaller level, of so many columns, rows and slices (powers of two) of elements of so many bytes: without exchanged banks, and with
+    /// The mode of a smaller level, by its columns, rows and slices (powers of two) and an element's size: without exchanged banks, and with
     /// micro tiles once a macro tile does not fit. Fewer than four slices have thin tiles.
     #[must_use]
     pub fn of_level(self, [columns, rows, slices]: [u32; 3], element_bytes: u32) -> Self {
@@ -157,7 +157,7 @@ pub struct TileLayout {
 }
 
 impl TileLayout {
-    /// Of a level of so many columns and rows of elements: padded to the mode's multiples.
+    /// The layout of a level of `width` x `height` elements: padded to the mode's multiples.
     #[must_use]
     pub fn padded(mode: TileMode, [width, height]: [u32; 2], element_bytes: u32, swizzle: u32) -> Self {
         let [columns, rows] = mode.multiples(element_bytes);
@@ -203,7 +203,7 @@ impl TileLayout {
         }
     }
 
-    /// Bytes of so many slices, those that fill up the last tile included.
+    /// Bytes of `slices` slices, those that fill up the last tile included.
     #[must_use]
     pub fn bytes(&self, slices: u32) -> u64 {
         let slices = u64::from(slices.next_multiple_of(self.mode.thickness));

@@ -141,7 +141,8 @@ impl Layout {
         Ok(())
     }
 
-    /// Of a surface of so many elements, or of one of its levels: its width and height are padded as the chips need. A surface of 2D tiles that is
+    /// The layout of a surface, or of one of its levels, by its size in elements: its width and height are padded as the chips need. A surface of 2D
+    /// tiles that is
     /// smaller than they need has 1D tiles instead. Surfaces of several samples are 2D.
     #[must_use]
     pub fn padded(
@@ -195,7 +196,7 @@ impl Layout {
         u64::from(self.pitch) * u64::from(self.height) * u64::from(self.element_bytes) * u64::from(self.samples)
     }
 
-    /// Bytes of so many rows of a slice, which lie together; `None` where they do not.
+    /// Bytes of `rows` rows of a slice, where they are contiguous; else `None`.
     #[must_use]
     pub fn bytes_of_rows(&self, rows: u32) -> Option<u64> {
         let Tiling { pipes, banks, group_bytes, sample_split_bytes, .. } = self.tiling;

@@ -5,7 +5,7 @@ use crate::surface::layout::{ArrayMode, Layout};
 use ctm_exec::r700::Tiles;
 use std::sync::{Arc, OnceLock};
 
-/// Reads an element of 1 to 16 bytes. Elements lie within the bytes: [`crate::Targets`] were looked at.
+/// Reads an element of 1 to 16 bytes. Elements lie within the bytes: [`crate::Targets`] were checked.
 #[inline]
 fn load(bytes: &[u8], at: u64, size: u32) -> u128 {
     let at = at as usize;
@@ -35,7 +35,7 @@ fn store(bytes: &mut [u8], at: u64, size: u32, bits: u128) {
     }
 }
 
-/// A linear surface, looked up once: where its first slice begins, and bytes from row to row, pixel to pixel and sample to sample.
+/// A linear surface, resolved once: the offset of its first slice, and bytes from row to row, pixel to pixel and sample to sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rows {
     first: u64,
@@ -167,7 +167,7 @@ impl<'t> Surface<'t> {
         true
     }
 
-    /// The elements of pixels side by side in layer 0, of one sample, among so many bytes; `None` where they do not lie so.
+    /// The range of adjacent pixels of one sample in layer 0, within `bytes` bytes; `None` where they are not contiguous or not within.
     fn line(&self, bytes: usize, [x, y]: [i32; 2], pixels: usize) -> Option<std::ops::Range<usize>> {
         let rows = self.rows.as_ref()?;
         let first = usize::try_from(rows.place(x, y, 0).checked_sub(self.first_byte)?).ok()?;
@@ -175,7 +175,7 @@ impl<'t> Surface<'t> {
         (self.layout.samples == 1 && end <= bytes).then_some(first..end)
     }
 
-    /// Tells the parts of pixels side by side in layer 0, of one sample, that lie together among so many bytes: where they begin, and which pixels they are.
+    /// Calls `tell` with the contiguous parts of adjacent pixels of one sample in layer 0, within `bytes` bytes: their offsets and pixels.
     #[inline(always)]
     pub(super) fn parts(
         &self,
@@ -225,7 +225,7 @@ impl<'t> Surface<'t> {
     #[inline(always)]
     pub(crate) fn write_row(&mut self, at: [i32; 2], from: &[u8]) {
         let size = self.layout.element_bytes as usize;
-        // The places belong to the surface, and its bytes are lent meanwhile.
+        // The places belong to the surface, and its bytes are borrowed meanwhile.
         let bytes = std::mem::take(&mut self.bytes);
         self.parts(bytes.len(), at, from.len() / size, |place, pixels| {
             let from = &from[pixels.start * size..pixels.end * size];
@@ -241,7 +241,7 @@ impl<'t> Surface<'t> {
         self.rows.is_some()
     }
 
-    /// The elements of a block or of the first so many pixels of a row, lane after lane, of one sample; `None` where they lie elsewhere.
+    /// The elements of a block or of the first `count` pixels of a row, lane after lane, of one sample; `None` where they are elsewhere.
     #[inline]
     pub(crate) fn lanes(&mut self, shape: Shape, [x, y]: [i32; 2], layer: u32, count: usize) -> Option<&mut [u8]> {
         let bytes = self.layout.element_bytes as usize;
@@ -309,12 +309,12 @@ impl<'t> Surface<'t> {
         (0..self.layout.samples).map(of_sample).collect()
     }
 
-    /// Whether bands of so many rows lie in memory of their own.
+    /// Whether bands of `rows` rows have memory of their own.
     pub(crate) fn splits(&self, rows: u32) -> bool {
         self.slices[0] == self.slices[1] && self.layout.bytes_of_rows(rows).is_some_and(|bytes| bytes > 0)
     }
 
-    /// Bands of so many rows, from row 0 on, where [`Self::splits`] says so.
+    /// Bands of `rows` rows, from row 0 on, where [`Self::splits`] is true.
     pub(crate) fn split(self, rows: u32) -> Vec<Self> {
         let Self { bytes, layout, slices, rows: of_rows, columns, .. } = self;
         let Some(of_band) = layout.bytes_of_rows(rows).filter(|&bytes| bytes > 0) else { return Vec::new() };

@@ -224,7 +224,7 @@ impl<'t> Open<'t> {
 }
 
 impl Targets<'_> {
-    /// Looks at all of them. `samples`: those of the draw; `resolve`: target 1 has one sample.
+    /// Checks all of them. `samples`: those of the draw; `resolve`: target 1 has one sample.
     ///
     /// # Errors
     /// The name of the first target that cannot be drawn to, and why.

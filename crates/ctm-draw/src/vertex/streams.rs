@@ -54,7 +54,7 @@ impl Streams<'_> {
         (0..4).filter(is_there).map(|n| (n, output.vertex_dwords[n])).collect()
     }
 
-    /// Whether so many more vertices, after so many that wait, fit into all enabled buffers.
+    /// Whether `more` vertices, after `waiting` ones, fit into all enabled buffers.
     fn fits(&self, enabled: &[(usize, u32)], waiting: u64, more: u32) -> bool {
         enabled.iter().all(|&(n, dwords)| {
             self.buffers[n].as_ref().is_some_and(|buffer| {

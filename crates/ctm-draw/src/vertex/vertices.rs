@@ -126,7 +126,7 @@ pub(crate) fn run(
 }
 
 impl Vertices {
-    /// None yet, with so many parameters.
+    /// No vertices yet, with `count` parameters.
     pub(crate) fn with_parameters(count: usize) -> Self {
         Self::default().restarted(count)
     }

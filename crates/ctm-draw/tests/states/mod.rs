@@ -19,7 +19,7 @@ use ctm_isa::r700::ops::DataFormat;
 use ctm_isa::r700::text::{Options as TextOptions, assemble};
 use ctm_testkit::r700::chain::{EXPORT, FETCH, GEOMETRY, SEMANTICS, STREAMING};
 
-/// How many bytes a state looks at.
+/// How many bytes a state reads.
 pub const BYTES: usize = 96;
 
 /// The next choice.

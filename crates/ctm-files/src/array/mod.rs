@@ -77,7 +77,7 @@ pub enum Values {
     U8(Vec<u8>),
     /// Normalised: 65535 means 1.
     U16(Vec<u16>),
-    /// Single precision; bits are kept, those of NaN too.
+    /// Single precision; all bits are preserved, those of NaN too.
     F32(Vec<f32>),
 }
 

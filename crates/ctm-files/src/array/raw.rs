@@ -65,7 +65,7 @@ pub(super) fn u16s(bytes: &[u8]) -> Vec<u16> {
     bytes.as_chunks::<2>().0.iter().map(|&c| u16::from_le_bytes(c)).collect()
 }
 
-/// Little-endian single-precision values, all bits kept; a rest below four bytes is left out.
+/// Little-endian single-precision values, all bits preserved; a rest below four bytes is left out.
 pub(super) fn f32s(bytes: &[u8]) -> Vec<f32> {
     bytes.as_chunks::<4>().0.iter().map(|&c| f32::from_bits(u32::from_le_bytes(c))).collect()
 }

@@ -18,7 +18,7 @@ pub struct Layout {
     pub(super) big_endian: bool,
 }
 
-/// The most bytes of a header that are looked at: version 1 headers end below 65546.
+/// The most bytes of a header that are read: version 1 headers end below 65546.
 const HEADER: u64 = 1 << 17;
 
 impl Layout {

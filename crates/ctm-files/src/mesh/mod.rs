@@ -237,7 +237,7 @@ impl Mesh {
         }
     }
 
-    /// A surface over s and t of 0 to 1, t downwards, in so many columns and rows of squares. Colours change from corner to corner.
+    /// A surface over s and t of 0 to 1, t downwards, in columns and rows of squares. Colours change from corner to corner.
     #[allow(clippy::cast_precision_loss, reason = "small numbers")]
     fn surface(columns: u32, rows: u32, at: impl Fn(f32, f32) -> ([f32; 3], [f32; 3])) -> Self {
         let (mut vertices, mut indices) = (Vec::new(), Vec::new());

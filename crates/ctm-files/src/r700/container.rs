@@ -529,9 +529,8 @@ pub fn replace_in_gfd(
     Ok((container.write(), reports))
 }
 
-/// Whether the vertex program of a container exports all semantics that its pixel program reads: reports those that do not meet. Silent for
-/// containers
-/// without exactly one of each.
+/// Reports inputs of a container's pixel program that its vertex program does not export: semantics that do not meet. Silent for containers without
+/// exactly one of each.
 #[must_use]
 pub fn unmet_semantics(bytes: &[u8]) -> Vec<Report> {
     let shaders = Gfd::read(bytes).and_then(|container| container.shaders()).unwrap_or_default();

@@ -312,8 +312,7 @@ impl ContainerKind {
 /// for the exports of a pixel program.
 ///
 /// # Errors
-/// The container has no place for a program of this stage, for one that does not begin in slot 0, or for so many; settings that
-/// cannot be.
+/// The container has no place for a program of this stage, for one that does not begin in slot 0, or for this number of programs; invalid settings.
 pub fn write_container(programs: &[(&str, &Loaded)], kind: ContainerKind) -> Result<Vec<u8>, JobError> {
     let image = |e: ImageError| wrong(e.name(), e.to_string());
     let code = |program: &Program| -> Result<Code, ImageError> {
@@ -380,7 +379,7 @@ fn stored_stage(program: &Program) -> Result<CodeStage, ImageError> {
     }
     Ok(match program.stage.unwrap_or(Stage::Pixel) {
         Stage::Pixel => CodeStage::Pixel,
-        // In front of a geometry program or not: the container does not tell.
+        // The container has no mark of a program in front of a geometry program.
         Stage::Vertex | Stage::Export => CodeStage::Vertex,
         Stage::Geometry => CodeStage::Geometry,
         Stage::Fetch => CodeStage::Fetch,

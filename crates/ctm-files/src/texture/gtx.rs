@@ -1,9 +1,8 @@
 //! Textures of the console: GX2 surfaces in GFD containers (`.gtx`).
 //!
 //! The header of a texture is a GX2Texture as libraries for the console publish it (wut's `gx2/surface.h` and `gx2/texture.h`): big-endian words. The
-//! layout of
-//! its levels in memory follows from the chip's layout rules ([`ctm_draw::console`]). UNVERIFIED: levels above 0 of a file of the console's own
-//! converter, and where it pads the file.
+//! layout of its levels in memory follows from the chip's layout rules ([`ctm_draw::console`]). UNVERIFIED: levels above 0 of a file of the console's
+//! own converter, and where it pads the file.
 
 use super::{StoredTexture, TextureError, wrong};
 use ctm_draw::console::{Arrangement, TileMode, tile_levels};
@@ -241,8 +240,7 @@ fn format_word(stored: &StoredTexture) -> Result<u32, TextureError> {
 }
 
 /// A GX2 format: the chip's format in bits 5:0, the type of its numbers in bits 11:8. Elements of textures are little-endian, as the texture unit
-/// reads
-/// them.
+/// reads them.
 fn format(word: u32) -> Result<(Format, bool), TextureError> {
     let Some(data) = DataFormat::from_code(word & 0x3f) else {
         return wrong(format!("format {word:#x} is not known"));

@@ -145,7 +145,7 @@ impl StoredTexture {
         Ok(Self { surface, swizzle: IN_ORDER, bytes })
     }
 
-    /// Whether fields are floats, whatever the numbers of the format say.
+    /// Whether fields are floats, by the format alone.
     pub(super) fn is_float(data: DataFormat) -> bool {
         data.name().ends_with("FLOAT") || data == DataFormat::Fmt5_9_9_9Sharedexp
     }
@@ -173,7 +173,7 @@ impl StoredTexture {
         Ok(usize::try_from(one.bytes()?).unwrap_or(usize::MAX))
     }
 
-    /// The first so many levels.
+    /// The first `levels` levels.
     ///
     /// # Errors
     /// When there are fewer.

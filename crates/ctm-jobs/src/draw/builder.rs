@@ -19,8 +19,8 @@ use std::sync::Arc;
 /// One draw with its programs and arrays. Begin with [`Draw::of`]; [`Draw::run`] draws it.
 ///
 /// Attributes, constants and textures go by the names that the programs give them. Defaults are those of [`Drawing::new`]: a square, into one target
-/// of
-/// 8 bits a channel, with depth. Several draws into the same targets, and all state of a draw, are fields of [`Drawing`]: [`Draw::plan`], [`Draw::drawing`].
+/// of 8 bits a channel, with depth. Several draws into the same targets, and all state of a draw, are fields of [`Drawing`]: [`Draw::plan`],
+/// [`Draw::drawing`].
 ///
 /// ```
 /// use ctm::{Draw, Isa, Program};
@@ -265,7 +265,7 @@ impl Draw {
         self
     }
 
-    /// Looks for mistakes: [`Drawn::findings`].
+    /// Checks the programs while running: [`Drawn::findings`].
     #[must_use]
     pub fn checked(mut self, checks: bool) -> Self {
         self.drawing.check = checks;

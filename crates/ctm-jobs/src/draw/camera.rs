@@ -11,14 +11,14 @@ use ctm_files::mesh::vector::{cross, dot, minus, unit};
 /// let camera = Camera { eye: [0.0, 0.0, 2.0], turn: [0.0; 3], rows: true, ..Camera::default() };
 /// let m = camera.matrix(1.0, 0.0);
 /// assert!(m[0] > 0.0 && m[1] == 0.0);
-/// // The last column is where the origin comes to.
+/// // The last column is the image of the origin.
 /// assert_eq!([m[3], m[7], m[15]], [0.0, 0.0, 2.0]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
     /// The viewer.
     pub eye: [f32; 3],
-    /// The point that the viewer looks at.
+    /// The point at which the viewer is directed.
     pub at: [f32; 3],
     /// The angle from the lower to the upper edge, in degrees.
     pub fov: f32,

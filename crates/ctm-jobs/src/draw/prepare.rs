@@ -58,7 +58,7 @@ impl Prepared<'_> {
         self.engine = engine;
     }
 
-    /// Runs all launches on an engine around this one, and tells of each before it runs.
+    /// Runs all launches on an engine around this one, and calls `notice` with each before it runs.
     pub fn watch(&mut self, wrap: impl FnOnce(Box<dyn Engine>) -> Box<dyn Engine>, notice: Arc<NoticeFn>) {
         let inner = std::mem::replace(&mut self.engine, Box::new(ctm_exec::Interp));
         self.engine = wrap(inner);

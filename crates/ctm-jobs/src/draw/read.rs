@@ -125,7 +125,7 @@ fn drawing(mut reader: Reader) -> Result<Drawing, JobError> {
 }
 
 impl Reader {
-    /// So many numbers.
+    /// A list of `N` numbers.
     fn reals<const N: usize>(&mut self, key: &str, node: &Node) -> Option<[f32; N]> {
         let Value::Array(list) = &node.value else {
             self.wrong_kind(key, node, &format!("a list of {N} numbers"));

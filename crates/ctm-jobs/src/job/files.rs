@@ -26,7 +26,7 @@ impl Job {
         of_pass.chain(at_end).chain(memories)
     }
 
-    /// Looks whether all files can be written, and changes none.
+    /// Checks whether all files can be written, and changes none.
     ///
     /// # Errors
     /// All that cannot be, each with the reason.

@@ -151,12 +151,12 @@ impl Job {
         self.passes.iter().any(|p| p.r700.is_some())
     }
 
-    /// Whether the domains of all passes were given as one row of so many columns.
+    /// Whether the domains of all passes were given as one row of columns.
     pub(crate) fn is_one_dimensional(&self) -> bool {
         self.passes.iter().all(|pass| pass.one_dimensional)
     }
 
-    /// Gives every pass a domain of so many columns and rows, each 1 to 4096, and stretches the initial register values over it: the values at the
+    /// Gives every pass a domain of `width` x `height`, each 1 to 4096, and stretches the initial register values over it: the values at the
     /// edges of the old domain, half a step outside of its outermost processors, become those at the edges of the new one.
     ///
     /// A register that grows by exactly 1 from column to column or from row to row counts them, and goes on to; so do registers that hold integers.
@@ -217,7 +217,7 @@ pub struct Pass {
     pub program_info: Option<Located<ProgramInfo>>,
     /// The domain, at most 4096 x 4096.
     pub domain: Domain,
-    /// The domain was given as one row of so many columns. Where those of all passes were, `.npy` files of outputs have no side for rows.
+    /// The domain was given as one row of columns. Where those of all passes were, `.npy` files of outputs have no side for rows.
     pub one_dimensional: bool,
     /// Initial values of temporaries; `None`: those of the program's own preloads.
     pub registers: Option<Vec<Plane>>,

@@ -1,5 +1,4 @@
-//! Everything about a job that can be known before the device is touched: programs loaded, names resolved, arrays read, and
-//! whatever does not fit together reported at once.
+//! All preparations of a job before the device is touched: programs loaded, names resolved, arrays read, and all mismatches reported at once.
 
 mod arrays;
 

@@ -101,7 +101,7 @@ impl OutputResult {
     }
 }
 
-/// A rectangle of a picture, its values as single precision: their bits are kept.
+/// A rectangle of a picture, its values as single precision: their bits are preserved.
 pub(super) fn part(picture: &Picture, rect: Rect, elements: Elements) -> Array {
     let rows = rect.y..rect.y + rect.height;
     let places = rows.flat_map(|y| (rect.x..rect.x + rect.width).map(move |x| (x, y)));

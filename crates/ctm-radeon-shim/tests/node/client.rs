@@ -48,7 +48,7 @@ impl Node {
     }
 
     pub fn raw(&self, code: u64, argument: *mut libc::c_void) -> Result<(), i32> {
-        // SAFETY: the library looks at pointers as the kernel does.
+        // SAFETY: the library checks pointers as the kernel does.
         match unsafe { libc::ioctl(self.0, code, argument) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error().raw_os_error().unwrap_or(0)),

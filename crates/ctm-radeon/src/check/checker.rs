@@ -8,7 +8,7 @@ use ctm_isa::diag::Severity;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// A stream that is being looked at.
+/// The stream under check.
 pub(super) struct Checker<'a> {
     /// The relocations, if they are known.
     pub(super) list: Option<&'a [Relocation]>,

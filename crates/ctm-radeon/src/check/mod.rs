@@ -1,8 +1,7 @@
 //! Errors of a stream: those that the kernel would refuse it for, and mismatches of a draw's parts.
 //!
 //! The kernel checks a stream before the chip sees it, and answers with one error number for everything. The rules marked *kernel* here report its
-//! refusals with their
-//! places. The others find errors that it lets through: programs, their links and their resources.
+//! refusals with their places. The others find errors that it lets through: programs, their links and their resources.
 //!
 //! `rules` is the table of rules, `checker` the state of a check. `packets` has the rules on packets, `surfaces` those on targets and textures,
 //! `draws` those on the programs of a draw and on the registers at a draw.
@@ -31,7 +30,7 @@ const UNTIL_WRITTEN: &[(&str, u32)] = &[
     ("DB_DEPTH_INFO", 0x0200_0007),
 ];
 
-/// Looks at a stream. Without relocations nothing is said of buffers' ends, without memory nothing of programs.
+/// Checks a stream. Without relocations the ends of buffers are not checked, without memory no programs.
 #[must_use]
 pub fn check(words: &[u32], relocations: Option<&[Relocation]>, memory: Option<&dyn GpuMemory>) -> Vec<Finding> {
     let mut checker = Checker::new(memory);

@@ -127,7 +127,7 @@ impl Checker<'_> {
     pub(super) fn targets(&mut self) -> Vec<(u64, u64)> {
         let special = special_op(&self.registers);
         let mut ranges = Vec::new();
-        // The kernel looks at no target where every primitive is dropped.
+        // The kernel checks no target where every primitive is dropped.
         if self.registers.flag(colour::SX_MISC::MULTIPASS) {
             return ranges;
         }

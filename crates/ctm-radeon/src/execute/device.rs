@@ -16,7 +16,7 @@ use ctm_exec::{Budget, Control, Engine};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// When a device stops, whatever it is doing, and how much time that is in all.
+/// The time at which a device stops in any case, and how much time that is in all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadline {
     /// The end.
@@ -164,7 +164,7 @@ pub struct Device {
     /// Side results of the last draw, besides its counts.
     pub(super) notes: Vec<Note>,
     pub(super) fragments: Vec<Fragment>,
-    /// Registers that changed since the last draw; kept only for watchers.
+    /// Registers that changed since the last draw; recorded only for watchers.
     changed: Option<BTreeMap<u32, u32>>,
 }
 

@@ -384,7 +384,7 @@ impl Device {
                 let mut state = state::draw_state(&device.registers, &lists, &stages);
                 // Rectangles are never clipped by the guard band: drivers clear with them in pixels, under the guard band of an earlier draw.
                 state.clip.disabled |= topology == Topology::Rectangles;
-                // Targets of one layer have no other, whatever programs say.
+                // Targets of one layer have no other, so a program's layer is ignored.
                 state.outputs.layer &= bindings.are_layered();
                 let draw = Draw {
                     topology,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// The memory of a device: a range of addresses, some of which hold buffers.
 pub trait GpuMemory: Sync {
-    /// So many bytes from an address on; `None` if they do not all lie in one buffer.
+    /// `length` bytes from an address on; `None` if they do not all lie in one buffer.
     fn bytes(&self, address: u64, length: u64) -> Option<&[u8]>;
 
     /// The same for writing.

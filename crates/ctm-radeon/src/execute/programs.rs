@@ -36,7 +36,7 @@ pub struct Loaded {
     pub calls_fetch: bool,
 }
 
-/// Whether a texture instruction looks at its resource; those on gradients and cube numbers do not.
+/// Whether a texture instruction reads its resource; those on gradients and cube numbers do not.
 const fn reaches_texture(op: TexOp) -> bool {
     !matches!(
         op,
@@ -120,7 +120,7 @@ pub fn length_slots(words: &[u32]) -> Result<usize, NoEnd> {
 }
 
 impl Loaded {
-    /// Of words that begin with a program that has `gprs` registers (NUM_GPRS of SQ_PGM_RESOURCES), whatever its instructions name (R700 §4.6.3).
+    /// Of words that begin with a program that has `gprs` registers (NUM_GPRS of SQ_PGM_RESOURCES), independent of its instructions (R700 §4.6.3).
     ///
     /// # Errors
     /// Why it does not end within the words.
@@ -288,7 +288,7 @@ pub(super) struct Programs {
     known: HashMap<ProgramPlace, Arc<Loaded>>,
 }
 
-/// Most programs that are kept.
+/// Most programs in the cache.
 const MOST_KNOWN: usize = 4096;
 
 impl Programs {

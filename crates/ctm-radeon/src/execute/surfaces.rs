@@ -36,7 +36,7 @@ struct Source {
     bytes: Vec<u8>,
 }
 
-/// Most texels of converted textures that are kept, the largest not counted, and most textures.
+/// Most texels of converted textures in the cache, the largest not counted, and most textures.
 const MOST_TEXELS: usize = 1 << 25;
 const MOST_TEXTURES: usize = 1024;
 

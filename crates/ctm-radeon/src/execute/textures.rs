@@ -366,7 +366,7 @@ impl TextureWords {
         if to.is_empty() {
             return;
         }
-        // A slice of 2D tiles lies together, so each is looked up by itself.
+        // A slice of 2D tiles is contiguous, so each is found by itself.
         let before = slice_bytes * u64::from(slice);
         let whole = memory.bytes(address.saturating_add(before), slice_bytes);
         let rows = to.chunks_exact_mut(row_bytes).zip(lines.clone());
@@ -415,7 +415,7 @@ impl TextureWords {
     }
 }
 
-/// Copies elements of so many bytes out of tiles of 8x8 into consecutive rows. `tile`: the offsets of a tile's elements from its first one;
+/// Copies elements of `BYTES` bytes out of tiles of 8x8 into consecutive rows. `tile`: the offsets of a tile's elements from its first one;
 /// `first`: the offset in the slice of the tile with a column and row. Elements after the slice's end stay.
 fn untile<const BYTES: usize>(
     slice: &[u8],

@@ -21,7 +21,7 @@ pub(super) enum File {
     Items(Arc<Items>, Option<usize>),
     /// Numbers without a head: they can be emptied.
     Raw(Arc<[u8]>),
-    /// Whatever else: it stays as it is.
+    /// Any other file: it stays as it is.
     Other(Arc<[u8]>),
 }
 
@@ -53,7 +53,7 @@ pub(super) struct State {
 
 /// The name of the job file.
 pub(super) const JOB: &str = "job.toml";
-/// Keys that name what the job writes: only their names count.
+/// Keys that name the job's output files: only their names count.
 const WRITES: [&str; 3] = ["save", "save_stencil", "vertices"];
 /// Keys that name programs.
 pub(super) const PROGRAMS: [&str; 3] = ["program", "programs", "fetch_program"];

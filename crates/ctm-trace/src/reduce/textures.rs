@@ -63,7 +63,7 @@ impl Of<'_> {
         Some(next)
     }
 
-    /// So many levels with all their slices one below the other, as `[[texture]]` of a job has them.
+    /// `levels` levels with all their slices one below the other, as `[[texture]]` of a job has them.
     fn of_job(&self, levels: u32) -> Option<State> {
         let mut next = self.state.clone();
         let data = self.add(&mut next, 0, 0..self.slices(0), "")?;

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Puts an engine around the one on which programs would run.
 pub type Wrap<'a> = Box<dyn FnOnce(Box<dyn Engine>) -> Box<dyn Engine> + 'a>;
 
-/// Whatever draws: a [`Drawing`], or a capture of command streams.
+/// A source of draws: a [`Drawing`], or a capture of command streams.
 pub trait Draws: fmt::Debug + Send + Sync {
     /// The number of the first draw, as people count: 0, or 1 for captures.
     fn first(&self) -> usize {

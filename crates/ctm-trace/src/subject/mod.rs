@@ -17,7 +17,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Whatever has launches.
+/// A source of launches.
 #[derive(Clone, Debug)]
 pub enum Subject {
     /// A job.

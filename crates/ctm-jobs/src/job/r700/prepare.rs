@@ -1,5 +1,4 @@
-//! Everything about an R700 job that can be known before it runs: programs loaded, names resolved, files read, and whatever does
-//! not fit together reported at once.
+//! All preparations of an R700 job before it runs: programs loaded, names resolved, files read, and all mismatches reported at once.
 
 mod bind;
 

@@ -535,7 +535,7 @@ fn order(tiling: Tiling) -> &'static str {
     if tiling.is_tiled() { "in tiles" } else { "in rows" }
 }
 
-/// Device memory that the job may come to need: its arrays, three times each pass's outputs, programs and constants.
+/// Upper bound of the job's device memory: its arrays, three times each pass's outputs, programs and constants.
 fn estimate(job: &Job, prepared: &Prepared) -> u64 {
     let mut total = 1 << 20;
     let mut seen = Vec::new();
