@@ -8,7 +8,7 @@ use crate::rect::{Rect, UNITS};
 use crate::setup::clip::ClipVertex;
 use crate::state::Interpolation;
 
-/// A corner of what is drawn of a primitive.
+/// A corner of the drawn part of a primitive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Corner {
     /// x and y on the grid, in units of 1/256 pixel.
@@ -40,12 +40,12 @@ impl Shares {
     }
 }
 
-/// What pixels of a primitive have in common.
+/// Data that the pixels of a primitive share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
     /// The corners; a line repeats its end, a point its only one.
     pub corners: [Corner; 3],
-    /// What corners are of the primitive's vertices; `None`: each is the vertex of its number, as clipping has cut nothing.
+    /// The corners' weights of the primitive's vertices; `None`: each corner is the vertex of its number, as clipping has cut nothing.
     pub cut: Option<Box<[Shares; 3]>>,
     /// How a place in the window is divided among corners.
     pub share: Share,
@@ -83,14 +83,14 @@ pub enum Share {
 /// How much of each vertex of the primitive four places are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
-    /// With perspective: of the second and the third vertex; what is left is the first.
+    /// With perspective: the weights of the second and the third vertex; the rest is the first one's.
     pub perspective: [[f64; 4]; 2],
     /// In the window.
     pub linear: [[f64; 4]; 2],
 }
 
 impl Setup {
-    /// What part of each corner a place in units is.
+    /// The weights of the corners at a place in units.
     #[inline]
     fn shares(&self, [x, y]: [i64; 2]) -> [f64; 3] {
         let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
@@ -120,7 +120,8 @@ impl Setup {
         z0 + second * (z1 - z0) + third * (z2 - z0) + self.offset
     }
 
-    /// The depths of the pixels of a rectangle: what [`Self::depth`] gives for each. The rectangle holds the lanes that are asked for. `centre`: where in a pixel they are looked at.
+    /// The depths of the pixels of a rectangle, equal to [`Self::depth`] for each. The rectangle contains the requested lanes. `centre`: the place in
+    /// a pixel.
     #[inline]
     pub(crate) fn depths(&self, rect: Rect, centre: i64) -> Depths<'_> {
         let mut depths = Depths { setup: self, centre, planes: None };
@@ -157,7 +158,8 @@ impl Setup {
         depth.max(least).min(most)
     }
 
-    /// What part of each corner four places in units are: what [`Self::shares`] gives for each, as products of differences are exact within 2^18 pixels.
+    /// The weights of the corners at four places in units: equal to [`Self::shares`] for each, as products of differences are exact within 2^18
+    /// pixels.
     #[inline]
     fn shares_of_four(&self, places: &[[i64; 2]; 4]) -> [[f64; 4]; 3] {
         let Share::Triangle(area) = self.share else {
@@ -181,7 +183,7 @@ impl Setup {
         1.0 / (first * a + second * b + third * c)
     }
 
-    /// What part of each corner the pixels of a quad are, from its first pixel on, each at this place within it.
+    /// The weights of the corners at the pixels of a quad, from its first pixel on, each at this place within it.
     #[inline]
     fn shares_of_quad(&self, at: [i32; 2], place: i64) -> [[f64; 4]; 3] {
         let [x, y] = at.map(|pixel| i64::from(pixel) * UNITS + place);
@@ -241,7 +243,7 @@ impl Setup {
         }
     }
 
-    /// The depths of the pixels of a quad, from its first pixel on: what [`Self::depth`] gives for each, at this place within it.
+    /// The depths of the pixels of a quad, from its first pixel on: equal to [`Self::depth`] for each, at this place within it.
     #[inline]
     pub(crate) fn depths_of_quad(&self, at: [i32; 2], place: i64) -> [f64; 4] {
         let [_, second, third] = self.shares_of_quad(at, place);
@@ -290,7 +292,7 @@ pub(crate) struct Steps {
 }
 
 impl<'s> Depths<'s> {
-    /// What [`Self::lanes`] needs of a shape.
+    /// The steps of a shape for [`Self::lanes`].
     #[inline]
     pub(crate) fn steps(&self, shape: Shape) -> Steps {
         let mut steps = Steps { shape, second: [0.0; LANES], third: [0.0; LANES] };
@@ -340,7 +342,7 @@ impl Weights {
             Interpolation::Flat => return [a; 4],
         };
         let (a, b, c) = (f64::from(a), f64::from(b), f64::from(c));
-        // What is the same at all vertices is the same everywhere, beyond the horizon too.
+        // Values that are equal at all vertices are constant, beyond the horizon too.
         let (ab, ac) = (b - a, c - a);
         match (ab == 0.0, ac == 0.0) {
             (true, true) => [a as f32; 4],

@@ -1,4 +1,4 @@
-//! Launches of R700 programs on the caller's arrays: engines read and write them where they lie.
+//! Launches of R700 programs on the caller's arrays: engines read and write them in place.
 //!
 //! | file | what |
 //! |---|---|
