@@ -55,7 +55,7 @@ pub union AMUabiLiteralValue {
     pub bool32: [u32; 1],
 }
 
-/// A constant whose value comes with the program.
+/// A constant with its value in the program.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct AMUabiLiteralConst {
@@ -155,7 +155,7 @@ unsafe fn read_image(image: *const c_void) -> Result<Program, String> {
 /// The constants of the image at `elf`.
 ///
 /// # Safety
-/// `elf` is null, or as many bytes can be read there as the headers that lie there say.
+/// `elf` is null, or as many bytes can be read there as its headers say.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn amuABIExtractConstants(elf: *const c_void) -> AMUabiConstsInfo {
     guard(AMUabiConstsInfo::EMPTY, || {
@@ -264,7 +264,7 @@ fn tell(to: LogFunction, message: &str) {
     }
 }
 
-/// Assembles; findings go to the client, line by line. The image, or why there is none.
+/// Assembles; findings go to the client, line by line. Returns the image, or the error.
 fn assemble(bytes: &[u8], log: LogFunction) -> Result<Vec<u8>, String> {
     translate(bytes, log, |source| {
         let assembly = text::assemble(source);
@@ -272,7 +272,7 @@ fn assemble(bytes: &[u8], log: LogFunction) -> Result<Vec<u8>, String> {
     })
 }
 
-/// Translates text into an image; findings go to the client, line by line. The image, or why there is none.
+/// Translates text into an image; findings go to the client, line by line. Returns the image, or the error.
 fn translate(
     bytes: &[u8],
     log: LogFunction,
@@ -362,7 +362,7 @@ pub unsafe extern "C" fn amuAsmAssemble(
 /// Prints a CTM executable.
 ///
 /// # Safety
-/// `binary` is null, or as many bytes can be read there as the headers that lie there say; `log` is null or takes a C string.
+/// `binary` is null, or as many bytes can be read there as its headers say; `log` is null or takes a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn amuAsmDisassemble(binary: *const c_void, log: LogFunction) -> c_int {
     guard(0, || {
@@ -421,7 +421,7 @@ pub extern "C" fn amuCompOpenCompiler() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub extern "C" fn amuCompCloseCompiler(_compiler: *mut c_void) {}
 
-/// Macros end with a null name; more than this are none.
+/// Macros end with a null name; a longer list is refused.
 const MACROS: usize = 4096;
 
 /// Compiles text into a CTM executable.

@@ -23,7 +23,7 @@ pub(crate) fn guard<T>(failure: T, body: impl FnOnce() -> T) -> T {
 /// The text at `text`; `None` when it is null. Invalid UTF-8 is replaced.
 ///
 /// # Safety
-/// `text` is null or a C string that stays as it is for this call.
+/// `text` is null or a C string that does not change during this call.
 pub(crate) unsafe fn string(text: *const c_char) -> Option<String> {
     if text.is_null() {
         return None;
@@ -32,10 +32,10 @@ pub(crate) unsafe fn string(text: *const c_char) -> Option<String> {
     Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
-/// The `len` elements at `data`; empty when there are none, `None` when `data` is null and there should be some, or when they cannot be.
+/// The `len` elements at `data`; empty for `len` 0, else `None` when `data` is null or unaligned, or when they exceed the address space.
 ///
 /// # Safety
-/// `data` is null, or `len` elements lie there that stay as they are for `'a`.
+/// `data` is null, or `len` elements are there that do not change during `'a`.
 pub(crate) unsafe fn elements<'a, T>(data: *const T, len: usize) -> Option<&'a [T]> {
     if len == 0 {
         return Some(&[]);

@@ -181,7 +181,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Which submission is meant: the last one that got this identifier.
+    /// The number of the last submission with this identifier.
     fn number_of(&self, identifier: u32) -> Result<u64, String> {
         let submitted = self.shared.submitted.load(Ordering::Acquire);
         let wanted = u64::from(identifier);
@@ -217,7 +217,7 @@ impl Connection {
         queue.failures.iter().find(|(n, _)| *n == number).map(|(_, why)| why.clone())
     }
 
-    /// Ends a submission that runs or waits; one that is done stays as it is.
+    /// Ends a submission that runs or waits; a finished one is left alone.
     pub fn cancel(&self, identifier: u32) -> Result<(), String> {
         let number = self.number_of(identifier)?;
         let mut queue = lock(&self.shared.queue);
@@ -378,7 +378,7 @@ impl Shared {
     /// Runs a command buffer; why it failed.
     fn run(&self, next: &Submission) -> Option<String> {
         let mut device = lock(&self.device);
-        // The device stays usable: its registers and memory are plain values at every point at which something could panic.
+        // The device stays usable: its registers and memory are plain values wherever a panic is possible.
         let result = catch_unwind(AssertUnwindSafe(|| device.submit(next.address, next.size_dwords)));
         self.keep_findings(identifier(next.number), &mut device);
         match result {

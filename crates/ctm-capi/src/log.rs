@@ -105,7 +105,7 @@ pub(crate) fn fail(message: &str) {
     write(Level::Error, message);
 }
 
-/// The message of the last failure on this thread: a C string, empty when there was none, that stays until the next failure on this thread.
+/// The message of the last failure on this thread: a C string, empty when there was none, valid until the next failure on this thread.
 pub(crate) fn last() -> *const c_char {
     LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }

@@ -83,7 +83,7 @@ fn a_damaged_image_is_not_read_beyond_its_mapping() {
     const PAGE: usize = 4096;
     let image = compile(SHADER, None).unwrap();
     let pages = image.len().div_ceil(PAGE) * PAGE;
-    // SAFETY: a new mapping, whose last page is given back again: a read of it is a crash.
+    // SAFETY: a new mapping, whose last page is unmapped again: a read of it is a crash.
     let start = unsafe {
         let start = mmap(null_mut(), pages + PAGE, 3, 0x22, -1, 0).cast::<u8>();
         assert_eq!(munmap(start.add(pages).cast(), PAGE), 0);

@@ -78,7 +78,7 @@ fn submissions_that_run_and_wait_are_cancelled() {
         }
         // A submission that was not cancelled runs.
         assert_eq!(ctm_device_wait(device.handle(), last, 10_000), Status::Ok, "{name}");
-        // One that is done stays as it is; one that there is not cannot be cancelled.
+        // A finished one is left alone; an unknown one cannot be cancelled.
         assert_eq!(ctm_device_cancel(device.handle(), last), Status::Ok);
         assert_eq!(ctm_device_wait(device.handle(), last, 0), Status::Ok, "{name}");
         assert_eq!(ctm_device_cancel(device.handle(), 99), Status::Argument);

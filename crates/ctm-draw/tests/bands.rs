@@ -108,7 +108,7 @@ impl Case {
             [x, y, z, w].map(f32::to_bits)
         };
         let mut positions: Vec<_> = (0..3 * triangles).map(|_| vertex(r)).collect();
-        // Some hide all that comes before them.
+        // Some hide all earlier ones.
         if r.one_in(3) {
             let all = [[-1.0f32, -1.0, 0.1, 1.0], [3.0, -1.0, 0.1, 1.0], [-1.0, 3.0, 0.1, 1.0]];
             let last = positions.len() - 3;

@@ -1,4 +1,4 @@
-//! Good draw states with a few changes: vertex buffers that are too short or have no stride, indices past them, numbers that are none, geometry programs
+//! Good draw states with a few changes: vertex buffers that are too short or have no stride, indices past them, NaN, geometry programs
 //! and stream output without room, targets of different sizes and formats. They draw or are refused; both engines and every number of threads agree.
 //!
 //! `CTM_RANDOM=n` tries n times as many.

@@ -580,7 +580,7 @@ fn engines_and_threads_draw_the_same_bits() {
     }
 }
 
-/// Quads are merged many at a time, but in draws with a watched pixel: there each sample by itself.
+/// Quads are merged many at a time, but in draws with a watched pixel: there sample by sample.
 #[test]
 fn quads_are_merged_as_samples_are() {
     use ctm_draw::format::{NumberType, Swap};
@@ -681,7 +681,7 @@ fn quads_are_merged_as_samples_are() {
     assert!(passed > 20_000, "{passed} samples");
 }
 
-/// Rectangles of one colour and depth fill targets of several samples; in draws with a watched pixel each sample is stored by itself.
+/// Rectangles of one colour and depth fill targets of several samples; in draws with a watched pixel they are stored sample by sample.
 #[test]
 fn rectangles_fill_all_samples() {
     use ctm_draw::layout::ArrayMode;

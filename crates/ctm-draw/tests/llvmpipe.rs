@@ -1,4 +1,5 @@
-//! Coverage beside llvmpipe's, Mesa's software OpenGL, where it is there: a small C program of ours draws the same shapes and reports its coverage.
+//! Coverage beside llvmpipe's, Mesa's software OpenGL, where it is installed: a small C program of ours draws the same shapes and reports its
+//! coverage.
 //!
 //! Without a C compiler, EGL or llvmpipe the tests say so and pass.
 #![allow(
@@ -107,7 +108,7 @@ fn triangles(random: &mut Random, count: usize) -> Vec<Vec<[i64; 2]>> {
         .collect()
 }
 
-/// The rasteriser's coverage of a triangle. Both number rows in the order in which they lie in memory, and llvmpipe's rule of edges is that of a
+/// The rasteriser's coverage of a triangle. Both number rows in memory order, and llvmpipe's rule of edges is that of a
 /// picture whose row 0 is on top, whichever way OpenGL draws it.
 fn ours(triangle: &[[i64; 2]], state: &RasterState) -> Vec<u8> {
     let mut rows = vec![0; CELL * CELL];

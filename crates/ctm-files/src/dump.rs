@@ -27,7 +27,7 @@ fn list(dumps: &[Dump]) -> String {
 /// The program of a log that `which` names by number or name; one alone needs no name. `any_chip` takes programs of every chip of the family.
 ///
 /// # Errors
-/// There is no such program, there are several, or it is one of another chip or with parts missing.
+/// There is no such program, there are several, or it belongs to another chip or lacks parts.
 pub(crate) fn choose(
     text: &str,
     name: &str,

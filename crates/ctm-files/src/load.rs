@@ -328,7 +328,7 @@ fn extension(path: &Path) -> String {
     path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase()
 }
 
-/// Refuses words whose bytes are in the other order: as they are they are no program, and turned round they are one.
+/// Refuses words whose bytes are in the other order: unchanged they are no program, and swapped they are one.
 pub(crate) fn in_order(words: &[u32], name: &str, is_program: impl Fn(&[u32]) -> bool) -> Result<(), JobError> {
     if is_program(words) || !is_program(&ctm_image::swapped(words)) {
         return Ok(());

@@ -48,7 +48,7 @@ pub enum Problem {
         /// The file's size.
         bytes: u64,
     },
-    /// It does not lie in the folder of the file that names it; the reason.
+    /// It is outside of the folder of the file that names it; the reason.
     Outside(&'static str),
     /// It is no text; the number of the first byte that is not UTF-8.
     NotText(usize),
@@ -157,7 +157,7 @@ impl Seek for Input {
 /// Opens a regular file within the limit of its kind.
 ///
 /// # Errors
-/// There is none, it is no regular file, or it is too large.
+/// It does not exist, is no regular file, or is too large.
 pub fn open(path: &Path, kind: FileKind) -> Result<Input, OpenError> {
     let wrong = |problem| OpenError::new(path, kind, problem);
     let limit = kind.limit().map_err(|why| wrong(Problem::Limits(why)))?;

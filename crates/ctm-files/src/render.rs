@@ -168,7 +168,7 @@ pub fn text(report: &Report, color: bool) -> String {
                 let annotation = kind.span(range.start - shown.start..range.end - shown.start);
                 if label.message.is_empty() { annotation } else { annotation.label(label.message.as_str()) }
             });
-            // The renderer goes through all that it is given.
+            // The renderer processes its whole input.
             group = group.element(
                 Snippet::source(&source.text[shown.clone()])
                     .path(source.name.as_str())

@@ -5,7 +5,7 @@ use ctm_files::error::{JobError, RunFault};
 use ctm_files::render::{self, Report};
 use std::fmt;
 
-/// Why there is no result.
+/// The reason why a run has no result.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {

@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`slot`] | keys of bindings: numbers, or the program's names |
-//! | [`error`] | why there is no result |
+//! | [`error`] | errors of a run |
 //! | [`view`] | arrays that programs read, where they lie |
 //! | [`fit`] | whether inputs are as large as the domain |
 //! | [`engines`] | engines that serve all launches of this process |

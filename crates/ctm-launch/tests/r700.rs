@@ -167,7 +167,7 @@ fn what_does_not_fit_is_an_argument_error() {
     for (found, expected) in cases {
         assert_eq!(found.to_string(), expected);
     }
-    // A memory that is given comes back.
+    // The memory of an argument is returned.
     let plain = program(".stage pixel\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n");
     let done = Run::of(&plain).size(1, 1).memory(Space::Scatter, vec![7, 8]).run().unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(done.memories[&Space::Scatter], [7, 8]);

@@ -27,7 +27,7 @@ pub(crate) fn open(names: &'static [&'static str]) -> *mut libc::DIR {
     handle.cast()
 }
 
-/// The next entry; `None` when this is no directory of ours, null at its end. It stays until the next one is read.
+/// The next entry; `None` when this is no directory of ours, null at its end. It is valid until the next one is read.
 pub(crate) fn next(directory: *mut libc::DIR) -> Option<*mut libc::dirent64> {
     readings(|all| {
         let reading = all.get_mut(&directory.addr())?;

@@ -88,7 +88,7 @@ fn items(argument: &mut Argument, pointer: usize, count: usize, bytes: &[u8], nu
     Ok(())
 }
 
-/// `ENOENT` unless an object is the one that there is.
+/// `ENOENT` unless an object is the existing one.
 fn known(found: u32, object: u32) -> Answer {
     if found == object { Ok(()) } else { Err(libc::ENOENT) }
 }
@@ -145,7 +145,7 @@ pub(crate) fn set_crtc(call: &mut Call<'_>) -> Answer {
 /// GETENCODER.
 pub(crate) fn encoder(call: &mut Call<'_>) -> Answer {
     known(call.argument.u32(0), ENCODER)?;
-    // Type 5: virtual. CRTC 0 of those that there are.
+    // Type 5: virtual. CRTC 0 of the existing ones.
     for (at, value) in [(4, 5), (8, CRTC), (12, 1), (16, 0)] {
         call.argument.set32(at, value);
     }
@@ -299,7 +299,7 @@ pub(crate) fn remove_framebuffer(call: &mut Call<'_>) -> Answer {
 pub(crate) fn page_flip(call: &mut Call<'_>) -> Answer {
     let [crtc, number, flags] = [0, 4, 8].map(|at| call.argument.u32(at));
     known(crtc, CRTC)?;
-    // 1: an event is wanted; 2, a flip within a picture, is not there.
+    // 1: an event is requested; 2, a flip within a picture, is not supported.
     if flags & !1 != 0 {
         return Err(libc::EINVAL);
     }
@@ -320,7 +320,7 @@ pub(crate) fn page_flip(call: &mut Call<'_>) -> Answer {
 pub(crate) fn wait_vblank(call: &mut Call<'_>) -> Answer {
     let (kind, signal) = (call.argument.u32(0), call.argument.u64(8));
     let [seconds, microseconds] = now();
-    // An event is wanted, instead of a wait.
+    // An event is requested, instead of a wait.
     if kind & 0x0400_0000 != 0 {
         event(call, VBLANK, signal);
     }

@@ -19,7 +19,7 @@ extern "C" fn begin() {
     guard((), || {
         settings();
         fork::register();
-        // SAFETY: the function stays as long as this library, which is never unloaded.
+        // SAFETY: the function is valid as long as this library, which is never unloaded.
         unsafe { libc::atexit(end) };
     });
 }

@@ -60,7 +60,7 @@ fn keep(node: FileId, place: u64, exported: Exported) {
     ANY.store(true, Ordering::Release);
 }
 
-/// A buffer of a node is gone; its file stays with those who have descriptors.
+/// A buffer of a node is gone; its file lives on with the owners of descriptors.
 pub(crate) fn forget(node: FileId, place: u64) {
     all(|all| all.remove(&(node, place)));
 }
@@ -116,7 +116,7 @@ pub(crate) fn tiling(exported: &Exported) -> io::Result<(u32, u32)> {
     Ok((word(0), word(4)))
 }
 
-/// Notes the tiling and the pitch of a buffer for all who have it.
+/// Records the tiling and the pitch of a buffer for all of its users.
 pub(crate) fn set_tiling(exported: &Exported, tiling: u32, pitch: u32) -> io::Result<()> {
     let words: Vec<u8> = [tiling, pitch].iter().flat_map(|word| word.to_le_bytes()).collect();
     write(exported.file.as_raw_fd(), exported.size + 8, &words)
@@ -140,7 +140,7 @@ fn errno() -> Errno {
 /// The descriptor of a buffer for other processes.
 ///
 /// # Errors
-/// `ENOENT` for a handle that there is not, or one that another process with this node has exported; the kernel's errors for files and descriptors.
+/// `ENOENT` for an unknown handle, or one that another process with this node has exported; the kernel's errors for files and descriptors.
 pub(crate) fn export(space: &Space, node: FileId, handle: u32) -> Result<OwnedFd, Errno> {
     space.table(|table| {
         let buffer = table.get_mut(handle).ok_or(libc::ENOENT)?;
@@ -250,7 +250,7 @@ impl Mapping {
 /// A handle for a buffer that a descriptor belongs to: the one that the node has for it, or a new one.
 ///
 /// # Errors
-/// `EBADF` for a descriptor that there is not, `EINVAL` for one of another file; as for new buffers.
+/// `EBADF` for an unknown descriptor, `EINVAL` for one of another file; as for new buffers.
 pub(crate) fn import(space: &Space, node: FileId, fd: RawFd) -> Result<u32, Errno> {
     let inode = status(fd).ok_or(libc::EBADF)?.st_ino;
     let size = size_of(fd).ok_or(libc::EINVAL)?;

@@ -34,7 +34,7 @@ enum Capturing {
     #[default]
     NotYet,
     To(Box<Capture>),
-    /// None is wanted, or it could not be written.
+    /// None is requested, or it could not be written.
     No,
 }
 
@@ -286,7 +286,7 @@ pub(crate) mod fork {
     }
 
     extern "C" fn before() {
-        // At the end of a thread there is no place left to keep the lock in, and no request to wait for.
+        // At the end of a thread its storage for the lock is gone, and no request waits.
         let _ = HELD.try_with(|held| *held.borrow_mut() = Some(lock()));
     }
 

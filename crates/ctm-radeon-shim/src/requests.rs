@@ -63,7 +63,7 @@ struct Request {
     /// Bytes of its structure.
     bytes: usize,
     answer: fn(&mut Call<'_>) -> Answer,
-    /// Only the card node has it.
+    /// Only the card node has this request.
     of_card: bool,
 }
 

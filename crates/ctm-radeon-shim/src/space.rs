@@ -20,7 +20,7 @@ struct Shared {
 
 const _: () = assert!(size_of::<Shared>() as u64 <= FIRST, "the table ends before the first buffer");
 
-/// A memory file that is mapped into this process. Dropping it unmaps it; the file lives while anybody has it.
+/// A memory file that is mapped into this process. Dropping it unmaps it; the file lives as long as any descriptor or mapping.
 #[derive(Debug)]
 pub(crate) struct Space {
     shared: NonNull<Shared>,
@@ -174,7 +174,7 @@ impl Space {
         if result != 0 && result != libc::EOWNERDEAD {
             return Err(result);
         }
-        // SAFETY: the lock is held, so there is no other reference to the table. It is made of integers: any bytes are one.
+        // SAFETY: the lock is held, so there is no other reference to the table. It is made of integers: any bytes are valid.
         let table = unsafe { &mut (*self.shared.as_ptr()).table };
         if result == libc::EOWNERDEAD {
             table.repair();
@@ -191,7 +191,7 @@ impl Space {
     pub(crate) fn forget(&self, offset: u64, bytes: u64) {
         let (Ok(offset), Ok(bytes)) = (offset.try_into(), bytes.try_into()) else { return };
         let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-        // SAFETY: the descriptor is open. The file stays as long as it is, so mappings of the range stay too.
+        // SAFETY: the descriptor is open. The file keeps its length, so mappings of the range stay valid.
         unsafe { libc::fallocate(self.file.as_raw_fd(), mode, offset, bytes) };
     }
 

@@ -24,7 +24,7 @@ const MOST_CHUNKS: u32 = 16;
 /// Copies the chunks of a submission.
 ///
 /// # Errors
-/// As the kernel: `EFAULT` for bad pointers, `EINVAL` for chunks that cannot be, rings that there are not and virtual memory, `ENOMEM` for streams
+/// As the kernel: `EFAULT` for bad pointers, `EINVAL` for invalid chunks, unknown rings and virtual memory, `ENOMEM` for streams
 /// that are too long.
 pub(crate) fn chunks(count: u32, list: u64) -> Result<Chunks, Errno> {
     if count == 0 {
@@ -74,7 +74,7 @@ const USE_VIRTUAL_MEMORY: u32 = 2;
 /// Records and executes a submission.
 ///
 /// # Errors
-/// `ENOENT` for a handle that there is not, `EINVAL` for a stream that the kernel would refuse.
+/// `ENOENT` for an unknown handle, `EINVAL` for a stream that the kernel would refuse.
 pub(crate) fn submit(process: &mut Process, space: &Space, file: FileId, chunks: &Chunks) -> Result<(), Errno> {
     if chunks.words.is_empty() {
         return Ok(());

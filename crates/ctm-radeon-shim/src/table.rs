@@ -74,7 +74,7 @@ impl Table {
     /// Makes a buffer and gives its handle.
     ///
     /// # Errors
-    /// `EINVAL` for a size of 0 or an alignment that cannot be, `ENOMEM` when it is larger than the card, or there is no room or handle left.
+    /// `EINVAL` for a size of 0 or an invalid alignment, `ENOMEM` when it is larger than the card, or there is no room or handle left.
     pub(crate) fn create(&mut self, size: u64, alignment: u64, domain: u32) -> Result<u32, Errno> {
         if size == 0 || alignment > LARGEST {
             return Err(libc::EINVAL);

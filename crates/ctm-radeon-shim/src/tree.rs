@@ -113,7 +113,7 @@ fn of_device(rest: &str, chip: Chip) -> Entry {
         "/device" => format!("0x{device:04x}\n"),
         "/subsystem_device" => "0x0001\n".to_owned(),
         "/revision" => "0x00\n".to_owned(),
-        // Who reads the configuration space takes the files beside it where it is empty.
+        // Readers of the configuration space use the files beside it where it is empty.
         "/config" => String::new(),
         "/uevent" => format!(
             "DRIVER=radeon\nPCI_CLASS=30000\nPCI_ID=1002:{device:04X}\nPCI_SUBSYS_ID=1002:0001\nPCI_SLOT_NAME=0000:01:00.0\n"

@@ -143,7 +143,7 @@ impl<W: Write> Writer<W> {
         known.info = info;
         let mut out = Pages { buffer, body: Vec::new(), to: &mut self.to };
         let mut chunk = vec![0; 64 * PAGE];
-        // Pages that were known and lie in no part any more are 0 now.
+        // Known pages that are in no part any more are 0 now.
         let mut absent: Vec<u32> = known.pages.keys().copied().collect();
         absent.sort_unstable();
         for (start, end) in parts {
@@ -222,7 +222,7 @@ impl<W: Write> Writer<W> {
 }
 
 impl Known {
-    /// Takes a page as it is now; whether that is news.
+    /// Takes the current contents of a page; returns whether they changed.
     fn change(&mut self, number: u32, page: &[u8; PAGE]) -> bool {
         match self.pages.get_mut(&number) {
             Some(known) if **known == *page => false,

@@ -122,7 +122,7 @@ impl Settings {
     /// The settings that variables give. Empty ones are as absent.
     ///
     /// # Errors
-    /// One for each variable whose value is none that it may have; the setting stays as without it.
+    /// One for each variable with an illegal value; its setting keeps the default.
     pub fn read(get: impl Fn(&str) -> Option<OsString>) -> (Self, Vec<Error>) {
         let mut settings = Self::default();
         let mut errors = Vec::new();

@@ -14,7 +14,7 @@ const FIRST_BASE: u64 = 1 << 20;
 /// Addresses end here: the chips have 40 bits.
 const LAST: u64 = 1 << 40;
 
-/// Wall time that all draws of a capture together may take, unless more is asked for.
+/// The limit of wall time for all draws of a capture together, unless a larger one is set.
 pub const CAPTURE_TIME: Duration = Duration::from_secs(30);
 
 /// A capture that is being run.
@@ -35,7 +35,7 @@ struct Places {
 }
 
 impl Places {
-    /// Gives every buffer a place; those that are gone lose theirs. Buffers for which there is no room have none.
+    /// Gives every buffer a place; deleted ones lose theirs. Buffers for which there is no room have none.
     fn follow(&mut self, buffers: &HashMap<u32, Buffer>) {
         self.at.retain(|_, number| buffers.contains_key(number));
         self.base.retain(|number, _| buffers.contains_key(number));
@@ -54,7 +54,7 @@ impl Places {
         }
     }
 
-    /// Which buffer a range lies in, and where.
+    /// The buffer of a range, and the place in it.
     fn find(&self, buffers: &HashMap<u32, Buffer>, address: u64, length: u64) -> Option<(u32, std::ops::Range<usize>)> {
         let (base, number) = self.at.range(..=address).next_back()?;
         let size = buffers.get(number)?.bytes.len();
@@ -183,7 +183,7 @@ impl<R: Read> Replay<R> {
         ReadMemory { buffers: self.reader.buffers(), places: &self.places }
     }
 
-    /// The buffers as they are now, by number.
+    /// The current buffers, by number.
     #[must_use]
     pub const fn buffers(&self) -> &HashMap<u32, Buffer> {
         self.reader.buffers()

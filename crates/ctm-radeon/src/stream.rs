@@ -7,7 +7,7 @@
 pub struct Relocation {
     /// The handle that the program has for the buffer.
     pub handle: u32,
-    /// Where the buffer lies in memory.
+    /// The buffer's address in memory.
     pub base: u64,
     /// Its bytes.
     pub size: u64,

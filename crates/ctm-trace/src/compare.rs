@@ -178,7 +178,7 @@ pub struct Store {
 /// Where two traces part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parting {
-    /// The store of the first trace; `None` where only the second one has it.
+    /// The store of the first trace; `None` where only the second one has a store.
     pub a: Option<Store>,
     /// Its counterpart; `None` where there is none.
     pub b: Option<Store>,

@@ -5,7 +5,7 @@ use ctm_exec::observe::At;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// A run of instructions that are always executed one after the other.
+/// A basic block: instructions that are always executed in sequence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
     /// Its instructions.

@@ -70,7 +70,7 @@ pub struct Trace {
     pub end: HashMap<(usize, Place), u32>,
 }
 
-/// Why there is no trace.
+/// The reason why there is no trace.
 ///
 /// ```
 /// use ctm::Position;

@@ -78,7 +78,7 @@ fn a_submission_that_runs_is_cancelled_and_the_device_goes_on() {
     }
 }
 
-/// Leaves memory as it is, so that a program without an end can be recorded.
+/// Leaves memory unchanged, so that a program without an end can be recorded.
 struct Idle;
 
 impl Engine for Idle {

@@ -110,7 +110,7 @@ fn outputs_are_as_large_as_each_domain_and_passes_have_names() {
 
 #[test]
 fn the_conditional_buffer_lives_from_pass_to_pass() {
-    // The depth is the first channel of `at`; the nearest paint stays.
+    // The depth is the first channel of `at`; the nearest colour stays.
     let program = ".output b = o0\n.const at = c0\n mov b, at | mov w, at.r\n end\n";
     let d = Dir::new("conditional", &[("draw.x1k", program), ("paint.x1k", PAINT)]);
     let job = "program = \"draw.x1k\"\ndomain = [0, 0, 0, 0]\n[[output]]\nslot = 0\nformat = \"float32_1\"\n\

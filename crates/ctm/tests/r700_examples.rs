@@ -57,7 +57,7 @@ fn near(what: impl FnOnce() -> String, found: f32, expected: f64, tolerance: f64
 
 #[test]
 fn mandelbrot_counts_turns_and_paints_by_them() {
-    // Single precision without fused operations, as the R700 has it: every turn exactly.
+    // Single precision without fused operations, as on the R700: every turn exactly.
     let turns = |i: u32, j: u32| {
         let (cx, cy) = (i as f32 * 0.005_859_375 + -2.25, j as f32 * 0.005_859_375 + -1.5);
         let (mut x, mut y) = (0f32, 0f32);

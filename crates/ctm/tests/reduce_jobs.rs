@@ -257,7 +257,7 @@ fn left_in(directory: &Path) -> (Vec<Vec<usize>>, bool) {
     (shapes, files.iter().any(|path| is(path, "dds")))
 }
 
-/// A texel of a DDS file that is less than nothing is all that stays of it; of a cube its face, of a chain of levels the one that is read.
+/// Only the negative texel of a DDS file stays; of a cube its face, of a chain of levels the one that is read.
 #[test]
 fn textures_in_containers_become_small() {
     let bad = |is_it: bool| if is_it { [-2.0, 0.0, 0.0, 1.0] } else { [0.5, 0.25, 0.0, 1.0] };

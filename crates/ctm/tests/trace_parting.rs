@@ -62,7 +62,7 @@ fn changed_instructions_are_found() {
             let file = folder.join(format!("{n}-{line}.{extension}"));
             std::fs::write(&file, text.join("\n") + "\n").unwrap();
             let mut other = job.clone();
-            // Earlier passes and launches stay as they are only where there are none.
+            // Earlier passes and launches are unchanged only where there are none.
             if other.passes.len() > 1 || other.repeat > 1 || other.passes[pass].repeat > 1 {
                 other.passes[pass].repeat = 1;
             }

@@ -16,7 +16,7 @@ use std::time::Duration;
 fn connection(device: AMmanagedDevice) -> Result<Arc<Connection>, Failure> {
     registry::get(device as usize).ok_or_else(|| {
         // The registry has just reported the error of the handle.
-        // SAFETY: a C string that stays until the next failure on this thread, which is after it was copied.
+        // SAFETY: a C string that is valid until the next failure on this thread; it is copied before.
         let why = unsafe { CStr::from_ptr(log::last()) }.to_string_lossy().into_owned();
         Failure(Status::Host, why)
     })

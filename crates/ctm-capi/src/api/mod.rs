@@ -108,7 +108,7 @@ pub extern "C" fn ctm_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-/// Why the last call of this thread that failed did: a C string that stays until the next failure on this thread; empty when there was none.
+/// The message of the last failure on this thread: a C string, valid until the next failure on this thread; empty when there was none.
 #[unsafe(no_mangle)]
 pub extern "C" fn ctm_last_error() -> *const c_char {
     guard(c"".as_ptr(), log::last)

@@ -1,4 +1,4 @@
-//! The numbers of the enumerations of `ctm.h`, as the library takes and gives them. Enumerations that are Rust types of their own
+//! The numbers of the enumerations of `ctm.h`, as the library takes and returns them. Enumerations that are Rust types of their own
 //! (`ctm_status`, `ctm_engine`, `ctm_arena`) are where those types are.
 #![allow(missing_docs, reason = "each is named as its enumerator in ctm.h, without CTM_")]
 

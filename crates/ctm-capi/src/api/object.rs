@@ -1,4 +1,4 @@
-//! Objects that C holds: a box is given, borrowed by later calls, and freed.
+//! Objects that C holds: a box is handed out, borrowed by later calls, and freed.
 
 use super::Failure;
 use crate::boundary::guard;

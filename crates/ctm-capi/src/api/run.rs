@@ -139,7 +139,7 @@ impl RunOptions {
     /// # Safety
     /// `options` is null or points to as many bytes as its `size` says.
     unsafe fn read(options: *const Self) -> Result<Self, Failure> {
-        // SAFETY: as the caller promises; the size comes first.
+        // SAFETY: as the caller promises; the size is the first field.
         let size = unsafe { *borrow(options.cast::<usize>(), "options")? };
         if size < Self::FIRST_SIZE {
             return Err(Failure::argument(format!(
@@ -369,7 +369,7 @@ fn upload(device: &mut Device, surface: &Surface, width: u32, height: u32, numbe
     Ok(())
 }
 
-// Numbers go to memory as they are: the device's memory is little-endian, and so is every host that the library is built for.
+// Numbers are copied to memory unchanged: the device's memory is little-endian, and so is every host that the library is built for.
 const _: () = assert!(cfg!(target_endian = "little"), "the library needs a little-endian host");
 
 /// Room for the commands: at most sixteen inputs of 14 dwords, four outputs of 5, and some more.

@@ -121,7 +121,7 @@ struct Over<'r> {
     runner: &'r Runner<'r>,
     shader: Option<&'r Shader<'r>>,
     coverer: &'r Coverer<'r>,
-    /// Samples that the program runs for, each by itself; 0: for pixels.
+    /// Samples that the program runs for, one by one; 0: for pixels.
     samples: u8,
     /// The mask of all samples of a pixel.
     all: u8,
@@ -133,9 +133,9 @@ struct Over<'r> {
     is_flat: bool,
     /// The numbers of large pieces, where all lie in layer 0; otherwise none.
     large: &'r [u32],
-    /// The colours that every pixel exports, once that is asked for.
+    /// The colours that every pixel exports, computed on first use.
     exported: OnceLock<u8>,
-    /// Whether pixels that start with the same values export the same, once that is asked for.
+    /// Whether pixels with the same initial values export the same, computed on first use.
     uniform: OnceLock<bool>,
     /// Nothing is left to do with pixels that passed the tests before the program, so it does not run.
     is_idle: bool,
@@ -342,7 +342,7 @@ struct Batch<'b, 'r, 'a, 't> {
 }
 
 impl Batch<'_, '_, '_, '_> {
-    /// The band that a row lies in.
+    /// The band of a row.
     fn band_of(&self, y: i32) -> usize {
         let row = if self.mergers.len() == 1 { 0 } else { y.max(0).cast_unsigned() };
         ((row / self.over.rows) as usize).saturating_sub(self.first).min(self.mergers.len() - 1)
@@ -371,7 +371,7 @@ impl Batch<'_, '_, '_, '_> {
         }
     }
 
-    /// The band of the first quad, and how many quads from there on lie in it.
+    /// The band of the first quad, and the count of quads from there on in it.
     fn of_band(&self, quads: &[ShadeQuad]) -> (usize, usize) {
         let band = quads.first().map_or(0, |quad| self.band_of(quad.quad.y));
         let top = (self.first + band) as i32 * self.over.rows as i32;
@@ -543,7 +543,7 @@ impl Batch<'_, '_, '_, '_> {
         Ok(true)
     }
 
-    /// Tests pixels of a band before the program, and counts those that pass; gives them if there are any.
+    /// Tests pixels of a band before the program, and counts those that pass; returns them if there are any.
     fn test(&mut self, band: usize, setup: &Setup, mut covered: Covered) -> Option<Covered> {
         let merger = &mut self.mergers[band];
         if merger.tests() {

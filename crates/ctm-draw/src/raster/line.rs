@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 /// The pixels of a line that is drawn as columns or rows of pixels (OpenGL 3.3, 3.5.1).
 ///
-/// A line is wider than high, or not. In the first case it has one pixel in each column it passes, and so many below one another as it is
+/// A line is wider than high, or not. In the first case it has a column of pixels in each column it passes, as many as it is
 /// wide; in the second case rows and columns change places. Of the first and last columns, those have a pixel whose diamond the line
 /// leaves: the points less than half a pixel from the centre, columns and rows added. So of lines that follow one another no pixel is
 /// drawn twice. Points on borders are decided as if all positions lay less to the right by a very little, and higher up by much less than that.

@@ -189,7 +189,7 @@ pub fn cover_triangle(triangle: &Triangle, points: &SamplePoints, scissor: Rect,
     triangle_quads(triangle, points, around(&triangle.at, points, scissor), emit);
 }
 
-/// The same within a rectangle in which the triangle has all its pixels, or those that are wanted.
+/// The same within a rectangle that contains all of the triangle's pixels, or the requested ones.
 pub(crate) fn triangle_quads(
     triangle: &Triangle,
     points: &SamplePoints,

@@ -80,11 +80,11 @@ impl ClipState<'_> {
         killed || (0..8).any(culls)
     }
 
-    /// Whether a primitive of such vertices is left as it is: they lie in the volume, and nothing else drops them.
+    /// Whether a primitive of such vertices is not clipped or dropped: they lie in the volume.
     #[must_use]
     pub fn is_inside(&self, vertex: &ClipInput) -> bool {
         let counts = !self.discard && !self.disabled && self.cull_distances == 0 && !vertex.killed;
-        // Distances of positions that are no numbers are none.
+        // NaN distances are outside.
         let is_inside = |all: &[f64]| all.iter().all(|&distance| distance >= 0.0);
         let only_volume = self.clip_distances == 0 && self.user_planes.iter().all(Option::is_none);
         counts && is_inside(&self.volume_distances(vertex)) && (only_volume || is_inside(&self.distances(vertex)))

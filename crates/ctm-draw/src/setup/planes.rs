@@ -80,7 +80,7 @@ pub enum Share {
     Point,
 }
 
-/// How much of each vertex of the primitive four places are.
+/// The weights of the primitive's vertices at four places.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
     /// With perspective: the weights of the second and the third vertex; the rest is the first one's.

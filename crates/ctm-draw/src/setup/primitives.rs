@@ -9,7 +9,7 @@ use crate::setup::{Corner, Setup, Share, Shares};
 use crate::state::{DepthOffset, DepthStep, DrawState, Fill, SamplePoints, Viewport};
 use crate::vertex::{ClipInput, Misc, Vertices};
 
-/// Cuts primitives and sets them up, one after the other.
+/// Clips primitives and sets them up, in order.
 pub(crate) struct Cutter<'a> {
     state: &'a DrawState<'a>,
     /// Pixels that can be drawn at all.
@@ -81,7 +81,7 @@ impl<'a> Cutter<'a> {
         Self { state, bounds, points: state.raster.sample_points(), stipple: 0, visible: 0 }
     }
 
-    /// Where a vertex lies in the window; `None` where the division gives nothing.
+    /// Where a vertex lies in the window; `None` where the division has no result.
     fn corner(&self, viewport: &Viewport, position: [f64; 4]) -> Option<Corner> {
         let [x, y, z, reciprocal_w] = self.state.clip.window(viewport, position)?;
         let raster = &self.state.raster;

@@ -216,7 +216,7 @@ impl LogicOp {
 pub struct ColourTargetState {
     /// Channels that are written, bit 0 = red: the target's mask and the program's exports combined.
     pub write_mask: u8,
-    /// Blending; `None`: the colour is stored as it is. Integer targets are never blended.
+    /// Blending; `None`: the colour is stored unblended. Integer targets are never blended.
     pub blend: Option<Blend>,
     /// Whether source, destination, constant and result of blending are clamped to the format's range. Formats of fractions clamp when they
     /// store in any case.
@@ -247,7 +247,7 @@ pub struct ColourState {
     pub targets: [ColourTargetState; 8],
     /// The constant colour of blending.
     pub constant: [f32; 4],
-    /// On stored bits, instead of blending; [`LogicOp::COPY`] is none.
+    /// On stored bits, instead of blending; [`LogicOp::COPY`] has no effect.
     pub logic: LogicOp,
     /// Output 0 goes to every target.
     pub multiwrite: bool,

@@ -117,7 +117,7 @@ pub struct RasterState {
     pub offset_front: Option<DepthOffset>,
     /// Added to the depth of back faces.
     pub offset_back: Option<DepthOffset>,
-    /// Front faces' offset is added to points and lines that are none of a triangle.
+    /// Front faces' offset is added to points and lines that belong to no triangle.
     pub offset_others: bool,
     /// The step of offsets.
     pub depth_step: DepthStep,
@@ -147,7 +147,7 @@ pub struct RasterState {
     pub clip_rectangles: Option<([Rect; 4], u16)>,
     /// The samples of a pixel.
     pub samples: SamplePattern,
-    /// Samples are covered by themselves; otherwise all as the centre.
+    /// Samples are covered one by one; otherwise all as the centre.
     pub multisample: bool,
     /// Samples that may be covered, of each pixel of a quad.
     pub sample_mask: [u8; 4],

@@ -217,7 +217,7 @@ impl TileLayout {
         let (bytes, thickness) = (u64::from(element_bytes), mode.thickness);
         let slab_bytes = u64::from(pitch) * u64::from(height) * bytes * u64::from(thickness);
         let slabs = slab_bytes * u64::from(z / thickness);
-        // Slices of a thick tile lie one after the other.
+        // The slices of a thick tile are consecutive.
         let element = u64::from(in_tile(x, y, element_bytes, false) | (z % thickness) << 6) * bytes;
         match mode.arrangement {
             Arrangement::Linear => slabs + (u64::from(y) * u64::from(pitch) + u64::from(x)) * bytes,

@@ -85,7 +85,8 @@ impl DepthFormat {
         self.row().1
     }
 
-    /// A depth as it is stored; stored depths compare as their numbers do, but for negative floats ([`Self::passes`], which compares them). Fractions are clamped to 0 to
+    /// A stored depth; stored depths compare as their numbers do, but for negative floats ([`Self::passes`], which compares them). Fractions are
+    /// clamped to 0 to
     /// 1 and rounded to the nearest, halves up.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the format's range")]

@@ -125,7 +125,7 @@ impl ColourFormat {
 /// Why a format cannot be that of a colour target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormatError {
-    /// No colour target has it.
+    /// It is no format of a colour target.
     NotATarget(DataFormat),
     /// Its fields are floats and the number type is another, or the reverse.
     Number(DataFormat, NumberType),
@@ -192,7 +192,7 @@ impl Colours {
     /// Of a format.
     ///
     /// # Errors
-    /// When no colour target has it.
+    /// It is no format of a colour target.
     pub fn new(format: ColourFormat) -> Result<Self, FormatError> {
         let ColourFormat { data, number, swap } = format;
         if !can_be_target(data) {
@@ -326,7 +326,7 @@ impl Colours {
         Some(to)
     }
 
-    /// The colours of stored bits, channel beside channel, as [`Self::unpack`] gives them.
+    /// The colours of stored bits, channel beside channel, as by [`Self::unpack`].
     pub(crate) fn unpack_rows(&self, stored: &[u128], rgba: &mut [Row; 4]) {
         for (n, &bits) in stored.iter().enumerate().take(TOGETHER) {
             rgba.iter_mut().zip(self.unpack(bits)).for_each(|(row, value)| row[n] = f32::from_bits(value));

@@ -112,7 +112,7 @@ impl<'t> Surface<'t> {
         &self.layout
     }
 
-    /// The place of a sample; `None` in a layer that there is not.
+    /// The place of a sample; `None` in a layer that does not exist.
     #[inline]
     pub(crate) fn place(&self, x: i32, y: i32, layer: u32, sample: u32) -> Option<u64> {
         if layer == 0 {

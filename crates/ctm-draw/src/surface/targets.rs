@@ -189,7 +189,7 @@ const BAND_ROWS: u32 = 64;
 const BANDS: u32 = 32;
 
 impl<'t> Open<'t> {
-    /// Cuts the targets into bands of rows that can be drawn by themselves; gives the rows of a band and the bands, from row 0 on as far as the
+    /// Cuts the targets into bands of rows that can be drawn separately; returns the rows of a band and the bands, from row 0 on as far as the
     /// bounds go. One band where memory does not allow more.
     pub(crate) fn split(self, bounds: Rect) -> (u32, Vec<Self>) {
         let end = u32::try_from(bounds.bottom).unwrap_or(0);

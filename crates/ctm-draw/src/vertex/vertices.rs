@@ -208,7 +208,7 @@ pub(crate) struct VertexLaunch<'a> {
     pub(crate) stream_dwords: [u32; 4],
     /// A ring that is read.
     pub(crate) shown: Option<(u8, &'a [u8])>,
-    /// Whether exports are wanted.
+    /// Whether exports are used.
     pub(crate) exports: bool,
 }
 

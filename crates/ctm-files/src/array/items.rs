@@ -51,7 +51,7 @@ impl ItemType {
 /// The items of a file: their bytes, little endian, in C order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Items {
-    /// `f`, `i`, `u` or `b`, as NumPy has it.
+    /// `f`, `i`, `u` or `b`, as in NumPy.
     pub class: u8,
     /// Bytes of one item: 1, 2, 4 or 8.
     pub item_bytes: usize,

@@ -116,7 +116,7 @@ fn header_at(bytes: &[u8]) -> Result<(Header, usize), ArrayError> {
     Ok((parse_header(text, start)?, start + length))
 }
 
-/// The items as they are; see [`Items`].
+/// The items unchanged; see [`Items`].
 pub(super) fn items(bytes: &[u8]) -> Result<Items, ArrayError> {
     let (header, start) = header_at(bytes)?;
     let Header { class, item_bytes, shape, .. } = header;
@@ -140,7 +140,7 @@ pub(super) fn items(bytes: &[u8]) -> Result<Items, ArrayError> {
     Ok(Items { class, item_bytes, shape, bytes: out })
 }
 
-/// Where the item that is number `index` in C order lies in Fortran order.
+/// The index in Fortran order of the item that is number `index` in C order.
 fn fortran_index(mut index: usize, shape: &[usize]) -> usize {
     let mut place = vec![0; shape.len()];
     for (at, &side) in place.iter_mut().zip(shape).rev() {
@@ -170,7 +170,7 @@ pub(super) fn layout(bytes: &[u8]) -> Result<(Layout, bool), ArrayError> {
     Ok((layout, fortran_order))
 }
 
-/// Values as they lie in a file; a rest below one value is left out.
+/// The values of a file's bytes; a rest below one value is left out.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the one rounding that is documented")]
 pub(super) fn values(data: &[u8], dtype: Dtype, big_endian: bool) -> Values {
     /// Items of N bytes, little endian, each as single precision.

@@ -32,7 +32,7 @@ fn spread<T: Copy>(values: &[T], rest: usize) -> Vec<T> {
     values.chunks_exact(1 + rest).flat_map(element).collect()
 }
 
-/// The samples as they are.
+/// The samples without conversion.
 pub(super) fn samples(bytes: &[u8]) -> Result<Array, ArrayError> {
     let mut decoder = png::Decoder::new_with_limits(std::io::Cursor::new(bytes), png::Limits { bytes: 1 << 30 });
     // Palettes and 1, 2, 4-bit gray become 8 bits, transparency becomes alpha.
@@ -58,7 +58,7 @@ pub(super) fn samples(bytes: &[u8]) -> Result<Array, ArrayError> {
     Ok(Array { height, width, channels, values })
 }
 
-/// One channel as gray, two as red and green, three and four as they are; values clamped to 0..=1, rounded to 8 bits.
+/// One channel as gray, two as red and green, three and four unchanged; values clamped to 0..=1, rounded to 8 bits.
 pub(super) fn write_rows(
     [height, width, channels]: [usize; 3],
     out: &mut impl Write,

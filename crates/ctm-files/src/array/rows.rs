@@ -3,7 +3,7 @@
 use super::{Array, ArrayError, Kind, RawFormat, RawShape, Values, npy, pfm, png};
 use std::io::{Read, Seek, SeekFrom, Write};
 
-/// How the values of a file lie in it: C order, uncompressed.
+/// The layout of a file's values: C order, uncompressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Rows.

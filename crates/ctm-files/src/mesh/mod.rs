@@ -77,7 +77,7 @@ pub struct Mesh {
     pub indices: Vec<u32>,
 }
 
-/// Why there is no mesh.
+/// The reason why there is no mesh.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum MeshError {

@@ -337,7 +337,7 @@ pub fn name_variables(program: &mut Program) {
     let Some(settings) = settings_of(program) else { return };
     let mut found: Vec<(String, SymbolKind, usize)> = Vec::new();
     for uniform in uniforms(rows(&settings)) {
-        // Those of blocks lie in constant buffers.
+        // Uniforms of blocks are in constant buffers.
         let UniformPlace::File(first) = uniform.place else { continue };
         for n in 0..uniform.constants() {
             let name = if n == 0 { uniform.name.clone() } else { format!("{}.{n}", uniform.name) };

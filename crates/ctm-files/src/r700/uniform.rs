@@ -1,4 +1,4 @@
-//! How the numbers of a uniform lie in constants of four elements, by the type that a container declares.
+//! The places of a uniform's numbers in constants of four elements, by the type that a container declares.
 //!
 //! Each column of a matrix and each element of an array begins a constant of its own, as in a uniform block of GLSL's std140 layout: a mat3 is three
 //! constants whose last elements are padding, and `float w[5]` is five constants. Small uniforms may share a constant: their offsets say which of its elements
@@ -30,7 +30,7 @@ pub struct UniformType {
 }
 
 impl UniformType {
-    /// The type of a container's number for it; a number that is none has four floats.
+    /// The type of a container's number for it; an unknown number means four floats.
     #[must_use]
     pub fn of(code: u32) -> Self {
         let unknown = Self { name: "vec4", element: Element::Float, rows: 4, columns: 1 };
@@ -56,7 +56,7 @@ impl UniformType {
 /// A uniform of a container, as jobs and draws bind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uniform {
-    /// As the container has it.
+    /// Its name in the container.
     pub name: String,
     /// Its first constant.
     pub place: UniformPlace,
@@ -84,7 +84,7 @@ impl Uniform {
     /// by element, either without padding or with each column filled up to four.
     ///
     /// # Errors
-    /// When there are too few or too many of them, or one is none of the type; the message has the allowed values.
+    /// When there are too few or too many of them, or one is not of the type; the message has the allowed values.
     pub fn lay_out(&self, numbers: &[u32]) -> Result<Vec<(usize, u32)>, String> {
         let rows = self.of.rows;
         let (tight, padded) = (rows * self.constants(), 4 * self.constants());
@@ -108,7 +108,7 @@ impl Uniform {
         let mut out = Vec::with_capacity(tight);
         for (constant, column) in numbers.chunks(step).enumerate() {
             let (own, padding) = column.split_at(rows);
-            // One number for all four elements is no mistake, and zeros are none.
+            // One number for all four elements is no error, and zeros are allowed.
             let last = own.last().copied().unwrap_or_default();
             if let Some(&bits) = padding.iter().find(|&&bits| bits != last && f32::from_bits(bits) != 0.0) {
                 return Err(format!(

@@ -28,7 +28,7 @@ pub struct StoredTexture {
     pub surface: Surface,
     /// Which element of the format is red, green, blue and alpha.
     pub swizzle: [Sel; 4],
-    /// The levels, one after the other, in each the slices, in each the rows; compressed formats have rows of blocks.
+    /// The levels in order, in each the slices, in each the rows; compressed formats have rows of blocks.
     pub bytes: Vec<u8>,
 }
 
@@ -61,7 +61,7 @@ impl StoredTexture {
         Ok(image)
     }
 
-    /// An array as a texture of one level, its numbers as they are. Grey has the same red, green and blue; without alpha it is 1.
+    /// An array as a texture of one level, its numbers unchanged. Grey has the same red, green and blue; without alpha it is 1.
     ///
     /// # Errors
     /// Sizes and numbers of channels that no texture has.

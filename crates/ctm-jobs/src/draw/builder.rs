@@ -138,7 +138,7 @@ impl Draw {
         self
     }
 
-    /// The order of the vertices, which come one after the other if nothing is said.
+    /// The order of the vertices; consecutive by default.
     #[must_use]
     pub fn indices(mut self, indices: &[u32]) -> Self {
         self.indices = Some(indices.to_vec());

@@ -151,7 +151,7 @@ impl Drawn {
     /// The bytes of a picture file of the first target.
     ///
     /// # Errors
-    /// When this kind of file cannot hold it, or there is no target.
+    /// This kind of file cannot hold it, or there is no target.
     pub fn to_bytes(&self, kind: Kind) -> Result<Vec<u8>, Error> {
         let first = self.targets.first().ok_or_else(|| Error::wrong("no-target", "there is no colour target"))?;
         first.to_bytes(kind)
@@ -160,7 +160,7 @@ impl Drawn {
     /// The bytes of a file of depths.
     ///
     /// # Errors
-    /// When this kind of file cannot hold it, or there is no depth target.
+    /// This kind of file cannot hold it, or there is no depth target.
     pub fn depth_bytes(&self, kind: Kind) -> Result<Vec<u8>, Error> {
         let [width, height] = self.size.map(|n| n as usize);
         if self.depths.is_empty() {
@@ -436,7 +436,7 @@ impl Prepared<'_> {
         let mut state = self.state(draw, vertices, PixelSource::X1k(stage), &viewports);
         state.outputs = VertexOutputs { semantics: &semantics, ..VertexOutputs::default() };
         state.inputs = PixelInputs { parameters: &inputs, ..PixelInputs::default() };
-        // A program of X1K kills by itself.
+        // Any X1K program may kill pixels.
         state.depth.kill = true;
         self.run(draw, &state, canvas)
     }
@@ -539,7 +539,7 @@ impl PreparedDraw<'_> {
     }
 }
 
-/// The positions of a mesh as a matrix transforms them; as they are without one.
+/// The positions of a mesh, transformed by the matrix, if there is one.
 fn transformed(mesh: &Mesh, matrix: Option<[f32; 16]>) -> Vec<[u32; 4]> {
     let positions = mesh.channel(super::Channel::Position).into_iter();
     let by = |at: [f32; 4]| match &matrix {

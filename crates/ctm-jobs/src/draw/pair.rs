@@ -117,7 +117,7 @@ impl Part {
         Self { program: shader.code.program(), code: shader.code, variables: shader.variables }
     }
 
-    /// Register `index` of a list, as the container has it.
+    /// Register `index` of a list in the container.
     fn register(&self, name: &str, index: u32) -> Option<u32> {
         let row = registers::named(name)?;
         let address = row.address + 4 * index;
@@ -331,7 +331,7 @@ fn name_of(source: &ProgramSource) -> String {
     }
 }
 
-/// A program for the stage that it is wanted for, where its file does not say another.
+/// A program for the requested stage, where its file does not name another.
 fn load(source: &ProgramSource, stage: ProgramStage) -> Result<Loaded, Error> {
     let (bytes, path) = bytes(source)?;
     let (bytes, path) = (&*bytes, &*path);

@@ -15,7 +15,7 @@ use ctm_files::Program;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A picture: targets, and draws into them, one after the other.
+/// A picture: targets, and draws into them in order.
 #[derive(Clone, Debug)]
 pub struct Drawing {
     /// Columns and rows of all targets.

@@ -166,7 +166,7 @@ impl Tree {
                     let earlier = table.get(main_key).filter(|node| matches!(node.origin, Origin::Flag(_)));
                     match (main, earlier, rows_of(main, origin)) {
                         ("", ..) => {}
-                        // A flag that is given again adds a file.
+                        // A repeated flag adds a file.
                         (_, Some(earlier), _) if main_key == "save" => {
                             let mut all = match &earlier.value {
                                 Value::Array(list) => list.clone(),

@@ -49,7 +49,7 @@
 //! let wrong: Result<Job, JobError> = Reader::for_job("domain = 3", "job.toml", "".as_ref()).finish();
 //! assert!(matches!(wrong, Err(JobError::Wrong(_))));
 //!
-//! // A program file by itself.
+//! // A program file without a job.
 //! let loaded = Loaded::from_bytes(b"mov o0, r0\n", "a.x1k".as_ref(), Some(Isa::X1k), None)?;
 //! assert!(loaded.form == Form::Text && loaded.reports.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -271,7 +271,7 @@ pub struct Texture {
     pub filter: Filter,
     /// For columns and rows.
     pub wrap: [Wrap; 2],
-    /// Whether the job says the wrap, so that reading outside is meant.
+    /// Whether the job names the wrap, so that reading outside is intended.
     pub has_wrap: bool,
     /// The value that [`Wrap::Border`] reads, as bits of r, g, b, a.
     pub border: [u32; 4],
@@ -321,7 +321,7 @@ pub struct Output {
     pub clear: [u32; 4],
     /// Start from `clear` even where an earlier pass left a fitting output.
     pub fresh: bool,
-    /// How it lies in device memory; `None`: `FLOAT32_4`, in a pass with uncached writes `FLOAT32_1`, which those need.
+    /// Its layout in device memory; `None`: `FLOAT32_4`, in a pass with uncached writes `FLOAT32_1`, which those need.
     pub format: Option<Format>,
     /// R700: how its elements are saved, in place of `format`.
     pub elements: r700::Elements,

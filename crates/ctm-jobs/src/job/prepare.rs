@@ -274,7 +274,7 @@ impl Checker {
         source: Option<&Arc<Source>>,
     ) -> Constants {
         let mut constants = Constants::default();
-        // Each with whether a flag gives it: flags count more than the file, which may name it otherwise.
+        // Each with whether a flag gives it: a flag overrides the file, which may name it otherwise.
         let mut given: BTreeMap<(SymbolKind, u8), bool> = BTreeMap::new();
         macro_rules! bank {
             ($map:expr, $kind:expr, $file:expr) => {
@@ -580,7 +580,7 @@ pub(super) fn not_read(names: &[String]) -> String {
     format!("{} {are}", names.join(", "))
 }
 
-/// Nothing has this name: the names there are, and the registers that go by number.
+/// An unknown name: the known names, and the registers that are bound by number.
 pub(super) fn unknown_name(what: &str, name: &str, names: &[&str], slots: Option<Slots>) -> Diagnostic {
     let range = slots.map(|slots| format!(", {}", slots.range())).unwrap_or_default();
     let message = if names.is_empty() {

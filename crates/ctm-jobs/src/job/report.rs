@@ -36,7 +36,7 @@ pub struct JobReport {
     pub files: Vec<PathBuf>,
     /// Warnings about the job, and notes of a checked run.
     pub reports: Vec<Report>,
-    /// All command buffers, one after the other.
+    /// All command buffers in order.
     pub commands: Vec<u32>,
     /// The time that launches took.
     pub elapsed: Duration,
@@ -124,7 +124,7 @@ pub struct Progress {
     pub done: u64,
     /// Launches there will be.
     pub total: u64,
-    /// The time that the launches took so far, and nothing beside them: no loading, no saving.
+    /// The time that the launches took so far, without loading and saving.
     pub elapsed: Duration,
 }
 

@@ -178,7 +178,7 @@ fn convert(value: &DeValue<'_>) -> Value {
         DeValue::Integer(i) => {
             i128::from_str_radix(i.as_str(), i.radix()).map_or(Value::Integer(i128::MAX), Value::Integer)
         }
-        // A number that becomes infinite stays a text: its key says that it is too large.
+        // A number that becomes infinite is stored as a text: its key reports that it is too large.
         DeValue::Float(f) if is_beyond(f.as_str()) => Value::String(f.as_str().to_owned()),
         DeValue::Float(f) => Value::Float(f.as_str().parse().unwrap_or(f64::NAN)),
         DeValue::Boolean(b) => Value::Boolean(*b),

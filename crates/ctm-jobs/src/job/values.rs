@@ -352,7 +352,7 @@ impl Reader {
         }
     }
 
-    /// A column or row of the domain: at most 4095, as the device's commands have it.
+    /// A column or row of the domain: at most 4095, as in the device's commands.
     fn index(&mut self, name: &str, node: &Node) -> Option<i128> {
         if let Value::Integer(n) = node.value
             && n > 4095

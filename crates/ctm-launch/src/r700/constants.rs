@@ -1,4 +1,4 @@
-//! Constants of R700 launches: where those that go by name lie, in the constant file or in constant buffers.
+//! Constants of R700 launches: the places of named constants, in the constant file or in constant buffers.
 
 use ctm_exec::r700::Constants;
 use ctm_files::r700::gfd::UniformPlace;

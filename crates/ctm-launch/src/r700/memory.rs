@@ -60,7 +60,7 @@ impl<'a> TextureArray<'a> {
         self.held.elements().read(x, y, [self.texture.width, self.texture.height])
     }
 
-    /// Four numbers of each texel, row by row: as they lie, where they lie so.
+    /// Four numbers of each texel, row by row: borrowed, where the caller's array has this layout.
     fn texels(&self) -> &[[u32; 4]] {
         let like = &self.held.like;
         if like.form == Form::Floats

@@ -353,7 +353,7 @@ fn look() {
     unsafe { bytes.add(8191).write_volatile(1) };
     // A buffer that is closed is empty, and its handle goes to the next.
     node.gem_close(handle).unwrap();
-    // SAFETY: a mapping stays when its buffer goes.
+    // SAFETY: a mapping outlives its buffer.
     assert_eq!(unsafe { bytes.add(8191).read_volatile() }, 0);
     assert_eq!(node.gem_close(handle), Err(libc::EINVAL));
     assert_eq!(node.create(1), handle);
@@ -420,7 +420,7 @@ fn malformed() {
         (&[[2, u32::MAX, at as u32, (at >> 32) as u32]], Err(libc::ENOMEM)),
         (&[[1, 0, 0, 0]], Err(libc::EINVAL)),
         (&[[2, 4, at as u32, (at >> 32) as u32]; 2], Err(libc::EINVAL)),
-        // Virtual memory, and a ring that there is not: FILLER as flags, and as the ring's number.
+        // Virtual memory, and an unknown ring: FILLER as flags, and as the ring's number.
         (&[[2, 4, at as u32, (at >> 32) as u32], [3, 2, at as u32, (at >> 32) as u32]], Err(libc::EINVAL)),
         (&[[2, 4, at as u32, (at >> 32) as u32], [3, 0, 0, 0]], Err(libc::EINVAL)),
         (&[[2, 4, at as u32, (at >> 32) as u32], [77, 1, at as u32, (at >> 32) as u32]], Ok(())),
@@ -461,7 +461,7 @@ fn bad_streams() {
     for words in bad {
         assert_eq!(node.submit(words, &[handle]), Err(libc::EINVAL), "{words:x?}");
     }
-    // Random streams of packets that there are: refused or not, the process goes on.
+    // Random streams of valid packets: refused or not, the process goes on.
     let mut state = 3u64;
     let mut random = move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -521,7 +521,7 @@ fn threads() {
                 }
             });
         }
-        // Forks while all of them work: no lock stays taken in a child.
+        // Forks while all of them work: no lock is still held in a child.
         for _ in 0..20 {
             assert_eq!(wait(fork(|| submit_numbers(&Node::open(), 2))), 0);
         }

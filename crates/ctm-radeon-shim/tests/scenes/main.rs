@@ -42,7 +42,7 @@ fn library() -> PathBuf {
     found.expect("libctm_radeon_shim.so is built with the tests")
 }
 
-/// A program of this folder, or why there is none.
+/// A program of this folder, or the reason why it cannot be built.
 fn program(folder: &Path, name: &str) -> Result<PathBuf, String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/scenes/{name}.c"));
     let program = folder.join(name);

@@ -24,7 +24,7 @@ const MOST_ROWS: u64 = 8192;
 struct Element {
     /// Bytes of a texel, or of a block of them.
     bytes: u32,
-    /// Colour targets may have it.
+    /// It is legal for colour targets.
     is_target: bool,
 }
 

@@ -192,7 +192,7 @@ impl Device {
         }
     }
 
-    /// Registers one after the other; a relocation is added to each that is an address, in order.
+    /// Consecutive registers; a relocation is added to each that is an address, in order.
     fn set_registers(&mut self, placed: &mut Placed<'_>) -> Result<(), Error> {
         let packet = placed.packet;
         let Some((first, values)) = packet.registers() else {
@@ -456,7 +456,7 @@ impl Device {
                 let bytes = self.read(memory, "STRMOUT_BUFFER_UPDATE", at, 4)?;
                 self.set(offset, little_endian(&bytes) as u32);
             }
-            // The filled size is the offset; or the offset stays.
+            // The filled size is the offset; or the offset is unchanged.
             Some(OffsetSource::FilledSize | OffsetSource::None) | None => {}
         }
         Ok(())

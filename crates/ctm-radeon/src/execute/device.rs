@@ -326,7 +326,7 @@ impl Device {
                 None => self.packet(&mut placed, memory),
             };
             let mut problem = None;
-            // The draw that the deadline ended, or else the packet that comes after it, is where the stream stops.
+            // The draw that the deadline ended, or else the packet that comes after it, is the end of the stream.
             let over = self.options.deadline.filter(|deadline| result.is_err() && deadline.left().is_none());
             submitted.is_over = over.is_some();
             if let Err(error) = result.map_err(|error| over.map_or(error, |deadline| deadline.error())) {

@@ -99,7 +99,7 @@ impl Outline {
     }
 }
 
-/// A target as it is after a draw.
+/// A target after a draw.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TargetPicture {
     /// `colour0` to `colour7`, `depth`, `stencil`.
@@ -110,7 +110,7 @@ pub struct TargetPicture {
     pub pixels: Vec<[u32; 4]>,
     /// The bits are integers, not floats.
     pub integers: bool,
-    /// How samples lie in memory.
+    /// The layout of samples in memory.
     pub layout: Layout,
 }
 
@@ -280,7 +280,7 @@ struct Part {
     fetch: Option<Arc<Loaded>>,
     set: Set,
     wanted: Wanted,
-    /// The textures that it asks for, as they are before the draw.
+    /// The textures of its lookups, with their contents before the draw.
     textures: Vec<(u8, Arc<Image>)>,
     constants: Constants,
 }

@@ -68,7 +68,7 @@ pub(super) fn available(memory: &dyn GpuMemory, address: u64, length: u64) -> Op
         return Some(bytes);
     }
     memory.bytes(address, 1)?;
-    // The largest length that there is, by halving.
+    // The largest valid length, by halving.
     let (mut good, mut bad) = (1, length);
     while bad - good > 1 {
         let middle = good + (bad - good) / 2;
@@ -117,7 +117,7 @@ impl Buffers {
     }
 }
 
-/// Where a range lies in a buffer that begins at `start`.
+/// The place of a range in a buffer that begins at `start`.
 fn within(start: u64, size: usize, address: u64, length: u64) -> Option<std::ops::Range<usize>> {
     let from = usize::try_from(address.checked_sub(start)?).ok()?;
     let end = from.checked_add(usize::try_from(length).ok()?)?;

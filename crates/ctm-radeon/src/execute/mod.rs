@@ -11,7 +11,7 @@
 //! | `surfaces` | targets that are cached between draws; converted textures |
 //! | `draws` | a draw |
 //! | `notes` | notes of checked draws, each once |
-//! | `commands` | packets that are none |
+//! | `commands` | packets other than draws |
 //! | `device` | a stream, packet by packet |
 //!
 //! **Invariants.** A stream reaches memory only through [`GpuMemory`], which knows its buffers. Every stream ends: its packets are finite, and draws have a

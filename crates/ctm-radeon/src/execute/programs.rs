@@ -90,7 +90,7 @@ impl std::fmt::Display for NoEnd {
 /// How many slots (of two dwords) the program at the start of these words has: up to its last control-flow instruction, or the end of its last clause.
 ///
 /// # Errors
-/// Why there is no end within the words.
+/// The reason why there is no end within the words.
 pub fn length_slots(words: &[u32]) -> Result<usize, NoEnd> {
     let mut end = 0;
     let (mut ends_itself, mut outside, mut undecodable) = (false, None, None);
@@ -218,7 +218,7 @@ impl ProgramRegisters {
         if self.stage == Stage::Export { Stage::Vertex.name() } else { self.stage.name() }
     }
 
-    /// Where the program begins; 0 where there is none.
+    /// The start address of the program; 0 where there is none.
     pub(crate) fn address(&self, registers: &Registers) -> u64 {
         from_256(registers.named(self.start, 0))
     }

@@ -68,12 +68,12 @@ impl Registers {
         }
     }
 
-    /// Says where the buffer ends that a register's address lies in.
+    /// Sets the end of the buffer of a register's address.
     pub fn set_end(&mut self, offset: u32, end: u64) {
         self.ends.insert(offset, end);
     }
 
-    /// Where the buffer ends that a register's address lies in, if that is known.
+    /// The end of the buffer of a register's address, if it is known.
     #[must_use]
     pub fn end(&self, offset: u32) -> Option<u64> {
         self.ends.get(&offset).copied()

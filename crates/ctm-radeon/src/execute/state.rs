@@ -55,7 +55,7 @@ pub struct Lists {
     pub semantic_table: Vec<Semantic>,
 }
 
-/// Stages of a draw, as far as they are used.
+/// The used stages of a draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Stages<'a> {
     /// The first program: of vertices.
@@ -117,7 +117,7 @@ pub const fn samples(registers: &Registers) -> u32 {
     one_bit(registers.get(scan::PA_SC_AA_CONFIG::MSAA_NUM_SAMPLES))
 }
 
-/// The constants of a stage's set that do not lie in memory: 0 pixel, 1 vertex, 2 geometry.
+/// The constants of a stage's set that are in registers: 0 pixel, 1 vertex, 2 geometry.
 #[must_use]
 pub fn constants(registers: &Registers, set: u32) -> Constants {
     let mut constants = Constants::default();

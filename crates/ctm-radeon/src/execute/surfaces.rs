@@ -123,7 +123,7 @@ impl Surfaces {
         image: Arc<Image>,
     ) {
         let count = texels(&image);
-        // One may be larger than all others may be together: it stays beside them.
+        // One may be larger than the limit for all others together: it is cached besides them.
         let largest = |of: &[Converted]| of.iter().map(|of| texels(&of.image)).max().unwrap_or(0).max(count);
         while !self.converted.is_empty()
             && (self.texels + count - largest(&self.converted) > MOST_TEXELS || self.converted.len() >= MOST_TEXTURES)

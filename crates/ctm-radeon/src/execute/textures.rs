@@ -27,14 +27,14 @@ pub struct TextureWords {
     pub selects: [Sel; 4],
     /// Samples of a texel.
     pub samples: u32,
-    /// The format says signs of each element by itself, and they differ.
+    /// The format has a sign for each element, and they differ.
     pub mixed_signs: bool,
 }
 
-/// Rows of a part where rows lie together: those of a tile.
+/// Rows of a part where rows are contiguous: those of a tile.
 const BAND: u32 = 8;
 
-/// A part of a texture's memory that can be converted by itself.
+/// A part of a texture's memory that can be converted separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     /// Which of the [ranges](TextureWords::ranges) holds it.
@@ -261,7 +261,7 @@ impl TextureWords {
         Ok(image)
     }
 
-    /// The parts of the [ranges](Self::ranges) that can be converted by themselves: rows that lie together in memory, or slices.
+    /// The parts of the [ranges](Self::ranges) that can be converted separately: rows that are contiguous in memory, or slices.
     pub(super) fn parts(&self) -> Vec<Part> {
         let ranges = self.ranges();
         let mut parts = Vec::new();

@@ -6,7 +6,8 @@
 //! | 29:16 | words that follow - 1 | | words that follow - 1 |
 //! | 15:0 | first register / 4 | | 15:8 opcode, 0 predicated |
 //!
-//! Type 2 is one word that fills up. Type 0 writes registers one after the other, or all words to one register on chips that have a bit for it. There is no type 1.
+//! Type 2 is one word that fills up. Type 0 writes consecutive registers, or all words to one register on chips that have a bit for it. There is no
+//! type 1.
 //!
 //! | file | contents |
 //! |---|---|

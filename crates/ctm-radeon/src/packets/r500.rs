@@ -1,6 +1,6 @@
 //! The chip R500: its packets (table).
 //!
-//! Its registers have no rows yet: text gives them by their offsets.
+//! Its registers have no rows yet: text has their offsets.
 
 use super::words::{R500Type0, VertexFetch};
 use crate::chip::{Chip, RegisterHeader};

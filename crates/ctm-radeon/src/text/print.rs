@@ -122,14 +122,14 @@ fn print(chip: &Chip, out: &mut String, packet: &Packet<'_>, relocations: &[Relo
     }
 }
 
-/// Whether a header of type 0 has no bits beside its fields, so that its text gives it back.
+/// Whether a header of type 0 has no bits beside its fields, so that its text reproduces it.
 fn is_plain(chip: &Chip, header: u32) -> bool {
     let of = &chip.register_header;
     let known = [Some(of.register), of.one_register, Some(Type3Header::COUNT), Some(Type3Header::TYPE)];
     known.into_iter().flatten().fold(header, |rest, field| insert(field, rest, 0)) == 0
 }
 
-/// The words of a packet as they are.
+/// The words of a packet without fields.
 fn print_words(out: &mut String, at: usize, words: &[u32]) {
     for (n, word) in words.iter().enumerate() {
         line(out, at + 1 + n, &format!("{WORD} {word:#010x}"), "");

@@ -1,4 +1,4 @@
-//! A job with the files that it names, as they lie beside it.
+//! A job with the files that it names, in its directory.
 
 use super::items;
 use super::job::wrong;
@@ -61,7 +61,7 @@ pub(super) fn extension(name: &str) -> String {
     Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase()
 }
 
-/// The text of a program and the extension of such texts: texts as they are, of words and images the disassembly.
+/// The text of a program and the extension of such texts: texts unchanged, of words and images the disassembly.
 ///
 /// # Errors
 /// The file cannot be read, or holds no program.
@@ -89,7 +89,7 @@ pub fn program_text(path: &Path, isa: Option<Isa>) -> Result<(String, &'static s
 }
 
 impl State {
-    /// Reads every file that the job names, and names it as it lies beside the job.
+    /// Reads every file that the job names, and gives it a name in the job's directory.
     pub(super) fn collect(&mut self, base: &Path) -> Result<(), JobError> {
         let strings: Vec<(Place, String)> = tree::all(&self.root)
             .into_iter()

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The files as they are when a test is asked.
+/// The files at a test.
 #[derive(Clone, Copy, Debug)]
 pub struct Kept<'a> {
     /// The job file.
@@ -65,7 +65,8 @@ const EMPTYINGS: usize = 200;
 /// try that was cancelled is ignored.
 ///
 /// # Errors
-/// The job is wrong or names files that cannot be read, the directory cannot be written, or the test does not hold for the job as it is, or was cancelled before it did.
+/// The job is wrong or names files that cannot be read, the directory cannot be written, or the test does not hold for the unchanged job, or was
+/// cancelled before it did.
 pub fn reduce_job(
     job: &Path,
     directory: &Path,
@@ -540,7 +541,7 @@ impl Work<'_> {
     }
 }
 
-/// Vertices of a primitive that can be taken away by itself.
+/// Vertices of a primitive that can be removed separately.
 const fn rows_of(topology: Topology) -> usize {
     match topology {
         Topology::Triangles | Topology::Rectangles => 3,

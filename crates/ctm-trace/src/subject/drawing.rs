@@ -410,7 +410,7 @@ impl<W: Watcher + Send> Engine for Every<W> {
     }
 }
 
-/// An engine that counts launches and notes the one that is meant.
+/// An engine that counts launches and records the chosen one.
 struct Choosing {
     inner: Box<dyn Engine>,
     seen: Arc<Mutex<Seen>>,

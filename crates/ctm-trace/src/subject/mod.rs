@@ -99,7 +99,7 @@ impl Subject {
     /// The launch that a choice means, whose domain has the processor `at`.
     ///
     /// # Errors
-    /// There is none, or the job or the recording is wrong.
+    /// It does not exist, or the job or the recording is invalid.
     pub fn choose(&self, choice: Choice, at: Option<Position>) -> Result<Chosen, JobError> {
         self.choose_under(&Control::none(), choice, at)
     }

@@ -28,7 +28,7 @@ fn array_bytes(array: &Array) -> Vec<u8> {
     }
 }
 
-/// The bytes of an array as they are: items of `.npy` files, samples of pictures, all of any other file.
+/// The bytes of an array without conversion: items of `.npy` files, samples of pictures, all of any other file.
 pub(super) fn bytes(data: &Located<Data>) -> Result<Vec<u8>, Wrong> {
     let path = match &data.value {
         Data::Array(array) => return Ok(array_bytes(array)),

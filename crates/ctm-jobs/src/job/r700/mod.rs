@@ -5,7 +5,7 @@
 //! | `read`, `draft` | the tree into an [`R700Pass`] |
 //! | `prepare`, `prepare/bind` | names resolved, files read, everything checked that can be before anything runs |
 //! | `elements` | files into constants, buffers, textures and memories |
-//! | `run` | passes one after the other, and the state that lives from one to the next |
+//! | `run` | passes in order, and the state that lives from one to the next |
 //! | `save` | final state into files |
 //!
 //! An R700 job needs no device: its programs run on plain arrays ([`ctm_exec::r700::Arrays`]), bound by number as the manual's
@@ -124,7 +124,7 @@ pub struct R700Pass {
 pub enum Contents {
     /// Bits of x, y, z, w, row by row.
     Values(Vec<[u32; 4]>),
-    /// A file, its items as they are.
+    /// A file, its items unchanged.
     Data(Located<Data>),
     /// The contents of a memory when the pass begins, before the pass gets a fresh one.
     Memory(Space),

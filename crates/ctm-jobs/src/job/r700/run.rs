@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// An output as it is now.
+/// The current contents of an output.
 #[derive(Clone, Debug)]
 struct Held {
     picture: Arc<Picture>,
@@ -91,7 +91,7 @@ fn result(target: Target, held: Held) -> OutputResult {
 }
 
 impl Session<'_> {
-    /// Textures that read outputs, and buffers that show memories, as they are when the pass begins.
+    /// Textures that read outputs, and buffers that show memories, with their contents from the begin of the pass.
     fn bind(&mut self, index: usize) {
         let ready = &mut self.ready[index];
         for (slot, target, pass) in &ready.textures {

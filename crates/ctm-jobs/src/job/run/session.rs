@@ -65,7 +65,7 @@ struct Block {
     bytes: u64,
 }
 
-/// An output as it is now.
+/// The current contents of an output.
 #[derive(Clone, Debug)]
 struct Held {
     block: Rc<Block>,
@@ -287,7 +287,7 @@ impl<'j> Session<'j> {
             }
         }
         let Some(elements) = &texture.data else {
-            // `Prepared` has seen to it that there is one.
+            // `Prepared` has checked that there is one.
             return Err(JobError::Wrong(vec![texture.texture.slot.error("missing-key", "the input has no `data`")]));
         };
         let format = texture.texture.format.as_ref().map_or_else(|| elements.natural_format(), |f| f.value);
