@@ -86,8 +86,7 @@ impl DepthFormat {
     }
 
     /// A stored depth; stored depths compare as their numbers do, but for negative floats ([`Self::passes`], which compares them). Fractions are
-    /// clamped to 0 to
-    /// 1 and rounded to the nearest, halves up.
+    /// clamped to 0 to 1 and rounded to the nearest, halves up.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the format's range")]
     pub fn quantised(self, depth: f64) -> u32 {
