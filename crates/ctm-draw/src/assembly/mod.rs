@@ -1,6 +1,6 @@
 //! From indices to primitives of points, lines and triangles.
 //!
-//! Nothing here looks at a vertex: primitives are made of vertex numbers.
+//! Primitives are made of vertex numbers; vertices are not read here.
 
 use crate::state::{Draw, Indices, InputState, Topology};
 
@@ -22,11 +22,11 @@ pub enum Shape {
 pub struct Primitive {
     /// Its shape.
     pub shape: Shape,
-    /// Vertex numbers; those that the shape has not repeat the last one.
+    /// Vertex numbers; missing ones repeat the last one.
     pub vertices: [u32; 3],
-    /// The vertex whose values are those of flat parameters; of a quad's triangle it may be the fourth one.
+    /// The provoking vertex, whose values flat parameters have; of a quad's triangle it may be the fourth one.
     pub provoking: u32,
-    /// Which primitive of the draw and instance it is, or belongs to.
+    /// The number of the primitive, or of the one it belongs to, in the draw and instance.
     pub number: u32,
     /// Of a triangle: edge k, from vertex k to the next one, is an edge of the primitive, not one within a quad or polygon.
     pub edges: u8,
@@ -73,16 +73,16 @@ pub struct Assembler {
     last_provokes: bool,
     /// The vertices that the next primitive may need, oldest first.
     held: Vec<u32>,
-    /// The first vertex since the last restart, and how many there were.
+    /// The first vertex since the last restart, and the count of vertices since then.
     first: u32,
     seen: usize,
     number: u32,
-    /// The last triangle of a polygon, which does not know yet whether its last edge is one of the polygon.
+    /// The last triangle of a polygon: the next vertex decides whether its last edge is one of the polygon.
     pending: Option<Primitive>,
 }
 
 impl Assembler {
-    /// Of a topology. `last_provokes`: the last vertex gives flat values, not the first.
+    /// The assembler of a topology. `last_provokes`: the last vertex gives flat values, not the first.
     #[must_use]
     pub const fn new(topology: Topology, last_provokes: bool) -> Self {
         Self { topology, last_provokes, held: Vec::new(), first: 0, seen: 0, number: 0, pending: None }
@@ -339,7 +339,7 @@ mod tests {
         assert_eq!(of(Topology::LineStripAdjacent, 5), [[0, 1, 2, 3], [1, 2, 3, 4]]);
         assert_eq!(of(Topology::TrianglesAdjacent, 6), [[0, 1, 2, 3, 4, 5]]);
         assert_eq!(of(Topology::TriangleStripAdjacent, 6), [[0, 1, 2, 5, 4, 3]]);
-        // Of OpenGL's table (GL 3.3, 2.6.1) the first, a middle and the last one; odd ones turned.
+        // From OpenGL's table (GL 3.3, 2.6.1) the first, a middle and the last one; odd ones turned.
         let strip = of(Topology::TriangleStripAdjacent, 11);
         assert_eq!(strip, [[0, 1, 2, 6, 4, 3], [2, 5, 6, 8, 4, 0], [4, 2, 6, 9, 8, 7]]);
         assert_eq!(of(Topology::TriangleStrip, 4), [[0, 1, 2], [2, 1, 3]]);

@@ -26,10 +26,10 @@ const MANY: u64 = 4 * PER_LAUNCH as u64;
 /// Pixels that wait for blending.
 const MOST_STAGED: i32 = 1 << 15;
 
-/// Pixels of several samples from which on filling them is worth it.
+/// The number of pixels of several samples from which on fills are faster.
 const LEAST_FILLED: u64 = 64;
 
-/// Quads, roughly, from which on pieces that are not tested are covered block by block.
+/// The approximate number of quads from which on untested pieces are covered block by block.
 const LEAST_BLOCKS: u64 = 12;
 
 /// The bands of a draw's targets, and the program that runs for their pixels.
@@ -137,7 +137,7 @@ struct Over<'r> {
     exported: OnceLock<u8>,
     /// Whether pixels with the same initial values export the same, computed on first use.
     uniform: OnceLock<bool>,
-    /// Nothing is left to do with pixels that passed the tests before the program, so it does not run.
+    /// Pixels that pass the tests before the program have no effect, so it does not run.
     is_idle: bool,
 }
 
@@ -147,7 +147,7 @@ impl Over<'_> {
         *self.exported.get_or_init(|| shader.always_exported())
     }
 
-    /// Whether the program exports the same for all pixels that start with the same, and running it for one of them is enough.
+    /// Whether the program exports the same for all pixels with the same initial values, so that it runs for one of them only.
     fn is_uniform(&self, shader: &Shader<'_>) -> bool {
         !self.runner.is_observed() && *self.uniform.get_or_init(|| shader.is_uniform())
     }
@@ -175,7 +175,8 @@ impl Over<'_> {
         count
     }
 
-    /// Draws the pixels of these pieces within a rectangle, in order; gives how many quads and pixels were shaded. `first`: the number of the first of
+    /// Draws the pixels of these pieces within a rectangle, in order; returns the counts of shaded quads and pixels. `first`: the number of the first
+    /// of
     /// these bands; `numbers`: those of the pieces.
     fn draw(
         &self,
@@ -296,7 +297,7 @@ impl Over<'_> {
         self.each_quad(batch, number, within, early)
     }
 
-    /// The same of every kind of piece, with all samples of its pixels.
+    /// The same for every kind of piece, with all samples of its pixels.
     fn each_quad(
         &self,
         batch: &mut Batch<'_, '_, '_, '_>,
@@ -449,7 +450,7 @@ impl Batch<'_, '_, '_, '_> {
         self.over.shader.is_some_and(|shader| !self.mergers[band].is_replaced(self.over.exported(shader)))
     }
 
-    /// Fills pixels of a piece whose samples are all covered, if that is worth it and all that is to be done with them; says whether it did.
+    /// Fills pixels of a piece whose samples are all covered, if a fill is faster and complete; returns whether it did.
     fn fill(&mut self, number: u32, inside: Rect) -> Result<bool, DrawError> {
         let (over, piece) = (self.over, &self.pieces[number as usize]);
         let pixels = u64::from(inside.right.abs_diff(inside.left)) * u64::from(inside.bottom.abs_diff(inside.top));
@@ -492,7 +493,7 @@ impl Batch<'_, '_, '_, '_> {
         Ok(true)
     }
 
-    /// Draws the pixels of a piece in one band as a whole, if that is worth it and may be; says whether it did.
+    /// Draws the pixels of a piece in one band as a whole, if that is legal and faster; returns whether it did.
     fn band(&mut self, number: u32, within: Rect, band: usize) -> Result<bool, DrawError> {
         let over = self.over;
         let piece = &self.pieces[number as usize];

@@ -33,7 +33,7 @@ pub struct Drawn {
 /// Draws; returns the draw's counts.
 ///
 /// # Errors
-/// Targets that cannot be drawn to, state that cannot be, faults of programs.
+/// Targets that cannot be drawn to, invalid state, faults of programs.
 pub fn draw(
     engine: &dyn Engine,
     state: &DrawState<'_>,

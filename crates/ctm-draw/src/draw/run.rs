@@ -1,4 +1,4 @@
-//! A draw under way: primitives in batches, their vertices and pieces. Pixels are drawn in bands of rows (`bands`).
+//! A running draw: primitives in batches, their vertices and pieces. Pixels are drawn in bands of rows (`bands`).
 
 use crate::assembly::{Assembler, Primitive, vertex_numbers};
 use crate::draw::bands::Bands;
@@ -18,14 +18,14 @@ use std::collections::HashMap;
 const PRIMITIVES: usize = 8192;
 /// Primitives that a thread cuts at a time.
 const CUT_TOGETHER: usize = 256;
-/// A draw under way: while pieces of a batch are drawn, those of the next one are made.
+/// A running draw: while pieces of a batch are drawn, those of the next one are made.
 pub(crate) struct Run<'a, 't> {
     pub(crate) front: Front<'a, 't>,
     pub(crate) bands: Bands<'a, 't>,
     waiting: Option<Ready>,
 }
 
-/// Pieces that are to be drawn, with the vertices that they are of.
+/// Pieces to draw, with their vertices.
 #[derive(Default)]
 pub(crate) struct Ready {
     pub(crate) pieces: Vec<Piece>,
@@ -212,7 +212,7 @@ impl Front<'_, '_> {
         Ok(Ready { pieces, vertices })
     }
 
-    /// Cuts primitives whose vertices have run, into memory of other pieces.
+    /// Clips primitives whose vertices have run, and reuses the memory of other pieces.
     fn cut(
         &self,
         places: &[Place<'_>],
@@ -244,7 +244,7 @@ impl Front<'_, '_> {
     }
 }
 
-/// A primitive with the places of its vertices among those that ran.
+/// A primitive with the places of its vertices among the shaded ones.
 struct Place<'p> {
     primitive: &'p Primitive,
     instance: u32,
@@ -267,7 +267,7 @@ struct Slots {
     /// The first key of that instance.
     instance: Option<u32>,
     first: u32,
-    /// Where numbers lie too far apart, or every primitive has vertices of its own.
+    /// For numbers too far apart, or primitives that all have vertices of their own.
     sparse: HashMap<VertexKey, u32>,
     /// The program reads the primitive's number.
     told: bool,

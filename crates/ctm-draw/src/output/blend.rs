@@ -1,4 +1,4 @@
-//! Blending: from a source colour and a stored one to the colour that is stored.
+//! Blending: from a source colour and a stored one to the new stored one.
 //!
 //! Computed in single precision; the format rounds the result.
 
@@ -173,7 +173,7 @@ fn set_all(rows: &mut [Row; 4], colours: &[[u32; 4]; TOGETHER]) {
 }
 
 impl Rows {
-    /// Colours as launches store them, of at most [`TOGETHER`] pixels. The second ones may be none.
+    /// Colours as launches store them, of at most [`TOGETHER`] pixels. The second ones may be absent.
     #[inline(always)]
     pub(crate) fn set_sources(&mut self, source: &[[u32; 4]], source1: &[[u32; 4]]) {
         for (rows, colours) in [(&mut self.source, source), (&mut self.source1, source1)] {
@@ -254,7 +254,7 @@ impl Rows {
         }
     }
 
-    /// A colour's channel and its factor: nothing, where the factor is 0.
+    /// A colour's channel and its factor: `None` where the factor is 0.
     #[inline(always)]
     fn product<'r>(&'r self, value: &'r Row, by: Factor, constant: [f32; 4], c: usize) -> (&'r Row, Term<'r>) {
         let number = |base: f32| Term { base, scale: 0.0, row: &ZEROS };

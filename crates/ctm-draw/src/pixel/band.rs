@@ -32,7 +32,7 @@ const SQUARE: i32 = 64;
 /// Pixels of a band that are hidden by later pieces that cover it wholly, where only the last colour stays.
 pub(crate) struct Hidden {
     left: i32,
-    /// Of each [`SQUARE`] columns the number of the first piece that is seen there.
+    /// The number of the first visible piece in each [`SQUARE`] columns.
     first: Vec<u32>,
 }
 
@@ -57,7 +57,7 @@ impl Hidden {
         first.iter().any(|&first| first > 0).then_some(Self { left, first })
     }
 
-    /// A band as columns where a piece is seen and columns where it is hidden.
+    /// A band as columns where a piece is visible and columns where it is hidden.
     pub(crate) fn parts(&self, number: u32, within: Rect) -> Vec<(Rect, bool)> {
         let mut parts: Vec<(Rect, bool)> = Vec::new();
         for (square, &first) in (0..).zip(&self.first) {
@@ -79,14 +79,14 @@ pub(crate) struct Covered {
     pub(crate) rect: Rect,
     /// The covered columns of each row of the box, from the first up to the one after the last.
     pub(crate) spans: Vec<[i32; 2]>,
-    /// The lanes that are pixels to be drawn, as [`Launch::covered`] has them; `None`: all of the box.
+    /// The lanes of pixels to draw, as in [`Launch::covered`]; `None`: all of the box.
     words: Option<Vec<u64>>,
     /// Some pixels of spans are not to be drawn.
     has_holes: bool,
 }
 
 impl Covered {
-    /// Pixels of a large piece within a rectangle; `None` where a launch is not worth it.
+    /// Pixels of a large piece within a rectangle; `None` where quads are faster.
     pub(crate) fn of(piece: &Piece, coverer: &Coverer<'_>, within: Rect) -> Option<Self> {
         if piece.setup.layer != 0 || !is_large(piece) || !coverer.has_spans(piece) {
             return None;
@@ -175,7 +175,7 @@ impl Covered {
         words
     }
 
-    /// Keeps those covered pixels that pass: of a block or a row from a pixel on it asks which of the marked lanes do.
+    /// Restricts the covered pixels to those that pass: asks for a block or a row from a pixel on which of the marked lanes do.
     pub(crate) fn only(&mut self, shape: Shape, mut passes: impl FnMut([i32; 2], u32) -> u32) {
         let (lanes, rect) = (Lanes::of(self.rect), self.rect);
         let (mut words, mut all_pass) = (vec![0; lanes.count.div_ceil(64)], true);
@@ -214,7 +214,7 @@ impl Covered {
         }
     }
 
-    /// Which of up to 64 pixels of a row's span, from a column on, are to be drawn, bit by bit.
+    /// The pixels to draw among up to 64 of a row's span, from a column on, bit by bit.
     pub(crate) fn marks(&self, [x, y]: [i32; 2], count: usize) -> u64 {
         let all = u64::MAX >> (64 - count.clamp(1, 64));
         let Some(words) = self.words.as_ref().filter(|_| self.has_holes) else { return all };
@@ -267,7 +267,7 @@ fn put(words: &mut [u64], lane: usize, bits: u64) {
     }
 }
 
-/// The lanes of a rectangle of pixels: as [`LaneOrder::quads`] numbers them.
+/// The lanes of a rectangle of pixels, numbered by [`LaneOrder::quads`].
 struct Lanes {
     first: [i32; 2],
     columns: i32,
@@ -315,7 +315,7 @@ fn is_uniform(decoded: &Decoded) -> bool {
 }
 
 impl Shader<'_> {
-    /// The colour outputs that every pixel exports, and nothing else that matters (bit n = output n).
+    /// The colour outputs that every pixel exports, if it has no other effect (bit n = output n).
     pub(crate) fn always_exported(&self) -> u8 {
         match &self.program {
             Program::R700(stage, _) if stage.fetch_program.is_none() => Usage::always_exported(&stage.program.decode()),
@@ -323,7 +323,7 @@ impl Shader<'_> {
         }
     }
 
-    /// Whether pixels that start with the same values export the same.
+    /// Whether pixels with the same initial values export the same.
     pub(crate) fn is_uniform(&self) -> bool {
         match &self.program {
             Program::R700(stage, _) if stage.fetch_program.is_none() => is_uniform(&stage.program.decode()),
@@ -345,7 +345,7 @@ impl Shader<'_> {
         Ok(colours.map(|of| of.first().copied().unwrap_or_default()))
     }
 
-    /// Runs the program for the pixels of a band. `first`: the column and row of the window that (0, 0) of the launch is.
+    /// Runs the program for the pixels of a band. `first`: the column and row of the window of the launch's (0, 0).
     pub(crate) fn run_band(
         &self,
         covered: &Covered,

@@ -18,7 +18,7 @@ pub(crate) const PER_LAUNCH: usize = 512;
 /// Quads whose parameters are interpolated together.
 const TOGETHER: usize = 32;
 
-/// A quad that the pixel program runs for. Its uncovered pixels run, too, and count for nothing.
+/// A quad of the pixel program. Its uncovered pixels run, too, and are not counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShadeQuad {
     /// Its place among the setups.
@@ -64,7 +64,7 @@ fn places(raster: &RasterState, of: Place, quad: &ShadeQuad) -> [[i64; 2]; 4] {
 /// A start value of a pixel: of its quad, its place, its mask.
 type OfPixel<'a> = dyn Fn(&ShadeQuad, [i32; 2], u8) -> [u32; 4] + 'a;
 
-/// Rows under construction: a row for each element that a register starts with. Reused from launch to launch.
+/// Rows under construction: a row for each element of an initial register. Reused from launch to launch.
 #[derive(Default)]
 pub(crate) struct Scratch {
     lanes: usize,
@@ -256,7 +256,7 @@ impl Shader<'_> {
         for (first, quads) in (0..).step_by(TOGETHER).zip(quads.chunks(TOGETHER)) {
             let mut held: Option<Place> = None;
             for (n, &(input, parameter)) in found.iter().enumerate() {
-                // The rows lie register by register, element by element, as they were made.
+                // The rows are in the order of registers, then elements.
                 let [x, y, z, w] = &mut scratch.rows[4 * n..4 * n + 4] else { continue };
                 let lanes = 4 * first..4 * (first + quads.len());
                 let mut rows = [x, y, z, w].map(|row| row.2[lanes.clone()].as_chunks_mut::<4>().0);

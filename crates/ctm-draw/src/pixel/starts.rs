@@ -1,7 +1,7 @@
 //! Initial values of the pixels of a rectangle, as planes over the window, and their perspective divisors.
 //!
 //! A plane and [`crate::setup::Weights::mix`] are the same function, rounded once to single precision from double; the last bit may differ where the exact
-//! value lies next to the middle of two numbers. Which of them a pixel gets depends on the primitive and the targets alone.
+//! value lies next to the middle of two numbers. The choice of them depends on the primitive and the targets alone.
 
 use crate::rect::UNITS;
 use crate::setup::{Setup, Share};
@@ -25,7 +25,7 @@ impl Element {
         Self::Bits([bits.into(), 0.0, 0.0])
     }
 
-    /// The same as a number, if it is one that arithmetic leaves alone.
+    /// The same as a number, if arithmetic leaves its bits alone.
     fn number(self) -> Option<[f64; 3]> {
         match self {
             Self::Number(of) | Self::Quotient(of) => Some(of),
@@ -69,7 +69,7 @@ impl Registers {
         self.0.iter().map(|(register, of)| (*register, divided(of))).filter(|of| of.1 != 0).collect()
     }
 
-    /// A plane for each register; `None` where one mixes numbers with bits that are none.
+    /// A plane for each register; `None` where one mixes numbers with other bits.
     fn planes(&self) -> Option<Vec<Plane>> {
         let plane = |&(temp, of): &(u8, [Element; 4])| {
             let elements = |pick: fn(Element) -> Option<[f64; 3]>| -> Option<[[f64; 3]; 4]> {
@@ -127,9 +127,9 @@ impl Starts {
     }
 }
 
-/// Start values of the pixels of a piece; `None` where planes cannot say them.
+/// Initial values of the pixels of a piece; `None` where planes cannot express them.
 ///
-/// `registers`: how many registers parameters can go to; `first`: the column and row of the window that (0, 0) is.
+/// `registers`: the count of registers for parameters; `first`: the column and row of the window of (0, 0).
 pub(crate) fn starts(
     state: &DrawState<'_>,
     setup: &Setup,

@@ -143,7 +143,7 @@ pub(crate) enum Window<'a, 't> {
     /// They replace the contents of colour targets in layer 0.
     Targets {
         colour: &'a mut [Option<Box<OpenColour<'t>>>; 8],
-        /// The row of the window that row 0 of the launch is: the first of the targets' bytes.
+        /// The window's row that is row 0 of the launch: the first of the targets' bytes.
         first_row: u32,
         /// Which targets are written.
         written: u8,

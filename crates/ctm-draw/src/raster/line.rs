@@ -85,7 +85,7 @@ impl LinePixels {
 }
 
 impl Iterator for LinePixels {
-    /// The pixels of one column or row: the first, the last, and how many steps along there were before.
+    /// The pixels of one column or row: the first, the last, and the count of steps along before them.
     type Item = ([i64; 2], [i64; 2]);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -133,7 +133,8 @@ impl LinePixels {
     }
 }
 
-/// The corners, clockwise or not, of a line that is a rectangle: to both sides of each end by half the width across its direction. `None` of a line
+/// The corners, in either direction, of a line that is a rectangle: to both sides of each end by half the width across its direction. `None` of a
+/// line
 /// without length.
 #[must_use]
 pub fn wide_line(state: &RasterState, from: [i64; 2], to: [i64; 2]) -> Option<[[i64; 2]; 4]> {

@@ -1,4 +1,4 @@
-//! From primitives in the window to pixels: which samples of which pixels they cover.
+//! From primitives in the window to pixels: the covered samples of each pixel.
 //!
 //! Positions lie on a grid, and coverage is decided in whole numbers, so that every sample on a shared edge belongs to exactly one of the
 //! triangles. Rows are counted from the top.

@@ -117,7 +117,8 @@ pub(crate) struct BlockEdges {
 }
 
 impl BlockEdges {
-    /// Of a triangle whose pixels are tested in this place of each; `None` where it has no area, or numbers become too large in a rectangle of whole blocks.
+    /// The edges of a triangle whose pixels are tested in this place of each; `None` where it has no area, or numbers become too large in a rectangle
+    /// of whole blocks.
     #[inline]
     pub(crate) fn new(triangle: &Triangle, [x, y]: [i64; 2], rect: Rect) -> Option<Self> {
         let planes = triangle.edges()?.map(|edge| [edge.at(x, y), -edge.dy * UNITS, edge.dx * UNITS]);
@@ -297,7 +298,7 @@ fn block_quads(within: Rect, mask: &mut dyn FnMut(i32, i32) -> u8, emit: &mut dy
     }
 }
 
-/// Calls `emit` with the quads of which the box covers a sample: left and top sides belong to it, right and bottom ones do not. Corners in any order.
+/// Calls `emit` with the quads with a sample inside the box: left and top sides belong to it, right and bottom ones do not. Corners in any order.
 pub fn cover_box(corners: [[i64; 2]; 2], points: &SamplePoints, scissor: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
     let [[ax, ay], [bx, by]] = corners;
     let (left, right, top, bottom) = (ax.min(bx), ax.max(bx), ay.min(by), ay.max(by));
@@ -313,7 +314,7 @@ pub fn cover_box(corners: [[i64; 2]; 2], points: &SamplePoints, scissor: Rect, e
     );
 }
 
-/// The box that a point of this width and height is drawn as. Its sides are those of any box: left and top ones belong to it.
+/// The box of a point of this width and height. Its sides are those of any box: left and top ones belong to it.
 #[must_use]
 pub const fn point_box([x, y]: [i64; 2], [width, height]: [i64; 2]) -> [[i64; 2]; 2] {
     let (left, top) = (x - width / 2, y - height / 2);

@@ -47,7 +47,7 @@ impl ClipState<'_> {
         ]
     }
 
-    /// Signed distances of a vertex from each plane; those that do not count are 0. User planes and distances come last.
+    /// Signed distances of a vertex from each plane; those of disabled planes are 0. User planes and distances come last.
     fn distances(&self, vertex: &ClipInput) -> [f64; PLANES] {
         let [x, y, z, w] = vertex.position.map(f64::from);
         let mut all = [0.0; PLANES];
@@ -160,7 +160,7 @@ impl ClipState<'_> {
         kept
     }
 
-    /// The window position of a vertex: x and y in pixels, depth, 1/w. `None` where the division gives nothing.
+    /// The window position of a vertex: x and y in pixels, depth, 1/w. `None` where the division has no result.
     #[must_use]
     pub fn window(&self, viewport: &Viewport, position: [f64; 4]) -> Option<[f64; 4]> {
         let [x, y, z, w] = position;
@@ -174,7 +174,7 @@ impl ClipState<'_> {
     }
 }
 
-/// Where the edge from a to b, at these distances of different sign, meets the plane. Both directions give the same vertex.
+/// The intersection of the plane with the edge from a to b, at these distances of different sign. Both directions give the same vertex.
 fn between(a: &ClipVertex, b: &ClipVertex, da: f64, db: f64) -> ClipVertex {
     // From the vertex inside to the one outside.
     let (a, b, da, db) = if da >= 0.0 { (a, b, da, db) } else { (b, a, db, da) };

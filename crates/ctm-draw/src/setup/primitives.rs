@@ -81,7 +81,7 @@ impl<'a> Cutter<'a> {
         Self { state, bounds, points: state.raster.sample_points(), stipple: 0, visible: 0 }
     }
 
-    /// Where a vertex lies in the window; `None` where the division has no result.
+    /// The window position of a vertex; `None` where the division has no result.
     fn corner(&self, viewport: &Viewport, position: [f64; 4]) -> Option<Corner> {
         let [x, y, z, reciprocal_w] = self.state.clip.window(viewport, position)?;
         let raster = &self.state.raster;
@@ -100,7 +100,7 @@ impl<'a> Cutter<'a> {
         vertices.clip.iter().zip(&vertices.misc).map(seen).collect()
     }
 
-    /// Adds the piece of a triangle whose vertices are all seen, in one viewport, where triangles are drawn as such; says whether it is one.
+    /// Adds the piece of a triangle that needs no clipping, in one viewport and filled; returns whether it is one.
     fn whole(&mut self, seen: [Option<&Seen>; 3], mut common: Common, pieces: &mut Vec<Piece>) -> bool {
         let raster = &self.state.raster;
         let [Some(a), Some(b), Some(c)] = seen else { return false };
@@ -262,7 +262,7 @@ impl<'a> Cutter<'a> {
         let size = if self.state.outputs.point_size {
             let size = vertices.misc[common.provoking as usize].point_size;
             let [least, most] = raster.point_limits;
-            // NaN becomes the smallest size; limits that contradict each other: the upper one counts.
+            // NaN becomes the smallest size; of contradicting limits the upper one is used.
             [size.max(least).min(most); 2]
         } else {
             raster.point_size

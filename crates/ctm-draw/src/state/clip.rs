@@ -38,7 +38,7 @@ impl Default for Viewport {
 /// Clipping and viewports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClipState<'a> {
-    /// Up to 16; the vertex program's viewport number chooses. One that is not there is the default.
+    /// Up to 16, chosen by the vertex program's viewport number. Missing ones are the default.
     pub viewports: &'a [Viewport],
     /// No clipping at all; no primitive is dropped for its w.
     pub disabled: bool,
@@ -50,11 +50,11 @@ pub struct ClipState<'a> {
     pub no_far: bool,
     /// User planes: parts with a negative product with the position are cut off.
     pub user_planes: [Option<[f32; 4]>; 6],
-    /// Planes reject primitives that lie wholly outside one, but do not cut.
+    /// Planes reject primitives that are wholly outside of one, but do not cut.
     pub planes_only_cull: bool,
     /// Exported distances that cut.
     pub clip_distances: u8,
-    /// Exported distances that drop a primitive all of whose vertices are negative.
+    /// Exported distances: a primitive is dropped if one of them is negative at all of its vertices.
     pub cull_distances: u8,
     /// x and y are cut off beyond these multiples of w.
     pub guard_band: [f32; 2],

@@ -102,7 +102,7 @@ pub struct Draw<'a> {
     pub indices: Indices<'a>,
     /// How many indices. More than the array holds are not there.
     pub count: u32,
-    /// How often all of it is drawn; the instance number counts from 0.
+    /// The count of instances; the instance number begins at 0.
     pub instances: u32,
 }
 
@@ -111,16 +111,16 @@ pub struct Draw<'a> {
 pub struct InputState {
     /// Added to every index, fetched or counted, as a signed number; wraps.
     pub index_offset: i32,
-    /// Indices below are raised to it. The limits act before the offset is added. UNVERIFIED: the order.
+    /// Lower indices are raised to it. The limits act before the offset is added. UNVERIFIED: the order.
     pub least_index: u32,
     /// Indices above are lowered to it.
     pub most_index: u32,
     /// This fetched index ends the primitive and begins a new one; compared before limits and offset act. Indices of 8 and 16 bits are compared as
     /// they are, with zeros above.
     pub restart: Option<u32>,
-    /// Instances that have the same value in R0.y; 0: R0.y starts as 0.
+    /// The count of instances with the same value in R0.y; 0: R0.y starts as 0.
     pub step_rate_0: u32,
-    /// Instances that have the same value in R0.z, unless that is the primitive's number; 0: R0.z starts as 0.
+    /// The count of instances with the same value in R0.z, unless that is the primitive's number; 0: R0.z starts as 0.
     pub step_rate_1: u32,
     /// The vertex program gets the number of its primitive in R0.z: the vertices of every primitive run anew.
     pub primitive_number: bool,
@@ -172,7 +172,7 @@ impl std::fmt::Debug for Stage<'_> {
 pub struct VertexOutputs<'a> {
     /// The semantic number of each parameter export, in order.
     pub semantics: &'a [u8],
-    /// Position export 1 is there: x point size, y edge flag, z layer, w viewport or kill flag. The distances follow the exports that exist.
+    /// Position export 1 exists: x point size, y edge flag, z layer, w viewport or kill flag. The distances follow the exports that exist.
     pub misc: bool,
     /// x of the misc vector is the point size.
     pub point_size: bool,
@@ -222,12 +222,12 @@ pub enum Place {
     Centre,
     /// At the mean of its covered samples; at its centre if all or none are covered. UNVERIFIED: the mean.
     Centroid,
-    /// At the sample that the program runs for; at the centre where it runs for pixels.
+    /// At the sample of the program's run; at the centre where it runs for pixels.
     Sample,
 }
 
 impl Place {
-    /// By the bits of an input: the sample counts more than the centroid.
+    /// By the bits of an input: the sample overrides the centroid.
     #[must_use]
     pub const fn of(sample: bool, centroid: bool) -> Self {
         match (sample, centroid) {
@@ -238,7 +238,7 @@ impl Place {
     }
 }
 
-/// One register that a pixel program starts with: entry i of the list fills GPR i.
+/// One initial register of a pixel program: entry i of the list fills GPR i.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PixelInput {
     /// The number that is searched in [`VertexOutputs::semantics`]; the first match counts.
@@ -249,7 +249,7 @@ pub struct PixelInput {
     pub interpolation: Interpolation,
     /// Where.
     pub place: Place,
-    /// For points: elements are replaced as [`PixelInputs::sprite`] says.
+    /// For points: elements are replaced by [`PixelInputs::sprite`].
     pub sprite: bool,
 }
 
@@ -295,7 +295,7 @@ pub struct PixelInputs<'a> {
     pub face: Option<(u8, u8)>,
     /// The register that gets column, row, coverage mask and sample number as integers.
     pub fixed_position: Option<u8>,
-    /// The register, and which elements of it, that get the sprite's coordinates (s, t, 0, 1) when points are drawn (0 otherwise).
+    /// The register and the elements of it that get the sprite's coordinates (s, t, 0, 1) when points are drawn (0 otherwise).
     pub generated: Option<(u8, u8)>,
 }
 
@@ -304,7 +304,7 @@ pub struct PixelInputs<'a> {
 pub enum VertexSource<'a> {
     /// A vertex program runs for every vertex number.
     Program(Stage<'a>),
-    /// Vertices as a vertex program would have exported them, by vertex number. A vertex that is not there has zeros.
+    /// Vertices as a vertex program would have exported them, by vertex number. Missing vertices have zeros.
     Given {
         /// Position exports: position, then those that [`VertexOutputs`] names. Floats as bits.
         positions: &'a [&'a [[u32; 4]]],
@@ -336,11 +336,11 @@ pub struct GeometryState<'a> {
     pub output: GeometryOutput,
     /// Dwords of a vertex in the first ring.
     pub input_vertex_dwords: u32,
-    /// Dwords that an invocation of the geometry program has in the second ring.
+    /// Dwords of each invocation of the geometry program in the second ring.
     pub invocation_dwords: u32,
-    /// Dwords of an emitted vertex in the second ring: vertex k of an invocation begins k times as far.
+    /// Dwords of an emitted vertex in the second ring: vertex k of an invocation begins at k times this.
     pub vertex_dwords: u32,
-    /// Vertices that an invocation may emit; further ones are not there.
+    /// The most vertices of an invocation; further ones are dropped.
     pub most_vertices: u32,
     /// The buffer by which the geometry program reads the first ring, its items being dwords.
     pub input_buffer: u8,
@@ -353,7 +353,7 @@ pub struct GeometryState<'a> {
 pub struct StreamOutput {
     /// Dwords from one vertex to the next in each buffer.
     pub vertex_dwords: [u32; 4],
-    /// Buffers that are written, bit 0 = buffer 0. A primitive is stored in all of them, or in none.
+    /// Buffers of the output, bit 0 = buffer 0. A primitive is stored in all of them, or in none.
     pub buffers: u8,
 }
 
@@ -386,7 +386,7 @@ impl std::fmt::Debug for X1kStage<'_> {
     }
 }
 
-/// All that a draw depends on, but for the targets ([`crate::Targets`]).
+/// All state of a draw, except for the targets ([`crate::Targets`]).
 #[derive(Clone, Copy, Debug)]
 pub struct DrawState<'a> {
     /// The chip of the programs.
@@ -395,7 +395,7 @@ pub struct DrawState<'a> {
     pub input: InputState,
     /// The vertices.
     pub vertices: VertexSource<'a>,
-    /// A geometry program; the vertices then have to come from a program.
+    /// A geometry program; the vertices must come from a program then.
     pub geometry: Option<GeometryState<'a>>,
     /// Stream output, by the vertex program or the copy program.
     pub stream_output: Option<StreamOutput>,
@@ -416,7 +416,7 @@ pub struct DrawState<'a> {
 }
 
 impl<'a> DrawState<'a> {
-    /// Draws these vertices with this program, everything else being its default.
+    /// Draws these vertices with this program, with defaults for all other state.
     #[must_use]
     pub fn new(vertices: VertexSource<'a>, pixels: PixelSource<'a>) -> Self {
         Self {

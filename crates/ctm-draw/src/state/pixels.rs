@@ -124,7 +124,7 @@ pub enum Factor {
     OneMinusConstantAlpha,
 }
 
-/// How source and destination, multiplied by their factors, are combined.
+/// The equation that combines source and destination, multiplied by their factors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Combine {
     /// Source plus destination.
@@ -221,7 +221,7 @@ pub struct ColourTargetState {
     /// Whether source, destination, constant and result of blending are clamped to the format's range. Formats of fractions clamp when they
     /// store in any case.
     pub blend_clamp: bool,
-    /// Numbers are cut off towards zero instead of rounded to the nearest when they are stored.
+    /// Numbers are truncated towards zero instead of rounded to the nearest when they are stored.
     pub truncate: bool,
 }
 
@@ -247,7 +247,7 @@ pub struct ColourState {
     pub targets: [ColourTargetState; 8],
     /// The constant colour of blending.
     pub constant: [f32; 4],
-    /// On stored bits, instead of blending; [`LogicOp::COPY`] has no effect.
+    /// An operation on stored bits, instead of blending; [`LogicOp::COPY`] has no effect.
     pub logic: LogicOp,
     /// Output 0 goes to every target.
     pub multiwrite: bool,

@@ -96,7 +96,7 @@ pub struct Stipple {
     pub repeat: u16,
     /// Bit 15 is the first.
     pub high_first: bool,
-    /// It begins again with every line, instead of every strip or draw.
+    /// It restarts with every line, instead of every strip or draw.
     pub restarts: bool,
 }
 
@@ -143,7 +143,8 @@ pub struct RasterState {
     pub stipple: Option<Stipple>,
     /// Only pixels in it are drawn.
     pub scissor: Rect,
-    /// Up to four rectangles, and which combinations of them are drawn: bit n of the rule, bit k of n being set where the pixel lies in rectangle k.
+    /// Up to four rectangles, and the rule of their combinations: a pixel is drawn if bit n of the rule is set, bit k of n being set where the pixel
+    /// lies in rectangle k.
     pub clip_rectangles: Option<([Rect; 4], u16)>,
     /// The samples of a pixel.
     pub samples: SamplePattern,
@@ -194,7 +195,7 @@ impl RasterState {
     pub fn snap(&self, pixels: f64) -> i64 {
         let grid = i64::from(self.grid.clamp(1, 256));
         let at = pixels.clamp(-FARTHEST, FARTHEST) * 256.0 / grid as f64;
-        // The largest whole number that is not above: a call of its own on plain processors.
+        // The floor, without the library call of `floor` on plain processors.
         let towards_zero = at as i64 as f64;
         let below = if towards_zero > at { towards_zero - 1.0 } else { towards_zero };
         let on_grid = match self.rounding {

@@ -5,7 +5,7 @@ use ctm_exec::engine::Finding;
 use ctm_exec::{Budget, Control, Domain, Fault, Position};
 use std::sync::Arc;
 
-/// How a draw is run. Results do not depend on it, but for draws that are ended.
+/// Options of a draw. Results do not depend on them, except for draws that are ended early.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Everything runs on one thread, instead of on all cores.
@@ -22,7 +22,7 @@ pub struct Options {
     pub notice: Notice,
 }
 
-/// A launch of a program of a draw that is about to run, on the thread that runs it.
+/// A launch of a draw's program that is about to run, on the thread that runs it.
 pub struct LaunchNotice<'a> {
     /// `vertex`, `geometry`, `copy` or `pixel`.
     pub stage: &'static str,
@@ -39,7 +39,7 @@ impl LaunchNotice<'_> {
         (self.place)(lane)
     }
 
-    /// Whether the lane is more than a neighbour that others take gradients from.
+    /// Whether the lane is more than a helper for gradients.
     #[must_use]
     pub fn counts(&self, lane: Position) -> bool {
         (self.counts)(lane)
@@ -95,11 +95,11 @@ pub struct Counts {
     pub invocations: u64,
     /// Primitives that the geometry program emitted: each point, line and triangle of its strips.
     pub emitted: u64,
-    /// Primitives that stream output was to store, and those that it stored.
+    /// Primitives for stream output, and those that it stored.
     pub stream_primitives: [u64; 2],
     /// Primitives that clipping left something of.
     pub visible: u64,
-    /// Vertices that the vertex program ran for; with a geometry program, those that it emitted.
+    /// Invocations of the vertex program; with a geometry program, the vertices that it emitted.
     pub vertices: u64,
     /// Quads of the pixel program. Quads that later opaque pixels of the same draw hide may be left out, and count as if they had run.
     pub quads: u64,

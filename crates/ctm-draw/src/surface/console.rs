@@ -165,7 +165,7 @@ impl TileLayout {
         Self { mode, pitch, height, element_bytes, swizzle }
     }
 
-    /// Whether all numbers are ones that the equations are made for.
+    /// Whether the equations are defined for all numbers.
     ///
     /// # Errors
     /// The first value that is not allowed, and the allowed ones.

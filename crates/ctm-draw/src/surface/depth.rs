@@ -130,7 +130,7 @@ impl DepthFormat {
         (depth, if let Some(at) = stencil { (bits >> at) as u8 } else { 0 })
     }
 
-    /// A stored sample with other depth and stencil; unused bits stay.
+    /// A stored sample with another depth and stencil; unused bits stay.
     #[must_use]
     pub const fn pack(self, bits: u64, depth: u32, stencil: u8) -> u64 {
         let (_, kind, at) = self.row();

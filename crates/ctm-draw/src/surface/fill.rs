@@ -1,6 +1,6 @@
-//! One value for many pixels: clears and rectangles of one colour, in the layout that the target has.
+//! One value for many pixels: clears and rectangles of one colour, in the layout of the target.
 //!
-//! Rows of linear targets and whole tiles are runs of bytes; the pixels of tiles that are covered in part are stored one by one.
+//! Rows of linear targets and whole tiles are ranges of bytes; the pixels of tiles that are covered in part are stored one by one.
 
 use crate::surface::layout::ArrayMode;
 use crate::surface::samples::Surface;
@@ -8,7 +8,7 @@ use crate::surface::samples::Surface;
 /// Rows and columns of a tile.
 const TILE: i32 = 8;
 
-/// A value for pixels: the bits of an element, and those of them that are written.
+/// A value for pixels: the bits of an element, and the mask of written bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Value {
     pub(crate) bits: u128,
@@ -58,7 +58,7 @@ impl Pattern {
     }
 }
 
-/// Runs of bytes that a tile of 8x8 pixels is, counted from its first element of a sample: where they begin, and how long they are.
+/// The byte ranges of a tile of 8x8 pixels, counted from its first element of a sample: their starts and lengths.
 struct Runs {
     sample: u32,
     runs: Vec<[u32; 2]>,
@@ -80,7 +80,7 @@ impl Runs {
 }
 
 impl Surface<'_> {
-    /// The runs of every tile, which together are all samples of its pixels; none where tiles are not alike.
+    /// The byte ranges of every tile, which together are all samples of its pixels; none where tiles differ.
     fn runs(&self) -> Vec<Runs> {
         let bytes = self.layout.element_bytes;
         let tiles: Option<Vec<[u32; 64]>> = (0..self.layout.samples).map(|sample| self.layout.tile(sample)).collect();

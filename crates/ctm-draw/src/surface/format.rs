@@ -127,7 +127,7 @@ impl ColourFormat {
 pub enum FormatError {
     /// It is no format of a colour target.
     NotATarget(DataFormat),
-    /// Its fields are floats and the number type is another, or the reverse.
+    /// Its fields are floats and the number type is not, or the reverse.
     Number(DataFormat, NumberType),
 }
 
@@ -243,7 +243,8 @@ impl Colours {
         self.format
     }
 
-    /// The format of a texture that shows the target, channels in their order: its first element is red, which comparisons are made with (R700 §9.4). Where
+    /// The format of a texture that shows the target, channels in their order: its first element is red, the operand of comparisons (R700 §9.4).
+    /// Where
     /// red's field is not the first one, this is a format whose first element has red's size; four floats where there is none (3 and 6 bits).
     #[must_use]
     pub fn texel_format(&self) -> Format {
@@ -293,7 +294,7 @@ impl Colours {
         self.pack_fields(rgba, truncates)
     }
 
-    /// How engines that store colours themselves know the format, and how many channels it has; `None` where they do not.
+    /// The format's name in engines that store colours themselves, and its count of channels; `None` where they do not support it.
     pub(crate) fn form(&self) -> Option<(Form, u8)> {
         if let Some(at) = self.bytes_at {
             return match at {
@@ -309,7 +310,7 @@ impl Colours {
         is_float.then_some((Form::Floats, channels as u8))
     }
 
-    /// The stored bits of colours that lie channel beside channel, as [`Self::pack`] makes them, where every channel is a byte; `None` for other
+    /// The stored bits of colours, channel by channel, as [`Self::pack`] makes them, where every channel is a byte; `None` for other
     /// formats. Reuses `to`.
     pub(crate) fn pack_rows(&self, rgba: [&[u32]; 4], truncates: bool, mut to: Vec<u32>) -> Option<Vec<u32>> {
         let at = self.bytes_at.filter(|_| !truncates)?;
@@ -326,7 +327,7 @@ impl Colours {
         Some(to)
     }
 
-    /// The colours of stored bits, channel beside channel, as by [`Self::unpack`].
+    /// The colours of stored bits, channel by channel, as by [`Self::unpack`].
     pub(crate) fn unpack_rows(&self, stored: &[u128], rgba: &mut [Row; 4]) {
         for (n, &bits) in stored.iter().enumerate().take(TOGETHER) {
             rgba.iter_mut().zip(self.unpack(bits)).for_each(|(row, value)| row[n] = f32::from_bits(value));

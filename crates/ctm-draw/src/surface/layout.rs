@@ -1,4 +1,4 @@
-//! Where the elements of a surface lie: linear, and the tiles of R6xx and R7xx that are one element thick.
+//! Addresses of a surface's elements: linear, and the tiles of R6xx and R7xx that are one element thick.
 //!
 //! An element is a pixel's sample here (for textures: a texel or a block of them). The address equations are those of the published
 //! address library of these chips.
@@ -88,7 +88,7 @@ impl Layout {
         Self { mode, pitch: width, height, element_bytes, samples, depth_order: false, tiling }
     }
 
-    /// Whether all numbers are ones that the equations are made for.
+    /// Whether the equations are defined for all numbers.
     ///
     /// # Errors
     /// The first that is not.
@@ -223,7 +223,7 @@ impl Layout {
         match self.mode {
             ArrayMode::Tiled1d if self.samples == 1 => Some(of_tile),
             ArrayMode::Tiled2d if self.samples == 1 && of_tile >= group_bytes => Some(of_tile * pipes * banks),
-            // Several small tiles share a group: which part of it is a tile's belongs to its column, if the macro tiles of a row fill groups.
+            // Several small tiles share a group: the tile's part of it is counted to its column, if the macro tiles of a row fill groups.
             ArrayMode::Tiled2d
                 if self.samples == 1 && (self.pitch / (8 * banks)).is_multiple_of(group_bytes / of_tile) =>
             {
@@ -265,7 +265,8 @@ impl Layout {
         }
     }
 
-    /// Where the elements of a tile of 8x8 lie, row by row, counted from its first one, if that is the same for all tiles: always, but for depth
+    /// The offsets of the elements of a tile of 8x8, row by row, counted from its first one, if they are the same for all tiles: always, but for
+    /// depth
     /// surfaces whose samples are split, and for linear surfaces, which have no tiles.
     #[must_use]
     pub fn tile(&self, sample: u32) -> Option<[u32; 64]> {
@@ -316,7 +317,7 @@ impl Layout {
 }
 
 impl Tiling {
-    /// Pipe and bank of the tile of 8x8 with this element, before anything rotates them.
+    /// Pipe and bank of the tile of 8x8 with this element, before any rotation.
     pub(crate) const fn pipe_and_bank(&self, x: u32, y: u32) -> (u32, u32) {
         const fn bit(value: u32, n: u32) -> u32 {
             value >> n & 1
@@ -335,7 +336,7 @@ impl Tiling {
         (pipe, bank)
     }
 
-    /// The byte of a surface at which byte `total` of one pipe's bank lies.
+    /// The byte of a surface for byte `total` of one pipe's bank.
     pub(crate) fn interleaved(&self, total: u64, pipe: u32, bank: u32) -> u64 {
         let (pipes, group) = (u64::from(self.pipes), u64::from(self.group_bytes));
         let all = pipes * u64::from(self.banks);

@@ -1,4 +1,4 @@
-//! The levels of a texture in memory: where each begins, and how its elements lie.
+//! The levels of a texture in memory: their offsets and layouts.
 //!
 //! The rules are those by which the open drivers' library lays surfaces out for these chips.
 
@@ -36,7 +36,7 @@ pub struct Level {
     pub slices: u32,
 }
 
-/// The levels of a texture, and how many bytes all of them take.
+/// The levels of a texture, and their size in bytes.
 ///
 /// Sizes of levels above 0 are rounded up to powers of two; layers, but not slices of 3D textures, are as many as the next power of two. Once a level
 /// of 2D tiles is too small for them, it and all later ones have 1D tiles. Level 1 begins at a multiple of the alignment, the others follow one

@@ -1,4 +1,4 @@
-//! The samples of a target under way: where they lie, loads and stores.
+//! The samples of a target during a draw: addresses, loads and stores.
 
 use crate::lanes::{LANES, Shape};
 use crate::surface::layout::{ArrayMode, Layout};
@@ -139,7 +139,7 @@ impl<'t> Surface<'t> {
         store(self.bytes, place.wrapping_sub(self.first_byte), self.layout.element_bytes, bits);
     }
 
-    /// Stores those pixels of a quad that are covered, of one sample and four bytes each; `false` where they do not lie side by side, or at the end of memory.
+    /// Stores the covered pixels of a quad, of one sample and four bytes each; `false` where they are not adjacent, or at the end of memory.
     #[inline]
     pub(crate) fn store_quad(&mut self, [x, y]: [i32; 2], layer: u32, covered: [bool; 4], bits: &[u32; 4]) -> bool {
         let (Some(rows), 0) = (&self.rows, layer) else { return false };
@@ -209,7 +209,7 @@ impl<'t> Surface<'t> {
         }
     }
 
-    /// Reads the elements of pixels side by side in layer 0, of one sample.
+    /// Reads the elements of adjacent pixels in layer 0, of one sample.
     #[inline(always)]
     pub(crate) fn read_row(&self, at: [i32; 2], to: &mut [u8]) {
         let size = self.layout.element_bytes as usize;
@@ -260,7 +260,7 @@ impl<'t> Surface<'t> {
         self.bytes.get_mut(first..first.checked_add(length)?)
     }
 
-    /// Whether [`Self::lines`] gives layer 0, aligned to dwords: linear or tiled, one sample.
+    /// Whether [`Self::lines`] can return layer 0, aligned to dwords: linear or tiled, one sample.
     pub(crate) fn can_be_lent(&self) -> bool {
         let aligned = (self.bytes.as_ptr() as usize).is_multiple_of(4);
         let laid_out = self.rows.is_some() && self.layout.samples == 1 || self.layout.folded_bytes().is_some();
@@ -282,7 +282,7 @@ impl<'t> Surface<'t> {
         Some(Lines { bytes: self.bytes, pitch, height: tiles.rows.len() as u32, tiles: Some(tiles) })
     }
 
-    /// Finds where columns and rows of layer 0 lie, which makes [`Self::place`] faster; worth it for many pixels.
+    /// Computes the offsets of columns and rows of layer 0, which makes [`Self::place`] faster for many pixels.
     pub(crate) fn find_tiles(&self) {
         if self.rows.is_none() {
             self.tiles.get_or_init(|| self.tiles());

@@ -19,7 +19,7 @@ pub struct ColourTarget<'a> {
     pub format: ColourFormat,
     /// Columns and rows that may be drawn to.
     pub size: [u32; 2],
-    /// The slice that layer 0 is, and the last slice. Pixels of later layers are dropped.
+    /// The slice of layer 0, and the last slice. Pixels of later layers are dropped.
     pub slices: [u32; 2],
 }
 
@@ -179,7 +179,7 @@ pub(crate) struct Open<'t> {
     pub(crate) colour: [Option<Box<OpenColour<'t>>>; 8],
     pub(crate) depth: Option<OpenDepth<'t>>,
     pub(crate) bounds: Rect,
-    /// Buffers of stream output, each with where its offset is to go when it has moved.
+    /// Buffers of stream output, each with the place for its new offset.
     pub(crate) streams: [Option<(StreamBuffer<'t>, &'t mut u32)>; 4],
 }
 
@@ -227,7 +227,7 @@ impl Targets<'_> {
     /// Checks all of them. `samples`: those of the draw; `resolve`: target 1 has one sample.
     ///
     /// # Errors
-    /// The name of the first target that cannot be drawn to, and why.
+    /// The name of the first target that cannot be drawn to, and the reason.
     pub(crate) fn open(&mut self, samples: u32, resolve: bool) -> Result<Open<'_>, (String, TargetError)> {
         let Self { colour: colour_targets, depth: depth_target, streams } = self;
         let mut bounds = Rect { left: 0, top: 0, right: i32::MAX, bottom: i32::MAX };

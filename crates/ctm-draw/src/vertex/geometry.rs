@@ -15,7 +15,7 @@ const PRIMITIVES: usize = 256;
 pub(crate) struct Emitted {
     pub(crate) vertices: Vertices,
     pub(crate) primitives: Vec<Primitive>,
-    /// Bytes of the second ring, and where in it each vertex lies, in dwords.
+    /// The bytes of the second ring, and the offset of each vertex in it, in dwords.
     pub(crate) ring: Vec<u8>,
     pub(crate) places: Vec<u32>,
 }

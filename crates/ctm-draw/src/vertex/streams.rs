@@ -17,7 +17,7 @@ pub(crate) struct Streams<'t> {
     pub(crate) stored: u64,
 }
 
-/// Where the vertices of primitives come from: the program that exports them, and R0 for a vertex number of a primitive.
+/// The source of the primitives' vertices: the program that exports them, and R0 for a vertex number of a primitive.
 pub(crate) struct Source<'a> {
     pub(crate) kind: StageKind,
     pub(crate) stage: Stage<'a>,
@@ -48,7 +48,7 @@ impl Streams<'_> {
         Ok(())
     }
 
-    /// Buffers that are enabled and there, with the dwords of a vertex.
+    /// Enabled buffers that exist, with the dwords of a vertex.
     fn enabled(&self, output: &StreamOutput) -> Vec<(usize, u32)> {
         let is_there = |n: &usize| output.buffers >> n & 1 == 1 && self.buffers[*n].is_some();
         (0..4).filter(is_there).map(|n| (n, output.vertex_dwords[n])).collect()

@@ -1,4 +1,4 @@
-//! Vertices: the vertex program runs for those that primitives name, each once, many in a launch.
+//! Vertices: the vertex program runs once for each vertex of a primitive, many in a launch.
 
 use crate::program::{Runner, StageMemory, ints};
 use crate::state::{DrawState, InputState, Stage, VertexOutputs, VertexSource};
@@ -75,7 +75,7 @@ impl Positions {
     }
 }
 
-/// Runs the vertex program for these vertices, in order; on several threads where `parallel` says so.
+/// Runs the vertex program for these vertices, in order; on several threads if `parallel` is set.
 ///
 /// `old`: vertices of another batch, whose memory they take.
 ///

@@ -1,4 +1,5 @@
-//! Colours of fractions of 1 to 16 bits, many at a time: loops that compilers make vectors of, with the results of [`Colours::pack`] and [`Colours::unpack`].
+//! Colours of fractions of 1 to 16 bits, many at a time: loops that compilers vectorise, with the results of [`Colours::pack`] and
+//! [`Colours::unpack`].
 
 use super::{A, Colours, FieldKind, NumberType, Row, TOGETHER};
 use crate::lanes::mask;
@@ -64,7 +65,7 @@ impl Fractions {
         all.then_some(Self { fields })
     }
 
-    /// Colours, channel beside channel.
+    /// Colours, channel by channel.
     #[inline(always)]
     pub(crate) fn unpack(&self, from: &Dwords, rgba: &mut [Row; 4]) {
         for (channel, row) in rgba.iter_mut().enumerate() {
@@ -80,7 +81,7 @@ impl Fractions {
         }
     }
 
-    /// Stored elements of colours, channel beside channel.
+    /// Stored elements of colours, channel by channel.
     #[inline(always)]
     pub(crate) fn pack(&self, rgba: &[Row; 4], to: &mut Dwords) {
         *to = Dwords::ZERO;
