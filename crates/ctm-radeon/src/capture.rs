@@ -58,7 +58,7 @@ pub struct BufferInfo {
 /// An entry of a submission's relocation list. The word after a packet is four times its number in the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Relocation {
-    /// Which buffer; numbers count from 1 in a capture and are not used again.
+    /// The buffer's number; numbers count from 1 in a capture and are not reused.
     pub buffer: u32,
     /// Domains that the submission reads it in.
     pub read_domains: u32,
@@ -90,7 +90,7 @@ pub struct Done {
     pub message: String,
 }
 
-/// Makes a capture. Each record is one call of `write_all`, made before the method returns.
+/// Writes a capture. Each record is one call of `write_all`, made before the method returns.
 #[derive(Debug)]
 pub struct Writer<W> {
     to: W,
@@ -106,7 +106,7 @@ struct Known {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a capture. `about` is an object that says who made it: `program`, `process`, `chip`.
+    /// Begins a capture. `about` is an object that describes its origin: `program`, `process`, `chip`.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -171,7 +171,7 @@ impl<W: Write> Writer<W> {
         out.flush()
     }
 
-    /// Stores a submission and gives its number. Its buffers must have been given before.
+    /// Stores a submission and returns its number. Its buffers must have been stored before.
     ///
     /// # Errors
     /// When it is longer than [`MAX_WORDS`] or cannot be written.
@@ -209,7 +209,7 @@ impl<W: Write> Writer<W> {
         self.to.write_all(&record(DONE, &body))
     }
 
-    /// Says that a buffer is gone. Nothing happens for one that the capture has never seen.
+    /// Records that a buffer is gone; ignored for one that the capture has never seen.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -282,7 +282,7 @@ pub struct Buffer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A submission; [`Reader::buffers`] are as they were when it was made.
+    /// A submission; [`Reader::buffers`] have their contents from that time.
     Submission(Submission),
     /// The answer to the submission before.
     Done(Done),
@@ -306,7 +306,7 @@ impl<R: Read> Reader<R> {
         Ok(Self { records: FORMAT.read(from)?, about: Value::Null, buffers: HashMap::new(), memory: 0 })
     }
 
-    /// Who made the capture: `made_by`, `program`, `process`, `chip`. `null` before the first event was read.
+    /// The origin of the capture: `made_by`, `program`, `process`, `chip`. `null` before the first event was read.
     #[must_use]
     pub const fn about(&self) -> &Value {
         &self.about

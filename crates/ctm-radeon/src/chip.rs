@@ -1,4 +1,4 @@
-//! A chip as a value: how its streams are cut into packets, and which packets and registers it has.
+//! A chip as a value: the format of its packets' headers, and its packets and registers.
 //!
 //! Code that does not know a chip, such as the text of streams, takes it as an argument. A chip is added as a file of tables beside
 //! [`packets::r700`](crate::packets::r700).

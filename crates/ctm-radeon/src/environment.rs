@@ -90,7 +90,7 @@ impl Chip {
 pub struct Settings {
     /// Where captures go; none are made without it.
     pub capture: Option<PathBuf>,
-    /// Where the pictures go that the card's display shows; none are written without it.
+    /// The folder for the frames of the card's display; none are written without it.
     pub frames: Option<PathBuf>,
     /// Whether to look for mistakes.
     pub check: bool,

@@ -1,6 +1,6 @@
 //! Command streams of R6xx and R7xx Radeons: their words as text, checks, and a device that draws.
 //!
-//! A stream is a list of words that a driver hands to the kernel, with relocations that say which buffers its addresses mean.
+//! A stream is a list of words that a driver hands to the kernel, with relocations that name the buffers of its addresses.
 //!
 //! | file | subject |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Captures, run again: submissions in order, each on the buffers as the process had them.
+//! Captures, run again: submissions in order, each on the process's buffers of that time.
 
 use crate::Error;
 use crate::capture::{Buffer, Event, ReadError, Reader, Submission};
@@ -122,7 +122,7 @@ impl<R: Read> Replay<R> {
         &mut self.device
     }
 
-    /// Reads the next submission without running it; `None` at the end. [`Self::memory`] is then as the process had it.
+    /// Reads the next submission without running it; `None` at the end. [`Self::memory`] is then the process's memory.
     ///
     /// # Errors
     /// Where the capture ends or is damaged.

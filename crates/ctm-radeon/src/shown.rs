@@ -4,7 +4,7 @@ use crate::Error;
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 
 word_fields! {
-    /// How the elements of a buffer lie, as GEM_SET_TILING notes it for other processes and for displays.
+    /// The layout of a buffer's elements, as GEM_SET_TILING records it for other processes and for displays.
     BufferTiling {
         macro_tiled MACRO flag 0:0 "2D_TILED_THIN1";
         micro_tiled MICRO flag 1:1 "1D_TILED_THIN1";

@@ -16,7 +16,7 @@ pub enum Kind {
 /// A register, or several of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Register {
-    /// Its name; of several that of the first: the last `0` of the name is the number.
+    /// Its name; for several registers that of the first: the last `0` of the name is the number.
     pub name: &'static str,
     /// Byte offset of the first.
     pub offset: u32,
@@ -192,7 +192,7 @@ pub struct Bits {
     pub field: Field,
 }
 
-/// A word with a field set to a number; bits that the field does not have are dropped.
+/// A word with a field set to a number; bits outside the field's width are dropped.
 #[must_use]
 pub const fn insert(field: Field, word: u32, number: u32) -> u32 {
     word & !field.mask() | number << field.lsb & field.mask()
@@ -246,7 +246,7 @@ pub const fn signed(number: u32, width: u32) -> i32 {
     (number << unused).cast_signed() >> unused
 }
 
-/// The address of a register that holds it in units of 256 bytes.
+/// The address in a register in units of 256 bytes.
 #[must_use]
 pub const fn from_256(word: u32) -> u64 {
     (word as u64) << 8
@@ -431,7 +431,7 @@ macro_rules! packet_type {
     };
 }
 
-/// The name of a word in text: that of the field of its type, unless Rust has that word for itself.
+/// The name of a word in text: that of the field of its type, unless it is a keyword of Rust.
 macro_rules! word_name {
     ($word:ident) => {
         stringify!($word)

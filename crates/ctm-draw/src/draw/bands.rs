@@ -176,8 +176,7 @@ impl Over<'_> {
     }
 
     /// Draws the pixels of these pieces within a rectangle, in order; returns the counts of shaded quads and pixels. `first`: the number of the first
-    /// of
-    /// these bands; `numbers`: those of the pieces.
+    /// of these bands; `numbers`: those of the pieces.
     fn draw(
         &self,
         mergers: &mut [Merger<'_, '_>],

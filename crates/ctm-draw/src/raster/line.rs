@@ -134,8 +134,7 @@ impl LinePixels {
 }
 
 /// The corners, in either direction, of a line that is a rectangle: to both sides of each end by half the width across its direction. `None` of a
-/// line
-/// without length.
+/// line without length.
 #[must_use]
 pub fn wide_line(state: &RasterState, from: [i64; 2], to: [i64; 2]) -> Option<[[i64; 2]; 4]> {
     #[allow(clippy::cast_precision_loss, reason = "positions are limited")]

@@ -244,8 +244,7 @@ impl Colours {
     }
 
     /// The format of a texture that shows the target, channels in their order: its first element is red, the operand of comparisons (R700 §9.4).
-    /// Where
-    /// red's field is not the first one, this is a format whose first element has red's size; four floats where there is none (3 and 6 bits).
+    /// Where red's field is not the first one, this is a format whose first element has red's size; four floats where there is none (3 and 6 bits).
     #[must_use]
     pub fn texel_format(&self) -> Format {
         if self.format.number == NumberType::Srgb {

@@ -266,8 +266,7 @@ impl Layout {
     }
 
     /// The offsets of the elements of a tile of 8x8, row by row, counted from its first one, if they are the same for all tiles: always, but for
-    /// depth
-    /// surfaces whose samples are split, and for linear surfaces, which have no tiles.
+    /// depth surfaces whose samples are split, and for linear surfaces, which have no tiles.
     #[must_use]
     pub fn tile(&self, sample: u32) -> Option<[u32; 64]> {
         let split = 64 * self.element_bytes * self.samples > self.tiling.sample_split_bytes;

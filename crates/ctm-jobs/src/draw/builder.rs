@@ -102,7 +102,7 @@ impl Draw {
         Self { drawing, plan: DrawPlan::new(programs), attributes: Vec::new(), indices: None, wrong: None }
     }
 
-    /// Columns and rows of all targets, 1 to 16384 each; 256 x 256 if nothing is said.
+    /// Columns and rows of all targets, 1 to 16384 each; 256 x 256 by default.
     #[must_use]
     pub fn size(mut self, columns: u32, rows: u32) -> Self {
         self.drawing.size = [columns, rows];

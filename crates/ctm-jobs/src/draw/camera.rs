@@ -22,11 +22,11 @@ pub struct Camera {
     pub at: [f32; 3],
     /// The angle from the lower to the upper edge, in degrees.
     pub fov: f32,
-    /// How the object is turned about x, then y, then z, in degrees.
+    /// The object's turn about x, then y, then z, in degrees.
     pub turn: [f32; 3],
     /// How much further it is turned in the course of an animation.
     pub spin: [f32; 3],
-    /// The matrix goes to the program row by row, instead of column by column.
+    /// The program gets the matrix row by row, instead of column by column.
     pub rows: bool,
 }
 

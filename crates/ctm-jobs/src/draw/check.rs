@@ -60,7 +60,7 @@ fn pixel_exports(uses: &Uses) -> Vec<u8> {
     uses.targets.iter().filter_map(number).collect()
 }
 
-/// Attributes that the vertex program has and does not read, and those whose channel is a guess.
+/// Attributes that the vertex program declares and does not read, and those whose channel is a guess.
 fn attributes(bound: &BoundPair) -> Vec<String> {
     let uses = Uses::of(&bound.pair.vertex.program.decode());
     let mut told = Vec::new();
@@ -80,7 +80,7 @@ fn attributes(bound: &BoundPair) -> Vec<String> {
     told
 }
 
-/// Parameters that no input takes, or that two exports have the number of.
+/// Parameters without an input, and numbers that two exports share.
 fn parameters(bound: &BoundPair) -> Vec<String> {
     let links = bound.pair.links();
     let exported = Uses::of(&bound.pair.vertex.program.decode()).targets;

@@ -68,7 +68,7 @@ pub const DRAWING: Section = Section { name: "the top of the file", keys: &[
     key("alpha_to_coverage", "alpha leaves so many samples"),
 ] };
 
-/// How many keys of [`DRAWING`] are not for a draw: the first ones.
+/// The count of keys of [`DRAWING`] that are not for a draw: the first ones.
 const WHOLE: usize = 6;
 
 /// `[[draw]]`: a name, and the keys that differ from the top of the file.

@@ -132,7 +132,7 @@ fn unknown(what: &str, name: &str, names: &[&str]) -> Error {
     Error::wrong("unknown-name", message)
 }
 
-/// The bytes of an animated PNG of these pictures, each shown so long; the animation repeats for ever.
+/// The bytes of an animated PNG of these pictures, each shown for this time; the animation repeats for ever.
 ///
 /// ```
 /// use ctm::draw::{Camera, animation};

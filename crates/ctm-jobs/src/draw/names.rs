@@ -1,10 +1,10 @@
-//! Names that job files of `ctm draw` have for states of a draw.
+//! Names of a draw's states in job files of `ctm draw`.
 
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::{NumberType, Swap};
 use ctm_draw::state::{Combine, Factor, LogicOp, StencilOp, Topology};
 
-/// Topologies by the names that job files and Python have for them.
+/// Topologies by their names in job files and in Python.
 ///
 /// ```
 /// use ctm::ctm_draw::state::Topology;

@@ -158,7 +158,7 @@ impl Part {
 }
 
 impl Pair {
-    /// Of one container, or of a file for each program: the vertex program first, unless the files say otherwise.
+    /// The programs of one container, or of a file for each program: the vertex program first, unless the files say otherwise.
     ///
     /// # Errors
     /// Files that cannot be read or hold something else.

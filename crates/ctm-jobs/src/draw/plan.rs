@@ -71,7 +71,7 @@ pub struct TargetPlan {
     pub format: ColourFormat,
     /// Its colour before the first draw.
     pub clear: [f32; 4],
-    /// Files that it goes to at the end: pictures of 8 bits, or arrays of all that it holds.
+    /// Files that it is saved to at the end: pictures of 8 bits, or arrays of all its values.
     pub saves: Vec<PathBuf>,
 }
 
@@ -182,7 +182,7 @@ pub struct DrawPlan {
     pub restart: Option<u32>,
     /// Constants: a uniform's name, `c` and a number, or `cb` with a bank and `[number]`; `vs:` or `ps:` in front chooses a program. Numbers of four each.
     pub constants: Vec<(String, Vec<f32>)>,
-    /// Matrices of a viewer: a name as of [`Self::constants`]. The first one transforms the vertices of a draw with an X1K program.
+    /// Matrices of a viewer: a name as in [`Self::constants`]. The first one transforms the vertices of a draw with an X1K program.
     pub cameras: Vec<(String, Camera)>,
     /// Textures.
     pub textures: Vec<TextureBinding>,
@@ -356,7 +356,7 @@ pub struct TextureBinding {
 }
 
 impl TextureBinding {
-    /// A file, with a linear filter, repeating. Where levels are chosen and the file has none, they are made.
+    /// A file, with a linear filter, repeating. Where levels are chosen and the file has none, they are computed.
     #[must_use]
     pub fn file(name: impl Into<String>, file: impl Into<PathBuf>) -> Self {
         Self::new(name, TextureData::Files(vec![file.into()]))

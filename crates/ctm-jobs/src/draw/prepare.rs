@@ -233,7 +233,7 @@ fn texture_image(binding: &TextureBinding, files: &[std::path::PathBuf]) -> Resu
     Ok(with_levels(binding, image))
 }
 
-/// With the levels that the sampler chooses from, where it has none.
+/// Computes the levels that the sampler chooses from, where it has none.
 fn with_levels(binding: &TextureBinding, image: Image) -> Image {
     let needs = binding.sampler.mip != MipFilter::None && binding.make_levels && image.texture.levels == 1;
     if needs { texture::with_levels(image) } else { image }
@@ -287,7 +287,7 @@ impl BoundPair {
                 !attribute.name.is_empty() && name == attribute.name || name == attribute.location.to_string()
             };
             let given = plan.attributes.iter().find(|(name, _)| is_meant(name));
-            // In the order in which programs without names mostly have them.
+            // The usual order of programs without names.
             let usual = [Channel::Position, Channel::Colour, Channel::Texcoord, Channel::Normal];
             let channel = given.map(|given| given.1).or_else(|| Channel::of_attribute(&attribute.name));
             let channel = channel.unwrap_or(usual[n % 4]);
@@ -488,7 +488,7 @@ impl Programs {
         }
     }
 
-    /// Where a texture of this name is bound: which program, and the number.
+    /// The binding of a texture of this name: the program, and the number.
     pub(super) fn places(&self, name: &str) -> Result<Vec<(usize, u8)>, Error> {
         let by_number = name.strip_prefix(['t', 's']).and_then(|number| number.parse::<u8>().ok());
         match self {

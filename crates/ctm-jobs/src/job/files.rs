@@ -1,4 +1,4 @@
-//! The files that a job writes: that they can be written is found before anything runs.
+//! The files that a job writes: checked before anything runs.
 
 use super::frames::{frame, is_numbered};
 use super::{Job, JobError, Located, Output, Pass, Save};
@@ -62,7 +62,7 @@ impl Job {
         reports
     }
 
-    /// How much files of outputs take at least. Of pictures that are compressed and of numbered files nothing is known.
+    /// The least size of files of outputs. The sizes of compressed pictures and of numbered files are not known.
     fn sizes(&self) -> impl Iterator<Item = (&Located<PathBuf>, u64)> {
         let of = |pass: &Pass, output: &Output, save: &Save| {
             let channels = match Kind::of(&save.path.value)? {

@@ -1,8 +1,8 @@
-//! Where the files of a job may lie, for a program that opens jobs of others.
+//! The allowed folders of a job's files, for a program that opens jobs of others.
 
 use std::path::{Component, Path, PathBuf};
 
-/// Folders whose files a job may name, beside the folder that the job itself lies in. Symbolic links are followed first: the place that a link leads to counts.
+/// Folders whose files a job may name, besides the job's own folder. Symbolic links are followed first: the place that a link leads to counts.
 ///
 /// ```
 /// use ctm::job::{Folders, Reader};
@@ -31,7 +31,7 @@ impl Folders {
         Self { folders: self.folders.clone(), own: own.canonicalize().ok() }
     }
 
-    /// Why a file may not be opened, if it may not: the end of a sentence.
+    /// The reason why a file may not be opened, if it may not: the end of a sentence.
     pub(super) fn refused(&self, path: &Path) -> Option<String> {
         let real = resolved(path);
         let lies = |folder: &PathBuf| real.as_ref().is_some_and(|real| real.starts_with(folder));

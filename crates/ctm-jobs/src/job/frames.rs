@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// A floating-point constant that is not the same in every launch of its pass.
+/// A floating-point constant that differs between the launches of its pass.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Varying {
     /// Bits of r, g, b, a for each launch; the last row stays.
@@ -40,7 +40,7 @@ impl Varying {
     }
 }
 
-/// The place of `%d` or `%03d` in a file's name, and how many digits it has at least.
+/// The place of `%d` or `%03d` in a file's name, and its least count of digits.
 fn number_of(name: &str) -> Option<(std::ops::Range<usize>, usize)> {
     let start = name.find('%')?;
     let rest = &name[start + 1..];

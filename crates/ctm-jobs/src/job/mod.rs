@@ -123,7 +123,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Everything needed to run programs: a list of passes, and how.
+/// Everything needed to run programs: a list of passes, and settings.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// The program that it was made for, if it was made for one.
@@ -223,7 +223,7 @@ pub struct Pass {
     pub registers: Option<Vec<Plane>>,
     /// Floating-point constants: bits of r, g, b, a.
     pub float: BTreeMap<Ref, Located<[u32; 4]>>,
-    /// Floating-point constants that are not the same in every launch of the pass.
+    /// Floating-point constants that differ between the launches of the pass.
     pub varying: BTreeMap<Ref, Varying>,
     /// Integer constants: count, initial aL, step and an unused byte.
     pub int: BTreeMap<Ref, Located<[u8; 4]>>,
@@ -306,7 +306,7 @@ impl fmt::Display for Data {
 /// The output of an earlier pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FromOutput {
-    /// Which output, 0..=3, or its name in the program that reads it.
+    /// The output, 0..=3, or its name in the program that reads it.
     pub output: Ref,
     /// The pass of this name; `None`: whichever wrote it last.
     pub pass: Option<String>,
@@ -331,7 +331,7 @@ pub struct Output {
     pub size: Option<[u32; 2]>,
     /// Which channels are written (bit 0 = r).
     pub mask: u8,
-    /// Where it goes when this pass is done, or (numbered names) after each of its launches.
+    /// Its file when this pass is done, or (numbered names) after each of its launches.
     pub saves: Vec<Save>,
 }
 
@@ -367,7 +367,7 @@ pub struct Save {
 /// The conditional operation unit (CTM §2.1.3).
 #[derive(Clone, Debug)]
 pub struct Conditional {
-    /// Whether the test is made before a processor runs (PE) or when it has ended (DPP).
+    /// Whether the test comes before a processor runs (PE) or when it has ended (DPP).
     pub location: CondLoc,
     /// The test.
     pub test: CondTest,

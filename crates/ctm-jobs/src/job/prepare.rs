@@ -36,7 +36,7 @@ pub(super) struct Ready {
     pub program: Program,
     pub source: Option<Arc<Source>>,
     pub constants: Constants,
-    /// Floating-point constants that are not the same in every launch.
+    /// Floating-point constants that differ between launches.
     pub varying: Vec<(u8, Varying)>,
     pub textures: Vec<ReadyTexture>,
     pub outputs: Vec<ReadyOutput>,
@@ -59,7 +59,7 @@ pub(super) struct ReadyOutput {
     pub format: Format,
 }
 
-/// The constants of a pass that are not the same in every launch, by number.
+/// The constants of a pass that differ between launches, by number.
 pub(super) fn varying(pass: &Pass, number: impl Fn(&str) -> Option<u8>) -> Vec<(u8, Varying)> {
     let numbered = |(which, varying): (&Ref, &Varying)| {
         let index = match which {
@@ -274,7 +274,7 @@ impl Checker {
         source: Option<&Arc<Source>>,
     ) -> Constants {
         let mut constants = Constants::default();
-        // Each with whether a flag gives it: a flag overrides the file, which may name it otherwise.
+        // Each with its source: a flag overrides the file, which may name it otherwise.
         let mut given: BTreeMap<(SymbolKind, u8), bool> = BTreeMap::new();
         macro_rules! bank {
             ($map:expr, $kind:expr, $file:expr) => {
@@ -417,7 +417,7 @@ impl Checker {
             out.push(ReadyTexture { slot, texture: texture.clone(), from, data });
         }
         let bound: BTreeSet<u8> = out.iter().map(|t| t.slot).collect();
-        // A texture whose name could not be resolved is the one that is missing.
+        // A texture whose name could not be resolved may be the missing one.
         if out.len() == pass.textures.len() {
             for &input in usage.inputs.difference(&bound) {
                 let name = program.symbols.iter().find(|s| s.kind == SymbolKind::Input && s.index == input);
@@ -441,7 +441,7 @@ impl Checker {
         let format = if program.uncached { Format::Float32x1 } else { Format::Float32x4 };
         let mut out: Vec<ReadyOutput> = Vec::new();
         for output in &pass.outputs {
-            // Outputs come from the job, and another pass's program may be the one that knows the name.
+            // Outputs come from the job, and the name may belong to another pass's program.
             if let Ref::Name(name) = &output.slot.value
                 && output.saves.is_empty()
                 && program.symbol(SymbolKind::Output, name).is_none()

@@ -36,7 +36,7 @@ pub struct Reader {
     pub(crate) directory: PathBuf,
     pub(super) reports: Vec<Report>,
     pub(super) isa: Option<Isa>,
-    /// A flag says the domain, but not well: that has been reported.
+    /// A flag gives the domain in a wrong form: that has been reported.
     domain_flag_failed: bool,
     pub(super) given: Given,
     /// Where files may lie; `None`: anywhere.
@@ -161,7 +161,7 @@ impl Reader {
         self
     }
 
-    /// Whether a file lies where it may; otherwise that is an error.
+    /// Whether a file is in an allowed folder; otherwise that is an error.
     pub(crate) fn may_open(&mut self, key: &str, path: &Path, origin: Origin) -> bool {
         let refused = self.folders.as_ref().and_then(|folders| folders.refused(path));
         if let Some(why) = refused {
@@ -176,7 +176,7 @@ impl Reader {
         self.folders.as_ref().is_none_or(|folders| folders.refused(path).is_none())
     }
 
-    /// Says which instruction set the program is for, where its file does not.
+    /// Sets the instruction set of the program, where its file does not say.
     pub fn isa(&mut self, isa: Isa) {
         self.isa = Some(isa);
     }
@@ -467,7 +467,7 @@ impl Reader {
                 let name = Node { value: Value::String(entry.key.clone()), origin: entry.origin };
                 let Some(which) = self.slot(key, &name, slots) else { continue };
                 let (value, origin) = (&entry.node, entry.node.origin);
-                // `0` and `c0` are one constant. A flag counts more than the file.
+                // `0` and `c0` are one constant. A flag overrides the file.
                 let earlier = match key {
                     "float" => draft.float.get(&which).map(|c| &c.place),
                     "int" if self.is_r700() => draft.r700.loops.get(&which).map(|c| &c.place),

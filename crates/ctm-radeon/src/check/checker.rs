@@ -20,7 +20,7 @@ pub(super) struct Checker<'a> {
     pub(super) bounds: HashMap<u32, Relocation>,
     /// Registers that the stream has written so far.
     pub(super) written: HashSet<u32>,
-    /// Programs that were read, or why not: memory does not change meanwhile.
+    /// Programs that were read, or the reason why not: memory does not change meanwhile.
     pub(super) programs: HashMap<ProgramPlace, Result<Rc<Loaded>, String>>,
     pub(super) at: usize,
     pub(super) draws: u32,
@@ -52,7 +52,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Of absolute addresses: `bytes` bytes from `address` on have to lie in memory. `register` names the register of the address.
+    /// Checks an absolute address: `bytes` bytes from `address` on must lie in memory. `register` names the register of the address.
     pub(super) fn reached(&mut self, what: &str, register: &str, address: u64, bytes: u64) {
         let Some(memory) = self.memory.filter(|_| self.absolute && bytes > 0) else { return };
         if memory.bytes(address, bytes).is_none() {

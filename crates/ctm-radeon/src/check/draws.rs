@@ -109,7 +109,7 @@ impl Checker<'_> {
         Some(loaded)
     }
 
-    /// A program whose exports become vertices: it has to export a position.
+    /// A program whose exports become vertices: it must export a position.
     fn vertex_program(&mut self, registers: &ProgramRegisters, program: &Loaded, fetch: Option<&Loaded>) {
         let name = registers.name();
         let ends = |entry: &CfEntry| entry.cf.as_ref().is_ok_and(Cf::ends_program).then_some(entry.addr);

@@ -9,7 +9,7 @@ use crate::registers::{self, RESOURCES, SAMPLERS, colour, depth, resource, scan,
 use crate::stream::Relocation;
 use crate::table::{Info, Sender, Shape, from_256, in_256, join};
 
-/// Registers that only packets set, or that the kernel keeps for itself.
+/// Registers that only packets set, or that the kernel reserves.
 const REFUSED: &[&crate::Register] = &[
     vgt::VGT_STRMOUT_BUFFER_OFFSET_0::REGISTER,
     vgt::VGT_STRMOUT_BASE_OFFSET_0::REGISTER,
@@ -21,7 +21,7 @@ const REFUSED: &[&crate::Register] = &[
     sq::SQ_REDUC_RING_BASE::REGISTER,
 ];
 
-/// Registers whose values the kernel keeps track of, besides those with addresses.
+/// Registers whose values the kernel tracks, besides those with addresses.
 const TRACKED: &[&crate::Register] = &[
     sq::SQ_ESGS_RING_SIZE::REGISTER,
     sq::SQ_GSVS_RING_SIZE::REGISTER,
@@ -46,7 +46,7 @@ const TRACKED: &[&crate::Register] = &[
     scan::PA_SC_AA_CONFIG::REGISTER,
 ];
 
-/// The same of those that containers of programs have too: names, with all that begin so.
+/// The same for registers that containers of programs also have: names, with all that have this prefix.
 const TRACKED_NAMES: &[&str] = &[
     "SQ_CONFIG",
     "CB_TARGET_MASK",

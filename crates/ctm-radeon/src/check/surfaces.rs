@@ -14,7 +14,7 @@ use ctm_draw::layout::Tiling;
 use ctm_isa::r700::ops::DataFormat;
 use ctm_isa::table::FieldValue;
 
-/// Samples that the kernel counts before a stream says how many there are.
+/// The kernel's sample count before a stream sets one.
 const UNSET_SAMPLES: u32 = 16;
 /// Rows that the kernel counts at most.
 const MOST_ROWS: u64 = 8192;
@@ -70,7 +70,7 @@ pub(super) struct Alignment {
 }
 
 impl Alignment {
-    /// Of an array mode by its number; `None` for those that the kernel refuses.
+    /// The alignment of an array mode by its number; `None` for those that the kernel refuses.
     pub(super) fn of(mode: u32, element_bytes: u32, samples: u32) -> Option<Self> {
         const TILE: u32 = 8;
         let Tiling { pipes, banks, group_bytes, .. } = Tiling::default();
@@ -114,7 +114,7 @@ struct Seen<'a> {
 }
 
 impl Checker<'_> {
-    /// Samples of a pixel, as the kernel counts them: until the stream says how many, 16.
+    /// Samples of a pixel, as the kernel counts them: 16 until the stream sets a number.
     fn kernel_samples(&self) -> u32 {
         if self.written.contains(&scan::PA_SC_AA_CONFIG::REGISTER.offset) || self.list.is_none() {
             samples(&self.registers)
@@ -178,7 +178,7 @@ impl Checker<'_> {
             return self.found("target-format", message);
         };
         let mut height = (elements / u64::from(pitch)).min(MOST_ROWS);
-        // The kernel forgives 1D tiles the rows that are no whole tile.
+        // The kernel allows 1D tiles whose last rows are no whole tile.
         if mode == 2 && height > 7 {
             height = height / 8 * 8;
         }
@@ -243,7 +243,7 @@ impl Checker<'_> {
         if mode == 2 {
             height = height / 8 * 8;
         }
-        // All ones, as drivers of old kernels left it, is as much as the buffer has.
+        // All ones, as drivers of old kernels left it, means the buffer's size.
         let open = Size::SLICE_TILE_MAX.field.extract(u32::MAX) == r.get(Size::SLICE_TILE_MAX);
         let slices = u64::from(r.get(View::SLICE_MAX)) + 1;
         let has_htile = r.flag(Info::TILE_SURFACE_ENABLE);
@@ -338,7 +338,7 @@ impl Checker<'_> {
         }
         let offset = address.wrapping_sub(buffer.base);
         let end = offset.saturating_add(slice.saturating_mul(slices));
-        // Of LINEAR_GENERAL, which old drivers gave too many rows, the kernel allows any.
+        // The kernel allows LINEAR_GENERAL to end after its buffer, as old drivers gave it too many rows.
         if mode != LINEAR_GENERAL && end > buffer.size {
             let message = format!(
                 "{name} is {pitch} x {height} with {slices} slices from {offset:#x} on and ends at {end:#x}, the buffer {} has {:#x} bytes",
@@ -373,7 +373,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A texture of seven words whose addresses are absolute, with the buffers of level 0 and of the others.
+    /// A texture of seven words with absolute addresses, with the buffers of level 0 and of the others.
     pub(super) fn texture(&mut self, number: u32, words: &[u32; 7], buffers: [Option<Relocation>; 2]) {
         use resource::{
             SQ_TEX_RESOURCE_WORD0_0 as Word0, SQ_TEX_RESOURCE_WORD1_0 as Word1, SQ_TEX_RESOURCE_WORD5_0 as Word5,

@@ -20,7 +20,7 @@ use ctm_draw::Counts;
 pub(super) struct Counters {
     /// Samples that passed.
     samples: u64,
-    /// Primitives that stream output was to store, and that it stored.
+    /// Primitives for stream output, and those that it stored.
     streams: [u64; 2],
     /// PS invocations, clipper primitives out, clipper invocations, VS invocations, GS invocations, GS primitives, IA primitives, IA vertices.
     pipeline: [u64; 8],
@@ -101,7 +101,7 @@ impl Device {
             | Command::SurfaceSync(_)
             | Command::Start3dCmdbuf(_)
             | Command::SurfaceBaseUpdate(_) => Ok(()),
-            // Of programs on the bare chip: execution in order has nothing to wait for and no one to notify.
+            // Packets of programs on the bare chip: execution in order has nothing to wait for and no one to notify.
             Command::MeInitialize(_)
             | Command::PfpSyncMe(_)
             | Command::CpInterrupt(_)
@@ -202,7 +202,7 @@ impl Device {
             let is_compression = [colour::CB_COLOR0_TILE::REGISTER, colour::CB_COLOR0_FRAG::REGISTER];
             let is_compression = is_compression.iter().any(|row| row.index_at(offset).is_some());
             if placed.absolute || is_compression && !placed.has_relocation() {
-                // Compression that has no relocation lies where its target does; nothing is compressed here.
+                // Compression without a relocation is at its target's address; nothing is compressed here.
                 self.set(offset, value);
             } else if is_relocated(offset) {
                 let found = placed.relocation()?;

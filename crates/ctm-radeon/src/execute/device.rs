@@ -49,7 +49,7 @@ impl Deadline {
 /// How draws run.
 #[derive(Clone, Debug)]
 pub struct DrawOptions {
-    /// On one thread instead of all cores. Results do not depend on it.
+    /// Runs on one thread instead of all cores. Results do not depend on it.
     pub one_thread: bool,
     /// Limits of one draw.
     pub budget: Budget,
@@ -116,7 +116,7 @@ impl std::fmt::Display for Problem {
 /// The result of a stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Submitted {
-    /// Draws that it has; those that a predicate dropped among them.
+    /// Its draws, including those that a predicate dropped.
     pub draws: u32,
     /// Errors, by packet.
     pub problems: Vec<Problem>,
@@ -203,7 +203,7 @@ impl Placed<'_> {
         found.ok_or_else(|| Error::new("no-relocation", "the packet has an address, and no relocation behind it"))
     }
 
-    /// An address of the packet: from its words, and from the next buffer that the packet names.
+    /// An address of the packet: from its words, and from the next buffer in its relocations.
     pub(super) fn address(&mut self, low: u32, high: u32) -> Result<u64, Error> {
         Ok(join(low, high).wrapping_add(self.relocation()?.base))
     }
@@ -248,7 +248,7 @@ impl Device {
         self.run(words, Addresses::Relocated(relocations), memory, None)
     }
 
-    /// Runs a stream with absolute addresses, as a program on the bare chip makes it, and calls `watcher` after each draw.
+    /// Runs a stream with absolute addresses, as programs on the bare chip use it, and calls `watcher` after each draw.
     pub fn submit_absolute(
         &mut self,
         words: &[u32],

@@ -62,9 +62,9 @@ pub struct Outline {
     pub indexed: bool,
     /// The operation on colours.
     pub special: SpecialOp,
-    /// Targets that are bound: name, format, columns, rows, samples.
+    /// The bound targets: name, format, columns, rows, samples.
     pub targets: Vec<String>,
-    /// Registers that have changed since the draw before, with their values.
+    /// Registers that have changed since the previous draw, with their values.
     pub changes: Vec<(u32, u32)>,
     /// Its counts.
     pub counts: Counts,
@@ -217,7 +217,7 @@ pub(super) fn outline_targets(registers: &Registers) -> Vec<String> {
     Bindings::of(registers).map(|bindings| bindings.told(registers)).unwrap_or_default()
 }
 
-/// The programs that registers name, with the names that stages have in notes, and their addresses.
+/// The programs that registers name, with the names of their stages in notes, and their addresses.
 pub(super) fn programs(registers: &Registers) -> Vec<(&'static str, u64)> {
     let all = ProgramRegisters::of_draw(state::geometry(registers)).iter();
     all.map(|program| (program.name(), program.address(registers))).collect()
@@ -585,7 +585,7 @@ struct Scene<'s> {
     lists: &'s Lists,
     /// The buffers by which programs read rings.
     rings: [u8; 2],
-    /// Buffers of stream output: number, dwords, and where the next vertex goes.
+    /// Buffers of stream output: number, dwords, and the place of the next vertex.
     streams: &'s [(u32, u32, u32)],
 }
 

@@ -68,7 +68,7 @@ pub enum NoEnd {
         /// Its slots.
         slots: u32,
     },
-    /// Control flow runs out of the words without an end: none of its instructions has END_OF_PROGRAM.
+    /// The words end before the control-flow program: none of its instructions has END_OF_PROGRAM.
     Open,
 }
 
@@ -87,7 +87,8 @@ impl std::fmt::Display for NoEnd {
     }
 }
 
-/// How many slots (of two dwords) the program at the start of these words has: up to its last control-flow instruction, or the end of its last clause.
+/// The length of the program at the start of these words, in slots of two dwords: up to its last control-flow instruction, or the end of its last
+/// clause.
 ///
 /// # Errors
 /// The reason why there is no end within the words.
@@ -120,7 +121,8 @@ pub fn length_slots(words: &[u32]) -> Result<usize, NoEnd> {
 }
 
 impl Loaded {
-    /// Of words that begin with a program that has `gprs` registers (NUM_GPRS of SQ_PGM_RESOURCES), independent of its instructions (R700 §4.6.3).
+    /// The same for words that begin with a program that has `gprs` registers (NUM_GPRS of SQ_PGM_RESOURCES), independent of its instructions (R700
+    /// §4.6.3).
     ///
     /// # Errors
     /// Why it does not end within the words.
@@ -190,7 +192,7 @@ impl ProgramRegisters {
     /// Vertex programs.
     pub(crate) const VERTEX: Self =
         Self { start: "SQ_PGM_START_VS", resources: "SQ_PGM_RESOURCES_VS", stage: Stage::Vertex, set: Set::Vertex };
-    /// Copy programs: with a geometry program, they are where vertex programs are without.
+    /// Copy programs: with a geometry program, they use the registers of vertex programs.
     pub(crate) const COPY: Self = Self { stage: Stage::Copy, ..Self::VERTEX };
     /// Vertex programs in front of a geometry program.
     pub(crate) const EXPORT: Self =
@@ -252,7 +254,7 @@ impl ProgramPlace {
     /// Reads the program. Without an end of its buffer, as many words as memory has are searched.
     ///
     /// # Errors
-    /// Why none begins there: a sentence without its subject, the program.
+    /// The reason why no program begins there: a sentence without its subject, the program.
     pub(crate) fn read(&self, memory: &dyn GpuMemory) -> Result<Loaded, String> {
         let &Self { address, end, stage, gprs } = self;
         let most = end.map_or(MOST_DWORDS, |end| (end.saturating_sub(address) / 4).min(MOST_DWORDS));

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 /// Registers lie below this byte offset.
 const END: u32 = 0x40000;
 
-/// Registers whose values are addresses that a relocation is added to, in units of 256 bytes.
+/// Registers with addresses that a relocation is added to, in units of 256 bytes.
 static RELOCATED: LazyLock<Vec<bool>> = LazyLock::new(|| {
     let is_address = |dword: u32| {
         let offset = 4 * dword;
@@ -31,7 +31,7 @@ pub fn is_relocated(offset: u32) -> bool {
 #[derive(Clone, Debug)]
 pub struct Registers {
     words: Vec<u32>,
-    /// Where the buffer ends whose address a register holds, for those that a relocation was added to.
+    /// The end of the buffer of a register's address, for those that a relocation was added to.
     ends: HashMap<u32, u64>,
 }
 
@@ -123,13 +123,13 @@ impl Registers {
         from_256(self.word(register, index))
     }
 
-    /// A register that containers of programs have too, by its name there.
+    /// A register that containers of programs also have, by its name there.
     #[must_use]
     pub fn named(&self, name: &str, index: u32) -> u32 {
         ctm_image::r700::registers::named(name).map_or(0, |row| self.at(row.address + 4 * index))
     }
 
-    /// Field `n`, from low to high bits, of a register that containers of programs have too: registers with a field for each of several things.
+    /// Field `n`, from low to high bits, of a register that containers of programs also have: registers with a field for each of several things.
     #[must_use]
     pub fn named_field(&self, name: &str, n: usize) -> u32 {
         let Some(row) = ctm_image::r700::registers::named(name) else { return 0 };

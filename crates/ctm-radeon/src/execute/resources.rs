@@ -104,7 +104,7 @@ pub(super) fn ranges(registers: &Registers, set: Set, wanted: &Wanted) -> Vec<(u
     all
 }
 
-/// The textures that a program asks for, converted; those that have been converted before are not again.
+/// The textures of a program's lookups, converted; converted ones are reused.
 pub(super) fn convert_textures(
     registers: &Registers,
     set: Set,

@@ -54,7 +54,7 @@ impl Set {
         }
     }
 
-    /// Where constant buffer `bank` lies, and how many bytes it has.
+    /// The address of constant buffer `bank`, and its size in bytes.
     #[must_use]
     pub fn constants(self, registers: &Registers, bank: u32) -> (u64, u64) {
         let size = match self {

@@ -1,4 +1,4 @@
-//! Surfaces that draws write, held open between draws, and textures that have been converted.
+//! A cache of targets between draws, and of converted textures.
 //!
 //! A draw writes its targets while it reads other memory. Where they lie apart, targets are borrowed (`memory`). Otherwise they are taken out of memory, and go back before anything
 //! else touches those bytes; draws that follow each other with the same targets then take nothing and bring nothing back.
@@ -19,7 +19,7 @@ struct Held {
 #[derive(Debug)]
 struct Converted {
     words: [u32; 7],
-    /// For comparisons, which see elements where they are in memory.
+    /// For comparisons, with elements in the order of memory.
     compared: bool,
     from: [Source; 2],
     /// Memory still has the bytes that it was read from.
@@ -70,13 +70,13 @@ impl Surfaces {
         }
     }
 
-    /// Brings everything back: others may write memory now, so that textures have to be compared with it before they are taken again.
+    /// Writes everything back: others may write memory now, so that textures must be compared with it before their next use.
     pub(super) fn bring_back_all(&mut self, memory: &mut dyn GpuMemory) {
         self.held.drain(..).for_each(|held| store(memory, &held));
         self.converted.iter_mut().for_each(|of| of.is_current = false);
     }
 
-    /// Takes a range out of memory. It has to be put back by [`Self::put`].
+    /// Takes a range out of memory, until [`Self::put`].
     pub(super) fn take(&mut self, memory: &mut dyn GpuMemory, address: u64, length: u64) -> Option<Vec<u8>> {
         let same = |held: &Held| held.address == address && held.bytes.len() as u64 == length;
         self.written((address, length));
@@ -114,7 +114,7 @@ impl Surfaces {
         None
     }
 
-    /// Keeps a converted texture, and forgets those that were not asked for the longest where there are too many.
+    /// Caches a converted texture, and drops the least recently used ones where there are too many.
     pub(super) fn keep_texture(
         &mut self,
         memory: &dyn GpuMemory,
@@ -141,7 +141,8 @@ impl Surfaces {
 }
 
 impl Converted {
-    /// Converts the parts again whose bytes have changed: drivers read pictures back whole after every small draw, and draw to one layer after the other.
+    /// Converts the parts again whose bytes have changed: drivers read whole pictures back after every small draw, and draw to one layer after the
+    /// other.
     fn refresh(&mut self, memory: &dyn GpuMemory) -> bool {
         let Ok(words) = TextureWords::of(&self.words) else { return false };
         let Ok(mut conversion) = words.conversion(self.compared) else { return false };

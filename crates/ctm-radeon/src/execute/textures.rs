@@ -54,7 +54,7 @@ struct Place {
     rows: Option<Range<u32>>,
 }
 
-/// How the texels of a texture are converted: made once for all parts that are.
+/// The conversion of a texture's texels: made once for all of its parts.
 pub(super) struct Conversion {
     /// Of rows; `None` where texels share bytes.
     rows: Option<Rows>,
@@ -67,7 +67,7 @@ fn unsupported(error: impl ToString) -> Error {
     Error::new("unsupported-texture", error.to_string())
 }
 
-/// The array modes that are done: the number of the register, and the mode.
+/// The supported array modes: the number of the register, and the mode.
 pub(crate) const fn array_mode(number: u32) -> Option<ArrayMode> {
     match number {
         0 | 1 => Some(ArrayMode::Linear),
@@ -94,7 +94,7 @@ impl TextureWords {
     /// Of seven words.
     ///
     /// # Errors
-    /// Formats and tilings that are not done, and sizes that cannot be.
+    /// Unsupported formats and tilings, and invalid sizes.
     pub fn of(words: &[u32; 7]) -> Result<Self, Error> {
         use resource::{
             SQ_TEX_RESOURCE_WORD0_0 as Word0, SQ_TEX_RESOURCE_WORD1_0 as Word1, SQ_TEX_RESOURCE_WORD4_0 as Word4,
@@ -222,7 +222,7 @@ impl TextureWords {
         ranges
     }
 
-    /// How its texels are converted. `compared`: as for [`Self::image`].
+    /// The conversion of its texels. `compared`: as for [`Self::image`].
     ///
     /// # Errors
     /// The texture cannot be read.

@@ -6,7 +6,7 @@
 //! | 29:16 | words that follow - 1 | | words that follow - 1 |
 //! | 15:0 | first register / 4 | | 15:8 opcode, 0 predicated |
 //!
-//! Type 2 is one word that fills up. Type 0 writes consecutive registers, or all words to one register on chips that have a bit for it. There is no
+//! Type 2 is one word of filler. Type 0 writes consecutive registers, or all words to one register on chips that have a bit for it. There is no
 //! type 1.
 //!
 //! | file | contents |
@@ -96,7 +96,7 @@ impl Packet<'_> {
         }
     }
 
-    /// The packet of type 3 of an R700 with its words; `None` for other packets and opcodes that the table does not have.
+    /// The packet of type 3 of an R700 with its words; `None` for other packets and opcodes without a row in the table.
     #[must_use]
     pub fn command(&self) -> Option<Command> {
         match self.kind {
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(typed, [Err((0, BadHeader::TypeOne))]);
     }
 
-    /// Words are read by the tables, and those that a short packet lacks are 0.
+    /// Words are read by the tables; missing words of a short packet are 0.
     #[test]
     fn packets_have_typed_words() {
         let Some(Command::EventWriteEop(packet)) = Command::of(0x47, &[20, 0x1000, 0x4000_0012, 7]) else { panic!() };

@@ -1,4 +1,4 @@
-//! Every register that streams write, with its fields (tables), and finding them by offset and by name: a [`Table`] for each chip.
+//! Every register that streams write, with its fields (tables), and lookups by offset and by name: a [`Table`] for each chip.
 //!
 //! | file | block |
 //! |---|---|
@@ -27,7 +27,7 @@ macro_rules! named_values {
 /// }
 /// ```
 ///
-/// Each row becomes a module of its name that has the register as `REGISTER` and each field as a constant of its name; all rows become `ROWS`.
+/// Each row becomes a module of its name with the register as `REGISTER` and each field as a constant of its name; all rows become `ROWS`.
 macro_rules! registers {
     ($(
         $name:ident = $offset:literal, $count:literal every $stride:literal, $kind:ident, $doc:literal {
@@ -227,7 +227,7 @@ impl Table {
         offset.is_multiple_of(4) && known.get(offset as usize / 4).copied().unwrap_or(false)
     }
 
-    /// The register at a byte offset that has a name in the constant file, and which element of it: `PS` or `VS`, constant, element.
+    /// The register of the constant file at a byte offset, and its element: `PS` or `VS`, constant, element.
     #[must_use]
     pub fn constant_at(&self, offset: u32) -> Option<(&'static str, u32, u32)> {
         let dword = offset.checked_sub(self.constant_file?)? / 4;

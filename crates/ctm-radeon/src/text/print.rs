@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 /// Words of a fetch resource.
 const RESOURCE_WORDS: usize = 7;
 
-/// The text of a stream of an R700. Relocations, if they are known, are comments of the packets that name them.
+/// The text of a stream of an R700. Relocations, if known, are comments of the packets that name them.
 #[must_use]
 pub fn disassemble(words: &[u32], relocations: &[Relocation]) -> String {
     disassemble_for(&R700, words, relocations)
@@ -122,7 +122,7 @@ fn print(chip: &Chip, out: &mut String, packet: &Packet<'_>, relocations: &[Relo
     }
 }
 
-/// Whether a header of type 0 has no bits beside its fields, so that its text reproduces it.
+/// Whether a header of type 0 has no bits outside of its fields, so that its text reproduces it.
 fn is_plain(chip: &Chip, header: u32) -> bool {
     let of = &chip.register_header;
     let known = [Some(of.register), of.one_register, Some(Type3Header::COUNT), Some(Type3Header::TYPE)];
@@ -153,7 +153,7 @@ fn print_registers(chip: &Chip, out: &mut String, first: u32, values: &[u32]) {
     }
 }
 
-/// Whether the resource that value `n` is a word of is a buffer, as far as the values say.
+/// Whether value `n` is a word of a buffer resource, as far as the values show.
 fn is_buffer(first: u32, values: &[u32], n: usize) -> bool {
     let Some(offset) = first.checked_sub(RESOURCES).filter(|_| first < SAMPLERS) else { return false };
     let dword = offset as usize / 4 + n;

@@ -1,4 +1,4 @@
-//! The arrays of a job: each file is read once, and only as much of it as is needed before a launch.
+//! The arrays of a job: each file is read once, and only its needed part before a launch.
 
 use super::Checker;
 use crate::job::load::read_file;

@@ -115,7 +115,7 @@ pub struct R700Pass {
     pub buffers: Vec<FetchBuffer>,
     /// Memories of MEM instructions.
     pub memories: Vec<MemoryBlock>,
-    /// Where the list of emitted vertices goes when this pass is done.
+    /// The file of the list of emitted vertices when this pass is done.
     pub vertices: Option<Located<PathBuf>>,
 }
 
@@ -157,7 +157,7 @@ pub struct FetchBuffer {
 /// One memory of MEM instructions.
 #[derive(Clone, Debug)]
 pub struct MemoryBlock {
-    /// Which; `None` is scratch memory, of which each thread has its own.
+    /// The memory; `None` is scratch memory, of which each thread has its own.
     pub space: Located<Option<Space>>,
     /// Its size; `None`: that of its data, else that of an earlier pass.
     pub size_bytes: Option<u64>,
@@ -256,7 +256,7 @@ pub struct Vertex {
     pub at: Position,
     /// The event.
     pub event: VertexEvent,
-    /// How many vertices the thread had emitted before: which item of its part of the ring it is.
+    /// The count of vertices that the thread had emitted before: the item in its part of the ring.
     pub number: u32,
     /// How many strips the thread had ended before.
     pub strip: u32,

@@ -39,7 +39,7 @@ pub(in crate::job) struct Ready {
     pub stage: Stage,
     pub chip: Chip,
     pub constants: Constants,
-    /// Floating-point constants that are not the same in every launch.
+    /// Floating-point constants that differ between launches.
     pub varying: Vec<(u8, Varying)>,
     pub semantics: Vec<Semantic>,
     pub planes: Vec<Plane>,
@@ -161,7 +161,7 @@ impl Checker {
         let mut uses = Uses::of(&program.decode());
         let fetch = match &own.fetch_program {
             Some(path) => Some(self.load(job, path, None)?.program),
-            // A program whose settings name attributes gets them as a host would fetch them.
+            // A program whose settings name attributes gets them by a fetch, as from a host.
             None if uses.calls_fetch && pass.registers.is_none() => attribute_fetch(&program),
             None => None,
         };
@@ -190,7 +190,7 @@ impl Checker {
         let constants = self.constants(pass, own, (&program, &uniforms), &uses, &mut arrays);
         let buffers = self.buffers(own, &program, &uses, &mut arrays);
         let textures = self.textures(pass, &program, &uses, &mut arrays);
-        // A resource whose name or file is wrong is the one that is missing.
+        // A resource whose name or file is wrong may be the missing one.
         if self.errors() == errors_before {
             self.missing(pass, &uses, &arrays, &textures, &buffers);
         }

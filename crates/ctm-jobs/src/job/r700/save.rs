@@ -23,7 +23,7 @@ fn kind(path: &Located<PathBuf>) -> Result<Kind, JobError> {
     })
 }
 
-/// Dwords of an array of any shape. Pictures take single-precision numbers only, which has been seen to.
+/// Dwords of an array of any shape. Pictures take single-precision numbers only, which was checked.
 fn encode(kind: Kind, items: ItemType, shape: &[usize], words: &[u32]) -> Result<Vec<u8>, ArrayError> {
     match kind {
         Kind::Npy => npy_bytes(items, shape, words),

@@ -70,7 +70,7 @@ pub(super) fn depth_state(registers: &Registers) -> DepthState {
         copy: (copies_depth || copies_stencil).then(|| DepthCopy {
             depth: copies_depth,
             stencil: copies_stencil,
-            // Where one sample is named by the mask, it is both the first covered one and the one that is named.
+            // Where the mask names one sample, it is both the first covered one and the named one.
             first_covered: r.flag(Render::COPY_CENTROID),
             sample: r.get(Render::COPY_SAMPLE) as u8,
         }),

@@ -167,7 +167,7 @@ impl Checker {
         }
     }
 
-    /// Where a floating-point constant lies; those of constant buffers are stored.
+    /// The place of a floating-point constant; those of constant buffers are stored.
     fn constant(
         &mut self,
         at: &Located<Ref>,
