@@ -137,7 +137,7 @@ unsafe fn read_image(image: *const c_void) -> Result<Program, String> {
             return Err(format!("the image says that it has {size} bytes; at its address {readable} can be read"));
         }
         let length = usize::try_from(size).unwrap_or(0);
-        // SAFETY: the headers read so far ask for `size` bytes, which can be read.
+        // SAFETY: the headers read so far require `size` bytes, which can be read.
         let bytes = unsafe { elements(image.cast::<u8>(), length) }.unwrap_or_default();
         let needed = match ctm_elf::extent(bytes) {
             Ok(extent) if extent <= size => return ctm_elf::read(bytes).map_err(|e| e.to_string()),
@@ -217,7 +217,7 @@ fn constants_of(program: &Program) -> AMUabiConstsInfo {
 /// Writes literals to the client's views of constant memory.
 ///
 /// # Safety
-/// Each pointer of whose type there is a literal may be written at the places of those literals. `info` came from [`amuABIExtractConstants`].
+/// Each pointer whose type has literals may be written at the places of those literals. `info` came from [`amuABIExtractConstants`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn amuABISetLiteralConstants(
     info: AMUabiConstsInfo,

@@ -74,13 +74,13 @@ pub(crate) unsafe fn store<T>(to: *mut T, value: T) {
 }
 
 unsafe extern "C" {
-    /// The allocator of C, so that clients can give memory back with `free`.
+    /// The allocator of C, so that clients can return memory with `free`.
     fn malloc(size: usize) -> *mut c_void;
 }
 
 /// A copy of `bytes` that C can `free`, with a final zero byte; null when there is no memory.
 pub(crate) fn malloc_copy(bytes: &[u8]) -> *mut c_void {
-    // SAFETY: any size may be asked for; a slice is at most isize::MAX bytes, so one more does not overflow.
+    // SAFETY: any size may be requested; a slice is at most isize::MAX bytes, so one more does not overflow.
     let to = unsafe { malloc(bytes.len() + 1) };
     if !to.is_null() {
         // SAFETY: `to` is new memory of that size, so the two do not overlap.

@@ -61,7 +61,7 @@ struct Shared {
     progress: Condvar,
     /// Submissions so far; written with the queue locked.
     submitted: AtomicU64,
-    /// Submissions that are done. They end in order, so that one number says it all.
+    /// The number of the last finished submission. They end in order, so one number is enough.
     consumed: AtomicU64,
     /// Whether any submission ever failed.
     failed: AtomicBool,
@@ -132,7 +132,7 @@ impl Connection {
         self.pointers[arena as usize]
     }
 
-    /// Puts a command buffer into the queue and gives its identifier.
+    /// Puts a command buffer into the queue and returns its identifier.
     pub fn submit(&self, address: u32, size_dwords: u32) -> Result<u32, String> {
         self.check_buffer(address, size_dwords)?;
         let number = {
@@ -201,13 +201,13 @@ impl Connection {
         ))
     }
 
-    /// Whether a submission is done and everything it wrote can be read.
+    /// Whether a submission is done and all its writes can be read.
     pub fn consumed(&self, identifier: u32) -> Result<bool, String> {
         let number = self.number_of(identifier)?;
         Ok(self.shared.consumed.load(Ordering::Acquire) >= number)
     }
 
-    /// Why a submission failed; `None` when it did not, is not done, or is too long ago.
+    /// The reason why a submission failed; `None` when it did not, is not done, or is too long ago.
     pub fn failure(&self, identifier: u32) -> Option<String> {
         if !self.shared.failed.load(Ordering::Acquire) {
             return None;
@@ -239,13 +239,13 @@ impl Connection {
         std::mem::take(&mut lock(&self.shared.queue).noticed).into()
     }
 
-    /// Waits until a submission is done, or the time is over. Whether it is done.
+    /// Waits until a submission is done, or the time is over; returns whether it is done.
     pub fn wait(&self, identifier: u32, time: Option<Duration>) -> Result<bool, String> {
         let number = self.number_of(identifier)?;
         Ok(self.shared.wait_for(number, time))
     }
 
-    /// Waits until everything submitted so far is done, and gives the device.
+    /// Waits until everything submitted so far is done, and returns the device.
     pub fn idle_device(&self) -> MutexGuard<'_, Device> {
         let submitted = self.shared.submitted.load(Ordering::Acquire);
         self.shared.wait_for(submitted, None);

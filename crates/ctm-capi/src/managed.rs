@@ -17,7 +17,7 @@ pub type AMuint32 = u32;
 /// `AMmanagedDevice`: a handle, null when there is no device. It points to nothing.
 pub type AMmanagedDevice = *mut c_void;
 
-/// Where the arenas of a device lie. Addresses and sizes are bytes.
+/// The places of a device's arenas. Addresses and sizes are bytes.
 ///
 /// *The SDK had at least twelve scalar members, ten of whose names are known; their order is not.* The last two are ours to fill.
 #[repr(C)]
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn amOpenManagedConnection(
     })
 }
 
-/// Closes a device when everything submitted is done. Its memory and its handle are gone then.
+/// Closes a device when everything submitted is done. Its memory and its handle are invalid then.
 #[unsafe(no_mangle)]
 pub extern "C" fn amCloseManagedConnection(dev: AMmanagedDevice) {
     guard((), || {
@@ -120,7 +120,7 @@ pub extern "C" fn amCloseManagedConnection(dev: AMmanagedDevice) {
     });
 }
 
-/// Submits a command buffer of `size` dwords at GPU address `addr`; gives its identifier, 0 upon failure.
+/// Submits a command buffer of `size` dwords at GPU address `addr`; returns its identifier, 0 upon failure.
 #[unsafe(no_mangle)]
 pub extern "C" fn amSubmitCommandBuffer(dev: AMmanagedDevice, addr: AMuint32, size: AMuint32) -> AMuint32 {
     guard(0, || {
@@ -144,7 +144,7 @@ thread_local! {
 /// A client that polls in a tight loop yields once in this many calls; the device's thread may be waiting for the core.
 const YIELD_EVERY: u32 = 64;
 
-/// 1 when everything that the submission did can be seen, 0 otherwise and upon failure.
+/// 1 when all writes of the submission can be seen, 0 otherwise and upon failure.
 #[unsafe(no_mangle)]
 pub extern "C" fn amCommandBufferConsumed(dev: AMmanagedDevice, buf: AMuint32) -> AMuint32 {
     guard(0, || {

@@ -30,7 +30,7 @@ pub(crate) const OPTIONS: &[(&str, &str)] = &[
     ("check", "on or off: look for mistakes, and tell the log"),
 ];
 
-/// The environment variable whose options every device gets, before those of its name.
+/// The environment variable with options for every device, before those of its name.
 const ENVIRONMENT: &str = "CTM_DEVICE_OPTIONS";
 
 /// The settings from a name and the environment.

@@ -28,12 +28,12 @@ impl Pages {
         Ok(Self { map: MmapRaw::from(ctm::memory::pages(arena, range)?) })
     }
 
-    /// Where the arena begins for the client. Good as long as the pages live.
+    /// The arena's address for the client, valid as long as the pages live.
     pub fn client_pointer(&self) -> *mut u8 {
         self.map.as_mut_ptr()
     }
 
-    /// Where `offset` is; the bytes from there must be of the arena.
+    /// The address of `offset`; the bytes from there must belong to the arena.
     fn at(&self, offset: usize, bytes: usize) -> *mut u8 {
         assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.map.len()), "offsets were checked before");
         // SAFETY: within the mapping, as was just checked.

@@ -41,7 +41,7 @@ pub(crate) fn insert(connection: Arc<Connection>) -> Result<Handle, String> {
         None => return Err(format!("{SLOTS} devices are open already, more are not possible")),
     };
     let slot = &mut open[index];
-    // Handles come again after as many devices as the number has room for.
+    // A handle is reused only after as many devices as its number has room for.
     slot.generation = (slot.generation + 1) & (usize::MAX >> (INDEX_BITS + SHIFT));
     slot.generation = slot.generation.max(1);
     slot.connection = Some(connection);

@@ -19,11 +19,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum JobError {
-    /// The job or one of its files is wrong; everything that was found, warnings included.
+    /// The job or one of its files is wrong; all findings, warnings included.
     Wrong(Vec<Report>),
     /// The flags are wrong.
     Usage(Vec<Report>),
-    /// Legal, but not part of this build: the feature, and where it was asked for.
+    /// Legal, but not part of this build: the feature, and the place of its use.
     Unsupported(Box<Report>),
     /// The running program did wrong.
     Fault(Box<RunFault>),

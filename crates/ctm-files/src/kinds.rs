@@ -1,4 +1,4 @@
-//! The kinds of files that are opened, and how large a file of each may be.
+//! The kinds of files that are opened, and the largest size of each.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -90,7 +90,7 @@ impl FileKind {
         self.row().noun
     }
 
-    /// The most bytes of a file of this kind, unless the user says otherwise.
+    /// The most bytes of a file of this kind, unless the user sets another limit.
     #[must_use]
     pub const fn default_limit(self) -> u64 {
         self.row().bytes

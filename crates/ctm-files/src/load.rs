@@ -54,7 +54,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Whether it is nothing but words, so that `[program_info]` may say the rest.
+    /// Whether it has only words, so that `[program_info]` may add declarations.
     #[must_use]
     pub const fn is_bare(self) -> bool {
         matches!(self, Self::Hex | Self::Binary | Self::Dump)
@@ -65,7 +65,7 @@ impl Form {
 const READABLE_X1K: &str = "text (.x1k, .ps), words (.hex, .bin) and CTM executables (.elf) can be read";
 const READABLE: &str = "X1K programs are text (.x1k, .ps), words (.hex, .bin) or CTM executables (.elf), R700 programs text (.r700, .psh, .vsh, .gsh, .csh), words, GFD containers, CAL images or LLVM's objects";
 
-/// The text that a file's bytes are, without the mark (U+FEFF) that some editors put in front.
+/// The text of a file's bytes, without the mark (U+FEFF) that some editors put in front.
 ///
 /// # Errors
 /// When the bytes are not UTF-8; `name` is for the message.
@@ -77,12 +77,12 @@ pub fn text_of<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str, JobError> {
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// Whether a file of bare bytes holds words of the R700, as the user says or as the words do.
+/// Whether a file of bare bytes holds words of the R700, by the user's choice or by the words.
 pub(crate) fn is_r700_binary(bytes: &[u8], path: &Path, isa: Option<Isa>) -> bool {
     let words = || {
         let words = ctm_image::ByteOrder::Little.words(bytes);
         let machine = ctm_image::machine_of(&words);
-        // Where neither order is a program of the X1K, but the other one is of the R700, it is R700's reader that says so.
+        // Where neither order is a program of the X1K, but the other one is of the R700, R700's reader reports it.
         machine.or_else(|| ctm_image::machine_of(&ctm_image::swapped(&words))) == Some(Machine::R700)
     };
     match isa {
@@ -122,7 +122,7 @@ impl Loaded {
         Self::choose(bytes, path, isa, None, place)
     }
 
-    /// The same of a file that may hold several programs, a log: `which` chooses one, by number or name.
+    /// The same for a file that may hold several programs, a log: `which` chooses one, by number or name.
     ///
     /// # Errors
     /// As for [`Self::from_file`]; there are several and none is chosen, or no such one.
@@ -378,7 +378,7 @@ pub(crate) fn hex_error(e: &ImageError, text: &str, name: &str) -> JobError {
 /// The bytes of a file of a kind; `place` named it, for the message.
 ///
 /// # Errors
-/// When it is no regular file, is larger than its kind may be, or cannot be read; or is a program in a language that no command reads.
+/// It is no regular file, is larger than its kind may be, or cannot be read; or is a program in a language that no command reads.
 pub fn read_file(path: &Path, kind: FileKind, place: Option<&Place>) -> Result<Vec<u8>, JobError> {
     let bytes = crate::open::read(path, kind).map_err(|e| unreadable(&e, place))?;
     if matches!(kind, FileKind::Program | FileKind::Commands) {

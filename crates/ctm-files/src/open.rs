@@ -6,7 +6,7 @@ use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// Why a file cannot be opened or read. The text is complete: it names the file and, where there is one, the way out.
+/// The reason why a file cannot be opened or read. The text is complete: it names the file and, where there is one, the way out.
 #[derive(Debug)]
 pub struct OpenError {
     /// The file's purpose, for the message: "the program".
@@ -34,7 +34,7 @@ pub enum Problem {
         /// The most bytes of the kind.
         limit: u64,
     },
-    /// It does not have as many bytes as the system said when it was opened.
+    /// It does not have the size that the system reported when it was opened.
     Changes {
         /// The size that the system reported.
         said: u64,
@@ -115,7 +115,7 @@ impl OpenError {
     }
 }
 
-/// A regular file that is open. It ends where it ended when it was opened, however it grows.
+/// An open regular file. It ends at its length when it was opened, even if it grows.
 #[derive(Debug)]
 pub struct Input {
     file: File,
@@ -171,7 +171,7 @@ pub fn open(path: &Path, kind: FileKind) -> Result<Input, OpenError> {
 /// Reads a regular file within the limit of its kind.
 ///
 /// # Errors
-/// As for [`open`]; and when the file does not have the bytes that the system says.
+/// As for [`open`]; and the file does not have the size that the system reports.
 pub fn read(path: &Path, kind: FileKind) -> Result<Vec<u8>, OpenError> {
     open(path, kind)?.whole().map_err(|problem| OpenError::new(path, kind, problem))
 }
@@ -253,7 +253,7 @@ impl Input {
 
 /// Opens a regular file; its size.
 pub(crate) fn open_regular(path: &Path) -> Result<(File, u64), Problem> {
-    // Opening some devices does something: they are not opened to find out.
+    // Opening some devices has an effect: they are not opened to find out.
     regular(&std::fs::metadata(path).map_err(Problem::Io)?)?;
     let mut options = OpenOptions::new();
     options.read(true);

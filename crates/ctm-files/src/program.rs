@@ -113,13 +113,13 @@ impl Program {
         Self::read(&bytes, &path.display().to_string())
     }
 
-    /// The bytes and the name that it was read from, to read it again elsewhere.
+    /// Its source bytes and name, to read it again elsewhere.
     #[must_use]
     pub fn origin(&self) -> (&[u8], &str) {
         (&self.bytes, &self.name)
     }
 
-    /// Which program of a container it is, by number or name, if that was said.
+    /// The choice of a container's program, by number or name, if there was one.
     #[must_use]
     pub fn which(&self) -> Option<&str> {
         self.which.as_deref()

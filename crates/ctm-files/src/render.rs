@@ -1,7 +1,7 @@
 //! Findings as text for people and as JSON for machines.
 //!
 //! A [`Diagnostic`] is data with byte offsets; here it meets the text it is about. Everything else that reports findings goes
-//! through [`text`] or [`json()`], so that they look the same wherever they come from.
+//! through [`text`] or [`json()`], so that they look the same from every source.
 //!
 //! ```
 //! use ctm_files::render::{Report, Source, json, text};
@@ -82,7 +82,7 @@ impl Source {
         at
     }
 
-    /// The span within the text, on character boundaries; spans come from elsewhere and may be anything.
+    /// The span within the text, on character boundaries; spans are input and may be invalid.
     fn range(&self, span: Span) -> Range<usize> {
         let start = self.boundary(span.start);
         start..self.boundary(span.end).max(start)

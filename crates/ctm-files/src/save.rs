@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// How the names of temporary files begin.
 pub const PREFIX: &str = ".ctm-saving-";
 
-/// A file that is being saved. It has its name after [`Saving::finish`]; dropped before, it leaves nothing.
+/// A file during a save. It has its name after [`Saving::finish`]; dropped before, it leaves nothing.
 ///
 /// ```
 /// use ctm_files::Saving;
@@ -66,7 +66,7 @@ impl Saving {
         Ok(Self { out: BufWriter::with_capacity(1 << 16, Limited { file, left: limit }), temporary })
     }
 
-    /// Puts the file where it belongs, after all of it is on the disk.
+    /// Puts the file in its place, after all of it is on the disk.
     ///
     /// # Errors
     /// The rest cannot be written, or the file cannot be renamed. The old file stays.
@@ -117,7 +117,7 @@ pub fn save(path: &Path, bytes: &[u8]) -> io::Result<()> {
     saving.finish()
 }
 
-/// Writes a file that lives no longer than the process that made its directory: in place, and not synced.
+/// Writes a file that lives only as long as the process that made its directory: in place, and not synced.
 ///
 /// # Errors
 /// It cannot be written.
@@ -142,7 +142,7 @@ pub fn can_save(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The disk that a file lies on, or would, and the bytes that are free there. `None` where that is unknown, and for targets that are no files.
+/// The disk of a file, existing or not, and its free bytes. `None` where that is unknown, and for targets that are no files.
 #[must_use]
 pub fn free_space(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
@@ -202,7 +202,7 @@ impl Target {
                 if is_one_of(&STDERR) {
                     return Ok(Self::Direct(Direct::Stderr));
                 }
-                // The files that a process has open are no names to be replaced.
+                // Files that the process has open cannot be replaced under these names.
                 if path.starts_with("/dev/fd") || path.starts_with("/proc") {
                     return Ok(Self::Direct(Direct::Path(path)));
                 }

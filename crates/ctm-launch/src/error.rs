@@ -9,13 +9,13 @@ use std::fmt;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The program is wrong; everything that was found, warnings included.
+    /// The program is wrong; all findings, warnings included.
     Wrong(Vec<Report>),
     /// An argument does not fit the program, or the device.
     Argument(ArgumentError),
     /// Legal, but not part of this build.
     Unsupported(Box<Report>),
-    /// The running program did wrong, its budget was used up, or it was cancelled.
+    /// A fault of the running program, an exceeded budget, or a cancellation.
     Fault(Box<RunFault>),
     /// There is no such engine on this host or in this build.
     Engine(EngineError),
@@ -129,7 +129,7 @@ pub enum ArgumentError {
         /// The outputs that the program writes.
         written: Vec<String>,
     },
-    /// An array has another number of numbers than its shape takes, or a shape that cannot be.
+    /// The count of an array's numbers does not fit its shape, or the shape is invalid.
     Shape {
         /// Which input or output, as it was given.
         name: String,

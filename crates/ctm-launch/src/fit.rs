@@ -3,7 +3,7 @@
 use ctm_exec::Domain;
 use ctm_isa::x1k::Program;
 
-/// How large an input must be that is read at the processors' own places.
+/// The required size of an input that is read at the processors' own places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
     /// As large as the domain.

@@ -1,4 +1,4 @@
-//! Inputs as engines read them: where they lie, or converted where no engine reads them so.
+//! Inputs as engines read them: borrowed, or converted where no engine reads their form.
 
 use crate::view::{Numbers, Shape, View};
 use ctm_exec::x1k::{Elements, Form};
@@ -17,10 +17,10 @@ enum Bytes<'a> {
 }
 
 impl<'a> Held<'a> {
-    /// The array where it lies, if engines can read it so; otherwise a copy in single precision. It has at most `most` rows and columns.
+    /// The borrowed array, if engines can read its form; otherwise a copy in single precision. It has at most `most` rows and columns.
     ///
     /// # Errors
-    /// When the shape does not take as many numbers as there are, or is too large.
+    /// The shape does not take this count of numbers, or is too large.
     pub fn of(view: &View<'a>, most: usize) -> Result<Self, String> {
         let numbers = view.numbers.len();
         let [rows, columns] = view.size().ok_or_else(|| match view.shape {

@@ -1,4 +1,4 @@
-//! Outputs while they are written: the caller's numbers where they lie, or new arrays.
+//! Outputs while they are written: the caller's numbers in place, or new arrays.
 
 use crate::error::ArgumentError;
 use crate::model::Place;

@@ -16,7 +16,7 @@
 //! A module uses only those above it in the table. Jobs are for several passes, files and the conditional unit; a device is for clients of the
 //! CTM interface. All of them give the same bits.
 //!
-//! **Invariants.** Programs of both instruction sets read and write the caller's arrays where they lie: an input is copied only where no engine reads its
+//! **Invariants.** Programs of both instruction sets read and write the caller's arrays in place: an input is copied only where no engine reads its
 //! form (three channels, bytes or 16-bit numbers of other channels than four and one, a folded line that ends within a row). Everything is checked before
 //! anything runs.
 //!

@@ -165,7 +165,7 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// How many processors decide a jump together: 16 of the X1K, 64 of the R700, if nothing is said.
+    /// How many processors decide a jump together: by default 16 of the X1K, 64 of the R700.
     #[must_use]
     pub fn group(mut self, group: GroupSize) -> Self {
         self.launch.options.group = Some(group);
@@ -200,7 +200,7 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// Under a control, by which another thread can end it and see how far it is.
+    /// Runs under a control, by which another thread can cancel the run and read its progress.
     #[must_use]
     pub fn under(mut self, control: &Control) -> Self {
         self.launch.options.control = control.clone();

@@ -1,4 +1,4 @@
-//! Runs of X1K programs on the caller's arrays: engines read and write them where they lie.
+//! Runs of X1K programs on the caller's arrays: engines read and write them in place.
 
 use crate::error::{ArgumentError, Error};
 use crate::fit::{ANY_SIZE, Fit, misfit};

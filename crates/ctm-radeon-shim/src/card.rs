@@ -1,4 +1,4 @@
-//! Opened card nodes: a socket that events come out of, with a memory file of its own.
+//! Opened card nodes: a socket for events, with a memory file of its own.
 //!
 //! A program waits for events of the display with `poll`, `epoll` or `read`, which a memory file does not have. So its descriptor is one end of a pair of
 //! sockets, and the events are written to the other end. The socket's inode says which card it is, also of duplicated descriptors and after a fork. A
@@ -87,7 +87,7 @@ pub(crate) fn send(file: FileId, event: &[u8]) {
     });
 }
 
-/// Lets go of cards whose sockets are not among the descriptors of the program; the memory files of those that are left, and our descriptors of them.
+/// Closes cards whose sockets are not among the descriptors of the program; the memory files of those that are left, and our descriptors of them.
 pub(crate) fn sweep(open: &[RawFd]) -> Vec<(FileId, RawFd)> {
     if !ANY.load(Ordering::Acquire) {
         return Vec::new();

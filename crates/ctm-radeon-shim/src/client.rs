@@ -8,7 +8,7 @@ const MOST: usize = 64 << 20;
 /// Bytes at an address of the program.
 ///
 /// # Errors
-/// `EFAULT` where they cannot be read, `EINVAL` for more than anybody needs.
+/// `EFAULT` where they cannot be read, `EINVAL` for more than `MOST`.
 pub(crate) fn read(address: u64, bytes: usize) -> Result<Vec<u8>, Errno> {
     if bytes > MOST {
         return Err(libc::EINVAL);

@@ -423,7 +423,7 @@ fn picture(call: &Call<'_>, of: Framebuffer, number: u32, directory: &Path) -> R
     let exported = prime::at(call.file, buffer.offset);
     let tiling = exported.and_then(|(_, exported)| prime::tiling(&exported).ok()).map_or(buffer.tiling, |of| of.0);
     let mapped = call.space.bytes(buffer.offset, buffer.size).map_err(|e| e.to_string())?;
-    // SAFETY: the bytes stay mapped while the space is borrowed. Where the program writes at the same time, the picture has some of both.
+    // SAFETY: the bytes stay mapped while the space is borrowed. If the program writes at the same time, the picture is a mix of both.
     let bytes = unsafe { &*mapped }.get(of.offset as usize..).unwrap_or_default();
     let Framebuffer { width, height, pitch: pitch_bytes, format, .. } = of;
     let shown = Shown { width, height, pitch_bytes, format, tiling: BufferTiling(tiling) };

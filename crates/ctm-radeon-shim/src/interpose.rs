@@ -468,7 +468,7 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_voi
     unsafe { real::ioctl(fd, request, argument) }
 }
 
-/// Where a mapping of a descriptor of ours leads: the file that has the bytes, and the place there. `None`: as the program says.
+/// The target of a mapping of our descriptor: the file with the bytes, and the place there. `None`: as the program requests.
 fn led(fd: c_int, offset: off_t) -> Option<(std::sync::Arc<OwnedFd>, off_t)> {
     let place = u64::try_from(offset).ok()?;
     let memory = space::file_of(fd);
@@ -499,7 +499,7 @@ macro_rules! mmap {
         ) -> *mut c_void {
             let is_shared = fd >= 0 && flags & libc::MAP_ANONYMOUS == 0 && flags & libc::MAP_SHARED != 0;
             if is_shared && let Some((file, offset)) = guard(None, || led(fd, offset)) {
-                // SAFETY: the caller's promises; the bytes are those that the program means.
+                // SAFETY: the caller's promises; the bytes are those that the program requests.
                 return unsafe { real::mmap(at, bytes, rights, flags, file.as_raw_fd(), offset) };
             }
             // SAFETY: the caller's promises.

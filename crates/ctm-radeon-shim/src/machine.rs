@@ -13,13 +13,13 @@ use ctm_radeon::packets::Packets;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How many different messages a process prints; a program may do one thing wrong a million times.
+/// How many different messages a process prints; a program may repeat one error a million times.
 const MOST_TOLD: usize = 100;
 
 /// The machine of a process.
 #[derive(Default)]
 pub(crate) struct Machine {
-    /// Made for the first submission, with threads of its own: those of a parent are not there after a fork.
+    /// Made for the first submission, with threads of its own: a parent's threads do not exist after a fork.
     running: Option<Running>,
     /// Messages that were printed already.
     told: HashSet<String>,

@@ -38,7 +38,7 @@ fn all<T>(work: impl FnOnce(&mut All) -> T) -> T {
     work(&mut ALL.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The buffer of a node that has the byte at a place, if it has a file of its own; and where it begins.
+/// The buffer of a node with the byte at a place, if it has a file of its own; and its start.
 pub(crate) fn at(node: FileId, place: u64) -> Option<(u64, Exported)> {
     if !ANY.load(Ordering::Acquire) {
         return None;
@@ -186,7 +186,7 @@ fn moved(space: &Space, buffer: &Buffer) -> io::Result<Exported> {
     Ok(exported)
 }
 
-/// Leads every mapping of a buffer's range in this process to its new file.
+/// Moves every mapping of a buffer's range in this process to its new file.
 fn remap(node: FileId, buffer: &Buffer, exported: &Exported) -> io::Result<()> {
     let end = buffer.offset + buffer.size;
     for line in std::fs::read_to_string("/proc/self/maps")?.lines() {

@@ -140,7 +140,7 @@ impl Process {
         self.displays.entry(file).or_default()
     }
 
-    /// Works on the capture, if one is made. An error ends it, not the process.
+    /// Runs `work` on the capture, if one is made. An error ends it, not the process.
     pub(crate) fn capture<T>(&mut self, work: impl FnOnce(&mut Capture) -> io::Result<T>) -> Option<T> {
         if matches!(self.capture, Capturing::NotYet) {
             self.capture = self.begin_capture();
@@ -262,7 +262,7 @@ pub(crate) fn print_stats() {
     if !settings().stats {
         return;
     }
-    // A program that ends within a request has other things to say.
+    // A program that ends within a request has other messages.
     let Ok(process) = process().try_lock() else { return };
     let Counts { submissions, words, refused, draws, time } = process.counts;
     if process.id == std::process::id() && submissions > 0 {
@@ -296,7 +296,7 @@ pub(crate) mod fork {
 
     /// Registers both with the C library.
     pub(crate) fn register() {
-        // SAFETY: the functions take and give nothing, and stay as long as this library, which is never unloaded.
+        // SAFETY: the functions have no arguments and no result, and are valid as long as this library, which is never unloaded.
         unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
     }
 }

@@ -204,7 +204,7 @@ fn get_cap(call: &mut Call<'_>) -> Answer {
     Ok(())
 }
 
-/// PRIME_HANDLE_TO_FD: a descriptor, which a program that becomes another one keeps unless it asks for O_CLOEXEC.
+/// PRIME_HANDLE_TO_FD: a descriptor, which survives `exec` unless the program requests O_CLOEXEC.
 fn prime_export(call: &mut Call<'_>) -> Answer {
     let (handle, flags) = (call.argument.u32(0), call.argument.u32(4).cast_signed());
     if flags & !(libc::O_CLOEXEC | libc::O_RDWR) != 0 {

@@ -155,14 +155,14 @@ impl Space {
         let file = unsafe { OwnedFd::from_raw_fd(copy) };
         let shared: NonNull<Shared> = map(&file, size_of::<Shared>())?.cast();
         let space = Self { shared, whole: OnceLock::new(), file };
-        // SAFETY: mapped with this size; the word is written once, before anybody else has the file.
+        // SAFETY: mapped with this size; the word is written once, before any other process has the file.
         if unsafe { (&raw const (*shared.as_ptr()).magic).read() } != MAGIC {
             return Err(io::Error::other("this file is no memory of a Radeon"));
         }
         Ok(space)
     }
 
-    /// Works on the table, alone among all processes that have the file.
+    /// Works on the table, with exclusive access among all processes that have the file.
     ///
     /// # Errors
     /// The lock's error number, if it cannot be taken.

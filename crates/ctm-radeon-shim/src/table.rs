@@ -1,4 +1,4 @@
-//! The table of buffers at the front of a memory file: which handles there are, and where their bytes lie.
+//! The table of buffers at the front of a memory file: the handles, and the places of their bytes.
 //!
 //! It is shared by all processes that have the file, and trusts nothing that it reads there: a number out of range is as an unknown handle.
 

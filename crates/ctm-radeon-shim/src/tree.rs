@@ -6,7 +6,7 @@ use ctm_radeon::environment::Chip;
 pub(crate) const NODE: (u32, u32) = (226, 128);
 /// Major and minor number of the card node.
 pub(crate) const CARD: (u32, u32) = (226, 0);
-/// Everything below these is ours, whether it exists or not: a real card of the host is not to be seen.
+/// Everything below these is ours, whether it exists or not: a real card of the host must not be seen.
 const ROOTS: [&str; 4] = ["/dev/dri", "/sys/dev/char/226:128", "/sys/dev/char/226:0", "/sys/class/drm"];
 /// Directories of the kernel that describe a node, each with the node's name and numbers.
 const MINORS: [(&str, &str, &str); 4] = [

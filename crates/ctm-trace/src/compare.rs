@@ -1,4 +1,4 @@
-//! Where two runs part: the first output that differs, then the first instruction whose store differs.
+//! The difference of two runs: the first output that differs, then the first instruction whose store differs.
 
 use crate::record::Trace;
 use crate::subject::{Chosen, Subject};

@@ -1,4 +1,4 @@
-//! The control flow of a launch as it was executed: blocks, and how often each led to which.
+//! The executed control flow of a launch: blocks, and the counts of their edges.
 
 use crate::profile::Profile;
 use ctm_exec::observe::At;

@@ -38,7 +38,7 @@ pub struct Profile {
     pub edges: BTreeMap<(At, At), u64>,
     /// Instructions that each processor executed, row by row.
     pub instructions: Vec<u32>,
-    /// How often each processor executed the instruction that it executed most.
+    /// The count of each processor's most executed instruction.
     pub iterations: Vec<u32>,
     /// Instructions that the group executed while the processor waited.
     pub waited: Vec<u32>,

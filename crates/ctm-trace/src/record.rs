@@ -35,7 +35,7 @@ impl Default for Limits {
 /// One instruction of a trace.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// How many instructions the group had executed before it, R700: groups, fetches and control flow each count.
+    /// The count of instructions that the group had executed before it; R700: groups, fetches and control flow each count.
     pub time: u64,
     /// The event.
     pub event: Event,

@@ -12,7 +12,7 @@ pub(crate) unsafe fn give<T>(to: *mut *mut T, value: T) {
     unsafe { to.write(Box::into_raw(Box::new(value))) }
 }
 
-/// Clears the place for an object before anything can fail; a null place is a wrong call.
+/// Clears the place for an object before anything can fail; a null place is an invalid call.
 ///
 /// # Safety
 /// `to` is null or may be written.

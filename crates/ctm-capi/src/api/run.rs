@@ -157,7 +157,7 @@ impl RunOptions {
     }
 }
 
-/// `ctm_engine`: the number of an engine, 0 for whichever is preferred.
+/// `ctm_engine`: the number of an engine, 0 for the preferred one.
 pub const ENGINES: [(EngineKind, u32); 3] = [(EngineKind::Interp, 1), (EngineKind::Jit, 2), (EngineKind::Verify, 3)];
 
 pub(super) fn engine(number: u32) -> Result<EngineKind, Failure> {
@@ -351,7 +351,7 @@ pub(super) fn sampler(input: &Input) -> Result<Sampler, Failure> {
     Ok(Sampler { filter, wrap: [wrap(input.wrap_x)?, wrap(input.wrap_y)?], border: input.border.map(f32::to_bits) })
 }
 
-/// The rows of an array in memory: where each begins, and its bytes in the caller's numbers. Rows that lie without gaps are one.
+/// The rows of an array in memory: the start of each, and its bytes in the caller's numbers. Rows without gaps are one.
 fn rows(surface: &Surface, width: u32, height: u32) -> impl Iterator<Item = (GpuAddr, std::ops::Range<usize>)> {
     let row = width as usize * surface.format.element_bytes() as usize;
     let (count, bytes) = if surface.effective_pitch() == width { (1, row * height as usize) } else { (height, row) };

@@ -65,7 +65,7 @@ impl Items {
     /// Reads the bytes of an `.npy` file.
     ///
     /// # Errors
-    /// When they are not such a file, or its items are neither integers nor floating-point numbers.
+    /// They are no such file, or the items are neither integers nor floating-point numbers.
     pub fn from_npy(bytes: &[u8]) -> Result<Self, ArrayError> {
         npy::items(bytes)
     }
@@ -79,14 +79,14 @@ impl Items {
         out
     }
 
-    /// The dwords that the bytes make, the last one filled up with zeros.
+    /// The bytes as dwords, the last one filled up with zeros.
     #[must_use]
     pub fn dwords(&self) -> Vec<u32> {
         dwords(&self.bytes)
     }
 }
 
-/// The dwords that bytes make, little endian, the last one filled up with zeros.
+/// Bytes as little-endian dwords, the last one filled up with zeros.
 #[must_use]
 pub fn dwords(bytes: &[u8]) -> Vec<u32> {
     let (whole, rest) = bytes.as_chunks::<4>();

@@ -81,7 +81,7 @@ pub enum Values {
     F32(Vec<f32>),
 }
 
-/// Bytes that are not the array they should be, or an array that a file format cannot hold.
+/// Bytes that are no valid array, or an array that a file format cannot hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayError {
     /// The byte of the file it is about, where one is.
@@ -153,7 +153,7 @@ impl Kind {
     }
 }
 
-/// How raw bytes are to be understood; the other kinds say it themselves.
+/// The layout of raw bytes; the other kinds have it in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawShape {
     /// Elements per row.
@@ -234,7 +234,7 @@ impl Array {
     /// Reads an array from the bytes of a file.
     ///
     /// # Errors
-    /// When the bytes are not such a file, or hold something that is no array of one to four channels. Raw bytes need `shape`.
+    /// The bytes are not such a file, or hold no array of one to four channels. Raw bytes need `shape`.
     pub fn from_bytes(kind: Kind, bytes: &[u8], shape: Option<RawShape>) -> Result<Self, ArrayError> {
         match kind {
             Kind::Npy => npy::read(bytes),

@@ -90,7 +90,7 @@ pub(super) fn write_rows(
     writer.finish().map_err(bad)
 }
 
-/// An animated picture of frames of red, green, blue, alpha, each shown so long; it repeats for ever.
+/// An animated picture of frames of red, green, blue, alpha, each shown for the same time; it repeats for ever.
 pub fn animation([width, height]: [u32; 2], milliseconds: u16, frames: &[Vec<u8>]) -> Result<Vec<u8>, ArrayError> {
     let bad = |error: png::EncodingError| ArrayError::new(format!("the animation cannot be encoded: {error}"));
     let mut bytes = Vec::new();

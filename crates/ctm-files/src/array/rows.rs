@@ -110,7 +110,7 @@ pub type FillRow<'a> = dyn FnMut(usize, &mut Vec<f32>) -> Result<(), ArrayError>
 /// PFM asks for the last row first, the others for row 0. With `flat`, an `.npy` of one row has no side for rows.
 ///
 /// # Errors
-/// When the format cannot hold the array, or `out` or `row` fails.
+/// The format cannot hold the array, or `out` or `row` fails.
 pub fn write_rows(
     kind: Kind,
     [height, width, channels]: [usize; 3],

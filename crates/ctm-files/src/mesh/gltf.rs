@@ -17,7 +17,7 @@ use std::path::Path;
 
 /// Deepest nodes of a scene.
 const DEEPEST: usize = 64;
-/// Most nodes of a scene and their primitives, each as often as there is a way to it from the scene.
+/// Most nodes of a scene and their primitives, counted once for each path from the scene.
 const MOST_INSTANCES: u64 = 1 << 20;
 /// Most vertices and indices of all instances.
 const MOST: u64 = 1 << 24;
@@ -71,7 +71,7 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Mesh, String> {
     Ok(reader.mesh)
 }
 
-/// The bytes of a buffer: within the file, as base64 text, or a file beside it. They are as many as it states.
+/// The bytes of a buffer: within the file, as base64 text, or a file beside it. Their count is the stated one.
 fn contents<'a>(buffer: &Value, binary: Option<&'a [u8]>, path: &Path) -> Result<Cow<'a, [u8]>, String> {
     let stated = buffer["byteLength"].as_u64().ok_or("it states no byteLength")?;
     let length = usize::try_from(stated).unwrap_or(usize::MAX);
@@ -333,7 +333,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// An accessor that has data: without it all items are 0, which positions and indices cannot be.
+    /// An accessor with data: without it all items are 0, which is invalid for positions and indices.
     fn filled(&self, number: usize) -> Result<Accessor<'_>, String> {
         self.accessor(number)?.filled().ok_or_else(|| format!("accessor {number}: it has no bufferView"))
     }

@@ -94,7 +94,7 @@ pub enum MeshError {
     },
     /// An OBJ file without faces.
     NoFaces,
-    /// Rows of vertices of another length than one of those that mean something.
+    /// Rows of vertices of a length without a meaning.
     Columns(usize),
     /// An array without vertices.
     NoVertices,

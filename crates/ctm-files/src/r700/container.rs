@@ -49,7 +49,7 @@ pub fn is_container_text(text: &str) -> bool {
     first.is_some_and(|line| line.split_whitespace().next() == Some(".container"))
 }
 
-/// The words of a block's header that a text says: version, identifier, index.
+/// The words of a block's header in a text: version, identifier, index.
 type Head = [u32; 4];
 
 fn head_of(block: &Block) -> Head {
@@ -202,7 +202,7 @@ impl Document {
     /// The container's bytes.
     ///
     /// # Errors
-    /// Settings that cannot be, programs that the container has no place for.
+    /// Invalid settings, programs that the container has no place for.
     pub(super) fn write(&self) -> Result<Vec<u8>, JobError> {
         let mut blocks = self.blocks(0)?;
         if !self.open && blocks.last().and_then(Block::kind) != Some(BlockKind::End) {
@@ -454,13 +454,13 @@ pub fn assemble_gfd(text: &str, path: &Path, options: &Options) -> Result<(Vec<u
     Ok((bytes, reports))
 }
 
-/// Where the program of a listing goes in a container that is there already.
+/// The place of a listing's program in an existing container.
 ///
 /// The words replace the old ones. Registers that follow from the words (GPRs, stack, exports) change where the programs differ in that; the
 /// listing's settings override them. All else in the container stays.
 ///
 /// # Errors
-/// No program of the listing's stage, or several and no choice; settings that cannot be; variables, which stay the container's.
+/// No program of the listing's stage, or several and no choice; invalid settings; variables, which stay the container's.
 pub fn replace_in_gfd(
     bytes: &[u8],
     name: &str,

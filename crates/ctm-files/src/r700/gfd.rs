@@ -32,7 +32,7 @@ const UNIFORM_BLOCKS: u32 = 1;
 /// $NAME = value`) override both.
 ///
 /// # Errors
-/// Settings that cannot be, with their places; programs that the container has no place for.
+/// Invalid settings, with their places; programs that the container has no place for.
 pub fn write_gfd(programs: &[&Loaded]) -> Result<Vec<u8>, JobError> {
     let mut out: Vec<NewProgram> = Vec::new();
     let mut wrong: Vec<Report> = Vec::new();
@@ -131,7 +131,7 @@ impl Registers {
         }
     }
 
-    /// How many registers of a list count: up to the last one that is there.
+    /// The count of registers in a list: up to the last existing one.
     fn listed(&self, name: &str) -> u32 {
         let Some(list) = registers::named(name) else { return 0 };
         let there = |i: &u32| self.0.iter().any(|r| r.address == list.address + i * 4);
@@ -269,7 +269,7 @@ fn settings_of(program: &Program) -> Option<Settings> {
 pub enum UniformPlace {
     /// A constant of the constant file.
     File(usize),
-    /// A constant of a constant buffer: the buffer, and which of its constants.
+    /// A constant of a constant buffer: the buffer, and the number of the constant.
     Buffer(u8, usize),
 }
 

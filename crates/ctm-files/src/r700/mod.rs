@@ -85,7 +85,7 @@ impl Loaded {
     /// Reads a file. `which` chooses a program of a container, by number or name; one alone needs no choice.
     ///
     /// # Errors
-    /// When the file cannot be read, is of another kind, or is wrong.
+    /// The file cannot be read, is of another kind, or is wrong.
     pub fn from_file(path: &Path, isa: Option<Isa>, which: Option<&str>, options: &Options) -> Result<Self, JobError> {
         Self::from_bytes(&read_file(path, FileKind::Program, None)?, path, isa, which, options)
     }
@@ -428,7 +428,7 @@ pub fn exports(program: &Program) -> impl Iterator<Item = Target> {
     })
 }
 
-/// Where an instruction exports to. Indices that do not exist are left out: they are a fault when they are exported.
+/// The target of an export instruction. Indices that do not exist are left out: they are a fault when they are exported.
 pub fn targets(export: &CfExport) -> impl Iterator<Item = Target> + use<> {
     let (kind, first) = (export.kind, u32::from(export.word0.array_base));
     (first..=first + u32::from(export.word1.burst_count)).filter_map(move |n| Target::from_fields(kind, n).ok())

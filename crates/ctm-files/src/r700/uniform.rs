@@ -80,11 +80,12 @@ impl Uniform {
         if self.count > 1 { format!("{}[{}]", self.of.name, self.count) } else { self.of.name.to_owned() }
     }
 
-    /// Where its numbers (the bits of floats) lie: dwords from the beginning of [`Self::place`], with their bits. Numbers are given column by column, element
+    /// The places of its numbers (the bits of floats): dwords from the beginning of [`Self::place`], with their bits. Numbers are given column by
+    /// column, element
     /// by element, either without padding or with each column filled up to four.
     ///
     /// # Errors
-    /// When there are too few or too many of them, or one is not of the type; the message has the allowed values.
+    /// There are too few or too many of them, or one is not of the type; the message has the allowed values.
     pub fn lay_out(&self, numbers: &[u32]) -> Result<Vec<(usize, u32)>, String> {
         let rows = self.of.rows;
         let (tight, padded) = (rows * self.constants(), 4 * self.constants());

@@ -49,7 +49,7 @@ pub fn with_levels(mut image: Image) -> Image {
     image
 }
 
-/// For each place of the smaller size: the places of the larger one that lie over it, with their shares.
+/// For each place of the smaller size: the places of the larger one that it covers, with their shares.
 fn shares(from: u32, to: u32) -> Vec<Vec<(usize, f64)>> {
     let scale = f64::from(from) / f64::from(to.max(1));
     (0..to)

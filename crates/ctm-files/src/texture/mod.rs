@@ -10,7 +10,7 @@
 //! | `stored` | textures as files store them, for converters |
 //! | `mipmaps` | smaller levels of a texture that has none |
 //!
-//! **Invariant.** Hostile bytes give a [`TextureError`], never a panic or more memory than the texture that the file describes has.
+//! **Invariant.** Hostile bytes give a [`TextureError`], never a panic or more memory than the described texture needs.
 //!
 //! ```
 //! use ctm_exec::r700::resources::TextureKind;
@@ -49,7 +49,7 @@ use ctm_exec::r700::resources::{Image, Levels, Texture};
 use ctm_exec::r700::surface::{LARGEST, SurfaceError};
 use std::path::Path;
 
-/// The extensions of files that [`read`] knows beside those of arrays.
+/// The extensions of files that [`read`] knows besides those of arrays.
 pub const EXTENSIONS: &str = ".dds, .ktx2, .gtx, .png, .npy, .pfm";
 
 /// Why a file is no texture.
@@ -97,7 +97,7 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Image, TextureError> {
     }
 }
 
-/// The same in the format that the file has; of arrays see [`StoredTexture::of_array`].
+/// The same in the file's own format; for arrays see [`StoredTexture::of_array`].
 ///
 /// # Errors
 /// As [`read`].
@@ -113,7 +113,7 @@ pub fn read_stored(path: &Path, bytes: &[u8]) -> Result<StoredTexture, TextureEr
 pub struct WriteOptions {
     /// The tile mode of `.gtx`.
     pub mode: TileMode,
-    /// To which pipe (bit 0) and bank (bits 2:1) the first tile of `.gtx` goes.
+    /// The pipe (bit 0) and bank (bits 2:1) of the first tile of `.gtx`.
     pub swizzle: u32,
     /// The level that an array is made of.
     pub level: u32,

@@ -1,4 +1,4 @@
-//! A texture as files store it: bytes in rows, level after level, which converters pass on without touching them.
+//! A texture as files store it: bytes in rows, level after level, which converters copy unchanged.
 
 use super::{TextureError, wrong};
 use crate::array::{Array, Values};
@@ -108,10 +108,10 @@ impl StoredTexture {
         Ok(Self { surface, swizzle, bytes })
     }
 
-    /// The texels in an uncompressed format, each rounded to the nearest number that it has.
+    /// The texels in an uncompressed format, each rounded to its nearest number.
     ///
     /// # Errors
-    /// Formats that nothing is written in here, such as compressed ones.
+    /// Formats that cannot be written here, such as compressed ones.
     pub fn encode(image: &Image, data: DataFormat, numbers: NumberType) -> Result<Self, TextureError> {
         let format = ColourFormat { data, number: numbers, swap: Swap::Std };
         let colours =
@@ -189,7 +189,7 @@ impl StoredTexture {
     /// With all smaller levels down to one texel, each the mean of the one above ([`with_levels`](super::with_levels)); level 0 stays as it is.
     ///
     /// # Errors
-    /// Formats that nothing is written in here, such as compressed ones.
+    /// Formats that cannot be written here, such as compressed ones.
     pub fn with_made_levels(self) -> Result<Self, TextureError> {
         let base = Self { swizzle: IN_ORDER, ..self.clone().with_levels(1)? };
         let made = Self::encode(&super::with_levels(base.image()?), self.surface.format.data, self.numbers())?;

@@ -1,4 +1,4 @@
-//! The memory of an R700 launch: the caller's arrays where they lie.
+//! The memory of an R700 launch: the caller's arrays in place.
 
 use crate::held::Held;
 use ctm_exec::Position;
@@ -40,7 +40,7 @@ pub(crate) struct FetchBuffer<'a> {
 pub(crate) struct TextureArray<'a> {
     texture: Texture,
     held: Held<'a>,
-    /// Four numbers of each texel, where it has another form and an engine asks for them.
+    /// Four numbers of each texel, converted for engines that need them.
     converted: OnceLock<Vec<[u32; 4]>>,
 }
 

@@ -245,7 +245,7 @@ fn inputs<'a>(
     }
 }
 
-/// The bytes of a buffer: numbers of 32 bits where they lie; fetches read others as single precision.
+/// The bytes of a buffer: numbers of 32 bits in place; fetches read others as single precision.
 fn bytes<'a>(view: &View<'a>) -> Result<Cow<'a, [u8]>, String> {
     let count = view.numbers.len();
     if view.size().is_none_or(|size| size.contains(&0)) {

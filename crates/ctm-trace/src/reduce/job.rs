@@ -40,7 +40,7 @@ pub struct Reduced {
     pub lines: [usize; 2],
 }
 
-/// Keys whose numbers choose something, or keep a run from lasting for ever.
+/// Keys whose numbers choose something, or limit the time of a run.
 const CHOICES: [&str; 10] = [
     "slot",
     "index",
@@ -147,7 +147,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Makes the directory hold a state, for a try: the next one comes soon.
+    /// Writes a state to the directory, for a try.
     fn put(&self, state: &State) -> Result<(), String> {
         let cannot =
             |name: &str, e: std::io::Error| format!("{} cannot be written: {e}", self.directory.join(name).display());
@@ -345,7 +345,7 @@ impl Work<'_> {
                 }
                 assembles(text, is_x1k) && self.exchange(&name, File::Text(text.into()))
             });
-            // The last text that was tried need not be the one that is left.
+            // The last tried text may differ from the remaining one.
             if small != *text {
                 self.exchange(&name, File::Text(small.into()));
             }
@@ -376,7 +376,7 @@ impl Work<'_> {
         }
     }
 
-    /// Keys, and members of lists of tables or of rows, go where the test holds without them.
+    /// Removes keys, and members of lists of tables or of rows, where the test holds without them.
     fn take_away(&mut self) {
         let has_members = |node: &Node| match &node.value {
             Value::Array(list) => {

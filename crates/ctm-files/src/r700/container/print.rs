@@ -75,7 +75,7 @@ pub(super) fn listing(code: &Code, settings: Vec<(String, String)>) -> String {
     disassemble(&Program { settings, ..code.program() }, &Options::default())
 }
 
-/// The header block at `at` and its words as text, if the text gives both back, and how many blocks that are. A copy program after a geometry
+/// The header block at `at` and its words as text, if the text reproduces both, and their count of blocks. A copy program after a geometry
 /// program belongs to its header.
 fn whole_program(container: &Gfd, at: usize, shader: &Shader, next: Option<&Shader>) -> Option<(String, usize)> {
     let copy = next.filter(|n| n.code.stage == CodeStage::Copy && n.header == Some(at));
