@@ -81,8 +81,7 @@ impl Uniform {
     }
 
     /// The places of its numbers (the bits of floats): dwords from the beginning of [`Self::place`], with their bits. Numbers are given column by
-    /// column, element
-    /// by element, either without padding or with each column filled up to four.
+    /// column, element by element, either without padding or with each column filled up to four.
     ///
     /// # Errors
     /// There are too few or too many of them, or one is not of the type; the message has the allowed values.
