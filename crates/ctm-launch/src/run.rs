@@ -59,7 +59,7 @@ impl<'a> Run<'a> {
     }
 
     /// An array that the program reads, to the nearest element. Where it is read at each processor's own place only, it is as large as the domain
-    /// ([`misfit`](crate::misfit)); a larger or smaller one is given by [`Self::sampled`]. Elsewhere it is its edge where it ends.
+    /// ([`misfit`](crate::misfit)); a larger or smaller one is given by [`Self::sampled`]. Other reads outside of it return its edge.
     #[must_use]
     pub fn input(self, name: &str, view: impl Into<View<'a>>) -> Self {
         self.bind(Binding::Input(name.into(), view.into(), None))

@@ -93,7 +93,7 @@ pub(crate) fn create() -> io::Result<OwnedFd> {
     };
     let shared: NonNull<Shared> = map(&file, size_of::<Shared>())?.cast();
     let lock = lock_attributes(|attributes| {
-        // SAFETY: the mapping is that large, page-aligned and zero, and no other process has the file yet; the attributes are initialised.
+        // SAFETY: the mapping is that large, page-aligned and zero, and nothing else uses the file yet; the attributes are initialised.
         unsafe { libc::pthread_mutex_init(&raw mut (*shared.as_ptr()).lock, attributes) }
     });
     // SAFETY: as before. All zero is an empty table, and the file is zero.
@@ -155,7 +155,7 @@ impl Space {
         let file = unsafe { OwnedFd::from_raw_fd(copy) };
         let shared: NonNull<Shared> = map(&file, size_of::<Shared>())?.cast();
         let space = Self { shared, whole: OnceLock::new(), file };
-        // SAFETY: mapped with this size; the word is written once, before any other process has the file.
+        // SAFETY: mapped with this size; the word is written once, before anything else uses the file.
         if unsafe { (&raw const (*shared.as_ptr()).magic).read() } != MAGIC {
             return Err(io::Error::other("this file is no memory of a Radeon"));
         }

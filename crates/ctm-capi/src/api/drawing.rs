@@ -70,7 +70,7 @@ pub unsafe extern "C" fn ctm_drawing_open(path: *const c_char, drawing: *mut *mu
 /// Sets the size of the targets.
 ///
 /// # Safety
-/// `drawing` is null, or was given by this library, is not freed, and is not used by another thread.
+/// `drawing` is null, or was given by this library, is not freed, and is not used by another call meanwhile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ctm_drawing_set_size(drawing: *mut Drawing, width: u32, height: u32) -> Status {
     call("ctm_drawing_set_size", || {
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn ctm_drawing_free(drawing: *mut Drawing) {
 /// The contents of a colour target.
 ///
 /// # Safety
-/// `picture` is null, or was given by this library, is not freed, and is not used by another thread; `array` is null or may be written.
+/// `picture` is null, or was given by this library, is not freed, and is not used by another call meanwhile; `array` is null or may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ctm_picture_target(picture: *mut Picture, number: u32, array: *mut Array) -> Status {
     call("ctm_picture_target", || {

@@ -129,7 +129,7 @@ pub unsafe extern "C" fn ctm_job_for_program(path: *const c_char, job: *mut *mut
 /// Sets a flag.
 ///
 /// # Safety
-/// `job` is null, or was given by this library, is not freed, and is not used by another thread; the strings are null or C strings.
+/// `job` is null, or was given by this library, is not freed, and is not used by another call meanwhile; the strings are null or C strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ctm_job_set(job: *mut Job, flag: *const c_char, value: *const c_char) -> Status {
     call("ctm_job_set", || {
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn ctm_job_free(job: *mut Job) {
 /// The contents of an output.
 ///
 /// # Safety
-/// `result` is null, or was given by this library, is not freed, and is not used by another thread; `array` is null or may be written.
+/// `result` is null, or was given by this library, is not freed, and is not used by another call meanwhile; `array` is null or may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ctm_result_output(result: *mut JobResult, slot: u32, array: *mut Array) -> Status {
     call("ctm_result_output", || {

@@ -98,7 +98,7 @@ pub const FILLER: u32 = 0x8000_0000;
 
 /// Forks; the child runs `work` and ends. The child's number.
 pub fn fork(work: impl FnOnce()) -> i32 {
-    // SAFETY: the child does only what is allowed after a fork.
+    // SAFETY: the child runs code as other programs do after a fork.
     let child = unsafe { libc::fork() };
     assert!(child >= 0);
     if child == 0 {

@@ -382,7 +382,7 @@ impl Device {
         let drawn =
             self.with_targets(memory, &bindings, &parts, &lists, rings, &mut taken, |targets, stages, device| {
                 let mut state = state::draw_state(&device.registers, &lists, &stages);
-                // Rectangles are never clipped by the guard band: drivers clear with them in pixels, under the guard band of an earlier draw.
+                // Rectangles are never clipped: drivers clear with them in pixels, under the guard band of an earlier draw.
                 state.clip.disabled |= topology == Topology::Rectangles;
                 // Targets of one layer have no other, so a program's layer is ignored.
                 state.outputs.layer &= bindings.are_layered();

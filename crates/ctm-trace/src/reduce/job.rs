@@ -27,7 +27,7 @@ pub struct Kept<'a> {
     pub program: &'a Path,
 }
 
-/// The rest of a job.
+/// The reduced job.
 #[derive(Clone, Debug, Default)]
 pub struct Reduced {
     /// The job file.
@@ -162,7 +162,7 @@ impl Work<'_> {
         scratch(&self.directory.join(JOB), tree::print(&state.root).as_bytes()).map_err(|e| cannot(JOB, e))
     }
 
-    /// Saves the rest.
+    /// Saves the reduced job.
     fn keep(&self) -> Result<(), String> {
         let job = (JOB, tree::print(&self.state.root).into_bytes());
         let files = self.state.files.iter().map(|(name, file)| (name.as_str(), file.bytes()));
