@@ -26,7 +26,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Array, ArrayError> {
     })
 }
 
-/// Each grey value three times, with the following value, if there is one.
+/// Each grey value three times, then its alpha, if there is one.
 fn spread<T: Copy>(values: &[T], rest: usize) -> Vec<T> {
     let element = |e: &[T]| [e[0], e[0]].into_iter().chain(e.to_vec());
     values.chunks_exact(1 + rest).flat_map(element).collect()
