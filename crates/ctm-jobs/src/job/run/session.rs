@@ -535,7 +535,7 @@ fn order(tiling: Tiling) -> &'static str {
     if tiling.is_tiled() { "in tiles" } else { "in rows" }
 }
 
-/// Upper bound of the job's device memory: its arrays, three times each pass's outputs, programs and constants.
+/// Estimated device memory of the job: its arrays, three times each pass's outputs, programs and constants.
 fn estimate(job: &Job, prepared: &Prepared) -> u64 {
     let mut total = 1 << 20;
     let mut seen = Vec::new();
