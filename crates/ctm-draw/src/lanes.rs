@@ -94,18 +94,20 @@ pub(crate) fn bits(masks: &[u32; LANES]) -> u32 {
     eight.into_iter().fold(0, |all, bits| all | bits)
 }
 
-/// Calls a function whose loops are compiled for the widest vectors.
-#[inline(always)]
-pub(crate) fn wide<R>(function: impl FnOnce() -> R) -> R {
-    #[cfg(target_arch = "x86_64")]
-    {
-        ctm_x86::simd::wide(function)
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        function()
-    }
+/// Evaluates an expression whose loops are compiled for the widest vectors of the processor. The expression is compiled twice, so that each of both is inlined.
+macro_rules! wide {
+    ($body:expr) => {{
+        #[cfg(target_arch = "x86_64")]
+        let done = ctm_x86::simd::on_avx2(|| $body);
+        #[cfg(not(target_arch = "x86_64"))]
+        let done = None;
+        match done {
+            Some(result) => result,
+            None => $body,
+        }
+    }};
 }
+pub(crate) use wide;
 
 #[cfg(test)]
 mod tests {

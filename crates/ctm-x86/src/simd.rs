@@ -145,26 +145,27 @@ pub unsafe fn with<D: Do>(isa: Isa, done: D) -> bool {
     }
 }
 
-/// Calls a function that is compiled for the vectors of AVX2 where the processor has them, as far as it is in line. Results are the same: nothing is contracted.
+/// Calls a function that is compiled for the vectors of AVX2, and gives its result; `None` where the processor lacks them, and nothing is called.
+///
+/// The compiler has to inline the function, with everything that it calls: it does so for a closure that only this call uses. Results are those of the plain call: nothing is contracted.
 ///
 /// ```
 /// let mut numbers = [1.5f32; 64];
-/// ctm_x86::simd::wide(|| numbers.iter_mut().for_each(|x| *x = *x * 2.0 + 1.0));
-/// assert_eq!(numbers[63], 4.0);
+/// let wide = ctm_x86::simd::on_avx2(|| numbers.iter_mut().for_each(|x| *x = *x * 2.0 + 1.0));
+/// assert_eq!(numbers[63], if wide.is_some() { 4.0 } else { 1.5 });
 /// ```
 #[inline]
-pub fn wide<R>(function: impl FnOnce() -> R) -> R {
+pub fn on_avx2<R>(function: impl FnOnce() -> R) -> Option<R> {
+    // In line, so that it is compiled beside its function and can inline it.
+    #[inline]
     #[target_feature(enable = "avx2,popcnt")]
     fn avx2<R>(function: impl FnOnce() -> R) -> R {
         function()
     }
 
-    if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("popcnt") {
-        // SAFETY: the processor has the instructions.
-        unsafe { avx2(function) }
-    } else {
-        function()
-    }
+    let has_avx2 = std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("popcnt");
+    // SAFETY: the processor has the instructions.
+    has_avx2.then(|| unsafe { avx2(function) })
 }
 
 /// Functions on vectors.

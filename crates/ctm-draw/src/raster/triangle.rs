@@ -1,7 +1,7 @@
 //! Coverage of triangles and of boxes with sides along rows and columns.
 
 use super::QuadCoverage;
-use crate::lanes::{LANES, Shape};
+use crate::lanes::{LANES, Shape, bits};
 use crate::rect::{Rect, UNITS};
 use crate::state::SamplePoints;
 
@@ -114,6 +114,8 @@ pub(crate) struct BlockEdges {
     planes: [[i64; 3]; 3],
     /// The offset of each lane from the first one.
     steps: [[i32; LANES]; 3],
+    /// The least and the largest of these steps.
+    corners: [[i32; 2]; 3],
 }
 
 impl BlockEdges {
@@ -140,20 +142,33 @@ impl BlockEdges {
             }
             steps
         });
-        Some(Self { planes, steps })
+        // Values change in one direction along a row or a column, so the least and the largest are in corners.
+        let corners = steps.map(|of| {
+            let limits = |all: [i32; 2], step: i32| [all[0].min(step), all[1].max(step)];
+            of.into_iter().fold([0; 2], limits)
+        });
+        Some(Self { planes, steps, corners })
     }
 
     /// The lanes of the block at this pixel that are covered.
     #[inline(always)]
     pub(crate) fn covered(&self, [x, y]: [i32; 2]) -> u32 {
         let first = self.planes.map(|[start, di, dj]| (start + i64::from(x) * di + i64::from(y) * dj) as i32);
-        let mut covered = 0;
-        for n in 0..LANES {
+        let at_corners = |k: usize| self.corners[k].map(|step| first[k].wrapping_add(step));
+        let corners = [0, 1, 2].map(at_corners);
+        if corners.iter().any(|[_, most]| *most < 0) {
+            return 0;
+        }
+        if corners.iter().all(|[least, _]| *least >= 0) {
+            return u32::MAX;
+        }
+        let mut masks = [0; LANES];
+        for (n, mask) in masks.iter_mut().enumerate() {
             // Negative where one of them is.
             let value = [0, 1, 2].map(|k: usize| first[k].wrapping_add(self.steps[k][n]));
-            covered |= !((value[0] | value[1] | value[2]) >> 31).cast_unsigned() & 1 << n;
+            *mask = !((value[0] | value[1] | value[2]) >> 31).cast_unsigned();
         }
-        covered
+        bits(&masks)
     }
 }
 

@@ -177,7 +177,7 @@ impl<'a> Coverer<'a> {
         for y in (all.top..all.bottom).step_by(ROWS as usize) {
             if let Some(edges) = &edges {
                 for x in (all.left..all.right).step_by(COLUMNS as usize) {
-                    let lanes = wide(|| edges.covered([x, y])) & inside(scissor, [x, y]);
+                    let lanes = wide!(edges.covered([x, y])) & inside(scissor, [x, y]);
                     if lanes != 0 {
                         tell([x, y], lanes);
                     }

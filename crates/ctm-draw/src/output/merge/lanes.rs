@@ -298,7 +298,7 @@ impl Merger<'_, '_> {
         let setup = depths.setup;
         let test = &tests[usize::from(!setup.is_front)];
         let (range, layer) = (setup.depth_range, setup.layer);
-        wide(|| {
+        wide!({
             let mut of = [0.0; LANES];
             match test.clear {
                 _ if test.ignores_depth => {}

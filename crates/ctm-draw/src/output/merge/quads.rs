@@ -106,7 +106,7 @@ impl Merger<'_, '_> {
                 let merge = ColourRows { state, n, plan };
                 match Fractions::of(&target.colours).filter(|_| !state.targets[n].truncate) {
                     Some(fractions) => {
-                        wide(|| merge.merge_fractions(&fractions, (bytes, size), marks, (&mut rows, &mut blended)));
+                        wide!(merge.merge_fractions(&fractions, (bytes, size), marks, (&mut rows, &mut blended)));
                     }
                     None => merge.merge_others(&target.colours, (bytes, size), marks, (&mut rows, &mut blended)),
                 }
@@ -158,7 +158,7 @@ impl Merger<'_, '_> {
                         let test = &tests[usize::from(!setup.is_front)];
                         let range = setup.depth_range;
                         let of = test.depths(depths);
-                        let found = wide(|| target.test_scattered(test, place, &of, range, marked));
+                        let found = wide!(target.test_scattered(test, place, &of, range, marked));
                         passed |= u64::from(found) << (LANES * half);
                     }
                 }

@@ -136,7 +136,7 @@ impl Band<'_> {
             }
             match &fractions {
                 Some(fractions) => {
-                    wide(|| colours.merge_fractions(fractions, (bytes, size), marks, (&mut rows, &mut blended)));
+                    wide!(colours.merge_fractions(fractions, (bytes, size), marks, (&mut rows, &mut blended)));
                 }
                 None => colours.merge_others(&target.colours, (bytes, size), marks, (&mut rows, &mut blended)),
             }
