@@ -432,7 +432,7 @@ fn picture(call: &Call<'_>, of: Framebuffer, number: u32, directory: &Path) -> R
     let bytes = array.to_bytes(Kind::Png).map_err(|e| e.to_string())?;
     std::fs::create_dir_all(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     let path = directory.join(format!("{}-{number:05}.png", std::process::id()));
-    std::fs::write(&path, bytes).map_err(|e| format!("{}: {e}", path.display()))
+    ctm::files::save::save(&path, &bytes).map_err(|e| format!("{}: {e}", path.display()))
 }
 
 #[cfg(test)]
