@@ -1,13 +1,16 @@
-//! The micro-operation form with masks: what a program does to the lanes that run together, one register element at a time.
+//! The masked micro-operation form: operations on the lanes of a wavefront, one register element at a time.
 //!
-//! A [`Code`] is a graph of blocks: straight lists of operations on *lane vectors*, 32 bits for each of the 16, 32 or 64 lanes of a wavefront. Operations that
-//! make a vector are named by their place in the list ([`Value`]) and never change (single assignment); what outlives a block lives in variables ([`Var`]).
-//! Flow control is *masks* of 64 bits in fixed places ([`M`]), and a few operations on them ([`MaskOp`]) say what each branch-loop instruction does.
+//! A [`Code`] is a graph of blocks: straight lists of operations on *lane vectors*, 32 bits for each of the 16, 32 or
+//! 64 lanes of a wavefront. An operation that makes a vector is named by its place in the list ([`Value`]); vectors are
+//! in single assignment, and values that outlive a block are in variables ([`Var`]). Flow control is *masks* of 64 bits
+//! in fixed places ([`M`]); a few operations on them ([`MaskOp`]) express each branch-loop instruction.
 //!
-//! Arithmetic operations of R700 are the machine's own ([`Op::Alu`]); they mean what `ctm_exec::r700::alu::single` says. Those of X1K programs are
-//! [`Op::Unit`], which mean what the functions of `ctm_exec::x1k::ops` do: denormals read as zeros, one NaN; there a mask holds one group or several.
+//! Arithmetic operations of R700 are the machine's own ([`Op::Alu`]), defined by `ctm_exec::r700::alu::single`. Those
+//! of X1K programs are [`Op::Unit`], defined by the functions of `ctm_exec::x1k::ops`: denormals read as zeros, one
+//! NaN; there a mask holds one group or several.
 //!
-//! **Invariant.** Every operation is exact for lanes that nobody looks at, too: quad operations and WRITE_INACTIVE make them visible.
+//! **Invariant.** Every operation is exact in inactive lanes, too: quad operations and WRITE_INACTIVE make them
+//! visible.
 
 pub use super::names::{M, MaskOp, TARGETS, Value, Var, indexed};
 use super::text::fields::{Bits, Element, FetchNumber, StoreNumber, YieldNumber};
@@ -19,10 +22,10 @@ use ctm_isa::r700::inst::{CfMem, MemDsr, MemRd, TexFetch, VtxFetch};
 use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2, TexOp};
 use ctm_isa::x1k::ops as x1k;
 
-/// What a relative address reads.
+/// The register file that a relative address reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum File {
-    /// The thread's registers: so many. Outside, register 0 is read and nothing is written.
+    /// The thread's registers, with their count. Outside, register 0 is read and nothing is written.
     Gprs(u8),
     /// Constants of the table of uniform values: the first one's number and how many. Outside, NaN is read.
     Constants(u16, u16),
@@ -30,7 +33,7 @@ pub enum File {
     Share,
 }
 
-/// An operation of the X1K on one channel: what it makes of its first one or three operands.
+/// An operation of the X1K on one channel, with one to three operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
     /// `a * b + c`, times the output modifier, rounded once (`ops::mad` and `ops::output_modifier`).
@@ -65,7 +68,7 @@ impl Unit {
     }
 }
 
-/// A dot product of the X1K: what it makes of its operands, whatever the estimate is (`ops::dp3`, `ops::dp4`, `ops::d2a` and `ops::output_modifier`).
+/// A dot product of the X1K, exact for any estimate (`ops::dp3`, `ops::dp4`, `ops::d2a` and `ops::output_modifier`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dot {
     /// DP3, DP4 or D2A.
@@ -128,7 +131,7 @@ impl Dot {
     }
 }
 
-/// What is counted for lanes.
+/// A counter of lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Counter {
     /// Active lanes, for each instruction.
@@ -157,7 +160,7 @@ instructions! {
         // --- vectors ---
         /// The same bits in every lane.
         Bits(bits: u32 as Bits) = "bits";
-        /// What a variable holds here.
+        /// The value of a variable at this place.
         Get(var: Var) = "get";
         /// A dword of the table of uniform values.
         Uniform(index: u16) = "uniform";
@@ -194,9 +197,9 @@ instructions! {
         // --- effects ---
         /// Runs the fetch of this number with these coordinates for the lanes of a mask.
         Fetch { number: u16 as FetchNumber, at: [Value; 4], under: M } = "fetch";
-        /// Does what the [`Store`] of this number does, for the lanes of a mask: index and elements.
+        /// Performs the [`Store`] of this number in the lanes of a mask: index and elements.
         Store { number: u16 as StoreNumber, operands: [Value; 5], under: M } = "store";
-        /// The other wavefronts of the group come to where this [`Yield`] is first, as far as they have issued fewer instructions.
+        /// Other wavefronts of the group that have issued fewer instructions run up to their first [`Yield`].
         Yield(number: u16 as YieldNumber) = "yield";
         /// Stores into a variable.
         Set { var: Var, value: Value, under: M } = "set";
@@ -206,7 +209,7 @@ instructions! {
         Mark(var: Var, under: M) = "mark";
         /// Changes masks.
         Mask(op: MaskOp) = "";
-        /// Counts so many for each lane of a mask.
+        /// Adds `weight` to a counter for each lane of a mask.
         Tally { counter: Counter, weight: u32, under: M } = "tally";
         /// Leaves the group to the reference interpreter unless `base + number` is from 0 to below `count`.
         Guard { number: M, base: u8, count: u16 } = "guard";
@@ -303,13 +306,13 @@ impl Op {
             Self::Unit(unit, abc) => (unit.operands() as u32, abc),
             _ => (0, self.operands()),
         };
-        // The golden ratio spreads what is close together.
+        // The golden ratio spreads neighbouring values.
         let mix = |hash: u32, of: u32| (hash.rotate_left(5) ^ of).wrapping_mul(0x9e37_79b9);
         let hash = values.iter().fold(mix(0, own), |hash, value| mix(hash, value.0));
         hash ^ hash >> 16
     }
 
-    /// Gives the vectors that it reads their new names. What is not read keeps a name that exists.
+    /// Renames the vectors that it reads. Unused operands keep a name that exists.
     pub fn rename(&mut self, name: impl Fn(Value) -> Value) {
         let (abc, operands) = match self {
             Self::Unit(unit, abc) => (&mut abc[..], unit.operands()),
@@ -325,7 +328,7 @@ impl Op {
         abc[operands..].fill(first);
     }
 
-    /// Whether two of them with the same fields give the same vector wherever they stand in a block.
+    /// Whether two operations with the same fields give the same vector anywhere in a block.
     pub const fn is_constant(&self) -> bool {
         self.is_pure() && !matches!(self, Self::Get(_) | Self::Number(_) | Self::GetRelative { .. } | Self::Fetched(..))
     }
@@ -339,11 +342,11 @@ type Holds = (Op2, [Value; 2], bool);
 pub enum Condition {
     /// One.
     Holds(Holds),
-    /// One and what another condition says.
+    /// A comparison and another condition.
     And(Holds, Value),
-    /// One or what another condition says.
+    /// A comparison or another condition.
     Or(Holds, Value),
-    /// What another condition does not say.
+    /// The negation of another condition.
     Not(Value),
 }
 
@@ -351,7 +354,7 @@ pub enum Condition {
 const COMPARISONS: u8 = 6;
 
 impl Condition {
-    /// What a value of a block is, if it is such.
+    /// The condition that a value of a block is, if it is one.
     pub fn of(ops: &[Op], value: Value) -> Option<Self> {
         Self::within(ops, value, COMPARISONS)
     }
@@ -376,7 +379,7 @@ impl Condition {
         }
     }
 
-    /// Gives what it compares, and the conditions that it is made of.
+    /// Gives the operands that it compares, and the conditions that it is made of.
     pub fn reads(self, ops: &[Op], give: &mut impl FnMut(Value)) {
         let (ab, of) = match self {
             Self::Holds((_, ab, _)) => (Some(ab), None),
@@ -459,7 +462,7 @@ instructions! {
     }
 }
 
-/// A place where a wavefront yields to the others of its group: what follows is seen by the others.
+/// A place where a wavefront yields to the others of its group: the instructions after it have effects that they see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Yield {
     /// The block it is in.
@@ -515,7 +518,7 @@ impl End {
     }
 }
 
-/// What one passage of a block counts, beside what depends on lanes.
+/// The counts of one execution of a block, apart from those that depend on lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Instruction groups of R700, ALU instructions of X1K.
@@ -555,16 +558,16 @@ impl Tally {
 pub struct Block {
     /// How many loops are around it.
     pub loops: u8,
-    /// What it does.
+    /// Its operations.
     pub ops: Vec<Op>,
-    /// What it counts.
+    /// Its counts.
     pub tally: Tally,
     /// How it ends.
     pub end: End,
 }
 
 impl Block {
-    /// The value behind sign changes.
+    /// The value without its sign changes.
     pub fn bare(&self, value: Value) -> Value {
         match self.ops[value.index()] {
             Op::Abs(a) | Op::Neg(a) => self.bare(a),
@@ -573,7 +576,7 @@ impl Block {
     }
 }
 
-/// Constants that a program locks, as they stand in the table of uniform values behind the constant file.
+/// Constants that a program locks, in the table of uniform values after the constant file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Locked {
     /// Constant buffer.
@@ -593,22 +596,22 @@ pub struct Code {
     pub blocks: Vec<Block>,
     /// Its fetches, by number.
     pub fetches: Vec<Fetch>,
-    /// Its memory writes and what is like them, by number.
+    /// Its memory writes and other sends, by number.
     pub stores: Vec<Store>,
     /// Where the wavefronts of a group yield to each other, by number; none where a group is one wavefront.
     pub yields: Vec<Yield>,
     /// Constants of buffers, in the order of the table.
     pub locked: Vec<Locked>,
-    /// What is computed of uniform values alone, in the order of the table; operands are numbers of this list.
+    /// Computations on uniform values alone, in the order of the table; operands are numbers of this list.
     pub computed: Vec<Op>,
     /// Some fetch looks at lanes that do not execute.
     pub watches_idle_lanes: bool,
-    /// Every lane keeps what its variables hold, whether it is active or not: somebody looks at or writes lanes that are not.
+    /// Variables keep their values in inactive lanes: some operation reads or writes these.
     pub keeps_idle_lanes: bool,
 }
 
 impl Code {
-    /// Uniform values that a launch is given; those that are computed stand behind them.
+    /// The count of uniform values that a launch gives; computed ones come after them.
     pub fn given_uniforms(&self) -> usize {
         4 * (CONSTANT_FILE + self.locked.iter().map(|locked| usize::from(locked.count)).sum::<usize>())
     }

@@ -1,10 +1,12 @@
-//! What is known of masks before a program runs, and what need not be computed for that reason.
+//! Mask propagation: a forward data-flow analysis of the masks, and the removal of mask operations with a known or dead
+//! result.
 //!
-//! What the masks say of one lane is a row of bits. Nearly every operation on masks does the same to each lane, whatever the other lanes do, so the rows
-//! that any lane can have at a place of the program are found by following the program with all of them at once: a few rows,
-//! as a lane of a structured program runs, waits in one of the branches or loops around, or does not exist. Two masks that agree in all rows are
-//! the same mask there. So a lane mask of a loop without CONTINUE is seen to be empty, those that go on at its end to be the active ones,
-//! and what nobody reads then is left out.
+//! The abstract state of a block is the set of *rows*. A row has one bit for each mask: the values that one lane has in
+//! all masks at once. Nearly every mask operation treats lanes independently, so one set covers all lanes; join is
+//! union. The sets are small, because a lane of a structured program runs, waits in an enclosing branch or loop, or
+//! does not exist. Two masks that agree in all rows of a place are equal there. This shows that the lane mask of a loop
+//! without CONTINUE is empty and that the lanes that go on at its end are the active ones; masks that are dead then are
+//! removed.
 
 use crate::ir::masked::{Block, Code, End, M, MaskOp, Op, Target};
 use crate::ir::order::postorder;
@@ -12,19 +14,20 @@ use crate::passes::table::Pass;
 
 /// The most rows at one place; programs that need more stay as they are.
 const MOST_ROWS: usize = 256;
-/// So many rows may be the same ones.
+/// Duplicate rows are tolerated up to this number.
 const FEW_ROWS: usize = 24;
 /// How many rows are followed through one operation on masks at most, all in all.
 const MOST_STEPS: usize = 200_000;
 
-/// Finds what is known or read by nobody: it becomes `Copy(d, d)`, or a copy of a mask that is the same. `whole`: all lanes that exist lie in the domain.
+/// Replaces operations with a dead result by `Copy(d, d)`, and those with a known result by a copy of an equal mask.
+/// `whole`: all existing lanes lie in the domain.
 pub fn simplify(code: &mut Code, whole: bool) {
     if !Pass::Masks.is_on() {
         return;
     }
     let Some(mut bits) = Bits::of(code) else { return };
     bits.followed = bits.followed(code);
-    // These get new readers, as others become copies of them; so what they are made of is followed, too.
+    // Other masks may become copies of these and add uses; so the masks that they are computed from are tracked, too.
     let live = bits.live(code, ALWAYS_BITS);
     bits.note_after(code, &live);
     let Some(ends) = bits.follow(code, &live, whole) else { return };
@@ -47,7 +50,7 @@ pub fn simplify(code: &mut Code, whole: bool) {
     }
 }
 
-/// Which masks somebody reads.
+/// The live masks of a program.
 pub struct Live {
     bits: Bits,
     live: Vec<u64>,
@@ -61,7 +64,7 @@ impl Live {
         Some(Self { bits, live })
     }
 
-    /// Whether somebody reads a mask behind the end of a block.
+    /// Whether a mask is live after the end of a block.
     pub fn after(&self, end: End, m: M) -> bool {
         let end =
             if let End::Branch { none, some, .. } = end { End::Branch { mask: M::NONE, none, some } } else { end };
@@ -74,11 +77,11 @@ struct Bits {
     /// The bit of each; 0 of those that the program does not have.
     of: Vec<u64>,
     masks: Vec<M>,
-    /// Those that are followed: what decides who runs, and what is made of such masks alone.
+    /// The tracked masks: those that decide which lanes run, and those computed from such masks alone.
     followed: u64,
     /// Of each block, the operations that write or read some.
     places: Vec<Vec<Place>>,
-    /// The blocks, each behind those that it leads to where there is no loop.
+    /// The blocks in postorder: each after its successors, but for loops.
     order: Vec<usize>,
 }
 
@@ -88,23 +91,24 @@ struct Place {
     at: usize,
     writes: u64,
     reads: u64,
-    /// The masks that are followed and read by somebody behind it.
+    /// The masks that are tracked and live after it.
     after: u64,
-    /// What does the same as the operation; of those that only read, something if all lanes that exist are active.
+    /// An equivalent operation; for operations that only read, some operation if all existing lanes are active.
     known: Option<MaskOp>,
 }
 
 impl Place {
-    /// The masks that somebody reads before it, of those behind it; what nobody reads counts for nothing.
+    /// The masks that are live before it, given those live after it; an operation with a dead result reads nothing.
     const fn step_back(&self, live: u64) -> u64 {
         if self.writes != 0 && live & self.writes == 0 { live } else { live & !self.writes | self.reads }
     }
 }
 
-/// What lanes can be somewhere in a block.
+/// The abstract state at a place of a block.
 #[derive(Clone, Default)]
 struct Here {
-    /// Rows, apart for what a number decides for all lanes; the second ones are empty where none has decided.
+    /// Rows, in one set for each value of the number that decides for all lanes; the second set is empty before such a
+    /// decision.
     worlds: [Vec<u64>; 2],
     /// The masks that have been written, whichever way led here.
     defined: u64,
@@ -126,8 +130,8 @@ fn settle(set: &mut u64, change: impl Fn(&mut u64)) {
     }
 }
 
-/// What a mask is made of: two others. Of a row where they have the values a and b, bit `a + 2 * b` of `holds` is what it becomes; where that bit of `open` is
-/// set, it can be either.
+/// A mask as a function of two others, `a` and `b`. In a row with the values a and b, the result is bit `a + 2 * b` of
+/// `holds`; where that bit of `open` is set, it can be either.
 struct Made {
     a: u64,
     b: u64,
@@ -136,7 +140,8 @@ struct Made {
 }
 
 impl Made {
-    /// What it becomes in a row, as the lowest bit: 0 where it can be either. As a polynomial, so that no row needs a branch.
+    /// The result in a row, as the lowest bit: 0 where it can be either. As a polynomial, so that no row needs a
+    /// branch.
     fn holds(&self) -> impl Fn(u64) -> u64 + use<> {
         let (a, b) = (self.a.trailing_zeros(), self.b.trailing_zeros());
         let [n, x, y, z] = [0, 1, 2, 3].map(|case| u64::from(self.holds >> case & 1));
@@ -171,7 +176,7 @@ fn unite(rows: &mut Vec<u64>, few: usize) {
     }
 }
 
-/// Masks that hold something from the start, whether somebody reads it or not. Where two are the same as another, that becomes a copy of the first one.
+/// Masks with a value from the start, live or not. Of equal masks, the later ones become copies of the first.
 const ALWAYS: [M; 4] = [M::NONE, M::ACTIVE, M::EXISTING, M::VALID];
 /// They have the first bits.
 const ALWAYS_BITS: u64 = (1 << ALWAYS.len()) - 1;
@@ -202,7 +207,7 @@ impl Bits {
         (bits.masks.len() <= 64).then_some(bits)
     }
 
-    /// An operation, with what it writes and reads.
+    /// An operation with the masks that it writes and reads.
     fn place(&mut self, op: &Op, at: usize) -> Place {
         let (writes, reads) = match op {
             Op::Mask(op) => (self.note(op.writes()), op.reads()),
@@ -245,7 +250,7 @@ impl Bits {
         self.of[m.index()]
     }
 
-    /// What the end of a block and its successors read.
+    /// The masks live at the end of a block: those that its end or a successor reads.
     fn live_out(&self, end: End, live: &[u64]) -> u64 {
         let mut out = if end == End::Stop { self.bit(M::VALID) | self.bit(M::ACTIVE) } else { 0 };
         if let End::Branch { mask, .. } = end {
@@ -254,10 +259,11 @@ impl Bits {
         end.successors().fold(out, |out, next| out | live[next])
     }
 
-    /// The masks that somebody reads, at the beginning of each block; a mask that only makes itself anew counts for nothing. `always`: these count as read everywhere.
+    /// The masks that are live at the beginning of each block; a mask that is only used to compute itself is dead.
+    /// `always`: these are live everywhere.
     fn live(&self, code: &Code, always: u64) -> Vec<u64> {
         let mut live = vec![0; code.blocks.len()];
-        // What was read behind each block when it was looked at.
+        // The masks that were live after each block at its last visit.
         let mut outs = vec![None; code.blocks.len()];
         loop {
             let mut changed = false;
@@ -274,8 +280,8 @@ impl Bits {
         }
     }
 
-    /// Notes the masks that are followed and read by somebody, behind each place. What is made of vectors counts as read in the rest of its block, as it may
-    /// decide who stays active.
+    /// Records the masks that are tracked and live after each place. Masks made from vectors count as live in the rest
+    /// of their block, as they may decide which lanes stay active.
     fn note_after(&mut self, code: &Code, live: &[u64]) {
         for (index, block) in code.blocks.iter().enumerate() {
             let mut of = self.live_out(block.end, live) | ALWAYS_BITS;
@@ -292,7 +298,8 @@ impl Bits {
         }
     }
 
-    /// Finds out what is known of each place, and how blocks end by that.
+    /// Runs the analysis to its fixed point: records the known operations, and gives the ends of blocks with known
+    /// branches.
     fn follow(&mut self, code: &Code, live: &[u64], whole: bool) -> Option<Vec<End>> {
         let mut ends: Vec<End> = code.blocks.iter().map(|block| block.end).collect();
         let mut entries = vec![Here::default(); code.blocks.len()];
@@ -349,7 +356,7 @@ impl Bits {
         Some(ends)
     }
 
-    /// What an operation makes.
+    /// The result of an operation as a function of two masks.
     fn made(&self, op: MaskOp) -> Made {
         let made = |a: M, b: M, holds: u8, open: u8| Made { a: self.bit(a), b: self.bit(b), holds, open };
         match op {
@@ -367,7 +374,7 @@ impl Bits {
         }
     }
 
-    /// Steps over an operation on masks, behind which somebody reads some of them (`after`); the others are forgotten.
+    /// Steps over a mask operation; masks that are dead after it (not in `after`) leave the rows.
     fn step(&self, op: MaskOp, after: u64, here: &mut Here) {
         let bit = self.bit(op.writes());
         here.defined |= if matches!(op, MaskOp::Number(..) | MaskOp::Add(..)) { 0 } else { bit };
@@ -401,7 +408,7 @@ impl Bits {
             for op in ops.iter_mut() {
                 match op {
                     Op::Mask(op) => *op = known,
-                    // No lane keeps what it held.
+                    // No lane keeps its old value.
                     Op::Set { under: m @ M::ACTIVE, .. } if of.writes == 0 => *m = M::EXISTING,
                     _ => {}
                 }
@@ -468,7 +475,8 @@ impl Here {
         !self.worlds.iter().fold(0, |all, rows| rows.iter().fold(all, |differs, &row| differs | (row ^ of(row))))
     }
 
-    /// Adds what rows keep, where some of them have a bit, but for those with another one; says whether that has changed something.
+    /// Adds the bits `kept` of all rows that have some bit of `some` and none of `without`; returns whether that
+    /// changed something.
     fn add(&mut self, here: &Here, (some, without): (u64, u64), kept: u64) -> bool {
         let rows = &mut self.worlds[0];
         let before = (rows.len(), self.defined);

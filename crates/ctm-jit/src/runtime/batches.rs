@@ -1,5 +1,5 @@
-//! Launches of either instruction set: as streams, so that wavefronts store what they export themselves, or in batches on all cores, after each of which the calling
-//! thread commits what groups have sent, in their order.
+//! Launches of either instruction set: as streams, as wavefronts that store their own exports, or in batches on all
+//! cores. After each batch the calling thread commits the sends of its groups in order.
 
 use crate::launch::wavefronts::group::Stored;
 use crate::launch::wavefronts::places::Places;
@@ -13,23 +13,24 @@ use ctm_exec::{Counters, Fault, Outcome, Position};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-/// Lanes that run side by side before what they send is committed.
+/// Lanes that run side by side before their sends are committed.
 const LANES_PER_BATCH: u64 = 1 << 16;
 /// Lanes that one task of a batch runs.
 const LANES_PER_TASK: u64 = 1 << 10;
 
-/// What ends in a fault, or does not.
+/// The result of a step that may fault.
 pub type Result<T = (), E = Fault> = std::result::Result<T, E>;
 
-/// A wavefront that has ended: its number, its lanes, what it left.
+/// A wavefront that has ended: its number, its lanes, its results.
 pub type EndedAt<'a> = (u64, &'a Places, &'a Ended);
 
 /// A launch of one of the instruction sets, and its memory: all that differs between the two.
 pub trait Launched: Sync {
-    /// Lets somebody read memory; `None` is given where that refuses a constant, which the reference interpreter will tell.
+    /// Gives read access to memory; `None` is passed where memory refuses a constant, which the reference interpreter
+    /// will report.
     fn reading<T>(&self, with: impl FnOnce(Option<Reads<'_>>) -> T) -> T;
 
-    /// Whether what the launch sends may be what it reads.
+    /// Whether the launch may read memory that it writes.
     fn is_aliased(&self) -> bool;
 
     /// Runs the launch as a stream, and counts; `None`, and nothing has happened, when it is none.
@@ -37,29 +38,31 @@ pub trait Launched: Sync {
         None
     }
 
-    /// Runs it so that wavefronts store what they export as they end; `None`, and nothing has happened, when memory does not lend what they store to.
+    /// Runs the launch with wavefronts that store their exports as they end; `None`, and no effect, when memory maps no
+    /// array for a target.
     fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done>>;
 
-    /// Says which of these groups are to run. One that cannot be asked for concerns nobody before it: its fault is told when they have run.
+    /// Gives the jobs of these groups. A fault in scheduling a group does not concern earlier groups: it is reported
+    /// after they have run.
     fn schedule(&mut self, _of: &Wavefronts<'_>, groups: Range<u64>) -> (Vec<Job>, Option<Fault>) {
         (groups.map(|group| Job { group, lanes: u64::MAX }).collect(), None)
     }
 
-    /// Writes a dword to memory that threads share. Says what that was.
+    /// Writes a dword to memory that threads share. Gives the size of the write.
     fn store(&mut self, stored: &Stored) -> Result<Written, MemoryFault>;
 
-    /// Says what a lane said of vertices.
+    /// Reports a lane's vertex event.
     fn say(&mut self, _at: Position, _event: VertexEvent) -> Result {
         Ok(())
     }
 
-    /// Sends what the valid lanes of a wavefront export, and counts what that wrote.
+    /// Sends the exports of a wavefront's valid lanes, and counts these writes.
     fn send(&mut self, of: &Wavefronts<'_>, wave: EndedAt<'_>, counters: &mut Counters) -> Result;
 
-    /// Runs a group by the reference interpreter, sends what it leaves, and counts.
+    /// Runs a group by the reference interpreter, sends its results, and counts.
     fn reference(&mut self, of: &Wavefronts<'_>, job: Job, counters: &mut Counters) -> Result;
 
-    /// Counts what passages of blocks do, by wavefronts of so many lanes.
+    /// Turns executions of blocks by wavefronts of `lanes` lanes into counters.
     fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters);
 
     /// How many groups ran, where they are not wavefronts.
@@ -68,13 +71,14 @@ pub trait Launched: Sync {
     }
 }
 
-/// Counts what was written.
+/// Counts writes.
 pub const fn written(counters: &mut Counters, Written { elements, bytes }: Written) {
     counters.writes += elements;
     counters.write_bytes += bytes;
 }
 
-/// Runs a launch as a stream, or so that it stores what it exports; `None`, and nothing has happened, where it can do neither.
+/// Runs a launch as a stream, or with wavefronts that store their exports; `None`, and no effect, where neither is
+/// possible.
 pub fn at_once(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Option<Result<Outcome>> {
     if let Some(counters) = launched.stream(of) {
         return Some(Ok(Outcome { counters, findings: Vec::new() }.counted(of.counters)));
@@ -125,13 +129,13 @@ fn in_batches(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Result<Outco
     Ok(finished(launched, of, all))
 }
 
-/// Sends what a task's groups left: of each in turn what it wrote to memory that threads share, then what each of its wavefronts said of
-/// vertices and exports. Groups that are left to the reference interpreter run now.
+/// Sends the results of a task's groups in order: of each its writes to memory that threads share, then the vertex
+/// events and exports of each wavefront. Groups that are left to the reference interpreter run now.
 fn commit(launched: &mut impl Launched, of: &Wavefronts<'_>, task: TaskDone, counters: &mut Counters) -> Result {
     let mut places = Places::new();
     for (job, left) in task.groups {
         let mut store = |stored: &Stored| launched.store(stored).map(|stored| written(counters, stored));
-        // Where memory refuses, the reference interpreter says what and where.
+        // Where memory refuses, the reference interpreter reports the fault and its place.
         let left = left.filter(|left| left.stored.iter().try_for_each(&mut store).is_ok());
         let Some(Left { waves, .. }) = left else {
             of.bailed_out.fetch_add(1, Ordering::Relaxed);
@@ -149,7 +153,7 @@ fn commit(launched: &mut impl Launched, of: &Wavefronts<'_>, task: TaskDone, cou
     Ok(())
 }
 
-/// What a launch counted in all.
+/// All counters of a launch.
 fn finished(launched: &impl Launched, of: &Wavefronts<'_>, done: Done) -> Outcome {
     let mut counters = done.counters;
     counters.groups = launched.groups().unwrap_or(counters.groups);

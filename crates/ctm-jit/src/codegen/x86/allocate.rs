@@ -1,8 +1,8 @@
 //! Which vectors live in registers.
 //!
-//! A place is one position in the whole program. Every vector has the set of places at which it is live; registers are given out greedily,
-//! the vectors with the most weighted uses per place first (a use inside a loop counts eight times as much as one around it).
-//! What gets no register lives in a row of the frame.
+//! A place is one position in the whole program. The live range of a vector is a set of places. Allocation is greedy:
+//! the vectors with the most weighted uses per place come first (a use inside a loop counts eight times as much as one
+//! around it). Vectors without a register are spilled to a row of the frame.
 
 use super::lir::Vector;
 use std::cmp::Reverse;
@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 /// Where a vector lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// In a register: of so many pieces, the first.
+    /// In a register: the first of one for each part.
     Register(u8),
     /// In a row of the frame.
     Row(u32),
@@ -105,7 +105,7 @@ pub struct Locations {
 }
 
 impl Ranges {
-    /// Nothing is live yet: for so many vectors and places.
+    /// An empty result for `vectors` vectors and `places` places.
     pub fn empty(vectors: usize, places: usize) -> Self {
         Self { found: Vec::with_capacity(vectors), first: vec![None; vectors], weights: vec![0; vectors], places }
     }
@@ -115,7 +115,7 @@ impl Ranges {
         self.weights[vector.index()] += weight;
     }
 
-    /// A vector is live from `first` to before `end`: what comes first of it is added last.
+    /// A vector is live from `first` to before `end`; its intervals are added from the last to the first.
     pub fn add(&mut self, vector: Vector, first: usize, end: usize) {
         let interval = (first as u32, end as u32);
         let next = self.first[vector.index()];
@@ -150,7 +150,7 @@ impl Ranges {
         in_rows.map(|(weight, _)| weight).sum()
     }
 
-    /// Of each of these places, which are in order, the vectors that live before and behind it.
+    /// Of each of these places, which are in order, the vectors live both before and after it.
     pub fn across(&self, places: &[u32]) -> Vec<Vec<Vector>> {
         let mut across = vec![Vec::new(); places.len()];
         for &Found { vector, interval: (first, end), .. } in &self.found {
@@ -161,7 +161,7 @@ impl Ranges {
         across
     }
 
-    /// What was found, by vectors.
+    /// The live intervals, by vector.
     fn intervals(&self) -> Intervals {
         let mut of = Intervals::default();
         of.intervals.reserve(self.found.len());
@@ -177,8 +177,8 @@ impl Ranges {
         of
     }
 
-    /// The vectors that are live somewhere and take so many registers each, those with the most uses per place and register first. From `kept` on they come behind
-    /// all that is used outside of what is rare.
+    /// The vectors that are live somewhere, by falling use count per place and register. Those from `kept` on come
+    /// after all that have uses outside of rare code.
     fn by_cost(&self, intervals: &Intervals, kept: usize, cost: impl Fn(usize) -> u64) -> impl Iterator<Item = usize> {
         let density =
             |n: usize| if n < kept { self.weights[n] * 1024 / (cost(n) * intervals.length(n)).max(1) } else { 1 };
@@ -194,7 +194,7 @@ impl Ranges {
     pub fn locations(&self, of: &Pieces<'_>) -> Locations {
         let Pieces { wide, runs, pieces, registers, kept, variables_in_rows } = *of;
         let mut intervals = self.intervals();
-        // The last piece needs what the first one has read.
+        // The last part needs the first part's operands.
         let last = runs.len() - 1;
         for (number, _) in wide.iter().enumerate().filter(|(_, is_wide)| **is_wide) {
             let (from, to) = (intervals.first[number] as usize, intervals.first[number + 1] as usize);
@@ -266,12 +266,13 @@ fn share(intervals: &Intervals, mut vectors: Vec<usize>, locations: &mut [Locati
 /// With more pieces than these, vectors that outlive a run have no registers.
 pub const MOST_PIECES: u8 = 4;
 
-/// What [`Ranges::locations`] is told.
+/// The inputs of [`Ranges::locations`].
 #[derive(Clone, Copy, Debug)]
 pub struct Pieces<'a> {
     /// Of each vector, whether it outlives a run of instructions, or may.
     pub wide: &'a [bool],
-    /// Of each place, the first one of its run, and the one up to which the last piece needs what the first one has read there.
+    /// Of each place, the first one of its strip, and the last one up to which the last part needs the operands read at
+    /// it by the first.
     pub runs: &'a [(u32, u32)],
     /// Pieces of a vector.
     pub pieces: u8,
@@ -279,11 +280,11 @@ pub struct Pieces<'a> {
     pub registers: u8,
     /// From this number on vectors are literals and constants, which need no place in the frame unless they are weighed.
     pub kept: usize,
-    /// So many vectors lie in rows, in order.
+    /// The count of vectors that get rows, in order.
     pub variables_in_rows: Option<usize>,
 }
 
-/// What lives in one register: vectors and the numbers of their instances.
+/// The contents of one register: vectors and the numbers of their instances.
 type Held = Vec<(usize, u8)>;
 
 /// Whether two lists of intervals have a place in common.
@@ -301,13 +302,13 @@ fn meet(mut a: &[Interval], mut b: &[Interval]) -> bool {
 }
 
 impl Ranges {
-    /// How much all uses weigh of vectors that have so many instances each.
+    /// The weight of all uses, for these instance counts of vectors.
     pub fn weight(&self, instances: &[u8]) -> u64 {
         self.weights.iter().zip(instances).map(|(weight, &instances)| weight * u64::from(instances)).sum()
     }
 
-    /// Where vectors are live, for [`Self::registers`]. An instruction on a vector of several instances is several machine instructions. Up to the last
-    /// one of them, the place `together` of its own, what it reads is not free yet.
+    /// The live ranges of vectors, for [`Self::registers`]. An instruction on a vector of several instances is several
+    /// machine instructions. Its operands are not free before the last of these, at the place `together` of its own.
     pub fn lives(&self, together: &[usize]) -> Lives {
         let intervals = self.intervals();
         let order = self.by_cost(&intervals, usize::MAX, |_| 1).collect();
@@ -327,10 +328,11 @@ impl Ranges {
         Lives { intervals, order, wide, wide_of, places: self.places.max(together.len()) + 64 }
     }
 
-    /// Gives out single registers: vector `n` needs `instances[n]` of them, or none when that is 0. What gets no register is `None`; the result
-    /// is `None` as soon as that weighs more than `most`.
+    /// Allocates single registers: vector `n` needs `instances[n]` of them, or none when that is 0. A vector that gets
+    /// no register is `None`; the result is `None` as soon as such vectors weigh more than `most`.
     ///
-    /// Instance k of what an instruction writes may take the place of instance k of what it reads, if both vectors are of one class.
+    /// Instance k of an instruction's result may take the register of instance k of an operand, if both vectors are of
+    /// one class.
     pub fn registers<C: PartialEq>(
         &self,
         lives: &Lives,
@@ -402,7 +404,7 @@ pub struct Lives {
     intervals: Intervals,
     /// The vectors that are live somewhere, those with the most uses per place first.
     order: Vec<usize>,
-    /// The intervals of vectors with what has to follow them.
+    /// The intervals of vectors with their successors.
     wide: Vec<Interval>,
     /// Where those of each vector begin and end.
     wide_of: Vec<(u32, u32)>,

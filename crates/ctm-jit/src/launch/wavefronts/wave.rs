@@ -1,4 +1,4 @@
-//! A wavefront in the fast engine: what goes in, what comes out, and what its fetches read.
+//! A wavefront in the fast engine: inputs, results, and the memory of its fetches.
 
 use super::bindings::{Binding, resources};
 use super::group::{Group, Scratch};
@@ -32,7 +32,8 @@ pub const LANE_NUMBERS: Row = {
     }
     row
 };
-/// What is set for later lookups, each a row: gradients, horizontal x, y, z, then vertical ones; then the coordinate that names a cube of an array.
+/// Values that one fetch sets for later lookups, each a row: gradients, horizontal x, y, z, then vertical ones; then
+/// the coordinate that names a cube of an array.
 pub const GRADIENTS: usize = CUBE + 1;
 /// The row of that coordinate.
 pub const CUBE: usize = 6;
@@ -42,13 +43,13 @@ pub const EXPORTS: usize = 4 * TARGETS;
 /// The lanes that a fetch runs for, and rows that its elements go to.
 pub type To<'a> = (u64, &'a mut [Row; 4]);
 
-/// What is the same for all wavefronts of a launch.
+/// The state that all wavefronts of a launch share.
 pub struct Shared<'a> {
     /// Whose launch it is.
     pub guest: Guest<'a>,
     /// The program's fetches.
     pub fetches: &'a [Fetch],
-    /// Its memory writes and what is like them.
+    /// Its memory writes and other sends.
     pub stores: &'a [Store],
     /// Whether it reads memory that it writes.
     pub reads_back: bool,
@@ -60,22 +61,22 @@ pub struct Shared<'a> {
     pub fuel: u64,
     /// Not 0 when it should stop.
     pub stop: &'a AtomicU32,
-    /// What the program's fetches look up directly, by number.
+    /// The arrays of the program's direct lookups, by fetch number.
     pub bindings: &'a [Option<Binding<'a>>],
 }
 
-/// What wavefronts of a launch read.
+/// The memory that wavefronts of a launch read.
 #[derive(Clone, Copy)]
 pub struct Reads<'a> {
     /// Whose launch it is, and the memory that fetches read.
     pub guest: Guest<'a>,
     /// The table of uniform values.
     pub uniforms: &'a [u32],
-    /// What fetches look up without asking.
+    /// The arrays of direct lookups, by fetch number.
     pub bindings: &'a [Option<Binding<'a>>],
 }
 
-/// What differs between launches of the two instruction sets, for whoever reads memory.
+/// The parts of a launch that depend on the instruction set, for reads of memory.
 #[derive(Clone, Copy)]
 pub enum Guest<'a> {
     /// R700: the launch, and its memory, of which wavefronts only read.
@@ -120,26 +121,26 @@ pub struct Wave {
     pub written: [u64; EXPORTS],
     /// The exported elements that the program may write, in the artifact's order.
     pub exports: Vec<Row>,
-    /// What was counted for lanes, by [`Counter`].
+    /// Counts of lanes, by [`Counter`].
     pub tallies: [u64; Counter::COUNT],
     /// Passages of each block.
     pub visits: Vec<u64>,
     /// Its instructions are used up.
     pub is_spent: bool,
-    /// What fetches keep and count.
+    /// State and counts of fetches.
     pub fetched: Fetched,
 }
 
-/// What fetches and memory writes of one wavefront keep and count.
+/// State and counts of one wavefront's fetches and memory writes.
 #[derive(Default)]
 pub struct Fetched {
     /// The number of the wavefront's first thread.
     pub first_thread: u64,
     /// The number of its first thread in the group.
     pub first_in_group: usize,
-    /// What it shares with the other wavefronts of its group.
+    /// The state that it shares with the other wavefronts of its group.
     pub group: Group,
-    /// What it said about vertices, in order: lane and event.
+    /// Its vertex events, in order: lane and event.
     pub events: Vec<(u8, VertexEvent)>,
     /// X1K: the lanes that are covered; the others cannot fault.
     pub covered: u64,
@@ -153,7 +154,7 @@ pub struct Fetched {
 }
 
 impl Wave {
-    /// For a program with so many start values, exported elements and blocks.
+    /// For a program with these counts of start values, exported elements and blocks.
     pub fn new(start: usize, exports: usize, blocks: usize) -> Self {
         Self {
             places: Places::new(),
@@ -185,7 +186,7 @@ impl Wave {
 }
 
 impl Guest<'_> {
-    /// Counts what lanes of a wavefront did.
+    /// Counts the work of a wavefront's lanes.
     pub fn count(&self, wave: &Wave, counters: &mut Counters) {
         let tally = |of: Counter| wave.tallies[of.index()];
         counters.active_lanes += tally(Counter::Lanes);
@@ -238,7 +239,7 @@ impl Fetched {
         }
     }
 
-    /// Counts lookups of lanes, each of so many bytes.
+    /// Counts lookups of lanes, each of `bytes` bytes.
     pub fn count(&mut self, executes: u64, bytes: u64) {
         let count = u64::from(executes.count_ones());
         self.fetches += count;
@@ -329,7 +330,7 @@ impl Fetched {
     }
 }
 
-/// An item of so many whole dwords, from bytes in hand, and what stands for the fourth; zeros where it does not lie there.
+/// An item of `dwords` whole dwords, from bytes in hand, and its fourth element; zeros where the item lies outside.
 fn plain_item(bytes: &[u8], first: u64, (dwords, one): (usize, u32)) -> [u32; 4] {
     let item = usize::try_from(first).ok().and_then(|first| bytes.get(first..first.checked_add(4 * dwords)?));
     item.map_or([0; 4], |item| {
@@ -349,7 +350,7 @@ pub fn lanes_of(mask: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// So many lanes.
+/// The mask of the first `lanes` lanes.
 pub const fn mask_of(lanes: usize) -> u64 {
     if lanes >= 64 { u64::MAX } else { (1 << lanes) - 1 }
 }

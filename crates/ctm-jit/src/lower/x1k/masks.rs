@@ -1,8 +1,8 @@
-//! From the flow machine to masks: what back ends run.
+//! Lowers the flow machine to masks, the form of the back ends.
 //!
-//! The blocks of [`crate::ir::x1k`] end in instructions of the machine of CTM §3.5.2. Here each becomes operations on masks in fixed places and a branch on
-//! one of them. Block n there is block n + 1 here: block 0 only begins, and what one outcome of an instruction does beside the other's stands in blocks of
-//! its own behind all others.
+//! The blocks of [`crate::ir::x1k`] end in instructions of the machine of CTM §3.5.2. Here each becomes mask operations
+//! in fixed places and a branch on one of them. Block n there is block n + 1 here: block 0 only begins. Where the two
+//! outcomes of an instruction have different operations, these get blocks of their own after all others.
 
 use crate::ir::masked::{Block, Code, End, M, MaskOp, Op, Tally, Target, Value};
 use crate::ir::x1k::{self, Flow, LoopOp};
@@ -14,11 +14,11 @@ const JUMP: M = M::CONCERNED;
 const STAY: M = M::PASS;
 /// Lanes that ran before B_ELSE.
 const EXCHANGED: M = M::TEMP;
-/// What decides.
+/// The mask that the branch tests.
 const DECIDES: M = M::TEMP2;
 
-/// The program with its flow control as operations on masks. `joint`: several groups run as if they were one large one, which has to come to the same
-/// ([`super::joint::holds`]).
+/// The program with its flow control as operations on masks. `joint`: several groups run as one large group, which must
+/// give the same result ([`super::joint::holds`]).
 pub fn lower(code: &x1k::Code, joint: bool) -> Code {
     let reads_index = |op: &Op| matches!(*op, Op::Guard { number: m, .. } | Op::Number(m) if m != M::WRITING);
     let mut lower = Lower {
@@ -58,19 +58,20 @@ struct Lower<'a> {
     code: &'a x1k::Code,
     joint: bool,
     blocks: Vec<Block>,
-    /// Blocks behind those of the program.
+    /// Blocks after those of the program.
     behind: Vec<Block>,
     /// Of the block under way.
     ops: Vec<Op>,
-    /// Of each loop frame: exactly those lanes run behind its loops that ran before.
+    /// Of each loop frame: the lanes that run after its loops are exactly those that ran before.
     restores: Vec<bool>,
     /// Some CONTINUE is there.
     continues: bool,
-    /// Somebody reads aL, so it is kept.
+    /// aL is live, so it is maintained.
     indexed: bool,
 }
 
-/// Of each loop frame, whether exactly those lanes run behind its loops that ran before: nobody leaves it by leaving a loop around it.
+/// Of each loop frame, whether the lanes that run after its loops are exactly those that ran before: no lane leaves it
+/// by leaving an enclosing loop.
 fn restores(code: &x1k::Code, joint: bool) -> Vec<bool> {
     let mut restores = vec![joint; LOOP_STACK];
     for block in &code.blocks {
@@ -102,7 +103,7 @@ impl Lanes {
     }
 }
 
-/// A vote: the group jumps if somebody is in a mask, or (not `some`) if nobody is. With [`M::NONE`] it is known.
+/// A vote: the group jumps if some lane is in a mask, or (not `some`) if none is. With [`M::NONE`] it is known.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Vote {
     mask: M,
@@ -136,7 +137,7 @@ impl Lower<'_> {
         Block { loops: block.frames.len() as u8, ops: std::mem::take(&mut self.ops), tally: block.tally, end }
     }
 
-    /// The lanes that want to jump, whoever of them votes (CTM §3.5.2).
+    /// The lanes that want to jump, whether or not they vote (CTM §3.5.2).
     fn wants(&mut self, flow: &Flow) -> Lanes {
         let predicate = match flow.predicate {
             None => Lanes::ALL,
@@ -213,13 +214,14 @@ impl Lower<'_> {
         self.mask(wants.others().among(voters, STAY));
         let vote = self.vote(flow, wants);
         if flow.op == LoopOp::End {
-            // One iteration less; when it is the last one, nobody looks any more.
+            // One iteration less; after the last one the count is dead.
             let count = M::count(frame);
             self.mask(MaskOp::Add(count, -1, false));
             let (stay, jump) = (self.outcome(block, flow, false), self.outcome(block, flow, true));
             let again = MaskOp::IfNot0(DECIDES, M::EXISTING, count);
             let counted = End::Branch { mask: DECIDES, none: stay, some: jump };
-            // Groups that decide as one go on while iterations are left, whoever runs: that is the same in the end.
+            // Groups that decide as one go on while iterations are left, even with no lane running: the final state is
+            // the same.
             if vote == Vote::JUMPS || self.joint && wants == Lanes::ALL {
                 self.mask(again);
                 return counted;
@@ -236,7 +238,7 @@ impl Lower<'_> {
         } else if !breaks && flow.op != LoopOp::Continue {
             vote.end(stay, jump)
         } else if vote.some {
-            // Nobody may leave while others wait for them.
+            // No lane may leave while others wait for it.
             let mask = self.with_idle(flow, M::NONE);
             let leaves = self.block_behind(Vec::new(), End::Branch { mask, none: jump, some: stay });
             vote.end(stay, leaves)
@@ -293,7 +295,7 @@ impl Lower<'_> {
     fn with_idle(&mut self, flow: &Flow, lanes: M) -> M {
         let mut masks: Vec<M> = Vec::new();
         let lowest = match flow.jump.to {
-            // Nobody counts: whether those outside of the loop run again comes to the same.
+            // Nothing is counted, so it makes no difference whether the lanes outside of the loop run again.
             x1k::Target::Block(jump) if self.joint => self.code.blocks[jump].depth.min(flow.levels),
             _ => 0,
         };
@@ -315,7 +317,7 @@ impl Lower<'_> {
         DECIDES
     }
 
-    /// What one outcome of the instruction does, then where it leads.
+    /// The operations of one outcome of the instruction, then its target.
     fn outcome(&mut self, block: &x1k::Block, flow: &Flow, jump: bool) -> Target {
         let of = if jump { flow.jump } else { flow.stay };
         if matches!(of.to, x1k::Target::Never | x1k::Target::Reference) {
@@ -367,7 +369,7 @@ impl Lower<'_> {
         self.behind(ops, target(of.to))
     }
 
-    /// A block behind the others that does this and goes on; none where there is nothing to do.
+    /// A new block at the end that performs these operations and goes on; the target itself where there are none.
     fn behind(&mut self, ops: Vec<MaskOp>, to: Target) -> Target {
         if ops.is_empty() || to == Target::Reference { to } else { self.block_behind(ops, End::Next(to)) }
     }
@@ -385,7 +387,7 @@ impl Lower<'_> {
     }
 }
 
-/// What happens to levels; `disagree`: the lanes that become a new one, where they run.
+/// The change of levels; `disagree`: the lanes that become a new one, where they run.
 fn change_levels(ops: &mut Vec<MaskOp>, levels: u8, change: i8, disagree: M) {
     for level in levels.saturating_add_signed(change)..levels {
         ops.push(MaskOp::Or(M::ACTIVE, M::ACTIVE, M::saved(level.into())));

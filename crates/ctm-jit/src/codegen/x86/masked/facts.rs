@@ -1,5 +1,5 @@
-//! What is known of operations and of a whole program before instructions are chosen: comparisons, and which vectors may hold
-//! denormals or show the bits of a NaN.
+//! Analyses of operations and of a whole program before instruction selection: comparisons, and the vectors that may
+//! hold denormals or show the bits of a NaN.
 
 use crate::ir::masked::{Block, Code, File, Op, Unit, Value, Var, indexed};
 use crate::passes::masked::VarSet;
@@ -25,37 +25,37 @@ pub const INT_NOT_EQUAL: u8 = 4;
 pub const INT_AT_LEAST: u8 = 5;
 pub const INT_GREATER: u8 = 6;
 
-/// What is known of the whole program.
+/// The analysis results of a whole program.
 pub struct Facts {
-    /// Variables whose NaN bits somebody can see.
+    /// Variables with visible NaN bits.
     seen: Vars,
     /// Variables that may hold denormals.
     unflushed: Vars,
     /// Variables that may hold a NaN.
     nans: Vars,
-    /// Where they hold a NaN, any NaN will do: whoever reads them and lets somebody see its bits makes it right.
+    /// Any NaN will do in these: each use that makes its bits visible makes them canonical.
     pub loose: VarSet,
-    /// Of uniform values that are computed whether they are no denormals, and how many stand before them.
+    /// The count of uniform values before the computed ones, and of each computed one whether it is no denormal.
     uniforms: (usize, Vec<bool>),
-    /// Of each block: what is known of its vectors.
+    /// The analysis results of each block's vectors.
     blocks: Vec<Vec<Known>>,
 }
 
-/// What is known of a vector.
+/// The analysis result of a vector.
 #[derive(Clone, Copy)]
 pub struct Known {
-    /// Somebody can see its NaN bits.
+    /// Its NaN bits are visible.
     seen: bool,
     /// It holds no denormals.
     pub flushed: bool,
     /// It never holds a NaN.
     pub number: bool,
-    /// A choice among results of arithmetic: NaNs are made right behind it, and not in what it chooses from.
+    /// A choice among results of arithmetic: NaNs are made canonical after it, and not in its operands.
     mends: bool,
 }
 
 impl Known {
-    /// Whether somebody can see a NaN in it.
+    /// Whether a NaN in it is visible.
     pub const fn shows_nan(self) -> bool {
         self.seen && !self.number
     }
@@ -71,7 +71,7 @@ struct Vars {
     all: VarSet,
     /// Those that were asked about.
     asked: VarSet,
-    /// One has come after that: what was said of it no longer holds.
+    /// A variable was added after a query for it: the answer no longer holds.
     is_late: bool,
 }
 
@@ -128,7 +128,7 @@ impl Facts {
     fn worth_loosening(&self, code: &Code, start: &[Var]) -> VarSet {
         let mut dirty = Vars::NONE;
         start.iter().for_each(|&var| dirty.insert(var));
-        // What is read at an index is taken as it is.
+        // Reads at an index make no NaN canonical.
         for op in code.blocks.iter().flat_map(|block| &block.ops) {
             if let Op::GetRelative { file: File::Gprs(gprs), element, .. } = *op {
                 indexed(gprs, element).for_each(|var| dirty.insert(var));
@@ -172,7 +172,7 @@ impl Facts {
         loose
     }
 
-    /// Finds what somebody can see. What is stored is mostly read behind that, so the last block comes first.
+    /// Finds the visible vectors. Most stored values are read in later blocks, so the last block comes first.
     fn find_seen(&mut self, code: &Code) {
         self.seen = Vars::NONE;
         (Var::export(0, 0).index()..Var::COUNT).for_each(|var| self.seen.insert(Var(var as u16)));
@@ -186,12 +186,12 @@ impl Facts {
         self.blocks = blocks;
     }
 
-    /// What is known of the block of this number.
+    /// The analysis results of the block of this number.
     pub fn block(&self, index: usize) -> &[Known] {
         &self.blocks[index]
     }
 
-    /// What the vectors of a block hold, and by that variables.
+    /// Forward step over a block: the numbers that its vectors, and by that variables, can hold.
     fn holds(&mut self, block: &Block, known: &mut Vec<Known>) {
         known.clear();
         for op in &block.ops {
@@ -233,7 +233,7 @@ impl Facts {
         }
     }
 
-    /// Which vectors of a block somebody can see, and by that variables.
+    /// Backward step over a block: its vectors, and by that variables, with visible bits.
     fn sees(&mut self, block: &Block, known: &mut [Known]) {
         known.iter_mut().for_each(|known| known.seen = false);
         for (place, op) in block.ops.iter().enumerate().rev() {
@@ -272,9 +272,10 @@ impl Facts {
     }
 }
 
-/// Finds the choices behind which NaNs are made right: of results of arithmetic alone, at least two of which may be NaNs.
+/// Finds the choices after which NaNs are made canonical: of results of arithmetic alone, at least two of which may be
+/// NaNs.
 fn find_menders(block: &Block, known: &mut [Known]) {
-    // Of each vector: how many looks at its NaNs it takes, if whatever NaN it holds may become the one.
+    // Of each vector: the number of NaN tests that it takes, if any NaN in it may become the canonical one.
     let mut looks: Vec<Option<u8>> = Vec::with_capacity(block.ops.len());
     for (place, op) in block.ops.iter().enumerate() {
         looks.push(match *op {
@@ -400,7 +401,7 @@ const fn compares(domain: Domain, test: Test) -> Option<(V, u8)> {
     }
 }
 
-/// The comparison of an operation: instruction, which one, and what it compares (`true`: the second operand with the first).
+/// The comparison of an operation: instruction and predicate, and whether the operands are swapped.
 pub const fn comparison(op: Op2) -> Option<(V, u8)> {
     let info = op.info();
     match info.decides {
@@ -409,7 +410,7 @@ pub const fn comparison(op: Op2) -> Option<(V, u8)> {
     }
 }
 
-/// What a comparison looks at.
+/// An operand of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Side {
     /// The first operand.
@@ -420,7 +421,7 @@ pub enum Side {
     Bits(u32),
 }
 
-/// A comparison: instruction, which one, and of what.
+/// A comparison: instruction, predicate and both operands.
 pub type Comparison = (V, u8, Side, Side);
 
 /// When the predicate of an operation says execute, or when it kills: where this holds, and the second one, if there is one.

@@ -1,24 +1,25 @@
 //! The back end for the form with masks: machine code for x86-64 with AVX-512 or AVX2, for programs of both instruction sets.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `ins` | instructions, and where their vectors are live |
-//! | `facts` | what is known before |
+//! | `ins` | instructions, and the live ranges of their vectors |
+//! | `facts` | analyses before selection |
 //! | `select`, `selected` | from the form to vector instructions; those of a whole program |
-//! | `text`, `verify` | the text of instructions; the rules that they keep |
-//! | `runs` | instructions that are made for one piece of a vector after the other |
-//! | `fused` | instructions that are done as one |
+//! | `text`, `verify` | the text of instructions; their rules |
+//! | `runs` | strips: instructions emitted for one register part after the other |
+//! | `fused` | instructions that are emitted as one |
 //! | `kept` | literals and constants that loops keep in registers, or rows |
-//! | `narrow` | narrower wavefronts for programs that keep many vectors at once |
-//! | `alu`, `doubles` | what operations are in instructions |
+//! | `narrow` | narrower wavefronts for programs of high register pressure |
+//! | `alu`, `doubles` | operations as instructions |
 //! | `emit`, `emit/vectors` | machine code: the whole; single vector instructions |
-//! | `emit/active`, `emit/masks`, `emit/under` | where the active lanes are; other masks; what is done under masks |
+//! | `emit/active`, `emit/masks`, `emit/under` | the location of the active lanes; other masks; instructions under masks |
 //! | `emit/relative` | registers and constants at an index |
-//! | `spans` | wavefronts that follow one another, in one call: what they start with, where their exports go |
+//! | `spans` | several wavefronts in one call: start values, and the destination of exports |
 //!
-//! A vector has as many registers (*pieces*) as the wavefront's lanes take: 1, 2 or 4 of 16 lanes with AVX-512, 2, 4 or 8 of 8 lanes on AVX2. Masks of
-//! lanes have 64 bits and lie in general registers or in the frame, those of the active lanes in mask registers (on AVX2 in a vector), too. Operations without instructions of their own
-//! call their reference functions, and lookups of what memory lends call `../lookups`.
+//! A vector takes one register for each part (*piece*) of the wavefront's lanes: 1, 2 or 4 of 16 lanes with AVX-512, 2,
+//! 4 or 8 of 8 lanes on AVX2. Masks of lanes have 64 bits and lie in general registers or in the frame, those of the
+//! active lanes in mask registers (on AVX2 in a vector), too. Operations without instructions of their own call their
+//! reference functions, and lookups of mapped arrays call `../lookups`.
 
 pub mod alu;
 mod doubles;
@@ -78,7 +79,7 @@ mod head {
     pub const VISITS: i32 = 48;
     /// Pointer to the uniform values.
     pub const UNIFORMS: i32 = 56;
-    /// One more than the number of the yield that the wavefront has come to; 0 at its start and at its end.
+    /// One more than the number of the yield that the wavefront has reached; 0 at its start and at its end.
     pub const YIELD: i32 = 64;
     /// Pointer to the local data share.
     pub const SHARE: i32 = 72;
@@ -99,11 +100,11 @@ mod head {
     }
 }
 
-/// What code returns when instructions are used up.
+/// The return value of code whose instruction budget is used up.
 const SPENT: u32 = 4;
-/// What a call returns that has to be made again in the host's MXCSR.
+/// The return value of a call that has to be repeated in the host's MXCSR.
 const AGAIN: u32 = 2;
-/// A bit of a call's number: it is to look up what memory lends, in our MXCSR.
+/// A bit of a call's number: the lookup is from mapped arrays, in our MXCSR.
 const LENDS: u32 = 1 << 31;
 
 /// Bytes of a row: all lanes of a wavefront.
@@ -163,10 +164,10 @@ mod table {
     pub const COUNT: i32 = 14;
 }
 
-/// What code may rely on.
+/// The assumptions of the code.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
-    /// What to make code for.
+    /// The target instruction set.
     pub isa: Isa,
     /// Factors among uniform values that were numbers other than zero in the first launch are so.
     pub ordinary: bool,
@@ -234,7 +235,7 @@ pub struct Native {
     shares: bool,
     /// Some fetch asks for gradients that are set, or sets a cube.
     gradients: bool,
-    /// Some fetch asks what lanes of a quad differ by.
+    /// Some fetch needs the differences between lanes of a quad.
     slopes: bool,
     frames: Pool<Frame>,
 }
@@ -358,11 +359,13 @@ impl Native {
         }
     }
 
-    /// Makes the frame ready for the code, and calls it; what of the frame's head is the same for all calls is written here.
+    /// Prepares the frame for the code, and calls it; writes the fields of the frame's head that are the same for all
+    /// calls.
     ///
-    /// The frame has the layout's size, and its head points to uniform values (as many as the program's form names), passages
-    /// (one for each block; the code adds to no other) and a context that outlive the call; so does the local data share, whose dwords
-    /// the code reads and writes where it has compared with their number. It writes nothing else but frame and passages, and `call` what the context names.
+    /// The frame has the layout's size, and its head points to uniform values (as many as the program's form names),
+    /// block counters (one for each block; the code adds to no other) and a context that outlive the call; so does the
+    /// local data share, whose dwords the code reads and writes at indices compared with their number. The code writes
+    /// only frame and block counters, and `call` only the context's referents.
     fn enter(
         &self,
         frame: &mut Frame,
@@ -385,7 +388,7 @@ impl Native {
         flushing(|| run(frame, host))
     }
 
-    /// Reads what has been counted in the frame.
+    /// Reads the counters from the frame.
     fn collect_counts(frame: &mut Frame, wave: &mut Wave) {
         let tallies = &mut wave.tallies;
         tallies[Counter::Lanes.index()] = number(frame, head::ACTIVE_LANES);
@@ -394,7 +397,7 @@ impl Native {
         }
     }
 
-    /// Reads what a wavefront has left in the frame.
+    /// Reads the results of a wavefront from the frame.
     fn collect(&self, frame: &mut Frame, wave: &mut Wave) {
         Self::collect_counts(frame, wave);
         let Wave { valid, written, exports, .. } = wave;
@@ -435,7 +438,7 @@ pub fn reference_lookups() -> u64 {
     LOOKUPS.get()
 }
 
-/// What calls need.
+/// The arguments of calls.
 struct Context<'a> {
     isa: Isa,
     /// The host's MXCSR.
@@ -445,14 +448,14 @@ struct Context<'a> {
     fetched: &'a mut Fetched,
 }
 
-/// Does what machine code has no instructions for: arguments and results are rows of the frame. 0: done, 1: bail out, [`AGAIN`]: nothing, as memory does not lend
-/// what is to be looked up, or not in this way.
+/// Performs an operation that has no machine code: arguments and results are rows of the frame. 0: done, 1: bail out,
+/// [`AGAIN`]: no effect, as memory maps no array for the lookup, or the lookup cannot be done in this way.
 #[allow(unsafe_code, reason = "machine code is called, and calls back")]
 unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
-    // SAFETY: called by code that `emit` made, whose head holds the context that `run` has put there for the duration of the call, and
-    // nobody else uses it meanwhile.
+    // SAFETY: the caller is code made by `emit`; its head holds the context that `run` has put there for the duration
+    // of the call, and no other reference to it is used meanwhile.
     let context = unsafe { &mut *frame.add(head::CONTEXT as usize).cast::<*mut Context<'_>>().read() };
-    // SAFETY: these rows lie in the frame, are aligned to 64 bytes, and nobody else looks at them meanwhile.
+    // SAFETY: these rows lie in the frame, are aligned to 64 bytes, and have no other reader or writer meanwhile.
     let rows = unsafe { &mut *frame.add(head::ROWS as usize).cast::<[Row; ARGUMENTS + RESULTS + GRADIENTS]>() };
     // SAFETY: masks lie in the frame.
     let [covered, existing] =
@@ -513,7 +516,7 @@ impl Context<'_> {
         Some(0)
     }
 
-    /// Whether memory lends what a fetch reads, and it has been looked up there.
+    /// Whether memory maps the array of a fetch, and the lookup was done there.
     #[allow(unsafe_code, reason = "code is for an instruction set")]
     fn look_up(&mut self, call: &Call, rows: &mut Rows<'_>) -> bool {
         let Call::Fetch(fetch, Some(looked)) = call else { return false };

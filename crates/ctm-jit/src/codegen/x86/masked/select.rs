@@ -1,7 +1,7 @@
 //! From the form with masks to vector instructions.
 //!
-//! Denormals are flushed by the processor; where an instruction would let one through, a product with 1.0 stands before it. NaN bits are
-//! made right only in vectors whose bits somebody can see.
+//! The processor flushes denormals; where an instruction would let one through, a product with 1.0 precedes it. NaN
+//! bits are made canonical only in vectors with visible bits.
 
 mod conditions;
 mod dots;
@@ -32,7 +32,7 @@ pub struct SelectInputs<'a> {
     pub facts: &'a Facts,
     /// Uniform values that are numbers other than zero, in order.
     pub ordinary: &'a [u16],
-    /// Of each fetch, what lies beyond the texels whose nearest it reads, if they are known to be plain; sizes are known, too.
+    /// Of each nearest fetch of plain texels, the wrap modes beyond the edges; of fetches of known sizes, too.
     pub plain: &'a [Option<[Wrap; 2]>],
     /// For streams: lookups are loads, which they make themselves, and nothing is called.
     pub streams: bool,
@@ -52,11 +52,12 @@ pub struct Select<'a> {
     /// Fetches that code looks up by itself, so far.
     pub plain: Vec<(usize, u32)>,
     out: Vec<Ins>,
-    /// The last fetch that was made in code, and the elements that somebody reads.
+    /// The last fetch that was made in code, and its live elements.
     sampled: Option<(Value, [Option<Vector>; 4])>,
     /// The block's 64-bit operations so far.
     doubles: Vec<(WideKey, Results)>,
-    /// Where the instructions of the last choice end, by what it chooses, and whether mask 1 has the lanes in which that does not hold.
+    /// The end of the last choice's instructions, its condition, and whether mask 1 has the lanes in which the
+    /// condition fails.
     chosen: Option<(usize, Value, bool)>,
 }
 
@@ -95,7 +96,7 @@ impl Sink for Select<'_> {
             && let Some(Ins::BeginRare(of)) = self.out[..end].iter().rfind(|ins| matches!(ins, Ins::BeginRare(_)))
             && *of == check
         {
-            // It has just been looked at for NaNs.
+            // It has just been tested for NaNs.
             self.out.splice(end..end, [Ins::Lir(check), Ins::Lir(mend)]);
         } else if self.has_short_runs() {
             // One look at all pieces takes less than mending each of them.
@@ -106,7 +107,7 @@ impl Sink for Select<'_> {
     }
 }
 
-/// What is known of one block.
+/// The analysis results of one block.
 struct Plan<'a> {
     block: &'a Block,
     known: &'a [Known],
@@ -114,7 +115,7 @@ struct Plan<'a> {
     of: Vec<Planned>,
 }
 
-/// What is known of an operation.
+/// The analysis results of one operation.
 #[derive(Clone, Copy, Default)]
 struct Planned {
     /// The last place at which its vector is read.
@@ -125,25 +126,25 @@ struct Planned {
     /// The variable's vector that it is made in.
     location: Option<Vector>,
     at: Option<Src>,
-    /// Of a comparison: somebody reads its bits, not only whether it holds.
+    /// Of a comparison: its bits are live, not only its outcome.
     is_shown: bool,
-    /// The elements of a fetch that somebody reads, a bit for each.
+    /// The live elements of a fetch, a bit for each.
     elements: u8,
 }
 
-/// What happens to a variable.
+/// The accesses to a variable.
 #[derive(Clone, Copy)]
 struct Accesses {
     /// The next store.
     next: usize,
     /// The last read or store.
     last: usize,
-    /// The last place at which a vector is read that stands for it.
+    /// The last read of a vector that is this variable's value.
     read: usize,
 }
 
 impl<'a> Select<'a> {
-    /// For a program of which so many variables have vectors, numbered from 0.
+    /// For a program of which `used` variables have vectors, numbered from 0.
     pub fn new(given: SelectInputs<'a>, code: &'a Code, vars: &'a [Option<Vector>], used: usize) -> Self {
         Self {
             given,
@@ -175,7 +176,8 @@ impl<'a> Select<'a> {
         std::mem::take(&mut self.out)
     }
 
-    /// What belongs together ends. With AVX-512 it does so anyway but for what uses masks ([`super::runs`]); elsewhere marks count as places.
+    /// Ends an operation. With AVX-512 strips end anyway, but for instructions that use masks ([`super::runs`]);
+    /// elsewhere marks count as places.
     fn end_operation(&mut self) {
         if !self.has_short_runs() || matches!(self.out.last(), Some(Ins::Lir(lir)) if lir.uses_masks()) {
             self.out.push(Ins::Split);
@@ -187,16 +189,16 @@ impl<'a> Select<'a> {
         self.given.isa == Isa::Avx512 && !self.given.streams
     }
 
-    /// Appends what is no vector instruction.
+    /// Appends an instruction that makes no vector.
     fn put(&mut self, ins: Ins) {
-        // It does not go before what came before it.
+        // It does not move before its predecessors.
         if ins.is_whole() && self.has_short_runs() && !self.out.last().is_some_and(Ins::is_whole) {
             self.out.push(Ins::Split);
         }
         self.out.push(ins);
     }
 
-    /// The same, of what makes no vector.
+    /// The same, for an operation without a result.
     fn effect(&mut self, ins: Ins) -> Option<Src> {
         self.put(ins);
         None
@@ -209,10 +211,10 @@ impl<'a> Select<'a> {
         let count = block.ops.len();
         let of = vec![Planned { store: count, ..Planned::default() }; count];
         let mut plan = Plan { block, known: self.given.facts.block(index), of };
-        // The places of what concerns variables, or reads what was fetched.
+        // The places of operations that access variables, or read fetched elements.
         let mut accesses = Vec::with_capacity(count);
         for (place, op) in block.ops.iter().enumerate() {
-            // Where a comparison only chooses, or becomes a mask, nobody reads its bits.
+            // Where a comparison is only the condition of a choice, or a mask, its bits are dead.
             let shows = match *op {
                 Op::Mask(MaskOp::Lanes(..)) => Some([None; 2]),
                 Op::Select(_) if compound(block, Value(place as u32)).is_some() => Some([None; 2]),
@@ -266,8 +268,8 @@ impl<'a> Select<'a> {
                     let (Some(vector), M::EXISTING) = (self.vars[var.index()], under) else { continue };
                     let (store, at) = (plan.of[place].store, value.index());
                     let made = &mut plan.of[at];
-                    // Nobody reads or writes the variable from where the vector is made to where it is stored, nor changes it while the
-                    // vector is read; and what lives there already is not read any more.
+                    // No operation reads or writes the variable between the vector's definition and its store, nor
+                    // changes it during the vector's live range; and the variable's old value is dead.
                     let free = made.location.is_none() && can_go_anywhere(&block.ops[at]) && made.last <= store;
                     if free && accessed <= at && of.read <= at {
                         made.location = Some(vector);
@@ -277,7 +279,7 @@ impl<'a> Select<'a> {
                 _ => {}
             }
         }
-        // What is made in a variable's place changes it, too; it may still be read for that.
+        // A vector made in a variable's place changes it, too; its definition may still read the old value.
         vars.iter_mut().for_each(|of| of.next = count);
         for &place in accesses.iter().rev() {
             match block.ops[place] {
@@ -476,7 +478,7 @@ impl<'a> Select<'a> {
         self.end_operation();
     }
 
-    /// Makes a product (or a sum of one) right where it is a NaN and a factor is zero: what makes it so is for the lanes of mask 2.
+    /// Mends a product (or a sum of one) where it is a NaN and a factor is zero: `mend` runs in the lanes of mask 2.
     fn zero_wins(&mut self, made: Vector, factors: [Src; 2], mend: Lir) {
         let made = Src::Vector(made);
         self.rare(Lir::Test { op: asm::CMP_F32, how: UNORDERED, dst: 1, a: made, b: made, under: 0 }, |select| {
@@ -615,7 +617,8 @@ fn negates(op: &Op) -> bool {
     }
 }
 
-/// An operand, of an operation that takes negated ones or does not: whether it is, and of what.
+/// An operand with its sign change taken off, if the operation negates operands: whether it is negated, and the bare
+/// value.
 fn without_sign(block: &Block, negates: bool, value: Value) -> (bool, Value) {
     match block.ops[value.index()] {
         Op::Neg(a) if negates => (true, a),
