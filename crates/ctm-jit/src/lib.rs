@@ -1,28 +1,30 @@
 //! The fast engine: programs become micro-operations on lane vectors, and those run on all cores.
 //!
-//! What this is: [`Jit`], an engine that gives the same bits, faults and counters as the reference interpreter; `ctm_verify` runs both and
-//! compares. What it is not: a second definition of what programs do. Every operation that a back end has not lowered
-//! itself calls its reference function, and every group that may fault is run by the reference interpreter.
+//! This crate is [`Jit`], an engine that gives the same bits, faults and counters as the reference interpreter;
+//! `ctm_verify` runs both and compares. It is not a second definition of the instruction sets. An operation that a back
+//! end has not lowered itself calls its reference function, and a group that may fault is run by the reference
+//! interpreter.
 //!
-//! | folder | what |
+//! | folder | contents |
 //! |---|---|
 //! | `ir/` | micro-operations on lane vectors with masks, the form of both instruction sets; the graph of an X1K program's states |
-//! | `launch/` | what goes into wavefronts, and what comes out; arrays that memory lends |
+//! | `launch/` | inputs and results of wavefronts; arrays that memory maps |
 //! | `lower/` | from instructions to the form |
-//! | `passes/` | liveness, dead code, masks that nobody sees; which passes may be left out |
-//! | `stream/` | programs in which every processor does the same |
+//! | `passes/` | liveness, dead code, mask propagation; the table of optional passes |
+//! | `stream/` | uniform programs |
 //! | `codegen/` | the form as machine code, and in plain Rust |
 //! | `compile/` | the pipeline: all stages in their order, dumps of each |
 //! | `runtime/` | wavefronts on all cores, commits in order |
 //!
-//! None of them uses one that stands below it (`tests/layout.rs`). Begin with `ir`. `docs/engine.md` tells the whole, page by page.
+//! A folder uses only those above it (`tests/layout.rs`). Begin with `ir`. `docs/engine.md` describes the whole, page
+//! by page.
 //!
-//! **Invariants.** Results never depend on the back end or the number of threads. Nothing is sent to memory before a whole group has
-//! run, so a group can always be run again by the reference interpreter. Of this crate's files, `unsafe` is allowed in
-//! `codegen/x86/masked/mod`, `codegen/x86/masked/spans` and `codegen/x86/stream/run`, which call code, `codegen/x86/masked/spans/stores` and `codegen/x86/lookups`, which it
-//! calls, `codegen/x86/transfer`, which moves elements of tiles,
-//! `codegen/x86/frame`, which code works on,
-//! `launch/direct`, which sees arrays as dwords, and `codegen/portable/rows`, which asks what the processor has.
+//! **Invariants.** Results never depend on the back end or the number of threads. Nothing is sent to memory before a
+//! whole group has run, so a group can always be run again by the reference interpreter. Of this crate's files,
+//! `unsafe` is allowed in `codegen/x86/masked/mod`, `codegen/x86/masked/spans` and `codegen/x86/stream/run`, which call
+//! code, `codegen/x86/masked/spans/stores` and `codegen/x86/lookups`, which it calls, `codegen/x86/transfer`, which
+//! moves elements of tiles, `codegen/x86/frame`, the memory of code, `launch/direct`, which sees arrays as dwords, and
+//! `codegen/portable/rows`, which detects the processor's features.
 
 #![cfg_attr(
     not(target_arch = "x86_64"),

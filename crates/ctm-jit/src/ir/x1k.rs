@@ -1,7 +1,8 @@
-//! The graph of an X1K program: one block for each state of the flow machine (CTM §3.5) that it can come to.
+//! The graph of an X1K program: one block for each reachable state of the flow machine (CTM §3.5).
 //!
-//! What a block's ALU, OUTPUT and texture instructions do is in operations of the form ([`crate::ir::masked`]) already; how it ends is still the machine's own
-//! flow-control instruction. `lower/x1k` makes the graph; what asks how groups go through a program asks it here; `lower/x1k/masks.rs` makes the form of it.
+//! A block's ALU, OUTPUT and texture instructions are operations of the form ([`crate::ir::masked`]) already; its end
+//! is still the machine's own flow-control instruction. `lower/x1k` makes the graph; analyses of control flow read it;
+//! `lower/x1k/masks.rs` lowers it to the form.
 
 use crate::ir::masked::{Fetch, M, MaskOp, Op, Store, Tally, Value};
 
@@ -16,7 +17,7 @@ pub enum Target {
     Reference,
 }
 
-/// What a flow-control instruction does with loops (CTM §3.5: JUMP_OP). LOOP and REP are the same but for aL.
+/// The loop operation of a flow-control instruction (CTM §3.5: JUMP_OP). LOOP and REP are the same but for aL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LoopOp {
     /// JUMP: nothing.
@@ -51,7 +52,8 @@ impl LoopOp {
 pub struct Outcome {
     /// Where it leads.
     pub to: Target,
-    /// What happens to the levels (B_OP). 1: the lanes that disagree become a new one; less than 0: so many become active.
+    /// The change of the levels (B_OP). 1: the lanes that disagree become a new one; less than 0: the lanes of this
+    /// many levels become active.
     pub levels: i8,
 }
 
@@ -64,14 +66,14 @@ pub struct Frame {
     pub count: u8,
     /// aL in the first one.
     pub start: u8,
-    /// What is added to it.
+    /// Its increment.
     pub step: i8,
 }
 
 /// A flow-control instruction at the end of a block (CTM §3.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Flow {
-    /// What the loop stack does.
+    /// The operation on the loop stack.
     pub op: LoopOp,
     /// Who wants to jump: bit `(alu_result << 1) + predicate`; the boolean constant is already in it.
     pub wants: u8,
@@ -127,11 +129,11 @@ pub struct Block {
     pub depth: u8,
     /// Loops around it, outermost first.
     pub frames: Vec<Frame>,
-    /// What it does.
+    /// Its operations.
     pub ops: Vec<Op>,
     /// The comparison that has made the ALU result of all lanes that run, if nothing has made it since.
     pub result: Option<Value>,
-    /// What it counts.
+    /// Its counts.
     pub tally: Tally,
     /// How it ends.
     pub end: End,
@@ -160,7 +162,7 @@ impl Block {
     }
 }
 
-/// A program. Execution begins with block 0; blocks stand in an order in which loops are contiguous.
+/// A program. Execution begins with block 0; the blocks of a loop are contiguous.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Code {
     /// The blocks.

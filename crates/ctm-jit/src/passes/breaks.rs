@@ -1,8 +1,8 @@
 //! Breaks that lead to breaks: lanes that leave a loop and then, by the same comparison, the loop around it.
 //!
-//! A program whose loops count to more than one constant holds nests them: the inner loop's BREAK is followed, behind its end, by the comparison that
-//! was just made, for those who broke; and by the BREAK of the outer loop. Such lanes may as well leave both loops at once. What the comparison reads is
-//! then not kept for them, so the inner loop stores it without a mask.
+//! A program whose loops count to more than one constant holds nests them: after the inner loop's end, the lanes that
+//! took its BREAK repeat the same comparison, and take the outer loop's BREAK. Such lanes may leave both loops at once.
+//! The operands of the comparison are then dead in them, so the inner loop stores these without a mask.
 //!
 //! Blocks are not passed that a group would pass alone, so this is for code that counts nothing. And it is for code that decides for several groups together
 //! (`lower/x1k/joint.rs`), which asks that lanes come back where their break leads, whichever way others take.
@@ -10,7 +10,7 @@
 use crate::ir::masked::{M, Op, Value};
 use crate::ir::x1k::{Block, Code, End, Flow, LoopOp, Outcome, Target};
 
-/// Blocks that make more than such a comparison are not looked at, as that takes time.
+/// Blocks with more operations than such a comparison are skipped, to bound the time.
 const OPS: usize = 24;
 /// Blocks with more are not searched.
 const SEARCHED: usize = 512;
@@ -22,11 +22,11 @@ pub fn joined(code: &Code) -> Option<Code> {
         return None;
     }
     let mut joined: Option<Code> = None;
-    // From the inside out: what has left one loop may leave the next one, too.
+    // From the inside out: lanes that have left one loop may leave the next one, too.
     for frame in (1..frames as u8).rev() {
         let code = joined.as_ref().unwrap_or(code);
         let breaks = (0..code.blocks.len()).filter(|&index| breaks_of(&code.blocks[index], frame).is_some());
-        // All of them or none: then nobody comes back where a loop of this frame ends.
+        // All of them or none: then no lane returns where a loop of this frame ends.
         let through: Option<Vec<(usize, Flow)>> = breaks.map(|index| Some((index, through(code, index)?))).collect();
         let Some(through) = through.filter(|through| !through.is_empty()) else { continue };
         let mut next = code.clone();
@@ -72,8 +72,9 @@ fn through(code: &Code, index: usize) -> Option<Flow> {
     (only_decides && same && pops).then_some(Flow { op: again.op, frame: again.frame, jump, ..flow })
 }
 
-/// Where a loop ends right behind such a break, and its iterations are over, those who run have just decided that they do not break. So they go past the
-/// comparison behind the loop, which is left to those for whom it had no iterations. Gives that end, and where they go.
+/// Where a loop ends right after such a break, and its iterations are over, the running lanes have just decided not to
+/// break. So they skip the comparison after the loop, which is left to lanes for which the loop had no iterations.
+/// Gives that end, and its target.
 fn past(code: &Code, index: usize) -> Option<(usize, Target)> {
     let flow = code.blocks[index].flow()?;
     let (Target::Block(id), Target::Block(behind)) = (flow.stay.to, flow.jump.to) else { return None };
@@ -86,7 +87,8 @@ fn past(code: &Code, index: usize) -> Option<(usize, Target)> {
     (ends && only && id != behind && block.ops.is_empty()).then_some((id, again.stay.to))
 }
 
-/// The vector of a block that is what another one makes of the variables as the first leaves them, for lanes that run in it.
+/// The vector of a block that equals one of a later block, in terms of the variables as the first leaves them, for
+/// lanes that run in it.
 fn value_behind(block: &Block, behind: &Block, value: Value) -> Option<Value> {
     if behind.ops.len() > OPS || block.ops.len() > SEARCHED {
         return None;
@@ -105,7 +107,7 @@ fn value_behind(block: &Block, behind: &Block, value: Value) -> Option<Value> {
                     Some((value, under)) => [M::ACTIVE, M::EXISTING].contains(&under).then_some(value),
                 }
             }
-            // What aL is depends on the loop.
+            // The value of aL depends on the loop.
             Op::Number(_) => None,
             mut op => {
                 let known = op.is_pure() && op.reads().all(|read| same[read.index()].is_some());

@@ -1,4 +1,4 @@
-//! What is left out of lowered programs: vectors without readers, stores that nobody reads, masks that nobody sees.
+//! Liveness and dead code: removes vectors without uses, dead stores and needless masks from lowered programs.
 
 use crate::ir::masked::{Block, Code, End, File, M, MaskOp, Op, Value, Var, indexed};
 use crate::ir::order::postorder;
@@ -26,7 +26,7 @@ impl VarSet {
         self.0[var.index() / 64] &= !(1 << (var.index() % 64));
     }
 
-    /// Puts in what another one has; says whether that changed it.
+    /// Adds the members of another set; returns whether that changed it.
     pub fn add(&mut self, other: &Self) -> bool {
         let mut new = 0;
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
@@ -37,8 +37,8 @@ impl VarSet {
     }
 }
 
-/// The masks whose lanes may become active later, each by the number of a set of variables: those that somebody may still read in these lanes. A mask beyond the
-/// most counts as all lanes that exist.
+/// The masks whose lanes may become active later, each with the number of a set of variables: those that are live in
+/// these lanes. Masks beyond `MOST_SETS` count as all existing lanes.
 struct Waiting {
     of: Vec<Option<u8>>,
     sets: usize,
@@ -50,7 +50,7 @@ const EXISTING: usize = 1;
 /// The most sets.
 const MOST_SETS: usize = 16;
 
-/// The masks from which the lanes of what an operation makes have come.
+/// The masks whose lanes an operation's result is made of.
 fn sources(op: MaskOp) -> [M; 2] {
     match op {
         MaskOp::Copy(_, a) | MaskOp::AndNot(_, a, _) | MaskOp::IfNot0(_, a, _) => [a, M::NONE],
@@ -101,13 +101,13 @@ impl Waiting {
     }
 }
 
-/// It stores in active lanes, and nobody reads its variable in others.
+/// It stores in active lanes, and its variable is dead in all others.
 const WHOLE: u8 = 2;
 /// Fetches read its vector, or one that is made of it.
 const LOOKED_AT: u8 = 4;
 
-/// Takes out what nobody sees. Gives the variables that somebody may still read at the beginning of each block. `whole`: all lanes that exist lie in the domain;
-/// `gathers`: what is computed of uniform values becomes one ([`Gathered`]).
+/// Removes dead operations. Gives the live variables at the beginning of each block. `whole`: all existing lanes lie in
+/// the domain; `gathers`: computations on uniform values are moved to the launch ([`Gathered`]).
 pub fn optimise(code: &mut Code, whole: bool, gathers: bool) -> Vec<VarSet> {
     let ops = code.blocks.iter().flat_map(|block| &block.ops);
     let mut masks = Vec::with_capacity(256);
@@ -115,7 +115,7 @@ pub fn optimise(code: &mut Code, whole: bool, gathers: bool) -> Vec<VarSet> {
     // Whole quads wake lanes for one clause.
     let wakes = masks.iter().any(|op| matches!(op, MaskOp::Quads(..)));
     let idles = !whole || masks.iter().any(|op| op.writes() == M::ACTIVE);
-    // Lanes that are not active are looked at everywhere, or in what fetches read: they look at the other lanes of a quad.
+    // Inactive lanes are read everywhere, or by fetches: these read the other lanes of a quad.
     let everywhere = code.keeps_idle_lanes || wakes && idles;
     let seen = [everywhere, !everywhere && code.watches_idle_lanes && idles];
     let waiting = Waiting::of(masks);
@@ -128,9 +128,9 @@ pub fn optimise(code: &mut Code, whole: bool, gathers: bool) -> Vec<VarSet> {
     let mut found = vec![0; code.blocks.iter().map(|block| block.ops.len()).sum()];
     let mut begins = Vec::with_capacity(count);
     begins.extend(code.blocks.iter().scan(0, |end, block| Some(std::mem::replace(end, *end + block.ops.len()))));
-    // Each behind those that it leads to where there is no loop.
+    // Postorder: each after its successors, but for loops.
     let order = postorder(vec![false; count], 0..count, |block| code.blocks[block].end.successors());
-    // When blocks were looked at last, and when what is live before them changed last.
+    // The time of each block's last visit, and of the last change of its live-in set.
     let (mut now, mut looked, mut changed) = (0, vec![0; count], vec![0; count]);
     loop {
         let before = now;
@@ -183,7 +183,7 @@ pub fn optimise(code: &mut Code, whole: bool, gathers: bool) -> Vec<VarSet> {
     into.chunks(sets).map(either).collect()
 }
 
-/// Steps back over a block: from what is live behind it to what is before it.
+/// Steps back over a block: from the variables live after it to those live before it.
 fn step_back(block: &Block, waiting: &Waiting, seen: [bool; 2], live: &mut [VarSet], found: &mut [u8]) {
     let [everywhere, in_fetches] = seen;
     found.fill(0);
@@ -215,7 +215,7 @@ fn step_back(block: &Block, waiting: &Waiting, seen: [bool; 2], live: &mut [VarS
                     live.iter_mut().for_each(|set| set.remove(var));
                 } else if under == M::ACTIVE {
                     live[ACTIVE].remove(var);
-                    // Nobody looks at the others.
+                    // The value is dead in the other lanes.
                     found[place] |= if waits { 0 } else { WHOLE };
                 }
                 found[place] |= NEEDED;

@@ -1,4 +1,4 @@
-//! What the engine may leave out: one table of optional passes, with a switch for each.
+//! The table of optional passes, with a switch for each.
 //!
 //! `CTM_PASSES=-joint,-waves` leaves those passes out, to find the one at fault where two engines differ. The variable is read once. Results never
 //! depend on it; the differential tests run without each of them. What each gains is in `docs/engine/passes.md`.
@@ -36,7 +36,7 @@ macro_rules! passes {
                 }
             }
 
-            /// What has to hold for it.
+            /// The precondition of the pass.
             pub const fn precondition(self) -> &'static str {
                 match self {
                     $(Self::$variant => $precondition,)*
@@ -86,12 +86,12 @@ impl Pass {
     }
 }
 
-/// The passes that `CTM_PASSES` may leave out: their names, and what has to hold for each.
+/// The passes that `CTM_PASSES` may leave out: names and preconditions.
 pub fn passes() -> impl Iterator<Item = (&'static str, &'static str)> {
     Pass::ALL.iter().map(|pass| (pass.name(), pass.precondition()))
 }
 
-/// What the environment leaves out, as bits.
+/// The passes that the environment leaves out, as bits.
 fn left_out() -> &'static Result<u64, PassesError> {
     static LEFT_OUT: OnceLock<Result<u64, PassesError>> = OnceLock::new();
     LEFT_OUT.get_or_init(|| match std::env::var_os(PASSES) {

@@ -1,5 +1,5 @@
-//! Launches over targets that memory lends: wavefronts store what they export as soon as they end, in any order, several in one call of machine code where
-//! there is code for that.
+//! Launches over mapped targets: wavefronts store their exports as soon as they end, in any order, several in one call
+//! of machine code where there is code for that.
 
 #[cfg_attr(not(target_arch = "x86_64"), path = "direct/none.rs")]
 mod spans;
@@ -23,13 +23,13 @@ const LANES_PER_TASK: [u64; 2] = [8 * 64, 64 * 64];
 /// A task has whole wavefronts of this size, which no launch exceeds.
 const WIDEST: u64 = 64;
 
-/// What wavefronts of a launch read and write.
+/// The memory that wavefronts of a launch read and write.
 pub struct Direct<'a> {
     /// Where exports go.
     pub outputs: &'a Outputs<'a>,
-    /// What they read.
+    /// The memory that they read.
     pub given: Reads<'a>,
-    /// Runs a wavefront by the reference interpreter, and stores what it exports.
+    /// Runs a wavefront by the reference interpreter, and stores its exports.
     pub reference: &'a Reference<'a>,
 }
 
@@ -37,7 +37,7 @@ pub struct Direct<'a> {
 pub type Reference<'a> = dyn Fn(u64, &mut Counters) -> Result<(), Fault> + Sync + 'a;
 
 impl Wavefronts<'_> {
-    /// Runs all wavefronts. Those behind one that faults may or may not have run.
+    /// Runs all wavefronts. Those after one that faults may or may not have run.
     ///
     /// # Errors
     /// The first fault in domain order.
@@ -53,7 +53,7 @@ impl Wavefronts<'_> {
             let part = self.watch.part(first);
             let has_given_up = self.gives_up && self.bailed_out.load(Ordering::Relaxed) > 0;
             let mut ended = Ok(());
-            // Those behind one that faulted need not run.
+            // Those after one that faulted need not run.
             if !part.is_abandoned() && !has_given_up {
                 let waves = first..(first + per_task).min(count);
                 before.clear();
@@ -124,7 +124,7 @@ impl Task<'_, '_> {
         Ok(())
     }
 
-    /// Runs a wavefront, and stores what it exports.
+    /// Runs a wavefront, and stores its exports.
     fn here(&mut self, index: u64) -> Result<(), BailOut> {
         let Self { of, direct, ref mut runner, .. } = *self;
         if self.part.is_stopped() {
@@ -142,7 +142,7 @@ impl Task<'_, '_> {
         Ok(())
     }
 
-    /// Leaves a wavefront to the reference interpreter. Where the run gives up instead, this is no fault that anybody is told.
+    /// Leaves a wavefront to the reference interpreter. Where the run gives up instead, this is no fault of the launch.
     fn reference(&mut self, index: u64) -> Result<(), Fault> {
         self.of.bailed_out.fetch_add(1, Ordering::Relaxed);
         if self.of.gives_up {

@@ -1,7 +1,8 @@
 //! Streams: launches whose every processor does the same, with fetches at whole linear functions of its index pair.
 //!
-//! Such a launch needs no masks and no coordinates: see `affine` for what qualifies, `prepare` for the form, `codegen/x86/stream` for the code. Groups
-//! mean nothing to it, so tiles are cut as is best for the machine. What it counts is known beforehand.
+//! Such a launch needs no masks and no coordinates: see `affine` for the conditions, `prepare` for the form,
+//! `codegen/x86/stream` for the code. Groups do not matter to it, so tiles are cut to suit the machine. Its counters
+//! are known beforehand.
 //!
 //! Where a tile's fetches reach beyond an input, it reads a copy that has elements there, too.
 
@@ -38,16 +39,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 const LONG: u64 = 64;
 /// Programs for streams that one artifact remembers.
 const REMEMBERED: usize = 8;
-/// Rows of tiles are cut into so many tasks for each core.
+/// Tasks for each core that rows of tiles are cut into.
 const TASKS_PER_CORE: u64 = 16;
-/// But a task has at least so many operations of single processors to do.
+/// The least work of a task, in operations of single processors.
 const OPERATIONS_OF_TASK: u64 = 1 << 15;
 /// And not more: between two tasks it is looked whether to stop.
 const OPERATIONS_PER_LOOK: u64 = 1 << 31;
 /// Operations that a processor may have: a tile cannot be stopped.
 const OPERATIONS_OF_PROCESSOR: u64 = 1 << 20;
 
-/// What a program for streams was made for.
+/// The parameters that a stream's code depends on.
 #[derive(Clone, PartialEq)]
 struct Key {
     planes: Vec<Plane>,
@@ -93,7 +94,8 @@ impl Streams {
         Self { entries: Mutex::default(), limits, ran }
     }
 
-    /// Whether a launch is worth it: many processors, or few with much to do. `instructions`: what each of them issues at most, if that is known.
+    /// Whether a stream pays: many processors, or few with long programs. `instructions`: the most that each issues, if
+    /// that is known.
     pub fn take(&self, domain: Domain, instructions: Option<u64>) -> bool {
         let (processors, enough) = (domain.processors(), self.limits.processors);
         let all = processors.saturating_mul(instructions.unwrap_or(u64::MAX));
@@ -213,7 +215,7 @@ fn wanted(uniform: &Uniform, geometry: &Geometry) -> Option<u32> {
     Some(wanted)
 }
 
-/// Whether elements are what the packed form takes them for.
+/// Whether elements have the channels that the packed form assumes.
 fn suits(packed: &Prepared, geometry: &Geometry) -> bool {
     let outputs = geometry.outputs.iter().all(|channels| matches!(channels, 0 | 4));
     let channels = |input: u8| geometry.inputs[usize::from(input & 15)];
@@ -236,8 +238,9 @@ pub fn uniform(code: &x1k::Code) -> Option<Uniform> {
     Uniform::of(&code, exists, (0..OUTPUTS).collect())
 }
 
-/// Runs a launch as a stream, and counts what follows from that every processor of these wavefronts passes every block as often as any other; `None`, and
-/// nothing has happened, when it is none. `count` counts passages by wavefronts of so many lanes.
+/// Runs a launch as a stream, and derives its counters, as every processor of these wavefronts executes every block
+/// equally often; `None`, and no effect, when it is none. `count` turns block counts of wavefronts of a width into
+/// counters.
 pub fn run(
     streams: &Streams,
     of: &Wavefronts<'_>,
@@ -306,8 +309,9 @@ impl Stream {
         })
     }
 
-    /// Runs whole tiles of arrays in the order in which memory has them, and then what is left around them, if all arrays lie alike and processors compute with nothing
-    /// but the elements at their own places; `false` when something could not be run: then all has to be run otherwise.
+    /// Runs whole tiles of arrays in memory order, and then the area around them, if all arrays have the same layout
+    /// and processors compute only with the elements at their own places; `false` when something could not be run: then
+    /// all has to be run otherwise.
     fn run_as_rows(&self, given: &Given<'_>, surfaces: &Surfaces<'_>) -> Option<bool> {
         let Domain { i0, j0, i1, j1 } = given.domain;
         if !self.chosen.is_by_element() {
@@ -337,7 +341,7 @@ impl Stream {
         }
         let Some(areas) = self.areas(domain, surfaces) else { return false };
         let large = self.is_large(domain, surfaces);
-        // Work is cut by rows: so many tasks, each of at most so many operations.
+        // Work is cut by rows into tasks with a bounded number of operations.
         let processors = domain.processors();
         let cores = threads(given.threads) as u64;
         let operations = processors.saturating_mul(self.operations);

@@ -1,4 +1,4 @@
-//! Wavefronts of a launch, of either instruction set: what is the same for all of them, and what one thread needs to run one.
+//! Wavefronts of a launch, of either instruction set: their shared state, and a thread's state to run one.
 
 use crate::codegen::backend::Backend;
 use crate::codegen::portable::masked::Machine;
@@ -23,7 +23,7 @@ use std::sync::atomic::AtomicU64;
 const INSTRUCTIONS_PER_LOOK: u64 = 1 << 19;
 const INSTRUCTIONS_PER_LOOK_FETCHING: u64 = INSTRUCTIONS_PER_LOOK / 16;
 
-/// What is the same for all wavefronts of a launch.
+/// The state that all wavefronts of a launch share.
 pub struct Wavefronts<'a> {
     pub program: &'a Program,
     pub waves: Waves,
@@ -33,7 +33,7 @@ pub struct Wavefronts<'a> {
     pub lanes: usize,
     /// Lanes whose exports are sent, 64 a word, if not all are.
     pub covered: Option<&'a [u64]>,
-    /// Somebody looks at counters.
+    /// The launch asks for counters.
     pub counters: bool,
     /// Threads that were asked for.
     pub threads: usize,
@@ -53,13 +53,14 @@ pub struct Wavefronts<'a> {
     pub joint: bool,
     /// It reads memory that it writes.
     pub reads_back: bool,
-    /// What groups send keeps their order.
+    /// The sends of groups keep their order.
     pub waits: bool,
     /// It ends as soon as a wavefront is left to the reference interpreter: wavefronts of the launch's own size have to run.
     pub gives_up: bool,
 }
 
-/// What wavefronts did: counters, and passages of blocks by full ones and by the last one where it is short, if somebody looks at counters.
+/// The results of wavefronts: counters, and block counters of full ones and of a short last one, if the launch asks for
+/// counters.
 pub struct Done {
     pub counters: Counters,
     pub visits: [Vec<u64>; 2],
@@ -72,7 +73,7 @@ impl Done {
         Self { counters: Counters::default(), visits: [vec![0; blocks], vec![0; blocks]] }
     }
 
-    /// Adds what others did.
+    /// Adds the results of others.
     pub fn add(&mut self, other: &Self) {
         self.counters.add(&other.counters);
         for (all, more) in self.visits.iter_mut().zip(&other.visits) {
@@ -80,7 +81,7 @@ impl Done {
         }
     }
 
-    /// Adds wavefronts that ended, with so many processors, the last of which is the runner's.
+    /// Adds ended wavefronts with `processors` processors, the last of which is the runner's.
     pub fn ended(
         &mut self,
         of: &Wavefronts<'_>,
@@ -101,7 +102,8 @@ impl Done {
 }
 
 impl<'a> Wavefronts<'a> {
-    /// Of a program, of so many lanes (quads, or one beside the other); all else is as most launches have it.
+    /// Wavefronts of a program, of `lanes` lanes (quads, or one beside the other); all else is as most launches have
+    /// it.
     pub fn new(
         program: &'a Program,
         (domain, lanes, quads): (Domain, usize, bool),
@@ -146,7 +148,7 @@ impl<'a> Wavefronts<'a> {
         !self.program.may_exceed(self.per_look) || self.watch.sets_flags()
     }
 
-    /// What machine code may rely on.
+    /// The assumptions of machine code.
     #[cfg(target_arch = "x86_64")]
     pub fn variant(&self) -> Option<Variant> {
         Some(Variant {
@@ -188,7 +190,7 @@ impl<'a> Wavefronts<'a> {
     }
 }
 
-/// A wavefront under way, and what it runs in.
+/// A wavefront under way, and its working memory.
 pub struct Runner<'a> {
     program: &'a Program,
     machine: Option<Machine>,
@@ -234,7 +236,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// What its fetches and stores are given.
+    /// The inputs of its fetches and stores.
     pub fn shared<'s>(
         &self,
         of: &Wavefronts<'_>,

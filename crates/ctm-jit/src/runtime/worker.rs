@@ -1,4 +1,4 @@
-//! What one thread needs to run groups of wavefronts whose exports are committed later, and what it leaves.
+//! A thread's state to run groups of wavefronts whose exports are committed later, and its results.
 
 use crate::launch::lanes::{BailOut, Result};
 use crate::launch::wavefronts::group::{Group, Stored};
@@ -15,7 +15,7 @@ pub struct Job {
     pub lanes: u64,
 }
 
-/// What a wavefront left.
+/// The results of a wavefront.
 pub struct Ended {
     /// Valid lanes whose exports are sent.
     pub valid: u64,
@@ -23,18 +23,18 @@ pub struct Ended {
     pub written: Vec<u64>,
     /// Rows of these.
     pub rows: Vec<Row>,
-    /// What it said about vertices, in order: lane and event.
+    /// Its vertex events, in order: lane and event.
     pub events: Vec<(u8, VertexEvent)>,
 }
 
-/// What one group left.
+/// The results of one group.
 pub struct Left {
-    /// What memory gets first.
+    /// The writes that memory gets first.
     pub stored: Vec<Stored>,
     pub waves: Vec<Ended>,
 }
 
-/// What one task left.
+/// The results of one task.
 pub struct TaskDone {
     pub done: Done,
     /// `None`: the reference interpreter has to run the group, when it is its turn.
@@ -48,12 +48,12 @@ struct Member<'a> {
     waits_at: Option<u64>,
 }
 
-/// What one thread needs to run groups of wavefronts.
+/// A thread's state to run groups of wavefronts.
 #[derive(Default)]
 pub struct Worker<'a> {
     /// The wavefronts of a group.
     members: Vec<Member<'a>>,
-    /// What they share.
+    /// The state that they share.
     group: Group,
 }
 
@@ -127,7 +127,7 @@ impl<'a> Worker<'a> {
         TaskDone { done, groups }
     }
 
-    /// Runs a group here. What its wavefronts leave is in `members`, and counted; gives how many they are.
+    /// Runs a group here. The results of its wavefronts are in `members`, and counted; gives the number of wavefronts.
     ///
     /// # Errors
     /// [`BailOut`]: the reference interpreter has to.
@@ -145,8 +145,9 @@ impl<'a> Worker<'a> {
         Ok(waves)
     }
 
-    /// Runs the wavefronts of a group. Where they may see what others do, the one that has issued the fewest control-flow instructions goes
-    /// on, of several the first: that is the reference interpreter's order, in which they take turns, one such instruction each.
+    /// Runs the wavefronts of a group. Where wavefronts may see effects of others, the one that has issued the fewest
+    /// control-flow instructions goes on, of several the first: this is the order of the reference interpreter, in
+    /// which they take turns, one such instruction each.
     fn group(&mut self, (of, part): (&Wavefronts<'a>, &Part), job: Job, given: Reads<'_>) -> Result<usize> {
         let waves = of.waves_of(job.group);
         let count = (waves.end - waves.start) as usize;

@@ -1,9 +1,9 @@
 //! Fetches whose coordinates are whole linear functions of the index pair and of loop iterations.
 //!
-//! A program whose only flow control is counted loops is a tree ([`Item`], found by `uniform`). Over it, each component of a register that is
-//! `c + i * (column) + j * (row) + n * (iteration of a loop) ...` is followed exactly ([`Linear`]): sums and products of such values stay exact as
-//! long as they are multiples of 1/256 below 65536 in magnitude, which single precision holds without rounding. What is not known
-//! to be so is no linear function here, whatever it may be.
+//! A program whose only flow control is counted loops is a tree ([`Item`], found by `uniform`). This analysis finds the
+//! register components that are `c + i * (column) + j * (row) + n * (iteration of a loop) ...` exactly ([`Linear`]):
+//! sums and products of such values stay exact as long as they are multiples of 1/256 below 65536 in magnitude, which
+//! single precision holds without rounding. A value that is not known to be exact counts as no linear function.
 
 use crate::ir::masked::{Block, Code, Fetch as Lookup, Op, Unit, Value, Var};
 use crate::passes::masked::VarSet;
@@ -18,12 +18,12 @@ use ctm_isa::x1k::ops::Omod as XOmod;
 use rustc_hash::FxHashMap as Map;
 use std::collections::BTreeSet;
 
-/// What a launch of either instruction set gives.
+/// The launch parameters of either instruction set.
 #[derive(Clone, Copy)]
 pub struct Given<'a> {
     /// The domain.
     pub domain: Domain,
-    /// What registers hold at the start.
+    /// The start values of registers.
     pub planes: &'a [Plane],
     /// Dwords of the constants that do not change.
     pub constants: &'a [u32],
@@ -34,7 +34,7 @@ pub struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    /// What an X1K launch gives.
+    /// The parameters of an X1K launch.
     pub fn of(launch: &'a Launch<'a>, watch: Option<&'a Watch>) -> Self {
         let Launch { domain, planes, threads, constants, .. } = *launch;
         Self { domain, planes, constants: constants.float.as_flattened(), threads, watch }
@@ -64,7 +64,7 @@ pub enum Item {
     Loop {
         /// Iterations, at least one.
         iterations: u16,
-        /// What is repeated.
+        /// The body of the loop.
         body: Vec<Item>,
     },
 }
@@ -98,7 +98,7 @@ impl Linear {
         (units.abs() < LIMIT as f64 && units == units.trunc()).then_some(Self::constant(units as i64))
     }
 
-    /// The same for so many rows further down.
+    /// The same value `rows` rows further down.
     pub fn below(self, rows: u8) -> Self {
         Self { c: self.c + self.j * i64::from(rows), ..self }
     }
@@ -177,7 +177,7 @@ pub struct Fetches {
 
 /// The fetches of a program whose parts are known; `None` where a fetch has other coordinates, or that takes too long.
 ///
-/// What it says holds for the launch's planes and for the floating-point constants that it names.
+/// The result holds for the launch's planes and for the floating-point constants that it names.
 pub fn analyse(code: &Code, items: &[Item], given: &Given<'_>) -> Option<Fetches> {
     let mut walk = Walk {
         code,
@@ -197,13 +197,13 @@ pub fn analyse(code: &Code, items: &[Item], given: &Given<'_>) -> Option<Fetches
     if walk.given_up || !blocks(items).into_iter().all(|(block, _)| is_linear(block)) {
         return None;
     }
-    // What coordinates are made of.
+    // The constants that coordinates depend on.
     let (_, constants) = dependencies(code, |op| matches!(op, Op::Fetch { .. }));
     let constants = constants.into_iter().map(|index| (index, given.constant(index))).collect();
     Some(Fetches { all: walk.fetches, constants })
 }
 
-/// The variables and the constants on which operations that are wanted depend, by way of whatever variables.
+/// The variables and constants on which the wanted operations depend, transitively.
 pub fn dependencies(code: &Code, is_wanted: impl Fn(&Op) -> bool) -> (VarSet, BTreeSet<u16>) {
     let (mut vars, mut constants) = (VarSet::NONE, BTreeSet::new());
     loop {
@@ -239,7 +239,7 @@ struct Walk<'a> {
     given: &'a Given<'a>,
     fetches: Map<(usize, usize), Fetch>,
     given_up: bool,
-    /// What the values of a block are, where that is known.
+    /// The values of a block, where they are known.
     values: Vec<Option<Linear>>,
     work: usize,
     /// Iterations of the loops around.
@@ -275,7 +275,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What a loop does: guesses that each iteration adds the same to a component, and keeps the guesses that hold.
+    /// The effect of a loop: guesses that each iteration adds the same to a component, and keeps the guesses that hold.
     fn repeat(&mut self, iterations: u16, body: &[Item], state: &mut [Option<Linear>], depth: usize) {
         let entry = state.to_vec();
         let mut after = entry.clone();
@@ -305,7 +305,7 @@ impl Walk<'_> {
                 break;
             }
         }
-        // Behind the loop: as at the end of its last iteration.
+        // After the loop: as at the end of its last iteration.
         for (state, after) in state.iter_mut().zip(&after) {
             *state = *after;
             if let Some(linear) = state {
@@ -362,7 +362,7 @@ impl Walk<'_> {
         self.exact(linear)
     }
 
-    /// What an R700 operation makes of linear functions, as long as every step stays exact.
+    /// The result of an R700 operation on linear functions, as long as every step stays exact.
     fn r700(&self, op: AluOp, [a, b, c]: [Option<Linear>; 3]) -> Option<Linear> {
         match op {
             AluOp::Op2(Op2::Add) => Some(a?.add(b?)),

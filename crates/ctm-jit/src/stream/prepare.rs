@@ -1,4 +1,5 @@
-//! The form without what a stream does not need: masks, predicates, coordinates; and the form with whole elements as values.
+//! The form without the parts that a stream does not need: masks, predicates, coordinates; and the form with whole
+//! elements as values.
 //!
 //! In the *plain* form a lane is a processor, as everywhere. In the *packed* form a lane is one channel of a processor: a vector holds four
 //! processors of one row, r, g, b, a of each. An operation that does the same to the four channels of a register is one operation
@@ -26,7 +27,7 @@ pub struct Prepared {
     pub fetches: Vec<Vec<Fetch>>,
     /// The numbers that it names.
     pub numbers: Vec<Number>,
-    /// Output components that somebody wants.
+    /// The live output components.
     pub outputs: u32,
     /// Lanes are channels.
     pub packed: bool,
@@ -44,7 +45,8 @@ pub fn renamed(mut op: Op, name: impl Fn(Value) -> Value) -> Op {
     op
 }
 
-/// The plain form. `channels`: of an input's elements; what they lack reads as 0, alpha as 1. `outputs`: components that somebody wants.
+/// The plain form. `channels`: of an input's elements; missing ones read as 0, alpha as 1. `outputs`: the live
+/// components.
 pub fn plain(of: &Uniform, known: &Fetches, channels: impl Fn(u8) -> u8, outputs: u32) -> Prepared {
     let mut code = of.code.clone();
     let mut fetches = vec![Vec::new(); code.blocks.len()];
@@ -73,7 +75,8 @@ pub fn plain(of: &Uniform, known: &Fetches, channels: impl Fn(u8) -> u8, outputs
     Prepared { code, fetches, numbers: of.numbers.clone(), outputs, packed: false }
 }
 
-/// Removes stores into outputs that nobody wants, and into variables that feed nothing but themselves: what is left of coordinates that loops move on.
+/// Removes stores into dead outputs, and into variables that feed only themselves: the rest of the coordinates that
+/// loops advance.
 fn drop_faint(code: &mut Code, outputs: u32) {
     let is_wanted = |var: Var| var.export_index().is_some_and(|index| outputs >> index & 1 == 1);
     let (needed, _) =
@@ -121,7 +124,7 @@ struct Pack<'a> {
     ops: &'a [Op],
     fetches: &'a [Fetch],
     new: Numbering,
-    /// What old reads of variables and old texels are channels of.
+    /// The channel that replaces each old read of a variable and each old texel.
     channels: Map<Value, Channel>,
     done: Map<[Value; 4], Value>,
 }
@@ -139,7 +142,7 @@ impl Pack<'_> {
                     fetches += 1;
                     let zero = self.new.pure(Op::Bits(0));
                     let new = self.new.effect(Op::Fetch { number, at: [zero; 4], under });
-                    // What is read of it has to stand behind it, before the next fetch.
+                    // Reads of its channels have to come after it, before the next fetch.
                     let whole = self.new.pure(Op::Fetched(new, WHOLE));
                     let uniform = fetch.is_uniform().then_some(new);
                     for (later, op) in self.ops.iter().enumerate().skip(place) {

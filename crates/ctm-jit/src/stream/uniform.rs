@@ -1,8 +1,9 @@
-//! Programs whose every processor does the same, as straight blocks and counted loops: what streams are made of.
+//! Uniform programs, as straight blocks and counted loops: the input of streams.
 //!
-//! The program is run once with masks that stand for every group or wavefront: two bits, one for the valid lanes and one for lanes that exist and are
-//! not valid. Where nothing depends on data, that shows which blocks are passed, how often, and which of them repeat (`parse`). Their operations then
-//! become blocks without masks; what they look up are inputs by number, and a loop's variable is a [`Number`].
+//! The program is run once in the abstract, with two bits for each mask: one for the valid lanes of any group or
+//! wavefront, one for existing lanes that are not valid. Where nothing depends on data, the run gives the sequence of
+//! blocks, which `parse` turns into loops. Their operations then become blocks without masks; lookups become inputs by
+//! number, and a loop's variable is a [`Number`].
 
 use crate::ir::masked::{Block, Code, Counter, End, Fetch, File, M, MaskOp, Op, Tally, Target, Value, Var};
 use crate::ir::numbering::Numbering;
@@ -22,14 +23,14 @@ const VALID: i64 = 1;
 /// All lanes of a wavefront.
 const ALL: i64 = 3;
 
-/// What [`Op::Number`] stands for in streams, by place: `first + step * (iteration of the loop at this depth)`.
+/// The value of [`Op::Number`] in streams, by place: `first + step * (iteration of the loop at this depth)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Number {
     /// How many loops are around the loop.
     pub depth: u8,
     /// In its first iteration.
     pub first: i32,
-    /// What each iteration adds.
+    /// The increment of each iteration.
     pub step: i32,
 }
 
@@ -60,7 +61,8 @@ pub struct Uniform {
 }
 
 impl Uniform {
-    /// `None` when something depends on data, or an operation does not exist for whoever makes the stream's code. `targets`: of outputs whose number is known.
+    /// `None` when something depends on data, or the stream's compiler lacks an operation (`exists`). `targets`: of
+    /// outputs whose number is known.
     pub fn of(code: &Code, exists: fn(&Op) -> bool, targets: Vec<usize>) -> Option<Self> {
         let mut run = Run::default();
         run.go(code)?;
@@ -113,7 +115,7 @@ impl Uniform {
     }
 }
 
-/// The program on masks that stand for all wavefronts.
+/// The abstract run of the program.
 #[derive(Default)]
 struct Run {
     passed: Vec<u16>,
@@ -121,7 +123,7 @@ struct Run {
     executed: Option<u64>,
     /// Masks, as two bits, and numbers, as far as they do not depend on data.
     state: Vec<Option<i64>>,
-    /// What each [`Op::Number`] gave, by block and place, passage by passage.
+    /// The values of each [`Op::Number`], by block and place, one for each execution.
     numbers: Map<(u16, usize), Vec<Option<i64>>>,
 }
 
@@ -145,7 +147,7 @@ impl Run {
             self.executed = self.executed.zip(runs).map(|(executed, runs)| executed + runs * issued);
             self.block(at, block, &code.fetches)?;
             let target = match block.end {
-                // Whoever was valid has to be so still.
+                // All valid lanes have to be valid at the end.
                 End::Stop => return (self.of(M::VALID) == Some(VALID)).then_some(()),
                 End::Next(target) => target,
                 End::Branch { mask, none, some } => match self.of(mask)? {
@@ -194,7 +196,7 @@ impl Run {
         Some(())
     }
 
-    /// What a mask becomes; `None` where that depends on data.
+    /// The new value of a mask; `None` where that depends on data.
     fn mask(&self, op: MaskOp) -> Option<i64> {
         let of = |m| self.of(m);
         Some(match op {
@@ -223,7 +225,7 @@ impl Run {
     }
 }
 
-/// Finds what repeats among the blocks that are passed. The last iteration of a loop lacks the way back, which does nothing (`idle`).
+/// Finds loops in the sequence of blocks. The last iteration of a loop lacks the way back, which does nothing (`idle`).
 fn parse(passed: &[u16], idle: &impl Fn(u16) -> bool) -> Option<Vec<Item>> {
     let mut nodes = Vec::new();
     let mut counts: Map<u16, u32> = Map::default();
@@ -262,11 +264,11 @@ struct Build<'a> {
     /// Inputs.
     fetches: Vec<Fetch>,
     new: Numbering,
-    /// What variables hold here, and whether it still has to be stored.
+    /// The present value of each variable, and whether it still has to be stored.
     current: BTreeMap<usize, (Value, bool)>,
     /// Iterations of the loops around.
     around: Vec<u16>,
-    /// How often each block of the program is passed in what has been built.
+    /// How often each block of the program occurs in the blocks built so far.
     built: Vec<usize>,
     numbers: Vec<Number>,
     textures: Vec<(u8, u8)>,
@@ -307,7 +309,7 @@ impl Build<'_> {
         Some(items)
     }
 
-    /// Ends the block: stores what has not been stored.
+    /// Ends the block: stores the variables with unstored values.
     fn close(&mut self, end: End) -> usize {
         for (var, (value, changed)) in std::mem::take(&mut self.current) {
             if changed {
@@ -319,7 +321,7 @@ impl Build<'_> {
         self.blocks.len() - 1
     }
 
-    /// An operation that makes a vector, unless it has been made before; `None` where nobody can make it.
+    /// An operation that makes a vector, unless an equal one exists; `None` where the stream's compiler lacks it.
     fn pure(&mut self, op: Op) -> Option<Value> {
         let hash = op.hash();
         self.new.find(hash, &op).or_else(|| (self.exists)(&op).then(|| self.new.add(hash, op)))
@@ -396,7 +398,7 @@ impl Build<'_> {
         })
     }
 
-    /// What a loop's variable is in the passages of a block.
+    /// The value of a loop's variable in the executions of a block.
     fn number(&mut self, id: u16, place: usize) -> Option<Value> {
         let around: Vec<usize> = self.around.iter().map(|&n| n.into()).collect();
         let strides: Vec<usize> = (1..=around.len()).map(|depth| around[depth..].iter().product()).collect();

@@ -2,7 +2,7 @@
 
 use crate::ir::masked::{Block, Code, File, Op, Value, Var};
 
-/// What is the same in all lanes of a launch.
+/// A value that is the same in all lanes of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constant {
     /// Bits of the program.
@@ -21,7 +21,7 @@ impl Constant {
     }
 }
 
-/// Rows for vectors: those that nobody reads any more are given to others.
+/// The pool of rows for vectors: rows of dead vectors are reused.
 struct Pool {
     first: u32,
     next: u32,
@@ -35,12 +35,12 @@ impl Pool {
         Self { first, next: first, most: first, free: Vec::new() }
     }
 
-    /// A row that nobody has.
+    /// A free row.
     fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| self.take_side_by_side(1))
     }
 
-    /// So many side by side.
+    /// `count` rows side by side.
     fn take_side_by_side(&mut self, count: u32) -> u32 {
         self.next += count;
         self.most = self.most.max(self.next);
@@ -51,7 +51,7 @@ impl Pool {
 /// An operation, with the numbers of rows in place of values, and the row that it makes (of a fetch the first of four).
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// What it does.
+    /// Its operation.
     pub op: Op,
     /// Where its result goes.
     pub to: u32,
@@ -67,7 +67,7 @@ pub struct Dense {
     rows_of_vars: Vec<u32>,
     /// Rows of variables: the first ones.
     pub vars: usize,
-    /// What the next ones hold in every lane, throughout a launch.
+    /// The constants of the next rows, the same in every lane, throughout a launch.
     pub constants: Vec<Constant>,
     /// All rows.
     pub rows: usize,
@@ -104,7 +104,7 @@ impl Dense {
         Self { blocks, rows_of_vars, vars: vars as usize, constants, rows: pool.most as usize }
     }
 
-    /// The row of a variable, if somebody reads or writes it.
+    /// The row of a variable, if it is read or written.
     pub fn row(&self, var: Var) -> Option<usize> {
         self.rows_of_vars.get(var.index()).filter(|&&row| row != NO_ROW).map(|&row| row as usize)
     }
@@ -146,7 +146,7 @@ fn steps(ops: &[Op], rows_of_vars: &[u32], (vars, constants): (u32, &[Constant])
                         let to = pool.take();
                         owned[place] = last_use[place] > place;
                         if !owned[place] {
-                            // Nobody reads it.
+                            // It has no uses.
                             pool.free.push(to);
                         }
                         to

@@ -2,9 +2,10 @@
 //!
 //! That module is the definition; here nothing is explained twice. The differential tests compare every bit.
 //!
-//! What differs is how exponents and special values are taken care of. RCP and RSQ make their steps on the operand itself instead of its
-//! fraction, which gives the same bits. AVX-512 has instructions that split and join numbers, and one that replaces results by what the
-//! operand is. On AVX2 operands that are no positive (or small enough) normal numbers are looked for, and patched where there are any.
+//! The treatment of exponents and special values differs. RCP and RSQ make their steps on the operand itself instead of
+//! its fraction, which gives the same bits. AVX-512 has instructions that split and join numbers, and one that replaces
+//! results by the operand's class. On AVX2 operands that are not positive (or small enough) normal numbers are tested
+//! for, and patched where there are any.
 
 use super::isa::Isa;
 use super::lir::{Lir, Negated, Src, Vector, fix};
@@ -17,7 +18,7 @@ use ctm_exec::transcendental::{
 use ctm_isa::x1k::ops::AlphaOp;
 use ctm_x86::{self as asm, PSLL, PSRL, V};
 
-/// What takes instructions, and makes vectors.
+/// A consumer of instructions, which makes vectors.
 pub trait Sink {
     /// A vector of its own.
     fn fresh(&mut self) -> Vector;
@@ -28,7 +29,7 @@ pub trait Sink {
     /// For whom.
     fn isa(&self) -> Isa;
 
-    /// Ends what a [`Lir::StopIfNone`] may skip.
+    /// Ends the sequence that a [`Lir::StopIfNone`] may skip.
     fn split(&mut self);
 
     /// `dst = op(a, b)` in a vector of its own.
@@ -85,10 +86,10 @@ const fn float(x: f32) -> Src {
     Src::Literal(x.to_bits())
 }
 
-/// What is wanted of special values.
+/// The required treatment of special values.
 #[derive(Clone, Copy, Debug)]
 pub struct Special {
-    /// Somebody can see the bits of a NaN.
+    /// The bits of a NaN are visible.
     pub one_nan: bool,
     /// The reciprocal root of -0 is -infinity.
     pub signed_root: bool,
@@ -96,7 +97,7 @@ pub struct Special {
 
 /// Emits `dst = function(a)`.
 pub fn emit(s: &mut impl Sink, function: AlphaOp, x: Src, dst: Vector, special: Special) {
-    // The operand is looked at once more behind the result.
+    // The operand is read once more after the result.
     let result = if x == Src::Vector(dst) { s.fresh() } else { dst };
     match function {
         AlphaOp::Rcp => rcp(s, x, result),
@@ -129,11 +130,11 @@ fn polynomial(s: &mut impl Sink, x: Src, coefficients: &[f32]) -> Src {
     powers.fold(highest, |p, c| s.fma(PLUS, [x, p, c]))
 }
 
-/// What follows concerns lanes only whose bits are not those of a normal number from 2^-126 to this one, and is skipped if there are
-/// none. Ends with the group.
+/// The following instructions only concern lanes whose bits are not those of a normal number from 2^-126 to this one,
+/// and are skipped if there are none. Ends with the group.
 fn unless_normal(s: &mut impl Sink, bits: Src, most: u32) {
     s.split();
-    // Signed comparison of what the range is moved to the smallest integers for.
+    // Signed comparison, for which the range is moved to the smallest integers.
     let from_least = s.two(asm::ADD_I32, bits, Src::Literal(SIGN - MIN_NORMAL));
     s.push(Lir::Test {
         op: asm::CMP_I32,

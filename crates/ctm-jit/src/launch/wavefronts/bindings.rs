@@ -1,4 +1,4 @@
-//! What fetches read without asking: textures and buffers that memory lends as arrays.
+//! Direct access of fetches: textures and buffers that memory maps as arrays.
 
 use crate::ir::masked::Fetch;
 use ctm_exec::r700::formats::{Format, keeps_single, unsigned_fraction};
@@ -12,7 +12,7 @@ use ctm_isa::r700::inst::{TexFetch, VtxFetch, lod_bias};
 use ctm_isa::r700::ops::{Sel, TexOp};
 use ctm_isa::r700::program::Stage;
 
-/// What a fetch reads without asking.
+/// The array of a fetch with direct access.
 pub enum Binding<'a> {
     /// Texels of a texture.
     Texels(Texels<'a>),
@@ -27,7 +27,7 @@ pub enum Binding<'a> {
 pub struct Texels<'a> {
     /// All that columns and rows name, in the places that tiles and form say.
     pub data: Data<'a>,
-    /// What elements are.
+    /// The form of elements.
     pub form: Form,
     /// Channels of an element.
     pub channels: u8,
@@ -41,7 +41,7 @@ pub struct Texels<'a> {
     pub height: u32,
     /// Bytes that one texel asks memory for.
     pub texel_bytes: u32,
-    /// What lies beyond the columns, and the rows.
+    /// The wrap modes of columns and rows.
     pub wrap: [Wrap; 2],
     /// Channels of a border.
     pub border: [u32; 4],
@@ -189,9 +189,9 @@ impl Texels<'_> {
     }
 }
 
-/// A texture of any kind, with whatever a fetch does with it: see [`Texels`] for what is simpler.
+/// A texture of any kind, for any fetch: see [`Texels`] for the simple case.
 pub struct Levels<'a> {
-    /// What it looks like.
+    /// Its kind and layout.
     pub texture: Texture,
     /// How it is sampled.
     pub sampler: Sampler,
@@ -209,7 +209,7 @@ pub struct Levels<'a> {
     pub most_steps: u8,
     /// Linear filters take texels of other faces.
     pub over_edges: bool,
-    /// What lies beyond columns, rows and slices.
+    /// The wrap modes of columns, rows and slices.
     pub wrap: [Wrap; 3],
     /// The level that lies first in memory. Levels mostly lie in one allocation, but may be arrays of their own: only machine code, which every
     /// address is the same to, goes from this one to another.
@@ -244,7 +244,7 @@ impl References {
 pub const MOST_LEVELS: usize = 16;
 
 impl<'a> Levels<'a> {
-    /// What `GET_TEXTURE_RESINFO` says of a level: its sizes, 0 where there is none; and how many levels there are.
+    /// The result of `GET_TEXTURE_RESINFO` for a level: its sizes, 0 where there is none; and the number of levels.
     pub fn sizes(&self, level: u32) -> [u32; 4] {
         let number = |table: &[u32; MOST_LEVELS]| f32::from_bits(table[level as usize]) as u32;
         let [x, y, z] =
@@ -320,7 +320,8 @@ impl<'a> Levels<'a> {
         let mut tables = [[0; MOST_LEVELS]; 6];
         for (level, offset) in (0..texture.levels).zip(offsets) {
             let [width, height, depth] = texture.size(level);
-            // Who asks for sizes is told the layers of a one-dimensional array where others have rows, and how many cubes there are in an array of them.
+            // For a one-dimensional array the layers take the place of rows, and for an array of cubes the depth is the
+            // number of cubes.
             let sizes = match texture.kind {
                 TextureKind::OneDArray if op == TexOp::GetTextureResinfo => [width, depth, height],
                 TextureKind::CubeArray if op == TexOp::GetTextureResinfo => [width, height, depth / FACES],
@@ -382,7 +383,7 @@ pub const fn is_plain_sample(op: TexOp) -> bool {
     takes_level_0(op) && !texture::is_comparison(op)
 }
 
-/// Whether a lookup takes level 0 of whatever texture has one filter and no mipmap: all SAMPLE instructions do.
+/// Whether a lookup takes level 0 of any texture with one filter and no mipmap: all SAMPLE instructions do.
 pub const fn takes_level_0(op: TexOp) -> bool {
     texture::detail(op).is_some()
 }

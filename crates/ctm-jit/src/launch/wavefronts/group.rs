@@ -1,5 +1,6 @@
-//! What the wavefronts of a thread group share, and what they send to memory: the local data share (R700 §2.6.2), writes to memory that threads
-//! share, which are noted here and made in order by the calling thread; and a wavefront's scratch memory.
+//! The state that wavefronts of a thread group share, and their sends to memory: the local data share (R700 §2.6.2),
+//! writes to memory that threads share, which are recorded here and made in order by the calling thread; and a
+//! wavefront's scratch memory.
 
 use super::wave::{Fetched, LANES, Row, Shared, To, lanes_of};
 use crate::ir::masked::Store;
@@ -39,25 +40,25 @@ pub struct Stored {
     lane: u8,
     /// Where; on the X1K the column, and 2^32 times the row.
     pub dword: u64,
-    /// What.
+    /// The value.
     pub bits: u32,
 }
 
 /// Dwords that are noted of one group; one that writes more is left to the reference interpreter.
 const NOTED: usize = 1 << 20;
 
-/// What the wavefronts of a group share.
+/// The state that wavefronts of a group share.
 #[derive(Default)]
 pub struct Group {
-    /// What they have written to memory that threads share, in order.
+    /// Their writes to memory that threads share, in order.
     pub stored: Vec<Stored>,
-    /// The data share, once somebody writes to it.
+    /// The data share, after the first write to it.
     share: Option<Share>,
     /// Whether it may hold anything but zeros.
     shared: bool,
     /// Where the burst that is under way begins in `stored`.
     burst: usize,
-    /// What they have written, for those who read it back.
+    /// Their writes, for reads of the same memory.
     written: HashMap<(Space, u64), u32>,
 }
 
@@ -71,7 +72,7 @@ impl Group {
         }
     }
 
-    /// The data share, for somebody who may write to it.
+    /// The data share, for writes.
     pub fn dwords(&mut self) -> &mut [u32] {
         self.shared = true;
         self.share.get_or_insert_with(new_share)
@@ -116,7 +117,7 @@ impl Group {
         Ok(())
     }
 
-    /// Behind the last write of a burst: lanes write one after the other, each its whole burst.
+    /// After the last write of a burst: lanes write one after the other, each its whole burst.
     fn burst_ends(&mut self, reads_back: bool) {
         let burst = &mut self.stored[self.burst..];
         burst.sort_by_key(|stored| stored.lane);
@@ -146,7 +147,7 @@ impl Scratch {
 }
 
 impl Fetched {
-    /// Does what a store does for the lanes of `executes`: reads rows of indices and elements.
+    /// Performs a store for the lanes of `executes`: reads rows of indices and elements.
     ///
     /// # Errors
     /// [`BailOut`] where the reference interpreter would find a fault.

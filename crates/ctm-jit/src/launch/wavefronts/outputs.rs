@@ -1,4 +1,4 @@
-//! What wavefronts export, in arrays that memory lends: no two threads write the same element, so wavefronts store in any order.
+//! Exports of wavefronts into mapped arrays: no two threads write the same element, so wavefronts store in any order.
 
 use super::conditional::Conditional;
 use super::places::Places;
@@ -25,7 +25,7 @@ pub struct Output<'a> {
 }
 
 impl Output<'_> {
-    /// Stores channels of an element. Says what that was.
+    /// Stores channels of an element. Gives the size of the write.
     pub fn put(&self, at: Position, bits: [u32; 4], channels: u8) -> Written {
         let Elements { bytes: cells, form, mask, .. } = &self.array;
         let mut done = Written::default();
@@ -47,7 +47,7 @@ impl Output<'_> {
         done
     }
 
-    /// Stores what lanes have written of each channel: 32 bits for each channel and lane.
+    /// Stores the written channels of lanes: 32 bits for each channel and lane.
     pub fn store(&self, places: &Places, written: [u64; 4], bits: impl Fn(usize, usize) -> u32) {
         for lane in lanes_of(written.iter().fold(0, |any, lanes| any | lanes)) {
             let channels = (0..4).fold(0, |set, channel| set | ((written[channel] >> lane & 1) as u8) << channel);
@@ -55,7 +55,7 @@ impl Output<'_> {
         }
     }
 
-    /// Counts what lanes have written of each channel.
+    /// Counts the written channels of lanes.
     pub fn count_lanes(&self, written: &[u64; 4], done: &mut Written) {
         let any = written.iter().fold(0, |any, lanes| any | lanes);
         done.elements += u64::from(any.count_ones());
@@ -76,15 +76,15 @@ fn numbers(exports: &[usize]) -> impl Iterator<Item = usize> {
 
 /// Where exports of a launch go.
 pub struct Outputs<'a> {
-    /// Its targets, in order, without those that drop what they are sent.
+    /// Its targets, in order, without those that drop their exports.
     pub targets: Vec<Output<'a>>,
-    /// What is tested before, if anything.
+    /// The test before the store, if there is one.
     pub conditional: Option<Conditional<'a>>,
 }
 
 impl<'a> Outputs<'a> {
-    /// Of a launch of an R700 program that may write these exported elements (`4 * target + element`, in order), and what the launch reads; `None` when exports
-    /// have to be committed.
+    /// The outputs of a launch of an R700 program that may write these exported elements (`4 * target + element`, in
+    /// order), given the arrays that the launch reads; `None` when exports have to be committed.
     pub fn of(
         memory: &'a mut dyn Memory,
         exports: &[usize],
@@ -96,7 +96,8 @@ impl<'a> Outputs<'a> {
         Some((Self::lent(exports, |_| lent.next()?, &launch.domain, quads)?, reads))
     }
 
-    /// Of what is lent for each target of these exported elements, by its number; `quads`: lanes are quads. `None` when exports have to be committed.
+    /// The outputs in the arrays that memory maps for the targets of these exported elements; `quads`: lanes are quads.
+    /// `None` when exports have to be committed.
     pub fn lent(
         exports: &[usize],
         mut lent: impl FnMut(usize) -> Option<Elements<Cells<'a>>>,
@@ -143,8 +144,8 @@ impl<'a> Outputs<'a> {
         Some(Self { targets: outputs, conditional: None })
     }
 
-    /// Stores what the valid lanes of a wavefront exported: the lanes that wrote each exported element, by its place in the list, and its row. Says
-    /// what that was.
+    /// Stores the exports of a wavefront's valid lanes: the lanes that wrote each exported element, by its place in the
+    /// list, and its row. Gives the size of the writes.
     pub fn store(&self, places: &Places, valid: u64, written: impl Fn(usize) -> u64, rows: &[Row]) -> Written {
         let mut done = Written::default();
         let valid = self.conditional.as_ref().map_or(valid, |of| {
@@ -175,7 +176,8 @@ impl<'a> Outputs<'a> {
         })
     }
 
-    /// Stores what a thread exported: bits and elements of each target, if its conditional value passes. Says what that was.
+    /// Stores the exports of a thread: bits and elements of each target, if its conditional value passes. Gives the
+    /// size of the writes.
     pub fn send(&self, at: Position, value: Option<u32>, sent: &dyn Fn(Target) -> Option<([u32; 4], u8)>) -> Written {
         let mut done = Written::default();
         let given = |of: &Conditional<'_>| value.filter(|_| of.from.is_some());

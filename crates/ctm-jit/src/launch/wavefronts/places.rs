@@ -1,4 +1,4 @@
-//! Where the lanes of a wavefront lie, and what they start with.
+//! The positions of a wavefront's lanes, and their start values.
 
 use super::wave::{LANE_NUMBERS, LANES, Row, mask_of};
 use crate::ir::masked::Var;
@@ -28,13 +28,14 @@ pub struct Waves {
 pub struct Places {
     /// Columns and rows, where lanes do not have their usual offsets.
     laid: [Row; 2],
-    /// The first lane's column, and its row in the upper half: stored at once, as it is read at once soon after, and processors forward what single stores have written.
+    /// The first lane's column, and its row in the upper half: written by one store, as it is read soon after by one
+    /// load, and processors forward single stores.
     from: u64,
-    /// What each lane adds to these; `None`: some lane lies behind the end of a row.
+    /// The offsets of each lane from these; `None`: some lane lies after the end of a row.
     offsets: Option<&'static [Row; 2]>,
     /// The number of the first lane, among all lanes of all wavefronts.
     pub first: u64,
-    /// How many lanes there are; what lies beyond has no meaning.
+    /// The count of lanes; entries beyond have no meaning.
     pub lanes: usize,
     /// Those of them that lie in the domain.
     pub inside: u64,
@@ -42,7 +43,8 @@ pub struct Places {
     pub strip: bool,
 }
 
-/// What each lane adds to the column and row of the first one, where none is behind the last column: lanes beside one another, then quads.
+/// The offsets of each lane from the column and row of the first one, where none is after the last column: lanes beside
+/// one another, then quads.
 const OFFSETS: [[Row; 2]; 2] = {
     let mut offsets = [[LANE_NUMBERS, [0; LANES]], [[0; LANES]; 2]];
     let mut lane = 0;
@@ -89,7 +91,8 @@ impl Places {
         [self.laid[0][lane], self.laid[1][lane]]
     }
 
-    /// Fills a row by what each lane holds, 16 lanes after 16. Compilers make vector instructions of it in functions for which these are enabled.
+    /// Fills a row lane by lane, in groups of 16. Compilers vectorise it in functions for which vector instructions are
+    /// enabled.
     #[inline(always)]
     #[allow(clippy::needless_range_loop, reason = "compilers know these bounds")]
     fn fill<T>(&self, row: &mut [T; LANES], of: impl Fn(usize) -> T) {
@@ -107,7 +110,7 @@ impl Waves {
         Self::new(launch.domain, launch.wavefront.lanes(), launch.stage == Stage::Pixel)
     }
 
-    /// Those of so many lanes that cover a domain; `quads`: lanes are quads.
+    /// Wavefronts of `lanes` lanes that cover a domain; `quads`: lanes are quads.
     pub fn new(domain: Domain, lanes: usize, quads: bool) -> Self {
         let span = |first: u32, last: u32| u64::from((last / 2).saturating_sub(first / 2)) + 1;
         let columns = if quads { span(domain.i0, domain.i1) } else { u64::from(domain.width()).max(1) };
@@ -119,7 +122,7 @@ impl Waves {
         Self { domain, lanes: lanes as u64, quads, columns, all }
     }
 
-    /// Those of the same lanes, so many to each.
+    /// Wavefronts over the same lanes, `lanes` to each.
     pub fn of_lanes(&self, lanes: usize) -> Self {
         Self::new(self.domain, lanes, self.quads)
     }
@@ -201,13 +204,15 @@ impl Waves {
         }
     }
 
-    /// Says where so many lanes lie that may not have their usual offsets, and which lie in the domain. `i`: the first column;
-    /// `size`: columns and rows of a quad, or 1. Compilers make vector instructions of these loops in functions for which they are enabled.
+    /// Gives the positions of `COUNT` lanes that may not have their usual offsets, and the lanes in the domain. `i`:
+    /// the first column; `size`: columns and rows of a quad, or 1. Compilers vectorise these loops in functions for
+    /// which vector instructions are enabled.
     #[inline(always)]
     fn lay<const COUNT: usize>(&self, [i, size]: [u32; 2], places: &mut Places) {
         let offsets = &OFFSETS[usize::from(self.quads)];
         let width = (self.columns as u32).wrapping_mul(size);
-        // Behind the end of a row the next one begins, once, or more often in narrow domains, where both numbers are so small that this division is exact.
+        // After the end of a row the next one begins, once, or more often in narrow domains, where both numbers are so
+        // small that this division is exact.
         let is_narrow = self.columns <= LANES as u64;
         let reciprocal = if is_narrow { (1 << 16) / width + 1 } else { 0 };
         for lane in 0..COUNT {
@@ -237,7 +242,7 @@ impl Waves {
 enum Source<'a> {
     /// Numbers that are rounded.
     Rounded(Ramp),
-    /// The low 32 bits of whole numbers; `any`: of whatever size.
+    /// The low 32 bits of whole numbers; `any`: of any size.
     Bits { ramp: Ramp, any: bool },
     /// Sums that single precision makes exactly, in any order.
     Exact(Ramp),
@@ -247,14 +252,16 @@ enum Source<'a> {
     Row(&'a [u32]),
 }
 
-/// What the lanes of a wavefront hold at the start in these variables.
+/// The start values of these variables in the lanes of a wavefront.
 #[derive(Clone)]
 pub struct Starts<'a> {
     sources: Vec<Source<'a>>,
-    /// Of what is exact: its place among them, and what each lane adds to the first one's, where lanes have their usual offsets.
+    /// Of each exact sum: its place among the sources, and each lane's difference from the first one, where lanes have
+    /// their usual offsets.
     exact: Vec<(usize, Single, [f32; LANES])>,
     divisor: Option<Ramp>,
-    /// Whether those that are linear are finite, and what they are made of: which NaN is made of two others depends on the instructions.
+    /// Whether the linear ones are finite, and so are their terms: which NaN an operation makes of two others depends
+    /// on the instruction.
     pub are_finite: bool,
     /// Whether [`Self::fill`] meets no denormals but those that are given lane by lane.
     pub are_normal: bool,
@@ -334,7 +341,7 @@ impl<'a> Starts<'a> {
         }
     }
 
-    /// As [`Self::fill`], of lanes in these columns and rows; `usual`: but for what is exact.
+    /// As [`Self::fill`], for lanes in these columns and rows; `usual`: all but the exact ones.
     #[inline(always)]
     fn fill_at(&self, places: &Places, usual: bool, at: impl Fn(usize) -> [u32; 2], rows: &mut [Row]) {
         for (source, row) in self.sources.iter().zip(&mut *rows) {

@@ -1,8 +1,9 @@
 //! From R700 programs to the form: control flow is followed once with everything that is known about the stack.
 //!
-//! How high the stack stands, and what each of its entries is, does not depend on data unless a program pops in one branch what it
-//! pushed in another. So each pair of an instruction and a stack becomes one block, and every pixel state that a stack entry keeps is a
-//! mask in a fixed place. Loop constants and booleans are part of the program here. What may be a fault leads to [`Target::Reference`].
+//! The depth of the stack, and the kind of each entry, do not depend on data unless a program pops in one branch an
+//! entry that it pushed in another. So each pair of an instruction and a stack becomes one block, and every pixel state
+//! of a stack entry is a mask in a fixed place. Loop constants and booleans are part of the program here. A possible
+//! fault leads to [`Target::Reference`].
 
 mod branches;
 mod clauses;
@@ -116,7 +117,7 @@ impl State {
         Ok(self.stack.len() - 1)
     }
 
-    /// Pops so many states; gives the place of the last one.
+    /// Pops `count` states; gives the place of the last one.
     fn pop_states(&mut self, count: u8) -> Result<Option<usize>> {
         let mut last = None;
         for _ in 0..count {
@@ -139,7 +140,7 @@ struct Test {
 }
 
 impl Test {
-    /// What a clause, an export or a write looks at: they have no condition.
+    /// The pixels tested by a clause, an export or a write: they have no condition.
     const fn of(whole_quad: bool, valid_pixel: bool) -> Self {
         Self { allowed: true, whole_quad, valid_pixel }
     }
@@ -152,7 +153,7 @@ struct Branch {
     pops: u8,
     next: Place,
     target: Place,
-    /// The program ends behind it.
+    /// The program ends after it.
     ends: bool,
 }
 
@@ -167,13 +168,13 @@ pub struct Lower<'a> {
     ids: Map<State, u16>,
     queue: Vec<(u16, State)>,
     blocks: Vec<Option<Block>>,
-    /// What is made, beside the blocks.
+    /// The result, beside the blocks.
     code: Code,
     /// Groups have several wavefronts.
     pub takes_turns: bool,
     /// The block that is being made.
     current: u16,
-    /// What the next block is made with.
+    /// The builder of the next block.
     build: Build,
     ops: usize,
 }
@@ -224,7 +225,7 @@ pub fn waves_per_group(launch: &Launch<'_>) -> u64 {
 type After = Option<End>;
 
 impl Lower<'_> {
-    /// Places that jumps lead to begin blocks, so that what follows them is lowered once.
+    /// Targets of jumps begin blocks, so that the code after them is lowered once.
     fn find_leaders(&mut self) {
         for (is_fetch, decoded) in [(false, Some(self.main)), (true, self.fetch)] {
             for entry in decoded.iter().flat_map(|decoded| &decoded.entries) {
@@ -376,7 +377,7 @@ impl Lower<'_> {
         let target = (state.place.0, cf.word0.addr);
         let ends = word.end_of_program;
         let branch = Branch { test, pops, next, target, ends };
-        // What has popped already, or does not pop.
+        // The pops are done already, or there are none.
         let popped = Branch { pops: 0, ..branch };
         let is_fetch_clause = matches!(word.op, CfOp::Tex | CfOp::Vtx | CfOp::VtxTc);
         if !is_fetch_clause {
@@ -481,7 +482,7 @@ impl Build {
         None
     }
 
-    /// An operation on bits; a number stands for itself in all lanes.
+    /// An operation on bits; a number is the same in all lanes.
     fn logic(&mut self, op: Op2, x: impl Operand, y: impl Operand) -> Value {
         let (x, y) = (x.value(self), y.value(self));
         self.make(Op::Alu { op: AluOp::Op2(op), operands: [x, y, x], omod: Omod::Off, clamp: false })

@@ -1,13 +1,13 @@
 //! Several groups as if they were one large one.
 //!
-//! Where a group jumps when none of its lanes wants to stay, it may as well stay with no lane running, if that leads to the same in the end:
-//! such a group is a *passenger*. In programs made of statements (CTM §3.5.4) it always does. Then groups never part: whoever stays takes
-//! the others along, and one test of all masks decides. Groups do not pass the blocks that they would pass alone, so this is for
-//! code that counts nothing.
+//! Where a group jumps because none of its lanes wants to stay, it may stay with no lane running, if that leads to the
+//! same final state: such a group is a *passenger*. In programs made of statements (CTM §3.5.4) it always does. Then
+//! groups never part: a group that stays takes the others along, and one test of all masks decides. Groups pass other
+//! blocks than they would alone, so this is for code without counters.
 
 use crate::ir::x1k::{Code, End, Flow, LoopOp, Outcome, Target};
 
-/// Programs of more blocks are not looked at, as that takes time.
+/// Programs of more blocks are skipped, to bound the time.
 const BLOCKS: usize = 96;
 
 /// Where the lanes of a passenger are meanwhile.
@@ -32,7 +32,8 @@ pub fn holds(code: &Code) -> bool {
         })
 }
 
-/// Whether, of the groups that come to a flow-control instruction with some lane running, those that jump may stay as well.
+/// Whether, of the groups that reach a flow-control instruction with some lane running, those that jump may stay as
+/// well.
 fn flow_holds(code: &Code, flow: &Flow) -> bool {
     if flow.ignore_uncovered {
         return false;
@@ -56,12 +57,12 @@ fn flow_holds(code: &Code, flow: &Flow) -> bool {
             votes && flow.jump.levels <= 0 && passes(code, stay, jump, Rest::Loop(flow.frame))
         }
         LoopOp::Jump => match flow.exchanged() {
-            // ELSE: who ran before rests; if nobody runs now, a group alone would jump.
+            // ELSE: the lanes that ran before rest; if no lane runs now, a group alone would jump.
             Some(top) => {
                 let rests = || stays && passes(code, stay, jump, Rest::Level(top));
                 !flow.jump_any && (flow.wants == 15 || flow.wants == 0 && rests())
             }
-            // What all lanes want, whatever the data are.
+            // The wish of all lanes, whatever the data are.
             None if matches!(flow.wants, 0 | 15) => true,
             // IF: who does not run any more rests in the new level.
             None => {
@@ -123,7 +124,7 @@ fn passes(code: &Code, stay: usize, end: usize, rest: Rest) -> bool {
             }
             if outcome.levels < 0 {
                 let lowest = flow.levels.saturating_add_signed(outcome.levels);
-                // Whoever rests outside goes on resting.
+                // Lanes that rest outside go on resting.
                 if lowest < outside.depth {
                     return false;
                 }
@@ -143,7 +144,8 @@ fn passes(code: &Code, stay: usize, end: usize, rest: Rest) -> bool {
     })
 }
 
-/// Whether exactly those lanes run behind a loop that ran before it; but for those that leave the loop around it, too.
+/// Whether the lanes that run after a loop are exactly those that ran before it; but for lanes that leave the enclosing
+/// loop, too.
 fn loop_is_closed(code: &Code, begin: &Flow) -> bool {
     let Target::Block(first) = begin.stay.to else { return true };
     let depth = code.blocks[first].depth;

@@ -1,8 +1,8 @@
 //! ALU, OUTPUT and texture instructions in micro-operations (CTM §3.3, §3.4).
 //!
-//! One instruction becomes what it computes, component by component, then what it stores: everything is read before anything is
-//! written, as the two halves are co-issued. Reads of what the same block has stored become the stored vector itself (copy
-//! propagation), equal operations are made once, operations on known bits are done here.
+//! An instruction becomes its computations, component by component, then its stores: all reads come before any write,
+//! as the two halves are co-issued. A read of a variable that the same block has stored becomes the stored vector
+//! itself (copy propagation), equal operations are merged (value numbering), and operations on constants are folded.
 
 mod flow;
 pub mod joint;
@@ -48,7 +48,7 @@ pub struct Builder {
     unders: Vec<(Under, M)>,
     /// Every lane there is runs in this block: no branch and no loop is open.
     all_run: bool,
-    /// Stores concern all lanes there are, or nobody looks at the others.
+    /// Stores concern all existing lanes, or the other lanes are dead.
     forwards: bool,
     /// The loop whose aL is seen.
     loop_variable: Option<usize>,
@@ -56,17 +56,19 @@ pub struct Builder {
     conditional_value: bool,
     /// OUTPUT instructions write past the cache.
     uncached: bool,
-    /// Somebody sees what uncovered lanes hold: an operation that looks at lanes that do not run, a vote, an uncached write.
+    /// The values of uncovered lanes are visible: through an operation that reads idle lanes, a vote, or an uncached
+    /// write.
     sees_uncovered: bool,
-    /// Somebody looks at counters.
+    /// The launch asks for counters.
     counts: bool,
     /// Constants are taken for numbers of moderate size where that saves something, and noted in [`Code::moderate`].
     relies: bool,
     /// The comparison that has made the ALU result of all lanes that run, if nothing has made it since.
     pub result: Option<Value>,
-    /// What the instructions so far count.
+    /// The counts of the instructions so far.
     pub tally: Tally,
-    /// Of all blocks so far: what they fetch and store, the outputs whose channels are written, whether something may fault.
+    /// Of all blocks so far: fetches and stores, the outputs whose channels are written, whether an operation may
+    /// fault.
     pub code: Code,
 }
 
@@ -79,10 +81,10 @@ fn number_of<T: PartialEq>(list: &mut Vec<T>, thing: T) -> u16 {
     place as u16
 }
 
-/// What lowering is asked for, beside the program.
+/// The options of lowering, beside the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// Somebody looks at counters.
+    /// The launch asks for counters.
     pub counts: bool,
     /// Constants may be taken for numbers of moderate size ([`is_moderate`]): those are noted in [`Code::moderate`].
     pub relies: bool,
@@ -139,8 +141,8 @@ impl Builder {
         }
     }
 
-    /// Begins a block inside of so many levels and these loops. `forwards`: what a store under the running lanes leaves in the other lanes does not matter
-    /// to later reads.
+    /// Begins a block inside of `depth` levels and these loops. `forwards`: in lanes outside of its mask, the result of
+    /// a store is not read later.
     pub fn begin(&mut self, depth: u8, frames: &[Frame], forwards: bool) {
         self.unders.clear();
         self.all_run = depth == 0 && frames.is_empty();
@@ -194,7 +196,7 @@ impl Builder {
         mask
     }
 
-    /// In the lanes of `under`, a mask becomes what a comparison with zero gives. The comparison.
+    /// In the lanes of `under`, stores the outcome of a comparison with zero in a mask. Gives the comparison.
     fn compare_into(&mut self, mask: M, test: CompareOp, value: Value, under: Under) -> Value {
         let under = self.under(under);
         let holds = self.compared(test, value);
@@ -215,7 +217,7 @@ impl Builder {
         if let Op::Select([by, a, b]) = self.block.ops()[value.index()]
             && self.block.ops()[by.index()] == (Op::Holds { op: Op2::PredSete, operands: [a, zero], wanted: true })
         {
-            // Zeros in the place of some numbers: what compares is the others.
+            // A choice with zero as its first value: only the second value has to be compared.
             let others = self.compared(test, b);
             let of_zero = matches!(test, CompareOp::Equal | CompareOp::GreaterEqual);
             let of_zero = self.block.bits(if of_zero { u32::MAX } else { 0 });
@@ -235,7 +237,7 @@ impl Builder {
     }
 
     fn set(&mut self, var: Var, value: Value, under: Under) {
-        // Copying a variable to itself under whatever mask changes nothing, but for outputs it says that they were written.
+        // A copy of a variable to itself changes nothing under any mask, but it marks outputs as written.
         if self.block.holds(var, value) && var.export_index().is_none() {
             return;
         }
@@ -361,7 +363,7 @@ impl Builder {
 
     /// An ALU or OUTPUT instruction.
     pub fn alu(&mut self, inst: AluInst) {
-        // Only relative addresses have to be looked at before they are read.
+        // Only relative addresses have to be tested before they are read.
         let is_relative = |source: &Source| {
             matches!(source, Source::Temp { relative: true, .. } | Source::Const { relative: true, .. })
         };
@@ -413,7 +415,7 @@ impl Builder {
             }
         }
         if let (true, Some(value)) = (inst.alpha.w_omask && is_output && self.conditional_value, results[3]) {
-            // Behind the four targets comes the conditional value.
+            // The conditional value comes after the four targets.
             self.set(Var::export(OUTPUTS, 0), value, unders[3]);
         }
         if inst.rgb.alu_wmask {
@@ -499,7 +501,7 @@ impl Builder {
                     s = self.mad([s, reciprocal, nothing], false, Omod::U1);
                     t = self.mad([t, reciprocal, nothing], false, Omod::U1);
                 }
-                // Uncovered lanes read nothing, whether or not somebody sees what they hold.
+                // Uncovered lanes read nothing, even if their values are visible.
                 let reading =
                     Under { predicate: None, inactive: cmn.write_inactive, covered: inst.inst.ignore_uncovered };
                 let input = inst.inst.tex_id;

@@ -1,4 +1,4 @@
-//! What the RGB and the alpha unit of an instruction compute (CTM §3.3.3, §3.3.4).
+//! The computations of an instruction's RGB and alpha units (CTM §3.3.3, §3.3.4).
 
 use super::{Builder, Test, are_moderate};
 use crate::ir::masked::{Dot, Doubts, Op, Unit, Value};
@@ -83,7 +83,7 @@ impl Units<'_> {
         self.b.mad([a, b, nothing], self.b.zero_wins, Omod::U1)
     }
 
-    /// A dot product without its last step (`ops::dp3`), and what its result may need beside it.
+    /// A dot product without its last step (`ops::dp3`), with the data for its correction.
     fn dot_product(&mut self) -> Option<DotProduct> {
         let op = self.plan.inst.rgba.op;
         if !op.is_dot_product() {
@@ -173,12 +173,12 @@ impl Units<'_> {
             let operands = if unit == Unit::Min { [b, a] } else { [a, b] };
             return self.choice(finish, (Op2::PredSetgt, operands), [a, b]);
         }
-        // What follows flushes.
+        // The next operation flushes.
         let chosen = self.b.unit(unit, a, b, a);
         self.finish_wide(finish, |b, omod| b.scale(chosen, omod))
     }
 
-    /// What a channel's unit computes.
+    /// The result of a channel's unit.
     fn result(&mut self, channel: usize, dot: Option<DotProduct>, scalar: Option<Value>) -> Value {
         use UnitOp::{Alpha, Rgb};
         let plan = self.plan;
@@ -233,7 +233,7 @@ impl Units<'_> {
 
     fn finish_dot(&mut self, finish: Finish, dot: Option<DotProduct>) -> Value {
         self.finish_wide(finish, |b, omod| {
-            // ALPHA_DP beside what is no dot product (`ops::INVALID_COPY`).
+            // ALPHA_DP beside an operation that is no dot product (`ops::INVALID_COPY`).
             let Some(DotProduct { sum, dot, mut all, is_moderate, grows }) = dot else { return b.block.bits(0) };
             let shrinks = matches!(omod, Omod::D2 | Omod::D4 | Omod::D8);
             // A sum of squares that leaves the range does not come back into it.
@@ -264,10 +264,10 @@ impl Units<'_> {
 struct DotProduct {
     /// Its sum in single precision, without the last step.
     sum: DotSum,
-    /// What makes it exactly, of these operands but the first.
+    /// The exact operation, of these operands but the first.
     dot: Dot,
     all: [Value; Dot::OPERANDS],
-    /// Some term is of moderate size: what falls below the range cannot decide.
+    /// Some term is of moderate size: terms below the range cannot decide.
     is_moderate: bool,
     /// All terms are squares, but for a number of moderate size: no sum that left the range comes back.
     grows: bool,
@@ -278,7 +278,7 @@ struct DotProduct {
 enum DotSum {
     /// All there is to sum.
     Sum(Value),
-    /// What the last step adds, and the sum crosswise, in whose place zeros stand, where the two may differ.
+    /// The summands of the last step, and the crosswise sum, with zeros in its place, where the two may differ.
     Parts([Value; 2], Option<Value>),
 }
 

@@ -15,7 +15,7 @@ use ctm_exec::transcendental::{LN2_POLYNOMIAL, THREE_QUARTERS};
 use ctm_isa::r700::ops::Sel;
 use ctm_x86::simd::{Array, Simd, each};
 
-/// A lookup of a texture, and what is the same for all levels.
+/// A lookup of a texture, with the values that all levels share.
 #[derive(Clone, Copy)]
 pub(super) struct Of<'a> {
     pub levels: &'a Levels<'a>,
@@ -81,7 +81,7 @@ impl Of<'_> {
 }
 
 impl<S: Simd> Lanes<'_, S> {
-    /// What a lookup finds in a texture; `None` where the reference has to look.
+    /// The result of a lookup in a texture; `None` where the reference has to look up.
     #[inline(always)]
     pub(super) fn levels(&mut self, levels: &Levels<'_>) -> Option<[S::V; 4]> {
         let (unnormalised, offset, what, detail) = match *self.looked {
@@ -89,7 +89,8 @@ impl<S: Simd> Lanes<'_, S> {
             Looked::Load { .. } | Looked::Sizes => ([true; 3], [0.0; 3], What::Texels, Detail::Zero),
             Looked::Item { .. } => return None,
         };
-        // SAFETY: columns, rows and slices are kept within the level, which is kept within those that there are, and these lie there.
+        // SAFETY: the level index is below the number of levels, and column, row and slice are clamped to that level's
+        // size, so every texel lies inside the level's array.
         let array = unsafe { Array::among(bytemuck::cast_slice(levels.first), 16 * levels.texels) };
         let axes = filtered_axes(levels.texture.kind);
         let of = Of { levels, unnormalised, offset, what, detail, axes, array };
@@ -148,7 +149,8 @@ impl<S: Simd> Lanes<'_, S> {
         each!(4, n => s.select(outside, s.splat(0), found[n]))
     }
 
-    /// A reference value as the first element of the texture's format holds it: `ctm_exec::r700::formats::in_format`. What is no number is 0.
+    /// A reference value in the precision of the texture's first element: `ctm_exec::r700::formats::in_format`. NaN
+    /// becomes 0.
     ///
     /// The nearest whole number to the exact product, ties to even: that of the rounded product, but where this lies in the middle and the product does not.
     #[inline(always)]
@@ -189,7 +191,7 @@ impl<S: Simd> Lanes<'_, S> {
             if let Some(steps) = &steps {
                 detail = s.select(steps.several, s.sub(detail, self.ln2(steps.count)), detail);
             }
-            // Of what is no number, minimum and maximum are their second operand.
+            // Of NaNs, minimum and maximum are their second operand.
             let detail = s.min(s.max(detail, self.number(sampler.min_lod)), self.number(sampler.max_lod));
             let reduces = s.less(s.splat(0), detail);
             linear = s.either(s.both(reduces, filters[1]), s.both(s.not(reduces), filters[0]));
@@ -292,7 +294,7 @@ impl<S: Simd> Lanes<'_, S> {
         found
     }
 
-    /// Weighs what was found with what is found in another place, where a mask holds.
+    /// Mixes the result with the one of another place, in the lanes of a mask.
     #[inline(always)]
     fn mix_where(&self, of: &Of<'_>, mask: S::M, found: &mut [S::V; 4], other: [S::V; 4], weight: S::V) {
         for n in 0..of.channels() {
@@ -300,7 +302,7 @@ impl<S: Simd> Lanes<'_, S> {
         }
     }
 
-    /// `GET_COMP_TEX_LOD`: the level of detail within what there is, and as it is.
+    /// `GET_COMP_TEX_LOD`: the level of detail clamped to the existing levels, and unclamped.
     #[inline(always)]
     fn level_of_detail(&self, of: &Of<'_>) -> [S::V; 4] {
         let (s, sampler) = (self.s, &of.levels.sampler);
@@ -372,7 +374,7 @@ impl<S: Simd> Lanes<'_, S> {
         sum
     }
 
-    /// The logarithm by 2 of what is not less than 0: [`ctm_exec::transcendental::ln2`].
+    /// The logarithm to base 2 of numbers not less than 0: [`ctm_exec::transcendental::ln2`].
     #[inline(always)]
     fn ln2(&self, x: S::V) -> S::V {
         let s = self.s;
@@ -483,7 +485,7 @@ impl<S: Simd> Lanes<'_, S> {
         found
     }
 
-    /// The same of a cube without what lies beyond its edges.
+    /// The same in a cube, without texels beyond the edges of the face.
     #[inline(always)]
     fn in_face(&mut self, of: &Of<'_>, prepared: &Prepared<S>, slice: S::V, linear: S::M) -> [S::V; 4] {
         let s = self.s;

@@ -1,12 +1,13 @@
 //! Lookups of texels and of items of buffers, which machine code calls: Rust code on vectors, compiled for each instruction set.
 //!
-//! Denormals are flushed while it runs, as the program's code has set the processor; so every operation is one of the reference's, which flush. Indices are kept
-//! within arrays, whatever coordinates are. Where a coordinate that repeats is too large for single precision, the reference has to look up.
+//! Denormals are flushed while it runs, as the program's code has set the processor; so every operation is one of the
+//! reference's, which flush. Indices are clamped to their arrays, for any coordinates. A coordinate that repeats and is
+//! too large for single precision is left to the reference.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `texels` | coordinates; elements of every form, wherever they lie |
-//! | `levels` | textures with mipmap levels, layers or faces, and all that fetches do with them |
+//! | `texels` | coordinates; elements of every form, in every layout |
+//! | `levels` | textures with mipmap levels, layers or faces, and all their fetches |
 //! | `edges` | filters across the edges of a cube's faces, and gradients there |
 
 mod edges;
@@ -25,26 +26,26 @@ use ctm_isa::r700::ops::TexOp;
 use ctm_x86::simd::{self, Array, Do, Simd, each};
 pub use texels::REPEATS_BELOW;
 
-/// How a lookup finds what it reads.
+/// The kind of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Looked {
-    /// The nearest texel, or several that are weighed; whether coordinates count texels, what is added to them in texels, what is found, and where
-    /// the level of detail comes from.
+    /// The nearest texel, or a weighted sum of several; whether coordinates count texels, the offset in texels, the
+    /// kind of result, and the source of the level of detail.
     Sample { unnormalised: [bool; 3], offset: [f32; 3], what: What, detail: Detail },
     /// The texel with these numbers, or zeros.
     Load { offset: [i32; 3] },
     /// The sizes of a level.
     Sizes,
-    /// The item with this number, or zeros: so many dwords, and the fourth element where they are fewer.
+    /// The item with this number, or zeros: its dwords, and the fourth element where there are fewer.
     Item { dwords: u8, one: u32 },
 }
 
-/// What a lookup finds.
+/// The result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// Texels.
     Texels,
-    /// What comparisons of texels with a coordinate give.
+    /// The outcomes of comparing texels with a coordinate.
     Compared,
     /// The first element of the four texels that are weighed elsewhere.
     Four,
@@ -52,13 +53,13 @@ pub enum What {
     Detail,
 }
 
-/// What a lookup is given and gives.
+/// The inputs and results of a lookup.
 pub struct Rows<'a> {
     /// Coordinates.
     pub at: &'a [Row; 4],
     /// Gradients and a cube that were set before.
     pub set: &'a [Row; GRADIENTS],
-    /// What is found. Lanes that do not look up hold anything.
+    /// The result. Lanes that do not look up hold anything.
     pub to: &'a mut [Row; 4],
     /// Lanes that look up.
     pub lanes: u64,
@@ -69,7 +70,7 @@ pub struct Rows<'a> {
 }
 
 impl Looked {
-    /// How a fetch finds what it reads, if memory lends it.
+    /// The kind of lookup of a fetch, if memory maps its array.
     pub fn of(fetch: &Fetch) -> Option<Self> {
         match fetch {
             Fetch::Texture(inst) => {
@@ -102,7 +103,7 @@ impl Looked {
     }
 }
 
-/// Looks up in what memory lends, and says whether that could be done; if not, rows of what is found hold anything.
+/// Looks up in mapped arrays; returns whether that could be done. If not, result rows hold anything.
 ///
 /// # Safety
 /// The processor has the instruction set.
@@ -135,20 +136,20 @@ struct Lanes<'a, S: Simd> {
     s: S,
     looked: &'a Looked,
     at: [S::V; 4],
-    /// What was set, for all lanes.
+    /// The values set earlier, for all lanes.
     set: &'a [Row; GRADIENTS],
     /// The number of the first lane.
     first: usize,
     existing: u32,
     /// Lanes that look up.
     wanted: u32,
-    /// What texels are compared with.
+    /// The reference value of comparisons.
     reference: S::V,
     /// Lanes whose coordinates are too large.
     large: S::M,
 }
 
-/// Looks up for each vector, and stores what is found; `$found`: what it is for these lanes.
+/// Looks up each vector, and stores the result; `$found`: the result for these lanes.
 macro_rules! each_vector {
     ($s:ident, $looked:expr, $rows:expr, $of:ident => $found:expr) => {{
         let Rows { at, set, ref mut to, lanes, existing, count } = *$rows;

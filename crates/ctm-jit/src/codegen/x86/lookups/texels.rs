@@ -25,7 +25,7 @@ pub(super) struct Axis<V> {
 }
 
 impl<V: Copy> Axis<V> {
-    /// Of so many columns, rows or slices.
+    /// An axis of `size` columns, rows or slices.
     #[inline(always)]
     pub fn new<S: Simd<V = V>>(s: S, size: V, wrap: Wrap) -> Self {
         let one = s.splat(ONE);
@@ -41,7 +41,7 @@ impl<V: Copy> Axis<V> {
     }
 }
 
-/// An array, and what is the same for all lanes.
+/// An array, with the values that all lanes share.
 pub(super) struct Of<'a, S: Simd> {
     texels: &'a Texels<'a>,
     array: Array<'a>,
@@ -84,7 +84,8 @@ impl<S: Simd> Lanes<'_, S> {
         ([low, s.add(low, s.splat(ONE))], s.max(s.sub(u, low), s.splat(0)))
     }
 
-    /// A coordinate as the number of a column, row or slice that exists, and the lanes beyond a border. What is no number counts as infinite.
+    /// A coordinate as the number of a column, row or slice that exists, and the lanes beyond a border. NaN counts as
+    /// infinite.
     ///
     /// Of those that repeat the quotient by the period is taken with a half more: that is at least half of 1 / period away from each whole number. The two
     /// roundings of the quotient move it by less than that below [`REPEATS_BELOW`]; so its floor is exact, and the fused sum is, too.
@@ -100,11 +101,11 @@ impl<S: Simd> Lanes<'_, S> {
             let times = s.floor(s.mul(s.add(floored, s.splat(HALF)), axis.inverse));
             at = s.fma(times, axis.period, floored);
             if axis.wrap == Wrap::Mirror {
-                // What a column and its mirror image add up to.
+                // The sum of a column and its mirror image.
                 at = s.min(at, s.sub(s.add(axis.size, axis.last), at));
             }
         }
-        // What is no number counts as infinite; of what repeats, the first one is meant there.
+        // NaN counts as infinite; a repeated coordinate means the first texel there.
         let inside = match axis.wrap {
             Wrap::Repeat | Wrap::Mirror => s.min(s.max(at, s.splat(0)), axis.last),
             Wrap::Clamp | Wrap::Border => s.max(s.min(at, axis.last), s.splat(0)),
@@ -142,7 +143,7 @@ impl<S: Simd> Lanes<'_, S> {
             let same = s.repeated(array, s.first_lane(index));
             return each!(4, channel => s.quad_lane(same, channel as u8));
         }
-        // Behind a black box places stay in memory, where they are read one by one.
+        // A black box keeps places in memory, where they are read one by one.
         let of = &black_box(Whole::new(s, array, index));
         self.channels(each!(4, place => s.quarters(of, place)))
     }
@@ -185,7 +186,7 @@ impl<S: Simd> Lanes<'_, S> {
         self.mix(self.mix(at[0], at[1], x), self.mix(at[2], at[3], x), y)
     }
 
-    /// What a lookup finds in an array; `WEIGHED`: of one that is plain, whose elements are weighed.
+    /// The result of a lookup in an array; `WEIGHED`: a weighted sum of elements of a plain one.
     #[inline(always)]
     pub(super) fn texels<const WEIGHED: bool>(&mut self, of: &Of<'_, S>) -> Option<[S::V; 4]> {
         let s = self.s;
@@ -258,7 +259,7 @@ impl<S: Simd> Lanes<'_, S> {
         s.right(byte, texels.form.element_bytes(texels.channels).trailing_zeros().cast_signed())
     }
 
-    /// The lowest bits as a number of 0 to 1, which `most` stands for.
+    /// The lowest bits as a number from 0 to 1, where `most` is 1.
     #[inline(always)]
     fn scaled(&self, bits: S::V, most: u32) -> S::V {
         let whole = self.s.of_int(self.s.and(bits, self.s.splat(most)));

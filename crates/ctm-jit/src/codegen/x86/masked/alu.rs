@@ -1,7 +1,7 @@
-//! R700's arithmetic as vector instructions, for whoever chooses instructions: its own back end, and streams.
+//! R700's arithmetic as vector instructions, for two selectors: its own back end's, and that of streams.
 //!
-//! Denormals are flushed by the processor; where an instruction would let one through, a product with 1.0 stands before it. NaN bits are
-//! made right only in vectors whose bits somebody can see.
+//! The processor flushes denormals; where an instruction would let one through, a product with 1.0 precedes it. NaN
+//! bits are made canonical only in vectors with visible bits.
 
 mod counters;
 pub(super) mod integers;
@@ -17,7 +17,7 @@ use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 use ctm_isa::x1k::ops::AlphaOp;
 use ctm_x86 as asm;
 
-/// What takes instructions, and knows how products of zero are made right.
+/// A consumer of instructions that can mend products of zero.
 pub trait Target: Sink {
     /// Makes `dst`, which is the product of the first two operands, +0 where one of them is zero and the other infinite or a NaN.
     fn zero_wins(&mut self, dst: Vector, operands: [Operand; 2]);
@@ -27,7 +27,7 @@ pub trait Target: Sink {
     where
         Self: Sized;
 
-    /// `dst = a * b + c`, each step rounded; the product is shown to nobody. `zero_wins` as above.
+    /// `dst = a * b + c`, each step rounded; the bits of the product are not visible. `zero_wins` as above.
     fn multiply_add(&mut self, dst: Vector, operands: [Operand; 3], zero_wins: bool)
     where
         Self: Sized,
@@ -65,7 +65,7 @@ pub struct Operand {
     pub flushed: bool,
     /// It is never a NaN.
     pub number: bool,
-    /// What the caller calls it.
+    /// The caller's number for it.
     pub value: u32,
     /// It is to be negated first. Sums, and multiply-adds that follow IEEE, take such operands.
     pub negated: bool,
@@ -90,7 +90,7 @@ pub struct Alu {
     pub omod: Omod,
     /// To 0..1.
     pub clamp: bool,
-    /// Somebody can see the bits of a NaN.
+    /// The bits of a NaN are visible.
     pub seen: bool,
 }
 
@@ -321,7 +321,7 @@ impl Alu {
             const LEAST: Src = Src::Literal(SIGN | (INFINITY - 1));
             s.push(Lir::Two { op: asm::MUL, dst, a: va.src, b: vb.src });
             s.zero_wins(dst, [va, vb]);
-            // The least number, what is less, and NaNs.
+            // The least number, smaller ones, and NaNs.
             s.patch(dst, (asm::CMP_F32, NOT_GREATER), [vb.src, LEAST], LEAST);
             s.patch(dst, (asm::CMP_F32, NOT_GREATER), [vc.src, Src::Literal(0)], LEAST);
             if let Some(scale) = factor(op.info().scale) {
@@ -395,7 +395,7 @@ impl Target for Nobody {
     fn rare(&mut self, _: Lir, _: impl FnOnce(&mut Self)) {}
 }
 
-/// `CUBE` of a direction: `element` 0..=3 of what `ctm_exec::r700::ops::cube` gives. Operands are not negated.
+/// `CUBE` of a direction: `element` 0..=3 of `ctm_exec::r700::ops::cube`. Operands are not negated.
 pub fn cube(s: &mut impl Sink, dst: Vector, element: u8, [vx, vy, vz]: [Operand; 3], alu: Alu) {
     let [x, y, z] = [vx.src, vy.src, vz.src];
     let zero = Src::Literal(0);
@@ -469,7 +469,7 @@ fn flush_result(s: &mut impl Sink, dst: Vector, flushed: bool) {
 /// The low-order bits of the integer part.
 fn float_to_int(s: &mut impl Target, dst: Vector, a: Src) {
     s.push(Lir::One { op: asm::CVT_F32_I32, dst, a, imm: None });
-    // What the instruction gives where numbers do not fit, and of one that does.
+    // The instruction's result for numbers that do not fit, and for one that does.
     s.rare(
         Lir::Test { op: asm::CMP_I32, how: INT_EQUAL, dst: 1, a: Src::Vector(dst), b: Src::Literal(SIGN), under: 0 },
         |s| {

@@ -45,8 +45,8 @@ const ACTIVE_LANES: Gpr = 15;
 /// A scratch register of AVX-512.
 const GATHERED: u8 = 30;
 
-/// Rows of AVX2 behind those for registers during calls, in bytes from these: masks 2 and 3; the active lanes, where they have no register; lanes' indices and
-/// values.
+/// Rows of AVX2 after those for registers during calls, in bytes from these: masks 2 and 3; the active lanes, where
+/// they have no register; lanes' indices and values.
 const MASK_ROWS: i32 = 512;
 const ACTIVE_ROWS: i32 = MASK_ROWS + 64;
 const INDEX_ROWS: i32 = ACTIVE_ROWS + ROW;
@@ -77,7 +77,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// For an instruction set and so many lookups by code, start values, exported elements, spilled vectors, how many bytes each has, and those of runs.
+    /// For an instruction set and these counts: lookups by code, start values, exported elements, spilled vectors,
+    /// bytes of each, and those of strips.
     pub fn new(
         (isa, lookups): (Isa, usize),
         starts: usize,
@@ -94,7 +95,7 @@ impl Layout {
     }
 }
 
-/// What the emitter is told about the program.
+/// The emitter's inputs.
 pub struct Input<'a> {
     /// Its form.
     pub code: &'a Code,
@@ -132,7 +133,7 @@ pub struct Input<'a> {
     pub counts: bool,
     /// Instructions are counted down.
     pub fuel: bool,
-    /// What it calls for.
+    /// The calls of the program.
     pub calls: &'a [Call],
     /// The vectors that live during each of these calls.
     pub live_during: &'a [Vec<Vector>],
@@ -169,9 +170,9 @@ struct Emit<'a> {
     is_spread: bool,
     /// The mask whose lanes mask 1 holds, on AVX2.
     in_mask: Option<M>,
-    /// What is made belongs to a loop: its literals and constants are in their registers.
+    /// The present code belongs to a loop: its literals and constants are in their registers.
     is_in_loop: bool,
-    /// What is made is for the piece that registers point to.
+    /// The present code is for the part that registers point to.
     is_moved: bool,
     /// Where the instructions go that belong together, when nothing is left to do for them.
     end: Label,
@@ -227,9 +228,9 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
     emit.asm.finish()
 }
 
-/// Blocks so that one mostly stands before where it goes on.
+/// An order of blocks in which most are before one of their successors.
 fn order(code: &Code) -> Vec<usize> {
-    // What lanes do comes right behind; what happens when there are none, later.
+    // The path with active lanes comes right after; the path without any, later.
     let mut order = postorder(vec![false; code.blocks.len()], [0], |block| code.blocks[block].end.successors());
     order.reverse();
     order
@@ -480,7 +481,7 @@ impl<'a> Emit<'a> {
         self.work_row(0, register)
     }
 
-    /// One of the rows behind each other that begin so far behind those for registers during calls.
+    /// One of consecutive rows that begin `at` bytes after those for registers during calls.
     fn work_row(&self, at: i32, piece: u8) -> Rm {
         self.at(self.input.layout.save + at, piece)
     }

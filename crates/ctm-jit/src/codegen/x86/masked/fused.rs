@@ -1,5 +1,5 @@
-//! What is done as one: comparisons into the mask of the active lanes, iterations counted and lanes looked at, and operations stored under a mask: with AVX-512 all, on AVX2 sums of what
-//! counts, to which 0 is added in the other lanes.
+//! Fuses instructions: comparisons into the mask of the active lanes, counted iterations with tests of lanes, and
+//! operations with masked stores: with AVX-512 all, on AVX2 sums for counters, to which 0 is added in the other lanes.
 
 use super::{Indexed, Ins};
 use crate::codegen::x86::isa::Isa;
@@ -18,7 +18,8 @@ pub struct Iterations {
     pub lanes: M,
 }
 
-/// Joins instructions; of so many vectors, those from number `own` on are no variables, and some of these have `start` values. Gives the blocks that end as [`Iterations`].
+/// Fuses instructions; of `vectors` vectors, those from number `own` on are no variables, and some of these have
+/// `start` values. Gives the blocks that end as [`Iterations`].
 pub fn fuse(
     isa: Isa,
     code: &Code,
@@ -37,7 +38,7 @@ pub fn fuse(
         };
         lists.iter_mut().for_each(|list| stores(list, &takes));
     }
-    // Few programs have what asks for it.
+    // Few programs need it.
     let live = LazyCell::new(|| Live::of(code));
     let join = |(block, list): (&Block, &mut Vec<Ins>)| {
         let read_after = |m: M| live.as_ref().is_none_or(|live| live.after(block.end, m));
@@ -88,7 +89,7 @@ fn counts_by(bits: u32) -> bool {
 
 /// Of each variable, whether it holds nothing but numbers that were added to a number: so adding 0 changes nothing. `start`: those that begin with something else.
 fn counters(lists: &[Vec<Ins>], start: &[Vector], own: usize) -> Vec<bool> {
-    // What is stored at an index may go to any of them.
+    // A store at an index may write any of them.
     let indexed = lists.iter().flatten().any(|ins| matches!(ins, Ins::SetRelative { to: Indexed::Gprs { .. }, .. }));
     let mut counts = vec![!indexed; own];
     start.iter().for_each(|vector| counts[vector.index()] = false);
@@ -117,7 +118,7 @@ fn counters(lists: &[Vec<Ins>], start: &[Vector], own: usize) -> Vec<bool> {
     counts
 }
 
-/// Operations whose result is only stored under a mask, at once, are done under it, where that `takes` what is made so.
+/// Operations whose only use is a masked store right after are done under its mask, where `takes` accepts them.
 fn stores(list: &mut Vec<Ins>, takes: &dyn Fn(Vector, &Ins) -> bool) {
     // Where the last one is, and how many stay.
     let (mut last, mut kept) = (None, 0);
@@ -159,7 +160,7 @@ fn keeps(list: &mut [Ins], read_after: &dyn Fn(M) -> bool) {
     }
 }
 
-/// Whether nobody reads a mask any more.
+/// Whether a mask is dead.
 fn is_dead(rest: &[Ins], m: M, read_after: &dyn Fn(M) -> bool) -> bool {
     for ins in rest {
         let reads = match *ins {

@@ -1,8 +1,10 @@
-//! Runs: instructions that are made for one piece of a wavefront after the other. What a run makes for itself needs one register then, whatever the number of pieces.
+//! Strips: runs of instructions that are emitted for one register part of the wavefront after the other. A vector that
+//! lives within a strip needs one register then, for any number of parts.
 //!
-//! No operation of the form looks farther than its quad, so on AVX2, which has few registers, runs are as long as can be. With AVX-512 they are as short as can be, so that what is made for
-//! one piece stands beside what is made for the others: single instructions, and those that hand masks on in mask registers. What changes or reads masks as a whole stands before the run that it was found in, unless that makes or reads the
-//! same masks.
+//! No operation of the form reads beyond its quad, so on AVX2, which has few registers, strips are as long as possible.
+//! With AVX-512 they are as short as possible, so that the code of one part is beside that of the others: single
+//! instructions, and sequences that pass masks in mask registers. An instruction that changes or reads masks as a whole
+//! moves before the strip that it was found in, unless the strip makes or reads the same masks.
 
 use super::Ins;
 use crate::codegen::x86::isa::Isa;
@@ -13,7 +15,7 @@ use std::ops::Range;
 /// The runs of a program.
 pub struct Runs {
     isa: Isa,
-    /// Of each block: where they stand in its list.
+    /// Of each block: the ranges in its list.
     pub of: Vec<Vec<Range<usize>>>,
 }
 
@@ -23,7 +25,7 @@ impl Runs {
         Self { isa, of: Vec::new() }
     }
 
-    /// Finds them, and moves what can stand before them there.
+    /// Finds the strips, and moves instructions before them where possible.
     pub fn of(isa: Isa, lists: &mut [Vec<Ins>]) -> Self {
         Self { isa, of: lists.iter_mut().map(|list| of_list(isa, list)).collect() }
     }
@@ -63,7 +65,8 @@ impl Runs {
         wide
     }
 
-    /// Of each place of [`crate::codegen::x86::allocate::Ranges`], the first one of its run, and the one up to which the last piece needs what the first one has read there.
+    /// Of each place of [`crate::codegen::x86::allocate::Ranges`], the first one of its strip, and the last one up to
+    /// which the last part needs the operands read at it by the first.
     pub fn places(&self, lists: &[Vec<Ins>]) -> Vec<(u32, u32)> {
         let mut places: Vec<(u32, u32)> = Vec::new();
         for (list, runs) in lists.iter().zip(&self.of) {
@@ -88,7 +91,7 @@ struct Found<'a> {
     runs: Vec<Range<usize>>,
     /// Where the run at hand begins.
     from: usize,
-    /// How many of its instructions stand before it instead.
+    /// How many of its instructions are moved before it.
     before: usize,
     /// It has something but marks.
     is_run: bool,
@@ -100,7 +103,7 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// Whether an instruction on masks can stand before the run at hand.
+    /// Whether an instruction on masks can move before the present strip.
     fn stands_before(&self, ins: &Ins) -> bool {
         match *ins {
             Ins::Mark(_, m) | Ins::Tally { under: m, .. } => !self.makes.contains(&m),
@@ -134,7 +137,7 @@ impl Found<'_> {
 
 fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
     let mut found = Found { list, out: Vec::with_capacity(list.len()), ..Found::default() };
-    // Instructions that stay together, whatever they are, have begun.
+    // A sequence of instructions that stay together has begun.
     let mut together = false;
     for (at, ins) in found.list.iter().enumerate() {
         if let Ins::Lir(lir) = ins {

@@ -1,7 +1,8 @@
 //! Wavefronts that follow one another, in one call of machine code: a *span*.
 //!
-//! Rust code, which is compiled for the same instructions, calls the program's: it stores what a wavefront has exported, and puts the next one at its start, right
-//! in the program's frame. A wavefront that the reference interpreter has to run ends the span before anything of it is stored.
+//! Rust code, which is compiled for the same instructions, calls the program's: it stores the exports of a wavefront,
+//! and sets the start values of the next one, right in the program's frame. A wavefront that the reference interpreter
+//! has to run ends the span before anything of it is stored.
 
 #![allow(unsafe_code, reason = "machine code is called, and what it leaves in its frame is read")]
 
@@ -19,11 +20,11 @@ use ctm_x86::simd::{Do, Simd, with};
 use std::ops::Range;
 use stores::Target;
 
-/// What is the same for all spans of a launch.
+/// The parameters that all spans of a launch share.
 pub struct Given<'a> {
     /// The wavefronts.
     pub waves: &'a Waves,
-    /// What makes start values, of which there are as many as the program has.
+    /// The source of start values, as many as the program has.
     pub starts: &'a Starts<'a>,
     /// Where exports go.
     pub outputs: &'a Outputs<'a>,
@@ -31,14 +32,14 @@ pub struct Given<'a> {
     pub covered: Option<&'a [u64]>,
 }
 
-/// What a span did.
+/// The results of a span.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ended {
     /// Wavefronts that ended.
     pub waves: u64,
     /// Their lanes in the domain.
     pub processors: u64,
-    /// What was stored.
+    /// The size of the writes.
     pub stored: Written,
 }
 
@@ -72,7 +73,8 @@ struct Span<'a> {
 }
 
 impl Native {
-    /// Runs wavefronts, the first of which is the one of `wave`; they have as many lanes. Passages of blocks, active lanes and what fetches count are those of all that began.
+    /// Runs wavefronts, the first of which is the one of `wave`; they have as many lanes. Block counters, active lanes
+    /// and counts of fetches are those of all that began.
     pub fn run_span(
         &self,
         frame: &mut Frame,
@@ -108,7 +110,8 @@ impl Native {
                 covered: u64::MAX,
                 ended,
                 program,
-                // What a span makes itself is the same with flushed denormals where there are none; setting MXCSR takes as long as a short program.
+                // The span's own results are the same with flushed denormals where there are none; setting MXCSR takes
+                // as long as a short program.
                 host: (!given.starts.are_normal).then_some(host),
                 end: 0,
             };
@@ -141,8 +144,9 @@ impl Do for &mut Span<'_> {
 }
 
 impl Span<'_> {
-    /// Stores what the wavefront that ran has exported, and puts the next one at its start; `false`: there is none. The frame has to be that of the program's code,
-    /// nobody else may use it, and the processor has to have AVX2 and FMA, and AVX-512 if it is `wide`.
+    /// Stores the exports of the wavefront that ran, and sets the start values of the next one; `false`: there is none.
+    /// The frame has to be that of the program's code, without other users, and the processor has to have AVX2 and FMA,
+    /// and AVX-512 if it is `wide`.
     #[inline(always)]
     unsafe fn next(&mut self, wide: bool) -> bool {
         if std::mem::take(&mut self.runs) {

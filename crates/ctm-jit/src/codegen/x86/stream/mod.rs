@@ -1,12 +1,13 @@
 //! Streams as machine code: tiles of a domain one after another, without masks, with loads and stores in the code itself.
 //!
-//! A *tile* is `rows` x `vectors` vectors, each as long as a register. In the plain form a vector holds 16 processors of a row (8 on AVX2), in
-//! the packed form four (two) with their four channels. A vector of the program that does not depend on the row, or not on the column, exists once for all rows or all columns; so
-//! what processors share is fetched once.
+//! A *tile* is `rows` x `vectors` vectors, each as long as a register. In the plain form a vector holds 16 processors
+//! of a row (8 on AVX2), in the packed form four (two) with their four channels. A vector of the program that does not
+//! depend on the row, or not on the column, exists once for all rows or all columns; so elements that processors share
+//! are fetched once.
 //!
-//! Addresses are *slots*: a pointer that takes a fixed step from tile to tile, from row to row of tiles, and from iteration to iteration of each loop.
-//! A kernel knows what they are; whoever runs it fills in where they begin and what the steps are. Slots live in general
-//! registers as far as there are any.
+//! Addresses are *slots*: a pointer that takes a fixed step from tile to tile, from row to row of tiles, and from
+//! iteration to iteration of each loop. A kernel fixes the meaning of its slots; the caller fills in first addresses
+//! and steps. Slots live in general registers as long as there are free ones.
 //!
 //! | register | holds |
 //! |---|---|
@@ -16,13 +17,13 @@
 //! | others | iterations of loops, slots |
 //! | the last vector registers | scratch ([`Isa`]), but the third only where masks or transpositions want it |
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `tiles` | how large tiles are, and which vectors have registers |
+//! | `tiles` | the size of tiles, and the vectors with registers |
 //! | `emit` | the code as a whole |
 //! | `slots`, `lines`, `memory` | addresses; single instructions; loads and stores of vectors |
-//! | `copies` | programs that do nothing but move elements |
-//! | `run`, `panels` | calls; where they read and write |
+//! | `copies` | programs that only move elements |
+//! | `run`, `panels` | calls; the memory that they read and write |
 
 pub use super::Frame;
 use super::executable;
@@ -74,7 +75,7 @@ pub struct Tile {
     pub vectors: u8,
 }
 
-/// What a kernel is made for, beside the program.
+/// The options of a kernel, beside the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
     /// The tile.
@@ -83,7 +84,7 @@ pub struct Options {
     pub past_caches: bool,
 }
 
-/// What a slot counts from.
+/// The origin of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Base {
     /// The first element of an input.
@@ -106,8 +107,8 @@ struct Slot {
     y: Linear,
 }
 
-/// What a kernel needs to know of surfaces: how many channels elements have, 1, 2 or 4; 0: there is no array. For code all elements are single-precision
-/// numbers.
+/// The channels of each surface's elements, 1, 2 or 4; 0: there is no array. The code sees all elements as
+/// single-precision numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Geometry {
     /// Of each input.
@@ -131,7 +132,7 @@ impl Geometry {
     }
 }
 
-/// Bytes of an element of so many channels.
+/// Bytes of an element of `channels` channels.
 const fn bytes(channels: u8) -> i32 {
     4 * channels as i32
 }
@@ -142,13 +143,13 @@ pub struct Kernel {
     text: Mmap,
     /// How many columns a tile has.
     pub columns: u32,
-    /// What it was made for.
+    /// The options that it was compiled for.
     pub options: Options,
     /// Dwords of constants that it may read.
     constants: usize,
     /// Its slots.
     slots: Vec<Slot>,
-    /// What it needs to know of surfaces.
+    /// The geometry that it was compiled for.
     pub geometry: Geometry,
     fetches: Vec<Fetch>,
     layout: Layout,
@@ -165,7 +166,7 @@ impl Kernel {
     }
 }
 
-/// Where things lie in the frame, behind the slots.
+/// Offsets in the frame, after the slots.
 #[derive(Clone, Copy, Debug, Default)]
 struct Layout {
     /// Rows of permutations.
@@ -179,8 +180,8 @@ struct Layout {
     size: i32,
 }
 
-/// Numbers of a slot: what it is now; its steps to the next tile, from behind the last tile of a row to the first of the next row of tiles, and to the next
-/// iteration of each loop.
+/// Numbers of a slot: its present value; its steps to the next tile, from the end of a row of tiles to the first tile
+/// of the next, and to the next iteration of each loop.
 const SLOT: usize = 3 + LOOPS;
 
 const fn slot_at(slot: usize) -> i32 {
@@ -217,10 +218,10 @@ pub struct Chosen {
     loads: Vec<Load>,
     ranges: Ranges,
     vectors: usize,
-    /// The variables that are not 0 at the start, and what they are.
+    /// The variables that are not 0 at the start, with their values.
     starts: Vec<(Var, Linear)>,
     geometry: Geometry,
-    /// On what each vector depends.
+    /// The dependence of each vector on row and column.
     varies: Vec<Varies>,
     lives: Lives,
 }
@@ -360,14 +361,15 @@ impl Chosen {
     }
 }
 
-/// The instructions of a block, each load right before its first use; what is there for rare lanes stands in line, and is skipped.
+/// The instructions of a block, each load right before its first use; instructions for rare lanes stay in line, under a
+/// branch.
 fn in_order(list: &[Ins], fetches: &[Fetch], number: &mut usize, vars: usize, loads: &mut Vec<Load>) -> Lines {
     let mut fetches = fetches.iter();
     let mut current = None;
     let mut new = Lines::default();
-    // Loads that nobody has used yet.
+    // Loads without a use so far.
     let mut waiting: Vec<(Vector, usize)> = Vec::new();
-    // The vectors that stand for numbers.
+    // The vectors that are numbers.
     let mut numbers: Vec<(Vector, u16)> = Vec::new();
     let mut body: Vec<Lir> = Vec::new();
     for ins in list.iter().chain([&Ins::Split]) {
@@ -387,7 +389,7 @@ fn in_order(list: &[Ins], fetches: &[Fetch], number: &mut usize, vars: usize, lo
                 loads.push(Load { fetch, number: *number, channel: channel as u8 });
                 waiting.push((dst, loads.len() - 1));
                 if dst.index() < vars {
-                    // A variable may be read, or changed, by what does not say so here.
+                    // Such an operation may read or change a variable that it does not name.
                     flush(&mut new, &mut waiting, loads, &[dst]);
                 }
             }

@@ -1,7 +1,8 @@
 //! Where inputs are read and outputs written: in place, or in *panels*, rows of single-precision numbers that lie side by side.
 //!
-//! Arrays of tiles and inputs whose elements are converted beforehand have panels: what some tiles read is copied into them, the code runs, and what it has written is copied out. So
-//! tiles are run in *pieces*, whose panels stay in a core's second cache.
+//! Tiled arrays and inputs whose elements are converted beforehand have panels: the elements that some tiles read are
+//! copied into them, the code runs, and written elements are copied out. So tiles are run in *pieces*, whose panels
+//! stay in a core's second-level cache.
 //!
 //! Other inputs have panels where all rows of tiles read the same columns again and again: rows of a wide input lie some multiple of a large power of two apart, so that few of them stay in a cache at once, and no processor
 //! guesses which one comes next.
@@ -17,13 +18,13 @@ use std::ops::Range;
 
 /// Rows of tiles that a panel of numbers pays for.
 const LEAST_ROWS: u32 = 4;
-/// Bytes of all panels of numbers together: what a core's second cache holds beside other things.
+/// Bytes of all panels of numbers together: the share of a core's second-level cache.
 const MOST_BYTES: usize = 512 << 10;
 /// Bytes of a panel of which a part lies beyond an edge.
 const MOST_BEYOND: usize = 4 << 20;
 /// Bytes of a piece's panels.
 const PIECE_BYTES: u32 = 256 << 10;
-/// Rows of a piece, where it is more than one: at least so many, and those of a tile.
+/// Rows of a piece that has more than one: at least this many, and at least a tile's.
 const PIECE_ROWS: u32 = 16;
 /// Columns of a piece are a multiple of this where possible: those of most tiles.
 const PIECE_COLUMNS: u32 = 32;
@@ -76,13 +77,13 @@ impl Origins {
     }
 }
 
-/// What tiles cover of a domain.
+/// The area of a domain that tiles cover.
 pub(super) fn covered(kernel: &Kernel, rect: &Rect) -> Area {
     let of = |first: u32, count: u32, each: u32| [first.into(), i64::from(first) + i64::from(count * each) - 1];
     [of(rect.i, rect.tiles, kernel.columns), of(rect.j, rect.rows, kernel.options.tile.rows.into())]
 }
 
-/// What there is of an area in an array: at least one element of each row and column.
+/// An area clamped to an array: at least one element of each row and column.
 fn clamped(area: Area, view: &InputView<'_>) -> Area {
     let sizes = [view.width, view.height];
     std::array::from_fn(|axis| area[axis].map(|at| at.clamp(0, i64::from(sizes[axis]) - 1)))
@@ -94,8 +95,8 @@ pub(super) fn part([x, y]: Area) -> Part {
     Part { x: indices(x), y: indices(y) }
 }
 
-/// What fetches read for this part of the domain, before it is clamped: at least one element. In line, as what was stored just before can be had
-/// from registers alone while stores to arrays wait.
+/// The area that fetches read for this part of the domain, before it is clamped: at least one element. Inlined, so that
+/// recently stored values are in registers: loads would wait for the stores to arrays.
 #[inline(always)]
 fn reach<'a>(fetches: impl Iterator<Item = &'a Fetch>, [columns, rows]: Area) -> Option<Area> {
     let join = |a: [i64; 2], b: [i64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
@@ -112,7 +113,8 @@ pub fn is_local<'a>(fetches: impl Iterator<Item = &'a Fetch>, view: &InputView<'
 }
 
 impl Kernel {
-    /// Cuts tiles into rectangles of at most so many side by side, and so many rows, which end where a row of the domain is a multiple of `high`.
+    /// Cuts tiles into rectangles of at most `wide` side by side and `most` rows, which end where a row of the domain
+    /// is a multiple of `high`.
     pub fn cut(&self, rect: &Rect, [wide, most]: [u32; 2], high: u32) -> Vec<Rect> {
         let each = u32::from(self.options.tile.rows);
         let (mut parts, mut row) = (Vec::new(), 0);
@@ -129,7 +131,7 @@ impl Kernel {
         parts
     }
 
-    /// The tiles of which no fetch passes an edge of what it reads: from which to which column and row of tiles.
+    /// The tiles whose fetches stay within all edges of their inputs: ranges of columns and rows of tiles.
     fn inner(&self, rect: &Rect, surfaces: &Surfaces<'_>) -> Part {
         let passes = |tiles: Rect, axis: usize| {
             self.fetches.iter().any(|fetch| {
@@ -149,7 +151,8 @@ impl Kernel {
         if x.is_empty() { Part { x, y: 0..0 } } else { Part { x, y } }
     }
 
-    /// Tiles that are run one after the other, with panels for what they reach. One thread runs neighbours: threads that take pieces in turns copy a fifth slower.
+    /// Cuts tiles into groups that run one after the other, with panels for the elements that they reach. One thread
+    /// runs neighbours: threads that take pieces in turns copy a fifth slower.
     pub(super) fn pieces(&self, rect: &Rect, surfaces: &Surfaces<'_>) -> Vec<Rect> {
         let each = u32::from(self.options.tile.rows);
         let cut = |tiles: &Part, passes_edges: bool| {
@@ -185,7 +188,8 @@ impl Kernel {
         pieces
     }
 
-    /// Gives panels to what tiles read and write in some, and copies what is read; `None` where what they reach beyond an edge takes too much.
+    /// Gives panels to the surfaces of tiles that need them, and copies the elements to read; `None` where the area
+    /// beyond an edge takes too much.
     pub(super) fn fill(&self, frame: &mut Frame, rect: &Rect, surfaces: &Surfaces<'_>) -> Option<Origins> {
         let mut origins = Origins::of(surfaces);
         let covered = covered(self, rect);
@@ -243,7 +247,7 @@ impl Kernel {
         Some(origins)
     }
 
-    /// Copies what the code has written out of panels.
+    /// Copies the elements that the code has written out of panels.
     pub(super) fn write_back(&self, origins: &Origins, frame: &mut Frame, surfaces: &Surfaces<'_>, past_caches: bool) {
         for of in &origins.written {
             let Some(view) = &surfaces.outputs[of.array] else { continue };

@@ -25,7 +25,7 @@ pub struct View<'a, T> {
     pub height: u32,
     /// Channels: 1, 2 or 4.
     pub channels: u8,
-    /// What they are.
+    /// The form of the elements.
     pub form: Form,
     /// How elements are stored, if not as numbers row by row.
     pub stored: Option<Stored>,
@@ -44,7 +44,8 @@ impl<T> Clone for View<'_, T> {
 }
 
 impl<'a, T> View<'a, T> {
-    /// Of an array, of which so many columns and rows may be reached; `None` where streams do not take such arrays.
+    /// A view of an array, of which `width` columns and `height` rows may be reached; `None` where streams do not
+    /// support the array.
     pub fn new(array: &Elements<&'a [T]>, [width, height]: [u32; 2]) -> Option<Self> {
         let (data, pitch, channels, form) = (array.bytes, array.pitch, array.channels, array.form);
         let fits = width <= array.width && height <= array.height && matches!(channels, 1 | 2 | 4);
@@ -76,7 +77,7 @@ impl<'a> OutputView<'a> {
     }
 }
 
-/// What a launch reads and writes.
+/// The arrays that a launch reads and writes.
 #[derive(Clone, Default)]
 pub struct Surfaces<'a> {
     /// Inputs that are fetched.
@@ -86,8 +87,9 @@ pub struct Surfaces<'a> {
 }
 
 impl Surfaces<'_> {
-    /// Whole tiles of this part of the domain, and all surfaces with these as rows, of which there are so many columns and rows; `None` where the surfaces are no tiles that lie alike, or there is no whole one. `least`: so many columns are
-    /// left at a side, or none.
+    /// The whole tiles of this part of the domain, the count of columns and rows, and all surfaces with these tiles as
+    /// rows; `None` where the surfaces are not tiled alike, or no tile is whole. `least`: at least this number of
+    /// columns is left at a side, or none.
     pub fn as_rows(&self, part: &Part, least: u32) -> Option<(Part, [u32; 2], Self)> {
         let inputs = || self.inputs.iter().flatten();
         let mut all = inputs().map(|view| &view.stored).chain(self.outputs.iter().flatten().map(|view| &view.stored));
@@ -140,7 +142,7 @@ pub(super) fn range(of: &Linear, columns: [i64; 2], rows: [i64; 2], iterations: 
 }
 
 impl Kernel {
-    /// A frame for this code, with what never changes in it.
+    /// A frame for this code, with its constant fields.
     pub fn frame(&self) -> Frame {
         let mut frame = Frame::new(self.layout.size);
         let lanes = self.isa.lanes();
@@ -148,8 +150,8 @@ impl Kernel {
         if !self.packed {
             (0..lanes).for_each(|lane| lane_of[self.column(lane)] = lane);
         }
-        // What one shuffle of two vectors of pairs leaves of a channel, quarter by quarter: two elements of the first vector, two of the second; and where it leaves
-        // an element.
+        // Elements of a channel after one shuffle of two vectors of pairs, quarter by quarter: two elements of the
+        // first vector, two of the second; and the new place of an element.
         let half = lanes / 2;
         let pair = |place: usize| 2 * (place / 4) + half * (place / 2 % 2) + place % 2;
         let place = |element: usize| 4 * (element % half / 2) + 2 * (element / half) + element % 2;
@@ -191,7 +193,7 @@ impl Kernel {
             let size = i64::from(bytes(channels));
             origin.map(|Origin { address, pitch }| (address, size, size * pitch))
         };
-        // Where it counts from, and what columns and rows weigh.
+        // The origin, and the weights of columns and rows.
         let (base, column, row) = match slot.base {
             Base::Input(input) => {
                 elements(&origins.inputs[usize::from(input)], self.geometry.inputs[usize::from(input)])?
@@ -248,7 +250,8 @@ impl Kernel {
         fetches && outputs && self.constants <= constants.len()
     }
 
-    /// Runs tiles; `false`, and nothing has happened, when they would reach beyond what is there. `large`: what panels hold of outputs passes the caches by.
+    /// Runs tiles; `false`, and no effect, when they would reach outside of the arrays. `large`: panels of outputs are
+    /// stored past the caches.
     pub fn run(&self, frame: &mut Frame, rect: &Rect, surfaces: &Surfaces<'_>, constants: &[u32], large: bool) -> bool {
         if rect.tiles == 0 || rect.rows == 0 || !self.is_inside(rect, surfaces, constants) {
             return false;
@@ -280,9 +283,11 @@ impl Kernel {
         type Entry = unsafe extern "sysv64" fn(*mut Line);
         // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
-        // SAFETY: the frame has the layout's size. The code reads constants and inputs and writes outputs where the slots lead: `is_inside` and `fill` have
-        // found all of that within the slices, which outlive the call, and panels hold all that is
-        // read and written of the arrays that they stand for; relative constants were found within those that it may read when the program was looked at. Outputs are cells that other threads may write, but not the same ones.
+        // SAFETY: the frame has the layout's size. The code reads constants and inputs and writes outputs at the slots'
+        // addresses: `is_inside` and `fill` have checked that all of these lie within the slices, which outlive the
+        // call, and panels hold all elements that are read and written of their arrays; relative constants were checked
+        // against the readable range when the program was analysed. Outputs are cells; other threads may write, but not
+        // the same ones.
         flushing(|| unsafe { entry(frame.bytes.as_mut_ptr()) });
         true
     }

@@ -1,4 +1,4 @@
-//! Arrays of tiles as blocks: where those lie, and what routines that move them are told.
+//! Tiled arrays as blocks: their positions, and the parameters of routines that move them.
 
 #![allow(unsafe_code, reason = "elements are moved several at once")]
 
@@ -41,13 +41,13 @@ const SHAPES: [Shape; 4] = [
 pub struct Way {
     /// From arrays to panels; else the other way.
     pub reads: bool,
-    /// What is written begins a line and passes the caches by; then a fence has to follow.
+    /// Writes begin at a line and bypass the caches; a fence has to follow.
     pub past_caches: bool,
-    /// Numbers become what arithmetic makes of them: [`as_sums`].
+    /// Numbers become results of arithmetic: [`as_sums`].
     pub sums: bool,
 }
 
-/// What `x + 0` is, in each dword: denormals and -0 become 0, and NaNs the one that arithmetic makes.
+/// `x + 0` in each dword: denormals and -0 become 0, and NaNs the one that arithmetic makes.
 #[target_feature(enable = "avx2")]
 fn as_sums(x: __m256i) -> __m256i {
     let infinity = _mm256_set1_epi32(INFINITY as i32);
@@ -125,7 +125,7 @@ impl Blocks {
         cut(part.y, rows).flat_map(move |y| cut(part.x.clone(), columns).map(move |x| Part { x, y: y.clone() }))
     }
 
-    /// Whether so many bytes of tiles and so many of a panel hold whole blocks, of which there are some.
+    /// Whether these bytes of tiles and of a panel hold whole blocks, at least one.
     fn are_held(&self, part: &Part, bytes: usize, panel: &Panel, left: usize) -> bool {
         let wanted =
             panel.row_bytes * part.y.len().saturating_sub(1) + part.x.len() * self.shape.element_bytes as usize;
@@ -133,11 +133,12 @@ impl Blocks {
         exists && !part.x.is_empty() && !part.y.is_empty() && self.bytes <= bytes && wanted <= left
     }
 
-    /// Moves whole blocks between arrays and panels that begin there and have so many bytes, as far as they hold them.
+    /// Moves whole blocks between arrays and panels of these positions and sizes, as far as they hold them.
     ///
     /// # Safety
     ///
-    /// The processor has AVX2. What is read may be read, and what is written may be written: elements of arrays while other threads write others.
+    /// The processor has AVX2. The source may be read, and the destination written: elements of arrays while other
+    /// threads write others.
     pub unsafe fn transfer(&self, way: Way, whole: Part, array: (*mut u8, usize), (panel, first, bytes): InMemory<'_>) {
         for part in self.by_tiles(whole) {
             let place = panel.offset([part.x.start, part.y.start], self.shape.element_bytes);
@@ -202,7 +203,8 @@ impl Blocks {
         }
     }
 
-    /// Moves whole blocks between a tile and a panel, one row of blocks after the other, line by line: so many rows and columns. The panel has so many bytes from row to row.
+    /// Moves whole blocks between a tile and a panel, one row of blocks after the other, line by line. The panel has a
+    /// fixed pitch in bytes.
     ///
     /// # Safety
     ///

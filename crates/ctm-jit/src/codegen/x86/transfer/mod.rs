@@ -1,7 +1,8 @@
 //! Rectangles of arrays that code does not take where they lie: of tiles, read and written, and of elements of 8 and 16 bits that are converted before code reads them.
 //!
-//! In a tile, elements that are neighbours lie together in *blocks*: some columns of some rows, row by row. Blocks are taken apart and put together in whole lines of 64 bytes: two blocks,
-//! or one. What covers a block in part is moved in runs of bytes that lie together, so nothing beside it is touched.
+//! In a tile, neighbouring elements lie together in *blocks*: some columns of some rows, row by row. Blocks are taken
+//! apart and put together in whole lines of 64 bytes: two blocks, or one. A block that is covered in part is moved in
+//! contiguous byte ranges, so nothing beside it is touched.
 
 use crate::codegen::x86::isa::Isa;
 pub use blocks::Way;
@@ -21,13 +22,13 @@ mod numbers;
 mod panel;
 mod rows;
 
-/// Bytes of a line, what blocks are moved by.
+/// Bytes of a line, the unit in which blocks are moved.
 const LINE: usize = 64;
 
 /// An array that code does not read or write where it lies.
 #[derive(Clone)]
 pub struct Stored {
-    /// What is converted.
+    /// The form to convert.
     form: Option<Form>,
     element_bytes: u32,
     channels: u8,
@@ -36,7 +37,8 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// How an array of so many bytes is stored; nothing where numbers lie row by row, and `None` where it cannot be read or written so.
+    /// The layout of an array of `bytes` bytes; an inner `None` where numbers lie row by row, and `None` where the
+    /// array is not supported.
     #[allow(clippy::option_option, reason = "two answers")]
     pub fn of<B>(array: &Elements<B>, bytes: usize) -> Option<Option<Self>> {
         let element_bytes = array.form.element_bytes(array.channels);
@@ -66,7 +68,7 @@ impl Stored {
         self.blocks.is_some()
     }
 
-    /// The same in rows, so many elements from one to the next; nothing where that is how the code takes them.
+    /// The same in rows of `pitch` elements; `None` where the code accepts them as they are.
     pub fn in_rows(&self, pitch: u32) -> Option<Self> {
         self.form.is_some().then_some(Self { pitch, blocks: None, ..*self })
     }
@@ -102,7 +104,7 @@ impl Stored {
         Panel { origin, pitch, bytes: pitch as usize * rows as usize * each, first, rows, row_bytes }
     }
 
-    /// Where the part of a panel that has numbers ends; behind it are elements as they are stored, if those are no numbers.
+    /// The end of the panel's part with numbers; after it come elements in their stored form, if those are no numbers.
     const fn split(&self, panel: &Panel) -> usize {
         if self.form.is_some() { panel.bytes - panel.row_bytes * panel.rows as usize } else { 0 }
     }
@@ -158,7 +160,7 @@ impl Stored {
             let (place, bytes) = (self.place(part.x.start, y), part.x.len() * self.element_bytes as usize);
             if place + bytes <= 4 * cells.len() {
                 let to = cells.as_ptr().cast::<u8>().cast_mut().wrapping_add(place);
-                // SAFETY: as above; so many bytes are there, and other threads write others of the cells.
+                // SAFETY: as above; `bytes` bytes are there, and other threads write others of the cells.
                 unsafe { with(isa, Store(self.form, from, std::slice::from_raw_parts_mut(to, bytes))) };
             }
         }
@@ -191,7 +193,7 @@ impl Stored {
         self.exchange(Way { reads: true, past_caches, ..way }, part, array, (&rows, to.0, to.1));
     }
 
-    /// The rows of another array of such elements, which has so many bytes, taken for a panel.
+    /// The rows of another array of such elements, which has `bytes` bytes, as a panel.
     pub fn rows(&self, bytes: usize, pitch: u32) -> Panel {
         let row_bytes = pitch as usize * self.element_bytes as usize;
         Panel {
@@ -204,7 +206,8 @@ impl Stored {
         }
     }
 
-    /// Moves a part of elements between the array and a panel, nothing beside it. What is written are cells, of which other threads write others.
+    /// Moves a part of elements between the array and a panel, nothing beside it. The destination is cells, of which
+    /// other threads write others.
     #[allow(unsafe_code, reason = "elements are moved several at once")]
     fn exchange(&self, way: Way, part: &Part, array: (*mut u8, usize), elements: InMemory<'_>) {
         let mut whole = self.whole_blocks(part);
@@ -239,7 +242,7 @@ impl Stored {
         if at + count <= array.1 && other + count <= bytes {
             let (array, panel) = (array.0.wrapping_add(at), first.wrapping_add(other));
             let (from, to) = if way.reads { (array, panel) } else { (panel, array) };
-            // SAFETY: so many bytes are there on both sides; other threads write others of the cells.
+            // SAFETY: `count` bytes are there on both sides; other threads write others of the cells.
             unsafe { to.copy_from_nonoverlapping(from, count) }
         }
     }

@@ -11,14 +11,14 @@ use ctm_isa::r700::ops::{MuxCntl, Op2, RelMode, Sel, TexOp};
 use ctm_isa::r700::program::Stage;
 use std::array::from_fn;
 
-/// A number of a dword that no data share has, nor those just behind it.
+/// A dword index beyond any data share, and so are those just after it.
 const BEYOND: u32 = 0x7fff_0000;
 
-/// What a fetch writes.
+/// The destination of a fetch.
 #[derive(Clone, Copy)]
 struct Destination {
     gpr: u8,
-    /// What is added to its number.
+    /// The index added to its number.
     index: Option<Value>,
     under: M,
 }
@@ -117,7 +117,7 @@ impl Lower<'_> {
         b.make(Op::Select([within, register, zero]))
     }
 
-    /// An element of what an operation of the data share reads (R700 §10.6).
+    /// An element of a data share operation's source (R700 §10.6).
     fn share_source(
         &mut self,
         b: &mut Build,
@@ -190,10 +190,10 @@ impl Lower<'_> {
         if word1.dst_rel_mode == RelMode::Global {
             return Err(Stop::NotLowered);
         }
-        // With BROADCAST every lane gets what the first valid one reads, executing or not.
+        // With BROADCAST every lane gets the value that the first valid one reads, executing or not.
         let (reads, under) = if word1.broadcast { (M::VALID, M::EXISTING) } else { (passes, passes) };
         self.code.watches_idle_lanes |= word1.broadcast;
-        // A register at an index keeps what it holds, in these lanes too, unless it is the one that is named.
+        // A register at an index keeps its value, in these lanes too, unless the index names it.
         self.code.keeps_idle_lanes |= word1.broadcast && word1.dst_rel_mode == RelMode::Loop;
         if word1.broadcast {
             b.forget();
@@ -225,7 +225,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// What a read of the data share finds for index x and address y, of the elements that it writes.
+    /// The result of a data share read for index x and address y, of the elements that it writes.
     fn share_values(&mut self, b: &mut Build, inst: &MemDsr, [x, y]: [Value; 2], burst: u8) -> [Option<Value>; 4] {
         let word = &inst.word1;
         let writes = [word.dst_wr_x, word.dst_wr_y, word.dst_wr_z, word.dst_wr_w];
@@ -259,7 +259,7 @@ impl Lower<'_> {
     }
 }
 
-/// Elements of what a fetch read, through its swizzle. `one`: the bits of its 1.
+/// Elements of a fetch's result, through its swizzle. `one`: the bits of its 1.
 fn fetched_values(b: &mut Build, fetched: Value, (swizzle, one): ([Sel; 4], u32)) -> [Option<Value>; 4] {
     swizzle.map(|sel| match element_of(sel) {
         Err(Some(_)) if sel == Sel::One => Some(b.bits(one)),
@@ -268,7 +268,7 @@ fn fetched_values(b: &mut Build, fetched: Value, (swizzle, one): ([Sel; 4], u32)
     })
 }
 
-/// The element that a selector names, or the constant bits that it stands for (none: masked).
+/// The element of a selector, or its constant bits (none: masked).
 pub const fn element_of(sel: Sel) -> Result<u8, Option<u32>> {
     match sel {
         Sel::X => Ok(0),

@@ -17,11 +17,11 @@ use ctm_isa::r700::program::Stage;
 pub use fetches::element_of;
 use locked::Window;
 
-/// What an ALU clause left for flow control.
+/// The results of an ALU clause for flow control.
 pub struct Done {
     /// The lanes that executed it.
     executes: M,
-    /// Lanes that computed a predicate for the execute mask (`None`: all that execute), and what it says.
+    /// Lanes that computed a predicate for the execute mask (`None`: all that execute), and the predicate.
     predicate: Option<(Option<Value>, Value)>,
 }
 
@@ -70,13 +70,13 @@ impl Done {
     }
 }
 
-/// What a clause carries from group to group.
+/// The state of a clause from group to group.
 struct Clause {
     /// Locked constants of each set.
     locked: [Window; 2],
     index: Option<M>,
     under: M,
-    /// PV and PS: what each unit gave in the group before.
+    /// PV and PS: the result of each unit in the group before.
     previous: [Value; 5],
     ar: [Value; 4],
     /// The predicate bit; `None`: set in every lane.
@@ -85,14 +85,14 @@ struct Clause {
     killed: Option<Value>,
 }
 
-/// What a unit did in a group.
+/// The action of a unit in a group.
 #[derive(Clone, Copy)]
 enum Unit1 {
     /// Nothing.
     Nop,
     /// The predicate disabled it in every lane.
     Disabled,
-    /// A result, and what else it does.
+    /// A result, and its side effect.
     Result(Value, What),
 }
 
@@ -104,7 +104,7 @@ enum What {
     Address,
 }
 
-/// An instruction where it stands.
+/// An instruction with its place.
 #[derive(Clone, Copy)]
 struct At<'a> {
     clause: &'a Clause,
@@ -219,7 +219,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// What one instruction gives, before anything of its group is written.
+    /// The result of one instruction, before any write of its group.
     fn compute(&mut self, b: &mut Build, at: At<'_>, unit: Unit) -> Result<Unit1> {
         let At { clause, inst, .. } = at;
         let op = inst.op();
@@ -310,7 +310,7 @@ impl Lower<'_> {
     fn single(&mut self, b: &mut Build, at: At<'_>) -> Result<Unit1> {
         let inst = at.inst;
         let (op, omod, clamp) = (inst.op(), inst.omod(), inst.clamp());
-        // What kind of effect an operation has does not depend on its operands.
+        // The kind of an operation's effect does not depend on its operands.
         let effect = match op {
             AluOp::Op2(op) => op2(op, 0, 0).map_err(|_| Stop::BailOut)?,
             AluOp::Op3(op) => op3(op, 0, 0, 0),

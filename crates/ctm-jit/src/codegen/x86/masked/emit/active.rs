@@ -1,7 +1,8 @@
 //! Where the active lanes are: in a general register, in a mask register for each piece, or in both. On AVX2 the pieces are those of a vector.
 //!
-//! Each block begins with them where its instructions, or those of blocks behind it, need them first; whoever leads there puts them there. So a loop
-//! whose lanes only leave by comparisons, and whose instructions work under masks, never moves them.
+//! The location of the active lanes at the beginning of a block is where its instructions, or those of later blocks,
+//! need them first; each predecessor puts them there. So a loop whose lanes only leave by comparisons, and whose
+//! instructions work under masks, never moves them.
 
 use super::{ACTIVE, Emit};
 use crate::codegen::x86::allocate::Ranges;
@@ -42,12 +43,12 @@ impl Needs {
         Self { whole: self.whole || other.whole, pieces: self.pieces || other.pieces }
     }
 
-    /// What each block needs at its beginning.
+    /// The needs of each block at its beginning.
     pub fn of(lies: Lies, code: &Code, lists: &[Vec<Ins>], iterations: &[Option<Iterations>]) -> Vec<Self> {
-        // What its own instructions need, up to the one that puts them somewhere else.
+        // The needs of its own instructions, up to the one that puts the lanes somewhere else.
         let mut own: Vec<(Self, bool)> = lists.iter().map(|list| Self::of_list(lies, list)).collect();
         let needs = Self::settle(code, &own);
-        // A jump takes them where they are; where nobody says where, in the general register.
+        // A jump takes them from any location; where nothing fixes one, from the general register.
         for (index, block) in code.blocks.iter().enumerate() {
             let jumps = match (iterations[index], block.end) {
                 (Some(iterations), _) => iterations.lanes == M::ACTIVE,
@@ -61,7 +62,7 @@ impl Needs {
         Self::settle(code, &own)
     }
 
-    /// What blocks need with those that they go on to. Needs only grow from round to round, so it ends.
+    /// The needs of blocks and their successors: a fixed point. Needs only grow from round to round, so it ends.
     fn settle(code: &Code, own: &[(Self, bool)]) -> Vec<Self> {
         let mut needs = vec![Self::default(); own.len()];
         loop {
@@ -76,7 +77,7 @@ impl Needs {
         }
     }
 
-    /// What a block's own instructions need, and whether one of them puts the lanes somewhere else.
+    /// The needs of a block's own instructions, and whether one of them puts the lanes somewhere else.
     fn of_list(lies: Lies, list: &[Ins]) -> (Self, bool) {
         let mut own = Self::default();
         for ins in list {
@@ -89,7 +90,7 @@ impl Needs {
         (own, false)
     }
 
-    /// What the blocks need that a block goes on to.
+    /// The needs of a block's successors.
     pub fn behind(end: End, needs: &[Self]) -> Self {
         end.successors().fold(Self::default(), |need, next| need.and(needs[next]))
     }
@@ -123,7 +124,7 @@ pub fn add_active(
     vector
 }
 
-/// Where an instruction reads the active lanes, and whether they are somewhere else behind it.
+/// The location from which an instruction reads the active lanes, and whether it moves them.
 fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
     let whole = |reads: bool| reads.then_some(Needs::WHOLE);
     match *ins {
@@ -232,7 +233,7 @@ impl Emit<'_> {
             self.asm.signs(RAX, all);
             return self.asm.test(RAX, RAX);
         }
-        // Bits of general registers are looked at sooner than mask registers.
+        // Bits of general registers are tested faster than mask registers.
         self.asm.mask_to(RAX, 4);
         self.asm.test(RAX, RAX);
         for piece in 1..self.input.pieces {

@@ -1,4 +1,4 @@
-//! What is done under masks of lanes, and where something rare has happened.
+//! Instructions under masks of lanes, and code for rare cases.
 
 use super::{Emit, Rare};
 use crate::codegen::x86::isa::{Isa, Registers};
@@ -29,7 +29,8 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// Stores what an operation makes into a vector in the lanes of a mask; on AVX2 what it adds to that.
+    /// Stores an operation's result into a vector in the lanes of a mask; on AVX2 applies it to that vector and the
+    /// masked second operand.
     pub(super) fn two_under(&mut self, op: V, dst: Vector, [a, b]: [Src; 2], under: M, piece: u8) {
         let operand = self.isa().operand_scratch();
         if self.isa() == Isa::Avx2 {
@@ -81,7 +82,8 @@ impl<'a> Emit<'a> {
         4 + piece
     }
 
-    /// Of the active lanes, those stay active that pass all of a run's tests: each is made under what is left by those before it. AVX-512.
+    /// Keeps those active lanes active that pass all of a strip's tests: each is made under the result of those before
+    /// it. AVX-512.
     pub(super) fn keep(&mut self, run: &[Ins]) {
         for ins in run {
             let Ins::Lir(Lir::Test { op, how, a, b, .. }) = *ins else { continue };
@@ -91,13 +93,13 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// Looks whether something rare has happened in a lane, of whatever piece: AVX-512.
+    /// Tests whether a rare case has occurred in some lane of any part: AVX-512.
     pub(super) fn rare_of_all(&mut self, check: &Lir, body: &'a [Ins]) {
         let [from, back] = std::array::from_fn(|_| self.asm.label());
         let mut happens = Cond::NotEqual;
         match *check {
             Lir::Test { op, how: UNORDERED, a, .. } => {
-                // A comparison of two registers finds what is unordered in either.
+                // A comparison of two registers finds NaNs in either.
                 for (k, first) in [1, 2].into_iter().zip(self.pieces().step_by(2)) {
                     let register = self.reg(a, first, self.isa().operand_scratch());
                     let other = self.rm(a, (first + 1).min(self.input.pieces - 1));
@@ -126,7 +128,7 @@ impl<'a> Emit<'a> {
         self.rare.push(Rare { from, back, pieces: self.pieces(), is_moved: false, check: *check, body });
     }
 
-    /// What is done where something rare has happened, behind all blocks.
+    /// The code of rare cases, after all blocks.
     pub(super) fn rare_parts(&mut self) {
         for Rare { from, back, pieces, is_moved, check, body } in std::mem::take(&mut self.rare) {
             self.is_moved = is_moved;

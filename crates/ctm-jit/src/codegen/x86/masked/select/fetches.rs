@@ -1,4 +1,4 @@
-//! What fetches are in instructions: lookups of plain texels, differences in quads, gradients that are set, calls.
+//! Fetches as instructions: lookups of plain texels, differences in quads, gradients that are set, calls.
 
 use super::super::facts::{INT_AT_MOST, INT_EQUAL};
 use super::super::{Call, Ins, existing_lanes, gradient, lookup, table};
@@ -23,7 +23,7 @@ impl Select<'_> {
     /// A fetch.
     pub(super) fn fetch(&mut self, plan: &Plan<'_>, place: usize, number: u16, at: [Src; 4], under: M) {
         let fetch = self.code.fetches.get(usize::from(number));
-        // What may not be bound is for the call.
+        // A binding that may be missing is for the call.
         let own = fetch.filter(|fetch| !fetch.alternate()).and_then(|fetch| match fetch {
             Fetch::Texture(inst) => Some(inst.word0.op),
             _ => None,
@@ -51,14 +51,14 @@ impl Select<'_> {
                     }
                     _ => {}
                 }
-                // Of an input, nobody reads more.
+                // An input reads no more.
                 let read = if let Some(Fetch::Input { .. }) = fetch { 2 } else { at.len() };
                 self.call(Call::Fetch(number, looked), &at[..read], under);
             }
         }
     }
 
-    /// Keeps coordinates for later lookups, from a row on; what is read of such a fetch is 0.
+    /// Stores coordinates for later lookups, from row `first` on; the result of such a fetch is 0.
     fn keep(&mut self, plan: &Plan<'_>, place: usize, first: usize, at: &[Src], under: M) {
         for (n, &src) in at.iter().enumerate() {
             self.put(Ins::Keep { row: gradient(first + n), src, under });
@@ -108,7 +108,7 @@ impl Select<'_> {
                 let image = self.two(SUB, both, u);
                 u = self.two(MIN, u, image);
             }
-            // What is no number counts as infinite; of what repeats, the first one is meant there.
+            // NaN counts as infinite; a repeated coordinate means the first texel there.
             let u = if repeats[axis] {
                 let u = self.two(MAX, u, Src::Literal(0));
                 self.two(MIN, u, last)
@@ -161,7 +161,7 @@ impl Select<'_> {
         self.sampled = Some((Value(place as u32), dst));
     }
 
-    /// Loads plain texels, in columns and rows that exist: the channels that somebody reads.
+    /// Loads the live channels of plain texels, in columns and rows that exist.
     fn elements(&mut self, plan: &Plan<'_>, place: usize, table_of: usize, [x, y]: [Src; 2]) -> [Option<Vector>; 4] {
         let row = self.two(MUL_I32, y, Src::Each(lookup(self.given.isa, table_of, table::PITCH)));
         let index = self.two(ADD_I32, row, x);
@@ -176,7 +176,8 @@ impl Select<'_> {
     /// Bails out where a floored coordinate that repeats is too large for single precision, but finite.
     fn leave_where_far(&mut self, floored: &[Src; 2], repeats: [bool; 2], under: M) {
         let near = REPEATS_BELOW.to_bits();
-        // How far beyond: numbers without sign, so that what is nearer counts as farther than infinity.
+        // The distance above the limit as an unsigned number: a coordinate below the limit wraps to a distance
+        // greater than that of infinity.
         let mut beyond = None;
         for (&u, _) in floored.iter().zip(repeats).filter(|(_, repeats)| *repeats) {
             let size = self.two(AND, u, Src::Literal(!SIGN));
@@ -196,12 +197,13 @@ impl Select<'_> {
         self.put(Ins::EndLeave(under));
     }
 
-    /// Vectors for the elements of a fetch that somebody reads.
+    /// Vectors for the live elements of a fetch.
     fn wanted(&mut self, plan: &Plan<'_>, place: usize) -> [Option<Vector>; 4] {
         std::array::from_fn(|element| (plan.of[place].elements >> element & 1 == 1).then(|| self.fresh()))
     }
 
-    /// What coordinates differ by in each quad: right from left, or upper from lower; 0 where a quad is not complete.
+    /// The differences of coordinates in each quad: right from left, or upper from lower; 0 where a quad is not
+    /// complete.
     fn slopes(&mut self, plan: &Plan<'_>, place: usize, vertical: bool, at: [Src; 4]) {
         let other = if vertical { 0xaa } else { 0x55 };
         let exists = self.one(PERMUTE_IN_QUAD, Src::Row(existing_lanes()), Some(other));

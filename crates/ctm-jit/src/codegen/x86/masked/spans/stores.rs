@@ -1,4 +1,4 @@
-//! What a wavefront has exported goes to arrays.
+//! Stores the exports of wavefronts in arrays.
 
 use crate::codegen::x86::masked::{Native, head};
 use crate::codegen::x86::transfer::scaled;
@@ -41,7 +41,8 @@ impl<'a> Target<'a> {
         Self { output, written: exported.map(|(written, _)| written), rows: exported.map(|(_, row)| row) }
     }
 
-    /// Stores what valid lanes have exported; the next wavefront has written nothing. Nobody else may use the frame, and the processor has to have AVX2 and FMA, and AVX-512 if it is `wide`.
+    /// Stores the exports of valid lanes; the next wavefront has written nothing. The frame must have no other users,
+    /// and the processor has to have AVX2 and FMA, and AVX-512 if it is `wide`.
     #[inline(always)]
     pub unsafe fn store(&self, wide: bool, places: &Places, valid: u64, done: &mut Written) {
         let array = &self.output.array;
@@ -75,7 +76,8 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Elements of so many bytes wherever they lie, or the same channels of each, in some lanes: as [`Self::store_strip`].
+    /// Stores elements of `BYTES` bytes at any places, or the same channels of each, in some lanes: as
+    /// [`Self::store_strip`].
     #[inline(always)]
     unsafe fn store_each<const BYTES: usize>(&self, wide: bool, places: &Places, lanes: u64, channels: [u64; 4]) {
         let array = &self.output.array;
@@ -107,7 +109,7 @@ impl<'a> Target<'a> {
             }
         }
         let first = array.bytes.as_ptr().cast::<u8>().cast_mut();
-        // SAFETY: as above; nobody else writes these elements.
+        // SAFETY: as above; no other thread writes these elements.
         unsafe {
             self.store_strip(wide, rows, (mask_of(places.lanes), places.lanes));
             for even in lanes_of((lanes | lanes >> 1) & (u64::MAX / 3)) {
@@ -132,7 +134,8 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Elements of quads side by side, in some lanes of so many, to two rows. These have to be among the output's cells, or nobody else's; other threads may write others of the cells.
+    /// Stores elements of quads side by side, in some of `count` lanes, to two rows. These have to be among the
+    /// output's cells, or owned by the caller; other threads may write others of the cells.
     #[inline(always)]
     unsafe fn store_strip(&self, wide: bool, to: [*mut u8; 2], (lanes, count): (u64, usize)) {
         let (array, [r, g, b, a]) = (&self.output.array, self.rows);
@@ -171,7 +174,7 @@ impl<'a> Target<'a> {
         let mut all = [0; LANES];
         for (channel, &row) in self.rows[..array.channels.into()].iter().enumerate() {
             let shift = 8 * array.form.channel(channel).0;
-            // SAFETY: rows have so many dwords.
+            // SAFETY: rows have `count` dwords.
             let row = unsafe { std::slice::from_raw_parts(row, count) };
             for (all, &bits) in all.iter_mut().zip(row) {
                 *all |= scaled(bits, most) << shift;
@@ -186,7 +189,7 @@ const fn column(lane: usize) -> usize {
     lane / 4 * 2 + lane % 2
 }
 
-/// Stores the elements of quads side by side, in some lanes of so many, to two rows: as [`Target::store_strip`].
+/// Stores the elements of quads side by side, in some of `count` lanes, to two rows: as [`Target::store_strip`].
 #[inline(always)]
 unsafe fn store_elements<const N: usize>(
     wide: bool,
