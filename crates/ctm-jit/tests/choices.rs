@@ -1,4 +1,5 @@
-//! Choices between constants, what is computed from them and what compares them, against the reference interpreter: compilers make every condition in this way.
+//! Choices between constants, computations on them and comparisons of them, against the reference interpreter:
+//! compilers make every condition in this way.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_isa::x1k::random::Random;
@@ -12,7 +13,7 @@ fn constant(r: &mut Random) -> &'static str {
     r.of(&["0", "1", "0.5", "2", "-1", "-2", "-0.5", "12", "0.125"])
 }
 
-/// A component that holds anything: coordinates, what became of them, constants that are no ordinary numbers.
+/// A component that holds anything: coordinates, values computed from them, constants that are no ordinary numbers.
 fn anything(r: &mut Random) -> &'static str {
     r.of(&["x.r", "-x.r", "x.g", "|x.b|", "x.a", "c.r", "c.g", "-c.b", "c.a", "k.r", "-k.g"])
 }

@@ -13,13 +13,13 @@ use ctm_testkit::x1k::case::reduce::reduced;
 use ctm_testkit::x1k::case::{Case, KINDS, Kind};
 use ctm_testkit::x1k::surfaces::Surfaces;
 
-/// Numbers of programs that once differed, and what they taught.
+/// Numbers of programs that once differed, with the cause.
 const ONCE: [(&str, u64); 7] = [
     // Groups that go on while others wait make these wait in turn, for blocks where all lanes run, too.
     ("raw flow control", 960_118),
     // ELSE that always jumps exchanges lanes all the same.
     ("raw flow control", 1509),
-    // What uncovered lanes hold decides, where they vote and somebody counts.
+    // The values of uncovered lanes decide, where they vote and the launch counts.
     ("statements", 378),
     // The end of a loop takes ALU results away before it goes back.
     ("statements", 732),
@@ -63,20 +63,20 @@ impl Engines {
     }
 }
 
-/// What differs between an engine and the reference interpreter.
+/// The difference between an engine and the reference interpreter.
 fn difference(program: &Program, case: &Case, expected: &Ran, engine: &Jit) -> Option<String> {
     let (outcome, found) = case.run(program, engine, 1);
     if outcome != expected.0 {
         return Some(format!("{outcome:?} instead of {:?}", expected.0));
     }
     if outcome.is_err() && case.memory.direct {
-        // Groups behind the one with the fault may have written.
+        // Groups after the one with the fault may have written.
         return None;
     }
     found.first_difference(&expected.1)
 }
 
-/// What a launch left.
+/// The result of a launch.
 type Ran = (Result<Outcome, Fault>, Surfaces);
 
 /// Compares programs of a kind on all cores; gives each thread's engines.
@@ -175,7 +175,8 @@ fn programs_that_differed_once() {
     });
 }
 
-/// Programs that write past the cache, and may read what they have written. Some are to end well, others after they have written something.
+/// Programs that write past the cache, and may read their own writes. Some are to end well, others after they have
+/// written something.
 #[test]
 fn uncached_writes() {
     let kind = KINDS.iter().find(|kind| kind.name == "uncached writes").unwrap();

@@ -1,4 +1,5 @@
-//! Launches end when they are told to: soon after their first fault is certain, when their time is over, and when somebody cancels them, with every engine.
+//! Launches end when they have to: soon after their first fault is certain, when their time is over, and when they are
+//! cancelled, with every engine.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
@@ -10,7 +11,7 @@ use ctm_jit::{Backend, Jit};
 use ctm_verify::Verify;
 use std::time::{Duration, Instant};
 
-/// What the machine may do besides: these tests run beside others. Ends that are not soon take minutes or for ever.
+/// Time for other work of the machine: these tests run beside others. Ends that are not soon take minutes or for ever.
 const SLACK: Duration = Duration::from_secs(8);
 
 fn engines() -> Vec<(String, Box<dyn Engine>)> {
@@ -176,7 +177,7 @@ fn r700_launches_end_the_same_way() {
     let few = Budget { instructions_per_group: Some(100_000), time: None };
     for (name, engine) in engines() {
         for text in [R700_ENDLESS, R700_WRITES] {
-            // As long as the machine, with whatever else it does, takes for one wavefront.
+            // The time of one wavefront on this machine, with its other work.
             let (small, one) = run_r700(&*engine, &Control::none(), text, 8, few);
             let (outcome, taken) = run_r700(&*engine, &Control::none(), text, 512, few);
             let fault = outcome.unwrap_err();
@@ -220,7 +221,8 @@ fn r700_launches_are_cancelled_while_they_run() {
     }
 }
 
-/// Endless for the processors right of column 300: neither the first group of a launch nor the first of what a thread runs together.
+/// Endless for the processors right of column 300: neither the first group of a launch nor the first of a thread's
+/// batch.
 const R700_LATE: &str = "ALU:\n 0 x: MOV R1.x, 0\nLOOP_START_DX10 ADDR(done)\nturn:\nALU_BREAK:\n 1 x: ADD R1.x, R1.x, 1.0f\n \
                          2 x: PRED_SETGT ____, R0.x, 300.5f UPDATE_EXEC_MASK UPDATE_PRED\nLOOP_END ADDR(turn)\ndone:\n";
 

@@ -4,7 +4,7 @@
 //!
 //! | comment | meaning |
 //! |---|---|
-//! | `; stage: masks` | the stage whose result is looked at (`Stage::name`) |
+//! | `; stage: masks` | the stage whose result is tested (`Stage::name`) |
 //! | `; target: avx2` | the back end; else `avx512`, which need not run on this host |
 //! | `; lanes: 64` | lanes of a wavefront; else 16 |
 //! | `; whole`, `; counts`, `; narrows` | all lanes lie in the domain; passages are counted; wavefronts may be narrower |

@@ -75,7 +75,7 @@ fn lookups_that_depend() {
             for _ in 0..4 {
                 memory.outputs.push(Array::with_pitch(42, [40, 9], 4, |_, _, _| 3));
             }
-            // One engine for all of them: what it keeps must not depend on what inputs are.
+            // One engine for all of them: its remembered code must not depend on the forms of inputs.
             let engines: Vec<(String, Jit)> =
                 Backend::available().map(|backend| (backend.to_string(), Jit::with_backend(backend))).collect();
             for &sampler in &samplers {

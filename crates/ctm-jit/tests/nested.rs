@@ -7,7 +7,7 @@ use ctm_testkit::tries::{on_all_cores, seeds};
 use ctm_testkit::x1k::surfaces::{Case, Surfaces};
 use std::fmt::Write as _;
 
-/// What a loop's BREAK compares: mostly the same at all of them.
+/// The operands of a loop's BREAK: mostly the same at all of them.
 struct Comparison {
     usual: String,
     break_if: &'static str,
@@ -26,7 +26,7 @@ impl Comparison {
         format!("d2a   res({how}), {of}\n")
     }
 
-    /// The comparison and the BREAK; what stands between them seldom matters to it.
+    /// The comparison and the BREAK; instructions between them seldom affect it.
     fn add(&self, text: &mut String, r: &mut Random) {
         let other = r.below(6) == 0;
         text.push_str(&if other { Self::any(r) } else { self.usual.clone() });
@@ -46,7 +46,8 @@ impl Comparison {
     }
 }
 
-/// Nothing, or one time out of so many something that changes what is compared, or what is counted.
+/// Nothing, or in one case of `out_of` an instruction that changes an operand of the comparison, or a
+/// count.
 fn effect(r: &mut Random, out_of: u32) -> String {
     if r.below(out_of) != 0 {
         return String::new();

@@ -1,5 +1,5 @@
-//! Products where zero times anything is zero, in chains and sums of which nobody reads a part, by constants that are other numbers in each launch: against the
-//! reference interpreter.
+//! Products where zero times anything is zero, in chains and sums with dead parts, by constants that are other numbers
+//! in each launch: against the reference interpreter.
 
 use ctm_isa::x1k::random::Random;
 use ctm_jit::{Backend, Jit};
@@ -7,7 +7,7 @@ use ctm_testkit::tries::{on_all_cores, seeds};
 use ctm_testkit::x1k::surfaces::{Case, Surfaces};
 use std::fmt::Write as _;
 
-/// What constants are: mostly numbers, of which a factor needs no look.
+/// The values of constants: mostly numbers that need no test as factors.
 const VALUES: [u32; 10] = [
     0x4000_0000, // 2
     0xbf40_0000, // -0.75

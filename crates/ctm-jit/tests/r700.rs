@@ -80,7 +80,8 @@ fn random_programs() {
     on_all_cores(seeds(200).chain([961_316, 112_003_860]), engines, random_program);
 }
 
-/// A gradient of a register that the loop index names is one of what idle lanes of the quad hold, too: their first values, as they have not executed what came before.
+/// A gradient of a register that the loop index names includes the values of idle lanes of the quad, too: their first
+/// values, as they have not executed the earlier instructions.
 #[test]
 fn gradients_look_at_idle_lanes_of_registers_at_an_index() {
     let source = ".gprs 3\nALU:\n x: MOV R0.x, 0.0f\nLOOP_START i0 FAIL_JUMP_ADDR(done)\nagain:\n\
@@ -261,8 +262,8 @@ fn speed() {
     }
 }
 
-/// Numbers in double precision where operations change what they do: zeros, denormals, ends of the range, infinities, NaNs of both kinds, integers
-/// and halves, what rounds to the smallest numbers of both precisions.
+/// Numbers in double precision at which operations change their behaviour: zeros, denormals, ends of the range,
+/// infinities, NaNs of both kinds, integers and halves, numbers that round to the smallest ones of both precisions.
 const DOUBLES: [u64; 28] = [
     0,
     1,
@@ -366,7 +367,8 @@ fn doubles_at_their_edges() {
     }
 }
 
-/// Writes to memory that threads share: many to the same place, under a condition, behind the end of the memory, and none where it is missing.
+/// Writes to memory that threads share: many to the same place, under a condition, after the end of the memory, and
+/// none where it is missing.
 #[test]
 fn memory_writes_keep_their_order() {
     let start = "ALU:\n x: AND_INT R2.x, R1.x, 255\n y: LSHR_INT R2.y, R1.x, 3\n z: MOV R2.z, R1.x\n";

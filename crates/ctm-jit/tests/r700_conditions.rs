@@ -1,5 +1,6 @@
-//! Conditions as compilers make them: comparisons, what is computed from their outcomes, and what compares that, against the reference interpreter; with uniform values, and registers
-//! at an index. Domains of whole quads and of parts of some, as lanes outside of the domain are treated apart.
+//! Conditions as compilers make them: comparisons, computations on their outcomes, and comparisons of those, against
+//! the reference interpreter; with uniform values, and registers at an index. Domains of whole quads and of parts of
+//! some, as lanes outside of the domain are treated apart.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_exec::arrays::Picture;

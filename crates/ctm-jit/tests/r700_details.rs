@@ -11,7 +11,7 @@ use ctm_isa::r700::text::{Options, assemble};
 use ctm_jit::{Backend, Jit};
 use ctm_verify::Verify;
 
-/// What exports leave alone.
+/// The value of elements that no export writes.
 const UNTOUCHED: u32 = 0xdead_beef;
 
 /// R0 = (i, j, 0, 0) as integers.
@@ -100,7 +100,8 @@ fn masked_exports_store_nothing() {
     assert_eq!(Case::new(both, Stage::Pixel, 4).row(0), [0, 1, 2, 3]);
 }
 
-/// A pixel dies if any of the kills of a group says so; the instructions of a group act by the element they write, in whatever order they stand.
+/// A pixel dies if any of the kills of a group says so; the instructions of a group act by the element they write, in
+/// any order.
 #[test]
 fn groups_as_drivers_write_them() {
     let kills = "ALU:\n x: KILLE_INT ____, R0.x, 0\n y: KILLE_INT ____, R0.x, 1\n z: KILLE_INT ____, R0.y, 7\n \
@@ -115,7 +116,7 @@ fn groups_as_drivers_write_them() {
 /// VALID_PIXEL_MODE on an instruction that pops: killed pixels do not come back with the state that is restored (R700 §3.6.2).
 #[test]
 fn invalid_pixels_stay_out_after_pops() {
-    // Who is active cannot be seen in what killed pixels store, which is nothing, but in the counters.
+    // Killed pixels store nothing, so the counters show which lanes are active.
     let active = |source: &str| {
         let program = text(source);
         let mut constants = Constants::default();
@@ -170,7 +171,8 @@ fn constants_locked_by_the_loop_index() {
     assert_eq!((case.row(0)[0], case.row(1)[0], case.row(2)[0]), (22, 18, 34));
 }
 
-/// What lanes count that leave a loop one after the other, begun with numbers that adding 0 would change: -0, a denormal, a NaN that is not the one NaN; and sums that are denormals.
+/// Counters of lanes that leave a loop one after the other, from start values that adding 0 would change: -0, a
+/// denormal, a NaN that is not the canonical one; and sums that are denormals.
 #[test]
 fn lanes_that_left_keep_what_they_counted() {
     for (addend, others) in
@@ -246,10 +248,11 @@ fn items_of_every_size_and_distance() {
     }
 }
 
-/// Thread groups share no data share with others, whatever their size (R700 §2.6.2).
+/// Thread groups share no data share with others, for any group size (R700 §2.6.2).
 #[test]
 fn small_thread_groups_have_a_data_share_of_their_own() {
-    // Each thread writes its number to dword 0 of its place in its group; all read what the first thread of their group wrote.
+    // Each thread writes its number to dword 0 of its place in its group; all read the first thread's dword of their
+    // group.
     let source = "ALU:\n x: MOV R1.x, 0\n y: MOV R1.y, 0\nTEX:\n LOCAL_DS_WRITE LDS[0], R0.xxxx STRIDE(4) WAVE_REL\n \
                   LOCAL_DS_READ R2.x___, R1.xy OFFSET(0)\nEXP_DONE: PIX0, R2.x___\nEND_OF_PROGRAM\n";
     for group in [1u32, 4, 16, 40, 64] {

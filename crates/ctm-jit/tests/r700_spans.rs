@@ -1,5 +1,5 @@
-//! R700 launches whose wavefronts store what they export themselves, against the reference interpreter: where domains lie, what variables start
-//! with, and what targets look like.
+//! R700 launches whose wavefronts store their own exports, against the reference interpreter: positions of domains,
+//! start values of variables, and layouts of targets.
 //!
 //! Truth: the reference interpreter, which sends every element to memory by itself.
 #![allow(
@@ -25,7 +25,7 @@ use ctm_testkit::clock::thread_time;
 use ctm_testkit::starts::planes;
 use std::path::Path;
 
-/// Elements of so many channels, of which some may be written.
+/// Elements of `channels` channels, of which some may be written.
 #[derive(Clone, PartialEq)]
 struct Array {
     bytes: Vec<u8>,
@@ -183,7 +183,7 @@ struct Case<'a> {
     turns: u16,
     /// Lanes whose exports are sent.
     covered: Option<&'a [u64]>,
-    /// What the planes' elements y and w are divided by.
+    /// The divisor of the planes' elements y and w.
     divisor: Option<[f64; 3]>,
 }
 
@@ -387,8 +387,8 @@ fn wavefronts_side_by_side() {
     }
 }
 
-/// Sums with products by a power of two, which need one rounding only where what is added is not too large: products that overflow and cancel, and
-/// summands that are no moderate numbers.
+/// Sums with products by a power of two, which need one rounding only where the summand is not too large: products that
+/// overflow and cancel, and summands of extreme magnitude.
 #[test]
 fn products_by_powers_of_two() {
     let text = "
@@ -440,7 +440,7 @@ END_OF_PROGRAM
     }
 }
 
-/// Random programs that fetch nothing: what they leave in registers, masks and exports must not reach the next wavefront.
+/// Random programs that fetch nothing: their registers, masks and exports must not reach the next wavefront.
 #[test]
 fn random_programs() {
     let count = 150 * std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1);

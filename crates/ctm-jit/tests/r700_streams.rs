@@ -77,7 +77,7 @@ impl Case {
         streams
     }
 
-    /// The same, for what has to be a stream where there are any.
+    /// The same, for programs that have to be streams where there are any.
     fn compare_stream(&self, name: &str) {
         assert_eq!(self.compare(name), 2 * native(), "{name}: launches that were streams");
     }
@@ -216,7 +216,7 @@ fn few_threads_with_much_to_do_are_streams() {
     }
 }
 
-/// What a group's units read: registers, the previous results, a constant, literals.
+/// An operand of a group's units: registers, the previous results, a constant, literals.
 fn operand(r: &mut Random, registers: [u32; 2], constant: u32, modifiers: bool, literals: [&str; 2]) -> String {
     let chan = r.of(&["x", "y", "z", "w"]);
     let source = match r.below(8) {

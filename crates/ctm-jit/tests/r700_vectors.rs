@@ -5,7 +5,7 @@ use ctm_testkit::r700::{alu_vectors, fetch_vectors, flow_vectors};
 use std::process::Command;
 use std::sync::LazyLock;
 
-/// What runs the vectors: the fastest back end, or the one that the environment names.
+/// The engine of the vectors: the fastest back end, or the one that the environment names.
 fn engine() -> &'static Jit {
     static ENGINE: LazyLock<Jit> = LazyLock::new(|| Jit::from_environment().unwrap_or_else(|error| panic!("{error}")));
     &ENGINE

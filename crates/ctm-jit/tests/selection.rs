@@ -1,4 +1,5 @@
-//! Which back end runs: by name, by what the host lets us do. Each case is a process of its own, as the environment decides.
+//! The choice of the back end: by name, by the host's permissions. Each case is a process of its own, as the
+//! environment decides.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_exec::arrays::Picture;
@@ -57,7 +58,7 @@ fn in_a_process_of_its_own() {
         const PR_SET_MDWE: i32 = 65;
         const PR_MDWE_REFUSE_EXEC_GAIN: u64 = 1;
         #[allow(unsafe_code, reason = "the system is asked to forbid executable memory")]
-        // SAFETY: it changes what this process may map from now on, and nothing else.
+        // SAFETY: it restricts later mappings of this process, and nothing else.
         let forbidden = unsafe { libc::prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0u64, 0u64, 0u64) } == 0;
         if !forbidden {
             // An older kernel: there is nothing to see here.
@@ -75,7 +76,7 @@ fn in_a_process_of_its_own() {
         (Err(error), None) => panic!("{error}"),
     };
     assert_eq!(engine.backend().name(), expected);
-    // Whichever was asked for outright, what runs is what can.
+    // For any requested back end, one that can run does.
     let forced = Backend::ALL.map(Jit::with_backend);
     let flow = FlowControl::Statements;
     let shape = Shape { instructions: 20, flow, inputs: 2, watches_idle_lanes: false, relative: false };

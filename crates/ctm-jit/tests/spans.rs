@@ -1,5 +1,5 @@
-//! Launches whose groups write their outputs themselves, against the reference interpreter: where domains lie, what variables start with, and
-//! what outputs look like.
+//! Launches whose groups write their own outputs, against the reference interpreter: positions of domains, start values
+//! of variables, and layouts of outputs.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_exec::Interp;
@@ -7,7 +7,7 @@ use ctm_jit::{Backend, Jit};
 use ctm_testkit::starts::planes;
 use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces};
 
-/// How often x = x * x + c can be taken, and what x is then; lanes leave a loop at different turns.
+/// The number of times that x = x * x + c can be taken, and the final x; lanes leave a loop at different turns.
 const TURNS: &str = "
 .output turns = o0, number = o1, both = o2
 .int    most = i0 (9, 0, 0)
@@ -25,7 +25,8 @@ const TURNS: &str = "
         mov   both.ba, r1.a
 ";
 
-/// A loop in a loop, which lanes leave at two places: what they hold then is looked at outside, and by those who come back.
+/// A loop in a loop, which lanes leave at two places: their values are then read outside, and by the lanes that come
+/// back.
 const NESTED: &str = "
 .output turns = o0, number = o1, both = o2
 .int    outer = i0 (3, 0, 0), inner = i1 (5, 0, 0)

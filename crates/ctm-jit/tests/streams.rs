@@ -111,8 +111,8 @@ fn special(x: u32, y: u32, c: u8) -> u32 {
     if bits & 3 == 0 { SPECIAL[(bits >> 2 & 15) as usize] } else { bits.wrapping_add((bits & 0xf0) << 20) }
 }
 
-/// Loops whose turns are chains behind a fetch, for even and odd numbers of turns: along rows, down columns, backwards, beside the processor's own
-/// element; sums, and registers that hand on what the turn before has read.
+/// Loops whose turns are chains after a fetch, for even and odd numbers of turns: along rows, down columns, backwards,
+/// beside the processor's own element; sums, and registers that hand on the previous turn's fetch.
 #[test]
 fn turns_that_are_long_chains() {
     const PROGRAM: &str = "
@@ -305,8 +305,8 @@ fn dot_products_of_squares_and_of_two_products() {
     );
 }
 
-/// A transcendental sequence whose operand is the same for all columns while its register once held what is not: each unit runs the
-/// sequence, so that nothing in it may take the operand's register.
+/// A transcendental sequence whose operand is the same for all columns while its register once held a value that
+/// varies: each unit runs the sequence, so that nothing in it may take the operand's register.
 #[test]
 fn sequences_of_uniform_operands_run_for_every_unit() {
     let text = "

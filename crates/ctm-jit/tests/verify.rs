@@ -1,4 +1,5 @@
-//! `Verify` over random programs of all kinds: no difference, what the reference interpreter gives, and memory as that leaves it.
+//! `Verify` over random programs of all kinds: no difference, the results of the reference interpreter, and memory as
+//! that leaves it.
 
 use ctm_exec::arrays::Picture;
 use ctm_exec::x1k::{Arrays, Constants, Launch, Plane};
@@ -70,7 +71,7 @@ fn the_first_difference_is_found() {
     let text = "the engine gave 0x40000000 for g of output 0, the reference 0x00000000, processor (1, 0)";
     assert_eq!(found.map(|found| found.to_string()).as_deref(), Some(text));
 
-    // Where nothing is lent: what is read back, and uncached writes.
+    // Where no array is mapped: written elements that are read back, and uncached writes.
     let reads = ".input i = s1\n.output o = o0\ntex r1, i, r0.rg\nadd o, r1, r0\nend\n";
     let uncached = ".uncached\nmov r1, r0.rrg0\nmov umrt[each], r1\nend\n";
     for (text, feedback, message) in [

@@ -48,7 +48,7 @@ impl<'a> Array<'a> {
         Self { first: bytes.as_ptr(), bytes: bytes.len(), lives: PhantomData }
     }
 
-    /// So many bytes from the first of several arrays on, which lie among them.
+    /// The `bytes` bytes from the first of several arrays on, which lie among them.
     ///
     /// # Safety
     /// Every index is of an element of one of the arrays.
@@ -57,14 +57,15 @@ impl<'a> Array<'a> {
         Self { first: first.as_ptr(), bytes, lives: PhantomData }
     }
 
-    /// For so many elements of four dwords side by side: with at least these, and the index of the first of the last ones.
+    /// The whole elements of four dwords, `count` side by side: an array of at least these, and the index of the first
+    /// of the last ones.
     #[inline(always)]
     fn whole(self, count: usize) -> (Self, u32) {
         let array = if self.bytes < 16 * count { Self::of(&[0; 32]) } else { self };
         (array, array.last(16 * count, 16).unwrap_or(0))
     }
 
-    /// The dword that begins at the index times so many bytes; the last one, where the array ends before, and 0 where it has none.
+    /// The dword that begins at `index * BYTES`; the last one, where the array ends before, and 0 where it has none.
     #[inline(always)]
     pub fn dword<const BYTES: i32>(&self, index: u32) -> u32 {
         let Some(last) = self.last(4, BYTES as usize) else { return 0 };
@@ -79,14 +80,14 @@ impl<'a> Array<'a> {
         unsafe { _mm_loadu_ps(self.first.add(16 * index as usize).cast()) }
     }
 
-    /// The index of the last element of so many bytes, each of which begins so many after the one before.
+    /// The index of the last element of `size` bytes, where elements begin `step` bytes apart.
     #[inline(always)]
     fn last(&self, size: usize, step: usize) -> Option<u32> {
         Some((self.bytes.checked_sub(size)? / step).min(i32::MAX as usize) as u32)
     }
 }
 
-/// Elements of four dwords, so many side by side for each lane: one or two.
+/// Elements of four dwords, `COUNT` side by side for each lane: one or two.
 pub struct Whole<'a, const COUNT: usize> {
     array: Array<'a>,
     /// Where each begins, in halves of elements; each lies in the array.
@@ -234,7 +235,7 @@ macro_rules! simd {
             fn quad_lane(self, a: Self::V, lane: u8) -> Self::V;
             /// Each lane's dword of 16.
             fn choose(self, table: &[u32; 16], index: Self::V) -> Self::V;
-            /// The dwords that begin at the index times so many bytes; the last one, where the array ends before.
+            /// The dwords that begin at `index * BYTES`; the last one, where the array ends before.
             fn gather<const BYTES: i32>(self, array: Array<'_>, index: Self::V) -> Self::V;
             /// One element of four dwords in each quarter, as [`Whole::new`].
             fn repeated(self, array: Array<'_>, index: u32) -> Self::V;

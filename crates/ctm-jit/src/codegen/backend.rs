@@ -1,4 +1,4 @@
-//! What can execute the form, and which of it is chosen.
+//! The back ends that can execute the form, and the choice among them.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ const ISA: &str = "CTM_ENGINE_ISA";
 #[cfg(target_arch = "x86_64")]
 const NO_EXEC: &str = "CTM_ENGINE_NO_EXEC";
 
-/// What executes the form.
+/// A back end: it executes the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Backend {
     /// Machine code for x86-64 with AVX-512 (F, DQ and BW).
@@ -23,8 +23,8 @@ impl Backend {
     /// All of them, the fastest first.
     pub const ALL: [Self; 3] = [Self::Avx512, Self::Avx2, Self::Portable];
 
-    /// The fastest one that this host can run: by what the processor has, what the system keeps for it, and whether memory can be made
-    /// executable.
+    /// The fastest one that this host can run: by the features of the processor, the registers that the system saves,
+    /// and whether memory can be made executable.
     #[must_use]
     pub fn detect() -> Self {
         Self::available().next().unwrap_or(Self::Portable)
@@ -83,7 +83,7 @@ impl Backend {
         }
     }
 
-    /// Why this host cannot run it, up to what it needs.
+    /// The first requirement that this host does not meet.
     #[cfg(target_arch = "x86_64")]
     fn obstacle(self) -> Option<&'static str> {
         let isa = self.isa()?;
@@ -93,7 +93,7 @@ impl Backend {
         (!executes()).then_some("memory cannot be made executable here, which")
     }
 
-    /// Why this host cannot run it, up to what it needs.
+    /// The first requirement that this host does not meet.
     #[cfg(not(target_arch = "x86_64"))]
     fn obstacle(self) -> Option<&'static str> {
         (self != Self::Portable).then_some("this host does not have what")

@@ -1,6 +1,6 @@
-//! Back ends: what executes the forms.
+//! Back ends, which execute the forms.
 //!
-//! | folder | what |
+//! | folder | contents |
 //! |---|---|
 //! | `portable/` | plain Rust, a row of 64 lanes for each vector; on every host |
 //! | `codegen/x86/` | machine code for x86-64 with AVX-512, and with AVX2 |

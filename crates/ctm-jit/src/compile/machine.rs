@@ -27,7 +27,7 @@ pub struct Inputs<'a> {
     pub exports: &'a [usize],
     /// Lanes of a wavefront.
     pub lanes: usize,
-    /// The target, and what the code counts.
+    /// The target, and the counters of the code.
     pub variant: Variant,
     /// Facts about launches that the code relies on.
     pub assumed: Assumed<'a>,

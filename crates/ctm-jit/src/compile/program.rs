@@ -19,14 +19,14 @@ use ctm_exec::r700::resources::Wrap;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-/// Machine code is made for so many kinds of launches, that for all kinds included.
+/// The kinds of launches with machine code of their own, the general kind included.
 #[cfg(target_arch = "x86_64")]
 const SETS: usize = 4;
 
 /// Machine code for launches that are alike.
 #[cfg(target_arch = "x86_64")]
 struct Alike {
-    /// Of each fetch that reads single plain texels, what lies beyond them; nothing does of one that asks for sizes that are known.
+    /// Of each fetch of single plain texels, the wrap modes beyond the edges; none for a fetch of known sizes.
     plain: Vec<Option<[Wrap; 2]>>,
     /// Factors among uniform values that are numbers other than zero.
     ordinary: Vec<u16>,
@@ -52,7 +52,7 @@ pub struct Program {
     pub bound: Option<u64>,
     /// The program of the portable machine; made when first needed.
     dense: OnceLock<Arc<Dense>>,
-    /// What wavefronts ran in, for those to come.
+    /// Working memory of wavefronts, for reuse.
     waves: Pool<Box<Wave>>,
 }
 
@@ -106,7 +106,7 @@ impl Program {
         }
     }
 
-    /// What a wavefront runs in.
+    /// The working memory of a wavefront.
     pub fn wave(&self) -> Kept<'_, Box<Wave>> {
         self.waves.take(|| Box::new(Wave::new(self.start.len(), self.exports.len(), self.code.blocks.len())))
     }
@@ -116,7 +116,7 @@ impl Program {
         Arc::clone(self.dense.get_or_init(|| Arc::new(Dense::of(&self.code))))
     }
 
-    /// The machine code for these uniform values and what fetches read, if there is any.
+    /// The machine code for these uniform values and bindings of fetches, if there is any.
     #[cfg(target_arch = "x86_64")]
     pub fn native(&self, of: Variant, (uniforms, bindings): (&[u32], &[Option<Binding<'_>>])) -> Option<&Native> {
         // Tests also make code that this host cannot run, and look at it only.
@@ -148,7 +148,7 @@ impl Program {
         Inputs { form, start, exports, lanes: *lanes, variant, assumed }
     }
 
-    /// The machine code for such uniform values, and fetches that read such things: what lookups count is counted in calls.
+    /// The machine code for such uniform values and such bindings of fetches: counts of lookups are made in calls.
     #[cfg(target_arch = "x86_64")]
     fn alike(&self, counts: bool, uniforms: &[u32], bindings: &[Option<Binding<'_>>]) -> &Alike {
         let plain = || {

@@ -1,4 +1,4 @@
-//! Where some lane runs, whatever the data are; and what follows for the beginnings of loops.
+//! Must-be-active analysis: the places where some lane runs for any data, and its use for the beginnings of loops.
 
 use crate::ir::x1k::{Block, Code, End, Flow, LoopOp, Target};
 
@@ -32,11 +32,12 @@ fn awake(code: &Code) -> Vec<bool> {
                 let level = if flow.exchange { level.min(levels - 1) } else { level };
                 // Who ran before runs, or lies in the new level; levels that are popped run.
                 let after = |level: i8, change: i8| if change < 0 { level.min(levels + change) } else { level };
-                // Whoever stays or jumps by a vote is one of those that are meant.
+                // All lanes that stay or jump by a vote are counted in it.
                 let votes = !flow.jump_any && (!ignores || flow.ignore_uncovered);
                 let inhibited = continued && flow.op != LoopOp::Continue;
                 let stay = match flow.op {
-                    // Somebody runs for certain after the vote; then those who agree do so after a new level, too.
+                    // Some lane runs for certain after the vote; then the lanes that agree do so after a new level,
+                    // too.
                     LoopOp::Jump | LoopOp::Begin if votes => levels + flow.stay.levels,
                     LoopOp::Break | LoopOp::Continue if !votes || inhibited => UNKNOWN,
                     LoopOp::Break | LoopOp::Continue if levels == 0 => flow.stay.levels,
@@ -56,9 +57,10 @@ fn awake(code: &Code) -> Vec<bool> {
 
 /// Forgets that LOOP and REP may jump, where they cannot: the count is not 0, and some lane that has a vote wants to stay.
 ///
-/// Compilers let such a jump lead to ENDLOOP, which would find no loop. `kills`: also where processors that are killed lose their votes, so that a
-/// group of which all have been killed would jump. Nobody sees what such a group does, unless its instructions are counted. A group of which all
-/// that run have been killed is another matter: the others may lie in a level, or have left a loop around this one. So is a jump back, which such a group
+/// Compilers let such a jump lead to ENDLOOP, which would find no loop. `kills`: also where killed processors lose
+/// their votes, so that a group with all processors killed would jump. The effects of such a group are not visible,
+/// unless its instructions are counted. This does not hold for a group of which all running lanes have been killed: the
+/// others may lie in a level, or have left a loop around this one. Nor does it hold for a jump back, which such a group
 /// may take for ever.
 pub fn settle_loops(code: &mut Code, kills: bool) {
     let votes_lost = code.blocks.iter().any(Block::kills) && ignores_uncovered(code);

@@ -1,13 +1,13 @@
 //! Intermediate representation: micro-operations on lane vectors, in one form for both instruction sets.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `masked` | what a program does to the lanes that run together, with masks of lanes as values; streams are made of it, too |
+//! | `masked` | the form: operations on the lanes that run together, with masks of lanes as values; streams are made of it, too |
 //! | `x1k` | the graph of an X1K program's states |
-//! | `values` | what pure operations mean, lane by lane |
-//! | `awake` | where some lane runs, whatever the data are |
+//! | `values` | the results of pure operations, lane by lane |
+//! | `awake` | the places where some lane runs for any data |
 //! | `order` | orders of blocks |
-//! | `verify` | the rules that every form keeps |
+//! | `verify` | the rules of every form |
 //! | `text` | the text form: printer and parser |
 
 pub mod awake;

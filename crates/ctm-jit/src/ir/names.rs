@@ -1,4 +1,4 @@
-//! What operations name: vectors, variables, masks.
+//! The names in operations: vectors, variables, masks.
 
 use super::text::instructions;
 use ctm_isa::r700::GPRS;
@@ -167,7 +167,7 @@ instructions! {
 }
 
 impl MaskOp {
-    /// What it changes.
+    /// The mask that it writes.
     pub const fn writes(&self) -> M {
         match *self {
             Self::Copy(d, ..)
@@ -183,7 +183,7 @@ impl MaskOp {
         }
     }
 
-    /// What it reads.
+    /// The masks that it reads.
     pub const fn reads(&self) -> [Option<M>; 2] {
         match *self {
             Self::Lanes(..) | Self::Number(..) => [None; 2],

@@ -9,8 +9,9 @@ pub struct Numbering {
     pub ops: Vec<Op>,
     /// Operations of the blocks before.
     before: u32,
-    /// Where pure ones are, each in the first free slot from that of its hash on: the hash, and how many operations there were with it, those of blocks
-    /// before included, so that what stands there of those counts as free: emptying a table for each block takes longer. A power of two, at least half of them free.
+    /// The places of pure operations, each in the first free slot from that of its hash on: the hash, and the total
+    /// count of operations with it, earlier blocks included, so that slots of earlier blocks count as free: emptying a
+    /// table for each block takes longer. A power of two, at least half of them free.
     slots: Vec<u64>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::mem::replace;
 
-/// The blocks that these ones lead to, each behind those that it leads to where there is no loop: as a search depth first leaves them. Those that have been
+/// The blocks reachable from these ones in postorder: each after its successors, but for loops. Those that have been
 /// `seen` are left out.
 pub fn postorder<I: Iterator<Item = usize>>(
     mut seen: Vec<bool>,

@@ -1,4 +1,4 @@
-//! What pure operations of the form mean, lane by lane, by the reference functions of `ctm-exec`.
+//! The results of pure operations of the form, lane by lane, by the reference functions of `ctm-exec`.
 //!
 //! The portable back end runs them for every operation, machine code for those that it has no instructions for.
 
@@ -11,7 +11,8 @@ use ctm_exec::x1k::ops::ZeroRule;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 use ctm_isa::x1k::ops::RgbOp;
 
-/// What a pure operation that reads nothing but vectors gives for one lane; `args` are what [`Op::reads`] names, in that order.
+/// The result of a pure operation that reads only vectors, for one lane; `args` are the operands of [`Op::reads`], in
+/// that order.
 pub fn lane(op: &Op, args: &[u32; Op::OPERANDS]) -> u32 {
     match *op {
         Op::Bits(bits) => bits,
@@ -79,7 +80,7 @@ pub fn dot_lane(dot: Dot, args: &[u32; Op::OPERANDS]) -> u32 {
     output_modifier(sum, dot.omod, false)
 }
 
-/// What a product of zero is.
+/// The rule for products of zero.
 const fn rule(zero_wins: bool) -> ZeroRule {
     if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee }
 }

@@ -36,7 +36,7 @@ impl fmt::Display for VerifyError {
 
 impl std::error::Error for VerifyError {}
 
-/// What a place of the wavefront's state holds.
+/// The kind of value at a place of the wavefront's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Mask,

@@ -10,7 +10,7 @@ use ctm_exec::x1k::{Elements, Input, Memory, Outputs, Written};
 use ctm_isa::x1k::INPUTS;
 use std::sync::atomic::AtomicU32;
 
-/// What memory lends of inputs.
+/// The arrays of inputs that memory maps.
 type Arrays<'a> = &'a [Option<Elements<&'a [u8]>>; INPUTS];
 
 /// A memory of arrays that another one lends.
@@ -18,7 +18,7 @@ type Arrays<'a> = &'a [Option<Elements<&'a [u8]>>; INPUTS];
 pub struct Views<'a> {
     descriptors: [Option<Input>; INPUTS],
     elements: Arrays<'a>,
-    /// What processors send goes there, if anywhere.
+    /// The destination of processors' exports, if there is one.
     pub outputs: Option<&'a lent::Outputs<'a>>,
 }
 
@@ -30,8 +30,8 @@ impl Memories for [u32; 4] {}
 /// Memory as dwords that threads may store to side by side; `None` when it is not aligned.
 fn cells<T: Memories>(memory: &mut [T]) -> Option<&[AtomicU32]> {
     #[allow(unsafe_code, reason = "memory becomes cells")]
-    // SAFETY: a dword may hold any bits, and so may what lies there; an atomic dword has the layout of a dword; the borrow is exclusive and
-    // stays so.
+    // SAFETY: a dword may hold any bits, and so may the bytes there; an atomic dword has the layout of a dword; the
+    // borrow is exclusive and stays so.
     let (before, cells, _) = unsafe { memory.align_to_mut::<AtomicU32>() };
     before.is_empty().then_some(&*cells)
 }

@@ -1,12 +1,12 @@
-//! What launches work in, kept for those to come.
+//! Pools of working memory for later launches.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
 
-/// So many are kept.
+/// The most entries of a pool.
 const MOST: usize = 64;
 
-/// Things that nobody uses now.
+/// Entries that are free.
 pub struct Pool<T>(Mutex<Vec<T>>);
 
 impl<T> Default for Pool<T> {

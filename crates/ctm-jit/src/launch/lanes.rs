@@ -1,15 +1,16 @@
-//! Groups of X1K lanes, and what they count.
+//! Groups of X1K lanes, and their counters.
 
 use ctm_exec::Counters;
 use ctm_exec::x1k::{Memory, sample};
 
-/// Lanes of a vector. Groups of up to so many lanes run here; larger ones are left to the reference interpreter.
+/// Lanes of a vector. Groups of up to this many lanes run here; larger ones are left to the reference
+/// interpreter.
 pub const LANES: usize = 16;
 
 /// 32 bits for each lane.
 pub type Row = [u32; LANES];
 
-/// Counts so many lookups of lanes in an input.
+/// Counts `lookups` lookups of lanes in an input.
 pub fn count_lookups(memory: &dyn Memory, input: u8, lookups: u64, counters: &mut Counters) {
     if let Some(input) = memory.input(input).filter(|_| lookups > 0) {
         let elements = lookups * sample::elements_per_lookup(input.sampler.filter);
@@ -22,5 +23,5 @@ pub fn count_lookups(memory: &dyn Memory, input: u8, lookups: u64, counters: &mu
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BailOut;
 
-/// What ends so.
+/// The result of a step that may bail out.
 pub type Result<T = ()> = std::result::Result<T, BailOut>;

@@ -1,10 +1,11 @@
-//! What goes into a launch and comes out of it, whatever runs it: lanes and their start values, arrays that memory lends, exports.
+//! The inputs and results of a launch, for any back end: lanes and their start values, arrays that memory maps,
+//! exports.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `lanes` | groups of X1K lanes, and what they count |
-//! | `kept` | what launches work in, kept for those to come |
-//! | `direct` | arrays that memory lends; outputs written without asking it for each |
+//! | `lanes` | groups of X1K lanes, and their counters |
+//! | `kept` | pools of working memory for later launches |
+//! | `direct` | arrays that memory maps; outputs written without a call for each element |
 //! | `wavefronts/` | the same for wavefronts |
 
 pub mod direct;

@@ -1,4 +1,4 @@
-//! A block under construction: equal operations are made once, and what has just been stored is not read again.
+//! A block under construction: equal operations are merged, and stored values are forwarded to later reads.
 
 use crate::ir::masked::{Counter, M, MaskOp, Op, Tally, Value, Var};
 use crate::ir::numbering::Numbering;
@@ -7,7 +7,7 @@ use crate::ir::numbering::Numbering;
 #[derive(Default)]
 pub struct Build {
     numbering: Numbering,
-    /// What variables hold in the active lanes, as far as it is known: only if it stands beside the present number of `forgets`.
+    /// The known values of variables in the active lanes: only entries with the present number of `forgets` are valid.
     current: Vec<(u32, Value)>,
     forgets: u32,
     pub tally: Tally,
@@ -34,7 +34,7 @@ impl Build {
         if let Some(folded) = self.folded(&op) { folded } else { self.numbering.add(hash, op) }
     }
 
-    /// The same of one that gives the same wherever it stands in this block.
+    /// The same, for an operation that gives the same result anywhere in this block.
     #[inline(always)]
     pub fn once(&mut self, op: Op) -> Value {
         self.numbering.pure(op)
@@ -49,7 +49,7 @@ impl Build {
         self.once(Op::Bits(bits))
     }
 
-    /// What a variable holds in the lanes that execute.
+    /// The value of a variable in the lanes that execute.
     pub fn get(&mut self, var: Var) -> Value {
         if let Some(value) = self.held(var) {
             return value;
@@ -59,7 +59,7 @@ impl Build {
         value
     }
 
-    /// One vector where another, if there is one, is not zero, and what `no` makes elsewhere.
+    /// `yes` where `on`, if there is one, is not zero, and the result of `no` elsewhere.
     pub fn select(&mut self, on: Option<Value>, yes: Value, no: impl FnOnce(&mut Self) -> Value) -> Value {
         let Some(on) = on else { return yes };
         let no = no(self);
@@ -71,7 +71,7 @@ impl Build {
         self.hold(var, Some(value));
     }
 
-    /// Says what a variable holds now, if that is known.
+    /// Records the present value of a variable, if it is known.
     pub fn hold(&mut self, var: Var, value: Option<Value>) {
         const UNKNOWN: (u32, Value) = (u32::MAX, Value(0));
         self.current.resize(Var::COUNT, UNKNOWN);

@@ -1,7 +1,8 @@
 //! Operations whose outcome is known, or one of two: of constants, and of choices between two constants.
 //!
-//! Compilers make every condition of a comparison that gives 1.0 or all ones, of operations on that, and of a comparison with zero at the end. What is computed from a choice between two constants
-//! is such a choice again, and who compares it compares what it was chosen by.
+//! Compilers make every condition of a comparison that gives 1.0 or all ones, of operations on that, and of a
+//! comparison with zero at the end. A computation on a choice between two constants is such a choice again, and a
+//! comparison of it is the condition that it was chosen by.
 
 use super::build::Build;
 use crate::ir::masked::{Condition, Op, Value};
@@ -17,7 +18,7 @@ struct Choice {
 }
 
 impl Build {
-    /// What the operation gives, if that is something simpler.
+    /// A simpler value that equals the operation's result, if there is one.
     #[inline(always)]
     pub(super) fn folded(&mut self, op: &Op) -> Option<Value> {
         match *op {

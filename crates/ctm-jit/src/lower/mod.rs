@@ -1,10 +1,10 @@
 //! From instructions to the form of [`crate::ir`].
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `build`, `fold` | a block under construction; operations whose outcome is known |
 //! | `x1k/` | ALU, OUTPUT and texture instructions; `flow`: the graph of states; `masks`: its flow control as operations on masks |
-//! | `r700/` | control flow with what is known of the stack; `clauses/`: ALU groups and fetches |
+//! | `r700/` | control flow with the known part of the stack; `clauses/`: ALU groups and fetches |
 
 pub mod build;
 mod fold;

@@ -10,7 +10,7 @@ pub fn instructions(code: &Code) -> Option<u64> {
     if bails_out { None } else { of(&code.blocks, &vec![true; code.blocks.len()]) }
 }
 
-/// What is issued by one way through these blocks that enters each cycle once.
+/// The instructions issued on one way through these blocks that enters each cycle once.
 fn of(blocks: &[Block], within: &[bool]) -> Option<u64> {
     let mut sum = 0u64;
     for part in parts(blocks, within) {
@@ -40,7 +40,7 @@ fn iterations(blocks: &[Block], block: usize, cycle: &[usize]) -> Option<u64> {
         _ => None,
     })?;
     let decides = |op: &Op| matches!(*op, Op::Mask(MaskOp::IfNot0(d, _, of)) if d == mask && of == counted);
-    // Nothing changes the decision, or the count, behind it.
+    // No later operation changes the decision, or the count.
     let changes = |op: &&Op| matches!(op, Op::Mask(op) if [mask, counted].contains(&op.writes()));
     let last: Vec<&Op> = ops.iter().filter(changes).rev().take(2).collect();
     let decided = match last[..] {
@@ -67,7 +67,8 @@ fn parts(blocks: &[Block], within: &[bool]) -> Vec<Vec<usize>> {
     for (block, of) in blocks.iter().enumerate().filter(|(block, _)| within[*block]) {
         of.end.successors().filter(|&next| within[next]).for_each(|next| from[next].push(block));
     }
-    // Blocks in the order in which a search forwards leaves them; searches backwards from the last of them find what leads to one another.
+    // Blocks in the order in which a forward search leaves them; backward searches from the last of them find the
+    // strongly connected components.
     let outside = within.iter().map(|within| !within).collect();
     let left = postorder(outside, 0..blocks.len(), |block| blocks[block].end.successors());
     let mut parts = Vec::new();

@@ -1,11 +1,12 @@
-//! What is computed of uniform values alone is computed once for each launch, and stands in their table.
+//! Uniform computations: operations on uniform values alone are computed once for each launch, and stored in the table
+//! of uniform values.
 
 use crate::ir::masked::{Block, Op, Value};
 use crate::ir::numbering::Numbering;
 use crate::ir::values;
 use std::borrow::Cow;
 
-/// Of an operation: somebody needs it.
+/// Of an operation: its result is live.
 pub(super) const NEEDED: u8 = 1;
 
 /// Finds it: it becomes [`computed`](crate::ir::masked::Code::computed), and those who read it read a uniform value.
@@ -48,7 +49,7 @@ impl Gathered {
     }
 }
 
-/// Appends what is computed to the table of uniform values.
+/// Appends the computed values to the table of uniform values.
 pub fn append(computed: &[Op], table: &mut Cow<'_, [u32]>) {
     let first = table.len();
     for op in computed {
@@ -70,12 +71,12 @@ const GIVEN: u8 = 2;
 const MADE: u8 = 4;
 /// One that is open reads it.
 const READ: u8 = 8;
-/// It is made, and one that is open reads it, whatever its sign.
+/// It is computed, and an operation that depends on more reads it, with any sign.
 const ROOT: u8 = 16;
 /// A root is made of it.
 const PART: u8 = 32;
 
-/// Says what is known of the vectors of a block that are needed, and gives the last root.
+/// Classifies the live vectors of a block, and gives the last root.
 fn find_roots(block: &Block, found: &[u8], known: &mut Vec<u8>) -> Option<usize> {
     known.clear();
     known.reserve(block.ops.len());
@@ -91,7 +92,7 @@ fn find_roots(block: &Block, found: &[u8], known: &mut Vec<u8>) -> Option<usize>
                 known.push(GIVEN);
                 continue;
             }
-            // What it does not read repeats the first operand.
+            // Unused operands repeat the first one.
             Op::Unit(_, abc) => of(abc),
             Op::Dot(_, all) => of(all),
             Op::Set { value, .. } => OPEN | of(&[*value]),

@@ -1,13 +1,13 @@
 //! Passes over the form, and the table of those that may be left out.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `table` | which passes may be left out, and the switch that leaves them out |
+//! | `table` | the optional passes, and the switch that leaves them out |
 //! | `breaks` | breaks that lead to breaks |
-//! | `masked` | liveness, dead code, masks that nobody sees |
-//! | `masks` | operations on masks that are known |
-//! | `computed` | what depends on uniform values alone |
-//! | `bound` | how many instructions a wavefront can issue at most |
+//! | `masked` | liveness, dead code, needless masks |
+//! | `masks` | mask propagation: operations on masks with known results |
+//! | `computed` | computations on uniform values alone |
+//! | `bound` | the most instructions that a wavefront can issue |
 //!
 //! Passes that choose instructions or registers are in [`crate::codegen`].
 

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Programs of each instruction set that an engine remembers.
 const CACHED_PROGRAMS: usize = 256;
-/// Threads of an R700 thread group; what is beyond, the reference interpreter says.
+/// Threads of an R700 thread group; the reference interpreter reports larger ones.
 const GROUP_THREADS: u32 = 1024;
 
 /// When launches run as streams (`docs/engine/streams.md`), and how.
@@ -30,7 +30,7 @@ const GROUP_THREADS: u32 = 1024;
 pub struct StreamLimits {
     /// Domains of fewer processors are not worth code of their own.
     pub processors: u64,
-    /// Outputs of so many bytes and more, added up, are stored past the caches.
+    /// Outputs of at least this many bytes, added up, are stored past the caches.
     pub past_caches_bytes: u64,
 }
 
@@ -42,11 +42,11 @@ impl Default for StreamLimits {
 
 /// The fast engine: gives the same bits, faults and counters as [`Interp`].
 ///
-/// Programs are lowered to micro-operations on vectors of 16 lanes. What cannot be lowered, and every group that may fault, is run by
-/// the reference interpreter: launches with checks, groups of more than 16 lanes, SIMD-global registers, and flow control
-/// whose stacks have no fixed depth at some instruction.
+/// Programs are lowered to micro-operations on vectors of 16 lanes. The reference interpreter runs programs that cannot
+/// be lowered, and every group that may fault: launches with checks, groups of more than 16 lanes, SIMD-global
+/// registers, and flow control whose stacks have no fixed depth at some instruction.
 ///
-/// An engine remembers what it has lowered. It can be shared between threads.
+/// An engine remembers lowered programs. It can be shared between threads.
 ///
 /// ```
 /// use ctm_exec::arrays::Picture;
@@ -101,8 +101,8 @@ impl Options {
     }
 }
 
-/// The programs that an engine has lowered: with all that lowering depends on, the last one that was launched first. `None`: what has to be left to the reference
-/// interpreter.
+/// The programs that an engine has lowered, keyed by all parameters of lowering, the most recently launched first.
+/// `None`: the program is left to the reference interpreter.
 struct Programs<A>(Mutex<Vec<(Key, Option<Arc<A>>)>>);
 
 /// All that lowering depends on, in dwords.
@@ -188,7 +188,7 @@ impl Jit {
         self.r700_bail_outs.load(Ordering::Relaxed)
     }
 
-    /// What executes the form.
+    /// The back end in use.
     #[must_use]
     pub const fn backend(&self) -> Backend {
         self.backend

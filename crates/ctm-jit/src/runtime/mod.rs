@@ -1,14 +1,14 @@
 //! Launches: wavefronts on all cores, commits in order.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `engine` | [`crate::Jit`], which remembers what it has lowered |
+//! | `engine` | [`crate::Jit`], which remembers lowered programs |
 //! | `batches` | launches: at once, or in batches of groups, whose exports are committed in order |
-//! | `x1k/`, `r700/` | what differs between launches of the two |
+//! | `x1k/`, `r700/` | the parts of launches that depend on the instruction set |
 //! | `worker` | groups whose exports are committed later, on one thread |
-//! | `direct` | launches that store what they export as they end |
+//! | `direct` | launches whose wavefronts store their exports as they end |
 //! | `streams` | launches that are streams |
-//! | `wavefronts` | wavefronts of a launch, and what runs one |
+//! | `wavefronts` | wavefronts of a launch, and their runner |
 //! | `work` | tasks on several threads |
 
 pub mod batches;

@@ -5,9 +5,9 @@ use std::hint::spin_loop;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// How often threads look for more work before they sleep, and how many pauses lie between two looks: some milliseconds in all, as a pause takes 40 to 140
-/// clocks. Waking a thread takes up to milliseconds, as systems like to begin it on the core of the thread that woke it, which is busy; and launches
-/// often follow each other. Nobody asks what time it is.
+/// How often threads poll for more work before they sleep, and how many pauses lie between two polls: some milliseconds
+/// in all, as a pause takes 40 to 140 clocks. Waking a thread takes up to milliseconds, as systems tend to start it on
+/// the core of the thread that woke it, which is busy; and launches often follow each other. No clock is read.
 const LOOKS: u32 = 4096;
 /// See [`LOOKS`].
 const PAUSES: u32 = 64;
@@ -20,7 +20,7 @@ thread_local! {
     static LINGERS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Lets so many threads, or all but one, look for more work a while.
+/// Lets `threads` threads, or all but one, poll for more work for a while.
 fn linger(threads: usize) {
     let threads = threads.min(rayon::current_num_threads() - 1);
     for _ in 0..threads {
@@ -49,13 +49,15 @@ fn look_for_work() {
     LINGERING.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// How many threads a launch gets that asks for so many; 0: one for each core.
+/// The number of threads of a launch that asks for `asked`; 0: one for each core.
 pub fn threads(asked: usize) -> usize {
     if asked == 0 { rayon::current_num_threads() } else { asked }
 }
 
-/// Does tasks `0..count` and gives what they gave, in order. Each thread has a state of its own, and a part of the tasks, the same in each launch that has as many, as its core's caches
-/// may still hold their memory; one that is done with its own takes those of others. The calling thread is the first. A single task, and tasks for one thread, wake nobody.
+/// Does tasks `0..count` and gives their results, in order. Each thread has a state of its own, and a part of the
+/// tasks, the same in each launch that has as many, as its core's caches may still hold their memory; a thread that has
+/// finished its own takes those of others. The calling thread is the first. A single task, and tasks for one thread,
+/// wake no thread.
 pub fn share<S, T: Send>(
     asked: usize,
     count: usize,

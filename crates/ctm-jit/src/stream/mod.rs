@@ -1,9 +1,9 @@
 //! Programs in which every processor does the same, as streams: run tile by tile, without masks.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `uniform` | programs as straight blocks and counted loops |
-//! | `affine` | what qualifies: fetches at whole linear functions of the index pair |
+//! | `affine` | the condition of streams: fetches at linear functions of the index pair with whole results |
 //! | `prepare` | those without coordinates, or with whole elements as values |
 //!
 //! `codegen/x86/stream` makes their code, `runtime/streams` runs them.

@@ -1,4 +1,5 @@
-//! What programs are compared with: cases, which hold everything but the program, made of random numbers or for programs of the corpus; and the comparison.
+//! Cases for comparisons: they hold everything but the program, made of random numbers or for programs of the corpus;
+//! and the comparison.
 
 use super::*;
 
@@ -19,7 +20,7 @@ pub(super) struct Case {
     pub(super) rows: Vec<(u8, u8, Vec<u32>)>,
     /// Lanes whose exports are sent.
     pub(super) covered: Option<Vec<u64>>,
-    /// A divisor, and what it divides.
+    /// A divisor, and the elements that it divides.
     #[allow(clippy::type_complexity, reason = "a plane, and what it divides")]
     pub(super) divisor: Option<([f64; 3], Vec<(u8, u8)>)>,
 }
@@ -33,7 +34,7 @@ fn textures(r: &mut Random, memory: &mut Arrays) {
         let kind = kinds[usize::from(id) % kinds.len()];
         let (width, height) = if kind == TextureKind::Cube { (4, 4) } else { (8, 4) };
         let depth = [1, 1, 6, 3][usize::from(id) % 4];
-        // What machine code looks up itself, and everything else.
+        // Textures that machine code looks up itself, and all others.
         let plain = kind == TextureKind::TwoD && r.one_in(2);
         let (width, height) = if plain { (1 + r.below(9), 1 + r.below(6)) } else { (width, height) };
         let count = if plain { 1 } else { 3 };
@@ -241,7 +242,7 @@ impl Case {
     }
 }
 
-/// Compares one engine with the reference interpreter; says what differs.
+/// Compares one engine with the reference interpreter; gives the difference.
 pub(super) fn difference(
     case: &Case,
     program: &Program,

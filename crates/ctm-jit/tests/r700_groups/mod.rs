@@ -58,8 +58,9 @@ pub(super) fn program_that_shares(engines: &[Jit], seed: u64, differences: &Diff
 #[test]
 fn random_programs_that_share() {
     let (ran, here) = (AtomicU64::new(0), AtomicU64::new(0));
-    // These once differed: gradients with ALT_CONST are a fault where nothing is bound; the data share of a group held what the one before had written;
-    // lanes that had left a loop lost a register when BROADCAST wrote another one at an index.
+    // These once differed: gradients with ALT_CONST are a fault where nothing is bound; the data share of a group held
+    // the writes of the one before; lanes that had left a loop lost a register when BROADCAST wrote another one at an
+    // index.
     on_all_cores(seeds(150).chain([332, 778, 8_079_592]), engines, |engines, seed, differences| {
         let left = program_that_shares(engines, seed, differences);
         ran.fetch_add(engines.len() as u64, Ordering::Relaxed);
@@ -116,7 +117,7 @@ fn programs() -> Vec<(String, Program)> {
     found
 }
 
-/// What programs of the corpora may need, in plenty.
+/// All resources that programs of the corpora may need.
 fn plenty(stage: Stage) -> Case {
     let mut case = Case::new(1, stage);
     case.budget = Budget::default();
@@ -152,10 +153,11 @@ fn plenty(stage: Stage) -> Case {
     case
 }
 
-/// Programs whose launch is a fault: a fetch program by itself, an operation that R700 has not, and what the manual excludes or does not say.
+/// Programs whose launch is a fault: a fetch program by itself, an operation that R700 does not have, and cases that
+/// the manual excludes or leaves open.
 const FAULTS: [&str; 4] = ["07_fetch_vs.vsh", "11_indirect_ps.hex", "BURSTCNT(1); ", "MUX(FFT_PERMUTE)"];
 
-/// Nothing of what occurs is left to the reference interpreter, unless it is a fault or names SIMD-global registers.
+/// No occurring program is left to the reference interpreter, unless it is a fault or names SIMD-global registers.
 #[test]
 fn nothing_is_left_to_the_reference_interpreter() {
     let mut faults = Vec::new();

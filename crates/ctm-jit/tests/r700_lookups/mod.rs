@@ -22,7 +22,7 @@ const VALUES: [u32; 12] = [
     0x7fc0_1234,
 ];
 
-/// What an instruction may see of a comparison.
+/// The selectors of a comparison's result.
 const SELECTS: [Sel; 6] = [Sel::X, Sel::Y, Sel::Z, Sel::W, Sel::Zero, Sel::One];
 
 /// Lookups that compare.
@@ -335,7 +335,7 @@ pub(super) fn image(r: &mut Random, kind: TextureKind) -> Image {
         TextureKind::CubeArray => (width, width, 12),
     };
     let levels = if r.one_in(3) { 1 } else { 1 + r.below(5) };
-    // Formats that reference values are converted to, which see what a comparison gives in any order.
+    // Formats that reference values are converted to, which see the results of a comparison in any order.
     let data = r.of(&[
         DataFormat::Fmt32_32_32_32Float,
         DataFormat::Fmt32Float,

@@ -1,7 +1,7 @@
-//! What compiling costs, and whether a change to the compiler changes code: measurements, none of them run by default.
+//! The cost of compiling, and whether a change to the compiler changes code: measurements, none of them run by default.
 //!
-//! Nothing here executes code, so both instruction sets can be looked at on any x86-64 host, and under tools that know only one of
-//! them. `docs/engine/cost.md` has the commands.
+//! Nothing here executes code, so both instruction sets can be measured on any x86-64 host, and under tools that know
+//! only one of them. `docs/engine/cost.md` has the commands.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -64,7 +64,7 @@ fn stream_program(seed: u64, instructions: usize, plain: bool) -> Program {
     assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics))
 }
 
-/// What code is made for.
+/// The options of code generation.
 #[derive(Clone, Copy)]
 struct Options {
     isa: Isa,
@@ -78,12 +78,12 @@ const JOINT: fn(Isa) -> Options = |isa| Options { isa, counts: false, fuel: fals
 /// Code that counts.
 const COUNTING: fn(Isa) -> Options = |isa| Options { counts: true, ..JOINT(isa) };
 
-/// What lowering is asked for.
+/// The options of lowering.
 fn asked(counts: bool) -> crate::lower::x1k::Asked {
     crate::lower::x1k::Asked { counts, relies: true }
 }
 
-/// The program with masks; whatever a launch does before it has code made.
+/// The program with masks, after all steps of a launch before code generation.
 fn lowered(launch: &Launch<'_>, counts: bool) -> Option<crate::compile::program::Program> {
     let code = crate::lower::x1k::lower(launch.program, launch.constants, asked(counts))?;
     let joint = !counts && crate::lower::x1k::joint::holds(&code);
@@ -109,7 +109,7 @@ fn compile_stream(launch: &Launch<'_>, isa: Isa) -> Option<Arc<Kernel>> {
     crate::runtime::streams::compile(isa, &uniform, launch, geometry)
 }
 
-/// What many programs became.
+/// The code of many programs.
 pub(crate) struct Print {
     /// FNV-1a.
     hash: u64,
@@ -282,7 +282,7 @@ pub(crate) fn fastest(mut run: impl FnMut()) -> f64 {
     best / 1e3
 }
 
-/// Prints a table: what compiling takes by length of the program, the median of ten programs.
+/// Prints a table: the time of compiling by length of the program, the median of ten programs.
 #[test]
 #[ignore = "a measurement"]
 fn compilation() {

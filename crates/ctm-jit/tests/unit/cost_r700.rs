@@ -1,4 +1,4 @@
-//! What compiling R700 programs costs, and whether a change to the compiler changes code: see [`crate::tests::cost`].
+//! The cost of compiling R700 programs, and whether a change to the compiler changes code: see [`crate::tests::cost`].
 #![allow(clippy::print_stdout, reason = "it says what it measured")]
 
 use crate::codegen::x86::Isa;
@@ -46,7 +46,7 @@ fn fingerprints() {
     }
 }
 
-/// Prints a table: what compiling takes by length of the program in instruction groups, the median of ten programs.
+/// Prints a table: the time of compiling by length of the program in instruction groups, the median of ten programs.
 #[test]
 #[ignore = "a measurement"]
 fn compilation() {

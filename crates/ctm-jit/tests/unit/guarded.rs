@@ -1,8 +1,9 @@
-//! Hostile programs in machine code: no access outside of what they were given.
+//! Hostile programs in machine code: no access outside of their memory.
 //!
-//! Everything that code works on lies between pages that may not be touched: frames (in all tests inside this crate), constants, inputs
-//! and outputs. Every other block touches the page behind it, the rest the page before it. An access beyond ends the test process by a
-//! signal; what stays inside but is wrong shows as a difference from the reference interpreter.
+//! All memory of the code lies between pages that may not be touched: frames (in all tests inside this crate),
+//! constants, inputs and outputs. Every other block touches the page after it, the rest the page before it. An access
+//! beyond ends the test process by a signal; a wrong access inside shows as a difference from the reference
+//! interpreter.
 
 use crate::{Backend, Jit, StreamLimits};
 use ctm_exec::Interp;
@@ -30,7 +31,7 @@ unsafe impl<T: Send> Send for Guarded<T> {}
 unsafe impl<T: Sync> Sync for Guarded<T> {}
 
 impl<T> Guarded<T> {
-    /// So many values, whose bytes may all be 0; by turns at the end and at the beginning of their pages.
+    /// `count` values, whose bytes may all be 0; by turns at the end and at the beginning of their pages.
     pub fn new(count: usize) -> Self {
         static TURN: AtomicUsize = AtomicUsize::new(0);
         let bytes = count * size_of::<T>();
@@ -66,7 +67,7 @@ impl<T> Guarded<T> {
 
 impl<T> Drop for Guarded<T> {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `new`, and nobody borrows from it any more.
+        // SAFETY: the mapping was made by `new`, and nothing borrows from it any more.
         unsafe { libc::munmap(self.mapping.as_ptr(), self.mapped) };
     }
 }
@@ -75,7 +76,7 @@ impl<T> std::ops::Deref for Guarded<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: so many values lie there: zeros or copies.
+        // SAFETY: `count` values lie there: zeros or copies.
         unsafe { std::slice::from_raw_parts(self.values.as_ptr(), self.count) }
     }
 }
@@ -98,7 +99,7 @@ fn mutated(program: &Program, r: &mut Random) -> Program {
 }
 
 fn attempt(name: &str, seed: u64, program: &Program, case: &Case, engines: &[Jit]) {
-    // The reference interpreter, which has no `unsafe` code, says what is right.
+    // The reference interpreter, which has no `unsafe` code, gives the expected result.
     let (expected, memory) = case.run(program, &Interp, 1);
     for engine in engines {
         let mut guarded = case.memory.in_memory(Guarded::of);
@@ -120,7 +121,7 @@ fn programs_stay_inside() {
     for kind in &KINDS {
         for seed in seeds(kind.count / 8) {
             let (program, mut case) = kind.make(seed);
-            // What is mutated may not end.
+            // Mutated programs may not end.
             case.budget.instructions_per_group = Some(case.budget.instructions_per_group.unwrap_or(20_000));
             let mut r = Random::new(seed ^ 0xa77a_c4ed);
             attempt(kind.name, seed, &program, &case, &engines);

@@ -1,8 +1,8 @@
-//! Random R700 programs in machine code: no access outside of what they were given.
+//! Random R700 programs in machine code: no access outside of their memory.
 //!
-//! Frames (in all tests inside this crate), uniform values, texels and items of buffers lie between pages that may not be touched; an access beyond
-//! ends the test process by a signal. The portable back end says whether wavefronts end, and what they count; `tests/r700.rs` compares what they
-//! export.
+//! Frames (in all tests inside this crate), uniform values, texels and items of buffers lie between pages that may not
+//! be touched; an access beyond ends the test process by a signal. The portable back end gives the expected ends of
+//! wavefronts and counters; `tests/r700.rs` compares their exports.
 
 use crate::codegen::backend::Backend;
 use crate::launch::wavefronts::bindings::Binding;

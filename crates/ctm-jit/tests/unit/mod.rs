@@ -1,10 +1,10 @@
 //! Tests and measurements that look inside: they are part of the library when it is tested.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `cost`, `cost_r700` | what compiling costs; run by name only |
+//! | `cost`, `cost_r700` | the cost of compiling; run by name only |
 //! | `guarded`, `guarded_r700` | random programs between pages that may not be touched |
-//! | `modes` | MXCSR around machine code and in what it calls |
+//! | `modes` | MXCSR around machine code and in its calls |
 //! | `occurs` | X1K programs and lookups that have no code |
 
 #[cfg(all(unix, target_arch = "x86_64"))]

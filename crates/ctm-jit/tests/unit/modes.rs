@@ -1,4 +1,4 @@
-//! MXCSR around machine code, and in what it calls.
+//! MXCSR around machine code, and in its calls.
 
 use crate::codegen::x86::masked::modes_of_calls;
 use crate::codegen::x86::mode;
@@ -6,7 +6,7 @@ use crate::{Backend, Jit};
 use ctm_exec::Engine;
 use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces};
 
-/// Flags of what has happened: any operation sets them.
+/// Flags of past exceptions: any operation sets them.
 const FLAGS: u32 = 0x3f;
 
 /// Runs programs on this thread: lookups that are calls of the reference function, as memory lends nothing, and code without calls, of groups and of streams.

@@ -17,7 +17,7 @@ use ctm_isa::x1k::text::assemble;
 use ctm_isa::x1k::{Program, Words};
 use std::path::{Path, PathBuf};
 
-/// What lowering is asked for.
+/// The options of lowering.
 const ASKED: Asked = Asked { counts: false, relies: true };
 
 pub(crate) fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
@@ -81,7 +81,7 @@ impl Memory for Seen {
     }
 }
 
-/// Every wrap, nearest and linear, and what launches do not store at once.
+/// Every wrap, nearest and linear, and outputs that launches do not store at once.
 #[test]
 fn lookups_are_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -135,7 +135,8 @@ fn lookups_are_code() {
                 let before = reference_lookups();
                 let outcome = engine.run_x1k(&launch, &mut memory);
                 assert!(outcome.is_ok(), "{}: {outcome:?}", path.display());
-                // What sees uncached writes asks memory for each element. Where coordinates repeat, those that are not finite are calls: texproj divides by zero.
+                // Fetches that see uncached writes read memory element by element. Where coordinates repeat, those that
+                // are not finite are calls: texproj divides by zero.
                 let repeats = matches!(sampler.wrap[0], Wrap::Repeat | Wrap::Mirror);
                 let divides = repeats && path.ends_with("texproj.hex");
                 let as_code = || program.uncached || divides || reference_lookups() == before;

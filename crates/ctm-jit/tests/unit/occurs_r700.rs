@@ -1,5 +1,6 @@
-//! What has no lowering of its own, compared with a list: operations of the manual, and what occurs in the corpora, the run vectors and the
-//! examples. A new call, and one that is gone, fails here until `docs/engine/gaps.md` and the list say so.
+//! Operations without a lowering of their own, compared with a list: those of the manual, and those that occur in the
+//! corpora, the run vectors and the examples. A new call, and one that is gone, fails here until `docs/engine/gaps.md`
+//! and the list say so.
 
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Src;
@@ -108,7 +109,8 @@ fn vectors() -> Vec<Program> {
     found
 }
 
-/// What calls its reference function; `None` where the whole program is left to the reference interpreter.
+/// The operations that call their reference functions; `None` where the whole program is left to the reference
+/// interpreter.
 fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
     let turns = LoopConstant { count: 2, start: 0, step: 1 };
     let constants = Constants { loops: [turns; 32], ..Constants::default() };
@@ -134,13 +136,13 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
     let called = native.calls.iter().filter_map(|call| match call {
         Call::Pure(op) => Some(format!("{op:?}")),
         Call::Store(number) => match &code.stores[usize::from(*number)] {
-            // What is written is handed to the calling thread, which writes it in order.
+            // Writes are handed to the calling thread, which makes them in order.
             Store::Memory(cf, _) => space(cf.word1.op).is_none().then(|| "MEM_SCRATCH".to_string()),
             Store::Event(_) => None,
             Store::Dword => Some("a dword of the data share".to_string()),
             Store::Uncached { .. } => Some("an uncached write".to_string()),
         },
-        // What memory lends is looked up without a reference function.
+        // Mapped arrays are looked up without a reference function.
         Call::Fetch(_, Some(_)) => None,
         Call::Fetch(number, None) => match &code.fetches[usize::from(*number)] {
             Fetch::Texture(inst) => Some(inst.word0.op.name().to_string()),
@@ -153,7 +155,7 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
     Some(called.collect())
 }
 
-/// What the programs of the corpora and the examples call.
+/// The calls of the programs of the corpora and the examples.
 const OCCURS_AND_CALLS: &[&str] = &[];
 
 /// Both instruction sets, as far as this host has them.

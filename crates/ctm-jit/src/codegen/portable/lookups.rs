@@ -12,8 +12,8 @@ use ctm_isa::r700::inst::texel_offset;
 use ctm_isa::r700::ops::TexOp;
 use ctm_isa::x1k::ops::Omod;
 
-/// What lanes read of floats that lie row by row. `None` where the fetch or the array is something else, or a coordinate that repeats is very large.
-/// Lanes that do not work get 0.
+/// The values read by lanes from floats in rows. `None` where the fetch or the array is of another kind, or a repeated
+/// coordinate is very large. Lanes that do not work get 0.
 #[inline(always)]
 pub fn lookup<const FUSED: bool>(fetch: &Fetch, texels: &Texels<'_>, at: [&Row; 4], working: u64) -> Option<[Row; 4]> {
     if texels.form != Form::Floats || texels.tiles.is_some() || texels.wrap.contains(&Wrap::Border) {
@@ -102,7 +102,7 @@ fn add(row: &Row, more: f32) -> Row {
     map(row, |x| (f32::from_bits(x) + more).to_bits())
 }
 
-/// How far coordinates lie behind elements; 0 for infinities.
+/// The fractions of coordinates between elements; 0 for infinities.
 #[inline(always)]
 fn weights(coordinates: &Row, floored: &Row) -> Row {
     map2(coordinates, floored, |c, floor| {
@@ -111,7 +111,7 @@ fn weights(coordinates: &Row, floored: &Row) -> Row {
     })
 }
 
-/// `a + w * (b - a)`, with one rounding behind the difference.
+/// `a + w * (b - a)`, with one rounding after the difference.
 #[inline(always)]
 fn mix<const FUSED: bool>(w: &Row, a: &Row, b: &Row) -> Row {
     let difference = map2(a, b, |a, b| (number(b) - number(a)).to_bits());

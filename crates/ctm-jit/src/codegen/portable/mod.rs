@@ -1,6 +1,6 @@
 //! The forms in plain Rust: the back end for every host.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `rows` | rows of 64 lanes, which the compiler vectorises |
 //! | `dense` | programs whose operands are rows |

@@ -1,4 +1,4 @@
-//! Rows of 64 lanes: what the portable machines of both instruction sets compute with.
+//! Rows of 64 lanes: the operands of the portable machines of both instruction sets.
 //!
 //! Every operation is a plain loop over the lanes of a row, which the compiler makes vector instructions of. Loops with a fused
 //! multiply-add are compiled for hosts that have one ([`on_this_host`]); others go the way of the reference functions.
@@ -11,26 +11,27 @@ use ctm_exec::float::{INFINITY, MIN_NORMAL, NAN, SIGN, flush, number};
 use ctm_exec::x1k::ops::{ZeroRule, mad, omod_factor, output_modifier};
 use ctm_isa::x1k::ops::Omod;
 
-/// The bits of 2^-122: what is not smaller is a normal number after every output modifier.
+/// The bits of 2^-122: a number that is not smaller is normal after every output modifier.
 const SMALL: u32 = 0x0280_0000;
 
 /// Something that is compiled for every host, and once more for those with wider vectors and a fused multiply-add.
 pub trait Work {
-    /// What it gives.
+    /// Its result.
     type Done;
 
     /// Does it. `FUSED`: `f32::mul_add` is one instruction here.
     fn run<const FUSED: bool>(self) -> Self::Done;
 }
 
-/// Does it with what this host has.
+/// Runs it with the features of this host.
 #[inline]
 pub fn on_this_host<W: Work>(work: W) -> W::Done {
     #[cfg(target_arch = "x86_64")]
     {
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             #[allow(unsafe_code, reason = "the processor has been asked")]
-            // SAFETY: the processor has what the function is compiled for, and the system keeps its registers.
+            // SAFETY: the processor has the features that the function is compiled for, and the system saves its
+            // registers.
             return unsafe { with_avx2(work) };
         }
         work.run::<false>()

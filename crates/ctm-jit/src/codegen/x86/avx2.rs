@@ -1,10 +1,10 @@
 //! Masks of lanes on AVX2: vectors. Comparisons make all ones or all zeros in a lane; of running lanes only the sign bits mean something, and
 //! they serve only to choose.
 //!
-//! | where | what |
+//! | location | contents |
 //! |---|---|
 //! | ymm15 | mask 1; streams may choose another register |
-//! | rows of the frame | masks 2 and 3, which what is rare uses, and who asks whether one of two comparisons holds |
+//! | rows of the frame | masks 2 and 3, for rare cases, and for the disjunction of two comparisons |
 
 use super::isa::Registers;
 use super::lir::{Class, K, Lir, Vector};
@@ -141,8 +141,9 @@ pub trait Avx2Masks: Vectors {
 
 impl<E: Vectors> Avx2Masks for E {}
 
-/// A comparison, by its number in AVX-512: the instruction, whether operands change places, whether it is the opposite. Of whole numbers without sign there is none
-/// for what is greater: one is at least as large as the other where it is the larger one of both.
+/// A comparison, by its number in AVX-512: the instruction, whether operands are swapped, whether the outcome is
+/// negated. Unsigned integers have no comparison for greater: one is at least as large as the other where it is the
+/// maximum of both.
 fn test(op: V, how: u8) -> (V, bool, bool) {
     let of_integers = match how & 7 {
         0 => (EQUAL_I32, false, false),

@@ -14,7 +14,7 @@ fn bytes_of(lines: &mut [Line]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len() * 64) }
 }
 
-/// What code works on; the `Layout` of each back end says where things lie.
+/// The memory of the code; the `Layout` of each back end has the offsets.
 pub struct Frame {
     #[cfg(not(test))]
     pub(super) bytes: Vec<Line>,
@@ -25,7 +25,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// A frame of so many bytes, all 0.
+    /// A frame of `size` bytes, all 0.
     pub(in crate::codegen::x86) fn new(size: i32) -> Self {
         let lines = (size as usize).div_ceil(64);
         #[cfg(not(test))]
@@ -39,7 +39,7 @@ impl Frame {
         bytes_of(&mut self.bytes)
     }
 
-    /// So many bytes for copies of inputs, whose addresses hold until the next call.
+    /// `bytes` bytes for copies of inputs, whose addresses hold until the next call.
     pub(in crate::codegen::x86) fn panels(&mut self, bytes: usize) -> &mut [u8] {
         let lines = bytes.div_ceil(64);
         if self.panels.len() < lines {

@@ -1,15 +1,15 @@
-//! The instruction sets that code can be made for, and what registers are for in each.
+//! The supported instruction sets, and the roles of registers in each.
 
 use crate::launch::lanes::LANES;
 pub use ctm_x86::Isa;
 
-/// What registers are for.
+/// The roles of registers.
 pub trait Registers {
     /// The name in `CTM_ENGINE_ISA`.
     fn name(self) -> &'static str;
     /// Registers that one vector takes: its *pieces*.
     fn pieces(self) -> u8;
-    /// Registers that vectors may have; those behind them are scratch.
+    /// Registers that vectors may have; those after them are scratch.
     fn registers(self) -> u8;
     /// The scratch register for results.
     fn scratch(self) -> u8;

@@ -3,8 +3,8 @@
 use super::lir::{Lir, NO_SOURCE, Src};
 use rustc_hash::FxHashMap as Map;
 
-/// The literals and constants among operands, and how much they are used: a use in a loop counts eight times one around it. The most used come first. Of each block: loops
-/// around it, and what its instructions read.
+/// The literals and constants among operands, and their use counts: a use in a loop counts eight times one around it.
+/// The most used come first. Of each block: its loop depth, and the operands of its instructions.
 pub fn uses(blocks: impl Iterator<Item = (u8, impl Iterator<Item = Src>)>) -> Vec<(Src, u64)> {
     let mut uses: Vec<(Src, u64)> = Vec::new();
     let mut places: Map<Src, usize> = Map::default();
@@ -22,10 +22,10 @@ pub fn uses(blocks: impl Iterator<Item = (u8, impl Iterator<Item = Src>)>) -> Ve
     uses
 }
 
-/// What an instruction reads again and again, if it is kept.
+/// The operands that an instruction reads again and again, if they stay in registers.
 pub fn sources(lir: &Lir) -> [Src; 3] {
     match *lir {
-        // Zeros are made as soon as copied; what changes vectors in part is mostly skipped.
+        // Zeros are made as soon as copied; partial changes of vectors are mostly skipped.
         Lir::Copy(_, Src::Literal(0)) | Lir::Merge { .. } | Lir::MergeTwo { .. } => [NO_SOURCE; 3],
         Lir::Fix { a, table, .. } => [a, Src::Literal(table), NO_SOURCE],
         _ => lir.touches().1,

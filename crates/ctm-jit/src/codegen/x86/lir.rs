@@ -1,7 +1,7 @@
 //! Instructions on vectors, before registers are chosen: each is about one machine instruction for each copy.
 //!
-//! Vectors are numbered: first the variables that the program uses, then what blocks make for themselves. Mask registers are named
-//! outright, as nothing in them outlives the operations that use it.
+//! Vectors are numbered: first the variables that the program uses, then the vectors of blocks. Mask registers are
+//! named outright, as nothing in them outlives the operations that use it.
 
 use super::text::{MaskRegister, UnderMask};
 use crate::ir::text::fields::Bits;
@@ -68,7 +68,8 @@ impl Class {
     }
 }
 
-/// The tables of [`Lir::Fix`]: a digit for each class of number, and what each digit asks for. Denormals count as zeros.
+/// The tables of [`Lir::Fix`]: a digit for each class of number, and the response of each digit. Denormals count as
+/// zeros.
 pub mod fix {
     /// A NaN, as it is (that is, made quiet).
     pub const OPERAND: u32 = 2;
@@ -81,8 +82,8 @@ pub mod fix {
     /// +0.
     pub const ZERO: u32 = 8;
 
-    /// NaNs keep what they are, zeros, negative infinity, positive infinity and other negative numbers become these; 0: nothing
-    /// changes.
+    /// NaNs are unchanged; zeros, negative infinity, positive infinity and other negative numbers become these; 0:
+    /// nothing changes.
     pub const fn table(zero: u32, minus_infinity: u32, infinity: u32, negative: u32) -> u32 {
         OPERAND | OPERAND << 4 | zero << 8 | minus_infinity << 16 | infinity << 20 | negative << 24
     }
@@ -98,7 +99,7 @@ instructions! {
         Two { op: V, dst: Vector, a: Src, b: Src } = "two";
         /// `dst = op(a, b)` with an immediate.
         TwoImm { op: V, dst: Vector, a: Src, b: Src, imm: u8 } = "two_imm";
-        /// Replaces `dst` by what the table says for the class of number that `a` is (AVX-512); see [`fix`].
+        /// Replaces `dst` by the table's response for the class of the number `a` (AVX-512); see [`fix`].
         Fix { dst: Vector, a: Src, table: u32 as Bits } = "fix";
         /// `dst = op(a)` with an immediate.
         One { op: V, dst: Vector, a: Src, imm: Option<u8> } = "one";
@@ -144,7 +145,7 @@ impl Lir {
         self.touches().0.into_iter().for_each(|(dst, _)| each(dst));
     }
 
-    /// The vector that it makes anew, or changes in part (`true`), and its operands, [`NO_SOURCE`] behind them.
+    /// The vector that it makes anew, or changes in part (`true`), and its operands, filled up with [`NO_SOURCE`].
     #[inline]
     pub fn touches(&self) -> (Option<(Vector, bool)>, [Src; 3]) {
         let none = NO_SOURCE;

@@ -1,14 +1,14 @@
 //! The back ends for x86-64: machine code made from the forms.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `masked/` | from the form with masks to machine code: programs of both instruction sets |
 //! | `stream/` | streams |
 //! | `lir`, `scalar` | vector instructions; the transcendental functions in them |
 //! | `allocate` | registers |
 //! | `text` | the text of the fields of instructions |
-//! | `isa` | the instruction sets, and what differs between them |
-//! | `frame` | the memory that code works on |
+//! | `isa` | the instruction sets, and their differences |
+//! | `frame` | the memory of the code |
 //! | `kept` | literals and constants with registers |
 //! | `lookups` | lookups of texels and items, in Rust |
 //! | `transfer` | tiles and elements of 8 and 16 bits as rows of numbers, and back |
@@ -59,12 +59,13 @@ const MXCSR: u32 = 0x9fc0;
 /// The largest frame.
 pub const FRAME_LIMIT: i32 = 1 << 20;
 
-/// Sets MXCSR, and gives what it was.
+/// Sets MXCSR, and returns its old value.
 #[allow(unsafe_code, reason = "an instruction is asked for")]
 fn exchange_mxcsr(bits: u32) -> u32 {
     let mut before = 0;
-    // SAFETY: all x86-64 processors have it. What runs under other bits than the host's is machine code, and Rust code that gives the same under both; compilers
-    // move nothing over it that reads or writes memory, where start values come from and go.
+    // SAFETY: all x86-64 processors have it. Under other bits than the host's run only machine code, and Rust code that
+    // gives the same results under both; compilers move no access to memory over it, and start values and results are
+    // in memory.
     unsafe { asm!("stmxcsr [{}]", "ldmxcsr [{}]", in(reg) &raw mut before, in(reg) &raw const bits) }
     before
 }

@@ -134,7 +134,7 @@ fn polynomial(s: &mut impl Sink, x: Src, coefficients: &[f32]) -> Src {
 /// and are skipped if there are none. Ends with the group.
 fn unless_normal(s: &mut impl Sink, bits: Src, most: u32) {
     s.split();
-    // Signed comparison, for which the range is moved to the smallest integers.
+    // Signed comparison: the addition moves the range to the smallest integers.
     let from_least = s.two(asm::ADD_I32, bits, Src::Literal(SIGN - MIN_NORMAL));
     s.push(Lir::Test {
         op: asm::CMP_I32,

@@ -46,13 +46,13 @@ pub enum Place {
     Register(u8),
     /// Into memory.
     Memory(Rm),
-    /// Nobody wants them.
+    /// They are dead.
     Nowhere,
 }
 
-/// What emits instructions on vectors.
+/// An emitter of instructions on vectors.
 pub trait Vectors: Sized {
-    /// Which of the registers that a vector stands for.
+    /// The selector of one of a vector's registers.
     type Unit: Copy;
 
     /// The instruction set.
@@ -101,7 +101,7 @@ pub trait Vectors: Sized {
         self.load_rm(register, rm, 0);
     }
 
-    /// Loads what instructions take last into a register, under a mask register (0: none).
+    /// Loads the last operand of instructions into a register, under a mask register (0: none).
     fn load_rm(&mut self, register: u8, rm: Rm, k: K) {
         if k != 0 {
             return self.asm().evex(load_of(rm), register, 0, rm, k, false, None);
@@ -301,7 +301,7 @@ pub trait Vectors: Sized {
                 }
                 return;
             }
-            // a * b + dst, once the summand is there. What can be taken from memory goes last.
+            // a * b + dst, with the summand in place. An operand that can be taken from memory goes last.
             let swap = is_a.is_memory() && (!is_b.is_memory() || (e.folds(is_a) && !e.folds(is_b)));
             let (a, b, is_b) = if swap { (b, a, is_a) } else { (a, b, is_b) };
             let a = e.reg(a, unit, operand_scratch);

@@ -158,7 +158,7 @@ pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> + Clone {
     text.lines().enumerate().map(|(index, line)| (index + 1, line)).filter(move |(_, line)| content(line))
 }
 
-/// Reads the head of a block behind the word `block`. The blocks of a text are numbered in their order.
+/// Reads the head of a block after the word `block`. The blocks of a text are numbered in their order.
 ///
 /// # Errors
 /// It has another number, or fields that there are not.
@@ -214,7 +214,7 @@ impl Code {
     /// Reads a text.
     ///
     /// # Errors
-    /// The first line that has no meaning: its place, and what is allowed there.
+    /// The first line that has no meaning: its place, and the allowed text there.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let (mut code, mut part, mut all) = (Self::default(), Part::Nothing, lines(text));
         let mut known = Map::default();

@@ -29,7 +29,7 @@ pub trait Field: Sized + Copy + PartialEq {
         None
     }
 
-    /// How it is written among the fields of an operation; `shown`: so many elements of an array at least.
+    /// Its text among the fields of an operation; `shown`: the least number of an array's elements to print.
     fn put(&self, name: &str, is_named: bool, shown: usize, out: &mut String) {
         let _ = shown;
         if Self::NAMED && is_named {

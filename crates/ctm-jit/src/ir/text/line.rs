@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap as Map;
 use std::fmt;
 
-/// A text that is no program: where, and what is allowed there.
+/// A text that is no program: the place, and the allowed text there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
     /// From 1.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A test of a launch: each processor has an element of the buffer for itself.
 pub struct Conditional<'a> {
-    /// Whether what is less, equal, greater, or neither passes.
+    /// Whether less, equal, greater, and unordered pass.
     outcomes: [bool; 4],
     value: u32,
     /// The value that the program gives, by its place in the program's list of exported elements.
@@ -22,7 +22,8 @@ pub struct Conditional<'a> {
 }
 
 impl<'a> Conditional<'a> {
-    /// Of what memory lends; `from`: the place of the program's value. `None` where a processor of the domain has no element.
+    /// In a mapped array; `from`: the place of the program's value. `None` where a processor of the domain has no
+    /// element.
     pub fn lent(test: ConditionalTest<'a>, from: Option<usize>, domain: &Domain) -> Option<Self> {
         let ConditionalTest { outcomes, value, of_program, buffer, writes } = test;
         let buffer = match buffer {
@@ -40,7 +41,8 @@ impl<'a> Conditional<'a> {
         buffer.as_ref().is_none_or(holds).then_some(Self { outcomes, value, from, buffer, writes })
     }
 
-    /// Whether a processor's outputs are stored; `value`: what its program gives. A value that passes goes to the buffer.
+    /// Whether a processor's outputs are stored; `value`: the value of its program. A value that passes goes to the
+    /// buffer.
     pub fn passes(&self, at: Position, value: Option<u32>) -> bool {
         let value = value.unwrap_or(self.value);
         let cell = self.buffer.as_ref().and_then(|of| of.bytes.get(of.offset(at.i, at.j)? / 4));
@@ -53,7 +55,7 @@ impl<'a> Conditional<'a> {
         passes
     }
 
-    /// Those of these lanes that pass; `value`: what a lane's program gives.
+    /// The lanes among these that pass; `value`: the value of a lane's program.
     pub fn passing(&self, places: &Places, lanes: u64, value: impl Fn(usize) -> Option<u32>) -> u64 {
         lanes_of(lanes).fold(0, |all, lane| all | u64::from(self.passes(places.position(lane), value(lane))) << lane)
     }

@@ -1,11 +1,11 @@
-//! What goes into wavefronts and comes out of them.
+//! Inputs and results of wavefronts.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `wave` | one wavefront: start values, exports, fetches |
-//! | `group` | what the wavefronts of a thread group share; memory writes and reads |
-//! | `bindings` | textures and buffers that memory lends as arrays |
-//! | `places` | where lanes lie and what they start with |
+//! | `group` | the shared state of a thread group's wavefronts; memory writes and reads |
+//! | `bindings` | textures and buffers that memory maps as arrays |
+//! | `places` | positions and start values of lanes |
 //! | `outputs` | exports that are stored side by side |
 //! | `conditional` | whether they are, on X1K devices |
 

@@ -1,4 +1,4 @@
-//! Branch-loop instructions as operations on masks (R700 §3.7): what each does to the pixels, and where it leads.
+//! Branch-loop instructions as operations on masks (R700 §3.7): the effect on the pixels, and the target.
 
 use super::{After, Branch, Build, Entry, Lower, Place, Result, State, Steps, Stop, Test, held_by};
 use crate::ir::masked::{End, M, MaskOp, Target};
@@ -11,7 +11,7 @@ impl Lower<'_> {
         if test.allowed { self.looked_at(b, test, of, M::PASS) } else { M::NONE }
     }
 
-    /// The lanes that a clause or an export concerns, whatever the condition says.
+    /// The lanes that a clause or an export concerns, for any condition.
     pub(super) fn concerned(&self, b: &mut Build, test: Test) -> M {
         self.looked_at(b, test, M::ACTIVE, M::CONCERNED)
     }
@@ -51,7 +51,8 @@ impl Lower<'_> {
         b.mask(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, M::TEMP));
     }
 
-    /// What popping so many states does, and the state after it. Valid pixel mode deactivates the invalid ones of the restored lanes.
+    /// The effect of popping `count` states, and the state after it. Valid pixel mode deactivates the invalid ones of
+    /// the restored lanes.
     pub(super) fn popped(&self, state: &State, count: u8, test: Test) -> Result<(Vec<MaskOp>, State)> {
         let mut popped = state.clone();
         let mut ops = Vec::new();

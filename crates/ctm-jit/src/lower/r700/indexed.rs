@@ -16,13 +16,14 @@ impl Build {
         self.make(Op::Holds { op: Op2::PredSeteInt, operands: [index, number], wanted: true })
     }
 
-    /// What a register holds: in the lanes that execute, or (`exactly`) in all.
+    /// The value of a register: in the lanes that execute, or (`exactly`) in all.
     pub fn element(&mut self, register: u8, element: u8, exactly: bool) -> Value {
         let var = Var::gpr(register.into(), element.into());
         if exactly { self.effect(Op::Get(var)) } else { self.get(var) }
     }
 
-    /// An element of register `base + index` of so many; of register 0 if there is no such register. As [`Build::element`].
+    /// An element of register `base + index` of `gprs` registers; of register 0 if there is no such register. As
+    /// [`Build::element`].
     pub fn get_indexed(&mut self, gprs: u8, (base, element, index): (u8, u8, Value), exactly: bool) -> Value {
         if gprs > FEW {
             return self.make(Op::GetRelative { file: File::Gprs(gprs), base, element, index });
@@ -36,7 +37,7 @@ impl Build {
         value
     }
 
-    /// Stores into an element of register `base + index` of so many, if there is such a register.
+    /// Stores into an element of register `base + index` of `gprs` registers, if there is such a register.
     pub fn set_indexed(&mut self, gprs: u8, (base, element, index): (u8, u8, Value), value: Value, under: M) {
         if gprs > FEW {
             self.effect(Op::SetRelative { gprs, base, element, operands: [index, value], under });

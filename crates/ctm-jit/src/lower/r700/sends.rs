@@ -1,4 +1,5 @@
-//! What leaves a wavefront: exports, memory writes, vertex events; and where wavefronts of a group take turns.
+//! Sends of a wavefront: exports, memory writes, vertex events; and the places where wavefronts of a group take
+//! turns.
 
 use super::clauses::element_of;
 use super::{After, Build, Lower, Result, State, Stop, Test};
@@ -10,7 +11,7 @@ use ctm_isa::r700::ops::MemOp;
 use ctm_isa::r700::program::Stage;
 
 impl Lower<'_> {
-    /// Before an instruction that other wavefronts of the group may see, or that may see what they do: they yield.
+    /// Yields before an instruction whose effects other wavefronts of the group may see, or that may see theirs.
     pub(super) fn yields_at(&mut self, b: &mut Build, cf: &Cf, clause: &ClauseBody) {
         if self.takes_turns && self.is_seen(cf, clause) {
             let number = self.code.yields.len() as u16;
@@ -19,7 +20,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether other wavefronts of the group may see what an instruction does, or it may see what they do.
+    /// Whether other wavefronts of the group may see the effects of an instruction, or it may see theirs.
     fn is_seen(&self, cf: &Cf, clause: &ClauseBody) -> bool {
         let fetches = |inst: &Inst| match inst {
             Inst::MemRd(read) => read.word0.mem_op != MemOp::RdScratch,

@@ -1,10 +1,11 @@
 //! Flow control (CTM §3.5): the graph of blocks.
 //!
-//! The machine keeps two stacks and branch counters at run time. Here a program is followed from its beginning with everything about
-//! them that does not depend on data: how many levels of branch-inactive lanes there are, which loops are open, and where calls
-//! return to. One *state* (a program counter with these) becomes one block, so a subroutine is repeated for each way of calling it, and
-//! every push and pop is a fixed place. Programs made of the statements of CTM §3.5.4 have few states; whatever grows beyond
-//! [`STATES`] is left to the reference interpreter, and so is every path on which a stack may overflow or underflow.
+//! The machine keeps two stacks and branch counters at run time. Here a program is followed from its beginning with the
+//! part of this state that does not depend on data: the number of levels of branch-inactive lanes, the open loops, and
+//! the return addresses of calls. One *state* (a program counter with these) becomes one block, so a subroutine is
+//! repeated for each way of calling it, and every push and pop is a fixed place. Programs made of the statements of CTM
+//! §3.5.4 have few states; a program with more than [`STATES`] is left to the reference interpreter, and so is every
+//! path on which a stack may overflow or underflow.
 
 use crate::ir::awake::settle_loops;
 use crate::ir::order::postorder;
@@ -75,8 +76,8 @@ pub fn lower(program: &Program, constants: &Constants, asked: Asked) -> Option<C
     Some(code)
 }
 
-/// The same program for groups all of whose processors are covered to the end, if it asks who is: what ignores uncovered ones concerns all then. `None`
-/// where processors may be killed, or where it would be the same.
+/// The same program for groups whose processors are all covered to the end, if it tests coverage: operations that
+/// ignore uncovered processors concern all then. `None` where processors may be killed, or where it would be the same.
 pub fn for_covered_groups(program: &Program) -> Option<Program> {
     if program.uncached {
         return None;
@@ -95,7 +96,7 @@ pub fn for_covered_groups(program: &Program) -> Option<Program> {
     (changed.words != program.words).then_some(changed)
 }
 
-/// The program counters at which blocks begin, whatever leads there.
+/// The program counters at which blocks begin, for any predecessor.
 fn starts(program: &Program, instructions: &[Option<Inst>]) -> Vec<bool> {
     let mut starts = vec![false; instructions.len() + 1];
     let mut mark = |pc: usize| {
@@ -110,7 +111,7 @@ fn starts(program: &Program, instructions: &[Option<Inst>]) -> Vec<bool> {
                 mark(fc.addr.jump_addr.into());
                 mark(pc + 1);
             }
-            // What is covered stays the same throughout a block, so that active lanes are counted once a block.
+            // Coverage stays the same throughout a block, so that active lanes are counted once a block.
             Some(Inst::Tex(tex)) if tex.inst.op == TexOp::KillLt0 => mark(pc + 1),
             Some(Inst::Alu(_) | Inst::Tex(_)) | None => {}
         }
@@ -196,7 +197,7 @@ impl Graph<'_> {
         Block { pc: state.pc, depth: state.depth, frames: state.frames.clone(), ops, result, tally, end }
     }
 
-    /// A flow-control instruction: where its two outcomes lead, and to what state.
+    /// A flow-control instruction: the targets of its two outcomes, and their states.
     fn flow(&mut self, state: &State, fc: &FcInstruction, pc: u16) -> End {
         let op = match fc.inst.op {
             FcOp::Jump => LoopOp::Jump,
@@ -244,7 +245,8 @@ impl Graph<'_> {
         })
     }
 
-    /// What happens to the levels at one outcome of a flow-control instruction, and the state after it; `None` where a stack may overflow or underflow.
+    /// The change of the levels at one outcome of a flow-control instruction, and the state after it; `None` where a
+    /// stack may overflow or underflow.
     fn outcome(
         &self,
         state: &State,

@@ -6,7 +6,7 @@ use crate::passes::table::Pass;
 use crate::runtime::batches::written;
 use crate::runtime::wavefronts::Wavefronts;
 
-/// What spans of a thread are given.
+/// The parameters of a thread's spans.
 pub struct Spans<'a> {
     given: Given<'a>,
     /// Wavefronts of a call: code that counts nothing down does not look whether to stop.
@@ -47,7 +47,8 @@ impl Task<'_, '_> {
             if ended.waves == waves || !of.counters || ended.waves == 0 {
                 break ended;
             }
-            // What the one that did not end has counted is among what has been counted. So the others run once more, to the same end.
+            // The counts include those of the wavefront that did not end. So the others run once more, with the same
+            // result.
             waves = ended.waves;
         };
         self.done.ended(of, (ended.waves, ended.processors), runner, direct.given.guest);

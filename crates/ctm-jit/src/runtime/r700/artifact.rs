@@ -37,7 +37,7 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
     key.extend_from_slice(&constants.loops.map(|of| i32::from(of.step).cast_unsigned()));
     key.extend([launch.semantics.len(), launch.planes.len(), launch.rows.len()].map(|count| count as u32));
     key.extend(launch.semantics.iter().flat_map(|row| [row.id, row.gpr].map(u32::from)));
-    // What holds something at the start.
+    // The variables with start values.
     key.extend(launch.planes.iter().map(|plane| u32::from(plane.temp)));
     key.extend(launch.rows.iter().map(|row| u32::from(row_element(row))));
     for program in programs() {
@@ -98,7 +98,8 @@ impl Artifact {
         })
     }
 
-    /// Counts what passages of blocks do, by wavefronts of so many lanes (`Wavefront::charge` of the reference interpreter).
+    /// Turns executions of blocks by wavefronts of `lanes` lanes into counters (`Wavefront::charge` of the reference
+    /// interpreter).
     pub fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
         for (block, &n) in self.code.blocks.iter().zip(visits) {
             let tally = &block.tally;
@@ -114,8 +115,8 @@ impl Artifact {
         }
     }
 
-    /// Whether it writes memory that threads share. What a group has written can be written again: nobody has read it meanwhile but the
-    /// group itself.
+    /// Whether it writes memory that threads share. A group may repeat its writes: only the group itself has read them
+    /// meanwhile.
     pub fn writes_memory(&self) -> bool {
         self.code.stores.iter().any(|store| written_space(store).is_some())
     }
@@ -125,7 +126,8 @@ impl Artifact {
         self.writes_memory() || self.code.stores.iter().any(|store| matches!(store, Store::Event(_)))
     }
 
-    /// Whether what lanes do does not depend on which wavefront they are in: they share nothing, and what they call for looks at nothing but quads.
+    /// Whether a lane's results do not depend on its wavefront: lanes share nothing, and their calls read only the
+    /// lanes of a quad.
     pub fn is_of_quads(&self) -> bool {
         !self.keeps && self.code.yields.is_empty()
     }

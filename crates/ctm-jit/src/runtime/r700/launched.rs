@@ -42,7 +42,7 @@ pub struct R700<'a> {
     memory: &'a mut dyn Memory,
 }
 
-/// Runs a group by the reference interpreter, and sends what it leaves.
+/// Runs a group by the reference interpreter, and sends its results.
 fn interpret(
     launch: &Launch<'_>,
     of: &Wavefronts<'_>,
@@ -88,8 +88,9 @@ fn refused(launch: &Launch<'_>, fault: MemoryFault, at: Position) -> Fault {
     Fault { kind: FaultKind::Memory(fault), pc: launch.program.entry, position: Some(at) }
 }
 
-/// The lanes of narrower wavefronts that machine code wants, if nobody can see the difference: lanes share nothing, and nothing is counted. Where
-/// one could come to a fault, which names an instruction and depends on how far others have come, the launch gives up.
+/// The lanes of narrower wavefronts that machine code prefers, if the difference is not visible: lanes share nothing,
+/// and nothing is counted. Where a wavefront could fault, the launch gives up: the fault names an instruction and
+/// depends on the progress of the others.
 fn narrower(
     of: &Wavefronts<'_>,
     launch: &Launch<'_>,
@@ -148,7 +149,7 @@ impl<'a> R700<'a> {
     }
 }
 
-/// Stores what a wavefront exports lane beside lane: as [`Exports::store`] does for each lane.
+/// Stores a wavefront's exports for lanes side by side: as [`Exports::store`] does for each lane.
 fn keep(of: &Wavefronts<'_>, (index, wave): (u64, &Ended), rows: &mut LaneRows<Target>, counters: &mut Counters) {
     let first = index as usize * of.lanes;
     let elements = of.program.exports.iter().zip(&wave.written).zip(&wave.rows);
@@ -249,7 +250,7 @@ impl Launched for R700<'_> {
         };
         if let Some(wavefront) = narrower(of, launch, artifact, (&uniforms, &bindings)) {
             let gives_up = artifact.may_exceed(of.fuel);
-            // What all parts of a wavefront issue is no less than what it issues.
+            // All parts of a wavefront together issue at least as many instructions as the wavefront.
             let parts = (of.lanes / wavefront.lanes()) as u64;
             let fuel = if gives_up { of.fuel / parts } else { of.fuel };
             let narrow = Wavefronts { gives_up, fuel, ..of.of_lanes(wavefront.lanes()) };
@@ -319,7 +320,7 @@ fn texture(memory: &dyn Memory, (resource, sampler): (u8, u8)) -> Option<Texture
     (nearest && clamps && plain).then_some(texture)
 }
 
-/// Memory for groups that only export, to what memory lends.
+/// Memory for groups that only export, to mapped arrays.
 struct Reader<'a> {
     memory: &'a dyn Memory,
     outputs: &'a Outputs<'a>,

@@ -1,9 +1,9 @@
-//! Launches of R700 programs: what differs from those of the X1K.
+//! Launches of R700 programs, as far as they differ from those of the X1K.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `artifact` | programs that have been lowered, with their code |
-//! | `launched` | what wavefronts read and send, the reference interpreter in the engine's place |
+//! | `launched` | reads and sends of wavefronts, the reference interpreter in the engine's place |
 
 pub mod artifact;
 pub mod launched;

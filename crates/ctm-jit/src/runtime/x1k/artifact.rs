@@ -36,7 +36,7 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
     // Boolean constants decide which way jumps go, integer constants how often loops run.
     key.extend_from_slice(&[bits(&flags), bits(&constants.bool)]);
     key.extend_from_slice(&constants.int.map(u32::from_le_bytes));
-    // What holds something at the start.
+    // The variables with start values.
     key.extend([launch.planes.len() as u32, launch.rows.len() as u32]);
     key.extend(launch.planes.iter().map(|plane| u32::from(plane.temp)));
     key.extend(launch.rows.iter().map(|row| u32::from(row_element(row))));
@@ -44,7 +44,7 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
     key
 }
 
-/// Elements of output components and of the conditional value, which is behind them.
+/// Elements of output components and of the conditional value, which is after them.
 pub const CONDITIONAL: usize = Var::export(4, 0).index() - Var::export(0, 0).index();
 
 /// The program for one group, or (`is_joint`) for several that share one decision. `given`: variables that hold something at the start.
@@ -128,10 +128,11 @@ impl Artifact {
         })
     }
 
-    /// Turns passages of blocks into the counters of `docs/clocks.md`, for groups of so many lanes: those that do not depend on what lanes do.
+    /// Turns executions of blocks by groups of `lanes` lanes into the counters of `docs/clocks.md`: those that do not
+    /// depend on data.
     pub fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
         let quads = lanes / 4;
-        // Block 0 only begins, and those behind the program's count nothing.
+        // Block 0 only begins, and the blocks after the program's count nothing.
         for (block, &visits) in self.code.blocks.iter().zip(visits.iter().skip(1)) {
             let tally = &block.tally;
             let times = |count: u32| visits * u64::from(count);
@@ -149,7 +150,7 @@ impl Artifact {
     /// The program with masks, for as many groups as may run together.
     pub fn program(&self) -> &Program {
         self.program.get_or_init(|| {
-            // What groups write is noted by wavefronts of one group.
+            // The writes of groups are recorded by wavefronts of one group.
             let is_joint = !self.code.writes && !self.counts && Pass::Joint.is_on() && joint::holds(&self.code);
             with_masks(&self.code, is_joint, &self.given)
         })

@@ -55,7 +55,7 @@ fn uniforms<'l>(launch: &Launch<'l>, program: &Program) -> Cow<'l, [u32]> {
     table
 }
 
-/// Runs the groups of a wavefront by the reference interpreter, and sends what they leave.
+/// Runs the groups of a wavefront by the reference interpreter, and sends their results.
 fn interpret(
     launch: &Launch<'_>,
     of: &Wavefronts<'_>,
@@ -94,7 +94,7 @@ impl<'a> X1k<'a> {
         Self { launch, artifact, memory, groups: 0 }
     }
 
-    /// Its wavefronts. `alone`: each group sees what those before it have sent.
+    /// Its wavefronts. `alone`: each group sees the sends of those before it.
     pub fn wavefronts(
         launch: &'a Launch<'a>,
         artifact: &'a Artifact,
@@ -167,7 +167,7 @@ impl Launched for X1k<'_> {
         let given = Given::of(launch, Some(of.watch));
         let mut counters = streams::run(own, of, uniform, &given, &surfaces, waves, count)?;
         counters.active_lanes = executed * counters.processors;
-        // Behind the block that only begins come those of the code.
+        // The block that only begins comes first, then those of the code.
         for (block, visits) in code.blocks.iter().zip(&uniform.visits[1..]) {
             for op in &block.ops {
                 let Op::Fetch { number, .. } = *op else { continue };
@@ -189,13 +189,13 @@ impl Launched for X1k<'_> {
         let mut direct = self.memory.direct()?;
         let views = Views::lent(descriptors, &direct.inputs, read)?;
         let exports = &of.program.exports;
-        // The conditional value has a number behind the outputs.
+        // The number of the conditional value comes after those of the outputs.
         let lent = |number: usize| direct.outputs.get_mut(number)?.take().map(cells);
         let mut outputs = outputs::Outputs::lent(exports, lent, &launch.domain, true)?;
         let from = exports.iter().position(|&export| export == CONDITIONAL);
         match direct.conditional.take() {
             Some(test) => outputs.conditional = Some(Conditional::lent(test, from, &launch.domain)?),
-            // Memory is told what the program gives.
+            // Memory receives the program's value.
             None if from.is_some() => return None,
             None => {}
         }

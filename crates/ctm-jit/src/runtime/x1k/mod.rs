@@ -1,9 +1,9 @@
-//! Launches of X1K programs: what differs from those of the R700.
+//! Launches of X1K programs, as far as they differ from those of the R700.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `artifact` | programs that have been lowered, with their code |
-//! | `launched` | which processors run, what they read and send, the reference interpreter in the engine's place |
+//! | `launched` | the processors that run, their reads and sends, the reference interpreter in the engine's place |
 
 pub mod artifact;
 pub mod launched;

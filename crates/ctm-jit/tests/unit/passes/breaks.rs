@@ -4,7 +4,7 @@ use super::*;
 use crate::lower::x1k::Asked;
 use ctm_exec::x1k::Constants;
 
-/// What lowering is asked for.
+/// The options of lowering.
 const ASKED: Asked = Asked { counts: false, relies: true };
 
 /// How many breaks leave more than one loop then.
@@ -43,7 +43,7 @@ fn other_comparisons_do_not() {
         (compare, "add res(r lt), r1.r, -2.0"),
         (compare, "add res(r ge), r1.r, -4.0"),
         (compare, "add res(r ge), r2.r, -2.0"),
-        // What is compared has changed meanwhile.
+        // An operand of the comparison has changed meanwhile.
         ("add res(r ge), r1.r, -2.0\nadd r1.r, r1.r, 1", compare),
         // Something else happens between the two.
         (compare, "add r2.g, r2.g, 1\nadd res(r ge), r1.r, -2.0"),

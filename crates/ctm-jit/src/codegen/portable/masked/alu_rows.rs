@@ -1,4 +1,4 @@
-//! Operations of one slot on rows: what [`crate::ir::values::alu`] gives for each lane.
+//! Operations of one slot on rows: the results of [`crate::ir::values::alu`] for each lane.
 //!
 //! The functions are those of `ctm_exec::r700::single`, each in a loop of its own; operations that have none here are done lane by lane.
 
@@ -56,7 +56,7 @@ fn compared(a: &Row, b: &Row, function: impl Fn(f32, f32) -> u32) -> Row {
     map2(a, b, |a, b| function(number(a), number(b)))
 }
 
-/// What a predicate operation writes.
+/// The result of a predicate operation.
 #[inline(always)]
 fn predicate(a: &Row, b: &Row, holds: impl Fn(u32, u32) -> bool) -> Row {
     map2(a, b, |a, b| ops::pred_set(holds(a, b)).dst.to_bits())

@@ -250,7 +250,7 @@ impl Machine {
     }
 }
 
-/// What is left of a block's operations; gives the number of the yield that comes first.
+/// The execution of the rest of a block's operations; its result is the number of the next yield.
 struct Ops<'a, 'b> {
     machine: &'a mut Machine,
     shared: &'a Shared<'b>,

@@ -1,4 +1,5 @@
-//! Operations of the X1K on rows: what [`crate::ir::values::unit_lane`] gives for each lane, each in a loop of its own where there is one.
+//! Operations of the X1K on rows: the results of [`crate::ir::values::unit_lane`] for each lane, each in a loop of its
+//! own where there is one.
 
 use crate::codegen::portable::rows::{self, Row, canonical, lanes_where, map, map3};
 use crate::ir::masked::{Dot, Op, Unit};
@@ -30,7 +31,7 @@ pub fn unit_rows<const FUSED: bool>(unit: Unit, [a, b, c]: [&Row; 3]) -> Row {
     }
 }
 
-/// A dot product: the estimate, and where that is in doubt what [`dot_lane`] gives.
+/// A dot product: the estimate, and where that is in doubt the result of [`dot_lane`].
 #[inline(always)]
 pub fn dot_rows(dot: Dot, rows: [&Row; Op::OPERANDS]) -> Row {
     let factor = ops::omod_factor(dot.omod) as f32;

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 /// Where the texels beyond the edges of a face lie: by the face's number, plus [`END`] beyond the last column or row; one table for edges of columns, and one
 /// for those of rows. With `k` the place along the edge and `last` the last column or row, the place is `last * a + k * b`:
 ///
-/// | bits | what |
+/// | bits | field |
 /// |--:|---|
 /// | 0..=2 | the other face |
 /// | 4 | `a` of its column |
@@ -54,7 +54,7 @@ impl<S: Simd> Lanes<'_, S> {
         let s = self.s;
         let (level, size, one) = (&level.level, level.level.sizes[0], s.splat(ONE));
         let last = s.to_int(s.sub(size, one));
-        // Columns and rows, those before the first one and behind the last one among them. What is no number counts as infinite.
+        // Columns and rows, those before the first one and after the last one among them. NaN counts as infinite.
         let [(x, across_x), (y, across_y)] = each!(2, axis => {
             let (low, weight) = self.low(of, axis, level);
             let low = s.min(s.max(s.splat((-1.0f32).to_bits()), low), size);

@@ -1,8 +1,9 @@
 //! R700's 64-bit operations as vector instructions.
 //!
-//! Registers hold doubles as two dwords, so a vector of doubles is two vectors of dwords. For arithmetic they are unpacked into elements of 64
-//! bits, which the processor adds and multiplies; its flush of denormals is `ctm_exec::r700::ops64`'s. It makes NaN operands quiet, which
-//! here stay as they are, so they are put back. What only splits and joins exponents and fractions is done on the dwords.
+//! Registers hold doubles as two dwords, so a vector of doubles is two vectors of dwords. For arithmetic they are
+//! unpacked into elements of 64 bits, which the processor adds and multiplies; its flush of denormals is
+//! `ctm_exec::r700::ops64`'s. It makes NaN operands quiet, which here stay as they are, so they are put back.
+//! Operations that only split and join exponents and fractions are done on the dwords.
 
 use super::alu::Alu;
 use super::alu::integers::{HIGH_DWORDS, LOW_DWORDS, number, unpack};
@@ -13,16 +14,16 @@ use ctm_exec::float::{INFINITY, MIN_NORMAL, SIGN};
 use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2, Op3};
 use ctm_x86::{self as asm, SHUFFLE, V};
 
-/// The high dword of infinity; where sign and fraction stand in one.
+/// The high dword of infinity; the places of sign and fraction in it.
 const INFINITY64: u32 = 0x7ff0_0000;
 const SIGN_AND_FRACTION: u32 = SIGN | 0x000f_ffff;
-/// What the exponents of both precisions differ by, in a high dword.
+/// The difference between the exponents of both precisions, in a high dword.
 const REBIAS: u32 = (1023 - 127) << 20;
 
 /// Doubles of all lanes, unpacked.
 pub type Pair = [Src; 2];
 
-/// What an operation gives: its dwords, by the `part` of the form's operation; 4 is where the predicate holds.
+/// The result of an operation: its dwords, by the `part` of the form's operation; 4 is the mask of the predicate.
 pub type Results = [Src; 5];
 
 /// A 64-bit operation with its modifiers.
@@ -52,7 +53,7 @@ impl Double {
 }
 
 fn vector(src: Src) -> Vector {
-    // What `Sink::two` gives, and nothing else, comes here.
+    // Only results of `Sink::two` are passed here.
     if let Src::Vector(vector) = src { vector } else { Vector(0) }
 }
 
@@ -266,7 +267,7 @@ fn lengthened(s: &mut impl Sink, a: Src) -> [Src; 2] {
     [low, high]
 }
 
-/// A double-precision number in single precision: the bits that are left out round what stays, and carry into the exponent.
+/// A double-precision number in single precision: the dropped bits round the rest, and carry into the exponent.
 fn shortened(s: &mut impl Sink, a: Double) -> Vector {
     let sign = s.two(asm::AND, a.high, Src::Literal(SIGN));
     let size = s.two(asm::AND, a.high, Src::Literal(!SIGN));

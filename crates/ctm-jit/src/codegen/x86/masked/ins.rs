@@ -21,12 +21,12 @@ pub enum Call {
     Pure(Op),
 }
 
-/// What an index chooses from.
+/// The file that an index selects from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Indexed {
-    /// An element of so many registers, which lie in rows one behind the other: the first one's.
+    /// An element of `count` registers, which lie in consecutive rows: the first one's.
     Gprs { first: Vector, count: u8 },
-    /// An element of so many constants: the first one's place in the table of uniform values.
+    /// An element of `count` constants: the first one's place in the table of uniform values.
     Constants { first: u32, count: u16 },
     /// A dword of the local data share.
     Share,
@@ -38,7 +38,7 @@ instructions! {
     pub enum Ins is "machine instruction" {
         /// A vector instruction.
         Lir(lir: Lir) = "";
-        /// What belongs together ends.
+        /// The end of a sequence that stays together.
         Split = "split";
         /// The instructions up to [`Self::EndRare`] are for lanes in which something rare has happened: the test puts these lanes into mask 1. They are
         /// emitted out of line.
@@ -67,7 +67,7 @@ instructions! {
         Mark(export: u16, under: M) = "mark";
         /// An operation on masks; none that reads vectors.
         Mask(op: MaskOp) = "";
-        /// Counts so many for each lane of a mask.
+        /// Adds `weight` to a counter for each lane of a mask.
         Tally { counter: Counter, weight: u32, under: M } = "tally";
         /// Bails out unless `base + number` is below a limit.
         Guard { number: M, base: u8, count: u16 } = "guard";

@@ -9,10 +9,11 @@ use crate::codegen::x86::lir::{NO_SOURCE, Src, Vector};
 use crate::ir::masked::{Block, Code};
 use crate::passes::table::Pass;
 
-/// So many of them at most: more have hardly ever registers.
+/// The most of them: more rarely get registers.
 const MOST: usize = 8;
 
-/// Adds a vector for each of the literals and constants that loops use most, the most used first. They live in all blocks of loops, and where loops begin. What is weighed gets a row where no register is left.
+/// Adds a vector for each of the literals and constants that loops use most, the most used first. They are live in all
+/// blocks of loops, and where loops begin. Weighed ones get a row where no register is left.
 pub fn add(isa: Isa, ranges: &mut Ranges, code: &Code, lists: &[Vec<Ins>]) -> Vec<(Src, Vector)> {
     if !Pass::Kept.is_on() || code.blocks.iter().all(|block| block.loops == 0) {
         return Vec::new();
@@ -38,7 +39,7 @@ pub fn add(isa: Isa, ranges: &mut Ranges, code: &Code, lists: &[Vec<Ins>]) -> Ve
     kept
 }
 
-/// What instructions read, but for those that are rare.
+/// The operands of instructions, without rare ones.
 fn sources(list: &[Ins]) -> impl Iterator<Item = Src> {
     let mut is_rare = false;
     let usual = move |ins: &&Ins| {
@@ -54,7 +55,7 @@ fn sources(list: &[Ins]) -> impl Iterator<Item = Src> {
     })
 }
 
-/// Whether a loop begins behind a block that is in none.
+/// Whether a loop begins after a block that is in none.
 pub fn enters_loop(code: &Code, block: &Block) -> bool {
     block.loops == 0 && block.end.successors().any(|next| code.blocks[next].loops > 0)
 }

@@ -1,8 +1,9 @@
 //! Narrower wavefronts for programs that keep many vectors at once.
 //!
-//! A vector of 64 lanes takes four registers, so seven vectors fill the processor's. Where a program keeps more, two wavefronts of 32 lanes or four of 16, one
-//! after the other, may take less time: what they keep lies in registers and not in the frame. They pay for starts, exports and branches again, and where each instruction waits for
-//! the one before, there is less to do meanwhile.
+//! A vector of 64 lanes takes four registers, so seven vectors fill the processor's. Where a program keeps more, two
+//! wavefronts of 32 lanes or four of 16, one after the other, may take less time: their vectors are in registers and
+//! not in the frame. They pay for starts, exports and branches again, and where each instruction waits for the one
+//! before, there is less parallel work.
 
 use super::Ins;
 use crate::codegen::x86::allocate::{Locations, Ranges};
@@ -24,7 +25,8 @@ const BLOCK: f64 = 10.0;
 const ROW: f64 = 0.65;
 const ROW_OF_AVX2: f64 = 1.0;
 const ROWS: f64 = 22.0 * 1024.0;
-/// With AVX-512, the share of an instruction's cycle that it takes beside others. What results are waited for comes on top, as the processor looks ahead over one wavefront only.
+/// With AVX-512, the share of an instruction's cycle that it takes beside others. Latency comes on top, as the
+/// processor looks ahead over one wavefront only.
 const BESIDE: f64 = 0.4;
 /// Where lanes go different ways, AVX2 has wavefronts of twice 16 lanes at most, as the last lane of many comes late: so much later than that of 16. In loops iterations
 /// wait for each other, which is more than estimates know of; so 16 have to be estimated to take less than this share of the time.
@@ -38,11 +40,11 @@ const OFTEN: f64 = 4.0;
 /// Fewer lanes have to be estimated to take less than this share of the time.
 const GAIN: f64 = 0.9;
 
-/// What a program does, whatever the number of lanes.
+/// The work of a program, for any number of lanes.
 struct Work {
     /// Cycles of all instructions on one register.
     cycles: u64,
-    /// Cycles from the start to the end if nothing but what came before has to be waited for.
+    /// Cycles of the critical path.
     latency: u64,
     /// Passages of blocks.
     blocks: u64,
@@ -110,7 +112,7 @@ pub fn narrow(
             WAVEFRONT_OF_AVX2 * targets * targets / OFTEN.powi(deepest.into()) + BLOCK_OF_AVX2 * work.blocks as f64
         }
     };
-    // Cycles of all lanes, where so many are spent on rows of one register.
+    // Cycles of all lanes, where `rows` are spent on rows of one register.
     let time = |copies: u8, rows: f64| {
         let (cycles, latency) = (work.cycles as f64, work.latency as f64);
         let cycles = match isa {

@@ -1,4 +1,4 @@
-//! Instructions chosen for a program, before registers are: what they rely on is known then.
+//! Instructions chosen for a program, before register allocation: their assumptions are known then.
 
 use super::facts::Facts;
 use super::select::{Select, SelectInputs};

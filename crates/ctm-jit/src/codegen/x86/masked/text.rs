@@ -99,10 +99,10 @@ impl Field for Unnamed {
     }
 }
 
-/// Reads a text: the instructions, and the blocks that they stand in, which have no operations.
+/// Reads a text: the instructions, and their blocks, which have no operations.
 ///
 /// # Errors
-/// The first line that has no meaning: its place, and what is allowed there.
+/// The first line that has no meaning: its place, and the allowed text there.
 pub fn parse(text: &str) -> Result<(SelectedCode, Code), TextError> {
     let (mut of, mut code) =
         (SelectedCode { vars: vec![None; Var::COUNT], ..SelectedCode::default() }, Code::default());

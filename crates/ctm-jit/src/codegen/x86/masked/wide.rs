@@ -1,4 +1,5 @@
-//! Masks of a wavefront's lanes in general registers: what the code for both instruction sets does with them alike.
+//! Masks of a wavefront's lanes in general registers: the operations on them that the code for both instruction
+//! sets shares.
 
 use super::head;
 use ctm_x86::{Asm, Cond, Gpr, Int, RAX, RBX, RCX};
@@ -30,7 +31,7 @@ pub fn unless_zero(asm: &mut Asm) {
     asm.place(some);
 }
 
-/// The number in a register plus another; `thirteen_bits`: as a signed number of so many.
+/// The number in a register plus another; `thirteen_bits`: as a signed number of 13 bits.
 pub fn add(asm: &mut Asm, register: Gpr, number: i32, thirteen_bits: bool) {
     asm.wide_imm(Int::Add, register, number);
     if thirteen_bits {

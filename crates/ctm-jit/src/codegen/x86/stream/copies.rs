@@ -13,11 +13,11 @@ use ctm_exec::float::NAN;
 use ctm_isa::x1k::OUTPUTS;
 use ctm_x86::{ADD, CMP_F32};
 
-/// What such a program does: the input whose elements each output gets, and what happens to its numbers.
+/// The effect of such a program: the input whose elements each output gets, and the change of their numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Copies([Option<(u8, Sum)>; OUTPUTS]);
 
-/// What happens to numbers. Elements of 8 and 16 bits are the same without it.
+/// The change of numbers. Elements of 8 and 16 bits are unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sum {
     /// Zero is added.
@@ -27,12 +27,12 @@ struct Sum {
 }
 
 impl Chosen {
-    /// What it does if it does nothing but that.
+    /// The copies of a program that does nothing else.
     pub(super) fn copies(&self) -> Option<Copies> {
         if !self.is_by_element() || depth(&self.items) > 0 {
             return None;
         }
-        // What each vector is.
+        // The source of each vector.
         let mut loads: Vec<Option<(Load, Sum)>> = vec![None; self.vectors];
         let mut tested = None;
         for lir in self.lines.iter().flatten().flatten() {

@@ -28,7 +28,7 @@ pub(super) struct Emit<'a> {
     pub resident: Vec<Option<Gpr>>,
     /// Literals and constants that have a register or a row of the frame.
     pub kept: Map<Src, Rm>,
-    /// Whether units may leave operands to those that follow, and what has been left in the scratch register for operands: which instance.
+    /// Whether units may leave operands to later ones, and the instance left in the scratch register for operands.
     pub shares: bool,
     pub shared: Option<(Src, usize)>,
     pub layout: Layout,
@@ -212,7 +212,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Loads what is kept.
+    /// Loads the pinned literals and constants.
     fn load_kept(&mut self) {
         let unit = Unit { row: 0, column: 0 };
         // They have to be loaded from where they are before they count as being elsewhere.
@@ -256,7 +256,7 @@ impl Emit<'_> {
         self.asm.leave();
     }
 
-    /// What variables hold at the beginning of a tile.
+    /// The values of variables at the beginning of a tile.
     fn begin(&mut self) {
         let of = self.of;
         for &var in &of.live_in {

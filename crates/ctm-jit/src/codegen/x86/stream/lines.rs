@@ -1,4 +1,4 @@
-//! What single instructions become: operands, whole vectors.
+//! Emission of single instructions: operands, whole vectors.
 
 use super::emit::{Emit, Unit};
 use super::{Load, Location, Slot, bytes};
@@ -44,7 +44,7 @@ impl Vectors for Emit<'_> {
         if self.lean { self.of.isa.scratch() } else { self.of.isa.mask_scratch() }
     }
 
-    /// What the units of one instruction share is loaded once for them.
+    /// Operands that the units of one instruction share are loaded once for them.
     fn loaded(&mut self, src: Src, unit: Unit, scratch: u8) -> u8 {
         let instance = if let Src::Vector(vector) = src { self.instance(vector, unit) } else { 0 };
         let name = Some((src, instance));

@@ -27,9 +27,9 @@ pub(super) mod table {
     pub const READ: usize = 0;
     /// From lanes to columns.
     pub const WRITE: usize = 1;
-    /// Elements of two channels: what orders those of one channel that a shuffle has left.
+    /// The permutation that orders elements of one channel after a shuffle of two-channel elements.
     pub const READ_PAIRS: usize = 2;
-    /// The other way: what orders them for being unpacked.
+    /// The inverse permutation, for unpacking.
     pub const WRITE_PAIRS: usize = 3;
     /// How many.
     pub const ROWS: usize = 4;
@@ -41,12 +41,12 @@ const LINE: i32 = 64;
 const AHEAD: i32 = 2048;
 /// Steps that are longer are none along a row.
 const FURTHEST: i32 = 1 << 20;
-/// Iterations between a tile and the next one after which caches may have lost what was asked for.
+/// Iterations between a tile and the next one after which caches may have lost prefetched lines.
 const ITERATIONS_KEPT: u64 = 64;
 
 impl Chosen {
-    /// How many bytes further a fetch will read soon: in later iterations of the loop around it, if these go along a row, else in later
-    /// tiles. `size`: of an element, and of what a tile reads now.
+    /// The distance in bytes of a fetch's later reads: in later iterations of the loop around it, if these go along a
+    /// row, else in later tiles. `size`: of an element, and of a tile's present reads.
     fn ahead(&self, fetch: &Fetch, [size, bytes]: [i32; 2]) -> Option<i32> {
         let around = fetch.iterations.iter().filter(|&&iterations| iterations > 0);
         let step = match around.clone().count().checked_sub(1) {
@@ -80,7 +80,7 @@ impl Emit<'_> {
         self.asm.vector(op, register, 0, to);
     }
 
-    /// Asks for what later tiles or iterations read side by side as this block does now.
+    /// Prefetches elements for later tiles or iterations, side by side as this block reads now.
     pub fn ask_ahead(&mut self, block: usize) {
         let of = self.of;
         // Numbers of slots, and of lines from there.
@@ -219,7 +219,7 @@ impl Emit<'_> {
         }
     }
 
-    /// What is written to a channel of an output.
+    /// The value written to a channel of an output.
     fn exported(&self, target: usize, channel: usize) -> Src {
         self.of.vars[Var::export(target, channel).index()].map_or(Src::Literal(0), Src::Vector)
     }

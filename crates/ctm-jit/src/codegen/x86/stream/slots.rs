@@ -8,7 +8,7 @@ use ctm_x86::{Gpr, Int, RAX, RBX, RCX, RDI, RDX, RSI};
 
 /// General registers for slots.
 const GENERAL: [Gpr; 8] = [RDI, RSI, RDX, RCX, 8, 9, 10, 11];
-/// Those that count the iterations of loops, by depth; what is left of them is for slots, too.
+/// The registers that count the iterations of loops, by depth; slots get those that are free.
 pub const ITERATIONS: [Gpr; LOOPS] = [12, 13, 14, 15];
 
 impl Emit<'_> {

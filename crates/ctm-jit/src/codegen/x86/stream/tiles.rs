@@ -40,7 +40,7 @@ impl Chosen {
         if number < first_scratch { number } else { self.isa.all_registers() - 1 - (number - first_scratch) }
     }
 
-    /// On what each vector depends.
+    /// The dependence of each vector on row and column.
     pub(super) fn varies(&self) -> Vec<Varies> {
         let mut varies = vec![Varies::default(); self.vectors];
         for (var, value) in &self.starts {
@@ -54,7 +54,7 @@ impl Chosen {
             for group in self.lines.iter().flatten() {
                 let mut together = Varies::default();
                 if use_masks(group) {
-                    // Each unit runs all of the group: what it makes on the way belongs to the unit.
+                    // Each unit runs all of the group: intermediate results belong to the unit.
                     for lir in group {
                         lir.each_vector(|vector| together = together.with(varies[vector.index()]));
                     }
@@ -120,7 +120,7 @@ impl Chosen {
         best
     }
 
-    /// Gives out registers, as long as what has none does not weigh more than `most`.
+    /// Allocates registers, as long as vectors without one weigh no more than `most`.
     pub(super) fn registers(&self, instances: &[u8], count: u8, most: u64) -> Option<Given> {
         self.ranges.registers(&self.lives, instances, &self.varies, count, most)
     }
@@ -169,7 +169,7 @@ impl Chosen {
                 }
                 Lir::ConstRelative { number, dword, .. } => Location::Constant(number, dword),
                 _ => {
-                    // What is changed needs a place of its own.
+                    // A changed vector needs a place of its own.
                     found.remove(&dst);
                     continue;
                 }

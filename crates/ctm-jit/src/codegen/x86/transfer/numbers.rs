@@ -1,13 +1,13 @@
-//! Elements of 8 and 16 bits, whole numbers that stand for 0 to 1, as numbers, and back.
+//! Elements of 8 and 16 bits, integers that represent 0 to 1, as numbers, and back.
 
 use ctm_exec::arrays::Form;
 use ctm_x86::simd::{Do, Simd};
 
-/// What has room for no fraction: the numbers added to it stand in its low bits.
+/// A number without room for a fraction: integers added to it are in its low bits.
 const MAGIC: f32 = 8_388_608.0;
 
-/// A whole number as a number: not divided by the largest, but multiplied by its reciprocal and by what that lacks, which rounds as the division does
-/// for all whole numbers of 16 bits.
+/// An integer as a number: not divided by the largest, but multiplied by its reciprocal and by that reciprocal's error,
+/// which rounds as the division does for all integers of 16 bits.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation, reason = "rounded")]
 fn number(whole: u16, largest: u16) -> [u8; 4] {

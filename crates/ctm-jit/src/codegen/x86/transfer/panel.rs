@@ -3,7 +3,7 @@
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use std::ops::Range;
 
-/// So many rows ahead lines are asked for.
+/// The distance in rows of prefetched lines.
 const ROWS_AHEAD: i64 = 8;
 
 /// The first and the last columns and rows, which may lie beyond an array.
@@ -39,7 +39,7 @@ impl Part {
         [&self.x, &self.y].map(|of| [of.start.into(), i64::from(of.end) - 1])
     }
 
-    /// What is left of it around another part.
+    /// The rest of it around another part.
     pub fn around(&self, inner: &Self) -> impl Iterator<Item = Self> + use<> {
         let Self { x, y } = self.clone();
         let sides = [
@@ -53,7 +53,7 @@ impl Part {
 }
 
 impl Panel {
-    /// For these columns and rows, from the first to the last ones, of elements of so many bytes, row by row.
+    /// For these columns and rows, from the first to the last ones, of elements of `element_bytes` bytes, row by row.
     pub fn of_rows([x, y]: Area, element_bytes: u32) -> Self {
         let size = i64::from(element_bytes);
         let [pitch, rows] = [x, y].map(|[first, last]| last - first + 1);
@@ -62,7 +62,8 @@ impl Panel {
         Self { origin, pitch, bytes: row_bytes * rows as usize, first: [0; 2], rows, row_bytes }
     }
 
-    /// Copies elements of `area` from rows whose element (0, 0) would begin at `origin`; beyond what is `there` lie those at the edge.
+    /// Copies elements of `area` from rows whose element (0, 0) would begin at `origin`; outside of `there` the nearest
+    /// element at the edge is repeated.
     #[allow(unsafe_code, reason = "lines are asked for")]
     pub fn copy(&self, from: &[u8], [origin, pitch]: [i64; 2], there: Area, area: Area, to: &mut [u8]) {
         let ([[left, right], [top, bottom]], [[first, last], rows]) = (there, area);
@@ -87,7 +88,7 @@ impl Panel {
         }
     }
 
-    /// Where an element of so many bytes begins among those that are stored.
+    /// The offset of an element of `element_bytes` bytes in the panel.
     pub fn offset(&self, [x, y]: [u32; 2], element_bytes: u32) -> usize {
         (y - self.first[1]) as usize * self.row_bytes + ((x - self.first[0]) * element_bytes) as usize
     }

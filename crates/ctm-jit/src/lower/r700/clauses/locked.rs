@@ -1,4 +1,4 @@
-//! Locked constants (R700 §4.6.4): where they stand in the table of uniform values.
+//! Locked constants (R700 §4.6.4): their places in the table of uniform values.
 
 use super::{Build, Lower, Result, Stop, loop_index};
 use crate::ir::masked::{File, Locked, M, Op, Value};
@@ -20,7 +20,8 @@ pub(super) struct Window {
     reach: u16,
     /// How many it has.
     count: u16,
-    /// With LOCK_LOOP_INDEX: how many constants behind the first it begins, and where that line is before line 0, if it can be.
+    /// With LOCK_LOOP_INDEX: the number of constants from the first to its start, and the mask of lanes where that line
+    /// is before line 0, if it can be.
     moved: Option<(Value, Option<Value>)>,
 }
 
@@ -111,7 +112,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Where locked constants stand in the table of uniform values: behind the constant file.
+    /// The place of locked constants in the table of uniform values: after the constant file.
     fn lock(&mut self, bank: u8, first: i32, count: i32, alternate: bool) -> Result<u16> {
         let mut at = CONSTANT_FILE as i32;
         for locked in &self.code.locked {

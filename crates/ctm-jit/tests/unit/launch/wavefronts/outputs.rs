@@ -4,7 +4,7 @@ use super::*;
 use crate::launch::wavefronts::places::Waves;
 use std::collections::HashSet;
 
-/// What a task puts back must not be what its neighbours have stored meanwhile.
+/// A task must not put back elements that its neighbours have stored meanwhile.
 #[test]
 fn every_wavefront_has_cells_of_its_own() {
     for (i1, j1) in [(63, 3), (40, 8), (149, 9), (6, 40), (0, 0)] {

@@ -46,7 +46,7 @@ fn corpus_programs_run_here() {
         }
         #[cfg(target_arch = "x86_64")]
         if of.backend == Backend::Avx512 {
-            // What keeps many texels at once takes fewer lanes, what keeps little takes all.
+            // Programs that keep many texels at once take fewer lanes, others take all.
             let name = path.file_stem().unwrap_or_default();
             let bindings = bindings(&launch, &artifact, &memory);
             let fewer = narrower(&of, &launch, &artifact, (&uniforms, &bindings)).is_some();

@@ -8,7 +8,8 @@ use ctm_exec::float::{INFINITY, ONE};
 use ctm_isa::r700::ops::Op2;
 use ctm_x86 as asm;
 
-/// Emits what one of them writes before its modifiers; says whether that may be a NaN. `None`, and nothing is emitted, for other operations.
+/// Emits the result of one of them before its modifiers; returns whether it may be a NaN. `None`, and nothing is
+/// emitted, for other operations.
 pub fn emit(s: &mut impl Sink, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> Option<bool> {
     let (a, b) = (va.src, vb.src);
     let zero = Src::Literal(0);

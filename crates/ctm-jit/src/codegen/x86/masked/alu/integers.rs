@@ -63,7 +63,7 @@ pub fn reciprocal(s: &mut impl Sink, dst: Vector, a: Src, signed: bool) {
     }
 }
 
-/// An index of nine bits; -256 for what is none.
+/// An index of nine bits; -256 for a number that is no index.
 pub fn address(s: &mut impl Sink, dst: Vector, op: Op2, operand: Operand) {
     const LEAST: Src = Src::Literal((-256i32).cast_unsigned());
     if op == Op2::MovaInt {

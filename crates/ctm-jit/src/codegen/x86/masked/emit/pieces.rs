@@ -1,6 +1,6 @@
 //! Runs of instructions, piece by piece.
 //!
-//! All pieces stand one behind the other, or, where there are many, the run is a loop over them.
+//! The code of all parts is unrolled, or, where there are many, the strip is a loop over them.
 
 use super::active::Lies;
 use super::{ACTIVE, Emit, Rare, head};
@@ -21,10 +21,10 @@ use std::ops::Range;
 const PIECES_OF_DWORD: u8 = 4;
 /// The mask that a run makes.
 const MADE: Gpr = 8;
-/// Where rsi is behind the last piece.
+/// The end of the loop over parts: rsi after the last one.
 const END: Gpr = 9;
-/// Instructions that are made for two pieces before they are for the next two: different ones stand close together, which keeps all ports of a processor busy, and yet
-/// all pieces are in sight of its scheduler.
+/// Instructions that are made for two parts before they are for the next two: different ones are close together, which
+/// keeps all ports of a processor busy, and yet all parts are in sight of its scheduler.
 const STRIP: usize = 8;
 
 impl<'a> Emit<'a> {
@@ -75,7 +75,7 @@ impl<'a> Emit<'a> {
             self.rare_of_all(check, body);
         } else if is_looped {
             self.each_piece(|e| {
-                // The first piece moves down with each that follows; what the register held falls out.
+                // Shifts the first part down with each later one; the oldest part leaves the register.
                 if made.is_some() {
                     e.asm.wide_shift(SHR, MADE, 8);
                 }
@@ -96,8 +96,9 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// Where a run is cut, the last place first: all pieces are made up to there before what follows, so what the next iteration of a loop waits for comes sooner.
-    /// No vector lives there that a piece makes for itself, nor a mask register.
+    /// The places where a strip is cut, the last one first: all parts are made up to there before the rest, so results
+    /// that the next iteration of a loop waits for come sooner. No vector of a single part is live there, nor a mask
+    /// register.
     fn cuts(&self, run: &[Ins]) -> Vec<usize> {
         let (mut cuts, mut alive, mut depth) = (vec![run.len()], Vec::new(), 0);
         let uses_masks = |ins: &Ins| matches!(ins, Ins::Lir(lir) if lir.uses_masks());

@@ -1,4 +1,5 @@
-//! Single vector instructions: where operands and results are, and what they are here beyond what [`Vectors`] does.
+//! Single vector instructions: the locations of operands and results, and the instructions that [`Vectors`] does
+//! not have.
 
 use super::Emit;
 use crate::codegen::x86::allocate::Location;

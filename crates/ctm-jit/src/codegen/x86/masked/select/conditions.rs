@@ -47,12 +47,12 @@ impl Select<'_> {
             }
             _ => {
                 let not = match compound(plan.block, c) {
-                    // That one of two holds is what takes an instruction more.
+                    // A disjunction takes one more instruction.
                     Some(condition) => matches!(condition, Condition::Or(..)),
                     None => {
                         let is_plain = |op| truth(op).is_none_or(|(_, second)| second.is_none());
                         let turns = !matches!(plan.block.ops[c.index()], Op::Holds { op, .. } if !is_plain(op));
-                        // What is chosen where the mask is set may lie in memory, as literals do.
+                        // The value that is chosen where the mask is set may lie in memory, as literals do.
                         turns && !matches!(a, Src::Literal(_)) && matches!(b, Src::Literal(_))
                     }
                 };

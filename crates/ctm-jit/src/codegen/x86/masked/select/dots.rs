@@ -15,7 +15,7 @@ use ctm_isa::x1k::ops::Omod;
 use ctm_x86 as asm;
 use ctm_x86::PSLL;
 
-/// By what terms are multiplied: two factors by `factor` each, their product by `product`; the sum twice by `back`.
+/// The factors of the scaled terms: two operands by `factor` each, their product by `product`; the sum twice by `back`.
 ///
 /// A term can decide a result only beside terms that are less than 2^75 times as large: two sums that cancel leave 2^-24 of a term or more, and each of two roundings
 /// sees 2^-26 of the rest. Where a step fell below 2^-126 and decides, all terms are below 2^-50, and within the range when multiplied by 2^170. Where a step exceeded
@@ -32,9 +32,9 @@ const fn power(exponent: i32) -> Src {
     Src::Literal(((exponent + 127) as u32) << 23)
 }
 
-/// For what is small.
+/// For small terms.
 const UP: [Src; 3] = [power(63), power(44), power(-85)];
-/// For what is large.
+/// For large terms.
 const DOWN: [Src; 3] = [power(-66), power(0), power(66)];
 
 impl Select<'_> {

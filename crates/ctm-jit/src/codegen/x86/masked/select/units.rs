@@ -1,7 +1,7 @@
-//! What the X1K's operations are in instructions: each is one channel of an instruction's half.
+//! The X1K's operations as instructions: each is one channel of an instruction's half.
 //!
-//! NaN bits are made right only where somebody can see them. Denormals need no care: the processor flushes them (MXCSR), exactly as the X1K does; only moves
-//! and choices carry them, so a `Scale` after those multiplies by one.
+//! NaN bits are made canonical only where they are visible. Denormals need no care: the processor flushes them (MXCSR),
+//! exactly as the X1K does; only moves and choices carry them, so a `Scale` after those multiplies by one.
 
 use super::{Plan, Select, negates, without_sign};
 use crate::codegen::x86::lir::{Class, Lir, Negated, Src, Vector};

@@ -18,7 +18,7 @@ use ctm_exec::x1k::{Elements, Filter, Form, Input, Memory, Outputs, Sampler, Wra
 use ctm_isa::r700::random::Random;
 use std::sync::atomic::AtomicU32;
 
-/// What elements are: forms, with their channels.
+/// The forms of elements, with their channels.
 const FORMS: [(Form, u8); 8] = [
     (Form::Floats, 1),
     (Form::Floats, 2),
@@ -59,7 +59,7 @@ impl Memory for Held<'_> {
     }
 }
 
-/// A program that outputs what it looks up at the place that its first register names.
+/// A program that looks up at the place that its first register names, and outputs the result.
 fn program(unscaled: bool) -> Code {
     let zero = Value(2);
     let mut ops = vec![Op::Get(Var::gpr(0, 0)), Op::Get(Var::gpr(0, 1)), Op::Bits(0)];

@@ -3,7 +3,7 @@
 use super::*;
 use crate::ir::masked::Tally;
 
-/// The variable, and what is made of it.
+/// The variable, and the vector that is stored into it.
 const VARIABLE: Vector = Vector(0);
 const MADE: Vector = Vector(1);
 
@@ -17,7 +17,8 @@ fn fused(list: &[Ins]) -> Vec<Ins> {
     list
 }
 
-/// A sum that is stored at once under a mask is made under it, also behind a mark; not where somebody else reads it, where something stands between, or where all lanes store it.
+/// A sum that is stored at once under a mask is made under it, also after a mark; not where it has another use, where
+/// an instruction is between, or where all lanes store it.
 #[test]
 fn sums_are_made_under_the_mask_of_their_store() {
     let [of, one] = [Src::Vector(VARIABLE), Src::Literal(1f32.to_bits())];

@@ -1,4 +1,5 @@
-//! Tests of `src/codegen/x86/masked/text.rs` and of the parser of lines: errors name line, column and what is allowed.
+//! Tests of `src/codegen/x86/masked/text.rs` and of the parser of lines: errors name line, column and the allowed
+//! text.
 
 use super::*;
 

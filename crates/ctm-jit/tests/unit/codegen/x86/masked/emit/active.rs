@@ -4,8 +4,9 @@ use super::*;
 use crate::codegen::x86::lir::Src;
 use crate::ir::masked::{Tally, Target};
 
-/// Three blocks in a ring, one of which jumps by the active lanes: to the next of the ring, or to a block that needs them as mask registers. Each block's need is the
-/// one of the block that comes after it in the ring, and blocks are looked at in the other direction.
+/// Three blocks in a ring, one of which jumps by the active lanes: to the next of the ring, or to a block that needs
+/// them as mask registers. Each block's need is the one of the block that comes after it in the ring, and blocks are
+/// visited in the other direction.
 #[test]
 fn needs_in_a_ring_settle() {
     let [last, third, second, first] = [0, 1, 2, 3];
@@ -30,6 +31,6 @@ fn needs_in_a_ring_settle() {
     let needs =
         |last: Vec<Ins>| Needs::of(Lies::InMasks, &code, &[last, Vec::new(), Vec::new(), Vec::new()], &[None; 4]);
     assert_eq!(needs(vec![store]), [Needs::PIECES; 4]);
-    // Nobody needs them anywhere, so the jump looks at the general register.
+    // No block needs them, so the jump tests the general register.
     assert_eq!(needs(Vec::new())[1..], [Needs::WHOLE; 3]);
 }
