@@ -1,7 +1,8 @@
 //! The engine against the reference interpreter: random programs, the same outputs, conditional values, counters and faults.
 //!
-//! Truth: the reference interpreter. To repeat one case: `CTM_SEED=n cargo test -p ctm-jit --test differential NAME`. A million programs of all kinds:
-//! `cargo test --release -p ctm-jit --test differential -- --ignored million`; `CTM_PROGRAMS` says how many, `CTM_SEED` where to begin.
+//! Truth: the reference interpreter. To repeat one case: `CTM_SEED=n cargo test -p ctm-jit --test differential NAME`. A
+//! million programs of all kinds: `cargo test --release -p ctm-jit --test differential -- --ignored million`, with
+//! their number in `CTM_PROGRAMS`, and the first in `CTM_SEED`.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -27,7 +28,7 @@ const ONCE: [(&str, u64); 7] = [
     ("statements", 8540),
     // A group of which all are killed jumps back at a LOOP or REP for ever.
     ("raw flow control", 2_000_221),
-    // A NaN that is made right where a loop's variable is read: not where it is read at an index.
+    // A NaN that is made canonical where a loop's variable is read: not where it is read at an index.
     ("relative addresses", 5_265_087),
 ];
 

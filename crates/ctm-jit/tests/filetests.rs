@@ -1,6 +1,7 @@
 //! Text tests of the compiler's stages: `tests/filetests/*/*`, one program a file.
 //!
-//! A file is a program (`.ir`: the text of a stage's form, `.x1k` and `.psh`: assembly) with comments that say what to do with it:
+//! A file is a program (`.ir`: the text of a stage's form, `.x1k` and `.psh`: assembly) with these directives in
+//! comments:
 //!
 //! | comment | meaning |
 //! |---|---|

@@ -1,8 +1,9 @@
 //! The engine against the reference interpreter, R700: random programs of every stage, random structured programs, and the programs of
 //! `tests/corpus/mesa`; the same exports, memory, counters and faults.
 //!
-//! Truth: the reference interpreter. `CTM_RANDOM=n` tries n times as many, from `CTM_FIRST` on; `CTM_SEED=n` repeats one. A million programs of all kinds:
-//! `cargo test --release -p ctm-jit --test r700 -- --ignored million`; `CTM_PROGRAMS` says how many, `CTM_SEED` where to begin.
+//! Truth: the reference interpreter. `CTM_RANDOM=n` tries n times as many, from `CTM_FIRST` on; `CTM_SEED=n` repeats
+//! one. A million programs of all kinds: `cargo test --release -p ctm-jit --test r700 -- --ignored million`, with their
+//! number in `CTM_PROGRAMS`, and the first in `CTM_SEED`.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -76,7 +77,8 @@ const STAGES: [Stage; 5] = [Stage::Pixel, Stage::Pixel, Stage::Pixel, Stage::Ver
 
 #[test]
 fn random_programs() {
-    // The last ones once differed: gradients look at idle lanes in programs of every stage, and at registers that a loop index names.
+    // The last ones once differed: gradients read idle lanes in programs of every stage, and registers that a loop
+    // index names.
     on_all_cores(seeds(200).chain([961_316, 112_003_860]), engines, random_program);
 }
 

@@ -213,7 +213,7 @@ fn negative_indices() {
     assert_eq!(Case::new(reads, Stage::Pixel, 4).row(0), [-2i32 as u32, u32::MAX, 0, 0]);
 }
 
-/// Items of buffers lie as far apart as the buffer says, whole ones only are read, and those outside are zeros.
+/// Items of buffers lie as far apart as the buffer's stride, only whole ones are read, and those outside are zeros.
 #[test]
 fn items_of_every_size_and_distance() {
     let formats = [
@@ -273,13 +273,14 @@ fn clamped_nans() {
         case.dx10_clamp = dx10_clamp;
         assert_eq!((case.row(0)[0], case.row(1)[0]), (expected, 0));
     }
-    // A listing's settings say it.
+    // A setting of the listing.
     let program = text(&format!("; $SQ_PGM_RESOURCES_PS.DX10_CLAMP = 0\n{source}"));
     assert_eq!(program.dx10_clamp(), Some(false));
     assert!(!Launch::new(&program, &Constants::default(), Domain { i0: 0, j0: 0, i1: 0, j1: 0 }).dx10_clamp);
 }
 
-/// Two 64-bit comparisons of a group: both give their results, that in z and w decides who goes on (R700 §9.2).
+/// Two 64-bit comparisons of a group: both give their results, and the one in z and w decides which pixels go on (R700
+/// §9.2).
 #[test]
 fn two_comparisons_of_doubles_in_a_group() {
     let half = |[low, high]: [&str; 2], number: &str, bits: &str| {
@@ -287,7 +288,7 @@ fn two_comparisons_of_doubles_in_a_group() {
             " {low}: PRED_SETE_64 R4.{low}, R1.y, {number} {bits}\n {high}: PRED_SETE_64 R4.{high}, R1.x, 0.0f {bits}\n"
         )
     };
-    // The doubles 1 + i * 2^-20, of which those of pixels 1 and 2 are asked for.
+    // Pixel i has the double 1 + i * 2^-20; the comparisons are with those of pixels 1 and 2.
     for (bits, expected) in [("UPDATE_EXEC_MASK UPDATE_PRED", [0, 0, 7, 0]), ("", [7, 7, 7, 7])] {
         let source = format!(
             "ALU:\n x: MOV R1.x, 0\n y: ADD_INT R1.y, R0.x, (0x3FF00000, 1.875f).x\n\

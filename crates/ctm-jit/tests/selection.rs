@@ -42,7 +42,7 @@ fn without_executable_memory_the_portable_one_runs() {
     }
 }
 
-/// The same where the system really forbids it (Linux 6.3 and later can be asked to).
+/// The same where the system really forbids it (an option of Linux 6.3 and later).
 #[cfg(target_os = "linux")]
 #[test]
 fn where_the_system_forbids_it_the_portable_one_runs() {

@@ -11,8 +11,8 @@ fn head(op: V, reg: u8, second: u8, mask: u8, zero: bool) -> u64 {
     u64::from((op.prefix ^ numbers) | u32::from(mask) << 24 | u32::from(zero) << 31) | u64::from(op.opcode) << 32
 }
 
-/// The bit that says that memory holds one number for all lanes. A broadcast instruction names four bytes without it; its displacement still counts in
-/// fours.
+/// The bit for a memory operand of one number for all lanes. A broadcast instruction names four bytes without it; its
+/// displacement still counts in fours.
 fn broadcast(op: V) -> u64 {
     u64::from(op != BROADCAST) << 28
 }

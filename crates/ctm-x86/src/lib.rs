@@ -65,7 +65,7 @@ impl V {
         self.prefix.to_le_bytes()[2] & 3
     }
 
-    /// 1: elements of 64 bits. The forms of AVX2 do not ask.
+    /// 1: elements of 64 bits. The forms of AVX2 do not use it.
     const fn wide(self) -> u8 {
         self.prefix.to_le_bytes()[2] >> 7
     }
@@ -150,7 +150,7 @@ rows! { ROWS
     CLASS = 3 1 0x66;
     /// The exponent, as a number.
     EXPONENT = 2 1 0x42;
-    /// The fraction, with the exponent that the immediate says.
+    /// The fraction, with the exponent of the immediate.
     FRACTION = 3 1 0x26;
     /// Less its nearest integer.
     REDUCE = 3 1 0x56;
@@ -264,7 +264,7 @@ fn immediate(imm: Option<u8>) -> Bytes {
     imm.map_or(NOTHING, |imm| (imm.into(), 1))
 }
 
-/// The prefix, where it says something, and the opcode, of one byte or two.
+/// The prefix, where it is needed, and the opcode, of one byte or two.
 const fn prefixed(wide: bool, reg: u8, base: u8, opcode: u16) -> Bytes {
     let rex = 0x40 | (wide as u8) << 3 | (reg >> 3 & 1) << 2 | base >> 3 & 1;
     let (opcode, count) = if opcode > 0xff { (opcode.swap_bytes() as u64, 2) } else { (opcode as u64, 1) };

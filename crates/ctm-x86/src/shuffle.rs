@@ -6,12 +6,12 @@ use super::{Asm, Gpr, NOTHING, Rm, V, rows, v};
 rows! { SHUFFLE_ROWS
     UNPACK_LOW = 1 0 0x14;
     UNPACK_HIGH = 1 0 0x15;
-    /// Two elements of each source in every quarter; the immediate says which.
+    /// Two elements of each source in every quarter; the immediate selects them.
     SHUFFLE = 1 0 0xc6;
     STORE_PAST_CACHES = 1 0 0x2b;
     /// Elements by the numbers in the second operand.
     PERMUTE = 2 1 0x16;
-    /// A half takes 16 bytes; the immediate says which: AVX2.
+    /// A half takes 16 bytes; the immediate selects it: AVX2.
     INSERT_QUARTER = 3 1 0x18 part 2;
 }
 
@@ -40,7 +40,7 @@ impl Asm {
         self.vex(GATHER, dst, mask, Rm::At(base, index, 2, offset), None);
     }
 
-    /// Asks for the line of the caches with this address, wherever that is.
+    /// Prefetches the line of the caches at this address, which may be invalid.
     pub fn prefetch(&mut self, base: Gpr, offset: i32) {
         self.integer(false, 0x0f18, 1, Rm::Row(base, offset), NOTHING);
     }

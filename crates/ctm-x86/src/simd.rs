@@ -171,7 +171,7 @@ pub fn on_avx2<R>(function: impl FnOnce() -> R) -> Option<R> {
 
 /// Functions on vectors.
 pub trait Do {
-    /// Does it, and says whether it could. It has to be in line, with all that it calls.
+    /// Does it, and returns whether it could. It has to be inlined, with all its calls.
     fn run<S: Simd>(self, simd: S) -> bool;
 }
 
@@ -214,7 +214,8 @@ macro_rules! operand {
 /// Declares operations, and defines them for AVX-512 and for AVX2.
 macro_rules! simd {
     ($($(#[$doc:meta])* $name:ident($($arg:ident: $of:ident),*) -> $to:ident: $avx512:expr, $avx2:expr;)*) => {
-        /// Operations on all lanes: on numbers of single precision, unless they say something else. Comparisons hold in no lane with a NaN.
+        /// Operations on all lanes: on numbers of single precision, where nothing else is noted. Comparisons hold in no
+        /// lane with a NaN.
         pub trait Simd: Copy {
             /// A vector.
             type V: Copy;
@@ -442,11 +443,11 @@ simd! {
     and(a: V, b: V) -> V: _mm512_and_ps(a, b), _mm256_and_ps(a, b);
     /// The bits that one of both has.
     xor(a: V, b: V) -> V: _mm512_xor_ps(a, b), _mm256_xor_ps(a, b);
-    /// Bits moved to the left by as many as `b` says, zeros after.
+    /// Bits shifted to the left by `b`, zeros after.
     left(a: V, b: i32) -> V: f512(_mm512_sll_epi32(i512(a), _mm_cvtsi32_si128(b))), f256(_mm256_sll_epi32(i256(a), _mm_cvtsi32_si128(b)));
     /// Bits moved to the right, zeros in front.
     right(a: V, b: i32) -> V: f512(_mm512_srl_epi32(i512(a), _mm_cvtsi32_si128(b))), f256(_mm256_srl_epi32(i256(a), _mm_cvtsi32_si128(b)));
-    /// The same, each lane by as many as that of `b` says.
+    /// The same, each lane by that of `b`.
     right_each(a: V, b: V) -> V: f512(_mm512_srlv_epi32(i512(a), i512(b))), f256(_mm256_srlv_epi32(i256(a), i256(b)));
     /// `a < b`.
     less(a: V, b: V) -> M: _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b), _mm256_cmp_ps::<_CMP_LT_OQ>(a, b);

@@ -106,7 +106,7 @@ impl fmt::Display for Backend {
     }
 }
 
-/// Whether memory can be made executable here; asked once.
+/// Whether memory can be made executable here; tested once.
 #[cfg(target_arch = "x86_64")]
 fn executes() -> bool {
     static EXECUTES: std::sync::OnceLock<bool> = std::sync::OnceLock::new();

@@ -137,7 +137,7 @@ pub struct TextOptions {
     pub lanes: usize,
     /// All lanes that exist lie in the domain.
     pub is_whole: bool,
-    /// Passages of blocks are counted.
+    /// Executions of blocks are counted.
     pub counts: bool,
     /// Wavefronts may be narrower.
     pub narrows: bool,

@@ -8,7 +8,7 @@
 //! | `emit` | the stages of a program without a launch, for `ctm emit` |
 //! | `program` | a program with the code of every back end, each made when it is first needed |
 //!
-//! After every stage the form is verified in debug builds and tests, and dumped if the environment asks for it.
+//! After every stage the form is verified in debug builds and tests, and dumped if the environment requests it.
 
 pub mod emit;
 #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,5 @@
-//! The view of the compiler from outside: `CTM_DUMP` prints stages of all programs, `ctm emit` asks for the text of one stage.
+//! Output of the compiler's stages: `CTM_DUMP` prints stages of all programs, `ctm emit` requests the text of one
+//! stage.
 
 use super::Stage;
 use std::fmt;
@@ -15,7 +16,7 @@ pub struct Observer {
     dumps: u16,
     /// The number of the program in dumps; 0 until it is printed.
     number: u32,
-    /// The stage whose text is wanted.
+    /// The stage whose text is requested.
     wanted: Option<Stage>,
     /// That text, once the stage is done.
     pub text: Option<String>,

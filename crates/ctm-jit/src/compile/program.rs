@@ -119,7 +119,7 @@ impl Program {
     /// The machine code for these uniform values and bindings of fetches, if there is any.
     #[cfg(target_arch = "x86_64")]
     pub fn native(&self, of: Variant, (uniforms, bindings): (&[u32], &[Option<Binding<'_>>])) -> Option<&Native> {
-        // Tests also make code that this host cannot run, and look at it only.
+        // Tests also make code that this host cannot run, and only inspect it.
         if !cfg!(test) && !of.isa.is_available() {
             return None;
         }
@@ -132,7 +132,7 @@ impl Program {
         native[variant.number()].get_or_init(make).as_deref()
     }
 
-    /// The text of the stage that the observer wants, of code for a first launch with these uniform values.
+    /// The text of the stage that the observer requests, of code for a first launch with these uniform values.
     #[cfg(target_arch = "x86_64")]
     pub fn stage(&self, variant: Variant, uniforms: &[u32], observer: &mut Observer) -> Option<String> {
         let ordinary = if Pass::Ordinary.is_on() { ordinary(&self.code, uniforms) } else { Vec::new() };

@@ -30,7 +30,7 @@ fn awake(code: &Code) -> Vec<bool> {
             End::Flow(flow) => {
                 let levels = flow.levels as i8;
                 let level = if flow.exchange { level.min(levels - 1) } else { level };
-                // Who ran before runs, or lies in the new level; levels that are popped run.
+                // Lanes that ran before run, or lie in the new level; popped levels run.
                 let after = |level: i8, change: i8| if change < 0 { level.min(levels + change) } else { level };
                 // All lanes that stay or jump by a vote are counted in it.
                 let votes = !flow.jump_any && (!ignores || flow.ignore_uncovered);
@@ -55,7 +55,7 @@ fn awake(code: &Code) -> Vec<bool> {
     code.blocks.iter().zip(known).map(|(block, known)| known == Some(block.depth as i8)).collect()
 }
 
-/// Forgets that LOOP and REP may jump, where they cannot: the count is not 0, and some lane that has a vote wants to stay.
+/// Removes the jumps of LOOP and REP that cannot happen: the count is not 0, and some lane with a vote wants to stay.
 ///
 /// Compilers let such a jump lead to ENDLOOP, which would find no loop. `kills`: also where killed processors lose
 /// their votes, so that a group with all processors killed would jump. The effects of such a group are not visible,

@@ -174,7 +174,8 @@ instructions! {
         Neg(a: Value) = "neg";
         /// An operation of one slot with its modifiers.
         Alu { op: AluOp, operands: [Value; 3], omod: Omod, clamp: bool } = "alu";
-        /// All ones where the operation's predicate says execute or its comparison kills (`wanted`), or where it does not, else 0.
+        /// All ones where the operation's predicate is execute or its comparison kills (`wanted`), or in the other
+        /// lanes, else 0.
         Holds { op: Op2, operands: [Value; 2], wanted: bool } = "holds";
         /// `c != 0 ? a : b`, as bits.
         Select(operands: [Value; 3]) = "select";
@@ -450,7 +451,7 @@ instructions! {
     pub enum Store is "store" {
         /// One write of a burst to memory: index and elements.
         Memory(inst: CfMem, burst: u8) = "memory";
-        /// A geometry program says something about its vertices.
+        /// A geometry program's vertex event.
         Event(event: VertexEvent) = "event";
         /// A dword of the local data share by its number, if there is such a dword: number and bits.
         Dword = "dword";
@@ -604,7 +605,7 @@ pub struct Code {
     pub locked: Vec<Locked>,
     /// Computations on uniform values alone, in the order of the table; operands are numbers of this list.
     pub computed: Vec<Op>,
-    /// Some fetch looks at lanes that do not execute.
+    /// Some fetch reads lanes that do not execute.
     pub watches_idle_lanes: bool,
     /// Variables keep their values in inactive lanes: some operation reads or writes these.
     pub keeps_idle_lanes: bool,

@@ -24,14 +24,14 @@ impl Numbering {
         ops
     }
 
-    /// Appends an operation that is not looked for.
+    /// Appends an operation without a search for an equal one.
     #[inline]
     pub fn effect(&mut self, op: Op) -> Value {
         self.ops.push(op);
         Value(self.ops.len() as u32 - 1)
     }
 
-    /// The operation that is there, or is appended.
+    /// An equal operation, or this one appended.
     #[inline(always)]
     pub fn pure(&mut self, op: Op) -> Value {
         let hash = op.hash();
@@ -61,7 +61,7 @@ impl Numbering {
         free.into_iter().for_each(|free| self.slots[free] = of);
     }
 
-    /// The operation of this hash that is wanted; else the first free slot.
+    /// The operation of this hash that `is_wanted` accepts; else the first free slot.
     #[inline(always)]
     fn probe(&self, hash: u32, is_wanted: impl Fn(Value) -> bool) -> Result<Value, usize> {
         let mut slot = hash as usize;

@@ -75,13 +75,14 @@ pub struct Frame {
 pub struct Flow {
     /// The operation on the loop stack.
     pub op: LoopOp,
-    /// Who wants to jump: bit `(alu_result << 1) + predicate`; the boolean constant is already in it.
+    /// The condition of a lane's wish to jump: bit `(alu_result << 1) + predicate`; the boolean constant is already in
+    /// it.
     pub wants: u8,
     /// The predicate bit and whether it is inverted; without one the predicate is true.
     pub predicate: Option<(u8, bool)>,
     /// Uncovered lanes take no part.
     pub ignore_uncovered: bool,
-    /// Jump if any wants to.
+    /// Jump if any lane wants to.
     pub jump_any: bool,
     /// B_ELSE; there is a level to exchange with.
     pub exchange: bool,
@@ -171,7 +172,7 @@ pub struct Code {
     pub fetches: Vec<Fetch>,
     /// Its uncached writes, by number.
     pub stores: Vec<Store>,
-    /// Some operation looks at lanes that flow control does not let run, or writes them: quad operations, WRITE_INACTIVE.
+    /// Some operation reads or writes lanes that flow control does not let run: quad operations, WRITE_INACTIVE.
     pub watches_idle_lanes: bool,
     /// Some operation writes or reads a temporary by a relative address.
     pub relative_temps: bool,
@@ -196,7 +197,7 @@ impl Code {
         self.flows().any(|flow| flow.op == LoopOp::Continue)
     }
 
-    /// Goes from a block to others: to those that `look` puts into its list. Whether it said of each that all is well there.
+    /// Walks from a block to others: to those that `look` puts into its list. Whether `look` accepted each.
     pub fn all_reached(&self, first: usize, mut look: impl FnMut(&Block, &mut Vec<usize>) -> bool) -> bool {
         let mut seen = vec![false; self.blocks.len()];
         let mut pending = vec![first];

@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU32;
 /// The arrays of inputs that memory maps.
 type Arrays<'a> = &'a [Option<Elements<&'a [u8]>>; INPUTS];
 
-/// A memory of arrays that another one lends.
+/// A memory of arrays that another one maps.
 #[derive(Clone, Copy)]
 pub struct Views<'a> {
     descriptors: [Option<Input>; INPUTS],
@@ -36,7 +36,7 @@ fn cells<T: Memories>(memory: &mut [T]) -> Option<&[AtomicU32]> {
     before.is_empty().then_some(&*cells)
 }
 
-/// The same for elements that memory lends.
+/// The same for mapped elements.
 pub fn cells_of(elements: Cells<'_>) -> Option<&[AtomicU32]> {
     match elements {
         // They are little-endian.
@@ -47,7 +47,7 @@ pub fn cells_of(elements: Cells<'_>) -> Option<&[AtomicU32]> {
 }
 
 impl<'a> Views<'a> {
-    /// Inputs that memory lends; `inputs`: those that are fetched. `None` where it lends one of these not.
+    /// Inputs that memory maps; `inputs`: those that are fetched. `None` where one of these is not mapped.
     pub fn lent(descriptors: [Option<Input>; INPUTS], elements: Arrays<'a>, inputs: u16) -> Option<Self> {
         let is_held = |input: usize| Some(holds(elements[input].as_ref()?, &descriptors[input]?));
         let are_held = (0..INPUTS).filter(|input| inputs >> input & 1 == 1).all(|input| is_held(input) == Some(true));
@@ -55,7 +55,7 @@ impl<'a> Views<'a> {
     }
 }
 
-/// How code looks an input up by itself, if it does, where memory lends these.
+/// The direct access of a fetch to an input among these mapped arrays, if code has it.
 pub fn binding<'a>(fetch: &Fetch, memory: &dyn Memory, elements: Arrays<'a>) -> Option<Binding<'a>> {
     let Fetch::Input { input, uncached: false, .. } = *fetch else { return None };
     let (descriptor, elements) = (memory.input(input)?, elements[usize::from(input & 15)].as_ref()?);

@@ -21,7 +21,7 @@ impl Build {
         self.numbering.effect(op)
     }
 
-    /// The vector that a pure operation makes. Inlined, as its callers know which operation it is: nothing here has to look then.
+    /// The vector of a pure operation. Inlined, as its callers know the operation, so that no test of its kind is left.
     #[inline(always)]
     pub fn make(&mut self, op: Op) -> Value {
         if !op.is_constant() {
@@ -94,12 +94,12 @@ impl Build {
         self.numbering.take()
     }
 
-    /// From here on other lanes may look.
+    /// From here on other lanes may read.
     pub fn forget(&mut self) {
         self.forgets += 1;
     }
 
-    /// From here on these lanes look, or no longer do; if they are the active ones, nothing changes.
+    /// From here on these lanes read, or no longer do; if they are the active ones, nothing changes.
     pub fn forget_beside(&mut self, under: M) {
         if under != M::ACTIVE {
             self.forget();

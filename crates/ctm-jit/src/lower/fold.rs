@@ -88,7 +88,8 @@ impl Build {
         }
     }
 
-    /// The first value where `by` is not 0 and the second elsewhere, each if so said, and else the other one.
+    /// Where `by` is not 0 the value that `first[0]` names, elsewhere the one that `first[1]` names: the first value if
+    /// `true`, else the second.
     fn chosen(&mut self, by: Value, first: [bool; 2], [a, b]: [Value; 2]) -> Value {
         match first {
             [true, true] => a,
@@ -106,7 +107,8 @@ impl Build {
         Condition::of(self.ops(), by).map(|_| by)
     }
 
-    /// Bits that two values have in common, or (not `both`) that one has, where both are conditions or only bits under a condition are wanted.
+    /// The bits common to two values, or (not `both`) the bits of either, where both are conditions or masked by a
+    /// condition.
     fn joined(&mut self, both: bool, x: Value, y: Value) -> Option<Value> {
         let (zero, ones) = (self.bits(0), self.bits(u32::MAX));
         let (by, other) = match (self.condition(x), self.condition(y)) {

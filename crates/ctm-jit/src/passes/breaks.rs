@@ -4,8 +4,9 @@
 //! took its BREAK repeat the same comparison, and take the outer loop's BREAK. Such lanes may leave both loops at once.
 //! The operands of the comparison are then dead in them, so the inner loop stores these without a mask.
 //!
-//! Blocks are not passed that a group would pass alone, so this is for code that counts nothing. And it is for code that decides for several groups together
-//! (`lower/x1k/joint.rs`), which asks that lanes come back where their break leads, whichever way others take.
+//! Groups pass other blocks than they would alone, so this is for code without counters. And it is for code that
+//! decides for several groups together (`lower/x1k/joint.rs`), which ensures that lanes reconverge at the target of
+//! their break, whichever way others take.
 
 use crate::ir::masked::{M, Op, Value};
 use crate::ir::x1k::{Block, Code, End, Flow, LoopOp, Outcome, Target};
@@ -55,7 +56,7 @@ fn decision(block: &Block, flow: &Flow) -> Option<Value> {
     block.result.filter(|_| of_result && votes)
 }
 
-/// The flow control of a block that breaks, if those who do break out of the next loop, too.
+/// The flow control of a block that breaks, if the lanes that do break out of the next loop, too.
 fn through(code: &Code, index: usize) -> Option<Flow> {
     let block = &code.blocks[index];
     let flow = *block.flow()?;

@@ -9,7 +9,8 @@ use std::borrow::Cow;
 /// Of an operation: its result is live.
 pub(super) const NEEDED: u8 = 1;
 
-/// Finds it: it becomes [`computed`](crate::ir::masked::Code::computed), and those who read it read a uniform value.
+/// Finds uniform computations: they become [`computed`](crate::ir::masked::Code::computed), and their uses read a
+/// uniform value.
 #[derive(Default)]
 pub struct Gathered {
     computed: Numbering,

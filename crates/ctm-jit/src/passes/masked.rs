@@ -198,7 +198,7 @@ fn step_back(block: &Block, waiting: &Waiting, seen: [bool; 2], live: &mut [VarS
                 live[EXISTING].insert(var);
             }
         };
-        // Frequent ones are done with here: each further look at one takes time.
+        // Frequent ones are finished here: each further test of one takes time.
         match *op {
             Op::Get(var) => read(var),
             Op::Unit(_, abc) => {
@@ -235,7 +235,7 @@ fn step_back(block: &Block, waiting: &Waiting, seen: [bool; 2], live: &mut [VarS
     }
 }
 
-/// Takes out operations that `keeps` does not want, and vectors without readers.
+/// Removes operations that `keeps` rejects, and vectors without uses.
 pub fn sweep(block: &mut Block, keeps: impl Fn(&Op) -> bool) {
     let mut found = vec![0; block.ops.len()];
     for (place, op) in block.ops.iter().enumerate().rev() {

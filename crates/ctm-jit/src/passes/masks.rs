@@ -35,7 +35,7 @@ pub fn simplify(code: &mut Code, whole: bool) {
         block.end = end;
         bits.rewrite(block, index);
     }
-    // Who is active has to be true everywhere: by that it is known for which lanes a variable is read.
+    // The active lanes have to be exact everywhere: they determine the lanes for which a variable is read.
     let active = bits.bit(M::ACTIVE);
     let live = bits.live(code, active);
     for (block, places) in code.blocks.iter_mut().zip(&bits.places) {
@@ -217,7 +217,8 @@ impl Bits {
         Place { at, writes, reads: first | second, after: 0, known: None }
     }
 
-    /// The masks that decide who runs, with those that they are made of, and those that are made of nothing else.
+    /// The masks that decide which lanes run, with those that they are computed from, and those computed from nothing
+    /// else.
     fn followed(&self, code: &Code) -> u64 {
         let branches =
             code.blocks.iter().map(|block| if let End::Branch { mask, .. } = block.end { self.bit(mask) } else { 0 });

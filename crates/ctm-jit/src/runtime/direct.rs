@@ -83,7 +83,7 @@ impl Wavefronts<'_> {
         first
     }
 
-    /// Looks at all cells that these wavefronts may store to.
+    /// Gives all cells that these wavefronts may store to.
     fn cells(&self, direct: &Direct<'_>, waves: Range<u64>, mut look: impl FnMut(&[AtomicU32])) {
         let mut places = Places::new();
         for index in waves {

@@ -43,7 +43,7 @@ const REMEMBERED: usize = 8;
 const TASKS_PER_CORE: u64 = 16;
 /// The least work of a task, in operations of single processors.
 const OPERATIONS_OF_TASK: u64 = 1 << 15;
-/// And not more: between two tasks it is looked whether to stop.
+/// The most work of a task: the stop flag is tested between two tasks.
 const OPERATIONS_PER_LOOK: u64 = 1 << 31;
 /// Operations that a processor may have: a tile cannot be stopped.
 const OPERATIONS_OF_PROCESSOR: u64 = 1 << 20;

@@ -19,7 +19,8 @@ use ctm_exec::{Budget, Counters, Domain};
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 
-/// Instructions of a wavefront within which machine code need not look whether to stop; fewer where it calls for fetches, as they may take long.
+/// Instructions of a wavefront after which machine code has to test the stop flag; fewer where it calls for fetches, as
+/// they may take long.
 const INSTRUCTIONS_PER_LOOK: u64 = 1 << 19;
 const INSTRUCTIONS_PER_LOOK_FETCHING: u64 = INSTRUCTIONS_PER_LOOK / 16;
 
@@ -35,17 +36,17 @@ pub struct Wavefronts<'a> {
     pub covered: Option<&'a [u64]>,
     /// The launch asks for counters.
     pub counters: bool,
-    /// Threads that were asked for.
+    /// The requested number of threads.
     pub threads: usize,
     pub watch: &'a Watch,
     /// Instructions that a wavefront may issue.
     pub fuel: u64,
-    /// Instructions within which it need not look whether to stop.
+    /// Instructions after which it has to test the stop flag.
     pub per_look: u64,
     /// Groups that were left to the reference interpreter.
     pub bailed_out: AtomicU64,
     pub backend: Backend,
-    /// Its wavefronts may be narrower than the program's: the launch's are as machine code wants them.
+    /// Its wavefronts may be narrower than the program's: machine code has chosen their width.
     pub narrows: bool,
     /// Wavefronts of a group.
     pub per_group: u64,
@@ -161,7 +162,7 @@ impl<'a> Wavefronts<'a> {
         })
     }
 
-    /// The lanes that machine code wants of wavefronts, if those are fewer than they have.
+    /// The lanes of narrower wavefronts that machine code prefers, if it does.
     #[cfg(target_arch = "x86_64")]
     pub fn narrower(&self, given: (&[u32], &[Option<Binding<'_>>])) -> Option<usize> {
         let of = Variant { narrows: true, ..self.variant().filter(|_| Pass::Narrow.is_on())? };

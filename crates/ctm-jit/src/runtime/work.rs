@@ -12,7 +12,7 @@ const LOOKS: u32 = 4096;
 /// See [`LOOKS`].
 const PAUSES: u32 = 64;
 
-/// How many threads look for more work.
+/// How many threads poll for more work.
 static LINGERING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
@@ -33,7 +33,7 @@ fn linger(threads: usize) {
 }
 
 fn look_for_work() {
-    // A thread that looks for work may find this.
+    // A thread that polls for work may find this.
     if !LINGERS.replace(true) {
         let mut looks = 0;
         while looks < LOOKS {

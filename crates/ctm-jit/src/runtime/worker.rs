@@ -116,7 +116,7 @@ impl<'a> Worker<'a> {
                     // Several groups that run as one may issue more than each of them.
                     if !is_spent && !of.joint && members.any(|member| member.runner.wave.is_spent) {
                         is_spent = true;
-                        // The reference interpreter will find the same, and say at which instruction.
+                        // The reference interpreter will find the same fault, with its instruction.
                         part.fault_in(job.group);
                     }
                     None

@@ -29,7 +29,7 @@ pub struct Given<'a> {
     pub constants: &'a [u32],
     /// Worker threads; 0: one per core.
     pub threads: usize,
-    /// Says when it has to stop.
+    /// The stop flag.
     pub watch: Option<&'a Watch>,
 }
 

@@ -48,7 +48,8 @@ pub struct Uniform {
     pub instructions: u64,
     /// Of these, the ones that its valid lanes execute, where operations of the program count them.
     pub active: u64,
-    /// Of these, the ones at which some valid lane runs, for programs that keep who is active; `None` when that depends on data.
+    /// Of these, the ones at which some valid lane runs, for programs that maintain the active lanes; `None` when that
+    /// depends on data.
     pub executed: Option<u64>,
     /// How often each fetch runs.
     pub fetches: Vec<u64>,
@@ -175,7 +176,7 @@ impl Run {
                     VALID => self.active += u64::from(weight),
                     _ => return None,
                 },
-                // How many lanes look something up is counted, but for inputs, which count in another way.
+                // Lookups are counted by lanes, except those of inputs, which are counted in another way.
                 Op::Fetch { number, under, .. } => match (&fetches[usize::from(number)], self.of(under)?) {
                     (_, VALID) | (Fetch::Input { .. }, ALL) => {}
                     _ => return None,

@@ -58,7 +58,7 @@ fn case(r: &mut Random) -> Case {
     case
 }
 
-/// Engines against the reference interpreter; says whether all went well there.
+/// Compares engines with the reference interpreter; returns whether the latter ended without a fault.
 fn check(case: &Case, program: &Program, engines: &[Jit], what: &dyn Fn() -> String) -> bool {
     let expected = case.run(program, &Interp, 1);
     for jit in engines {
@@ -232,7 +232,8 @@ fn levels_layers_and_faces() {
     assert_eq!(ran.into_inner(), count);
 }
 
-/// Compares one of the programs with textures and samplers of this number; says whether all went well in the reference interpreter.
+/// Compares one of the programs with textures and samplers of this number; returns whether the reference interpreter
+/// ended without a fault.
 pub(super) fn levels(engines: &[Jit], programs: &[(String, Program)], seed: u64, differences: &Differences) -> bool {
     let r = &mut Random::new(seed ^ 0x1e_5e15);
     let mut case = case(r);

@@ -233,7 +233,8 @@ fn one_long_stream() {
     std::hint::black_box(compile_stream(&launch(&program, &constants), Isa::Avx512));
 }
 
-/// For a profiler: programs again and again, as the variables ask: `CTM_COST="statements 384 avx2 joint"`, `CTM_SEED`, `CTM_TURNS`.
+/// For a profiler: programs again and again, by the variables `CTM_COST="statements 384 avx2 joint"`, `CTM_SEED`,
+/// `CTM_TURNS`.
 #[test]
 #[ignore = "a measurement"]
 fn again() {
@@ -261,7 +262,7 @@ fn again() {
             }
         }
         let us = (thread_time() - start) as f64 / 1e3 / turns as f64;
-        // A subroutine is there once for each way of calling it.
+        // A subroutine is repeated for each way of calling it.
         let lowered = crate::lower::x1k::lower(launch.program, launch.constants, asked(launch.counters));
         let blocks = lowered.as_ref().map_or(&[][..], |code| &code.blocks);
         let issued: u32 = blocks.iter().map(|block| block.tally.instructions()).sum();
@@ -303,7 +304,7 @@ fn compilation() {
             println!("| {name} | {length} | {:.0} | {:.0} |", times[5].0, times[9].0);
         };
         for isa in [Isa::Avx512, Isa::Avx2] {
-            // Exactly as many instructions as it says, the output included.
+            // Exactly `instructions` instructions, the output included.
             let straight = |seed| random(seed, instructions - 4, FlowControl::None, false);
             let statements = |seed| random(seed, instructions * 3 / 4, FlowControl::Statements, false);
             let counting = |launch: &Launch<'_>| compile(launch, COUNTING(isa)).is_some();

@@ -82,7 +82,8 @@ fn compilation() {
     }
 }
 
-/// For a profiler: programs again and again, as the variables ask: `CTM_COST="statements 4 avx2"` (clauses), `CTM_SEED`, `CTM_TURNS`.
+/// For a profiler: programs again and again, by the variables `CTM_COST="statements 4 avx2"` (clauses), `CTM_SEED`,
+/// `CTM_TURNS`.
 #[test]
 #[ignore = "a measurement"]
 fn again() {

@@ -1,4 +1,4 @@
-//! Tests and measurements that look inside: they are part of the library when it is tested.
+//! Tests and measurements of private items: they are part of the library when it is tested.
 //!
 //! | file | contents |
 //! |---|---|

@@ -9,7 +9,8 @@ use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces};
 /// Flags of past exceptions: any operation sets them.
 const FLAGS: u32 = 0x3f;
 
-/// Runs programs on this thread: lookups that are calls of the reference function, as memory lends nothing, and code without calls, of groups and of streams.
+/// Runs programs on this thread: lookups that are calls of the reference function, as memory maps nothing, and code
+/// without calls, of groups and of streams.
 fn run(engine: &dyn Engine) {
     let text = ".input a = s0\n.output o = o0\ntex r1, a, r0.rg\nmad r2, r1, 0.5, r1\nrcp r2.a, r2.r\nmov o, r2\n";
     for [i1, j1] in [[6, 3], [63, 31]] {

@@ -157,7 +157,8 @@ fn lookups_are_code() {
     }
 }
 
-/// Dot products look for results that left the range only where they may have (CTM §3.6.2): not those of squares and constants of moderate size.
+/// Dot products test for results that left the range only where they may have (CTM §3.6.2): not those of squares and
+/// constants of moderate size.
 #[test]
 fn sums_of_squares_and_constants_need_no_second_look() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

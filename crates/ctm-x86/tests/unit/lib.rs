@@ -125,7 +125,7 @@ fn vector_forms_of_avx2() {
         (Rm::Literal(0x3f80_0000), "[20h]"),
     ];
     for &(op, name, shape) in SHAPES.iter().filter(|s| s.2 != 'x' && !ONLY_512.contains(&s.0)) {
-        // Without masks there is no need to say how wide lanes are.
+        // Without masks the width of lanes does not matter.
         let name = match name {
             "vpandd" | "vpord" | "vpxord" => &name[..name.len() - 1],
             "vrndscaleps" => "vroundps",

@@ -1,4 +1,4 @@
-//! Lookups in arrays that memory lends, in the portable machine.
+//! Lookups in mapped arrays, in the portable machine.
 
 use crate::codegen::portable::rows::{LANES, Row, canonical, fused, lanes_where, map, map2, store};
 use crate::ir::masked::Fetch;

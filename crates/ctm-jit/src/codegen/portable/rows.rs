@@ -96,7 +96,7 @@ pub fn lanes_where(a: &Row, holds: impl Fn(u32) -> bool) -> u64 {
     u64::from(halves[0]) | u64::from(halves[1]) << 32
 }
 
-/// Writes `from` to `to` where the mask says so.
+/// Writes `from` to `to` in the lanes of the mask.
 #[inline(always)]
 pub fn store(to: &mut Row, from: &Row, mask: u64) {
     let halves = [mask as u32, (mask >> 32) as u32];
@@ -134,7 +134,7 @@ pub fn fused<const FUSED: bool>(a: &Row, b: &Row, c: &Row, zero_wins: bool, omod
     map3(a, b, c, |a, b, c| output_modifier(mad(a, b, c, zero), omod, false))
 }
 
-/// The same in single precision; says whether some lane may be wrong.
+/// The same in single precision; returns whether some lane may be wrong.
 #[inline(always)]
 fn fused_fast<const PLAIN: bool, const ZERO_WINS: bool>(a: &Row, b: &Row, c: &Row, factor: f32) -> (Row, bool) {
     let (mut row, mut rare) = ([0; LANES], 0);

@@ -59,7 +59,7 @@ impl Intervals {
     }
 }
 
-/// Sets of places, one after the other.
+/// Sets of places in one list.
 struct Sets {
     words: Vec<u64>,
     each: usize,

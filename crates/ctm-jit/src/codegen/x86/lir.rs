@@ -109,7 +109,8 @@ instructions! {
         Fma { negated: Negated, dst: Vector, operands: [Src; 3] } = "fma";
         /// `dst = ±(a * b) ± c`, the product rounded before the sum; not both negated.
         MulAdd { negated: Negated, dst: Vector, operands: [Src; 3] } = "mul_add";
-        /// `dst = a ? b`, under another mask (0: none). The instruction compares floats or integers, the number says how.
+        /// `dst = a ? b`, under another mask (0: none). The instruction compares floats or integers, by the predicate
+        /// `how`.
         Test { op: V, how: u8, dst: K as MaskRegister, a: Src, b: Src, under: K as UnderMask } = "test";
         /// `dst = class of a`, under another mask.
         Class { class: Class, dst: K as MaskRegister, a: Src, under: K as UnderMask } = "class";

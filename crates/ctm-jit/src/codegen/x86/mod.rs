@@ -27,7 +27,7 @@
 //!
 //! | Rust code in the mode of machine code | why it may |
 //! |---|---|
-//! | lookups of arrays that memory lends (`lookups`) | operands come from memory at run time, so none is evaluated before; each operation is one vector instruction (`ctm_x86::simd`), and has to flush as the program's own do |
+//! | lookups of mapped arrays (`lookups`) | operands come from memory at run time, so none is evaluated before; each operation is one vector instruction (`ctm_x86::simd`), and has to flush as the program's own do |
 //! | the work of a span between wavefronts (`masked::spans`), if no start value can be a denormal (`Starts::are_normal`); otherwise it sets the host's mode | stores move bits; start values are sums and products of normal numbers, and are normal |
 //!
 //! Rust code between a change of the mode and the machine code handles pointers, integers and bits alone.
@@ -85,7 +85,8 @@ pub fn mode() -> u32 {
     mxcsr()
 }
 
-/// Does something while the processor flushes denormals, as machine code wants it; Rust code in it must not depend on that.
+/// Runs a function while the processor flushes denormals, as machine code needs it; Rust code in it must not depend on
+/// that.
 fn flushing<T>(done: impl FnOnce() -> T) -> T {
     let host = exchange_mxcsr(MXCSR);
     let done = catch_unwind(AssertUnwindSafe(done));

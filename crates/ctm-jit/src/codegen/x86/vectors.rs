@@ -171,7 +171,8 @@ pub trait Vectors: Sized {
         }
     }
 
-    /// An instruction on vectors and masks alone, for one unit; says whether it was one. `end`: where a group goes whose mask is empty.
+    /// An instruction on vectors and masks alone, for one unit; returns whether it was one. `end`: the target of a
+    /// group whose mask is empty.
     fn single(&mut self, lir: &Lir, unit: Self::Unit, end: Label) -> bool {
         match *lir {
             Lir::Copy(dst, a) => self.copy(dst, a, unit),
@@ -305,7 +306,7 @@ pub trait Vectors: Sized {
             let swap = is_a.is_memory() && (!is_b.is_memory() || (e.folds(is_a) && !e.folds(is_b)));
             let (a, b, is_b) = if swap { (b, a, is_a) } else { (a, b, is_b) };
             let a = e.reg(a, unit, operand_scratch);
-            // Two factors that have to be loaded; a result without a register wants the other scratch register, too.
+            // Two factors that have to be loaded; a result without a register needs the other scratch register, too.
             let both = a == operand_scratch && !e.folds(is_b);
             if both && dst == scratch {
                 e.load_into(dst, b, unit);

@@ -630,7 +630,7 @@ impl Field for MemoryFetch {
     fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
         let before = line.clone();
         let inst = MemRd::parse(line)?;
-        // The chip only says whether there are bursts.
+        // The chip only determines whether there are bursts.
         let read = MemoryRead::new(&inst, Chip::Rv710);
         read.map(|read| Self { inst, read }).map_err(|_| before.error("the memory read has a format that is not done"))
     }

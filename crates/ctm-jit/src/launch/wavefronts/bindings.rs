@@ -25,7 +25,7 @@ pub enum Binding<'a> {
 /// A texture or an input whose elements can be looked up.
 #[derive(Clone, Copy)]
 pub struct Texels<'a> {
-    /// All that columns and rows name, in the places that tiles and form say.
+    /// All elements of the columns and rows, in the layout of tiles and form.
     pub data: Data<'a>,
     /// The form of elements.
     pub form: Form,
@@ -39,7 +39,7 @@ pub struct Texels<'a> {
     pub width: u32,
     /// Rows.
     pub height: u32,
-    /// Bytes that one texel asks memory for.
+    /// Bytes of memory that one texel counts.
     pub texel_bytes: u32,
     /// The wrap modes of columns and rows.
     pub wrap: [Wrap; 2],
@@ -58,7 +58,7 @@ pub struct Items<'a> {
     pub count: u32,
     /// Bytes from item to item.
     pub stride: u32,
-    /// Bytes that one item asks memory for.
+    /// Bytes of memory that one item counts.
     pub item_bytes: u32,
     /// Added to an index, modulo 2^32.
     pub first: u32,
@@ -83,7 +83,7 @@ impl<'a> Binding<'a> {
         }
     }
 
-    /// Bytes that one lane asks memory for.
+    /// Bytes of memory that one lane counts.
     pub const fn bytes(&self) -> u32 {
         match self {
             Self::Texels(texels) => texels.texel_bytes,
@@ -136,7 +136,7 @@ impl<'a> Texels<'a> {
         })
     }
 
-    /// Of an input of an X1K program; `None` when code does not look it up by itself.
+    /// For an input of an X1K program; `None` when code does not look it up by itself.
     pub fn of_input(input: &Input, elements: &'a Elements<&'a [u8]>) -> Option<Self> {
         let &Elements { bytes, pitch, form, channels, ref tiles, .. } = elements;
         let (width, height, sampler) = (input.width, input.height, &input.sampler);

@@ -97,7 +97,7 @@ impl Group {
             }
         };
         if inst.word1.broadcast {
-            // Who reads where no lane is valid, the reference interpreter knows.
+            // Where no lane is valid, the reference interpreter decides which lane reads.
             let first = lanes_of(executes).next().ok_or(BailOut)?;
             to.iter_mut().zip(read(first)).for_each(|(row, bits)| row.fill(bits));
             return Ok(());

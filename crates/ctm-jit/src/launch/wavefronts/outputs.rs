@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// One target, and where its elements lie.
 pub struct Output<'a> {
     target: Target,
-    /// Every column and row of the domain is there, in less than 2^31 bytes. An element has four channels of 8 bits, one of 16 bits, or 1 to 4 numbers.
+    /// It has every column and row of the domain, in less than 2^31 bytes. An element has four channels of 8 bits, one
+    /// of 16 bits, or 1 to 4 numbers.
     pub array: Elements<&'a [AtomicU32]>,
     /// Bytes of an element, and of a channel.
     pub element_bytes: usize,

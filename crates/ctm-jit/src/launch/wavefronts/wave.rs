@@ -123,7 +123,7 @@ pub struct Wave {
     pub exports: Vec<Row>,
     /// Counts of lanes, by [`Counter`].
     pub tallies: [u64; Counter::COUNT],
-    /// Passages of each block.
+    /// Executions of each block.
     pub visits: Vec<u64>,
     /// Its instructions are used up.
     pub is_spent: bool,
@@ -149,7 +149,7 @@ pub struct Fetched {
     pub scratch: Scratch,
     /// Elements read.
     pub fetches: u64,
-    /// Bytes they asked for.
+    /// Bytes that they read.
     pub bytes: u64,
 }
 

@@ -16,7 +16,7 @@ impl Lower<'_> {
         self.looked_at(b, test, M::ACTIVE, M::CONCERNED)
     }
 
-    /// Of the lanes that `of` holds those that the modes let an instruction look at, in `to` where they are others.
+    /// Of the lanes of `of`, those that the modes let an instruction test, in `to` where they are others.
     fn looked_at(&self, b: &mut Build, test: Test, of: M, to: M) -> M {
         let op = match test {
             Test { whole_quad: true, .. } => MaskOp::Quads(to, of),
@@ -140,7 +140,7 @@ impl Lower<'_> {
         self.unless(M::ACTIVE, state, branch)
     }
 
-    /// `counted` and `indexed`: the constant, where it says how often the loop runs, and how its index goes.
+    /// `counted` and `indexed`: the constant, where it gives the trip count, and where it gives the loop index.
     pub(super) fn loop_start(
         &mut self,
         b: &mut Build,

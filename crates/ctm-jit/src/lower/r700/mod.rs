@@ -130,7 +130,7 @@ impl State {
     }
 }
 
-/// How an instruction looks at lanes (R700 §3.6.4).
+/// The lanes that an instruction tests (R700 §3.6.4).
 #[derive(Clone, Copy)]
 struct Test {
     /// COND, with its boolean.
@@ -415,7 +415,7 @@ impl Lower<'_> {
                 b.mask(MaskOp::AndNot(M::TEMP, M::EXISTING, M::TEMP));
                 let mut jumped = state.clone();
                 jumped.stack.truncate(entry + 1);
-                // A call inside the loop cannot be left: `left_loop` has seen pushes only.
+                // A call inside the loop cannot be left: `left_loop` has met pushes only.
                 let none = self.way(&[], &jumped, target, ends);
                 self.fork(M::TEMP, none, (&[], state, next), ends)
             }
@@ -460,7 +460,8 @@ impl Lower<'_> {
         }
     }
 
-    /// An element of the register that a fetch or an export reads, relative to the loop index if it says so.
+    /// An element of the register that a fetch or an export reads, relative to the loop index if the instruction has
+    /// that mode.
     fn source(&self, b: &mut Build, (base, relative): (u8, bool), element: u8, index: Option<M>, exact: bool) -> Value {
         if relative {
             let index = loop_index(b, index);

@@ -62,9 +62,9 @@ fn flow_holds(code: &Code, flow: &Flow) -> bool {
                 let rests = || stays && passes(code, stay, jump, Rest::Level(top));
                 !flow.jump_any && (flow.wants == 15 || flow.wants == 0 && rests())
             }
-            // The wish of all lanes, whatever the data are.
+            // The wish of all lanes, for any data.
             None if matches!(flow.wants, 0 | 15) => true,
-            // IF: who does not run any more rests in the new level.
+            // IF: the lanes that stop running rest in the new level.
             None => {
                 let pushes = flow.stay.levels > 0 && flow.jump.levels >= 0;
                 pushes && !flow.jump_any && passes(code, stay, jump, Rest::Level(flow.levels))
@@ -130,7 +130,7 @@ fn passes(code: &Code, stay: usize, end: usize, rest: Rest) -> bool {
                 }
                 runs |= matches!(rest, Rest::Level(level) if level >= lowest);
             }
-            // Who leaves a loop outside of which the group was to run has gone too far.
+            // A way that leaves a loop in which the group was to run has gone too far.
             if leaves && usize::from(flow.frame) < outside.frames.len() {
                 return false;
             }
@@ -168,7 +168,7 @@ fn loop_is_closed(code: &Code, begin: &Flow) -> bool {
             } else if flow.frame == begin.frame && code.blocks[next].depth != depth {
                 return false;
             }
-            // Who leaves a loop around this one: see `breaks`.
+            // Ways that leave a loop around this one: see `breaks`.
         }
         true
     })

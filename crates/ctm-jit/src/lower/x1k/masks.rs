@@ -8,9 +8,9 @@ use crate::ir::masked::{Block, Code, End, M, MaskOp, Op, Tally, Target, Value};
 use crate::ir::x1k::{self, Flow, LoopOp};
 use ctm_isa::x1k::LOOP_STACK;
 
-/// Lanes that want to jump, of those that vote.
+/// Of the lanes that vote, those that want to jump.
 const JUMP: M = M::CONCERNED;
-/// Lanes that want to stay, of those that vote.
+/// Of the lanes that vote, those that want to stay.
 const STAY: M = M::PASS;
 /// Lanes that ran before B_ELSE.
 const EXCHANGED: M = M::TEMP;
@@ -64,7 +64,7 @@ struct Lower<'a> {
     ops: Vec<Op>,
     /// Of each loop frame: the lanes that run after its loops are exactly those that ran before.
     restores: Vec<bool>,
-    /// Some CONTINUE is there.
+    /// The program has a CONTINUE.
     continues: bool,
     /// aL is live, so it is maintained.
     indexed: bool,
@@ -82,7 +82,7 @@ fn restores(code: &x1k::Code, joint: bool) -> Vec<bool> {
     restores
 }
 
-/// Lanes of those that are asked: those of a mask, or (not `inside`) the others.
+/// Some of the voting lanes: those of a mask, or (not `inside`) the others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Lanes {
     mask: M,
@@ -167,7 +167,7 @@ impl Lower<'_> {
     /// A flow-control instruction (CTM §3.5.2, §3.5.3).
     fn flow(&mut self, block: &x1k::Block, flow: &Flow) -> End {
         let frame = usize::from(flow.frame);
-        // The end of an iteration comes first: who left it by CONTINUE takes part in the decision again.
+        // The end of an iteration comes first: lanes that left it by CONTINUE take part in the decision again.
         if self.continues && flow.op == LoopOp::End {
             self.mask(MaskOp::Or(M::ACTIVE, M::ACTIVE, M::continued(frame)));
             self.mask(MaskOp::Copy(M::continued(frame), M::NONE));
@@ -203,7 +203,7 @@ impl Lower<'_> {
             let none = self.outcome(block, flow, true);
             return End::Branch { mask, none, some: target(flow.stay.to) };
         }
-        // Who votes, and how.
+        // The voting lanes, and the condition of the jump.
         let voters = if flow.ignore_uncovered {
             self.mask(MaskOp::And(M::under(2), M::ACTIVE, M::VALID));
             M::under(2)
@@ -333,7 +333,7 @@ impl Lower<'_> {
                 if self.indexed && flow.begins.is_loop {
                     ops.push(MaskOp::Number(M::loop_index(frame), flow.begins.start.into()));
                 }
-                // Who runs before the loop, or who has left it.
+                // The lanes that run before the loop, or those that have left it.
                 ops.push(MaskOp::Copy(broken, if self.restores[frame] { M::ACTIVE } else { M::NONE }));
                 if self.continues {
                     ops.push(MaskOp::Copy(continued, M::NONE));

@@ -50,7 +50,7 @@ pub struct Builder {
     all_run: bool,
     /// Stores concern all existing lanes, or the other lanes are dead.
     forwards: bool,
-    /// The loop whose aL is seen.
+    /// The loop whose aL is visible.
     loop_variable: Option<usize>,
     zero_wins: bool,
     conditional_value: bool,
@@ -307,7 +307,7 @@ impl Builder {
             Source::Const { index, relative: true } => (index, FLOAT_CONSTANTS),
             Source::Temp { .. } | Source::Const { .. } | Source::Inline { .. } => return,
         };
-        // No loop: aL is 0, and every register is there.
+        // No loop: aL is 0, and every register exists.
         if let Some(frame) = self.loop_variable {
             self.block.once(Op::Guard { number: M::loop_index(frame), base, count: count as u16 });
         }
@@ -537,7 +537,7 @@ fn under(cmn: &CmnInst, channel: usize) -> Under {
     Under { predicate, inactive: cmn.write_inactive, covered: false }
 }
 
-/// Whether an instruction looks at the other lanes of its quad.
+/// Whether an instruction reads the other lanes of its quad.
 pub fn is_quad(inst: &Inst) -> bool {
     matches!(inst, Inst::Alu(alu) if alu.rgba.op.is_quad() || alu.alpha.op.is_quad())
 }

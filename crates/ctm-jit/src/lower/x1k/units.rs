@@ -97,7 +97,7 @@ impl Units<'_> {
         for term in 0..dot.terms() {
             let is_number = dot.is_number(term);
             let places = dot.term(term);
-            // A number is there once.
+            // A number occurs once.
             let factors = if is_number { &places[..1] } else { &places[..] };
             for (which, &place) in factors.iter().enumerate() {
                 let mut factor = if is_number { self.operand(2, 2) } else { self.operand(which, term) };

@@ -9,7 +9,7 @@ use crate::runtime::wavefronts::Wavefronts;
 /// The parameters of a thread's spans.
 pub struct Spans<'a> {
     given: Given<'a>,
-    /// Wavefronts of a call: code that counts nothing down does not look whether to stop.
+    /// Wavefronts of a call: code that does not count instructions down does not test the stop flag.
     most: u64,
 }
 

@@ -122,7 +122,7 @@ pub fn uniforms<'l>(launch: &Launch<'l>, artifact: &Artifact, memory: &dyn Memor
     Some(table)
 }
 
-/// How fetches look memory up.
+/// The direct access of fetches to mapped memory.
 pub fn bindings<'m>(launch: &Launch<'_>, artifact: &Artifact, memory: &'m dyn Memory) -> Vec<Option<Binding<'m>>> {
     artifact.code.fetches.iter().map(|fetch| Binding::of(launch, memory, fetch)).collect()
 }

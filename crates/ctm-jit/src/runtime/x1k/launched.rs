@@ -43,7 +43,7 @@ pub struct X1k<'a> {
     groups: u64,
 }
 
-/// An output that memory lends.
+/// A mapped output.
 fn cells(elements: Elements<&mut [u8]>) -> Elements<Cells<'_>> {
     elements.with(()).with(Cells::Bytes(elements.bytes))
 }

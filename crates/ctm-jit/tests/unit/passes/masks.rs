@@ -3,7 +3,8 @@
 use super::*;
 use crate::ir::masked::{Tally, Value, Var};
 
-/// Variables are read between two writes of the active lanes: the first one says for which lanes, though no operation on masks reads it.
+/// Variables are read between two writes of the active lanes: the first one determines for which lanes, though no
+/// operation on masks reads it.
 #[test]
 fn who_is_active_stays_true_where_nothing_but_variables_is_read() {
     let m = M::TEMP;

@@ -152,7 +152,7 @@ fn three(op: Op3, a: &Row, b: &Row, c: &Row) -> Option<Row> {
     })
 }
 
-/// All ones where the operation's predicate says execute or its comparison kills; `None` where that is done lane by lane.
+/// All ones where the operation's predicate is execute or its comparison kills; `None` where that is done lane by lane.
 #[inline(always)]
 pub fn holds(op: Op2, a: &Row, b: &Row) -> Option<Row> {
     Some(match op {

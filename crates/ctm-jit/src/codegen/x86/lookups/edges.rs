@@ -1,5 +1,5 @@
-//! Cubes where a lookup meets several faces: filters across edges, and gradients of quads whose lanes look at different faces. As
-//! `ctm_exec::r700::{cube, sample}` do them.
+//! Cubes where a lookup meets several faces: filters across edges, and gradients of quads whose lanes are on different
+//! faces. As `ctm_exec::r700::{cube, sample}` do them.
 
 #![allow(clippy::needless_range_loop, reason = "numbers index several arrays, as in the reference")]
 
@@ -104,7 +104,7 @@ impl<S: Simd> Lanes<'_, S> {
             let slice = s.add_int(s.mul_int(s.add_int(cube, face), level.slice), level.offset);
             texels[n] = self.texel(of, (column, none), (s.mul_int(row, level.width), none), (slice, none));
         }
-        // Far from the face several texels lie beyond corners: the reference has to look.
+        // Far from the face several texels lie beyond corners: the lookup is left to the reference.
         let out = [x_out, y_out];
         let (both, any) = (
             each!(2, axis => s.both(out[axis][0], out[axis][1])),

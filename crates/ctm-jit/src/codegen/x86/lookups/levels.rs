@@ -412,7 +412,7 @@ impl<S: Simd> Lanes<'_, S> {
         s.min(s.max(s.nearest(at), s.splat(0)), self.number(last))
     }
 
-    /// A coordinate in texels of a level, kept where the sampler wants it.
+    /// A coordinate in texels of a level, clamped where the sampler clamps.
     #[inline(always)]
     fn coordinate(&self, of: &Of<'_>, axis: usize, level: &Level<S::V>) -> S::V {
         let (s, sampler, zero) = (self.s, &of.levels.sampler, self.s.splat(0));
@@ -564,7 +564,7 @@ impl<S: Simd> Lanes<'_, S> {
         found
     }
 
-    /// The texels in columns, rows and slices, or the border, compared if a comparison is asked for.
+    /// The texels in columns, rows and slices, or the border, compared if the lookup compares.
     #[inline(always)]
     pub(super) fn texel(
         &self,

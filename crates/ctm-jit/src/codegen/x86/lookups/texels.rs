@@ -135,7 +135,7 @@ impl<S: Simd> Lanes<'_, S> {
         self.s.bits(self.s.not(self.s.equal_bits(self.s.add_int(a, self.s.splat(1)), b))) == 0
     }
 
-    /// Elements of four dwords, channel by channel. Lanes want the same one where a picture is drawn larger than it is.
+    /// Elements of four dwords, channel by channel. Lanes read the same one where a picture is enlarged.
     #[inline(always)]
     pub(super) fn whole(&self, array: Array<'_>, index: S::V) -> [S::V; 4] {
         let s = self.s;
@@ -156,8 +156,8 @@ impl<S: Simd> Lanes<'_, S> {
         [s.first(ab, cd), s.second(ab, cd), s.first(ab_high, cd_high), s.second(ab_high, cd_high)]
     }
 
-    /// The elements of four corners, weighed along x, then along y, as they lie in memory: so channels are taken apart once. Lanes want the same ones where a
-    /// picture is drawn larger than it is.
+    /// The elements of four corners, weighed along x, then along y, in their order in memory: so channels are taken
+    /// apart once. Lanes read the same ones where a picture is enlarged.
     #[inline(always)]
     pub(super) fn weighed(&self, array: Array<'_>, corners: [S::V; 4], [across, down]: [S::V; 2]) -> [S::V; 4] {
         let s = self.s;

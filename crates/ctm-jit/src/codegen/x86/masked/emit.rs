@@ -2,19 +2,19 @@
 //!
 //! A vector has as many *pieces* as the wavefront's lanes take registers: of 16 lanes with AVX-512, of 8 on AVX2.
 //!
-//! | register | holds |
+//! | register | contents |
 //! |---|---|
 //! | rbx | the frame |
 //! | rbp | the uniform values |
 //! | r12 | active lanes |
-//! | r13 | passages of blocks |
-//! | r14 | instructions that are left |
+//! | r13 | block counters |
+//! | r14 | the instruction budget that is left |
 //! | r15 | active lanes, summed over instructions |
 //! | rsi, rdi, r9-r11 | the other masks that are used most, in programs without calls |
-//! | r8 | a mask that a run makes |
+//! | r8 | a mask that a strip makes |
 //! | zmm28-31, ymm13-15 | scratch |
 //! | k1-k3 | masks within a few instructions; on AVX2 these are ymm15 and two rows |
-//! | k4-k7 | the active lanes of each piece (`active`); on AVX2 they are a vector like others |
+//! | k4-k7 | the active lanes of each part (`active`); on AVX2 they are a vector like others |
 
 mod active;
 mod elements;
@@ -129,7 +129,7 @@ pub struct Input<'a> {
     pub exports: &'a [usize],
     /// Where their rows are when the wavefront has ended: where variables without a register live.
     pub rows: &'a [i32],
-    /// Passages of blocks are counted.
+    /// Executions of blocks are counted.
     pub counts: bool,
     /// Instructions are counted down.
     pub fuel: bool,

@@ -69,7 +69,7 @@ impl Known {
 /// Variables of which something is known.
 struct Vars {
     all: VarSet,
-    /// Those that were asked about.
+    /// Those with a query so far.
     asked: VarSet,
     /// A variable was added after a query for it: the answer no longer holds.
     is_late: bool,
@@ -89,7 +89,7 @@ impl Vars {
         self.all.insert(var);
     }
 
-    /// Whether something that was said no longer holds; asks again.
+    /// Whether an earlier answer no longer holds; begins a new round.
     fn asks_again(&mut self) -> bool {
         self.asked = VarSet::NONE;
         std::mem::take(&mut self.is_late)
@@ -97,7 +97,8 @@ impl Vars {
 }
 
 impl Facts {
-    /// Finds out; `start`: variables with start values. NaNs in variables may be made right when they are read: in loops that end in an output.
+    /// Runs the analysis; `start`: variables with start values. NaNs in variables may be made canonical when they are
+    /// read: in loops that end in an output.
     pub fn loosened(code: &Code, start: &[Var]) -> Self {
         let uniforms = (code.given_uniforms(), code.computed.iter().map(is_arithmetic).collect());
         let (seen, mut unflushed, mut nans) = (Vars::NONE, Vars::NONE, Vars::NONE);
@@ -124,7 +125,7 @@ impl Facts {
         facts
     }
 
-    /// Registers that hold results of arithmetic only, and are seen less often than they are written.
+    /// Registers that hold results of arithmetic only, with fewer visible reads than writes.
     fn worth_loosening(&self, code: &Code, start: &[Var]) -> VarSet {
         let mut dirty = Vars::NONE;
         start.iter().for_each(|&var| dirty.insert(var));
@@ -424,7 +425,8 @@ pub enum Side {
 /// A comparison: instruction, predicate and both operands.
 pub type Comparison = (V, u8, Side, Side);
 
-/// When the predicate of an operation says execute, or when it kills: where this holds, and the second one, if there is one.
+/// The condition in which an operation's predicate is execute, or in which it kills: a comparison, and a second one, if
+/// there is one.
 pub fn truth(op: Op2) -> Option<(Comparison, Option<Comparison>)> {
     use Side::{A, B, Bits};
     use asm::{CMP_F32, CMP_I32};
@@ -449,7 +451,7 @@ pub const fn opposite(how: u8) -> u8 {
     how ^ 4
 }
 
-/// The comparison that says the same of the second operand and the first.
+/// The comparison with swapped operands.
 pub const fn mirrored(how: u8) -> u8 {
     match (how & 3, how < 16) {
         (1 | 2, true) => how ^ 7,

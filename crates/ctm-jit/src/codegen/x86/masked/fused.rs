@@ -9,7 +9,7 @@ use crate::passes::masks::Live;
 use ctm_x86::ADD;
 use std::cell::LazyCell;
 
-/// A loop's end: it goes on where this number is not zero and one of these lanes is there.
+/// A loop's end: it goes on where this number is not zero and one of these lanes is left.
 #[derive(Clone, Copy, Debug)]
 pub struct Iterations {
     /// The number.

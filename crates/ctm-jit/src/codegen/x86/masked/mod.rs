@@ -75,7 +75,7 @@ mod head {
     pub const ACTIVE_LANES: i32 = 32;
     /// Instructions that are left.
     pub const FUEL: i32 = 40;
-    /// Pointer to the passages of blocks.
+    /// Pointer to the block counters.
     pub const VISITS: i32 = 48;
     /// Pointer to the uniform values.
     pub const UNIFORMS: i32 = 56;
@@ -144,7 +144,7 @@ const fn lookup(isa: Isa, place: usize, number: i32) -> i32 {
     existing_lanes() + ROW + 4 * copies(isa) * (table::COUNT * place as i32 + number)
 }
 
-/// How often each of these numbers is there.
+/// The number of copies of each of these numbers.
 const fn copies(isa: Isa) -> i32 {
     if matches!(isa, Isa::Avx2) { isa.lanes() as i32 } else { 1 }
 }
@@ -171,11 +171,11 @@ pub struct Variant {
     pub isa: Isa,
     /// Factors among uniform values that were numbers other than zero in the first launch are so.
     pub ordinary: bool,
-    /// It counts passages of blocks and active lanes.
+    /// It counts executions of blocks and active lanes.
     pub counts: bool,
     /// It counts instructions down.
     pub fuel: bool,
-    /// It may be for fewer lanes than were asked for, where that is faster: [`Native::lanes`].
+    /// It may be for fewer lanes than the launch has, where that is faster: [`Native::lanes`].
     pub narrows: bool,
 }
 
@@ -224,7 +224,8 @@ pub struct Native {
     layout: Layout,
     isa: Isa,
     calls: Vec<Call>,
-    /// The fetches that code looks up by itself, in the order of their numbers in the frame, and the level whose sizes they ask for.
+    /// The fetches that are inlined, in the order of their numbers in the frame, and the level of those that read
+    /// sizes.
     plain: Vec<(usize, u32)>,
     exports: Vec<usize>,
     /// Where their rows lie.
@@ -233,7 +234,7 @@ pub struct Native {
     fixed: Vec<(i32, u32)>,
     /// Whether the code itself reads or writes the local data share.
     shares: bool,
-    /// Some fetch asks for gradients that are set, or sets a cube.
+    /// Some fetch needs gradients that are set, or sets a cube.
     gradients: bool,
     /// Some fetch needs the differences between lanes of a quad.
     slopes: bool,

@@ -11,7 +11,7 @@ use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::each_read;
 use crate::ir::masked::{Code, M};
 
-/// Estimated cycles of an instruction on one register, and until its result is there.
+/// Estimated cycles of an instruction on one register, and its latency.
 const INSTRUCTION: [u64; 2] = [1, 4];
 /// Those of loading elements, and of a call.
 const ELEMENTS: [u64; 2] = [15, 40];
@@ -46,7 +46,7 @@ struct Work {
     cycles: u64,
     /// Cycles of the critical path.
     latency: u64,
-    /// Passages of blocks.
+    /// Executions of blocks.
     blocks: u64,
 }
 
@@ -94,7 +94,8 @@ fn lanes_diverge(code: &Code, lists: &[Vec<Ins>]) -> bool {
     code.blocks.len() > 1 && lists.iter().flatten().any(diverges)
 }
 
-/// How many times 16 lanes a wavefront has, and where vectors are then: as for `asked` times, or for fewer where that is estimated to be faster.
+/// The width of a wavefront in units of 16 lanes, and the locations of vectors for it: those for `asked`, or for a
+/// smaller one that is estimated to be faster.
 pub fn narrow(
     isa: Isa,
     (code, lists): (&Code, &[Vec<Ins>]),

@@ -97,7 +97,7 @@ struct Found<'a> {
     is_run: bool,
     /// Its last instruction names a mask register.
     ends_with_mask: bool,
-    /// The masks that it looks at, and those it makes.
+    /// The masks that it reads, and those it makes.
     reads: Vec<M>,
     makes: Vec<M>,
 }

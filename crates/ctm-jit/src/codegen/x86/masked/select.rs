@@ -49,7 +49,7 @@ pub struct Select<'a> {
     pub vectors: u32,
     /// Calls so far.
     pub calls: Vec<Call>,
-    /// Fetches that code looks up by itself, so far.
+    /// Fetches that are inlined, so far.
     pub plain: Vec<(usize, u32)>,
     out: Vec<Ins>,
     /// The last fetch that was made in code, and its live elements.
@@ -99,7 +99,7 @@ impl Sink for Select<'_> {
             // It has just been tested for NaNs.
             self.out.splice(end..end, [Ins::Lir(check), Ins::Lir(mend)]);
         } else if self.has_short_runs() {
-            // One look at all pieces takes less than mending each of them.
+            // One test of all parts takes less than mending each of them.
             self.rare(check, |select| select.push(mend));
         } else {
             [check, mend].into_iter().for_each(|lir| self.push(lir));

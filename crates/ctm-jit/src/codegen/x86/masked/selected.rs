@@ -34,7 +34,7 @@ pub struct SelectedCode {
     /// Vectors.
     pub vectors: usize,
     pub calls: Vec<Call>,
-    /// The fetches that code looks up by itself, and the level whose sizes they ask for.
+    /// The fetches that are inlined, and the level of those that read sizes.
     pub plain: Vec<(usize, u32)>,
 }
 
@@ -124,7 +124,7 @@ pub fn ordinary(code: &Code, uniforms: &[u32]) -> Vec<u16> {
     found
 }
 
-/// Whether a fetch asks for the sizes of a texture.
+/// Whether a fetch reads the sizes of a texture.
 pub fn asks_for_sizes(fetch: &Fetch) -> bool {
     Looked::of(fetch) == Some(Looked::Sizes)
 }

@@ -66,7 +66,7 @@ struct Span<'a> {
     ended: Ended,
     /// The program's code, which is for such frames and this processor.
     program: Entry,
-    /// The host's MXCSR, if it is wanted between wavefronts.
+    /// The host's MXCSR, if it is needed between wavefronts.
     host: Option<u32>,
     /// How the code ended last.
     end: u32,
@@ -130,7 +130,8 @@ impl Do for &mut Span<'_> {
     fn run<S: Simd>(self, _: S) -> bool {
         while self.end == 0 {
             self.host.map(exchange_mxcsr);
-            // SAFETY: as of `run_span`, where `enter` has made the frame ready; an instruction set's value says that the processor has it.
+            // SAFETY: as of `run_span`, where `enter` has prepared the frame; an instruction set's value shows that the
+            // processor has it.
             unsafe {
                 if !self.next(S::LANES == 16) {
                     break;
@@ -175,7 +176,7 @@ impl Span<'_> {
                     continue;
                 }
             }
-            // SAFETY: all of it lies in the frame, aligned; a row of start values is there for each of them.
+            // SAFETY: all of it lies in the frame, aligned; each of them has a row of start values.
             unsafe {
                 for mask in [M::VALID, M::ACTIVE] {
                     *self.at(head::mask(mask)) = self.places.inside;

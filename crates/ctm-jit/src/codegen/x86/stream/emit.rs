@@ -92,7 +92,7 @@ impl Emit<'_> {
         self.locations[vector.index()][self.instance(vector, unit)]
     }
 
-    /// Says where everything lives; vectors, literals and constants have `count` registers together.
+    /// Assigns locations to all values; vectors, literals and constants have `count` registers together.
     pub fn lay_out(&mut self, registers: &Given, count: u8) {
         let of = self.of;
         self.lean = count > of.isa.all_registers() - 3;

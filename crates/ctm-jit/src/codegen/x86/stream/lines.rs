@@ -92,12 +92,12 @@ impl Emit<'_> {
         }
     }
 
-    /// Where a relative constant lies, as [`Self::operand`] says it.
+    /// The address of a relative constant, in the form of [`Self::operand`].
     fn constant(&self, number: u16, dword: u16) -> (Rm, Option<Slot>) {
         (Rm::Each(RAX, 4 * i32::from(dword)), Some(self.of.relative_constants(number)))
     }
 
-    /// Where the element of a load lies, as [`Self::operand`] says it.
+    /// The address of a load's element, in the form of [`Self::operand`].
     fn element(&self, load: &Load, unit: Unit) -> (Rm, Option<Slot>) {
         let size = bytes(self.of.geometry.input(&load.fetch));
         let offset = load.fetch.x.c as i32 * size;

@@ -37,7 +37,7 @@ pub(super) mod table {
 
 /// Bytes of a line of the caches.
 const LINE: i32 = 64;
-/// How far ahead lines are asked for at least: half a page, as processors guess none of those in the next one; measured.
+/// The least prefetch distance: half a page, as processors predict no lines of the next one; measured.
 const AHEAD: i32 = 2048;
 /// Steps that are longer are none along a row.
 const FURTHEST: i32 = 1 << 20;

@@ -9,13 +9,13 @@
 //! iteration to iteration of each loop. A kernel fixes the meaning of its slots; the caller fills in first addresses
 //! and steps. Slots live in general registers as long as there are free ones.
 //!
-//! | register | holds |
+//! | register | contents |
 //! |---|---|
 //! | rbx | the frame |
 //! | rbp | the floating-point constants |
 //! | rax | scratch |
 //! | others | iterations of loops, slots |
-//! | the last vector registers | scratch ([`Isa`]), but the third only where masks or transpositions want it |
+//! | the last vector registers | scratch ([`Isa`]), but the third only where masks or transpositions need it |
 //!
 //! | file | contents |
 //! |---|---|
@@ -66,7 +66,7 @@ mod at {
     pub const SLOTS: i32 = 64;
 }
 
-/// How a tile looks.
+/// The shape of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {
     /// Rows.

@@ -89,7 +89,7 @@ fn clamped(area: Area, view: &InputView<'_>) -> Area {
     std::array::from_fn(|axis| area[axis].map(|at| at.clamp(0, i64::from(sizes[axis]) - 1)))
 }
 
-/// An area that is there.
+/// An existing area as a part of an array.
 pub(super) fn part([x, y]: Area) -> Part {
     let indices = |[first, last]: [i64; 2]| first as u32..last as u32 + 1;
     Part { x: indices(x), y: indices(y) }

@@ -141,7 +141,7 @@ impl Chosen {
         self.ranges.lives(&together)
     }
 
-    /// How many registers each vector wants.
+    /// The number of registers that each vector needs.
     pub(super) fn instances(&self, tile: Tile) -> Vec<u8> {
         let count = |v: &Varies| if v.rows { tile.rows } else { 1 } * if v.columns { tile.vectors } else { 1 };
         let mut instances: Vec<u8> = self.varies.iter().map(count).collect();

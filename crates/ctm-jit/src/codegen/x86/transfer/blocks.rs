@@ -159,7 +159,8 @@ impl Blocks {
         }
     }
 
-    /// Moves whole blocks of 16-bit elements to rows past the caches: these want whole lines, which have elements of eight blocks.
+    /// Moves whole blocks of 16-bit elements to rows past the caches: these need whole lines, which have elements of
+    /// eight blocks.
     ///
     /// # Safety
     ///

@@ -43,7 +43,7 @@ impl Stored {
         let below = whole.y.start + tile_rows;
         let pitch =
             if below < whole.y.end { of(&tiles.rows, below)? - first_row } else { tiles_across * tiles.tile_bytes };
-        // Tile after tile lies where the first one's place and the step say.
+        // Consecutive tiles lie at a fixed step from the first one's place.
         let follow = |table: &[u32], of: &Range<u32>, each: u32, first: u32, step: u32| {
             let places = table.get(of.start as usize..of.end as usize).unwrap_or(&[]);
             let mut parts = places.chunks(each as usize).zip(0..);

@@ -136,7 +136,7 @@ impl Lower<'_> {
         })
     }
 
-    /// Where a dword of a bank lies in the data share; beyond it where the bank ends, or where `within` says so.
+    /// The index of a bank's dword in the data share; beyond it after the bank's end, or outside of `within`.
     fn share_index(&mut self, b: &mut Build, bank: Value, offset: Value, within: Option<Value>) -> Value {
         let bank = b.logic(Op2::AndInt, bank, 3);
         let first = b.logic(Op2::LshlInt, bank, 10);
@@ -281,7 +281,8 @@ pub const fn element_of(sel: Sel) -> Result<u8, Option<u32>> {
     }
 }
 
-/// Whether a texture fetch looks at the coordinates of the other lanes of a quad: lookups do for their level in pixel programs, gradients always.
+/// Whether a texture fetch reads the coordinates of the other lanes of a quad: lookups do for their level in pixel
+/// programs, gradients always.
 const fn watches(op: TexOp, stage: Stage) -> bool {
     match op {
         TexOp::GetGradientsH | TexOp::GetGradientsV | TexOp::KeepGradients => true,

@@ -49,7 +49,7 @@ impl Done {
         b.mask(MaskOp::Or(M::ACTIVE, M::TEMP, M::TEMP2));
     }
 
-    /// Leaves the lanes whose predicate says skip in [`M::TEMP`]; false if no lane computed one.
+    /// Leaves the lanes whose predicate is skip in [`M::TEMP`]; false if no lane computed one.
     pub fn skipping(&self, b: &mut Build) -> bool {
         let Some((has, says)) = self.predicate else { return false };
         b.mask(MaskOp::Lanes(M::TEMP2, says));

@@ -22,7 +22,7 @@ fn lanes_lie_and_start_where_the_reference_has_them() {
                 let (order, waves) = (Order::of(&launch), Waves::of(&launch));
                 assert_eq!(waves.count(), order.count(&launch), "{launch:?}");
                 let (mut places, mut rows) = (Places::new(), vec![[0; LANES]; variables.len()]);
-                // Each wavefront by itself, all of them one after the other, and every third one.
+                // Each wavefront alone, all of them in order, and every third one.
                 let ways = [(false, 1), (true, 1), (true, 3)];
                 let indices = |(follows, step)| (0..waves.count()).step_by(step).map(move |wave| (follows, wave));
                 for (follows, wave) in ways.into_iter().flat_map(indices) {

@@ -206,7 +206,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Looks whether a lane of a mask is there: equal where none is. Where one is, may go to `some` at once.
+    /// Tests whether a mask has a lane: equal where it is empty. Where it is not, may jump to `some` at once.
     pub(super) fn test_lanes(&mut self, m: M, some: Target) {
         if m != M::ACTIVE || self.is_whole {
             let register = self.mask_register(m, RAX);

@@ -1,5 +1,6 @@
-//! Elements of four dwords, one for each lane. A load for each element and a transposition take less time than four gathers of dwords; where all lanes want
-//! the same element, as they do where a picture is drawn larger than it is, its dwords are broadcast.
+//! Elements of four dwords, one for each lane. A load for each element and a transposition take less time than four
+//! gathers of dwords; where all lanes read the same element, as is frequent when a picture is enlarged, its dwords are
+//! broadcast.
 
 use super::Emit;
 use crate::codegen::x86::isa::{Isa, Registers};

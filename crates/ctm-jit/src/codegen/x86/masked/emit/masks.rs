@@ -10,7 +10,8 @@ use ctm_x86::{Gpr, Int, RAX, RBX, RCX, RDI, RSI};
 /// Registers for those that are used most.
 const REGISTERS: [Gpr; 5] = [9, 10, RSI, RDI, 11];
 
-/// Registers for the masks and numbers that are used most, weighted by the depth of loops. Those that others look at stay in the frame.
+/// Registers for the masks and numbers that are used most, weighted by the depth of loops. Those with uses outside of
+/// the code stay in the frame.
 pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
     let mut locations = vec![None; M::COUNT];
     if input.leaves || input.pieces > MOST_PIECES {

@@ -306,7 +306,7 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// Looks whether something rare has happened in a piece.
+    /// Tests whether a rare case has occurred in a part.
     fn rare_of_piece(&mut self, check: &Lir, body: &'a [Ins], piece: u8) {
         let [from, back] = std::array::from_fn(|_| self.asm.label());
         self.line(check, piece);

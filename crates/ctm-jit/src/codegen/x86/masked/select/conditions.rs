@@ -108,7 +108,8 @@ impl Select<'_> {
         self.push(Lir::Test { op, how, dst: k, a: x, b: y, under });
     }
 
-    /// Puts the lanes where an operation's predicate says execute, or where it kills, into mask 1, or (not `wanted`) those where it does not.
+    /// Puts the lanes where an operation's predicate is execute, or where it kills, into mask 1, or (not `wanted`) the
+    /// others.
     pub(super) fn holds(&mut self, plan: &Plan<'_>, (op, ab): (Op2, [Value; 2]), wanted: bool) -> bool {
         let Some((first, second)) = truth(op) else { return false };
         // The opposite of two comparisons is none.

@@ -1,8 +1,9 @@
 //! Dot products of the X1K where single precision does not keep their range (CTM §3.6.2).
 //!
-//! The program computes an estimate: products and sums in single precision. It differs from the exact result only where a step left the range, and then it is tiny or
-//! no finite number. In such lanes all steps are made again with each term times the same power of two, which brings the terms that decide into the range; the sum is
-//! multiplied back, together with the output modifier. `docs/arithmetic.md` defines the exact result, [`Scale`] says why nothing that is lost here can be seen.
+//! The program computes an estimate: products and sums in single precision. It differs from the exact result only where
+//! a step left the range, and then it is tiny or not finite. In such lanes all steps are repeated with each term times
+//! the same power of two, which brings the deciding terms into the range; the sum is multiplied back, together with the
+//! output modifier. `docs/arithmetic.md` defines the exact result; [`Scale`] explains why no loss here is visible.
 
 use super::units::factor;
 use super::{Plan, Select};

@@ -122,7 +122,7 @@ impl Select<'_> {
         self.sampled = Some((Value(place as u32), dst));
     }
 
-    /// Which of the frame's lookups a fetch becomes; `level`: whose sizes it asks for.
+    /// The number of a fetch among the frame's lookups; `level`: the level whose sizes it reads.
     fn table_of(&mut self, fetch: usize, level: u32) -> usize {
         self.plain.push((fetch, level));
         self.plain.len() - 1

@@ -54,7 +54,7 @@ impl Select<'_> {
             }
             Unit::Scale(omod) if omod == Omod::U1 && plan.known[abc[0].index()].flushed => self.push(Lir::Copy(dst, a)),
             Unit::Scale(omod) => self.push(Lir::Two { op: asm::MUL, dst, a, b: factor(omod) }),
-            // MINPS and MAXPS give the second operand for NaN and for two zeros, as the Guide wants it.
+            // MINPS and MAXPS give the second operand for NaN and for two zeros, as the Guide requires.
             Unit::Min => self.push(Lir::Two { op: asm::MIN, dst, a, b }),
             Unit::Max => self.push(Lir::Two { op: asm::MAX, dst, a, b }),
             Unit::Clamp => {

@@ -109,7 +109,8 @@ fn coordinate(r: &mut Random, size: u32, unscaled: bool, near: bool) -> u32 {
     (in_elements / scale).to_bits()
 }
 
-/// Looks up with everything that an array and a sampler can be, by code for any texels and by code for plain ones; says how many lanes were looked up for the former.
+/// Looks up with every kind of array and sampler, by code for any texels and by code for plain ones; gives the number
+/// of lanes looked up by the former.
 fn check(native: impl Fn(&[Option<[Wrap; 2]>]) -> Native, code: &Code, unscaled: bool, r: &mut Random) -> u64 {
     let any = native(&[]);
     let (stop, mut looked_up, lanes) = (AtomicU32::new(0), 0, any.lanes());
