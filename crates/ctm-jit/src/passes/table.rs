@@ -1,7 +1,7 @@
 //! The table of optional passes, with a switch for each.
 //!
 //! `CTM_PASSES=-joint,-waves` leaves those passes out, to find the one at fault where two engines differ. The variable is read once. Results never
-//! depend on it; the differential tests run without each of them. What each gains is in `docs/engine/passes.md`.
+//! depend on it; the differential tests run without each of them. `docs/engine/passes.md` has the gain of each.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -59,15 +59,15 @@ passes! {
     Joint "joint" "X1K: a group that stays with no lane running comes to where it would have jumped; nothing is counted";
     /// Lanes leave two loops at once.
     Breaks "breaks" "X1K, joint: the comparison behind an inner loop is the one by which lanes have left it";
-    /// Products of constants need no look for zero times infinity.
+    /// Products of constants are not tested for zero times infinity.
     Ordinary "ordinary" "the uniform value was a number other than zero in the program's first launch, and is in this one";
-    /// Dot products with a term of constants need no look for what fell below the range.
+    /// Dot products with a term of constants are not tested for terms below the range.
     Moderate "moderate" "X1K: the constants of such a term are numbers from 2^-24 to 2^24";
     /// Literals and constants have registers.
     Kept "kept" "streams, and loops of other programs: registers are left, or on AVX2 constants are read";
-    /// What depends on uniform values alone is computed once for each launch.
+    /// Values that depend on uniform values alone are computed once for each launch.
     Computed "computed" "an operation reads nothing but uniform values and literals";
-    /// Operations on masks that are known are left out.
+    /// Operations on masks with known results are left out.
     Masks "masks" "a mask is always empty, or the same as another";
     /// Wavefronts follow one another in one call.
     Waves "waves" "machine code: exports go to arrays, and wavefronts are groups by themselves";
@@ -80,7 +80,7 @@ passes! {
 }
 
 impl Pass {
-    /// Whether it is not left out.
+    /// Whether the pass runs.
     pub fn is_on(self) -> bool {
         left_out().as_ref().map_or(true, |left_out| left_out >> (self as u32) & 1 == 0)
     }
