@@ -22,9 +22,9 @@ const ONCE: [(&str, u64); 7] = [
     ("raw flow control", 1509),
     // The values of uncovered lanes decide, where they vote and the launch counts.
     ("statements", 378),
-    // The end of a loop takes ALU results away before it goes back.
+    // The end of a loop clears ALU results before it jumps back.
     ("statements", 732),
-    // Where all that run are killed, others may lie in a level: LOOP jumps to its ENDLOOP then.
+    // Where all running lanes are killed, others may lie in a level: LOOP jumps to its ENDLOOP then.
     ("statements", 8540),
     // A group of which all are killed jumps back at a LOOP or REP for ever.
     ("raw flow control", 2_000_221),
@@ -39,7 +39,8 @@ struct Engines {
 }
 
 impl Engines {
-    /// Those that this host can run. Streams are made for any domain, and every other engine stores past the caches.
+    /// The engines that this host can run. Streams are made for any domain, and every other engine stores past the
+    /// caches.
     fn new() -> Self {
         let engine = |backend, turn: u8| {
             let past_caches_bytes = if turn.is_multiple_of(2) { 0 } else { 8 << 20 };

@@ -162,7 +162,7 @@ fn filetests() {
     assert!(count > 20, "{count} files");
 }
 
-/// Each row of the table has its two files, and there are no others.
+/// Each row of the table has its two files, and no others exist.
 #[test]
 fn every_pass_has_its_files() {
     let expected: BTreeSet<String> = passes()
@@ -194,7 +194,7 @@ fn of_pass(name: &str, how: &str) -> (PathBuf, String) {
     (path, text)
 }
 
-/// A pass changes the result of its first file, and leaves that of the second one alone.
+/// A pass changes the result of its first file, and does not change that of the second one.
 #[test]
 fn passes_fire_on_their_files_alone() {
     for (name, _) in passes().filter(|(name, _)| LAUNCH_PASSES.iter().all(|(launch, _)| launch != name)) {

@@ -96,7 +96,7 @@ fn gradients_look_at_idle_lanes_of_registers_at_an_index() {
     let expected = case.run(&program, &Interp, 1);
     assert!(expected.0.is_ok(), "{:?}", expected.0);
     let picture = &expected.1.targets[&Target::Pixel(0)];
-    // Below the last row there is an idle one, which holds the column.
+    // Below the last row an idle lane holds the column.
     assert_eq!(picture.elements[(4 * picture.width + 8) as usize][0], 8f32.to_bits());
     for jit in engines() {
         assert_eq!(difference(&case, &program, &expected, &jit), None, "{}", jit.backend());

@@ -206,7 +206,7 @@ impl Case<'_> {
     }
 }
 
-/// How often something can be done; lanes leave the loop at different turns.
+/// The number of times that an operation can be repeated; lanes leave the loop at different turns.
 const TURNS: &str = "
 ALU:
   0  x: MOV R2.x, R0.x
@@ -490,7 +490,8 @@ fn random_programs() {
     }
 }
 
-/// Programs that keep so much at once that code is for fewer lanes than a wavefront has: targets, edges, covered lanes and threads are those of the launch all the same.
+/// Programs of high register pressure, so that code is for fewer lanes than a wavefront has: targets, edges, covered
+/// lanes and threads are still those of the launch.
 #[test]
 fn programs_that_keep_much() {
     const KEPT: usize = 48;

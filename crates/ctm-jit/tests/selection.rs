@@ -61,7 +61,7 @@ fn in_a_process_of_its_own() {
         // SAFETY: it restricts later mappings of this process, and nothing else.
         let forbidden = unsafe { libc::prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0u64, 0u64, 0u64) } == 0;
         if !forbidden {
-            // An older kernel: there is nothing to see here.
+            // An older kernel: the test has nothing to check here.
             expected = Backend::detect().to_string();
         }
     }

@@ -10,7 +10,8 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// Whether this host can run it: the processor has it, and the system keeps its registers. On other processors than x86-64: `false`.
+    /// Whether this host can run it: the processor has it, and the system saves its registers. On other processors than
+    /// x86-64: `false`.
     #[must_use]
     pub fn is_available(self) -> bool {
         #[cfg(target_arch = "x86_64")]
@@ -46,7 +47,7 @@ impl Isa {
         4 * self.lanes() as i32
     }
 
-    /// Vector registers that there are.
+    /// The number of vector registers.
     #[must_use]
     pub const fn all_registers(self) -> u8 {
         match self {

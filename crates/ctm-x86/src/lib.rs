@@ -47,7 +47,7 @@ pub struct V {
     /// The prefix of AVX-512 where all numbers of registers are 0; the forms of AVX2 take their fields from it.
     prefix: u32,
     opcode: u8,
-    /// How often an operand in memory is halved: 0 for whole vectors, 4 for single elements.
+    /// The number of times that an operand in memory is halved: 0 for whole vectors, 4 for single elements.
     part: u8,
 }
 
@@ -77,7 +77,7 @@ impl V {
         [ROWS, DOUBLE_ROWS, SHUFFLE_ROWS, VEX_ROWS, R700_ROWS].into_iter().flatten().copied()
     }
 
-    /// The name of its row; of rows that are equal, that of the first one.
+    /// The name of its row; of equal rows, that of the first one.
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
         Self::rows().find(|&(_, row)| row == self).map(|(name, _)| name)
@@ -189,7 +189,7 @@ pub enum Rm {
     At(Gpr, u8, u8, i32),
     /// A literal, in every lane.
     Literal(u32),
-    /// In each lane of a piece of 8 lanes: how far left of the sign bit the lane's bit of a mask is.
+    /// In each lane of a part of 8 lanes: the distance of the lane's mask bit from the sign bit.
     LaneShifts(u8),
 }
 
@@ -497,7 +497,7 @@ impl Asm {
         self.integer(true, 0x69, dst, Rm::Row(base, offset), dword(factor));
     }
 
-    /// How far it is to a label, once that has a place.
+    /// The distance to a label, once that has a place.
     fn distance(&mut self, to: Label) {
         self.jumps.push((self.code.len(), to));
         self.dword(0);

@@ -149,8 +149,9 @@ impl Default for TextOptions {
     }
 }
 
-/// The result of a stage on a text of the form before it, for tests of single stages. A masked form (`code`) goes through `masks` or `liveness` alone; for later stages
-/// through `liveness`, which finds live variables, and all that follow. Machine instructions (`selected`) go through `fuse`, `strips` or both.
+/// The result of a stage on a text of the form before it, for tests of single stages. A masked form (`code`) goes
+/// through `masks` or `liveness` alone; for later stages through `liveness`, which finds live variables, and all later
+/// ones. Machine instructions (`selected`) go through `fuse`, `strips` or both.
 ///
 /// # Errors
 /// The text is none, breaks a rule, or has no such stage.

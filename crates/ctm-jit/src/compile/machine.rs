@@ -56,7 +56,7 @@ pub struct Machine<'a> {
     lanes: usize,
     // --- frame ---
     layout: Layout,
-    /// Where the rows of exported elements lie.
+    /// The offsets of exported elements' rows.
     rows: Vec<i32>,
     /// Rows that never change, and their bits.
     fixed: Vec<(i32, u32)>,
@@ -187,7 +187,8 @@ impl<'a> Machine<'a> {
     pub fn frame(&mut self) {
         let (isa, Inputs { start, exports, .. }) = (self.isa(), self.inputs);
         let SelectedCode { vars, in_rows, fixed, plain, .. } = &self.selected;
-        // An index counts rows of whole wavefronts; others lie close together, as those far apart would share few lines of the cache.
+        // An index counts rows of whole wavefronts; other rows are close together, as rows far apart would share few
+        // lines of the cache.
         let spill_bytes = if in_rows.is_some() { ROW } else { 4 * self.lanes as i32 };
         let spills = (self.locations.rows, spill_bytes, self.locations.slots);
         let layout = Layout::new((isa, plain.len()), start.len(), exports.len(), spills);

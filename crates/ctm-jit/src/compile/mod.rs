@@ -1,4 +1,5 @@
-//! The compiler: the stages of a program, from its instructions to machine code, in their order. There is no other pipeline for programs with masks.
+//! The compiler: the stages of a program, from its instructions to machine code, in their order. It is the only
+//! pipeline for programs with masks.
 //!
 //! | file | contents |
 //! |---|---|
@@ -66,7 +67,7 @@ macro_rules! stages {
 stages! {
     /// Instructions become micro-operations on lane vectors, flow control becomes operations on masks.
     Lower "lower" "lowered";
-    /// Mask propagation: operations on masks whose result is known become copies.
+    /// Mask propagation: operations on masks with known results become copies.
     Masks "masks" "masks";
     /// Live variables, backward: dead operations and stores go, stores without a reader in other lanes lose their mask.
     Liveness "liveness" "liveness";

@@ -31,7 +31,7 @@ impl Observer {
         Self { dumps: dumps().as_ref().map_or(0, |&dumps| dumps), ..Self::default() }
     }
 
-    /// Keeps the text of one stage.
+    /// Records the text of one stage.
     pub fn of_stage(stage: Stage) -> Self {
         Self { wanted: Some(stage), ..Self::default() }
     }
@@ -69,7 +69,7 @@ fn dumps() -> &'static Result<u16, DumpError> {
     })
 }
 
-/// Whether `CTM_DUMP` names stages that there are.
+/// Whether all names in `CTM_DUMP` are stages.
 ///
 /// # Errors
 /// It does not.

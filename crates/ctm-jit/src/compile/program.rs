@@ -46,9 +46,9 @@ pub struct Program {
     pub start: Vec<Var>,
     /// The exported elements that it may write.
     pub exports: Vec<usize>,
-    /// Whether fetches and stores keep something for each wavefront: a data share, scratch memory.
+    /// Whether fetches and stores have state for each wavefront: a data share, scratch memory.
     pub keeps: bool,
-    /// How many instructions a wavefront can issue at most, if no flow control can lead to the reference interpreter.
+    /// The most instructions that a wavefront can issue, if no flow control can bail out to the reference interpreter.
     pub bound: Option<u64>,
     /// The program of the portable machine; made when first needed.
     dense: OnceLock<Arc<Dense>>,

@@ -4,8 +4,8 @@ use crate::ir::x1k::{Block, Code, End, Flow, LoopOp, Target};
 
 /// For each block whether some lane runs at its beginning: one that is covered, if uncovered ones have no vote in some decision.
 ///
-/// Known is, for each block, the lowest level for which it still holds that some lane runs or lies in that level or a higher one; the depth
-/// itself when it runs.
+/// The abstract state of a block is the lowest level such that some lane runs or lies in that level or a higher one;
+/// the depth itself when some lane runs.
 fn awake(code: &Code) -> Vec<bool> {
     const UNKNOWN: i8 = -1;
     let ignores = ignores_uncovered(code);

@@ -77,7 +77,7 @@ pub struct Dot {
     pub zero_wins: bool,
     /// Output modifier.
     pub omod: x1k::Omod,
-    /// The terms whose sign is turned, a bit for each: of a product that of one factor.
+    /// The terms with a changed sign, a bit for each: of a product, the sign of one factor.
     pub negated: u8,
     /// Where the estimate may be wrong.
     pub doubts: Doubts,
@@ -120,7 +120,7 @@ impl Dot {
         [first, if first + 1 < self.operands() { first + 1 } else { first }]
     }
 
-    /// How many terms there are.
+    /// The number of terms.
     pub const fn terms(self) -> usize {
         self.operands() / 2
     }
@@ -141,7 +141,7 @@ pub enum Counter {
 }
 
 impl Counter {
-    /// How many there are.
+    /// The number of counters.
     pub const COUNT: usize = 17;
 
     /// Its number.
@@ -405,8 +405,8 @@ instructions! {
         Vertex(inst: VtxFetch) = "vertex";
         /// One read of a burst of memory: by the index.
         Memory(fetch: MemoryFetch, burst: u8) = "memory";
-        /// One read of a burst of the local data share: by index and address, which come first. With BROADCAST for the first lane of the mask, and
-        /// the result is for all lanes.
+        /// One read of a burst of the local data share: by index and address, the first operands. With BROADCAST by the
+        /// first lane of the mask, and the result is for all lanes.
         Share(inst: MemDsr, burst: u8) = "share";
         /// X1K: an input, at column and row.
         Input {
@@ -453,9 +453,10 @@ instructions! {
         Memory(inst: CfMem, burst: u8) = "memory";
         /// A geometry program's vertex event.
         Event(event: VertexEvent) = "event";
-        /// A dword of the local data share by its number, if there is such a dword: number and bits.
+        /// A dword of the local data share by its number; no effect outside of the share: number and bits.
         Dword = "dword";
-        /// X1K: element (x, y) of output 0 past the cache, lane by lane (CTM §3.3.8): x, y, bits, and in every lane the mask of those that write.
+        /// X1K: element (x, y) of output 0 past the cache, lane by lane (CTM §3.3.8): x, y, bits, and in every lane the
+        /// mask of the writing lanes.
         Uncached {
             /// All of them take the index of the first lane that executes it.
             shared: bool,
@@ -472,7 +473,7 @@ pub struct Yield {
     pub before: u32,
 }
 
-/// Where a jump leads.
+/// The target of a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// To a block.
@@ -493,16 +494,16 @@ instructions! {
         Branch {
             /// The lanes in question.
             mask: M,
-            /// If there is none.
+            /// The target if the mask is empty.
             none: Target,
-            /// If there is one.
+            /// The target if it has a lane.
             some: Target,
         } = "branch";
     }
 }
 
 impl End {
-    /// Where it leads.
+    /// Its targets.
     pub const fn targets(&self) -> [Option<Target>; 2] {
         match *self {
             Self::Stop => [None, None],

@@ -14,7 +14,7 @@ impl Value {
     }
 }
 
-/// A variable: an element of a register or of an export, kept for each lane.
+/// A variable: an element of a register or of an export, with a value in each lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Var(pub u16);
 
@@ -22,7 +22,7 @@ pub struct Var(pub u16);
 pub const TARGETS: usize = 8 + 1 + 4 + 32;
 
 impl Var {
-    /// How many there are.
+    /// The number of variables.
     pub const COUNT: usize = 4 * (GPRS + TARGETS);
 
     /// An element of a register.
@@ -60,7 +60,7 @@ impl M {
     pub const ACTIVE: Self = Self(0);
     /// The valid mask.
     pub const VALID: Self = Self(1);
-    /// Lanes there are.
+    /// The existing lanes.
     pub const EXISTING: Self = Self(2);
     /// No lane.
     pub const NONE: Self = Self(3);
@@ -81,14 +81,14 @@ impl M {
     pub const ENTRIES: usize = 48;
     /// X1K: the ALU result.
     pub const RESULT: Self = Self::saved(Self::ENTRIES - 1);
-    /// How many places there are.
+    /// The number of places.
     pub const COUNT: usize = (Self::STACK + Self::PER_ENTRY * Self::ENTRIES as u16) as usize;
 
     const fn of_entry(entry: usize, place: u16) -> Self {
         Self(Self::STACK + Self::PER_ENTRY * entry as u16 + place)
     }
 
-    /// The active lanes that an entry of the stack keeps.
+    /// The active lanes saved in an entry of the stack.
     pub const fn saved(entry: usize) -> Self {
         Self::of_entry(entry, 0)
     }
@@ -118,12 +118,12 @@ impl M {
         Self::saved(Self::ENTRIES - 2 - bit as usize)
     }
 
-    /// X1K: scratch for the lanes that instructions concern; there are [`Self::UNDERS`].
+    /// X1K: scratch for the lanes that instructions concern, one of [`Self::UNDERS`].
     pub const fn under(number: usize) -> Self {
         Self::broken(Self::ENTRIES - 1 - number)
     }
 
-    /// How many of those there are.
+    /// The number of these.
     pub const UNDERS: usize = 8;
     /// X1K: the lanes that an uncached write concerns, as a number.
     pub const WRITING: Self = Self::continued(Self::ENTRIES - 1);
@@ -159,7 +159,7 @@ instructions! {
         Lanes(dst: M, value: Value) = "lanes";
         /// A number.
         Number(dst: M, number: i32) = "load_number";
-        /// Adds to a number; kept to 13 bits in two's complement when `true`.
+        /// Adds to a number; wraps to 13 bits in two's complement when `true`.
         Add(dst: M, number: i32, to_13_bits: bool) = "add";
         /// `dst = a` if the number `b` is not zero, else no lane.
         IfNot0(dst: M, a: M, b: M) = "if_not_0";

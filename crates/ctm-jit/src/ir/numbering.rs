@@ -2,7 +2,7 @@
 
 use crate::ir::masked::{Op, Value};
 
-/// Operations of a block. Those that were added as [`pure`](Self::pure) are there once.
+/// Operations of a block, without duplicates among those added as [`pure`](Self::pure).
 #[derive(Debug, Default)]
 pub struct Numbering {
     /// The operations.

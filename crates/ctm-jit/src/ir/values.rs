@@ -1,6 +1,6 @@
 //! The results of pure operations of the form, lane by lane, by the reference functions of `ctm-exec`.
 //!
-//! The portable back end runs them for every operation, machine code for those that it has no instructions for.
+//! The portable back end runs them for every operation, machine code for operations without instructions.
 
 use crate::ir::masked::{Dot, Op, Unit};
 use ctm_exec::float::{SIGN, Wide, flush, number};

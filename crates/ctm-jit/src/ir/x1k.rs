@@ -6,7 +6,7 @@
 
 use crate::ir::masked::{Fetch, M, MaskOp, Op, Store, Tally, Value};
 
-/// Where a jump leads.
+/// The target of a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// To a block, by its place.
@@ -50,7 +50,7 @@ impl LoopOp {
 /// depth is the same whenever the program is at a given block, so levels are fixed places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Outcome {
-    /// Where it leads.
+    /// Its target.
     pub to: Target,
     /// The change of the levels (B_OP). 1: the lanes that disagree become a new one; less than 0: the lanes of this
     /// many levels become active.
@@ -62,7 +62,7 @@ pub struct Outcome {
 pub struct Frame {
     /// It has an aL: it is a LOOP, not a REP.
     pub is_loop: bool,
-    /// How many iterations there are.
+    /// Its trip count.
     pub count: u8,
     /// aL in the first one.
     pub start: u8,
@@ -90,7 +90,7 @@ pub struct Flow {
     pub begins: Frame,
     /// The loop frame concerned: the one that LOOP and REP push, the innermost one otherwise.
     pub frame: u8,
-    /// Levels that both outcomes start from: B_ELSE where there is none makes the first.
+    /// Levels that both outcomes start from: B_ELSE without a level makes the first.
     pub levels: u8,
     /// If stay.
     pub stay: Outcome,

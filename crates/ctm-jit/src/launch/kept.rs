@@ -23,7 +23,7 @@ impl<T> Pool<T> {
     }
 }
 
-/// One of a pool, to which it goes back.
+/// An entry of a pool, to which it is returned when dropped.
 pub struct Kept<'a, T> {
     pool: &'a Pool<T>,
     /// Some until it is dropped.

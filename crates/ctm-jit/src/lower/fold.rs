@@ -1,4 +1,5 @@
-//! Operations whose outcome is known, or one of two: of constants, and of choices between two constants.
+//! Folds operations whose outcome is one constant, or a choice between two: of constants, and of choices between two
+//! constants.
 //!
 //! Compilers make every condition of a comparison that gives 1.0 or all ones, of operations on that, and of a
 //! comparison with zero at the end. A computation on a choice between two constants is such a choice again, and a

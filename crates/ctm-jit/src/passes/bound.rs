@@ -3,8 +3,8 @@
 use crate::ir::masked::{Block, Code, End, MaskOp, Op, Target};
 use crate::ir::order::postorder;
 
-/// The most instructions that any wavefront issues, if there is such a number: the program never bails out to the reference interpreter, and each way
-/// back leads through a counted loop's end.
+/// The most instructions that any wavefront issues, if there is a bound: the program never bails out to the reference
+/// interpreter, and each back edge is a counted loop's end.
 pub fn instructions(code: &Code) -> Option<u64> {
     let bails_out = code.blocks.iter().any(|block| block.end.targets().contains(&Some(Target::Reference)));
     if bails_out { None } else { of(&code.blocks, &vec![true; code.blocks.len()]) }
@@ -31,7 +31,8 @@ fn of(blocks: &[Block], within: &[bool]) -> Option<u64> {
     Some(sum)
 }
 
-/// How often at most the block is passed while the cycle is not left, if it counts iterations down and leaves at the last one.
+/// The most executions of the block while the cycle is not left, if it counts iterations down and leaves at the last
+/// one.
 fn iterations(blocks: &[Block], block: usize, cycle: &[usize]) -> Option<u64> {
     let ops = &blocks[block].ops;
     let End::Branch { mask, none: Target::Block(left), .. } = blocks[block].end else { return None };
@@ -61,7 +62,7 @@ fn iterations(blocks: &[Block], block: usize, cycle: &[usize]) -> Option<u64> {
     u64::try_from(most).ok()
 }
 
-/// The cycles among these blocks, and those that are in none: sets of blocks that lead to one another.
+/// The strongly connected components of these blocks: cycles, and single blocks that are in none.
 fn parts(blocks: &[Block], within: &[bool]) -> Vec<Vec<usize>> {
     let mut from = vec![Vec::new(); blocks.len()];
     for (block, of) in blocks.iter().enumerate().filter(|(block, _)| within[*block]) {

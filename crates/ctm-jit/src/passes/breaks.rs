@@ -49,7 +49,7 @@ fn breaks_of(block: &Block, frame: u8) -> Option<Flow> {
     block.flow().copied().filter(|flow| flow.frame == frame && flow.op == LoopOp::Break)
 }
 
-/// The comparison by which every lane that runs decides whether it breaks, if nothing else does.
+/// The comparison by which every running lane decides whether it breaks, if it is the only condition.
 fn decision(block: &Block, flow: &Flow) -> Option<Value> {
     let of_result = flow.predicate.is_none() && matches!(flow.wants, 3 | 12);
     let votes = !flow.jump_any && !flow.exchange && !flow.ignore_uncovered && flow.stay.levels == 0;

@@ -19,7 +19,8 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// In a block; `first`: the uniform value that is computed first. Of the operations that are [`NEEDED`], those that only computed ones have read no longer are.
+    /// In a block; `first`: the uniform value that is computed first. Of the operations that are [`NEEDED`], those with
+    /// uses only in computed ones no longer are.
     pub fn gather(&mut self, block: &mut Block, first: usize, found: &mut [u8]) {
         let Self { computed, known, names } = self;
         let Some(last) = find_roots(block, found, known) else { return };

@@ -17,7 +17,7 @@ impl VarSet {
         self.0[var.index() / 64] >> (var.index() % 64) & 1 == 1
     }
 
-    /// Puts it in.
+    /// Adds a variable.
     pub const fn insert(&mut self, var: Var) {
         self.0[var.index() / 64] |= 1 << (var.index() % 64);
     }

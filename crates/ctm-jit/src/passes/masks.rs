@@ -74,7 +74,7 @@ impl Live {
 
 /// The masks and numbers of a program, each as one bit of a row.
 struct Bits {
-    /// The bit of each; 0 of those that the program does not have.
+    /// The bit of each; 0 for those that the program does not use.
     of: Vec<u64>,
     masks: Vec<M>,
     /// The tracked masks: those that decide which lanes run, and those computed from such masks alone.
@@ -148,7 +148,7 @@ impl Made {
         move |row| n ^ row >> a & (n ^ x) ^ row >> b & (n ^ y) ^ row >> a & row >> b & (n ^ x ^ y ^ z)
     }
 
-    /// Puts it into rows.
+    /// Applies it to rows.
     fn put(&self, rows: &mut Vec<u64>, bit: u64) {
         let (at, holds) = (bit.trailing_zeros(), self.holds());
         let is_open = |row: u64| self.open >> (u8::from(row & self.a != 0) | u8::from(row & self.b != 0) << 1) & 1 == 1;
@@ -168,7 +168,7 @@ impl Made {
     }
 }
 
-/// Rows that are the same become one, where there are more than `few`.
+/// Removes duplicate rows, where there are more than `few`.
 fn unite(rows: &mut Vec<u64>, few: usize) {
     if rows.len() > few {
         rows.sort_unstable();
@@ -367,7 +367,7 @@ impl Bits {
             MaskOp::Or(_, a, b) => made(a, b, 0b1110, 0),
             MaskOp::Xor(_, a, b) => made(a, b, 0b0110, 0),
             MaskOp::Quads(_, a) => made(a, M::EXISTING, 0b1000, 0b0100),
-            // Lanes beyond those there are hold anything.
+            // Lanes that do not exist hold anything.
             MaskOp::Lanes(d, _) => made(d, d, 0, 0b1111),
             // Numbers are the same as no mask: they are never defined.
             MaskOp::Number(d, _) | MaskOp::Add(d, ..) => made(d, d, 0, 0),
@@ -426,7 +426,7 @@ impl Bits {
         ALWAYS.into_iter().find(|&known| same & self.bit(known) != 0).unwrap_or(m)
     }
 
-    /// A copy of a mask that is the same, if there is one; of `d` itself when it changes nothing.
+    /// A copy of an equal mask, if there is one; of `d` itself when the operation changes nothing.
     fn simpler(&self, here: &Here, op: MaskOp) -> MaskOp {
         if let MaskOp::IfNot0(d, lanes, number) = op {
             return MaskOp::IfNot0(d, self.name(here, lanes), number);
@@ -446,7 +446,7 @@ impl Bits {
         }
         let active = |row: &u64| row & self.bit(M::ACTIVE) != 0;
         if d == M::ACTIVE && here.rows().all(|row| active(&row) || holds(row) == 0) {
-            // Fewer lanes are active: those of a mask, which may be a comparison, or those that are not in it.
+            // Fewer lanes are active: the lanes of a mask, which may be a comparison, or the lanes outside of it.
             let before = here.rows().filter(active).map(|row| row ^ all(holds(row) != 0));
             let (differs, never) = before.fold((0, u64::MAX), |(some, every), row| (some | row, every & row));
             let others = here.defined & !self.bit(M::ACTIVE);

@@ -1,4 +1,4 @@
-//! Passes over the form, and the table of those that may be left out.
+//! Passes over the form, and the table of optional ones.
 //!
 //! | file | contents |
 //! |---|---|

@@ -100,7 +100,7 @@ fn left_out() -> &'static Result<u64, PassesError> {
     })
 }
 
-/// Whether the environment names passes that there are.
+/// Whether all names in the environment are passes.
 ///
 /// # Errors
 /// When it does not.

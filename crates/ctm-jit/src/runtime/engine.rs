@@ -182,7 +182,8 @@ impl Jit {
         self.options.streams_run.load(Ordering::Relaxed)
     }
 
-    /// How much of R700 launches the reference interpreter has run in this engine's place: launches as a whole, and thread groups of others.
+    /// The R700 work that the reference interpreter has done in this engine's place: launches as a whole, and thread
+    /// groups of others.
     #[must_use]
     pub fn r700_bail_outs(&self) -> u64 {
         self.r700_bail_outs.load(Ordering::Relaxed)
@@ -211,7 +212,7 @@ impl Engine for Jit {
         let artifact = artifact.filter(|artifact| !aliased || !artifact.code.writes);
         let Some(artifact) = artifact else { return Interp.run_x1k_under(control, launch, memory) };
         let watch = Watch::new(&launch.budget, control, launch.domain.processors());
-        // Where some processor of a group lies outside of the domain, the program runs as it is.
+        // Where some processor of a group lies outside of the domain, the general program runs.
         if let Some(whole) = artifact.whole.as_deref().filter(|_| Waves::new(launch.domain, LANES, true).is_of_quads())
         {
             let of = X1k::wavefronts(launch, whole, (&watch, self.backend), aliased);

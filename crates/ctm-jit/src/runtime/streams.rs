@@ -282,7 +282,7 @@ pub fn run(
     Some(counters)
 }
 
-/// The blocks, and how often each processor passes them.
+/// The blocks, with the executions by each processor.
 fn passes(items: &[Item]) -> impl Iterator<Item = (usize, u64)> {
     let iterations = |around: Vec<u16>| around.iter().map(|&iterations| u64::from(iterations)).product();
     affine::blocks(items).into_iter().map(move |(block, around)| (block, iterations(around)))
@@ -297,7 +297,7 @@ struct Area {
 }
 
 impl Stream {
-    /// The numbers, row by row, of inputs that are not stored so and are read from everywhere, and how many there are from row to row.
+    /// The numbers, row by row, of inputs with another layout that are read from everywhere, and their pitch.
     fn whole(&self, isa: Isa, surfaces: &Surfaces<'_>) -> [Option<(Vec<u8>, u32)>; INPUTS] {
         std::array::from_fn(|input| {
             let view = surfaces.inputs[input].as_ref()?;

@@ -216,7 +216,8 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Puts wavefront `index`, number `n` of its group, at its start, of which these lanes are to run; with `fills`, start values are made here.
+    /// Sets the start state of wavefront `index`, number `n` of its group, with these lanes to run; with `fills`, start
+    /// values are made here.
     pub fn begin(&mut self, of: &Wavefronts<'_>, index: u64, (n, lanes): (usize, u64), fills: bool) {
         let first = index * of.lanes as u64;
         let wave = &mut **self.wave;

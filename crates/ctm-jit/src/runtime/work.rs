@@ -69,7 +69,8 @@ pub fn share<S, T: Send>(
         let mut state = if count > 0 { state() } else { return Vec::new() };
         return (0..count).map(|number| task(&mut state, number)).collect();
     }
-    // Of each part: the next one of its tasks. Whichever of the other threads comes first takes a part, so with more than two it may be another one's next time.
+    // The next task of each part. The first of the other threads takes a part, so with more than two threads it may be
+    // another one next time.
     let next: Vec<AtomicUsize> = (0..threads).map(|thread| AtomicUsize::new(thread * count / threads)).collect();
     let all = Mutex::new(Vec::with_capacity(count));
     let work = |thread: usize| {

@@ -155,7 +155,7 @@ pub struct Fetch {
     pub x: Linear,
     /// The row.
     pub y: Linear,
-    /// Iterations of the loops around; 0 where there is none.
+    /// Iterations of the enclosing loops; 0 where there is none.
     pub iterations: [u16; LOOPS],
 }
 
@@ -175,7 +175,7 @@ pub struct Fetches {
     pub constants: Vec<(u16, u32)>,
 }
 
-/// The fetches of a program whose parts are known; `None` where a fetch has other coordinates, or that takes too long.
+/// The fetches of a program of these parts; `None` where a fetch has other coordinates, or the analysis takes too long.
 ///
 /// The result holds for the launch's planes and for the floating-point constants that it names.
 pub fn analyse(code: &Code, items: &[Item], given: &Given<'_>) -> Option<Fetches> {

@@ -1,9 +1,10 @@
 //! The form without the parts that a stream does not need: masks, predicates, coordinates; and the form with whole
 //! elements as values.
 //!
-//! In the *plain* form a lane is a processor, as everywhere. In the *packed* form a lane is one channel of a processor: a vector holds four
-//! processors of one row, r, g, b, a of each. An operation that does the same to the four channels of a register is one operation
-//! there, and elements are read and written as they lie in memory. [`WHOLE`] is the channel number of a texel that is a whole element.
+//! In the *plain* form a lane is a processor, as everywhere. In the *packed* form a lane is one channel of a processor:
+//! a vector holds four processors of one row, r, g, b, a of each. An operation that treats the four channels of a
+//! register alike is one operation there, and elements are read and written in memory order. [`WHOLE`] is the channel
+//! number of a texel that is a whole element.
 
 use super::affine::{Fetch, Fetches, dependencies};
 use super::uniform::{Number, Uniform};

@@ -42,7 +42,7 @@ pub struct Uniform {
     pub parts: Vec<Item>,
     /// The numbers that its blocks name.
     pub numbers: Vec<Number>,
-    /// How often a wavefront passes each block of the program.
+    /// The executions of each block of the program by a wavefront.
     pub visits: Vec<u64>,
     /// Instructions that a wavefront issues.
     pub instructions: u64,
@@ -51,7 +51,7 @@ pub struct Uniform {
     /// Of these, the ones at which some valid lane runs, for programs that maintain the active lanes; `None` when that
     /// depends on data.
     pub executed: Option<u64>,
-    /// How often each fetch runs.
+    /// The executions of each fetch.
     pub fetches: Vec<u64>,
     /// R700: texture resource and sampler of each input.
     pub textures: Vec<(u8, u8)>,
@@ -300,7 +300,7 @@ impl Build<'_> {
                     self.around.push(*iterations);
                     let mut body = self.nodes(body)?;
                     let [some, none] = [begin, (self.blocks.len() + 1) as u16].map(Target::Block);
-                    // Which way it goes is counted.
+                    // Iterations are counted, so the mask is not used.
                     body.push(Item::Block(self.close(End::Branch { mask: M::NONE, none, some })));
                     self.around.pop();
                     items.push(Item::Loop { iterations: *iterations, body });

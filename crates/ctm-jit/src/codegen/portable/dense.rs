@@ -53,7 +53,7 @@ impl Pool {
 pub struct Step {
     /// Its operation.
     pub op: Op,
-    /// Where its result goes.
+    /// The row of its result.
     pub to: u32,
 }
 
@@ -112,7 +112,7 @@ impl Dense {
 
 /// Gives the values of a block rows. A value that is a constant, something fetched or a variable, until something is stored there, has no row of its own.
 fn steps(ops: &[Op], rows_of_vars: &[u32], (vars, constants): (u32, &[Constant]), pool: &mut Pool) -> Vec<Step> {
-    // No row is taken where a block begins.
+    // At the beginning of a block all rows are free.
     pool.next = pool.first;
     pool.free.clear();
     let mut last_use = vec![0; ops.len()];

@@ -45,7 +45,7 @@ struct Found {
 #[derive(Clone, Debug, Default)]
 struct Intervals {
     intervals: Vec<Interval>,
-    /// Where each vector's intervals begin; one more than there are vectors.
+    /// The first interval of each vector; one entry more than there are vectors.
     first: Vec<u32>,
 }
 
@@ -65,7 +65,7 @@ struct Sets {
     each: usize,
 }
 
-/// The words that an interval touches, each with the bits that belong to it.
+/// The words that an interval touches, each with its bits of the interval.
 fn words((first, end): Interval) -> impl Iterator<Item = (usize, u64)> {
     let (from, to) = (first as usize / 64, (end as usize - 1) / 64);
     let (low, high) = (u64::MAX << (first % 64), u64::MAX >> (63 - (end - 1) % 64));
@@ -138,12 +138,12 @@ impl Ranges {
         Vector(self.weights.len() as u32 - 1)
     }
 
-    /// How many vectors there are.
+    /// The number of vectors.
     pub const fn vectors(&self) -> usize {
         self.weights.len()
     }
 
-    /// How much those uses weigh whose vectors live in rows of the frame.
+    /// The weight of uses of vectors in rows of the frame.
     pub fn weight_in_rows(&self, locations: &Locations) -> u64 {
         let in_rows =
             self.weights.iter().zip(&locations.of).filter(|(_, location)| matches!(location, Location::Row(_)));
@@ -190,7 +190,8 @@ impl Ranges {
         order.into_iter().map(|key| key as u32 as usize)
     }
 
-    /// Gives out registers: single ones to vectors that live within a run of instructions, which are made for one piece after the other, as many as there are pieces to others.
+    /// Allocates registers: one to a vector that lives within a strip, which is emitted for one part after the other,
+    /// and one for each part to others.
     pub fn locations(&self, of: &Pieces<'_>) -> Locations {
         let Pieces { wide, runs, pieces, registers, kept, variables_in_rows } = *of;
         let mut intervals = self.intervals();
@@ -239,7 +240,8 @@ impl Ranges {
     }
 }
 
-/// Gives rows (or slots) to vectors, from a number on; those that are never live together may have the same. Gives how many there are.
+/// Allocates rows (or slots) to vectors, from a number on; vectors that are never live together may share one. Gives
+/// the number of rows.
 fn share(intervals: &Intervals, mut vectors: Vec<usize>, locations: &mut [Location], first: u32) -> u32 {
     let mut count = first;
     // Those in use, by the places up to which they are.
@@ -276,7 +278,7 @@ pub struct Pieces<'a> {
     pub runs: &'a [(u32, u32)],
     /// Pieces of a vector.
     pub pieces: u8,
-    /// Registers that there are.
+    /// The number of registers.
     pub registers: u8,
     /// From this number on vectors are literals and constants, which need no place in the frame unless they are weighed.
     pub kept: usize,
@@ -421,10 +423,10 @@ impl Lives {
 /// Single registers that were given out.
 #[derive(Clone, Debug)]
 pub struct Given {
-    /// Where those of each vector begin; one more than there are vectors.
+    /// The first register of each vector; one entry more than there are vectors.
     first: Vec<u32>,
     of: Vec<Option<u8>>,
-    /// How much those weigh that have none.
+    /// The weight of the vectors without registers.
     pub left: u64,
 }
 

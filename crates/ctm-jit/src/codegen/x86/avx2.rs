@@ -35,7 +35,7 @@ pub trait Avx2Masks: Vectors {
         scratch
     }
 
-    /// Makes a mask with `make`, which is given the register to write, and keeps it in another mask's lanes.
+    /// Makes a mask with `make`, which is given the register to write, and restricts it to another mask's lanes.
     fn make_mask(&mut self, k: K, under: K, make: impl FnOnce(&mut Self, u8)) {
         let (mask, scratch) = (self.mask(), self.isa().scratch());
         let to = if k == 1 && under == 0 { mask } else { scratch };

@@ -21,9 +21,11 @@
 //!
 //! # The floating-point mode
 //!
-//! The processor flushes denormals while code runs: MXCSR is set before and restored after it, even when a panic ends it ([`flushing`]). Functions that code calls run in
-//! the host's mode, as all Rust code does but for two parts. The compiler takes the host's mode for granted, so it may evaluate or move an operation as if denormals were
-//! kept; rounding is to nearest and exceptions are masked in either mode, and no flags are read. Neither part has an operation for which that matters.
+//! The processor flushes denormals while code runs: MXCSR is set before and restored after it, even after a panic
+//! ([`flushing`]). Functions that code calls run in the host's mode, as all Rust code does but for two parts. The
+//! compiler assumes the host's mode, so it may evaluate or move an operation as if denormals were preserved; rounding
+//! is to nearest and exceptions are masked in either mode, and no flags are read. Neither part has an operation for
+//! which that matters.
 //!
 //! | Rust code in the mode of machine code | why it may |
 //! |---|---|

@@ -70,7 +70,7 @@ pub trait Vectors: Sized {
     /// Where a vector's results go.
     fn place(&self, vector: Vector, unit: Self::Unit) -> Place;
 
-    /// Where masks without a register lie: 2 and 3 on AVX2.
+    /// The rows of masks without a register: 2 and 3 on AVX2.
     fn mask_row(&self, k: K) -> Rm;
 
     /// The register of mask 1 on AVX2.
@@ -189,7 +189,7 @@ pub trait Vectors: Sized {
         true
     }
 
-    /// An instruction that makes or uses a mask; `end`: where a group goes whose mask is empty.
+    /// An instruction that makes or uses a mask; `end`: the target of a group whose mask is empty.
     fn mask_line(&mut self, lir: &Lir, unit: Self::Unit, end: Label) {
         match self.isa() {
             Isa::Avx512 => self.avx512_line(lir, unit, end),
@@ -250,7 +250,7 @@ pub trait Vectors: Sized {
 
     /// `dst = op(a, b)`.
     fn two(&mut self, op: V, dst: Vector, a: Src, b: Src, unit: Self::Unit) {
-        // A memory operand goes last, where the order does not matter.
+        // A memory operand is the last one, where the order does not matter.
         let [is_a, is_b] = [a, b].map(|src| self.access(src, unit).is_memory());
         let commutes = [ADD, MUL, AND, OR, XOR, ADD_I32].contains(&op);
         let (a, b) = if is_a && !is_b && commutes { (b, a) } else { (a, b) };

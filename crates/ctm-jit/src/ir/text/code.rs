@@ -161,7 +161,7 @@ pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> + Clone {
 /// Reads the head of a block after the word `block`. The blocks of a text are numbered in their order.
 ///
 /// # Errors
-/// It has another number, or fields that there are not.
+/// It has another number, or unknown fields.
 pub fn take_block(line: &mut Line<'_>, number: usize) -> Result<Block, TextError> {
     let before = line.clone();
     if line.word() != Some(format!("b{number}").as_str()) {

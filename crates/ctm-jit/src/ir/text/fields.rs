@@ -369,7 +369,7 @@ const ENTRY_MASKS: [EntryMask; 5] = [
     ("loop_index", M::loop_index),
 ];
 
-/// X1K: those that lie in the last entries of the stack, which no program of that instruction set reaches.
+/// X1K: masks in the last entries of the stack, which no program of that instruction set reaches.
 fn x1k_masks() -> impl Iterator<Item = (String, M)> {
     let predicates =
         (0..4).map(|bit| (format!("predicate.{}", ["r", "g", "b", "a"][usize::from(bit)]), M::predicate(bit)));

@@ -33,7 +33,7 @@ pub struct Texels<'a> {
     pub channels: u8,
     /// Elements from row to row.
     pub pitch: u32,
-    /// Where elements lie, if not row by row.
+    /// The layout of tiles, if elements are not row by row.
     pub tiles: Option<&'a Tiles>,
     /// Columns.
     pub width: u32,
@@ -54,7 +54,7 @@ pub struct Texels<'a> {
 pub struct Items<'a> {
     /// All of it, from item 0 on.
     pub bytes: &'a [u8],
-    /// Items that lie in it: at most 2^31 bytes.
+    /// Items within the buffer: at most 2^31 bytes.
     pub count: u32,
     /// Bytes from item to item.
     pub stride: u32,
@@ -171,7 +171,7 @@ impl Texels<'_> {
         *form == Form::Floats && *channels == 4 && tiles.is_none() && !wrap.contains(&Wrap::Border)
     }
 
-    /// Of columns, and of rows: how many there are; the last one; after how many they repeat, with a minus; and 1 over that.
+    /// Of columns, and of rows: their number; the last one; their negated period; and 1 over the period.
     pub fn numbers(&self) -> [[f32; 4]; 2] {
         [(self.width, self.wrap[0]), (self.height, self.wrap[1])].map(|(size, wrap)| {
             let size = size as f32;
@@ -211,8 +211,8 @@ pub struct Levels<'a> {
     pub over_edges: bool,
     /// The wrap modes of columns, rows and slices.
     pub wrap: [Wrap; 3],
-    /// The level that lies first in memory. Levels mostly lie in one allocation, but may be arrays of their own: only machine code, which every
-    /// address is the same to, goes from this one to another.
+    /// The level at the lowest address. Levels mostly lie in one allocation, but may be arrays of their own: only
+    /// machine code, for which all addresses are alike, goes from this one to another.
     pub first: &'a [[u32; 4]],
     /// Texels from there to the end of the last one.
     pub texels: usize,
@@ -271,7 +271,7 @@ impl<'a> Levels<'a> {
             [sampler.min_lod, sampler.max_lod, sampler.lod_bias].into_iter().all(|x| x == 0.0 || x.is_normal());
         let linear = sampler.magnify == Filter::Linear || sampler.minify == Filter::Linear;
         let over_edges = cube && linear && sampler.seamless;
-        // Those that lack faces are the reference's.
+        // Cubes without all faces are the reference's.
         let whole_cubes =
             texture.depth == FACES || texture.kind == TextureKind::CubeArray && texture.depth.is_multiple_of(FACES);
         let others = inst.word0.bc_frac_mode || texture.samples > 1 && op != TexOp::Ld;
@@ -365,7 +365,7 @@ impl<'a> Items<'a> {
     }
 }
 
-/// Whether all elements of an input lie in an array.
+/// Whether an array holds all elements of an input.
 pub fn holds(elements: &Elements<&[u8]>, &Input { width, height, .. }: &Input) -> bool {
     let there = width.min(height) > 0 && width <= elements.width && height <= elements.height;
     let in_rows = elements.tiles.is_some() || elements.width <= elements.pitch;

@@ -34,7 +34,7 @@ fn new_share() -> Share {
 /// A dword that a wavefront writes to memory which threads share.
 #[derive(Clone, Copy, Debug)]
 pub struct Stored {
-    /// Which memory; of the X1K there is one, output 0 past the cache.
+    /// The kind of memory; the X1K has one, output 0 past the cache.
     pub space: Space,
     /// The lane that writes it.
     lane: u8,

@@ -12,7 +12,7 @@ use ctm_isa::r700::program::Stage;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// One target, and where its elements lie.
+/// One target, and the layout of its elements.
 pub struct Output<'a> {
     target: Target,
     /// It has every column and row of the domain, in less than 2^31 bytes. An element has four channels of 8 bits, one
@@ -64,7 +64,7 @@ impl Output<'_> {
     }
 }
 
-/// All targets there are, by their numbers.
+/// All targets, by their numbers.
 pub fn targets() -> &'static [Target] {
     static TARGETS: OnceLock<Vec<Target>> = OnceLock::new();
     TARGETS.get_or_init(|| Target::all().collect())

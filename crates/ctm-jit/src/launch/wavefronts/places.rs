@@ -37,7 +37,7 @@ pub struct Places {
     pub first: u64,
     /// The count of lanes; entries beyond have no meaning.
     pub lanes: usize,
-    /// Those of them that lie in the domain.
+    /// The lanes in the domain.
     pub inside: u64,
     /// They are quads side by side, as many as wavefronts have.
     pub strip: bool,
@@ -78,14 +78,14 @@ impl Places {
         [self.from as u32, (self.from >> 32) as u32]
     }
 
-    /// Where a lane lies that has its usual offset.
+    /// The position of a lane that has its usual offset.
     #[inline(always)]
     const fn beside(&self, [to_the_right, down]: &[Row; 2], lane: usize) -> [u32; 2] {
         let [i, j] = self.from();
         [i.wrapping_add(to_the_right[lane]), j.wrapping_add(down[lane])]
     }
 
-    /// Where one lies otherwise.
+    /// The position of another one.
     #[inline(always)]
     const fn laid(&self, lane: usize) -> [u32; 2] {
         [self.laid[0][lane], self.laid[1][lane]]
@@ -127,7 +127,7 @@ impl Waves {
         Self::new(self.domain, lanes, self.quads)
     }
 
-    /// How many there are.
+    /// The number of wavefronts.
     pub const fn count(&self) -> u64 {
         self.all.div_ceil(self.lanes)
     }
@@ -163,7 +163,7 @@ impl Waves {
         !self.quads || (i0 | j0) & 1 == 0 && i1 & j1 & 1 == 1
     }
 
-    /// Where the lanes of a wavefront lie.
+    /// Sets the positions of a wavefront's lanes.
     #[inline(always)]
     pub fn place(&self, index: u64, places: &mut Places) {
         let (first, columns) = (index * self.lanes, self.columns);
@@ -318,7 +318,7 @@ impl<'a> Starts<'a> {
         Self { sources, exact, divisor, are_finite, are_normal }
     }
 
-    /// How many there are.
+    /// The number of start values.
     pub const fn count(&self) -> usize {
         self.sources.len()
     }

@@ -98,7 +98,7 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// How far a wavefront ran.
+/// The state in which a wavefront stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ran {
     /// To its end.
@@ -109,13 +109,13 @@ pub enum Ran {
 
 /// One wavefront's way in and out.
 pub struct Wave {
-    /// Where its lanes lie.
+    /// The positions of its lanes.
     pub places: Places,
     /// Rows of the variables that have start values, in the artifact's order.
     pub start: Vec<Row>,
-    /// Lanes there are.
+    /// The existing lanes.
     pub existing: u64,
-    /// Valid lanes, of X1K groups those that are covered; at the end those that are left.
+    /// Valid lanes, of X1K groups the covered ones; at the end those that are left.
     pub valid: u64,
     /// Lanes that wrote each exported element.
     pub written: [u64; EXPORTS],

@@ -6,7 +6,7 @@ use ctm_exec::r700::flow::LoopConstant;
 use ctm_isa::r700::CALL_DEPTH;
 
 impl Lower<'_> {
-    /// The lanes that pass, of those that `of` holds (table 3.4).
+    /// The lanes of `of` that pass (table 3.4).
     pub(super) fn test(&self, b: &mut Build, test: Test, of: M) -> M {
         if test.allowed { self.looked_at(b, test, of, M::PASS) } else { M::NONE }
     }
@@ -27,7 +27,7 @@ impl Lower<'_> {
         to
     }
 
-    /// Lanes that pass become active, others not; those that a loop holds stay.
+    /// Lanes that pass become active, others not; lanes held by a loop stay.
     pub(super) fn narrow(&self, state: &State, test: Test, pass: M) -> Vec<MaskOp> {
         if pass == M::ACTIVE {
             return Vec::new();

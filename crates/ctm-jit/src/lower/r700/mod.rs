@@ -1,4 +1,4 @@
-//! From R700 programs to the form: control flow is followed once with everything that is known about the stack.
+//! From R700 programs to the form: control flow is followed once with the known state of the stack.
 //!
 //! The depth of the stack, and the kind of each entry, do not depend on data unless a program pops in one branch an
 //! entry that it pushed in another. So each pair of an instruction and a stack becomes one block, and every pixel state
@@ -31,7 +31,7 @@ const NUMBERS: usize = 50_000;
 /// Why lowering stops somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Here the reference interpreter finds out whether there is a fault.
+    /// The reference interpreter decides here whether there is a fault.
     BailOut,
     /// The whole launch has to be left to it.
     NotLowered,
@@ -50,7 +50,7 @@ enum Entry {
     Call { back: Place, depth: u32 },
 }
 
-/// How a loop index goes: from where, by how much, how often.
+/// The steps of a loop index: start, increment, trip count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Steps {
     start: u16,
@@ -96,7 +96,7 @@ impl State {
         innermost.filter(|&entry| matches!(self.stack[entry], Entry::Loop { .. })).ok_or(Stop::BailOut)
     }
 
-    /// The number of the loop index, if there is one, and how it goes.
+    /// The number of the loop index, if there is one, and its steps.
     fn index(&self) -> Option<(M, Steps)> {
         self.stack.iter().enumerate().rev().find_map(|(place, entry)| match *entry {
             Entry::Loop { index: Some(steps), .. } => Some((M::loop_index(place), steps)),
@@ -146,7 +146,7 @@ impl Test {
     }
 }
 
-/// An instruction that may lead elsewhere.
+/// An instruction that may jump.
 #[derive(Clone, Copy)]
 struct Branch {
     test: Test,
@@ -221,7 +221,7 @@ pub fn waves_per_group(launch: &Launch<'_>) -> u64 {
     }
 }
 
-/// How the block ends at an instruction; `None`: control goes on with the next one.
+/// The end of the block at an instruction; `None`: control falls through to the next one.
 type After = Option<End>;
 
 impl Lower<'_> {
@@ -477,7 +477,7 @@ impl Lower<'_> {
 }
 
 impl Build {
-    /// Counts an instruction; control goes on with the next.
+    /// Counts an instruction that does not end the block.
     fn on(&mut self) -> After {
         self.pending += 1;
         None

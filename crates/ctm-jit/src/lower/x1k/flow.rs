@@ -23,7 +23,7 @@ const STATES: usize = 1024;
 /// Instructions that all blocks together may have.
 const INSTRUCTIONS: usize = 16 * 1024;
 
-/// All that is known of the machine at a block, beside data.
+/// The known state of the machine at a block, which does not depend on data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
     pc: u16,
@@ -119,7 +119,8 @@ fn starts(program: &Program, instructions: &[Option<Inst>]) -> Vec<bool> {
     starts
 }
 
-/// The blocks that something leads to, in an order in which loops and branches are contiguous: reverse postorder, the jump target visited first.
+/// The reachable blocks, in an order in which loops and branches are contiguous: reverse postorder, the jump target
+/// visited first.
 fn order(blocks: Vec<Block>) -> Vec<Block> {
     let count = blocks.len();
     let successors = |block: usize| blocks[block].successors().rev();

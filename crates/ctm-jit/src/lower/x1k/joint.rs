@@ -73,8 +73,9 @@ fn flow_holds(code: &Code, flow: &Flow) -> bool {
     }
 }
 
-/// Whether a group that goes on at `stay` with all its lanes at rest finds them running at `end`, and nowhere else, whichever way others take it
-/// along. The levels are the same then as if it had jumped there: how many there are belongs to the block, and those that are new are empty.
+/// Whether a group that goes on at `stay` with all its lanes at rest has them running at `end`, and nowhere else, on
+/// every way that others take it along. The levels are the same then as after a jump to `end`: their number is a
+/// property of the block, and new ones are empty.
 ///
 /// This covers all flow-control instructions on its way, too: whether it stays or jumps there makes no difference to it.
 fn passes(code: &Code, stay: usize, end: usize, rest: Rest) -> bool {

@@ -183,7 +183,7 @@ impl Lower<'_> {
         }
         let wants = self.wants(flow);
         let end = self.decide(block, flow, wants);
-        // The ALU result is used up, whichever way the program goes.
+        // The ALU result is used up by both outcomes.
         self.mask(MaskOp::Copy(M::RESULT, M::NONE));
         end
     }
@@ -283,7 +283,7 @@ impl Lower<'_> {
         if !flow.exchange {
             return if wants == Lanes::NONE { Vote::STAYS } else { Vote { mask: JUMP, some: true } };
         }
-        // Those that have just stopped vote for it.
+        // Lanes that have just stopped vote for it.
         if flow.ignore_uncovered {
             self.mask(MaskOp::And(EXCHANGED, EXCHANGED, M::VALID));
         }

@@ -31,7 +31,7 @@ use units::Units;
 struct Under {
     /// A predicate bit (0 = r to 3 = a), and whether it is inverted.
     predicate: Option<(u8, bool)>,
-    /// All lanes there are, instead of those that flow control lets run.
+    /// The mask is of all existing lanes, instead of those that flow control lets run.
     inactive: bool,
     /// Covered lanes only.
     covered: bool,
@@ -46,7 +46,7 @@ pub struct Builder {
     block: Build,
     /// Masks of the lanes that instructions of the block concern.
     unders: Vec<(Under, M)>,
-    /// Every lane there is runs in this block: no branch and no loop is open.
+    /// Every existing lane runs in this block: no branch and no loop is open.
     all_run: bool,
     /// Stores concern all existing lanes, or the other lanes are dead.
     forwards: bool,
@@ -61,7 +61,8 @@ pub struct Builder {
     sees_uncovered: bool,
     /// The launch asks for counters.
     counts: bool,
-    /// Constants are taken for numbers of moderate size where that saves something, and noted in [`Code::moderate`].
+    /// Constants are assumed to be numbers of moderate size where that saves instructions, and recorded in
+    /// [`Code::moderate`].
     relies: bool,
     /// The comparison that has made the ALU result of all lanes that run, if nothing has made it since.
     pub result: Option<Value>,
@@ -72,7 +73,7 @@ pub struct Builder {
     pub code: Code,
 }
 
-/// The number of a thing in a list, to which it is added where it is new.
+/// The number of an item in a list, to which it is appended where it is new.
 fn number_of<T: PartialEq>(list: &mut Vec<T>, thing: T) -> u16 {
     let place = list.iter().position(|known| *known == thing).unwrap_or_else(|| {
         list.push(thing);
@@ -86,7 +87,8 @@ fn number_of<T: PartialEq>(list: &mut Vec<T>, thing: T) -> u16 {
 pub struct Asked {
     /// The launch asks for counters.
     pub counts: bool,
-    /// Constants may be taken for numbers of moderate size ([`is_moderate`]): those are noted in [`Code::moderate`].
+    /// Constants may be assumed to be numbers of moderate size ([`is_moderate`]): these are recorded in
+    /// [`Code::moderate`].
     pub relies: bool,
 }
 
@@ -97,7 +99,7 @@ pub fn is_moderate(bits: u32) -> bool {
     (FROM..=TO).contains(&f32::from_bits(bits).abs())
 }
 
-/// Whether both values are numbers of moderate size, or constants that may be taken for such.
+/// Whether both values are numbers of moderate size, or constants assumed to be such.
 fn are_moderate(b: &mut Builder, values: [Value; 2]) -> bool {
     let ops = b.block.ops();
     let bare = |mut value: Value| {
@@ -152,7 +154,7 @@ impl Builder {
         self.tally = Tally::default();
         if self.counts {
             let lanes = self.under(Under { covered: true, ..Under::default() });
-            // How many instructions there are is known at the end.
+            // The number of instructions is known at the end.
             self.block.effect(Op::Tally { counter: Counter::Lanes, weight: 0, under: lanes });
         }
     }
@@ -264,7 +266,7 @@ impl Builder {
     }
 
     fn mad(&mut self, [a, b, c]: [Value; 3], zero_wins: bool, omod: Omod) -> Value {
-        // A constant goes second: that is where instructions take operands from memory.
+        // A constant is the second operand: instructions take that one from memory.
         let is_constant = |v: Value| matches!(self.block.ops()[v.index()], Op::Bits(_) | Op::Uniform(_));
         let (a, b) = if is_constant(a) && !is_constant(b) { (b, a) } else { (a, b) };
         self.unit(Unit::Mad { zero_wins, omod }, a, b, c)

@@ -276,7 +276,7 @@ struct DotProduct {
 /// The sum of a dot product without its last step.
 #[derive(Clone, Copy)]
 enum DotSum {
-    /// All there is to sum.
+    /// The whole sum.
     Sum(Value),
     /// The summands of the last step, and the crosswise sum, with zeros in its place, where the two may differ.
     Parts([Value; 2], Option<Value>),

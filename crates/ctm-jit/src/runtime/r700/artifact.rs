@@ -121,7 +121,7 @@ impl Artifact {
         self.code.stores.iter().any(|store| written_space(store).is_some())
     }
 
-    /// Whether it sends something that keeps its order: writes to memory that threads share, vertex events.
+    /// Whether it has sends whose order is kept: writes to memory that threads share, vertex events.
     pub fn sends_in_order(&self) -> bool {
         self.writes_memory() || self.code.stores.iter().any(|store| matches!(store, Store::Event(_)))
     }

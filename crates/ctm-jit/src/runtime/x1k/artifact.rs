@@ -33,7 +33,7 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
     // Every launch makes one, so it is made in one piece.
     let mut key = Vec::with_capacity(words.len() + 64 + launch.planes.len() + launch.rows.len());
     key.extend_from_slice(&[program.first.into(), program.last.into(), launch.group.lanes() as u32]);
-    // Boolean constants decide which way jumps go, integer constants how often loops run.
+    // Boolean constants decide jumps, integer constants trip counts.
     key.extend_from_slice(&[bits(&flags), bits(&constants.bool)]);
     key.extend_from_slice(&constants.int.map(u32::from_le_bytes));
     // The variables with start values.

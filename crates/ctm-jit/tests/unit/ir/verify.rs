@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The finding on a program of one block, with definitions of a fetch and nothing else.
+/// The finding on a program of one block, with the definition of a fetch only.
 fn found(ops: &str) -> Option<String> {
     let text = format!("code\n  f0 = input input=0\nblock b0\n{ops}\n  stop\n");
     let code = Code::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -66,7 +66,7 @@ fn masks_are_written_on_every_path() {
     assert_eq!(code.map(|code| verify(&code)), Ok(Ok(())));
 }
 
-/// Blocks that there are not.
+/// Blocks that do not exist.
 #[test]
 fn targets_exist() {
     let code = Code::parse("code\nblock b0\n  next b1\n").unwrap_or_else(|error| panic!("{error}"));

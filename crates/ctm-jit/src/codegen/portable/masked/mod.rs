@@ -34,7 +34,7 @@ pub struct Machine {
     issued: u64,
     /// The block that runs.
     block: usize,
-    /// Where it goes on.
+    /// The place at which it goes on.
     place: usize,
 }
 
@@ -86,7 +86,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Runs the wavefront to its end, or to where it yields; the next call goes on from there.
+    /// Runs the wavefront to its end, or to its next yield; the next call goes on from there.
     ///
     /// # Errors
     /// [`BailOut`]: the reference interpreter has to.

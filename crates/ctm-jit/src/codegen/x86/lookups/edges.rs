@@ -12,8 +12,9 @@ use ctm_exec::r700::texture::slope_on_face;
 use ctm_x86::simd::{Simd, each};
 use std::sync::LazyLock;
 
-/// Where the texels beyond the edges of a face lie: by the face's number, plus [`END`] beyond the last column or row; one table for edges of columns, and one
-/// for those of rows. With `k` the place along the edge and `last` the last column or row, the place is `last * a + k * b`:
+/// The places of texels beyond the edges of a face: by the face's number, plus [`END`] beyond the last column or row;
+/// one table for edges of columns, and one for those of rows. With `k` the place along the edge and `last` the last
+/// column or row, the place is `last * a + k * b`:
 ///
 /// | bits | field |
 /// |--:|---|
@@ -67,7 +68,7 @@ impl<S: Simd> Lanes<'_, S> {
         let none = s.mask(0);
         let any_out = s.either(s.either(x_out[0], x_out[1]), s.either(y_out[0], y_out[1]));
         if s.bits(s.both(any_out, lanes)) & self.wanted == 0 {
-            // All lie on the face; those of other lanes are kept there.
+            // All lie on the face; those of other lanes are clamped to it.
             let columns = each!(2, n => (s.least(x[n], last), none));
             let rows = each!(2, n => (s.mul_int(s.least(y[n], last), level.width), none));
             let x = Pair { at: columns, weight: across_x };
@@ -136,7 +137,8 @@ impl<S: Simd> Lanes<'_, S> {
         found
     }
 
-    /// The slope of a cube's coordinates along columns and rows on the plane of each lane's face. `raw`: that of the coordinates as they are.
+    /// The slope of a cube's coordinates along columns and rows on the plane of each lane's face. `raw`: that of the
+    /// untransformed coordinates.
     #[inline(always)]
     pub(super) fn on_faces(&self, of: &Of<'_>, raw: [S::V; 2], vertical: bool) -> [S::V; 2] {
         let s = self.s;

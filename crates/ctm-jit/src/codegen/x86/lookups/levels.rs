@@ -47,7 +47,8 @@ pub(super) struct Prepared<S: Simd> {
     axes: [Axis<S::V>; 3],
 }
 
-/// The levels of a lookup: the two that are weighed, where the second one weighs anything, how much, and the lanes that weigh texels.
+/// The levels of a lookup: the two that are weighed, the lanes in which the second one has a weight, the weight, and
+/// the lanes that weigh texels.
 struct Mips<S: Simd> {
     low: Prepared<S>,
     high: Option<Prepared<S>>,
@@ -55,14 +56,14 @@ struct Mips<S: Simd> {
     linear: S::M,
 }
 
-/// Lookups along a gradient (`max_anisotropy`): how many, as a number; in which lanes there are several; and the gradient.
+/// Lookups along a gradient (`max_anisotropy`): their count, as a number; the lanes with several; and the gradient.
 struct Steps<S: Simd> {
     count: S::V,
     several: S::M,
     along: [S::V; 2],
 }
 
-/// Neighbours along an axis, which of them lie beyond the border, and how much the second one weighs.
+/// Neighbours along an axis, the lanes beyond the border, and the weight of the second one.
 pub(super) struct Pair<S: Simd> {
     pub at: [(S::V, S::M); 2],
     pub weight: S::V,
@@ -119,7 +120,7 @@ impl<S: Simd> Lanes<'_, S> {
         (self.level_of(of, level), exists)
     }
 
-    /// `GET_TEXTURE_RESINFO`: the sizes of a level, 0 where there is none; and how many there are.
+    /// `GET_TEXTURE_RESINFO`: the sizes of a level, 0 where there is none; and the number of levels.
     #[inline(always)]
     fn sizes(&self, of: &Of<'_>) -> [S::V; 4] {
         let s = self.s;
@@ -152,7 +153,8 @@ impl<S: Simd> Lanes<'_, S> {
     /// A reference value in the precision of the texture's first element: `ctm_exec::r700::formats::in_format`. NaN
     /// becomes 0.
     ///
-    /// The nearest whole number to the exact product, ties to even: that of the rounded product, but where this lies in the middle and the product does not.
+    /// The nearest integer to the exact product, ties to even: that of the rounded product, unless this is a tie and
+    /// the product is not.
     #[inline(always)]
     fn in_format(&self, reference: S::V, references: References) -> S::V {
         let s = self.s;
@@ -435,7 +437,8 @@ impl<S: Simd> Lanes<'_, S> {
         s.add(u, self.number(of.offset[axis]))
     }
 
-    /// The first of two neighbours along an axis, which may lie outside, and how much the second one weighs, without the sampler's wraps.
+    /// The first of two neighbours along an axis, which may lie outside, and the weight of the second one, without the
+    /// sampler's wraps.
     #[inline(always)]
     pub(super) fn low(&self, of: &Of<'_>, axis: usize, level: &Level<S::V>) -> (S::V, S::V) {
         let ([low, _], weight) = self.split(self.s.sub(self.in_texels(of, axis, level), self.s.splat(HALF)));

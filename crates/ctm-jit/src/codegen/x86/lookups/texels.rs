@@ -76,7 +76,7 @@ impl<S: Simd> Lanes<'_, S> {
         self.s.fma(self.s.sub(b, a), weight, a)
     }
 
-    /// A coordinate's whole number below, the next one, and how much that weighs, 0 at infinity.
+    /// A coordinate's floor, the next integer, and the weight of that one, 0 at infinity.
     #[inline(always)]
     pub(super) fn split(&self, u: S::V) -> ([S::V; 2], S::V) {
         let s = self.s;
@@ -87,8 +87,9 @@ impl<S: Simd> Lanes<'_, S> {
     /// A coordinate as the number of a column, row or slice that exists, and the lanes beyond a border. NaN counts as
     /// infinite.
     ///
-    /// Of those that repeat the quotient by the period is taken with a half more: that is at least half of 1 / period away from each whole number. The two
-    /// roundings of the quotient move it by less than that below [`REPEATS_BELOW`]; so its floor is exact, and the fused sum is, too.
+    /// The quotient by the period of a repeated coordinate gets a half added: it is then at least half of 1 / period
+    /// away from each integer. The two roundings of the quotient move it by less than that below [`REPEATS_BELOW`]; so
+    /// its floor is exact, and the fused sum is, too.
     #[inline(always)]
     pub(super) fn wrapped(&mut self, u: S::V, axis: &Axis<S::V>) -> (S::V, S::M) {
         let s = self.s;
@@ -148,7 +149,7 @@ impl<S: Simd> Lanes<'_, S> {
         self.channels(each!(4, place => s.quarters(of, place)))
     }
 
-    /// The channels of elements, which lie side by side: those of the lanes at each place of the quarters.
+    /// The channels of elements that lie side by side, given the lanes' elements at each place of the quarters.
     #[inline(always)]
     fn channels(&self, [a, b, c, d]: [S::V; 4]) -> [S::V; 4] {
         let s = self.s;

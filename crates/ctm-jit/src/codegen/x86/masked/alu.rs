@@ -22,7 +22,7 @@ pub trait Target: Sink {
     /// Makes `dst`, which is the product of the first two operands, +0 where one of them is zero and the other infinite or a NaN.
     fn zero_wins(&mut self, dst: Vector, operands: [Operand; 2]);
 
-    /// Instructions for lanes in which something rare has happened: those that `check` puts into mask 1.
+    /// Instructions for the lanes of a rare case: `check` puts these lanes into mask 1.
     fn rare(&mut self, check: Lir, body: impl FnOnce(&mut Self))
     where
         Self: Sized;
@@ -36,7 +36,7 @@ pub trait Target: Sink {
     }
 }
 
-/// [`Target::multiply_add`] where nothing more is known: a product and a sum.
+/// [`Target::multiply_add`] in the general case: a product and a sum.
 pub fn multiply_add(s: &mut impl Target, dst: Vector, operands: [Operand; 3], zero_wins: bool) {
     let product = s.fresh();
     let [a, b, mut c] = operands;
@@ -45,7 +45,7 @@ pub fn multiply_add(s: &mut impl Target, dst: Vector, operands: [Operand; 3], ze
         s.zero_wins(product, [a, b]);
     }
     let product = Src::Vector(product);
-    // The sign of a product is that of its factors.
+    // The sign of a product is the product of its factors' signs.
     if a.negated == b.negated {
         let op = if c.negated { asm::SUB } else { asm::ADD };
         return s.push(Lir::Two { op, dst, a: product, b: c.src });
@@ -111,13 +111,13 @@ impl Alu {
         }
     }
 
-    /// Whether there are instructions for an operation.
+    /// Whether an operation has instructions.
     pub fn exists(op: AluOp) -> bool {
         let operand = Operand { src: Src::Literal(0), flushed: true, number: true, value: 0, negated: false };
         Self { op, omod: Omod::Off, clamp: false, seen: false }.emit(&mut Nobody, Vector(0), [operand; 3])
     }
 
-    /// Emits `dst = op(operands)`; false, and nothing has been emitted, when there are no instructions for it.
+    /// Emits `dst = op(operands)`; false, and nothing has been emitted, when the operation has no instructions.
     pub fn emit(self, s: &mut impl Target, dst: Vector, operands: [Operand; 3]) -> bool {
         match self.op {
             AluOp::Op2(op) => self.op2(s, dst, op, [operands[0], operands[1]]),
@@ -343,7 +343,7 @@ impl Alu {
     }
 }
 
-/// The low five bits of a shift's count, which are those that count; the machine's shifts take all 32.
+/// The low five bits of a shift's count: the machine's shifts use all 32.
 fn shift_count(s: &mut impl Sink, count: Src) -> Src {
     const BITS: u32 = 31;
     match count {

@@ -55,7 +55,7 @@ const VALUE_ROWS: i32 = INDEX_ROWS + ROW;
 const SAVE_BYTES: i32 = 64 * Isa::Avx512.all_registers() as i32;
 const _: () = assert!(VALUE_ROWS + ROW <= SAVE_BYTES);
 
-/// Where things lie in the frame.
+/// The offsets in the frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout {
     /// Start values, in the artifact's order.
@@ -163,7 +163,7 @@ struct Emit<'a> {
     leave: Label,
     /// Where a wavefront that comes back after a yield finds out which.
     resume: Label,
-    /// Yields by number, and where the code goes on after them.
+    /// Yields by number, with the label at which the code goes on after them.
     yields: Vec<(u16, Label)>,
     rare: Vec<Rare<'a>>,
     /// Pieces of the active lanes are in their mask registers, or in their vector.
@@ -174,11 +174,11 @@ struct Emit<'a> {
     is_in_loop: bool,
     /// The present code is for the part that registers point to.
     is_moved: bool,
-    /// Where the instructions go that belong together, when nothing is left to do for them.
+    /// The end of the present sequence of instructions, for an early exit.
     end: Label,
     /// The active lanes are in their general register.
     is_whole: bool,
-    /// Where their pieces lie.
+    /// The location of their parts.
     lies: Lies,
     /// Where each block needs them at its beginning.
     needs: Vec<Needs>,
@@ -319,7 +319,7 @@ impl<'a> Emit<'a> {
             End::Branch { mask, none, some } => {
                 let lanes = match self.input.iterations[index] {
                     None => mask,
-                    // Those that exist are there as long as the wavefront runs.
+                    // Existing lanes stay as long as the wavefront runs.
                     Some(Iterations { left, lanes: M::EXISTING }) => left,
                     Some(Iterations { left, lanes }) => {
                         let register = self.mask_register(left, RAX);

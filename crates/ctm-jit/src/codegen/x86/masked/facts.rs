@@ -66,7 +66,7 @@ impl Known {
     }
 }
 
-/// Variables of which something is known.
+/// A set of variables with a common property.
 struct Vars {
     all: VarSet,
     /// Those with a query so far.
@@ -78,7 +78,7 @@ struct Vars {
 impl Vars {
     const NONE: Self = Self { all: VarSet::NONE, asked: VarSet::NONE, is_late: false };
 
-    /// Whether a variable is in it, as far as is known.
+    /// Whether a variable is in the set so far; records the query.
     fn ask(&mut self, var: Var) -> bool {
         self.asked.insert(var);
         self.all.contains(var)

@@ -87,7 +87,8 @@ fn counts_by(bits: u32) -> bool {
     number.abs() >= LEAST && number.is_finite()
 }
 
-/// Of each variable, whether it holds nothing but numbers that were added to a number: so adding 0 changes nothing. `start`: those that begin with something else.
+/// Of each variable, whether it is a counter: it is set to literals, and only literals are added, so that adding 0
+/// changes nothing. `start`: those with another start value.
 fn counters(lists: &[Vec<Ins>], start: &[Vector], own: usize) -> Vec<bool> {
     // A store at an index may write any of them.
     let indexed = lists.iter().flatten().any(|ins| matches!(ins, Ins::SetRelative { to: Indexed::Gprs { .. }, .. }));

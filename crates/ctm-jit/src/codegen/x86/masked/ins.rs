@@ -40,8 +40,8 @@ instructions! {
         Lir(lir: Lir) = "";
         /// The end of a sequence that stays together.
         Split = "split";
-        /// The instructions up to [`Self::EndRare`] are for lanes in which something rare has happened: the test puts these lanes into mask 1. They are
-        /// emitted out of line.
+        /// The instructions up to [`Self::EndRare`] are for the lanes of a rare case: the test puts these lanes into
+        /// mask 1. They are emitted out of line.
         BeginRare(test: Lir) = "begin_rare";
         /// The end of that.
         EndRare = "end_rare";
@@ -75,8 +75,8 @@ instructions! {
         Call(call: u16 as CallNumber, under: M) = "call";
         /// The wavefront yields to the others of its group, by number.
         Yield(number: u16 as YieldNumber) = "yield";
-        /// Loads elements of four dwords, at this index, of the array that a lookup's numbers name: the channels that are read, a bit for each. The
-        /// first of them becomes this vector, the others those that follow it.
+        /// Loads elements of four dwords, at this index, of the array that a lookup's numbers name: the live channels,
+        /// a bit for each. The first of them becomes this vector, the others become the next ones.
         Elements { lookup: u16, dst: Vector, channels: u8, index: Src } = "elements";
         /// The instruction before makes this vector, too.
         Also(dst: Vector) = "also";
@@ -160,7 +160,8 @@ impl Ins {
     }
 }
 
-/// Where vectors are live, of which those of variables (`used`) come first. Of each block, the places are one more than it has instructions, and one.
+/// The live ranges of vectors; those of variables (`used`) come first. Each block has two places more than
+/// instructions.
 pub fn ranges(
     code: &Code,
     lists: &[Vec<Ins>],

@@ -1,5 +1,5 @@
-//! Literals and constants that loops keep in registers which nothing else needs there; on AVX2, whose instructions can't take four bytes for all lanes, others of the constants
-//! have rows.
+//! Literals and constants pinned in registers that are free in loops; on AVX2, whose instructions cannot broadcast four
+//! bytes, others of the constants have rows.
 
 use super::Ins;
 use crate::codegen::x86::allocate::Ranges;

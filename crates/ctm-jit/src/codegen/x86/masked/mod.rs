@@ -160,7 +160,7 @@ mod table {
     pub const LAST: i32 = 9;
     /// Pointer to the array, in place of two of them.
     pub const DATA: i32 = 12;
-    /// How many there are.
+    /// The number of them.
     pub const COUNT: i32 = 14;
 }
 
@@ -180,7 +180,7 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// How many there are.
+    /// The number of them.
     pub const COUNT: usize = 32;
 
     /// Its number.
@@ -200,7 +200,7 @@ pub struct Parts<'a> {
     pub bytes: &'a [u8],
     /// Lanes of a wavefront.
     pub lanes: usize,
-    /// Where things lie in the frame.
+    /// The layout of the frame.
     pub layout: Layout,
     /// The instruction set.
     pub isa: Isa,
@@ -210,7 +210,7 @@ pub struct Parts<'a> {
     pub code: &'a Code,
     /// Exported elements, in order.
     pub exports: Vec<usize>,
-    /// Where their rows lie.
+    /// The offsets of their rows.
     pub rows: Vec<i32>,
     /// Rows that never change, and their bits.
     pub fixed: Vec<(i32, u32)>,
@@ -228,9 +228,9 @@ pub struct Native {
     /// sizes.
     plain: Vec<(usize, u32)>,
     exports: Vec<usize>,
-    /// Where their rows lie.
+    /// The offsets of their rows.
     rows: Vec<i32>,
-    /// Where those of `SelectedCode::fixed` lie, and their numbers.
+    /// The offsets of the rows of `SelectedCode::fixed`, and their numbers.
     fixed: Vec<(i32, u32)>,
     /// Whether the code itself reads or writes the local data share.
     shares: bool,
@@ -282,7 +282,7 @@ impl Native {
         })
     }
 
-    /// Puts a wavefront at its start.
+    /// Sets the start state of a wavefront.
     fn begin(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &Wave) {
         let Wave { start, valid, .. } = wave;
         frame.put(head::YIELD, &0u64.to_le_bytes());
@@ -342,7 +342,8 @@ impl Native {
         }
         let Wave { visits, fetched, .. } = &mut *wave;
         let call = |frame: *mut Line, _| {
-            // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
+            // SAFETY: the text is code that `emit` made for this signature; it is mapped executable, and `self` owns
+            // it.
             let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
             // SAFETY: `enter` has made the frame ready.
             unsafe { entry(frame) }

@@ -1,4 +1,4 @@
-//! Narrower wavefronts for programs that keep many vectors at once.
+//! Narrower wavefronts for programs with high register pressure.
 //!
 //! A vector of 64 lanes takes four registers, so seven vectors fill the processor's. Where a program keeps more, two
 //! wavefronts of 32 lanes or four of 16, one after the other, may take less time: their vectors are in registers and
@@ -28,8 +28,9 @@ const ROWS: f64 = 22.0 * 1024.0;
 /// With AVX-512, the share of an instruction's cycle that it takes beside others. Latency comes on top, as the
 /// processor looks ahead over one wavefront only.
 const BESIDE: f64 = 0.4;
-/// Where lanes go different ways, AVX2 has wavefronts of twice 16 lanes at most, as the last lane of many comes late: so much later than that of 16. In loops iterations
-/// wait for each other, which is more than estimates know of; so 16 have to be estimated to take less than this share of the time.
+/// For divergent programs AVX2 has wavefronts of twice 16 lanes at most, as the slowest of many lanes takes much longer
+/// than that of 16. In loops iterations wait for each other, which the estimate underrates; so 16 lanes have to be
+/// estimated to take less than this share of the time.
 const FEW: u8 = 2;
 const STRAGGLERS: f64 = 1.15;
 const LOOPS: f64 = 0.98;

@@ -30,7 +30,8 @@ impl Runs {
         Self { isa, of: lists.iter_mut().map(|list| of_list(isa, list)).collect() }
     }
 
-    /// Of each vector, whether something else names it than one run alone, so that it has to have a place for each piece; with AVX-512 all have. Variables come first.
+    /// Of each vector, whether it is used outside of a single strip, so that it needs a place for each part; with
+    /// AVX-512 all do. Variables come first.
     pub fn wide(&self, lists: &[Vec<Ins>], variables: usize, vectors: usize) -> Vec<bool> {
         const NEVER: u32 = 0;
         const WHOLE: u32 = 1;

@@ -43,7 +43,7 @@ pub struct Select<'a> {
     given: SelectInputs<'a>,
     code: &'a Code,
     vars: &'a [Option<Vector>],
-    /// How many vectors of variables there are, and at least 1.
+    /// The number of vectors of variables, at least 1.
     variables: usize,
     /// Vectors so far; those of variables come first.
     pub vectors: u32,
@@ -461,7 +461,7 @@ impl<'a> Select<'a> {
         self.calls.push(call);
     }
 
-    /// Instructions for lanes in which something rare has happened: those that `check` puts into mask 1.
+    /// Instructions for the lanes of a rare case: `check` puts these lanes into mask 1.
     fn rare(&mut self, check: Lir, body: impl FnOnce(&mut Self)) {
         self.begin_rare(check);
         body(self);
@@ -511,7 +511,7 @@ impl<'a> Select<'a> {
         results.get(part).copied()
     }
 
-    /// Makes a vector; false when there are no instructions for it.
+    /// Makes a vector; false when the operation has no instructions.
     fn native(&mut self, plan: &Plan<'_>, place: usize, dst: Vector) -> bool {
         match plan.block.ops[place] {
             Op::Number(m) => self.put(Ins::Number(dst, m)),

@@ -14,7 +14,8 @@ use ctm_exec::r700::resources::Wrap;
 pub struct Assumed<'a> {
     /// Uniform values that are numbers other than zero, in order.
     pub ordinary: &'a [u16],
-    /// Of each fetch, the addressing beyond plain texels, if it is known to read the nearest ones of such, or sizes of a mapped texture.
+    /// Of each fetch, the wrap modes beyond the edges, if it is known to read the nearest plain texels, or sizes of a
+    /// mapped texture.
     pub plain: &'a [Option<[Wrap; 2]>],
 }
 
@@ -23,11 +24,11 @@ pub struct Assumed<'a> {
 pub struct SelectedCode {
     /// Of each block.
     pub lists: Vec<Vec<Ins>>,
-    /// The vectors of variables: of those that are read, written or exported.
+    /// The vectors of variables that are read, written or exported.
     pub vars: Vec<Option<Vector>>,
     /// These variables, by the numbers of their vectors.
     pub used: Vec<Var>,
-    /// The first of them, which an index can name: they lie in rows, in this order.
+    /// The first of the variables that an index can name: they lie in rows, in this order.
     pub in_rows: Option<usize>,
     /// Exported elements that are one number wherever they are written, and have no vector: rows that have it stay as they are.
     pub fixed: Vec<(Var, u32)>,

@@ -58,7 +58,7 @@ struct Span<'a> {
     fuel: u64,
     /// Wavefronts that have not begun.
     left: Range<u64>,
-    /// Whether one has, and where its lanes lie.
+    /// Whether one has begun, and the positions of its lanes.
     runs: bool,
     places: &'a mut Places,
     /// Its covered lanes.
@@ -91,7 +91,8 @@ impl Native {
         let Wave { places, visits, fetched, .. } = &mut *wave;
         self.enter(frame, shared, visits, fetched, |frame, host| {
             let outputs = given.outputs;
-            // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
+            // SAFETY: the text is code that `emit` made for this signature; it is mapped executable, and `self` owns
+            // it.
             let program = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
             let mut span = Span {
                 given,
@@ -194,7 +195,7 @@ impl Span<'_> {
         false
     }
 
-    /// Where something lies in the frame.
+    /// A pointer into the frame.
     const fn at<T>(&self, offset: i32) -> *mut T {
         self.frame.wrapping_add(offset as usize).cast()
     }

@@ -90,7 +90,7 @@ impl State<'_> {
 
     fn begin(&mut self, ins: &Ins, name: &'static str) -> Result<(), String> {
         match self.open.replace(name) {
-            // Instructions for rare lanes may be part of those that make a mask.
+            // Instructions of rare cases may be part of a sequence that makes a mask.
             Some(open) if open == name => Err(format!("`{}` where `{open}` has no end yet", ins.name())),
             Some("begin_lanes") | None => Ok(()),
             Some(open) => Err(format!("`{}` where `{open}` has no end yet", ins.name())),

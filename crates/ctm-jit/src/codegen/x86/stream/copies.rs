@@ -70,7 +70,8 @@ impl Chosen {
 }
 
 impl Kernel {
-    /// Moves elements for these tiles, if the program does nothing else and arrays take them as they are; `false`, and nothing has happened, where that is not so.
+    /// Moves elements for these tiles, if the program only copies and arrays take elements unchanged; otherwise
+    /// `false`, and no effect.
     pub(super) fn copy(&self, rect: &Rect, surfaces: &Surfaces<'_>, past_caches: bool) -> bool {
         let Some(Copies(inputs)) = self.copies else { return false };
         let part = part(covered(self, rect));

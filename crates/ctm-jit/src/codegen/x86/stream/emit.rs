@@ -83,7 +83,7 @@ impl Emit<'_> {
         row * columns + if varies.columns { usize::from(unit.column) } else { 0 }
     }
 
-    /// Whether a load is read where it lies.
+    /// Whether a load is a memory operand of its use.
     pub fn is_in_place(&self, vector: Vector) -> bool {
         matches!(self.locations[vector.index()].first(), Some(Location::Load(_)))
     }

@@ -61,7 +61,8 @@ impl Vectors for Emit<'_> {
 }
 
 impl Emit<'_> {
-    /// An operand as instructions take it last, and the slot that points to it, if there is one: then the base has yet to be named.
+    /// An operand as the last one of an instruction, and the slot that points to it, if there is one: then the base has
+    /// yet to be named.
     fn operand(&self, src: Src, unit: Unit) -> (Rm, Option<Slot>) {
         if let Some(&rm) = self.kept.get(&src) {
             return (rm, None);
@@ -115,12 +116,12 @@ impl Emit<'_> {
         self.pointed(element)
     }
 
-    /// One instruction for one unit; `end`: where a group goes whose mask is empty.
+    /// One instruction for one unit; `end`: the target of a group whose mask is empty.
     pub fn line(&mut self, lir: &Lir, unit: Unit, end: Label) {
         if self.single(lir, unit, end) {
             return;
         }
-        // Streams have nothing else that `single` does not know.
+        // The only instruction of streams that `single` does not have.
         if let Lir::ConstRelative { number, dword, dst } = *lir {
             let operand = self.constant(number, dword);
             self.make(dst, unit, |e, dst| {

@@ -320,7 +320,7 @@ impl Chosen {
         ops.map(last).max().unwrap_or(0)
     }
 
-    /// Where constants lie that a number of the program points to.
+    /// The address of the constants that a number of the program points to.
     fn relative_constants(&self, number: u16) -> Slot {
         let Number { depth, first, step } = self.prepared.numbers[usize::from(number)];
         let mut x = Linear { c: first.into(), ..Linear::default() };

@@ -1,11 +1,12 @@
-//! Where inputs are read and outputs written: in place, or in *panels*, rows of single-precision numbers that lie side by side.
+//! The location of inputs and outputs: in place, or in *panels*, rows of single-precision numbers that are contiguous.
 //!
 //! Tiled arrays and inputs whose elements are converted beforehand have panels: the elements that some tiles read are
 //! copied into them, the code runs, and written elements are copied out. So tiles are run in *pieces*, whose panels
 //! stay in a core's second-level cache.
 //!
-//! Other inputs have panels where all rows of tiles read the same columns again and again: rows of a wide input lie some multiple of a large power of two apart, so that few of them stay in a cache at once, and no processor
-//! guesses which one comes next.
+//! Other inputs have panels where all rows of tiles read the same columns again and again: rows of a wide input are
+//! some multiple of a large power of two apart, so that few of them stay in a cache at once, and no processor predicts
+//! the next one.
 
 use super::super::Frame;
 use super::super::transfer::{Area, Panel, Part, Stored};
@@ -20,7 +21,7 @@ use std::ops::Range;
 const LEAST_ROWS: u32 = 4;
 /// Bytes of all panels of numbers together: the share of a core's second-level cache.
 const MOST_BYTES: usize = 512 << 10;
-/// Bytes of a panel of which a part lies beyond an edge.
+/// Bytes of a panel with a part beyond an edge.
 const MOST_BEYOND: usize = 4 << 20;
 /// Bytes of a piece's panels.
 const PIECE_BYTES: u32 = 256 << 10;
@@ -46,7 +47,7 @@ struct InPanel {
     array: usize,
     area: Area,
     panel: Panel,
-    /// Where it lies among all panels.
+    /// Its place among all panels.
     place: Range<usize>,
 }
 
@@ -61,7 +62,7 @@ pub(super) struct Origins {
 }
 
 impl Origins {
-    /// Where arrays lie in memory.
+    /// The addresses of arrays.
     fn of(surfaces: &Surfaces<'_>) -> Self {
         fn origin<T>(view: &Option<View<'_, T>>) -> Option<Origin> {
             view.as_ref().map(|view| Origin { address: view.data.as_ptr() as i64, pitch: view.pitch.into() })
@@ -140,7 +141,7 @@ impl Kernel {
                 view.zip(area).is_none_or(|(view, area)| clamped(area, view)[axis] != area[axis])
             })
         };
-        // They lie side by side, as coordinates are linear; there may be none.
+        // They are contiguous, as coordinates are linear; there may be none.
         let inner = |count: u32, passes: &dyn Fn(u32) -> bool| {
             let first = (0..count).find(|&n| !passes(n)).unwrap_or(count);
             first..(first..count).rev().find(|&n| !passes(n)).map_or(first, |last| last + 1)
@@ -171,7 +172,7 @@ impl Kernel {
             let (mut in_panels, mut high) = (0, PIECE_ROWS);
             for (panel_bytes, tile_rows) in inputs.chain(outputs) {
                 in_panels += panel_bytes;
-                // As tiles lie.
+                // Aligned to tiles.
                 high = tile_rows.map_or(high, |rows| high.max(rows));
             }
             let Some(elements) = PIECE_BYTES.checked_div(in_panels) else { return vec![rect] };

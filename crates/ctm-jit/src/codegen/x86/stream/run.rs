@@ -27,7 +27,7 @@ pub struct View<'a, T> {
     pub channels: u8,
     /// The form of the elements.
     pub form: Form,
-    /// How elements are stored, if not as numbers row by row.
+    /// The layout of elements, if not numbers row by row.
     pub stored: Option<Stored>,
 }
 
@@ -68,8 +68,8 @@ impl<'a, T> View<'a, T> {
 }
 
 impl<'a> OutputView<'a> {
-    /// Of an array whose last element that is written lies there; `None` where streams do not write such arrays, or not all channels may be
-    /// written.
+    /// A view of an array that holds `last`, the last element written; `None` where streams do not write such arrays,
+    /// or not all channels may be written.
     pub fn of(array: &Elements<&'a [AtomicU32]>, last: Position) -> Option<Self> {
         let view = Self::new(array, [last.i + 1, last.j + 1])?;
         let all = (1u32 << array.channels) - 1;
@@ -215,7 +215,7 @@ impl Kernel {
         Some(numbers)
     }
 
-    /// Whether everything that the code touches lies where it should.
+    /// Whether all accesses of the code lie within its arrays.
     fn is_inside(&self, rect: &Rect, surfaces: &Surfaces<'_>, constants: &[u32]) -> bool {
         let (i, j) = (i64::from(rect.i), i64::from(rect.j));
         let columns = [i, i + i64::from(rect.tiles) * i64::from(self.columns) - 1];
@@ -281,7 +281,7 @@ impl Kernel {
             frame.put(slot_at(number), numbers.map(i64::to_le_bytes).as_flattened());
         }
         type Entry = unsafe extern "sysv64" fn(*mut Line);
-        // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
+        // SAFETY: the text is code that `emit` made for this signature; it is mapped executable, and `self` owns it.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
         // SAFETY: the frame has the layout's size. The code reads constants and inputs and writes outputs at the slots'
         // addresses: `is_inside` and `fill` have checked that all of these lie within the slices, which outlive the

@@ -149,10 +149,10 @@ impl Chosen {
         instances
     }
 
-    /// Vectors that are read where they lie, as each instance has one use, and where that is.
+    /// Vectors that are read in place, as each instance has one use, with their addresses.
     pub(super) fn in_place(&self, tile: Tile) -> Map<Vector, Location> {
         let count = |v: Varies| if v.rows { u32::from(tile.rows) } else { 1 } * if v.columns { u32::from(tile.vectors) } else { 1 };
-        // Where each lies, how often its instances are used, and by how many instructions.
+        // The address of each, the uses of its instances, and the instructions with these uses.
         let mut found: Map<Vector, (Location, u32, u32)> = Map::default();
         for lir in self.lines.iter().flatten().flatten() {
             let written = lir.touches().0.map(|(dst, _)| dst);

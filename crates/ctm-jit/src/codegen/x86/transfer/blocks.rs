@@ -57,11 +57,11 @@ fn as_sums(x: __m256i) -> __m256i {
     _mm256_blendv_epi8(_mm256_andnot_si256(is_zero, x), _mm256_set1_epi32(NAN as i32), is_nan)
 }
 
-/// How many bytes ahead lines of tiles are prefetched, in the order of addresses: that one processors go on with by themselves; the order in which a tile's
-/// lines are read they do not guess.
+/// The prefetch distance in bytes of lines of tiles, in the order of addresses: processors continue that order by
+/// themselves; they do not predict the order in which a tile's lines are read.
 const PREFETCH_DISTANCE: usize = 4096;
 
-/// How many lines ahead they are prefetched where rows of blocks are moved across tiles; measured.
+/// The prefetch distance in lines where rows of blocks are moved across tiles; measured.
 const LINES_AHEAD: usize = 16;
 
 /// An array's tiles, which consist of blocks.
@@ -104,7 +104,7 @@ impl Blocks {
         (fits && are_whole).then(|| Self { shape, tiles: tiles.clone(), tile, size: [width, height], bytes })
     }
 
-    /// Where the tile begins that a column or row lies in.
+    /// The first column or row of the tile of `place`.
     pub const fn tile_of(&self, place: u32) -> u32 {
         place & !(self.tiles.tile_bytes - 1)
     }

@@ -1,4 +1,5 @@
-//! Rectangles of arrays that code does not take where they lie: of tiles, read and written, and of elements of 8 and 16 bits that are converted before code reads them.
+//! Rectangles of arrays that code does not access in place: tiles, read and written, and elements of 8 and 16 bits that
+//! are converted before code reads them.
 //!
 //! In a tile, neighbouring elements lie together in *blocks*: some columns of some rows, row by row. Blocks are taken
 //! apart and put together in whole lines of 64 bytes: two blocks, or one. A block that is covered in part is moved in
@@ -25,7 +26,7 @@ mod rows;
 /// Bytes of a line, the unit in which blocks are moved.
 const LINE: usize = 64;
 
-/// An array that code does not read or write where it lies.
+/// An array that code does not access in place.
 #[derive(Clone)]
 pub struct Stored {
     /// The form to convert.
@@ -63,7 +64,7 @@ impl Stored {
         self.blocks.as_ref().map(|blocks| blocks.tile[1])
     }
 
-    /// Whether they lie in tiles.
+    /// Whether it has tiles.
     pub const fn has_tiles(&self) -> bool {
         self.blocks.is_some()
     }
@@ -139,7 +140,7 @@ impl Stored {
         }
     }
 
-    /// The numbers of a part, and how they lie.
+    /// The numbers of a part, and their layout.
     pub fn numbers(&self, isa: Isa, bytes: &[u8], part: &Part) -> (Vec<u8>, Panel) {
         let panel = self.panel(part);
         let mut numbers = vec![0; panel.bytes];

@@ -31,7 +31,7 @@ fn whole(number: [u8; 4], largest: u16) -> u16 {
     scaled(u32::from_ne_bytes(number), largest.into()) as u16
 }
 
-/// Elements of this form as numbers, as many as there are of both: loops that become vector code.
+/// Elements of this form as numbers, as many as both slices have: loops that are vectorised.
 pub struct Load<'a>(pub Option<Form>, pub &'a [u8], pub &'a mut [u8]);
 
 /// Numbers as elements of this form, in the same way.

@@ -1,4 +1,4 @@
-//! Panels: parts of arrays, row by row, where code reads and writes them.
+//! Panels: parts of arrays, row by row, which code reads and writes.
 
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use std::ops::Range;
@@ -18,7 +18,7 @@ pub struct Part {
     pub y: Range<u32>,
 }
 
-/// How numbers of a part lie in a panel.
+/// The layout of a part's numbers in a panel.
 #[derive(Clone, Copy, Debug)]
 pub struct Panel {
     /// Where those of element (0, 0) would begin, in bytes from the panel's begin on.
@@ -73,7 +73,7 @@ impl Panel {
         let side_by_side = left.max(first)..right.min(last) + 1;
         for (y, to) in (rows[0]..=rows[1]).zip(to) {
             let y = y.clamp(top, bottom);
-            // Rows lie far apart, and no processor guesses which one comes next.
+            // Rows are far apart, and no processor predicts the next one.
             let ahead = from.as_ptr().wrapping_add(place(left.max(first), y + ROWS_AHEAD));
             // SAFETY: all x86-64 processors have it, and no address is wrong.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(ahead.cast()) }

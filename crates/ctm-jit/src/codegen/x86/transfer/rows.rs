@@ -3,7 +3,7 @@
 use super::panel::Part;
 use super::{Blocks, Range, Stored};
 
-/// Whole tiles side by side, taken for one row of elements as they lie; and those below them.
+/// Whole tiles side by side as one row of elements in memory order; and those below them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileRows {
     /// Where the first element begins, in bytes.

@@ -108,7 +108,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The number of the register at the loop index; 0 where it lies outside the registers (R700 §4.6.3).
+    /// The number of the register at the loop index; 0 outside of the registers (R700 §4.6.3).
     fn register_at(&self, b: &mut Build, gpr: u8, index: Option<M>) -> Value {
         let at = loop_index(b, index);
         let register = b.logic(Op2::AddInt, at, u32::from(gpr));
@@ -230,7 +230,7 @@ impl Lower<'_> {
         let word = &inst.word1;
         let writes = [word.dst_wr_x, word.dst_wr_y, word.dst_wr_z, word.dst_wr_w];
         let entry = b.logic(Op2::AndInt, x, !3);
-        // The sum is no sum where one of them does not lie in the bank.
+        // The sum is only valid where both terms lie in the bank.
         let within = [entry, y].map(|at| b.logic(Op2::SetgtUint, BANK_DWORDS as u32, at));
         let within = b.logic(Op2::AndInt, within[0], within[1]);
         let at = b.logic(Op2::AddInt, entry, y);

@@ -68,7 +68,7 @@ impl Window {
         b.make(Op::Select([within, value, outside]))
     }
 
-    /// No line lies before line 0: its constants are zeros.
+    /// A line before line 0 does not exist: its constants are zeros.
     fn or_zero(&self, b: &mut Build, value: Value, before: Option<Value>) -> Value {
         let Some(before) = before else { return value };
         let zero = b.bits(0);

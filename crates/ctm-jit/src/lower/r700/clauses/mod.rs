@@ -26,7 +26,7 @@ pub struct Done {
 }
 
 impl Done {
-    /// Lanes that computed a predicate take it as their state; those that loops hold keep theirs.
+    /// Lanes that computed a predicate take it as their state; lanes held by loops keep theirs.
     pub fn take(&self, b: &mut Build, held: &[M]) {
         let Some((has, says)) = self.predicate else { return };
         b.mask(MaskOp::Lanes(M::TEMP2, says));

@@ -24,7 +24,7 @@ pub(super) struct Needs {
     pub pieces: bool,
 }
 
-/// Where the pieces lie that are needed.
+/// The needed location of the parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lies {
     /// In mask registers: AVX-512.
@@ -128,7 +128,7 @@ pub fn add_active(
 fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
     let whole = |reads: bool| reads.then_some(Needs::WHOLE);
     match *ins {
-        // It is in no run, and on AVX2 goes from lane to lane.
+        // It is in no strip, and on AVX2 it is a loop over lanes.
         Ins::SetRelative { under, .. } => (whole(under == M::ACTIVE), false),
         Ins::Set { .. } | Ins::SetTwo { .. } | Ins::Keep { .. } | Ins::EndLeave(_) => {
             let needs = if lies == Lies::Nowhere { Needs::WHOLE } else { Needs::PIECES };
@@ -155,7 +155,7 @@ fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
 }
 
 impl Emit<'_> {
-    /// Puts the active lanes where they are needed.
+    /// Moves the active lanes to the needed location.
     pub(super) fn provide(&mut self, need: Needs) {
         if need.whole {
             self.whole();

@@ -7,7 +7,7 @@ use crate::codegen::x86::masked::wide;
 use crate::ir::masked::{End, M, MaskOp};
 use ctm_x86::{Gpr, Int, RAX, RBX, RCX, RDI, RSI};
 
-/// Registers for those that are used most.
+/// Registers for the masks that are used most.
 const REGISTERS: [Gpr; 5] = [9, 10, RSI, RDI, 11];
 
 /// Registers for the masks and numbers that are used most, weighted by the depth of loops. Those with uses outside of

@@ -317,7 +317,7 @@ impl<'a> Emit<'a> {
         self.rare.push(Rare { from, back, pieces: piece..piece + 1, is_moved: self.is_moved, check: *check, body });
     }
 
-    /// Where a piece of the active lanes lies as sign bits.
+    /// The location of a part of the active lanes as sign bits.
     pub(super) fn active_place(&self, piece: u8) -> Place {
         match self.input.active.and_then(|active| self.register(active, piece)) {
             Some(register) => Place::Register(register),

@@ -19,7 +19,8 @@ const LOG_ROW: u8 = 6;
 const _: () = assert!(ROW == 4 << LOG_ROW);
 
 impl Emit<'_> {
-    /// The scratch register = `base + index`; in mask 1, on AVX2 in the dwords of its register, whether there is such an element. On AVX2 there is at least one.
+    /// The scratch register = `base + index`; in mask 1, on AVX2 in the dwords of its register, the lanes with such an
+    /// element. On AVX2 the file has at least one element.
     fn bounded(&mut self, base: u8, index: Src, count: u32, piece: u8) {
         let (scratch, mask) = (self.isa().scratch(), self.mask());
         self.load_index(base, index, piece);
@@ -50,7 +51,8 @@ impl Emit<'_> {
         }
     }
 
-    /// A piece of an element of a register or a constant, or of a dword of the data share. Outside it is that of register 0, a NaN, or 0.
+    /// A part of an element of a register or a constant, or of a dword of the data share. Outside of the file it is
+    /// that of register 0, a NaN, or 0.
     pub(super) fn get_relative(&mut self, dst: Vector, from: Indexed, base: u8, index: Src, piece: u8) {
         let (isa, scratch, mask) = (self.isa(), self.isa().scratch(), self.mask());
         let to = match isa {
@@ -130,7 +132,8 @@ impl Emit<'_> {
         }
     }
 
-    /// Stores into an element of a register or a dword of the data share, where there is such a one; of lanes that mean the same dword the last one wins. On AVX2 lane by lane.
+    /// Stores into an element of a register or a dword of the data share, where it exists; of lanes with the same dword
+    /// the last one wins. On AVX2 lane by lane.
     pub(super) fn set_relative(&mut self, to: Indexed, base: u8, index: Src, value: Src, under: M) {
         const VALUE: u8 = 8;
         let (count, row) = match to {

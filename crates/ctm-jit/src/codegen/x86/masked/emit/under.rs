@@ -67,7 +67,7 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// The lanes of a mask that belong to a piece, in a mask register: AVX-512.
+    /// A part of a mask of lanes, in a mask register: AVX-512.
     pub(super) fn lane_mask(&mut self, under: M, piece: u8) -> K {
         if under != M::ACTIVE {
             let from = self.mask_register(under, RAX);

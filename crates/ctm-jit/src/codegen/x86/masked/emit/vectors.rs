@@ -54,7 +54,7 @@ impl Vectors for Emit<'_> {
 }
 
 impl Emit<'_> {
-    /// The vector that a loop keeps of a literal or a constant; all else as it is.
+    /// The vector in which a loop pins a literal or a constant; any other operand unchanged.
     fn kept(&self, src: Src) -> Src {
         let kept = if self.is_in_loop { self.input.kept } else { &[] };
         let has_place = |vector: Vector| self.input.locations.of[vector.index()] != Location::Nowhere;

@@ -100,7 +100,7 @@ impl Select<'_> {
             Side::Bits(bits) => Src::Literal(bits),
         });
         let how = if wanted { how } else { opposite(how) };
-        // Only the second one is read where it lies in memory.
+        // Only the second one can be a memory operand.
         let (how, x, y) = match (x, y) {
             (Src::Vector(_), _) | (_, Src::Literal(_)) => (how, x, y),
             _ => (mirrored(how), y, x),

@@ -1,4 +1,4 @@
-//! Dot products of the X1K where single precision does not keep their range (CTM §3.6.2).
+//! Dot products of the X1K whose range exceeds single precision (CTM §3.6.2).
 //!
 //! The program computes an estimate: products and sums in single precision. It differs from the exact result only where
 //! a step left the range, and then it is tiny or not finite. In such lanes all steps are repeated with each term times
@@ -73,7 +73,7 @@ impl Select<'_> {
                 under: 0,
             };
         }
-        // Without its sign, and moved so that numbers that are neither come first among the whole numbers.
+        // Without its sign, and moved so that numbers that are neither too small nor infinite are the least integers.
         const LEAST: u32 = (Dot::SMALL << 1) ^ SIGN;
         const _: () = assert!(LEAST == 0xc000_0000);
         let magnitude = self.shift(PSLL, estimate, 1);

@@ -151,7 +151,7 @@ impl Select<'_> {
         self.sampled = Some((Value(place as u32), dst));
     }
 
-    /// The sizes of a level, and how many levels there are: numbers of the launch.
+    /// The sizes of a level, and the number of levels: numbers of the launch.
     fn sizes(&mut self, plan: &Plan<'_>, place: usize, (fetch, level): (usize, u32)) {
         let table_of = self.table_of(fetch, level);
         let dst = self.wanted(plan, place);

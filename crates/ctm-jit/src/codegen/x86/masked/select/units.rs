@@ -25,7 +25,7 @@ impl Select<'_> {
         !zero_wins || self.is_no_zero_times_infinity(product)
     }
 
-    /// Whether a product is known not to be of zero and something that is no number.
+    /// Whether a product is known not to be of zero and an infinity or a NaN.
     pub(super) fn is_no_zero_times_infinity(&self, [a, b]: [Src; 2]) -> bool {
         a == b || self.is_ordinary(a) || self.is_ordinary(b)
     }
@@ -39,7 +39,7 @@ impl Select<'_> {
         }
     }
 
-    /// Makes a vector; false when there are no instructions for it.
+    /// Makes a vector; false when the operation has no instructions.
     pub(super) fn unit(&mut self, plan: &Plan<'_>, place: usize, dst: Vector) -> bool {
         let op = &plan.block.ops[place];
         let Op::Unit(unit, abc) = *op else { return false };

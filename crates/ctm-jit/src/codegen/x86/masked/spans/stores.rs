@@ -26,7 +26,8 @@ pub struct Target<'a> {
 }
 
 impl Native {
-    /// Of an exported element, by its place in the list: where a frame has the lanes that wrote it, none where there is none, and its row.
+    /// Of an exported element, by its place in the list: the frame's mask of the lanes that wrote it, the empty mask
+    /// where there is none, and its row.
     pub(super) fn exported(&self, from: Option<usize>, frame: *mut u8) -> (*mut u64, *const u32) {
         let at = |offset: i32| frame.wrapping_add(offset as usize);
         let written = from.map_or(head::mask(M::NONE), |from| head::WRITTEN + 8 * self.exports[from] as i32);

@@ -1,5 +1,5 @@
-//! Tests of `src/codegen/x86/lookups/texels.rs`: lookups of inputs of every form, in rows and in tiles, with every filter and wrap, against the reference
-//! function. The arrays lie between pages that may not be touched.
+//! Tests of `src/codegen/x86/lookups/texels.rs`: lookups of inputs of every form, in rows and in tiles, with every
+//! filter and wrap, against the reference function. The arrays are between pages that may not be touched.
 
 use super::*;
 use crate::codegen::x86::masked::{Assumed, Native, Variant};
