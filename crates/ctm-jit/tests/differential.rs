@@ -18,7 +18,7 @@ use ctm_testkit::x1k::surfaces::Surfaces;
 const ONCE: [(&str, u64); 7] = [
     // Groups that go on while others wait make these wait in turn, for blocks where all lanes run, too.
     ("raw flow control", 960_118),
-    // ELSE that always jumps exchanges lanes all the same.
+    // ELSE that always jumps still exchanges lanes.
     ("raw flow control", 1509),
     // The values of uncovered lanes decide, where they vote and the launch counts.
     ("statements", 378),
@@ -26,15 +26,15 @@ const ONCE: [(&str, u64); 7] = [
     ("statements", 732),
     // Where all running lanes are killed, others may lie in a level: LOOP jumps to its ENDLOOP then.
     ("statements", 8540),
-    // A group of which all are killed jumps back at a LOOP or REP for ever.
+    // A group with all processors killed jumps back at a LOOP or REP for ever.
     ("raw flow control", 2_000_221),
     // A NaN that is made canonical where a loop's variable is read: not where it is read at an index.
     ("relative addresses", 5_265_087),
 ];
 
-/// The engines that programs are tried on.
+/// The engines under test.
 struct Engines {
-    /// For each back end: as it is; of machine code also one that stores outputs in caches.
+    /// For each back end: one engine unchanged; of machine code also one that stores outputs in caches.
     backends: Vec<Vec<Jit>>,
 }
 
@@ -58,7 +58,7 @@ impl Engines {
         self.backends.iter().map(move |engines| &engines[seed as usize % engines.len()])
     }
 
-    /// Of each back end that makes machine code: how many launches ran as streams.
+    /// Of each back end that makes machine code: the number of launches that ran as streams.
     fn streams_run(&self) -> Vec<u64> {
         let native = self.backends.iter().filter(|engines| engines[0].backend() != Backend::Portable);
         native.map(|engines| engines.iter().map(Jit::streams_run).sum()).collect()

@@ -47,7 +47,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The values of a comment, in order.
+/// The values of a directive, in order.
 fn comments<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     let prefix = format!("; {name}: ");
     text.lines().filter_map(|line| line.strip_prefix(&prefix)).map(str::trim_end).collect()
@@ -117,7 +117,7 @@ fn lines(result: &str) -> Vec<&str> {
     result.lines().map(str::trim).filter(|line| !line.is_empty()).collect()
 }
 
-/// Compares a result with the checks of its file; gives the text of the file as it should be.
+/// Compares a result with the checks of its file; gives the expected text of the file.
 fn check(text: &str, result: &str) -> Result<(), String> {
     let found = lines(result);
     let checks = comments(text, "check");

@@ -297,7 +297,7 @@ const DOUBLES: [u64; 28] = [
     0x7ff8_0000_dead_beef,
 ];
 
-/// Every 64-bit operation on pairs of numbers that hurt, of both signs, with every modifier.
+/// Every 64-bit operation on pairs of special numbers, of both signs, with every modifier.
 #[test]
 fn doubles_at_their_edges() {
     let pair = |op: &str, a: &str| {

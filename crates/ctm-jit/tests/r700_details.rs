@@ -1,4 +1,5 @@
-//! Small programs whose meaning the manual states, or known programs rely on, by every back end and by the reference interpreter.
+//! Small programs whose results the manual states, or known programs rely on, by every back end and by the reference
+//! interpreter.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use ctm_exec::arrays::Picture;
@@ -113,7 +114,7 @@ fn groups_as_drivers_write_them() {
     assert_eq!((case.row(0), case.row(1)), (vec![0, 1], vec![u32::MAX; 2]));
 }
 
-/// VALID_PIXEL_MODE on an instruction that pops: killed pixels do not come back with the state that is restored (R700 §3.6.2).
+/// VALID_PIXEL_MODE on an instruction that pops: restoring the state does not revive killed pixels (R700 §3.6.2).
 #[test]
 fn invalid_pixels_stay_out_after_pops() {
     // Killed pixels store nothing, so the counters show which lanes are active.
@@ -157,7 +158,8 @@ fn invalid_pixels_stay_out_after_pops() {
     }
 }
 
-/// A constant at the loop index, of lines that are locked by the loop index: the index counts once (R700 §10.1, §4.6.1).
+/// A constant at the loop index, of lines that are locked by the loop index: the index counts once (R700 §10.1,
+/// §4.6.1).
 #[test]
 fn constants_locked_by_the_loop_index() {
     let source = "LOOP_START CF_CONST(0) ADDR(out)\nALU: KCACHE0(CB2:AL+0-AL+31)\n x: MOV R[AL+0].x, KC0[AL+1].x\n \

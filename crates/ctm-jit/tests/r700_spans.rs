@@ -1,7 +1,7 @@
 //! R700 launches whose wavefronts store their own exports, against the reference interpreter: positions of domains,
 //! start values of variables, and layouts of targets.
 //!
-//! Truth: the reference interpreter, which sends every element to memory by itself.
+//! Truth: the reference interpreter, which sends memory each element separately.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -38,7 +38,7 @@ struct Array {
 }
 
 impl Array {
-    /// Where an element begins.
+    /// The offset of an element.
     fn offset(&self, i: u32, j: u32) -> usize {
         let linear = (j * self.pitch + i) * self.form.element_bytes(self.channels);
         self.tiles.as_ref().map_or(linear, |tiles| tiles.offset(i, j).unwrap()) as usize
@@ -304,7 +304,8 @@ EXP_DONE: PIX2, R2._xyx
 END_OF_PROGRAM
 ";
 
-/// Elements that are one number: wherever they are written, in some lanes alone, and in one of two places; and one that is another number in some lanes.
+/// Elements that are one number: wherever they are written, in some lanes alone, and in one of two places; and one that
+/// is another number in some lanes.
 const NUMBERS: &str = "
 ALU:
   0  x: MOV R2.x, R0.x
@@ -502,7 +503,7 @@ fn programs_that_keep_much() {
         let group = |line: &mut dyn FnMut(&str) -> String| {
             letters.map(|letter| format!("{letter}: {}\n", line(letter))).concat()
         };
-        // All registers are made first and used afterwards, the last one first.
+        // All registers are defined first and used afterwards, the last one first.
         let mut groups: Vec<String> = Vec::new();
         for register in 2..2 + kept {
             let (from, element) = (r.below(2), r.of(&letters));

@@ -11,7 +11,7 @@ fn compare(name: &str, case: &Case, memory: &Surfaces) {
     let mut expected = memory.clone();
     let outcome = Case { threads: 1, ..case.clone() }.run(&Interp, &mut expected);
     for backend in Backend::available() {
-        // The form runs slowly lane by lane: once will do.
+        // The form is slow lane by lane: one run is enough.
         let ways: &[(usize, bool)] =
             if backend == Backend::Portable { &[(0, true)] } else { &[(0, true), (0, false), (1, true)] };
         for &(threads, direct) in ways {
@@ -168,7 +168,7 @@ fn turns_that_are_long_chains() {
 /// Every number of channels to read and to write, on domains of odd sizes that begin anywhere.
 #[test]
 fn every_way_of_reading_and_writing() {
-    // Elements side by side; the edges; every other element; one for all columns; one for all; the other way round.
+    // Elements side by side; the edges; every other element; one for all columns; one for all; reversed.
     const PROGRAM: &str = "
 .input  a = s0, b = s1
 .output c = o0, d = o1
@@ -328,7 +328,7 @@ fn sequences_of_uniform_operands_run_for_every_unit() {
     compare("uniform sequence", &case, &memory);
 }
 
-/// A constant outside its file is a fault, whether anybody uses it or not.
+/// A constant outside its file is a fault, whether it is used or not.
 #[test]
 fn constants_outside_the_file_are_faults() {
     let text = "

@@ -1,7 +1,7 @@
 //! Vector code of x86-64. An encoder: EVEX forms of AVX-512, VEX forms of AVX2 and FMA, mask registers, and a little integer code. And vectors for Rust code.
 //!
-//! [`Asm`] encodes instructions to bytes. It is no compiler: it chooses no registers and no instructions, and does not validate its operands;
-//! `ctm-jit` uses it so.
+//! [`Asm`] encodes instructions to bytes. It is no compiler: register allocation and instruction selection are the
+//! caller's (`ctm-jit`), and operands are not validated.
 //!
 //! Vector instructions are rows ([`V`]); the tests decode every form with an independent decoder. Positions are byte offsets into the
 //! code. Literals follow the code and are addressed relative to the instruction. Opcodes and forms are those of Intel's manual (Software Developer's Manual, volume 2).
@@ -248,7 +248,7 @@ pub enum Int {
     Mov = 0x8b,
 }
 
-/// Bytes of an instruction, and how many.
+/// Bytes of an instruction, and their count.
 type Bytes = (u64, usize);
 
 /// No bytes.
@@ -546,13 +546,13 @@ impl Asm {
         self.byte(0xc3);
     }
 
-    /// Begins code that is called from outside: saves the caller's registers, and aligns the stack.
+    /// The prologue of a function that is called from outside: saves the caller's registers, and aligns the stack.
     pub fn enter(&mut self) {
         CALLERS.into_iter().for_each(|register| self.push(register));
         self.move_stack(-8);
     }
 
-    /// Ends such code.
+    /// The epilogue of such a function.
     pub fn leave(&mut self) {
         self.zero_upper();
         self.move_stack(8);
@@ -560,7 +560,7 @@ impl Asm {
         self.ret();
     }
 
-    /// Clears the upper halves of vector registers, as code that follows may use older forms.
+    /// Clears the upper halves of vector registers, as later code may use older forms.
     pub fn zero_upper(&mut self) {
         self.code.extend([0xc5, 0xf8, 0x77]);
     }

@@ -90,7 +90,7 @@ impl<'a> Array<'a> {
 /// Elements of four dwords, `COUNT` side by side for each lane: one or two.
 pub struct Whole<'a, const COUNT: usize> {
     array: Array<'a>,
-    /// Where each begins, in halves of elements; each lies in the array.
+    /// The place of each, in halves of elements; each lies in the array.
     halves: [u32; 16],
 }
 
@@ -122,7 +122,7 @@ pub struct Avx512(());
 #[derive(Clone, Copy)]
 pub struct Avx2(());
 
-/// Does something with the vectors of an instruction set.
+/// Runs a function on the vectors of an instruction set.
 ///
 /// # Safety
 /// The processor has it.
@@ -415,37 +415,37 @@ simd! {
     div(a: V, b: V) -> V: _mm512_div_ps(a, b), _mm256_div_ps(a, b);
     /// `a * b + c`, rounded once.
     fma(a: V, b: V, c: V) -> V: _mm512_fmadd_ps(a, b, c), _mm256_fmadd_ps(a, b, c);
-    /// The smaller one; `b` where one is no number.
+    /// The smaller one; `b` where one is NaN.
     min(a: V, b: V) -> V: _mm512_min_ps(a, b), _mm256_min_ps(a, b);
-    /// The larger one; `b` where one is no number.
+    /// The larger one; `b` where one is NaN.
     max(a: V, b: V) -> V: _mm512_max_ps(a, b), _mm256_max_ps(a, b);
     /// The square root.
     sqrt(a: V) -> V: _mm512_sqrt_ps(a), _mm256_sqrt_ps(a);
-    /// The whole number below.
+    /// The floor.
     floor(a: V) -> V: _mm512_roundscale_ps::<9>(a), _mm256_floor_ps(a);
-    /// The whole number above.
+    /// The ceiling.
     ceil(a: V) -> V: _mm512_roundscale_ps::<10>(a), _mm256_ceil_ps(a);
-    /// The nearest whole number, ties to even.
+    /// The nearest integer, ties to even.
     nearest(a: V) -> V: _mm512_roundscale_ps::<8>(a), _mm256_round_ps::<8>(a);
-    /// A number as one of 32 bits with a sign, towards 0.
+    /// A number as a signed integer of 32 bits, rounded towards 0.
     to_int(a: V) -> V: f512(_mm512_cvttps_epi32(a)), f256(_mm256_cvttps_epi32(a));
-    /// The other way.
+    /// The inverse conversion.
     of_int(a: V) -> V: _mm512_cvtepi32_ps(i512(a)), _mm256_cvtepi32_ps(i256(a));
-    /// `a + b` of whole numbers.
+    /// `a + b` of integers.
     add_int(a: V, b: V) -> V: f512(_mm512_add_epi32(i512(a), i512(b))), f256(_mm256_add_epi32(i256(a), i256(b)));
-    /// `a - b` of whole numbers.
+    /// `a - b` of integers.
     sub_int(a: V, b: V) -> V: f512(_mm512_sub_epi32(i512(a), i512(b))), f256(_mm256_sub_epi32(i256(a), i256(b)));
-    /// `a * b` of whole numbers.
+    /// `a * b` of integers.
     mul_int(a: V, b: V) -> V: f512(_mm512_mullo_epi32(i512(a), i512(b))), f256(_mm256_mullo_epi32(i256(a), i256(b)));
-    /// The smaller one of whole numbers without a sign.
+    /// The smaller one of unsigned integers.
     least(a: V, b: V) -> V: f512(_mm512_min_epu32(i512(a), i512(b))), f256(_mm256_min_epu32(i256(a), i256(b)));
-    /// The bits that both have.
+    /// Bitwise and.
     and(a: V, b: V) -> V: _mm512_and_ps(a, b), _mm256_and_ps(a, b);
-    /// The bits that one of both has.
+    /// Bitwise or.
     xor(a: V, b: V) -> V: _mm512_xor_ps(a, b), _mm256_xor_ps(a, b);
     /// Bits shifted to the left by `b`, zeros after.
     left(a: V, b: i32) -> V: f512(_mm512_sll_epi32(i512(a), _mm_cvtsi32_si128(b))), f256(_mm256_sll_epi32(i256(a), _mm_cvtsi32_si128(b)));
-    /// Bits moved to the right, zeros in front.
+    /// Bits shifted to the right, zeros in front.
     right(a: V, b: i32) -> V: f512(_mm512_srl_epi32(i512(a), _mm_cvtsi32_si128(b))), f256(_mm256_srl_epi32(i256(a), _mm_cvtsi32_si128(b)));
     /// The same, each lane by that of `b`.
     right_each(a: V, b: V) -> V: f512(_mm512_srlv_epi32(i512(a), i512(b))), f256(_mm256_srlv_epi32(i256(a), i256(b)));
@@ -455,7 +455,7 @@ simd! {
     equal(a: V, b: V) -> M: _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a, b), _mm256_cmp_ps::<_CMP_EQ_OQ>(a, b);
     /// The bits are the same.
     equal_bits(a: V, b: V) -> M: _mm512_cmpeq_epi32_mask(i512(a), i512(b)), f256(_mm256_cmpeq_epi32(i256(a), i256(b)));
-    /// The opposite.
+    /// The negation.
     not(m: M) -> M: !m, _mm256_xor_ps(m, f256(_mm256_set1_epi32(-1)));
     /// One of both holds.
     either(a: M, b: M) -> M: a | b, _mm256_or_ps(a, b);

@@ -17,7 +17,7 @@ use crate::passes::{masked, masks};
 use ctm_exec::{r700, x1k};
 use std::fmt;
 
-/// A program with all that its compilation depends on.
+/// A program with all parameters of its compilation.
 #[derive(Clone, Copy)]
 pub enum EmitLaunch<'a> {
     /// A launch of an X1K program.
@@ -26,7 +26,7 @@ pub enum EmitLaunch<'a> {
     R700(&'a r700::Launch<'a>),
 }
 
-/// A stage that cannot be had.
+/// A stage that is not available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmitError {
     /// The program is left to the reference interpreter: flow control without fixed stack depths, operations that are not lowered.
@@ -128,7 +128,7 @@ pub fn emit(launch: EmitLaunch<'_>, stage: Stage, backend: Backend) -> Result<St
     Err(EmitError::NoStage(stage, backend))
 }
 
-/// How a text is compiled.
+/// The options of compiling a text.
 #[derive(Clone, Copy, Debug)]
 pub struct TextOptions {
     /// The target.
@@ -154,7 +154,7 @@ impl Default for TextOptions {
 /// ones. Machine instructions (`selected`) go through `fuse`, `strips` or both.
 ///
 /// # Errors
-/// The text is none, breaks a rule, or has no such stage.
+/// The text does not parse, breaks a rule, or has no such stage.
 pub fn emit_text(text: &str, stage: Stage, options: &TextOptions) -> Result<String, String> {
     #[cfg(target_arch = "x86_64")]
     if text.lines().any(|line| line.starts_with("selected")) {

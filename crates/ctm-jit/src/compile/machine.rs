@@ -33,7 +33,7 @@ pub struct Inputs<'a> {
     pub assumed: Assumed<'a>,
 }
 
-/// A program on its way to machine code. Each field is written by the stage that it is named under, and read by later ones.
+/// A program between the stages. Each field is written by the stage above it, and read by later ones.
 pub struct Machine<'a> {
     inputs: Inputs<'a>,
     // --- select ---
@@ -148,7 +148,7 @@ impl<'a> Machine<'a> {
         self.strips = Runs::of(self.isa(), &mut self.selected.lists);
     }
 
-    /// Finds live ranges, then gives out registers and spill slots.
+    /// Finds live ranges, then allocates registers and spill slots.
     pub fn allocate(&mut self) {
         let (isa, Inputs { form, exports, .. }) = (self.isa(), self.inputs);
         let (code, SelectedCode { lists, used, in_rows, vectors, .. }) = (&form.code, &self.selected);
@@ -210,7 +210,7 @@ impl<'a> Machine<'a> {
         let Inputs { form: Form { code, live, .. }, start, exports, variant, .. } = self.inputs;
         let SelectedCode { lists, vars, used, calls, .. } = &self.selected;
         let live_in = used.iter().copied().filter(|&var| live.first().is_some_and(|live| live.contains(var)));
-        // Lanes that do not write an element leave anything there.
+        // Lanes that do not write an element may hold anything there.
         let mut read = VarSet::NONE;
         let gets = |op: &Op| if let Op::Get(var) = *op { Some(var) } else { None };
         code.blocks.iter().flat_map(|block| &block.ops).filter_map(gets).for_each(|var| read.insert(var));

@@ -94,7 +94,7 @@ pub enum Source<'a> {
     R700(&'a Launch<'a>),
 }
 
-/// A program in the masked form, as all back ends take it.
+/// A program in the masked form, the input of all back ends.
 #[derive(Default)]
 pub struct Form {
     /// Its blocks.
@@ -128,7 +128,7 @@ pub fn machine_code(inputs: machine::Inputs<'_>, observer: &mut Observer) -> Opt
     machine.native()
 }
 
-/// The masked form of a program as it is lowered.
+/// The masked form of a program after lowering.
 fn lowered(source: Source<'_>) -> Option<Code> {
     match source {
         Source::R700(launch) => lower::r700::lower(launch),
@@ -141,7 +141,7 @@ fn lowered(source: Source<'_>) -> Option<Code> {
 }
 
 impl Form {
-    /// Verifies and shows it after a stage.
+    /// Verifies and dumps it after a stage.
     fn after(&self, stage: Stage, observer: &mut Observer) {
         if cfg!(debug_assertions)
             && let Err(error) = verify(&self.code)

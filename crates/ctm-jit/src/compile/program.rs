@@ -23,7 +23,7 @@ use std::sync::{Arc, OnceLock};
 #[cfg(target_arch = "x86_64")]
 const SETS: usize = 4;
 
-/// Machine code for launches that are alike.
+/// Machine code for similar launches.
 #[cfg(target_arch = "x86_64")]
 struct Alike {
     /// Of each fetch of single plain texels, the wrap modes beyond the edges; none for a fetch of known sizes.
@@ -39,10 +39,10 @@ pub struct Program {
     form: Form,
     /// Lanes of a wavefront.
     pub lanes: usize,
-    /// Its machine code: that for all launches, then that for launches that are alike.
+    /// Its machine code: that for all launches, then that for similar launches.
     #[cfg(target_arch = "x86_64")]
     native: [OnceLock<Alike>; SETS],
-    /// The variables that a wavefront has to be given: read somewhere and covered by a plane or a row.
+    /// The variables that need start values: read somewhere and covered by a plane or a row.
     pub start: Vec<Var>,
     /// The exported elements that it may write.
     pub exports: Vec<usize>,

@@ -44,7 +44,7 @@ fn awake(code: &Code) -> Vec<bool> {
                     LoopOp::Break | LoopOp::Continue => after(0, flow.stay.levels),
                     LoopOp::Jump | LoopOp::Begin | LoopOp::End => after(level, flow.stay.levels),
                 };
-                // All that run agree to such a jump, and go on.
+                // All running lanes agree to such a jump, and go on.
                 let all_jump = flow.op == LoopOp::Jump && !flow.jump_any && !flow.exchange && level == levels;
                 let jump = if all_jump { levels + flow.jump.levels } else { after(level, flow.jump.levels) };
                 reach(flow.stay.to, stay);

@@ -27,7 +27,7 @@ use ctm_isa::x1k::ops as x1k;
 pub enum File {
     /// The thread's registers, with their count. Outside, register 0 is read and nothing is written.
     Gprs(u8),
-    /// Constants of the table of uniform values: the first one's number and how many. Outside, NaN is read.
+    /// Constants of the table of uniform values: the first one's number and the count. Outside, NaN is read.
     Constants(u16, u16),
     /// Dwords of the local data share. Outside, 0 is read.
     Share,
@@ -58,7 +58,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// How many operands it reads.
+    /// The number of operands.
     pub const fn operands(self) -> usize {
         match self {
             Self::Mad { .. } => 3,
@@ -79,16 +79,17 @@ pub struct Dot {
     pub omod: x1k::Omod,
     /// The terms with a changed sign, a bit for each: of a product, the sign of one factor.
     pub negated: u8,
-    /// Where the estimate may be wrong.
+    /// The conditions under which the estimate may be wrong.
     pub doubts: Doubts,
 }
 
-/// Where a dot product that was computed in single precision may differ from the exact one before its output modifier.
+/// The conditions under which a dot product computed in single precision may differ from the exact one before its
+/// output modifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Doubts {
-    /// Where it is smaller than [`Dot::SMALL`]: a term or a sum may have fallen below the range.
+    /// It is smaller than [`Dot::SMALL`]: a term or a sum may have fallen below the range.
     pub small: bool,
-    /// Where it is no finite number: a term or a sum may have left the range at the top.
+    /// It is not finite: a term or a sum may have left the range at the top.
     pub large: bool,
 }
 
@@ -105,7 +106,7 @@ impl Dot {
     /// 2^-63, see `docs/arithmetic.md`.
     pub const SMALL: u32 = 0x2000_0000;
 
-    /// How many operands it reads: the estimate, then the factors of each term; of D2A's last term the number itself.
+    /// The number of operands: the estimate, then the factors of each term; of D2A's last term the number itself.
     pub const fn operands(self) -> usize {
         match self.op {
             x1k::RgbOp::Dp4 => 9,
@@ -255,7 +256,7 @@ impl Op {
         operands!(self, from_ref, split_at)
     }
 
-    /// How many operands its text has at least.
+    /// The least number of operands in its text.
     pub fn shown(&self) -> usize {
         self.operands().len()
     }
@@ -281,7 +282,7 @@ impl Op {
         }
     }
 
-    /// Whether it only makes a vector: without a reader it can go.
+    /// Whether it only makes a vector: without a use it is dead.
     pub const fn is_pure(&self) -> bool {
         !matches!(
             self,
@@ -297,7 +298,7 @@ impl Op {
         )
     }
 
-    /// A number that equal operations share, and few others.
+    /// A hash: equal operations share it, few others do.
     #[inline(always)]
     pub fn hash(&self) -> u32 {
         let (own, values): (u32, &[Value]) = match self {
@@ -341,7 +342,7 @@ type Holds = (Op2, [Value; 2], bool);
 /// A value that is all ones or 0 by comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// One.
+    /// A comparison.
     Holds(Holds),
     /// A comparison and another condition.
     And(Holds, Value),
@@ -410,7 +411,7 @@ instructions! {
         Share(inst: MemDsr, burst: u8) = "share";
         /// X1K: an input, at column and row.
         Input {
-            /// Which input.
+            /// The input.
             input: u8,
             /// Coordinates are in elements.
             unscaled: bool,
@@ -446,7 +447,7 @@ impl Fetch {
 }
 
 instructions! {
-    /// Something that leaves the wavefront, or its registers.
+    /// A send of the wavefront, or a store outside of its registers.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Store is "store" {
         /// One write of a burst to memory: index and elements.
@@ -478,12 +479,12 @@ pub struct Yield {
 pub enum Target {
     /// To a block.
     Block(u16),
-    /// To something that is, or may be, a fault: the reference interpreter runs the wavefront instead.
+    /// To a possible fault: the reference interpreter runs the wavefront instead.
     Reference,
 }
 
 instructions! {
-    /// How a block ends.
+    /// The end of a block.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum End is "end of a block" {
         /// The program ends.
@@ -525,7 +526,7 @@ impl End {
 pub struct Tally {
     /// Instruction groups of R700, ALU instructions of X1K.
     pub alu: u32,
-    /// R700: groups that are waited for the address register.
+    /// R700: groups that wait for the address register.
     pub delays: u32,
     /// X1K: ALU and OUTPUT instructions with NOP set.
     pub nops: u32,
@@ -555,16 +556,16 @@ impl Tally {
     }
 }
 
-/// A straight run of instructions.
+/// A basic block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// How many loops are around it.
+    /// Its loop depth.
     pub loops: u8,
     /// Its operations.
     pub ops: Vec<Op>,
     /// Its counts.
     pub tally: Tally,
-    /// How it ends.
+    /// Its end.
     pub end: End,
 }
 
@@ -585,7 +586,7 @@ pub struct Locked {
     pub bank: u8,
     /// The first constant; those before 0 are zeros.
     pub first: i32,
-    /// How many.
+    /// The count.
     pub count: u16,
     /// Of the other program type.
     pub alternate: bool,
@@ -600,7 +601,7 @@ pub struct Code {
     pub fetches: Vec<Fetch>,
     /// Its memory writes and other sends, by number.
     pub stores: Vec<Store>,
-    /// Where the wavefronts of a group yield to each other, by number; none where a group is one wavefront.
+    /// The places where wavefronts of a group yield to each other, by number; none where a group is one wavefront.
     pub yields: Vec<Yield>,
     /// Constants of buffers, in the order of the table.
     pub locked: Vec<Locked>,

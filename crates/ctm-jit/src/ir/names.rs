@@ -40,7 +40,7 @@ impl Var {
         self.0 as usize
     }
 
-    /// Which element of which export it is: `4 * target + element`; `None` for registers.
+    /// The exported element: `4 * target + element`; `None` for registers.
     pub const fn export_index(self) -> Option<usize> {
         self.index().checked_sub(4 * GPRS)
     }
@@ -153,7 +153,7 @@ instructions! {
         Or(dst: M, a: M, b: M) = "or";
         /// `dst = a ^ b`
         Xor(dst: M, a: M, b: M) = "xor";
-        /// The quads of which a lane is in `a`.
+        /// All lanes of the quads with a lane in `a`.
         Quads(dst: M, a: M) = "quads";
         /// The lanes whose value is not zero.
         Lanes(dst: M, value: Value) = "lanes";
@@ -196,7 +196,7 @@ impl MaskOp {
         }
     }
 
-    /// Whether it changes the active lanes so that only fewer can be.
+    /// Whether it can only reduce the active lanes.
     pub fn only_narrows(&self) -> bool {
         matches!(*self, Self::AndNot(M::ACTIVE, M::ACTIVE, _) | Self::And(M::ACTIVE, M::ACTIVE, _))
     }

@@ -15,7 +15,7 @@ use ctm_isa::r700::GPRS;
 use ctm_isa::r700::ops::AluOp;
 use std::fmt;
 
-/// A broken rule: where, and which.
+/// A broken rule, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyError {
     /// The block.
@@ -236,7 +236,7 @@ fn masks_are_written(code: &Code) -> Result<(), VerifyError> {
         let Some(mut written) = before else { continue };
         for (line, op) in block.ops.iter().enumerate() {
             let reads = match op {
-                // It changes nothing: a pass has put it in the place of an operation without a reader.
+                // It changes nothing: a pass has put it in the place of a dead operation.
                 Op::Mask(MaskOp::Copy(dst, a)) if dst == a => [None; 2],
                 Op::Mask(op) => op.reads(),
                 op => [op.mask(), None],

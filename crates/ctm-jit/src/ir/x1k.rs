@@ -13,7 +13,7 @@ pub enum Target {
     Block(usize),
     /// Nowhere: this outcome does not happen.
     Never,
-    /// To something that is, or may be, a fault: the reference interpreter runs the group instead and finds out.
+    /// To a possible fault: the reference interpreter runs the group instead and decides.
     Reference,
 }
 
@@ -110,7 +110,7 @@ impl Flow {
     }
 }
 
-/// How a block ends.
+/// The end of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum End {
     /// The program ends.
@@ -121,7 +121,7 @@ pub enum End {
     Flow(Flow),
 }
 
-/// A straight run of instructions.
+/// A basic block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
     /// The program counter of its first instruction.
@@ -132,11 +132,11 @@ pub struct Block {
     pub frames: Vec<Frame>,
     /// Its operations.
     pub ops: Vec<Op>,
-    /// The comparison that has made the ALU result of all lanes that run, if nothing has made it since.
+    /// The comparison that has made the ALU result of all running lanes, if no later instruction has made it.
     pub result: Option<Value>,
     /// Its counts.
     pub tally: Tally,
-    /// How it ends.
+    /// Its end.
     pub end: End,
 }
 
@@ -151,7 +151,7 @@ impl Block {
         self.ops.iter().any(|op| matches!(op, Op::Mask(MaskOp::AndNot(M::VALID, ..))))
     }
 
-    /// The blocks it can go on to.
+    /// Its successors.
     pub fn successors(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
         let targets = match self.end {
             End::Stop => [None, None],
@@ -182,7 +182,7 @@ pub struct Code {
     pub writes: bool,
     /// Output components that may be written, W last.
     pub outputs: u32,
-    /// Uniform values that it takes for numbers of moderate size (`lower::x1k::is_moderate`).
+    /// Uniform values that it assumes to be numbers of moderate size (`lower::x1k::is_moderate`).
     pub moderate: Vec<u16>,
 }
 

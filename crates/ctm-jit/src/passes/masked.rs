@@ -54,7 +54,7 @@ const MOST_SETS: usize = 16;
 fn sources(op: MaskOp) -> [M; 2] {
     match op {
         MaskOp::Copy(_, a) | MaskOp::AndNot(_, a, _) | MaskOp::IfNot0(_, a, _) => [a, M::NONE],
-        // They are in both; one will do.
+        // They are in both; one is enough.
         MaskOp::And(_, a, b) => [if b == M::ACTIVE || a == M::TEMP { b } else { a }, M::NONE],
         MaskOp::Or(_, a, b) | MaskOp::Xor(_, a, b) => [a, b],
         MaskOp::Quads(..) | MaskOp::Lanes(..) => [M::EXISTING, M::NONE],
@@ -103,7 +103,7 @@ impl Waiting {
 
 /// It stores in active lanes, and its variable is dead in all others.
 const WHOLE: u8 = 2;
-/// Fetches read its vector, or one that is made of it.
+/// Fetches read its vector, or one computed from it.
 const LOOKED_AT: u8 = 4;
 
 /// Removes dead operations. Gives the live variables at the beginning of each block. `whole`: all existing lanes lie in
@@ -249,7 +249,7 @@ pub fn sweep(block: &mut Block, keeps: impl Fn(&Op) -> bool) {
     compact(block, &found, &mut Vec::new());
 }
 
-/// Takes out the operations that are not needed. `names` is overwritten.
+/// Removes the dead operations. `names` is overwritten.
 fn compact(block: &mut Block, found: &[u8], names: &mut Vec<Value>) {
     let Some(first) = found.iter().position(|found| found & NEEDED == 0) else { return };
     names.clear();

@@ -16,7 +16,7 @@ use crate::passes::table::Pass;
 const MOST_ROWS: usize = 256;
 /// Duplicate rows are tolerated up to this number.
 const FEW_ROWS: usize = 24;
-/// How many rows are followed through one operation on masks at most, all in all.
+/// The most steps of a row over a mask operation, in all.
 const MOST_STEPS: usize = 200_000;
 
 /// Replaces operations with a dead result by `Copy(d, d)`, and those with a known result by a copy of an equal mask.
@@ -110,7 +110,7 @@ struct Here {
     /// Rows, in one set for each value of the number that decides for all lanes; the second set is empty before such a
     /// decision.
     worlds: [Vec<u64>; 2],
-    /// The masks that have been written, whichever way led here.
+    /// The masks that have been written on every path to here.
     defined: u64,
 }
 
@@ -119,7 +119,7 @@ const fn all(bit: bool) -> u64 {
     if bit { u64::MAX } else { 0 }
 }
 
-/// Changes a set until nothing changes any more.
+/// Changes a set until it is a fixed point.
 fn settle(set: &mut u64, change: impl Fn(&mut u64)) {
     loop {
         let before = *set;
@@ -337,7 +337,7 @@ impl Bits {
                 if let (End::Branch { mask, .. }, End::Branch { mask: of, .. }) = (&mut ends[index], block.end) {
                     *mask = self.name(&here, of);
                 }
-                // Where some lane has this bit, rows without that one go on to a block.
+                // Rows in which some lane has this bit, and without that one, go on to a block.
                 let mut reach = |target: Target, some: u64, without: u64| {
                     let Target::Block(id) = target else { return };
                     let id = usize::from(id);
@@ -369,7 +369,7 @@ impl Bits {
             MaskOp::Quads(_, a) => made(a, M::EXISTING, 0b1000, 0b0100),
             // Lanes that do not exist hold anything.
             MaskOp::Lanes(d, _) => made(d, d, 0, 0b1111),
-            // Numbers are the same as no mask: they are never defined.
+            // A number has no rows: it is never defined.
             MaskOp::Number(d, _) | MaskOp::Add(d, ..) => made(d, d, 0, 0),
             MaskOp::IfNot0(_, a, _) => made(a, a, 0, 0b1000),
         }
@@ -419,7 +419,7 @@ impl Bits {
         }
     }
 
-    /// The name that a mask which decides a branch has always, if it is the same as one of those.
+    /// The fixed mask that is equal to the one that decides a branch, if there is one.
     fn name(&self, here: &Here, m: M) -> M {
         let is_known = here.defined & self.bit(m) != 0;
         let same = if is_known { here.same(self.bit(m)) & here.defined } else { 0 };
@@ -466,12 +466,12 @@ impl Here {
         self.worlds.iter().flatten().copied()
     }
 
-    /// The masks that are the same as this one, itself among them.
+    /// The masks that are equal to this one, itself among them.
     fn same(&self, bit: u64) -> u64 {
         self.equal(|row| all(row & bit != 0))
     }
 
-    /// The masks that have, in every row, the bit that this gives in every place.
+    /// The masks whose bit in every row is the result of this function.
     fn equal(&self, of: impl Fn(u64) -> u64) -> u64 {
         !self.worlds.iter().fold(0, |all, rows| rows.iter().fold(all, |differs, &row| differs | (row ^ of(row))))
     }
@@ -488,7 +488,7 @@ impl Here {
         }
         rows.sort_unstable();
         rows.dedup();
-        // Rows only become more.
+        // Rows are only added.
         before != (rows.len(), self.defined) && !rows.is_empty()
     }
 }

@@ -24,7 +24,7 @@ pub type Result<T = (), E = Fault> = std::result::Result<T, E>;
 /// A wavefront that has ended: its number, its lanes, its results.
 pub type EndedAt<'a> = (u64, &'a Places, &'a Ended);
 
-/// A launch of one of the instruction sets, and its memory: all that differs between the two.
+/// A launch of one of the instruction sets, and its memory: all differences between the two.
 pub trait Launched: Sync {
     /// Gives read access to memory; `None` is passed where memory refuses a constant, which the reference interpreter
     /// will report.
@@ -33,7 +33,7 @@ pub trait Launched: Sync {
     /// Whether the launch may read memory that it writes.
     fn is_aliased(&self) -> bool;
 
-    /// Runs the launch as a stream, and counts; `None`, and nothing has happened, when it is none.
+    /// Runs the launch as a stream, and counts; `None`, and no effect, when it is none.
     fn stream(&mut self, _of: &Wavefronts<'_>) -> Option<Counters> {
         None
     }
@@ -65,7 +65,7 @@ pub trait Launched: Sync {
     /// Turns executions of blocks by wavefronts of `lanes` lanes into counters.
     fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters);
 
-    /// How many groups ran, where they are not wavefronts.
+    /// The number of groups that ran, where they are not wavefronts.
     fn groups(&self) -> Option<u64> {
         None
     }
@@ -163,7 +163,7 @@ fn finished(launched: &impl Launched, of: &Wavefronts<'_>, done: Done) -> Outcom
     Outcome { counters, findings: Vec::new() }.counted(of.counters)
 }
 
-/// The lanes of a wavefront whose exports are sent, each with the elements that it has written and their bits.
+/// The lanes of a wavefront whose exports are sent, each with its written elements and their bits.
 ///
 /// # Errors
 /// The first one of `send`.

@@ -23,12 +23,12 @@ const CACHED_PROGRAMS: usize = 256;
 /// Threads of an R700 thread group; the reference interpreter reports larger ones.
 const GROUP_THREADS: u32 = 1024;
 
-/// When launches run as streams (`docs/engine/streams.md`), and how.
+/// The conditions under which launches run as streams (`docs/engine/streams.md`), and their options.
 ///
 /// Results do not depend on it; the tests of streams use small domains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamLimits {
-    /// Domains of fewer processors are not worth code of their own.
+    /// Domains of fewer processors do not pay for code of their own.
     pub processors: u64,
     /// Outputs of at least this many bytes, added up, are stored past the caches.
     pub past_caches_bytes: u64,
@@ -85,7 +85,7 @@ pub struct Jit {
     r700_bail_outs: AtomicU64,
 }
 
-/// How programs are lowered and run.
+/// The options of lowering and running programs.
 #[derive(Clone, Default)]
 pub struct Options {
     limits: StreamLimits,
@@ -105,7 +105,7 @@ impl Options {
 /// `None`: the program is left to the reference interpreter.
 struct Programs<A>(Mutex<Vec<(Key, Option<Arc<A>>)>>);
 
-/// All that lowering depends on, in dwords.
+/// All parameters of lowering, in dwords.
 type Key = Vec<u32>;
 
 impl<A> Default for Programs<A> {
@@ -144,7 +144,7 @@ impl Jit {
     /// An engine with the back end that [`Backend::from_environment`] finds.
     ///
     /// # Errors
-    /// When `CTM_ENGINE_ISA` names a back end that cannot be had, `CTM_PASSES` something else than passes to leave out, or `CTM_DUMP` something else than stages.
+    /// When `CTM_ENGINE_ISA` names a back end that is not available, `CTM_PASSES` contains a name that is no pass, or `CTM_DUMP` one that is no stage.
     pub fn from_environment() -> Result<Self, BackendError> {
         optional::check()?;
         observe::check()?;
@@ -176,7 +176,7 @@ impl Jit {
         Self::of(self.backend, Options { limits, ..self.options })
     }
 
-    /// How many launches ran as streams so far.
+    /// The number of launches that ran as streams so far.
     #[must_use]
     pub fn streams_run(&self) -> u64 {
         self.options.streams_run.load(Ordering::Relaxed)
@@ -207,7 +207,7 @@ impl Engine for Jit {
         let is_left = launch.checks || launch.group.lanes() > LANES;
         let artifact = if is_left { None } else { self.x1k.get(key(launch), new) };
         let artifact = artifact.as_deref().and_then(|artifact| artifact.for_constants(launch, &self.options));
-        // A group that writes uncached may read it.
+        // A group with uncached writes may read them.
         let aliased = memory.outputs_alias_inputs();
         let artifact = artifact.filter(|artifact| !aliased || !artifact.code.writes);
         let Some(artifact) = artifact else { return Interp.run_x1k_under(control, launch, memory) };

@@ -1,10 +1,10 @@
-//! Streams: launches whose every processor does the same, with fetches at whole linear functions of its index pair.
+//! Streams: launches of uniform programs, with fetches at linear functions of the index pair with whole results.
 //!
 //! Such a launch needs no masks and no coordinates: see `affine` for the conditions, `prepare` for the form,
 //! `codegen/x86/stream` for the code. Groups do not matter to it, so tiles are cut to suit the machine. Its counters
 //! are known beforehand.
 //!
-//! Where a tile's fetches reach beyond an input, it reads a copy that has elements there, too.
+//! Where a tile's fetches reach beyond an input, it reads a copy that is extended beyond the edge.
 
 use crate::codegen::x86::Isa;
 use crate::codegen::x86::masked::exists;
@@ -35,7 +35,7 @@ use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Instructions of one processor that make few of them worth it, too.
+/// The least instructions of one processor with which few processors pay, too.
 const LONG: u64 = 64;
 /// Programs for streams that one artifact remembers.
 const REMEMBERED: usize = 8;
@@ -45,7 +45,7 @@ const TASKS_PER_CORE: u64 = 16;
 const OPERATIONS_OF_TASK: u64 = 1 << 15;
 /// The most work of a task: the stop flag is tested between two tasks.
 const OPERATIONS_PER_LOOK: u64 = 1 << 31;
-/// Operations that a processor may have: a tile cannot be stopped.
+/// The most operations of a processor: a tile cannot be stopped.
 const OPERATIONS_OF_PROCESSOR: u64 = 1 << 20;
 
 /// The parameters that a stream's code depends on.
@@ -57,7 +57,7 @@ struct Key {
     columns: u32,
 }
 
-/// One that was tried.
+/// A candidate that was tried.
 struct Entry {
     key: Key,
     /// Components of floating-point constants that it depends on, and their bits.
@@ -65,7 +65,7 @@ struct Entry {
     stream: Option<Arc<Stream>>,
 }
 
-/// The programs for streams that were made of one program.
+/// The programs for streams made from one program.
 pub struct Streams {
     entries: Mutex<Vec<Entry>>,
     limits: StreamLimits,
@@ -102,7 +102,7 @@ impl Streams {
         (processors >= enough || all >= enough.saturating_mul(LONG)) && Pass::Streams.is_on()
     }
 
-    /// Whether a launch is worth it, and does not issue more instructions than it may.
+    /// Whether a stream pays, and stays within the instruction budget.
     pub fn takes(&self, of: &Wavefronts<'_>, uniform: &Uniform) -> bool {
         self.take(of.domain, Some(uniform.instructions)) && uniform.instructions <= of.fuel
     }
@@ -123,7 +123,7 @@ impl Streams {
             fetches.and_then(|fetches| Stream::new(isa, uniform, fetches, key, given, self.limits)).map(Arc::new);
         let constants = match &stream {
             Some(stream) => stream.constants.clone(),
-            // Others might do.
+            // Other constants might suit.
             None => (0..=u16::MAX).zip(given.constants.iter().copied()).collect(),
         };
         entries.push(Entry { key: key.clone(), constants, stream: stream.clone() });
@@ -226,7 +226,7 @@ fn suits(packed: &Prepared, geometry: &Geometry) -> bool {
     outputs && packed.code.blocks.iter().all(|block| block.ops.iter().all(|op| has_four(&block.ops, op)))
 }
 
-/// An output as streams take it; `None` when it is something else, or does not let all its channels pass.
+/// An output for a stream; `None` when streams do not support it, or some channel is masked.
 pub fn output(of: Elements<Cells<'_>>, Domain { i1, j1, .. }: Domain) -> Option<OutputView<'_>> {
     let shape = of.with(());
     OutputView::of(&shape.with(cells_of(of.bytes)?), Position { i: i1, j: j1 })
@@ -292,7 +292,7 @@ fn passes(items: &[Item]) -> impl Iterator<Item = (usize, u64)> {
 struct Area {
     kernel: Arc<Kernel>,
     rect: Rect,
-    /// Columns of its one tile that another area does too.
+    /// Columns of its one tile that another area covers, too.
     again: u32,
 }
 
@@ -396,7 +396,7 @@ impl Stream {
         self.chosen.columns() * u32::from(self.tile.vectors)
     }
 
-    /// The domain cut into areas, each with its kernel. Tiles are never cut, so some columns are done twice.
+    /// The domain cut into areas, each with its kernel. Tiles are never cut, so some columns are computed twice.
     fn areas(&self, domain: Domain, surfaces: &Surfaces<'_>) -> Option<Vec<Area>> {
         let (columns, rows) = (self.columns(), u32::from(self.tile.rows));
         let large = self.is_large(domain, surfaces);

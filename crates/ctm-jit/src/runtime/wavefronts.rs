@@ -56,7 +56,8 @@ pub struct Wavefronts<'a> {
     pub reads_back: bool,
     /// The sends of groups keep their order.
     pub waits: bool,
-    /// It ends as soon as a wavefront is left to the reference interpreter: wavefronts of the launch's own size have to run.
+    /// The launch ends as soon as a wavefront is left to the reference interpreter: wavefronts of the launch's own size
+    /// have to run.
     pub gives_up: bool,
 }
 
@@ -144,7 +145,7 @@ impl<'a> Wavefronts<'a> {
         Self { waves, starts, lanes, narrows: true, bailed_out, ..*self }
     }
 
-    /// Whether it can be stopped, however long its wavefronts are.
+    /// Whether it can be stopped, for any length of its wavefronts.
     pub fn can_stop(&self) -> bool {
         !self.program.may_exceed(self.per_look) || self.watch.sets_flags()
     }
@@ -155,7 +156,7 @@ impl<'a> Wavefronts<'a> {
         Some(Variant {
             isa: self.backend.isa()?,
             ordinary: false,
-            // Whose turn it is follows from the blocks that have been passed.
+            // The order of turns follows from the executed blocks.
             counts: self.counters || !self.program.code.yields.is_empty(),
             fuel: self.program.bound.is_none_or(|bound| bound > self.per_look),
             narrows: self.narrows,
@@ -195,7 +196,7 @@ impl<'a> Wavefronts<'a> {
 pub struct Runner<'a> {
     program: &'a Program,
     machine: Option<Machine>,
-    /// For machine code, and which.
+    /// The machine code.
     #[cfg(target_arch = "x86_64")]
     frame: Option<(&'a Native, Kept<'a, Frame>)>,
     pub wave: Kept<'a, Box<Wave>>,

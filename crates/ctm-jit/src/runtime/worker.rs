@@ -37,14 +37,14 @@ pub struct Left {
 /// The results of one task.
 pub struct TaskDone {
     pub done: Done,
-    /// `None`: the reference interpreter has to run the group, when it is its turn.
+    /// `None`: the reference interpreter has to run the group, in its turn.
     pub groups: Vec<(Job, Option<Left>)>,
 }
 
-/// One wavefront of a group under way.
+/// One wavefront of a group in progress.
 struct Member<'a> {
     runner: Runner<'a>,
-    /// Where it has yielded: how many control-flow instructions it has issued.
+    /// The number of control-flow instructions issued up to its yield.
     waits_at: Option<u64>,
 }
 
@@ -87,7 +87,7 @@ impl Member<'_> {
 }
 
 impl<'a> Worker<'a> {
-    /// Runs groups. `None` is given where memory refuses a constant, which the reference interpreter will tell.
+    /// Runs groups. `None` is passed where memory refuses a constant, which the reference interpreter will report.
     pub fn task(&mut self, of: &Wavefronts<'a>, jobs: &[Job], given: Option<Reads<'_>>) -> TaskDone {
         let mut done = Done::new(of);
         let mut groups = Vec::with_capacity(jobs.len());

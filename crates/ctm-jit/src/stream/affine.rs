@@ -52,7 +52,7 @@ pub const LOOPS: usize = 4;
 pub const UNIT: i64 = 256;
 /// Magnitudes stay below this, in the same units.
 const LIMIT: i64 = 65536 * UNIT;
-/// Columns and rows that a domain may have.
+/// The most columns and rows of a domain.
 const INDICES: i64 = 4096;
 
 /// A part of a program.
@@ -130,7 +130,7 @@ impl Linear {
         exact.then_some(scaled)
     }
 
-    /// Whether no index pair and no iteration makes it leave the range in which it is exact.
+    /// Whether every index pair and iteration keeps it in the range in which it is exact.
     fn is_exact(&self, iterations: &[u16; LOOPS]) -> bool {
         let reach = |x: i64, n: i64| x.abs().saturating_mul(n);
         let iterations =
@@ -139,7 +139,7 @@ impl Linear {
         all.saturating_add(iterations) < LIMIT
     }
 
-    /// The whole number that it is, rounded down; `None` if it takes steps that are not whole.
+    /// Its floor; `None` if it takes steps that are not integers.
     fn floor(&self) -> Option<Self> {
         let whole = self.i % UNIT == 0 && self.j % UNIT == 0 && self.iterations.iter().all(|t| t % UNIT == 0);
         whole.then(|| self.map(|x| x.div_euclid(UNIT)))
@@ -149,7 +149,7 @@ impl Linear {
 /// A fetch of one element for all columns, or of elements side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fetch {
-    /// Which input.
+    /// The number of the input.
     pub input: u8,
     /// The column of the element, before it is clamped; in elements.
     pub x: Linear,
@@ -228,12 +228,12 @@ pub fn dependencies(code: &Code, is_wanted: impl Fn(&Op) -> bool) -> (VarSet, BT
     }
 }
 
-/// How deep loops are nested.
+/// The loop depth.
 pub fn depth(items: &[Item]) -> usize {
     blocks(items).iter().map(|(_, around)| around.len()).max().unwrap_or(0)
 }
 
-/// The analysis under way.
+/// The analysis in progress.
 struct Walk<'a> {
     code: &'a Code,
     given: &'a Given<'a>,
@@ -246,7 +246,7 @@ struct Walk<'a> {
     iterations: [u16; LOOPS],
 }
 
-/// Operations that the analysis may follow, repetitions included.
+/// The budget of operations that the analysis may follow, repetitions included.
 const WORK: usize = 100_000;
 
 impl Walk<'_> {
@@ -344,7 +344,7 @@ impl Walk<'_> {
             Op::Get(var) => return state[var.index()],
             Op::Uniform(index) => Linear::of_bits(self.given.constant(index)),
             Op::Neg(a) => of(a)?.times(-UNIT),
-            // The product is not rounded by itself.
+            // The product is not rounded separately.
             Op::Unit(Unit::Mad { omod: XOmod::U1, .. }, [a, b, c]) => Some(product(of(a), of(b))?.add(of(c)?)),
             Op::Alu { op, operands: abc, omod: Omod::Off, clamp: false } => self.r700(op, abc.map(of)),
             Op::Set { var, value, .. } => {
@@ -393,7 +393,7 @@ fn product(a: Option<Linear>, b: Option<Linear>) -> Option<Linear> {
     if a.is_constant() { b.times(a.c) } else { a.times(Some(b).filter(Linear::is_constant)?.c) }
 }
 
-/// The value that a plane gives a component; `None` when it takes other steps, or is large.
+/// The value of a plane's component; `None` when it takes other steps, or is large.
 pub fn of_ramp(ramp: &Ramp) -> Option<Linear> {
     let [c, i, j] = ramp.linear()?;
     let of = |x| Linear::of_number(x).map(|l| l.c);

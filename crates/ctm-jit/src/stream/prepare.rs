@@ -208,7 +208,7 @@ impl Pack<'_> {
         Some(new)
     }
 
-    /// An operation that does the same to all channels.
+    /// An operation that treats all channels alike.
     fn operation(&mut self, ops: [Op; 4]) -> Option<Value> {
         let first = ops[0];
         // The operands of all four, and the operation without them.

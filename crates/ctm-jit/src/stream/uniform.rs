@@ -15,7 +15,7 @@ use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use rustc_hash::FxHashMap as Map;
 use std::collections::BTreeMap;
 
-/// The most blocks that one processor may pass.
+/// The most blocks that one processor may execute.
 const PASSES: usize = 1 << 18;
 
 /// All lanes that are valid.
@@ -26,7 +26,7 @@ const ALL: i64 = 3;
 /// The value of [`Op::Number`] in streams, by place: `first + step * (iteration of the loop at this depth)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Number {
-    /// How many loops are around the loop.
+    /// The depth of the loop.
     pub depth: u8,
     /// In its first iteration.
     pub first: i32,
@@ -34,7 +34,7 @@ pub struct Number {
     pub step: i32,
 }
 
-/// A program whose every processor does the same.
+/// A uniform program: every processor executes the same blocks.
 pub struct Uniform {
     /// Its blocks: without masks, lookups are [`Fetch::Input`]s, outputs are export targets in the order of [`Self::targets`].
     pub code: Code,
@@ -46,7 +46,7 @@ pub struct Uniform {
     pub visits: Vec<u64>,
     /// Instructions that a wavefront issues.
     pub instructions: u64,
-    /// Of these, the ones that its valid lanes execute, where operations of the program count them.
+    /// Of these, the ones that its valid lanes execute, where the program counts them.
     pub active: u64,
     /// Of these, the ones at which some valid lane runs, for programs that maintain the active lanes; `None` when that
     /// depends on data.
@@ -259,7 +259,7 @@ fn parse(passed: &[u16], idle: &impl Fn(u16) -> bool) -> Option<Vec<Item>> {
 struct Build<'a> {
     of: &'a Code,
     run: &'a Run,
-    /// Whether an operation may be made.
+    /// Whether the stream's compiler has an operation.
     exists: fn(&Op) -> bool,
     blocks: Vec<Block>,
     /// Inputs.
@@ -277,7 +277,7 @@ struct Build<'a> {
     outputs: u32,
 }
 
-/// The place of something in a list, at whose end it is put where it is new.
+/// The place of an item in a list, to whose end it is appended where it is new.
 fn place_of<T: PartialEq>(list: &mut Vec<T>, of: T) -> usize {
     list.iter().position(|known| *known == of).unwrap_or_else(|| {
         list.push(of);
@@ -348,7 +348,7 @@ impl Build<'_> {
 
     fn op(&mut self, op: &Op, values: &[Value], (id, place): (u16, usize)) -> Option<Value> {
         let of = |value: Value| values[value.index()];
-        // Numbers are there for relative addresses only.
+        // Numbers are for relative addresses only.
         let is_number = |value: Value| matches!(self.new.ops.get(of(value).index()), Some(Op::Number(_)));
         if !matches!(op, Op::GetRelative { .. }) && op.reads().any(is_number) {
             return None;
@@ -388,7 +388,7 @@ impl Build<'_> {
             | Op::Store { .. }
             | Op::SetRelative { .. } => return None,
             Op::Alu { op, omod, clamp, .. } if op.info().operands == 0 => {
-                // It names nothing, which may be the first of its block.
+                // It has no operands; a constant takes their place, as it may be the first of its block.
                 let nothing = self.pure(Op::Bits(0))?;
                 self.pure(Op::Alu { op, operands: [nothing; 3], omod, clamp })?
             }

@@ -3,7 +3,7 @@
 
 use super::*;
 
-/// Everything of one case that is not the program.
+/// All parts of a case but the program.
 pub(super) struct Case {
     pub(super) stage: Stage,
     pub(super) constants: Constants,
@@ -153,7 +153,7 @@ impl Case {
         self.memory.targets = Target::all().map(|target| (target, blank.clone())).collect();
     }
 
-    /// The case of this number for programs as compilers write them: ordinary numbers for the most part, textures of every kind.
+    /// The case of this number for compiled programs: ordinary numbers for the most part, textures of every kind.
     pub(super) fn compiled(seed: u64, stage: Stage) -> Self {
         let mut case = Self::new(seed, stage);
         let r = &mut Random::new(seed ^ 0xc0de_5eed);
@@ -276,7 +276,8 @@ pub(super) fn engines() -> Vec<Jit> {
     Backend::available().map(Jit::with_backend).collect()
 }
 
-/// A small program, found by changing words, for which an engine still differs; as text. Some ways undo each other, so the passes are counted.
+/// Reduces a program by changing words while an engine still differs; as text. Some changes undo each other, so the
+/// passes are counted.
 fn reduced(case: &Case, program: &Program, jit: &Jit) -> String {
     let mut program = program.clone();
     // Control flow that does nothing; ALU instructions that write nothing, of two operands and plain operands; a fetch that writes nothing.
@@ -340,7 +341,7 @@ pub(super) fn hex(text: &str) -> u32 {
     u32::from_str_radix(text.trim_start_matches("0x"), 16).unwrap()
 }
 
-/// A corpus program with its constants and where it finds its inputs.
+/// A corpus program with its constants and the places of its inputs.
 pub(super) fn corpus_case(name: &str, wavefront: u16) -> (Program, Case) {
     let text = std::fs::read_to_string(corpus().join(format!("r700/{name}.hex"))).unwrap();
     let info: Value =

@@ -5,7 +5,7 @@ use super::*;
 use ctm_isa::r700::text::{Options, assemble};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A case in which groups have several wavefronts, mostly, and everything that can be shared is.
+/// A case in which groups mostly have several wavefronts, and all shared resources.
 fn case(seed: u64, stage: Stage) -> Case {
     let mut case = Case::new(seed, stage);
     case.add_targets(seed);
@@ -33,7 +33,7 @@ fn case(seed: u64, stage: Stage) -> Case {
     case
 }
 
-/// Compares such a program; gives how many engines left some of it to the reference interpreter.
+/// Compares such a program; gives the number of engines that left some of it to the reference interpreter.
 pub(super) fn program_that_shares(engines: &[Jit], seed: u64, differences: &Differences) -> usize {
     let stages = [Stage::Compute, Stage::Compute, Stage::Compute, Stage::Geometry, Stage::Export, Stage::Pixel];
     let r = &mut Random::new(seed ^ 0x6a0_0d5);
@@ -54,7 +54,7 @@ pub(super) fn program_that_shares(engines: &[Jit], seed: u64, differences: &Diff
     engines.iter().map(Jit::r700_bail_outs).zip(before).filter(|(after, before)| after > before).count()
 }
 
-/// Random programs with all that wavefronts share.
+/// Random programs with all shared resources of wavefronts.
 #[test]
 fn random_programs_that_share() {
     let (ran, here) = (AtomicU64::new(0), AtomicU64::new(0));

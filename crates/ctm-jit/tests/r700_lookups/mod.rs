@@ -1,4 +1,5 @@
-//! Comparisons of texels with reference values, and gradients that are set: every way to compare, wrap and filter, at values where that matters.
+//! Comparisons of texels with reference values, and gradients that are set: every comparison, wrap mode and filter, at
+//! critical values.
 
 use super::*;
 use ctm_exec::r700::formats::Format;
@@ -6,7 +7,7 @@ use ctm_exec::r700::resources::AS_THEY_ARE;
 use ctm_isa::r700::ops::{DataFormat, Sel};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Texels and reference values that meet: zeros, denormals, ends of the range, no numbers.
+/// Texels and reference values that meet: zeros, denormals, ends of the range, NaNs.
 const VALUES: [u32; 12] = [
     0,
     0x8000_0000,

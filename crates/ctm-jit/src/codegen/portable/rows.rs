@@ -1,7 +1,7 @@
 //! Rows of 64 lanes: the operands of the portable machines of both instruction sets.
 //!
-//! Every operation is a plain loop over the lanes of a row, which the compiler makes vector instructions of. Loops with a fused
-//! multiply-add are compiled for hosts that have one ([`on_this_host`]); others go the way of the reference functions.
+//! Every operation is a plain loop over the lanes of a row, which the compiler vectorises. Loops with a fused
+//! multiply-add are compiled for hosts that have one ([`on_this_host`]); others compute as the reference functions do.
 //!
 //! **Exactness.** Where single precision rounds as the reference does, it is used; a row in which some lane comes near the smallest normal
 //! number, where the two differ, is computed again by the reference function.
@@ -14,7 +14,7 @@ use ctm_isa::x1k::ops::Omod;
 /// The bits of 2^-122: a number that is not smaller is normal after every output modifier.
 const SMALL: u32 = 0x0280_0000;
 
-/// Something that is compiled for every host, and once more for those with wider vectors and a fused multiply-add.
+/// Work that is compiled for every host, and once more for those with wider vectors and a fused multiply-add.
 pub trait Work {
     /// Its result.
     type Done;
@@ -78,13 +78,14 @@ pub fn map3(a: &Row, b: &Row, c: &Row, function: impl Fn(u32, u32, u32) -> u32) 
     row
 }
 
-/// The bits of a result: a denormal becomes the zero of its sign, every NaN becomes the one. As `ctm_exec::float::bits`.
+/// The bits of a result: a denormal becomes the zero of its sign, every NaN becomes the canonical one. As
+/// `ctm_exec::float::bits`.
 #[inline(always)]
 pub fn canonical(x: f32) -> u32 {
     if x.is_nan() { NAN } else { flush(x.to_bits()) }
 }
 
-/// The lanes for which something holds.
+/// The lanes for which a condition holds.
 #[inline(always)]
 pub fn lanes_where(a: &Row, holds: impl Fn(u32) -> bool) -> u64 {
     let mut halves = [0u32; 2];
@@ -147,7 +148,7 @@ fn fused_fast<const PLAIN: bool, const ZERO_WINS: bool>(a: &Row, b: &Row, c: &Ro
         let sum = x.mul_add(y, z);
         let magnitude = sum.to_bits() & !SIGN;
         if PLAIN {
-            // Smaller than that before rounding, or not?
+            // It may have been smaller than that before rounding.
             rare |= u32::from(magnitude == MIN_NORMAL);
             row[lane] = canonical(sum);
         } else {

@@ -1,4 +1,4 @@
-//! Which vectors live in registers.
+//! Register allocation for vectors.
 //!
 //! A place is one position in the whole program. The live range of a vector is a set of places. Allocation is greedy:
 //! the vectors with the most weighted uses per place come first (a use inside a loop counts eight times as much as one
@@ -8,7 +8,7 @@ use super::lir::Vector;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Where a vector lives.
+/// The location of a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
     /// In a register: the first of one for each part.
@@ -19,13 +19,13 @@ pub enum Location {
     Nowhere,
 }
 
-/// Places at which something is live: from the first to before the second.
+/// A live interval: from the first place to before the second.
 type Interval = (u32, u32);
 
-/// How a program uses its vectors.
+/// The live ranges and uses of a program's vectors.
 #[derive(Clone, Debug)]
 pub struct Ranges {
-    /// Where vectors are live.
+    /// The live intervals.
     found: Vec<Found>,
     /// Of each vector, the first of these.
     first: Vec<Option<u32>>,
@@ -33,7 +33,7 @@ pub struct Ranges {
     places: usize,
 }
 
-/// Places at which a vector is live, and the next ones at which it is.
+/// Places at which a vector is live, and the next such interval.
 #[derive(Clone, Copy, Debug)]
 struct Found {
     vector: Vector,
@@ -100,7 +100,7 @@ pub struct Locations {
     pub of: Vec<Location>,
     /// Rows of the frame.
     pub rows: u32,
-    /// Slots of the frame, each for one piece: of vectors that live within a run.
+    /// Slots of the frame, each for one part: of vectors that live within a strip.
     pub slots: u32,
 }
 
@@ -204,10 +204,10 @@ impl Ranges {
             }
         }
         let groups = if pieces <= MOST_PIECES { registers / pieces } else { 0 };
-        // Where all vectors take as many registers, these are one.
+        // Where all vectors take equally many registers, these count as one.
         let unit = if wide.iter().all(|&is_wide| is_wide) && groups > 0 { pieces } else { 1 };
         let (registers, each) = (registers / unit, pieces / unit);
-        // All registers: single ones are given out from the last on.
+        // All registers: single ones are allocated from the last on.
         let mut taken = Sets::new(registers.into(), self.places + 1);
         let mut locations = Locations { of: vec![Location::Nowhere; self.weights.len()], rows: 0, slots: 0 };
         let variables = variables_in_rows.unwrap_or(0);
@@ -244,7 +244,7 @@ impl Ranges {
 /// the number of rows.
 fn share(intervals: &Intervals, mut vectors: Vec<usize>, locations: &mut [Location], first: u32) -> u32 {
     let mut count = first;
-    // Those in use, by the places up to which they are.
+    // Those in use, by the ends of their intervals.
     let mut used: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
     vectors.sort_unstable_by_key(|&number| intervals.of(number).first().map(|interval| interval.0));
     for number in vectors {
@@ -265,18 +265,18 @@ fn share(intervals: &Intervals, mut vectors: Vec<usize>, locations: &mut [Locati
     count
 }
 
-/// With more pieces than these, vectors that outlive a run have no registers.
+/// With more parts than these, vectors that outlive a strip have no registers.
 pub const MOST_PIECES: u8 = 4;
 
 /// The inputs of [`Ranges::locations`].
 #[derive(Clone, Copy, Debug)]
 pub struct Pieces<'a> {
-    /// Of each vector, whether it outlives a run of instructions, or may.
+    /// Of each vector, whether it outlives a strip, or may.
     pub wide: &'a [bool],
     /// Of each place, the first one of its strip, and the last one up to which the last part needs the operands read at
     /// it by the first.
     pub runs: &'a [(u32, u32)],
-    /// Pieces of a vector.
+    /// Parts of a vector.
     pub pieces: u8,
     /// The number of registers.
     pub registers: u8,
@@ -371,7 +371,7 @@ impl Ranges {
                     if apart {
                         free = free.or(Some(number));
                     } else if held.iter().all(follows) {
-                        // The same instance before or after: best, as the others will fit as well.
+                        // The same instance before or after is the best, as the others will fit as well.
                         free = Some(number);
                         break;
                     }
@@ -400,7 +400,7 @@ impl Ranges {
     }
 }
 
-/// Where vectors are live, prepared for [`Ranges::registers`].
+/// The live ranges of vectors, prepared for [`Ranges::registers`].
 #[derive(Clone, Debug, Default)]
 pub struct Lives {
     intervals: Intervals,
@@ -408,7 +408,7 @@ pub struct Lives {
     order: Vec<usize>,
     /// The intervals of vectors with their successors.
     wide: Vec<Interval>,
-    /// Where those of each vector begin and end.
+    /// The intervals of each vector, as begin and end.
     wide_of: Vec<(u32, u32)>,
     places: usize,
 }
@@ -420,7 +420,7 @@ impl Lives {
     }
 }
 
-/// Single registers that were given out.
+/// An allocation of single registers.
 #[derive(Clone, Debug)]
 pub struct Given {
     /// The first register of each vector; one entry more than there are vectors.

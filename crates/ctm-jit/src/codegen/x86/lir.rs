@@ -1,4 +1,4 @@
-//! Instructions on vectors, before registers are chosen: each is about one machine instruction for each copy.
+//! Instructions on vectors, before register allocation: each is about one machine instruction for each copy.
 //!
 //! Vectors are numbered: first the variables that the program uses, then the vectors of blocks. Mask registers are
 //! named outright, as nothing in them outlives the operations that use it.
@@ -59,7 +59,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// The number that AVX-512 gives to the set.
+    /// The number of the set in AVX-512.
     pub const fn number(self) -> u8 {
         match self {
             Self::Infinite => 0x18,
@@ -71,7 +71,7 @@ impl Class {
 /// The tables of [`Lir::Fix`]: a digit for each class of number, and the response of each digit. Denormals count as
 /// zeros.
 pub mod fix {
-    /// A NaN, as it is (that is, made quiet).
+    /// A NaN, unchanged (that is, made quiet).
     pub const OPERAND: u32 = 2;
     /// A NaN.
     pub const NAN: u32 = 3;

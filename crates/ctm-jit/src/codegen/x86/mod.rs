@@ -15,7 +15,7 @@
 //! | `vectors` | instructions on vectors, for both instruction sets |
 //! | `avx512`, `avx2` | masks of lanes, which each instruction set has in its own way |
 //!
-//! Bytes are made by `ctm-x86`.
+//! `ctm-x86` encodes the instructions.
 //!
 //! Code is made executable only after it has been written, and is no longer writable then (W^X; `tests/pages.rs`).
 //!
@@ -72,16 +72,16 @@ fn exchange_mxcsr(bits: u32) -> u32 {
     before
 }
 
-/// The MXCSR of now.
+/// The present MXCSR.
 #[allow(unsafe_code, reason = "an instruction is asked for")]
 fn mxcsr() -> u32 {
     let mut now = 0;
-    // SAFETY: all x86-64 processors have it; it writes nothing but the number.
+    // SAFETY: all x86-64 processors have it; it only writes the number.
     unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut now, options(nostack, preserves_flags)) }
     now
 }
 
-/// The MXCSR of now, for tests.
+/// The present MXCSR, for tests.
 #[cfg(test)]
 pub fn mode() -> u32 {
     mxcsr()
@@ -101,7 +101,7 @@ pub fn executes() -> bool {
     executable(&[0xc3]).is_some()
 }
 
-/// Code in memory that can be executed, and no longer written.
+/// Executable code in memory, which is no longer writable.
 fn executable(bytes: &[u8]) -> Option<Mmap> {
     // All of it is written at once.
     let mut writable = MmapOptions::new().len(bytes.len()).populate().map_anon().ok()?;

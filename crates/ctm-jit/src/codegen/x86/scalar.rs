@@ -1,6 +1,6 @@
 //! The transcendental functions: the sequences of `ctm_exec::transcendental`, instruction by instruction.
 //!
-//! That module is the definition; here nothing is explained twice. The differential tests compare every bit.
+//! That module is the definition; nothing is explained twice. The differential tests compare every bit.
 //!
 //! The treatment of exponents and special values differs. RCP and RSQ make their steps on the operand itself instead of
 //! its fraction, which gives the same bits. AVX-512 has instructions that split and join numbers, and one that replaces
@@ -20,40 +20,40 @@ use ctm_x86::{self as asm, PSLL, PSRL, V};
 
 /// A consumer of instructions, which makes vectors.
 pub trait Sink {
-    /// A vector of its own.
+    /// A new vector.
     fn fresh(&mut self) -> Vector;
 
     /// Appends an instruction.
     fn push(&mut self, lir: Lir);
 
-    /// For whom.
+    /// The instruction set.
     fn isa(&self) -> Isa;
 
     /// Ends the sequence that a [`Lir::StopIfNone`] may skip.
     fn split(&mut self);
 
-    /// `dst = op(a, b)` in a vector of its own.
+    /// `dst = op(a, b)` in a new vector.
     fn two(&mut self, op: V, a: Src, b: Src) -> Src {
         let dst = self.fresh();
         self.push(Lir::Two { op, dst, a, b });
         Src::Vector(dst)
     }
 
-    /// `op(a)` with an immediate, in a vector of its own.
+    /// `op(a)` with an immediate, in a new vector.
     fn one(&mut self, op: V, a: Src, imm: Option<u8>) -> Src {
         let dst = self.fresh();
         self.push(Lir::One { op, dst, a, imm });
         Src::Vector(dst)
     }
 
-    /// `a` shifted, as by [`Lir::Shift`], in a vector of its own.
+    /// `a` shifted, as by [`Lir::Shift`], in a new vector.
     fn shift(&mut self, how: u8, a: Src, count: u8) -> Src {
         let dst = self.fresh();
         self.push(Lir::Shift { kind: how, dst, a, count });
         Src::Vector(dst)
     }
 
-    /// A copy in a vector of its own.
+    /// A copy in a new vector.
     fn copied(&mut self, a: Src) -> Vector {
         let dst = self.fresh();
         self.push(Lir::Copy(dst, a));
@@ -66,12 +66,12 @@ pub trait Sink {
         self.push(Lir::Merge { dst, k: 1, a: value });
     }
 
-    /// Makes every NaN the one that arithmetic makes. Changes mask 1.
+    /// Makes every NaN canonical. Changes mask 1.
     fn one_nan(&mut self, dst: Vector) {
         self.patch(dst, IS_NAN, [Src::Vector(dst); 2], Src::Literal(NAN));
     }
 
-    /// `±(a * b) ± c` in a vector of its own.
+    /// `±(a * b) ± c` in a new vector.
     fn fma(&mut self, negated: Negated, abc: [Src; 3]) -> Src {
         let dst = self.fresh();
         self.push(Lir::Fma { negated, dst, operands: abc });
@@ -161,7 +161,7 @@ const RCP_LARGEST: u32 = 0x7e80_0000;
 fn rcp(s: &mut impl Sink, x: Src, dst: Vector) {
     let inside = match s.isa() {
         Isa::Avx512 => {
-            // The number with the smaller magnitude, and x's sign: beyond 2^127 seeds would be no numbers.
+            // The number with the smaller magnitude, and x's sign: beyond 2^127 seeds would be infinite.
             let inside = s.fresh();
             s.push(Lir::TwoImm { op: asm::RANGE, dst: inside, a: x, b: Src::Literal(RCP_SEED), imm: 2 });
             Src::Vector(inside)
@@ -224,7 +224,7 @@ fn rsq(s: &mut impl Sink, x: Src, dst: Vector, signed: bool) {
 fn ex2(s: &mut impl Sink, x: Src, dst: Vector) {
     match s.isa() {
         Isa::Avx512 => {
-            // An infinity has the fraction 0; scaling knows the ends of the range.
+            // An infinity has the fraction 0; scaling handles the ends of the range.
             let f = s.one(asm::REDUCE, x, Some(8));
             let n = s.two(asm::SUB, x, f);
             let p = polynomial(s, f, &EX2_POLYNOMIAL);
@@ -232,7 +232,7 @@ fn ex2(s: &mut impl Sink, x: Src, dst: Vector) {
             s.push(Lir::Two { op: asm::SCALE, dst, a: p, b: n });
         }
         Isa::Avx2 => {
-            // MAXPS and MINPS choose as the comparisons of the definition do, but hand NaNs on.
+            // MAXPS and MINPS choose as the comparisons of the definition do, but pass NaNs on.
             let above = s.two(asm::MAX, float(EX2_RANGE[0]), x);
             let inside = s.two(asm::MIN, float(EX2_RANGE[1]), above);
             let shifted = s.two(asm::ADD, inside, float(TO_SIGNED_INTEGER));

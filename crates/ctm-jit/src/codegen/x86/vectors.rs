@@ -1,6 +1,7 @@
 //! Single vector instructions, written once for both instruction sets and for everything that emits them.
 //!
-//! Where vectors live, and how operands are reached, is the emitter's own affair ([`Vectors`]). Masks of lanes are in `avx512` and `avx2`.
+//! The emitter decides the locations of vectors and the access to operands ([`Vectors`]). Masks of lanes are in
+//! `avx512` and `avx2`.
 
 use super::avx2::Avx2Masks;
 use super::avx512::Avx512Masks;
@@ -12,14 +13,14 @@ use ctm_x86::{
     MOVUPS_STORE, MUL, OR, Rm, SHIFT_IMM, SUB, V, XOR,
 };
 
-/// How an operand is had.
+/// The access to an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// In this register.
     Register(u8),
-    /// In memory, as every instruction can take it.
+    /// In memory, in a form that every instruction accepts.
     Memory,
-    /// Four bytes in memory for all lanes: only AVX-512 takes them as they are.
+    /// Four bytes in memory for all lanes: only AVX-512 accepts them.
     Each,
 }
 
@@ -39,7 +40,7 @@ impl Access {
     }
 }
 
-/// Where results go.
+/// The destination of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Into this register.
@@ -61,13 +62,14 @@ pub trait Vectors: Sized {
     /// The code.
     fn asm(&mut self) -> &mut Asm;
 
-    /// How an operand is had.
+    /// The access to an operand.
     fn access(&self, src: Src, unit: Self::Unit) -> Access;
 
-    /// An operand as instructions take it last. It may need a pointer that is loaded now, and is good until the next operand.
+    /// An operand as the last one of an instruction. It may need a pointer that is loaded now, and is valid until the
+    /// next operand.
     fn rm(&mut self, src: Src, unit: Self::Unit) -> Rm;
 
-    /// Where a vector's results go.
+    /// The destination of a vector's results.
     fn place(&self, vector: Vector, unit: Self::Unit) -> Place;
 
     /// The rows of masks without a register: 2 and 3 on AVX2.
@@ -86,7 +88,7 @@ pub trait Vectors: Sized {
         }
     }
 
-    /// An operand that instructions can take last, loaded into the scratch register if they can't as it is.
+    /// An operand that instructions accept as the last one, loaded into the scratch register if they do not.
     fn last(&mut self, src: Src, unit: Self::Unit, scratch: u8) -> Rm {
         match self.access(src, unit) {
             Access::Register(register) => Rm::Reg(register),

@@ -42,7 +42,7 @@ pub trait Field: Sized + Copy + PartialEq {
     /// Reads it among the fields of an operation.
     ///
     /// # Errors
-    /// It is not there, or another text.
+    /// It is missing, or the text is another one.
     fn take(line: &mut Line<'_>, name: &str, is_named: bool) -> Result<Self, TextError> {
         if !(Self::NAMED && is_named) || line.takes(name, true) {
             return Self::parse(line);
@@ -63,7 +63,7 @@ pub trait Field: Sized + Copy + PartialEq {
         !word.contains('=')
     }
 
-    /// How many elements of arrays an operation writes at least.
+    /// The least number of array elements that an operation's text has.
     fn shown(&self) -> usize {
         usize::MAX
     }
@@ -99,7 +99,7 @@ pub fn put<T: Field>(
 /// Reads a field of an operation.
 ///
 /// # Errors
-/// The text is none of such a field.
+/// The words are no text of such a field.
 pub fn take<T: Field>(line: &mut Line<'_>, name: &str, is_named: bool) -> Result<T, TextError> {
     if name == RESULT {
         let mut result = line.result()?;

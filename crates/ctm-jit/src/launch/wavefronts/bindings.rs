@@ -45,7 +45,7 @@ pub struct Texels<'a> {
     pub wrap: [Wrap; 2],
     /// Channels of a border.
     pub border: [u32; 4],
-    /// Four texels are weighed, instead of taking the nearest one.
+    /// Four texels are weighed, instead of sampling the nearest one.
     pub linear: bool,
 }
 
@@ -193,7 +193,7 @@ impl Texels<'_> {
 pub struct Levels<'a> {
     /// Its kind and layout.
     pub texture: Texture,
-    /// How it is sampled.
+    /// Its sampler.
     pub sampler: Sampler,
     /// The bias of the instruction and of the sampler.
     pub bias: f32,
@@ -203,11 +203,11 @@ pub struct Levels<'a> {
     pub quads: bool,
     /// The coordinate that a comparison compares.
     pub reference: usize,
-    /// How it is converted before.
+    /// The conversion of that coordinate.
     pub compared: References,
     /// The most lookups along the longer gradient; 1: anisotropy does not matter.
     pub most_steps: u8,
-    /// Linear filters take texels of other faces.
+    /// Linear filters read texels of other faces.
     pub over_edges: bool,
     /// The wrap modes of columns, rows and slices.
     pub wrap: [Wrap; 3],
@@ -216,17 +216,17 @@ pub struct Levels<'a> {
     pub first: &'a [[u32; 4]],
     /// Texels from there to the end of the last one.
     pub texels: usize,
-    /// Of each level: columns; where it begins, in texels from there; texels of a slice, layer or face; then columns, rows and slices, layers or faces, as
-    /// numbers.
+    /// Of each level: columns; its first texel, counted from there; texels of a slice, layer or face; then columns,
+    /// rows and slices, layers or faces, as numbers.
     pub tables: [[u32; MOST_LEVELS]; 6],
 }
 
-/// How a reference value becomes a number of the texture's format (R700 §9.4, SAMPLE_C).
+/// The conversion of a reference value to a number of the texture's format (R700 §9.4, SAMPLE_C).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum References {
-    /// It is compared as it is.
+    /// It is compared unchanged.
     AsTheyAre,
-    /// It becomes the nearest fraction of this whole number, which is at most 2^24 - 1.
+    /// It becomes the nearest fraction with this denominator, an integer of at most 2^24 - 1.
     Fractions(u32),
 }
 

@@ -38,13 +38,13 @@ pub struct Stored {
     pub space: Space,
     /// The lane that writes it.
     lane: u8,
-    /// Where; on the X1K the column, and 2^32 times the row.
+    /// The address; on the X1K the column, and 2^32 times the row.
     pub dword: u64,
     /// The value.
     pub bits: u32,
 }
 
-/// Dwords that are noted of one group; one that writes more is left to the reference interpreter.
+/// The most recorded dwords of one group; one that writes more is left to the reference interpreter.
 const NOTED: usize = 1 << 20;
 
 /// The state that wavefronts of a group share.
@@ -56,7 +56,7 @@ pub struct Group {
     share: Option<Share>,
     /// Whether it may hold anything but zeros.
     shared: bool,
-    /// Where the burst that is under way begins in `stored`.
+    /// The beginning of the present burst in `stored`.
     burst: usize,
     /// Their writes, for reads of the same memory.
     written: HashMap<(Space, u64), u32>,
@@ -108,7 +108,7 @@ impl Group {
         Ok(())
     }
 
-    /// Notes a dword that is written.
+    /// Records a written dword.
     fn note(&mut self, stored: Stored) -> Result {
         if self.stored.len() >= NOTED {
             return Err(BailOut);
@@ -127,7 +127,7 @@ impl Group {
     }
 }
 
-/// A wavefront's scratch memory: elements of four dwords of each lane, as far as they were written.
+/// A wavefront's scratch memory: the written elements, of four dwords, of each lane.
 #[derive(Default)]
 pub struct Scratch(Map<usize, [Row; 4]>);
 

@@ -21,7 +21,8 @@ pub struct Output<'a> {
     /// Bytes of an element, and of a channel.
     pub element_bytes: usize,
     channel_bytes: u64,
-    /// Which of the exported elements each channel takes, by its place in the program's list. Channels that may not be written take none.
+    /// The exported element of each channel, by its place in the program's list. Channels that may not be written have
+    /// none.
     pub from: [Option<usize>; 4],
 }
 
@@ -75,7 +76,7 @@ fn numbers(exports: &[usize]) -> impl Iterator<Item = usize> {
     exports.chunk_by(|a, b| a / 4 == b / 4).map(|elements| elements[0] / 4)
 }
 
-/// Where exports of a launch go.
+/// The destinations of a launch's exports.
 pub struct Outputs<'a> {
     /// Its targets, in order, without those that drop their exports.
     pub targets: Vec<Output<'a>>,

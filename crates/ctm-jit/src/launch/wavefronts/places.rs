@@ -13,7 +13,7 @@ use ctm_isa::r700::program::Stage;
 /// The wavefronts of a launch, in the reference interpreter's order (`ctm_exec::r700::interp::Order`).
 pub struct Waves {
     domain: Domain,
-    /// Lanes of a wavefront, but for the last one.
+    /// Lanes of a wavefront, except the last one.
     lanes: u64,
     /// Lanes are quads, row by row, continuous across row ends (CTM §2.1.2), aligned to even index pairs; otherwise threads follow one another row by row.
     quads: bool,
@@ -145,12 +145,12 @@ impl Waves {
         words.filter(runs).map(|(index, _)| lanes(index)).sum()
     }
 
-    /// Lanes of a wavefront, but for the last one.
+    /// Lanes of a wavefront, except the last one.
     const fn is_whole(&self, index: u64) -> bool {
         (index + 1) * self.lanes <= self.all
     }
 
-    /// How many wavefronts from this one on, and before `end`, have as many lanes as it.
+    /// The number of wavefronts from this one on, and before `end`, that have as many lanes.
     pub const fn alike(&self, index: u64, end: u64) -> u64 {
         let full = self.all / self.lanes;
         let end = if end < full { end } else { full };
@@ -167,7 +167,7 @@ impl Waves {
     #[inline(always)]
     pub fn place(&self, index: u64, places: &mut Places) {
         let (first, columns) = (index * self.lanes, self.columns);
-        // How many lanes a quad has, as a power of two.
+        // The number of lanes of a quad, as a power of two.
         let power = if self.quads { 2 } else { 0 };
         let (column, row) = ((first >> power) % columns, (first >> power) / columns);
         places.first = first;
@@ -190,7 +190,7 @@ impl Waves {
         }
     }
 
-    /// The same, where `places` are those of a wavefront of this launch: mostly of the one before, on the left.
+    /// The same, where `places` are those of a wavefront of this launch: mostly of the previous one, on the left.
     #[inline(always)]
     pub fn follow(&self, index: u64, places: &mut Places) {
         let columns = self.lanes / 2;
@@ -237,7 +237,7 @@ impl Waves {
     }
 }
 
-/// Where the lanes of a wavefront have the start values of a variable from.
+/// The source of a variable's start values in the lanes of a wavefront.
 #[derive(Clone)]
 enum Source<'a> {
     /// Numbers that are rounded.
@@ -332,7 +332,7 @@ impl<'a> Starts<'a> {
                     let first = single.at(places.from());
                     places.fill(&mut rows[*row], |lane| (first + added[lane]).to_bits());
                 }
-                // Most launches have no others, and this is done for each wavefront.
+                // Most launches have no others, and this runs for each wavefront.
                 if self.exact.len() < self.sources.len() {
                     self.fill_at(places, true, |lane| places.beside(offsets, lane), rows);
                 }
@@ -374,7 +374,7 @@ impl<'a> Starts<'a> {
     }
 }
 
-/// The element that a row is for, counted through all registers.
+/// The number of a row's element, counted through all registers.
 pub fn row_element(row: &StartRow<'_>) -> u16 {
     u16::from(row.register) * 4 + u16::from(row.element % 4)
 }

@@ -40,12 +40,12 @@ pub const CUBE: usize = 6;
 /// Exported elements.
 pub const EXPORTS: usize = 4 * TARGETS;
 
-/// The lanes that a fetch runs for, and rows that its elements go to.
+/// The lanes of a fetch, and the rows of its results.
 pub type To<'a> = (u64, &'a mut [Row; 4]);
 
 /// The state that all wavefronts of a launch share.
 pub struct Shared<'a> {
-    /// Whose launch it is.
+    /// The launch, by instruction set.
     pub guest: Guest<'a>,
     /// The program's fetches.
     pub fetches: &'a [Fetch],
@@ -107,7 +107,7 @@ pub enum Ran {
     ToYield(u16),
 }
 
-/// One wavefront's way in and out.
+/// Inputs and results of one wavefront.
 pub struct Wave {
     /// The positions of its lanes.
     pub places: Places,
@@ -178,7 +178,7 @@ impl Wave {
         self.is_spent = false;
         self.fetched.events.clear();
         self.fetched.scratch.clear();
-        // A wavefront that is a group by itself has an own one.
+        // A wavefront that is a group by itself has its own.
         self.fetched.group.begin();
         self.fetched.fetches = 0;
         self.fetched.bytes = 0;

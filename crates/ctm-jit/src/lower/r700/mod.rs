@@ -28,12 +28,12 @@ const OPS: usize = 200_000;
 /// The most fetches, and the most stores: their numbers have 16 bits.
 const NUMBERS: usize = 50_000;
 
-/// Why lowering stops somewhere.
+/// The reason why lowering stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// The reference interpreter decides here whether there is a fault.
     BailOut,
-    /// The whole launch has to be left to it.
+    /// The whole launch is left to the reference interpreter.
     NotLowered,
 }
 
@@ -172,14 +172,14 @@ pub struct Lower<'a> {
     code: Code,
     /// Groups have several wavefronts.
     pub takes_turns: bool,
-    /// The block that is being made.
+    /// The block under construction.
     current: u16,
     /// The builder of the next block.
     build: Build,
     ops: usize,
 }
 
-/// Lowers a launch's programs; `None` when they have to be left to the reference interpreter.
+/// Lowers a launch's programs; `None` when they are left to the reference interpreter.
 pub fn lower(launch: &Launch<'_>) -> Option<Code> {
     let main = launch.program.decode();
     let fetch = launch.fetch_program.map(ctm_isa::r700::Program::decode);
@@ -258,7 +258,7 @@ impl Lower<'_> {
         Ok(Target::Block(id))
     }
 
-    /// A jump's way: mask operations, the count of the instruction, then the block of the state.
+    /// The operations of a jump: masks, the count of the instruction, then the block of the state.
     fn way(&mut self, ops: &[MaskOp], state: &State, next: Place, ends: bool) -> Result<Target> {
         let id = self.new_block()?;
         let mut list: Vec<Op> = ops.iter().map(|&op| Op::Mask(op)).collect();

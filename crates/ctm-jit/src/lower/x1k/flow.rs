@@ -18,9 +18,9 @@ use ctm_isa::x1k::ops::{AOp, BOp, FcOp, TexOp};
 use ctm_isa::x1k::{ADDRESS_STACK, BRANCH_COUNTER_FULL, BRANCH_COUNTER_PARTIAL, Inst, LOOP_STACK, Program};
 use rustc_hash::FxHashMap as Map;
 
-/// States that one program may have.
+/// The most states of one program.
 const STATES: usize = 1024;
-/// Instructions that all blocks together may have.
+/// The most instructions of all blocks together.
 const INSTRUCTIONS: usize = 16 * 1024;
 
 /// The known state of the machine at a block, which does not depend on data.
@@ -37,7 +37,7 @@ pub fn lower(program: &Program, constants: &Constants, asked: Asked) -> Option<C
     let instructions: Vec<Option<Inst>> = program.words.iter().map(|words| Inst::decode(words).ok()).collect();
     let starts = starts(program, &instructions);
     let decoded = || instructions.iter().flatten();
-    // Without flow control all lanes run always; they may be uncovered.
+    // Without flow control all lanes always run; they may be uncovered.
     let flows = decoded().any(|inst| matches!(inst, Inst::Fc(_)));
     let quads = decoded().any(super::is_quad);
     let watches_idle_lanes = flows && quads || decoded().any(super::writes_inactive);
@@ -215,7 +215,7 @@ impl Graph<'_> {
         let begins = Frame { is_loop: fc.inst.op == FcOp::Loop, count, start, step: step.cast_signed() };
         let [stay, jump] = [false, true].map(|jump| self.outcome(state, fc, pc, (op, begins), jump));
         if pc == self.program.last {
-            // It decides nothing any more, but it may fault.
+            // The outcome of the last instruction does not matter, but it may fault.
             return if stay.is_none() || jump.is_none() { End::Next(Target::Reference) } else { End::Stop };
         }
         let boolean = self.constants.bool[usize::from(fc.addr.bool_addr & 31)];

@@ -1,4 +1,4 @@
-//! Several groups as if they were one large one.
+//! Several groups that run as one large group.
 //!
 //! Where a group jumps because none of its lanes wants to stay, it may stay with no lane running, if that leads to the
 //! same final state: such a group is a *passenger*. In programs made of statements (CTM §3.5.4) it always does. Then
@@ -10,7 +10,7 @@ use crate::ir::x1k::{Code, End, Flow, LoopOp, Outcome, Target};
 /// Programs of more blocks are skipped, to bound the time.
 const BLOCKS: usize = 96;
 
-/// Where the lanes of a passenger are meanwhile.
+/// The place of a passenger's lanes meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
     /// In a level of branch-inactive lanes.

@@ -60,7 +60,7 @@ struct Lower<'a> {
     blocks: Vec<Block>,
     /// Blocks after those of the program.
     behind: Vec<Block>,
-    /// Of the block under way.
+    /// The operations of the block under construction.
     ops: Vec<Op>,
     /// Of each loop frame: the lanes that run after its loops are exactly those that ran before.
     restores: Vec<bool>,
@@ -143,7 +143,7 @@ impl Lower<'_> {
             None => Lanes::ALL,
             Some((bit, inverted)) => Lanes { mask: M::predicate(bit), inside: !inverted },
         };
-        // Of those whose ALU result is clear, and of those where it is set.
+        // The lanes whose ALU result is clear, and those where it is set.
         let [clear, set] = [flow.wants, flow.wants >> 2].map(|wants| match wants & 3 {
             0 => Lanes::NONE,
             1 => predicate.others(),
@@ -248,7 +248,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Only these of the active lanes stay active: those of a comparison, where one has made the mask.
+    /// Keeps only these of the active lanes active: those of a comparison, where one has made the mask.
     fn narrow(&mut self, block: &x1k::Block, stay: Lanes) {
         let result = block.result.filter(|_| stay.mask == M::RESULT);
         if let Some(holds) = result.and_then(|result| self.as_said(result, stay.inside)) {
@@ -259,7 +259,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A comparison, or the opposite of it.
+    /// A comparison, or its negation.
     fn as_said(&mut self, value: Value, said: bool) -> Option<Value> {
         let op = match self.ops[value.index()] {
             Op::Holds { op, operands, wanted: as_said } => Op::Holds { op, operands, wanted: as_said == said },
@@ -275,7 +275,7 @@ impl Lower<'_> {
         Some(Value(self.ops.len() as u32 - 1))
     }
 
-    /// How a group votes.
+    /// The vote of a group.
     fn vote(&mut self, flow: &Flow, wants: Lanes) -> Vote {
         if !flow.jump_any {
             return if wants == Lanes::ALL { Vote::JUMPS } else { Vote { mask: STAY, some: false } };

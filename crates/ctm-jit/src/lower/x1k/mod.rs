@@ -26,7 +26,7 @@ use ctm_isa::x1k::ops::{AlphaOp, AluResultSel, Channel, CompareOp, Imod, Omod, T
 use ctm_isa::x1k::{FLOAT_CONSTANTS, Inst, OUTPUTS, Program, TEMPORARIES};
 use units::Units;
 
-/// Which lanes an effect concerns.
+/// The lanes of an effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Under {
     /// A predicate bit (0 = r to 3 = a), and whether it is inverted.
@@ -64,7 +64,7 @@ pub struct Builder {
     /// Constants are assumed to be numbers of moderate size where that saves instructions, and recorded in
     /// [`Code::moderate`].
     relies: bool,
-    /// The comparison that has made the ALU result of all lanes that run, if nothing has made it since.
+    /// The comparison that has made the ALU result of all running lanes, if no later instruction has made it.
     pub result: Option<Value>,
     /// The counts of the instructions so far.
     pub tally: Tally,
@@ -356,7 +356,7 @@ impl Builder {
                 operands: [index, value],
                 under: lanes,
             });
-            // It may have been any of them.
+            // Any of them may have been written.
             (0..TEMPORARIES).for_each(|r| self.block.hold(Var::gpr(r, channel), None));
         } else {
             self.set(Var::gpr(register.into(), channel), value, under);
@@ -435,7 +435,7 @@ impl Builder {
         }
     }
 
-    /// An uncached write (CTM §3.3.8): red's bits at (green, blue). With a part of the output mask nothing is written.
+    /// An uncached write (CTM §3.3.8): red's bits at (green, blue). With a partial output mask nothing is written.
     fn uncached_write(&mut self, inst: &AluInst, index: [Value; 2], value: Value, unders: &[Under; 4]) {
         let cmn = &inst.cmn;
         if cmn.rgb_omask != 7 || !cmn.alpha_omask {

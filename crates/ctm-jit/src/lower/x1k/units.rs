@@ -16,7 +16,7 @@ pub(super) struct Units<'a> {
 }
 
 impl Units<'_> {
-    /// The results r, g, b, a that anything stores, after output modifier and clamp.
+    /// The results r, g, b, a that are stored, after output modifier and clamp.
     pub fn results(mut self) -> [Option<Value>; 4] {
         let plan = self.plan;
         let dot = if plan.rgb_computed() { self.dot_product() } else { None };
@@ -127,10 +127,10 @@ impl Units<'_> {
         let nothing = last.is_none() && self.b.block.constant(z).is_some_and(|z| z & !SIGN == 0);
         let mut pair = |x: Value, y: Option<Value>| y.map_or(x, |y| self.b.add(x, y, Omod::U1));
         match (squares, nothing) {
-            // Squares cancel nowhere: one order gives zero where the other does, and neither gives -0.
+            // Squares do not cancel: one order gives zero where the other does, and neither gives -0.
             (true, true) => DotSum::Sum(pair(x, Some(y))),
             (true, false) => DotSum::Parts([pair(x, Some(y)), pair(z, last)], None),
-            // The third number changes nothing but the sign of a zero, as it does crosswise.
+            // The third number only affects the sign of a zero, as it does crosswise.
             (false, true) => {
                 let x = pair(x, Some(z));
                 DotSum::Sum(pair(x, Some(y)))
@@ -152,7 +152,7 @@ impl Units<'_> {
         })
     }
 
-    /// Of an arithmetic result that is wide until now: output modifier and clamp. `OMOD_DISABLED` counts as U1 without clamp.
+    /// The output modifier and clamp of a wide arithmetic result. `OMOD_DISABLED` counts as U1 without clamp.
     fn finish_wide(&mut self, finish: Finish, make: impl FnOnce(&mut Builder, Omod) -> Value) -> Value {
         let omod = if finish.omod == Omod::Disabled { Omod::U1 } else { finish.omod };
         let value = make(self.b, omod);

@@ -1,4 +1,4 @@
-//! X1K programs, lowered once and remembered with all that lowering depends on.
+//! X1K programs, lowered once and cached by all parameters of lowering.
 
 use crate::compile::observe::Observer;
 use crate::compile::program::Program;
@@ -18,7 +18,7 @@ use ctm_exec::x1k::Launch;
 use ctm_isa::x1k::TEMPORARIES;
 use std::sync::OnceLock;
 
-/// All that lowering depends on.
+/// All parameters of lowering.
 pub fn key(launch: &Launch<'_>) -> Vec<u32> {
     let Launch { program, constants, .. } = *launch;
     let flags = [
@@ -47,7 +47,8 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
 /// Elements of output components and of the conditional value, which is after them.
 pub const CONDITIONAL: usize = Var::export(4, 0).index() - Var::export(0, 0).index();
 
-/// The program for one group, or (`is_joint`) for several that share one decision. `given`: variables that hold something at the start.
+/// The program for one group, or (`is_joint`) for several that share one decision. `given`: variables with start
+/// values.
 pub fn with_masks(graph: &Code, is_joint: bool, given: &[bool]) -> Program {
     let lanes = if is_joint { wave::LANES } else { LANES };
     let form = masked_form(Source::X1k { graph, is_joint }, false, &mut Observer::of_environment());
@@ -67,16 +68,17 @@ pub struct Artifact {
     /// The same with masks, for as many groups as may run together; made when first needed.
     program: OnceLock<Program>,
     counts: bool,
-    /// The variables that hold something at the start.
+    /// The variables with start values.
     given: Vec<bool>,
-    /// The same program for groups of which all processors are covered, where that makes a difference: votes of uncovered processors need no care then.
+    /// The same program for groups of which all processors are covered, where that makes a difference: votes of
+    /// uncovered processors need no exclusion then.
     pub whole: Option<Box<Self>>,
     /// The same program for constants of any size, where this one is not; made when first needed.
     careful: OnceLock<Option<Box<Self>>>,
 }
 
 impl Artifact {
-    /// The program of a launch; `None` when it has to be left to the reference interpreter.
+    /// The program of a launch; `None` when it is left to the reference interpreter.
     pub fn new(launch: &Launch<'_>, options: &Options) -> Option<Self> {
         Self::relying(launch, options, Pass::Moderate.is_on())
     }
@@ -91,7 +93,7 @@ impl Artifact {
         Some(artifact)
     }
 
-    /// The program for the constants of a launch: itself, unless it takes some for numbers that they are not.
+    /// The program for the constants of a launch: itself, unless its assumptions about them fail.
     pub fn for_constants(&self, launch: &Launch<'_>, options: &Options) -> Option<&Self> {
         let constants = launch.constants.float.as_flattened();
         let moderate = |of: &Self| {

@@ -23,17 +23,17 @@ pub(super) struct Of<'a> {
     offset: [f32; 3],
     what: What,
     detail: Detail,
-    /// Axes that filters see.
+    /// Axes that filters weigh.
     axes: usize,
     array: Array<'a>,
 }
 
-/// A level, which may be another one in each lane.
+/// A level, which can differ from lane to lane.
 #[derive(Clone, Copy)]
 pub(super) struct Level<V> {
     /// Columns.
     pub width: V,
-    /// Where it begins, in texels.
+    /// Its first texel.
     pub offset: V,
     /// Texels of a slice, layer or face.
     pub slice: V,
@@ -75,7 +75,7 @@ impl Of<'_> {
         f32::from_bits(self.levels.tables[5][0])
     }
 
-    /// Channels that are found.
+    /// Channels of the result.
     pub(super) const fn channels(&self) -> usize {
         if matches!(self.what, What::Texels) { 4 } else { 1 }
     }
@@ -113,7 +113,7 @@ impl<S: Simd> Lanes<'_, S> {
         Level { width, offset, slice, sizes: each!(3, n => s.choose(&tables[3 + n], level)) }
     }
 
-    /// A level by its number, as one that exists, and whether it does.
+    /// A level by its number, clamped to the existing ones, and whether it exists.
     #[inline(always)]
     fn existing_level(&self, of: &Of<'_>, level: S::V) -> (Level<S::V>, S::M) {
         let (level, exists) = self.inside(level, self.s.splat(of.levels.texture.levels));
@@ -129,7 +129,7 @@ impl<S: Simd> Lanes<'_, S> {
         [x, y, z, s.splat(of.levels.texture.levels)]
     }
 
-    /// `LD`: texels by whole numbers, zeros outside.
+    /// `LD`: texels by integers, zeros outside.
     #[inline(always)]
     fn load_level(&self, of: &Of<'_>, offset: [i32; 3]) -> [S::V; 4] {
         let s = self.s;
@@ -224,7 +224,8 @@ impl<S: Simd> Lanes<'_, S> {
         })
     }
 
-    /// Along which gradient lanes take steps, and how many: the ratio of the lengths, rounded up. `None` where no lane takes several.
+    /// The gradient along which lanes take steps, and their number: the ratio of the lengths, rounded up. `None` where
+    /// no lane takes several.
     #[inline(always)]
     fn steps(&self, of: &Of<'_>, gradients: [S::V; 2]) -> Option<Steps<S>> {
         let s = self.s;
@@ -248,7 +249,7 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// The mean of lookups along a gradient, in lanes that take several; in others the one lookup.
     ///
-    /// All lookups of a level are this one call, as all that it does is compiled where it is called.
+    /// All lookups of a level are this one call, as all of its code is inlined into the caller.
     #[inline(always)]
     fn stepped(&mut self, of: &Of<'_>, mips: &Mips<S>, steps: Option<&Steps<S>>) -> [S::V; 4] {
         let (s, at, slice) = (self.s, self.at, self.slice(of));
@@ -349,7 +350,7 @@ impl<S: Simd> Lanes<'_, S> {
         if set {
             return each!(3, axis => s.load(&self.set[axis + if vertical { 3 } else { 0 }][self.first..]));
         }
-        // Quads that have the other lane.
+        // Quads in which the other lane exists.
         let other = if vertical { 2 } else { 1 };
         let complete = s.mask((self.existing >> other & 0x1111) * 15);
         let mut slopes = [s.splat(0); 3];
@@ -407,7 +408,7 @@ impl<S: Simd> Lanes<'_, S> {
         s.to_int(s.fma(cube, self.number(FACES as f32), face))
     }
 
-    /// The nearest whole number from 0 to the last one.
+    /// The nearest integer from 0 to the last one.
     #[inline(always)]
     pub(super) fn named(&self, at: S::V, last: f32) -> S::V {
         let s = self.s;

@@ -205,7 +205,7 @@ impl Do for Lookup<'_, '_, Items<'_>> {
 }
 
 impl<S: Simd> Lanes<'_, S> {
-    /// A whole number as one below a count, which is not 0, and whether it was.
+    /// An integer clamped below a count, which is not 0, and whether it was in range.
     #[inline(always)]
     fn inside(&self, x: S::V, count: S::V) -> (S::V, S::M) {
         let s = self.s;
@@ -213,7 +213,7 @@ impl<S: Simd> Lanes<'_, S> {
         (kept, s.equal_bits(x, kept))
     }
 
-    /// Items by whole numbers, zeros outside.
+    /// Items by integers, zeros outside.
     #[inline(always)]
     fn items(&self, items: &Items<'_>) -> Option<[S::V; 4]> {
         let &Looked::Item { dwords, one } = self.looked else { return None };

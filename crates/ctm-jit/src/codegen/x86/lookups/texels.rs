@@ -8,7 +8,7 @@ use ctm_exec::x1k::Form;
 use ctm_x86::simd::{Array, Simd, Whole, each};
 use std::hint::black_box;
 
-/// Floored coordinates that are no further from 0 repeat in single precision: see [`Lanes::wrapped`].
+/// Floored coordinates of at most this magnitude repeat in single precision: see [`Lanes::wrapped`].
 pub const REPEATS_BELOW: f32 = (1 << 21) as f32;
 
 /// One axis of an array, in numbers.
@@ -19,7 +19,7 @@ pub(super) struct Axis<V> {
     size: V,
     /// The last one.
     last: V,
-    /// After how many they repeat, with a minus, and 1 over that, if they do.
+    /// The negated period, and 1 over it, if they repeat.
     period: V,
     inverse: V,
 }
@@ -64,7 +64,7 @@ impl<S: Simd> Lanes<'_, S> {
         self.s.splat(x.to_bits())
     }
 
-    /// The one NaN for all of them.
+    /// The canonical NaN for all of them.
     #[inline(always)]
     pub(super) fn one_nan(&self, a: S::V) -> S::V {
         self.s.select(self.s.equal(a, a), a, self.s.splat(NAN))
@@ -162,7 +162,7 @@ impl<S: Simd> Lanes<'_, S> {
     #[inline(always)]
     pub(super) fn weighed(&self, array: Array<'_>, corners: [S::V; 4], [across, down]: [S::V; 2]) -> [S::V; 4] {
         let s = self.s;
-        // Where the first and the last one are the same for all lanes, the others are, too.
+        // Where the first and the last one are the same for all lanes, so are the others.
         let sums = if self.are_same(corners[0]) && self.are_same(corners[3]) {
             let at = each!(4, n => s.repeated(array, s.first_lane(corners[n])));
             each!(4, place => self.weighed_at(place, at, across, down))

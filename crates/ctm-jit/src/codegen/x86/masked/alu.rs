@@ -19,7 +19,8 @@ use ctm_x86 as asm;
 
 /// A consumer of instructions that can mend products of zero.
 pub trait Target: Sink {
-    /// Makes `dst`, which is the product of the first two operands, +0 where one of them is zero and the other infinite or a NaN.
+    /// Makes `dst`, the product of the first two operands: +0 where one of them is zero and the other infinite or a
+    /// NaN.
     fn zero_wins(&mut self, dst: Vector, operands: [Operand; 2]);
 
     /// Instructions for the lanes of a rare case: `check` puts these lanes into mask 1.
@@ -59,7 +60,7 @@ pub fn multiply_add(s: &mut impl Target, dst: Vector, operands: [Operand; 3], ze
 /// An operand.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand {
-    /// Where it is.
+    /// Its location.
     pub src: Src,
     /// It holds no denormals.
     pub flushed: bool,
@@ -67,7 +68,7 @@ pub struct Operand {
     pub number: bool,
     /// The caller's number for it.
     pub value: u32,
-    /// It is to be negated first. Sums, and multiply-adds that follow IEEE, take such operands.
+    /// It has to be negated first. Sums, and multiply-adds that follow IEEE, accept such operands.
     pub negated: bool,
 }
 
@@ -84,7 +85,7 @@ impl Operand {
 /// An operation of one slot with its modifiers.
 #[derive(Clone, Copy, Debug)]
 pub struct Alu {
-    /// Which.
+    /// The operation.
     pub op: AluOp,
     /// Output modifier.
     pub omod: Omod,
@@ -95,7 +96,8 @@ pub struct Alu {
 }
 
 impl Alu {
-    /// Whether the instructions write the result only once they have read all operands, so that it may take an operand's place.
+    /// Whether the instructions write the result only after they have read all operands, so that it may take an
+    /// operand's place.
     pub const fn writes_last(&self) -> bool {
         match self.op {
             AluOp::Op2(op) => integer(op).is_some() || matches!(op, Op2::Add | Op2::MulIeee | Op2::Mov | Op2::Min),
@@ -103,7 +105,7 @@ impl Alu {
         }
     }
 
-    /// Whether it takes operands that are to be negated.
+    /// Whether it accepts operands that have to be negated.
     pub const fn negates(op: AluOp) -> bool {
         match op {
             AluOp::Op2(op) => matches!(op, Op2::Add),
@@ -198,7 +200,7 @@ impl Alu {
                 s.push(Lir::Two { op: asm::MIN, dst, a, b });
                 flush_result(s, dst, both_flushed);
             }
-            // The operand that the instruction hands on where both are equal, or one is no number, is the second.
+            // The second operand is the one that the instruction passes on where both are equal, or one is NaN.
             Op2::MaxDx10 => {
                 if va.number {
                     s.push(Lir::Two { op: asm::MAX, dst, a: b, b: a });
@@ -259,7 +261,7 @@ impl Alu {
                 if !self.transcendental(s, op, va, dst) {
                     return false;
                 }
-                // They make the one NaN themselves.
+                // They make the canonical NaN themselves.
                 self.finish(s, dst, false);
                 return true;
             }
@@ -372,7 +374,7 @@ const fn integer(op: Op2) -> Option<asm::V> {
     })
 }
 
-/// Takes instructions and forgets them.
+/// Discards instructions.
 pub(super) struct Nobody;
 
 impl Sink for Nobody {
@@ -403,7 +405,7 @@ pub fn cube(s: &mut impl Sink, dst: Vector, element: u8, [vx, vy, vz]: [Operand;
     let below_zero =
         |s: &mut dyn FnMut(Lir), v: Src| s(Lir::Test { op: asm::CMP_F32, how: LESS, dst: 3, a: v, b: zero, under: 0 });
     let negative = |s: &mut _, v: Src| Sink::two(s, asm::XOR, v, Src::Literal(SIGN));
-    // Masks 1 and 2: where z and where y is the major axis.
+    // Masks 1 and 2: the lanes whose major axis is z, and those whose major axis is y.
     let axes = |s: &mut dyn FnMut(Lir)| {
         s(Lir::Test { op: asm::CMP_F32, how: AT_LEAST, dst: 1, a: az, b: ax, under: 0 });
         s(Lir::Test { op: asm::CMP_F32, how: AT_LEAST, dst: 1, a: az, b: ay, under: 1 });

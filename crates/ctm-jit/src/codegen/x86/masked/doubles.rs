@@ -29,7 +29,7 @@ pub type Results = [Src; 5];
 /// A 64-bit operation with its modifiers.
 #[derive(Clone, Copy, Debug)]
 pub struct Wide {
-    /// Which.
+    /// The operation.
     pub op: AluOp,
     /// Output modifier.
     pub omod: Omod,
@@ -182,7 +182,7 @@ fn pack(s: &mut impl Sink, [first, second]: Pair) -> [Src; 2] {
     })
 }
 
-/// A sum or product; a NaN operand stays as it is, the first before the second.
+/// A sum or product; a NaN operand is passed on unchanged, the first before the second.
 fn arithmetic(s: &mut impl Sink, op: V, a: Pair, b: Pair) -> Pair {
     let results = [s.two(op, a[0], b[0]), s.two(op, a[1], b[1])];
     if a != b {
@@ -203,7 +203,7 @@ fn keep_nans(s: &mut impl Sink, results: Pair, operands: Pair) {
 /// `a * 2 ^ power`, as dwords.
 fn ldexp(s: &mut impl Sink, a: Double, power: Src) -> [Src; 2] {
     let exponent = exponent(s, a.high);
-    // Beyond these nothing changes.
+    // Larger powers have the same result.
     let power = s.two(asm::MIN_I32, power, Src::Literal(4096));
     let power = s.two(asm::MAX_I32, power, Src::Literal((-4096i32).cast_unsigned()));
     let sum = s.two(asm::ADD_I32, exponent, power);

@@ -1,6 +1,6 @@
 //! Machine code of programs of both instruction sets.
 //!
-//! A vector has as many *pieces* as the wavefront's lanes take registers: of 16 lanes with AVX-512, of 8 on AVX2.
+//! A vector takes one register for each *piece* of the wavefront's lanes: of 16 lanes with AVX-512, of 8 on AVX2.
 //!
 //! | register | contents |
 //! |---|---|
@@ -66,7 +66,7 @@ pub struct Layout {
     pub spills: i32,
     /// Bytes from one of them to the next.
     pub spill_bytes: i32,
-    /// Vectors without a register that live within a run.
+    /// Vectors without a register that live within a strip.
     pub slots: i32,
     /// Registers during calls.
     save: i32,
@@ -103,17 +103,17 @@ pub struct Input<'a> {
     pub lists: &'a [Vec<Ins>],
     /// Vectors of variables.
     pub vars: &'a [Option<Vector>],
-    /// Where vectors live.
+    /// The locations of vectors.
     pub locations: &'a Locations,
     /// The instruction set.
     pub isa: Isa,
     /// The vector of the active lanes, on AVX2: their sign bits.
     pub active: Option<Vector>,
-    /// Of each vector, whether it has a place for each piece; all that are not named have.
+    /// Of each vector, whether it has a place for each part; vectors beyond the list have.
     pub wide: &'a [bool],
     /// Literals and constants that may have a place in loops.
     pub kept: &'a [(Src, Vector)],
-    /// The runs of each block.
+    /// The strips of each block.
     pub runs: &'a [Vec<Range<usize>>],
     /// Blocks that end with an iteration of a loop.
     pub iterations: &'a [Option<Iterations>],
@@ -127,7 +127,7 @@ pub struct Input<'a> {
     pub live_in: Vec<Var>,
     /// Exported elements, in order.
     pub exports: &'a [usize],
-    /// Where their rows are when the wavefront has ended: where variables without a register live.
+    /// The places of their rows at the end of the wavefront: those of variables without a register.
     pub rows: &'a [i32],
     /// Executions of blocks are counted.
     pub counts: bool,
@@ -141,7 +141,7 @@ pub struct Input<'a> {
     pub leaves: bool,
 }
 
-/// Instructions for where something rare has happened.
+/// The instructions of a rare case.
 struct Rare<'a> {
     from: Label,
     back: Label,
@@ -161,7 +161,7 @@ struct Emit<'a> {
     spent: Label,
     done: Label,
     leave: Label,
-    /// Where a wavefront that comes back after a yield finds out which.
+    /// The dispatch of a wavefront that comes back after a yield.
     resume: Label,
     /// Yields by number, with the label at which the code goes on after them.
     yields: Vec<(u16, Label)>,
@@ -180,7 +180,7 @@ struct Emit<'a> {
     is_whole: bool,
     /// The location of their parts.
     lies: Lies,
-    /// Where each block needs them at its beginning.
+    /// The location at which each block needs them at its beginning.
     needs: Vec<Needs>,
     /// The registers of other masks.
     masks: Vec<Option<Gpr>>,
@@ -344,7 +344,7 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// Numbers that loops use go to their places.
+    /// Loads the literals and constants that loops use into their registers.
     fn load_kept(&mut self) {
         self.input.kept.iter().for_each(|&(src, vector)| self.copy(vector, src, 0));
     }
@@ -398,7 +398,7 @@ impl<'a> Emit<'a> {
                 self.whole();
                 self.yield_here(number);
             }
-            // Runs have all others (`Ins::is_whole`).
+            // All others are in strips (`Ins::is_whole`).
             _ => debug_assert!(false, "{ins:?} stands in a run"),
         }
     }
@@ -415,7 +415,7 @@ impl<'a> Emit<'a> {
         self.rare_parts();
     }
 
-    /// Calls out, with the registers saved that are needed afterwards.
+    /// Calls out, with the live registers saved.
     fn call(&mut self, number: u16, under: M) {
         let (input, of, done) = (self.input, usize::from(number), self.asm.label());
         let this: &Self = self;
@@ -442,7 +442,7 @@ impl<'a> Emit<'a> {
         self.asm.call(RBX, head::FUNCTION);
     }
 
-    /// Leaves, so that other wavefronts of the group can catch up; the next call goes on here.
+    /// Returns, so that other wavefronts of the group can catch up; the next call goes on here.
     fn yield_here(&mut self, number: u16) {
         let registers = (1 << self.isa().registers()) - 1;
         self.save(registers);
@@ -458,7 +458,7 @@ impl<'a> Emit<'a> {
         self.restore(registers);
     }
 
-    /// Registers go to the frame.
+    /// Saves the registers in the frame.
     fn save(&mut self, registers: u32) {
         for register in numbers(registers) {
             let row = self.saved(register);
@@ -466,7 +466,7 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// And come back.
+    /// Restores them.
     fn restore(&mut self, registers: u32) {
         for register in numbers(registers) {
             let row = self.saved(register);
@@ -476,7 +476,7 @@ impl<'a> Emit<'a> {
         self.is_spread &= self.isa() == Isa::Avx2;
     }
 
-    /// Where a register is during calls.
+    /// The place of a register during calls.
     fn saved(&self, register: u8) -> Rm {
         self.work_row(0, register)
     }

@@ -13,7 +13,7 @@ pub const LESS: u8 = 0x11;
 pub const UNORDERED: u8 = 3;
 pub const NOT_EQUAL: u8 = 4;
 pub const AT_MOST: u8 = 0x12;
-/// Or no number.
+/// Or NaN.
 pub const NOT_GREATER: u8 = 0x1a;
 pub const AT_LEAST: u8 = 0x1d;
 pub const GREATER: u8 = 0x1e;
@@ -60,7 +60,7 @@ impl Known {
         self.seen && !self.number
     }
 
-    /// Whether a choice has to make NaNs right.
+    /// Whether a choice has to make NaNs canonical.
     pub const fn mends_nan(self) -> bool {
         self.mends && self.shows_nan()
     }
@@ -105,7 +105,7 @@ impl Facts {
         start.iter().for_each(|&var| [&mut unflushed, &mut nans].into_iter().for_each(|vars| vars.insert(var)));
         let mut facts = Self { seen, unflushed, nans, loose: VarSet::NONE, uniforms, blocks: Vec::new() };
         let mut blocks: Vec<_> = code.blocks.iter().map(|block| Vec::with_capacity(block.ops.len())).collect();
-        // More and more becomes known of variables.
+        // The sets of variables only grow.
         loop {
             code.blocks.iter().zip(&mut blocks).for_each(|(block, known)| facts.holds(block, known));
             if ![&mut facts.unflushed, &mut facts.nans].map(Vars::asks_again).contains(&true) {
@@ -291,7 +291,7 @@ fn find_menders(block: &Block, known: &mut [Known]) {
     }
 }
 
-/// Whether an operation gives numbers without denormals, and no NaN but the one.
+/// Whether an operation gives numbers without denormals, and no NaN but the canonical one.
 fn is_arithmetic(op: &Op) -> bool {
     match *op {
         Op::Alu { op, .. } => !op.info().is_choice() && !op.info().is_integer(),
@@ -299,7 +299,8 @@ fn is_arithmetic(op: &Op) -> bool {
     }
 }
 
-/// The vectors of a block that are results of arithmetic: where they are NaNs, they are the one NaN. `dirty`: variables that may hold others.
+/// The vectors of a block that are results of arithmetic: any NaN in them is the canonical one. `dirty`: variables that
+/// may hold others.
 fn one_nan(block: &Block, dirty: &mut Vars) -> Vec<bool> {
     let mut values: Vec<bool> = Vec::with_capacity(block.ops.len());
     for op in &block.ops {
@@ -318,7 +319,8 @@ fn one_nan(block: &Block, dirty: &mut Vars) -> Vec<bool> {
     values
 }
 
-/// Whether the result of an operation that is no choice is never a NaN; `is`: whether an operand is none. Iterations that are counted in floats are such.
+/// Whether the result of an operation that is no choice is never a NaN; `is`: whether an operand is none. Counts of
+/// iterations in floats are such.
 fn is_number(block: &Block, op: AluOp, [a, b, _]: [Value; 3], is: impl Fn(Value) -> bool) -> bool {
     let AluOp::Op2(op) = op else { return false };
     let finite = |value: Value| match block.ops[value.index()] {
@@ -331,7 +333,7 @@ fn is_number(block: &Block, op: AluOp, [a, b, _]: [Value; 3], is: impl Fn(Value)
         Op2::Mov | Op2::Floor | Op2::Ceil | Op2::Trunc | Op2::Rndne => is(a),
         Op2::Max | Op2::Min => is(a) && is(b),
         Op2::MaxDx10 | Op2::MinDx10 => is(a) || is(b),
-        // Infinities of both signs have no sum, zero times infinity is no number.
+        // Infinities of both signs have no sum, and zero times infinity is NaN.
         Op2::Add => is(a) && is(b) && (finite(a) || finite(b)),
         Op2::Mul | Op2::MulIeee => is(a) && is(b) && (ordinary(a) || ordinary(b)),
         _ => false,
@@ -368,7 +370,7 @@ fn is_normal(op: &Op) -> bool {
     matches!(*op, Op::Bits(bits) if f32::from_bits(bits).is_normal())
 }
 
-/// Which comparison of floats a test is.
+/// The predicate of a float comparison.
 pub const fn float_test(test: Test) -> u8 {
     match test {
         Test::Equal => EQUAL,
@@ -392,7 +394,7 @@ const fn int_test(test: Test) -> u8 {
     }
 }
 
-/// The instruction that compares numbers of 32 bits, and which comparison of it.
+/// The instruction that compares 32-bit numbers, and its predicate.
 const fn compares(domain: Domain, test: Test) -> Option<(V, u8)> {
     match domain {
         Domain::Float => Some((asm::CMP_F32, float_test(test))),

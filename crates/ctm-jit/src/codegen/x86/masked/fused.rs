@@ -78,7 +78,8 @@ fn adds(ins: &Ins) -> Option<Vector> {
     }
 }
 
-/// The least number to count by: sums with it are multiples of its last digit, so none is a denormal, which would become a zero with its sign.
+/// The least increment: sums with it are multiples of its last digit, so none is a denormal, which would become a zero
+/// with its sign.
 const LEAST: f32 = 1.0 / (1u128 << 100) as f32;
 
 /// Whether sums with a number are never -0.
@@ -121,7 +122,7 @@ fn counters(lists: &[Vec<Ins>], start: &[Vector], own: usize) -> Vec<bool> {
 
 /// Operations whose only use is a masked store right after are done under its mask, where `takes` accepts them.
 fn stores(list: &mut Vec<Ins>, takes: &dyn Fn(Vector, &Ins) -> bool) {
-    // Where the last one is, and how many stay.
+    // The place of the last one, and the number of those that stay.
     let (mut last, mut kept) = (None, 0);
     for at in 0..list.len() {
         if let Ins::Set { dst, src: Src::Vector(stored), under } = list[at]
@@ -146,7 +147,7 @@ fn stores(list: &mut Vec<Ins>, takes: &dyn Fn(Vector, &Ins) -> bool) {
     list.truncate(kept);
 }
 
-/// Lanes that only make the active ones fewer are compared into these.
+/// Lanes that only reduce the active ones are compared into these.
 fn keeps(list: &mut [Ins], read_after: &dyn Fn(M) -> bool) {
     for at in 0..list.len() {
         let Ins::EndLanes(m) = list[at] else { continue };

@@ -1,4 +1,4 @@
-//! The instructions of the back end, and where their vectors are live.
+//! The instructions of the back end, and the live ranges of their vectors.
 
 use crate::codegen::x86::allocate::Ranges;
 use crate::codegen::x86::lir::{self, Lir, NO_SOURCE, Src, Vector};
@@ -10,10 +10,10 @@ use crate::ir::text::instructions;
 use crate::passes::masked::VarSet;
 use ctm_x86::V;
 
-/// Something that machine code calls for.
+/// A call of machine code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Call {
-    /// A fetch: its number, and how it may find its result in arrays that memory maps.
+    /// A fetch: its number, and the kind of its lookup in mapped arrays.
     Fetch(u16, Option<Looked>),
     /// A memory write: its number.
     Store(u16),
@@ -55,13 +55,13 @@ instructions! {
         SetRelative { to: Indexed, base: u8, index: Src, value: Src, under: M } = "set_relative";
         /// A number of the wavefront's state in every lane.
         Number(dst: Vector, number: M) = "number";
-        /// The instructions that follow leave a mask in mask register 1 for each piece.
+        /// The next instructions leave a mask in mask register 1 for each part.
         BeginLanes = "begin_lanes";
-        /// Those pieces make a mask.
+        /// The parts make a mask.
         EndLanes(dst: M) = "end_lanes";
-        /// Of the active lanes, those of the pieces stay.
+        /// Of the active lanes, those of the parts stay.
         EndKeep = "end_keep";
-        /// Bails out where a lane of the pieces is in this mask, too.
+        /// Bails out where a lane of the parts is in this mask, too.
         EndLeave(under: M) = "end_leave";
         /// Records that an exported element was written.
         Mark(export: u16, under: M) = "mark";
@@ -85,7 +85,7 @@ instructions! {
     }
 }
 
-/// Lists of them are walked again and again.
+/// Lists of them are walked many times.
 const _: () = assert!(size_of::<Ins>() <= 36);
 
 impl Ins {
@@ -115,7 +115,7 @@ impl Ins {
         }
     }
 
-    /// The mask under which it stores or bails out, piece by piece.
+    /// The mask under which it stores or bails out, part by part.
     pub const fn works_under(&self) -> Option<M> {
         match *self {
             Self::Set { under: m, .. }

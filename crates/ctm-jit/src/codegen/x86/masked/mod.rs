@@ -83,7 +83,8 @@ mod head {
     pub const YIELD: i32 = 64;
     /// Pointer to the local data share.
     pub const SHARE: i32 = 72;
-    /// Pointer to a dword that is not 0 when the code should stop; read where instructions are counted down.
+    /// Pointer to the stop flag, a dword that is not 0 when the code should stop; read where instructions are counted
+    /// down.
     pub const STOP: i32 = 80;
     /// Lanes that looked up each input.
     pub const LOOKUPS: i32 = 96;
@@ -91,7 +92,7 @@ mod head {
     pub const MASKS: i32 = LOOKUPS + 8 * 16;
     /// Lanes that wrote each exported element.
     pub const WRITTEN: i32 = MASKS + 8 * M::COUNT as i32;
-    /// Where rows begin.
+    /// The beginning of the rows.
     pub const ROWS: i32 = (WRITTEN + 8 * EXPORTS as i32 + 63) & !63;
 
     /// A mask.
@@ -139,7 +140,8 @@ const fn existing_lanes() -> i32 {
     lane_numbers() + ROW
 }
 
-/// A number of one of the lookups that code makes by itself ([`table`]); those of the next one follow. On AVX2, whose instructions take whole vectors, each lane has it.
+/// A number of one of the inlined lookups ([`table`]); those of the next one follow. On AVX2, whose instructions read
+/// whole vectors, each lane has it.
 const fn lookup(isa: Isa, place: usize, number: i32) -> i32 {
     existing_lanes() + ROW + 4 * copies(isa) * (table::COUNT * place as i32 + number)
 }
@@ -169,7 +171,7 @@ mod table {
 pub struct Variant {
     /// The target instruction set.
     pub isa: Isa,
-    /// Factors among uniform values that were numbers other than zero in the first launch are so.
+    /// Factors among uniform values that were numbers other than zero in the first launch are so in this one.
     pub ordinary: bool,
     /// It counts executions of blocks and active lanes.
     pub counts: bool,
@@ -259,7 +261,7 @@ impl Native {
         Some(Self { text, lanes, layout, isa, calls, plain, exports, rows, fixed, shares, gradients, slopes, frames })
     }
 
-    /// Lanes of the wavefronts that it is for.
+    /// Lanes of its wavefronts.
     pub const fn lanes(&self) -> usize {
         self.lanes
     }
@@ -345,7 +347,7 @@ impl Native {
             // SAFETY: the text is code that `emit` made for this signature; it is mapped executable, and `self` owns
             // it.
             let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
-            // SAFETY: `enter` has made the frame ready.
+            // SAFETY: `enter` has prepared the frame.
             unsafe { entry(frame) }
         };
         match self.enter(frame, shared, visits, fetched, call) {
@@ -428,13 +430,14 @@ thread_local! {
     static MODES: std::cell::Cell<(u64, u32)> = const { std::cell::Cell::new((0, 0)) };
 }
 
-/// How many functions this thread's code has called that run in the host's mode, and all bits of MXCSR that differed there.
+/// The number of functions that this thread's code has called and that run in the host's mode, and all bits of MXCSR
+/// that differed there.
 #[cfg(test)]
 pub fn modes_of_calls() -> (u64, u32) {
     MODES.get()
 }
 
-/// How often this thread's code has called the reference function for a fetch.
+/// The number of fetches for which this thread's code has called the reference function.
 #[cfg(test)]
 pub fn reference_lookups() -> u64 {
     LOOKUPS.get()
@@ -464,7 +467,7 @@ unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
         [M::VALID, M::EXISTING].map(|m| unsafe { frame.add(head::mask(m) as usize).cast::<u64>().read() });
     let is_lent = number & LENDS != 0;
     let flushes = (!is_lent).then(|| exchange_mxcsr(context.host));
-    // A panic must not cross the code that called; the reference interpreter will meet it again.
+    // A panic must not unwind into the calling code; the reference interpreter will meet it again.
     let done = catch_unwind(AssertUnwindSafe(|| {
         let (arguments, results) = rows.split_at_mut(ARGUMENTS);
         let (results, gradients) = results.split_at_mut(RESULTS);
@@ -533,5 +536,5 @@ impl Context<'_> {
     }
 }
 
-/// As many as there can be.
+/// The number of an exported element fits into 16 bits.
 const _: () = assert!(EXPORTS < u16::MAX as usize);

@@ -13,7 +13,7 @@ use crate::ir::masked::{Code, M};
 
 /// Estimated cycles of an instruction on one register, and its latency.
 const INSTRUCTION: [u64; 2] = [1, 4];
-/// Those of loading elements, and of a call.
+/// The same for loading elements, and for a call.
 const ELEMENTS: [u64; 2] = [15, 40];
 const CALL: [u64; 2] = [20, 60];
 /// Cycles of a wavefront's start and of storing to one target. Targets disturb each other, so it grows with the square of their number.
@@ -21,7 +21,8 @@ const WAVEFRONT: f64 = 130.0;
 const WAVEFRONT_OF_AVX2: f64 = 250.0;
 /// Cycles of a block's end.
 const BLOCK: f64 = 10.0;
-/// Cycles that a use of one register's row takes, and bytes of rows in the frame at which it takes one longer: as much longer as they fill the first-level cache.
+/// Cycles of a use of one register's row, and the bytes of rows in the frame at which it takes one more: the extra time
+/// grows with the share of the first-level cache that they fill.
 const ROW: f64 = 0.65;
 const ROW_OF_AVX2: f64 = 1.0;
 const ROWS: f64 = 22.0 * 1024.0;
@@ -34,11 +35,11 @@ const BESIDE: f64 = 0.4;
 const FEW: u8 = 2;
 const STRAGGLERS: f64 = 1.15;
 const LOOPS: f64 = 0.98;
-/// On AVX2 long runs are made for one register after the other. So a block's end costs less there; and loops run more often than they are weighted, which matters, as hardly anything
-/// else is gained.
+/// On AVX2 long strips are made for one register after the other. So a block's end costs less there; and loops run more
+/// often than their weight, which matters, as there is hardly any other gain.
 const BLOCK_OF_AVX2: f64 = 2.0;
 const OFTEN: f64 = 4.0;
-/// Fewer lanes have to be estimated to take less than this share of the time.
+/// A smaller width has to be estimated to take less than this share of the time.
 const GAIN: f64 = 0.9;
 
 /// The work of a program, for any number of lanes.
@@ -85,7 +86,7 @@ impl Work {
     }
 }
 
-/// Whether lanes go different ways.
+/// Whether lanes diverge.
 fn lanes_diverge(code: &Code, lists: &[Vec<Ins>]) -> bool {
     let diverges = |ins: &Ins| match *ins {
         Ins::EndKeep | Ins::EndLanes(M::ACTIVE) => true,

@@ -12,7 +12,7 @@ use crate::codegen::x86::lir::{self, Vector};
 use crate::ir::masked::{M, MaskOp};
 use std::ops::Range;
 
-/// The runs of a program.
+/// The strips of a program.
 pub struct Runs {
     isa: Isa,
     /// Of each block: the ranges in its list.
@@ -73,7 +73,7 @@ impl Runs {
         for (list, runs) in lists.iter().zip(&self.of) {
             let first = places.len();
             places.extend((first..first + list.len() + 2).map(|place| (place as u32, place as u32)));
-            // With AVX-512 pieces take nothing from each other.
+            // With AVX-512 parts share no registers.
             for run in runs.iter().filter(|_| self.isa == Isa::Avx2) {
                 let (from, to) = (first + 1 + run.start, first + 1 + run.end);
                 places[from..to].fill((from as u32, to as u32));
@@ -83,18 +83,18 @@ impl Runs {
     }
 }
 
-/// Runs being found in a list.
+/// The search for strips in a list.
 #[derive(Default)]
 struct Found<'a> {
     list: &'a [Ins],
-    /// The instructions in their new order, up to the run at hand.
+    /// The instructions in their new order, up to the present strip.
     out: Vec<Ins>,
     runs: Vec<Range<usize>>,
-    /// Where the run at hand begins.
+    /// The beginning of the present strip.
     from: usize,
     /// How many of its instructions are moved before it.
     before: usize,
-    /// It has something but marks.
+    /// It has other instructions than marks.
     is_run: bool,
     /// Its last instruction names a mask register.
     ends_with_mask: bool,
@@ -118,7 +118,7 @@ impl Found<'_> {
         }
     }
 
-    /// The run at hand ends before this place.
+    /// The present strip ends before this place.
     fn end(&mut self, at: usize) {
         let run = &self.list[self.from..at];
         if self.is_run {
@@ -161,9 +161,9 @@ fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
         }
         let read = ins.mask().filter(|&m| m != M::EXISTING);
         let meets = match ins {
-            // A run makes one mask besides.
+            // A strip makes at most one mask besides.
             Ins::BeginLanes => found.makes.iter().any(|&m| m != M::ACTIVE),
-            // The pieces of the active lanes are there.
+            // The parts of the active lanes are in place.
             _ => read.is_some_and(|m| m != M::ACTIVE && found.makes.contains(&m)),
         };
         let stays = isa == Isa::Avx2 || together;

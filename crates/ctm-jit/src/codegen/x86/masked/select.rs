@@ -1,4 +1,4 @@
-//! From the form with masks to vector instructions.
+//! Instruction selection: from the form with masks to vector instructions.
 //!
 //! The processor flushes denormals; where an instruction would let one through, a product with 1.0 precedes it. NaN
 //! bits are made canonical only in vectors with visible bits.
@@ -34,11 +34,11 @@ pub struct SelectInputs<'a> {
     pub ordinary: &'a [u16],
     /// Of each nearest fetch of plain texels, the wrap modes beyond the edges; of fetches of known sizes, too.
     pub plain: &'a [Option<[Wrap; 2]>],
-    /// For streams: lookups are loads, which they make themselves, and nothing is called.
+    /// For streams: lookups become loads, which streams make themselves, and nothing is called.
     pub streams: bool,
 }
 
-/// Instructions being chosen.
+/// Instruction selection in progress.
 pub struct Select<'a> {
     given: SelectInputs<'a>,
     code: &'a Code,
@@ -61,7 +61,7 @@ pub struct Select<'a> {
     chosen: Option<(usize, Value, bool)>,
 }
 
-/// A 64-bit operation, whichever of its dwords is meant.
+/// A 64-bit operation, for any of its dwords.
 type WideKey = (AluOp, [Value; 6], Omod, bool);
 
 impl Sink for Select<'_> {
@@ -79,7 +79,7 @@ impl Sink for Select<'_> {
     }
 
     fn split(&mut self) {
-        // With AVX-512 nothing stops but in streams.
+        // With AVX-512 nothing is skipped but in streams.
         if !self.has_short_runs() {
             self.out.push(Ins::Split);
         }
@@ -184,7 +184,7 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// Whether most runs are single instructions.
+    /// Whether most strips are single instructions.
     fn has_short_runs(&self) -> bool {
         self.given.isa == Isa::Avx512 && !self.given.streams
     }
@@ -405,7 +405,7 @@ impl<'a> Select<'a> {
             self.push(Lir::Copy(location, result));
             return Some(Src::Vector(location));
         }
-        // Straight into its location, unless that is still read while the vector is made.
+        // Straight into its location, unless an operand is still read from there.
         let location = plan.of[place].location;
         let reads = || operands(plan.block, op);
         let is_read = |location: Vector| reads().any(|v| plan.of[v.index()].at == Some(Src::Vector(location)));
@@ -444,7 +444,7 @@ impl<'a> Select<'a> {
         Some(Src::Vector(dst))
     }
 
-    /// The vector that a value was made in, if it was made for its one reader.
+    /// The vector of a value that was made for its only use.
     fn only_for(&self, plan: &Plan<'_>, value: Value) -> Option<Vector> {
         let Planned { uses, at, .. } = plan.of[value.index()];
         match at {
@@ -497,7 +497,7 @@ impl<'a> Select<'a> {
         });
     }
 
-    /// A dword of a 64-bit operation, all of which are made at once.
+    /// A dword of a 64-bit operation; all of its dwords are made at once.
     fn wide(&mut self, plan: &Plan<'_>, place: usize) -> Option<Src> {
         let (key, part) = wide_key(&plan.block.ops[place])?;
         if let Some((_, results)) = self.doubles.iter().find(|(made, _)| *made == key) {
@@ -590,14 +590,15 @@ impl<'a> Select<'a> {
 pub fn exists(op: &Op) -> bool {
     match *op {
         Op::Alu { op, .. } => Alu::exists(op),
-        // The opposite of two comparisons is none.
+        // The negation of two comparisons is not one.
         Op::Holds { op, wanted, .. } => truth(op).is_some_and(|(_, second)| wanted || second.is_none()),
         Op::Wide { .. } => false,
         _ => op.is_pure(),
     }
 }
 
-/// A 64-bit operation and which of its dwords is meant. Where both pairs of slots get the same, they are the first pair.
+/// A 64-bit operation and the dword in question. Where both pairs of slots have the same operands, they are the first
+/// pair.
 fn wide_key(op: &Op) -> Option<(WideKey, usize)> {
     let Op::Wide { op, part, operands: dwords, omod, clamp } = *op else { return None };
     Some(match op {

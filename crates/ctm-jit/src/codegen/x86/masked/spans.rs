@@ -1,4 +1,4 @@
-//! Wavefronts that follow one another, in one call of machine code: a *span*.
+//! Spans: consecutive wavefronts in one call of machine code.
 //!
 //! Rust code, which is compiled for the same instructions, calls the program's: it stores the exports of a wavefront,
 //! and sets the start values of the next one, right in the program's frame. A wavefront that the reference interpreter
@@ -26,7 +26,7 @@ pub struct Given<'a> {
     pub waves: &'a Waves,
     /// The source of start values, as many as the program has.
     pub starts: &'a Starts<'a>,
-    /// Where exports go.
+    /// The destination of exports.
     pub outputs: &'a Outputs<'a>,
     /// The lanes whose exports are stored, 64 a word; `None`: all.
     pub covered: Option<&'a [u64]>,
@@ -43,14 +43,14 @@ pub struct Ended {
     pub stored: Written,
 }
 
-/// A span under way.
+/// A span in progress.
 struct Span<'a> {
     given: &'a Given<'a>,
     targets: Vec<Target<'a>>,
-    /// The test before, the lanes that gave a value for it, and the row of these.
+    /// The test before stores, the lanes that gave a value for it, and the row of these.
     conditional: Option<(&'a Conditional<'a>, *mut u64, *const u32)>,
     frame: *mut u8,
-    /// Where the frame has rows of start values.
+    /// The offsets of start values' rows in the frame.
     start: i32,
     /// Whether gradients can be set.
     gradients: bool,
@@ -68,7 +68,7 @@ struct Span<'a> {
     program: Entry,
     /// The host's MXCSR, if it is needed between wavefronts.
     host: Option<u32>,
-    /// How the code ended last.
+    /// The last return value of the code.
     end: u32,
 }
 

@@ -39,7 +39,7 @@ pub(super) mod table {
 const LINE: i32 = 64;
 /// The least prefetch distance: half a page, as processors predict no lines of the next one; measured.
 const AHEAD: i32 = 2048;
-/// Steps that are longer are none along a row.
+/// Longer steps are not along a row.
 const FURTHEST: i32 = 1 << 20;
 /// Iterations between a tile and the next one after which caches may have lost prefetched lines.
 const ITERATIONS_KEPT: u64 = 64;
@@ -135,7 +135,7 @@ impl Emit<'_> {
             let Rm::Each(base, offset) = self.load_operand(load, unit) else { continue };
             self.make(*dst, unit, |e, dst| {
                 if load.channel == WHOLE {
-                    // The operand named its first channel.
+                    // The operand is the address of its first channel.
                     e.asm.broadcast_quarter(dst, base, offset);
                 } else {
                     e.asm.vector(BROADCAST, dst, 0, Rm::Each(base, offset));
@@ -193,7 +193,7 @@ impl Emit<'_> {
         }
     }
 
-    /// A linear function of the place, in every lane.
+    /// A linear function of the position, in every lane.
     pub(super) fn coordinate(&mut self, register: u8, of: Linear, unit: Unit, scratch: u8) {
         let slot = self.slot(Self::coordinate_slot(of, unit));
         self.asm.vector(BROADCAST, register, 0, Rm::Each(RBX, slot_at(slot)));

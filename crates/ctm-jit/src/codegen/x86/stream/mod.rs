@@ -62,7 +62,7 @@ mod at {
     pub const TILES_LEFT: i32 = 12;
     /// Rows of tiles that are left.
     pub const ROWS_LEFT: i32 = 16;
-    /// Where slots begin.
+    /// The beginning of the slots.
     pub const SLOTS: i32 = 64;
 }
 
@@ -80,7 +80,7 @@ pub struct Tile {
 pub struct Options {
     /// The tile.
     pub tile: Tile,
-    /// Outputs pass the caches by; every store is aligned.
+    /// Outputs bypass the caches; every store is aligned.
     pub past_caches: bool,
 }
 
@@ -141,11 +141,11 @@ const fn bytes(channels: u8) -> i32 {
 pub struct Kernel {
     isa: Isa,
     text: Mmap,
-    /// How many columns a tile has.
+    /// The columns of a tile.
     pub columns: u32,
     /// The options that it was compiled for.
     pub options: Options,
-    /// Dwords of constants that it may read.
+    /// Dwords of the constants that it may read.
     constants: usize,
     /// Its slots.
     slots: Vec<Slot>,
@@ -212,7 +212,7 @@ pub struct Chosen {
     live_in: Vec<Var>,
     /// The vectors of variables, which come first.
     vars: Vec<Option<Vector>>,
-    /// How many they are.
+    /// Their number.
     used: usize,
     lines: Vec<Lines>,
     loads: Vec<Load>,
@@ -230,12 +230,12 @@ pub struct Chosen {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Load {
     fetch: Fetch,
-    /// Which fetch of the program.
+    /// The number of the fetch in the program.
     number: usize,
     channel: u8,
 }
 
-/// Which instances a vector has.
+/// The instances of a vector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Varies {
     rows: bool,
@@ -250,7 +250,7 @@ impl Varies {
     }
 }
 
-/// Where an instance of a vector lives.
+/// The location of an instance of a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Location {
     Register(u8),
@@ -415,7 +415,7 @@ fn append(lines: &mut Lines, group: &mut Vec<Lir>) {
     }
 }
 
-/// Appends the loads of these vectors; those of one fetch that are made together come together.
+/// Appends the loads of these vectors; those of one fetch that are made together are adjacent.
 fn flush(lines: &mut Lines, waiting: &mut Vec<(Vector, usize)>, loads: &[Load], wanted: &[Vector]) {
     let single = |load: &Load| load.channel == WHOLE || load.fetch.is_uniform();
     let numbers: Vec<usize> =

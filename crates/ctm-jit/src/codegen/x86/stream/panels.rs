@@ -17,7 +17,7 @@ use crate::stream::affine::Fetch;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::ops::Range;
 
-/// Rows of tiles that a panel of numbers pays for.
+/// The least rows of tiles for which a panel of numbers pays.
 const LEAST_ROWS: u32 = 4;
 /// Bytes of all panels of numbers together: the share of a core's second-level cache.
 const MOST_BYTES: usize = 512 << 10;
@@ -29,13 +29,13 @@ const PIECE_BYTES: u32 = 256 << 10;
 const PIECE_ROWS: u32 = 16;
 /// Columns of a piece are a multiple of this where possible: those of most tiles.
 const PIECE_COLUMNS: u32 = 32;
-/// How many times as many elements as it has processors a piece may read of an input.
+/// The most elements of an input that a piece may read, for each of its processors.
 const MOST_READ: i64 = 4;
 
-/// Where the elements of an array are.
+/// The addresses of an array's elements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
-    /// The address of element (0, 0), as if all were there.
+    /// The address of element (0, 0), which may be outside.
     pub address: i64,
     /// Elements from one row to the next.
     pub pitch: i64,
@@ -51,7 +51,7 @@ struct InPanel {
     place: Range<usize>,
 }
 
-/// Where elements are, input by input and output by output.
+/// The addresses of elements, input by input and output by output.
 pub(super) struct Origins {
     pub inputs: [Option<Origin>; INPUTS],
     pub outputs: [Option<Origin>; OUTPUTS],
@@ -258,7 +258,7 @@ impl Kernel {
         }
     }
 
-    /// Whether all rows of tiles read the same of an input, and are enough of them.
+    /// Whether all rows of tiles read the same elements of an input, and their number is large enough.
     fn reads_again<'a>(&self, rect: &Rect, mut fetches: impl Iterator<Item = &'a Fetch>) -> bool {
         let is_worth = Pass::Panels.is_on() && rect.tiles == 1 && rect.rows >= LEAST_ROWS;
         is_worth && fetches.all(|fetch| fetch.x.j == 0 && fetch.y.j == 0)

@@ -187,7 +187,7 @@ impl Kernel {
         }
     }
 
-    /// Where a slot begins, and its steps, in bytes or as numbers.
+    /// The address of a slot, and its steps, in bytes or as numbers.
     fn steps(&self, slot: &Slot, rect: &Rect, origins: &Origins, constants: &[u32]) -> Option<[i64; SLOT]> {
         let elements = |origin: &Option<Origin>, channels: u8| {
             let size = i64::from(bytes(channels));
@@ -271,7 +271,7 @@ impl Kernel {
         true
     }
 
-    /// Runs tiles whose elements are there.
+    /// Runs tiles whose elements are in place.
     #[allow(unsafe_code, reason = "machine code is called")]
     fn run_piece(&self, frame: &mut Frame, rect: &Rect, origins: &Origins, constants: &[u32]) -> bool {
         frame.put(at::TILES, &rect.tiles.to_le_bytes());

@@ -1,4 +1,4 @@
-//! How large tiles are, and which vectors have registers.
+//! The size of tiles, and the vectors with registers.
 
 use super::{Chosen, Lines, Load, Location, Tile, Varies, use_masks};
 use crate::codegen::x86::allocate::{Given, Lives};
@@ -8,13 +8,13 @@ use crate::stream::affine::{Fetch, Linear};
 use crate::stream::prepare::WHOLE;
 use rustc_hash::FxHashMap as Map;
 
-/// The share of all uses of vectors that may be reads of memory where several chains are made instead of one.
+/// The share of memory reads among all uses of vectors up to which several chains are made instead of one.
 const READS_FOR_CHAINS: u64 = 4;
 
 /// Vectors side by side to try, the best first.
 const WIDE: [u8; 4] = [8, 4, 2, 1];
 
-/// Rows and vectors of tiles to try where rows have fetches in common that columns have not, the best first.
+/// Rows and vectors of tiles to try where rows share fetches that columns do not, the best first.
 const SHARED: [(u8, u8); 7] = [(8, 2), (4, 4), (6, 2), (4, 2), (2, 2), (2, 1), (1, 1)];
 
 impl Chosen {
@@ -23,7 +23,8 @@ impl Chosen {
         columns(self.isa, self.prepared.packed)
     }
 
-    /// How many registers vectors, literals and constants may have. Scratch registers that this program needs none of count as well.
+    /// The most registers for vectors, literals and constants. Scratch registers that this program does not need count
+    /// as well.
     pub(super) fn register_count(&self) -> u8 {
         let needs_third = match self.isa {
             // Masks have registers of their own.
@@ -77,7 +78,7 @@ impl Chosen {
         varies
     }
 
-    /// Whether rows of a tile have fetches in common that its columns have not, inside a loop.
+    /// Whether rows of a tile share fetches that its columns do not, inside a loop.
     pub fn shares_rows(&self) -> bool {
         let looped = |block: usize| self.prepared.code.blocks[block].loops > 0;
         self.prepared
@@ -101,7 +102,8 @@ impl Chosen {
         let shared = SHARED.into_iter().filter(|_| self.shares_rows());
         let others = WIDE[first..].iter().map(|&vectors| (1, vectors)).filter(|_| !self.shares_rows());
         let candidates: Vec<(u8, u8)> = shared.chain(others).collect();
-        // Of long chains of arithmetic the processor sees too little at once; some side by side are worth some reads of memory; measured.
+        // Long chains of arithmetic have too little parallelism; some chains side by side pay for some reads of memory;
+        // measured.
         let chains = !self.prepared.packed && !self.shares_rows();
         let count = self.register_count();
         let mut best = Tile { rows: 1, vectors: 1 };
@@ -180,7 +182,7 @@ impl Chosen {
         }
         let is_whole = |load: u16| self.loads[usize::from(load)].channel == WHOLE;
         let kept = found.into_iter().filter(|&(vector, (location, uses, readers))| {
-            // Where an instruction cannot take it as it is, the units of one instruction share it.
+            // Where an instruction cannot read it directly, the units of one instruction share it.
             let is_each = !matches!(location, Location::Load(load) if is_whole(load));
             let is_shared = self.isa == Isa::Avx2 && readers == 1 && is_each;
             uses <= count(self.varies[vector.index()]) || is_shared
@@ -188,13 +190,13 @@ impl Chosen {
         kept.map(|(vector, (location, ..))| (vector, location)).collect()
     }
 
-    /// Whether an instruction can take the load as its last operand.
+    /// Whether an instruction can read the load as its last operand.
     fn is_operand(&self, load: &Load) -> bool {
         let is_whole = load.channel == WHOLE;
         if load.fetch.is_uniform() { !is_whole } else { self.prepared.packed && is_whole }
     }
 
-    /// Whether processors compute with nothing but the elements at their own places, and write theirs.
+    /// Whether processors compute only with the elements at their own places, and write theirs.
     pub fn is_by_element(&self) -> bool {
         let [column, row] = [Linear { i: 1, ..Linear::default() }, Linear { j: 1, ..Linear::default() }];
         self.starts.is_empty() && self.loads.iter().all(|load| load.fetch.x == column && load.fetch.y == row)
@@ -208,7 +210,8 @@ impl Chosen {
     }
 }
 
-/// Whether masks are used only to make NaNs right, at once and without another operand: any register will do for them.
+/// Whether masks are used only to make NaNs canonical, at once and without another operand: any register will do for
+/// them.
 fn only_mends(lines: &Lines) -> bool {
     let mut masks = lines.iter().flatten().filter(|lir| lir.uses_masks());
     while let Some(first) = masks.next() {

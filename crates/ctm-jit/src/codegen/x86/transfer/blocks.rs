@@ -36,10 +36,10 @@ const SHAPES: [Shape; 4] = [
     Shape { element_bytes: 16, columns: 4, rows: 1 },
 ];
 
-/// How blocks are moved.
+/// The way in which blocks are moved.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Way {
-    /// From arrays to panels; else the other way.
+    /// From arrays to panels; else back.
     pub reads: bool,
     /// Writes begin at a line and bypass the caches; a fence has to follow.
     pub past_caches: bool,
@@ -78,13 +78,13 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// `None` where they are none that are moved, or the bytes are too few.
+    /// `None` where such blocks are not supported, or the bytes are too few.
     pub fn of(tiles: &Tiles, element_bytes: u32, [width, height]: [u32; 2], bytes: usize) -> Option<Self> {
         let shape = SHAPES.iter().find(|shape| shape.element_bytes == element_bytes)?;
         let Shape { columns, rows, .. } = *shape;
         let (step, row) = (shape.step(), element_bytes * columns);
         let [width, height] = [width.next_multiple_of(step), height.next_multiple_of(rows)];
-        // Each `each` columns or rows begin a line, and follow one another in it.
+        // Every `each` columns or rows begin a line, and are contiguous in it.
         let follow = |table: &[u32], count: u32, each: u32, place: &dyn Fn(u32) -> u32| {
             let table = table.get(..count as usize).unwrap_or(&[]);
             let is_line = |of: &[u32]| {
@@ -97,7 +97,7 @@ impl Blocks {
             && follow(&tiles.columns, width, step, &|n| n / columns * rows * row + n % columns * element_bytes)
             && follow(&tiles.rows, height, rows, &|n| n * row)
             && tiles.last(width - 1, height - 1)? <= bytes as u64;
-        // Up to where the next one begins.
+        // The end of the tile: the first column or row of the next one.
         let tile = [&tiles.columns, &tiles.rows]
             .map(|table| table.iter().position(|&place| place >= tiles.tile_bytes).unwrap_or(table.len()) as u32);
         let are_whole = tile.iter().zip([step, rows]).all(|(&size, each)| size > 0 && size.is_multiple_of(each));
@@ -109,7 +109,8 @@ impl Blocks {
         place & !(self.tiles.tile_bytes - 1)
     }
 
-    /// Whether caches may hold the array, so that rows of blocks are moved across all tiles: lines of many rows of a panel share places in caches.
+    /// Whether caches may hold the array, so that rows of blocks are moved across all tiles: lines of many rows of a
+    /// panel share sets of a cache.
     const fn is_cached(&self) -> bool {
         (self.bytes as u64) < CACHED_BYTES
     }
@@ -275,5 +276,5 @@ impl Blocks {
     }
 }
 
-/// A panel, where it begins, and its bytes.
+/// A panel, its first byte, and its bytes.
 pub type InMemory<'a> = (&'a Panel, *mut u8, usize);

@@ -79,12 +79,12 @@ impl Stored {
         if self.form.is_some() { 4 * self.channels as u32 } else { self.element_bytes }
     }
 
-    /// Bytes that an element takes in a panel: those of blocks that are converted are there in both forms.
+    /// Bytes of an element in a panel: converted blocks have both forms.
     pub const fn panel_bytes(&self) -> u32 {
         self.read_bytes() + if self.form.is_some() && self.has_tiles() { self.element_bytes } else { 0 }
     }
 
-    /// Where an element of rows begins.
+    /// The offset of an element of rows.
     const fn place(&self, x: u32, y: u32) -> usize {
         (y as usize * self.pitch as usize + x as usize) * self.element_bytes as usize
     }
@@ -96,7 +96,7 @@ impl Stored {
         let first = [part.x.start / step * step, part.y.start / rows * rows];
         let width = part.x.end.next_multiple_of(step) - first[0];
         let rows = part.y.end.next_multiple_of(rows) - first[1];
-        // An odd number of lines: then rows do not share a place in caches.
+        // An odd number of lines: then rows do not map to the same sets of a cache.
         let row_bytes = ((width * self.element_bytes) as usize).next_multiple_of(LINE) | LINE;
         let pitch = row_bytes as i64 / i64::from(self.element_bytes);
         let size = i64::from(self.read_bytes());
@@ -131,7 +131,7 @@ impl Stored {
             for (y, to) in part.y.clone().zip(to.chunks_exact_mut(panel.row_bytes)) {
                 let (row, below) = (self.place(part.x.start, y), self.place(part.x.start, y + 1));
                 for line in (0..part.x.len() * self.element_bytes as usize).step_by(LINE) {
-                    // SAFETY: all x86-64 processors have it, and no address is wrong.
+                    // SAFETY: all x86-64 processors have it, and any address is allowed.
                     unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().wrapping_add(below + line).cast()) }
                 }
                 // SAFETY: streams are run where the processor has their instruction set.
@@ -148,7 +148,8 @@ impl Stored {
         (numbers, panel)
     }
 
-    /// Copies a part out of its panel, which holds numbers. `large`: whole blocks pass the caches by; then [`fence`] has to follow.
+    /// Copies a part out of its panel, which holds numbers. `large`: whole blocks bypass the caches; then [`fence`] has
+    /// to follow.
     #[allow(unsafe_code, reason = "vector instructions are used")]
     pub fn write(&self, isa: Isa, cells: &[AtomicU32], (part, panel): (&Part, &Panel), from: &mut [u8], large: bool) {
         if self.has_tiles() {
@@ -167,7 +168,7 @@ impl Stored {
         }
     }
 
-    /// The part of a part that consists of whole blocks.
+    /// The whole blocks of a part.
     pub fn whole_blocks(&self, part: &Part) -> Part {
         let [step, rows] = self.blocks.as_ref().map_or([1; 2], |of| [of.shape.step(), of.shape.rows]);
         let inner = |of: &Range<u32>, step: u32| {
@@ -249,7 +250,7 @@ impl Stored {
     }
 }
 
-/// Ends stores that pass the caches by.
+/// Ends stores that bypass the caches.
 #[allow(unsafe_code, reason = "an instruction is asked for")]
 pub fn fence() {
     // SAFETY: all x86-64 processors have it.

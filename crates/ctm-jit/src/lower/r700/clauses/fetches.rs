@@ -35,7 +35,7 @@ impl Lower<'_> {
                 Inst::MemDsw(_) | Inst::MemDsr(_) => false,
             };
             let under = if whole_quad {
-                // The invalid lanes of the quads are there too.
+                // The invalid lanes of the quads exist, too.
                 b.mask(MaskOp::Quads(M::TEMP2, passes));
                 b.mask(MaskOp::AndNot(M::TEMP2, M::TEMP2, M::VALID));
                 b.mask(MaskOp::Or(M::TEMP2, M::TEMP2, passes));

@@ -113,7 +113,7 @@ struct At<'a> {
 }
 
 impl At<'_> {
-    /// The instruction of another unit of the group, which does the same operation.
+    /// The instruction of another unit of the group with the same operation.
     fn partner(self, unit: Unit) -> Result<Self> {
         let inst = self.group.unit(unit).filter(|inst| inst.op() == self.inst.op()).ok_or(Stop::BailOut)?;
         Ok(Self { inst, ..self })

@@ -1,4 +1,5 @@
-//! Where the active lanes are: in a general register, in a mask register for each piece, or in both. On AVX2 the pieces are those of a vector.
+//! The location of the active lanes: a general register, a mask register for each part, or both. On AVX2 the parts are
+//! those of a vector.
 //!
 //! The location of the active lanes at the beginning of a block is where its instructions, or those of later blocks,
 //! need them first; each predecessor puts them there. So a loop whose lanes only leave by comparisons, and whose
@@ -15,7 +16,7 @@ use crate::codegen::x86::vectors::{Place, Vectors};
 use crate::ir::masked::{Block, Code, End, M, Target};
 use ctm_x86::{Cond, Int, OR_F32, RAX, RCX, Rm};
 
-/// Where they are needed.
+/// The needed location.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Needs {
     /// As a general register.
@@ -31,7 +32,7 @@ pub(super) enum Lies {
     InMasks,
     /// In a vector.
     InVector,
-    /// They are made of the general register where they are needed.
+    /// They are made from the general register at each use.
     Nowhere,
 }
 

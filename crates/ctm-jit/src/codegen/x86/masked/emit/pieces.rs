@@ -1,4 +1,4 @@
-//! Runs of instructions, piece by piece.
+//! Strips of instructions, part by part.
 //!
 //! The code of all parts is unrolled, or, where there are many, the strip is a loop over them.
 
@@ -19,7 +19,7 @@ use std::ops::Range;
 
 /// Lanes of a dword of a mask, in pieces of AVX2.
 const PIECES_OF_DWORD: u8 = 4;
-/// The mask that a run makes.
+/// The mask that a strip makes.
 const MADE: Gpr = 8;
 /// The end of the loop over parts: rsi after the last one.
 const END: Gpr = 9;
@@ -28,7 +28,7 @@ const END: Gpr = 9;
 const STRIP: usize = 8;
 
 impl<'a> Emit<'a> {
-    /// The instructions of a block, which has these runs.
+    /// The instructions of a block, which has these strips.
     pub(super) fn runs(&mut self, list: &'a [Ins], runs: &[Range<usize>]) {
         let mut at = 0;
         let isa = self.isa();
@@ -123,7 +123,8 @@ impl<'a> Emit<'a> {
         cuts
     }
 
-    /// Does something for each piece: rsi and rdi are the frame, moved by a piece's bytes of rows, and by those of masks.
+    /// Runs a function for each part: rsi and rdi are the frame, moved by a part's bytes of rows, and by those of
+    /// masks.
     pub(super) fn each_piece(&mut self, body: impl FnOnce(&mut Self)) {
         let (bytes, top) = (self.isa().bytes(), self.asm.label());
         self.asm.wide(Int::Mov, RSI, RBX);
@@ -140,7 +141,7 @@ impl<'a> Emit<'a> {
         self.asm.jump_if(Cond::NotEqual, top);
     }
 
-    /// One piece of a run.
+    /// One part of a strip.
     fn piece(&mut self, run: &'a [Ins], piece: u8) {
         self.in_mask = None;
         let mut end = None;
@@ -175,14 +176,14 @@ impl<'a> Emit<'a> {
                 Ins::EndLeave(under) => self.leave_piece(under, piece),
                 Ins::Elements { lookup, dst, channels, index } => self.elements(lookup, (dst, channels), index, piece),
                 Ins::BeginLanes | Ins::EndRare | Ins::Also(_) => {}
-                // No run has them (`Ins::is_whole`).
+                // No strip has them (`Ins::is_whole`).
                 _ => debug_assert!(false, "{ins:?} concerns the whole wavefront"),
             }
         }
         end.into_iter().for_each(|end| self.asm.place(end));
     }
 
-    /// The bits that a comparison has left in mask 1 go to those of the other pieces.
+    /// The bits of a comparison in mask 1 join those of the other parts.
     fn collect(&mut self, piece: u8) {
         let lanes = self.isa().lanes() as u8;
         let to = if piece == 0 && !self.is_moved { MADE } else { RAX };

@@ -82,7 +82,7 @@ impl Select<'_> {
         Lir::Test { op: asm::CMP_I32, how: INT_GREATER, dst: 1, a: moved, b: Src::Literal(largest), under: 0 }
     }
 
-    /// Makes it again in the lanes of mask 1.
+    /// Recomputes it in the lanes of mask 1.
     fn again(&mut self, dst: Vector, estimate: Src, dot: Dot, all: &[Src]) {
         let Doubts { small, large } = dot.doubts;
         let scale = match (small, large) {
@@ -127,7 +127,7 @@ impl Select<'_> {
         });
         self.push(Lir::Merge { dst: sum, k: 2, a: Src::Vector(crosswise) });
         if small {
-            // Terms leave the range when multiplied: they are so large that nothing below it decides.
+            // Terms leave the range when multiplied: they are so large that no smaller one decides.
             let magnitude = self.two(asm::AND, estimate, Src::Literal(!SIGN));
             self.push(Lir::Test {
                 op: asm::CMP_F32,
@@ -156,7 +156,8 @@ impl Select<'_> {
         } else {
             let other = if a == b { scaled } else { self.two(asm::MUL, b, scale.factor) };
             self.push(Lir::Two { op: asm::MUL, dst: made, a: scaled, b: other });
-            // A factor may leave the range by its power of two alone. The product of the factors as they are is within the range then, or is no number.
+            // A factor may leave the range by its power of two alone. The product of the original factors is within the
+            // range then, or is not finite.
             let it = Src::Vector(made);
             self.push(Lir::Class { class: Class::NotFinite, dst: 2, a: it, under: 0 });
             self.push(Lir::Test { op: asm::CMP_F32, how: EQUAL, dst: 3, a: it, b: Src::Literal(0), under: 0 });

@@ -16,7 +16,7 @@ use std::arch::x86_64::{
     _mm512_setr_epi32, _mm512_shuffle_ps, _mm512_storeu_ps, _mm512_unpackhi_ps, _mm512_unpacklo_ps,
 };
 
-/// Where elements go, and come from.
+/// The destination and the source of elements.
 pub struct Target<'a> {
     output: &'a Output<'a>,
     /// Of each channel of an element: the lanes that wrote it, none for one that is not exported.
@@ -168,7 +168,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Channels as numbers of 0 to `most`, side by side in a dword. Compilers make vector instructions of it.
+    /// Channels as numbers of 0 to `most`, side by side in a dword. Compilers vectorise it.
     #[inline(always)]
     unsafe fn scaled(&self, most: u32, count: usize) -> Row {
         let array = &self.output.array;
