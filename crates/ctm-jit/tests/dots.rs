@@ -82,7 +82,8 @@ fn dot_products_at_the_ends_of_the_range() {
     on_all_cores(seeds(600), engines, |engines, seed, differences| {
         let r = &mut Random::new(seed ^ 0xd07_0000);
         let text = program(r);
-        // One engine after the other sees the same program with other constants: code that was made for moderate ones must not be run for others.
+        // One engine runs the same program with other constants in turn: code that was made for moderate ones must not
+        // run for others.
         for launch in 0..3 {
             let mut case = Case { threads: 1, counters: r.one_in(2), ..Case::new(&text, [0, 0, 31, 3]) };
             for constant in &mut case.constants.float[1..3] {

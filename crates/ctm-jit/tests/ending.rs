@@ -28,7 +28,7 @@ const ENDLESS: &str = ".output c = o0\nmov r1, 0\ntop:\nadd r1, r1, r0\nfc jump 
 /// Three nested loops: 255 times 255 times 100 turns.
 const SLOW: &str =
     ".output c = o0\nmov r1, 0\nrep i0\nrep i0\nrep i1\nmad r1, r1, r0, r0\nendrep\nendrep\nendrep\nmov c, r1\n";
-/// Each processor is done soon; all of them are not.
+/// Each processor ends soon; all of them together do not.
 const MANY: &str = ".output c = o0\nmov r1, 0\nrep i0\nrep i1\nmad r1, r1, r0, r0\nendrep\nendrep\nmov c, r1\n";
 const UNCACHED: &str =
     ".uncached\nmov r1, 0\nmov r1.gb, r0.gr\ntop:\nadd r1.r, r1.r, 1\nfc jump func=0xff to=top\nmov umrt[each], r1\n";

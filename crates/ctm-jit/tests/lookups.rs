@@ -1,5 +1,5 @@
-//! Lookups at places that other lookups found, outside of streams, against the reference interpreter: elements of any number of channels,
-//! coordinates of every kind, lanes at rest.
+//! Dependent lookups, outside of streams, against the reference interpreter: elements of any number of channels,
+//! coordinates of every kind, inactive lanes.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_exec::Interp;
@@ -7,7 +7,7 @@ use ctm_exec::x1k::{Filter, Form, Sampler, Wrap};
 use ctm_jit::{Backend, Jit};
 use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces};
 
-/// Every coordinate comes from the first input; half of the processors rest at the last lookup.
+/// Every coordinate comes from the first input; half of the processors are inactive at the last lookup.
 const DEPENDENT: &str = "
 .input  places = s0, found = s1
 .output at = o0, whole = o1, scaled = o2, some = o3
@@ -36,7 +36,7 @@ const WRAPS: [[Wrap; 2]; 6] = [
     [Wrap::Border, Wrap::Border],
 ];
 
-/// Inside, between, outside, and no numbers.
+/// Inside, between, outside, and NaNs.
 fn place(x: u32, y: u32, c: u8) -> u32 {
     let n = x * 5 + y * 11 + u32::from(c) * 3;
     let large = (1u64 << (n % 40)) as f32;
@@ -97,7 +97,7 @@ fn lookups_that_depend() {
     }
 }
 
-/// Lanes at rest have coordinates that no array has; code loads their elements with those of the others.
+/// Inactive lanes have coordinates outside of every array; code loads their elements with those of the others.
 #[test]
 fn lanes_at_rest_read_what_exists() {
     let text = "
@@ -139,7 +139,7 @@ fn lanes_at_rest_read_what_exists() {
     }
 }
 
-/// Lookups of two arrays in a loop that ends after three turns and might go on.
+/// Lookups of two arrays in a loop that ends after three turns, but could go on.
 fn in_launch(what: &str) -> String {
     let [within, behind] = match what {
         "relative" => ["add r4.r, r4.r, c[aL+190].r", ""],

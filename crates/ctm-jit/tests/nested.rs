@@ -1,4 +1,5 @@
-//! Loops in loops that lanes leave by the same comparison, or nearly, against the reference interpreter.
+//! Nested loops that lanes leave by the same comparison, or by a similar one, against the reference
+//! interpreter.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_isa::x1k::random::Random;

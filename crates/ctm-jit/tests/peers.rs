@@ -1,4 +1,4 @@
-//! How long the kernels of `docs/performance.md` take, straight on the engine.
+//! The times of the kernels of `docs/performance.md`, straight on the engine.
 //!
 //! `cargo test --release -p ctm-jit --test peers -- --ignored --nocapture`; with `CTM_COUNTERS` everything is counted.
 #![allow(

@@ -64,7 +64,8 @@ fn products_of_zero_and_anything() {
     on_all_cores(seeds(400), engines, |engines, seed, differences| {
         let r = &mut Random::new(seed ^ 0x0be5_0f00);
         let text = program(r);
-        // One engine after the other sees the same program with other constants: code that was made for numbers must not be run for zeros.
+        // One engine runs the same program with other constants in turn: code that was made for numbers must not run
+        // for zeros.
         for launch in 0..4 {
             let mut case = Case { threads: 1, ..Case::new(&text, [0, 0, 31, 3]) };
             for constant in &mut case.constants.float[1..4] {

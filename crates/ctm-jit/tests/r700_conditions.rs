@@ -39,7 +39,7 @@ fn anything(r: &mut Random) -> String {
         .to_owned()
 }
 
-/// Something that may be an outcome of earlier instructions.
+/// A possible outcome of earlier instructions.
 fn outcome(r: &mut Random) -> String {
     format!("R{}.{}", 2 + r.below(2), r.of(&ELEMENTS))
 }
@@ -51,7 +51,7 @@ fn program(r: &mut Random) -> String {
         let _ = writeln!(text, " {element}: MOV R2.{element}, R0.{element}");
     }
     if r.one_in(3) {
-        // More registers than few.
+        // More registers than the few that are selected by comparisons.
         text += "ALU:\n x: MOV R20.x, R0.x\n";
     }
     for _ in 0..4 + r.below(14) {

@@ -126,7 +126,7 @@ fn memory(textures: Vec<Picture>, targets: &[(u32, u32)], constants: &[[f32; 4]]
     memory
 }
 
-/// An operation that reads nothing, before everything else in its block.
+/// An operation without operands, before everything else in its block.
 #[test]
 fn operations_without_operands() {
     let source = "ALU:\n x: PRED_SET_CLR R1.x\n y: MOV R1.y, R0.x\nEXP_DONE: PIX0, R1.xyxy\nEND_OF_PROGRAM\n";
@@ -149,7 +149,7 @@ fn operations_of_bits() {
         "x: PRED_SET_RESTORE R1.x, R2.x",
         "t: MUL_LIT R1.x, R2.x, R3.x, R2.y",
     ] {
-        // Texels are noise: numbers, and as many bits that are none.
+        // Texels are noise: numbers, and as many bit patterns that are none.
         let source = format!(
             "TEX:\n SAMPLE R2.xyzw, R0.xyxx, t0, s0 DENORM(XY)\n SAMPLE R3.xyzw, R0.xyxx, t1, s1 DENORM(XY)\nALU:\n {line}\nEXP_DONE: PIX0, R1.xxxx\nEND_OF_PROGRAM\n"
         );
@@ -454,6 +454,6 @@ fn random_programs_give_the_same() {
         streams += case.turns(&turns).compare(&format!("seed {seed}\n{text}"));
     }
     assert!(3 * made >= tried, "{made} of {tried} programs were made");
-    // Both runs of most; the rest has a budget that is too small.
+    // Both runs of most; the others have a budget that is too small.
     assert!(tried == 1 || streams >= made * native(), "{streams} streams of {made} programs");
 }

@@ -89,7 +89,7 @@ fn in_a_process_of_its_own() {
             assert_eq!(arrays.first_difference(&memory), None);
         }
     }
-    // The same for R700, where lanes part.
+    // The same for R700, with divergence.
     let source = "ALU_BREAK:\n x: ADD R0.x, R0.x, 1.0f\n x: PRED_SETGT ____, 9.0f, R0.x UPDATE_EXEC_MASK UPDATE_PRED\n";
     let source = format!("LOOP_START i0 FAIL_JUMP_ADDR(on)\nturn:\n{source}LOOP_END i0 PASS_JUMP_ADDR(turn)\non:\n");
     let source = format!("{source}EXP_DONE: PIX0, R0.xyxy\nEND_OF_PROGRAM\n");

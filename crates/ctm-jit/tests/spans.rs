@@ -62,7 +62,7 @@ const KILLED: &str = "
         mov   one, r0.g
 ";
 
-/// Some processors do not write everything.
+/// Some processors write only some channels.
 const PARTLY: &str = "
 .output all = o0, one = o1
 .const  limit = c0 (17, 3, 0, 0)
@@ -138,7 +138,8 @@ fn groups_side_by_side() {
     }
 }
 
-/// Sums that fall below the range of single precision before they are made larger: passes in the middle of a span are repeated.
+/// Sums that fall below the range of single precision before they are made larger: passes in the middle of a span are
+/// repeated.
 #[test]
 fn passes_that_are_repeated() {
     let text = "
@@ -148,7 +149,7 @@ fn passes_that_are_repeated() {
         mad   r2, r1, 0.5, 0 *4
         mov   o, r2
 ";
-    // 2^-126 times some columns: half of the first ones is no number.
+    // 2^-126 times some columns: half of the first ones is a denormal.
     for tiny in [f32::from_bits(0x0080_0000), f32::from_bits(0x0080_0001), -f32::MIN_POSITIVE] {
         for origin in [0.0, 40.0, -40.0] {
             let mut case = Case::new(text, [0, 0, 95, 5]).float("tiny", [tiny, tiny, -tiny, 1.0]);

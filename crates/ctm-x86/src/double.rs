@@ -1,6 +1,6 @@
 //! Instructions on elements of 64 bits: double precision, and products of 32 bits by 32.
 //!
-//! They take registers and whole vectors in memory, no literals: those have 32 bits.
+//! Operands are registers and whole vectors in memory, but no literals: those have 32 bits.
 
 use super::{V, rows, wide as v};
 

@@ -1,4 +1,4 @@
-//! The instruction sets that code can be made for.
+//! The supported instruction sets.
 
 /// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -59,7 +59,8 @@ impl Asm {
         self.evex(GATHER, dst, 0, Rm::At(base, index, 2, offset), mask, false, None);
     }
 
-    /// Stores the dwords at `base + 4 * index + offset` in the lanes of a mask, which is empty afterwards; of lanes that mean the same dword the last one wins.
+    /// Stores the dwords at `base + 4 * index + offset` in the lanes of a mask, which is empty afterwards; of lanes
+    /// with the same address the last one wins.
     pub fn scatter(&mut self, src: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
         self.evex(SCATTER, src, 0, Rm::At(base, index, 2, offset), mask, false, None);
     }

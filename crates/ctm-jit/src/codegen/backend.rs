@@ -33,7 +33,7 @@ impl Backend {
     /// The one that the environment variable `CTM_ENGINE_ISA` names (`avx512`, `avx2`, `portable`); without it, [`Self::detect`].
     ///
     /// # Errors
-    /// When it names none, or one that this host cannot run.
+    /// When it names no back end, or one that this host cannot run.
     pub fn from_environment() -> Result<Self, BackendError> {
         match std::env::var_os(ISA) {
             None => Ok(Self::detect()),
@@ -44,7 +44,7 @@ impl Backend {
     /// The one of this name.
     ///
     /// # Errors
-    /// When there is none, or this host cannot run it.
+    /// When no back end has this name, or this host cannot run it.
     pub fn named(name: &str) -> Result<Self, BackendError> {
         let list = |backends: &mut dyn Iterator<Item = Self>| {
             backends.map(|backend| format!("`{backend}`")).collect::<Vec<_>>().join(", ")
@@ -114,7 +114,7 @@ fn executes() -> bool {
     *EXECUTES.get_or_init(|| !forbidden() && crate::codegen::x86::executes())
 }
 
-/// A back end that cannot be had, or a pass that cannot be left out: why.
+/// The reason why a back end is not available, or a pass cannot be left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackendError(pub(crate) String);
 

@@ -1,4 +1,4 @@
-//! Value numbering: operations in order, in which equal ones can be found.
+//! Value numbering: a list of operations with a search for equal ones.
 
 use crate::ir::masked::{Op, Value};
 
@@ -7,7 +7,7 @@ use crate::ir::masked::{Op, Value};
 pub struct Numbering {
     /// The operations.
     pub ops: Vec<Op>,
-    /// Operations of the blocks before.
+    /// The count of operations of earlier blocks.
     before: u32,
     /// The places of pure operations, each in the first free slot from that of its hash on: the hash, and the total
     /// count of operations with it, earlier blocks included, so that slots of earlier blocks count as free: emptying a

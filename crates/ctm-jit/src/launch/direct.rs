@@ -1,4 +1,4 @@
-//! Launches over memory that lets engines write: groups write their outputs as soon as they end, in any order.
+//! Launches over memory that maps its outputs: groups write these as soon as they end, in any order.
 
 use crate::ir::masked::Fetch;
 use crate::launch::wavefronts::bindings::{Binding, Texels, holds};

@@ -16,7 +16,7 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// One of them, or a new one.
+    /// A free entry, or a new one.
     pub fn take(&self, new: impl FnOnce() -> T) -> Kept<'_, T> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         Kept { pool: self, thing: Some(kept.unwrap_or_else(new)) }

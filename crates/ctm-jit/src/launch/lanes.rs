@@ -19,7 +19,7 @@ pub fn count_lookups(memory: &dyn Memory, input: u8, lookups: u64, counters: &mu
     }
 }
 
-/// The group has to be run by the reference interpreter: it does, or may do, something that ends in a fault.
+/// The group has to be run by the reference interpreter: it has a fault, or may have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BailOut;
 

@@ -13,5 +13,5 @@ pub mod kept;
 pub mod lanes;
 pub mod wavefronts;
 
-/// Arrays of fewer bytes may lie in caches.
+/// Arrays of fewer bytes may be in caches.
 pub const CACHED_BYTES: u64 = 8 << 20;

@@ -11,7 +11,7 @@ pub struct Build {
     current: Vec<(u32, Value)>,
     forgets: u32,
     pub tally: Tally,
-    /// Instructions that have not been counted for the active lanes yet.
+    /// Instructions that are not yet counted for the active lanes.
     pub pending: u32,
 }
 

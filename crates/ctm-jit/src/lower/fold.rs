@@ -27,7 +27,7 @@ impl Build {
             Op::Alu { op: alu, operands: [x, a, b], omod: Omod::Off, clamp: false }
                 if matches!(alu.info().decides, Decides::Choose(_)) =>
             {
-                // It hands on one of two operands as it is: which one, by this operand.
+                // It passes on one of two operands unchanged: the one that this operand selects.
                 let first = |x: u32| values::alu(alu, [x, u32::MAX, 0], Omod::Off, false) != 0;
                 if let Some(x) = self.constant(x) {
                     return Some(if first(x) { a } else { b });

@@ -1,4 +1,4 @@
-//! How many instructions a wavefront can issue at most.
+//! The most instructions that a wavefront can issue.
 
 use crate::ir::masked::{Block, Code, End, MaskOp, Op, Target};
 use crate::ir::order::postorder;
@@ -23,7 +23,7 @@ fn of(blocks: &[Block], within: &[bool]) -> Option<u64> {
                     part.iter().find_map(|&block| Some((block, iterations(blocks, block, &part)?)))?;
                 let mut rest = vec![false; blocks.len()];
                 part.iter().filter(|&&block| block != end).for_each(|&block| rest[block] = true);
-                // The end of the loop is passed `iterations` times, the rest before each time.
+                // The end of the loop executes `iterations` times, the rest before each time.
                 iterations.saturating_mul(own(&end).saturating_add(of(blocks, &rest)?))
             }
         });

@@ -69,13 +69,13 @@ pub fn append(computed: &[Op], table: &mut Cow<'_, [u32]>) {
 const OPEN: u8 = 1;
 /// It is a uniform value or a literal.
 const GIVEN: u8 = 2;
-/// It is made of these alone.
+/// It is computed from these alone.
 const MADE: u8 = 4;
-/// One that is open reads it.
+/// An operation that depends on more reads it.
 const READ: u8 = 8;
 /// It is computed, and an operation that depends on more reads it, with any sign.
 const ROOT: u8 = 16;
-/// A root is made of it.
+/// A root is computed from it.
 const PART: u8 = 32;
 
 /// Classifies the live vectors of a block, and gives the last root.

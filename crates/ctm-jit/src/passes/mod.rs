@@ -9,7 +9,7 @@
 //! | `computed` | computations on uniform values alone |
 //! | `bound` | the most instructions that a wavefront can issue |
 //!
-//! Passes that choose instructions or registers are in [`crate::codegen`].
+//! Passes for selection and register allocation are in [`crate::codegen`].
 
 pub mod bound;
 pub mod breaks;

@@ -17,7 +17,7 @@ use spans::Spans;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Wavefronts that one task runs: as many as make this many tasks for each thread, within bounds.
+/// Wavefronts of one task: as many as make this many tasks for each thread, within bounds.
 const TASKS_PER_THREAD: u64 = 16;
 const LANES_PER_TASK: [u64; 2] = [8 * 64, 64 * 64];
 /// A task has whole wavefronts of this size, which no launch exceeds.
@@ -25,7 +25,7 @@ const WIDEST: u64 = 64;
 
 /// The memory that wavefronts of a launch read and write.
 pub struct Direct<'a> {
-    /// Where exports go.
+    /// The destination of exports.
     pub outputs: &'a Outputs<'a>,
     /// The memory that they read.
     pub given: Reads<'a>,
@@ -93,7 +93,7 @@ impl Wavefronts<'_> {
     }
 }
 
-/// A task under way.
+/// A task in progress.
 struct Task<'t, 'a> {
     of: &'t Wavefronts<'t>,
     direct: &'t Direct<'t>,

@@ -16,7 +16,7 @@ const PAUSES: u32 = 64;
 static LINGERING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Whether this one does.
+    /// Whether this thread does.
     static LINGERS: Cell<bool> = const { Cell::new(false) };
 }
 

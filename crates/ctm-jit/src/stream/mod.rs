@@ -1,4 +1,4 @@
-//! Programs in which every processor does the same, as streams: run tile by tile, without masks.
+//! Uniform programs as streams: run tile by tile, without masks.
 //!
 //! | file | contents |
 //! |---|---|

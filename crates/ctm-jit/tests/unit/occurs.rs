@@ -1,5 +1,6 @@
-//! Which operations of X1K programs have no machine code, compared with a list: whole programs that cannot be lowered, and lookups that are calls of
-//! the reference function (all those of programs with uncached writes are). The programs are those of the corpus, of the examples and of the benchmarks.
+//! X1K operations without machine code, compared with a list: whole programs that cannot be lowered, and lookups that
+//! are calls of the reference function (all those of programs with uncached writes are). The programs are those of the
+//! corpus, of the examples and of the benchmarks.
 
 use crate::codegen::x86::masked::reference_lookups;
 use crate::ir::masked::Op;
@@ -173,7 +174,7 @@ fn sums_of_squares_and_constants_need_no_second_look() {
         let (count, moderate) = dots(file, true);
         assert_eq!(count, 0, "{file}");
         assert_eq!(moderate.len(), 1, "{file}: {moderate:?}");
-        // A constant of any size is no reason.
+        // A constant of any size does not prevent lowering.
         let (count, moderate) = dots(file, false);
         assert!(count > 0 && moderate.is_empty(), "{file}");
     }

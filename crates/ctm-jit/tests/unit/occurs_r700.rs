@@ -96,7 +96,7 @@ pub(crate) fn programs() -> Vec<(String, Program)> {
     found
 }
 
-/// The run vectors for fetches and memory: everything of the manual that is no arithmetic.
+/// The run vectors for fetches and memory: everything of the manual except arithmetic.
 fn vectors() -> Vec<Program> {
     let vectors = read(&root().join("tests/vectors/r700/run/fetch.txt"));
     let blocks = vectors.split("\nvector\n").skip(1).map(|block| {

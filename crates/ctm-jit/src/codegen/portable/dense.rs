@@ -74,7 +74,7 @@ pub struct Dense {
 }
 
 impl Dense {
-    /// Of a program.
+    /// The dense program of a masked form.
     pub fn of(code: &Code) -> Self {
         let ops = || code.blocks.iter().flat_map(|block| &block.ops);
         let mut used = vec![false; Var::COUNT];
@@ -110,7 +110,8 @@ impl Dense {
     }
 }
 
-/// Gives the values of a block rows. A value that is a constant, something fetched or a variable, until something is stored there, has no row of its own.
+/// Allocates rows for the values of a block. A value that is a constant, a fetched element or a variable, until its
+/// next store, has no row of its own.
 fn steps(ops: &[Op], rows_of_vars: &[u32], (vars, constants): (u32, &[Constant]), pool: &mut Pool) -> Vec<Step> {
     // At the beginning of a block all rows are free.
     pool.next = pool.first;
@@ -120,7 +121,7 @@ fn steps(ops: &[Op], rows_of_vars: &[u32], (vars, constants): (u32, &[Constant])
         op.reads().for_each(|value| last_use[value.index()] = place);
     }
     let mut rows: Vec<u32> = Vec::with_capacity(ops.len());
-    // Whether the row comes from the pool and goes back to it.
+    // Whether the row comes from the pool and is returned to it.
     let mut owned = vec![false; ops.len()];
     let mut steps = Vec::with_capacity(ops.len());
     for (place, &op) in ops.iter().enumerate() {
@@ -131,7 +132,7 @@ fn steps(ops: &[Op], rows_of_vars: &[u32], (vars, constants): (u32, &[Constant])
                 pool.free.push(rows[value]);
             }
         }
-        // Whether nothing is stored in the variable before its last use.
+        // Whether the variable has no store before its last use.
         let stays = |var| !ops.get(place..last_use[place]).unwrap_or_default().iter().any(|op| changes(op, var));
         let constant = Constant::of(&op).and_then(|constant| constants.iter().position(|&known| known == constant));
         let row = match op {

@@ -43,7 +43,7 @@ pub fn lookup<const FUSED: bool>(fetch: &Fetch, texels: &Texels<'_>, at: [&Row; 
     Some(found)
 }
 
-/// The elements at whole coordinates, and the lanes that name one.
+/// The elements at integer coordinates, and the lanes inside of the array.
 #[inline(always)]
 fn loaded(texels: &Texels<'_>, [s, t, ..]: [&Row; 4], offset: [f32; 2]) -> Option<([Row; 4], u64)> {
     let [dx, dy] = offset.map(|offset| (offset.floor() as i32).cast_unsigned());
@@ -150,7 +150,7 @@ fn indices(floored: &Row, size: u32, wrap: Wrap) -> Option<Row> {
     Some(map(&repeated, |x| x.min((last + size).wrapping_sub(x))))
 }
 
-/// The elements of these columns and rows. Channels that they lack read 0, alpha 1.
+/// The elements of these columns and rows. Missing channels read 0, alpha 1.
 fn gather(texels: &Texels<'_>, x: &Row, y: &Row) -> Option<[Row; 4]> {
     let (pitch, channels) = (texels.pitch as usize, usize::from(texels.channels));
     let mut found = [0, 0, 0, ONE].map(|bits| [bits; LANES]);

@@ -1,5 +1,5 @@
-//! Masks of lanes on AVX2: vectors. Comparisons make all ones or all zeros in a lane; of running lanes only the sign bits mean something, and
-//! they serve only to choose.
+//! Masks of lanes on AVX2: vectors. Comparisons make all ones or all zeros in a lane; of masks of active lanes only the
+//! sign bits are defined, and they are only used to choose.
 //!
 //! | location | contents |
 //! |---|---|
@@ -20,7 +20,7 @@ const LARGEST: u32 = INFINITY - 1;
 
 /// Instructions that make or use masks.
 pub trait Avx2Masks: Vectors {
-    /// A mask as instructions take it last.
+    /// A mask as the last operand of an instruction.
     fn mask_rm(&self, k: K) -> Rm {
         if k == 1 { Rm::Reg(self.mask()) } else { self.mask_row(k) }
     }

@@ -1,9 +1,9 @@
 //! Masks of lanes on AVX-512: mask registers.
 //!
-//! | register | holds |
+//! | register | contents |
 //! |---|---|
 //! | k1-k3 | masks within one group of instructions |
-//! | k4-k7 | the active lanes of pieces 0 to 3 |
+//! | k4-k7 | the active lanes of parts 0 to 3 |
 
 use super::isa::Registers;
 use super::lir::Lir;

@@ -1,4 +1,4 @@
-//! The frame: the memory that code works on.
+//! The frame: the memory of the code.
 
 #![allow(unsafe_code, reason = "lines of the frame become bytes")]
 

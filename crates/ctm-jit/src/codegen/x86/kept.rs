@@ -1,4 +1,4 @@
-//! Literals and constants that are worth a place of their own, so that each use needs not load them again.
+//! Literals and constants that are pinned in registers or rows, so that uses do not load them again.
 
 use super::lir::{Lir, NO_SOURCE, Src};
 use rustc_hash::FxHashMap as Map;

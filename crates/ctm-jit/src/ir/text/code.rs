@@ -78,7 +78,7 @@ fn op_text(op: &Op) -> String {
     text
 }
 
-/// Appends operations, each that makes a vector with its name.
+/// Appends operations, each vector with its name.
 fn put_ops(ops: &[Op], out: &mut String) {
     for (number, op) in ops.iter().enumerate() {
         let mut text = String::new();
@@ -152,7 +152,7 @@ impl Field for Locked {
     }
 }
 
-/// The lines of a text that hold more than a comment, with their numbers from 1.
+/// The lines of a text that are not only a comment, with their numbers from 1.
 pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> + Clone {
     let content = |line: &str| !line.split(';').next().unwrap_or_default().trim().is_empty();
     text.lines().enumerate().map(|(index, line)| (index + 1, line)).filter(move |(_, line)| content(line))
@@ -177,7 +177,7 @@ pub fn take_block(line: &mut Line<'_>, number: usize) -> Result<Block, TextError
     Ok(block)
 }
 
-/// The names of the vectors of the operations that follow a line up to the next head: of each, the place of its operation.
+/// The names of the vectors of the operations from a line to the next head: of each, the place of its operation.
 fn names<'a>(rest: impl Iterator<Item = (usize, &'a str)>) -> Result<Map<u32, u32>, TextError> {
     let (mut names, none) = (Map::default(), Map::default());
     for (place, (number, text)) in (0..).zip(rest.take_while(|(_, text)| text.starts_with(' '))) {
@@ -201,7 +201,7 @@ enum Part {
     Block { is_ended: bool },
 }
 
-/// A block has ended before the next head.
+/// A block's end comes before the next head.
 fn is_ended(part: &Part, line: &Line<'_>) -> Result<(), TextError> {
     let names = listed(&End::names());
     if matches!(part, Part::Block { is_ended: false }) {

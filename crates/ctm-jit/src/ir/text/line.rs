@@ -22,7 +22,7 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// A line, and the place that the parser has reached.
+/// A line, and the parser's place in it.
 #[derive(Clone)]
 pub struct Line<'a> {
     text: &'a str,
@@ -45,7 +45,7 @@ impl<'a> Line<'a> {
         Self { text, number, at: 0, result: None, names }
     }
 
-    /// Reads `result =`, if that comes next; the field `dst` takes it later.
+    /// Reads `result =`, if that comes next; the field `dst` reads it later.
     pub fn begin(&mut self) -> Option<&'a str> {
         let mut ahead = self.clone();
         let first = ahead.word()?;
@@ -58,7 +58,7 @@ impl<'a> Line<'a> {
         None
     }
 
-    /// The next word, if there is one.
+    /// Reads the next word, if there is one.
     pub fn word(&mut self) -> Option<&'a str> {
         self.at = self.start();
         let rest = &self.text[self.at..];
@@ -67,17 +67,17 @@ impl<'a> Line<'a> {
         (length > 0).then(|| &rest[..length])
     }
 
-    /// The next word, which stays.
+    /// The next word, without reading it.
     pub fn peek(&self) -> Option<&'a str> {
         self.clone().word()
     }
 
-    /// Where the next word begins.
+    /// The place of the next word.
     fn start(&self) -> usize {
         self.at + self.text[self.at..].bytes().take_while(|&byte| separates(byte)).count()
     }
 
-    /// Takes `name=`, if that comes next, or a word that is the name alone.
+    /// Reads `name=`, if that comes next, or a word that is the name alone.
     pub fn takes(&mut self, name: &str, with_value: bool) -> bool {
         let start = self.start();
         let Some(rest) = self.text[start..].strip_prefix(name) else { return false };
@@ -93,10 +93,10 @@ impl<'a> Line<'a> {
         false
     }
 
-    /// The line of the result alone.
+    /// A line of the result alone.
     ///
     /// # Errors
-    /// There is none.
+    /// The line has no result.
     pub fn result(&self) -> Result<Self, TextError> {
         let Some((from, to)) = self.result else { return Err(self.error("expected `result =` at the beginning")) };
         Ok(Self { text: &self.text[..to], at: from, result: None, ..self.clone() })
@@ -107,10 +107,10 @@ impl<'a> Line<'a> {
         self.names.get(&name).copied()
     }
 
-    /// Nothing is left of the line.
+    /// Checks that the line is at its end.
     ///
     /// # Errors
-    /// Something is.
+    /// It is not.
     pub fn end(&self) -> Result<(), TextError> {
         self.peek().map_or(Ok(()), |word| Err(self.error(format!("`{word}` is left; expected the end of the line"))))
     }
@@ -120,7 +120,7 @@ impl<'a> Line<'a> {
         TextError { line: self.number, column: self.start() + 1, message: message.into() }
     }
 
-    /// The next word, which one of these has to be; gives its number.
+    /// Reads the next word, which has to be one of these; gives its number.
     ///
     /// # Errors
     /// It is none of them.
@@ -131,10 +131,10 @@ impl<'a> Line<'a> {
         found.ok_or_else(|| before.error(format!("`{word}` is no {kind}; allowed: {}", listed(names))))
     }
 
-    /// The next word as `parse` understands it.
+    /// Reads the next word by `parse`.
     ///
     /// # Errors
-    /// It does not.
+    /// `parse` rejects it.
     pub fn parsed<T>(&mut self, expected: &str, parse: impl FnOnce(&str, &Self) -> Option<T>) -> Result<T, TextError> {
         let before = self.clone();
         let word = self.word().unwrap_or_default();
@@ -143,7 +143,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Names as a message lists them.
+/// Names as a list in a message.
 pub fn listed(names: &[&str]) -> String {
     names.iter().filter(|name| !name.is_empty()).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

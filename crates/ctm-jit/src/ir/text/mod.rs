@@ -7,8 +7,8 @@
 //! | `fields` | the text of numbers, flags, arrays and of the names in operations |
 //! | `code` | the text of a whole program in the masked form |
 //!
-//! A line is `[result =] name operand, operand, field=value`. A field that has its usual value is left out. A comment begins with `;`.
-//! The parser takes everything that the printer writes, and gives an equal program (round trip).
+//! A line is `[result =] name operand, operand, field=value`. A field with its usual value is left out. A comment
+//! begins with `;`. The parser accepts all output of the printer, and gives an equal program (round trip).
 
 pub mod code;
 pub mod fields;

@@ -41,7 +41,7 @@ impl Lower<'_> {
         ops
     }
 
-    /// Lanes that pass and that no loop holds go to a loop's mask.
+    /// Lanes that pass and are not held by a loop move to a loop's mask.
     pub(super) fn leave(&self, b: &mut Build, held: Option<usize>, pass: M, to: M) {
         b.mask(MaskOp::Copy(M::TEMP, pass));
         for held in held_by(held) {
@@ -72,8 +72,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Of the lanes that were active at the last push and pass the test, active and inactive ones change places; valid pixel mode makes
-    /// invalid lanes inactive.
+    /// Of the lanes that were active at the last push and pass the test, active and inactive ones are exchanged; valid
+    /// pixel mode makes invalid lanes inactive.
     pub(super) fn exchange(&self, b: &mut Build, state: &State, test: Test) -> Result<()> {
         let Some(Entry::Push) = state.stack.last() else { return Err(Stop::BailOut) };
         let pass = self.test(b, test, M::saved(state.stack.len() - 1));
@@ -88,13 +88,14 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The way of the lanes that do not go on with the next instruction: they pop states.
+    /// The jump of the lanes that do not go on with the next instruction: they pop states.
     fn popping(&mut self, state: &State, branch: Branch) -> Result<Target> {
         let (ops, popped) = self.popped(state, branch.pops, branch.test)?;
         self.way(&ops, &popped, branch.target, branch.ends)
     }
 
-    /// The block ends: with this way (or, where it may be a fault, in the reference interpreter) if no lane of a mask is set, otherwise with that one.
+    /// Ends the block: with this jump (or, where it may be a fault, in the reference interpreter) if a mask is empty,
+    /// otherwise with the other one.
     pub(super) fn fork(
         &mut self,
         mask: M,
@@ -107,7 +108,7 @@ impl Lower<'_> {
         Ok(Some(End::Branch { mask, none, some }))
     }
 
-    /// To the next instruction if any lane of a mask is set, otherwise to the target.
+    /// To the next instruction if a mask has a lane, otherwise to the target.
     pub(super) fn unless(&mut self, mask: M, state: &State, branch: Branch) -> Result<After> {
         let none = self.popping(state, branch);
         self.fork(mask, none, (&[], state, branch.next), branch.ends)
@@ -131,7 +132,7 @@ impl Lower<'_> {
         let pass = self.test(b, branch.test, M::ACTIVE);
         let place = state.push(Entry::Push)?;
         b.mask(MaskOp::Copy(M::saved(place), M::ACTIVE));
-        // All that pass go: the active mask itself, if it passes.
+        // All passing lanes leave: the active mask itself, if it passes.
         let pass = if pass == M::ACTIVE { M::saved(place) } else { pass };
         b.mask(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, pass));
         if branch.test.valid_pixel {
@@ -171,7 +172,7 @@ impl Lower<'_> {
         let Branch { test, next, target, ends, .. } = branch;
         let Some(&Entry::Loop { counted, index }) = state.stack.last() else { return Err(Stop::BailOut) };
         let place = state.stack.len() - 1;
-        // Whole-quad mode has no meaning here.
+        // Whole-quad mode has no effect here.
         if test.allowed {
             b.mask(MaskOp::AndNot(M::PASS, M::EXISTING, M::broken(place)));
             if test.valid_pixel {

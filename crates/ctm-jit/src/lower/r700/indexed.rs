@@ -1,12 +1,13 @@
 //! Registers at an index of each lane.
 //!
-//! Of few registers one is chosen by comparisons, so that they may live in the processor's; of many, in rows of the frame, it is gathered or scattered.
+//! Of few registers one is selected by comparisons, so that they may have machine registers; many registers are rows of
+//! the frame, with gathers and scatters.
 
 use super::Build;
 use crate::ir::masked::{File, M, Op, Value, Var};
 use ctm_isa::r700::ops::Op2;
 
-/// As many registers are few.
+/// Up to this number, registers are few.
 const FEW: u8 = 16;
 
 impl Build {

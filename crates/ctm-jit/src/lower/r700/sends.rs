@@ -36,7 +36,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `EMIT_VERTEX` and its relatives.
+    /// `EMIT_VERTEX` and similar instructions.
     pub(super) fn vertex_event(&mut self, b: &mut Build, test: Test, event: VertexEvent) -> Result<After> {
         if self.launch.stage != Stage::Geometry {
             return Err(Stop::BailOut);

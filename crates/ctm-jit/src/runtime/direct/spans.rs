@@ -1,4 +1,4 @@
-//! Wavefronts that follow one another in one call of machine code.
+//! Spans: consecutive wavefronts in one call of machine code.
 
 use super::{Direct, Task};
 use crate::codegen::x86::masked::spans::Given;
@@ -14,7 +14,7 @@ pub struct Spans<'a> {
 }
 
 impl<'a> Spans<'a> {
-    /// `None` where there is no code for them.
+    /// `None` where no code supports them.
     pub fn of(of: &'a Wavefronts<'_>, direct: &'a Direct<'_>) -> Option<Self> {
         of.backend.isa().filter(|_| Pass::Waves.is_on())?;
         let all = of.waves.count().saturating_mul(of.lanes as u64);
@@ -34,7 +34,8 @@ impl<'a> Spans<'a> {
 }
 
 impl Task<'_, '_> {
-    /// Runs wavefronts from one on and before `end`, in one call. Gives how many have ended, and `false` where the next one has to run by itself.
+    /// Runs wavefronts from one on and before `end`, in one call. Gives the number of ended ones, and `false` where the
+    /// next one has to run alone.
     pub(super) fn span(&mut self, spans: &Spans<'_>, index: u64, end: u64) -> (u64, bool) {
         let Self { of, direct, ref mut runner, .. } = *self;
         let asked = of.waves.alike(index, end).min(spans.most);

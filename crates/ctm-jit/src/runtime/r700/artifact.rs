@@ -1,4 +1,4 @@
-//! R700 programs, lowered once and remembered with all that lowering depends on.
+//! R700 programs, lowered once and cached by all parameters of lowering.
 
 use crate::compile::Source;
 use crate::compile::program::Program;
@@ -15,7 +15,7 @@ use std::ops::Deref;
 #[cfg(target_arch = "x86_64")]
 use std::sync::OnceLock;
 
-/// All that lowering depends on.
+/// All parameters of lowering.
 pub fn key(launch: &Launch<'_>) -> Vec<u32> {
     let Launch { program, constants, .. } = *launch;
     let programs = || [Some(program), launch.fetch_program].into_iter().flatten();
@@ -50,7 +50,7 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
 /// A program, ready to run.
 pub struct Artifact {
     program: Program,
-    /// Its form for streams, if every thread does the same; made when first needed.
+    /// Its form for streams, if it is uniform; made when first needed.
     #[cfg(target_arch = "x86_64")]
     pub uniform: OnceLock<Option<crate::stream::uniform::Uniform>>,
     /// Its code for streams.
@@ -69,7 +69,7 @@ impl Deref for Artifact {
 }
 
 impl Artifact {
-    /// The program of a launch; `None` when it has to be left to the reference interpreter.
+    /// The program of a launch; `None` when it is left to the reference interpreter.
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
     pub fn new(launch: &Launch<'_>, options: &Options) -> Option<Self> {
         let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);
@@ -133,7 +133,7 @@ impl Artifact {
     }
 }
 
-/// The memory that threads share which a store writes.
+/// The shared memory that a store writes.
 fn written_space(store: &Store) -> Option<Space> {
     if let Store::Memory(cf, _) = store { space(cf.word1.op) } else { None }
 }

@@ -98,7 +98,7 @@ fn narrower(
     given: (&[u32], &[Option<Binding<'_>>]),
 ) -> Option<GroupSize> {
     let Launch { counters, covered, wavefront, .. } = *launch;
-    // How many lanes run of covered ones is counted by words.
+    // Running lanes among the covered ones are counted by words.
     let counts = covered.is_none() || wavefront.lanes() == 64 && of.waves.is_of_quads();
     if counters || !counts || !artifact.is_of_quads() || given.1.iter().any(Option::is_none) {
         return None;
@@ -308,7 +308,7 @@ impl Launched for R700<'_> {
     }
 }
 
-/// A texture whose nearest texels are looked up by whole texels, clamped to its edges.
+/// A texture whose nearest texels are sampled as whole texels, clamped to its edges.
 #[cfg(target_arch = "x86_64")]
 fn texture(memory: &dyn Memory, (resource, sampler): (u8, u8)) -> Option<Texture> {
     let texture = memory.texture(resource)?;

@@ -39,7 +39,7 @@ pub struct X1k<'a> {
     launch: &'a Launch<'a>,
     artifact: &'a Artifact,
     memory: &'a mut dyn Memory,
-    /// Groups of which some processor was to run.
+    /// Groups with a processor to run.
     groups: u64,
 }
 
@@ -103,7 +103,7 @@ impl<'a> X1k<'a> {
     ) -> Wavefronts<'a> {
         let program = artifact.program();
         let (domain, group) = (launch.domain, launch.group.lanes());
-        // Groups of other sizes decide as these do, if any of them may decide together.
+        // Groups of other sizes decide like these, if any may decide together.
         let joint = program.lanes > LANES && LANES.is_multiple_of(group) && !alone;
         let lanes = if joint { program.lanes } else { group };
         let starts = Starts::new(&program.start, (launch.planes, launch.rows, None), (domain, true));

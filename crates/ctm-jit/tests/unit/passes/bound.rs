@@ -47,7 +47,7 @@ fn what_does_not_end_has_no_bound() {
     // A loop that begins anew inside of itself.
     let blocks = vec![start(0, 3, 1), end(0, 1, 0, 2), block(1, vec![], End::Stop)];
     assert_eq!(instructions(&code(blocks)), None);
-    // A loop with a way round its end.
+    // A loop with a path around its end.
     let round = End::Branch { mask: M::PASS, none: Target::Block(1), some: Target::Block(2) };
     let blocks = vec![start(0, 3, 1), block(1, vec![], round), end(0, 1, 1, 3), block(1, vec![], End::Stop)];
     assert_eq!(instructions(&code(blocks)), None);

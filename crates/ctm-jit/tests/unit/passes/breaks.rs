@@ -45,7 +45,7 @@ fn other_comparisons_do_not() {
         (compare, "add res(r ge), r2.r, -2.0"),
         // An operand of the comparison has changed meanwhile.
         ("add res(r ge), r1.r, -2.0\nadd r1.r, r1.r, 1", compare),
-        // Something else happens between the two.
+        // Another instruction is between the two.
         (compare, "add r2.g, r2.g, 1\nadd res(r ge), r1.r, -2.0"),
         // Some leave the inner loop for another reason.
         ("add res(r ge), r2.r, -2.0\nbreak res\nadd res(r ge), r1.r, -2.0", compare),

@@ -13,6 +13,6 @@ fn names_are_understood_or_refused() {
     let error = parse("-waves,-quick").map_err(|error| error.to_string());
     let start = "CTM_PASSES: `-quick` is no pass to leave out; there are `-streams`, ";
     assert!(error.as_ref().is_err_and(|text| text.starts_with(start)), "{error:?}");
-    // A name without its sign is no request to leave anything out.
+    // A name without its sign leaves nothing out.
     assert!(parse("waves").is_err());
 }

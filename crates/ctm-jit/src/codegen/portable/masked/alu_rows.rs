@@ -1,6 +1,6 @@
 //! Operations of one slot on rows: the results of [`crate::ir::values::alu`] for each lane.
 //!
-//! The functions are those of `ctm_exec::r700::single`, each in a loop of its own; operations that have none here are done lane by lane.
+//! The functions are those of `ctm_exec::r700::single`, each in a loop of its own; the others are done lane by lane.
 
 use crate::codegen::portable::rows::{Row, canonical, fma, map, map2, map3, product, sum};
 use crate::ir::values::alu;
@@ -29,7 +29,7 @@ pub fn alu_rows<const FUSED: bool>(op: AluOp, [a, b, c]: [&Row; 3], omod: Omod, 
     }
 }
 
-/// Some result of an operation: all are of one kind.
+/// A result of an operation; all results of one have the same type.
 fn result(op: AluOp) -> Option<Value> {
     let scalar = match op {
         AluOp::Op2(op) => op2(op, 0, 0).ok().flatten(),

@@ -22,17 +22,17 @@ use ctm_exec::r700::alu::{relative_read, relative_write};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The state of a wavefront that runs.
+/// The state of a running wavefront.
 pub struct Machine {
     dense: Arc<Dense>,
     rows: Vec<Row>,
     masks: Box<[u64; M::COUNT]>,
     gradients: [Row; GRADIENTS],
-    /// The lanes that the wavefront has.
+    /// The existing lanes.
     existing: u64,
     /// Instructions issued.
     issued: u64,
-    /// The block that runs.
+    /// The present block.
     block: usize,
     /// The place at which it goes on.
     place: usize,
@@ -178,7 +178,7 @@ impl Machine {
         row
     }
 
-    /// A fetch, for all lanes at once where that can be done.
+    /// A fetch, for all lanes at once where possible.
     #[inline(always)]
     fn fetch<const FUSED: bool>(
         &mut self,

@@ -24,7 +24,7 @@ use std::sync::LazyLock;
 /// | 8 | `a` of its row |
 /// | 9, 10 | `b` of its row, plus 1 |
 static EDGES: LazyLock<[[u32; 16]; 2]> = LazyLock::new(|| {
-    // Two places along the edge of a face of four by four tell all.
+    // Two places along the edge of a face of four by four determine all coefficients.
     const SIZE: u32 = 4;
     let entry = |axis: usize, face: u32, end: bool| {
         let beyond = if end { i64::from(SIZE) } else { -1 };

@@ -19,7 +19,7 @@ pub struct Assumed<'a> {
     pub plain: &'a [Option<[Wrap; 2]>],
 }
 
-/// The instructions of a program, before registers are chosen.
+/// The instructions of a program, before register allocation.
 #[derive(Default)]
 pub struct SelectedCode {
     /// Of each block.
@@ -30,7 +30,8 @@ pub struct SelectedCode {
     pub used: Vec<Var>,
     /// The first of the variables that an index can name: they lie in rows, in this order.
     pub in_rows: Option<usize>,
-    /// Exported elements that are one number wherever they are written, and have no vector: rows that have it stay as they are.
+    /// Exported elements that are one number wherever they are written, and have no vector: their rows hold it from the
+    /// start.
     pub fixed: Vec<(Var, u32)>,
     /// Vectors.
     pub vectors: usize,
@@ -46,7 +47,7 @@ impl SelectedCode {
         Self::choose(code, SelectInputs { isa, facts: &facts, ordinary, plain, streams: false })
     }
 
-    /// Chooses those of a stream.
+    /// Selects those of a stream.
     pub fn of_stream(code: &Code, start: &[Var], isa: Isa) -> Self {
         let facts = Facts::loosened(code, start);
         Self::choose(code, SelectInputs { isa, facts: &facts, ordinary: &[], plain: &[], streams: true })
@@ -103,7 +104,8 @@ fn fixed(code: &Code) -> Vec<(Var, u32)> {
     alike.filter_map(|of| if let [(var, Some(bits))] = *of { Some((var, bits)) } else { None }).collect()
 }
 
-/// Uniform values that something is multiplied by where zero times anything may be zero, and which are numbers other than zero, in order.
+/// Uniform values that are factors where zero times anything may be zero, and that are numbers other than zero, in
+/// order.
 pub fn ordinary(code: &Code, uniforms: &[u32]) -> Vec<u16> {
     let mut found = Vec::new();
     for block in &code.blocks {

@@ -1,4 +1,4 @@
-//! The text of a program as machine instructions: after selection, and with the registers that vectors have.
+//! The text of a program as machine instructions: after selection, and with allocated registers.
 //!
 //! ```text
 //! selected

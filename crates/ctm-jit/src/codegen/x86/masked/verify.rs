@@ -37,13 +37,13 @@ pub fn verify(of: &SelectedCode, code: &Code) -> Result<(), VerifyError> {
     Ok(())
 }
 
-/// The facts that hold at a line of a block.
+/// The state of the check at a line of a block.
 struct State<'a> {
     of: &'a SelectedCode,
     code: &'a Code,
-    /// Of each vector, whether it has been made.
+    /// Of each vector, whether it is defined.
     made: &'a mut [bool],
-    /// The mask registers that have been made, a bit for each.
+    /// The defined mask registers, a bit for each.
     masks: u8,
     /// The bracket that is open.
     open: Option<&'static str>,

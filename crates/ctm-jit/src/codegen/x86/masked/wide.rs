@@ -6,12 +6,12 @@ use ctm_x86::{Asm, Cond, Gpr, Int, RAX, RBX, RCX};
 
 /// Extensions of shifts.
 pub const SHL: u8 = 4;
-/// Zeros come in.
+/// Zeros are shifted in.
 pub const SHR: u8 = 5;
-/// Copies of the sign come in.
+/// Copies of the sign are shifted in.
 pub const RIGHT_SIGNED: u8 = 7;
 
-/// rax = the lanes of all quads of which rax has a lane; those that do not exist, too. Changes rcx.
+/// rax = all lanes of the quads with a lane in rax; lanes that do not exist, too. Changes rcx.
 pub fn whole_quads(asm: &mut Asm) {
     for count in [1, 2] {
         asm.wide(Int::Mov, RCX, RAX);

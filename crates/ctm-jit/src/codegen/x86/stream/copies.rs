@@ -1,4 +1,4 @@
-//! Programs that do nothing but move elements from arrays to others of the same form: no code need run.
+//! Programs that only move elements from arrays to others of the same form: no code need run.
 
 use super::super::transfer::{Stored, Way};
 use super::panels::{covered, part};
@@ -22,7 +22,7 @@ pub(super) struct Copies([Option<(u8, Sum)>; OUTPUTS]);
 struct Sum {
     /// Zero is added.
     adds: bool,
-    /// All NaNs become one.
+    /// All NaNs become canonical.
     one_nan: bool,
 }
 

@@ -69,7 +69,7 @@ impl Emit<'_> {
         self.of.prepared.packed
     }
 
-    /// The units for which something that varies so has to be done.
+    /// The units for which an operation with this dependence has to be repeated.
     pub fn units(&self, varies: Varies) -> impl Iterator<Item = Unit> + use<> {
         let rows = if varies.rows { self.options.tile.rows } else { 1 };
         let columns = if varies.columns { self.options.tile.vectors } else { 1 };
@@ -138,7 +138,7 @@ impl Emit<'_> {
             self.asm.place(end);
             for lir in lir {
                 let varies = lir.touches().0.map_or(Varies::default(), |(dst, _)| self.of.varies[dst.index()]);
-                // These put nothing but operands into the scratch register for operands.
+                // These put only operands into the scratch register for operands.
                 self.shares = matches!(lir, Lir::Two { .. } | Lir::Fma { .. });
                 self.shared = None;
                 for unit in self.units(varies) {
@@ -155,7 +155,7 @@ impl Emit<'_> {
         let mut place = 0;
         while let Some(group) = lines.get(place) {
             if let [Lir::Copy(_, Src::Row(load))] = group[..] {
-                // The loads of one fetch that come together.
+                // The adjacent loads of one fetch.
                 let number = of.loads[load as usize].number;
                 let mut together = Vec::new();
                 while let Some(group) = lines.get(place)
@@ -197,7 +197,7 @@ impl Emit<'_> {
         self.step_back(moves, iteration_step(depth), iterations);
     }
 
-    /// Gives registers that are left to the literals and constants with the most uses; on AVX2 the constants that are left get rows.
+    /// Gives free registers to the literals and constants with the most uses; on AVX2 the remaining constants get rows.
     fn choose_literals(&mut self, count: u8, mut row: impl FnMut() -> i32) {
         let is_used = |register: u8| self.locations.iter().flatten().any(|of| *of == Location::Register(register));
         let free: Vec<u8> = (0..count).map(|r| self.of.isa_register(r)).filter(|&r| !is_used(r)).collect();
@@ -215,7 +215,7 @@ impl Emit<'_> {
     /// Loads the pinned literals and constants.
     fn load_kept(&mut self) {
         let unit = Unit { row: 0, column: 0 };
-        // They have to be loaded from where they are before they count as being elsewhere.
+        // They have to be loaded from their old location before the new one is recorded.
         let kept = std::mem::take(&mut self.kept);
         for (&src, &to) in &kept {
             if let Rm::Reg(register) = to {
@@ -271,7 +271,7 @@ impl Emit<'_> {
         }
     }
 
-    /// A start value, which is counted in 256ths.
+    /// A start value, in units of 1/256.
     fn start(&mut self, register: u8, value: Linear, unit: Unit) {
         self.coordinate(register, value, unit, self.of.isa.operand_scratch());
         self.asm.vector(CVT_I32_F32, register, 0, Rm::Reg(register));

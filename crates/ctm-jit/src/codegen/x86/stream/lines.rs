@@ -110,7 +110,7 @@ impl Emit<'_> {
         (rm, Some(Self::input_slot(load, unit)))
     }
 
-    /// The same as instructions take it.
+    /// The same as an operand of an instruction.
     pub fn load_operand(&mut self, load: &Load, unit: Unit) -> Rm {
         let element = self.element(load, unit);
         self.pointed(element)

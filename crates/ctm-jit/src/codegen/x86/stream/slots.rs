@@ -96,7 +96,7 @@ impl Emit<'_> {
         }
     }
 
-    /// The slots of which a part moves.
+    /// The slots with a step at this place.
     fn moving(&self, moves: impl Fn(&Linear) -> bool) -> Vec<usize> {
         (0..self.slots.len()).filter(|&slot| moves(&self.slots[slot].x) || moves(&self.slots[slot].y)).collect()
     }
@@ -115,7 +115,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Takes back all the steps that a loop has made.
+    /// Undoes all steps of a loop.
     pub fn step_back(&mut self, moves: impl Fn(&Linear) -> bool, offset: i32, iterations: u16) {
         for number in self.moving(moves) {
             let at = slot_at(number);

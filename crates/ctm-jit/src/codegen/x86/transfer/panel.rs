@@ -21,13 +21,13 @@ pub struct Part {
 /// The layout of a part's numbers in a panel.
 #[derive(Clone, Copy, Debug)]
 pub struct Panel {
-    /// Where those of element (0, 0) would begin, in bytes from the panel's begin on.
+    /// The offset of the row of element (0, 0), in bytes from the panel's first byte; it may be outside.
     pub origin: i64,
     /// Elements from row to row.
     pub pitch: i64,
     /// Bytes of the panel.
     pub bytes: usize,
-    /// Columns and rows that are there: whole blocks.
+    /// Its columns and rows: whole blocks.
     pub first: [u32; 2],
     pub rows: u32,
     pub row_bytes: usize,
@@ -75,7 +75,7 @@ impl Panel {
             let y = y.clamp(top, bottom);
             // Rows are far apart, and no processor predicts the next one.
             let ahead = from.as_ptr().wrapping_add(place(left.max(first), y + ROWS_AHEAD));
-            // SAFETY: all x86-64 processors have it, and no address is wrong.
+            // SAFETY: all x86-64 processors have it, and any address is allowed.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(ahead.cast()) }
             let mut x = first;
             while x <= last {

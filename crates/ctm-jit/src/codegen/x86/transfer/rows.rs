@@ -1,4 +1,4 @@
-//! Whole tiles as rows: elements in the order in which memory has them.
+//! Whole tiles as rows: elements in memory order.
 
 use super::panel::Part;
 use super::{Blocks, Range, Stored};
@@ -6,7 +6,7 @@ use super::{Blocks, Range, Stored};
 /// Whole tiles side by side as one row of elements in memory order; and those below them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileRows {
-    /// Where the first element begins, in bytes.
+    /// The first byte of the first element.
     pub first: usize,
     /// Elements of a row.
     pub columns: u32,
@@ -17,7 +17,7 @@ pub struct TileRows {
 }
 
 impl Stored {
-    /// The whole tiles of a part, but for those at its sides if fewer columns than `least` would be left there.
+    /// The whole tiles of a part, without those at its sides if fewer columns than `least` would be left there.
     pub fn whole_tiles(&self, part: &Part, least: u32) -> Option<Part> {
         let [columns, rows] = self.blocks.as_ref()?.tile;
         let [mut x, y] = [(&part.x, columns), (&part.y, rows)]
@@ -32,7 +32,7 @@ impl Stored {
         (!x.is_empty() && !y.is_empty()).then_some(Part { x, y })
     }
 
-    /// Whole tiles as rows; `None` where they do not lie side by side.
+    /// Whole tiles as rows; `None` where they are not contiguous.
     pub fn as_rows(&self, whole: &Part) -> Option<TileRows> {
         let blocks = self.blocks.as_ref()?;
         let Blocks { tiles, tile: [tile_columns, tile_rows], .. } = blocks;

@@ -8,7 +8,7 @@ use ctm_isa::r700::inst::Kcache;
 use ctm_isa::r700::ops::{KcacheMode, Op2};
 use ctm_isa::r700::{CONSTANT_FILE, KCACHE_LINE};
 
-/// Constants of the table of uniform values, whose dwords are named by 16 bits.
+/// The most constants of the table of uniform values, whose dwords have 16-bit numbers.
 const MOST_CONSTANTS: i32 = 16_000;
 
 /// The constants that one set of a clause locks.
@@ -16,9 +16,9 @@ const MOST_CONSTANTS: i32 = 16_000;
 pub(super) struct Window {
     /// The first constant's number in the table.
     first: u16,
-    /// How many of the table's it may reach.
+    /// The number of the table's constants that it may reach.
     reach: u16,
-    /// How many it has.
+    /// The number of its constants.
     count: u16,
     /// With LOCK_LOOP_INDEX: the number of constants from the first to its start, and the mask of lanes where that line
     /// is before line 0, if it can be.

@@ -55,7 +55,7 @@ pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
 }
 
 impl Emit<'_> {
-    /// The register that a mask lives in.
+    /// The register of a mask.
     pub(super) fn mask_location(&self, m: M) -> Option<Gpr> {
         if m == M::ACTIVE { Some(ACTIVE) } else { self.masks[m.index()] }
     }

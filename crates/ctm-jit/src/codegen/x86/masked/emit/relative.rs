@@ -34,7 +34,7 @@ impl Emit<'_> {
         }
     }
 
-    /// The frame's offset of a row of registers for a piece.
+    /// The frame's offset of a row of registers for a part.
     fn row_at(&self, first: Vector, piece: u8) -> i32 {
         match self.row(first, piece) {
             Rm::Row(_, offset) => offset,
@@ -42,7 +42,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Gathers at the scratch register's indices where such elements are.
+    /// Gathers at the scratch register's indices in the lanes with such elements.
     fn gather_bounded(&mut self, to: u8, base: Gpr, offset: i32) {
         let (scratch, mask) = (self.isa().scratch(), self.mask());
         match self.isa() {
@@ -101,7 +101,7 @@ impl Emit<'_> {
         }
     }
 
-    /// [`Self::set_relative`] for a piece: AVX-512.
+    /// [`Self::set_relative`] for a part: AVX-512.
     fn scatter_piece(
         &mut self,
         (to, count, row): (Indexed, i32, i32),

@@ -108,7 +108,7 @@ impl<'a> Emit<'a> {
                 self.asm.mask_test_two(1, if self.input.pieces > 2 { 2 } else { 1 });
             }
             Lir::Test { op, how, a, b, under: 0, .. } if op != CMP_F64 => {
-                // The lanes in which nothing has happened, in those before either: all of them, mostly.
+                // The lanes without the rare case, and without earlier ones: all of them, mostly.
                 for piece in self.pieces() {
                     self.line(&Lir::Test { op, how: opposite(how), dst: 1, a, b, under: u8::from(piece > 0) }, piece);
                 }

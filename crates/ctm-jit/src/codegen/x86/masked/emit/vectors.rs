@@ -9,7 +9,7 @@ use crate::codegen::x86::vectors::{Access, Place, Vectors};
 use ctm_x86::{Asm, MOVAPS, RBP, RBX, RSI, Rm};
 
 impl Vectors for Emit<'_> {
-    /// A piece of each vector.
+    /// A part of each vector.
     type Unit = u8;
 
     fn isa(&self) -> Isa {
@@ -62,7 +62,7 @@ impl Emit<'_> {
         found.map_or(src, |&(_, vector)| Src::Vector(vector))
     }
 
-    /// The register of a vector's piece.
+    /// The register of a vector's part.
     pub(super) fn register(&self, vector: Vector, piece: u8) -> Option<u8> {
         match self.input.locations.of[vector.index()] {
             Location::Register(first) => Some(if self.is_wide(vector) { first + piece } else { first }),
@@ -70,12 +70,12 @@ impl Emit<'_> {
         }
     }
 
-    /// Whether a vector has a place for each piece, not one for the piece at hand.
+    /// Whether a vector has a place for each part, not one for the present part.
     fn is_wide(&self, vector: Vector) -> bool {
         self.input.wide.get(vector.index()).is_none_or(|&is_wide| is_wide)
     }
 
-    /// A piece of a row of the frame.
+    /// A part of a row of the frame.
     pub(super) fn at(&self, offset: i32, piece: u8) -> Rm {
         if self.is_moved {
             return Rm::Row(RSI, offset);
@@ -95,7 +95,7 @@ impl Emit<'_> {
         self.at(self.input.layout.spills + self.input.layout.spill_bytes * row, piece)
     }
 
-    /// One instruction for one piece.
+    /// One instruction for one part.
     pub(super) fn line(&mut self, lir: &Lir, piece: u8) {
         // A multiply-add of three numbers in memory needs all scratch registers.
         if lir.uses_masks() || matches!(lir, Lir::Fma { .. }) {
@@ -114,7 +114,7 @@ impl Emit<'_> {
         }
     }
 
-    /// A vector that a register has.
+    /// A vector that is in a register.
     pub(super) fn put(&mut self, dst: Vector, piece: u8, from: u8) {
         match self.place(dst, piece) {
             Place::Register(register) => self.asm.vector(MOVAPS, register, 0, Rm::Reg(from)),

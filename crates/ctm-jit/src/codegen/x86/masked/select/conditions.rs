@@ -1,4 +1,4 @@
-//! Values that are comparisons, as masks.
+//! Comparisons as masks.
 
 use super::{Plan, Select};
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
@@ -9,7 +9,7 @@ use crate::ir::masked::{Block, Condition, Op, Value};
 use ctm_isa::r700::ops::Op2;
 use ctm_x86 as asm;
 
-/// A value that is several comparisons: it is made where it is used.
+/// A value made of several comparisons: its instructions are at its use.
 pub(super) fn compound(block: &Block, value: Value) -> Option<Condition> {
     match block.ops[value.index()] {
         Op::Select(..) => Condition::of(&block.ops, value),
@@ -112,7 +112,7 @@ impl Select<'_> {
     /// others.
     pub(super) fn holds(&mut self, plan: &Plan<'_>, (op, ab): (Op2, [Value; 2]), wanted: bool) -> bool {
         let Some((first, second)) = truth(op) else { return false };
-        // The opposite of two comparisons is none.
+        // The negation of two comparisons is not one.
         if !wanted && second.is_some() {
             return false;
         }

@@ -68,7 +68,7 @@ impl Select<'_> {
         self.sampled = Some((Value(place as u32), dst));
     }
 
-    /// The nearest of plain texels: as `lookups::texels` finds them.
+    /// Nearest plain texels: as `lookups::texels` samples them.
     fn nearest(
         &mut self,
         plan: &Plan<'_>,
@@ -128,7 +128,7 @@ impl Select<'_> {
         self.plain.len() - 1
     }
 
-    /// Plain texels by whole numbers, zeros outside.
+    /// Plain texels by integers, zeros outside.
     fn texel(&mut self, plan: &Plan<'_>, place: usize, fetch: usize, offset: [i32; 3], at: [Src; 2]) {
         let (isa, table_of) = (self.given.isa, self.table_of(fetch, 0));
         let mut changed = Src::Literal(0);

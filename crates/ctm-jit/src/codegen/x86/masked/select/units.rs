@@ -102,7 +102,7 @@ impl Select<'_> {
         let by = factor(omod);
         self.push(Lir::Two { op: asm::MUL, dst, a: Src::Vector(sum), b: by });
         let grows = matches!(omod, Omod::U2 | Omod::U4 | Omod::U8);
-        // The sum was rounded, and fell out of the range of single precision, before it was scaled: scale first instead.
+        // The sum was rounded, and left the range of single precision, before it was scaled: scale first instead.
         let check = if grows {
             Lir::Test { op: asm::CMP_F32, how: EQUAL, dst: 1, a: Src::Vector(sum), b: Src::Literal(0), under: 0 }
         } else {

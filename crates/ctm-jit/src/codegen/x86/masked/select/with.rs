@@ -41,7 +41,7 @@ impl Sink for With<'_, '_, '_> {
 }
 
 impl With<'_, '_, '_> {
-    /// Whether a product may be of zero and something that is no number.
+    /// Whether a product may be of zero and an infinity or a NaN.
     fn may_be_zero_times_infinity(&self, operands: [Operand; 2]) -> bool {
         let [a, b] = operands.map(|operand| Value(operand.value));
         let same = self.plan.block.bare(a) == self.plan.block.bare(b);

@@ -96,7 +96,7 @@ fn tiles([width, height]: [u32; 2], element_bytes: u32) -> Tiles {
     }
 }
 
-/// Inside, at edges, outside, and no numbers.
+/// Inside, at edges, outside, and NaNs.
 fn coordinate(r: &mut Random, size: u32, unscaled: bool, near: bool) -> u32 {
     let in_elements = match r.below(if near { 7 } else { 8 }) {
         0..4 => r.below(8 * size) as f32 / 8.0,
@@ -155,7 +155,8 @@ fn check(native: impl Fn(&[Option<[Wrap; 2]>]) -> Native, code: &Code, unscaled:
             let plain = is_plain.then(|| native(&[Some([wrap_x, wrap_y])]));
             let native = plain.as_ref().unwrap_or(&any);
             let mut frame = native.frame();
-            // Where one repeats that is far away, all lanes are for the reference function, or for the reference interpreter.
+            // Where a lane has a far coordinate that repeats, all lanes are for the reference function, or for the
+            // reference interpreter.
             for near in [false, true] {
                 let mut wave = Wave::new(2, 4, code.blocks.len());
                 wave.reset();
