@@ -201,7 +201,7 @@ instructions! {
         Fetch { number: u16 as FetchNumber, at: [Value; 4], under: M } = "fetch";
         /// Performs the [`Store`] of this number in the lanes of a mask: index and elements.
         Store { number: u16 as StoreNumber, operands: [Value; 5], under: M } = "store";
-        /// Other wavefronts of the group that have issued fewer instructions run up to their first [`Yield`].
+        /// Yields: other wavefronts of the group that have issued fewer instructions catch up first ([`Yield`]).
         Yield(number: u16 as YieldNumber) = "yield";
         /// Stores into a variable.
         Set { var: Var, value: Value, under: M } = "set";

@@ -107,7 +107,7 @@ impl Place {
 /// The abstract state at a place of a block.
 #[derive(Clone, Default)]
 struct Here {
-    /// Rows, in one set for each value of the number that decides for all lanes; the second set is empty before such a
+    /// Rows, in one set for each outcome of a number that decides for all lanes; the second set is empty before such a
     /// decision.
     worlds: [Vec<u64>; 2],
     /// The masks that have been written on every path to here.
@@ -337,7 +337,7 @@ impl Bits {
                 if let (End::Branch { mask, .. }, End::Branch { mask: of, .. }) = (&mut ends[index], block.end) {
                     *mask = self.name(&here, of);
                 }
-                // Rows in which some lane has this bit, and without that one, go on to a block.
+                // Rows without a bit of `without`, from sets with a bit of `some`, go on to a block.
                 let mut reach = |target: Target, some: u64, without: u64| {
                     let Target::Block(id) = target else { return };
                     let id = usize::from(id);
@@ -476,8 +476,8 @@ impl Here {
         !self.worlds.iter().fold(0, |all, rows| rows.iter().fold(all, |differs, &row| differs | (row ^ of(row))))
     }
 
-    /// Adds the bits `kept` of all rows that have some bit of `some` and none of `without`; returns whether that
-    /// changed something.
+    /// Adds the bits `kept` of the rows without a bit of `without`, from sets in which some row has a bit of `some` (0:
+    /// from all); returns whether that changed something.
     fn add(&mut self, here: &Here, (some, without): (u64, u64), kept: u64) -> bool {
         let rows = &mut self.worlds[0];
         let before = (rows.len(), self.defined);
