@@ -49,7 +49,7 @@ pub struct Machine<'a> {
     active: Option<Vector>,
     /// Literals and constants that loops keep in registers.
     constants: Vec<(Src, Vector)>,
-    /// Of each vector, whether it outlives a strip.
+    /// Whether each vector outlives a strip.
     wide: Vec<bool>,
     locations: Locations,
     /// Lanes of a wavefront: as many as the launch has, or fewer.
@@ -122,7 +122,7 @@ impl<'a> Machine<'a> {
         (self.lanes / LANES) as u8 * self.isa().pieces()
     }
 
-    /// Chooses instructions.
+    /// Instruction selection.
     pub fn select(&mut self) {
         let Inputs { form, start, variant, assumed, .. } = self.inputs;
         self.selected = SelectedCode::new(&form.code, start, variant.isa, assumed);
@@ -132,7 +132,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Joins instructions.
+    /// Fuses instructions.
     pub fn fuse(&mut self) {
         let (isa, SelectedCode { lists, vars, used, vectors, .. }) = (self.isa(), &mut self.selected);
         self.iterations = if Pass::Fused.is_on() {
@@ -143,7 +143,7 @@ impl<'a> Machine<'a> {
         };
     }
 
-    /// Groups instructions.
+    /// Groups instructions into strips.
     pub fn strips(&mut self) {
         self.strips = Runs::of(self.isa(), &mut self.selected.lists);
     }

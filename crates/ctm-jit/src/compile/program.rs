@@ -63,7 +63,7 @@ impl Program {
         masked_form(source, is_whole, &mut Observer::of_environment()).map(|form| Self::of_form(form, lanes, given))
     }
 
-    /// Of a masked form.
+    /// Prepares a masked form.
     pub fn of_form(form: Form, lanes: usize, given: &[bool]) -> Self {
         let code = &form.code;
         let bound = bound::instructions(code);

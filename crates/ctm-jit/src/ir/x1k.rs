@@ -92,9 +92,9 @@ pub struct Flow {
     pub frame: u8,
     /// Levels that both outcomes start from: B_ELSE without a level makes the first.
     pub levels: u8,
-    /// If stay.
+    /// The outcome if the group stays.
     pub stay: Outcome,
-    /// If jump.
+    /// The outcome if the group jumps.
     pub jump: Outcome,
 }
 

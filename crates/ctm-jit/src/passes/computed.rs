@@ -6,7 +6,7 @@ use crate::ir::numbering::Numbering;
 use crate::ir::values;
 use std::borrow::Cow;
 
-/// Of an operation: its result is live.
+/// The operation's result is live.
 pub(super) const NEEDED: u8 = 1;
 
 /// Finds uniform computations: they become [`computed`](crate::ir::masked::Code::computed), and their uses read a

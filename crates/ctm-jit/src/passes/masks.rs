@@ -79,7 +79,7 @@ struct Bits {
     masks: Vec<M>,
     /// The tracked masks: those that decide which lanes run, and those computed from such masks alone.
     followed: u64,
-    /// Of each block, the operations that write or read some.
+    /// The operations of each block that write or read masks.
     places: Vec<Vec<Place>>,
     /// The blocks in postorder: each after its successors, but for loops.
     order: Vec<usize>,

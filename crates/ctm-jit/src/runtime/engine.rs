@@ -115,7 +115,7 @@ impl<A> Default for Programs<A> {
 }
 
 impl<A> Programs<A> {
-    /// The one with this key, or else a new one.
+    /// The program with this key, or else a new one.
     fn get(&self, key: Key, new: impl FnOnce() -> Option<A>) -> Option<Arc<A>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = known.iter().position(|(other, _)| *other == key) {

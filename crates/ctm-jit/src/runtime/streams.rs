@@ -89,7 +89,7 @@ struct Stream {
 }
 
 impl Streams {
-    /// None yet; `ran` counts the launches that they run.
+    /// An empty list; `ran` counts the launches that its streams run.
     pub fn new(limits: StreamLimits, ran: Arc<AtomicU64>) -> Self {
         Self { entries: Mutex::default(), limits, ran }
     }

@@ -69,7 +69,7 @@ pub struct Done {
 }
 
 impl Done {
-    /// Nothing yet.
+    /// No results.
     pub fn new(of: &Wavefronts<'_>) -> Self {
         let blocks = if of.counters { of.program.code.blocks.len() } else { 0 };
         Self { counters: Counters::default(), visits: [vec![0; blocks], vec![0; blocks]] }

@@ -12,7 +12,7 @@ const LOOKS: u32 = 4096;
 /// See [`LOOKS`].
 const PAUSES: u32 = 64;
 
-/// How many threads poll for more work.
+/// The number of threads that poll for more work.
 static LINGERING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {

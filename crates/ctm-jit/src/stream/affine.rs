@@ -74,11 +74,11 @@ pub enum Item {
 pub struct Linear {
     /// The constant.
     pub c: i64,
-    /// For each column.
+    /// The increment for each column.
     pub i: i64,
-    /// For each row.
+    /// The increment for each row.
     pub j: i64,
-    /// For each iteration of the loops around, outermost first.
+    /// The increment for each iteration of the enclosing loops, outermost first.
     pub iterations: [i64; LOOPS],
 }
 

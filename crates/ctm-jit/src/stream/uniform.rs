@@ -269,7 +269,7 @@ struct Build<'a> {
     current: BTreeMap<usize, (Value, bool)>,
     /// Iterations of the loops around.
     around: Vec<u16>,
-    /// How often each block of the program occurs in the blocks built so far.
+    /// The occurrences of each block of the program in the blocks built so far.
     built: Vec<usize>,
     numbers: Vec<Number>,
     textures: Vec<(u8, u8)>,

@@ -60,7 +60,7 @@ pub struct Step {
 /// No row.
 const NO_ROW: u32 = u32::MAX;
 
-/// A program.
+/// A program in dense form.
 pub struct Dense {
     /// The operations of each block.
     pub blocks: Vec<Vec<Step>>,

@@ -27,7 +27,7 @@ type Interval = (u32, u32);
 pub struct Ranges {
     /// The live intervals.
     found: Vec<Found>,
-    /// Of each vector, the first of these.
+    /// The first live interval of each vector.
     first: Vec<Option<u32>>,
     weights: Vec<u64>,
     places: usize,
@@ -96,7 +96,7 @@ impl Sets {
 /// Locations of all vectors.
 #[derive(Clone, Debug, Default)]
 pub struct Locations {
-    /// Of each vector.
+    /// The location of each vector.
     pub of: Vec<Location>,
     /// Rows of the frame.
     pub rows: u32,
@@ -131,7 +131,7 @@ impl Ranges {
         self.found.push(Found { vector, interval, next });
     }
 
-    /// One more vector.
+    /// Adds a vector.
     pub fn vector(&mut self) -> Vector {
         self.weights.push(0);
         self.first.push(None);
@@ -150,7 +150,7 @@ impl Ranges {
         in_rows.map(|(weight, _)| weight).sum()
     }
 
-    /// Of each of these places, which are in order, the vectors live both before and after it.
+    /// The vectors live both before and after each of these places, which are in order.
     pub fn across(&self, places: &[u32]) -> Vec<Vec<Vector>> {
         let mut across = vec![Vec::new(); places.len()];
         for &Found { vector, interval: (first, end), .. } in &self.found {
@@ -431,7 +431,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// Of each instance of a vector.
+    /// The register of each instance of a vector.
     pub fn of(&self, vector: usize) -> &[Option<u8>] {
         &self.of[self.first[vector] as usize..self.first[vector + 1] as usize]
     }

@@ -34,13 +34,13 @@ pub enum Src {
     Each(i32),
 }
 
-/// Where an instruction has fewer operands.
+/// A missing operand.
 pub const NO_SOURCE: Src = Src::Row(0);
 
 /// A mask register, 1..=3.
 pub type K = u8;
 
-/// Which of the three roles of a fused multiply-add are negated.
+/// The negated roles of a fused multiply-add.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Negated {
     /// The product.

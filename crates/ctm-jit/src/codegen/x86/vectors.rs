@@ -25,7 +25,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// Of an operand.
+    /// The access to an operand.
     pub const fn of(rm: Rm) -> Self {
         match rm {
             Rm::Reg(register) => Self::Register(register),

@@ -6,7 +6,7 @@ use std::fmt;
 /// A text that is no program: the place, and the allowed text there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
     /// From 1, in bytes.
     pub column: usize,

@@ -70,7 +70,7 @@ const MOST_TEXELS: usize = 1 << 28;
 const MOST_ALONG: u32 = 1 << 23;
 
 impl<'a> Binding<'a> {
-    /// Of a fetch.
+    /// The binding of a fetch.
     pub fn of(launch: &Launch<'_>, memory: &'a dyn Memory, fetch: &Fetch) -> Option<Self> {
         let memory = resources(memory, fetch.alternate())?;
         match fetch {
@@ -94,7 +94,7 @@ impl<'a> Binding<'a> {
 }
 
 impl<'a> Texels<'a> {
-    /// Of a lookup of a two-dimensional texture, if its level of detail does not matter.
+    /// The binding of a lookup of a two-dimensional texture, if its level of detail does not matter.
     fn of(memory: &'a dyn Memory, inst: &TexFetch) -> Option<Self> {
         let (op, id) = (inst.word0.op, inst.word0.resource_id);
         let texture = memory.texture(id)?;
@@ -171,7 +171,7 @@ impl Texels<'_> {
         *form == Form::Floats && *channels == 4 && tiles.is_none() && !wrap.contains(&Wrap::Border)
     }
 
-    /// Of columns, and of rows: their number; the last one; their negated period; and 1 over the period.
+    /// The numbers of columns, and of rows: their count; the last one; their negated period; and 1 over the period.
     pub fn numbers(&self) -> [[f32; 4]; 2] {
         [(self.width, self.wrap[0]), (self.height, self.wrap[1])].map(|(size, wrap)| {
             let size = size as f32;
@@ -231,7 +231,7 @@ pub enum References {
 }
 
 impl References {
-    /// Of a format; `None` where machine code has no conversion.
+    /// The conversion for a format; `None` where machine code has none.
     fn of(format: &Format) -> Option<Self> {
         if keeps_single(format) {
             return Some(Self::AsTheyAre);

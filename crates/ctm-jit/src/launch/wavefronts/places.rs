@@ -57,13 +57,13 @@ const OFFSETS: [[Row; 2]; 2] = {
 };
 
 impl Places {
-    /// For [`Waves::place`].
+    /// An empty value for [`Waves::place`].
     pub const fn new() -> Self {
         let laid = [[0; LANES]; 2];
         Self { laid, from: 0, offsets: None, first: 0, lanes: 0, inside: 0, strip: false }
     }
 
-    /// Of one lane.
+    /// The position of one lane.
     pub const fn position(&self, lane: usize) -> Position {
         let [i, j] = match self.offsets {
             Some(offsets) => self.beside(offsets, lane),
@@ -105,7 +105,7 @@ impl Places {
 }
 
 impl Waves {
-    /// Those of a launch of an R700 program.
+    /// The wavefronts of a launch of an R700 program.
     pub fn of(launch: &Launch<'_>) -> Self {
         Self::new(launch.domain, launch.wavefront.lanes(), launch.stage == Stage::Pixel)
     }
@@ -268,14 +268,15 @@ pub struct Starts<'a> {
 }
 
 impl<'a> Starts<'a> {
-    /// Of variables that planes or rows of a launch of an R700 program cover.
+    /// The start values of variables that planes or rows of a launch of an R700 program cover.
     pub fn of(variables: &[Var], launch: &Launch<'a>) -> Self {
         let gprs = usize::from(launch.program.gprs).clamp(1, GPRS);
         let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
         Self::new(variables, (&planes, launch.rows, launch.divisor), (launch.domain, launch.stage == Stage::Pixel))
     }
 
-    /// Of variables that planes or rows cover; some of the former may be divided. `quads`: lanes are quads.
+    /// The start values of variables that planes or rows cover; some of the former may be divided. `quads`: lanes are
+    /// quads.
     pub fn new(
         variables: &[Var],
         (planes, rows, divisor): (&[Plane], &[StartRow<'a>], Option<Divisor<'a>>),

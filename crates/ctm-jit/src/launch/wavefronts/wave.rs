@@ -68,7 +68,7 @@ pub struct Shared<'a> {
 /// The memory that wavefronts of a launch read.
 #[derive(Clone, Copy)]
 pub struct Reads<'a> {
-    /// Whose launch it is, and the memory that fetches read.
+    /// The launch, by instruction set, and the memory that fetches read.
     pub guest: Guest<'a>,
     /// The table of uniform values.
     pub uniforms: &'a [u32],
@@ -154,7 +154,7 @@ pub struct Fetched {
 }
 
 impl Wave {
-    /// For a program with these counts of start values, exported elements and blocks.
+    /// A wavefront with these counts of start values, exported elements and blocks.
     pub fn new(start: usize, exports: usize, blocks: usize) -> Self {
         Self {
             places: Places::new(),

@@ -8,9 +8,9 @@ use crate::ir::masked::{Block, Code, End, M, MaskOp, Op, Tally, Target, Value};
 use crate::ir::x1k::{self, Flow, LoopOp};
 use ctm_isa::x1k::LOOP_STACK;
 
-/// Of the lanes that vote, those that want to jump.
+/// The voting lanes that want to jump.
 const JUMP: M = M::CONCERNED;
-/// Of the lanes that vote, those that want to stay.
+/// The voting lanes that want to stay.
 const STAY: M = M::PASS;
 /// Lanes that ran before B_ELSE.
 const EXCHANGED: M = M::TEMP;

@@ -193,7 +193,7 @@ impl<S: Simd> Lanes<'_, S> {
             if let Some(steps) = &steps {
                 detail = s.select(steps.several, s.sub(detail, self.ln2(steps.count)), detail);
             }
-            // Of NaNs, minimum and maximum are their second operand.
+            // Minimum and maximum of NaNs are their second operand.
             let detail = s.min(s.max(detail, self.number(sampler.min_lod)), self.number(sampler.max_lod));
             let reduces = s.less(s.splat(0), detail);
             linear = s.either(s.both(reduces, filters[1]), s.both(s.not(reduces), filters[0]));

@@ -84,7 +84,7 @@ impl Wide {
                 let fraction = a.map(|a| {
                     let floor = s.one(asm::ROUND_F64, a, Some(9));
                     let rest = s.two(asm::SUB_F64, a, floor);
-                    // Of a NaN, which an infinity leaves, the minimum is its second operand.
+                    // The minimum of a NaN, which an infinity leaves, is its second operand.
                     s.two(asm::MIN_F64, below_one, rest)
                 });
                 keep_nans(s, fraction, a);

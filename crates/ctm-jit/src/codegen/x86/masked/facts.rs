@@ -276,7 +276,7 @@ impl Facts {
 /// Finds the choices after which NaNs are made canonical: of results of arithmetic alone, at least two of which may be
 /// NaNs.
 fn find_menders(block: &Block, known: &mut [Known]) {
-    // Of each vector: the number of NaN tests that it takes, if any NaN in it may become the canonical one.
+    // The number of NaN tests of each vector, if any NaN in it may become the canonical one.
     let mut looks: Vec<Option<u8>> = Vec::with_capacity(block.ops.len());
     for (place, op) in block.ops.iter().enumerate() {
         looks.push(match *op {

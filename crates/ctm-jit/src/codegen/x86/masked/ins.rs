@@ -59,7 +59,7 @@ instructions! {
         BeginLanes = "begin_lanes";
         /// The parts make a mask.
         EndLanes(dst: M) = "end_lanes";
-        /// Of the active lanes, those of the parts stay.
+        /// Keeps the active lanes of the parts' mask active.
         EndKeep = "end_keep";
         /// Bails out where a lane of the parts is in this mask, too.
         EndLeave(under: M) = "end_leave";

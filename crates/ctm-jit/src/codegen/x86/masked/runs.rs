@@ -15,12 +15,12 @@ use std::ops::Range;
 /// The strips of a program.
 pub struct Runs {
     isa: Isa,
-    /// Of each block: the ranges in its list.
+    /// The ranges in the list of each block.
     pub of: Vec<Vec<Range<usize>>>,
 }
 
 impl Runs {
-    /// None yet.
+    /// No strips.
     pub const fn none(isa: Isa) -> Self {
         Self { isa, of: Vec::new() }
     }
@@ -92,7 +92,7 @@ struct Found<'a> {
     runs: Vec<Range<usize>>,
     /// The beginning of the present strip.
     from: usize,
-    /// How many of its instructions are moved before it.
+    /// The number of its instructions that are moved before it.
     before: usize,
     /// It has other instructions than marks.
     is_run: bool,

@@ -32,7 +32,7 @@ pub struct SelectInputs<'a> {
     pub facts: &'a Facts,
     /// Uniform values that are numbers other than zero, in order.
     pub ordinary: &'a [u16],
-    /// Of each nearest fetch of plain texels, the wrap modes beyond the edges; of fetches of known sizes, too.
+    /// The wrap modes of each nearest fetch of plain texels, and of each fetch of known sizes.
     pub plain: &'a [Option<[Wrap; 2]>],
     /// For streams: lookups become loads, which streams make themselves, and nothing is called.
     pub streams: bool,
@@ -111,7 +111,7 @@ impl Sink for Select<'_> {
 struct Plan<'a> {
     block: &'a Block,
     known: &'a [Known],
-    /// Of each operation.
+    /// The results of each operation.
     of: Vec<Planned>,
 }
 

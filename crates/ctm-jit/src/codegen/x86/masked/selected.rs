@@ -22,7 +22,7 @@ pub struct Assumed<'a> {
 /// The instructions of a program, before register allocation.
 #[derive(Default)]
 pub struct SelectedCode {
-    /// Of each block.
+    /// The instructions of each block.
     pub lists: Vec<Vec<Ins>>,
     /// The vectors of variables that are read, written or exported.
     pub vars: Vec<Option<Vector>>,

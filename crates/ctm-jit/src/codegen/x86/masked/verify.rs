@@ -41,7 +41,7 @@ pub fn verify(of: &SelectedCode, code: &Code) -> Result<(), VerifyError> {
 struct State<'a> {
     of: &'a SelectedCode,
     code: &'a Code,
-    /// Of each vector, whether it is defined.
+    /// Whether each vector is defined.
     made: &'a mut [bool],
     /// The defined mask registers, a bit for each.
     masks: u8,

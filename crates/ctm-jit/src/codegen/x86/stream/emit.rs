@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap as Map;
 pub(super) struct Emit<'a> {
     pub of: &'a Chosen,
     pub options: Options,
-    /// Of each vector's instances.
+    /// The location of each vector's instances.
     locations: Vec<Vec<Location>>,
     pub asm: Asm,
     pub slots: Vec<Slot>,
@@ -45,7 +45,7 @@ pub(super) struct Unit {
 }
 
 impl<'a> Emit<'a> {
-    /// Nothing yet.
+    /// No code.
     pub fn new(of: &'a Chosen, options: Options) -> Self {
         Self {
             of,

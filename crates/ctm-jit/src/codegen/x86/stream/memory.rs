@@ -31,7 +31,7 @@ pub(super) mod table {
     pub const READ_PAIRS: usize = 2;
     /// The inverse permutation, for unpacking.
     pub const WRITE_PAIRS: usize = 3;
-    /// How many.
+    /// The number of permutations.
     pub const ROWS: usize = 4;
 }
 

@@ -111,14 +111,14 @@ struct Slot {
 /// single-precision numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Geometry {
-    /// Of each input.
+    /// The channels of each input.
     pub inputs: [u8; ctm_isa::x1k::INPUTS],
-    /// Of each output; those without channels are dropped.
+    /// The channels of each output; those without channels are dropped.
     pub outputs: [u8; ctm_isa::x1k::OUTPUTS],
 }
 
 impl Geometry {
-    /// Of a launch's arrays.
+    /// The geometry of a launch's arrays.
     pub fn of(surfaces: &Surfaces<'_>) -> Self {
         Self {
             inputs: surfaces.inputs.each_ref().map(|view| view.as_ref().map_or(0, |view| view.channels)),

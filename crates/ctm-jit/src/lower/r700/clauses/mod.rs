@@ -1,6 +1,6 @@
 //! Clauses: from ALU groups (here) and fetches (`fetches`) to the form.
 //!
-//! Of a group, all sources are read before anything is written; PV, PS, AR and the predicate are names of vectors.
+//! A group reads all sources before it writes anything; PV, PS, AR and the predicate are names of vectors.
 
 mod fetches;
 mod locked;

@@ -78,7 +78,7 @@ pub fn address(s: &mut impl Sink, dst: Vector, op: Op2, operand: Operand) {
         _ => flush(s, operand),
     };
     let floor = s.one(asm::ROUND_SCALE, x, Some(9));
-    // Of a NaN the maximum is its second operand.
+    // The maximum of a NaN is its second operand.
     let bounded = s.two(asm::MAX, floor, Src::Literal((-256f32).to_bits()));
     s.push(Lir::One { op: asm::CVT_F32_I32, dst, a: bounded, imm: None });
     s.patch(dst, (asm::CMP_F32, GREATER), [bounded, Src::Literal(255f32.to_bits())], LEAST);

@@ -213,7 +213,7 @@ impl Emit<'_> {
             let register = self.mask_register(m, RAX);
             return self.asm.wide_test(register, register);
         }
-        // Those of the first piece are mostly there.
+        // Mostly the first part has an active lane.
         if self.isa() == Isa::Avx2 {
             let scratch = self.isa().scratch();
             let first = self.active_signs(0, scratch);

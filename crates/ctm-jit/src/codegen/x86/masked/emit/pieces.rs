@@ -205,7 +205,7 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// Of the active lanes, those of mask 1 stay active: AVX2.
+    /// Keeps the active lanes of mask 1 active: AVX2.
     fn keep_piece(&mut self, piece: u8) {
         let mask = self.mask();
         match self.active_place(piece) {

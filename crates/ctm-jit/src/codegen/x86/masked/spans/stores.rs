@@ -19,7 +19,7 @@ use std::arch::x86_64::{
 /// The destination and the source of elements.
 pub struct Target<'a> {
     output: &'a Output<'a>,
-    /// Of each channel of an element: the lanes that wrote it, none for one that is not exported.
+    /// The lanes that wrote each channel of an element, none for one that is not exported.
     written: [*mut u64; 4],
     /// The rows of channels, which have as many dwords as wavefronts have lanes.
     rows: [*const u32; 4],
