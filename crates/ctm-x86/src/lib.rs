@@ -307,7 +307,7 @@ pub struct Asm {
     literals: Vec<u32>,
     /// The numbers of literals, by their values.
     literal_numbers: Map<u64, usize>,
-    /// The last one of them: mostly the next one, too, as each piece of a vector names it.
+    /// The last one of them: mostly the next one, too, as each part of a vector names it.
     last_literal: (u64, usize),
     /// The offset of a displacement to a literal, the end of its instruction, and the number of its first dword.
     literal_uses: Vec<(usize, usize, usize)>,

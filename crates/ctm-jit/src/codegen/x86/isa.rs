@@ -7,7 +7,7 @@ pub use ctm_x86::Isa;
 pub trait Registers {
     /// The name in `CTM_ENGINE_ISA`.
     fn name(self) -> &'static str;
-    /// Registers that one vector takes: its *pieces*.
+    /// Registers that one vector takes: its *parts*.
     fn pieces(self) -> u8;
     /// Registers that vectors may have; those after them are scratch.
     fn registers(self) -> u8;

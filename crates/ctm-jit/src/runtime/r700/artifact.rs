@@ -21,7 +21,7 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
     let programs = || [Some(program), launch.fetch_program].into_iter().flatten();
     let words: usize = programs().map(|program| program.words.len()).sum();
     let others = 2 * launch.semantics.len() + launch.planes.len() + launch.rows.len();
-    // Every launch makes one, so it is made in one piece.
+    // Every launch makes one, so it is made in one allocation.
     let mut key = Vec::with_capacity(words + 96 + others);
     key.extend_from_slice(&[
         program.gprs.into(),

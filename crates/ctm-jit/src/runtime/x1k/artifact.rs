@@ -30,7 +30,7 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
     ];
     let bits = |all: &[bool]| all.iter().fold(0, |bits, &bit| bits << 1 | u32::from(bit));
     let words = program.words.as_flattened();
-    // Every launch makes one, so it is made in one piece.
+    // Every launch makes one, so it is made in one allocation.
     let mut key = Vec::with_capacity(words.len() + 64 + launch.planes.len() + launch.rows.len());
     key.extend_from_slice(&[program.first.into(), program.last.into(), launch.group.lanes() as u32]);
     // Boolean constants decide jumps, integer constants trip counts.

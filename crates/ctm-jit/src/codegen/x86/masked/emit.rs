@@ -1,6 +1,6 @@
 //! Machine code of programs of both instruction sets.
 //!
-//! A vector takes one register for each *piece* of the wavefront's lanes: of 16 lanes with AVX-512, of 8 on AVX2.
+//! A vector takes one register for each part (*piece*) of the wavefront's lanes: of 16 lanes with AVX-512, of 8 on AVX2.
 //!
 //! | register | contents |
 //! |---|---|
@@ -70,7 +70,7 @@ pub struct Layout {
     pub slots: i32,
     /// Registers during calls.
     save: i32,
-    /// The numbers of a piece's elements, and rows to load them in.
+    /// The numbers of a part's elements, and rows to load them in.
     elements: i32,
     /// All of it.
     pub size: i32,
@@ -166,7 +166,7 @@ struct Emit<'a> {
     /// Yields by number, with the label at which the code goes on after them.
     yields: Vec<(u16, Label)>,
     rare: Vec<Rare<'a>>,
-    /// Pieces of the active lanes are in their mask registers, or in their vector.
+    /// Parts of the active lanes are in their mask registers, or in their vector.
     is_spread: bool,
     /// The mask whose lanes mask 1 holds, on AVX2.
     in_mask: Option<M>,

@@ -189,7 +189,7 @@ impl Emit<'_> {
         self.is_whole = true;
     }
 
-    /// The active lanes of each piece are in its mask register. Changes rax.
+    /// The active lanes of each part are in its mask register. Changes rax.
     pub(super) fn spread(&mut self) {
         if self.is_spread {
             return;

@@ -18,7 +18,7 @@ use ctm_x86::{
 const EACH: u8 = 4;
 
 impl Emit<'_> {
-    /// Loads the elements of a piece's lanes, each from the array that a lookup's numbers name, at the numbers of their
+    /// Loads the elements of a part's lanes, each from the array that a lookup's numbers name, at the numbers of their
     /// first dwords: these channels, a bit for each, become consecutive vectors.
     pub(super) fn elements(&mut self, lookup: u16, (first, channels): (Vector, u8), index: Src, piece: u8) {
         let before = |channel: u8| (channels & ((1 << channel) - 1)).count_ones();

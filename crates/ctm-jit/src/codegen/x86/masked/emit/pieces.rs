@@ -17,7 +17,7 @@ use ctm_x86::{
 };
 use std::ops::Range;
 
-/// Lanes of a dword of a mask, in pieces of AVX2.
+/// Lanes of a dword of a mask, in parts of AVX2.
 const PIECES_OF_DWORD: u8 = 4;
 /// The mask that a strip makes.
 const MADE: Gpr = 8;
@@ -45,7 +45,7 @@ impl<'a> Emit<'a> {
         list[at..].iter().for_each(|ins| self.effect(ins));
     }
 
-    /// Single instructions of AVX-512, for two pieces and then for the next two.
+    /// Single instructions of AVX-512, for two parts and then for the next two.
     fn strip(&mut self, strip: &'a [Ins]) {
         for first in self.pieces().step_by(2) {
             for ins in strip {
@@ -241,7 +241,7 @@ impl<'a> Emit<'a> {
         self.asm.place(done);
     }
 
-    /// A piece of a mask as sign bits, in a register.
+    /// A part of a mask as sign bits, in a register.
     pub(super) fn lane_signs(&mut self, under: M, piece: u8) -> u8 {
         let mask = self.mask();
         if self.in_mask == Some(under) {
@@ -259,7 +259,7 @@ impl<'a> Emit<'a> {
         mask
     }
 
-    /// A piece of a mask as sign bits. May change rax.
+    /// A part of a mask as sign bits. May change rax.
     pub(super) fn spread_piece(&mut self, m: M, piece: u8, to: u8) {
         match self.mask_location(m) {
             Some(from) if !self.is_moved => {
@@ -278,7 +278,7 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// The dword of a mask in a general register that has the bits of a piece, in all lanes.
+    /// The dword of a mask in a general register that has the bits of a part, in all lanes.
     fn spread_dword(&mut self, from: Gpr, piece: u8, to: u8) {
         let mut from = from;
         if piece >= PIECES_OF_DWORD {
@@ -326,7 +326,7 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// A piece of the active lanes as sign bits: its register, or this one.
+    /// A part of the active lanes as sign bits: its register, or this one.
     pub(super) fn active_signs(&mut self, piece: u8, scratch: u8) -> u8 {
         match self.active_place(piece) {
             Place::Register(register) => register,
