@@ -72,7 +72,7 @@ fn given(planes: impl Iterator<Item = u8>, rows: impl Iterator<Item = u16>) -> V
 /// use ctm_exec::{Budget, Domain, GroupSize};
 /// use ctm_jit::{Backend, EmitLaunch, Stage, emit};
 ///
-/// let program = ctm_isa::x1k::text::assemble(".output o = o0\nadd o, r0, 1\n").program.unwrap_or_default();
+/// let program = ctm_isa::x1k::text::assemble(".output o = o0\nadd o, r0, 1\n").program.unwrap();
 /// let launch = Launch {
 ///     program: &program,
 ///     constants: &Constants::default(),
