@@ -20,6 +20,10 @@ pub(super) fn write_rows(_: [usize; 3], _: &mut impl Write, _: &mut FillRow<'_>)
     missing()
 }
 
+/// Always the error: an animated PNG file needs the feature `png`.
+///
+/// # Errors
+/// [`ArrayError`], always.
 pub fn animation(_: [u32; 2], _: u16, _: &[Vec<u8>]) -> Result<Vec<u8>, ArrayError> {
     missing()
 }
