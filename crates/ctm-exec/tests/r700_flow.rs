@@ -232,7 +232,7 @@ fn pop_and_else() {
     assert!(flow.pop(Test::ACTIVE, 1).is_err());
 }
 
-/// R700 §3.7.3: pixels that left a loop stay out whatever is popped, and come back after it.
+/// R700 §3.7.3: pixels that left a loop stay inactive through every pop, and return after the loop.
 #[test]
 fn breaks_survive_pops() {
     let mut flow = machine("AAAbbbbb");

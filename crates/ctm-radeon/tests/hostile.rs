@@ -93,7 +93,7 @@ fn bad_text_is_told() {
     }
 }
 
-/// A driver's streams with words changed, on their buffers: whatever is reported, the device ends, and only its buffers change.
+/// A driver's streams with changed words: the device ends with or without an error, and only its buffers change.
 #[test]
 fn changed_streams_end() {
     let mut random = Random(7);

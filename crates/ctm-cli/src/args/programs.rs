@@ -111,7 +111,7 @@ pub(crate) struct DisArgs {
     pub(crate) isa: Option<IsaName>,
 }
 
-/// Print what the fast engine makes of a program, stage by stage
+/// Print a program after a stage of the engine's compiler
 ///
 /// The program is compiled as for a first launch with the constants that it brings along, the index pair in register 0, and no counters. `CTM_DUMP` prints stages of any run.
 #[derive(Args, Debug)]

@@ -49,9 +49,9 @@ pub struct TextureSurface {
     pub shape: TextureShape,
     /// Texels of a row of level 0, 1..=[`Self::LARGEST`].
     pub width: u16,
-    /// Rows of level 0, 1..=[`Self::LARGEST`]; one-dimensional ones have 1, whatever is here.
+    /// Rows of level 0, 1..=[`Self::LARGEST`]; one-dimensional ones always have 1.
     pub height: u16,
-    /// Slices or layers, 1..=[`Self::LARGEST`], of an array of cubes six times their number; cubes have 6, two-dimensional ones 1, whatever is here.
+    /// Slices or layers, 1..=[`Self::LARGEST`], of an array of cubes six times their number; cubes always have 6, two-dimensional ones 1.
     pub depth: u16,
     /// Mipmap levels, 1..=[`Self::LEVELS`].
     pub levels: u8,

@@ -183,7 +183,7 @@ pub enum Looks {
     Own,
     /// These, independent of the write mask: bit 0 is red, and bit 3 means the same operand of the alpha unit.
     Channels(u8),
-    /// None: whatever the operand selects, src0 of processors of the quad is in its place (x1k-encoding §1.5).
+    /// None: the operand's selection is ignored, and src0 of the quad's processors is read (x1k-encoding §1.5).
     Quad,
 }
 

@@ -187,7 +187,7 @@ impl<'a> State<'a> {
         value.map(|v| v != o.not)
     }
 
-    /// Runs to the end, or until so many statements have been executed. The line it is at.
+    /// Runs to the end, or for a number of statements, and returns the current line.
     fn run(&mut self, until: Option<usize>) -> usize {
         let mut pc = 0;
         let mut calls: Vec<(usize, usize)> = Vec::new();

@@ -1,6 +1,6 @@
 //! Depth and stencil of many pixels at once, before the program: the tests of [`Merger::sample_passes`] for lanes of one sample each.
 //!
-//! What a draw tests is found out once. The loops below have one form for every format and state, so that compilers make vectors of them; their arithmetic is that of
+//! The tests of a draw are resolved once. The loops below have one form for every format and state, so that the compiler vectorises them; their arithmetic is that of
 //! [`DepthFormat::quantised`] and [`StencilFace::after`].
 
 use super::Merger;
@@ -20,7 +20,7 @@ fn ways(compare: Compare) -> [u32; 4] {
     [of(0.0), of(1.0), of(2.0), of(f32::NAN)]
 }
 
-/// The stencil test and what it does.
+/// The stencil test and its operations.
 #[derive(Clone, Copy)]
 struct StencilTest {
     /// Stencil lies in bits 7:0 of the second dword, otherwise in bits 31:24 of the first.

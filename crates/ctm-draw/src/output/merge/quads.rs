@@ -66,7 +66,7 @@ impl Merger<'_, '_> {
         self.groups
     }
 
-    /// Merges quads in layer 0 with what the program exported for them: from the quad of this number of a launch on.
+    /// Merges quads in layer 0 with their exports. The first of them is the quad of this number in the launch.
     pub(crate) fn merge_quads(&mut self, quads: &[ShadeQuad], number: usize, pieces: &[Piece], exports: &Exports) {
         let colours = exports.colours(self.state);
         let (mut rows, mut blended) = (blend::Rows::default(), [[0.0; TOGETHER]; 4]);

@@ -68,7 +68,7 @@ impl Plan {
     }
 }
 
-/// How rows of colours are merged with what a target holds.
+/// Merges rows of colours into a target.
 pub(super) struct ColourRows<'r> {
     pub(super) state: &'r ColourState,
     /// The target's number.
