@@ -111,7 +111,7 @@ fn documentation() -> Result<(), String> {
     cargo("documentation", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])
 }
 
-/// The library with none of its features and with each alone.
+/// The library with none of its features and with each alone, and the command with its optional one.
 fn features() -> Result<(), String> {
     for feature in ["", "jit", "png", "ps3"] {
         let what = if feature.is_empty() { "lints, without features" } else { feature };
@@ -119,6 +119,8 @@ fn features() -> Result<(), String> {
             ["clippy", "--package", "close-to-metal", "--lib", "--no-default-features", "--features", feature];
         cargo(what, &[&arguments[..], &["--", "-D", "warnings"]].concat(), &[])?;
     }
+    let disassembler = ["clippy", "--package", "ctm-cli", "--features", "iced-x86", "--", "-D", "warnings"];
+    cargo("lints, with the disassembler of machine code", &disassembler, &[])?;
     let tests = ["test", "--package", "close-to-metal", "--no-default-features", "--test", "features"];
     cargo("tests, without features", &tests, &[])
 }
