@@ -34,7 +34,7 @@ pub(crate) fn check() -> Result<(), String> {
 /// The two other places that have to state the version, because they cannot inherit it, agree with the workspace's manifest.
 fn repeated(stated: &str) -> Result<(), String> {
     let places = [
-        ("README.md", format!("That needs Rust {stated} or later")),
+        ("README.md", format!("Rust {stated} or later")),
         ("python/Cargo.toml", format!("rust-version = \"{stated}\"")),
     ];
     for (file, text) in places {
