@@ -4,11 +4,12 @@
 //! log; the packages of the registry, in one archive; the Python wheel, where Python is there; the notes of the release; and SHA-256 sums of all of them. The same sources and tools give the same names; archives also hold the times of their files.
 
 use super::install::{install_with, make_relocatable, target};
-use super::{cargo, python, root, run, say};
+use super::python;
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use xtask::{cargo, root, run, say};
 
 /// Files besides the installed ones.
 const PAGES: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
@@ -38,7 +39,8 @@ fn release_notes(version: &str) -> Result<String, String> {
 }
 
 /// Which packages the registry gets. Needs a cargo that packs packages which depend on each other (1.90).
-const PUBLISHED: &[&str] = &["--workspace", "--exclude", "xtask", "--exclude", "ctm-testkit", "--allow-dirty"];
+const PUBLISHED: &[&str] =
+    &["--workspace", "--exclude", "xtask", "--exclude", "chores", "--exclude", "ctm-testkit", "--allow-dirty"];
 
 /// Packs every package for the registry, and builds each from its archive against the others'. It is the dry run of publishing them.
 pub(crate) fn packages() -> Result<(), String> {

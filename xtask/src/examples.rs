@@ -2,9 +2,9 @@
 //! reader would. Results are compared by `crates/ctm/tests/examples.rs`
 //! and `r700_examples.rs`.
 
-use crate::{cargo, root, say};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use xtask::{cargo, root, say};
 
 /// Extensions of programs as text.
 const PROGRAMS: [&str; 5] = ["x1k", "psh", "vsh", "gsh", "csh"];
@@ -43,9 +43,9 @@ pub(crate) fn binary() -> Result<PathBuf, String> {
 fn example(ctm: &Path, directory: &Path) -> Result<(), String> {
     let is_program = |p: &&PathBuf| p.extension().and_then(|e| e.to_str()).is_some_and(|e| PROGRAMS.contains(&e));
     for program in entries(directory)?.iter().filter(is_program) {
-        crate::run(Command::new(ctm).args(["check", "--strict"]).arg(program))?;
+        xtask::run(Command::new(ctm).args(["check", "--strict"]).arg(program))?;
     }
-    crate::run(Command::new(ctm).arg("run").arg(directory.join("job.toml")))
+    xtask::run(Command::new(ctm).arg("run").arg(directory.join("job.toml")))
 }
 
 /// The contents of a directory, sorted.

@@ -1,9 +1,9 @@
 //! `cargo xtask install` puts the command and the C library where people and C programs find them; `cargo xtask c-examples` builds and runs `examples/c` against the installed files.
 
-use super::{cargo, root, run, say};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use xtask::{cargo, root, run, say};
 
 /// The version in the shared library's name; it changes when programs must be linked again.
 const SONAME: &str = "libctm.so.0";

@@ -1,24 +1,22 @@
 //! The project's own chores: `cargo xtask check` runs in CI, `cargo xtask examples` checks and runs the examples.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::path::Path;
+use std::process::ExitCode;
+use xtask::{cargo, root, say};
 
-mod book;
 mod dist;
-mod editors;
-mod example_data;
+mod everywhere;
 mod examples;
 mod install;
 mod minimum;
+mod page;
 mod python;
-mod seeds;
-mod targets;
 mod tidy;
 
-const USAGE: &str = "usage: cargo xtask check | targets | seeds | examples | example-data | grammars | page | install --prefix DIR | c-examples | python [INTERPRETER...] | book | packages | dist | tidy
+const USAGE: &str = "usage: cargo xtask check | everywhere [TARGET...] | seeds | examples | example-data | grammars | page | install --prefix DIR | c-examples | python [INTERPRETER...] | book | packages | dist | tidy
 
 check         formatting, lints, features, minimum Rust version, other processors, tests, documentation, fuzz targets, examples, C programs: what must hold before a change lands
-targets       type-checks the project for other processors, wherever their standard libraries are installed
+everywhere    type-checks the project for other processors and systems whose standard libraries are installed, and runs their tests where there is an emulator: ARM64, WebAssembly, Windows, macOS; or only the named targets
 seeds         checks that every fuzz target has seeds that it reads
 examples      checks every program of examples/ and runs every job
 example-data  writes the input arrays of the examples anew
@@ -37,17 +35,15 @@ fn main() -> ExitCode {
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["check"] => check(),
         ["examples"] => examples::run(),
-        ["example-data"] => example_data::write(&root().join("examples")).map_err(|e| e.to_string()),
-        ["grammars"] => editors::grammars(&root()),
-        ["page"] => editors::page(&root()),
+        [chore @ ("example-data" | "grammars" | "seeds")] => with_libraries(&[chore]),
+        ["page"] => page::bundle(&root()),
         ["install", "--prefix", prefix] => install::install(Path::new(prefix)),
         ["c-examples"] => install::c_examples(),
-        ["book"] => book::book(),
+        ["book"] => examples::binary().and_then(|ctm| book(&ctm)),
         ["packages"] => dist::packages(),
         ["dist"] => dist::dist(),
         ["tidy"] => tidy::check(),
-        ["targets"] => targets::check(),
-        ["seeds"] => seeds::check(),
+        ["everywhere", ref targets @ ..] => everywhere::everywhere(targets),
         ["python", ref interpreters @ ..] => python::check(interpreters),
         _ => {
             say(USAGE);
@@ -63,17 +59,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// A line of progress.
-#[allow(clippy::print_stderr, reason = "a program for people")]
-fn say(text: &str) {
-    eprintln!("{text}");
-}
-
-/// The workspace's directory.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_owned()
-}
-
 /// Everything that must hold before a change lands; `.ci/run` calls it.
 ///
 /// `cargo deny` and `cargo audit` are left out: the advisories that they compare with come over the network, and a merge must not depend on it.
@@ -86,11 +71,10 @@ fn check() -> Result<(), String> {
     say("== the minimum Rust version");
     minimum::check()?;
     say("== other processors");
-    targets::check()?;
+    everywhere::check()?;
     cargo("tests (the README's second command)", &["test", "--workspace"], &[])?;
     documentation()?;
-    say("== seeds of the fuzz targets");
-    seeds::check()?;
+    with_libraries(&["seeds"])?;
     // Their libraries are built by a nightly compiler; without it nothing is linked.
     let fuzz = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"];
     cargo("fuzz targets compile", &fuzz, &[("CUSTOM_LIBFUZZER_PATH", "target/no-libfuzzer.a")])?;
@@ -102,8 +86,19 @@ fn check() -> Result<(), String> {
     install::c_examples()?;
     say("== the Python package");
     python::check(&[])?;
-    say("== the book");
-    book::book_with(&ctm)
+    book(&ctm)
+}
+
+/// A chore of the package `chores`, which uses the project's libraries.
+fn with_libraries(arguments: &[&str]) -> Result<(), String> {
+    let command = [&["run", "--quiet", "--package", "chores", "--"], arguments].concat();
+    cargo(arguments.first().copied().unwrap_or_default(), &command, &[])
+}
+
+/// The book, by a built command.
+fn book(ctm: &Path) -> Result<(), String> {
+    let ctm = ctm.to_str().ok_or_else(|| format!("{} is no Unicode path", ctm.display()))?;
+    with_libraries(&["book", ctm])
 }
 
 /// The documentation of all packages.
@@ -123,22 +118,4 @@ fn features() -> Result<(), String> {
     cargo("lints, with the disassembler of machine code", &disassembler, &[])?;
     let tests = ["test", "--package", "close-to-metal", "--no-default-features", "--test", "features"];
     cargo("tests, without features", &tests, &[])
-}
-
-fn cargo(what: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
-    say(&format!("== {what}"));
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let mut command = Command::new(cargo);
-    command.args(arguments).envs(environment.iter().copied()).current_dir(root());
-    run(&mut command)
-}
-
-/// Runs a command; its failure with the command line.
-fn run(command: &mut Command) -> Result<(), String> {
-    let line = format!("{command:?}");
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{line} ended with {status}")),
-        Err(e) => Err(format!("{line} cannot be run: {e}")),
-    }
 }

@@ -1,8 +1,8 @@
 //! The minimum Rust version that the workspace states: no dependency's manifest may ask for a later one, and the fuzz targets state none of their own.
 
-use super::root;
 use serde_json::Value;
 use std::process::Command;
+use xtask::root;
 
 /// Looks at the manifests of everything that is built.
 pub(crate) fn check() -> Result<(), String> {

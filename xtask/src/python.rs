@@ -3,9 +3,9 @@
 //! Nothing has to be installed by hand: where there is no `maturin`, an environment below `target` gets one from the package index. Without Python, its module `venv`
 //! or the network the step is skipped, and says so.
 
-use super::{root, run, say};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use xtask::{root, run, say};
 
 /// Dependencies of the tests besides the wheel.
 const TESTS: &[&str] = &["pytest", "hypothesis", "dask[array]", "distributed", "zarr"];

@@ -4,11 +4,11 @@
 //! and so is a budget that is higher than the count by [`SLACK`]: then lower it. A type name should mean one thing, so names that many modules define
 //! are counted, too. Subjects of commits are reported only.
 
-use super::{root, say};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use xtask::{root, say};
 
 /// A group of words, and the number of uses that the tree may have.
 const WORDS: &[(&str, &[&str], usize)] = &[

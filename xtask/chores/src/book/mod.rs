@@ -8,10 +8,10 @@ mod gallery;
 mod isa;
 mod links;
 
-use super::{root, run, say};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use xtask::{root, run, say};
 
 /// The installer of the HTML renderer.
 const INSTALL: &str = "cargo install mdbook --version ^0.4.52 --locked";
@@ -131,13 +131,8 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(out)
 }
 
-/// The whole of `cargo xtask book`.
-pub(crate) fn book() -> Result<(), String> {
-    book_with(&super::examples::binary()?)
-}
-
-/// The same by a command that is built already: its help is the reference of the commands.
-pub(crate) fn book_with(ctm: &Path) -> Result<(), String> {
+/// The whole of `cargo xtask book`. The built command's help is the reference of the commands.
+pub(crate) fn book(ctm: &Path) -> Result<(), String> {
     let place = root().join("target/book");
     let src = place.join("src");
     if src.exists() {

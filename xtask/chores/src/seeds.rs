@@ -1,10 +1,10 @@
 //! The seeds of the fuzz targets: every target has some, they are small, and each is valid input of its target.
 
-use super::root;
 use ctm::ctm_image::r700::{cal, gfd, llvm_elf};
 use ctm::ctm_image::{self, ByteOrder, ctm_elf};
 use std::collections::BTreeSet;
 use std::path::Path;
+use xtask::root;
 
 /// Most bytes of all seeds: they lie in the repository.
 const MOST_BYTES: u64 = 2 << 20;

@@ -1,0 +1,181 @@
+//! Other processors and systems: their code is type-checked where their standard libraries are installed, and their tests run where this machine has a linker and an emulator for them.
+
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::Command;
+use xtask::{cargo, root, say};
+
+/// The checked packages of a system.
+#[derive(Clone, Copy)]
+enum Scope {
+    /// Every package but these, with tests.
+    Workspace { without: &'static [&'static str] },
+    /// The library packages of the registry, without packages that open files and sockets.
+    Libraries,
+}
+
+/// How tests of a system run here.
+struct Tests {
+    /// The linker, a program of this machine.
+    linker: &'static str,
+    /// Programs that run a test of that system, with their arguments: the first that this machine has.
+    runners: &'static [&'static [&'static str]],
+    /// Packages whose tests do not run, and why.
+    without: &'static [(&'static str, &'static str)],
+}
+
+/// A target of Rust.
+struct System {
+    target: &'static str,
+    scope: Scope,
+    /// Whether CI checks it too.
+    in_ci: bool,
+    tests: Option<Tests>,
+}
+
+/// The preloaded library: a render node is a device of Linux.
+const LINUX_ONLY: &[&str] = &["ctm-radeon-shim"];
+
+const SYSTEMS: &[System] = &[
+    System {
+        target: "aarch64-unknown-linux-gnu",
+        scope: Scope::Workspace { without: &[] },
+        in_ci: true,
+        tests: Some(Tests {
+            linker: "aarch64-linux-gnu-gcc",
+            runners: &[&["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]],
+            without: &[
+                ("ctm-radeon-shim", "its tests preload the library into programs of this machine"),
+                ("ctm-capi", "its tests run a C compiler's programs"),
+                ("ctm-verify", "its solver is a program of this machine"),
+                ("xtask", "chores of a developer's machine"),
+                ("chores", "chores of a developer's machine"),
+            ],
+        }),
+    },
+    System { target: "wasm32-unknown-unknown", scope: Scope::Libraries, in_ci: true, tests: None },
+    System {
+        target: "x86_64-pc-windows-gnu",
+        scope: Scope::Workspace { without: LINUX_ONLY },
+        in_ci: false,
+        tests: Some(Tests {
+            linker: "x86_64-w64-mingw32-gcc",
+            runners: &[&["wine64"], &["/usr/lib/wine/wine64"], &["wine"]],
+            without: &[
+                ("ctm-capi", "its tests run a C compiler's programs"),
+                ("ctm-verify", "its solver is a program of this machine"),
+                ("xtask", "chores of a developer's machine"),
+                ("chores", "chores of a developer's machine"),
+            ],
+        }),
+    },
+    System {
+        target: "aarch64-apple-darwin",
+        scope: Scope::Workspace { without: LINUX_ONLY },
+        in_ci: false,
+        tests: None,
+    },
+    System {
+        target: "x86_64-apple-darwin",
+        scope: Scope::Workspace { without: LINUX_ONLY },
+        in_ci: false,
+        tests: None,
+    },
+];
+
+/// Packages that need a system: a C library, sockets, processes, or its random numbers.
+const NEED_A_SYSTEM: [&str; 7] = ["chores", "ctm-capi", "ctm-cli", "ctm-glsl", "ctm-ide", "ctm-radeon-shim", "xtask"];
+
+/// Type-checks the systems of CI.
+pub(crate) fn check() -> Result<(), String> {
+    SYSTEMS.iter().filter(|system| system.in_ci).try_for_each(System::check)
+}
+
+/// Type-checks every system, or the named ones, and runs their tests where that is possible here.
+pub(crate) fn everywhere(named: &[&str]) -> Result<(), String> {
+    if let Some(unknown) = named.iter().find(|name| SYSTEMS.iter().all(|system| system.target != **name)) {
+        let known: Vec<&str> = SYSTEMS.iter().map(|system| system.target).collect();
+        return Err(format!("`{unknown}` is none of the systems: {}", known.join(", ")));
+    }
+    for system in SYSTEMS.iter().filter(|system| named.is_empty() || named.contains(&system.target)) {
+        system.check()?;
+        system.test()?;
+    }
+    Ok(())
+}
+
+impl System {
+    /// Type-checks it with warnings as errors. Without its standard library it is skipped, and that is said.
+    fn check(&self) -> Result<(), String> {
+        let target = self.target;
+        if !self.is_installed() {
+            say(&format!("skipped: {target}: no standard library is installed (rustup target add {target})"));
+            return Ok(());
+        }
+        let packages: Vec<String> = match self.scope {
+            Scope::Workspace { without } => {
+                let excluded = without.iter().flat_map(|name| ["--exclude".to_owned(), (*name).to_owned()]);
+                ["--workspace".to_owned(), "--all-targets".to_owned()].into_iter().chain(excluded).collect()
+            }
+            Scope::Libraries => libraries()?.into_iter().flat_map(|name| ["--package".to_owned(), name]).collect(),
+        };
+        let arguments: Vec<&str> =
+            ["check", "--target", target].into_iter().chain(packages.iter().map(String::as_str)).collect();
+        cargo(target, &arguments, &[("RUSTFLAGS", "-D warnings")])
+    }
+
+    /// Runs its tests in an emulator. What is missing for that is said.
+    fn test(&self) -> Result<(), String> {
+        let target = self.target;
+        let Some(tests) = &self.tests else {
+            say(&format!("skipped: {target}: nothing on Linux runs its programs; it is only type-checked"));
+            return Ok(());
+        };
+        let runner = tests.runners.iter().find(|runner| has(runner[0]));
+        let Some(runner) = runner.filter(|_| self.is_installed() && has(tests.linker)) else {
+            let programs: Vec<&str> = tests.runners.iter().map(|runner| runner[0]).collect();
+            let missing = format!("its tests need {} and one of {}", tests.linker, programs.join(", "));
+            say(&format!("skipped: {target}: {missing}"));
+            return Ok(());
+        };
+        for (package, reason) in tests.without {
+            say(&format!("skipped: {target}: tests of {package}: {reason}"));
+        }
+        let Scope::Workspace { without } = self.scope else { return Ok(()) };
+        let excluded = without.iter().copied().chain(tests.without.iter().map(|(package, _)| *package));
+        let excluded: Vec<&str> = excluded.flat_map(|package| ["--exclude", package]).collect();
+        let arguments = [&["test", "--workspace", "--no-fail-fast", "--target", target], &excluded[..]].concat();
+        let variable = |name: &str| format!("CARGO_TARGET_{}_{name}", target.to_uppercase().replace('-', "_"));
+        let (linker, runs) = (variable("LINKER"), variable("RUNNER"));
+        let environment = [(linker.as_str(), tests.linker), (runs.as_str(), &runner.join(" ")), ("WINEDEBUG", "-all")];
+        cargo(&format!("{target}: tests"), &arguments, &environment)
+    }
+
+    /// Whether the compiler finds its standard library.
+    fn is_installed(&self) -> bool {
+        let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
+        let asked = Command::new(rustc).args(["--print", "target-libdir", "--target", self.target]).output();
+        let Ok(output) = asked else { return false };
+        let directory = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+        let files = std::fs::read_dir(directory).into_iter().flatten().flatten();
+        output.status.success()
+            && files.map(|file| file.file_name()).any(|name| name.to_string_lossy().starts_with("libcore-"))
+    }
+}
+
+/// Whether this machine has a program.
+fn has(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// The packages of the workspace that need no system.
+fn libraries() -> Result<Vec<String>, String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let mut command = Command::new(cargo);
+    command.args(["metadata", "--format-version", "1", "--locked", "--no-deps"]).current_dir(root());
+    let output = command.output().map_err(|e| format!("{command:?} cannot be run: {e}"))?;
+    let metadata: Value = serde_json::from_slice(&output.stdout).map_err(|e| format!("cargo metadata: {e}"))?;
+    let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
+    let names = packages.iter().filter_map(|package| package["name"].as_str());
+    Ok(names.filter(|name| !NEED_A_SYSTEM.contains(name)).map(str::to_owned).collect())
+}
