@@ -35,12 +35,11 @@ fn mapping(line: &str) -> Option<(u64, u64, &str)> {
     Some((u64::from_str_radix(from, 16).ok()?, u64::from_str_radix(to, 16).ok()?, words.next()?))
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn what_is_there_can_be_read_and_what_is_not_cannot() {
         let bytes = vec![1u8; 100_000];
         assert_eq!(readable_bytes(bytes.as_ptr() as usize, 100_000), 100_000);

@@ -4,7 +4,9 @@
 #![allow(unsafe_code, reason = "the interface is C's")]
 
 use ctm_capi::amu::{amuABIExtractConstants, amuCompCompile, amuCompOpenCompiler};
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+#[cfg(target_os = "linux")]
+use std::ffi::c_int;
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::{null, null_mut};
 
 unsafe extern "C" {

@@ -15,17 +15,35 @@ const NAMES: [&str; 2] = ["libctm_radeon.so", "libctm_radeon_shim.so"];
 const PLACES: [&str; 3] = [".", "../lib", "../lib/ctm"];
 
 pub(crate) fn run(_: &Console, args: &RadeonArgs) -> Ending {
-    let mut command = command(args)?;
-    #[cfg(unix)]
-    let error = std::os::unix::process::CommandExt::exec(&mut command);
-    #[cfg(not(unix))]
-    let error = std::io::Error::other("preloading needs Linux");
-    let program = command.get_program().display();
-    Err(Failure::wrong("cannot-start", format!("{program} cannot be started: {error}")))
+    let command = command(args)?;
+    Err(become_program(command))
 }
+
+/// Replaces this process by the program; returns why it could not be started.
+#[cfg(unix)]
+fn become_program(mut command: Command) -> Failure {
+    let error = std::os::unix::process::CommandExt::exec(&mut command);
+    let program = command.get_program().display();
+    Failure::wrong("cannot-start", format!("{program} cannot be started: {error}"))
+}
+
+#[cfg(not(unix))]
+fn become_program(_: Command) -> Failure {
+    Failure::wrong("needs-linux", ELSEWHERE)
+}
+
+/// The way to Linux from another system: the drivers, the render node and preloading exist there only.
+const ELSEWHERE: &str = if cfg!(windows) {
+    "this command needs Linux, where Mesa has its Radeon drivers: run it in WSL2 (docs/start/console.md shows how)"
+} else {
+    "this command needs Linux, where Mesa has its Radeon drivers: run it in a container (docs/start/console.md shows how)"
+};
 
 /// The program with its environment.
 pub(crate) fn command(args: &RadeonArgs) -> Result<Command, Failure> {
+    if !cfg!(target_os = "linux") {
+        return Err(Failure::wrong("needs-linux", ELSEWHERE));
+    }
     let library = library(args.library.as_deref())?;
     // The program may run elsewhere.
     let directory = |flag: &str, given: Option<&Path>| {

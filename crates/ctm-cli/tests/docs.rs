@@ -86,6 +86,8 @@ fn every_session_of_the_pages_runs() {
         for directory in ["docs", "crates", "tests"] {
             #[cfg(unix)]
             std::os::unix::fs::symlink(root.join(directory), d.0.join(directory)).unwrap();
+            #[cfg(not(unix))]
+            copy(&root.join(directory), &d.0.join(directory));
         }
         for (command, printed) in blocks.iter().flat_map(|block| commands(block)) {
             let command =

@@ -73,10 +73,15 @@ impl Drop for TemporaryFolder {
 
 /// Makes a folder that only its owner can look into.
 fn create(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    {
+        let mut builder = fs::DirBuilder::new();
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(path)
+    }
+    // Elsewhere the folder of temporary files belongs to the user.
+    #[cfg(not(unix))]
+    fs::create_dir(path)
 }
 
 /// Removes the system's temporary folders with this prefix that killed processes left.

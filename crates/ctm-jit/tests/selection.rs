@@ -52,6 +52,7 @@ fn where_the_system_forbids_it_the_portable_one_runs() {
 #[test]
 #[ignore = "run by the others"]
 fn in_a_process_of_its_own() {
+    #[cfg_attr(not(target_os = "linux"), expect(unused_mut, reason = "only Linux forbids it"))]
     let mut expected = std::env::var("CTM_TEST_EXPECT").unwrap_or_else(|_| Backend::detect().to_string());
     #[cfg(target_os = "linux")]
     if std::env::var_os("CTM_TEST_FORBID").is_some() {

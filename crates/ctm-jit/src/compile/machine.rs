@@ -266,6 +266,6 @@ impl<'a> Machine<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 #[path = "../../tests/unit/compile/stages.rs"]
 mod tests;

@@ -14,7 +14,7 @@ mod cost_r700;
 #[cfg(all(unix, target_arch = "x86_64"))]
 #[allow(unsafe_code, reason = "pages are mapped and protected here")]
 pub mod guarded;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(unix, target_arch = "x86_64"))]
 mod guarded_r700;
 #[cfg(target_arch = "x86_64")]
 mod modes;

@@ -16,9 +16,9 @@ fn bytes_of(lines: &mut [Line]) -> &mut [u8] {
 
 /// The memory of the code; the `Layout` of each back end has the offsets.
 pub struct Frame {
-    #[cfg(not(test))]
+    #[cfg(not(all(test, unix)))]
     pub(super) bytes: Vec<Line>,
-    #[cfg(test)]
+    #[cfg(all(test, unix))]
     pub(super) bytes: crate::tests::guarded::Guarded<Line>,
     /// Copies of inputs.
     panels: Vec<Line>,
@@ -28,9 +28,9 @@ impl Frame {
     /// A frame of `size` bytes, all 0.
     pub(in crate::codegen::x86) fn new(size: i32) -> Self {
         let lines = (size as usize).div_ceil(64);
-        #[cfg(not(test))]
+        #[cfg(not(all(test, unix)))]
         let bytes = vec![Line([0; 64]); lines];
-        #[cfg(test)]
+        #[cfg(all(test, unix))]
         let bytes = crate::tests::guarded::Guarded::new(lines);
         Self { bytes, panels: Vec::new() }
     }

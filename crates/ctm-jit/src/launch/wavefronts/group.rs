@@ -16,17 +16,17 @@ use rustc_hash::FxHashMap as Map;
 use std::collections::HashMap;
 
 /// The dwords of a local data share. In this crate's tests they lie between pages that may not be touched.
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(all(test, unix, target_arch = "x86_64"))]
 type Share = crate::tests::guarded::Guarded<u32>;
-#[cfg(not(all(test, target_arch = "x86_64")))]
+#[cfg(not(all(test, unix, target_arch = "x86_64")))]
 type Share = Vec<u32>;
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(all(test, unix, target_arch = "x86_64"))]
 fn new_share() -> Share {
     Share::new(SHARE_DWORDS)
 }
 
-#[cfg(not(all(test, target_arch = "x86_64")))]
+#[cfg(not(all(test, unix, target_arch = "x86_64")))]
 fn new_share() -> Share {
     vec![0; SHARE_DWORDS]
 }
