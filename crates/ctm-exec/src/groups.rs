@@ -1,6 +1,6 @@
 //! The groups of a launch that runs in quads.
 
-use crate::engine::{Domain, Position};
+use crate::domain::{Domain, Position};
 
 /// The quads of a domain, cut into groups (CTM §2.1.2).
 ///

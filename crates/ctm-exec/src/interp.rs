@@ -1,7 +1,9 @@
 //! The reference interpreter of both instruction sets.
 
-use crate::engine::{Engine, Fault, Outcome};
+use crate::engine::Engine;
+use crate::fault::Fault;
 use crate::observe::Watcher;
+use crate::outcome::Outcome;
 use crate::watch::Control;
 use crate::{r700, x1k};
 

@@ -5,7 +5,7 @@
 //!
 //! Begin with [`x1k::Launch`], [`r700::Launch`] and [`Engine`], then `x1k/interp` and `r700/interp`, read beside the manuals.
 //!
-//! Shared by both instruction sets: numbers ([`float`], [`transcendental`]), arrays and coordinates ([`arrays`], [`sample`]), start values
+//! Shared by both instruction sets: the values of every launch ([`domain`], [`fault`], [`outcome`]), numbers ([`float`], [`transcendental`]), arrays and coordinates ([`arrays`], [`sample`]), start values
 //! ([`plane`], [`ramp`], [`rows`]), groups of quads ([`groups`]). [`x1k`] and [`r700`] never use each other; [`Interp`] runs both.
 //!
 //! **Invariants.** Results never depend on thread count. A faulty program gives a [`Fault`] value, never a panic or an endless loop
@@ -13,11 +13,14 @@
 
 pub mod arrays;
 pub mod checks;
+pub mod domain;
 pub mod engine;
+pub mod fault;
 pub mod float;
 pub mod groups;
 pub mod interp;
 pub mod observe;
+pub mod outcome;
 pub mod plane;
 pub mod r700;
 pub mod ramp;
@@ -27,7 +30,10 @@ pub mod transcendental;
 pub mod watch;
 pub mod x1k;
 
-pub use engine::{Budget, Counters, Domain, Engine, Fault, FaultKind, Finding, GroupSize, Outcome, Position};
+pub use domain::{Domain, GroupSize, Position};
+pub use engine::Engine;
+pub use fault::{Budget, Fault, FaultKind};
 pub use interp::Interp;
+pub use outcome::{Counters, Finding, Outcome};
 pub use rows::{ExportRow, LaneOrder, LaneRows, StartRow};
 pub use watch::{Control, Progress};

@@ -9,7 +9,7 @@
 //! right, lower left, lower right; with quads cut by the edge of the domain, all four lanes have a number. N quads of no particular place are the domain
 //! of columns 0 to 2N - 1 and rows 0 and 1: lane `4 * quad + 2 * (j % 2) + i % 2`.
 
-use crate::engine::{Domain, Position};
+use crate::domain::{Domain, Position};
 
 /// The start value of one element of one register, for each lane.
 ///

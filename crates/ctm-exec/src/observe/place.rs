@@ -1,6 +1,6 @@
 //! Places that hold 32 bits of a lane, of the group or of memory, and their names in the texts of the two machines.
 
-use crate::r700::memory::SHARE_DWORDS;
+use crate::r700::data_share::SHARE_DWORDS;
 use crate::r700::{Space, Target};
 use std::fmt;
 

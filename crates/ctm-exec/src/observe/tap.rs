@@ -4,7 +4,8 @@
 //! written twice. That is kept only where memory can change while the unit runs; elsewhere reads are made anew.
 
 use super::Place;
-use crate::engine::{MemoryFault, Position};
+use crate::domain::Position;
+use crate::fault::MemoryFault;
 use crate::{r700, x1k};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

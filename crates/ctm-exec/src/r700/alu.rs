@@ -6,7 +6,7 @@
 use super::checks::{CONSTANT_OUT_OF_BOUNDS, REGISTER_OUT_OF_BOUNDS, SHIFT_BEYOND, UNLOCKED_CONSTANT, Watch, Watching};
 use super::single::{Effect, Scalar, Value, factor, float, op2, op3, output, plain};
 use super::{Constants, ops, ops64};
-use crate::engine::FaultKind;
+use crate::fault::FaultKind;
 use crate::float::{NAN, SIGN, number};
 use crate::observe::LaneEvent;
 use ctm_isa::r700::inst::{AluClause, AluInst, Broken, Group, Operand};

@@ -5,7 +5,8 @@
 
 use super::Space;
 use crate::checks::{LIMIT, Rule, rules};
-use crate::engine::{Finding, Position};
+use crate::domain::Position;
+use crate::outcome::Finding;
 use ctm_isa::r700::GPRS;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};

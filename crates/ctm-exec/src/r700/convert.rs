@@ -1,7 +1,7 @@
 //! Many items of one format at once: small elements are converted by a table of all their values.
 
 use super::formats::{Elements, Format, convert, element, elements, size_bytes};
-use crate::engine::FaultKind;
+use crate::fault::FaultKind;
 use ctm_isa::r700::ops::{FormatComp, NumFormat, Sel};
 
 /// Largest element whose values are all computed before, in bits.

@@ -1,7 +1,8 @@
 //! Exports of a program (R700 §3.4.1).
 
 use crate::arrays::Written;
-use crate::engine::{FaultKind, Position};
+use crate::domain::Position;
+use crate::fault::FaultKind;
 use crate::rows::LaneRows;
 use ctm_isa::r700::ops::ExportType;
 

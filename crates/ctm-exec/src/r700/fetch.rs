@@ -1,14 +1,14 @@
 //! Fetch clauses of a wavefront (R700 chapters 5 to 8): each instruction for all lanes that execute.
 
-use super::Memory;
 use super::alu::{is_register, relative_read, relative_write};
 use super::checks::{At, Checks, DIVERGENT_GRADIENT, FETCH_OUT_OF_BOUNDS, UNBOUND_SAMPLER, UNKNOWN_SEMANTIC};
 use super::flow::Test;
-use super::memory::Shared;
+use super::shared::Shared;
 use super::texture::{self, TextureFetch, selected};
 use super::vertex::{self, VertexFetch, index_offset};
 use super::wavefront::{Context, Wavefront};
-use crate::engine::{FaultKind, MemoryFault};
+use super::{Memory, with_alternate};
+use crate::fault::FaultKind;
 use crate::float::{bits, number};
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::inst::{Fetch, FetchClause, TexFetch, VtxFetch, VtxWord1};
@@ -112,7 +112,7 @@ impl Wavefront {
         item: usize,
         faulty: &mut Option<usize>,
     ) -> Step<()> {
-        let memory = resources(memory, inst.word0.alt_const)?;
+        let memory = with_alternate(memory, inst.word0.alt_const)?;
         let source = self.source_register(context, inst.word0.src_gpr, inst.word0.src_rel);
         let destination = self.destination_register(context, inst.word1.dst_gpr, inst.word1.dst_rel);
         let swizzle = inst.source_swizzle();
@@ -223,7 +223,7 @@ impl Wavefront {
         item: usize,
         faulty: &mut Option<usize>,
     ) -> Step<()> {
-        let memory = resources(memory, inst.word2.alt_const)?;
+        let memory = with_alternate(memory, inst.word2.alt_const)?;
         let offset = index_offset(context.launch, inst.word0.fetch_type);
         let source = self.source_register(context, inst.word0.src_gpr, inst.word0.src_rel);
         let destination = match &inst.word1 {
@@ -263,17 +263,6 @@ impl Wavefront {
         *faulty = None;
         Ok(())
     }
-}
-
-/// The memory whose constants and resources an instruction uses: its own program's, or with ALT_CONST the other program type's.
-pub(super) fn resources(memory: &dyn Memory, alternate: bool) -> Step<&dyn Memory> {
-    if !alternate {
-        return Ok(memory);
-    }
-    memory.alternate().ok_or_else(|| {
-        let what = "constants and resources of the other program type (ALT_CONST)".into();
-        FaultKind::Memory(MemoryFault { what, address: None, reason: "nothing is bound there".into() })
-    })
 }
 
 pub(super) fn not_done(feature: &str, section: &'static str) -> FaultKind {

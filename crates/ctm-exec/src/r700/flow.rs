@@ -3,7 +3,7 @@
 //! It knows no registers: an instruction's conditions come in, masks and the next address come out. Where the manual says a thing
 //! twice and differently, programs of compilers decided (docs/r700-open-questions.md).
 
-use crate::engine::FaultKind;
+use crate::fault::FaultKind;
 use crate::observe::{Frame, LaneState};
 use ctm_isa::r700::CALL_DEPTH;
 use ctm_isa::r700::ops::Cond;

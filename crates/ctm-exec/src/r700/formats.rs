@@ -3,7 +3,7 @@
 //! The first element of a format lies in the lowest bits; the numbers in a format's name are those of its elements from the highest
 //! bits down. Elements that a format lacks read 0, the fourth 1 (1.0, or the integer). Formats whose texels share bytes are in `surface`.
 
-use crate::engine::FaultKind;
+use crate::fault::FaultKind;
 use crate::float::bits;
 use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, SrfMode};
 

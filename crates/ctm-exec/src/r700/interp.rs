@@ -4,12 +4,14 @@
 //! instruction each, so that a read sees all writes before its instruction.
 
 use super::checks::Checks;
-use super::memory::Shared;
+use super::shared::Shared;
 use super::wavefront::{Context, Wavefront};
 use super::{Launch, Memory, Space};
-use crate::engine::{Budget, Fault, FaultKind, Outcome, Position};
+use crate::domain::Position;
+use crate::fault::{Budget, Fault, FaultKind};
 use crate::groups::Groups;
 use crate::observe::{Unit, Watcher, Wish};
+use crate::outcome::Outcome;
 use crate::watch::{Control, Watch};
 use ctm_isa::r700::program::Stage;
 

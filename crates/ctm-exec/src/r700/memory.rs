@@ -11,92 +11,26 @@
 //! read the last one (scratch, reduction). Indices of reads and of scatter are signed: negative ones read element 0 of an array, and reach before
 //! ARRAY_BASE in scatter memory. Invalid pixels write nothing.
 
+pub use super::data_share::{BANK_DWORDS, DataShare, SHARE_DWORDS, share_dword};
+pub use super::shared::Shared;
+
 use super::checks::{Checks, SHARE_OUT_OF_BOUNDS, WRITE_BEHIND_ARRAY};
+use super::data_share::BANKS;
 use super::fetch::not_done;
 use super::formats::{Format, convert, size_bytes, swapped};
-use super::observe::Recorder;
 use super::texture::selected;
 use super::wavefront::{Context, Wavefront};
 use super::{Launch, Memory, Space};
-use crate::engine::{FaultKind, MemoryFault};
-use crate::watch::Part;
+use crate::fault::{FaultKind, MemoryFault};
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw, MemRd};
 use ctm_isa::r700::ops::{EndianSwap, ExportOp, MemOp, MuxCntl, RelMode, Sel};
 use ctm_isa::r700::program::Chip;
 
-/// Banks of the local data share.
-const BANKS: usize = 4;
-/// Dwords of one bank: 256 entries of 16 bytes.
-pub const BANK_DWORDS: usize = 1024;
-/// Dwords of the local data share, bank after bank.
-pub const SHARE_DWORDS: usize = BANKS * BANK_DWORDS;
-
-/// Where a dword of a bank (modulo 4) lies in the local data share; `None` beyond its end.
-#[must_use]
-pub const fn share_dword(bank: usize, offset: usize) -> Option<usize> {
-    if offset < BANK_DWORDS { Some((bank % BANKS) * BANK_DWORDS + offset) } else { None }
-}
-
 /// Dwords from one thread's place in `LOCAL_DS_WRITE` to that of the next thread of the same bank.
 #[must_use]
 pub const fn share_stride(inst: &MemDsw) -> usize {
     inst.word1.dst_stride as usize | (inst.word1.dst_stride_ext as usize) << 7
-}
-
-/// The local data share of a thread group: 16 kB, zero at the start of each group.
-#[derive(Clone, Debug)]
-pub struct DataShare {
-    dwords: Vec<u32>,
-}
-
-impl Default for DataShare {
-    fn default() -> Self {
-        Self { dwords: vec![0; SHARE_DWORDS] }
-    }
-}
-
-impl DataShare {
-    /// Makes every dword zero.
-    pub fn clear(&mut self) {
-        self.dwords.fill(0);
-    }
-
-    /// Every dword, bank after bank.
-    #[must_use]
-    pub fn dwords(&self) -> &[u32] {
-        &self.dwords
-    }
-
-    /// A dword of a bank; `None` beyond its end.
-    fn place(&mut self, bank: usize, offset: usize) -> Option<&mut u32> {
-        share_dword(bank, offset).and_then(|at| self.dwords.get_mut(at))
-    }
-}
-
-/// On-chip state shared by the wavefronts of a launch.
-#[derive(Debug, Default)]
-pub struct Shared {
-    /// SIMD-global registers of each lane of a wavefront.
-    pub globals: Vec<Vec<[u32; 4]>>,
-    /// The local data share of the group that runs.
-    pub data_share: DataShare,
-    /// State of a checked run.
-    pub checks: Option<Checks>,
-    /// The part of the launch that runs; `None`: nothing stops it.
-    pub part: Option<Part>,
-    /// Instructions since it was last asked whether to stop.
-    pub since_look: u64,
-    /// Effects of the current instruction, for watchers.
-    pub recorder: Option<Recorder>,
-}
-
-impl Clone for Shared {
-    /// The same state, which nothing stops: a watched group returns to it.
-    fn clone(&self) -> Self {
-        let Self { globals, data_share, checks, .. } = self;
-        Self { globals: globals.clone(), data_share: data_share.clone(), checks: checks.clone(), ..Self::default() }
-    }
 }
 
 /// The memory of a write instruction; `None` for exports and for scratch memory, which is the thread's own.

@@ -11,10 +11,11 @@
 //! | `formats` | from bytes in memory to the elements of a register |
 //! | `fetch` | fetch clauses of a wavefront |
 //! | `vertex`, `texture`, `sample`, `cube` | one fetch for one lane |
-//! | `memory` | memory writes and reads, the local data share |
+//! | `data_share`, `shared` | the local data share, and all on-chip state that wavefronts share |
+//! | `memory` | memory writes and reads, those of the local data share too |
 //! | `exports` | exports of a program |
 //! | `wavefront` | a wavefront running a program: issue, masks, faults, counters |
-//! | `observe` | wavefronts that are watched |
+//! | `recorder`, `observe` | effects of a watched clause, and wavefronts that are watched |
 //! | `interp` | the domain cut into wavefronts, their order, commits |
 //! | `resources` | buffers, textures and samplers as plain structures, and a memory made of them |
 //! | `levels` | the texels of mipmap levels in one allocation |
@@ -29,6 +30,7 @@ pub mod checks;
 pub mod clocks;
 mod convert;
 pub mod cube;
+pub mod data_share;
 pub mod exports;
 mod fetch;
 pub mod flow;
@@ -40,8 +42,10 @@ pub mod memory;
 pub mod observe;
 pub mod ops;
 pub mod ops64;
+mod recorder;
 pub mod resources;
 pub mod sample;
+pub mod shared;
 pub mod single;
 pub mod surface;
 pub mod texture;
@@ -56,7 +60,8 @@ pub use flow::LoopConstant;
 pub use resources::{Arrays, Buffer, Sampler, Texture};
 pub use surface::{Surface, SurfaceError};
 
-use crate::engine::{Budget, Domain, GroupSize, MemoryFault, Position};
+use crate::domain::{Domain, GroupSize, Position};
+use crate::fault::{Budget, FaultKind, MemoryFault};
 use crate::rows::{LaneOrder, LaneRows, StartRow};
 use ctm_isa::r700::CONSTANT_FILE;
 use ctm_isa::r700::program::{Chip, Program, Stage};
@@ -409,6 +414,17 @@ pub trait Memory: Sync {
     fn lane_rows(&mut self) -> Option<&mut LaneRows<Target>> {
         None
     }
+}
+
+/// The memory whose constants and resources an instruction uses: its own program's, or with ALT_CONST the other program type's.
+fn with_alternate(memory: &dyn Memory, alternate: bool) -> Result<&dyn Memory, FaultKind> {
+    if !alternate {
+        return Ok(memory);
+    }
+    memory.alternate().ok_or_else(|| {
+        let what = "constants and resources of the other program type (ALT_CONST)".into();
+        FaultKind::Memory(MemoryFault { what, address: None, reason: "nothing is bound there".into() })
+    })
 }
 
 /// Arrays after textures and targets. See [`Memory::direct`].

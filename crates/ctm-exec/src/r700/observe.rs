@@ -7,12 +7,15 @@ mod clauses;
 mod fetches;
 
 use super::flow::Test;
-use super::memory::Shared;
+use super::recorder::{Recorder, lanes_of};
+use super::shared::Shared;
 use super::wavefront::{Context, Wavefront};
 use super::{Memory, Target};
-use crate::engine::{Counters, Fault, Position};
+use crate::domain::Position;
+use crate::fault::Fault;
 use crate::observe::tap::{Mark, Tap};
 use crate::observe::{ALL_PARTS, At, Detail, Event, Flow, LaneEvent, LaneFlow, Lanes, Place, Read, Write};
+use crate::outcome::Counters;
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::inst::{Cf, CfEntry, CfExport, CfMem, ClauseBody};
 use ctm_isa::r700::ops::Sel;
@@ -20,43 +23,6 @@ use fetches::elements;
 
 fn narrow(n: usize) -> u8 {
     u8::try_from(n).unwrap_or(u8::MAX)
-}
-
-/// Effects of the current clause, lane by lane.
-#[derive(Clone, Debug, Default)]
-pub struct Recorder {
-    /// The unit's number of the wavefront's first lane.
-    first_lane: usize,
-    /// Lanes of the unit whose values are requested.
-    wanted: Lanes,
-    /// The lanes that the ALU clause runs for.
-    executing: Lanes,
-    /// Of an ALU clause: each lane with its groups.
-    lanes: Vec<(usize, Vec<LaneEvent>)>,
-    /// Of a fetch clause: executing lanes of each fetch, effects on lanes, and the counters after it.
-    fetches: Vec<(Lanes, Vec<LaneEvent>, Counters)>,
-}
-
-impl Recorder {
-    /// The lanes of the wavefront that execute an ALU clause.
-    pub(super) fn executes(&mut self, executes: &[bool]) {
-        let first = self.first_lane;
-        self.executing = lanes_of(executes, first);
-    }
-
-    /// The destination of a lane's groups, if they are requested.
-    pub(super) fn lane(&mut self, lane: usize) -> Option<&mut Vec<LaneEvent>> {
-        let lane = self.first_lane + lane;
-        if !self.wanted.contains(lane) {
-            return None;
-        }
-        self.lanes.push((lane, Vec::new()));
-        self.lanes.last_mut().map(|entry| &mut entry.1)
-    }
-}
-
-fn lanes_of(executes: &[bool], first: usize) -> Lanes {
-    (0..executes.len()).filter(|&lane| executes[lane]).map(|lane| first + lane).collect()
 }
 
 fn read(event: &mut LaneEvent, place: Place, bits: u32, parts: u8) {

@@ -6,7 +6,7 @@
 use super::Memory;
 use super::cube::across;
 use super::resources::{Compare, Filter, MipFilter, Sampler, Texture, TextureKind, Wrap};
-use crate::engine::MemoryFault;
+use crate::fault::MemoryFault;
 use crate::float::{fma, number};
 use crate::sample::{in_elements, wrap};
 

@@ -3,7 +3,7 @@
 //! The functions themselves are in `ops` and `transcendental`; operations that take several slots are in `alu`.
 
 use super::{ops, transcendental};
-use crate::engine::FaultKind;
+use crate::fault::FaultKind;
 use crate::float::{Wide, bits, number};
 use ctm_isa::r700::ops::{Omod, Op2, Op3};
 

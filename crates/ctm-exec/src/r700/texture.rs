@@ -5,7 +5,7 @@ use super::cube;
 use super::formats::in_format;
 use super::resources::{Filter, TextureKind};
 use super::sample::{FACES, Lookup, LookupCoordinates, filtered_axes, is_cube, layer};
-use crate::engine::{FaultKind, MemoryFault};
+use crate::fault::{FaultKind, MemoryFault};
 use crate::float::{bits, fma, number};
 use crate::transcendental::ln2;
 use ctm_isa::r700::inst::{TexFetch, lod_bias, texel_offset};

@@ -2,7 +2,7 @@
 
 use super::formats::{Elements, Format, convert, elements, size_bytes, swapped};
 use super::{Launch, Memory, resources::Buffer};
-use crate::engine::{FaultKind, MemoryFault};
+use crate::fault::{FaultKind, MemoryFault};
 use ctm_isa::r700::inst::{VtxFetch, VtxWord1};
 use ctm_isa::r700::ops::{DataFormat, EndianSwap, FetchType, FormatComp, NumFormat, SrfMode};
 

@@ -6,12 +6,13 @@ use super::alu::{CLAUSE_TEMPORARIES, ClauseContext, Lane};
 use super::checks::{At, Checks, EXPORT_NOT_DONE, STACK_BEYOND_DECLARED, Watch, Written};
 use super::clocks;
 use super::exports::{Exports, Target};
-use super::fetch::resources;
 use super::flow::{Flow, LoopKind, PixelState, ProgramPoint, Test};
-use super::memory::Shared;
+use super::shared::Shared;
 use super::texture::{self, selected};
-use super::{Launch, Memory, VertexEvent};
-use crate::engine::{Counters, Fault, FaultKind, Position};
+use super::{Launch, Memory, VertexEvent, with_alternate};
+use crate::domain::Position;
+use crate::fault::{Fault, FaultKind};
+use crate::outcome::Counters;
 use ctm_isa::r700::inst::{AluClause, Cf, CfAlu, CfEntry, CfExport, CfPlain, ClauseBody, Decoded, FetchEntry};
 use ctm_isa::r700::ops::{CfAluOp, CfOp, ExportOp, KcacheMode};
 use ctm_isa::r700::program::Stage;
@@ -403,7 +404,7 @@ impl Wavefront {
         clause: &AluClause,
         faulty: &mut Option<usize>,
     ) -> Step<()> {
-        let memory = resources(memory, cf.word1.alt_const)?;
+        let memory = with_alternate(memory, cf.word1.alt_const)?;
         let op = cf.word1.op;
         if op == CfAluOp::PushBefore {
             self.flow.push_before_clause()?;

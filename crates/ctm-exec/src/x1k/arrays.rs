@@ -2,7 +2,8 @@
 
 use super::{Direct, Input, Memory, Outputs, Sampler, Target};
 use crate::arrays::{Elements, Form, Picture, Written};
-use crate::engine::{MemoryFault, Position};
+use crate::domain::Position;
+use crate::fault::MemoryFault;
 use crate::rows::LaneRows;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 

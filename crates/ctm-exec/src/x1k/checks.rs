@@ -1,8 +1,9 @@
 //! Findings of a checked run: things that the machine lets pass and that are almost surely mistakes.
 
-use super::group::uncached_index;
+use super::uncached_index;
 use crate::checks::{LIMIT, Rule, rules};
-use crate::engine::{Finding, Position};
+use crate::domain::Position;
+use crate::outcome::Finding;
 use std::collections::{HashMap, HashSet};
 
 rules! {

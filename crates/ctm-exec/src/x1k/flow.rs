@@ -14,7 +14,7 @@
 //! **Invariant.** Only a running processor is parked, and branch operations leave a parked one alone; so a branch-inactive processor is
 //! never parked.
 
-use crate::engine::FaultKind;
+use crate::fault::FaultKind;
 use crate::observe::{self, LaneState};
 use ctm_isa::x1k::inst::FcInstruction;
 use ctm_isa::x1k::ops::{AOp, BOp, FcOp};

@@ -2,6 +2,8 @@
 
 mod notes;
 
+pub use super::uncached_index;
+
 use super::alu::{self, Surroundings, WriteMasks, register};
 use super::checks::{self, Findings, Scattered};
 use super::flow::{Condition, Machine};
@@ -9,7 +11,9 @@ use super::lanes::{BLOCK, Block, LaneMask};
 use super::ops::ZeroRule;
 use super::plan::{AluPlan, Component, Step};
 use super::{Input, Launch, Memory, Outputs, Written, sample, tex};
-use crate::engine::{Counters, Fault, FaultKind, MemoryFault, Position};
+use crate::domain::Position;
+use crate::fault::{Fault, FaultKind, MemoryFault};
+use crate::outcome::Counters;
 use crate::watch::Part;
 use ctm_isa::x1k::inst::{AluInst, FcInstruction, Source, TexInstruction};
 use ctm_isa::x1k::ops::{TexOp, UmrtTarget};
@@ -521,14 +525,6 @@ pub fn shares_index(inst: &AluInst) -> bool {
         Some(UmrtTarget::SameIdx | UmrtTarget::SameIdxAcquire) => true,
         Some(UmrtTarget::PerProcessorIdx | UmrtTarget::PerProcessorIdxAcquire) | None => false,
     }
-}
-
-/// An index of an uncached write: the floor of a number from 0 up; `None` when it is no such number, or needs more than 32 bits.
-#[must_use]
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked against the range of u32")]
-pub fn uncached_index(bits: u32) -> Option<u32> {
-    let x = f64::from(f32::from_bits(bits)).floor();
-    (0.0..4_294_967_296.0).contains(&x).then_some(x as u32)
 }
 
 /// Whether a stack had no room, or nothing in it.

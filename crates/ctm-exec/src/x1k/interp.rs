@@ -10,9 +10,11 @@ use super::group::{Access, Context, Group};
 use super::lanes::{BLOCK, LaneMask};
 use super::plan::{Step, plan};
 use super::{Launch, Memory, Outputs};
-use crate::engine::{Budget, Counters, Fault, FaultKind, MemoryFault, Outcome, Position};
+use crate::domain::Position;
+use crate::fault::{Budget, Fault, FaultKind, MemoryFault};
 use crate::groups::Groups;
 use crate::observe::{Unit, Watcher, Wish};
+use crate::outcome::{Counters, Outcome};
 use crate::watch::{Control, Watch};
 use rayon::prelude::*;
 

@@ -4,7 +4,7 @@
 //! Lanes come as quads of 2x2 processors; lane `4*q + k` of a block is processor `k` of quad `q`, in the order (0,0), (1,0), (0,1), (1,1).
 
 use super::Launch;
-use crate::engine::Position;
+use crate::domain::Position;
 use ctm_isa::x1k::{OUTPUTS, TEMPORARIES};
 
 /// Lanes of a block.

@@ -34,7 +34,8 @@ pub use crate::plane::Plane;
 pub use crate::sample::{Filter, Wrap};
 pub use arrays::Arrays;
 
-use crate::engine::{Budget, Domain, GroupSize, MemoryFault, Position};
+use crate::domain::{Domain, GroupSize, Position};
+use crate::fault::{Budget, MemoryFault};
 use crate::rows::{LaneOrder, LaneRows, StartRow};
 use ctm_isa::x1k::{BOOL_CONSTANTS, FLOAT_CONSTANTS, INPUTS, INT_CONSTANTS, OUTPUTS, Program};
 
@@ -119,6 +120,14 @@ pub enum Target {
     Colour(u8),
     /// The conditional value (W_OMASK); its one element is the first.
     ConditionalValue,
+}
+
+/// An index of an uncached write: the floor of a number from 0 up; `None` when it is no such number, or needs more than 32 bits.
+#[must_use]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked against the range of u32")]
+pub fn uncached_index(bits: u32) -> Option<u32> {
+    let x = f64::from(f32::from_bits(bits)).floor();
+    (0.0..4_294_967_296.0).contains(&x).then_some(x as u32)
 }
 
 /// The output registers of one processor when its program ended.

@@ -4,7 +4,7 @@
 //! the additions of samplers. Elements are moved as bits: only the linear filter does arithmetic on them.
 
 use super::{Input, Memory};
-use crate::engine::MemoryFault;
+use crate::fault::MemoryFault;
 use crate::float::{bits, fma, number};
 use crate::sample::{Filter, Wrap, in_elements, wrap};
 

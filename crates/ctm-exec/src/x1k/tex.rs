@@ -4,7 +4,7 @@ use super::alu::{WriteMasks, register};
 use super::lanes::{BLOCK, Block, LaneMask, store};
 use super::sample::{self, Sampled};
 use super::{Input, Memory, ops};
-use crate::engine::MemoryFault;
+use crate::fault::MemoryFault;
 use crate::transcendental;
 use ctm_isa::x1k::TEMPORARIES;
 use ctm_isa::x1k::inst::TexInstruction;

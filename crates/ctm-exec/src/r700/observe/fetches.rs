@@ -1,10 +1,13 @@
 //! Reads and writes of fetches for one lane.
 
+use super::super::data_share::share_dword;
 use super::super::flow::Test;
-use super::super::memory::{MemoryRead, Shared, share_dword, share_read_at, share_written_from};
+use super::super::memory::{MemoryRead, share_read_at, share_written_from};
+use super::super::recorder::lanes_of;
+use super::super::shared::Shared;
 use super::super::texture::needs_quad;
 use super::super::wavefront::{Context, Wavefront};
-use super::{lanes_of, narrow};
+use super::narrow;
 use crate::observe::{ALL_PARTS, LaneEvent, Place, Read, Write};
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::inst::{Fetch, VtxWord1};
