@@ -1,5 +1,8 @@
 //! The back ends that can execute the form, and the choice among them.
 
+use super::target::{self, Target};
+#[cfg(target_arch = "x86_64")]
+use super::x86::X86Target;
 use std::fmt;
 
 /// The environment variable that names a back end.
@@ -63,31 +66,31 @@ impl Backend {
         Self::ALL.into_iter().filter(|backend| backend.obstacle().is_none())
     }
 
-    /// The name that `CTM_ENGINE_ISA` uses.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
+    /// The description of its target.
+    pub(crate) const fn description(self) -> &'static Target {
         match self {
-            Self::Avx512 => "avx512",
-            Self::Avx2 => "avx2",
-            Self::Portable => "portable",
+            Self::Avx512 => &target::AVX512,
+            Self::Avx2 => &target::AVX2,
+            Self::Portable => &target::PORTABLE,
         }
     }
 
-    /// The instruction set of machine code.
+    /// The name that `CTM_ENGINE_ISA` uses.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.description().name
+    }
+
+    /// The target of machine code.
     #[cfg(target_arch = "x86_64")]
-    pub(crate) const fn isa(self) -> Option<crate::codegen::x86::Isa> {
-        match self {
-            Self::Avx512 => Some(crate::codegen::x86::Isa::Avx512),
-            Self::Avx2 => Some(crate::codegen::x86::Isa::Avx2),
-            Self::Portable => None,
-        }
+    pub(crate) fn target(self) -> Option<X86Target> {
+        X86Target::ALL.into_iter().find(|target| target.name == self.name())
     }
 
     /// The first requirement that this host does not meet.
     #[cfg(target_arch = "x86_64")]
     fn obstacle(self) -> Option<&'static str> {
-        let isa = self.isa()?;
-        if !isa.is_available() {
+        if !self.target()?.isa.is_available() {
             return Some("this host does not have what");
         }
         (!executes()).then_some("memory cannot be made executable here, which")

@@ -7,5 +7,6 @@
 
 pub mod backend;
 pub mod portable;
+pub mod target;
 #[cfg(target_arch = "x86_64")]
 pub mod x86;

@@ -116,12 +116,12 @@ pub fn emit(launch: EmitLaunch<'_>, stage: Stage, backend: Backend) -> Result<St
         return Ok(text);
     }
     #[cfg(target_arch = "x86_64")]
-    if let Some(isa) = backend.isa() {
+    if let Some(target) = backend.target() {
         let uniforms = match launch {
             EmitLaunch::X1k(launch) => launch.constants.float.as_flattened(),
             EmitLaunch::R700(_) => &[],
         };
-        let variant = Variant { isa, ordinary: false, counts: false, fuel: false, narrows: Pass::Narrow.is_on() };
+        let variant = Variant { target, ordinary: false, counts: false, fuel: false, narrows: Pass::Narrow.is_on() };
         return program.stage(variant, uniforms, &mut observer).ok_or(EmitError::NoCode);
     }
     drop(program);
@@ -175,12 +175,12 @@ pub fn emit_text(text: &str, stage: Stage, options: &TextOptions) -> Result<Stri
         return Ok(code.to_string());
     }
     #[cfg(target_arch = "x86_64")]
-    if let Some(isa) = options.backend.isa() {
+    if let Some(target) = options.backend.target() {
         let mut observer = Observer::of_stage(stage);
         let given = given([0].into_iter(), std::iter::empty());
         let program = Program::of_form(Form { code, live }, options.lanes, &given);
         let (counts, narrows) = (options.counts, options.narrows && Pass::Narrow.is_on());
-        let variant = Variant { isa, ordinary: false, counts, fuel: false, narrows };
+        let variant = Variant { target, ordinary: false, counts, fuel: false, narrows };
         return program.stage(variant, &[], &mut observer).ok_or_else(|| EmitError::NoCode.to_string());
     }
     drop(live);
@@ -193,12 +193,12 @@ fn emit_selected(text: &str, stage: Stage, options: &TextOptions) -> Result<Stri
     use crate::codegen::x86::masked::{fused, runs::Runs, text, verify};
     let (mut of, code) = text::parse(text).map_err(|error| error.to_string())?;
     verify::verify(&of, &code).map_err(|error| error.to_string())?;
-    let isa = options.backend.isa().ok_or_else(|| EmitError::NoStage(stage, options.backend).to_string())?;
+    let target = options.backend.target().ok_or_else(|| EmitError::NoStage(stage, options.backend).to_string())?;
     let mut strips = Vec::new();
     match stage {
         Stage::Select => {}
-        Stage::Fuse => drop(fused::fuse(isa, &code, &mut of.lists, (of.used.len(), of.vectors, &[]))),
-        Stage::Strips => strips = Runs::of(isa, &mut of.lists).of,
+        Stage::Fuse => drop(fused::fuse(&target, &code, &mut of.lists, (of.used.len(), of.vectors, &[]))),
+        Stage::Strips => strips = Runs::of(target.target, &mut of.lists).of,
         _ => {
             return Err(format!(
                 "`{}` does not take machine instructions; allowed: `select`, `fuse`, `strips`",

@@ -10,7 +10,7 @@ use crate::codegen::x86::masked::runs::Runs;
 use crate::codegen::x86::masked::text::{allocated, selected};
 use crate::codegen::x86::masked::verify::verify;
 use crate::codegen::x86::masked::{Assumed, Ins, Native, Parts, ROW, SelectedCode, Variant, kept, narrow, ranges};
-use crate::codegen::x86::{FRAME_LIMIT, Isa, isa::Registers};
+use crate::codegen::x86::{FRAME_LIMIT, X86Target};
 use crate::ir::masked::{Op, Var};
 use crate::launch::lanes::LANES;
 use crate::passes::masked::VarSet;
@@ -45,7 +45,7 @@ pub struct Machine<'a> {
     strips: Runs,
     // --- allocate ---
     ranges: Ranges,
-    /// The vector of the active lanes, on AVX2.
+    /// The vector of the active lanes, where masks are vectors.
     active: Option<Vector>,
     /// Literals and constants that loops keep in registers.
     constants: Vec<(Src, Vector)>,
@@ -71,7 +71,7 @@ impl<'a> Machine<'a> {
             inputs,
             selected: SelectedCode::default(),
             iterations: Vec::new(),
-            strips: Runs::none(inputs.variant.isa),
+            strips: Runs::none(inputs.variant.target.target),
             ranges: Ranges::empty(0, 0),
             active: None,
             constants: Vec::new(),
@@ -101,8 +101,7 @@ impl<'a> Machine<'a> {
         let code = &self.inputs.form.code;
         match stage {
             Stage::Allocate | Stage::Frame => {
-                let isa = self.isa();
-                let head = format!("allocated {} lanes={} pieces={}", isa.name(), self.lanes, self.pieces());
+                let head = format!("allocated {} lanes={} pieces={}", self.target().name, self.lanes, self.pieces());
                 let frame =
                     if stage == Stage::Frame { format!(" frame_bytes={}", self.layout.size) } else { String::new() };
                 allocated(&format!("{head}{frame}"), &self.selected, code, &self.locations.of)
@@ -113,19 +112,19 @@ impl<'a> Machine<'a> {
         }
     }
 
-    const fn isa(&self) -> Isa {
-        self.inputs.variant.isa
+    const fn target(&self) -> X86Target {
+        self.inputs.variant.target
     }
 
     /// Registers of a vector.
     fn pieces(&self) -> u8 {
-        (self.lanes / LANES) as u8 * self.isa().pieces()
+        self.target().pieces(self.lanes)
     }
 
     /// Instruction selection.
     pub fn select(&mut self) {
         let Inputs { form, start, variant, assumed, .. } = self.inputs;
-        self.selected = SelectedCode::new(&form.code, start, variant.isa, assumed);
+        self.selected = SelectedCode::new(&form.code, start, variant.target.target, assumed);
         if !variant.counts {
             let counts = |ins: &Ins| matches!(ins, Ins::Tally { .. });
             self.selected.lists.iter_mut().for_each(|list| list.retain(|ins| !counts(ins)));
@@ -134,10 +133,10 @@ impl<'a> Machine<'a> {
 
     /// Fuses instructions.
     pub fn fuse(&mut self) {
-        let (isa, SelectedCode { lists, vars, used, vectors, .. }) = (self.isa(), &mut self.selected);
+        let (target, SelectedCode { lists, vars, used, vectors, .. }) = (self.target(), &mut self.selected);
         self.iterations = if Pass::Fused.is_on() {
             let begin: Vec<Vector> = self.inputs.start.iter().filter_map(|var| vars[var.index()]).collect();
-            fused::fuse(isa, &self.inputs.form.code, lists, (used.len(), *vectors, &begin))
+            fused::fuse(&target, &self.inputs.form.code, lists, (used.len(), *vectors, &begin))
         } else {
             vec![None; lists.len()]
         };
@@ -145,18 +144,19 @@ impl<'a> Machine<'a> {
 
     /// Groups instructions into strips.
     pub fn strips(&mut self) {
-        self.strips = Runs::of(self.isa(), &mut self.selected.lists);
+        self.strips = Runs::of(self.target().target, &mut self.selected.lists);
     }
 
     /// Finds live ranges, then allocates registers and spill slots.
     pub fn allocate(&mut self) {
-        let (isa, Inputs { form, exports, .. }) = (self.isa(), self.inputs);
+        let (target, Inputs { form, exports, .. }) = (self.target(), self.inputs);
         let (code, SelectedCode { lists, used, in_rows, vectors, .. }) = (&form.code, &self.selected);
         self.ranges = ranges(code, lists, &form.live, used, exports, *vectors);
-        let active = (isa == Isa::Avx2).then(|| emit::add_active(&mut self.ranges, code, lists, &self.iterations));
+        let active =
+            (!target.has_mask_registers()).then(|| emit::add_active(&mut self.ranges, code, lists, &self.iterations));
         self.active = active.flatten();
         let ordinary_vectors = self.ranges.vectors();
-        self.constants = kept::add(isa, &mut self.ranges, code, lists);
+        self.constants = kept::add(&target, &mut self.ranges, code, lists);
         let ranges = &self.ranges;
         let mut wide = self.strips.wide(lists, used.len(), ranges.vectors());
         wide[ordinary_vectors..].fill(false);
@@ -166,15 +166,15 @@ impl<'a> Machine<'a> {
             ranges.locations(&Pieces {
                 wide: &wide,
                 runs: &places,
-                pieces: sixteens * isa.pieces(),
-                registers: isa.registers(),
+                pieces: target.pieces(usize::from(sixteens) * LANES),
+                registers: target.registers,
                 kept: ordinary_vectors,
                 variables_in_rows: *in_rows,
             })
         };
         let sixteens = (self.inputs.lanes / LANES) as u8;
         let (sixteens, locations) = if self.inputs.variant.narrows {
-            narrow::narrow(isa, (code, lists), ranges, exports, sixteens, locations)
+            narrow::narrow(&target, (code, lists), ranges, exports, sixteens, locations)
         } else {
             (sixteens, locations(sixteens))
         };
@@ -185,13 +185,13 @@ impl<'a> Machine<'a> {
 
     /// Lays out the frame.
     pub fn frame(&mut self) {
-        let (isa, Inputs { start, exports, .. }) = (self.isa(), self.inputs);
+        let (target, Inputs { start, exports, .. }) = (self.target(), self.inputs);
         let SelectedCode { vars, in_rows, fixed, plain, .. } = &self.selected;
         // An index counts rows of whole wavefronts; other rows are close together, as rows far apart would share few
         // lines of the cache.
         let spill_bytes = if in_rows.is_some() { ROW } else { 4 * self.lanes as i32 };
         let spills = (self.locations.rows, spill_bytes, self.locations.slots);
-        let layout = Layout::new((isa, plain.len()), start.len(), exports.len(), spills);
+        let layout = Layout::new((&target, plain.len()), start.len(), exports.len(), spills);
         let row_of = |(&export, place): (&usize, i32)| {
             let vector = vars[Var::export(export / 4, export % 4).index()];
             match vector.map(|vector| self.locations.of[vector.index()]) {
@@ -227,7 +227,7 @@ impl<'a> Machine<'a> {
             lists,
             vars,
             locations: &self.locations,
-            isa: variant.isa,
+            target: variant.target,
             active: self.active,
             wide: &self.wide,
             kept: &self.constants,
@@ -256,7 +256,7 @@ impl<'a> Machine<'a> {
             bytes: &self.bytes,
             lanes: self.lanes,
             layout: self.layout,
-            isa: self.inputs.variant.isa,
+            target: self.inputs.variant.target,
             selected: self.selected,
             code: &self.inputs.form.code,
             exports: self.inputs.exports.to_vec(),

@@ -120,7 +120,7 @@ impl Program {
     #[cfg(target_arch = "x86_64")]
     pub fn native(&self, of: Variant, (uniforms, bindings): (&[u32], &[Option<Binding<'_>>])) -> Option<&Native> {
         // Tests also make code that this host cannot run, and only inspect it.
-        if !cfg!(test) && !of.isa.is_available() {
+        if !cfg!(test) && !of.target.isa.is_available() {
             return None;
         }
         let Alike { plain, ordinary, native } = self.alike(of.counts, uniforms, bindings);

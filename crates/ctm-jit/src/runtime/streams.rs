@@ -6,7 +6,7 @@
 //!
 //! Where a tile's fetches reach beyond an input, it reads a copy that is extended beyond the edge.
 
-use crate::codegen::x86::Isa;
+use crate::codegen::x86::X86Target;
 use crate::codegen::x86::masked::exists;
 use crate::codegen::x86::stream::{
     Chosen, Frame, Geometry, InputView, Kernel, Options, OutputView, Part, Rect, Surfaces, Tile, is_local,
@@ -107,7 +107,7 @@ impl Streams {
         self.take(of.domain, Some(uniform.instructions)) && uniform.instructions <= of.fuel
     }
 
-    fn get(&self, isa: Isa, key: &Key, uniform: &Uniform, given: &Given<'_>) -> Option<Arc<Stream>> {
+    fn get(&self, target: X86Target, key: &Key, uniform: &Uniform, given: &Given<'_>) -> Option<Arc<Stream>> {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let holds = |entry: &&Entry| {
             entry.key == *key && entry.constants.iter().all(|&(index, bits)| given.constant(index) == bits)
@@ -120,7 +120,7 @@ impl Streams {
         }
         let fetches = affine::analyse(&uniform.code, &uniform.parts, given);
         let stream =
-            fetches.and_then(|fetches| Stream::new(isa, uniform, fetches, key, given, self.limits)).map(Arc::new);
+            fetches.and_then(|fetches| Stream::new(target, uniform, fetches, key, given, self.limits)).map(Arc::new);
         let constants = match &stream {
             Some(stream) => stream.constants.clone(),
             // Other constants might suit.
@@ -133,7 +133,7 @@ impl Streams {
 
 impl Stream {
     fn new(
-        isa: Isa,
+        target: X86Target,
         uniform: &Uniform,
         fetches: Fetches,
         key: &Key,
@@ -164,7 +164,7 @@ impl Stream {
         }
         let operations =
             passes(&uniform.parts).map(|(block, passes)| passes * prepared.code.blocks[block].ops.len() as u64).sum();
-        let chosen = Chosen::new(isa, prepared, uniform.parts.clone(), &live, &start_values, geometry);
+        let chosen = Chosen::new(target, prepared, uniform.parts.clone(), &live, &start_values, geometry);
         let tile = chosen.tile(key.columns);
         let downwards = chosen.shares_rows();
         let kernels = Mutex::default();
@@ -190,7 +190,7 @@ impl Stream {
 /// The kernel for the launch's domain, for measurements.
 #[cfg(test)]
 pub fn compile(
-    isa: Isa,
+    target: X86Target,
     uniform: &Uniform,
     launch: &ctm_exec::x1k::Launch<'_>,
     geometry: Geometry,
@@ -198,7 +198,7 @@ pub fn compile(
     let columns = launch.domain.width().min(64);
     let key = Key { planes: launch.planes.to_vec(), geometry, columns };
     let streams = Streams::new(StreamLimits::default(), Arc::default());
-    let stream = streams.get(isa, &key, uniform, &Given::of(launch, None))?;
+    let stream = streams.get(target, &key, uniform, &Given::of(launch, None))?;
     stream.kernel(Options { tile: stream.tile, past_caches: false })
 }
 
@@ -250,13 +250,13 @@ pub fn run(
     (waves, lanes): (&Waves, usize),
     count: impl Fn(&[u64], u64, &mut Counters),
 ) -> Option<Counters> {
-    let isa = of.backend.isa()?;
+    let target = of.backend.target()?;
     let domain = given.domain;
     let processors = domain.processors();
     let key = Key { planes: given.planes.to_vec(), geometry: Geometry::of(surfaces), columns: domain.width().min(64) };
-    let stream = streams.get(isa, &key, uniform, given)?;
+    let stream = streams.get(target, &key, uniform, given)?;
     let mut surfaces = surfaces.clone();
-    let whole = stream.whole(isa, &surfaces);
+    let whole = stream.whole(target, &surfaces);
     for (view, whole) in surfaces.inputs.iter_mut().zip(&whole) {
         if let (Some(view), Some((bytes, pitch))) = (view, whole) {
             *view = InputView { data: bytes, pitch: *pitch, form: Form::Floats, stored: None, ..view.clone() };
@@ -298,12 +298,13 @@ struct Area {
 
 impl Stream {
     /// The numbers, row by row, of inputs with another layout that are read from everywhere, and their pitch.
-    fn whole(&self, isa: Isa, surfaces: &Surfaces<'_>) -> [Option<(Vec<u8>, u32)>; INPUTS] {
+    fn whole(&self, target: X86Target, surfaces: &Surfaces<'_>) -> [Option<(Vec<u8>, u32)>; INPUTS] {
         std::array::from_fn(|input| {
             let view = surfaces.inputs[input].as_ref()?;
             let fetches = self.fetches().filter(|fetch| usize::from(fetch.input) == input);
             view.stored.as_ref().filter(|_| !is_local(fetches, view)).map(|stored| {
-                let (numbers, panel) = stored.numbers(isa, view.data, &Part { x: 0..view.width, y: 0..view.height });
+                let (numbers, panel) =
+                    stored.numbers(target.isa, view.data, &Part { x: 0..view.width, y: 0..view.height });
                 (numbers, panel.pitch as u32)
             })
         })

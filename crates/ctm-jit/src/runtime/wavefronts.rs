@@ -154,7 +154,7 @@ impl<'a> Wavefronts<'a> {
     #[cfg(target_arch = "x86_64")]
     pub fn variant(&self) -> Option<Variant> {
         Some(Variant {
-            isa: self.backend.isa()?,
+            target: self.backend.target()?,
             ordinary: false,
             // The order of turns follows from the executed blocks.
             counts: self.counters || !self.program.code.yields.is_empty(),

@@ -8,7 +8,7 @@
     reason = "a test stops at what it did not expect, and says what it measured"
 )]
 
-use crate::codegen::x86::Isa;
+use crate::codegen::x86::X86Target;
 use crate::codegen::x86::masked::Variant;
 use crate::codegen::x86::stream::{Geometry, Kernel};
 use crate::runtime::x1k::artifact::with_masks;
@@ -67,16 +67,16 @@ fn stream_program(seed: u64, instructions: usize, plain: bool) -> Program {
 /// The options of code generation.
 #[derive(Clone, Copy)]
 struct Options {
-    isa: Isa,
+    target: X86Target,
     counts: bool,
     fuel: bool,
 }
 
 /// Code that counts nothing.
-const JOINT: fn(Isa) -> Options = |isa| Options { isa, counts: false, fuel: false };
+const JOINT: fn(X86Target) -> Options = |target| Options { target, counts: false, fuel: false };
 
 /// Code that counts.
-const COUNTING: fn(Isa) -> Options = |isa| Options { counts: true, ..JOINT(isa) };
+const COUNTING: fn(X86Target) -> Options = |target| Options { counts: true, ..JOINT(target) };
 
 /// The options of lowering.
 fn asked(counts: bool) -> crate::lower::x1k::Asked {
@@ -93,20 +93,20 @@ fn lowered(launch: &Launch<'_>, counts: bool) -> Option<crate::compile::program:
 }
 
 /// Its code.
-fn compile(launch: &Launch<'_>, Options { isa, counts, fuel }: Options) -> Option<Vec<u8>> {
+fn compile(launch: &Launch<'_>, Options { target, counts, fuel }: Options) -> Option<Vec<u8>> {
     let program = lowered(launch, counts)?;
-    let variant = Variant { isa, ordinary: false, counts, fuel, narrows: false };
+    let variant = Variant { target, ordinary: false, counts, fuel, narrows: false };
     let uniforms = launch.constants.float.as_flattened();
     program.native(variant, (uniforms, &[])).map(|native| native.text().to_vec())
 }
 
 /// The kernel for a domain.
-fn compile_stream(launch: &Launch<'_>, isa: Isa) -> Option<Arc<Kernel>> {
+fn compile_stream(launch: &Launch<'_>, target: X86Target) -> Option<Arc<Kernel>> {
     let lowered = crate::lower::x1k::lower(launch.program, launch.constants, asked(launch.counters))?;
     let mut geometry = Geometry::default();
     (geometry.inputs[0], geometry.inputs[1], geometry.outputs[0]) = (4, 4, 4);
     let uniform = crate::runtime::streams::uniform(&lowered)?;
-    crate::runtime::streams::compile(isa, &uniform, launch, geometry)
+    crate::runtime::streams::compile(target, &uniform, launch, geometry)
 }
 
 /// The code of many programs.
@@ -144,25 +144,25 @@ impl std::fmt::Display for Print {
 fn fingerprints() {
     let constants = Constants::default();
     let flows = [FlowControl::None, FlowControl::Statements, FlowControl::Raw];
-    type Kind = (&'static str, fn(Isa) -> Options);
+    type Kind = (&'static str, fn(X86Target) -> Options);
     let kinds: [Kind; 3] =
-        [("", COUNTING), ("joint ", JOINT), ("fuel ", |isa| Options { fuel: true, ..COUNTING(isa) })];
-    for (isa, (kind, options)) in [Isa::Avx512, Isa::Avx2].into_iter().flat_map(|isa| kinds.map(|kind| (isa, kind))) {
+        [("", COUNTING), ("joint ", JOINT), ("fuel ", |target| Options { fuel: true, ..COUNTING(target) })];
+    for (target, (kind, options)) in X86Target::ALL.into_iter().flat_map(|target| kinds.map(|kind| (target, kind))) {
         for (flow, instructions) in flows.into_iter().flat_map(|flow| [8, 40, 120].map(|n| (flow, n))) {
             let mut all = Print::default();
             for seed in 0..60 {
                 let program = random(seed, instructions, flow, true);
-                let Some(native) = compile(&launch(&program, &constants), options(isa)) else { continue };
+                let Some(native) = compile(&launch(&program, &constants), options(target)) else { continue };
                 all.add(&native);
             }
-            println!("{kind}{isa:?} {flow:?} {instructions}: {all}");
+            println!("{kind}{target:?} {flow:?} {instructions}: {all}");
         }
     }
-    for (isa, instructions) in [Isa::Avx512, Isa::Avx2].into_iter().flat_map(|isa| [8, 40, 120].map(|n| (isa, n))) {
+    for (target, instructions) in X86Target::ALL.into_iter().flat_map(|target| [8, 40, 120].map(|n| (target, n))) {
         let (mut all, mut looped) = (Print::default(), Print::default());
         for seed in 0..60 {
             let program = stream_program(seed, instructions, seed % 2 == 0);
-            if let Some(kernel) = compile_stream(&launch(&program, &constants), isa) {
+            if let Some(kernel) = compile_stream(&launch(&program, &constants), target) {
                 all.add(kernel.text());
             }
             let shape = StreamShape {
@@ -176,35 +176,35 @@ fn fingerprints() {
             let program = stream(seed, &shape);
             let mut constants = Constants::default();
             constants.int[..4].copy_from_slice(&[[3, 0, 1, 0], [1, 0, 0, 0], [2, 1, 2, 0], [70, 0, 1, 0]]);
-            if let Some(kernel) = compile_stream(&launch(&program, &constants), isa) {
+            if let Some(kernel) = compile_stream(&launch(&program, &constants), target) {
                 looped.add(kernel.text());
             }
         }
-        println!("stream {isa:?} {instructions}: {all}");
-        println!("random stream {isa:?} {instructions}: {looped}");
+        println!("stream {target:?} {instructions}: {all}");
+        println!("random stream {target:?} {instructions}: {looped}");
     }
 }
 
 /// For `valgrind --tool=callgrind`: 20 programs of 64 instructions for one instruction set.
-fn twenty(isa: Isa) {
+fn twenty(target: X86Target) {
     let constants = Constants::default();
     for seed in 0..20 {
         let flow = if seed % 2 == 0 { FlowControl::None } else { FlowControl::Statements };
         let program = random(seed, 48, flow, false);
-        std::hint::black_box(compile(&launch(&program, &constants), COUNTING(isa)));
+        std::hint::black_box(compile(&launch(&program, &constants), COUNTING(target)));
     }
 }
 
 #[test]
 #[ignore = "a measurement"]
 fn twenty_for_avx512() {
-    twenty(Isa::Avx512);
+    twenty(X86Target::AVX512);
 }
 
 #[test]
 #[ignore = "a measurement"]
 fn twenty_for_avx2() {
-    twenty(Isa::Avx2);
+    twenty(X86Target::AVX2);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn twenty_streams() {
     let constants = Constants::default();
     for seed in 0..20 {
         let program = stream_program(seed, 64, seed % 2 == 0);
-        std::hint::black_box(compile_stream(&launch(&program, &constants), Isa::Avx512));
+        std::hint::black_box(compile_stream(&launch(&program, &constants), X86Target::AVX512));
     }
 }
 
@@ -222,7 +222,7 @@ fn twenty_streams() {
 fn one_long_program() {
     let constants = Constants::default();
     let program = random(1, 512, FlowControl::None, false);
-    std::hint::black_box(compile(&launch(&program, &constants), COUNTING(Isa::Avx512)));
+    std::hint::black_box(compile(&launch(&program, &constants), COUNTING(X86Target::AVX512)));
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn one_long_program() {
 fn one_long_stream() {
     let constants = Constants::default();
     let program = stream_program(1, 512, true);
-    std::hint::black_box(compile_stream(&launch(&program, &constants), Isa::Avx512));
+    std::hint::black_box(compile_stream(&launch(&program, &constants), X86Target::AVX512));
 }
 
 /// For a profiler: programs again and again, by the variables `CTM_COST="statements 384 avx2 joint"`, `CTM_SEED`,
@@ -242,8 +242,8 @@ fn again() {
     let what = std::env::var("CTM_COST").unwrap_or_default();
     let words: Vec<&str> = what.split_whitespace().collect();
     let instructions = words.iter().find_map(|word| word.parse().ok()).unwrap_or(60);
-    let isa = if words.contains(&"avx2") { Isa::Avx2 } else { Isa::Avx512 };
-    let options = if words.contains(&"joint") { JOINT(isa) } else { COUNTING(isa) };
+    let target = if words.contains(&"avx2") { X86Target::AVX2 } else { X86Target::AVX512 };
+    let options = if words.contains(&"joint") { JOINT(target) } else { COUNTING(target) };
     let seeds = number("CTM_SEED").map_or(0..10, |seed: u64| seed..seed + 1);
     let constants = Constants::default();
     for seed in seeds {
@@ -257,7 +257,7 @@ fn again() {
         let turns = number("CTM_TURNS").unwrap_or(100);
         for _ in 0..turns {
             match words.first() {
-                Some(&"stream") => _ = std::hint::black_box(compile_stream(&launch, isa)),
+                Some(&"stream") => _ = std::hint::black_box(compile_stream(&launch, target)),
                 _ => _ = std::hint::black_box(compile(&launch, options)),
             }
         }
@@ -303,28 +303,30 @@ fn compilation() {
             let length = times.iter().map(|t| t.1).sum::<usize>() / times.len();
             println!("| {name} | {length} | {:.0} | {:.0} |", times[5].0, times[9].0);
         };
-        for isa in [Isa::Avx512, Isa::Avx2] {
+        for target in X86Target::ALL {
             // Exactly `instructions` instructions, the output included.
             let straight = |seed| random(seed, instructions - 4, FlowControl::None, false);
             let statements = |seed| random(seed, instructions * 3 / 4, FlowControl::Statements, false);
-            let counting = |launch: &Launch<'_>| compile(launch, COUNTING(isa)).is_some();
-            row(&format!("groups, straight, {isa:?}"), &straight, &counting);
-            row(&format!("groups, statements, {isa:?}"), &statements, &|launch| compile(launch, JOINT(isa)).is_some());
-            row(&format!("groups, statements, counting, {isa:?}"), &statements, &counting);
+            let counting = |launch: &Launch<'_>| compile(launch, COUNTING(target)).is_some();
+            row(&format!("groups, straight, {target:?}"), &straight, &counting);
+            row(&format!("groups, statements, {target:?}"), &statements, &|launch| {
+                compile(launch, JOINT(target)).is_some()
+            });
+            row(&format!("groups, statements, counting, {target:?}"), &statements, &counting);
         }
         let stream = |seed| stream_program(seed, instructions, seed % 2 == 0);
-        for isa in [Isa::Avx512, Isa::Avx2] {
-            let name = format!("groups, multiply-adds, {isa:?}");
-            row(&name, &stream, &|launch| compile(launch, COUNTING(isa)).is_some());
-            row(&format!("stream, {isa:?}"), &stream, &|launch| compile_stream(launch, isa).is_some());
+        for target in X86Target::ALL {
+            let name = format!("groups, multiply-adds, {target:?}");
+            row(&name, &stream, &|launch| compile(launch, COUNTING(target)).is_some());
+            row(&format!("stream, {target:?}"), &stream, &|launch| compile_stream(launch, target).is_some());
         }
     }
     let program = ctm_isa::x1k::text::assemble(include_str!("../../../../examples/nbody/nbody.x1k")).program.unwrap();
     let mut constants = constants;
     constants.int[..2].fill([64, 0, 0, 0]);
     let launch = launch(&program, &constants);
-    for isa in [Isa::Avx512, Isa::Avx2] {
-        let us = fastest(|| assert!(std::hint::black_box(compile_stream(&launch, isa)).is_some()));
-        println!("| stream, nbody, {isa:?} | {} | {us:.0} | {us:.0} |", program.words.len());
+    for target in X86Target::ALL {
+        let us = fastest(|| assert!(std::hint::black_box(compile_stream(&launch, target)).is_some()));
+        println!("| stream, nbody, {target:?} | {} | {us:.0} | {us:.0} |", program.words.len());
     }
 }

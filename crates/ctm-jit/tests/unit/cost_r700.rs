@@ -1,7 +1,7 @@
 //! The cost of compiling R700 programs, and whether a change to the compiler changes code: see [`crate::tests::cost`].
 #![allow(clippy::print_stdout, reason = "it says what it measured")]
 
-use crate::codegen::x86::Isa;
+use crate::codegen::x86::X86Target;
 use crate::codegen::x86::masked::Variant;
 use crate::runtime::r700::artifact::Artifact;
 use crate::tests::cost::{Print, fastest, thread_time};
@@ -21,10 +21,10 @@ fn lower(launch: &Launch<'_>) -> Option<Artifact> {
     Artifact::new(launch, &crate::runtime::engine::Options::default())
 }
 
-const SETS: [(Isa, &str); 2] = [(Isa::Avx512, "AVX-512"), (Isa::Avx2, "AVX2")];
+const SETS: [(X86Target, &str); 2] = [(X86Target::AVX512, "AVX-512"), (X86Target::AVX2, "AVX2")];
 
-fn variant(isa: Isa) -> Variant {
-    Variant { isa, ordinary: false, counts: true, fuel: true, narrows: false }
+fn variant(target: X86Target) -> Variant {
+    Variant { target, ordinary: false, counts: true, fuel: true, narrows: false }
 }
 
 /// Prints a hash of the code of many programs.
@@ -33,12 +33,12 @@ fn variant(isa: Isa) -> Variant {
 fn fingerprints() {
     let constants = Constants::default();
     let shapes = [2, 6, 20];
-    for ((isa, set), clauses) in SETS.into_iter().flat_map(|set| shapes.map(|shape| (set, shape))) {
+    for ((target, set), clauses) in SETS.into_iter().flat_map(|set| shapes.map(|shape| (set, shape))) {
         let mut all = Print::default();
         for seed in 0..100 {
             let program = program(seed, &Shape { clauses, groups: 5, ..Shape::all(Stage::Pixel) });
             let Some(artifact) = lower(&launch(&program, &constants)) else { continue };
-            if let Some(native) = artifact.native(variant(isa), (&[], &[])) {
+            if let Some(native) = artifact.native(variant(target), (&[], &[])) {
                 all.add(native.text());
             }
         }
@@ -53,7 +53,7 @@ fn compilation() {
     let constants = Constants::default();
     println!("| code for | groups | dwords | median us | most us |\n|---|--:|--:|--:|--:|");
     let kinds = [("straight", false), ("statements", true)];
-    for ((isa, set), (name, flow)) in SETS.into_iter().flat_map(|set| kinds.map(|kind| (set, kind))) {
+    for ((target, set), (name, flow)) in SETS.into_iter().flat_map(|set| kinds.map(|kind| (set, kind))) {
         for (clauses, groups) in [(1, 16), (2, 32), (4, 32), (16, 32)] {
             let shape = Shape { clauses, groups, flow, memory: false, kills: false, ..Shape::all(Stage::Pixel) };
             let mut times = Vec::new();
@@ -61,7 +61,7 @@ fn compilation() {
             for seed in 0.. {
                 let program = program(seed, &shape);
                 let launch = launch(&program, &constants);
-                let make = || lower(&launch).filter(|artifact| artifact.native(variant(isa), (&[], &[])).is_some());
+                let make = || lower(&launch).filter(|artifact| artifact.native(variant(target), (&[], &[])).is_some());
                 let Some(artifact) = make() else { continue };
                 times.push(fastest(|| _ = std::hint::black_box(make())));
                 dwords += program.words.len();
@@ -91,7 +91,7 @@ fn again() {
     let what = std::env::var("CTM_COST").unwrap_or_default();
     let words: Vec<&str> = what.split_whitespace().collect();
     let clauses = words.iter().find_map(|word| word.parse().ok()).unwrap_or(4);
-    let isa = if words.contains(&"avx2") { Isa::Avx2 } else { Isa::Avx512 };
+    let target = if words.contains(&"avx2") { X86Target::AVX2 } else { X86Target::AVX512 };
     let flow = words.contains(&"statements");
     let constants = Constants::default();
     for seed in number("CTM_SEED").map_or(0..10, |seed| seed..seed + 1) {
@@ -106,7 +106,7 @@ fn again() {
             groups = artifact.code.blocks.iter().map(|block| block.tally.alu).sum();
             ops = artifact.code.blocks.iter().map(|block| block.ops.len()).sum();
             blocks = artifact.code.blocks.len();
-            bytes = artifact.native(variant(isa), (&[], &[])).map_or(0, |native| native.text().len());
+            bytes = artifact.native(variant(target), (&[], &[])).map_or(0, |native| native.text().len());
         }
         let us = (thread_time() - start) as f64 / 1e3 / turns as f64;
         let dwords = program.words.len();

@@ -2,7 +2,7 @@
 //! corpora, the run vectors and the examples. A new call, and one that is gone, fails here until `docs/engine/gaps.md`
 //! and the list say so.
 
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::X86Target;
 use crate::codegen::x86::lir::Src;
 use crate::codegen::x86::masked::alu::{Alu, Nobody};
 use crate::codegen::x86::masked::doubles::{Double, Wide};
@@ -111,7 +111,7 @@ fn vectors() -> Vec<Program> {
 
 /// The operations that call their reference functions; `None` where the whole program is left to the reference
 /// interpreter.
-fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
+fn calls_of(program: &Program, target: X86Target) -> Option<BTreeSet<String>> {
     let turns = LoopConstant { count: 2, start: 0, step: 1 };
     let constants = Constants { loops: [turns; 32], ..Constants::default() };
     let stage = program.stage.unwrap_or(Stage::Pixel);
@@ -126,7 +126,7 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
         .collect();
     let exports: Vec<usize> = exports.into_iter().collect();
     let start: Vec<Var> = (0..4).map(|element| Var::gpr(0, element)).collect();
-    let variant = Variant { isa, ordinary: false, counts: true, fuel: true, narrows: false };
+    let variant = Variant { target, ordinary: false, counts: true, fuel: true, narrows: false };
     let form = Form { code, live };
     let code = &form.code;
     let assumed = Assumed::default();
@@ -159,24 +159,24 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
 const OCCURS_AND_CALLS: &[&str] = &[];
 
 /// Both instruction sets, as far as this host has them.
-fn sets() -> impl Iterator<Item = Isa> {
-    [Isa::Avx512, Isa::Avx2].into_iter().filter(|isa| isa.is_available())
+fn sets() -> impl Iterator<Item = X86Target> {
+    X86Target::ALL.into_iter().filter(|target| target.isa.is_available())
 }
 
 #[test]
 fn what_occurs_has_instructions() {
-    for isa in sets() {
+    for target in sets() {
         let mut left = Vec::new();
         let mut all = BTreeSet::new();
         for (name, program) in programs() {
-            match calls_of(&program, isa) {
+            match calls_of(&program, target) {
                 Some(called) => all.extend(called),
                 None => left.push(name),
             }
         }
-        assert!(left.is_empty(), "left to the reference interpreter: {left:?}, {isa:?}");
+        assert!(left.is_empty(), "left to the reference interpreter: {left:?}, {target:?}");
         let all: Vec<String> = all.into_iter().collect();
-        assert_eq!(all, OCCURS_AND_CALLS, "{isa:?}");
+        assert_eq!(all, OCCURS_AND_CALLS, "{target:?}");
     }
 }
 
@@ -186,10 +186,10 @@ const CALLED: &[&str] =
 
 #[test]
 fn fetches_that_call() {
-    for isa in sets() {
+    for target in sets() {
         let called: BTreeSet<String> =
-            vectors().iter().filter_map(|program| calls_of(program, isa)).flatten().collect();
+            vectors().iter().filter_map(|program| calls_of(program, target)).flatten().collect();
         let expected: BTreeSet<String> = CALLED.iter().map(|&name| name.into()).collect();
-        assert_eq!(called, expected, "{isa:?}");
+        assert_eq!(called, expected, "{target:?}");
     }
 }

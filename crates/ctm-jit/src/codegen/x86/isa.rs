@@ -1,52 +1,38 @@
-//! The supported instruction sets, and the roles of registers in each.
+//! The targets of x86-64.
 
-use crate::launch::lanes::LANES;
+use crate::codegen::target::{self, Target};
 pub use ctm_x86::Isa;
+use std::fmt;
+use std::ops::Deref;
 
-/// The roles of registers.
-pub trait Registers {
-    /// The name in `CTM_ENGINE_ISA`.
-    fn name(self) -> &'static str;
-    /// Registers that one vector takes: its *parts*.
-    fn pieces(self) -> u8;
-    /// Registers that vectors may have; those after them are scratch.
-    fn registers(self) -> u8;
-    /// The scratch register for results.
-    fn scratch(self) -> u8;
-    /// The scratch register for operands.
-    fn operand_scratch(self) -> u8;
-    /// The scratch register for masks, where they are vectors.
-    fn mask_scratch(self) -> u8;
+/// A target with the encoding of its instructions.
+#[derive(Clone, Copy)]
+pub struct X86Target {
+    /// The encoding.
+    pub isa: Isa,
+    /// The description.
+    pub target: &'static Target,
 }
 
-impl Registers for Isa {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Avx512 => "avx512",
-            Self::Avx2 => "avx2",
-        }
-    }
+impl X86Target {
+    /// AVX-512.
+    pub const AVX512: Self = Self { isa: Isa::Avx512, target: &target::AVX512 };
+    /// AVX2.
+    pub const AVX2: Self = Self { isa: Isa::Avx2, target: &target::AVX2 };
+    /// All of them, by the numbers of their encodings.
+    pub const ALL: [Self; 2] = [Self::AVX512, Self::AVX2];
+}
 
-    fn pieces(self) -> u8 {
-        (LANES / self.lanes()) as u8
-    }
+impl Deref for X86Target {
+    type Target = Target;
 
-    fn registers(self) -> u8 {
-        match self {
-            Self::Avx512 => 28,
-            Self::Avx2 => 13,
-        }
+    fn deref(&self) -> &Target {
+        self.target
     }
+}
 
-    fn scratch(self) -> u8 {
-        self.registers()
-    }
-
-    fn operand_scratch(self) -> u8 {
-        self.registers() + 1
-    }
-
-    fn mask_scratch(self) -> u8 {
-        self.registers() + 2
+impl fmt::Debug for X86Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.target.name)
     }
 }

@@ -7,13 +7,13 @@
 //! | `lir`, `scalar` | vector instructions; the transcendental functions in them |
 //! | `allocate` | registers |
 //! | `text` | the text of the fields of instructions |
-//! | `isa` | the instruction sets, and their differences |
+//! | `isa` | the targets |
 //! | `frame` | the memory of the code |
 //! | `kept` | literals and constants with registers |
 //! | `lookups` | lookups of texels and items, in Rust |
 //! | `transfer` | tiles and elements of 8 and 16 bits as rows of numbers, and back |
-//! | `vectors` | instructions on vectors, for both instruction sets |
-//! | `avx512`, `avx2` | masks of lanes, which each instruction set has in its own way |
+//! | `vectors` | instructions on vectors, for all targets |
+//! | `mask_registers`, `mask_vectors` | masks of lanes in mask registers, and in vectors |
 //!
 //! `ctm-x86` encodes the instructions.
 //!
@@ -35,13 +35,13 @@
 //! Rust code between a change of the mode and the machine code handles pointers, integers and bits alone.
 
 pub mod allocate;
-mod avx2;
-mod avx512;
 mod frame;
 pub mod isa;
 mod kept;
 pub mod lir;
 mod lookups;
+mod mask_registers;
+mod mask_vectors;
 pub mod masked;
 mod scalar;
 pub mod stream;
@@ -51,7 +51,7 @@ mod vectors;
 
 pub use frame::Frame;
 use frame::Line;
-pub use isa::Isa;
+pub use isa::X86Target;
 use memmap2::{Mmap, MmapOptions};
 use std::arch::asm;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

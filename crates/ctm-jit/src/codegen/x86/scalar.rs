@@ -3,13 +3,13 @@
 //! That module is the definition; nothing is explained twice. The differential tests compare every bit.
 //!
 //! The treatment of exponents and special values differs. RCP and RSQ make their steps on the operand itself instead of
-//! its fraction, which gives the same bits. AVX-512 has instructions that split and join numbers, and one that replaces
-//! results by the operand's class. On AVX2 operands that are not positive (or small enough) normal numbers are tested
+//! its fraction, which gives the same bits. Some targets have instructions that split and join numbers, and one that
+//! replaces results by the operand's class (`Target::has`). On others operands that are not positive (or small enough) normal numbers are tested
 //! for, and patched where there are any.
 
-use super::isa::Isa;
 use super::lir::{Lir, Negated, Src, Vector, fix};
 use super::masked::facts::{AT_LEAST, EQUAL, INT_GREATER, LESS, UNORDERED};
+use crate::codegen::target::Target;
 use ctm_exec::float::{HALF, INFINITY, MIN_NORMAL, NAN, SIGN};
 use ctm_exec::transcendental::{
     EX2_POLYNOMIAL, EX2_RANGE, EXPONENT, LN2_POLYNOMIAL, RCP_SEED, RSQ_FIRST, RSQ_SEED, RSQ_STEP, SINE_POLYNOMIAL,
@@ -27,7 +27,7 @@ pub trait Sink {
     fn push(&mut self, lir: Lir);
 
     /// The instruction set.
-    fn isa(&self) -> Isa;
+    fn target(&self) -> &'static Target;
 
     /// Ends the sequence that a [`Lir::StopIfNone`] may skip.
     fn split(&mut self);
@@ -159,14 +159,15 @@ fn patch_root(s: &mut impl Sink, x: Src, dst: Vector, [zero, infinity]: [Src; 2]
 const RCP_LARGEST: u32 = 0x7e80_0000;
 
 fn rcp(s: &mut impl Sink, x: Src, dst: Vector) {
-    let inside = match s.isa() {
-        Isa::Avx512 => {
+    let fixes = s.target().has.range && s.target().has.fix_by_class;
+    let inside = match fixes {
+        true => {
             // The number with the smaller magnitude, and x's sign: beyond 2^127 seeds would be infinite.
             let inside = s.fresh();
             s.push(Lir::TwoImm { op: asm::RANGE, dst: inside, a: x, b: Src::Literal(RCP_SEED), imm: 2 });
             Src::Vector(inside)
         }
-        Isa::Avx2 => x,
+        false => x,
     };
     let mut y = s.two(asm::SUB_I32, Src::Literal(RCP_SEED), inside);
     for last in [false, true] {
@@ -176,9 +177,9 @@ fn rcp(s: &mut impl Sink, x: Src, dst: Vector) {
         s.push(Lir::Fma { negated: PLUS, dst: next, operands: [y, q, y] });
         y = Src::Vector(next);
     }
-    match s.isa() {
-        Isa::Avx512 => s.push(Lir::Fix { dst, a: x, table: fix::table(fix::SIGNED_INFINITY, 0, 0, 0) }),
-        Isa::Avx2 => {
+    match fixes {
+        true => s.push(Lir::Fix { dst, a: x, table: fix::table(fix::SIGNED_INFINITY, 0, 0, 0) }),
+        false => {
             let magnitude = s.two(asm::AND, x, Src::Literal(!SIGN));
             unless_normal(s, magnitude, RCP_LARGEST);
             let value = s.fresh();
@@ -204,12 +205,12 @@ fn rsq(s: &mut impl Sink, x: Src, dst: Vector, signed: bool) {
     let p = s.fma(PLUS, [e, float(RSQ_STEP[1]), float(RSQ_STEP[0])]);
     let p = s.two(asm::MUL, p, e);
     s.push(Lir::Fma { negated: PLUS, dst, operands: [y, p, y] });
-    match s.isa() {
-        Isa::Avx512 => {
+    match s.target().has.fix_by_class {
+        true => {
             let zero = if signed { fix::SIGNED_INFINITY } else { fix::INFINITY };
             s.push(Lir::Fix { dst, a: x, table: fix::table(zero, fix::NAN, fix::ZERO, fix::NAN) });
         }
-        Isa::Avx2 => {
+        false => {
             unless_normal(s, x, INFINITY - 1);
             let mut infinity = Src::Literal(INFINITY);
             if signed {
@@ -222,8 +223,8 @@ fn rsq(s: &mut impl Sink, x: Src, dst: Vector, signed: bool) {
 }
 
 fn ex2(s: &mut impl Sink, x: Src, dst: Vector) {
-    match s.isa() {
-        Isa::Avx512 => {
+    match s.target().has.reduce && s.target().has.scale {
+        true => {
             // An infinity has the fraction 0; scaling handles the ends of the range.
             let f = s.one(asm::REDUCE, x, Some(8));
             let n = s.two(asm::SUB, x, f);
@@ -231,7 +232,7 @@ fn ex2(s: &mut impl Sink, x: Src, dst: Vector) {
             let p = s.fma(PLUS, [f, p, float(1.0)]);
             s.push(Lir::Two { op: asm::SCALE, dst, a: p, b: n });
         }
-        Isa::Avx2 => {
+        false => {
             // MAXPS and MINPS choose as the comparisons of the definition do, but pass NaNs on.
             let above = s.two(asm::MAX, float(EX2_RANGE[0]), x);
             let inside = s.two(asm::MIN, float(EX2_RANGE[1]), above);
@@ -250,8 +251,8 @@ fn ex2(s: &mut impl Sink, x: Src, dst: Vector) {
 }
 
 fn ln2(s: &mut impl Sink, x: Src, dst: Vector) {
-    match s.isa() {
-        Isa::Avx512 => {
+    match s.target().has.split_number {
+        true => {
             // The fraction in 0.75..1.5, NaN for negative numbers; the exponent is one more where it is below 1.
             let m = s.one(asm::FRACTION, x, Some(0x0f));
             let f = s.two(asm::SUB, m, float(1.0));
@@ -262,7 +263,7 @@ fn ln2(s: &mut impl Sink, x: Src, dst: Vector) {
             let sum = s.two(asm::ADD, e, f);
             s.push(Lir::Fma { negated: PLUS, dst, operands: [f, p, sum] });
         }
-        Isa::Avx2 => {
+        false => {
             let e = s.two(asm::SUB_I32, x, Src::Literal(THREE_QUARTERS));
             let e = s.two(asm::AND, e, Src::Literal(SIGN | EXPONENT));
             let m = s.two(asm::SUB_I32, x, e);
@@ -280,7 +281,7 @@ fn ln2(s: &mut impl Sink, x: Src, dst: Vector) {
 
 /// `|x|` less its nearest integer, 0 from 2^23 on.
 fn turns(s: &mut impl Sink, magnitude: Src) -> Src {
-    if s.isa() == Isa::Avx512 {
+    if s.target().has.reduce {
         return s.one(asm::REDUCE, magnitude, Some(8));
     }
     let shifted = s.two(asm::ADD, magnitude, float(TO_INTEGER));
@@ -302,9 +303,9 @@ fn sine_of_quarter(s: &mut impl Sink, q: Src) -> Src {
 fn finish(s: &mut impl Sink, magnitude: Src, sine: Src, sign_of: Src, dst: Vector) {
     let sign = s.two(asm::AND, sign_of, Src::Literal(SIGN));
     s.push(Lir::Two { op: asm::XOR, dst, a: sine, b: sign });
-    match s.isa() {
-        Isa::Avx512 => s.push(Lir::Fix { dst, a: magnitude, table: fix::table(0, 0, fix::NAN, 0) }),
-        Isa::Avx2 => {
+    match s.target().has.fix_by_class {
+        true => s.push(Lir::Fix { dst, a: magnitude, table: fix::table(0, 0, fix::NAN, 0) }),
+        false => {
             s.patch(dst, IS_EQUAL, [magnitude, Src::Literal(INFINITY)], Src::Literal(NAN));
             s.patch(dst, IS_NAN, [magnitude, magnitude], Src::Literal(NAN));
         }

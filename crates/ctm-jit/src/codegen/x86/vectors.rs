@@ -1,12 +1,12 @@
-//! Single vector instructions, written once for both instruction sets and for everything that emits them.
+//! Single vector instructions, written once for all targets and for everything that emits them.
 //!
 //! The emitter decides the locations of vectors and the access to operands ([`Vectors`]). Masks of lanes are in
-//! `avx512` and `avx2`.
+//! `mask_registers` and `mask_vectors`.
 
-use super::avx2::Avx2Masks;
-use super::avx512::Avx512Masks;
-use super::isa::{Isa, Registers};
 use super::lir::{K, Lir, Negated, Src, Vector};
+use super::mask_registers::MaskRegisters;
+use super::mask_vectors::MaskVectors;
+use crate::codegen::target::Target;
 use ctm_x86::{
     ADD, ADD_I32, AND, Asm, BROADCAST, CVT_I32_F32, CVT_U32_F32, FIXUP, FMADD132, FMADD213, FMADD231, FMSUB132,
     FMSUB213, FMSUB231, FNMADD132, FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, Label, MOVAPS, MOVUPS_LOAD,
@@ -20,7 +20,7 @@ pub enum Access {
     Register(u8),
     /// In memory, in a form that every instruction accepts.
     Memory,
-    /// Four bytes in memory for all lanes: only AVX-512 accepts them.
+    /// Four bytes in memory for all lanes: only some targets accept them.
     Each,
 }
 
@@ -56,8 +56,8 @@ pub trait Vectors: Sized {
     /// The selector of one of a vector's registers.
     type Unit: Copy;
 
-    /// The instruction set.
-    fn isa(&self) -> Isa;
+    /// The target.
+    fn target(&self) -> &'static Target;
 
     /// The code.
     fn asm(&mut self) -> &mut Asm;
@@ -72,20 +72,17 @@ pub trait Vectors: Sized {
     /// The destination of a vector's results.
     fn place(&self, vector: Vector, unit: Self::Unit) -> Place;
 
-    /// The rows of masks without a register: 2 and 3 on AVX2.
+    /// The rows of masks without a register: 2 and 3, where masks are vectors.
     fn mask_row(&self, k: K) -> Rm;
 
-    /// The register of mask 1 on AVX2.
+    /// The register of mask 1, where masks are vectors.
     fn mask(&self) -> u8 {
-        self.isa().mask_scratch()
+        self.target().mask_scratch()
     }
 
     /// Whether instructions can take the operand from memory themselves.
     fn folds(&self, access: Access) -> bool {
-        match self.isa() {
-            Isa::Avx512 => true,
-            Isa::Avx2 => access != Access::Each,
-        }
+        self.target().has.broadcast_operands || access != Access::Each
     }
 
     /// An operand that instructions accept as the last one, loaded into the scratch register if they do not.
@@ -108,7 +105,7 @@ pub trait Vectors: Sized {
         if k != 0 {
             return self.asm().evex(load_of(rm), register, 0, rm, k, false, None);
         }
-        let whole_literals = self.isa() == Isa::Avx2;
+        let whole_literals = !self.target().has.broadcast_operands;
         match rm {
             Rm::Reg(from) if from == register => {}
             Rm::Reg(_) => self.asm().vector(MOVAPS, register, 0, rm),
@@ -143,7 +140,7 @@ pub trait Vectors: Sized {
         match self.place(vector, unit) {
             Place::Register(register) => make(self, register),
             Place::Memory(row) => {
-                let scratch = self.isa().scratch();
+                let scratch = self.target().scratch();
                 make(self, scratch);
                 self.store(scratch, row);
             }
@@ -154,7 +151,7 @@ pub trait Vectors: Sized {
     /// Changes a vector in part.
     fn change(&mut self, vector: Vector, unit: Self::Unit, make: impl FnOnce(&mut Self, u8)) {
         if let Place::Memory(row) = self.place(vector, unit) {
-            let scratch = self.isa().scratch();
+            let scratch = self.target().scratch();
             self.asm().vector(MOVUPS_LOAD, scratch, 0, row);
         }
         self.make(vector, unit, make);
@@ -165,7 +162,7 @@ pub trait Vectors: Sized {
         match self.place(vector, unit) {
             Place::Register(register) => self.load_into(register, src, unit),
             Place::Memory(row) => {
-                let scratch = self.isa().scratch();
+                let scratch = self.target().scratch();
                 let from = self.reg(src, unit, scratch);
                 self.store(from, row);
             }
@@ -193,17 +190,18 @@ pub trait Vectors: Sized {
 
     /// An instruction that makes or uses a mask; `end`: the target of a group whose mask is empty.
     fn mask_line(&mut self, lir: &Lir, unit: Self::Unit, end: Label) {
-        match self.isa() {
-            Isa::Avx512 => self.avx512_line(lir, unit, end),
-            Isa::Avx2 => self.avx2_line(lir, unit, end),
+        if self.target().has_mask_registers() {
+            self.register_line(lir, unit, end);
+        } else {
+            self.vector_line(lir, unit, end);
         }
     }
 
     /// `dst = op(a)` with an immediate.
     fn one(&mut self, op: V, dst: Vector, a: Src, imm: Option<u8>, unit: Self::Unit) {
-        let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
+        let (scratch, operand_scratch) = (self.target().scratch(), self.target().operand_scratch());
         self.make(dst, unit, |e, dst| {
-            if op == CVT_U32_F32 && e.isa() == Isa::Avx2 {
+            if op == CVT_U32_F32 && !e.target().has.unsigned_to_float {
                 // Both halves are exact as numbers, so one rounding joins them.
                 let a = e.reg(a, unit, scratch);
                 e.asm().instruction(SHIFT_IMM, 2, operand_scratch, Rm::Reg(a), Some(16));
@@ -219,7 +217,7 @@ pub trait Vectors: Sized {
 
     /// `dst = op(a, b)` with an immediate.
     fn two_imm(&mut self, op: V, dst: Vector, [a, b]: [Src; 2], imm: u8, unit: Self::Unit) {
-        let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
+        let (scratch, operand_scratch) = (self.target().scratch(), self.target().operand_scratch());
         self.make(dst, unit, |e, dst| {
             let a = e.reg(a, unit, operand_scratch);
             let rm = e.last(b, unit, scratch);
@@ -229,7 +227,7 @@ pub trait Vectors: Sized {
 
     /// Changes `dst` by the class of `a`.
     fn fix(&mut self, dst: Vector, a: Src, table: u32, unit: Self::Unit) {
-        let operand_scratch = self.isa().operand_scratch();
+        let operand_scratch = self.target().operand_scratch();
         self.change(dst, unit, |e, dst| {
             let a = e.reg(a, unit, operand_scratch);
             let table = e.rm(Src::Literal(table), unit);
@@ -239,12 +237,12 @@ pub trait Vectors: Sized {
 
     /// `dst = a` shifted.
     fn shift(&mut self, how: u8, dst: Vector, a: Src, count: u8, unit: Self::Unit) {
-        let operand_scratch = self.isa().operand_scratch();
+        let operand_scratch = self.target().operand_scratch();
         self.make(dst, unit, |e, dst| {
             // Older forms shift registers only.
-            let rm = match e.isa() {
-                Isa::Avx512 => e.rm(a, unit),
-                Isa::Avx2 => Rm::Reg(e.reg(a, unit, operand_scratch)),
+            let rm = match e.target().has.shifts_of_memory {
+                true => e.rm(a, unit),
+                false => Rm::Reg(e.reg(a, unit, operand_scratch)),
             };
             e.asm().instruction(SHIFT_IMM, how, dst, rm, Some(count));
         });
@@ -256,7 +254,7 @@ pub trait Vectors: Sized {
         let [is_a, is_b] = [a, b].map(|src| self.access(src, unit).is_memory());
         let commutes = [ADD, MUL, AND, OR, XOR, ADD_I32].contains(&op);
         let (a, b) = if is_a && !is_b && commutes { (b, a) } else { (a, b) };
-        let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
+        let (scratch, operand_scratch) = (self.target().scratch(), self.target().operand_scratch());
         self.make(dst, unit, |e, dst| {
             let a = e.reg(a, unit, operand_scratch);
             let rm = e.last(b, unit, if a == operand_scratch { scratch } else { operand_scratch });
@@ -268,7 +266,7 @@ pub trait Vectors: Sized {
     fn mul_add(&mut self, negated: Negated, dst: Vector, [a, b, c]: [Src; 3], unit: Self::Unit) {
         let in_memory = |src: Src| self.access(src, unit).is_memory();
         let (a, b) = if in_memory(a) && !in_memory(b) { (b, a) } else { (a, b) };
-        let (scratch, product) = (self.isa().scratch(), self.isa().operand_scratch());
+        let (scratch, product) = (self.target().scratch(), self.target().operand_scratch());
         self.make(dst, unit, |e, dst| {
             let a = e.reg(a, unit, product);
             let b = e.last(b, unit, scratch);
@@ -286,7 +284,7 @@ pub trait Vectors: Sized {
     /// `dst = ±(a * b) ± c`.
     fn fma(&mut self, negated: Negated, dst: Vector, [a, b, c]: [Src; 3], unit: Self::Unit) {
         let [form132, form213, form231] = forms(negated);
-        let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
+        let (scratch, operand_scratch) = (self.target().scratch(), self.target().operand_scratch());
         self.make(dst, unit, |e, dst| {
             let here = Access::Register(dst);
             let [is_a, is_b, is_c] = [a, b, c].map(|src| e.access(src, unit));
@@ -312,7 +310,7 @@ pub trait Vectors: Sized {
             let both = a == operand_scratch && !e.folds(is_b);
             if both && dst == scratch {
                 e.load_into(dst, b, unit);
-                let mask_scratch = e.isa().mask_scratch();
+                let mask_scratch = e.target().mask_scratch();
                 let c = e.last(c, unit, mask_scratch);
                 e.asm().vector(form213, dst, a, c);
                 return;

@@ -16,7 +16,7 @@ pub struct Spans<'a> {
 impl<'a> Spans<'a> {
     /// `None` where no code supports them.
     pub fn of(of: &'a Wavefronts<'_>, direct: &'a Direct<'_>) -> Option<Self> {
-        of.backend.isa().filter(|_| Pass::Waves.is_on())?;
+        of.backend.target().filter(|_| Pass::Waves.is_on())?;
         let all = of.waves.count().saturating_mul(of.lanes as u64);
         let is_short = |covered: &[u64]| (64 * covered.len() as u64) < all;
         if of.program.keeps || !of.starts.are_finite || of.covered.is_some_and(is_short) {

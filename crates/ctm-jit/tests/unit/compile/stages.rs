@@ -2,7 +2,7 @@
 
 use crate::codegen::x86::masked::text::{parse, selected};
 use crate::codegen::x86::masked::{Assumed, Variant, occurs};
-use crate::codegen::x86::{Isa, masked};
+use crate::codegen::x86::{X86Target, masked};
 use crate::compile::machine::Inputs;
 use crate::compile::observe::Observer;
 use crate::compile::program::Program;
@@ -18,7 +18,7 @@ use ctm_isa::r700::program::Stage as ProgramStage;
 use ctm_isa::{r700, x1k as isa};
 use std::path::Path;
 
-const ISAS: [Isa; 2] = [Isa::Avx512, Isa::Avx2];
+const TARGETS: [X86Target; 2] = X86Target::ALL;
 
 /// Compiles a program for every target, and reads each text back.
 fn check(name: &str, source: Source<'_>, lanes: usize, code: &mut [Print; 2]) -> bool {
@@ -38,8 +38,8 @@ fn check(name: &str, source: Source<'_>, lanes: usize, code: &mut [Print; 2]) ->
     let read = Code::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
     assert!(read == form.code, "{name}: {read:?}\n{:?}\n{text}", form.code);
     let program = Program::of_form(form, lanes, &given);
-    for (isa, code) in ISAS.into_iter().zip(code) {
-        let variant = Variant { isa, ordinary: false, counts: true, fuel: false, narrows: true };
+    for (target, code) in TARGETS.into_iter().zip(code) {
+        let variant = Variant { target, ordinary: false, counts: true, fuel: false, narrows: true };
         let (start, exports, assumed) = (&program.start, &program.exports, Assumed::default());
         let inputs = Inputs { form: &program, start, exports, lanes, variant, assumed };
         for stage in [Stage::Select, Stage::Fuse] {
@@ -51,7 +51,7 @@ fn check(name: &str, source: Source<'_>, lanes: usize, code: &mut [Print; 2]) ->
             let (of, form) = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
             assert_eq!(selected(&of, &form), text, "{name}");
         }
-        let of = masked::SelectedCode::new(&program.code, start, isa, assumed);
+        let of = masked::SelectedCode::new(&program.code, start, target.target, assumed);
         let text = selected(&of, &program.code);
         let (read, _) = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
         assert!(read.lists == of.lists && read.calls == of.calls, "{name}:\n{text}");

@@ -9,7 +9,7 @@ pub(super) mod integers;
 use super::facts::{
     AT_LEAST, EQUAL, GREATER, INT_AT_LEAST, INT_EQUAL, INT_GREATER, LESS, NOT_GREATER, UNORDERED, comparison, outcomes,
 };
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::target::Target;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::{self, Sink, Special};
 use ctm_exec::float::{INFINITY, ONE, SIGN};
@@ -18,7 +18,7 @@ use ctm_isa::x1k::ops::AlphaOp;
 use ctm_x86 as asm;
 
 /// A consumer of instructions that can mend products of zero.
-pub trait Target: Sink {
+pub trait AluSink: Sink {
     /// Makes `dst`, the product of the first two operands: +0 where one of them is zero and the other infinite or a
     /// NaN.
     fn zero_wins(&mut self, dst: Vector, operands: [Operand; 2]);
@@ -37,8 +37,8 @@ pub trait Target: Sink {
     }
 }
 
-/// [`Target::multiply_add`] in the general case: a product and a sum.
-pub fn multiply_add(s: &mut impl Target, dst: Vector, operands: [Operand; 3], zero_wins: bool) {
+/// [`AluSink::multiply_add`] in the general case: a product and a sum.
+pub fn multiply_add(s: &mut impl AluSink, dst: Vector, operands: [Operand; 3], zero_wins: bool) {
     let product = s.fresh();
     let [a, b, mut c] = operands;
     s.push(Lir::Two { op: asm::MUL, dst: product, a: a.src, b: b.src });
@@ -120,7 +120,7 @@ impl Alu {
     }
 
     /// Emits `dst = op(operands)`; false, and nothing has been emitted, when the operation has no instructions.
-    pub fn emit(self, s: &mut impl Target, dst: Vector, operands: [Operand; 3]) -> bool {
+    pub fn emit(self, s: &mut impl AluSink, dst: Vector, operands: [Operand; 3]) -> bool {
         match self.op {
             AluOp::Op2(op) => self.op2(s, dst, op, [operands[0], operands[1]]),
             AluOp::Op3(op) => self.op3(s, dst, op, operands),
@@ -141,7 +141,7 @@ impl Alu {
         }
     }
 
-    fn op2(self, s: &mut impl Target, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> bool {
+    fn op2(self, s: &mut impl AluSink, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> bool {
         let (a, b) = (va.src, vb.src);
         if let Some((compare, how)) = comparison(op) {
             let (yes, no) = outcomes(op);
@@ -159,7 +159,7 @@ impl Alu {
     }
 
     /// Operations of several instructions, or of one that is no [`Lir::Two`].
-    fn longer(self, s: &mut impl Target, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> bool {
+    fn longer(self, s: &mut impl AluSink, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> bool {
         let (a, b) = (va.src, vb.src);
         match op {
             Op2::NotInt => s.push(Lir::Two { op: asm::XOR, dst, a, b: Src::Literal(u32::MAX) }),
@@ -173,7 +173,7 @@ impl Alu {
     }
 
     /// Operations that give numbers, to which modifiers apply.
-    fn number(self, s: &mut impl Target, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> bool {
+    fn number(self, s: &mut impl AluSink, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> bool {
         let (a, b) = (va.src, vb.src);
         let both_flushed = va.flushed && vb.flushed;
         match op {
@@ -300,7 +300,7 @@ impl Alu {
         true
     }
 
-    fn op3(self, s: &mut impl Target, dst: Vector, op: Op3, [va, vb, vc]: [Operand; 3]) -> bool {
+    fn op3(self, s: &mut impl AluSink, dst: Vector, op: Op3, [va, vb, vc]: [Operand; 3]) -> bool {
         let choice = match op {
             Op3::Cnde => Some((asm::CMP_F32, EQUAL, false)),
             Op3::Cndgt => Some((asm::CMP_F32, GREATER, false)),
@@ -378,8 +378,8 @@ const fn integer(op: Op2) -> Option<asm::V> {
 pub(super) struct Nobody;
 
 impl Sink for Nobody {
-    fn isa(&self) -> Isa {
-        Isa::Avx512
+    fn target(&self) -> &'static Target {
+        &crate::codegen::target::AVX512
     }
 
     fn split(&mut self) {}
@@ -391,7 +391,7 @@ impl Sink for Nobody {
     fn push(&mut self, _: Lir) {}
 }
 
-impl Target for Nobody {
+impl AluSink for Nobody {
     fn zero_wins(&mut self, _: Vector, _: [Operand; 2]) {}
 
     fn rare(&mut self, _: Lir, _: impl FnOnce(&mut Self)) {}
@@ -469,7 +469,7 @@ fn flush_result(s: &mut impl Sink, dst: Vector, flushed: bool) {
 }
 
 /// The low-order bits of the integer part.
-fn float_to_int(s: &mut impl Target, dst: Vector, a: Src) {
+fn float_to_int(s: &mut impl AluSink, dst: Vector, a: Src) {
     s.push(Lir::One { op: asm::CVT_F32_I32, dst, a, imm: None });
     // The instruction's result for numbers that do not fit, and for one that does.
     s.rare(

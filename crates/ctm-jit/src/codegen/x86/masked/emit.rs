@@ -27,8 +27,9 @@ mod vectors;
 use super::fused::Iterations;
 use super::kept::enters_loop;
 use super::{AGAIN, Call, Ins, LENDS, ROW, SPENT, head};
+use crate::codegen::target::{self, MOST_REGISTERS};
+use crate::codegen::x86::X86Target;
 use crate::codegen::x86::allocate::Locations;
-use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::{Code, Counter, End, M, Target, Var};
@@ -45,14 +46,14 @@ const ACTIVE_LANES: Gpr = 15;
 /// A scratch register of AVX-512.
 const GATHERED: u8 = 30;
 
-/// Rows of AVX2 after those for registers during calls, in bytes from these: masks 2 and 3; the active lanes, where
+/// Rows after those for registers during calls, in bytes from these, for masks that are vectors: masks 2 and 3; the active lanes, where
 /// they have no register; lanes' indices and values.
 const MASK_ROWS: i32 = 512;
 const ACTIVE_ROWS: i32 = MASK_ROWS + 64;
 const INDEX_ROWS: i32 = ACTIVE_ROWS + ROW;
 const VALUE_ROWS: i32 = INDEX_ROWS + ROW;
 /// Bytes for registers during calls.
-const SAVE_BYTES: i32 = 64 * Isa::Avx512.all_registers() as i32;
+const SAVE_BYTES: i32 = 64 * MOST_REGISTERS as i32;
 const _: () = assert!(VALUE_ROWS + ROW <= SAVE_BYTES);
 
 /// The offsets in the frame.
@@ -77,19 +78,19 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// For an instruction set and these counts: lookups by code, start values, exported elements, spilled vectors,
+    /// For a target and these counts: lookups by code, start values, exported elements, spilled vectors,
     /// bytes of each, and those of strips.
     pub fn new(
-        (isa, lookups): (Isa, usize),
+        (target, lookups): (&target::Target, usize),
         starts: usize,
         exported: usize,
         (spilled, spill_bytes, runs): (u32, i32, u32),
     ) -> Self {
-        let start = (super::lookup(isa, lookups, 0) + 63) & !63;
+        let start = (super::lookup(target, lookups, 0) + 63) & !63;
         let exports = start + ROW * starts as i32;
         let spills = exports + ROW * exported as i32;
         let slots = (spills + spill_bytes * spilled as i32 + 31) & !31;
-        let save = (slots + Isa::Avx2.bytes() * runs as i32 + 63) & !63;
+        let save = (slots + target.bytes() * runs as i32 + 63) & !63;
         let elements = save + SAVE_BYTES;
         Self { start, exports, spills, spill_bytes, slots, save, elements, size: elements + 64 * 5 }
     }
@@ -105,9 +106,9 @@ pub struct Input<'a> {
     pub vars: &'a [Option<Vector>],
     /// The locations of vectors.
     pub locations: &'a Locations,
-    /// The instruction set.
-    pub isa: Isa,
-    /// The vector of the active lanes, on AVX2: their sign bits.
+    /// The target.
+    pub target: X86Target,
+    /// The vector of the active lanes, where masks are vectors: their sign bits.
     pub active: Option<Vector>,
     /// Of each vector, whether it has a place for each part; vectors beyond the list have.
     pub wide: &'a [bool],
@@ -168,7 +169,7 @@ struct Emit<'a> {
     rare: Vec<Rare<'a>>,
     /// Parts of the active lanes are in their mask registers, or in their vector.
     is_spread: bool,
-    /// The mask whose lanes mask 1 holds, on AVX2.
+    /// The mask whose lanes mask 1 holds, where masks are vectors.
     in_mask: Option<M>,
     /// The present code belongs to a loop: its literals and constants are in their registers.
     is_in_loop: bool,
@@ -188,14 +189,14 @@ struct Emit<'a> {
 
 /// The code of a program.
 pub fn emit(input: &Input<'_>) -> Vec<u8> {
-    let mut asm = Asm::new(input.isa);
+    let mut asm = Asm::new(input.target.isa);
     let blocks = input.code.blocks.iter().map(|_| asm.label()).collect();
     let (bail_out, done, leave, resume) = (asm.label(), asm.label(), asm.label(), asm.label());
     let spent = asm.label();
-    let lies = match (input.isa, input.active) {
-        (Isa::Avx512, _) => Lies::InMasks,
-        (Isa::Avx2, Some(_)) => Lies::InVector,
-        (Isa::Avx2, None) => Lies::Nowhere,
+    let lies = match input.active {
+        _ if input.target.has_mask_registers() => Lies::InMasks,
+        Some(_) => Lies::InVector,
+        None => Lies::Nowhere,
     };
     let mut emit = Emit {
         input,
@@ -444,7 +445,7 @@ impl<'a> Emit<'a> {
 
     /// Returns, so that other wavefronts of the group can catch up; the next call goes on here.
     fn yield_here(&mut self, number: u16) {
-        let registers = (1 << self.isa().registers()) - 1;
+        let registers = (1 << self.target().registers) - 1;
         self.save(registers);
         self.asm.int_store(Int::Mov, true, RBX, head::mask(M::ACTIVE), ACTIVE);
         self.asm.int_store(Int::Mov, true, RBX, head::FUEL, FUEL);
@@ -473,7 +474,7 @@ impl<'a> Emit<'a> {
             self.asm.vector(MOVUPS_LOAD, register, 0, row);
         }
         // A vector of them is among the registers, or in rows.
-        self.is_spread &= self.isa() == Isa::Avx2;
+        self.is_spread &= !self.target().has_mask_registers();
     }
 
     /// The place of a register during calls.

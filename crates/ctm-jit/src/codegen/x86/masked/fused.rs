@@ -1,8 +1,8 @@
 //! Fuses instructions: comparisons into the mask of the active lanes, counted iterations with tests of lanes, and
-//! operations with masked stores: with AVX-512 all, on AVX2 sums for counters, to which 0 is added in the other lanes.
+//! operations with masked stores: with mask registers all, else sums for counters, to which 0 is added in the other lanes.
 
 use super::{Indexed, Ins};
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::target::Target;
 use crate::codegen::x86::lir::{Lir, Src, Vector, each_read};
 use crate::ir::masked::{Block, Code, End, M, MaskOp};
 use crate::passes::masks::Live;
@@ -21,7 +21,7 @@ pub struct Iterations {
 /// Fuses instructions; of `vectors` vectors, those from number `own` on are no variables, and some of these have
 /// `start` values. Gives the blocks that end as [`Iterations`].
 pub fn fuse(
-    isa: Isa,
+    target: &Target,
     code: &Code,
     lists: &mut [Vec<Ins>],
     (own, vectors, start): (usize, usize, &[Vector]),
@@ -31,7 +31,7 @@ pub fn fuse(
         for (written, sources) in lists.iter().flatten().map(Ins::touches) {
             each_read(written, &sources, |vector| reads[vector.index()] += 1);
         }
-        let counts = (isa == Isa::Avx2).then(|| counters(lists, start, own));
+        let counts = (!target.has_mask_registers()).then(|| counters(lists, start, own));
         let takes = |made: Vector, ins: &Ins| {
             let is_count = |counts: &Vec<bool>| adds(ins).is_some_and(|dst| counts[dst.index()]);
             made.index() >= own && reads[made.index()] == 1 && counts.as_ref().is_none_or(is_count)

@@ -1,9 +1,9 @@
-//! Literals and constants pinned in registers that are free in loops; on AVX2, whose instructions cannot broadcast four
+//! Literals and constants pinned in registers that are free in loops; on targets whose instructions cannot broadcast four
 //! bytes, others of the constants have rows.
 
 use super::Ins;
+use crate::codegen::target::Target;
 use crate::codegen::x86::allocate::Ranges;
-use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::kept;
 use crate::codegen::x86::lir::{NO_SOURCE, Src, Vector};
 use crate::ir::masked::{Block, Code};
@@ -14,14 +14,14 @@ const MOST: usize = 8;
 
 /// Adds a vector for each of the literals and constants that loops use most, the most used first. They are live in all
 /// blocks of loops, and where loops begin. Weighed ones get a row where no register is left.
-pub fn add(isa: Isa, ranges: &mut Ranges, code: &Code, lists: &[Vec<Ins>]) -> Vec<(Src, Vector)> {
+pub fn add(target: &Target, ranges: &mut Ranges, code: &Code, lists: &[Vec<Ins>]) -> Vec<(Src, Vector)> {
     if !Pass::Kept.is_on() || code.blocks.iter().all(|block| block.loops == 0) {
         return Vec::new();
     }
     let in_loops = code.blocks.iter().zip(lists).filter(|(block, _)| block.loops > 0);
     let uses = kept::uses(in_loops.map(|(block, list)| (block.loops, sources(list))));
     let kept: Vec<(Src, Vector)> = uses.into_iter().take(MOST).map(|(src, _)| (src, ranges.vector())).collect();
-    let constants = kept.iter().filter(|(src, _)| isa == Isa::Avx2 && matches!(src, Src::Const(_)));
+    let constants = kept.iter().filter(|(src, _)| !target.has.broadcast_operands && matches!(src, Src::Const(_)));
     constants.for_each(|&(_, vector)| ranges.weigh(vector, 1));
     let mut end = lists.iter().map(|list| list.len() + 2).sum();
     for (block, list) in code.blocks.iter().zip(lists).rev() {

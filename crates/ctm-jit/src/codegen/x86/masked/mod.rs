@@ -40,9 +40,10 @@ pub mod text;
 pub mod verify;
 pub mod wide;
 
-use super::isa::Isa;
+use super::isa::{Isa, X86Target};
 use super::lookups::{Rows, look_up};
 use super::{Frame, Line, exchange_mxcsr, executable, flushing, mxcsr};
+use crate::codegen::target::Target;
 use crate::ir::masked::{Code, Counter, Fetch, M};
 use crate::ir::values;
 use crate::launch::kept::{Kept, Pool};
@@ -140,15 +141,15 @@ const fn existing_lanes() -> i32 {
     lane_numbers() + ROW
 }
 
-/// A number of one of the inlined lookups ([`table`]); those of the next one follow. On AVX2, whose instructions read
-/// whole vectors, each lane has it.
-const fn lookup(isa: Isa, place: usize, number: i32) -> i32 {
-    existing_lanes() + ROW + 4 * copies(isa) * (table::COUNT * place as i32 + number)
+/// A number of one of the inlined lookups ([`table`]); those of the next one follow. Where instructions read whole
+/// vectors, each lane has it.
+const fn lookup(target: &Target, place: usize, number: i32) -> i32 {
+    existing_lanes() + ROW + 4 * copies(target) * (table::COUNT * place as i32 + number)
 }
 
 /// The number of copies of each of these numbers.
-const fn copies(isa: Isa) -> i32 {
-    if matches!(isa, Isa::Avx2) { isa.lanes() as i32 } else { 1 }
+const fn copies(target: &Target) -> i32 {
+    if target.has.broadcast_operands { 1 } else { target.lanes as i32 }
 }
 
 /// The numbers of a lookup.
@@ -169,8 +170,8 @@ mod table {
 /// The assumptions of the code.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
-    /// The target instruction set.
-    pub isa: Isa,
+    /// The target.
+    pub target: X86Target,
     /// Factors among uniform values that were numbers other than zero in the first launch are so in this one.
     pub ordinary: bool,
     /// It counts executions of blocks and active lanes.
@@ -183,13 +184,13 @@ pub struct Variant {
 
 impl Variant {
     /// The number of them.
-    pub const COUNT: usize = 32;
+    pub const COUNT: usize = 16 * X86Target::ALL.len();
 
     /// Its number.
     pub fn number(self) -> usize {
-        let Self { isa, ordinary, counts, fuel, narrows } = self;
-        let facts = [isa == Isa::Avx2, ordinary, counts, fuel, narrows];
-        facts.into_iter().fold(0, |number, fact| 2 * number + usize::from(fact))
+        let Self { target, ordinary, counts, fuel, narrows } = self;
+        let facts = [ordinary, counts, fuel, narrows];
+        facts.into_iter().fold(target.isa as usize, |number, fact| 2 * number + usize::from(fact))
     }
 }
 
@@ -204,8 +205,8 @@ pub struct Parts<'a> {
     pub lanes: usize,
     /// The layout of the frame.
     pub layout: Layout,
-    /// The instruction set.
-    pub isa: Isa,
+    /// The target.
+    pub target: X86Target,
     /// The instructions, and the calls and lookups that they make.
     pub selected: SelectedCode,
     /// The program's masked form.
@@ -224,7 +225,7 @@ pub struct Native {
     /// Lanes of a wavefront.
     lanes: usize,
     layout: Layout,
-    isa: Isa,
+    target: X86Target,
     calls: Vec<Call>,
     /// The fetches that are inlined, in the order of their numbers in the frame, and the level of those that read
     /// sizes.
@@ -246,7 +247,7 @@ pub struct Native {
 impl Native {
     /// Makes the code of a program executable; `None` when memory cannot be.
     pub fn new(parts: Parts<'_>) -> Option<Self> {
-        let Parts { bytes, lanes, layout, isa, selected, code, exports, rows, fixed } = parts;
+        let Parts { bytes, lanes, layout, target, selected, code, exports, rows, fixed } = parts;
         let SelectedCode { lists, calls, plain, .. } = selected;
         let text = executable(bytes)?;
         let share = |ins: &Ins| {
@@ -258,7 +259,21 @@ impl Native {
         let differs = |op: TexOp| matches!(op, TexOp::GetGradientsH | TexOp::GetGradientsV);
         let slopes = code.fetches.iter().any(|fetch| matches!(fetch, Fetch::Texture(inst) if differs(inst.word0.op)));
         let frames = Pool::default();
-        Some(Self { text, lanes, layout, isa, calls, plain, exports, rows, fixed, shares, gradients, slopes, frames })
+        Some(Self {
+            text,
+            lanes,
+            layout,
+            target,
+            calls,
+            plain,
+            exports,
+            rows,
+            fixed,
+            shares,
+            gradients,
+            slopes,
+            frames,
+        })
     }
 
     /// Lanes of its wavefronts.
@@ -315,8 +330,8 @@ impl Native {
         for (place, &(fetch, level)) in self.plain.iter().enumerate() {
             let mut put = |first: i32, numbers: &[u32]| {
                 for (number, bits) in (first..).zip(numbers) {
-                    let at = lookup(self.isa, place, number);
-                    (0..copies(self.isa)).for_each(|copy| frame.put(at + 4 * copy, &bits.to_le_bytes()));
+                    let at = lookup(&self.target, place, number);
+                    (0..copies(&self.target)).for_each(|copy| frame.put(at + 4 * copy, &bits.to_le_bytes()));
                 }
             };
             match shared.bindings.get(fetch) {
@@ -325,7 +340,7 @@ impl Native {
                     put(table::PITCH, &[texels.pitch]);
                     put(table::LAST, &[texels.width - 1, texels.height - 1]);
                     let data = texels.bytes().as_ptr().addr();
-                    frame.put(lookup(self.isa, place, table::DATA), &data.to_le_bytes());
+                    frame.put(lookup(&self.target, place, table::DATA), &data.to_le_bytes());
                 }
                 Some(Some(Binding::Levels(levels))) => put(table::NUMBERS, &levels.sizes(level)),
                 _ => {}
@@ -386,7 +401,7 @@ impl Native {
         frame.put(head::VISITS, &(visits.as_mut_ptr() as usize).to_le_bytes());
         frame.put(head::UNIFORMS, &(shared.uniforms.as_ptr() as usize).to_le_bytes());
         let host = mxcsr();
-        let mut context = Context { isa: self.isa, host, calls: &self.calls, shared, fetched };
+        let mut context = Context { isa: self.target.isa, host, calls: &self.calls, shared, fetched };
         frame.put(head::CONTEXT, &((&raw mut context) as usize).to_le_bytes());
         let frame = frame.bytes.as_mut_ptr();
         flushing(|| run(frame, host))

@@ -1,42 +1,42 @@
 //! Strips: runs of instructions that are emitted for one register part of the wavefront after the other. A vector that
 //! lives within a strip needs one register then, for any number of parts.
 //!
-//! No operation of the form reads beyond its quad, so on AVX2, which has few registers, strips are as long as possible.
-//! With AVX-512 they are as short as possible, so that the code of one part is beside that of the others: single
+//! No operation of the form reads beyond its quad, so on targets with few registers strips are as long as possible
+//! (`Target::strips`). On others they are as short as possible, so that the code of one part is beside that of the others: single
 //! instructions, and sequences that pass masks in mask registers. An instruction that changes or reads masks as a whole
 //! moves before the strip that it was found in, unless the strip makes or reads the same masks.
 
 use super::Ins;
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::target::Target;
 use crate::codegen::x86::lir::{self, Vector};
 use crate::ir::masked::{M, MaskOp};
 use std::ops::Range;
 
 /// The strips of a program.
 pub struct Runs {
-    isa: Isa,
+    target: &'static Target,
     /// The ranges in the list of each block.
     pub of: Vec<Vec<Range<usize>>>,
 }
 
 impl Runs {
     /// No strips.
-    pub const fn none(isa: Isa) -> Self {
-        Self { isa, of: Vec::new() }
+    pub const fn none(target: &'static Target) -> Self {
+        Self { target, of: Vec::new() }
     }
 
     /// Finds the strips, and moves instructions before them where possible.
-    pub fn of(isa: Isa, lists: &mut [Vec<Ins>]) -> Self {
-        Self { isa, of: lists.iter_mut().map(|list| of_list(isa, list)).collect() }
+    pub fn of(target: &'static Target, lists: &mut [Vec<Ins>]) -> Self {
+        Self { target, of: lists.iter_mut().map(|list| of_list(target, list)).collect() }
     }
 
-    /// Of each vector, whether it is used outside of a single strip, so that it needs a place for each part; with
-    /// AVX-512 all do. Variables come first.
+    /// Of each vector, whether it is used outside of a single strip, so that it needs a place for each part; where
+    /// strips are short all do. Variables come first.
     pub fn wide(&self, lists: &[Vec<Ins>], variables: usize, vectors: usize) -> Vec<bool> {
         const NEVER: u32 = 0;
         const WHOLE: u32 = 1;
-        let mut wide = vec![self.isa == Isa::Avx512; vectors];
-        if self.isa == Isa::Avx512 {
+        let mut wide = vec![self.target.has_short_strips(); vectors];
+        if self.target.has_short_strips() {
             return wide;
         }
         wide[..variables].fill(true);
@@ -73,8 +73,8 @@ impl Runs {
         for (list, runs) in lists.iter().zip(&self.of) {
             let first = places.len();
             places.extend((first..first + list.len() + 2).map(|place| (place as u32, place as u32)));
-            // With AVX-512 parts share no registers.
-            for run in runs.iter().filter(|_| self.isa == Isa::Avx2) {
+            // Of short strips parts share no registers.
+            for run in runs.iter().filter(|_| !self.target.has_short_strips()) {
                 let (from, to) = (first + 1 + run.start, first + 1 + run.end);
                 places[from..to].fill((from as u32, to as u32));
             }
@@ -136,14 +136,14 @@ impl Found<'_> {
     }
 }
 
-fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
+fn of_list(target: &'static Target, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
     let mut found = Found { list, out: Vec::with_capacity(list.len()), ..Found::default() };
     // A sequence of instructions that stay together has begun.
     let mut together = false;
     for (at, ins) in found.list.iter().enumerate() {
         if let Ins::Lir(lir) = ins {
             let uses_masks = lir.uses_masks();
-            if isa == Isa::Avx512 && !together && !(found.ends_with_mask && uses_masks) {
+            if target.has_short_strips() && !together && !(found.ends_with_mask && uses_masks) {
                 found.end(at);
             }
             (found.is_run, found.ends_with_mask) = (true, uses_masks);
@@ -166,7 +166,7 @@ fn of_list(isa: Isa, list: &mut Vec<Ins>) -> Vec<Range<usize>> {
             // The parts of the active lanes are in place.
             _ => read.is_some_and(|m| m != M::ACTIVE && found.makes.contains(&m)),
         };
-        let stays = isa == Isa::Avx2 || together;
+        let stays = !target.has_short_strips() || together;
         match ins {
             Ins::BeginLanes | Ins::BeginRare(_) => together = true,
             Ins::EndLanes(_) | Ins::EndKeep | Ins::EndLeave(_) | Ins::EndRare => together = false,

@@ -13,7 +13,7 @@ use super::alu::{self, Alu, Operand};
 use super::doubles::{Double, Results, Wide};
 use super::facts::{EQUAL, Facts, Known, UNORDERED, truth};
 use super::{Call, Indexed, Ins};
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::target::Target;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use crate::ir::masked::{Block, Code, File, M, MaskOp, Op, Store, Unit, Value, Var, indexed};
@@ -28,7 +28,7 @@ use with::With;
 /// The inputs of instruction selection.
 #[derive(Clone, Copy)]
 pub struct SelectInputs<'a> {
-    pub isa: Isa,
+    pub target: &'static Target,
     pub facts: &'a Facts,
     /// Uniform values that are numbers other than zero, in order.
     pub ordinary: &'a [u16],
@@ -74,8 +74,8 @@ impl Sink for Select<'_> {
         self.out.push(Ins::Lir(lir));
     }
 
-    fn isa(&self) -> Isa {
-        self.given.isa
+    fn target(&self) -> &'static Target {
+        self.given.target
     }
 
     fn split(&mut self) {
@@ -176,7 +176,7 @@ impl<'a> Select<'a> {
         std::mem::take(&mut self.out)
     }
 
-    /// Ends an operation. With AVX-512 strips end anyway, but for instructions that use masks ([`super::runs`]);
+    /// Ends an operation. Short strips end anyway, but for instructions that use masks ([`super::runs`]);
     /// elsewhere marks count as places.
     fn end_operation(&mut self) {
         if !self.has_short_runs() || matches!(self.out.last(), Some(Ins::Lir(lir)) if lir.uses_masks()) {
@@ -186,7 +186,7 @@ impl<'a> Select<'a> {
 
     /// Whether most strips are single instructions.
     fn has_short_runs(&self) -> bool {
-        self.given.isa == Isa::Avx512 && !self.given.streams
+        self.given.target.has_short_strips() && !self.given.streams
     }
 
     /// Appends an instruction that makes no vector.

@@ -3,7 +3,7 @@
 use super::facts::Facts;
 use super::select::{Select, SelectInputs};
 use super::{Call, Ins};
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::target::Target;
 use crate::codegen::x86::lir::Vector;
 use crate::codegen::x86::lookups::Looked;
 use crate::ir::masked::{Code, Fetch, File, Op, Unit, Value, Var, indexed};
@@ -42,15 +42,15 @@ pub struct SelectedCode {
 
 impl SelectedCode {
     /// Selects them. `start`: variables with start values.
-    pub fn new(code: &Code, start: &[Var], isa: Isa, Assumed { ordinary, plain }: Assumed<'_>) -> Self {
+    pub fn new(code: &Code, start: &[Var], target: &'static Target, Assumed { ordinary, plain }: Assumed<'_>) -> Self {
         let facts = Facts::loosened(code, start);
-        Self::choose(code, SelectInputs { isa, facts: &facts, ordinary, plain, streams: false })
+        Self::choose(code, SelectInputs { target, facts: &facts, ordinary, plain, streams: false })
     }
 
     /// Selects those of a stream.
-    pub fn of_stream(code: &Code, start: &[Var], isa: Isa) -> Self {
+    pub fn of_stream(code: &Code, start: &[Var], target: &'static Target) -> Self {
         let facts = Facts::loosened(code, start);
-        Self::choose(code, SelectInputs { isa, facts: &facts, ordinary: &[], plain: &[], streams: true })
+        Self::choose(code, SelectInputs { target, facts: &facts, ordinary: &[], plain: &[], streams: true })
     }
 
     fn choose(code: &Code, given: SelectInputs<'_>) -> Self {

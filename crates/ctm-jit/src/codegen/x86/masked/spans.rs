@@ -18,7 +18,7 @@ use crate::launch::wavefronts::wave::{GRADIENTS, LANES, Row};
 use ctm_exec::r700::Written;
 use ctm_x86::simd::{Do, Simd, with};
 use std::ops::Range;
-use stores::Target;
+use stores::ExportTarget;
 
 /// The parameters that all spans of a launch share.
 pub struct Given<'a> {
@@ -46,7 +46,7 @@ pub struct Ended {
 /// A span in progress.
 struct Span<'a> {
     given: &'a Given<'a>,
-    targets: Vec<Target<'a>>,
+    targets: Vec<ExportTarget<'a>>,
     /// The test before stores, the lanes that gave a value for it, and the row of these.
     conditional: Option<(&'a Conditional<'a>, *mut u64, *const u32)>,
     frame: *mut u8,
@@ -96,7 +96,7 @@ impl Native {
             let program = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
             let mut span = Span {
                 given,
-                targets: outputs.targets.iter().map(|output| Target::new(output, self, frame.cast())).collect(),
+                targets: outputs.targets.iter().map(|output| ExportTarget::new(output, self, frame.cast())).collect(),
                 conditional: outputs.conditional.as_ref().map(|of| {
                     let (written, row) = self.exported(of.from, frame.cast());
                     (of, written, row)
@@ -117,7 +117,7 @@ impl Native {
                 end: 0,
             };
             // SAFETY: the processor has the code's instruction set.
-            unsafe { with(self.isa, &mut span) };
+            unsafe { with(self.target.isa, &mut span) };
             ended = span.ended;
             span.end
         });

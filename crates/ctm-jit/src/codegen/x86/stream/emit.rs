@@ -5,8 +5,8 @@ use super::slots::ITERATIONS;
 use super::{
     Chosen, Layout, Location, Options, ROW_STEP, Slot, TILE_STEP, Varies, at, iteration_step, slot_at, use_masks,
 };
+use crate::codegen::target::SCRATCH;
 use crate::codegen::x86::allocate::Given;
-use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::kept;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
@@ -51,7 +51,7 @@ impl<'a> Emit<'a> {
             of,
             options,
             locations: Vec::new(),
-            asm: Asm::new(of.isa),
+            asm: Asm::new(of.target.isa),
             slots: Vec::new(),
             resident: Vec::new(),
             kept: Map::default(),
@@ -95,7 +95,7 @@ impl Emit<'_> {
     /// Assigns locations to all values; vectors, literals and constants have `count` registers together.
     pub fn lay_out(&mut self, registers: &Given, count: u8) {
         let of = self.of;
-        self.lean = count > of.isa.all_registers() - 3;
+        self.lean = count > of.target.all_registers - SCRATCH;
         let mut next = (slot_at(self.slots.len()) + 63) & !63;
         let mut take = |rows: usize| {
             let at = next;
@@ -206,7 +206,7 @@ impl Emit<'_> {
         let uses = if Pass::Kept.is_on() { kept::uses(blocks) } else { Vec::new() };
         let (with, without) = uses.split_at(free.len().min(uses.len()));
         self.kept = with.iter().zip(free).map(|(&(src, _), register)| (src, Rm::Reg(register))).collect();
-        if self.of.isa == Isa::Avx2 {
+        if !self.of.target.has.broadcast_operands {
             let constants = without.iter().filter(|(src, _)| matches!(src, Src::Const(_)));
             self.kept.extend(constants.map(|&(src, _)| (src, Rm::Row(RBX, row()))));
         }
@@ -221,7 +221,7 @@ impl Emit<'_> {
             if let Rm::Reg(register) = to {
                 self.load_into(register, src, unit);
             } else {
-                let scratch = self.of.isa.scratch();
+                let scratch = self.of.target.scratch();
                 self.load_into(scratch, src, unit);
                 Vectors::store(self, scratch, to);
             }
@@ -273,7 +273,7 @@ impl Emit<'_> {
 
     /// A start value, in units of 1/256.
     fn start(&mut self, register: u8, value: Linear, unit: Unit) {
-        self.coordinate(register, value, unit, self.of.isa.operand_scratch());
+        self.coordinate(register, value, unit, self.of.target.operand_scratch());
         self.asm.vector(CVT_I32_F32, register, 0, Rm::Reg(register));
         self.asm.vector(MUL, register, register, Rm::Literal((1.0 / UNIT as f32).to_bits()));
     }

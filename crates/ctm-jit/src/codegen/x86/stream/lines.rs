@@ -2,7 +2,7 @@
 
 use super::emit::{Emit, Unit};
 use super::{Load, Location, Slot, bytes};
-use crate::codegen::x86::isa::{Isa, Registers};
+use crate::codegen::target::Target;
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::vectors::{Access, Place, Vectors};
 use ctm_x86::{Asm, Label, RAX, RBP, RBX, Rm};
@@ -10,8 +10,8 @@ use ctm_x86::{Asm, Label, RAX, RBP, RBX, Rm};
 impl Vectors for Emit<'_> {
     type Unit = Unit;
 
-    fn isa(&self) -> Isa {
-        self.of.isa
+    fn target(&self) -> &'static Target {
+        self.of.target.target
     }
 
     fn asm(&mut self) -> &mut Asm {
@@ -41,14 +41,14 @@ impl Vectors for Emit<'_> {
     }
 
     fn mask(&self) -> u8 {
-        if self.lean { self.of.isa.scratch() } else { self.of.isa.mask_scratch() }
+        if self.lean { self.of.target.scratch() } else { self.of.target.mask_scratch() }
     }
 
     /// Operands that the units of one instruction share are loaded once for them.
     fn loaded(&mut self, src: Src, unit: Unit, scratch: u8) -> u8 {
         let instance = if let Src::Vector(vector) = src { self.instance(vector, unit) } else { 0 };
         let name = Some((src, instance));
-        let shared = scratch == self.of.isa.operand_scratch();
+        let shared = scratch == self.of.target.operand_scratch();
         if shared && self.shares && self.shared == name {
             return scratch;
         }

@@ -2,7 +2,6 @@
 
 use super::emit::{Emit, Unit};
 use super::{Chosen, Load, Varies, slot_at};
-use crate::codegen::x86::isa::Registers;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::Var;
@@ -68,7 +67,7 @@ impl Emit<'_> {
 
     /// Elements in the order of a table. Changes the scratch register for operands.
     fn permute(&mut self, dst: u8, from: Rm, table: usize) {
-        let (order, table) = (self.of.isa.operand_scratch(), self.table(table));
+        let (order, table) = (self.of.target.operand_scratch(), self.table(table));
         debug_assert!(dst != order && from != Rm::Reg(order), "the table is there");
         self.load_rm(order, table, 0);
         self.asm.vector(PERMUTE, dst, order, from);
@@ -149,10 +148,10 @@ impl Emit<'_> {
         let Some((_, load)) = wanted.first() else { return };
         let channels = self.of.geometry.input(&load.fetch);
         let Rm::Row(base, offset) = self.load_operand(load, unit) else { return };
-        let (isa, bytes) = (self.of.isa, self.of.isa.bytes());
+        let (regs, bytes) = (self.of.target, self.of.target.bytes());
         let from = |vector: i32| Rm::Row(base, offset + bytes * vector);
         let target = |channel: u8| wanted.iter().find(|(_, load)| load.channel == channel).map(|(dst, _)| *dst);
-        let (one, other) = (isa.operand_scratch(), isa.mask_scratch());
+        let (one, other) = (regs.operand_scratch(), regs.mask_scratch());
         match channels {
             1 => {
                 let Some(dst) = target(0) else { return };
@@ -239,8 +238,8 @@ impl Emit<'_> {
         let slot = Self::output_slot(target, unit.row);
         let vectors: [Src; 4] = std::array::from_fn(|c| self.exported(target, c));
         let src = |c: usize| vectors[c];
-        let (isa, bytes) = (self.of.isa, self.of.isa.bytes());
-        let (scratch, one, other) = (isa.scratch(), isa.operand_scratch(), isa.mask_scratch());
+        let (target, bytes) = (self.of.target, self.of.target.bytes());
+        let (scratch, one, other) = (target.scratch(), target.operand_scratch(), target.mask_scratch());
         if self.packed() {
             let from = self.reg(src(0), unit, scratch);
             let to = self.pointer(slot);

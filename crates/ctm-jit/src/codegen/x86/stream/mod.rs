@@ -15,7 +15,7 @@
 //! | rbp | the floating-point constants |
 //! | rax | scratch |
 //! | others | iterations of loops, slots |
-//! | the last vector registers | scratch ([`Isa`]), but the third only where masks or transpositions need it |
+//! | the last vector registers | scratch (`Target`), but the third only where masks or transpositions need it |
 //!
 //! | file | contents |
 //! |---|---|
@@ -27,10 +27,11 @@
 
 pub use super::Frame;
 use super::executable;
-use super::isa::Isa;
+use super::isa::X86Target;
 use super::lir::{Lir, Src, Vector};
 use super::masked::{self, Indexed, Ins};
 pub use super::transfer::Part;
+use crate::codegen::target::SCRATCH;
 use crate::codegen::x86::allocate::{Lives, Ranges};
 use crate::ir::masked::{File, Op, Var};
 use crate::passes::masked::VarSet;
@@ -139,7 +140,7 @@ const fn bytes(channels: u8) -> i32 {
 
 /// Machine code for tiles.
 pub struct Kernel {
-    isa: Isa,
+    target: X86Target,
     text: Mmap,
     /// The columns of a tile.
     pub columns: u32,
@@ -204,7 +205,7 @@ fn use_masks(group: &[Lir]) -> bool {
 
 /// A program for streams, with its instructions chosen.
 pub struct Chosen {
-    isa: Isa,
+    target: X86Target,
     /// The program.
     pub prepared: Prepared,
     items: Vec<Item>,
@@ -265,7 +266,7 @@ enum Location {
 impl Chosen {
     /// Chooses instructions. `starts`: values of variables that are live at the start and not 0.
     pub fn new(
-        isa: Isa,
+        target: X86Target,
         prepared: Prepared,
         items: Vec<Item>,
         live: &[VarSet],
@@ -275,7 +276,7 @@ impl Chosen {
         let code = &prepared.code;
         let start_vars: Vec<Var> = starts.iter().map(|s| s.0).collect();
         let masked::SelectedCode { lists, vars, used, vectors, .. } =
-            masked::SelectedCode::of_stream(code, &start_vars, isa);
+            masked::SelectedCode::of_stream(code, &start_vars, target.target);
         let mut loads = Vec::new();
         let mut number = 0;
         let blocks = lists.iter().zip(&prepared.fetches);
@@ -287,7 +288,7 @@ impl Chosen {
         let ranges = masked::ranges(code, &lists, live, &used, &exports, vectors);
         let live_in = used.iter().copied().filter(|&var| live[0].contains(var)).collect();
         let mut chosen = Self {
-            isa,
+            target,
             prepared,
             items,
             live_in,
@@ -333,7 +334,7 @@ impl Chosen {
         let tile = options.tile;
         let instances = self.instances(tile);
         // Results without a register may need all scratch registers.
-        let least = self.isa.all_registers() - 3;
+        let least = self.target.all_registers - SCRATCH;
         let (registers, count) = [(self.register_count(), 0), (least, u64::MAX)]
             .into_iter()
             .find_map(|(count, most)| Some((self.registers(&instances, count, most)?, count)))?;
@@ -345,7 +346,7 @@ impl Chosen {
         }
         emit.everything();
         Some(Kernel {
-            isa: self.isa,
+            target: self.target,
             text: executable(&emit.asm.finish())?,
             columns: self.columns() * u32::from(tile.vectors),
             options,

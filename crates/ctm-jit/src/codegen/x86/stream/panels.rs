@@ -237,9 +237,11 @@ impl Kernel {
             let (Some(view), to) = (&surfaces.inputs[of.array], &mut panels[of.place.clone()]) else { continue };
             let there = clamped(of.area, view);
             match &view.stored {
-                Some(stored) if there == of.area => stored.read(self.isa, view.data, &part(there), &of.panel, to),
+                Some(stored) if there == of.area => {
+                    stored.read(self.target.isa, view.data, &part(there), &of.panel, to)
+                }
                 Some(stored) => {
-                    let (numbers, panel) = stored.numbers(self.isa, view.data, &part(there));
+                    let (numbers, panel) = stored.numbers(self.target.isa, view.data, &part(there));
                     of.panel.copy(&numbers, [panel.origin, panel.pitch], there, of.area, to);
                 }
                 None => of.panel.copy(view.data, [0, view.pitch.into()], there, of.area, to),
@@ -254,7 +256,7 @@ impl Kernel {
             let Some(view) = &surfaces.outputs[of.array] else { continue };
             let Some(stored) = &view.stored else { continue };
             let from = &mut frame.panels(origins.bytes)[of.place.clone()];
-            stored.write(self.isa, view.data, (&part(of.area), &of.panel), from, past_caches);
+            stored.write(self.target.isa, view.data, (&part(of.area), &of.panel), from, past_caches);
         }
     }
 

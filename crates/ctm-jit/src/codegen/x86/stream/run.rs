@@ -145,7 +145,7 @@ impl Kernel {
     /// A frame for this code, with its constant fields.
     pub fn frame(&self) -> Frame {
         let mut frame = Frame::new(self.layout.size);
-        let lanes = self.isa.lanes();
+        let lanes = self.target.lanes;
         let mut lane_of = [0; LANES];
         if !self.packed {
             (0..lanes).for_each(|lane| lane_of[self.column(lane)] = lane);
@@ -175,14 +175,14 @@ impl Kernel {
 
     /// Columns of a vector.
     const fn each(&self) -> usize {
-        columns(self.isa, self.packed) as usize
+        columns(self.target.target, self.packed) as usize
     }
 
     /// The column of a lane among its vector's.
     const fn column(&self, lane: usize) -> usize {
         match (self.packed, self.transposed) {
             (true, _) => lane / 4,
-            (false, true) => self.isa.lanes() / 4 * (lane % 4) + lane / 4,
+            (false, true) => self.target.target.lanes / 4 * (lane % 4) + lane / 4,
             (false, false) => lane,
         }
     }
@@ -237,7 +237,7 @@ impl Kernel {
                         return is_same && !self.options.past_caches;
                     }
                     let last = rows[1] * i64::from(view.pitch) + columns[1] + 1;
-                    let aligned = |x: u64| !self.options.past_caches || x.is_multiple_of(self.isa.bytes() as u64);
+                    let aligned = |x: u64| !self.options.past_caches || x.is_multiple_of(self.target.bytes() as u64);
                     let size = view.element_bytes();
                     is_same
                         && columns[1] < i64::from(view.pitch)

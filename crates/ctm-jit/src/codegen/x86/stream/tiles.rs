@@ -1,8 +1,8 @@
 //! The size of tiles, and the vectors with registers.
 
 use super::{Chosen, Lines, Load, Location, Tile, Varies, use_masks};
+use crate::codegen::target::Target;
 use crate::codegen::x86::allocate::{Given, Lives};
-use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::stream::affine::{Fetch, Linear};
 use crate::stream::prepare::WHOLE;
@@ -20,25 +20,21 @@ const SHARED: [(u8, u8); 7] = [(8, 2), (4, 4), (6, 2), (4, 2), (2, 2), (2, 1), (
 impl Chosen {
     /// Columns of a vector.
     pub fn columns(&self) -> u32 {
-        columns(self.isa, self.prepared.packed)
+        columns(self.target.target, self.prepared.packed)
     }
 
     /// The most registers for vectors, literals and constants. Scratch registers that this program does not need count
     /// as well.
     pub(super) fn register_count(&self) -> u8 {
-        let needs_third = match self.isa {
-            // Masks have registers of their own.
-            Isa::Avx512 => false,
-            Isa::Avx2 => !self.lines.iter().all(only_mends),
-        };
+        let needs_third = !self.target.has_mask_registers() && !self.lines.iter().all(only_mends);
         let scratch = if needs_third || !self.prepared.packed { 3 } else { 2 };
-        self.isa.all_registers() - scratch
+        self.target.all_registers - scratch
     }
 
     /// The machine's register of a number: scratch registers that are not needed come last.
     pub(super) fn isa_register(&self, number: u8) -> u8 {
-        let first_scratch = self.isa.registers();
-        if number < first_scratch { number } else { self.isa.all_registers() - 1 - (number - first_scratch) }
+        let first_scratch = self.target.registers;
+        if number < first_scratch { number } else { self.target.all_registers - 1 - (number - first_scratch) }
     }
 
     /// The dependence of each vector on row and column.
@@ -184,7 +180,7 @@ impl Chosen {
         let kept = found.into_iter().filter(|&(vector, (location, uses, readers))| {
             // Where an instruction cannot read it directly, the units of one instruction share it.
             let is_each = !matches!(location, Location::Load(load) if is_whole(load));
-            let is_shared = self.isa == Isa::Avx2 && readers == 1 && is_each;
+            let is_shared = !self.target.has.broadcast_operands && readers == 1 && is_each;
             uses <= count(self.varies[vector.index()]) || is_shared
         });
         kept.map(|(vector, (location, ..))| (vector, location)).collect()
@@ -225,6 +221,6 @@ fn only_mends(lines: &Lines) -> bool {
 }
 
 /// Columns of a vector.
-pub(super) const fn columns(isa: Isa, packed: bool) -> u32 {
-    isa.lanes() as u32 / if packed { 4 } else { 1 }
+pub(super) const fn columns(target: &Target, packed: bool) -> u32 {
+    target.lanes as u32 / if packed { 4 } else { 1 }
 }

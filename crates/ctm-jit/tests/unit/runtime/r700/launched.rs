@@ -38,11 +38,16 @@ fn corpus_programs_run_here() {
         let ran = Worker::default().here((&of, &watch.part(0)), job, given, &mut done);
         assert!(ran.is_ok(), "{} is bailed_out", path.display());
         #[cfg(target_arch = "x86_64")]
-        for isa in Backend::available().filter_map(Backend::isa) {
-            let of =
-                crate::codegen::x86::masked::Variant { isa, ordinary: false, counts: true, fuel: true, narrows: false };
+        for target in Backend::available().filter_map(Backend::target) {
+            let of = crate::codegen::x86::masked::Variant {
+                target,
+                ordinary: false,
+                counts: true,
+                fuel: true,
+                narrows: false,
+            };
             let native = artifact.native(of, (&uniforms, &[]));
-            assert!(native.is_some(), "{} has no machine code for {isa:?}", path.display());
+            assert!(native.is_some(), "{} has no machine code for {target:?}", path.display());
         }
         #[cfg(target_arch = "x86_64")]
         if of.backend == Backend::Avx512 {

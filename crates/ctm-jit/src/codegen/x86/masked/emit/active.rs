@@ -1,5 +1,5 @@
-//! The location of the active lanes: a general register, a mask register for each part, or both. On AVX2 the parts are
-//! those of a vector.
+//! The location of the active lanes: a general register, a mask register for each part, or both. Without mask registers the
+//! parts are those of a vector.
 //!
 //! The location of the active lanes at the beginning of a block is where its instructions, or those of later blocks,
 //! need them first; each predecessor puts them there. So a loop whose lanes only leave by comparisons, and whose
@@ -7,7 +7,6 @@
 
 use super::{ACTIVE, Emit};
 use crate::codegen::x86::allocate::Ranges;
-use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::Vector;
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::fused::Iterations;
@@ -28,7 +27,7 @@ pub(super) struct Needs {
 /// The needed location of the parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lies {
-    /// In mask registers: AVX-512.
+    /// In mask registers.
     InMasks,
     /// In a vector.
     InVector,
@@ -97,7 +96,7 @@ impl Needs {
     }
 }
 
-/// Adds a vector for the active lanes, if the code for AVX2 uses one: where there are loops.
+/// Adds a vector for the active lanes, if masks are vectors and it is worth one: where there are loops.
 pub fn add_active(
     ranges: &mut Ranges,
     code: &Code,
@@ -129,7 +128,7 @@ pub fn add_active(
 fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
     let whole = |reads: bool| reads.then_some(Needs::WHOLE);
     match *ins {
-        // It is in no strip, and on AVX2 it is a loop over lanes.
+        // It is in no strip, and may be a loop over lanes.
         Ins::SetRelative { under, .. } => (whole(under == M::ACTIVE), false),
         Ins::Set { .. } | Ins::SetTwo { .. } | Ins::Keep { .. } | Ins::EndLeave(_) => {
             let needs = if lies == Lies::Nowhere { Needs::WHOLE } else { Needs::PIECES };
@@ -171,15 +170,14 @@ impl Emit<'_> {
         if self.is_whole {
             return;
         }
-        let lanes = self.isa().lanes() as u8;
+        let lanes = self.target().lanes as u8;
         for piece in self.pieces() {
             let to = if piece == 0 { ACTIVE } else { RCX };
-            match self.isa() {
-                Isa::Avx512 => self.asm.mask_to(to, 4 + piece),
-                Isa::Avx2 => {
-                    let signs = self.active_signs(piece, self.isa().scratch());
-                    self.asm.signs(to, signs);
-                }
+            if self.target().has_mask_registers() {
+                self.asm.mask_to(to, 4 + piece);
+            } else {
+                let signs = self.active_signs(piece, self.target().scratch());
+                self.asm.signs(to, signs);
             }
             if piece > 0 {
                 self.asm.wide_shift(SHL, RCX, lanes * piece);
@@ -195,7 +193,7 @@ impl Emit<'_> {
             return;
         }
         self.is_spread = true;
-        if self.isa() == Isa::Avx2 {
+        if !self.target().has_mask_registers() {
             return self.spread_active();
         }
         for piece in self.pieces() {
@@ -214,8 +212,8 @@ impl Emit<'_> {
             return self.asm.wide_test(register, register);
         }
         // Mostly the first part has an active lane.
-        if self.isa() == Isa::Avx2 {
-            let scratch = self.isa().scratch();
+        if !self.target().has_mask_registers() {
+            let scratch = self.target().scratch();
             let first = self.active_signs(0, scratch);
             self.asm.signs(RAX, first);
             self.asm.test(RAX, RAX);

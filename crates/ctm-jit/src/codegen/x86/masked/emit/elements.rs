@@ -3,7 +3,6 @@
 //! broadcast.
 
 use super::Emit;
-use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{Src, Vector};
 use crate::codegen::x86::masked::facts::INT_NOT_EQUAL;
 use crate::codegen::x86::masked::wide::SHL;
@@ -23,25 +22,22 @@ impl Emit<'_> {
     pub(super) fn elements(&mut self, lookup: u16, (first, channels): (Vector, u8), index: Src, piece: u8) {
         let before = |channel: u8| (channels & ((1 << channel) - 1)).count_ones();
         let dst = [0, 1, 2, 3].map(|channel| (channels >> channel & 1 == 1).then(|| Vector(first.0 + before(channel))));
-        let (isa, [differ, done]) = (self.isa(), [(); 2].map(|()| self.asm.label()));
-        let (one, two, three) = (isa.scratch(), isa.operand_scratch(), isa.mask_scratch());
-        let row = |number: u8| Rm::Row(RBX, self.input.layout.elements + isa.bytes() * i32::from(number));
+        let (target, [differ, done]) = (self.target(), [(); 2].map(|()| self.asm.label()));
+        let (one, two, three) = (target.scratch(), target.operand_scratch(), target.mask_scratch());
+        let row = |number: u8| Rm::Row(RBX, self.input.layout.elements + target.bytes() * i32::from(number));
         let [numbers, rows @ ..] = [0, 1, 2, 3, 4].map(row);
         self.in_mask = None;
         let index = self.reg(index, piece, one);
         self.asm.vector(MOVUPS_STORE, index, 0, numbers);
-        self.asm.int_load(Int::Mov, true, RDX, RBX, masked::lookup(isa, lookup.into(), table::DATA));
+        self.asm.int_load(Int::Mov, true, RDX, RBX, masked::lookup(target, lookup.into(), table::DATA));
         self.asm.vector(BROADCAST_LANE_0, two, 0, Rm::Reg(index));
-        match isa {
-            Isa::Avx512 => {
-                self.asm.evex(CMP_I32, 1, index, Rm::Reg(two), 0, false, Some(INT_NOT_EQUAL));
-                self.asm.mask_test(1);
-            }
-            Isa::Avx2 => {
-                self.asm.vector(EQUAL_I32, two, two, Rm::Reg(index));
-                self.asm.signs(RAX, two);
-                self.asm.int_op_imm(Int::Cmp, RAX, 0xff);
-            }
+        if target.has_mask_registers() {
+            self.asm.evex(CMP_I32, 1, index, Rm::Reg(two), 0, false, Some(INT_NOT_EQUAL));
+            self.asm.mask_test(1);
+        } else {
+            self.asm.vector(EQUAL_I32, two, two, Rm::Reg(index));
+            self.asm.signs(RAX, two);
+            self.asm.int_op_imm(Int::Cmp, RAX, 0xff);
         }
         self.asm.jump_if(Cond::NotEqual, differ);
         self.number(0);
@@ -54,7 +50,7 @@ impl Emit<'_> {
         self.asm.place(differ);
         // The elements of the lanes at one place of each quarter.
         for (place, row) in (0..).zip(rows) {
-            for quarter in 0..isa.lanes() as u8 / EACH {
+            for quarter in 0..target.lanes as u8 / EACH {
                 self.number(EACH * quarter + place);
                 match quarter {
                     0 => self.asm.load_quarter(one, RDX, RAX),

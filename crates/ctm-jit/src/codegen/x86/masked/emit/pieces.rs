@@ -5,7 +5,6 @@
 use super::active::Lies;
 use super::{ACTIVE, Emit, Rare, head};
 use crate::codegen::x86::allocate::MOST_PIECES;
-use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{self, Lir};
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::wide::{SHL, SHR};
@@ -17,7 +16,7 @@ use ctm_x86::{
 };
 use std::ops::Range;
 
-/// Lanes of a dword of a mask, in parts of AVX2.
+/// Parts of eight lanes in a dword of a mask.
 const PIECES_OF_DWORD: u8 = 4;
 /// The mask that a strip makes.
 const MADE: Gpr = 8;
@@ -31,8 +30,8 @@ impl<'a> Emit<'a> {
     /// The instructions of a block, which has these strips.
     pub(super) fn runs(&mut self, list: &'a [Ins], runs: &[Range<usize>]) {
         let mut at = 0;
-        let isa = self.isa();
-        let is_one = |run: &Range<usize>| matches!((isa, &list[run.clone()]), (Isa::Avx512, [Ins::Lir(_)]));
+        let is_short = self.target().has_short_strips();
+        let is_one = |run: &Range<usize>| is_short && matches!(list[run.clone()], [Ins::Lir(_)]);
         for strip in runs.chunk_by(|a, b| is_one(a) && is_one(b) && a.end == b.start) {
             list[at..strip[0].start].iter().for_each(|ins| self.effect(ins));
             at = strip[strip.len() - 1].end;
@@ -45,7 +44,7 @@ impl<'a> Emit<'a> {
         list[at..].iter().for_each(|ins| self.effect(ins));
     }
 
-    /// Single instructions of AVX-512, for two parts and then for the next two.
+    /// Single instructions, for two parts and then for the next two.
     fn strip(&mut self, strip: &'a [Ins]) {
         for first in self.pieces().step_by(2) {
             for ins in strip {
@@ -69,9 +68,10 @@ impl<'a> Emit<'a> {
             }
         }
         let made = run.iter().find_map(|ins| if let Ins::EndLanes(m) = *ins { Some(m) } else { None });
-        if self.isa() == Isa::Avx512 && keeps {
+        let has_registers = self.target().has_mask_registers();
+        if has_registers && keeps {
             self.keep(run);
-        } else if let (Isa::Avx512, [Ins::BeginRare(check), body @ ..]) = (self.isa(), run) {
+        } else if let (true, [Ins::BeginRare(check), body @ ..]) = (has_registers, run) {
             self.rare_of_all(check, body);
         } else if is_looped {
             self.each_piece(|e| {
@@ -126,7 +126,7 @@ impl<'a> Emit<'a> {
     /// Runs a function for each part: rsi and rdi are the frame, moved by a part's bytes of rows, and by those of
     /// masks.
     pub(super) fn each_piece(&mut self, body: impl FnOnce(&mut Self)) {
-        let (bytes, top) = (self.isa().bytes(), self.asm.label());
+        let (bytes, top) = (self.target().bytes(), self.asm.label());
         self.asm.wide(Int::Mov, RSI, RBX);
         self.asm.wide(Int::Mov, RDI, RBX);
         self.asm.wide(Int::Mov, END, RBX);
@@ -185,7 +185,7 @@ impl<'a> Emit<'a> {
 
     /// The bits of a comparison in mask 1 join those of the other parts.
     fn collect(&mut self, piece: u8) {
-        let lanes = self.isa().lanes() as u8;
+        let lanes = self.target().lanes as u8;
         let to = if piece == 0 && !self.is_moved { MADE } else { RAX };
         self.mask_bits(to);
         if to == RAX {
@@ -196,16 +196,14 @@ impl<'a> Emit<'a> {
 
     /// The bits of mask 1, in a general register.
     fn mask_bits(&mut self, to: Gpr) {
-        match self.isa() {
-            Isa::Avx512 => self.asm.mask_to(to, 1),
-            Isa::Avx2 => {
-                let mask = self.mask();
-                self.asm.signs(to, mask);
-            }
+        if self.target().has_mask_registers() {
+            return self.asm.mask_to(to, 1);
         }
+        let mask = self.mask();
+        self.asm.signs(to, mask);
     }
 
-    /// Keeps the active lanes of mask 1 active: AVX2.
+    /// Keeps the active lanes of mask 1 active, where masks are vectors.
     fn keep_piece(&mut self, piece: u8) {
         let mask = self.mask();
         match self.active_place(piece) {
@@ -225,16 +223,13 @@ impl<'a> Emit<'a> {
         self.mask_bits(RDX);
         self.asm.test(RDX, RDX);
         self.asm.jump_if(Cond::Equal, done);
-        match self.isa() {
-            Isa::Avx512 => {
-                let lanes = self.lane_mask(under, piece);
-                self.asm.mask_to(RCX, lanes);
-            }
-            Isa::Avx2 => {
-                let lanes = self.lane_signs(under, piece);
-                self.asm.signs(RCX, lanes);
-                self.in_mask = None;
-            }
+        if self.target().has_mask_registers() {
+            let lanes = self.lane_mask(under, piece);
+            self.asm.mask_to(RCX, lanes);
+        } else {
+            let lanes = self.lane_signs(under, piece);
+            self.asm.signs(RCX, lanes);
+            self.in_mask = None;
         }
         self.asm.test(RDX, RCX);
         self.asm.jump_if(Cond::NotEqual, self.bail_out);
@@ -291,7 +286,7 @@ impl<'a> Emit<'a> {
 
     /// The vector of the active lanes from their general register.
     pub(super) fn spread_active(&mut self) {
-        let (scratch, mask) = (self.isa().scratch(), self.mask());
+        let (scratch, mask) = (self.target().scratch(), self.mask());
         for piece in self.pieces() {
             if piece % PIECES_OF_DWORD == 0 {
                 self.spread_dword(ACTIVE, piece, scratch);

@@ -1,7 +1,6 @@
-//! Registers and constants at an index of each lane: gathers and scatters; on AVX2 stores go lane by lane.
+//! Registers and constants at an index of each lane: gathers and scatters; on targets without scatters stores go lane by lane.
 
 use super::{Emit, GATHERED, INDEX_ROWS, VALUE_ROWS};
-use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{Src, Vector};
 use crate::codegen::x86::masked::facts::INT_LESS;
 use crate::codegen::x86::masked::wide::{SHL, SHR};
@@ -19,19 +18,17 @@ const LOG_ROW: u8 = 6;
 const _: () = assert!(ROW == 4 << LOG_ROW);
 
 impl Emit<'_> {
-    /// The scratch register = `base + index`; in mask 1, on AVX2 in the dwords of its register, the lanes with such an
-    /// element. On AVX2 the file has at least one element.
+    /// The scratch register = `base + index`; in mask 1, which may be a vector, the lanes with such an
+    /// element. Where it is a vector, the file has at least one element.
     fn bounded(&mut self, base: u8, index: Src, count: u32, piece: u8) {
-        let (scratch, mask) = (self.isa().scratch(), self.mask());
+        let (scratch, mask) = (self.target().scratch(), self.mask());
         self.load_index(base, index, piece);
-        match self.isa() {
-            Isa::Avx512 => self.asm.evex(CMP_U32, 1, scratch, Rm::Literal(count), 0, false, Some(INT_LESS)),
-            Isa::Avx2 => {
-                self.in_mask = None;
-                self.asm.vector(MIN_U32, mask, scratch, Rm::Literal(count.saturating_sub(1)));
-                self.asm.vector(EQUAL_I32, mask, mask, Rm::Reg(scratch));
-            }
+        if self.target().has_mask_registers() {
+            return self.asm.evex(CMP_U32, 1, scratch, Rm::Literal(count), 0, false, Some(INT_LESS));
         }
+        self.in_mask = None;
+        self.asm.vector(MIN_U32, mask, scratch, Rm::Literal(count.saturating_sub(1)));
+        self.asm.vector(EQUAL_I32, mask, mask, Rm::Reg(scratch));
     }
 
     /// The frame's offset of a row of registers for a part.
@@ -44,32 +41,34 @@ impl Emit<'_> {
 
     /// Gathers at the scratch register's indices in the lanes with such elements.
     fn gather_bounded(&mut self, to: u8, base: Gpr, offset: i32) {
-        let (scratch, mask) = (self.isa().scratch(), self.mask());
-        match self.isa() {
-            Isa::Avx512 => self.asm.gather(to, 1, base, scratch, offset),
-            Isa::Avx2 => self.asm.gather_by_signs(to, mask, base, scratch, offset),
+        let (scratch, mask) = (self.target().scratch(), self.mask());
+        if self.target().has_mask_registers() {
+            self.asm.gather(to, 1, base, scratch, offset);
+        } else {
+            self.asm.gather_by_signs(to, mask, base, scratch, offset);
         }
     }
 
     /// A part of an element of a register or a constant, or of a dword of the data share. Outside of the file it is
     /// that of register 0, a NaN, or 0.
     pub(super) fn get_relative(&mut self, dst: Vector, from: Indexed, base: u8, index: Src, piece: u8) {
-        let (isa, scratch, mask) = (self.isa(), self.isa().scratch(), self.mask());
-        let to = match isa {
-            Isa::Avx512 => self.register(dst, piece).unwrap_or(GATHERED),
-            Isa::Avx2 => isa.operand_scratch(),
+        let (target, scratch, mask) = (self.target(), self.target().scratch(), self.mask());
+        let has_registers = target.has_mask_registers();
+        let to = match has_registers {
+            true => self.register(dst, piece).unwrap_or(GATHERED),
+            false => target.operand_scratch(),
         };
         let count = match from {
             Indexed::Gprs { count, .. } => count.into(),
             Indexed::Constants { count, .. } => count.into(),
             Indexed::Share => SHARE_DWORDS as u32,
         };
-        if count > 0 || isa == Isa::Avx512 {
+        if count > 0 || has_registers {
             self.bounded(base, index, count, piece);
         }
         match from {
             Indexed::Gprs { first, .. } => {
-                if isa == Isa::Avx512 {
+                if has_registers {
                     self.asm.evex(SHIFT_IMM, PSLL, scratch, Rm::Reg(scratch), 1, true, Some(LOG_ROW));
                     self.asm.vector(ADD_I32, scratch, scratch, Rm::Row(RBX, lane_numbers()));
                     self.asm.int_imm(RAX, 0xffff);
@@ -83,7 +82,7 @@ impl Emit<'_> {
                 let Rm::Row(register, at) = self.row(first, piece) else { return };
                 self.gather_bounded(to, register, at);
             }
-            Indexed::Constants { count: 0, .. } if isa == Isa::Avx2 => self.load_rm(to, Rm::Literal(NAN), 0),
+            Indexed::Constants { count: 0, .. } if !has_registers => self.load_rm(to, Rm::Literal(NAN), 0),
             Indexed::Constants { first, .. } => {
                 // Four dwords each.
                 self.asm.instruction(SHIFT_IMM, PSLL, scratch, Rm::Reg(scratch), Some(2));
@@ -101,7 +100,7 @@ impl Emit<'_> {
         }
     }
 
-    /// [`Self::set_relative`] for a part: AVX-512.
+    /// [`Self::set_relative`] for a part, by a scatter.
     fn scatter_piece(
         &mut self,
         (to, count, row): (Indexed, i32, i32),
@@ -110,10 +109,10 @@ impl Emit<'_> {
         under: M,
         piece: u8,
     ) {
-        let (scratch, under) = (self.isa().scratch(), self.lane_mask(under, piece));
+        let (scratch, under) = (self.target().scratch(), self.lane_mask(under, piece));
         self.load_index(base, index, piece);
         self.asm.evex(CMP_U32, 1, scratch, Rm::Literal(count.cast_unsigned()), under, false, Some(INT_LESS));
-        let value = self.reg(value, piece, self.isa().operand_scratch());
+        let value = self.reg(value, piece, self.target().operand_scratch());
         if to == Indexed::Share {
             self.asm.int_load(Int::Mov, true, RDX, RBX, head::SHARE);
             return self.asm.scatter(value, 1, RDX, scratch, 0);
@@ -125,7 +124,7 @@ impl Emit<'_> {
 
     /// The scratch register = `base + index`.
     fn load_index(&mut self, base: u8, index: Src, piece: u8) {
-        let scratch = self.isa().scratch();
+        let scratch = self.target().scratch();
         self.load_into(scratch, index, piece);
         if base != 0 {
             self.asm.vector(ADD_I32, scratch, scratch, Rm::Literal(base.into()));
@@ -133,7 +132,7 @@ impl Emit<'_> {
     }
 
     /// Stores into an element of a register or a dword of the data share, where it exists; of lanes with the same dword
-    /// the last one wins. On AVX2 lane by lane.
+    /// the last one wins.
     pub(super) fn set_relative(&mut self, to: Indexed, base: u8, index: Src, value: Src, under: M) {
         const VALUE: u8 = 8;
         let (count, row) = match to {
@@ -141,7 +140,7 @@ impl Emit<'_> {
             Indexed::Share => (SHARE_DWORDS as i32, 0),
             Indexed::Constants { .. } => return,
         };
-        if self.isa() == Isa::Avx512 {
+        if self.target().has.scatter {
             return self
                 .pieces()
                 .for_each(|piece| self.scatter_piece((to, count, row), base, [index, value], under, piece));
@@ -149,8 +148,8 @@ impl Emit<'_> {
         for piece in self.pieces() {
             let (indices, values) = (self.work_row(INDEX_ROWS, piece), self.work_row(VALUE_ROWS, piece));
             self.load_index(base, index, piece);
-            self.store(self.isa().scratch(), indices);
-            let value = self.reg(value, piece, self.isa().operand_scratch());
+            self.store(self.target().scratch(), indices);
+            let value = self.reg(value, piece, self.target().operand_scratch());
             self.store(value, values);
         }
         let [each, next, done] = std::array::from_fn(|_| self.asm.label());

@@ -1,7 +1,6 @@
 //! Instructions under masks of lanes, and code for rare cases.
 
 use super::{Emit, Rare};
-use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::facts::{UNORDERED, opposite};
@@ -13,27 +12,23 @@ use ctm_x86::{AND_F32, CMP_F64, Cond, MOVUPS_LOAD, MOVUPS_STORE, PSRA, RAX, Rm, 
 impl<'a> Emit<'a> {
     /// Stores into a vector in the lanes of a mask.
     pub(super) fn set_under(&mut self, dst: Vector, src: Src, under: M, piece: u8) {
-        match self.isa() {
-            Isa::Avx512 => {
-                let k = self.lane_mask(under, piece);
-                self.change(dst, piece, |e, dst| {
-                    let rm = e.rm(src, piece);
-                    e.load_rm(dst, rm, k);
-                });
-            }
-            Isa::Avx2 => {
-                let mask = self.lane_signs(under, piece);
-                let yes = self.last(src, piece, self.isa().operand_scratch());
-                self.change(dst, piece, |e, dst| e.asm.blend(dst, mask, yes, dst));
-            }
+        if self.target().has_mask_registers() {
+            let k = self.lane_mask(under, piece);
+            return self.change(dst, piece, |e, dst| {
+                let rm = e.rm(src, piece);
+                e.load_rm(dst, rm, k);
+            });
         }
+        let mask = self.lane_signs(under, piece);
+        let yes = self.last(src, piece, self.target().operand_scratch());
+        self.change(dst, piece, |e, dst| e.asm.blend(dst, mask, yes, dst));
     }
 
-    /// Stores an operation's result into a vector in the lanes of a mask; on AVX2 applies it to that vector and the
-    /// masked second operand.
+    /// Stores an operation's result into a vector in the lanes of a mask; where masks are vectors, applies it to that vector
+    /// and the masked second operand.
     pub(super) fn two_under(&mut self, op: V, dst: Vector, [a, b]: [Src; 2], under: M, piece: u8) {
-        let operand = self.isa().operand_scratch();
-        if self.isa() == Isa::Avx2 {
+        let operand = self.target().operand_scratch();
+        if !self.target().has_mask_registers() {
             let mask = self.lane_signs(under, piece);
             if self.input.active.is_none() {
                 self.asm.instruction(SHIFT_IMM, PSRA, mask, Rm::Reg(mask), Some(31));
@@ -50,24 +45,20 @@ impl<'a> Emit<'a> {
 
     /// Stores into a row of the frame in the lanes of a mask.
     pub(super) fn store_under(&mut self, row: i32, src: Src, under: M, piece: u8) {
-        let (row, scratch) = (self.at(row, piece), self.isa().scratch());
-        match self.isa() {
-            Isa::Avx512 => {
-                let k = self.lane_mask(under, piece);
-                let from = self.reg(src, piece, scratch);
-                self.asm.evex(MOVUPS_STORE, from, 0, row, k, false, None);
-            }
-            Isa::Avx2 => {
-                let mask = self.lane_signs(under, piece);
-                let yes = self.last(src, piece, self.isa().operand_scratch());
-                self.asm.vector(MOVUPS_LOAD, scratch, 0, row);
-                self.asm.blend(scratch, mask, yes, scratch);
-                self.store(scratch, row);
-            }
+        let (row, scratch) = (self.at(row, piece), self.target().scratch());
+        if self.target().has_mask_registers() {
+            let k = self.lane_mask(under, piece);
+            let from = self.reg(src, piece, scratch);
+            return self.asm.evex(MOVUPS_STORE, from, 0, row, k, false, None);
         }
+        let mask = self.lane_signs(under, piece);
+        let yes = self.last(src, piece, self.target().operand_scratch());
+        self.asm.vector(MOVUPS_LOAD, scratch, 0, row);
+        self.asm.blend(scratch, mask, yes, scratch);
+        self.store(scratch, row);
     }
 
-    /// A part of a mask of lanes, in a mask register: AVX-512.
+    /// A part of a mask of lanes, in a mask register.
     pub(super) fn lane_mask(&mut self, under: M, piece: u8) -> K {
         if under != M::ACTIVE {
             let from = self.mask_register(under, RAX);
@@ -83,7 +74,7 @@ impl<'a> Emit<'a> {
     }
 
     /// Keeps those active lanes active that pass all of a strip's tests: each is made under the result of those before
-    /// it. AVX-512.
+    /// it, in mask registers.
     pub(super) fn keep(&mut self, run: &[Ins]) {
         for ins in run {
             let Ins::Lir(Lir::Test { op, how, a, b, .. }) = *ins else { continue };
@@ -93,7 +84,7 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// Tests whether a rare case has occurred in some lane of any part: AVX-512.
+    /// Tests whether a rare case has occurred in some lane of any part, by mask registers.
     pub(super) fn rare_of_all(&mut self, check: &Lir, body: &'a [Ins]) {
         let [from, back] = std::array::from_fn(|_| self.asm.label());
         let mut happens = Cond::NotEqual;
@@ -101,7 +92,7 @@ impl<'a> Emit<'a> {
             Lir::Test { op, how: UNORDERED, a, .. } => {
                 // A comparison of two registers finds NaNs in either.
                 for (k, first) in [1, 2].into_iter().zip(self.pieces().step_by(2)) {
-                    let register = self.reg(a, first, self.isa().operand_scratch());
+                    let register = self.reg(a, first, self.target().operand_scratch());
                     let other = self.rm(a, (first + 1).min(self.input.pieces - 1));
                     self.asm.evex(op, k, register, other, 0, false, Some(UNORDERED));
                 }

@@ -2,8 +2,8 @@
 //! not have.
 
 use super::Emit;
+use crate::codegen::target::Target;
 use crate::codegen::x86::allocate::Location;
-use crate::codegen::x86::isa::{Isa, Registers};
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::vectors::{Access, Place, Vectors};
 use ctm_x86::{Asm, MOVAPS, RBP, RBX, RSI, Rm};
@@ -12,8 +12,8 @@ impl Vectors for Emit<'_> {
     /// A part of each vector.
     type Unit = u8;
 
-    fn isa(&self) -> Isa {
-        self.asm.isa
+    fn target(&self) -> &'static Target {
+        self.input.target.target
     }
 
     fn asm(&mut self) -> &mut Asm {
@@ -24,7 +24,7 @@ impl Vectors for Emit<'_> {
         match self.kept(src) {
             Src::Vector(vector) => self.register(vector, piece).map_or(Access::Memory, Access::Register),
             Src::Const(_) => Access::Each,
-            Src::Each(_) if self.asm.isa == Isa::Avx512 => Access::Each,
+            Src::Each(_) if self.target().has.broadcast_operands => Access::Each,
             Src::Each(_) | Src::Row(_) | Src::Literal(_) => Access::Memory,
         }
     }
@@ -35,7 +35,7 @@ impl Vectors for Emit<'_> {
             Src::Literal(bits) => Rm::Literal(bits),
             Src::Const(index) => Rm::Each(RBP, 4 * i32::from(index)),
             Src::Row(offset) => self.at(offset, piece),
-            Src::Each(offset) if self.asm.isa == Isa::Avx512 => Rm::Each(RBX, offset),
+            Src::Each(offset) if self.target().has.broadcast_operands => Rm::Each(RBX, offset),
             Src::Each(offset) => Rm::Row(RBX, offset),
         }
     }
@@ -80,7 +80,7 @@ impl Emit<'_> {
         if self.is_moved {
             return Rm::Row(RSI, offset);
         }
-        Rm::Row(RBX, offset + self.asm.isa.bytes() * i32::from(piece))
+        Rm::Row(RBX, offset + self.target().bytes() * i32::from(piece))
     }
 
     /// The row of a vector without a register.
@@ -90,7 +90,7 @@ impl Emit<'_> {
             Location::Register(_) | Location::Nowhere => 0,
         };
         if !self.is_wide(vector) {
-            return Rm::Row(RBX, self.input.layout.slots + self.asm.isa.bytes() * row);
+            return Rm::Row(RBX, self.input.layout.slots + self.target().bytes() * row);
         }
         self.at(self.input.layout.spills + self.input.layout.spill_bytes * row, piece)
     }
@@ -103,7 +103,7 @@ impl Emit<'_> {
         }
         match *lir {
             Lir::Store(offset, src) => {
-                let from = self.reg(src, piece, self.isa().scratch());
+                let from = self.reg(src, piece, self.target().scratch());
                 let row = self.at(offset, piece);
                 self.store(from, row);
             }

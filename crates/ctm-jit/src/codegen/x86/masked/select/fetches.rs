@@ -79,9 +79,10 @@ impl Select<'_> {
         under: M,
     ) {
         let literal = |x: f32| Src::Literal(x.to_bits());
-        let (isa, table_of) = (self.given.isa, self.table_of(fetch, 0));
-        let number =
-            |axis: usize, n: i32| Src::Each(lookup(isa, table_of, table::NUMBERS + table::PER_AXIS * axis as i32 + n));
+        let (target, table_of) = (self.given.target, self.table_of(fetch, 0));
+        let number = |axis: usize, n: i32| {
+            Src::Each(lookup(target, table_of, table::NUMBERS + table::PER_AXIS * axis as i32 + n))
+        };
         let repeats = wrap.map(|wrap| matches!(wrap, Wrap::Repeat | Wrap::Mirror));
         let in_texels: [Src; 2] = std::array::from_fn(|axis| {
             let u = if unnormalised[axis] { at[axis] } else { self.two(MUL, at[axis], number(axis, 0)) };
@@ -130,14 +131,14 @@ impl Select<'_> {
 
     /// Plain texels by integers, zeros outside.
     fn texel(&mut self, plan: &Plan<'_>, place: usize, fetch: usize, offset: [i32; 3], at: [Src; 2]) {
-        let (isa, table_of) = (self.given.isa, self.table_of(fetch, 0));
+        let (target, table_of) = (self.given.target, self.table_of(fetch, 0));
         let mut changed = Src::Literal(0);
         let [x, y] = std::array::from_fn(|axis| {
             let asked = match offset[axis] {
                 0 => at[axis],
                 offset => self.two(ADD_I32, at[axis], Src::Literal(offset.cast_unsigned())),
             };
-            let kept = self.two(MIN_U32, asked, Src::Each(lookup(isa, table_of, table::LAST + axis as i32)));
+            let kept = self.two(MIN_U32, asked, Src::Each(lookup(target, table_of, table::LAST + axis as i32)));
             let change = self.two(XOR, asked, kept);
             changed = if axis == 0 { change } else { self.two(OR, changed, change) };
             kept
@@ -156,14 +157,14 @@ impl Select<'_> {
         let table_of = self.table_of(fetch, level);
         let dst = self.wanted(plan, place);
         for (n, dst) in (0..).zip(dst).filter_map(|(n, dst)| Some((n, dst?))) {
-            self.push(Lir::Copy(dst, Src::Each(lookup(self.given.isa, table_of, table::NUMBERS + n))));
+            self.push(Lir::Copy(dst, Src::Each(lookup(self.given.target, table_of, table::NUMBERS + n))));
         }
         self.sampled = Some((Value(place as u32), dst));
     }
 
     /// Loads the live channels of plain texels, in columns and rows that exist.
     fn elements(&mut self, plan: &Plan<'_>, place: usize, table_of: usize, [x, y]: [Src; 2]) -> [Option<Vector>; 4] {
-        let row = self.two(MUL_I32, y, Src::Each(lookup(self.given.isa, table_of, table::PITCH)));
+        let row = self.two(MUL_I32, y, Src::Each(lookup(self.given.target, table_of, table::PITCH)));
         let index = self.two(ADD_I32, row, x);
         let index = self.shift(PSLL, index, 2);
         let dst = self.wanted(plan, place);

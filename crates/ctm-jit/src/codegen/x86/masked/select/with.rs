@@ -1,9 +1,9 @@
 //! Operations of R700, whose instructions are those of [`Alu::emit`](super::Alu::emit).
 
 use super::{Plan, Select};
-use crate::codegen::x86::isa::Isa;
+use crate::codegen::target::Target;
 use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
-use crate::codegen::x86::masked::alu::{self, Operand, Target};
+use crate::codegen::x86::masked::alu::{self, AluSink, Operand};
 use crate::codegen::x86::scalar::Sink;
 use crate::ir::masked::{Op, Value};
 
@@ -27,8 +27,8 @@ impl Sink for With<'_, '_, '_> {
         self.select.push(lir);
     }
 
-    fn isa(&self) -> Isa {
-        self.select.isa()
+    fn target(&self) -> &'static Target {
+        self.select.target()
     }
 
     fn split(&mut self) {
@@ -49,7 +49,7 @@ impl With<'_, '_, '_> {
     }
 }
 
-impl Target for With<'_, '_, '_> {
+impl AluSink for With<'_, '_, '_> {
     fn zero_wins(&mut self, dst: Vector, [a, b]: [Operand; 2]) {
         if self.may_be_zero_times_infinity([a, b]) {
             self.select.zero_wins(dst, [a.src, b.src], Lir::Merge { dst, k: 2, a: Src::Literal(0) });

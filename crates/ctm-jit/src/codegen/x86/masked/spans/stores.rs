@@ -17,7 +17,7 @@ use std::arch::x86_64::{
 };
 
 /// The destination and the source of elements.
-pub struct Target<'a> {
+pub struct ExportTarget<'a> {
     output: &'a Output<'a>,
     /// The lanes that wrote each channel of an element, none for one that is not exported.
     written: [*mut u64; 4],
@@ -35,7 +35,7 @@ impl Native {
     }
 }
 
-impl<'a> Target<'a> {
+impl<'a> ExportTarget<'a> {
     /// For a frame of this code.
     pub fn new(output: &'a Output<'a>, native: &Native, frame: *mut u8) -> Self {
         let exported = output.from.map(|from| native.exported(from, frame));
@@ -190,7 +190,7 @@ const fn column(lane: usize) -> usize {
     lane / 4 * 2 + lane % 2
 }
 
-/// Stores the elements of quads side by side, in some of `count` lanes, to two rows: as [`Target::store_strip`].
+/// Stores the elements of quads side by side, in some of `count` lanes, to two rows: as [`ExportTarget::store_strip`].
 #[inline(always)]
 unsafe fn store_elements<const N: usize>(
     wide: bool,

@@ -1,7 +1,7 @@
 //! Tests of `src/codegen/x86/lookups/texels.rs`: lookups of inputs of every form, in rows and in tiles, with every
 //! filter and wrap, against the reference function. The arrays are between pages that may not be touched.
 
-use super::*;
+use crate::codegen::x86::X86Target;
 use crate::codegen::x86::masked::{Assumed, Native, Variant};
 use crate::compile::machine::Inputs;
 use crate::compile::machine_code;
@@ -195,12 +195,12 @@ fn check(native: impl Fn(&[Option<[Wrap; 2]>]) -> Native, code: &Code, unscaled:
 #[test]
 fn inputs_of_every_form() {
     let r = &mut Random::new(5);
-    for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|isa| isa.is_available()) {
+    for target in X86Target::ALL.into_iter().filter(|target| target.isa.is_available()) {
         for (unscaled, lanes) in [(false, 64), (true, 16), (false, 32), (true, 64)] {
             let mut code = program(unscaled);
             let live = crate::passes::masked::optimise(&mut code, false, false);
             let start = [Var::gpr(0, 0), Var::gpr(0, 1)];
-            let variant = Variant { isa, ordinary: false, counts: true, fuel: false, narrows: false };
+            let variant = Variant { target, ordinary: false, counts: true, fuel: false, narrows: false };
             let native = |plain: &[_]| {
                 let form = crate::compile::Form { code: code.clone(), live: live.clone() };
                 let assumed = Assumed { ordinary: &[], plain };
@@ -209,7 +209,7 @@ fn inputs_of_every_form() {
             };
             let looked_up = check(native, &code, unscaled, r);
             let all = 2 * lanes as u64 * 15 * 16 * 2;
-            assert!(looked_up > all / 2, "{isa:?}: {looked_up} of {all} lanes");
+            assert!(looked_up > all / 2, "{target:?}: {looked_up} of {all} lanes");
         }
     }
 }

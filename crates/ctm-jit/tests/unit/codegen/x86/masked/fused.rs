@@ -12,7 +12,7 @@ fn fused(list: &[Ins]) -> Vec<Ins> {
     let block = Block { loops: 0, ops: Vec::new(), tally: Tally::default(), end: End::Stop };
     let code = Code { blocks: vec![block], ..Code::default() };
     let mut lists = [list.to_vec()];
-    fuse(Isa::Avx512, &code, &mut lists, (1, 2, &[]));
+    fuse(&crate::codegen::target::AVX512, &code, &mut lists, (1, 2, &[]));
     let [list] = lists;
     list
 }

@@ -1,20 +1,19 @@
-//! Masks of lanes on AVX-512: mask registers.
+//! Masks of lanes in mask registers.
 //!
 //! | register | contents |
 //! |---|---|
 //! | k1-k3 | masks within one group of instructions |
 //! | k4-k7 | the active lanes of parts 0 to 3 |
 
-use super::isa::Registers;
 use super::lir::Lir;
 use super::vectors::Vectors;
 use ctm_x86::{BLEND_MASK, CLASS, Cond, Label};
 
 /// Instructions that make or use masks.
-pub trait Avx512Masks: Vectors {
+pub trait MaskRegisters: Vectors {
     /// An instruction on masks.
-    fn avx512_line(&mut self, lir: &Lir, unit: Self::Unit, end: Label) {
-        let operand_scratch = self.isa().operand_scratch();
+    fn register_line(&mut self, lir: &Lir, unit: Self::Unit, end: Label) {
+        let operand_scratch = self.target().operand_scratch();
         match *lir {
             Lir::Test { op, how, dst: k, a, b, under } => {
                 let a = self.reg(a, unit, operand_scratch);
@@ -50,4 +49,4 @@ pub trait Avx512Masks: Vectors {
     }
 }
 
-impl<E: Vectors> Avx512Masks for E {}
+impl<E: Vectors> MaskRegisters for E {}

@@ -1,4 +1,4 @@
-//! Masks of lanes on AVX2: vectors. Comparisons make all ones or all zeros in a lane; of masks of active lanes only the
+//! Masks of lanes in vectors. Comparisons make all ones or all zeros in a lane; of masks of active lanes only the
 //! sign bits are defined, and they are only used to choose.
 //!
 //! | location | contents |
@@ -6,7 +6,6 @@
 //! | ymm15 | mask 1; streams may choose another register |
 //! | rows of the frame | masks 2 and 3, for rare cases, and for the disjunction of two comparisons |
 
-use super::isa::Registers;
 use super::lir::{Class, K, Lir, Vector};
 use super::vectors::{Place, Vectors};
 use ctm_exec::float::{INFINITY, SIGN};
@@ -19,7 +18,7 @@ use ctm_x86::{
 const LARGEST: u32 = INFINITY - 1;
 
 /// Instructions that make or use masks.
-pub trait Avx2Masks: Vectors {
+pub trait MaskVectors: Vectors {
     /// A mask as the last operand of an instruction.
     fn mask_rm(&self, k: K) -> Rm {
         if k == 1 { Rm::Reg(self.mask()) } else { self.mask_row(k) }
@@ -37,7 +36,7 @@ pub trait Avx2Masks: Vectors {
 
     /// Makes a mask with `make`, which is given the register to write, and restricts it to another mask's lanes.
     fn make_mask(&mut self, k: K, under: K, make: impl FnOnce(&mut Self, u8)) {
-        let (mask, scratch) = (self.mask(), self.isa().scratch());
+        let (mask, scratch) = (self.mask(), self.target().scratch());
         let to = if k == 1 && under == 0 { mask } else { scratch };
         make(self, to);
         if under != 0 {
@@ -51,8 +50,8 @@ pub trait Avx2Masks: Vectors {
     }
 
     /// An instruction on masks.
-    fn avx2_line(&mut self, lir: &Lir, unit: Self::Unit, end: Label) {
-        let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
+    fn vector_line(&mut self, lir: &Lir, unit: Self::Unit, end: Label) {
+        let (scratch, operand_scratch) = (self.target().scratch(), self.target().operand_scratch());
         match *lir {
             Lir::Test { op, how, dst: k, a, b, under } => self.make_mask(k, under, |e, to| {
                 let (op, swap, not) = test(op, how);
@@ -127,7 +126,7 @@ pub trait Avx2Masks: Vectors {
             let mask = self.mask();
             return self.change(dst, unit, |e, dst| e.asm().blend(dst, mask, yes, dst));
         }
-        let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
+        let (scratch, operand_scratch) = (self.target().scratch(), self.target().operand_scratch());
         let mask = self.mask_reg(k, scratch);
         self.asm().vector(AND_F32, operand_scratch, mask, yes);
         match self.place(dst, unit) {
@@ -139,7 +138,7 @@ pub trait Avx2Masks: Vectors {
     }
 }
 
-impl<E: Vectors> Avx2Masks for E {}
+impl<E: Vectors> MaskVectors for E {}
 
 /// A comparison, by its number in AVX-512: the instruction, whether operands are swapped, whether the outcome is
 /// negated. Unsigned integers have no comparison for greater: one is at least as large as the other where it is the
