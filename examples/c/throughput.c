@@ -120,7 +120,7 @@ static int transfers(size_t bytes, int rounds) {
     return n == 0 ? 0 : fail("what was read is not what was written");
 }
 
-/* One element of the array is copied, so that nearly all of the time goes into the arrays. */
+/* One element of a large array is copied: a run costs no more than it reads and writes. */
 static int arrays(const ctm_program *program, unsigned width, unsigned height) {
     size_t numbers = (size_t)width * height * 4, n;
     float *x = (float *)malloc(numbers * sizeof(float)), *y = (float *)malloc(numbers * sizeof(float));
@@ -153,8 +153,7 @@ static int arrays(const ctm_program *program, unsigned width, unsigned height) {
             return fail("run");
         start = now() - start;
     }
-    /* Input and output there, output back. */
-    tell("ctm_run: two arrays there, one back", 3.0 * (double)numbers * sizeof(float), start);
+    printf("%-44s %8.2f ms\n", "ctm_run: one element of two arrays", 1e3 * start);
     for (n = 0; n < numbers; n++)
         if (y[n] != (n < 4 ? x[n] : -1.0f)) {
             fprintf(stderr, "number %lu is %g\n", (unsigned long)n, (double)y[n]);

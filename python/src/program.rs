@@ -79,6 +79,12 @@ impl Program {
         self.0.constants()
     }
 
+    /// Uniforms of its container, with the constants that each takes.
+    fn uniforms(&self) -> Vec<(String, usize)> {
+        let uniforms = self.0.as_r700().map(ctm::r700::gfd::uniforms_of).unwrap_or_default();
+        uniforms.into_iter().map(|uniform| (uniform.name.clone(), uniform.constants())).collect()
+    }
+
     fn scatters(&self) -> bool {
         self.0.scatters()
     }

@@ -6,7 +6,7 @@ use crate::program::Program;
 use ctm::ctm_exec::r700::{LoopConstant, Space};
 use ctm::ctm_exec::x1k::{Filter, Sampler, Wrap};
 use ctm::run::Numbers;
-use ctm::{Budget, Control, Counters, Domain, EngineKind, GroupSize, Run, View};
+use ctm::{Budget, Control, Counters, Domain, EngineKind, GroupSize, Plane, Run, View};
 use numpy::{PyArrayMethods, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -53,6 +53,9 @@ type InputArgument<'py> = (String, Bound<'py, PyAny>, Option<(usize, usize)>, us
 /// Name, numbers, rows and columns if they are its own, channels.
 type OutputArgument<'py> = (String, Bound<'py, PyAny>, Option<(usize, usize)>, usize);
 
+/// Number, origin, changes per column and row, whether values are integers.
+type RegisterArgument = (u8, [f64; 4], [f64; 4], [f64; 4], bool);
+
 fn sampler((filter, x, y): (u8, u8, u8), border: [f32; 4]) -> Sampler {
     let wrap = |n| match n {
         1 => Wrap::Repeat,
@@ -65,16 +68,7 @@ fn sampler((filter, x, y): (u8, u8, u8), border: [f32; 4]) -> Sampler {
 }
 
 fn space(name: &str) -> Option<Space> {
-    let all = [
-        Space::Reduction,
-        Space::Ring,
-        Space::Scatter,
-        Space::Stream(0),
-        Space::Stream(1),
-        Space::Stream(2),
-        Space::Stream(3),
-    ];
-    all.into_iter().find(|space| space.name() == name)
+    Space::ALL.into_iter().find(|space| space.name() == name)
 }
 
 /// Counters as a dictionary.
@@ -143,11 +137,12 @@ pub(crate) fn run<'py>(
     line: Option<usize>,
     rectangle: (u32, u32, u32, u32),
     inputs: Vec<InputArgument<'py>>,
-    floats: Vec<(String, [u32; 4])>,
+    floats: Vec<(String, Vec<u32>)>,
     ints: Vec<(String, (u16, u16, i8))>,
     bools: Vec<(String, bool)>,
     buffers: Vec<(u8, Vec<[u32; 4]>)>,
     memories: Vec<(String, Bound<'py, PyAny>)>,
+    registers: Vec<RegisterArgument>,
     outputs: Vec<OutputArgument<'py>>,
     how: How,
     progress: Option<Bound<'py, PyAny>>,
@@ -189,7 +184,10 @@ pub(crate) fn run<'py>(
         };
     }
     for (name, bits) in &floats {
-        run = run.constant_bits(name, *bits);
+        run = run.uniform_bits(name, bits.clone());
+    }
+    for (temp, origin, di, dj, bits) in registers {
+        run = run.register(Plane { temp, origin, di, dj, bits });
     }
     for (name, (count, start, step)) in &ints {
         run = run.integer(name, LoopConstant { count: *count, start: *start, step: *step });

@@ -310,3 +310,50 @@ def test_constants_that_single_precision_does_not_hold(axpy):
     ctm.run(axpy, 1, {"x": x, "y": x}, {"a": np.inf})
     with pytest.raises(ctm.ArgumentError, match="no floating-point constant `i0`"):
         ctm.run(axpy, 1, {"x": x, "y": x}, {"a": 1, "i0": 2})
+
+
+UNIFORMS = """; $UNIFORM_VARS[0].name = "m"
+; $UNIFORM_VARS[0].type = "mat3x3"
+; $UNIFORM_VARS[0].block = -1
+; $UNIFORM_VARS[0].offset = 0
+; $UNIFORM_VARS[1].name = "w"
+; $UNIFORM_VARS[1].type = "float"
+; $UNIFORM_VARS[1].count = 2
+; $UNIFORM_VARS[1].block = -1
+; $UNIFORM_VARS[1].offset = 12
+.stage pixel
+ALU:
+ 0 x: MOV R0.x, C2.x
+ y: MOV R0.y, C1.z
+ 1 z: MOV R0.z, C3.x
+ w: MOV R0.w, C4.x
+EXP_DONE: PIX0, R0.xyzw
+END_OF_PROGRAM
+"""
+
+
+def test_uniforms_of_a_container_have_all_of_their_numbers():
+    program = ctm.Program(UNIFORMS, isa="r700")
+    matrix = np.arange(1, 10, dtype=np.float32)
+    for m in (matrix, matrix.reshape(3, 3), matrix.tolist()):
+        assert ctm.run(program, 1, constants={"m": m, "w": (10, 20)})["pix0"].tolist() == [[7, 6, 10, 20]]
+    with pytest.raises(ctm.ArgumentError, match="`w` is float.2. and takes 2 numbers"):
+        ctm.run(program, 1, constants={"m": matrix, "w": (1, 2, 3)})
+
+
+def test_registers_have_start_values():
+    x1k = ctm.Program(".output y = o0\nadd y, r1, r2")
+    r700 = ctm.Program(".stage pixel\nALU:\n x: ADD R1.x, R1.x, R2.x\nEXP_DONE: PIX0, R1.xxxx\nEND_OF_PROGRAM\n", isa="r700")
+    for program, output in ((x1k, "y"), (r700, "pix0")):
+        registers = {"r1": ctm.Plane((0.5, 0, 0, 0), di=1, dj=(10,)), "R2": 2}
+        done = ctm.run(program, (2, 3), outputs={output: 1}, registers=registers)[output]
+        assert done.tolist() == [[2.5, 3.5, 4.5], [12.5, 13.5, 14.5]]
+        for name, match in [("r128", "there are r0 to r127"), ("x", "there is no register `x`"), ("r", "there is no register")]:
+            with pytest.raises(ctm.ArgumentError, match=match):
+                ctm.run(program, 1, registers={name: 0})
+        with pytest.raises(ctm.ArgumentError, match="register `r1` is given twice"):
+            ctm.run(program, 1, registers={"r1": 0, "R1": 0})
+        with pytest.raises(ctm.ArgumentError, match="one to four numbers are possible"):
+            ctm.run(program, 1, registers={"r1": (1, 2, 3, 4, 5)})
+    bits = ctm.run(r700, 3, outputs={"pix0": np.zeros(3, np.float32)}, registers={"r2": ctm.Plane(0, di=1, bits=True)})["pix0"]
+    assert bits.tolist() == [0, 0, 0]  # 1 and 2 as bits are denormal numbers, which ADD flushes

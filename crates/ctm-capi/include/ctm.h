@@ -111,7 +111,8 @@ ctm_status ctm_program_write(const ctm_program *program, ctm_form form, ctm_byte
 ctm_status ctm_disassemble(const ctm_program *program, ctm_bytes **text);
 /* What the rules on programs say: CTM_WRONG when a finding is an error. `findings` may be NULL. */
 ctm_status ctm_program_check(const ctm_program *program, ctm_findings **findings);
-/* The index that a name stands for; -1 where the program has no such name, and for R700 programs. */
+/* The number of a name's slot or constant, as in ctm_run_options (inputs of R700 programs: textures 0 to 255, buffers CTM_BUFFER + 0 to 255); -1 where
+ * the program has no such name, and for names of constant buffers. */
 int32_t ctm_program_symbol(const ctm_program *program, ctm_symbol_kind kind, const char *name);
 /* X1K: instructions. R700: pairs of words, of control flow and clauses together. */
 uint32_t ctm_program_instructions(const ctm_program *program);
@@ -129,7 +130,7 @@ typedef enum ctm_wrap { CTM_CLAMP = 0, CTM_REPEAT = 1, CTM_MIRROR = 2, CTM_BORDE
 
 /* An input: `height` rows of `width` elements of `channels` (1, 2 or 4) numbers, row by row, at most 4096 x 4096 (R700: 8192 x 8192). */
 typedef struct ctm_input {
-    uint32_t slot; /* 0 to 15; R700: texture 0 to 255, or CTM_BUFFER + 0 to 255 */
+    uint32_t slot; /* 0 to 15; R700: texture 0 to 255, or CTM_BUFFER + 0 to 255. Not read where options have a name for it. */
     uint32_t width;
     uint32_t height;
     uint32_t channels;
@@ -140,7 +141,7 @@ typedef struct ctm_input {
     float border[4];
 } ctm_input;
 
-/* An output, laid out in the same way. What it holds before the run stays where the program writes nothing. */
+/* An output, laid out in the same way. Its numbers stay where the program writes nothing. */
 typedef struct ctm_output {
     uint32_t slot; /* 0 to 3; R700: pixel export 0 to 7 */
     uint32_t width;
@@ -188,11 +189,40 @@ typedef struct ctm_constant_buffer {
     size_t count;      /* constants */
 } ctm_constant_buffer;
 
+/* A constant by name: of the program's text or container, or of a register ("c3", "i0", "b1"; of the R700 "C3"). `data` points to
+ *   CTM_FLOAT_CONSTANT: float; four numbers, or as many as a container's uniform takes, column by column and element by element
+ *   CTM_INT_CONSTANT:   int32_t; the count, the first value of aL, the step: one to three
+ *   CTM_BOOL_CONSTANT:  int32_t; one, not 0: true */
+typedef struct ctm_constant {
+    const char *name;
+    ctm_symbol_kind kind;
+    uint32_t reserved; /* 0 */
+    const void *data;
+    size_t count;      /* numbers */
+} ctm_constant;
+
+/* The start value of a register: origin + column * di + row * dj, channel by channel. With any of them, the position and the program's own
+ * preloads are start values, too, or are absent; registers without one hold 0. */
+typedef struct ctm_register {
+    uint32_t index; /* 0 to 127 */
+    uint32_t bits;  /* not 0: values are rounded to integers, whose 32 bits are stored */
+    double origin[4];
+    double di[4];
+    double dj[4];
+} ctm_register;
+
+/* A memory of an R700 program: "scatter", "reduction", "ring", "stream0" to "stream3". After the run it has the final dwords. */
+typedef struct ctm_memory {
+    const char *name;
+    uint32_t *data;
+    size_t count; /* dwords */
+} ctm_memory;
+
 /* One run. Set everything to 0 first, then `size`; what is 0 has its default. */
 typedef struct ctm_run_options {
     size_t size;             /* sizeof(ctm_run_options) */
     uint32_t domain[4];      /* i0, j0, i1, j1, inclusive */
-    const float *floats;     /* floating-point constants 0.., four numbers each */
+    const float *floats;     /* floating-point constants 0.., four numbers each; literals of an X1K program count more */
     size_t float_count;      /* constants, at most 256 */
     const uint8_t *ints;     /* integer constants 0.. (R700: loop constants), four bytes each: count, first aL, step, 0 */
     size_t int_count;        /* at most 32 */
@@ -211,9 +241,17 @@ typedef struct ctm_run_options {
     const ctm_control *control; /* what may end it; NULL: nothing */
     const ctm_constant_buffer *constant_buffers; /* R700 programs only */
     size_t constant_buffer_count; /* at most 16 */
-    uint32_t clamp;          /* not 0: an X1K input that clamps may be smaller than the domain, where the program reads it
-                                at each processor's own place only; otherwise that is CTM_ARGUMENT */
+    uint32_t clamp;          /* not 0: an input that clamps may be smaller than the domain, where the program reads it at
+                                each processor's own place only; otherwise that is CTM_ARGUMENT */
     uint32_t reserved;       /* 0 */
+    const char *const *input_names;  /* of `inputs`, in their order; NULL, or NULL for one of them: its slot counts */
+    const char *const *output_names; /* of `outputs` */
+    const ctm_constant *constants;   /* constants by name */
+    size_t constant_count;
+    const ctm_register *registers;   /* start values */
+    size_t register_count;   /* at most 128 */
+    const ctm_memory *memories;      /* R700 programs only */
+    size_t memory_count;     /* at most 7 */
 } ctm_run_options;
 
 /* What a run did. */
@@ -233,7 +271,9 @@ typedef struct ctm_counters {
     uint64_t clocks; /* docs/clocks.md */
 } ctm_counters;
 
-/* Runs a program: of the X1K on a device of its own, of the R700 on plain arrays. Upon CTM_FAULT outputs are left as they were. `counters` and `findings` may be NULL. */
+/* Runs a program of either instruction set on the caller's arrays, which are read and written in place; arrays of outputs overlap no other array. Names,
+ * sizes and constants are checked before anything runs: CTM_ARGUMENT. Upon CTM_FAULT and CTM_CANCELLED outputs may hold a part of the result.
+ * `counters` and `findings` may be NULL. */
 ctm_status ctm_run(const ctm_program *program, const ctm_run_options *options, ctm_counters *counters,
                    ctm_findings **findings);
 

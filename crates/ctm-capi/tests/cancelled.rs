@@ -97,27 +97,11 @@ fn a_run_is_cancelled_by_another_thread_and_says_how_far_it_is() {
     let options = RunOptions {
         size: size_of::<RunOptions>(),
         domain: [0, 0, 63, 63],
-        floats: null(),
-        float_count: 0,
-        ints: null(),
-        int_count: 0,
-        bools: null(),
-        bool_count: 0,
-        inputs: null(),
-        input_count: 0,
         outputs: &raw const output,
         output_count: 1,
-        threads: 0,
-        group: 0,
         instructions: u64::MAX,
-        check: 0,
-        engine: 0,
-        seconds: 0.0,
         control,
-        constant_buffers: null(),
-        constant_buffer_count: 0,
-        clamp: 0,
-        reserved: 0,
+        ..RunOptions::default()
     };
     let run = |text: &str| {
         let mut program = null_mut();

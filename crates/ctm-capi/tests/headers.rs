@@ -18,7 +18,9 @@ use ctm_capi::amu::{
 use ctm_capi::api::control::Progress;
 use ctm_capi::api::findings::Finding;
 use ctm_capi::api::job::Array;
-use ctm_capi::api::run::{ConstantBuffer, Counters, ENGINES, Input, Output, RunOptions};
+use ctm_capi::api::run::{
+    Constant, ConstantBuffer, Counters, ENGINES, Input, MemoryDwords, Output, Register, RunOptions,
+};
 use ctm_capi::api::{API_VERSION, Status, numbers};
 use ctm_capi::managed::{AMmanagedDevice, AMmanagedDeviceInfo};
 use ctm_exec::Domain;
@@ -96,8 +98,12 @@ fn numbers() -> Vec<(String, usize)> {
     renamed!(Output "ctm_output": slot, width, height, channels, data);
     renamed!(RunOptions "ctm_run_options": size, domain, floats, float_count, ints, int_count, bools, bool_count, inputs,
         input_count, outputs, output_count, threads, group, instructions, check, engine, seconds, control,
-        constant_buffers, constant_buffer_count, clamp, reserved);
+        constant_buffers, constant_buffer_count, clamp, reserved, input_names, output_names, constants, constant_count, registers,
+        register_count, memories, memory_count);
     renamed!(ConstantBuffer "ctm_constant_buffer": bank, reserved, data, count);
+    renamed!(Constant "ctm_constant": name, kind, reserved, data, count);
+    renamed!(Register "ctm_register": index, bits, origin, di, dj);
+    renamed!(MemoryDwords "ctm_memory": name, data, count);
     renamed!(Progress "ctm_progress": done, processors, seconds, seconds_left);
     renamed!(Counters "ctm_counters": groups, processors, alu, output, tex, fc, active_lanes, total_lanes, fetches, fetch_bytes,
         writes, write_bytes, clocks);

@@ -55,4 +55,4 @@ pub fn size_misfit([rows, columns]: [usize; 2], domain: Domain, fit: Fit) -> Opt
 }
 
 /// Advice about an input of another size, for messages of runs.
-pub const ANY_SIZE: &str = "an input with a sampler may have any size (`clamp=True` in Python)";
+pub const ANY_SIZE: &str = "an input with a sampler may have any size (`clamp` in C and Python)";

@@ -80,13 +80,19 @@ impl<'a> Run<'a> {
     /// A floating-point constant by its bits.
     #[must_use]
     pub fn constant_bits(self, name: &str, bits: [u32; 4]) -> Self {
-        self.bind(Binding::Float(name.into(), bits.to_vec()))
+        self.uniform_bits(name, bits.to_vec())
     }
 
     /// R700: a uniform that the program's container declares, as a whole: column by column, element by element, with padding to four numbers or without.
     #[must_use]
     pub fn uniform(self, name: &str, numbers: &[f32]) -> Self {
-        self.bind(Binding::Float(name.into(), numbers.iter().map(|x| x.to_bits()).collect()))
+        self.uniform_bits(name, numbers.iter().map(|x| x.to_bits()).collect())
+    }
+
+    /// The same by its bits.
+    #[must_use]
+    pub fn uniform_bits(self, name: &str, bits: Vec<u32>) -> Self {
+        self.bind(Binding::Float(name.into(), bits))
     }
 
     /// Initial values of a register, processor by processor. With any of them, the position and the program's own preloads must be given as initial

@@ -5,7 +5,7 @@ use crate::fit::{ANY_SIZE, Fit, misfit};
 use crate::held::Held;
 use crate::landing::{Demands, Landing};
 use crate::model::{Bindings, Done, Launch, Place};
-use crate::slot::Ref;
+use crate::slot::{Ref, register};
 use crate::view::{COLUMNS, Numbers, View};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::x1k::{Constants, Direct, Elements, Input, Memory, Outputs, Plane, Sampler, Written};
@@ -20,7 +20,7 @@ use std::time::Instant;
 
 /// Runs a launch of this program.
 pub(crate) fn run(mut launch: Launch<'_>, loaded: &Loaded) -> Result<Done, Error> {
-    let mut given = launch.take_bindings()?;
+    let given = launch.take_bindings()?;
     if !given.buffers.is_empty() {
         return Err(ArgumentError::WrongIsa { what: "a constant buffer", isa: "R700" }.into());
     }
@@ -32,11 +32,13 @@ pub(crate) fn run(mut launch: Launch<'_>, loaded: &Loaded) -> Result<Done, Error
     let (domain, options) = (launch.the_domain()?, launch.options.clone());
     let names = Names { program };
     let constants = constants(&given, &names, &usage)?;
-    let planes = match given.registers.is_empty() {
-        true => planes(program)?,
-        false => std::mem::take(&mut given.registers),
+    // Start values of the caller's need not be the position.
+    let fit = given.registers.is_empty().then(|| launch.fit());
+    let planes = match fit {
+        Some(_) => planes(program)?,
+        None => given.registers,
     };
-    let bound = inputs(&given.inputs, &names, &usage, (domain, launch.fit()))?;
+    let bound = inputs(&given.inputs, &names, &usage, (domain, fit))?;
     let mut outputs = outputs(given.outputs, launch.line(), &names, &usage, domain)?;
     let of_engine = ctm_exec::x1k::Launch {
         program,
@@ -88,19 +90,14 @@ impl Names<'_> {
             SymbolKind::Int => ("integer constant", 'i', ctm_isa::x1k::INT_CONSTANTS),
             SymbolKind::Bool => ("boolean constant", 'b', ctm_isa::x1k::BOOL_CONSTANTS),
         };
-        let name = match which {
-            Ref::Index(n) => format!("{prefix}{n}"),
-            Ref::Name(name) => name.clone(),
+        let number = match which {
+            Ref::Index(n) => Some(*n),
+            Ref::Name(name) => self.program.symbol(kind, name).or_else(|| register(name, &[prefix])),
         };
-        if let Some(number) = self.program.symbol(kind, &name) {
-            return Ok(number);
-        }
-        let digits = name.strip_prefix(prefix).filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
-        let number = digits.and_then(|d| d.parse::<u8>().ok()).filter(|&n| usize::from(n) < count);
-        number.ok_or_else(|| {
+        number.filter(|&n| usize::from(n) < count).ok_or_else(|| {
             let mut known = self.of(kind);
             known.push(format!("{prefix}0 to {prefix}{}", count - 1));
-            ArgumentError::UnknownName { what, name, known }
+            ArgumentError::UnknownName { what, name: which.text(), known }
         })
     }
 
@@ -192,7 +189,7 @@ fn inputs<'a>(
     given: &[(Ref, View<'a>, Option<Sampler>)],
     names: &Names<'_>,
     usage: &Usage,
-    (domain, fit): (Domain, Fit),
+    (domain, fit): (Domain, Option<Fit>),
 ) -> Result<Bound<'a>, ArgumentError> {
     let mut bound = Bound::new();
     for (which, view, sampler) in given {
@@ -204,6 +201,7 @@ fn inputs<'a>(
         }
         let held = Held::of(view, COLUMNS as usize).map_err(shape)?;
         if sampler.is_none()
+            && let Some(fit) = fit
             && let Some(message) = misfit(names.program, slot, held.size(), domain, fit)
         {
             return Err(shape(format!("{message}; {ANY_SIZE}")));

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 use ctm_device::EngineKind;
-use ctm_exec::r700::Space;
+use ctm_exec::r700::{LoopConstant, Space};
 use ctm_files::{Isa, Program};
 use ctm_launch::{ArgumentError, Error, Numbers, Plane, Run, View};
 
@@ -139,7 +139,7 @@ fn what_does_not_fit_is_an_argument_error() {
         other => panic!("{other:?}"),
     };
     let run = || Run::of(&copy).size(4, 1);
-    let cases: [(ArgumentError, &str); 8] = [
+    let cases: [(ArgumentError, &str); 9] = [
         (refused(run()), "the program needs input `map`, which is not given"),
         (
             refused(run().input("mop", &texels)),
@@ -158,6 +158,15 @@ fn what_does_not_fit_is_an_argument_error() {
         (
             refused(run().input("map", &texels).boolean("b32", true)),
             "the program has no boolean constant `b32`; it has b0 to b31",
+        ),
+        (
+            refused(
+                run()
+                    .input("map", &texels)
+                    .integer("i0", LoopConstant::default())
+                    .integer("i0", LoopConstant::default()),
+            ),
+            "constant `i0` is given twice",
         ),
         (
             refused(Run::of(&copy).input("map", &texels)),

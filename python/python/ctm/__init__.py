@@ -42,6 +42,7 @@ __all__ = [
     "Finding",
     "Job",
     "Picture",
+    "Plane",
     "Program",
     "ProgramError",
     "Progress",
@@ -220,6 +221,23 @@ class Sampler:
             raise ArgumentError("the border is four numbers r, g, b, a")
 
 
+class Plane:
+    """Start values of a register: ``origin + column * di + row * dj``. Each is one number for all four channels, or one to four numbers.
+
+    ``bits=True``: the values are rounded to integers, whose 32 bits the register holds.
+
+    >>> program = ctm.Program(".output y = o0\\nadd y, r1, r0")
+    >>> ctm.run(program, 3, outputs={"y": 1}, registers={"r1": ctm.Plane(1, di=0.5)})["y"]
+    array([1. , 1.5, 2. ], dtype=float32)
+    """
+
+    __slots__ = ("bits", "di", "dj", "origin")
+
+    def __init__(self, origin=0, di=0, dj=0, bits=False):
+        self.origin, self.di, self.dj = (_arrays.four(value, name) for value, name in ((origin, "origin"), (di, "di"), (dj, "dj")))
+        self.bits = bool(bits)
+
+
 class Progress:
     """How far a launch is: ``done`` of ``processors``, after ``seconds``.
 
@@ -294,6 +312,7 @@ def run(
     bools=None,
     buffers=None,
     memories=None,
+    registers=None,
     engine=None,
     threads=0,
     group=None,
@@ -322,7 +341,9 @@ def run(
         only is as large as the domain (or larger, if the domain is slices), unless it has a :class:`Sampler` or ``clamp`` is true; what is read elsewhere has
         any size.
     constants : dict
-        Floating-point constants: one number for all four channels, or one to four numbers; a ``uint32`` array gives bits.
+        Floating-point constants by the name in the program or its container, or by the register (``c0``; ``C0`` of the R700): one number for all four
+        channels, or one to four numbers; a ``uint32`` array gives bits. A container's uniform of several constants has all of its numbers, column by column
+        and element by element.
     outputs : dict or list, optional
         Names, or names with what they are to be: a number of channels (1, 2 or 4), ``(channels, dtype)``, or an array to write to, whose elements keep what
         the program does not write. Without it everything that the program writes, with four channels.
@@ -334,6 +355,9 @@ def run(
         R700: constant buffers by number, arrays of shape (n, 4), ``float32`` or ``uint32``.
     memories : dict
         R700: ``reduction``, ``ring``, ``scatter``, ``stream0`` to ``stream3``: an array of 32-bit items that it holds at the beginning, or its size in dwords.
+    registers : dict
+        Start values of registers by name (``r1``): a :class:`Plane`, or one to four numbers. With any of them the position and the program's own start
+        values are given, too, or are absent; registers without one hold 0.
     engine : {"jit", "interp", "verify"}, optional
         What ``CTM_ENGINE`` names, otherwise ``"jit"``.
     threads : int
@@ -409,16 +433,18 @@ def run(
         bool(count),
         extent.is_part,
     )
+    uniforms = dict(program._native.uniforms()) if constants else {}
     found, counters, elapsed, left = _native.run(
         program._native,
         extent.line,
         extent.rectangle,
         given,
-        [(name, _arrays.constant(value, name)) for name, value in _items(constants, "constants")],
+        [(name, _arrays.constant(value, name, uniforms.get(name, 1))) for name, value in _items(constants, "constants")],
         [(name, _arrays.loop(value, name)) for name, value in _items(ints, "ints")],
         [(name, bool(value)) for name, value in _items(bools, "bools")],
         [_buffer(bank, rows) for bank, rows in (buffers or {}).items()],
         [(name, _memory(name, value)) for name, value in _items(memories, "memories")],
+        [_register(name, value) for name, value in _items(registers, "registers")],
         [(output.name, output.flat, output.rows, output.channels) for output in wanted],
         how,
         _progress(progress),
@@ -474,6 +500,14 @@ def _buffer(bank, rows):
         raise ArgumentError(f"constant buffer {bank} has shape {rows.shape} and dtype {rows.dtype}, it must be numbers of shape (n, 4)")
     bits = rows if rows.dtype == np.uint32 else np.ascontiguousarray(rows, dtype=np.float32).view(np.uint32)
     return bank, [tuple(row) for row in bits.tolist()]
+
+
+def _register(name, value):
+    number = name[1:] if name[:1] in ("r", "R") else ""
+    if not (number.isascii() and number.isdigit()) or int(number) > 127:
+        raise ArgumentError(f"there is no register `{name}`; there are r0 to r127")
+    plane = value if isinstance(value, Plane) else Plane(value)
+    return int(number), plane.origin, plane.di, plane.dj, plane.bits
 
 
 def _memory(name, value):

@@ -25,6 +25,7 @@ __all__ = [
     "Finding",
     "Job",
     "Picture",
+    "Plane",
     "Program",
     "ProgramError",
     "Progress",
@@ -42,6 +43,13 @@ OutputLike = Union[None, int, Tuple[int, npt.DTypeLike], np.ndarray]
 OutputsLike = Union[None, str, Iterable[str], Mapping[str, OutputLike]]
 ConstantLike = Union[float, Sequence[float], np.ndarray]
 LoopLike = Union[int, Tuple[int], Tuple[int, int], Tuple[int, int, int]]
+
+class Plane:
+    origin: List[float]
+    di: List[float]
+    dj: List[float]
+    bits: bool
+    def __init__(self, origin: ConstantLike = 0, di: ConstantLike = 0, dj: ConstantLike = 0, bits: bool = False) -> None: ...
 
 class Program:
     def __init__(self, text: str, isa: Optional[str] = None) -> None: ...
@@ -120,6 +128,7 @@ def run(
     bools: Optional[Mapping[str, bool]] = None,
     buffers: Optional[Mapping[int, Any]] = None,
     memories: Optional[Mapping[str, Union[int, np.ndarray]]] = None,
+    registers: Optional[Mapping[str, Union[Plane, ConstantLike]]] = None,
     engine: Optional[str] = None,
     threads: int = 0,
     group: Optional[int] = None,
@@ -127,6 +136,7 @@ def run(
     seconds: Optional[float] = None,
     check: bool = False,
     count: bool = False,
+    clamp: bool = False,
     progress: Optional[Callable[[Progress], Any]] = None,
 ) -> Result: ...
 

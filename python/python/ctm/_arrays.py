@@ -123,8 +123,8 @@ def view(array, name, extent):
     raise ArgumentError(f"`{name}` has shape {shape}; (n,), (rows, columns) and (rows, columns, 1 to 4 channels) are possible")
 
 
-def constant(value, name):
-    """Bits of the four channels of a constant: one number is all four, fewer than four are filled up with zeros."""
+def constant(value, name, constants=1):
+    """Bits of a constant: one number is all four channels, fewer than four are filled up with zeros. A uniform of several constants has its numbers in their order."""
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":
@@ -140,10 +140,25 @@ def constant(value, name):
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"constant `{name}` is {value!r}, it must be one to four numbers ({error})") from None
     if bits.ndim == 0:
-        return (int(bits),) * 4
+        return [int(bits)] * 4
+    if constants > 1:
+        return bits.reshape(-1).tolist()
     if bits.ndim != 1 or not 1 <= len(bits) <= 4:
         raise ArgumentError(f"constant `{name}` has shape {bits.shape}; one to four numbers are possible")
-    return tuple([int(b) for b in bits] + [0] * (4 - len(bits)))
+    return bits.tolist() + [0] * (4 - len(bits))
+
+
+def four(value, name):
+    """Four numbers in double precision: one is all four, fewer than four are filled up with zeros."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"`{name}` is {value!r}, it must be one to four numbers ({error})") from None
+    if array.ndim == 0:
+        return [float(array)] * 4
+    if array.ndim != 1 or not 1 <= len(array) <= 4:
+        raise ArgumentError(f"`{name}` has shape {array.shape}; one to four numbers are possible")
+    return array.tolist() + [0.0] * (4 - len(array))
 
 
 def loop(value, name):

@@ -6,7 +6,7 @@
 //! | `findings` | findings as structures and JSON |
 //! | `program` | programs: assemble, read, write, print, check |
 //! | `control` | cancels runs, and reports their progress |
-//! | `run`, `run_r700` | one run of a program on the caller's arrays |
+//! | `run` | one run of a program on the caller's arrays |
 //! | `job` | jobs and their results |
 //! | `drawing` | pictures of vertex and pixel programs |
 //! | `numbers` | the numbers of enumerations |
@@ -21,13 +21,11 @@ pub mod numbers;
 mod object;
 pub mod program;
 pub mod run;
-mod run_r700;
 
 pub use object::{Bytes, ctm_bytes_data, ctm_bytes_free, ctm_bytes_size};
 
 use crate::boundary::guard;
 use crate::log;
-use ctm::Error;
 use ctm::job::JobError;
 use std::ffi::c_char;
 
@@ -64,13 +62,6 @@ pub(crate) struct Failure(Status, String);
 impl Failure {
     fn argument(why: impl Into<String>) -> Self {
         Self(Status::Argument, why.into())
-    }
-
-    /// An error of a program that was read.
-    fn of(error: &Error) -> Self {
-        let first = error.findings().iter().find(|r| r.is_error()).or(error.findings().first());
-        let status = if matches!(error, Error::Unsupported(_)) { Status::Unsupported } else { Status::Wrong };
-        Self(status, first.map_or_else(|| error.to_string(), |r| r.diagnostic.message.clone()))
     }
 
     fn of_job(error: &JobError) -> Self {

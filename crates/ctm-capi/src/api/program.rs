@@ -4,51 +4,14 @@ use super::findings::{Findings, tell};
 use super::object::{Bytes, borrow, clear, free, give};
 use super::{Failure, Status, call, numbers};
 use crate::boundary::{elements, guard, store, string};
-use ctm::job::{Isa, JobError, Loaded};
-use ctm::render::{Report, Source};
-use ctm::{Error, r700};
-use ctm_image::{ctm_elf, hex};
+use ctm::render::Report;
+use ctm::{Isa, JobError};
 use ctm_isa::x1k::program::SymbolKind;
-use ctm_isa::x1k::{check, text};
 use std::ffi::{c_char, c_int, c_void};
-use std::path::Path;
-use std::sync::Arc;
 
 /// `ctm_program`.
 #[derive(Debug)]
-pub struct Program(pub(crate) Code);
-
-/// A program of either instruction set.
-#[derive(Debug)]
-pub(crate) enum Code {
-    X1k(Loaded),
-    R700(ctm::Program),
-}
-
-impl Code {
-    fn source(&self) -> Option<&Arc<Source>> {
-        match self {
-            Self::X1k(loaded) => loaded.source.as_ref(),
-            Self::R700(program) => program.source(),
-        }
-    }
-
-    fn warnings(&self) -> &[Report] {
-        match self {
-            Self::X1k(loaded) => &loaded.reports,
-            Self::R700(program) => program.warnings(),
-        }
-    }
-
-    /// Reads the bytes of a program.
-    fn read(bytes: &[u8], name: &str, isa: Option<Isa>) -> Result<Self, Error> {
-        let path = Path::new(name);
-        if isa != Some(Isa::X1k) && r700::is_r700(bytes, path, isa) {
-            return Ok(Self::R700(ctm::Program::load(bytes, name, isa, None)?));
-        }
-        Ok(Self::X1k(Loaded::from_bytes(bytes, path, isa, None)?))
-    }
-}
+pub struct Program(pub(crate) ctm::Program);
 
 /// Reads the bytes of a program, and returns it with its findings to C.
 ///
@@ -67,7 +30,7 @@ unsafe fn load(
         clear(program)?;
     }
     let bytes = bytes.ok_or_else(|| Failure::argument("the data is NULL"))?;
-    let loaded = Code::read(bytes, name, isa);
+    let loaded = ctm::Program::load(bytes, name, isa, None);
     // SAFETY: as the caller promises.
     unsafe {
         match loaded {
@@ -78,7 +41,7 @@ unsafe fn load(
             }
             Err(error) => {
                 tell(findings, error.findings().to_vec());
-                Err(Failure::of(&error))
+                Err(Failure::of_job(&error))
             }
         }
     }
@@ -142,18 +105,10 @@ pub unsafe extern "C" fn ctm_program_write(program: *const Program, form: c_int,
             clear(image)?;
             &borrow(program, "program")?.0
         };
-        let bytes = match (program, form) {
-            (Code::X1k(x1k), numbers::FORM_ELF) => {
-                ctm_elf::write(&x1k.program).map_err(|e| Failure(Status::Wrong, e.to_string()))?
-            }
-            (Code::X1k(x1k), numbers::FORM_HEX) => hex::write(&x1k.program).into_bytes(),
-            (Code::X1k(x1k), numbers::FORM_BIN) => hex::write_binary(&x1k.program),
-            (Code::R700(_), numbers::FORM_ELF) => {
-                let why = "a CTM executable holds an X1K program; R700 programs are written as 1 (hex) or 2 (words)";
-                return Err(Failure(Status::Unsupported, why.to_owned()));
-            }
-            (Code::R700(r700), numbers::FORM_HEX) => r700.to_hex().into_bytes(),
-            (Code::R700(r700), numbers::FORM_BIN) => r700.to_bytes(),
+        let bytes = match form {
+            numbers::FORM_ELF => program.to_elf().map_err(|e| Failure::of_job(&e))?,
+            numbers::FORM_HEX => program.to_hex().into_bytes(),
+            numbers::FORM_BIN => program.to_bytes(),
             _ => return Err(Failure::argument(format!("the form is {form}; it is 0 (ELF), 1 (hex) or 2 (words)"))),
         };
         // SAFETY: `clear` saw that it may be written.
@@ -172,10 +127,7 @@ pub unsafe extern "C" fn ctm_disassemble(program: *const Program, listing: *mut 
         // SAFETY: as the caller promises.
         unsafe {
             clear(listing)?;
-            let text = match &borrow(program, "program")?.0 {
-                Code::X1k(x1k) => text::disassemble(&x1k.program, &text::Options::default()),
-                Code::R700(r700) => r700.listing(),
-            };
+            let text = borrow(program, "program")?.0.listing();
             give(listing, Bytes::new(text.into_bytes()));
         }
         Ok(())
@@ -194,18 +146,25 @@ pub unsafe extern "C" fn ctm_program_check(program: *const Program, findings: *m
             store(findings, std::ptr::null_mut());
             &borrow(program, "program")?.0
         };
-        let reports: Vec<Report> = match loaded {
-            Code::X1k(x1k) => {
-                let found = check::check(&x1k.program).into_iter();
-                found.map(|diagnostic| Report { diagnostic, source: loaded.source().cloned() }).collect()
-            }
-            Code::R700(r700) => r700.check(),
-        };
+        let reports = loaded.check();
         let wrong = reports.iter().any(Report::is_error).then(|| JobError::Wrong(reports.clone()));
         // SAFETY: as the caller promises.
         unsafe { tell(findings, reports) };
         wrong.map_or(Ok(()), |error| Err(Failure::of_job(&error)))
     })
+}
+
+/// The number of the register of a name of an R700 program.
+fn r700_symbol(program: &ctm::Program, kind: SymbolKind, name: &str) -> Option<i32> {
+    let (names, prefixes): (_, &[_]) = match kind {
+        SymbolKind::Input => (program.inputs(), &[("t", 0), ("b", 256)]),
+        SymbolKind::Output => (program.outputs(), &[("pix", 0)]),
+        SymbolKind::Float => (program.constants(), &[("C", 0)]),
+        SymbolKind::Int | SymbolKind::Bool => return None,
+    };
+    let (_, register) = names.into_iter().find(|(known, _)| known == name)?;
+    let number = |&(prefix, first): &(&str, i32)| Some(first + register.strip_prefix(prefix)?.parse::<i32>().ok()?);
+    prefixes.iter().find_map(number)
 }
 
 /// The index of a name, or -1.
@@ -225,9 +184,9 @@ pub unsafe extern "C" fn ctm_program_symbol(program: *const Program, kind: c_int
             numbers::BOOL_CONSTANT => SymbolKind::Bool,
             _ => return -1,
         };
-        match &program.0 {
-            Code::X1k(x1k) => x1k.program.symbol(kind, &name).map_or(-1, i32::from),
-            Code::R700(_) => -1,
+        match program.0.as_x1k() {
+            Some(program) => program.symbol(kind, &name).map_or(-1, i32::from),
+            None => r700_symbol(&program.0, kind, &name).unwrap_or(-1),
         }
     })
 }
@@ -240,13 +199,7 @@ pub unsafe extern "C" fn ctm_program_symbol(program: *const Program, kind: c_int
 pub unsafe extern "C" fn ctm_program_instructions(program: *const Program) -> u32 {
     // SAFETY: as the caller promises.
     let program = unsafe { program.as_ref() };
-    program.map_or(0, |p| {
-        let count = match &p.0 {
-            Code::X1k(x1k) => x1k.program.words.len(),
-            Code::R700(r700) => r700.instructions(),
-        };
-        u32::try_from(count).unwrap_or(u32::MAX)
-    })
+    program.map_or(0, |p| u32::try_from(p.0.instructions()).unwrap_or(u32::MAX))
 }
 
 /// Which instruction set a program is of: `ctm_isa`; -1 for null.
@@ -256,10 +209,10 @@ pub unsafe extern "C" fn ctm_program_instructions(program: *const Program) -> u3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ctm_program_isa(program: *const Program) -> i32 {
     // SAFETY: as the caller promises.
-    match unsafe { program.as_ref() } {
+    match unsafe { program.as_ref() }.map(|program| program.0.isa()) {
         None => -1,
-        Some(Program(Code::X1k(_))) => numbers::ISA_X1K,
-        Some(Program(Code::R700(_))) => numbers::ISA_R700,
+        Some(Isa::X1k) => numbers::ISA_X1K,
+        Some(Isa::R700) => numbers::ISA_R700,
     }
 }
 

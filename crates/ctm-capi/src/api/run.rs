@@ -1,34 +1,25 @@
-//! One run of a program on the caller's arrays.
-//!
-//! A run of an X1K program is a client of a device of its own: arrays go to memory, a command buffer runs, arrays come back. R700 programs: `run_r700`.
+//! One run of a program on the caller's arrays: options of C into a launch of `ctm`, for programs of both instruction sets.
 
 use super::control::Control;
 use super::findings::{Findings, tell};
 use super::object::borrow;
-use super::program::{Code, Program};
-use super::{Failure, Status, call, numbers, run_r700};
-use crate::boundary::{elements, store};
-use ctm::EngineKind;
-use ctm::commands::CommandBuffer;
-use ctm::device::{Caches, CommandErrorReason, Device, DeviceOptions};
-use ctm::job::Loaded;
-use ctm::mc::{Format, Surface, Tiling};
-use ctm::memory::{ArenaId, ArenaOptions, GpuAddr};
-use ctm::render::{Report, Source};
-use ctm::run::{Fit, misfit};
+use super::program::Program;
+use super::{Failure, Status, call, numbers};
+use crate::boundary::{elements, elements_mut, store, string};
+use ctm::ctm_exec::r700::{LoopConstant, Space};
+use ctm::run::{Binding, Extent, Options, Place, Ref};
+use ctm::{Done, EngineKind, Error, Launch, Plane, View};
 use ctm_exec::x1k::{Filter, Sampler, Wrap};
 use ctm_exec::{Counters as EngineCounters, Domain, GroupSize};
-use ctm_image::ctm_elf;
-use ctm_isa::diag::Diagnostic;
-use std::ffi::c_int;
-use std::sync::Arc;
+use ctm_isa::x1k::program::Literal;
+use std::ffi::{c_char, c_int};
 use std::time::Duration;
 
 /// `ctm_input`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Input {
-    /// 0 to 15.
+    /// 0 to 15; of R700 programs 0 to 511.
     pub slot: u32,
     /// Elements of a row.
     pub width: u32,
@@ -52,7 +43,7 @@ pub struct Input {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Output {
-    /// 0 to 3.
+    /// 0 to 3; of R700 programs 0 to 7.
     pub slot: u32,
     /// Elements of a row.
     pub width: u32,
@@ -78,8 +69,52 @@ pub struct ConstantBuffer {
     pub count: usize,
 }
 
-/// `ctm_run_options`.
+/// `ctm_constant`.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Constant {
+    /// Its name in the program or its container, or its register.
+    pub name: *const c_char,
+    /// `ctm_symbol_kind`: a kind of constant.
+    pub kind: c_int,
+    /// 0.
+    pub reserved: u32,
+    /// Single-precision numbers; integers of 32 bits of the other kinds.
+    pub data: *const std::ffi::c_void,
+    /// How many.
+    pub count: usize,
+}
+
+/// `ctm_register`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Register {
+    /// 0 to 127.
+    pub index: u32,
+    /// Not 0: the values are integers.
+    pub bits: u32,
+    /// Value at (0, 0).
+    pub origin: [f64; 4],
+    /// Change per column.
+    pub di: [f64; 4],
+    /// Change per row.
+    pub dj: [f64; 4],
+}
+
+/// `ctm_memory`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct MemoryDwords {
+    /// `scatter`, `reduction`, `ring`, `stream0` to `stream3`.
+    pub name: *const c_char,
+    /// Its dwords, before and after the run.
+    pub data: *mut u32,
+    /// How many.
+    pub count: usize,
+}
+
+/// `ctm_run_options`.
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct RunOptions {
     /// Bytes of this structure, as the caller knows it.
@@ -128,6 +163,22 @@ pub struct RunOptions {
     pub clamp: u32,
     /// 0.
     pub reserved: u32,
+    /// Names of the inputs; null, or null for one: its slot counts.
+    pub input_names: *const *const c_char,
+    /// Names of the outputs.
+    pub output_names: *const *const c_char,
+    /// Constants by name.
+    pub constants: *const Constant,
+    /// How many.
+    pub constant_count: usize,
+    /// Start values of registers.
+    pub registers: *const Register,
+    /// How many.
+    pub register_count: usize,
+    /// R700: memories.
+    pub memories: *const MemoryDwords,
+    /// How many.
+    pub memory_count: usize,
 }
 
 impl RunOptions {
@@ -212,7 +263,8 @@ impl From<&EngineCounters> for Counters {
 ///
 /// # Safety
 /// `program` is null, or was given by this library and is not freed; `options` is null or a structure whose pointers have as many elements as their
-/// counts say; the outputs' numbers may be written and belong to nothing else; `counters` and `findings` are null or may be written.
+/// counts say, and names that are C strings; the numbers of outputs and memories may be written and belong to nothing else; `counters` and `findings` are
+/// null or may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ctm_run(
     program: *const Program,
@@ -222,307 +274,366 @@ pub unsafe extern "C" fn ctm_run(
 ) -> Status {
     call("ctm_run", || {
         // SAFETY: as the caller promises.
-        let (program, options) = unsafe {
+        unsafe {
             store(findings, std::ptr::null_mut());
             store(counters, Counters::default());
-            (borrow(program, "program")?, &RunOptions::read(options)?)
-        };
-        // SAFETY: as the caller promises.
-        let arrays = unsafe { Arrays::of(options)? };
-        let program = match &program.0 {
-            Code::X1k(program) => program,
-            Code::R700(r700) => {
-                // SAFETY: as the caller promises.
-                return unsafe {
-                    match run_r700::run(r700, options, &arrays, !counters.is_null())? {
-                        Ok(done) => {
-                            store(counters, Counters::from(&done.counters));
-                            tell(findings, done.findings);
-                            Ok(())
-                        }
-                        Err(failed) => {
-                            tell(findings, failed.1);
-                            Err(failed.0)
-                        }
-                    }
-                };
+            let (program, options) = (borrow(program, "program")?, &RunOptions::read(options)?);
+            let memories = options.memories()?;
+            let launch = options.launch(&program.0, &memories, !counters.is_null())?;
+            match launch.run() {
+                Ok(done) => {
+                    store(counters, Counters::from(&done.counters));
+                    deliver(&memories, &done);
+                    tell(findings, done.findings);
+                    Ok(())
+                }
+                Err(error) => {
+                    tell(findings, error.findings().to_vec());
+                    Err(failure(&error))
+                }
             }
-        };
-        if !arrays.constant_buffers.is_empty() {
-            return Err(Failure::argument("only R700 programs have constant buffers"));
-        }
-        let mut session = Session::open(program, options, &arrays, !counters.is_null())?;
-        let ran = session.run();
-        // SAFETY: as the caller promises.
-        unsafe {
-            store(counters, Counters::from(&session.device.last_report().counters()));
-            tell(findings, session.reports(program.source.as_ref(), ran.as_ref().err().map(|failed| &failed.1)));
-            ran.map_err(|failed| failed.0)?;
-            session.deliver(&arrays)
         }
     })
 }
 
-/// The arrays of the options' pointers.
-pub(super) struct Arrays<'a> {
-    pub floats: &'a [f32],
-    pub ints: &'a [u8],
-    pub bools: &'a [u8],
-    pub inputs: &'a [Input],
-    pub outputs: &'a [Output],
-    pub constant_buffers: &'a [ConstantBuffer],
-}
-
-impl<'a> Arrays<'a> {
-    /// # Safety
-    /// Each pointer has as many elements as its count says, for `'a`.
-    unsafe fn of(o: &'a RunOptions) -> Result<Self, Failure> {
-        for (what, count, limit) in [
-            ("floats", o.float_count, 256),
-            ("ints", o.int_count, 32),
-            ("bools", o.bool_count, 32),
-            ("inputs", o.input_count, 512),
-            ("outputs", o.output_count, 8),
-            ("constant buffers", o.constant_buffer_count, 16),
-        ] {
-            if count > limit {
-                return Err(Failure::argument(format!("there are {count} {what}, at most {limit} are allowed")));
-            }
-        }
-        let null = |what: &'static str| {
-            move || Failure::argument(format!("`{what}` is NULL or not aligned, and its count is not 0"))
-        };
-        // SAFETY: as the caller promises.
-        unsafe {
-            Ok(Self {
-                floats: elements(o.floats, 4 * o.float_count).ok_or_else(null("floats"))?,
-                ints: elements(o.ints, 4 * o.int_count).ok_or_else(null("ints"))?,
-                bools: elements(o.bools, o.bool_count).ok_or_else(null("bools"))?,
-                inputs: elements(o.inputs, o.input_count).ok_or_else(null("inputs"))?,
-                outputs: elements(o.outputs, o.output_count).ok_or_else(null("outputs"))?,
-                constant_buffers: elements(o.constant_buffers, o.constant_buffer_count)
-                    .ok_or_else(null("constant_buffers"))?,
-            })
-        }
-    }
-}
-
-struct Session {
-    device: Device,
-    outputs: Vec<Surface>,
-    buffer: GpuAddr,
-    size_dwords: u32,
-}
-
-/// An array in memory, and how many numbers it has.
-fn surface(what: &str, slots: u32, [slot, width, height, channels]: [u32; 4]) -> Result<(Surface, usize), Failure> {
-    if slot >= slots {
-        return Err(Failure::argument(format!("{what} {slot}: there are slots 0 to {}", slots - 1)));
-    }
-    let format = match channels {
-        1 => Format::Float32x1,
-        2 => Format::Float32x2,
-        4 => Format::Float32x4,
-        _ => return Err(Failure::argument(format!("{what} {slot} has {channels} channels; 1, 2 and 4 are possible"))),
+/// The failure of a run.
+fn failure(error: &Error) -> Failure {
+    let status = match error {
+        Error::Argument(_) => Status::Argument,
+        Error::Fault(_) if error.is_cancelled() => Status::Cancelled,
+        Error::Fault(_) => Status::Fault,
+        Error::Unsupported(_) => Status::Unsupported,
+        Error::Engine(_) => Status::Host,
+        _ => Status::Wrong,
     };
-    if width == 0 || height == 0 {
-        return Err(Failure::argument(format!(
-            "{what} {slot} has {width} x {height} elements; at least one is needed"
-        )));
-    }
-    let surface = Surface::for_size(width, height, format, Tiling::Linear);
-    let surface = surface.map_err(|e| Failure::argument(format!("{what} {slot}: {e}")))?;
-    Ok((surface, (width * height * channels) as usize))
+    let first = error.findings().iter().find(|r| r.is_error()).or(error.findings().first());
+    Failure(status, first.map_or_else(|| error.to_string(), |r| r.diagnostic.message.clone()))
 }
 
-pub(super) fn sampler(input: &Input) -> Result<Sampler, Failure> {
+/// Gives the caller the final contents of its memories.
+///
+/// # Safety
+/// The dwords of each may be written, and have no other reference.
+unsafe fn deliver(memories: &[(Space, MemoryDwords)], done: &Done) {
+    for (space, MemoryDwords { data, count, .. }) in memories {
+        // SAFETY: as the caller promises.
+        if let (Some(to), Some(from)) = (unsafe { elements_mut(*data, *count) }, done.memories.get(space)) {
+            to.copy_from_slice(from);
+        }
+    }
+}
+
+/// The elements of one of the options' lists, at most `most`.
+///
+/// # Safety
+/// `data` is null, or `count * size` elements are there that do not change during `'a`.
+unsafe fn list<'a, T>(what: &str, data: *const T, count: usize, size: usize, most: usize) -> Result<&'a [T], Failure> {
+    if count > most {
+        return Err(Failure::argument(format!("there are {count} {what}, at most {most} are allowed")));
+    }
+    // SAFETY: as the caller promises.
+    unsafe { elements(data, count * size) }
+        .ok_or_else(|| Failure::argument(format!("`{what}` is NULL or not aligned, and its count is not 0")))
+}
+
+/// How many numbers an array has.
+fn count(what: &str, [width, height, channels]: [u32; 3]) -> Result<usize, Failure> {
+    if width == 0 || height == 0 || width > 8192 || height > 8192 {
+        let why = format!("{what} has {width} x {height} elements; 1 x 1 to 8192 x 8192 are possible");
+        return Err(Failure::argument(why));
+    }
+    if !matches!(channels, 1 | 2 | 4) {
+        return Err(Failure::argument(format!("{what} has {channels} channels; 1, 2 and 4 are possible")));
+    }
+    Ok(width as usize * height as usize * channels as usize)
+}
+
+/// The sampler of an input, and whether it is the one of an input without any: nearest, clamped.
+fn sampler(what: &str, input: &Input) -> Result<(Sampler, bool), Failure> {
     let wrap = |wrap| match wrap {
         numbers::CLAMP => Ok(Wrap::Clamp),
         numbers::REPEAT => Ok(Wrap::Repeat),
         numbers::MIRROR => Ok(Wrap::Mirror),
         numbers::BORDER => Ok(Wrap::Border),
-        _ => Err(Failure::argument(format!("input {}: a wrap is {wrap}; 0 to 3 are possible", input.slot))),
+        _ => Err(Failure::argument(format!("{what}: a wrap is {wrap}; 0 to 3 are possible"))),
     };
     let filter = match input.filter {
         numbers::NEAREST => Filter::Nearest,
         numbers::LINEAR => Filter::Linear,
-        n => return Err(Failure::argument(format!("input {}: the filter is {n}; 0 and 1 are possible", input.slot))),
+        n => return Err(Failure::argument(format!("{what}: the filter is {n}; 0 and 1 are possible"))),
     };
-    Ok(Sampler { filter, wrap: [wrap(input.wrap_x)?, wrap(input.wrap_y)?], border: input.border.map(f32::to_bits) })
+    let wrap = [wrap(input.wrap_x)?, wrap(input.wrap_y)?];
+    let plain = filter == Filter::Nearest && wrap == [Wrap::Clamp; 2];
+    Ok((Sampler { filter, wrap, border: input.border.map(f32::to_bits) }, plain))
 }
 
-/// The rows of an array in memory: the start of each, and its bytes in the caller's numbers. Rows without gaps are one.
-fn rows(surface: &Surface, width: u32, height: u32) -> impl Iterator<Item = (GpuAddr, std::ops::Range<usize>)> {
-    let row = width as usize * surface.format.element_bytes() as usize;
-    let (count, bytes) = if surface.effective_pitch() == width { (1, row * height as usize) } else { (height, row) };
-    let surface = *surface;
-    (0..count).map(move |y| (surface.address_of(0, y), y as usize * bytes..(y as usize + 1) * bytes))
-}
-
-/// Copies the caller's numbers to memory.
-fn upload(device: &mut Device, surface: &Surface, width: u32, height: u32, numbers: &[f32]) -> Result<(), Failure> {
-    // SAFETY: any four bytes of a number may be read, and the numbers stay borrowed.
-    let bytes = unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast::<u8>(), size_of_val(numbers)) };
-    for (at, range) in rows(surface, width, height) {
-        device.write(at, &bytes[range]).map_err(|e| Failure(Status::Host, e.to_string()))?;
-    }
-    Ok(())
-}
-
-// Numbers are copied to memory unchanged: the device's memory is little-endian, and so is every host that the library is built for.
-const _: () = assert!(cfg!(target_endian = "little"), "the library needs a little-endian host");
-
-/// Room for the commands: at most sixteen inputs of 14 dwords, four outputs of 5, and some more.
-const COMMAND_DWORDS: u32 = 512;
-
-impl Session {
-    fn open(program: &Loaded, o: &RunOptions, arrays: &Arrays<'_>, counters: bool) -> Result<Self, Failure> {
-        let host = |e: &dyn std::fmt::Display| Failure(Status::Host, e.to_string());
-        for (what, count, limit) in [("inputs", arrays.inputs.len(), 16), ("outputs", arrays.outputs.len(), 4)] {
-            if count > limit {
-                return Err(Failure::argument(format!("there are {count} {what}, X1K programs have at most {limit}")));
-            }
-        }
-        let image = ctm_elf::write(&program.program).map_err(|e| Failure(Status::Wrong, e.to_string()))?;
-        let mut inputs = Vec::new();
-        for i in arrays.inputs {
-            inputs.push(surface("input", 16, [i.slot, i.width, i.height, i.channels])?);
-        }
-        let mut outputs = Vec::new();
-        for i in arrays.outputs {
-            outputs.push(surface("output", 4, [i.slot, i.width, i.height, i.channels])?);
-        }
-        let group = match o.group {
-            0 => GroupSize::X1K,
-            n => u16::try_from(n)
-                .ok()
-                .and_then(GroupSize::new)
-                .ok_or_else(|| Failure::argument(format!("a group of {n}: a multiple of 4 up to 1024 is possible")))?,
-        };
-        if let Some(n) = o.domain.iter().find(|&&n| n > 4095) {
-            return Err(Failure::argument(format!("the domain reaches {n}; 4095 is the last column and row")));
-        }
-        // Everything is aligned to 2048 bytes.
-        let [i0, j0, i1, j1] = o.domain;
-        for input in arrays.inputs.iter().filter(|input| o.clamp == 0 && (input.wrap_x, input.wrap_y) == (0, 0)) {
-            let (size, domain) = ([input.height as usize, input.width as usize], Domain { i0, j0, i1, j1 });
-            let slot = u8::try_from(input.slot).unwrap_or(u8::MAX);
-            if let Some(message) = misfit(&program.program, slot, size, domain, Fit::Reaches) {
-                let help = "set `clamp` to 1 if its edge is to be repeated";
-                return Err(Failure::argument(format!("input {}: {message}; {help}", input.slot)));
-            }
-        }
-        let need: u64 = inputs.iter().chain(&outputs).map(|(s, _)| s.bytes() + 2048).sum();
-        let need = u32::try_from(need.next_multiple_of(2048)).ok().filter(|&n| n < 1 << 31);
-        let need =
-            need.ok_or_else(|| Failure(Status::Host, "the arrays need 2 GiB or more of device memory".to_owned()))?;
-        let mut options = DeviceOptions { group, threads: o.threads.min(1024) as usize, ..DeviceOptions::default() };
-        options.arenas = ArenaOptions::with_sizes([need.max(2048), 0, 1 << 20, 0]).map_err(|e| host(&e))?;
-        if o.instructions > 0 {
-            options.budget.instructions_per_group = Some(o.instructions);
-        }
-        if o.seconds != 0.0 {
-            let time = Duration::try_from_secs_f64(o.seconds);
-            options.budget.time =
-                Some(time.map_err(|e| Failure::argument(format!("`seconds` is {}: {e}", o.seconds)))?);
-        }
-        if o.check != 0 {
-            (options.checks, options.caches) = (true, Caches::Modelled);
-        }
-        options.counters = counters;
-        let mut device =
-            Device::open(engine(o.engine)?.engine().map_err(|e| host(&e))?, options).map_err(|e| host(&e))?;
-        // SAFETY: the caller of `ctm_run` promises that it is null or lives until the run has ended.
-        if let Some(control) = unsafe { o.control.as_ref() } {
-            device.set_control(control.of().clone());
-        }
-        let mut place = |bytes: &[u8]| {
-            let at = device.allocate(ArenaId::Sys, bytes.len() as u64).map_err(|e| host(&e))?;
-            device.write(at, bytes).map_err(|e| host(&e))?;
-            Ok::<GpuAddr, Failure>(at)
-        };
-        let padded = |mut bytes: Vec<u8>, size: usize| {
-            bytes.resize(size, 0);
-            bytes
-        };
-        let code = place(&image)?;
-        let floats = place(&padded(arrays.floats.iter().flat_map(|v| v.to_le_bytes()).collect(), 4096))?;
-        let ints = place(&padded(arrays.ints.to_vec(), 128))?;
-        let bools = place(&padded(arrays.bools.iter().flat_map(|&b| u32::from(b != 0).to_le_bytes()).collect(), 128))?;
-        let buffer = place(&padded(Vec::new(), COMMAND_DWORDS as usize * 4))?;
-        let mut commands = CommandBuffer::new()
-            .set_inst_fmt(code)
-            .set_constf_fmt(floats)
-            .set_consti_fmt(ints)
-            .set_constb_fmt(bools)
-            .set_domain(Domain { i0, j0, i1, j1 });
-        for (input, (surface, count)) in arrays.inputs.iter().zip(&inputs) {
-            // SAFETY: the caller of `ctm_run` promises the numbers of each input.
-            let numbers = unsafe { elements(input.data, *count) };
-            let numbers =
-                numbers.ok_or_else(|| Failure::argument(format!("input {}: its data is NULL", input.slot)))?;
-            let at = surface.at(device.allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| host(&e))?);
-            upload(&mut device, &at, input.width, input.height, numbers)?;
-            #[allow(clippy::cast_possible_truncation, reason = "slots and widths were checked")]
-            let (slot, width) = (input.slot as u8, input.width as u16);
-            commands = commands.set_inp_fmt(slot, &at).set_inp_sampler(slot, &sampler(input)?, width);
-        }
-        let mut placed = Vec::new();
-        for (output, (surface, count)) in arrays.outputs.iter().zip(&outputs) {
-            // SAFETY: as above.
-            let numbers = unsafe { elements(output.data.cast_const(), *count) };
-            let numbers =
-                numbers.ok_or_else(|| Failure::argument(format!("output {}: its data is NULL", output.slot)))?;
-            let at = surface.at(device.allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| host(&e))?);
-            upload(&mut device, &at, output.width, output.height, numbers)?;
-            #[allow(clippy::cast_possible_truncation, reason = "slots were checked")]
-            let slot = output.slot as u8;
-            commands = commands.set_out_fmt(slot, &at);
-            placed.push(at);
-        }
-        let commands = commands.start_program().flush_out_cache();
-        device.write_dwords(buffer, commands.words()).map_err(|e| host(&e))?;
-        let size_dwords = u32::try_from(commands.len_dwords()).unwrap_or(COMMAND_DWORDS);
-        Ok(Self { device, outputs: placed, buffer, size_dwords })
-    }
-
-    /// Runs the commands; returns the failure, and a finding about it.
-    fn run(&mut self) -> Result<(), Box<(Failure, Diagnostic)>> {
-        self.device.submit(self.buffer, self.size_dwords).map(drop).map_err(|error| {
-            let mut diagnostic = Diagnostic::error(error.reason.code(), error.reason.to_string());
-            if let CommandErrorReason::Fault(fault) = &error.reason {
-                diagnostic = diagnostic.pc(fault.pc);
-            }
-            let status = if error.reason.code() == "cancelled" { Status::Cancelled } else { Status::Fault };
-            Box::new((Failure(status, error.reason.to_string()), diagnostic))
-        })
-    }
-
-    /// Findings of checks, and the fault.
-    fn reports(&self, source: Option<&Arc<Source>>, failed: Option<&Diagnostic>) -> Vec<Report> {
-        let report = self.device.last_report();
-        let launches = report.launches.iter().flat_map(|l| &l.findings);
-        let of_program = launches.map(|f| Diagnostic::warning(f.rule, f.message.clone()).pc(f.pc));
-        let of_commands = report.findings.iter().map(|f| Diagnostic::warning(f.rule, f.to_string()));
-        let all = of_program.chain(of_commands).chain(failed.cloned());
-        all.map(|diagnostic| Report { diagnostic, source: source.cloned() }).collect()
-    }
-
-    /// Gives the outputs to the caller.
+impl RunOptions {
+    /// The launch that they describe.
     ///
     /// # Safety
-    /// The numbers of each output may be written.
-    unsafe fn deliver(&self, arrays: &Arrays<'_>) -> Result<(), Failure> {
-        for (output, surface) in arrays.outputs.iter().zip(&self.outputs) {
-            for (at, range) in rows(surface, output.width, output.height) {
-                let bytes = self.device.read(at, range.len()).map_err(|e| Failure(Status::Host, e.to_string()))?;
-                // SAFETY: the ranges lie within width x height x channels numbers, which the caller promises may be written and are not those of
-                // the device.
-                unsafe {
-                    output.data.cast::<u8>().add(range.start).copy_from_nonoverlapping(bytes.as_ptr(), range.len())
-                };
+    /// As for [`ctm_run`].
+    unsafe fn launch<'a>(
+        &'a self,
+        program: &'a ctm::Program,
+        memories: &[(Space, MemoryDwords)],
+        counters: bool,
+    ) -> Result<Launch<'a>, Failure> {
+        let [i0, j0, i1, j1] = self.domain;
+        let mut launch = Launch::of(program);
+        launch.domain = Some(Extent::Part(Domain { i0, j0, i1, j1 }));
+        // SAFETY: as the caller promises.
+        unsafe {
+            launch.options = self.how(counters)?;
+            self.numbered_constants(program, &mut launch.bindings)?;
+            self.named_constants(&mut launch.bindings)?;
+            self.inputs(program, &mut launch.bindings)?;
+            self.outputs(program, &mut launch.bindings)?;
+            for register in list("registers", self.registers, self.register_count, 1, 128)? {
+                let &Register { index, bits, origin, di, dj } = register;
+                let temp = u8::try_from(index)
+                    .map_err(|_| Failure::argument(format!("register {index}: registers are 0 to 127")))?;
+                launch.bindings.push(Binding::Register(Plane { temp, origin, di, dj, bits: bits != 0 }));
+            }
+            for (space, MemoryDwords { data, count, .. }) in memories {
+                let dwords = elements(data.cast_const(), *count).unwrap_or_default();
+                launch.bindings.push(Binding::Memory(*space, dwords.to_vec()));
             }
         }
+        Ok(launch)
+    }
+
+    /// How to run.
+    ///
+    /// # Safety
+    /// The control is null or lives until the run has ended.
+    unsafe fn how(&self, counters: bool) -> Result<Options<'static>, Failure> {
+        let mut options = Options {
+            kind: engine(self.engine)?,
+            threads: self.threads.min(1024) as usize,
+            checks: self.check != 0,
+            counters,
+            ..Options::default()
+        };
+        if self.group != 0 {
+            let group = u16::try_from(self.group).ok().and_then(GroupSize::new);
+            options.group = Some(group.ok_or_else(|| {
+                Failure::argument(format!("a group of {}: a multiple of 4 up to 1024 is possible", self.group))
+            })?);
+        }
+        if self.instructions > 0 {
+            options.budget.instructions_per_group = Some(self.instructions);
+        }
+        if self.seconds != 0.0 {
+            let time = Duration::try_from_secs_f64(self.seconds);
+            let wrong = |e| Failure::argument(format!("`seconds` is {}: {e}", self.seconds));
+            options.budget.time = Some(time.map_err(wrong)?);
+        }
+        // SAFETY: as the caller promises.
+        if let Some(control) = unsafe { self.control.as_ref() } {
+            options.control = control.of().clone();
+        }
+        Ok(options)
+    }
+
+    /// Constants by number. Of the X1K a literal of the program counts more than a number in its place, as on a device.
+    ///
+    /// # Safety
+    /// As for [`ctm_run`].
+    unsafe fn numbered_constants(
+        &self,
+        program: &ctm::Program,
+        bindings: &mut Vec<Binding<'_>>,
+    ) -> Result<(), Failure> {
+        // SAFETY: as the caller promises.
+        let (floats, ints, bools, buffers) = unsafe {
+            (
+                list("floats", self.floats, self.float_count, 4, 256)?,
+                list("ints", self.ints, self.int_count, 4, 32)?,
+                list("bools", self.bools, self.bool_count, 1, 32)?,
+                list("constant buffers", self.constant_buffers, self.constant_buffer_count, 1, 16)?,
+            )
+        };
+        let literals = program.as_x1k().map_or(&[][..], |program| &program.literals);
+        let is_literal = |kind: c_int, n: u8| {
+            literals.iter().any(|literal| match *literal {
+                Literal::Float { index, .. } => (kind, n) == (numbers::FLOAT_CONSTANT, index),
+                Literal::Int { index, .. } => (kind, n) == (numbers::INT_CONSTANT, index),
+                Literal::Bool { index, .. } => (kind, n) == (numbers::BOOL_CONSTANT, index),
+            })
+        };
+        for (n, value) in (0..=u8::MAX).zip(floats.as_chunks::<4>().0) {
+            if !is_literal(numbers::FLOAT_CONSTANT, n) {
+                bindings.push(Binding::Float(Ref::Index(n), value.map(f32::to_bits).to_vec()));
+            }
+        }
+        for (n, &[count, start, step, _]) in (0..=u8::MAX).zip(ints.as_chunks::<4>().0) {
+            if !is_literal(numbers::INT_CONSTANT, n) {
+                let step = i8::from_le_bytes([step]);
+                let value = LoopConstant { count: count.into(), start: start.into(), step };
+                bindings.push(Binding::Integer(Ref::Index(n), value));
+            }
+        }
+        for (n, &value) in (0..=u8::MAX).zip(bools) {
+            if !is_literal(numbers::BOOL_CONSTANT, n) {
+                bindings.push(Binding::Boolean(Ref::Index(n), value != 0));
+            }
+        }
+        for &ConstantBuffer { bank, data, count, .. } in buffers {
+            // SAFETY: as the caller promises.
+            let values = count.checked_mul(4).and_then(|count| unsafe { elements(data, count) });
+            let values =
+                values.ok_or_else(|| Failure::argument(format!("constant buffer {bank}: its data is NULL")))?;
+            let bank = u8::try_from(bank).map_err(|_| Failure::argument("constant buffers are 0 to 15"))?;
+            let rows = values.as_chunks::<4>().0.iter().map(|v| v.map(f32::to_bits)).collect();
+            bindings.push(Binding::ConstantBuffer(bank, rows));
+        }
         Ok(())
+    }
+
+    /// Constants by name.
+    ///
+    /// # Safety
+    /// As for [`ctm_run`].
+    unsafe fn named_constants(&self, bindings: &mut Vec<Binding<'_>>) -> Result<(), Failure> {
+        // SAFETY: as the caller promises.
+        for constant in unsafe { list("constants", self.constants, self.constant_count, 1, 65536)? } {
+            let &Constant { name, kind, data, count, .. } = constant;
+            // SAFETY: as the caller promises.
+            let name = unsafe { string(name) }.ok_or_else(|| Failure::argument("a constant's name is NULL"))?;
+            let missing = || Failure::argument(format!("constant `{name}`: its data is NULL or not aligned"));
+            let wrong = |what: &str| Failure::argument(format!("constant `{name}`: {what}"));
+            // SAFETY: as the caller promises, of all but floating-point constants.
+            let integers = || unsafe { elements(data.cast::<i32>(), count) }.ok_or_else(missing);
+            let binding = match kind {
+                numbers::FLOAT_CONSTANT => {
+                    // SAFETY: as the caller promises.
+                    let values = unsafe { elements(data.cast::<f32>(), count) }.ok_or_else(missing)?;
+                    Binding::Float(Ref::from(name.as_str()), values.iter().map(|v| v.to_bits()).collect())
+                }
+                numbers::INT_CONSTANT => {
+                    let integers = integers()?;
+                    let part = |at: usize| integers.get(at).copied().unwrap_or(0);
+                    let (count, start) = (u16::try_from(part(0)), u16::try_from(part(1)));
+                    // Negative steps of the X1K have both forms, -1 and 255.
+                    let step = i8::try_from(part(2)).or(u8::try_from(part(2)).map(|n| i8::from_le_bytes([n])));
+                    match (count, start, step) {
+                        (Ok(count), Ok(start), Ok(step)) if (1..=3).contains(&integers.len()) => {
+                            Binding::Integer(Ref::from(name.as_str()), LoopConstant { count, start, step })
+                        }
+                        _ => {
+                            let range = "one to three integers: the count and the first value, 0 to 4095, and the step";
+                            return Err(wrong(&format!("it is given {integers:?}, it is {range}")));
+                        }
+                    }
+                }
+                numbers::BOOL_CONSTANT => match *integers()? {
+                    [value] => Binding::Boolean(Ref::from(name.as_str()), value != 0),
+                    ref other => {
+                        return Err(wrong(&format!("it is given {} integers, a boolean is one", other.len())));
+                    }
+                },
+                _ => return Err(wrong(&format!("its kind is {kind}; 2, 3 and 4 are possible (ctm_symbol_kind)"))),
+            };
+            bindings.push(binding);
+        }
+        Ok(())
+    }
+
+    /// The name of each of `count` arrays, where there is one.
+    ///
+    /// # Safety
+    /// `names` is null, or so many pointers are there, each null or a C string.
+    unsafe fn names(names: *const *const c_char, count: usize) -> Result<Vec<Option<String>>, Failure> {
+        if names.is_null() {
+            return Ok(vec![None; count]);
+        }
+        // SAFETY: as the caller promises.
+        unsafe {
+            let names = list("names", names, count, 1, usize::MAX)?;
+            Ok(names.iter().map(|&name| string(name)).collect())
+        }
+    }
+
+    /// # Safety
+    /// As for [`ctm_run`].
+    unsafe fn inputs(&self, program: &ctm::Program, bindings: &mut Vec<Binding<'_>>) -> Result<(), Failure> {
+        // SAFETY: as the caller promises.
+        let (inputs, names) = unsafe {
+            let inputs = list("inputs", self.inputs, self.input_count, 1, 512)?;
+            (inputs, Self::names(self.input_names, inputs.len())?)
+        };
+        let registers = program.inputs();
+        for (input, name) in inputs.iter().zip(names) {
+            let Input { slot, width, height, channels, data, .. } = *input;
+            let what = name.as_ref().map_or_else(|| format!("input {slot}"), |name| format!("input `{name}`"));
+            let name = match name {
+                Some(name) => name,
+                None if program.as_x1k().is_some() => format!("s{slot}"),
+                None if slot < numbers::BUFFER => format!("t{slot}"),
+                None if slot < 2 * numbers::BUFFER => format!("b{}", slot - numbers::BUFFER),
+                None => {
+                    let range = "textures are 0 to 255, buffers CTM_BUFFER + 0 to CTM_BUFFER + 255";
+                    return Err(Failure::argument(format!("{what}: {range}")));
+                }
+            };
+            // SAFETY: as the caller promises.
+            let values = unsafe { elements(data, count(&what, [width, height, channels])?) };
+            let values = values.ok_or_else(|| Failure::argument(format!("{what}: its data is NULL")))?;
+            let [height, width, channels] = [height, width, channels].map(|n| n as usize);
+            let register = registers.iter().find(|(known, _)| *known == name).map_or(&name, |(_, register)| register);
+            let (sampler, plain) = sampler(&what, input)?;
+            let view = match register.starts_with('b') {
+                true => View::line(values, channels),
+                false => View::rows(values, [height, width, channels]),
+            };
+            let sampler = (!plain || self.clamp != 0).then_some(sampler);
+            bindings.push(Binding::Input(Ref::from(name.as_str()), view, sampler));
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// As for [`ctm_run`].
+    unsafe fn outputs(&self, program: &ctm::Program, bindings: &mut Vec<Binding<'_>>) -> Result<(), Failure> {
+        // SAFETY: as the caller promises.
+        let (outputs, names) = unsafe {
+            let outputs = list("outputs", self.outputs, self.output_count, 1, 45)?;
+            (outputs, Self::names(self.output_names, outputs.len())?)
+        };
+        for (output, name) in outputs.iter().zip(names) {
+            let &Output { slot, width, height, channels, data } = output;
+            let what = name.as_ref().map_or_else(|| format!("output {slot}"), |name| format!("output `{name}`"));
+            let prefix = if program.as_x1k().is_some() { "o" } else { "pix" };
+            let name = name.unwrap_or_else(|| format!("{prefix}{slot}"));
+            // SAFETY: as the caller promises, they have no other reference.
+            let values = unsafe { elements_mut(data, count(&what, [width, height, channels])?) };
+            let values = values.ok_or_else(|| Failure::argument(format!("{what}: its data is NULL")))?;
+            let [height, width, channels] = [height, width, channels].map(|n| n as usize);
+            let place = Place::Into(values, Some([height, width]));
+            bindings.push(Binding::Output(Ref::from(name.as_str()), channels, place));
+        }
+        Ok(())
+    }
+
+    /// The memories by their spaces.
+    ///
+    /// # Safety
+    /// As for [`ctm_run`].
+    unsafe fn memories(&self) -> Result<Vec<(Space, MemoryDwords)>, Failure> {
+        // SAFETY: as the caller promises.
+        let memories = unsafe { list("memories", self.memories, self.memory_count, 1, 7)? };
+        let space = |memory: &MemoryDwords| {
+            // SAFETY: as the caller promises.
+            let name = unsafe { string(memory.name) }.unwrap_or_default();
+            let space = Space::ALL.into_iter().find(|space| space.name() == name).ok_or_else(|| {
+                let all = Space::ALL.map(Space::name).join(", ");
+                Failure::argument(format!("there is no memory `{name}`; there are {all}"))
+            })?;
+            // SAFETY: as the caller promises.
+            let dwords = unsafe { elements(memory.data.cast_const(), memory.count) };
+            dwords.ok_or_else(|| Failure::argument(format!("memory `{name}`: its data is NULL or not aligned")))?;
+            Ok((space, *memory))
+        };
+        memories.iter().map(space).collect()
     }
 }

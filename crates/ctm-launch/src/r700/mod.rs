@@ -330,13 +330,17 @@ fn constants(
         }
         let n = numbered(which, "loop constant", 'i')?;
         out.loops[n] = LoopConstant { count: *count, start: *start, step: *step };
-        loops.insert(n);
+        if !loops.insert(n) {
+            return Err(ArgumentError::Twice { what: "constant", name: which.text() });
+        }
     }
     let mut booleans = BTreeSet::new();
     for (which, value) in bools {
         let n = numbered(which, "boolean constant", 'b')?;
         out.bool[n] = *value;
-        booleans.insert(n);
+        if !booleans.insert(n) {
+            return Err(ArgumentError::Twice { what: "constant", name: which.text() });
+        }
     }
     let mut missing: Vec<String> = Vec::new();
     let absent = uses.banks.iter().filter(|bank| !arrays.reads.constants.contains_key(bank));
