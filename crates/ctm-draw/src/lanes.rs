@@ -82,6 +82,14 @@ pub(crate) const fn mask(holds: bool) -> u32 {
 }
 
 /// The bits of the lanes whose masks are set.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) fn bits(masks: &[u32; LANES]) -> u32 {
+    ctm_x86::simd::high_bits(masks)
+}
+
+/// The bits of the lanes whose masks are set.
+#[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn bits(masks: &[u32; LANES]) -> u32 {
     // Eight lanes at a time, so that whole vectors are combined before single lanes.
@@ -95,6 +103,8 @@ pub(crate) fn bits(masks: &[u32; LANES]) -> u32 {
 }
 
 /// Evaluates an expression whose loops are compiled for the widest vectors of the processor. The expression is compiled twice, so that each of both is inlined.
+///
+/// Only for small ones, which compilers inline without being asked: [`widely`] takes functions of any size.
 macro_rules! wide {
     ($body:expr) => {{
         #[cfg(target_arch = "x86_64")]
@@ -108,6 +118,31 @@ macro_rules! wide {
     }};
 }
 pub(crate) use wide;
+
+/// Calls the first of two functions that do the same, both marked `#[inline(always)]`, where it can be compiled for wide vectors and `f32::mul_add` is an instruction; otherwise the
+/// second.
+#[inline]
+pub(crate) fn widely<A, R>(wide: impl FnOnce(A) -> R, plain: impl FnOnce(A) -> R, arguments: A) -> R {
+    #[cfg(target_arch = "x86_64")]
+    let arguments = match ctm_x86::simd::on_avx2_with(wide, arguments) {
+        Ok(result) => return result,
+        Err(arguments) => arguments,
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    drop(wide);
+    plain(arguments)
+}
+
+/// Puts colours into rows, a row for each channel; at most as many as a row has.
+#[inline(always)]
+pub(crate) fn transpose<const N: usize>(from: &[[u32; 4]], to: &mut [[f32; N]; 4]) {
+    #[cfg(target_arch = "x86_64")]
+    ctm_x86::simd::transpose(from, to);
+    #[cfg(not(target_arch = "x86_64"))]
+    for (n, element) in from.iter().enumerate().take(N) {
+        to.iter_mut().zip(element).for_each(|(row, &bits)| row[n] = f32::from_bits(bits));
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -128,5 +163,13 @@ mod tests {
         // A quad is four lanes side by side.
         assert_eq!([0, 1, 2, 3].map(|lane| Shape::Block.at(8 + lane)), [[0, 2], [1, 2], [0, 3], [1, 3]]);
         assert_eq!(bits(&std::array::from_fn(|n| mask(n % 3 == 0))), 0x4924_9249);
+        for count in [0, 3, 6, 8, 11] {
+            let from: Vec<[u32; 4]> =
+                (0..count).map(|n| [0, 1, 2, 3].map(|c| (4.0 * n as f32 + c as f32).to_bits())).collect();
+            let mut rows = [[-1.0; 8]; 4];
+            transpose(&from, &mut rows);
+            let expected = |c: usize, n: usize| if n < count { (4 * n + c) as f32 } else { -1.0 };
+            assert_eq!(rows, std::array::from_fn(|c| std::array::from_fn(|n| expected(c, n))));
+        }
     }
 }

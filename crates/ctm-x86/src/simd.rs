@@ -169,6 +169,71 @@ pub fn on_avx2<R>(function: impl FnOnce() -> R) -> Option<R> {
     has_avx2.then(|| unsafe { avx2(function) })
 }
 
+/// The same of a function and its arguments, which come back where the processor lacks AVX2 or FMA (`f32::mul_add` is an instruction there). A function that is marked `#[inline(always)]` is compiled for these vectors however
+/// large it is.
+///
+/// # Errors
+/// The arguments: nothing is called.
+#[inline]
+pub fn on_avx2_with<A, R>(function: impl FnOnce(A) -> R, arguments: A) -> Result<R, A> {
+    #[inline]
+    #[target_feature(enable = "avx2,fma,popcnt")]
+    fn avx2<A, R>(function: impl FnOnce(A) -> R, arguments: A) -> R {
+        function(arguments)
+    }
+
+    if std::is_x86_feature_detected!("avx2")
+        && std::is_x86_feature_detected!("fma")
+        && std::is_x86_feature_detected!("popcnt")
+    {
+        // SAFETY: the processor has the instructions.
+        Ok(unsafe { avx2(function, arguments) })
+    } else {
+        Err(arguments)
+    }
+}
+
+/// The highest bits of 32 lanes, the first lane's in bit 0.
+#[inline(always)]
+#[must_use]
+pub fn high_bits(lanes: &[u32; 32]) -> u32 {
+    lanes.as_chunks::<4>().0.iter().rev().fold(0, |all, &four| {
+        let [a, b, c, d] = four.map(u32::cast_signed);
+        // SAFETY: every such processor has these instructions.
+        all << 4 | unsafe { _mm_movemask_ps(_mm_castsi128_ps(_mm_set_epi32(d, c, b, a))) }.cast_unsigned()
+    })
+}
+
+/// Puts elements of four dwords into rows, one for each of the four; at most as many as a row has.
+#[inline(always)]
+pub fn transpose<const N: usize>(from: &[[u32; 4]], to: &mut [[f32; N]; 4]) {
+    let from = &from[..from.len().min(N)];
+    let (fours, rest) = from.as_chunks::<4>();
+    let [x, y, z, w] = to;
+    for (n, four) in fours.iter().enumerate() {
+        let at = 4 * n;
+        let [Some(x), Some(y), Some(z), Some(w)] = [&mut *x, &mut *y, &mut *z, &mut *w].map(|row| {
+            let row: Option<&mut [f32; 4]> = row.get_mut(at..at + 4).and_then(|four| four.try_into().ok());
+            row
+        }) else {
+            continue;
+        };
+        // SAFETY: every such processor has these instructions; elements and rows have four dwords.
+        unsafe {
+            let [a, b, c, d] = four.each_ref().map(|element| _mm_loadu_ps(element.as_ptr().cast()));
+            let (ab, cd) = (_mm_unpacklo_ps(a, b), _mm_unpacklo_ps(c, d));
+            _mm_storeu_ps(x.as_mut_ptr(), _mm_movelh_ps(ab, cd));
+            _mm_storeu_ps(y.as_mut_ptr(), _mm_movehl_ps(cd, ab));
+            let (ab, cd) = (_mm_unpackhi_ps(a, b), _mm_unpackhi_ps(c, d));
+            _mm_storeu_ps(z.as_mut_ptr(), _mm_movelh_ps(ab, cd));
+            _mm_storeu_ps(w.as_mut_ptr(), _mm_movehl_ps(cd, ab));
+        }
+    }
+    for (n, element) in (4 * fours.len()..).zip(rest) {
+        to.iter_mut().zip(element).for_each(|(row, &bits)| row[n] = f32::from_bits(bits));
+    }
+}
+
 /// Functions on vectors.
 pub trait Do {
     /// Does it, and returns whether it could. It has to be inlined, with all its calls.

@@ -399,15 +399,14 @@ impl Batch<'_, '_, '_, '_> {
         let (over, piece) = (self.over, &self.pieces[number as usize]);
         let Some(merger) = self.mergers.first() else { return Ok(()) };
         let tests = merger.tests();
-        let depths = tests.then(|| merger.depths(&piece.setup, piece.bounds().and(within)));
-        let depths = depths.as_ref().map(|depths| (depths, depths.steps(Shape::Block)));
+        let depths = tests.then(|| merger.depths(&piece.setup, piece.bounds().and(within), Shape::Block));
         let mut result = Ok(());
         over.coverer.blocks(piece, within, &mut |at, lanes| {
             if result.is_ok() {
                 let band = self.band_of(at[1]);
                 let merger = &mut self.mergers[band];
                 let passed = match &depths {
-                    Some((depths, steps)) => merger.test_lanes(depths, steps, at, lanes),
+                    Some(depths) => merger.test_lanes(depths, at, lanes),
                     None => lanes,
                 };
                 merger.count_passed(passed);

@@ -2,6 +2,7 @@
 //!
 //! Computed in single precision; the format rounds the result.
 
+use crate::lanes::transpose;
 use crate::state::{Blend, BlendEquation, Combine, Factor};
 use crate::surface::format::{NumberType, Row, TOGETHER};
 
@@ -146,12 +147,12 @@ struct Term<'r> {
     row: &'r Row,
 }
 
-/// Makes each pixel of four rows.
+/// Tells a value of each pixel of four rows.
 #[inline(always)]
 #[allow(clippy::needless_range_loop, reason = "compilers make vectors of this form")]
-fn each(to: &mut Row, [a, b, c, d]: [&Row; 4], of: impl Fn([f32; 4]) -> f32) {
+fn each([a, b, c, d]: [&Row; 4], tell: &mut impl FnMut(usize, f32), of: impl Fn([f32; 4]) -> f32) {
     for n in 0..TOGETHER {
-        to[n] = of([a[n], b[n], c[n], d[n]]);
+        tell(n, of([a[n], b[n], c[n], d[n]]));
     }
 }
 
@@ -164,27 +165,12 @@ fn limit_row(row: &mut Row, (least, most): (f32, f32)) {
     }
 }
 
-/// Colours, channel beside channel.
-#[inline(always)]
-fn set_all(rows: &mut [Row; 4], colours: &[[u32; 4]; TOGETHER]) {
-    for (n, &colour) in colours.iter().enumerate() {
-        rows.iter_mut().zip(colour).for_each(|(row, bits)| row[n] = f32::from_bits(bits));
-    }
-}
-
 impl Rows {
     /// Colours as launches store them, of at most [`TOGETHER`] pixels. The second ones may be absent.
     #[inline(always)]
     pub(crate) fn set_sources(&mut self, source: &[[u32; 4]], source1: &[[u32; 4]]) {
-        for (rows, colours) in [(&mut self.source, source), (&mut self.source1, source1)] {
-            if let Some(all) = colours.first_chunk::<TOGETHER>() {
-                set_all(rows, all);
-            } else {
-                for (n, &colour) in colours.iter().enumerate() {
-                    rows.iter_mut().zip(colour).for_each(|(row, bits)| row[n] = f32::from_bits(bits));
-                }
-            }
-        }
+        transpose(source, &mut self.source);
+        transpose(source1, &mut self.source1);
     }
 
     /// The same for all pixels.
@@ -205,9 +191,29 @@ impl Rows {
         blended: &mut [Row; 4],
     ) {
         let limit = range(number).filter(|_| clamps);
-        let mut constant = constant;
-        if let Some((least, most)) = limit {
-            self.source.iter_mut().chain(&mut self.destination).for_each(|row| limit_row(row, (least, most)));
+        if let Some(limit) = limit {
+            self.destination.iter_mut().for_each(|row| limit_row(row, limit));
+        }
+        let ready = self.ready(blend, constant, number, clamps);
+        for (c, to) in blended.iter_mut().enumerate() {
+            ready.channel(c, |n, value| to[n] = value);
+            if let Some(limit) = limit {
+                limit_row(to, limit);
+            }
+        }
+    }
+
+    /// Limits sources to the range of a format, where blending does. What is stored has to lie within it.
+    #[inline(always)]
+    pub(crate) fn ready<'r>(
+        &'r mut self,
+        blend: &'r Blend,
+        mut constant: [f32; 4],
+        number: NumberType,
+        clamps: bool,
+    ) -> Ready<'r> {
+        if let Some((least, most)) = range(number).filter(|_| clamps) {
+            self.source.iter_mut().for_each(|row| limit_row(row, (least, most)));
             if blend.reads_source1() {
                 self.source1.iter_mut().for_each(|row| limit_row(row, (least, most)));
             }
@@ -219,39 +225,7 @@ impl Rows {
             let alphas = self.source[3].iter().zip(&self.destination[3]);
             self.saturated.iter_mut().zip(alphas).for_each(|(x, (&s, &d))| *x = s.min(1.0 - d));
         }
-        for (c, to) in blended.iter_mut().enumerate() {
-            let equation = if c == 3 { &alpha } else { &blend.colour };
-            let [by_source, by_destination] = equation.factors();
-            let (source, s) = self.product(&self.source[c], by_source, constant, c);
-            let (destination, d) = self.product(&self.destination[c], by_destination, constant, c);
-            let rows = [source, s.row, destination, d.row];
-            let products = |[source, x, destination, y]: [f32; 4]| {
-                [source * (s.base + s.scale * x), destination * (d.base + d.scale * y)]
-            };
-            match equation.combine {
-                Combine::Add => each(to, rows, |of| {
-                    let [s, d] = products(of);
-                    s + d
-                }),
-                Combine::Subtract => each(to, rows, |of| {
-                    let [s, d] = products(of);
-                    s - d
-                }),
-                Combine::ReverseSubtract => each(to, rows, |of| {
-                    let [s, d] = products(of);
-                    d - s
-                }),
-                // Factors do not count.
-                Combine::Min | Combine::Max => {
-                    let colours = [&self.source[c], &self.destination[c], &ZEROS, &ZEROS];
-                    let is_min = equation.combine == Combine::Min;
-                    each(to, colours, |[s, d, ..]| if is_min { s.min(d) } else { s.max(d) });
-                }
-            }
-        }
-        if let Some(limit) = limit {
-            blended.iter_mut().for_each(|row| limit_row(row, limit));
-        }
+        Ready { rows: self, colour: &blend.colour, alpha, constant }
     }
 
     /// A colour's channel and its factor: `None` where the factor is 0.
@@ -284,6 +258,51 @@ impl Rows {
             Factor::OneMinusConstantAlpha => number(1.0 - constant[3]),
         };
         (value, term)
+    }
+}
+
+/// Colours that are ready to be blended.
+pub(crate) struct Ready<'r> {
+    rows: &'r Rows,
+    colour: &'r BlendEquation,
+    alpha: BlendEquation,
+    constant: [f32; 4],
+}
+
+impl Ready<'_> {
+    /// Tells the result of each pixel in a channel, before it is limited to the format's range.
+    #[inline(always)]
+    pub(crate) fn channel(&self, c: usize, mut tell: impl FnMut(usize, f32)) {
+        let &Self { rows, colour, ref alpha, constant } = self;
+        let equation = if c == 3 { alpha } else { colour };
+        let [by_source, by_destination] = equation.factors();
+        let (source, s) = rows.product(&rows.source[c], by_source, constant, c);
+        let (destination, d) = rows.product(&rows.destination[c], by_destination, constant, c);
+        let products = |[source, x, destination, y]: [f32; 4]| {
+            [source * (s.base + s.scale * x), destination * (d.base + d.scale * y)]
+        };
+        let of = [source, s.row, destination, d.row];
+        let tell = &mut tell;
+        match equation.combine {
+            Combine::Add => each(of, tell, |of| {
+                let [s, d] = products(of);
+                s + d
+            }),
+            Combine::Subtract => each(of, tell, |of| {
+                let [s, d] = products(of);
+                s - d
+            }),
+            Combine::ReverseSubtract => each(of, tell, |of| {
+                let [s, d] = products(of);
+                d - s
+            }),
+            // Factors do not count.
+            Combine::Min | Combine::Max => {
+                let colours = [&rows.source[c], &rows.destination[c], &ZEROS, &ZEROS];
+                let is_min = equation.combine == Combine::Min;
+                each(colours, tell, |[s, d, ..]| if is_min { s.min(d) } else { s.max(d) });
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Coverage of triangles and of boxes with sides along rows and columns.
 
 use super::QuadCoverage;
-use crate::lanes::{LANES, Shape, bits};
+use crate::lanes::{COLUMNS, LANES, ROWS, Shape, bits};
 use crate::rect::{Rect, UNITS};
 use crate::state::SamplePoints;
 
@@ -143,9 +143,10 @@ impl BlockEdges {
             steps
         });
         // Values change in one direction along a row or a column, so the least and the largest are in corners.
-        let corners = steps.map(|of| {
-            let limits = |all: [i32; 2], step: i32| [all[0].min(step), all[1].max(step)];
-            of.into_iter().fold([0; 2], limits)
+        let corners = planes.map(|[_, di, dj]| {
+            let sides = [(COLUMNS - 1).wrapping_mul(di as i32), (ROWS - 1).wrapping_mul(dj as i32)];
+            let sum = |pick: fn(i32, i32) -> i32| pick(sides[0], 0).wrapping_add(pick(sides[1], 0));
+            [sum(i32::min), sum(i32::max)]
         });
         Some(Self { planes, steps, corners })
     }

@@ -6,5 +6,5 @@ mod planes;
 pub(crate) mod primitives;
 
 pub use clip::ClipVertex;
+pub(crate) use planes::Depths;
 pub use planes::{Corner, Setup, Share, Shares, Weights};
-pub(crate) use planes::{Depths, Steps};

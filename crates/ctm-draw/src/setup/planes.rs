@@ -123,8 +123,9 @@ impl Setup {
     /// The depths of the pixels of a rectangle, equal to [`Self::depth`] for each. The rectangle contains the requested lanes. `centre`: the place in
     /// a pixel.
     #[inline]
-    pub(crate) fn depths(&self, rect: Rect, centre: i64) -> Depths<'_> {
-        let mut depths = Depths { setup: self, centre, planes: None };
+    pub(crate) fn depths(&self, rect: Rect, centre: i64, shape: Shape) -> Depths<'_> {
+        let steps = [[0.0; LANES]; 2];
+        let mut depths = Depths { setup: self, shape, centre, planes: None, steps };
         let Share::Triangle(area) = self.share else { return depths };
         let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
         let (x, y) = (centre - x0, centre - y0);
@@ -138,6 +139,13 @@ impl Setup {
         };
         if is_exact(second) && is_exact(third) {
             depths.planes = Some(Planes { second, third, inverse: 1.0 / area as f64 });
+            for (steps, [_, di, dj]) in depths.steps.iter_mut().zip([second, third]) {
+                let (di, dj) = (di as f64, dj as f64);
+                for (lane, to) in steps.iter_mut().enumerate() {
+                    let [x, y] = shape.at(lane).map(f64::from);
+                    *to = x * di + y * dj;
+                }
+            }
         }
         depths
     }
@@ -270,11 +278,14 @@ fn at_pixel([origin, di, dj]: [i64; 3], [x, y]: [i32; 2]) -> i64 {
     origin + i64::from(x) * di + i64::from(y) * dj
 }
 
-/// Depths of the pixels of a rectangle.
+/// Depths of the pixels of a rectangle, in lanes of a shape.
 pub(crate) struct Depths<'s> {
     pub(crate) setup: &'s Setup,
+    pub(crate) shape: Shape,
     centre: i64,
     planes: Option<Planes>,
+    /// How the values of both planes change from the first lane of a block or row to each of them.
+    steps: [[f64; LANES]; 2],
 }
 
 /// Twice the areas that a pixel makes with edges, as planes over the window that are exact.
@@ -284,39 +295,14 @@ struct Planes {
     inverse: f64,
 }
 
-/// How twice the areas that pixels make with edges change from the first lane of a block or row to each of them.
-pub(crate) struct Steps {
-    pub(crate) shape: Shape,
-    second: [f64; LANES],
-    third: [f64; LANES],
-}
-
-impl<'s> Depths<'s> {
-    /// The steps of a shape for [`Self::lanes`].
-    #[inline]
-    pub(crate) fn steps(&self, shape: Shape) -> Steps {
-        let mut steps = Steps { shape, second: [0.0; LANES], third: [0.0; LANES] };
-        if let Some(Planes { second, third, .. }) = &self.planes {
-            let of = |[_, di, dj]: [i64; 3], to: &mut [f64; LANES]| {
-                let (di, dj) = (di as f64, dj as f64);
-                for (lane, to) in to.iter_mut().enumerate() {
-                    let [x, y] = shape.at(lane).map(f64::from);
-                    *to = x * di + y * dj;
-                }
-            };
-            of(*second, &mut steps.second);
-            of(*third, &mut steps.third);
-        }
-        steps
-    }
-
+impl Depths<'_> {
     /// The depths of lanes, whose first is this pixel. Those outside of the rectangle mean nothing.
     #[inline(always)]
-    pub(crate) fn lanes(&self, steps: &Steps, at: [i32; 2], to: &mut [f64; LANES]) {
-        let Self { setup, centre, planes } = self;
+    pub(crate) fn lanes(&self, at: [i32; 2], to: &mut [f64; LANES]) {
+        let Self { setup, shape, centre, planes, steps: [seconds, thirds] } = self;
         let Some(Planes { second, third, inverse }) = planes else {
             for (lane, to) in to.iter_mut().enumerate() {
-                let [x, y] = steps.shape.at(lane);
+                let [x, y] = shape.at(lane);
                 *to = setup.depth([at[0] + x, at[1] + y].map(|pixel| i64::from(pixel) * UNITS + centre));
             }
             return;
@@ -324,7 +310,7 @@ impl<'s> Depths<'s> {
         let [z0, z1, z2] = setup.corners.map(|corner| corner.z);
         let (by_second, by_third) = (z1 - z0, z2 - z0);
         let (a, b) = (at_pixel(*second, at) as f64, at_pixel(*third, at) as f64);
-        for (to, (second, third)) in to.iter_mut().zip(steps.second.iter().zip(&steps.third)) {
+        for (to, (second, third)) in to.iter_mut().zip(seconds.iter().zip(thirds)) {
             let (a, b) = (a + second, b + third);
             *to = z0 + a * inverse * by_second + b * inverse * by_third + setup.offset;
         }

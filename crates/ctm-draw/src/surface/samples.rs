@@ -3,7 +3,8 @@
 use crate::lanes::{LANES, Shape};
 use crate::surface::layout::{ArrayMode, Layout};
 use ctm_exec::r700::Tiles;
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 /// Reads an element of 1 to 16 bytes. Elements lie within the bytes: [`crate::Targets`] were checked.
 #[inline]
@@ -75,8 +76,17 @@ pub(crate) struct Surface<'t> {
     /// Offsets of columns among tiles, computed on first use; of all bands.
     columns: Arc<OnceLock<Arc<[u32]>>>,
     /// Where rows lie, too: of each sample.
-    tiles: OnceLock<Vec<Tiles>>,
+    tiles: OnceLock<Arc<[Tiles]>>,
 }
+
+/// What the tiles of a surface depend on: the arrangement, the slice, the first row and its byte, and the count of bytes.
+type TilesKey = (Layout, u32, u32, u64, usize);
+
+/// Tiles of the surfaces of earlier draws: draws that follow each other mostly have the same targets.
+static TILES: LazyLock<Mutex<HashMap<TilesKey, Arc<[Tiles]>>>> = LazyLock::new(Mutex::default);
+
+/// Most of them.
+const MOST_TILES: usize = 512;
 
 /// Copies a few bytes: mostly 16 or 8.
 #[inline(always)]
@@ -277,7 +287,7 @@ impl<'t> Surface<'t> {
             return Some(Lines { bytes, pitch, height, tiles: None });
         }
         self.find_tiles();
-        let [tiles] = self.tiles.get()?.as_slice() else { return None };
+        let [tiles] = &**self.tiles.get()? else { return None };
         let tiles = tiles.clone();
         Some(Lines { bytes: self.bytes, pitch, height: tiles.rows.len() as u32, tiles: Some(tiles) })
     }
@@ -285,7 +295,20 @@ impl<'t> Surface<'t> {
     /// Computes the offsets of columns and rows of layer 0, which makes [`Self::place`] faster for many pixels.
     pub(crate) fn find_tiles(&self) {
         if self.rows.is_none() {
-            self.tiles.get_or_init(|| self.tiles());
+            self.tiles.get_or_init(|| {
+                let key = (self.layout, self.slices[0], self.first_row, self.first_byte, self.bytes.len());
+                let known = || TILES.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(tiles) = known().get(&key) {
+                    return Arc::clone(tiles);
+                }
+                let tiles: Arc<[Tiles]> = self.tiles().into();
+                let mut known = known();
+                if known.len() >= MOST_TILES {
+                    known.clear();
+                }
+                known.insert(key, Arc::clone(&tiles));
+                tiles
+            });
         }
     }
 
@@ -361,7 +384,7 @@ mod tests {
                 let of_band = layout.height / rows.len() as u32;
                 for (n, band) in (0u32..).zip(&mut rows) {
                     band.find_tiles();
-                    tiled += band.tiles.get().map_or(0, Vec::len);
+                    tiled += band.tiles.get().map_or(0, |tiles| tiles.len());
                     if samples == 1 {
                         let first = (n * of_band) as i32;
                         for (x, y) in (first..first + of_band as i32).map(|y| (5 + y % 9, y)) {

@@ -129,6 +129,12 @@ impl Registers {
         ctm_image::r700::registers::named(name).map_or(0, |row| self.at(row.address + 4 * index))
     }
 
+    /// The first `count` registers of a row that containers of programs also have.
+    pub fn named_row(&self, name: &str, count: u32) -> impl Iterator<Item = u32> {
+        let row = ctm_image::r700::registers::named(name);
+        (0..count).map(move |n| row.map_or(0, |row| self.at(row.address + 4 * n)))
+    }
+
     /// Field `n`, from low to high bits, of a register that containers of programs also have: registers with a field for each of several things.
     #[must_use]
     pub fn named_field(&self, name: &str, n: usize) -> u32 {

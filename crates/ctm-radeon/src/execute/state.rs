@@ -144,26 +144,23 @@ impl Lists {
         let mut lists = Self::default();
         let config = VsOutConfig::decode(registers.named("SPI_VS_OUT_CONFIG", 0));
         let exports = config.map_or(0, |config| u32::from(config.vs_export_count)) + 1;
-        for n in 0..exports.min(32) {
-            let word = registers.named("SPI_VS_OUT_ID", n / 4);
-            lists.semantics.push(word.to_le_bytes()[n as usize % 4]);
-        }
+        let exports = exports.min(32);
+        let semantics = registers.named_row("SPI_VS_OUT_ID", exports.div_ceil(4)).flat_map(u32::to_le_bytes);
+        lists.semantics.extend(semantics.take(exports as usize));
         let control = PsInControl0::decode(registers.named("SPI_PS_IN_CONTROL_0", 0)).ok();
         let flat = registers.flag(spi::SPI_INTERP_CONTROL_0::FLAT_SHADE_ENA);
         let sprites = registers.flag(spi::SPI_INTERP_CONTROL_0::PNT_SPRITE_ENA);
-        for n in 0..control.map_or(0, |control| u32::from(control.num_interp)).min(32) {
-            let word = PsInputCntl::decode(registers.named("SPI_PS_INPUT_CNTL", n));
-            lists.parameters.push(word.map(|word| input(&word, flat, sprites)).unwrap_or_default());
-        }
+        let inputs = control.map_or(0, |control| u32::from(control.num_interp)).min(32);
+        lists.parameters.extend(
+            registers
+                .named_row("SPI_PS_INPUT_CNTL", inputs)
+                .map(|word| PsInputCntl::decode(word).map(|word| input(&word, flat, sprites)).unwrap_or_default()),
+        );
         let numbers = VsOutCntl::decode(registers.named("PA_CL_VS_OUT_CNTL", 0));
         let several = numbers.is_ok_and(|control| control.use_vtx_viewport_indx);
         lists.viewports.extend((0..if several { 16 } else { 1 }).map(|n| viewport(registers, n)));
-        for n in 0..32 {
-            let id = registers.named("SQ_VTX_SEMANTIC", n) as u8;
-            if id != 0xff {
-                lists.semantic_table.push(Semantic { id, gpr: n as u8 + 1 });
-            }
-        }
+        let ids = (1..).zip(registers.named_row("SQ_VTX_SEMANTIC", 32).map(|word| word as u8));
+        lists.semantic_table.extend(ids.filter(|(_, id)| *id != 0xff).map(|(gpr, id)| Semantic { id, gpr }));
         lists
     }
 }

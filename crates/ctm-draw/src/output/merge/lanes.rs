@@ -4,8 +4,9 @@
 //! [`DepthFormat::quantised`] and [`StencilFace::after`].
 
 use super::Merger;
-use crate::lanes::{LANES, Shape, bits, mask, wide};
-use crate::setup::{Depths, Setup, Steps};
+use crate::lanes::{LANES, Shape, bits, mask, whole, widely};
+use crate::rect::Rect;
+use crate::setup::{Depths, Setup};
 use crate::state::{Compare, DepthState, StencilFace, StencilOp};
 use crate::surface::depth::{DepthFormat, DepthKind};
 use crate::surface::fill::Value;
@@ -23,8 +24,6 @@ fn ways(compare: Compare) -> [u32; 4] {
 /// The stencil test and its operations.
 #[derive(Clone, Copy)]
 struct StencilTest {
-    /// Stencil lies in bits 7:0 of the second dword, otherwise in bits 31:24 of the first.
-    is_second: bool,
     mask: u32,
     reference: u32,
     ways: [u32; 4],
@@ -36,8 +35,8 @@ struct StencilTest {
 /// What pixels of a face are tested for.
 #[derive(Clone, Copy)]
 pub(super) struct LaneTest {
+    format: DepthFormat,
     kind: DepthKind,
-    bytes: usize,
     /// The bits of depth in the first dword.
     field: u32,
     ways: [u32; 4],
@@ -60,7 +59,6 @@ impl LaneTest {
             let reference = u32::from(reference);
             let pass = state.clear_stencil.map_or((pass, reference), |clear| (StencilOp::Replace, clear.into()));
             StencilTest {
-                is_second: format.bytes() == 8,
                 mask: mask.into(),
                 reference: reference & u32::from(mask),
                 ways: ways(compare),
@@ -69,8 +67,8 @@ impl LaneTest {
             }
         });
         Self {
+            format,
             kind: format.kind(),
-            bytes: format.bytes(),
             field,
             ways: ways_of_depth,
             written,
@@ -107,7 +105,7 @@ impl LaneTest {
     }
 
     /// The depths that are tested and written.
-    pub(super) fn depths(&self, of_pixels: [f64; LANES]) -> [f64; LANES] {
+    fn depths(&self, of_pixels: [f64; LANES]) -> [f64; LANES] {
         self.clear.map_or(of_pixels, |clear| [clear; LANES])
     }
 
@@ -144,13 +142,20 @@ impl LaneTest {
         new
     }
 
-    /// Tests those lanes whose bits are set, and changes the dwords of those that pass; gives their bits.
+    /// The depth that all pixels of a piece have, as it is stored; `None` where theirs differ. Where depths count for nothing, any is right.
+    fn same(&self, setup: &Setup) -> Option<u32> {
+        if self.ignores_depth {
+            return Some(0);
+        }
+        let depth = self.clear.or_else(|| setup.constant_depth())?;
+        Some(self.format.quantised(setup.clamped(depth)))
+    }
+
+    /// Tests those lanes whose bits are set, and changes the dwords of those that pass; gives their bits. `new`: their depths. `HIGH`: stencil lies in the second dwords.
     #[inline(always)]
-    fn test(&self, low: &mut Lanes, high: &mut Lanes, depths: &[f64; LANES], range: [f32; 2], marked: u32) -> u32 {
+    fn test<const HIGH: bool>(&self, low: &mut Lanes, high: &mut Lanes, new: &Lanes, marked: u32) -> u32 {
         let mut passes = [u32::MAX; LANES];
-        let mut new = [0; LANES];
         if !self.ignores_depth {
-            new = self.quantised(depths, range);
             let [less, equal, greater, none] = self.ways;
             if self.kind == DepthKind::Float32 {
                 for n in 0..LANES {
@@ -171,7 +176,7 @@ impl LaneTest {
             *lane = mask(marked & 1 << n != 0);
         }
         if let Some(test) = &self.stencil {
-            test.test(if test.is_second { &mut *high } else { &mut *low }, &mut passes, &lanes);
+            test.test::<HIGH>(if HIGH { &mut *high } else { &mut *low }, &mut passes, &lanes);
         }
         for n in 0..LANES {
             passes[n] &= lanes[n];
@@ -183,13 +188,13 @@ impl LaneTest {
 
     /// The same of depths in whole dwords, half dwords or two dwords.
     #[inline(always)]
-    fn test_bytes(&self, bytes: &mut [u8], depths: &[f64; LANES], range: [f32; 2], marked: u32) -> u32 {
+    fn test_bytes(&self, bytes: &mut [u8], new: &Lanes, marked: u32) -> u32 {
         let (mut low, mut high) = ([0; LANES], [0; LANES]);
-        match self.bytes {
+        match self.format.bytes() {
             2 => {
                 let of = bytes.as_chunks_mut::<2>().0;
                 low.iter_mut().zip(&*of).for_each(|(to, &two)| *to = u16::from_le_bytes(two).into());
-                let passed = self.test(&mut low, &mut high, depths, range, marked);
+                let passed = self.test::<false>(&mut low, &mut high, new, marked);
                 of.iter_mut().zip(low).for_each(|(to, new)| *to = (new as u16).to_le_bytes());
                 passed
             }
@@ -199,7 +204,7 @@ impl LaneTest {
                     let both = u64::from_le_bytes(eight);
                     (*low, *high) = (both as u32, (both >> 32) as u32);
                 }
-                let passed = self.test(&mut low, &mut high, depths, range, marked);
+                let passed = self.test::<true>(&mut low, &mut high, new, marked);
                 for (to, (low, high)) in of.iter_mut().zip(low.into_iter().zip(high)) {
                     *to = (u64::from(high) << 32 | u64::from(low)).to_le_bytes();
                 }
@@ -208,7 +213,7 @@ impl LaneTest {
             _ => {
                 let of = bytes.as_chunks_mut::<4>().0;
                 low.iter_mut().zip(&*of).for_each(|(to, &four)| *to = u32::from_le_bytes(four));
-                let passed = self.test(&mut low, &mut high, depths, range, marked);
+                let passed = self.test::<false>(&mut low, &mut high, new, marked);
                 of.iter_mut().zip(low).for_each(|(to, new)| *to = new.to_le_bytes());
                 passed
             }
@@ -219,8 +224,8 @@ impl LaneTest {
 impl StencilTest {
     /// Takes away passes of lanes that fail, and changes the stencil of those that are marked.
     #[inline(always)]
-    fn test(&self, dwords: &mut Lanes, passes: &mut Lanes, marked: &Lanes) {
-        let shift = if self.is_second { 0 } else { 24 };
+    fn test<const HIGH: bool>(&self, dwords: &mut Lanes, passes: &mut Lanes, marked: &Lanes) {
+        let shift = if HIGH { 0 } else { 24 };
         let [less, equal, greater, _] = self.ways;
         let stored: Lanes = std::array::from_fn(|n| dwords[n] >> shift & 255);
         let mut holds = [0; LANES];
@@ -255,15 +260,68 @@ fn after(op: StencilOp, reference: u32, stored: &Lanes) -> Lanes {
     }
 }
 
-impl OpenDepth<'_> {
-    /// Tests lanes that do not lie together, each at its place.
+/// Depths of the pixels of a piece, ready to be tested.
+pub(crate) struct Tested<'s> {
+    depths: Depths<'s>,
+    /// All of them, as they are stored, where they are the same.
+    same: Option<u32>,
+}
+
+/// A test of lanes, the first of them at this pixel.
+struct Work<'w, 't, 's> {
+    test: &'w LaneTest,
+    target: &'w mut OpenDepth<'t>,
+    of: &'w Tested<'s>,
+    at: [i32; 2],
+    marked: u32,
+}
+
+impl Work<'_, '_, '_> {
     #[inline(always)]
-    pub(super) fn test_scattered(
+    fn run(self) -> u32 {
+        let Self { test, target, of: Tested { depths, same }, at, marked } = self;
+        let (shape, layer) = (depths.shape, depths.setup.layer);
+        let new = if let Some(same) = same {
+            [*same; LANES]
+        } else {
+            let mut of = [0.0; LANES];
+            depths.lanes(at, &mut of);
+            test.quantised(&of, depths.setup.depth_range)
+        };
+        let count = if shape == Shape::Row { LANES - marked.leading_zeros() as usize } else { LANES };
+        if let Some(bytes) = target.surface.lanes(shape, at, layer, count) {
+            return test.test_bytes(bytes, &new, marked);
+        }
+        let place = |target: &OpenDepth<'_>, lane: usize| {
+            let [x, y] = shape.at(lane);
+            target.surface.place(at[0] + x, at[1] + y, layer, 0)
+        };
+        target.test_scattered(test, place, &new, marked)
+    }
+}
+
+impl OpenDepth<'_> {
+    /// Tests lanes that do not lie together, each at its place. `depths`: of them, before they are limited to a range.
+    #[inline(always)]
+    pub(super) fn test_places(
         &mut self,
         test: &LaneTest,
         places: impl Fn(&Self, usize) -> Option<u64>,
-        depths: &[f64; LANES],
+        depths: [f64; LANES],
         range: [f32; 2],
+        marked: u32,
+    ) -> u32 {
+        let new = if test.ignores_depth { [0; LANES] } else { test.quantised(&test.depths(depths), range) };
+        self.test_scattered(test, places, &new, marked)
+    }
+
+    /// Tests lanes that do not lie together, each at its place.
+    #[inline(always)]
+    fn test_scattered(
+        &mut self,
+        test: &LaneTest,
+        places: impl Fn(&Self, usize) -> Option<u64>,
+        new: &Lanes,
         marked: u32,
     ) -> u32 {
         let (mut low, mut high) = ([0; LANES], [0; LANES]);
@@ -274,7 +332,10 @@ impl OpenDepth<'_> {
             (low[lane], high[lane]) = (bits as u32, (bits >> 32) as u32);
             (stored[lane], there) = (Some(place), there | 1 << lane);
         }
-        let passed = test.test(&mut low, &mut high, depths, range, there);
+        let passed = match test.format.bytes() {
+            8 => test.test::<true>(&mut low, &mut high, new, there),
+            _ => test.test::<false>(&mut low, &mut high, new, there),
+        };
         for (lane, place) in stored.into_iter().enumerate() {
             if let Some(place) = place {
                 self.store(place, u64::from(high[lane]) << 32 | u64::from(low[lane]));
@@ -291,30 +352,19 @@ impl Merger<'_, '_> {
         if is_tiled { Shape::Block } else { Shape::Row }
     }
 
+    /// The depths of the pixels of a piece in a rectangle, in lanes of a shape.
+    #[inline]
+    pub(crate) fn depths<'s>(&self, setup: &'s Setup, rect: Rect, shape: Shape) -> Tested<'s> {
+        let same = self.lanes.as_ref().and_then(|tests| tests[usize::from(!setup.is_front)].same(setup));
+        Tested { depths: setup.depths(whole(rect), self.state.raster.centre(), shape), same }
+    }
+
     /// Tests those of some lanes before the program whose bits are set, one sample each; gives those that pass.
     #[inline]
-    pub(crate) fn test_lanes(&mut self, depths: &Depths<'_>, steps: &Steps, at: [i32; 2], marked: u32) -> u32 {
+    pub(crate) fn test_lanes(&mut self, of: &Tested<'_>, at: [i32; 2], marked: u32) -> u32 {
         let (Some(tests), Some(target)) = (&self.lanes, &mut self.open.depth) else { return marked };
-        let setup = depths.setup;
-        let test = &tests[usize::from(!setup.is_front)];
-        let (range, layer) = (setup.depth_range, setup.layer);
-        wide!({
-            let mut of = [0.0; LANES];
-            match test.clear {
-                _ if test.ignores_depth => {}
-                Some(clear) => of = [clear; LANES],
-                None => depths.lanes(steps, at, &mut of),
-            }
-            let count = if steps.shape == Shape::Row { LANES - marked.leading_zeros() as usize } else { LANES };
-            if let Some(bytes) = target.surface.lanes(steps.shape, at, layer, count) {
-                return test.test_bytes(bytes, &of, range, marked);
-            }
-            let place = |target: &OpenDepth<'_>, lane: usize| {
-                let [x, y] = steps.shape.at(lane);
-                target.surface.place(at[0] + x, at[1] + y, layer, 0)
-            };
-            target.test_scattered(test, place, &of, range, marked)
-        })
+        let test = &tests[usize::from(!of.depths.setup.is_front)];
+        widely(Work::run, Work::run, Work { test, target, of, at, marked })
     }
 
     /// The value that every pixel of a piece leaves in the depth target, if it is the same for all and all of them pass.
@@ -377,7 +427,7 @@ mod tests {
             });
             let mut bytes: Vec<u8> = stored.iter().flat_map(|bits| bits.to_le_bytes()[..size].to_vec()).collect();
             let marked = 0xf0f3_5a7fu32.rotate_left(case as u32);
-            let passed = test.test_bytes(&mut bytes, &depths, range, marked);
+            let passed = test.test_bytes(&mut bytes, &test.quantised(&depths, range), marked);
             let (mut expected, mut after) = (0, Vec::new());
             for (n, bits) in stored.into_iter().enumerate() {
                 let (depth, stencil) = format.unpack(bits);

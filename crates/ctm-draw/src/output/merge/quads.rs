@@ -105,9 +105,7 @@ impl Merger<'_, '_> {
                 }
                 let merge = ColourRows { state, n, plan };
                 match Fractions::of(&target.colours).filter(|_| !state.targets[n].truncate) {
-                    Some(fractions) => {
-                        wide!(merge.merge_fractions(&fractions, (bytes, size), marks, (&mut rows, &mut blended)));
-                    }
+                    Some(fractions) => merge.merge_fractions(&fractions, (bytes, size), marks, &mut rows),
                     None => merge.merge_others(&target.colours, (bytes, size), marks, (&mut rows, &mut blended)),
                 }
                 write(&mut target.surface, group, marks, (bytes, size));
@@ -157,8 +155,7 @@ impl Merger<'_, '_> {
                     if marked != 0 {
                         let test = &tests[usize::from(!setup.is_front)];
                         let range = setup.depth_range;
-                        let of = test.depths(depths);
-                        let found = wide!(target.test_scattered(test, place, &of, range, marked));
+                        let found = wide!(target.test_places(test, place, depths, range, marked));
                         passed |= u64::from(found) << (LANES * half);
                     }
                 }

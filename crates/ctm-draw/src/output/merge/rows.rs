@@ -1,11 +1,10 @@
 //! Bands of pixels with one sample each: tests before the program, and blending of what launches left beside the targets.
 
 use super::{Merger, Plan, Sources};
-use crate::lanes::{mask, whole, wide};
+use crate::lanes::{mask, widely};
 use crate::output::blend;
 use crate::pixel::band::Covered;
-use crate::rect::Rect;
-use crate::setup::{Depths, Setup};
+use crate::setup::Setup;
 use crate::state::{ColourState, LogicOp};
 use crate::surface::fill::Value;
 use crate::surface::format::{Colours, Dwords, Fractions, NumberType, Row, TOGETHER};
@@ -23,15 +22,9 @@ impl Merger<'_, '_> {
             self.fill_depth(covered.rect.top, &covered.spans, setup.layer, value);
             return;
         }
-        let (shape, depths) = (self.shape(), self.depths(setup, covered.rect));
-        let steps = depths.steps(shape);
-        covered.only(shape, |at, marked| self.test_lanes(&depths, &steps, at, marked));
-    }
-
-    /// The depths of the pixels of a rectangle.
-    #[inline]
-    pub(crate) fn depths<'s>(&self, setup: &'s Setup, rect: Rect) -> Depths<'s> {
-        setup.depths(whole(rect), self.state.raster.centre())
+        let shape = self.shape();
+        let depths = self.depths(setup, covered.rect, shape);
+        covered.only(shape, |at, marked| self.test_lanes(&depths, at, marked));
     }
 
     /// Merges the colours of pixels of one sample, which passed all tests.
@@ -135,9 +128,7 @@ impl Band<'_> {
                 target.surface.read_row(at, bytes);
             }
             match &fractions {
-                Some(fractions) => {
-                    wide!(colours.merge_fractions(fractions, (bytes, size), marks, (&mut rows, &mut blended)));
-                }
+                Some(fractions) => colours.merge_fractions(fractions, (bytes, size), marks, &mut rows),
                 None => colours.merge_others(&target.colours, (bytes, size), marks, (&mut rows, &mut blended)),
             }
             target.surface.write_row(at, bytes);
@@ -145,25 +136,36 @@ impl Band<'_> {
     }
 }
 
+/// The arguments of [`ColourRows::merge_fractions`].
+type Merged<'r, 'c> = (&'r ColourRows<'c>, &'r Fractions, (&'r mut [u8], usize), u64, &'r mut blend::Rows);
+
 impl ColourRows<'_> {
     /// Merges elements of fractions, those of them that are marked.
-    #[inline(always)]
+    #[inline]
     pub(super) fn merge_fractions(
         &self,
         fractions: &Fractions,
-        (bytes, size): (&mut [u8], usize),
+        bytes: (&mut [u8], usize),
         marks: u64,
-        (rows, blended): (&mut blend::Rows, &mut [Row; 4]),
+        rows: &mut blend::Rows,
     ) {
-        let Self { state, n, plan } = *self;
+        let of = (self, fractions, bytes, marks, rows);
+        widely(Self::merge_some::<true>, Self::merge_some::<false>, of);
+    }
+
+    #[inline(always)]
+    fn merge_some<const FMA: bool>((of, fractions, (bytes, size), marks, rows): Merged<'_, '_>) {
+        let ColourRows { state, n, plan } = *of;
         let (mut stored, mut new) = (Dwords::ZERO, Dwords::ZERO);
         stored.load(bytes, size);
         if let Some(equations) = &plan.blend {
-            fractions.unpack(&stored, &mut rows.destination);
-            rows.blend(equations, state.constant, NumberType::Unorm, state.targets[n].blend_clamp, blended);
-            fractions.pack(blended, &mut new);
+            fractions.unpack::<FMA>(&stored, &mut rows.destination);
+            let ready = rows.ready(equations, state.constant, NumberType::Unorm, state.targets[n].blend_clamp);
+            fractions.pack_each::<FMA>(&mut new, |channel, packer| {
+                ready.channel(channel, |n, value| packer.of(n, value));
+            });
         } else {
-            fractions.pack(&rows.source, &mut new);
+            fractions.pack::<FMA>(&rows.source, &mut new);
             if state.logic != LogicOp::COPY {
                 let dwords = |new: &mut [u32; TOGETHER], stored: &[u32; TOGETHER]| {
                     for (new, &stored) in new.iter_mut().zip(stored) {

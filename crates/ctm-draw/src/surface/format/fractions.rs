@@ -65,41 +65,83 @@ impl Fractions {
         all.then_some(Self { fields })
     }
 
-    /// Colours, channel by channel.
+    /// Colours, channel by channel. `FMA`: `mul_add` is an instruction.
     #[inline(always)]
-    pub(crate) fn unpack(&self, from: &Dwords, rgba: &mut [Row; 4]) {
-        for (channel, row) in rgba.iter_mut().enumerate() {
-            row.fill(if channel == A { 1.0 } else { 0.0 });
-        }
+    pub(crate) fn unpack<const FMA: bool>(&self, from: &Dwords, rgba: &mut [Row; 4]) {
+        let mut there = [false; 4];
         for &(channel, at, size) in self.fields.iter().flatten() {
+            there[channel] = true;
             let dwords = if at < 32 { &from.first } else { &from.second };
             let (at, all) = (at % 32, u32::MAX >> (32 - size));
             let most = all as f32;
+            let inverse = 1.0 / most;
             for (to, &dword) in rgba[channel].iter_mut().zip(dwords) {
-                *to = (dword >> at & all).cast_signed() as f32 / most;
+                *to = number::<FMA>((dword >> at & all).cast_signed() as f32, most, inverse);
             }
+        }
+        for (channel, row) in rgba.iter_mut().enumerate().filter(|(channel, _)| !there[*channel]) {
+            row.fill(if channel == A { 1.0 } else { 0.0 });
         }
     }
 
     /// Stored elements of colours, channel by channel.
     #[inline(always)]
-    pub(crate) fn pack(&self, rgba: &[Row; 4], to: &mut Dwords) {
+    pub(crate) fn pack<const FMA: bool>(&self, rgba: &[Row; 4], to: &mut Dwords) {
+        self.pack_each::<FMA>(to, |channel, tell| {
+            rgba[channel].iter().enumerate().for_each(|(n, &value)| tell.of(n, value));
+        });
+    }
+
+    /// Stored elements of the colours of which `each` tells a channel, pixel by pixel.
+    #[inline(always)]
+    pub(crate) fn pack_each<const FMA: bool>(&self, to: &mut Dwords, each: impl Fn(usize, &mut Packer<'_, FMA>)) {
         *to = Dwords::ZERO;
         for &(channel, at, size) in self.fields.iter().flatten() {
             let dwords = if at < 32 { &mut to.first } else { &mut to.second };
-            let (at, all) = (at % 32, u32::MAX >> (32 - size));
-            let most = f64::from(all);
-            for (to, &value) in dwords.iter_mut().zip(&rgba[channel]) {
-                // NaN becomes 0.
-                let value = if value > 0.0 { value } else { 0.0 };
-                let value = if value < 1.0 { value } else { 1.0 };
-                // The product is exact. Added to 2^52 it is rounded to a whole number, which the low bits are then. The only fraction whose product lies in the middle of two
-                // is a half: the even one of both is the one away from zero, but for one bit.
-                let rounded = (f64::from(value) * most + (1u64 << 52) as f64).to_bits() as u32;
-                let bit = mask(value >= 0.5) & 1;
-                *to |= (if size == 1 { bit } else { rounded & all }) << at;
-            }
+            let all = u32::MAX >> (32 - size);
+            each(channel, &mut Packer { dwords, at: at % 32, all, most: all as f32, is_bit: mask(size == 1) });
         }
+    }
+}
+
+/// The fraction of a field's bits: the nearest number to their quotient.
+#[inline(always)]
+fn number<const FMA: bool>(bits: f32, most: f32, inverse: f32) -> f32 {
+    if FMA {
+        // A product, and what it lacks.
+        let nearly = bits * inverse;
+        (-nearly).mul_add(most, bits).mul_add(inverse, nearly)
+    } else {
+        bits / most
+    }
+}
+
+/// Puts the fractions of a channel into dwords.
+pub(crate) struct Packer<'d, const FMA: bool> {
+    dwords: &'d mut [u32; TOGETHER],
+    at: u32,
+    all: u32,
+    most: f32,
+    /// All bits of a field of one bit.
+    is_bit: u32,
+}
+
+impl<const FMA: bool> Packer<'_, FMA> {
+    /// The fraction of a pixel, which is limited to 0 to 1.
+    #[inline(always)]
+    pub(crate) fn of(&mut self, n: usize, value: f32) {
+        // NaN becomes 0.
+        let value = if value > 0.0 { value } else { 0.0 };
+        let value = if value < 1.0 { value } else { 1.0 };
+        // The sum of the exact product and a power of two whose neighbours are whole numbers apart is rounded to a whole number, which the low bits are then. The only fraction whose
+        // product lies in the middle of two is a half: the even one of both is the one away from zero, but for one bit.
+        let rounded = if FMA {
+            value.mul_add(self.most, (1u32 << 23) as f32).to_bits()
+        } else {
+            (f64::from(value) * f64::from(self.most) + (1u64 << 52) as f64).to_bits() as u32
+        };
+        let bit = mask(value >= 0.5) & 1;
+        self.dwords[n] |= (bit & self.is_bit | rounded & self.all & !self.is_bit) << self.at;
     }
 }
 
@@ -129,7 +171,10 @@ mod tests {
                 let bytes: Vec<u8> = (0..TOGETHER * colours.bytes()).map(|_| random() as u8).collect();
                 let (mut dwords, mut rows) = (Dwords::ZERO, [[0.0; TOGETHER]; 4]);
                 dwords.load(&bytes, colours.bytes());
-                fractions.unpack(&dwords, &mut rows);
+                fractions.unpack::<false>(&dwords, &mut rows);
+                let mut other = [[0.0; TOGETHER]; 4];
+                fractions.unpack::<true>(&dwords, &mut other);
+                assert_eq!(rows, other);
                 for (n, of) in bytes.chunks(colours.bytes()).enumerate() {
                     let bits = of.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
                     assert_eq!([0, 1, 2, 3].map(|c: usize| rows[c][n].to_bits()), colours.unpack(bits), "{colours:?}");
@@ -139,7 +184,10 @@ mod tests {
                     row.iter_mut().for_each(|x| *x = (random() >> 40) as f32 / 16_777_216.0);
                     row[round % TOGETHER] = odd[round % odd.len()];
                 }
-                fractions.pack(&rows, &mut dwords);
+                let mut other = Dwords::ZERO;
+                fractions.pack::<true>(&rows, &mut other);
+                fractions.pack::<false>(&rows, &mut dwords);
+                assert_eq!((dwords.first, dwords.second), (other.first, other.second));
                 let mut packed = vec![0; bytes.len()];
                 dwords.store(&mut packed, colours.bytes());
                 for (n, of) in packed.chunks(colours.bytes()).enumerate() {
@@ -149,5 +197,17 @@ mod tests {
             }
         }
         assert!(formats > 30, "{formats}");
+    }
+
+    /// Truth: the quotient.
+    #[test]
+    fn fractions_are_quotients() {
+        for size in 1..=16 {
+            let most = (u32::MAX >> (32 - size)) as f32;
+            for bits in 0..1u32 << size {
+                let found = number::<true>(bits as f32, most, 1.0 / most);
+                assert_eq!(found.to_bits(), (bits as f32 / most).to_bits(), "{bits} of {size} bits");
+            }
+        }
     }
 }
