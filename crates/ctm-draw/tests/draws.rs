@@ -580,7 +580,7 @@ fn engines_and_threads_draw_the_same_bits() {
     }
 }
 
-/// Quads are merged many at a time, but in draws with a watched pixel: there sample by sample.
+/// Quads are merged many at a time, and the samples of a quad tested together, but in draws with a watched pixel: there sample by sample.
 #[test]
 fn quads_are_merged_as_samples_are() {
     use ctm_draw::format::{NumberType, Swap};
@@ -660,7 +660,11 @@ fn quads_are_merged_as_samples_are() {
         let depth = DepthFormat::ALL[case / 2 % DepthFormat::ALL.len()];
         let mode = [ArrayMode::Linear, ArrayMode::Tiled1d, ArrayMode::Tiled2d][case / 9 % 3];
         let bytes = ctm_draw::format::Colours::new(format).unwrap().bytes() as u32;
-        let layout = |bytes, depth_order| Layout { mode, depth_order, ..Layout::linear(SIDE, SIDE, bytes, 1) };
+        let samples = if mode == ArrayMode::Tiled1d { 1 } else { [1, 4, 2, 8][case / 27 % 4] };
+        state.raster.samples = SamplePattern::of(samples).unwrap();
+        state.raster.multisample = case % 11 != 4;
+        state.raster.per_sample = case % 7 == 3;
+        let layout = |bytes, depth_order| Layout { mode, depth_order, ..Layout::linear(SIDE, SIDE, bytes, samples) };
         let layouts = [layout(bytes, false), layout(depth.bytes() as u32, mode != ArrayMode::Linear)];
         let run = |watch| {
             let mut memories = layouts.map(|layout| vec![0x4b; layout.slice_bytes() as usize]);

@@ -98,7 +98,6 @@ impl Bands<'_, '_> {
                 if numbers.is_empty() {
                     return Ok([0; 2]);
                 }
-                merger.prepare();
                 over.draw(std::slice::from_mut(merger), within, n, pieces, numbers.iter().copied())
             };
             if self.one_thread {
@@ -203,6 +202,10 @@ impl Over<'_> {
             let piece = &pieces[number as usize];
             if !piece.bounds().meets(within) {
                 continue;
+            }
+            let Rect { top, bottom, .. } = piece.bounds().and(within);
+            for band in batch.band_of(top)..=batch.band_of(bottom - 1) {
+                batch.mergers[band].prepare();
             }
             let Some(hidden) = &hidden else {
                 self.piece(&mut batch, number, within, early)?;

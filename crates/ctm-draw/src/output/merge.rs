@@ -59,7 +59,7 @@ pub(crate) struct Merger<'a, 't> {
     plain: bool,
     /// Nothing is left to test, and every pixel has one sample.
     simple: bool,
-    /// Quads can be merged many at a time: pixels have one sample, and the program decides nothing but colours and kills.
+    /// Quads can be merged many at a time: nothing is left to test, or pixels have one sample and the program decides nothing but colours and kills.
     groups: bool,
     /// Nothing is left to test after the program, and draws store colours.
     is_early_draw: bool,
@@ -138,7 +138,7 @@ impl<'a, 't> Merger<'a, 't> {
         let simple = early && one && !special;
         let depth = &state.depth;
         let decides = depth.export_depth || depth.export_stencil || depth.export_mask;
-        let groups = one && !special && (early || !decides && state.colour.alpha_to_coverage.is_none());
+        let groups = !special && (early || one && !decides && state.colour.alpha_to_coverage.is_none());
         let plain = simple && plans.0.iter().flatten().all(|plan: &Plan| plan.replaces);
         let plans = Arc::clone(plans);
         let lanes = open.depth.as_ref().filter(|_| watch.is_none());
@@ -255,6 +255,10 @@ impl<'a, 't> Merger<'a, 't> {
     }
 
     fn test_quad(&mut self, setup: &Setup, quad: &mut ShadeQuad) {
+        if self.state.raster.samples.count > 1 && self.lanes.is_some() {
+            self.test_samples(setup, &mut quad.quad);
+            return;
+        }
         for pixel in 0..4 {
             let mask = quad.quad.masks[pixel];
             if mask != 0 {

@@ -193,8 +193,8 @@ impl Setup {
 
     /// The weights of the corners at the pixels of a quad, from its first pixel on, each at this place within it.
     #[inline]
-    fn shares_of_quad(&self, at: [i32; 2], place: i64) -> [[f64; 4]; 3] {
-        let [x, y] = at.map(|pixel| i64::from(pixel) * UNITS + place);
+    fn shares_of_quad(&self, at: [i32; 2], place: [i64; 2]) -> [[f64; 4]; 3] {
+        let [x, y] = [0, 1].map(|axis: usize| i64::from(at[axis]) * UNITS + place[axis]);
         let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
         let [ex1, ey1, ex2, ey2] = [x1 - x0, y1 - y0, x2 - x0, y2 - y0];
         let [dx, dy] = [x - x0, y - y0];
@@ -217,7 +217,7 @@ impl Setup {
     /// The weights of the pixels of a quad, from its first pixel on, each at this place within it.
     #[inline]
     pub(crate) fn weights_of_quad(&self, at: [i32; 2], place: i64) -> Weights {
-        self.weights_of(self.shares_of_quad(at, place))
+        self.weights_of(self.shares_of_quad(at, [place; 2]))
     }
 
     /// The weights at four places in units.
@@ -253,7 +253,7 @@ impl Setup {
 
     /// The depths of the pixels of a quad, from its first pixel on: equal to [`Self::depth`] for each, at this place within it.
     #[inline]
-    pub(crate) fn depths_of_quad(&self, at: [i32; 2], place: i64) -> [f64; 4] {
+    pub(crate) fn depths_of_quad(&self, at: [i32; 2], place: [i64; 2]) -> [f64; 4] {
         let [_, second, third] = self.shares_of_quad(at, place);
         let [z0, z1, z2] = self.corners.map(|corner| corner.z);
         std::array::from_fn(|n| z0 + second[n] * (z1 - z0) + third[n] * (z2 - z0) + self.offset)

@@ -156,7 +156,7 @@ impl Surface<'_> {
     fn fill_row(&mut self, at: [i32; 2], right: i32, pattern: &Pattern) {
         let (size, count) = (self.layout.element_bytes as usize, (right - at[0]).max(0) as usize);
         let bytes = std::mem::take(&mut self.bytes);
-        self.parts(bytes.len(), at, count, |place, pixels| {
+        self.parts(bytes.len(), (at, 0), count, |place, pixels| {
             if let Some(part) = bytes.get_mut(place..place.saturating_add(pixels.len() * size)) {
                 pattern.store(part);
             }

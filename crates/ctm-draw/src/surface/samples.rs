@@ -185,12 +185,12 @@ impl<'t> Surface<'t> {
         (self.layout.samples == 1 && end <= bytes).then_some(first..end)
     }
 
-    /// Calls `tell` with the contiguous parts of adjacent pixels of one sample in layer 0, within `bytes` bytes: their offsets and pixels.
+    /// Calls `tell` with the contiguous parts of a sample of adjacent pixels in layer 0, within `bytes` bytes: their offsets and pixels.
     #[inline(always)]
     pub(super) fn parts(
         &self,
         bytes: usize,
-        [x, y]: [i32; 2],
+        ([x, y], sample): ([i32; 2], u32),
         count: usize,
         mut tell: impl FnMut(usize, std::ops::Range<usize>),
     ) {
@@ -200,8 +200,10 @@ impl<'t> Surface<'t> {
         }
         // Neighbours in the tiles of one surface: the lowest bits of the column come first there.
         let most = if self.layout.depth_order { 2 } else { (16 / self.layout.element_bytes).clamp(1, 8) as usize };
-        let most = if self.rows.is_some() || self.layout.samples > 1 { 1 } else { most };
-        let tiles = self.tiles.get().and_then(|tiles| tiles.first());
+        // In depth order, the samples of a pixel lie side by side.
+        let is_spread = self.layout.depth_order && self.layout.samples > 1;
+        let most = if self.rows.is_some() || is_spread { 1 } else { most };
+        let tiles = self.tiles.get().and_then(|tiles| tiles.get(sample as usize));
         let row = tiles.and_then(|tiles| tiles.rows.get(y.cast_unsigned().wrapping_sub(self.first_row) as usize));
         let known = tiles.zip(row.copied());
         let mut done = 0;
@@ -210,7 +212,9 @@ impl<'t> Surface<'t> {
             let part = (most - column % most).min(count - done);
             let place = match known.and_then(|(tiles, row)| Some(tiles.folded(*tiles.columns.get(column)?, row))) {
                 Some(place) => Some(place as usize),
-                None => self.place(column as i32, y, 0, 0).map(|place| place.wrapping_sub(self.first_byte) as usize),
+                None => {
+                    self.place(column as i32, y, 0, sample).map(|place| place.wrapping_sub(self.first_byte) as usize)
+                }
             };
             if let Some(place) = place {
                 tell(place, done..done + part);
@@ -219,11 +223,11 @@ impl<'t> Surface<'t> {
         }
     }
 
-    /// Reads the elements of adjacent pixels in layer 0, of one sample.
+    /// Reads the elements of a sample of adjacent pixels in layer 0.
     #[inline(always)]
-    pub(crate) fn read_row(&self, at: [i32; 2], to: &mut [u8]) {
+    pub(crate) fn read_row(&self, at: [i32; 2], sample: u32, to: &mut [u8]) {
         let size = self.layout.element_bytes as usize;
-        self.parts(self.bytes.len(), at, to.len() / size, |place, pixels| {
+        self.parts(self.bytes.len(), (at, sample), to.len() / size, |place, pixels| {
             let to = &mut to[pixels.start * size..pixels.end * size];
             if let Some(from) = self.bytes.get(place..place.saturating_add(to.len())) {
                 copy(from, to);
@@ -233,11 +237,11 @@ impl<'t> Surface<'t> {
 
     /// Stores them.
     #[inline(always)]
-    pub(crate) fn write_row(&mut self, at: [i32; 2], from: &[u8]) {
+    pub(crate) fn write_row(&mut self, at: [i32; 2], sample: u32, from: &[u8]) {
         let size = self.layout.element_bytes as usize;
         // The places belong to the surface, and its bytes are borrowed meanwhile.
         let bytes = std::mem::take(&mut self.bytes);
-        self.parts(bytes.len(), at, from.len() / size, |place, pixels| {
+        self.parts(bytes.len(), (at, sample), from.len() / size, |place, pixels| {
             let from = &from[pixels.start * size..pixels.end * size];
             if let Some(to) = bytes.get_mut(place..place.saturating_add(from.len())) {
                 copy(from, to);
@@ -268,6 +272,19 @@ impl<'t> Surface<'t> {
         }
         let first = self.place(x, y, layer, 0)?.checked_sub(self.first_byte)? as usize;
         self.bytes.get_mut(first..first.checked_add(length)?)
+    }
+
+    /// The elements of all samples of a quad, pixel after pixel; `None` where they are elsewhere.
+    #[inline]
+    pub(crate) fn samples_of_quad(&mut self, [x, y]: [i32; 2], layer: u32) -> Option<&mut [u8]> {
+        let Layout { mode, element_bytes, samples, depth_order, tiling, .. } = self.layout;
+        let (of_quad, of_tile) = (4 * samples * element_bytes, 64 * samples * element_bytes);
+        let is_together = mode == ArrayMode::Tiled2d && depth_order && of_quad <= tiling.group_bytes;
+        if !is_together || of_tile > tiling.sample_split_bytes {
+            return None;
+        }
+        let first = self.place(x, y, layer, 0)?.checked_sub(self.first_byte)? as usize;
+        self.bytes.get_mut(first..first.checked_add(of_quad as usize)?)
     }
 
     /// Whether [`Self::lines`] can return layer 0, aligned to dwords: linear or tiled, one sample.
@@ -390,9 +407,9 @@ mod tests {
                         for (x, y) in (first..first + of_band as i32).map(|y| (5 + y % 9, y)) {
                             let size = element_bytes as usize;
                             let row: Vec<u8> = (0..40 * size).map(|n| (n as i32 * 7 + y) as u8).collect();
-                            band.write_row([x, y], &row);
+                            band.write_row([x, y], 0, &row);
                             let mut read = vec![0; row.len()];
-                            band.read_row([x, y], &mut read);
+                            band.read_row([x, y], 0, &mut read);
                             assert_eq!(read, row);
                             for (x, element) in (x..).zip(row.chunks(size)) {
                                 let bits = element.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));

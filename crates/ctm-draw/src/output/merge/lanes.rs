@@ -5,9 +5,10 @@
 
 use super::Merger;
 use crate::lanes::{LANES, Shape, bits, mask, whole, widely};
+use crate::raster::QuadCoverage;
 use crate::rect::Rect;
 use crate::setup::{Depths, Setup};
-use crate::state::{Compare, DepthState, StencilFace, StencilOp};
+use crate::state::{Compare, DepthState, RasterState, StencilFace, StencilOp};
 use crate::surface::depth::{DepthFormat, DepthKind};
 use crate::surface::fill::Value;
 use crate::surface::targets::OpenDepth;
@@ -300,6 +301,57 @@ impl Work<'_, '_, '_> {
     }
 }
 
+/// A test of the samples of a quad.
+struct Samples<'w, 't, 's> {
+    test: &'w LaneTest,
+    target: &'w mut OpenDepth<'t>,
+    setup: &'s Setup,
+    raster: &'s RasterState,
+    quad: &'w mut QuadCoverage,
+}
+
+impl Samples<'_, '_, '_> {
+    /// Returns how many pass.
+    #[inline(always)]
+    fn run(self) -> u32 {
+        let Self { test, target, setup, raster, quad } = self;
+        let (count, at, layer) = (raster.samples.count.min(8) as usize, [quad.x, quad.y], setup.layer);
+        // A lane is a sample of a pixel: those of a pixel are side by side.
+        let mut marked = 0;
+        for (pixel, mask) in quad.masks.into_iter().enumerate() {
+            marked |= u32::from(mask) << (pixel * count);
+        }
+        let new = if let Some(same) = test.same(setup) {
+            [same; LANES]
+        } else {
+            let mut depths = [0.0; LANES];
+            let centre = raster.centre();
+            for sample in 0..count {
+                // Where samples are not looked at by themselves, they have the depth of the centre.
+                let moved = if raster.multisample { raster.samples.at[sample] } else { [0; 2] };
+                let of = setup.depths_of_quad(at, moved.map(|units| centre + 16 * i64::from(units)));
+                for (pixel, depth) in of.into_iter().enumerate() {
+                    depths[(pixel * count + sample) % LANES] = depth;
+                }
+            }
+            test.quantised(&depths, setup.depth_range)
+        };
+        let passed = if let Some(bytes) = target.surface.samples_of_quad(at, layer) {
+            test.test_bytes(bytes, &new, marked)
+        } else {
+            let place = |target: &OpenDepth<'_>, lane: usize| {
+                let (pixel, sample) = ((lane / count) as i32, (lane % count) as u32);
+                target.surface.place(at[0] + (pixel & 1), at[1] + (pixel >> 1), layer, sample)
+            };
+            target.test_scattered(test, place, &new, marked)
+        };
+        for (pixel, mask) in quad.masks.iter_mut().enumerate() {
+            *mask = (passed >> (pixel * count)) as u8 & raster.samples.all();
+        }
+        passed.count_ones()
+    }
+}
+
 impl OpenDepth<'_> {
     /// Tests lanes that do not lie together, each at its place. `depths`: of them, before they are limited to a range.
     #[inline(always)]
@@ -365,6 +417,17 @@ impl Merger<'_, '_> {
         let (Some(tests), Some(target)) = (&self.lanes, &mut self.open.depth) else { return marked };
         let test = &tests[usize::from(!of.depths.setup.is_front)];
         widely(Work::run, Work::run, Work { test, target, of, at, marked })
+    }
+
+    /// Tests the covered samples of a quad together, and keeps those that pass.
+    pub(super) fn test_samples(&mut self, setup: &Setup, quad: &mut QuadCoverage) {
+        let (Some(tests), Some(target)) = (&self.lanes, &mut self.open.depth) else { return };
+        let test = &tests[usize::from(!setup.is_front)];
+        let work = Samples { test, target, setup, raster: &self.state.raster, quad };
+        let passed = widely(Samples::run, Samples::run, work);
+        if !self.state.depth.counts_nothing {
+            self.samples_passed += u64::from(passed);
+        }
     }
 
     /// The value that every pixel of a piece leaves in the depth target, if it is the same for all and all of them pass.

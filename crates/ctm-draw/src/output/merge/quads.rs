@@ -1,4 +1,5 @@
-//! Quads with one sample a pixel, merged many at a time after the program: kills, the alpha test, tests of depth and stencil, blending and stores.
+//! Quads merged many at a time after the program: kills, the alpha test, tests of depth and stencil, blending and stores. Pixels of several samples are merged sample by sample; what replaces
+//! their contents is computed once.
 
 use super::rows::ColourRows;
 use super::{Merger, OpenDepth};
@@ -42,19 +43,27 @@ fn pairs(quads: &[ShadeQuad]) -> impl Iterator<Item = ([i32; 2], usize)> {
     })
 }
 
-fn read(surface: &Surface<'_>, quads: &[ShadeQuad], marks: u64, (bytes, size): (&mut [u8], usize)) {
+/// Some lanes of quads in a sample.
+#[derive(Clone, Copy)]
+struct Marked<'q> {
+    quads: &'q [ShadeQuad],
+    sample: u32,
+    marks: u64,
+}
+
+fn read(surface: &Surface<'_>, Marked { quads, sample, marks }: Marked<'_>, (bytes, size): (&mut [u8], usize)) {
     for (at, lane) in pairs(quads).filter(|(_, lane)| marks >> lane & 3 != 0) {
-        surface.read_row(at, &mut bytes[lane * size..(lane + 2) * size]);
+        surface.read_row(at, sample, &mut bytes[lane * size..(lane + 2) * size]);
     }
 }
 
 /// Stores marked pixels alone: beside others may lie those of another row.
-fn write(surface: &mut Surface<'_>, quads: &[ShadeQuad], marks: u64, (bytes, size): (&[u8], usize)) {
+fn write(surface: &mut Surface<'_>, Marked { quads, sample, marks }: Marked<'_>, (bytes, size): (&[u8], usize)) {
     for ([x, y], lane) in pairs(quads) {
         match marks >> lane & 3 {
-            3 => surface.write_row([x, y], &bytes[lane * size..(lane + 2) * size]),
-            1 => surface.write_row([x, y], &bytes[lane * size..(lane + 1) * size]),
-            2 => surface.write_row([x + 1, y], &bytes[(lane + 1) * size..(lane + 2) * size]),
+            3 => surface.write_row([x, y], sample, &bytes[lane * size..(lane + 2) * size]),
+            1 => surface.write_row([x, y], sample, &bytes[lane * size..(lane + 1) * size]),
+            2 => surface.write_row([x + 1, y], sample, &bytes[(lane + 1) * size..(lane + 2) * size]),
             _ => {}
         }
     }
@@ -71,24 +80,38 @@ impl Merger<'_, '_> {
         let colours = exports.colours(self.state);
         let (mut rows, mut blended) = (blend::Rows::default(), [[0.0; TOGETHER]; 4]);
         let mut bytes = [0; 16 * TOGETHER];
+        let samples = self.state.raster.samples.count as usize % 9;
+        let targets = &self.state.colour.targets;
+        let fractions: [Option<Fractions>; 8] = std::array::from_fn(|n| {
+            let target = self.open.colour[n].as_ref().filter(|_| !targets[n].truncate)?;
+            Fractions::of(&target.colours)
+        });
         let mut done = 0;
         while done < quads.len() {
             let group = &quads[done..done + apart(&quads[done..])];
             let first = 4 * (number + done);
             let lanes = first..first + 4 * group.len();
             done += group.len();
-            let mut marks = 0;
+            let mut of_samples = [0; 8];
             for (n, quad) in group.iter().enumerate() {
-                let covered =
-                    (0..4).filter(|&pixel| quad.quad.masks[pixel] != 0).fold(0, |set, pixel| set | 1 << pixel);
-                marks |= covered << (4 * n);
+                let all = u32::from_le_bytes(quad.quad.masks);
+                for (sample, marks) in of_samples[..samples].iter_mut().enumerate() {
+                    // A bit of each byte.
+                    let four = u64::from((all >> sample & 0x0101_0101).wrapping_mul(0x0102_0408) >> 24);
+                    *marks |= four << (4 * n);
+                }
             }
             if !self.early {
-                marks = self.late_tests(group, marks, pieces, (exports, first), colours[0]);
+                of_samples[0] = self.late_tests(group, of_samples[0], pieces, (exports, first), colours[0]);
             }
+            let marks = of_samples.into_iter().fold(0, |all, marks| all | marks);
             if marks == 0 {
                 continue;
             }
+            let of_samples = || {
+                let of = (0u32..).zip(of_samples).map(|(sample, marks)| Marked { quads: group, sample, marks });
+                of.filter(|of| of.marks != 0)
+            };
             let state = &self.state.colour;
             let mut is_written = false;
             for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.0).enumerate() {
@@ -100,15 +123,21 @@ impl Merger<'_, '_> {
                 }
                 let size = target.colours.bytes();
                 let bytes = &mut bytes[..lanes.len() * size];
-                if !plan.replaces {
-                    read(&target.surface, group, marks, (bytes, size));
+                let of_rows = ColourRows { state, n, plan };
+                let mut merge = |bytes: &mut [u8], marks| match &fractions[n] {
+                    Some(fractions) => of_rows.merge_fractions(fractions, (bytes, size), marks, &mut rows),
+                    None => of_rows.merge_others(&target.colours, (bytes, size), marks, (&mut rows, &mut blended)),
+                };
+                if plan.replaces {
+                    merge(bytes, marks);
+                    of_samples().for_each(|of| write(&mut target.surface, of, (bytes, size)));
+                    continue;
                 }
-                let merge = ColourRows { state, n, plan };
-                match Fractions::of(&target.colours).filter(|_| !state.targets[n].truncate) {
-                    Some(fractions) => merge.merge_fractions(&fractions, (bytes, size), marks, &mut rows),
-                    None => merge.merge_others(&target.colours, (bytes, size), marks, (&mut rows, &mut blended)),
+                for of in of_samples() {
+                    read(&target.surface, of, (bytes, size));
+                    merge(bytes, of.marks);
+                    write(&mut target.surface, of, (bytes, size));
                 }
-                write(&mut target.surface, group, marks, (bytes, size));
             }
             self.pixels_written += if is_written { u64::from(marks.count_ones()) } else { 0 };
         }
@@ -147,7 +176,7 @@ impl Merger<'_, '_> {
                 for same in quads.chunk_by(|a, b| a.setup == b.setup) {
                     let setup = &pieces[same[0].setup as usize].setup;
                     for (of, quad) in depths[4 * begin..].chunks_mut(4).zip(same) {
-                        of.copy_from_slice(&setup.depths_of_quad([quad.quad.x, quad.quad.y], centre));
+                        of.copy_from_slice(&setup.depths_of_quad([quad.quad.x, quad.quad.y], [centre; 2]));
                     }
                     let lanes = u32::MAX >> (LANES - 4 * same.len()) << (4 * begin);
                     begin += same.len();

@@ -125,13 +125,13 @@ impl Band<'_> {
             let is_whole = marks == u64::MAX >> (TOGETHER - pixels.len());
             set_sources(pixels, &mut rows);
             if !(plan.replaces && is_whole) {
-                target.surface.read_row(at, bytes);
+                target.surface.read_row(at, 0, bytes);
             }
             match &fractions {
                 Some(fractions) => colours.merge_fractions(fractions, (bytes, size), marks, &mut rows),
                 None => colours.merge_others(&target.colours, (bytes, size), marks, (&mut rows, &mut blended)),
             }
-            target.surface.write_row(at, bytes);
+            target.surface.write_row(at, 0, bytes);
         });
     }
 }
