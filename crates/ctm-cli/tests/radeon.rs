@@ -189,3 +189,31 @@ fn a_missing_library_is_told_with_its_command() {
     std::fs::copy(env!("CARGO_BIN_EXE_ctm"), &program).unwrap();
     assert!(told(&program).contains("`cargo build -p ctm-radeon-shim` makes"));
 }
+
+/// piglit's lists cut names at a #, so `bench/piglit/run` chooses tests with one by expressions that match their whole names.
+#[cfg(unix)]
+#[test]
+fn piglit_runs_tests_with_a_number_sign_in_their_names() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let d = Dir::new("piglit");
+    // Prints its arguments and its list in place of running tests.
+    let piglit = "#!/bin/bash\nif [ $1 = print-cmd ]; then\n  printf 'a@plain\\na@b #1 (1.5+2)\\n'\n  exit\nfi\n\
+        printf '<%s>' \"$@\"\necho\nwhile [ $# -gt 0 ]; do\n  if [ \"$1\" = --test-list ]; then cat \"$2\"; fi\n  shift\ndone\n";
+    std::fs::write(d.0.join("piglit"), piglit).unwrap();
+    std::fs::set_permissions(d.0.join("piglit"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/piglit/run");
+    let path = format!("{}:{}", d.0.display(), std::env::var("PATH").unwrap());
+    let output = std::process::Command::new("bash")
+        .arg(run)
+        .args(["--on", "llvmpipe", "--jobs", "1"])
+        .arg(d.0.join("results"))
+        .env("PATH", path)
+        .output()
+        .unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{shown}{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(shown.matches("\na@plain\n").count(), 2, "{shown}");
+    assert_eq!(shown.matches(r"<-t><^a@b #1 \(1\.5\+2\)$>").count(), 2, "{shown}");
+    assert!(shown.contains("/quick_gl-numbered>") && shown.contains("/quick_shader-numbered>"), "{shown}");
+}

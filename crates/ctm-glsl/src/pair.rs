@@ -2,6 +2,7 @@
 
 use crate::types::{ComponentType, by_number, sampler_by_number};
 use ctm_exec::Interp;
+use ctm_exec::r700::texture::needs_no_resource;
 use ctm_image::r700::gfd::header::{Layout, PIXEL, Part, VERTEX, VariableKind};
 use ctm_image::r700::gfd::{NewProgram, NewVariable};
 use ctm_image::r700::registers::{self, PsInControl0, VsOutConfig};
@@ -371,7 +372,7 @@ fn reach(words: &mut [u32], row: &StageRow, remarks: &mut Vec<String>) -> Reache
                 Fetch::Tex(texture) if texture.word0.resource_id >= FIRST_TEXTURE => {
                     let mut word0 = texture.word0;
                     word0.resource_id -= FIRST_TEXTURE;
-                    if !reached.textures.contains(&word0.resource_id) {
+                    if !needs_no_resource(word0.op) && !reached.textures.contains(&word0.resource_id) {
                         reached.textures.push(word0.resource_id);
                     }
                     // Four dwords an instruction.

@@ -166,6 +166,17 @@ fn every_output_has_a_target() {
     }
 }
 
+/// Slopes are texture instructions that read no texture (R700 §9.4, GET_GRADIENTS_H): no sampler is missing.
+#[test]
+fn slopes_are_no_textures() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/mesa/shaders/derivatives.frag");
+    let fragment = fs::read_to_string(root).unwrap();
+    let Some(pair) = compile("slopes", OLD_VERTEX, &fragment) else { return };
+    let pair = pair.unwrap();
+    assert!(pair.remarks.iter().all(|remark| !remark.contains("texture")), "{:?}", pair.remarks);
+    assert_eq!(variables(&pair.pixel, VariableKind::Sampler), []);
+}
+
 #[test]
 fn errors_are_those_of_the_compiler() {
     let bad = "#version 330 core\nout vec4 c;\nvoid main() { c = missing; }\n";

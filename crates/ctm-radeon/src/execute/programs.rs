@@ -5,11 +5,11 @@ use super::registers::Registers;
 use super::set::Set;
 use super::state::Geometry;
 use crate::table::{from_256, one_bit};
-use ctm_exec::r700::texture::is_comparison;
+use ctm_exec::r700::texture::{is_comparison, needs_no_resource};
 use ctm_image::r700::registers::PgmResources;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::inst::{Cf, ClauseBody, Fetch, walk};
-use ctm_isa::r700::ops::{CfOp, KcacheMode, TexOp};
+use ctm_isa::r700::ops::{CfOp, KcacheMode};
 use ctm_isa::r700::program::Stage;
 use ctm_isa::table::FieldError;
 use std::collections::HashMap;
@@ -34,19 +34,6 @@ pub struct Loaded {
     pub banks: u16,
     /// Whether it calls a fetch program.
     pub calls_fetch: bool,
-}
-
-/// Whether a texture instruction reads its resource; those on gradients and cube numbers do not.
-const fn reaches_texture(op: TexOp) -> bool {
-    !matches!(
-        op,
-        TexOp::GetGradientsH
-            | TexOp::GetGradientsV
-            | TexOp::KeepGradients
-            | TexOp::SetGradientsH
-            | TexOp::SetGradientsV
-            | TexOp::SetCubemapIndex
-    )
 }
 
 /// Why no program that ends begins at a place.
@@ -147,7 +134,7 @@ impl Loaded {
             for fetch in clause.fetches.iter().filter_map(|fetch| fetch.inst.ok()) {
                 match fetch.fetch {
                     Fetch::Vtx(inst) => loaded.buffers.push(inst.word0.buffer_id),
-                    Fetch::Tex(inst) if reaches_texture(inst.word0.op) => {
+                    Fetch::Tex(inst) if !needs_no_resource(inst.word0.op) => {
                         let compares = is_comparison(inst.word0.op);
                         let (texture, sampler) = (inst.word0.resource_id, inst.word2.sampler_id);
                         loaded.textures.push(Lookup { texture, sampler, compares });
