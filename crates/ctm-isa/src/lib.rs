@@ -1,4 +1,4 @@
-//! Words, instructions and text of the X1K (R5xx) and R700 instruction sets, and the rules on programs.
+//! Words, instructions and text of the X1K (R5xx), PVS (R5xx vertex programs) and R700 instruction sets, and the rules on programs.
 //!
 //! This room turns words into instructions, instructions into text, and text back into the same words; it knows which
 //! programs the manuals forbid. It runs nothing and does no I/O.
@@ -11,10 +11,12 @@
 
 pub mod diag;
 pub mod isa_help;
+mod lexer;
 pub mod live;
 #[macro_use]
 mod macros;
 pub mod number;
+pub mod pvs;
 pub mod r700;
 mod rules;
 pub mod suggest;

@@ -1,7 +1,7 @@
 //! Directives: names, literals and program information; parsed and printed.
 
 use super::Parse;
-use super::lexer::{Cursor, Tok, quote, unknown_word};
+use super::lexer::{Cursor, Tok, float_text, quote, unknown_word};
 use super::names::{File, Names, is_free_name};
 use crate::diag::{Diagnostic, Span};
 use crate::x1k::program::{Literal, Preload, Program, Symbol, SymbolKind};
@@ -274,22 +274,9 @@ fn literal(cursor: &mut Cursor<'_, '_>, file: File, index: u8) -> Parse<Literal>
     Ok(literal)
 }
 
-fn print_float(bits: u32) -> String {
-    let value = f32::from_bits(bits);
-    if value.is_nan() {
-        format!("{bits:#010x}")
-    } else if value.is_infinite() {
-        if value > 0.0 { "inf".to_owned() } else { "-inf".to_owned() }
-    } else if value.fract() == 0.0 && value.abs() < 1e6 && bits != 0x8000_0000 {
-        format!("{value}")
-    } else {
-        format!("{value:?}")
-    }
-}
-
 fn print_literal(literal: &Literal) -> String {
     match literal {
-        Literal::Float { bits, .. } => format!(" ({})", bits.map(print_float).join(", ")),
+        Literal::Float { bits, .. } => format!(" ({})", bits.map(float_text).join(", ")),
         Literal::Int { value: [count, start, step, rest], .. } => {
             let rest = if *rest == 0 { String::new() } else { format!(", {rest}") };
             format!(" ({count}, {start}, {}{rest})", i8::from_ne_bytes([*step]))

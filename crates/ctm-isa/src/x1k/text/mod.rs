@@ -6,7 +6,6 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `lexer` | characters to tokens |
 //! | `names`, `directive` | registers and their names; program information |
 //! | `operand`, `alu`, `halves`, `alu_listing` | operands and ALU lines; `sources` and `constants` give them addresses |
 //! | `tex`, `flow`, `attrs` | texture lines, flow control, attributes at the end of a line |
@@ -26,7 +25,6 @@ mod directive;
 mod flow;
 mod halves;
 mod hazards;
-mod lexer;
 mod listing;
 mod names;
 mod operand;
@@ -60,8 +58,5 @@ pub fn vocabulary() -> Vocabulary {
     sorted(words)
 }
 
-use crate::diag::Diagnostic;
+use crate::lexer::{self, Parse};
 use crate::vocabulary::{Vocabulary, WordKind, sorted};
-
-/// The result of parsing: a value, or the finding that ends the line.
-type Parse<T> = Result<T, Box<Diagnostic>>;

@@ -1,12 +1,14 @@
-//! Characters to tokens, and a cursor over the tokens of one line.
+//! Characters to tokens, and a cursor over the tokens of one line: shared by the X1K and the PVS assembly.
 
-use super::Parse;
 use crate::diag::{Diagnostic, Span};
 use crate::suggest::closest;
 
+/// The result of parsing: a value, or the finding that ends the line.
+pub(crate) type Parse<T> = Result<T, Box<Diagnostic>>;
+
 /// A number as it was written. A minus sign in front of it is a token of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Number {
+pub(crate) struct Number {
     /// The value as a float; for hexadecimal numbers the bits they mean are in `integer`.
     pub value: f32,
     /// The value as an integer, where it was written without fraction and exponent.
@@ -24,7 +26,7 @@ impl Number {
 
 /// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Tok<'a> {
+pub(crate) enum Tok<'a> {
     /// A letter or underscore, then letters, digits and underscores.
     Word(&'a str),
     /// A point and its suffix: a swizzle, a mask or a directive. Without the point.
@@ -39,7 +41,7 @@ pub(super) enum Tok<'a> {
 
 /// A token and its place.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Token<'a> {
+pub(crate) struct Token<'a> {
     pub tok: Tok<'a>,
     pub span: Span,
     /// Follows the token before it without a blank.
@@ -55,7 +57,7 @@ fn is_word(c: u8) -> bool {
 }
 
 /// Reads the tokens of one line (without its line end) that begins at byte `base` of the source.
-pub(super) fn tokens<'a>(line: &'a str, base: u32, out: &mut Vec<Token<'a>>) -> Parse<()> {
+pub(crate) fn tokens<'a>(line: &'a str, base: u32, out: &mut Vec<Token<'a>>) -> Parse<()> {
     let bytes = line.as_bytes();
     let end_of =
         |from: usize, of: fn(u8) -> bool| bytes[from..].iter().position(|&c| !of(c)).map_or(bytes.len(), |n| from + n);
@@ -165,13 +167,27 @@ fn quoted(line: &str, start: usize, span: impl Fn(usize, usize) -> Span) -> Pars
 }
 
 /// A name as [`quoted`] reads it.
-pub(super) fn quote(name: &str) -> String {
+pub(crate) fn quote(name: &str) -> String {
     let escaped = name.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\r', "\\r");
     format!("\"{escaped}\"")
 }
 
+/// A float so that reading it gives the same bits: a NaN is printed as its bits.
+pub(crate) fn float_text(bits: u32) -> String {
+    let value = f32::from_bits(bits);
+    if value.is_nan() {
+        format!("{bits:#010x}")
+    } else if value.is_infinite() {
+        if value > 0.0 { "inf".to_owned() } else { "-inf".to_owned() }
+    } else if value.fract() == 0.0 && value.abs() < 1e6 && bits != 0x8000_0000 {
+        format!("{value}")
+    } else {
+        format!("{value:?}")
+    }
+}
+
 /// A position within the tokens of one line.
-pub(super) struct Cursor<'t, 'a> {
+pub(crate) struct Cursor<'t, 'a> {
     tokens: &'t [Token<'a>],
     at: usize,
     /// Where the line ends, for findings about something missing.
@@ -304,13 +320,13 @@ fn describe(tok: &Tok<'_>) -> String {
 }
 
 /// The finding that `word` is none of the words allowed here, with the nearest one as help.
-pub(super) fn unknown_word(rule: &'static str, what: &str, word: &str, span: Span, known: &[&str]) -> Box<Diagnostic> {
+pub(crate) fn unknown_word(rule: &'static str, what: &str, word: &str, span: Span, known: &[&str]) -> Box<Diagnostic> {
     let found = Diagnostic::error(rule, format!("`{word}` is not {what}")).at(span, "");
     Box::new(with_near(found, closest(word, known.iter().copied().filter(|&k| k != word)), known))
 }
 
 /// A finding about a word with the nearest one, or with all of them where they are few.
-pub(super) fn with_near(found: Diagnostic, near: Option<&str>, known: &[&str]) -> Diagnostic {
+pub(crate) fn with_near(found: Diagnostic, near: Option<&str>, known: &[&str]) -> Diagnostic {
     match near {
         Some(near) => found.help(format!("did you mean `{near}`?")),
         None if !known.is_empty() && known.len() <= 12 => found.help(format!("allowed are {}", known.join(", "))),
