@@ -198,8 +198,21 @@ impl FlowOpc {
     #[must_use]
     pub const fn slots(&self) -> [FlowOp; 16] {
         [
-            self.slot_0, self.slot_1, self.slot_2, self.slot_3, self.slot_4, self.slot_5, self.slot_6, self.slot_7,
-            self.slot_8, self.slot_9, self.slot_10, self.slot_11, self.slot_12, self.slot_13, self.slot_14,
+            self.slot_0,
+            self.slot_1,
+            self.slot_2,
+            self.slot_3,
+            self.slot_4,
+            self.slot_5,
+            self.slot_6,
+            self.slot_7,
+            self.slot_8,
+            self.slot_9,
+            self.slot_10,
+            self.slot_11,
+            self.slot_12,
+            self.slot_13,
+            self.slot_14,
             self.slot_15,
         ]
     }

@@ -90,9 +90,7 @@ impl OpDst {
             (false, false) => VectorOp::from_code(code).map(Op::Vector).ok_or_else(|| unknown(VectorOp::VALUES)),
             (true, false) => MathOp::from_code(code).map(Op::Math).ok_or_else(|| unknown(MathOp::VALUES)),
             (false, true) => MacroOp::from_code(code).map(Op::Macro).ok_or_else(|| unknown(MacroOp::VALUES)),
-            (true, true) => {
-                Err(FieldError { word, field: "PVS_DST_MACRO_INST", found: 1, allowed: &WITH_MATH })
-            }
+            (true, true) => Err(FieldError { word, field: "PVS_DST_MACRO_INST", found: 1, allowed: &WITH_MATH }),
         }
     }
 
@@ -258,8 +256,7 @@ impl DualMath {
     /// The two operands as a source: the first one in the place of A, the second one as well.
     #[must_use]
     pub fn operand(&self, second: bool) -> Src {
-        let (select, negate) =
-            if second { (self.swizzle_y, self.negate_y) } else { (self.swizzle_x, self.negate_x) };
+        let (select, negate) = if second { (self.swizzle_y, self.negate_y) } else { (self.swizzle_x, self.negate_x) };
         let mut src = Src { reg_type: self.reg_type, abs: self.abs, ..Src::ZERO_WORD };
         src.set_address(self.address());
         src.set_swizzle([select; 4]);

@@ -8,6 +8,7 @@
 //! | `access` | which components of which registers an instruction reads and writes |
 //! | `flow` | the slots of flow control, and the paths of a program |
 //! | `program` | a program: words, code range, flow control, constants, names |
+//! | `check` | the rules on programs |
 //! | `text` | the assembly language, there and back |
 //!
 //! Facts are cited as `R5xx` (register chapters of AMD's *R5xx Acceleration*) and `pvs-encoding` (`docs/manuals.md`).

@@ -115,7 +115,13 @@ impl Reads {
         match self {
             Self::Nothing => 0,
             Self::Own => written,
-            Self::These(mask) => if written == 0 { 0 } else { mask },
+            Self::These(mask) => {
+                if written == 0 {
+                    0
+                } else {
+                    mask
+                }
+            }
             Self::Each(masks) => {
                 let (mut all, mut i) = (0, 0);
                 while i < 4 {

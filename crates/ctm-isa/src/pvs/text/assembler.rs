@@ -5,10 +5,10 @@ use super::line;
 use super::names::Names;
 use crate::diag::{Diagnostic, Severity, Span};
 use crate::lexer::{Cursor, Parse, Tok, Token, tokens, with_near};
+use crate::pvs::INSTRUCTION_SLOTS;
 use crate::pvs::flow::NO_FLOW;
 use crate::pvs::inst::Words;
 use crate::pvs::program::Program;
-use crate::pvs::INSTRUCTION_SLOTS;
 use crate::suggest::Suggester;
 use std::collections::HashMap;
 
@@ -205,7 +205,8 @@ impl<'a> Assembler<'a> {
         if self.words.len() > INSTRUCTION_SLOTS {
             let message =
                 format!("the program has {} instructions, the machine holds {INSTRUCTION_SLOTS}", self.words.len());
-            let found = Diagnostic::error("program", message).at(self.spans[INSTRUCTION_SLOTS], "the first one too many");
+            let found =
+                Diagnostic::error("program", message).at(self.spans[INSTRUCTION_SLOTS], "the first one too many");
             self.diagnostics.push(found.cite("pvs-encoding §7"));
         }
         let mut flow = NO_FLOW;

@@ -17,9 +17,8 @@ pub(super) const DIRECTIVES: &[&str] = &["input", "output", "const", "reg", "flo
 pub(super) const PLACED: &[&str] = &["word", "entry", "last"];
 
 /// The words of `.flow`.
-pub(super) const FLOW_WORDS: &[&str] = &[
-    "none", "jump", "loop", "jsr", "after", "to", "begin", "end", "back", "count", "init", "step", "inherit",
-];
+pub(super) const FLOW_WORDS: &[&str] =
+    &["none", "jump", "loop", "jsr", "after", "to", "begin", "end", "back", "count", "init", "step", "inherit"];
 
 /// An instruction by its number or its label.
 #[derive(Clone, Copy, Debug)]

@@ -182,7 +182,9 @@ fn parse_dual<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<(Math
     let start = cursor.span();
     let (op, _, clamped) = mnemonic(cursor)?;
     let span = cursor.span_from(start);
-    let wrong = |message: String, span: Span| Box::new(Diagnostic::error("dual-math", message).at(span, "").cite("pvs-encoding §3"));
+    let wrong = |message: String, span: Span| {
+        Box::new(Diagnostic::error("dual-math", message).at(span, "").cite("pvs-encoding §3"))
+    };
     let Op::Math(op) = op else {
         return Err(wrong(format!("`{}` is no math operation", op.info().mnemonic), span));
     };
@@ -193,7 +195,9 @@ fn parse_dual<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<(Math
     let destination = parse_destination(cursor, names)?;
     let component = Component::ALL.iter().copied().find(|c| destination.mask == 1 << c.code());
     match (File::from(destination.reg_type), destination.address, component) {
-        (File::AltTemporary, address, Some(component)) if address == Address::absolute(address.offset) && address.offset < 4 => {
+        (File::AltTemporary, address, Some(component))
+            if address == Address::absolute(address.offset) && address.offset < 4 =>
+        {
             (dual.dst_offset, dual.we_sel) = (address.offset, component);
         }
         _ => {
@@ -217,7 +221,10 @@ fn parse_dual<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<(Math
         let source = parse_source(cursor, names)?;
         let [select, ..] = source.swizzle;
         if source.swizzle != [select; 4] || !matches!(source.negate, 0 | 15) {
-            return Err(wrong("the source of a dual math operation is one component, such as `v0.x`".to_owned(), source.span));
+            return Err(wrong(
+                "the source of a dual math operation is one component, such as `v0.x`".to_owned(),
+                source.span,
+            ));
         }
         if let Some(before) = &register {
             let same = source.register.is_none() || before.register.is_none() || source.register == before.register;

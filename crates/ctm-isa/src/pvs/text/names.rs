@@ -183,7 +183,9 @@ fn relative_to(cursor: &mut Cursor<'_, '_>) -> Parse<(AddrMode, Component)> {
         }
         other => {
             let message = format!("`{other}` cannot be added to an address");
-            Err(Box::new(Diagnostic::error("syntax", message).at(span, "").help("allowed are a0.x, a0.y, a0.z, a0.w and aL")))
+            Err(Box::new(
+                Diagnostic::error("syntax", message).at(span, "").help("allowed are a0.x, a0.y, a0.z, a0.w and aL"),
+            ))
         }
     }
 }

@@ -137,7 +137,9 @@ pub(super) fn parse_source<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -
             _ => {
                 let found = Diagnostic::error("operand", "0 and 1 are the only numbers that an operand can be");
                 let found = found.at(cursor.span(), "");
-                return Err(Box::new(found.help("put the number into a constant: `.const half = c0 (0.5, 0.5, 0.5, 0.5)`")));
+                return Err(Box::new(
+                    found.help("put the number into a constant: `.const half = c0 (0.5, 0.5, 0.5, 0.5)`"),
+                ));
             }
         };
         cursor.advance();
@@ -147,13 +149,8 @@ pub(super) fn parse_source<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -
     let abs = cursor.eat('|');
     let register = names.register(cursor, false)?;
     let kind = register.kind.source.unwrap_or(SrcType::Temporary);
-    let mut source = Source {
-        register: Some((kind, register.address)),
-        abs,
-        swizzle: IDENTITY,
-        negate,
-        span: register.span,
-    };
+    let mut source =
+        Source { register: Some((kind, register.address)), abs, swizzle: IDENTITY, negate, span: register.span };
     let dotted = cursor.eat_dotted();
     if let Some((text, span)) = dotted {
         source.swizzle = swizzle(text, span)?;

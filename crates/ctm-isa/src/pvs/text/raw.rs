@@ -93,7 +93,8 @@ pub(super) fn parse(cursor: &mut Cursor<'_, '_>, dual: bool) -> Parse<Raw> {
         _ => cursor.integer(&format!("`{name}`"), field.extract(u32::MAX))?,
     };
     if !field.values.is_empty() && !field.values.iter().any(|v| v.code == value) {
-        let error = crate::table::FieldError { word: format.name, field: field.name, found: value, allowed: field.values };
+        let error =
+            crate::table::FieldError { word: format.name, field: field.name, found: value, allowed: field.values };
         return Err(Box::new(Diagnostic::error("field", error.to_string()).at(cursor.span_from(start), "")));
     }
     Ok(Raw { dword: *dword, mask: field.mask(), bits: value << field.lsb })
