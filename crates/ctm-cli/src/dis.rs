@@ -7,8 +7,7 @@ use ctm::commands::{self, Command};
 use ctm::job::{Isa, Loaded, byte_code_text};
 use ctm::r700::is_r700;
 use ctm_files::FileKind;
-use ctm_image::r700::gfd::Gfd;
-use ctm_image::{ByteOrder, Kind, identify, swap_words};
+use ctm_image::{ByteOrder, swap_words};
 use ctm_isa::r700::text as r700;
 use ctm_isa::x1k::text::{Options, disassemble};
 use std::path::Path;
@@ -28,7 +27,7 @@ pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
     } else if let Some(text) = byte_code_text(&bytes, &file.display().to_string())? {
         text
     } else if args.program.is_none()
-        && let Some(text) = whole_gfd(&bytes)
+        && let Some(text) = ctm::r700::gfd_text(&bytes)
     {
         text
     } else if is_r700(&bytes, file, isa) {
@@ -58,12 +57,4 @@ fn is_command_buffer(path: &Path, bytes: &[u8]) -> bool {
         }
         _ => false,
     }
-}
-
-/// A GFD container with all that it holds, as text.
-fn whole_gfd(bytes: &[u8]) -> Option<String> {
-    if identify(bytes) != Kind::Gfd {
-        return None;
-    }
-    Gfd::read(bytes).ok().map(|container| ctm::r700::print_gfd(&container))
 }

@@ -143,10 +143,9 @@ pub(crate) fn run(console: &Console, args: &TraceArgs) -> Ending {
     };
     let chosen = subject.choose(choice, at)?;
     let at = at.unwrap_or(Position { i: chosen.domain.i0, j: chosen.domain.j0 });
-    let isa = chosen.isa();
     let mut limits = Limits { range: args.range.clone(), instructions: args.limit, ..Limits::default() };
     for name in &args.writes {
-        limits.writes.extend(places(isa, name)?);
+        limits.writes.extend(places(&chosen, name)?);
     }
     let trace = Trace::of(&subject, &chosen, at, &limits).map_err(JobError::from)?;
     let lanes = lanes(&trace, &args.lanes)?;
@@ -241,10 +240,9 @@ pub(crate) struct WhyArgs {
 
 pub(crate) fn why(console: &Console, args: &WhyArgs) -> Ending {
     let (subject, chosen, at) = args.launch.chosen(args.at)?;
-    let isa = chosen.isa();
     let mut wanted = Vec::new();
     for name in &args.value {
-        wanted.extend(places(isa, name)?.into_iter().map(|place| (place, true)));
+        wanted.extend(places(&chosen, name)?.into_iter().map(|place| (place, true)));
     }
     let limits = Limits { instructions: args.limit, ..Limits::default() };
     let trace = Trace::of(&subject, &chosen, at, &limits).map_err(JobError::from)?;
@@ -300,9 +298,9 @@ fn nan(console: &Console, args: &WhyArgs, trace: &Trace) -> Ending {
                 "bits": format!("0x{:08x}", oddity.write.bits),
                 "pc": at.pc,
                 "item": at.item,
-                "line": trace.listing.line(at),
+                "line": trace.listing.line_of_part(at, oddity.write.part),
                 "time": step.time,
-                "text": trace.listing.text(at),
+                "text": trace.listing.text_of_part(at, oddity.write.part),
             });
             console.print(&format!("{value}\n"))?;
             continue;

@@ -140,7 +140,7 @@ impl LaunchArgs {
     }
 }
 
-/// Places by name.
-pub(crate) fn places(isa: ctm::trace::observe::Isa, name: &str) -> Result<Vec<ctm::trace::observe::Place>, Failure> {
-    ctm::trace::observe::Place::parse(isa, name).map_err(|why| Failure::usage("no-such-place", why.to_string()))
+/// Places by name, also by the names that the program gives.
+pub(crate) fn places(chosen: &Chosen, name: &str) -> Result<Vec<ctm::trace::observe::Place>, Failure> {
+    chosen.places(name).map_err(|why| Failure::usage("no-such-place", why.to_string()))
 }

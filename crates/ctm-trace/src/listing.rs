@@ -27,6 +27,8 @@ pub struct Listing {
     /// The lines, from line 1.
     pub lines: Vec<Line>,
     line_of: BTreeMap<At, usize>,
+    /// R700: the line of each instruction of a group, by the bit of its unit (x = 0 to t = 4).
+    slot_of: BTreeMap<(At, u8), usize>,
     labels: BTreeMap<String, usize>,
 }
 
@@ -70,12 +72,21 @@ impl Listing {
 
     fn r700(program: &r700::Program, source: Option<&Arc<Source>>, fetch: bool) -> Self {
         let mut places = BTreeMap::new();
+        let mut slots = BTreeMap::new();
         let mut note = |program: &r700::Program| {
             let span = |slot: u32| program.spans.get(slot as usize).map(|span| span.start);
             for entry in &program.decode().entries {
                 let at = At { pc: entry.addr, item: None, fetch };
                 places.extend(span(entry.addr).map(|start| (at, start)));
                 let Some((mut slot, _)) = entry.cf.as_ref().ok().and_then(|cf| cf.clause()) else { continue };
+                if let ClauseBody::Alu(clause) = &entry.clause {
+                    for (item, group) in (0..).zip(&clause.groups) {
+                        for (n, one) in (slot + group.offset..).zip(&group.slots) {
+                            let at = At { item: Some(item), ..at };
+                            slots.extend(span(n).map(|start| ((at, one.unit as u8), start)));
+                        }
+                    }
+                }
                 let sizes: Vec<u32> = match &entry.clause {
                     ClauseBody::Alu(clause) => clause.groups.iter().map(r700::inst::Group::size).collect(),
                     ClauseBody::Fetch(clause) => vec![2; clause.fetches.len()],
@@ -101,7 +112,8 @@ impl Listing {
                 Arc::new(Source::new(if fetch { "fetch program" } else { "disassembly" }, text))
             }
         };
-        Self::of(Isa::R700, &source, places)
+        let slot_of = slots.into_iter().map(|(of, start)| (of, source.line_column(start).0)).collect();
+        Self { slot_of, ..Self::of(Isa::R700, &source, places) }
     }
 
     fn of(isa: Isa, source: &Source, places: BTreeMap<At, u32>) -> Self {
@@ -126,7 +138,7 @@ impl Listing {
                 labels.insert(name.to_owned(), n);
             }
         }
-        Self { isa, name: source.name().to_owned(), lines, line_of, labels }
+        Self { isa, name: source.name().to_owned(), lines, line_of, slot_of: BTreeMap::new(), labels }
     }
 
     /// The lines of another program after these.
@@ -135,6 +147,7 @@ impl Listing {
         self.lines.push(Line { text: format!("; {}", other.name), at: Vec::new() });
         self.lines.extend(other.lines);
         self.line_of.extend(other.line_of.into_iter().map(|(at, line)| (at, line + shift)));
+        self.slot_of.extend(other.slot_of.into_iter().map(|(of, line)| (of, line + shift)));
         self
     }
 
@@ -142,6 +155,21 @@ impl Listing {
     #[must_use]
     pub fn line(&self, at: At) -> Option<usize> {
         self.line_of.get(&at).or_else(|| self.line_of.get(&At { item: None, ..at })).copied()
+    }
+
+    /// The line of the instruction of a group that makes one of its results, by the result's bits ([`Write::part`](ctm_exec::observe::Write::part)); otherwise
+    /// as [`Self::line`].
+    #[must_use]
+    pub fn line_of_part(&self, at: At, part: u8) -> Option<usize> {
+        let unit = u8::try_from(part.trailing_zeros()).unwrap_or(u8::MAX);
+        let slot = if part.count_ones() == 1 { self.slot_of.get(&(at, unit)).copied() } else { None };
+        slot.or_else(|| self.line(at))
+    }
+
+    /// The text of that line without the space around it.
+    #[must_use]
+    pub fn text_of_part(&self, at: At, part: u8) -> &str {
+        self.line_of_part(at, part).and_then(|line| self.lines.get(line - 1)).map_or("", |line| line.text.trim())
     }
 
     /// The text of an instruction without the space around it.

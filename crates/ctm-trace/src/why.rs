@@ -31,6 +31,22 @@ pub struct Made {
     pub time: u64,
     /// Its place in the program.
     pub at: At,
+    /// Which of its results: [`Write::part`].
+    pub part: u8,
+}
+
+impl Made {
+    /// The line of the instruction, from 1: of a group, the line of the one that made the result.
+    #[must_use]
+    pub fn line(&self, trace: &Trace) -> Option<usize> {
+        trace.listing.line_of_part(self.at, self.part)
+    }
+
+    /// The text of that line.
+    #[must_use]
+    pub fn text<'t>(&self, trace: &'t Trace) -> &'t str {
+        trace.listing.text_of_part(self.at, self.part)
+    }
 }
 
 /// The ancestry of one value. A value that several others were made of is there once.
@@ -132,7 +148,7 @@ impl Ancestry {
     fn node(&mut self, index: &Index<'_>, spot: Spot, known: &mut HashMap<Spot, usize>) -> usize {
         let (event, write) = index.at(spot);
         let step = &index.trace.steps[spot.0];
-        let made = Some(Made { step: spot.0, time: step.time, at: step.event.at });
+        let made = Some(Made { step: spot.0, time: step.time, at: step.event.at, part: write.part });
         self.nodes.push(Ancestor {
             place: write.place,
             lane: event.lane.into(),
@@ -175,8 +191,8 @@ impl Ancestry {
                     let _ = write!(out, "  see time {} above", made.time);
                 }
                 Some(made) => {
-                    let line = trace.listing.line(made.at).map_or(String::new(), |line| format!(" line {line}"));
-                    let _ = write!(out, "  <- {}{line}, time {}: {}", made.at, made.time, trace.listing.text(made.at));
+                    let line = made.line(trace).map_or(String::new(), |line| format!(" line {line}"));
+                    let _ = write!(out, "  <- {}{line}, time {}: {}", made.at, made.time, made.text(trace));
                 }
                 None => out.push_str(leaf(ancestor.place)),
             }
@@ -206,9 +222,9 @@ impl Ancestry {
                 "value": number(ancestor.bits),
                 "pc": ancestor.made.map(|m| m.at.pc),
                 "item": ancestor.made.and_then(|m| m.at.item),
-                "line": ancestor.made.and_then(|m| trace.listing.line(m.at)),
+                "line": ancestor.made.and_then(|m| m.line(trace)),
                 "time": ancestor.made.map(|m| m.time),
-                "text": ancestor.made.map(|m| trace.listing.text(m.at)),
+                "text": ancestor.made.map(|m| m.text(trace)),
                 "from": ancestor.from,
             })
         };

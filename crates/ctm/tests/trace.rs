@@ -3,9 +3,9 @@
 
 mod trace_check;
 
-use ctm::job::{AnyProgram, Job};
-use ctm::trace::observe::{At, Flow, Place, Unit, Watcher, Wish};
-use ctm::trace::{Ancestry, Choice, Direction, Limits, Session, Stop, Trace, TraceError, watch_job};
+use ctm::job::{AnyProgram, Job, Reader};
+use ctm::trace::observe::{At, Flow, Isa, Place, Unit, Watcher, Wish};
+use ctm::trace::{Ancestry, Choice, Direction, Limits, Session, Stop, Subject, Trace, TraceError, watch_job};
 use ctm_exec::r700::Target;
 use ctm_exec::{Fault, Position};
 use ctm_isa::r700::inst::ClauseBody;
@@ -358,4 +358,45 @@ fn choices_that_cannot_be_are_said() {
     assert!(bad(Choice { pass: None, launch: Some(1) }, at).contains("launched 1 times"));
     assert!(bad(Choice::default(), Position { i: 512, j: 0 }).contains("not in the domain"));
     assert_eq!(trace(&job, at).executed, 19);
+}
+
+/// The line of a value is that of the instruction in the group that made it, and only what the value needs is explained.
+#[test]
+fn ancestors_name_the_slot_and_nothing_else() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/r700/mandelbrot/job.toml");
+    let job = Reader::for_file(&path).and_then(Reader::finish).unwrap();
+    let trace = Trace::of_job(&job, Choice::default(), Position { i: 35, j: 22 }, &Limits::default()).unwrap();
+    let place = Place::parse(Isa::R700, "PIX0.y").unwrap()[0];
+    let tree = Ancestry::of(&trace, trace.lane, place, None).unwrap();
+    let text = std::fs::read_to_string(path.with_file_name("mandelbrot.psh")).unwrap();
+    let wrote = |name: &str| {
+        let node = tree.nodes.iter().find(|node| node.place.to_string() == name).unwrap();
+        let line = node.made.unwrap().line(&trace).unwrap();
+        text.lines().nth(line - 1).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(wrote("R4.w"), "w: SETGE R4.w, sq.x, 4.0f");
+    assert_eq!(wrote("R5.y"), "y: MUL_e R5.y, PV.y, R4.w");
+    assert_eq!(wrote("R4.y"), "y: FRACT R4.y, PV.y");
+    assert_eq!(tree.nodes[0].from.len(), 1, "one element is exported from one");
+    for other in ["R5.x", "R5.z", "R4.x", "R4.z", "PIX0.x"] {
+        assert!(tree.nodes.iter().all(|node| node.place.to_string() != other), "{other} is not needed");
+    }
+    let shown = tree.text(&trace, 6, 200);
+    assert!(shown.contains("line 40") && shown.lines().count() < 60, "{shown}");
+}
+
+/// Registers may be called by the names that the program gives them.
+#[test]
+fn places_have_the_names_of_the_program() {
+    let named = |example: &str, name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(example).join("job.toml");
+        let job = Reader::for_file(&path).and_then(Reader::finish).unwrap();
+        let chosen = Subject::Job(Box::new(job)).choose(Choice::default(), None).unwrap();
+        chosen.places(name).map(|places| places.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!(named("mandelbrot", "colour.g").unwrap(), "o0.g");
+    assert_eq!(named("mandelbrot", "tint").unwrap(), "c2.r c2.g c2.b c2.a");
+    assert_eq!(named("r700/mandelbrot", "view.z").unwrap(), "KC0[0].z");
+    assert_eq!(named("r700/mandelbrot", "PIX0.y").unwrap(), "PIX0.y");
+    assert!(named("mandelbrot", "color.g").is_err());
 }

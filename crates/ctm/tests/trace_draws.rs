@@ -109,3 +109,39 @@ fn fragments_of_a_pixel_are_counted() {
     let error = subject.choose(nth(0), None).unwrap_err().to_string();
     assert!(error.contains("no pixel is named"), "{error}");
 }
+
+/// The programs of a draw have their text: a file's, and of a container the text that `ctm dis` prints of it.
+#[test]
+fn instructions_have_lines_of_the_text_that_the_user_has() {
+    let drawing = example("cube");
+    let stages = [(DrawStage::Pixel, "cube.psh", (160, 120)), (DrawStage::Vertex, "cube.vsh", (3, 0))];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/draw/cube");
+    let text = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    for (stage, name, at) in stages {
+        let found = trace(&drawing, stage, Choice::default(), at).unwrap();
+        assert!(found.listing.name.ends_with(name), "{}", found.listing.name);
+        let lines: Vec<&str> = found.listing.lines.iter().map(|line| line.text.as_str()).collect();
+        // The fetch program comes after a vertex program's text.
+        assert_eq!(lines[..text(name).lines().count()], text(name).lines().collect::<Vec<_>>());
+        let export = found.steps.iter().find(|step| found.listing.text(step.event.at).starts_with("EXP_DONE")).unwrap();
+        let line = found.listing.line(export.event.at).unwrap();
+        assert!(text(name).lines().nth(line - 1).unwrap().starts_with("EXP_DONE"), "{name}: {line}");
+    }
+
+    let load = |name: &str| {
+        let isa = Some(ctm::job::Isa::R700);
+        ctm::r700::Loaded::from_file(&folder.join(name), isa, None, &ctm_isa::r700::text::Options::default()).unwrap()
+    };
+    let container = ctm::r700::write_gfd(&[&load("cube.vsh"), &load("cube.psh")]).unwrap();
+    let listing = ctm::r700::gfd_text(&container).unwrap();
+    let mut drawing = drawing;
+    drawing.draws[0].programs = vec![ctm::draw::ProgramSource::Bytes(container.into(), "cube.gsh".into())];
+    for (stage, _, at) in stages {
+        let found = trace(&drawing, stage, Choice::default(), at).unwrap();
+        assert_eq!(found.listing.name, "cube.gsh");
+        let lines: Vec<&str> = found.listing.lines.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(lines[..listing.lines().count()], listing.lines().collect::<Vec<_>>());
+        let marked = |at| found.listing.line(at).is_some_and(|line| line <= listing.lines().count());
+        assert!(found.steps.iter().all(|step| step.event.at.fetch || marked(step.event.at)), "{stage:?}");
+    }
+}

@@ -107,8 +107,8 @@ pub struct Write {
     pub old: u32,
     /// The new value.
     pub bits: u32,
-    /// Which result of the instruction it is, as one bit: X1K, bit 0 = r to 3 = a; R700, bit 0 = x to 4 = t. A result depends on the reads that
-    /// have its bit.
+    /// Which result of the instruction it is, as one bit: X1K, bit 0 = r to 3 = a; R700, bit 0 = x to 4 = t, of exports bit 0 = x to 3 = w, and from bit 4 on for
+    /// every other register of a burst. A result depends on the reads that have its bit.
     pub part: u8,
 }
 

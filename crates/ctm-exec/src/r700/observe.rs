@@ -326,56 +326,68 @@ impl<'a> Unit<'a> {
             let (reads, writes) = places(lane);
             let mut event = LaneEvent { lane: (first_lane + lane) as u16, ..LaneEvent::default() };
             let held = |place| wave.held(&self.state.shared, lane, place).unwrap_or(0);
-            for place in reads {
-                read(&mut event, place, held(place), ALL_PARTS);
+            for (place, parts) in reads {
+                read(&mut event, place, held(place), parts);
             }
-            for place in writes {
-                write(&mut event, place, held(place), ALL_PARTS);
+            for (place, part) in writes {
+                write(&mut event, place, held(place), part);
             }
             lanes.push(event);
         }
         (executes, lanes)
     }
 
-    fn export_places(&self, wave: &Wavefront, cf: &CfExport) -> (Vec<Place>, Vec<Place>) {
+    /// An element of an export depends on the element of the register that its swizzle names.
+    fn export_places(&self, wave: &Wavefront, cf: &CfExport) -> (Vec<PartOf>, Vec<PartOf>) {
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
         for burst in 0..=cf.word1.burst_count {
             let index = u32::from(cf.word0.array_base) + u32::from(burst);
             let Ok(target) = Target::from_fields(cf.kind, index) else { continue };
             let base = cf.word0.rw_gpr.saturating_add(burst);
             let register = narrow(wave.source_register(self.context, base, cf.word0.rw_rel));
-            reads.extend(elements(cf.swizzle()).map(|e| Place::Gpr(register, e)));
-            let written = (0u8..).zip(cf.swizzle()).filter(|(_, sel)| *sel != Sel::Mask);
-            writes.extend(written.map(|(e, _)| Place::Export(target, e)));
+            let written = || (0u8..).zip(cf.swizzle()).filter(|(_, sel)| *sel != Sel::Mask);
+            for e in elements(cf.swizzle()) {
+                let parts = written().filter(|(_, sel)| *sel as u8 == e);
+                reads.push((Place::Gpr(register, e), parts.fold(0, |parts, (to, _)| parts | part_of(burst, to))));
+            }
+            writes.extend(written().map(|(e, _)| (Place::Export(target, e), part_of(burst, e))));
         }
         (reads, writes)
     }
 
-    fn write_places(&self, wave: &Wavefront, cf: &CfMem, lane: usize) -> (Vec<Place>, Vec<Place>) {
+    fn write_places(&self, wave: &Wavefront, cf: &CfMem, lane: usize) -> (Vec<PartOf>, Vec<PartOf>) {
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
         let index_gpr = usize::from(cf.word0.index_gpr) % GPRS;
         let mut index = 0;
         if cf.kind.is_indexed() {
-            reads.push(Place::Gpr(narrow(index_gpr), 0));
+            reads.push((Place::Gpr(narrow(index_gpr), 0), ALL_PARTS));
             index = u64::from(wave.gprs[lane * GPRS + index_gpr][0]);
         }
         for burst in 0..=cf.word1.burst_count {
             let base = cf.word0.rw_gpr.saturating_add(burst);
             let register = wave.source_register(self.context, base, cf.word0.rw_rel);
             let written = super::memory::written_components(cf).map(|c| c as u8);
-            reads.extend(written.clone().map(|c| Place::Gpr(narrow(register), c)));
+            reads.extend(written.clone().map(|c| (Place::Gpr(narrow(register), c), part_of(burst, c))));
             let n = index + u64::from(burst);
             if super::memory::space(cf.word1.op).is_none() && n <= u64::from(cf.word1.array_size) {
                 let at = u16::try_from(u64::from(cf.word0.array_base) + n).unwrap_or(u16::MAX);
-                writes.extend(written.map(|c| Place::Scratch(at, c)));
+                writes.extend(written.map(|c| (Place::Scratch(at, c), part_of(burst, c))));
             }
         }
         (reads, writes)
     }
 }
 
+/// A place, and its parts: see [`Write::part`].
+type PartOf = (Place, u8);
+
 /// The reads and writes of an instruction for a lane of the wavefront.
-type PlacesOf<'a> = Box<dyn Fn(usize) -> (Vec<Place>, Vec<Place>) + 'a>;
+type PlacesOf<'a> = Box<dyn Fn(usize) -> (Vec<PartOf>, Vec<PartOf>) + 'a>;
+
+/// The part of an element that a burst stores. Registers of a burst alternate between the low and the high four bits.
+const fn part_of(burst: u8, element: u8) -> u8 {
+    1 << (element + 4 * (burst & 1))
+}
 
 /// The smaller of each pair of counters, so that a difference cannot be negative.
 fn smaller(a: &Counters, b: &Counters) -> Counters {

@@ -44,7 +44,7 @@ pub mod gfd;
 pub mod uniform;
 pub mod uses;
 
-pub use container::{assemble_gfd, is_container_text, print_gfd, replace_in_gfd, unmet_semantics};
+pub use container::{assemble_gfd, gfd_text, is_container_text, print_gfd, replace_in_gfd, unmet_semantics};
 pub use gfd::write_gfd;
 
 /// Dwords of a slot.

@@ -57,6 +57,11 @@ pub trait Draws: fmt::Debug + Send + Sync {
     /// # Errors
     /// The source is invalid.
     fn list(&self) -> Result<Vec<String>, JobError>;
+
+    /// The program of a launch of a draw, from 0, with the text that it came from, where that is known.
+    fn with_text(&self, _draw: usize, program: PassProgram) -> PassProgram {
+        program
+    }
 }
 
 /// Called after a draw with its number, from 0 on, and a function that reads its targets: colours by number, then depths, then stencil values.
@@ -145,6 +150,13 @@ impl Draws for Drawing {
             format!("draw {number}{name}{mesh}")
         };
         Ok(self.draws.iter().enumerate().map(line).collect())
+    }
+
+    fn with_text(&self, draw: usize, program: PassProgram) -> PassProgram {
+        match self.draws.get(draw) {
+            Some(plan) => super::source::sourced(&plan.programs, program),
+            None => program,
+        }
     }
 }
 
@@ -241,7 +253,8 @@ pub(crate) fn choose(
     draws.draw(Box::new(wrap), Arc::new(notice), choice.pass)?;
     let mut seen = lock(&seen);
     let (found, count) = (seen.found, seen.draws);
-    seen.chosen.take().ok_or_else(|| {
+    let with_text = |chosen: Chosen| Chosen { program: draws.with_text(chosen.pass, chosen.program), ..chosen };
+    seen.chosen.take().map(with_text).ok_or_else(|| {
         if let Some(pass) = choice.pass.filter(|&pass| pass >= count && draws.count().is_none()) {
             return no_draw(pass, count);
         }

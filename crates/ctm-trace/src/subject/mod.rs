@@ -1,10 +1,11 @@
 //! Sources of watched launches: a job, a drawing, or a recording of devices.
 
 pub mod drawing;
+mod source;
 
 use crate::choice::{Choice, Picking, Shown, watch_job_under};
 use ctm_device::record::{MAGIC, ReplayOptions, replay_on};
-use ctm_exec::observe::{Isa, Watcher};
+use ctm_exec::observe::{Isa, Place, PlaceError, Watcher};
 use ctm_exec::watch::Control;
 use ctm_exec::{Domain, Engine, Fault, Outcome, Position, r700, x1k};
 use ctm_files::FileKind;
@@ -75,6 +76,34 @@ impl Chosen {
             AnyProgram::X1k(_) => Isa::X1k,
             AnyProgram::R700(_) => Isa::R700,
         }
+    }
+
+    /// The places of a name: as [`Place::parse`] reads it, or a name that the program gives to an output, a constant or a register, with or without channels
+    /// (`colour.g`).
+    ///
+    /// # Errors
+    /// The error in the name, and the allowed ones.
+    pub fn places(&self, name: &str) -> Result<Vec<Place>, PlaceError> {
+        let (base, channels) = name.find('.').map_or((name, ""), |dot| name.split_at(dot));
+        let register = match &self.program.program {
+            AnyProgram::X1k(program) => program.symbols.iter().find(|symbol| symbol.name == base).and_then(|symbol| {
+                let letter = match symbol.kind {
+                    ctm_isa::x1k::program::SymbolKind::Output => "o",
+                    ctm_isa::x1k::program::SymbolKind::Float => "c",
+                    _ => return None,
+                };
+                Some(format!("{letter}{}", symbol.index))
+            }),
+            AnyProgram::R700(program) => program.symbols.iter().find(|symbol| symbol.name == base).and_then(|symbol| {
+                Some(match symbol.kind {
+                    ctm_isa::r700::program::SymbolKind::Gpr => format!("R{}", symbol.index),
+                    ctm_isa::r700::program::SymbolKind::Constant => format!("C{}", symbol.index),
+                    ctm_isa::r700::program::SymbolKind::Kcache(set) => format!("KC{set}[{}]", symbol.index),
+                    _ => return None,
+                })
+            }),
+        };
+        Place::parse(self.isa(), &register.map_or_else(|| name.to_owned(), |register| format!("{register}{channels}")))
     }
 }
 

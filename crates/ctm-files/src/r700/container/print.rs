@@ -7,10 +7,20 @@ use ctm_image::r700::Stage as CodeStage;
 use ctm_image::r700::gfd::header::Layout;
 use ctm_image::r700::gfd::print::Described;
 use ctm_image::r700::gfd::{Block, BlockKind, Gfd, Shader};
+use ctm_image::{Kind, identify};
 use ctm_isa::diag::Span;
 use ctm_isa::r700::program::{Program, Setting};
 use ctm_isa::r700::text::{Options, disassemble};
 use std::fmt::Write as _;
+
+/// The text of a file that is a GFD container; `None` of other files, and of those that cannot be read.
+#[must_use]
+pub fn gfd_text(bytes: &[u8]) -> Option<String> {
+    if identify(bytes) != Kind::Gfd {
+        return None;
+    }
+    Gfd::read(bytes).ok().map(|container| print_gfd(&container))
+}
 
 /// A container as text. `ctm asm` makes the same bytes of it.
 #[must_use]

@@ -1,0 +1,53 @@
+//! The text of a draw's program: the file's, or the text of a container as `ctm dis` prints it.
+
+use ctm_files::load::{Isa, Loaded};
+use ctm_files::r700::{every_program, gfd_text};
+use ctm_files::{FileKind, Source};
+use ctm_isa::r700::text::Options;
+use ctm_jobs::draw::ProgramSource;
+use ctm_jobs::job::{AnyProgram, PassProgram};
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The program of a launch with the text of one of these sources: the one that has the same words. As it is where none has.
+pub(super) fn sourced(sources: &[ProgramSource], program: PassProgram) -> PassProgram {
+    for source in sources {
+        let Some((bytes, name)) = bytes(source) else { continue };
+        let found = match &program.program {
+            AnyProgram::X1k(known) => Loaded::choose(&bytes, Path::new(&*name), Some(Isa::X1k), None, None)
+                .ok()
+                .filter(|loaded| loaded.program.words == known.words)
+                .and_then(|loaded| Some((AnyProgram::X1k(loaded.program), loaded.source?))),
+            AnyProgram::R700(known) => r700(&bytes, &name, &known.words).map(|(again, source)| {
+                (AnyProgram::R700(ctm_isa::r700::Program { spans: again.spans, ..known.clone() }), source)
+            }),
+        };
+        if let Some((found, source)) = found {
+            return PassProgram { program: found, source: Some(source), ..program };
+        }
+    }
+    program
+}
+
+fn bytes(source: &ProgramSource) -> Option<(Cow<'_, [u8]>, String)> {
+    match source {
+        ProgramSource::File(path) => {
+            Some((Cow::Owned(ctm_files::read(path, FileKind::Program).ok()?), path.display().to_string()))
+        }
+        ProgramSource::Given(program) => {
+            let (bytes, name) = program.origin();
+            Some((Cow::Borrowed(bytes), name.to_owned()))
+        }
+        ProgramSource::Bytes(bytes, name) => Some((Cow::Borrowed(bytes), name.to_string())),
+    }
+}
+
+/// The program with these words in a file, and its text.
+fn r700(bytes: &[u8], name: &str, words: &[u32]) -> Option<(ctm_isa::r700::Program, Arc<Source>)> {
+    let text = gfd_text(bytes).map_or(Cow::Borrowed(bytes), |text| Cow::Owned(text.into_bytes()));
+    let programs = every_program(&text, Path::new(name), Some(Isa::R700), &Options::default()).ok()?;
+    let mut loaded = programs.into_iter().map(|(_, loaded)| loaded);
+    let found = loaded.find(|loaded| loaded.program.words == words && !loaded.program.spans.is_empty())?;
+    Some((found.program, found.source?))
+}
