@@ -10,7 +10,7 @@ use ctm_isa::x1k::inst::Words;
 use ctm_isa::x1k::program::{Literal, Preload, Program, Symbol, SymbolKind};
 use ctm_radeon::capture::{Event, ReadError, Reader};
 use ctm_radeon::packets::Packets;
-use ctm_radeon::packets::r500::R500;
+use ctm_radeon::packets::r500::R580;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -134,7 +134,7 @@ impl ChipState {
 
     /// Runs a stream; `drawn` is called at each draw.
     fn run(&mut self, words: &[u32], mut drawn: impl FnMut(&Self)) -> Result<(), Error> {
-        for packet in Packets::of(&R500, words) {
+        for packet in Packets::of(&R580, words) {
             let packet = packet.map_err(|_| Error::Stream)?;
             packet.direct_registers().for_each(|(offset, value)| self.set(offset, value));
             if packet.draws() {

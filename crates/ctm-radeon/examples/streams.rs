@@ -13,10 +13,9 @@
 
 use ctm_exec::Interp;
 use ctm_radeon::capture::Submission;
-use ctm_radeon::check::check;
 use ctm_radeon::packets::Packets;
 use ctm_radeon::replay::Replay;
-use ctm_radeon::text::{assemble, disassemble};
+use ctm_radeon::text::assemble_for;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
@@ -34,17 +33,16 @@ struct Sums {
 
 fn stream(replay: &Replay<BufReader<File>>, submission: &Submission, sums: &mut Sums) -> Vec<String> {
     let words = &submission.words;
-    let relocations = replay.relocations(submission);
     sums.streams += 1;
     sums.words += words.len() as u64;
-    for packet in Packets::new(words).flatten() {
+    for packet in Packets::of(replay.chip(), words).flatten() {
         sums.draws += u64::from(packet.draws());
         let name = packet.info().map_or_else(|| format!("{:?}", packet.kind), |info| info.name.to_owned());
         *sums.packets.entry(name).or_default() += 1;
     }
     let mut faults = Vec::new();
-    let text = disassemble(words, &relocations);
-    match assemble(&text) {
+    let text = replay.text(submission);
+    match assemble_for(replay.chip(), &text) {
         Ok(again) if again == *words => {}
         Ok(again) => {
             let at = again.iter().zip(words).position(|(a, b)| a != b).unwrap_or(words.len().min(again.len()));
@@ -52,10 +50,10 @@ fn stream(replay: &Replay<BufReader<File>>, submission: &Submission, sums: &mut 
         }
         Err(errors) => faults.push(format!("the text does not assemble: {:?}", errors.first())),
     }
-    if let Some(line) = text.lines().find(|line| line.contains(".word")) {
-        faults.push(format!("no packet: {line}"));
+    if let Some(line) = text.lines().find(|line| line.contains(".word") || line.trim_start().starts_with("0x")) {
+        faults.push(format!("no packet, or a register without a name: {line}"));
     }
-    faults.extend(check(words, Some(&relocations), Some(&replay.memory())).iter().map(ToString::to_string));
+    faults.extend(replay.findings(submission).iter().map(ToString::to_string));
     faults
 }
 

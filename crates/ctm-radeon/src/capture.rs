@@ -6,6 +6,8 @@
 //! **Invariants.** A submission is whole or absent: its buffers' pages come first. Only pages that changed are stored. Reading trusts nothing:
 //! a page outside its buffer, a buffer that was never announced or memory without end is an error with the record's place.
 
+use crate::chip::Chip;
+use crate::environment;
 use ctm_records::{BODY, Body, Format, HEAD_BYTES, Kind, MAX_BODY, Record, Records, record};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -310,6 +312,13 @@ impl<R: Read> Reader<R> {
     #[must_use]
     pub const fn about(&self) -> &Value {
         &self.about
+    }
+
+    /// The chip that the streams are for: that of [`Self::about`]. An R700 in captures that do not say it.
+    #[must_use]
+    pub fn chip(&self) -> &'static Chip {
+        let named = self.about.get("chip").and_then(Value::as_str).and_then(environment::Chip::of_name);
+        named.unwrap_or_default().streams()
     }
 
     /// The buffers that exist now, by number.

@@ -4,7 +4,7 @@
 //! [`packets::r700`](crate::packets::r700).
 
 use crate::registers::Table;
-use crate::table::Info;
+use crate::table::{Info, Register};
 use ctm_isa::table::Field;
 
 /// The fields of the header of a packet that writes registers (type 0) in which chips differ.
@@ -16,17 +16,41 @@ pub struct RegisterHeader {
     pub one_register: Option<Field>,
 }
 
+/// The generations of chips, which differ in how their streams are checked and executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// R5xx: pixel programs are X1K.
+    R500,
+    /// R6xx and R7xx.
+    R700,
+}
+
+impl Family {
+    /// Its registers.
+    #[must_use]
+    pub const fn registers(self) -> &'static Table {
+        match self {
+            Self::R500 => &crate::registers::R500,
+            Self::R700 => &crate::registers::R700,
+        }
+    }
+}
+
 /// A chip, or several that have the same streams.
 #[derive(Debug)]
 pub struct Chip {
     /// Its name.
     pub name: &'static str,
+    /// Its generation.
+    pub family: Family,
     /// The header of packets of type 0.
     pub register_header: RegisterHeader,
     /// Packets of type 3, by opcode.
     pub packets: &'static [Info],
     /// Registers.
     pub registers: &'static Table,
+    /// Registers of the table that others of its generation have, and it has not.
+    pub refused: &'static [&'static Register],
 }
 
 impl Chip {

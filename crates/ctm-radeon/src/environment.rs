@@ -37,11 +37,8 @@ pub const EXECUTE: Variable =
 pub const ENGINE: Variable =
     Variable { name: "CTM_RADEON_ENGINE", values: "interp, jit or verify", about: "the engine that runs programs" };
 /// The chip.
-pub const CHIP: Variable = Variable {
-    name: "CTM_RADEON_CHIP",
-    values: "rv770, rv530 or r580",
-    about: "the chip that drivers see; only rv770 executes anything",
-};
+pub const CHIP: Variable =
+    Variable { name: "CTM_RADEON_CHIP", values: "rv770, rv530 or r580", about: "the chip that drivers see" };
 
 /// All of them.
 pub const VARIABLES: [Variable; 7] = [CAPTURE, FRAMES, CHECK, STATS, EXECUTE, ENGINE, CHIP];
@@ -67,15 +64,31 @@ impl Chip {
     pub const fn device(self) -> u16 {
         match self {
             Self::Rv770 => 0x9440,
-            Self::Rv530 => 0x71c0,
+            Self::Rv530 => 0x71c5,
             Self::R580 => 0x7249,
         }
     }
 
-    /// Whether its command streams are those that this crate knows.
+    /// Whether it is an R700.
     #[must_use]
     pub const fn is_r700(self) -> bool {
         matches!(self, Self::Rv770)
+    }
+
+    /// The chip with a name, in any case of letters.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, of)| of.eq_ignore_ascii_case(name)).map(|(chip, _)| *chip)
+    }
+
+    /// Its packets and registers.
+    #[must_use]
+    pub const fn streams(self) -> &'static crate::chip::Chip {
+        match self {
+            Self::Rv770 => &crate::packets::R700,
+            Self::Rv530 => &crate::packets::r500::RV530,
+            Self::R580 => &crate::packets::r500::R580,
+        }
     }
 
     /// The name that users give.

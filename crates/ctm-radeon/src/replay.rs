@@ -1,9 +1,10 @@
 //! Captures, run again: submissions in order, each on the process's buffers of that time.
 
-use crate::Error;
 use crate::capture::{Buffer, Event, ReadError, Reader, Submission};
+use crate::chip::Chip;
 use crate::execute::{Device, GpuMemory, Next, Stepped, Submitted, TargetPicture};
 use crate::stream::Relocation;
+use crate::{Error, check, text};
 use ctm_exec::Engine;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
@@ -130,6 +131,7 @@ impl<R: Read> Replay<R> {
         loop {
             match self.reader.next()? {
                 Some(Event::Submission(submission)) => {
+                    self.device.set_chip(self.reader.chip());
                     self.places.follow(self.reader.buffers());
                     return Ok(Some(submission));
                 }
@@ -154,6 +156,25 @@ impl<R: Read> Replay<R> {
         let mut memory = CaptureMemory { buffers: reader.buffers_mut(), places };
         let submitted = device.submit_watched(&submission.words, &relocations, &mut memory, watcher);
         Replayed { submission, submitted }
+    }
+
+    /// The chip of the capture; known after the first submission was read.
+    #[must_use]
+    pub fn chip(&self) -> &'static Chip {
+        self.reader.chip()
+    }
+
+    /// The text of a submission that was [read](Self::read) just before.
+    #[must_use]
+    pub fn text(&self, submission: &Submission) -> String {
+        text::disassemble_for(self.chip(), &submission.words, &self.relocations(submission))
+    }
+
+    /// The findings of the checks about a submission that was [read](Self::read) just before.
+    #[must_use]
+    pub fn findings(&self, submission: &Submission) -> Vec<check::Finding> {
+        let relocations = self.relocations(submission);
+        check::check_for(self.chip(), &submission.words, Some(&relocations), Some(&self.memory()))
     }
 
     /// Where the buffers of a submission lie.

@@ -501,5 +501,5 @@ pub(crate) mod kinds {
 
 /// A named value of a field.
 pub(crate) const fn value(code: u32, name: &'static str) -> Value {
-    Value { code, name, doc: "", cite: "R6xx/R7xx 3D registers" }
+    Value { code, name, doc: "", cite: "AMD's guides to 3D registers" }
 }

@@ -98,7 +98,8 @@ fn each_rule_of_the_kernel_is_broken_by_a_stream() {
         assert!(found.contains(rule), "{changes:?}: {rule} is expected, found is {found:?}");
     }
     let covered: BTreeSet<&str> = TABLE.iter().map(|row| row.2).collect();
-    let rules = RULES.iter().filter(|rule| rule.doc.starts_with("kernel:")).map(|rule| rule.name);
+    let is_of_chip = |doc: &str| doc.starts_with("kernel:") && !doc.contains("R500:");
+    let rules = RULES.iter().filter(|rule| is_of_chip(rule.doc)).map(|rule| rule.name);
     let missing: Vec<&str> = rules.filter(|name| !covered.contains(name)).collect();
     assert!(missing.is_empty(), "no stream breaks {missing:?}");
 }

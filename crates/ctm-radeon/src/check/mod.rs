@@ -6,19 +6,24 @@
 //! `rules` is the table of rules, `checker` the state of a check. `packets` has the rules on packets, `surfaces` those on targets and textures,
 //! `draws` those on the programs of a draw and on the registers at a draw.
 //!
+//! `r500` has the rules for that chip, whose kernel code is another one.
+//!
 //! A stream without a kernel, of a program that runs on the bare chip, has absolute addresses ([`check_absolute`]): the rules on relocations and on
 //! registers that only the kernel may write do not apply; its addresses must be inside the given memory.
 
 mod checker;
 mod draws;
 mod packets;
+mod r500;
 mod rules;
 mod surfaces;
 
+use crate::chip::{Chip, Family};
 use crate::execute::GpuMemory;
-use crate::packets::{BadHeader, Packets};
+use crate::packets::{BadHeader, Packets, R700};
 use crate::stream::Relocation;
 use checker::{Checker, Placed};
+use r500::R500Checker;
 pub use rules::{Finding, RULES, Rule, rule};
 
 /// The kernel's assumed values of registers before a stream writes them: name and value.
@@ -30,7 +35,34 @@ const UNTIL_WRITTEN: &[(&str, u32)] = &[
     ("DB_DEPTH_INFO", 0x0200_0007),
 ];
 
-/// Checks a stream. Without relocations the ends of buffers are not checked, without memory no programs.
+/// Checks a stream of a chip. Without relocations the ends of buffers are not checked, without memory no programs.
+#[must_use]
+pub fn check_for(
+    chip: &'static Chip,
+    words: &[u32],
+    relocations: Option<&[Relocation]>,
+    memory: Option<&dyn GpuMemory>,
+) -> Vec<Finding> {
+    match chip.family {
+        Family::R700 => check(words, relocations, memory),
+        Family::R500 => {
+            let mut checker = R500Checker::new(chip, relocations);
+            each_packet(chip, words, true, &mut |packet| match packet {
+                Ok(mut placed) => {
+                    checker.begin(placed.packet.at, placed.packet.draws());
+                    checker.packet(&mut placed);
+                }
+                Err((at, bad)) => {
+                    checker.begin(at, false);
+                    checker.found("bad-packet", told(bad));
+                }
+            });
+            checker.findings
+        }
+    }
+}
+
+/// Checks a stream of an R700. Without relocations the ends of buffers are not checked, without memory no programs.
 #[must_use]
 pub fn check(words: &[u32], relocations: Option<&[Relocation]>, memory: Option<&dyn GpuMemory>) -> Vec<Finding> {
     let mut checker = Checker::new(memory);
@@ -58,33 +90,49 @@ pub fn check_absolute(words: &[u32], memory: Option<&dyn GpuMemory>) -> Vec<Find
     checker.findings
 }
 
-impl Checker<'_> {
-    fn run(&mut self, words: &[u32]) {
-        let mut packets = Packets::new(words).peekable();
-        while let Some(packet) = packets.next() {
-            match packet {
-                Ok(packet) => {
-                    let mut placed = Placed { packet, operands: Vec::new(), next: 0 };
-                    self.at = packet.at;
-                    if packet.relocation().is_none() && !self.absolute {
-                        while let Some(operand) = packets.peek().and_then(|next| next.as_ref().ok()?.relocation()) {
-                            packets.next();
-                            placed.operands.push(operand);
-                        }
-                    }
-                    self.draws += u32::from(packet.draws());
-                    self.in_draw = packet.draws();
-                    self.packet(&mut placed);
-                }
-                Err((at, bad)) => {
-                    (self.at, self.in_draw) = (at, false);
-                    let rest = match bad {
-                        BadHeader::TypeOne => "",
-                        BadHeader::Short { .. } => "; what follows cannot be read",
-                    };
-                    self.found("bad-packet", format!("{bad}{rest}"));
+/// A packet with its relocations, or the dword and the error of a bad header.
+type Checked<'a> = Result<Placed<'a>, (usize, BadHeader)>;
+
+/// Calls `each` with every packet, and with the relocations after it if the stream has them; at the end with the error of a bad header.
+fn each_packet(chip: &'static Chip, words: &[u32], relocated: bool, each: &mut dyn FnMut(Checked<'_>)) {
+    let mut packets = Packets::of(chip, words).peekable();
+    while let Some(packet) = packets.next() {
+        let placed = packet.map(|packet| {
+            let mut placed = Placed { packet, operands: Vec::new(), next: 0 };
+            if packet.relocation().is_none() && relocated {
+                while let Some(operand) = packets.peek().and_then(|next| next.as_ref().ok()?.relocation()) {
+                    packets.next();
+                    placed.operands.push(operand);
                 }
             }
-        }
+            placed
+        });
+        each(placed);
+    }
+}
+
+/// A bad header in words.
+fn told(bad: BadHeader) -> String {
+    let rest = match bad {
+        BadHeader::TypeOne => "",
+        BadHeader::Short { .. } => "; what follows cannot be read",
+    };
+    format!("{bad}{rest}")
+}
+
+impl Checker<'_> {
+    fn run(&mut self, words: &[u32]) {
+        each_packet(&R700, words, !self.absolute, &mut |packet| match packet {
+            Ok(mut placed) => {
+                self.at = placed.packet.at;
+                self.draws += u32::from(placed.packet.draws());
+                self.in_draw = placed.packet.draws();
+                self.packet(&mut placed);
+            }
+            Err((at, bad)) => {
+                (self.at, self.in_draw) = (at, false);
+                self.found("bad-packet", told(bad));
+            }
+        });
     }
 }

@@ -4,11 +4,13 @@ use super::commands::{Counters, Predicate};
 use super::draws::{self, IndexSource, Outline, TargetPicture};
 use super::memory::GpuMemory;
 use super::programs::Programs;
+use super::r500;
 use super::registers::Registers;
 use super::state;
 use super::surfaces::Surfaces;
 use crate::Error;
-use crate::packets::{Kind, Packet, Packets};
+use crate::chip::{Chip, Family};
+use crate::packets::{Kind, Packet, Packets, R700};
 use crate::stream::Relocation;
 use crate::table::join;
 use ctm_draw::{Fragment, Note, Notice};
@@ -139,7 +141,7 @@ pub struct Stepped<'a> {
     /// The programs of the draw: `vertex`, `geometry`, `copy` or `pixel` as in notes, and the address.
     pub programs: Vec<(&'static str, u64)>,
     /// Registers and memory after the draw, if [`DrawOptions::targets`] is set.
-    behind: Option<(&'a Registers, &'a dyn GpuMemory)>,
+    behind: Option<(Family, &'a Registers, &'a dyn GpuMemory)>,
 }
 
 impl Stepped<'_> {
@@ -148,12 +150,23 @@ impl Stepped<'_> {
     /// # Errors
     /// Targets that cannot be read.
     pub fn targets(&self) -> Result<Vec<TargetPicture>, Error> {
-        self.behind.map_or_else(|| Ok(Vec::new()), |(registers, memory)| draws::pictures(registers, memory))
+        self.behind.map_or_else(|| Ok(Vec::new()), |(family, registers, memory)| pictures(family, registers, memory))
+    }
+}
+
+/// The contents of the targets that registers of a chip name.
+fn pictures(family: Family, registers: &Registers, memory: &dyn GpuMemory) -> Result<Vec<TargetPicture>, Error> {
+    match family {
+        Family::R700 => draws::pictures(registers, memory),
+        Family::R500 => r500::pictures(registers, memory),
     }
 }
 
 /// A Radeon in software: registers, and the engine for programs. Memory is the caller's.
 pub struct Device {
+    chip: &'static Chip,
+    /// The parts of an R500 that are no registers.
+    pub(super) r500: r500::State,
     pub(super) engine: Box<dyn Engine>,
     pub(super) options: DrawOptions,
     pub(super) registers: Registers,
@@ -215,10 +228,12 @@ impl Placed<'_> {
 }
 
 impl Device {
-    /// A device whose programs run on this engine.
+    /// An R700 whose programs run on this engine.
     #[must_use]
     pub fn new(engine: Box<dyn Engine>) -> Self {
         Self {
+            chip: &R700,
+            r500: r500::State::default(),
             engine,
             options: DrawOptions::default(),
             registers: Registers::default(),
@@ -230,6 +245,24 @@ impl Device {
             fragments: Vec::new(),
             changed: None,
         }
+    }
+
+    /// Makes it another chip. One of another generation starts with its own registers.
+    pub fn set_chip(&mut self, chip: &'static Chip) {
+        if self.chip.family != chip.family {
+            self.registers = match chip.family {
+                Family::R700 => Registers::default(),
+                Family::R500 => r500::reset(),
+            };
+            self.r500 = r500::State::default();
+        }
+        self.chip = chip;
+    }
+
+    /// The chip.
+    #[must_use]
+    pub const fn chip(&self) -> &'static Chip {
+        self.chip
     }
 
     /// Says how draws run from now on.
@@ -280,7 +313,7 @@ impl Device {
     /// # Errors
     /// Targets that cannot be read.
     pub fn targets(&self, memory: &dyn GpuMemory) -> Result<Vec<TargetPicture>, Error> {
-        draws::pictures(&self.registers, memory)
+        pictures(self.chip.family, &self.registers, memory)
     }
 
     fn run(
@@ -291,7 +324,7 @@ impl Device {
         mut watcher: Option<&mut dyn FnMut(&Stepped<'_>) -> Next>,
     ) -> Submitted {
         let mut submitted = Submitted::default();
-        let mut packets = Packets::new(words).peekable();
+        let mut packets = Packets::of(self.chip, words).peekable();
         while let Some(packet) = packets.next() {
             let packet = match packet {
                 Ok(packet) => packet,
@@ -323,7 +356,10 @@ impl Device {
             self.fragments.clear();
             let result = match self.options.deadline.filter(|deadline| deadline.left().is_none()) {
                 Some(deadline) => Err(deadline.error()),
-                None => self.packet(&mut placed, memory),
+                None => match self.chip.family {
+                    Family::R700 => self.packet(&mut placed, memory),
+                    Family::R500 => self.r500_packet(&mut placed, memory),
+                },
             };
             let mut problem = None;
             // The draw that the deadline ended, or else the packet that comes after it, is the end of the stream.
@@ -343,8 +379,11 @@ impl Device {
                     self.surfaces.bring_back_all(memory);
                 }
                 let (notes, fragments) = (&self.notes, &self.fragments);
-                let programs = draws::programs(&self.registers);
-                let behind = self.options.targets.then_some((&self.registers, &*memory));
+                let programs = match self.chip.family {
+                    Family::R700 => draws::programs(&self.registers),
+                    Family::R500 => Vec::new(),
+                };
+                let behind = self.options.targets.then_some((self.chip.family, &self.registers, &*memory));
                 let stepped = Stepped { outline, problem: problem.as_ref(), notes, fragments, programs, behind };
                 submitted.stopped = watcher(&stepped) == Next::Stop;
             }
@@ -376,8 +415,12 @@ impl Device {
 
     fn outline(&self, placed: &Placed<'_>, draw: u32, counts: ctm_draw::Counts, changes: Vec<(u32, u32)>) -> Outline {
         use crate::registers::vgt;
+        if self.chip.family == Family::R500 {
+            return self.r500_outline(placed, draw, counts, changes);
+        }
         let call = self.counters.call.as_ref();
         Outline {
+            family: self.chip.family,
             draw,
             dword: placed.packet.at,
             topology: state::topology(&self.registers),

@@ -9,6 +9,7 @@ use super::set::Set;
 use super::state::{self, Geometry, Lists, SpecialOp, Stages};
 use super::surfaces::overlap;
 use crate::Error;
+use crate::chip::Family;
 use crate::registers::{colour, depth, resource, sq, vgt};
 use crate::table::{little_endian, little_endian_128, set_bits};
 use ctm_draw::format::{ColourFormat, Colours, NumberType, Swap};
@@ -48,6 +49,8 @@ pub struct DrawCall {
 /// A draw in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outline {
+    /// The generation of the chip.
+    pub family: Family,
     /// Its number in its stream, from 1 on.
     pub draw: u32,
     /// The dword of its packet.
@@ -86,7 +89,8 @@ impl Outline {
     /// The same for programs; `number` counts the draws of a whole capture.
     #[must_use]
     pub fn json(&self, number: u32) -> serde_json::Value {
-        let changes = self.changes.iter().map(|(offset, value)| (crate::registers::name(*offset), (*value).into()));
+        let changes =
+            self.changes.iter().map(|(offset, value)| (self.family.registers().name(*offset), (*value).into()));
         serde_json::json!({
             "draw": number, "dword": self.dword,
             "primitives": self.topology.map(|topology| format!("{topology:?}")),

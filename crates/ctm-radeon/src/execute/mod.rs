@@ -13,6 +13,7 @@
 //! | `notes` | notes of checked draws, each once |
 //! | `commands` | packets other than draws |
 //! | `device` | a stream, packet by packet |
+//! | `r500/` | the packets and draws of an R500 |
 //!
 //! **Invariants.** A stream reaches memory only through [`GpuMemory`], which knows its buffers. Every stream ends: its packets are finite, and draws have a
 //! budget. An error of a packet is reported ([`Problem`]), and the next packet runs.
@@ -23,6 +24,7 @@ mod draws;
 mod memory;
 mod notes;
 mod programs;
+mod r500;
 mod registers;
 mod resources;
 mod set;

@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn the_table_is_in_order_and_names_are_unique() {
-        for (chip, row) in [&R700, &r500::R500].iter().flat_map(|chip| chip.packets.iter().map(move |row| (chip, row)))
+        for (chip, row) in [&R700, &r500::R580].iter().flat_map(|chip| chip.packets.iter().map(move |row| (chip, row)))
         {
             assert!(chip.packets.is_sorted_by(|a, b| a.opcode < b.opcode));
             assert_eq!(chip.packet_named(row.name), Some(row));
@@ -277,7 +277,7 @@ mod tests {
     fn chips_differ_in_packets_of_type_0() {
         let words = [0x0001_9095, 5, 6, 0xc000_3400, 0x0003_0025];
         let of = |chip| Packets::of(chip, &words).map(Result::unwrap).collect::<Vec<_>>();
-        let r500 = of(&r500::R500);
+        let r500 = of(&r500::R580);
         assert_eq!(r500[0].kind, Kind::Registers { first: 0x4254, one: true });
         assert_eq!(r500[0].direct_registers().collect::<Vec<_>>(), [(0x4254, 5), (0x4254, 6)]);
         assert_eq!(r500[0].registers(), None);

@@ -4,15 +4,17 @@ use super::words::{
     Coherency, CopyControl, DmaCommand, DmaSource, DwordAddress, Enables, EopControl, Event, High, IndexFormat,
     Initiator, MemWriteControl, PredicationControl, QuadAddress, StreamUpdate, WaitControl,
 };
-use crate::chip::{Chip, RegisterHeader};
+use crate::chip::{Chip, Family, RegisterHeader};
 use crate::registers::{self, ALU_CONSTANTS, RESOURCES, SAMPLERS};
 
 /// The R7xx, and the R6xx as far as its streams are the same.
 pub static R700: Chip = Chip {
     name: "R700",
+    family: Family::R700,
     register_header: RegisterHeader { register: super::words::R700Type0::REGISTER, one_register: None },
     packets: PACKETS,
     registers: &registers::R700,
+    refused: &[],
 };
 
 #[rustfmt::skip]

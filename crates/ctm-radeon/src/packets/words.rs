@@ -226,6 +226,60 @@ ops! {
     }
 }
 
+ops! {
+    /// The primitives of a draw of an R500.
+    pub enum R500Primitive cite "R5xx Acceleration" {
+        /// Nothing is drawn.
+        None "NONE" 0;
+        /// A point a vertex.
+        Points "POINTS" 1;
+        /// A line for two vertices.
+        Lines "LINES" 2;
+        /// A line from each vertex to the next.
+        LineStrip "LINE_STRIP" 3;
+        /// A triangle for three vertices.
+        Triangles "TRIANGLES" 4;
+        /// Triangles with the first vertex in common.
+        TriangleFan "TRIANGLE_FAN" 5;
+        /// A triangle for each vertex and the two before it.
+        TriangleStrip "TRIANGLE_STRIP" 6;
+        /// Triangles with words of flags.
+        TrianglesWithFlags "TRIANGLES_WITH_WFLAGS" 7;
+        /// A line strip that is closed.
+        LineLoop "LINE_LOOP" 12;
+        /// A quad for four vertices.
+        Quads "QUADS" 13;
+        /// A quad for each two vertices and the two before them.
+        QuadStrip "QUAD_STRIP" 14;
+        /// One polygon.
+        Polygon "POLYGON" 15;
+    }
+}
+
+ops! {
+    /// Where the vertices of a draw of an R500 come from.
+    pub enum Walk cite "R5xx Acceleration" {
+        /// Registers.
+        State "STATE" 0;
+        /// Memory, by indices.
+        Indices "INDICES" 1;
+        /// Memory, one after the other.
+        VertexList "VERTEX_LIST" 2;
+        /// The packet.
+        Embedded "VERTEX_EMBEDDED" 3;
+    }
+}
+
+ops! {
+    /// Width of indices of an R500.
+    pub enum IndexSize cite "R5xx Acceleration" {
+        /// 2 bytes.
+        Bits16 "16_BIT" 0;
+        /// 4 bytes.
+        Bits32 "32_BIT" 1;
+    }
+}
+
 word_fields! {
     /// The header of a packet of type 3.
     Type3Header {
@@ -250,13 +304,31 @@ word_fields! {
     }
     /// VF_CNTL, the word of an R500 that draws.
     VertexFetch {
-        prim_type PRIM_TYPE number 3:0 "which primitives";
-        prim_walk PRIM_WALK number 5:4 "1 indices, 2 vertices from memory, 3 vertices of the packet";
-        index_size INDEX_SIZE flag 11:11 "indices of 32 bits";
+        prim_type PRIM_TYPE R500Primitive 3:0 "which primitives";
+        prim_walk PRIM_WALK Walk 5:4 "where vertices come from";
+        index_size INDEX_SIZE IndexSize 11:11 "width of indices";
         vtx_reuse_dis VTX_REUSE_DIS flag 12:12 "no vertex is used twice";
         dual_index_mode DUAL_INDEX_MODE flag 13:13 "an index of its own for array 0";
         use_alt_num_verts USE_ALT_NUM_VERTS flag 14:14 "the count is in VAP_ALT_NUM_VERTICES";
         num_vertices NUM_VERTICES number 31:16 "vertices or indices";
+    }
+    /// The first word of 3D_LOAD_VBPNTR.
+    ArrayCount {
+        arrays ARRAYS number 4:0 "arrays of vertices";
+        prefetch VC_FORCE_PREFETCH flag 5:5 "whole lines of the cache are read";
+    }
+    /// Sizes of two arrays of vertices.
+    ArrayPair {
+        size_0 SIZE_0 number 6:0 "dwords of an element of the first";
+        stride_0 STRIDE_0 number 14:8 "dwords from one to the next";
+        size_1 SIZE_1 number 22:16 "dwords of an element of the second";
+        stride_1 STRIDE_1 number 30:24 "dwords from one to the next";
+    }
+    /// The register that INDX_BUFFER writes indices to.
+    IndexPort {
+        register REGISTER number 15:0 "the register / 4";
+        skip SKIP number 30:16 "indices that are left out";
+        one_reg_wr ONE_REG_WR flag 31:31 "all of them go to that register";
     }
     /// The last word of draws.
     Initiator {

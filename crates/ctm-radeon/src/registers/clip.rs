@@ -62,3 +62,40 @@ registers! {
     PA_CL_UCP_0_Z = 0x28e28, 6 every 16, float, "user plane: z" {}
     PA_CL_UCP_0_W = 0x28e2c, 6 every 16, float, "user plane: w" {}
 }
+
+/// VAP of the R500: clipping and the viewport.
+pub(crate) mod r500 {
+    registers! {
+        VAP_VPORT_XSCALE = 0x01d98, 1 every 4, float, "what x is multiplied by" {}
+        VAP_VPORT_XOFFSET = 0x01d9c, 1 every 4, float, "what is added to x" {}
+        VAP_VPORT_YSCALE = 0x01da0, 1 every 4, float, "what y is multiplied by" {}
+        VAP_VPORT_YOFFSET = 0x01da4, 1 every 4, float, "what is added to y" {}
+        VAP_VPORT_ZSCALE = 0x01da8, 1 every 4, float, "what z is multiplied by" {}
+        VAP_VPORT_ZOFFSET = 0x01dac, 1 every 4, float, "what is added to z" {}
+        VAP_VTE_CNTL = 0x020b0, 1 every 4, number, "which steps of the viewport transform run" {
+            VPORT_X_SCALE_ENA 0:0 [] "multiply x by XSCALE";
+            VPORT_X_OFFSET_ENA 1:1 [] "add XOFFSET";
+            VPORT_Y_SCALE_ENA 2:2 [] "";
+            VPORT_Y_OFFSET_ENA 3:3 [] "";
+            VPORT_Z_SCALE_ENA 4:4 [] "";
+            VPORT_Z_OFFSET_ENA 5:5 [] "";
+            VTX_XY_FMT 8:8 [] "x and y are already divided by w";
+            VTX_Z_FMT 9:9 [] "z is already divided by w";
+            VTX_W0_FMT 10:10 [] "1: the fourth component is w; 0: it is 1/w";
+            SERIAL_PROC_ENA 11:11 [] "one step after another";
+        }
+        VAP_CLIP_CNTL = 0x0221c, 1 every 4, number, "how primitives are clipped" {
+            UCP_ENA 5:0 [] "user planes, a bit each";
+            PS_UCP_MODE 15:14 [0 "CULL_CENTRE", 1 "CULL_RADIUS", 2 "RADIUS_EXPAND", 3 "EXPAND"] "points against planes";
+            CLIP_DISABLE 16:16 [] "no clipping at all";
+            UCP_CULL_ONLY_ENA 17:17 [] "planes only reject whole primitives";
+            BOUNDARY_EDGE_FLAG_ENA 18:18 [] "edges made by clipping are drawn in the line mode of polygons";
+            COLOR2_IS_TEXTURE 20:20 [] "colour 2 is texture coordinate 8";
+            COLOR3_IS_TEXTURE 21:21 [] "colour 3 is texture coordinate 9";
+        }
+        VAP_GB_VERT_CLIP_ADJ = 0x02220, 1 every 4, float, "y is cut off beyond this multiple of w" {}
+        VAP_GB_VERT_DISC_ADJ = 0x02224, 1 every 4, float, "primitives wholly beyond this multiple of w in y are dropped" {}
+        VAP_GB_HORZ_CLIP_ADJ = 0x02228, 1 every 4, float, "x is cut off beyond this multiple of w" {}
+        VAP_GB_HORZ_DISC_ADJ = 0x0222c, 1 every 4, float, "primitives wholly beyond this multiple of w in x are dropped" {}
+    }
+}

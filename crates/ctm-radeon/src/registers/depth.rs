@@ -105,3 +105,104 @@ registers! {
         OFFSET_ROUND 16:16 [] "rounding";
     }
 }
+
+/// ZB and FG of the R500: depth and stencil.
+pub(crate) mod r500 {
+    registers! {
+        FG_DEPTH_SRC = 0x04bd8, 1 every 4, number, "where depths come from" {
+            DEPTH_SRC 0:0 [0 "SCAN", 1 "SHADER"] "";
+        }
+        FG_ZBREG_DEST = 0x04be8, 1 every 4, number, "depth pipes that take what is written; of RV530 alone" {
+            SELECT 1:0 [] "a bit a pipe";
+        }
+        ZB_CNTL = 0x04f00, 1 every 4, number, "depth and stencil tests" {
+            STENCIL_ENABLE 0:0 [] "";
+            Z_ENABLE 1:1 [] "depth test on; off: passes and does not write";
+            ZWRITEENABLE 2:2 [] "";
+            ZSIGNED_COMPARE 3:3 [] "";
+            STENCIL_FRONT_BACK 4:4 [] "back faces use the _BF fields";
+            ZSIGNED_MAGNITUDE 5:5 [] "";
+            STENCIL_REFMASK_FRONT_BACK 6:6 [] "back faces use ZB_STENCILREFMASK_BF";
+        }
+        ZB_ZSTENCILCNTL = 0x04f04, 1 every 4, number, "functions of the tests" {
+            ZFUNC 2:0 Z_COMPARES "new f stored";
+            STENCILFUNC 5:3 Z_COMPARES "(reference & mask) f (stored & mask)";
+            STENCILFAIL 8:6 STENCIL_OPS "stencil test fails";
+            STENCILZPASS 11:9 STENCIL_OPS "both pass";
+            STENCILZFAIL 14:12 STENCIL_OPS "stencil passes, depth fails";
+            STENCILFUNC_BF 17:15 Z_COMPARES "back";
+            STENCILFAIL_BF 20:18 STENCIL_OPS "back";
+            STENCILZPASS_BF 23:21 STENCIL_OPS "back";
+            STENCILZFAIL_BF 26:24 STENCIL_OPS "back";
+            ZERO_OUTPUT_MASK 27:27 [] "tests do not change the mask";
+        }
+        ZB_STENCILREFMASK = 0x04f08, 1 every 4, number, "stencil reference and masks" {
+            STENCILREF 7:0 [] "reference";
+            STENCILMASK 15:8 [] "compare mask";
+            STENCILWRITEMASK 23:16 [] "write mask";
+        }
+        ZB_FORMAT = 0x04f10, 1 every 4, number, "format of the depth target" {
+            DEPTHFORMAT 3:0 [0 "16_BIT_INTEGER", 1 "16_BIT_13E3", 2 "24_BIT_INTEGER"] "";
+            INVERT 4:4 [] "";
+        }
+        ZB_ZTOP = 0x04f14, 1 every 4, number, "when the tests run" {
+            ZTOP 0:0 [] "before the pixel program";
+        }
+        ZB_ZCACHE_CTLSTAT = 0x04f18, 1 every 4, number, "depth cache" {
+            ZC_FLUSH 0:0 [] "";
+            ZC_FREE 1:1 [] "";
+            ZC_BUSY 31:31 [] "";
+        }
+        ZB_BW_CNTL = 0x04f1c, 1 every 4, number, "coarse depth, compression, and clears of colour targets" {
+            HIZ_ENABLE 0:0 [] "";
+            HIZ_MIN 1:1 [] "";
+            FAST_FILL 2:2 [] "";
+            RD_COMP_ENABLE 3:3 [] "";
+            WR_COMP_ENABLE 4:4 [] "";
+            ZB_CB_CLEAR 5:5 [] "every covered pixel stores ZB_DEPTHCLEARVALUE";
+            FORCE_COMPRESSED_STENCIL_VALUE 6:6 [] "";
+            ZEQUAL_OPTIMIZE_DISABLE 7:7 [] "";
+            SEQUAL_OPTIMIZE_DISABLE 8:8 [] "";
+            BMASK_DISABLE 10:10 [] "";
+            HIZ_EQUAL_REJECT_ENABLE 11:11 [] "";
+            HIZ_FP_EXP_BITS 14:12 [] "";
+            HIZ_FP_INVERT 15:15 [] "";
+            TILE_OVERWRITE_RECOMPRESSION_DISABLE 16:16 [] "";
+            CONTIGUOUS_6XAA_SAMPLES_DISABLE 17:17 [] "";
+            PEQ_PACKING_ENABLE 18:18 [] "";
+            COVERED_PTR_MASKING_ENABLE 19:19 [] "";
+        }
+        ZB_DEPTHOFFSET = 0x04f20, 1 every 4, address, "where the depth target lies" {}
+        ZB_DEPTHPITCH = 0x04f24, 1 every 4, number, "its pitch and tiles" {
+            DEPTHPITCH 13:2 [] "pixels of a row / 4";
+            DEPTHMACROTILE 16:16 [] "tiles of 2 KB";
+            DEPTHMICROTILE 18:17 MICRO_TILES "tiles of 32 bytes";
+            DEPTHENDIAN 20:19 ENDIANS "";
+        }
+        ZB_DEPTHCLEARVALUE = 0x04f28, 1 every 4, number, "value of clears" {}
+        ZB_ZMASK_OFFSET = 0x04f30, 1 every 4, number, "mask of depth tiles" {}
+        ZB_ZMASK_PITCH = 0x04f34, 1 every 4, number, "mask of depth tiles: its pitch" {}
+        ZB_ZMASK_WRINDEX = 0x04f38, 1 every 4, number, "mask of depth tiles: where it is written" {}
+        ZB_ZMASK_DWORD = 0x04f3c, 1 every 4, number, "mask of depth tiles: port" {}
+        ZB_ZMASK_RDINDEX = 0x04f40, 1 every 4, number, "mask of depth tiles: where it is read" {}
+        ZB_HIZ_OFFSET = 0x04f44, 1 every 4, number, "coarse depth" {}
+        ZB_HIZ_WRINDEX = 0x04f48, 1 every 4, number, "coarse depth: where it is written" {}
+        ZB_HIZ_DWORD = 0x04f4c, 1 every 4, number, "coarse depth: port" {}
+        ZB_HIZ_RDINDEX = 0x04f50, 1 every 4, number, "coarse depth: where it is read" {}
+        ZB_HIZ_PITCH = 0x04f54, 1 every 4, number, "coarse depth: its pitch" {}
+        ZB_ZPASS_DATA = 0x04f58, 1 every 4, number, "samples that passed so far" {}
+        ZB_ZPASS_ADDR = 0x04f5c, 1 every 4, address, "stores the number of samples that passed" {}
+        ZB_DEPTHXY_OFFSET = 0x04f60, 1 every 4, number, "place in the depth target" {
+            DEPTHX_OFFSET 11:1 [] "columns / 2";
+            DEPTHY_OFFSET 27:17 [] "rows / 2";
+        }
+        ZB_STENCILREFMASK_BF = 0x04fd4, 1 every 4, number, "stencil reference and masks of back faces" {
+            STENCILREF 7:0 [] "reference";
+            STENCILMASK 15:8 [] "compare mask";
+            STENCILWRITEMASK 23:16 [] "write mask";
+        }
+        GB_Z_PEQ_CONFIG = 0x04028, 1 every 4, number, "planes of compressed depth" {
+            Z_PEQ_SIZE 0:0 [0 "4X4", 1 "8X8"] "";
+        }
+    }
+}

@@ -10,6 +10,8 @@
 //! | `texture`, `resource` | texture units, resources and samplers |
 //! | `other` | registers without an effect on pictures here |
 //!
+//! A file has the R700's registers, and in its module `r500` those of the same subject of the R500.
+//!
 //! Registers that containers of programs also set are rows of [`ctm_image::r700::registers`] and come from there. Names, offsets and fields are
 //! those of AMD's headers, which the open drivers share.
 
@@ -74,7 +76,7 @@ macro_rules! registers {
                 )*
             }
         )*
-        pub(super) const ROWS: &[&crate::table::Register] = &[$($name::REGISTER),*];
+        pub(in crate::registers) const ROWS: &[&crate::table::Register] = &[$($name::REGISTER),*];
     };
 }
 
@@ -118,6 +120,19 @@ const BLOCKS: &[&[&Register]] = &[
     other::ROWS,
 ];
 
+const R500_BLOCKS: &[&[&Register]] = &[
+    vgt::r500::ROWS,
+    sq::r500::ROWS,
+    spi::r500::ROWS,
+    clip::r500::ROWS,
+    scan::r500::ROWS,
+    setup::r500::ROWS,
+    colour::r500::ROWS,
+    depth::r500::ROWS,
+    texture::r500::ROWS,
+    other::r500::ROWS,
+];
+
 /// A register as a stream writes it: its name and number, its kind, its fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
@@ -149,8 +164,8 @@ pub struct Table {
 /// Of an R700.
 pub static R700: Table = Table::new(BLOCKS, image::REGISTERS, Some(ALU_CONSTANTS));
 
-/// Of an R500: none has a row yet.
-pub static R500: Table = Table::new(&[], &[], None);
+/// Of an R500.
+pub static R500: Table = Table::new(R500_BLOCKS, &[], None);
 
 /// Words of one stage's constant file: 256 constants of four.
 const CONSTANT_WORDS: u32 = 1024;
@@ -227,6 +242,12 @@ impl Table {
         offset.is_multiple_of(4) && known.get(offset as usize / 4).copied().unwrap_or(false)
     }
 
+    /// Whether a register takes a relocation: it has an address. Resources of an R700 do so by other rules.
+    #[must_use]
+    pub fn takes_relocation(&self, offset: u32) -> bool {
+        self.by_offset().get(&offset).is_some_and(|rows| rows.iter().any(|(row, _)| row.kind == Kind::Address))
+    }
+
     /// The register of the constant file at a byte offset, and its element: `PS` or `VS`, constant, element.
     #[must_use]
     pub fn constant_at(&self, offset: u32) -> Option<(&'static str, u32, u32)> {
@@ -299,10 +320,12 @@ mod tests {
 
     #[test]
     fn names_and_offsets_belong_together() {
-        for row in rows() {
+        for (table, row) in [&R700, &R500].iter().flat_map(|table| table.rows().map(move |row| (table, row))) {
             for index in 0..row.count {
                 let name = row.numbered(index);
-                assert_eq!(offset_of(&name), Some(row.at(index)), "{name}");
+                assert_eq!(table.offset_of(&name), Some(row.at(index)), "{name}");
+                // The words of a resource have two names.
+                assert!(table.name(row.at(index)) == name || name.starts_with("SQ_VTX_CONSTANT"), "{name}");
                 assert_eq!(row.index_at(row.at(index)), Some(index));
             }
             assert_eq!(row.index_at(row.at(row.count)), None);
@@ -324,11 +347,12 @@ mod tests {
     #[test]
     fn rows_do_not_overlap() {
         let mut seen = std::collections::HashMap::new();
-        for row in rows() {
+        let all = R700.rows().map(|row| (false, row)).chain(R500.rows().map(|row| (true, row)));
+        for (chip, row) in all {
             for index in 0..row.count {
                 let form = row.name.starts_with("SQ_VTX_CONSTANT");
-                assert_eq!(seen.insert((row.at(index), form), row.name), None, "{}", row.name);
-                assert!(image::at(row.at(index)).is_none(), "{} is a row of ctm-image too", row.name);
+                assert_eq!(seen.insert((row.at(index), form, chip), row.name), None, "{}", row.name);
+                assert!(chip || image::at(row.at(index)).is_none(), "{} is a row of ctm-image too", row.name);
             }
             let mut bits = 0;
             for field in row.fields {

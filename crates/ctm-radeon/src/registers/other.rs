@@ -40,3 +40,48 @@ registers! {
     VGT_ENHANCE = 0x28a50, 1 every 4, number, "chip settings of the vertex grouper" {}
     VGT_OUT_DEALLOC_CNTL = 0x28c5c, 1 every 4, number, "when vertices are freed" {}
 }
+
+/// Registers of the R500 that have no effect on pictures here: caches, and drawing in two dimensions.
+pub(crate) mod r500 {
+    registers! {
+        SRC_PITCH_OFFSET = 0x01428, 1 every 4, address, "source of 2D copies" {}
+        DST_PITCH_OFFSET = 0x0142c, 1 every 4, address, "destination of 2D drawing" {}
+        SRC_Y_X = 0x01434, 1 every 4, number, "2D source" {}
+        DST_Y_X = 0x01438, 1 every 4, number, "2D destination" {}
+        DST_HEIGHT_WIDTH = 0x0143c, 1 every 4, number, "2D size" {}
+        DP_GUI_MASTER_CNTL = 0x0146c, 1 every 4, number, "2D operation" {}
+        BRUSH_Y_X = 0x01474, 1 every 4, number, "2D brush" {}
+        DP_BRUSH_BKGD_CLR = 0x01478, 1 every 4, number, "2D brush" {}
+        DP_BRUSH_FRGD_CLR = 0x0147c, 1 every 4, number, "2D brush" {}
+        BRUSH_DATA0 = 0x01480, 2 every 4, number, "2D brush" {}
+        DST_WIDTH_HEIGHT = 0x01598, 1 every 4, number, "2D size" {}
+        CLR_CMP_CNTL = 0x015c0, 1 every 4, number, "2D colour key" {}
+        CLR_CMP_CLR_SRC = 0x015c4, 1 every 4, number, "2D colour key" {}
+        CLR_CMP_CLR_DST = 0x015c8, 1 every 4, number, "2D colour key" {}
+        CLR_CMP_MSK = 0x015cc, 1 every 4, number, "2D colour key" {}
+        DP_SRC_FRGD_CLR = 0x015d8, 1 every 4, number, "2D colour" {}
+        DP_SRC_BKGD_CLR = 0x015dc, 1 every 4, number, "2D colour" {}
+        DST_LINE_START = 0x01600, 1 every 4, number, "2D line" {}
+        DST_LINE_END = 0x01604, 1 every 4, number, "2D line" {}
+        DST_LINE_PATCOUNT = 0x01608, 1 every 4, number, "2D line" {}
+        DP_CNTL = 0x016c0, 1 every 4, number, "2D direction" {}
+        DP_WRITE_MSK = 0x016cc, 1 every 4, number, "2D mask" {}
+        DP_CNTL_XDIR_YDIR_YMAJOR = 0x016d0, 1 every 4, number, "2D direction" {}
+        DEFAULT_SC_BOTTOM_RIGHT = 0x016e8, 1 every 4, number, "2D scissor" {}
+        SC_TOP_LEFT = 0x016ec, 1 every 4, number, "2D scissor" {}
+        SC_BOTTOM_RIGHT = 0x016f0, 1 every 4, number, "2D scissor" {}
+        SRC_SC_BOTTOM_RIGHT = 0x016f4, 1 every 4, number, "2D scissor" {}
+        DSTCACHE_CTLSTAT = 0x01714, 1 every 4, number, "2D cache" {}
+        WAIT_UNTIL = 0x01720, 1 every 4, number, "waits until parts of the chip are idle" {
+            WAIT_2D_IDLECLEAN 16:16 [] "";
+            WAIT_3D_IDLECLEAN 17:17 [] "";
+        }
+        RBBM_GUICNTL = 0x0172c, 1 every 4, number, "byte order of 2D data" {}
+        RB2D_DSTCACHE_CTLSTAT = 0x0342c, 1 every 4, number, "2D cache" {}
+        RB3D_DSTCACHE_CTLSTAT = 0x04e4c, 1 every 4, number, "colour cache" {
+            DC_FLUSH 1:0 [0 "NONE", 2 "FLUSH_DIRTY_3D", 3 "FLUSH_DIRTY_3D_TOO"] "";
+            DC_FREE 3:2 [0 "NONE", 2 "FREE_3D_TAGS", 3 "FREE_3D_TAGS_TOO"] "";
+            DC_FINISH 4:4 [] "";
+        }
+    }
+}

@@ -116,3 +116,69 @@ registers! {
     PA_SC_AA_SAMPLE_LOCS_8S_WD1_MCTX = 0x28c20, 1 every 4, number, "places of samples 4 to 7" {}
     PA_SC_AA_MASK = 0x28c48, 1 every 4, number, "samples that may be covered: a byte for each pixel of a quad" {}
 }
+
+/// SC and GB of the R500: scissors, edges, samples.
+pub(crate) mod r500 {
+    registers! {
+        GB_MSPOS0 = 0x04010, 1 every 4, number, "places of samples 0 to 2, in 1/12 pixel" {
+            MS_X0 3:0 [] "";
+            MS_Y0 7:4 [] "";
+            MS_X1 11:8 [] "";
+            MS_Y1 15:12 [] "";
+            MS_X2 19:16 [] "";
+            MS_Y2 23:20 [] "";
+            MSBD0_Y 27:24 [] "least row of a sample";
+            MSBD0_X 31:28 [] "least column of a sample";
+        }
+        GB_MSPOS1 = 0x04014, 1 every 4, number, "places of samples 3 to 5, in 1/12 pixel" {
+            MS_X3 3:0 [] "";
+            MS_Y3 7:4 [] "";
+            MS_X4 11:8 [] "";
+            MS_Y4 15:12 [] "";
+            MS_X5 19:16 [] "";
+            MS_Y5 23:20 [] "";
+            MSBD1 27:24 [] "greatest distance of a sample";
+        }
+        GB_AA_CONFIG = 0x04020, 1 every 4, number, "several samples a pixel" {
+            AA_ENABLE 0:0 [] "";
+            NUM_AA_SUBSAMPLES 2:1 [0 "2_SUBSAMPLES", 1 "3_SUBSAMPLES", 2 "4_SUBSAMPLES", 3 "6_SUBSAMPLES"] "how many";
+        }
+        SC_HYPERZ_EN = 0x043a4, 1 every 4, number, "coarse depth" {
+            HZ_EN 0:0 [] "in use; the kernel clears it";
+            HZ_MAX 1:1 [] "the coarse depth is a maximum";
+            HZ_ADJ 4:2 [] "";
+            HZ_Z0MIN 5:5 [] "";
+            HZ_Z0MAX 6:6 [] "";
+        }
+        SC_EDGERULE = 0x043a8, 1 every 4, number, "pixels on edges" {
+            ER_TRI 4:0 [] "of triangles";
+            ER_POINT 9:5 [] "of points";
+            ER_LINE_LR 14:10 [] "of lines from left to right";
+            ER_LINE_RL 19:15 [] "of lines from right to left";
+            ER_LINE_TB 24:20 [] "of lines from top to bottom";
+            ER_LINE_BT 29:25 [] "of lines from bottom to top";
+        }
+        SC_CLIP_0_A = 0x043b0, 4 every 8, number, "clip rectangle, left and top" {
+            XS0 12:0 [] "left";
+            YS0 25:13 [] "top";
+        }
+        SC_CLIP_0_B = 0x043b4, 4 every 8, number, "clip rectangle, last column and row" {
+            XS1 12:0 [] "last column";
+            YS1 25:13 [] "last row";
+        }
+        SC_CLIP_RULE = 0x043d0, 1 every 4, number, "which pixels are visible, by the rectangles that they lie in" {
+            CLIP_RULE 15:0 [] "bit n: those for which `in rectangle k` is bit k of n";
+        }
+        SC_SCISSOR0 = 0x043e0, 1 every 4, number, "scissor, left and top" {
+            XS0 12:0 [] "left";
+            YS0 25:13 [] "top";
+        }
+        SC_SCISSOR1 = 0x043e4, 1 every 4, number, "scissor, last column and row" {
+            XS1 12:0 [] "last column";
+            YS1 25:13 [] "last row";
+        }
+        SC_SCREENDOOR = 0x043e8, 1 every 4, number, "samples that are drawn: six bits for each pixel of a quad" {
+            SCREENDOOR 23:0 [] "";
+        }
+    }
+}

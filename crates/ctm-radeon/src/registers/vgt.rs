@@ -60,3 +60,112 @@ registers! {
         BASE_OFFSET 5:0 [] "bits above 32 of the base offset";
     }
 }
+
+/// VAP of the R500: vertex fetch.
+pub(crate) mod r500 {
+    registers! {
+        VAP_CNTL = 0x02080, 1 every 4, number, "sizes of the vertex engine's queues, and the clip space" {
+            PVS_NUM_SLOTS 3:0 [] "vertices in flight / 2";
+            PVS_NUM_CNTLRS 7:4 [] "controllers in use";
+            PVS_NUM_FPUS 11:8 [] "vertex engines in use";
+            VAP_NO_RENDER 17:17 [] "draws are ignored";
+            VF_MAX_VTX_NUM 21:18 [] "entries of the vertex cache";
+            DX_CLIP_SPACE_DEF 22:22 [] "0: -w <= z <= w; 1: 0 <= z <= w";
+            TCL_STATE_OPTIMIZATION 23:23 [] "state is sent on only where it changes";
+        }
+        VAP_VF_CNTL = 0x02084, 1 every 4, number, "the primitives of a draw; draw packets set it" {
+            PRIM_TYPE 3:0 R500_PRIMITIVES "which primitives";
+            PRIM_WALK 5:4 WALKS "where vertices come from";
+            INDEX_SIZE 11:11 [0 "16_BIT", 1 "32_BIT"] "width of indices";
+            VTX_REUSE_DIS 12:12 [] "no vertex is used twice";
+            DUAL_INDEX_MODE 13:13 [] "an index of its own for array 0";
+            USE_ALT_NUM_VERTS 14:14 [] "the count is in VAP_ALT_NUM_VERTICES";
+            NUM_VERTICES 31:16 [] "vertices or indices";
+        }
+        VAP_ALT_NUM_VERTICES = 0x02088, 1 every 4, number, "number of vertices or indices of draws with USE_ALT_NUM_VERTS" {
+            NUM_VERTICES 23:0 [] "how many";
+        }
+        VAP_INDEX_OFFSET = 0x0208c, 1 every 4, number, "added to every index" {
+            INDEX_OFFSET 24:0 [] "signed";
+        }
+        VAP_VTX_SIZE = 0x020b4, 1 every 4, number, "size of a vertex in packets" {
+            DWORDS_PER_VTX 6:0 [] "dwords";
+        }
+        VAP_PORT_DATA0 = 0x02000, 16 every 4, number, "port of vertices" {}
+        VAP_PORT_IDX0 = 0x02040, 16 every 4, number, "port of indices; INDX_BUFFER writes it" {}
+        VAP_PORT_DATA_IDX_128 = 0x020b8, 1 every 4, number, "port of four words of vertices or indices" {}
+        VAP_VF_MAX_VTX_INDX = 0x02134, 1 every 4, number, "larger indices become this one" {
+            MAX_INDX 23:0 [] "index";
+        }
+        VAP_VF_MIN_VTX_INDX = 0x02138, 1 every 4, number, "smaller indices become this one" {
+            MIN_INDX 23:0 [] "index";
+        }
+        VAP_CNTL_STATUS = 0x02140, 1 every 4, number, "byte order of vertices, and the bypass of the vertex program" {
+            VC_SWAP 1:0 [0 "NONE", 1 "16_BIT", 2 "32_BIT", 3 "HALF_DWORD"] "byte order of vertices in memory";
+            PVS_BYPASS 8:8 [] "no vertex program and no clipping: fetched vectors are the outputs";
+        }
+        VAP_PROG_STREAM_CNTL_0 = 0x02150, 8 every 4, number, "two elements of a vertex" {
+            DATA_TYPE_0 3:0 STREAM_TYPES "type of the first";
+            SKIP_DWORDS_0 7:4 [] "dwords that are left out after it";
+            DST_VEC_LOC_0 12:8 [] "input vector that it is loaded into";
+            LAST_VEC_0 13:13 [] "it is the last element";
+            SIGNED_0 14:14 [] "integers are signed";
+            NORMALIZE_0 15:15 [] "integers are fractions";
+            DATA_TYPE_1 19:16 STREAM_TYPES "type of the second";
+            SKIP_DWORDS_1 23:20 [] "dwords that are left out after it";
+            DST_VEC_LOC_1 28:24 [] "input vector that it is loaded into";
+            LAST_VEC_1 29:29 [] "it is the last element";
+            SIGNED_1 30:30 [] "integers are signed";
+            NORMALIZE_1 31:31 [] "integers are fractions";
+        }
+        VAP_PSC_SGN_NORM_CNTL = 0x021dc, 1 every 4, number, "signed fractions: two bits an element, from bit 0 on" {
+            SGN_NORM_METHOD_0 1:0 SIGN_NORMALS "of element 0";
+            SGN_NORM_METHOD_1 3:2 SIGN_NORMALS "of element 1";
+            SGN_NORM_METHOD_2 5:4 SIGN_NORMALS "of element 2";
+            SGN_NORM_METHOD_3 7:6 SIGN_NORMALS "of element 3";
+            SGN_NORM_METHOD_4 9:8 SIGN_NORMALS "of element 4";
+            SGN_NORM_METHOD_5 11:10 SIGN_NORMALS "of element 5";
+            SGN_NORM_METHOD_6 13:12 SIGN_NORMALS "of element 6";
+            SGN_NORM_METHOD_7 15:14 SIGN_NORMALS "of element 7";
+            SGN_NORM_METHOD_8 17:16 SIGN_NORMALS "of element 8";
+            SGN_NORM_METHOD_9 19:18 SIGN_NORMALS "of element 9";
+            SGN_NORM_METHOD_10 21:20 SIGN_NORMALS "of element 10";
+            SGN_NORM_METHOD_11 23:22 SIGN_NORMALS "of element 11";
+            SGN_NORM_METHOD_12 25:24 SIGN_NORMALS "of element 12";
+            SGN_NORM_METHOD_13 27:26 SIGN_NORMALS "of element 13";
+            SGN_NORM_METHOD_14 29:28 SIGN_NORMALS "of element 14";
+            SGN_NORM_METHOD_15 31:30 SIGN_NORMALS "of element 15";
+        }
+        VAP_PROG_STREAM_CNTL_EXT_0 = 0x021e0, 8 every 4, number, "selects and write enables of two elements of a vertex" {
+            SWIZZLE_SELECT_X_0 2:0 STREAM_SELECTS "x of the first";
+            SWIZZLE_SELECT_Y_0 5:3 STREAM_SELECTS "y of the first";
+            SWIZZLE_SELECT_Z_0 8:6 STREAM_SELECTS "z of the first";
+            SWIZZLE_SELECT_W_0 11:9 STREAM_SELECTS "w of the first";
+            WRITE_ENA_0 15:12 [] "components of the first that are loaded: x in the lowest bit";
+            SWIZZLE_SELECT_X_1 18:16 STREAM_SELECTS "x of the second";
+            SWIZZLE_SELECT_Y_1 21:19 STREAM_SELECTS "y of the second";
+            SWIZZLE_SELECT_Z_1 24:22 STREAM_SELECTS "z of the second";
+            SWIZZLE_SELECT_W_1 27:25 STREAM_SELECTS "w of the second";
+            WRITE_ENA_1 31:28 [] "components of the second that are loaded: x in the lowest bit";
+        }
+        VAP_VTX_STATE_CNTL = 0x02180, 1 every 4, number, "where colours come from without a vertex program" {
+            COLOR_0_ASSEMBLY_CNTL 1:0 [] "0: the colour, 1: user colour 0, 2: user colour 1";
+            COLOR_1_ASSEMBLY_CNTL 3:2 [] "";
+            COLOR_2_ASSEMBLY_CNTL 5:4 [] "";
+            COLOR_3_ASSEMBLY_CNTL 7:6 [] "";
+            COLOR_4_ASSEMBLY_CNTL 9:8 [] "";
+            COLOR_5_ASSEMBLY_CNTL 11:10 [] "";
+            COLOR_6_ASSEMBLY_CNTL 13:12 [] "";
+            COLOR_7_ASSEMBLY_CNTL 15:14 [] "";
+            UPDATE_USER_COLOR_0_ENA 16:16 [] "";
+        }
+        VAP_VSM_VTX_ASSM = 0x02184, 1 every 4, number, "the parts of a vertex" {
+            POSITION 0:0 [] "a position";
+            NORMAL 1:1 [] "a normal";
+            COLOR_0 2:2 [] "colour 0";
+            COLOR_1 3:3 [] "colour 1";
+            TEXTURES 17:10 [] "texture coordinates, a bit a set";
+        }
+        VAP_VTX_STATE_IND_REG_0 = 0x02188, 16 every 4, number, "state of vertices without a vertex program" {}
+    }
+}
