@@ -7,7 +7,6 @@ use ctm::{Control, Diagnostic, EngineKind, Report};
 use ctm_radeon::capture::{ReadError, Submission};
 use ctm_radeon::execute::{DrawOptions, Next, TargetPicture};
 use ctm_radeon::replay::Replay;
-use ctm_radeon::{check, text};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -34,9 +33,8 @@ pub(crate) fn capture_streams<'py>(py: Python<'py>, data: &Bound<'py, PyBytes>) 
     let mut replay = opened(py, data.as_bytes(), EngineKind::Interp)?;
     let mut streams = Vec::new();
     while let Some(submission) = replay.read().map_err(|e| damaged(py, &e))? {
-        let relocations = replay.relocations(&submission);
+        let shown = replay.text(&submission);
         let Submission { number, words, .. } = submission;
-        let shown = text::disassemble(&words, &relocations);
         streams.push((number, words.into_pyarray(py), shown));
     }
     Ok(streams)
@@ -48,8 +46,7 @@ pub(crate) fn check_capture(py: Python<'_>, data: &Bound<'_, PyBytes>) -> PyResu
     let mut replay = opened(py, data.as_bytes(), EngineKind::Interp)?;
     let mut reports = Vec::new();
     while let Some(submission) = replay.read().map_err(|e| damaged(py, &e))? {
-        let relocations = replay.relocations(&submission);
-        for finding in check::check(&submission.words, Some(&relocations), Some(&replay.memory())) {
+        for finding in replay.findings(&submission) {
             let message = format!("submission {}, {finding}", submission.number);
             reports.push(Report::bare(Diagnostic::new(finding.severity, finding.rule, message)));
         }

@@ -1,7 +1,7 @@
 //! `ctm pm4`, and `ctm replay` of captures.
 
 use crate::Ending;
-use crate::args::{Budget, ReplayArgs, engine, seconds};
+use crate::args::{Budget, ReplayArgs, chip, engine, seconds};
 use crate::bare;
 use crate::console::{Console, Exit, Failure, input};
 use crate::draw::{at, fragment_json, fragment_text};
@@ -13,11 +13,12 @@ use ctm::render::{Report, Source};
 use ctm_draw::Note;
 use ctm_files::FileKind;
 use ctm_isa::diag::{Diagnostic, Severity};
-use ctm_radeon::capture::{FORMAT, ReadError, Submission};
+use ctm_radeon::capture::{FORMAT, ReadError};
+use ctm_radeon::environment::Chip;
 use ctm_radeon::execute::{Deadline, DrawOptions, GpuMemory, Next, Notes, Outline, Stepped, TargetPicture, told_note};
 use ctm_radeon::packets::words::Type3Header;
 use ctm_radeon::replay::Replay;
-use ctm_radeon::{Relocation, check, text};
+use ctm_radeon::{check, text};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,7 @@ Examples:
   ctm pm4 dis stream.ib                  every packet and register by name
   ctm pm4 dis trace.capture --submission 3
   ctm pm4 dis stream.ib -o stream.pm4 && ctm pm4 asm stream.pm4 -o again.ib     the same words again
+  ctm pm4 dis --chip rv530 stream.ib     of an R500; captures say which chip they are of
   ctm pm4 check trace.capture            what the kernel refuses, and what does not fit together
   ctm pm4 check --rules                  every rule
   ctm pm4 check --absolute x.ib          without the kernel's rules and without relocations
@@ -63,6 +65,9 @@ pub(crate) struct Pm4Args {
     /// Where text or words go, instead of stdout; of `run`: the folder that the targets bound last are saved in
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
+    /// The chip of a stream that is no capture: rv770, rv530 or r580
+    #[arg(long, value_name = "CHIP", default_value = "rv770", value_parser = chip)]
+    pub(crate) chip: Chip,
     /// Only this submission of a capture, counted from 0
     #[arg(long, value_name = "N")]
     pub(crate) submission: Option<u64>,
@@ -94,9 +99,8 @@ pub(crate) struct Pm4Args {
 
 /// A stream of a file.
 struct Stream {
-    number: Option<u64>,
-    words: Vec<u32>,
-    relocations: Vec<Relocation>,
+    number: u64,
+    text: String,
 }
 
 pub(crate) fn pm4(console: &Console, args: &Pm4Args) -> Ending {
@@ -134,7 +138,7 @@ pub(crate) fn pm4(console: &Console, args: &Pm4Args) -> Ending {
         }
         Action::Dis => dis(console, args, &bytes, file),
         Action::Asm => {
-            let words = assemble(console, &bytes, file)?;
+            let words = assemble(console, args.chip, &bytes, file)?;
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             let output = args.output.clone().unwrap_or_else(|| file.with_extension("ib"));
             console.write(&output, &bytes)?;
@@ -161,7 +165,7 @@ fn words_of(console: &Console, args: &Pm4Args, bytes: &[u8], file: &Path) -> Res
             Ok(words) if args.big_endian => Ok(words.into_iter().map(u32::swap_bytes).collect()),
             Ok(words) => Ok(words),
             Err(error) if is_hex => Err(Failure::wrong("bad-text", format!("{}: {error}", file.display()))),
-            Err(_) => assemble(console, bytes, file),
+            Err(_) => assemble(console, args.chip, bytes, file),
         };
     }
     if !bytes.len().is_multiple_of(4) {
@@ -175,7 +179,7 @@ fn words_of(console: &Console, args: &Pm4Args, bytes: &[u8], file: &Path) -> Res
     };
     let words = order.words(bytes);
     // A stream begins with a header; one that does so only in the other order gets a hint.
-    if !begins(&words) && begins(&other.words(bytes)) {
+    if !begins(args.chip, &words) && begins(args.chip, &other.words(bytes)) {
         let flag = if args.big_endian { "without --big-endian" } else { "with --big-endian" };
         let message = format!("{} begins with no packet; it does {flag}", file.display());
         console.report(&Report::bare(Diagnostic::warning("byte-order", message)));
@@ -183,18 +187,22 @@ fn words_of(console: &Console, args: &Pm4Args, bytes: &[u8], file: &Path) -> Res
     Ok(words)
 }
 
-/// Whether the first word is the header of a packet of type 3 that is known.
-fn begins(words: &[u32]) -> bool {
-    let known =
-        |header: Type3Header| header.packet_type() == 3 && ctm_radeon::packets::info(header.opcode() as u8).is_some();
+/// Whether the first word is the header of a packet of type 3 that is known, or of a register that is.
+fn begins(chip: Chip, words: &[u32]) -> bool {
+    let chip = chip.streams();
+    let known = |header: Type3Header| match header.packet_type() {
+        0 => chip.registers.is_known(4 * chip.register_header.register.extract(header.0)),
+        3 => chip.packet(header.opcode() as u8).is_some(),
+        _ => false,
+    };
     words.first().is_some_and(|&word| known(Type3Header(word)))
 }
 
-fn assemble(console: &Console, bytes: &[u8], file: &Path) -> Result<Vec<u32>, Failure> {
+fn assemble(console: &Console, chip: Chip, bytes: &[u8], file: &Path) -> Result<Vec<u32>, Failure> {
     let Ok(source) = std::str::from_utf8(bytes) else {
         return Err(Failure::wrong("wrong-file", format!("{} is no text", file.display())));
     };
-    text::assemble(source).map_err(|errors| {
+    text::assemble_for(chip.streams(), source).map_err(|errors| {
         let shown = Source::new(file.display().to_string(), source);
         let count = errors.len();
         for diagnostic in errors {
@@ -204,17 +212,15 @@ fn assemble(console: &Console, bytes: &[u8], file: &Path) -> Result<Vec<u32>, Fa
     })
 }
 
-/// The streams of a capture, with where their buffers are named; of a damaged one those before the damage.
+/// The texts of a capture's streams; of a damaged one those before the damage.
 fn submissions(bytes: &[u8], file: &Path) -> Result<(Vec<Stream>, Option<Failure>), Failure> {
     let engine = EngineKind::Interp.engine().map_err(|error| Failure::wrong("no-engine", error.to_string()))?;
     let mut replay = Replay::new(bytes, engine).map_err(|error| bad_capture(file, &error))?;
     let mut streams = Vec::new();
     loop {
         match replay.read() {
-            Ok(Some(Submission { number, words, relocations })) => {
-                let submission = Submission { number, words: Vec::new(), relocations };
-                let relocations = replay.relocations(&submission);
-                streams.push(Stream { number: Some(number), words, relocations });
+            Ok(Some(submission)) => {
+                streams.push(Stream { number: submission.number, text: replay.text(&submission) });
             }
             Ok(None) => return Ok((streams, None)),
             Err(error) => return Ok((streams, Some(bad_capture(file, &error)))),
@@ -228,13 +234,13 @@ fn dis(console: &Console, args: &Pm4Args, bytes: &[u8], file: &Path) -> Ending {
         let (streams, end) = submissions(bytes, file)?;
         ending = end;
         let mut out = String::new();
-        for stream in streams.iter().filter(|stream| args.submission.is_none_or(|n| stream.number == Some(n))) {
-            let _ = writeln!(out, "; submission {}", stream.number.unwrap_or(0));
-            out.push_str(&text::disassemble(&stream.words, &stream.relocations));
+        for stream in streams.iter().filter(|stream| args.submission.is_none_or(|n| stream.number == n)) {
+            let _ = writeln!(out, "; submission {}", stream.number);
+            out.push_str(&stream.text);
         }
         out
     } else {
-        text::disassemble(&words_of(console, args, bytes, file)?, &[])
+        text::disassemble_for(args.chip.streams(), &words_of(console, args, bytes, file)?, &[])
     };
     match &args.output {
         Some(output) => console.write(output, text.as_bytes())?,
@@ -252,8 +258,7 @@ fn find(console: &Console, args: &Pm4Args, bytes: &[u8], file: &Path) -> Ending 
         loop {
             match replay.read() {
                 Ok(Some(submission)) if args.submission.is_none_or(|n| n == submission.number) => {
-                    let relocations = replay.relocations(&submission);
-                    let list = check::check(&submission.words, Some(&relocations), Some(&replay.memory()));
+                    let list = replay.findings(&submission);
                     found.extend(list.into_iter().map(|finding| (Some(submission.number), finding)));
                 }
                 Ok(Some(_)) => {}
@@ -266,7 +271,9 @@ fn find(console: &Console, args: &Pm4Args, bytes: &[u8], file: &Path) -> Ending 
         }
     } else {
         let words = words_of(console, args, bytes, file)?;
-        found.extend(check::check(&words, None, None).into_iter().map(|finding| (None, finding)));
+        found.extend(
+            check::check_for(args.chip.streams(), &words, None, None).into_iter().map(|finding| (None, finding)),
+        );
     }
     let exit = told(console, args.json, file, &found)?;
     ending.map_or(Ok(exit), Err)
@@ -322,8 +329,7 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
             }
         };
         if args.check || args.at.is_some() {
-            let relocations = replay.relocations(&submission);
-            let found = check::check(&submission.words, Some(&relocations), Some(&replay.memory()));
+            let found = replay.findings(&submission);
             wrong.extend(found.into_iter().map(|finding| (submission.number, draws, finding)));
         }
         let wanted = args.draw;
@@ -464,7 +470,7 @@ fn listed(number: usize, outline: &Outline) -> String {
         let _ = writeln!(out, "    to {target}");
     }
     for (offset, value) in &outline.changes {
-        let _ = writeln!(out, "    {} = {value:#x}", ctm_radeon::registers::name(*offset));
+        let _ = writeln!(out, "    {} = {value:#x}", outline.family.registers().name(*offset));
     }
     out
 }

@@ -7,7 +7,7 @@ use crate::table::Buffer;
 use ctm::EngineKind;
 use ctm_isa::diag::Severity;
 use ctm_radeon::Relocation;
-use ctm_radeon::check::{Finding, check, rule};
+use ctm_radeon::check::{Finding, check_for, rule};
 use ctm_radeon::execute::{Device, DrawOptions, GpuMemory, Next, Notes, told_note};
 use ctm_radeon::packets::Packets;
 use std::collections::HashSet;
@@ -46,19 +46,17 @@ impl Machine {
     /// # Errors
     /// The kernel would refuse the submission; the reason in words.
     pub(crate) fn run(&mut self, space: &Space, chunks: &Chunks, buffers: &[Buffer]) -> Result<u64, String> {
-        if !settings().chip.is_r700() {
-            return Ok(0);
-        }
+        let chip = settings().chip.streams();
         let mut memory = Memory::of(space, buffers).map_err(|e| format!("its buffers cannot be mapped: {e}"))?;
         let list = buffers.iter().zip(&chunks.relocations);
         let list: Vec<Relocation> = list
             .map(|(buffer, entry)| Relocation { handle: entry[0], base: buffer.offset, size: buffer.size })
             .collect();
         let draws =
-            Packets::new(&chunks.words).filter(|packet| packet.as_ref().is_ok_and(|p| p.draws())).count() as u64;
+            Packets::of(chip, &chunks.words).filter(|packet| packet.as_ref().is_ok_and(|p| p.draws())).count() as u64;
         // The kernel checks packets, registers and buffers. Programs are checked only on request.
         let wanted: Option<&dyn GpuMemory> = if settings().check { Some(&memory) } else { None };
-        let findings = caught(|| check(&chunks.words, Some(&list), wanted))?;
+        let findings = caught(|| check_for(chip, &chunks.words, Some(&list), wanted))?;
         if let Some(first) = findings.iter().find(|finding| refuses(finding)) {
             return Err(format!("{first} [{}]", first.rule));
         }
@@ -115,6 +113,7 @@ impl Machine {
             let threads = rayon::ThreadPoolBuilder::new().thread_name(|n| format!("radeon-{n}")).build();
             let threads = threads.map_err(|e| format!("no threads can be started: {e}"))?;
             let mut device = Device::new(engine);
+            device.set_chip(settings().chip.streams());
             device.set_options(DrawOptions { checks: settings().check, ..DrawOptions::default() });
             self.running = Some(Running { device, threads });
         }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub(crate) use bench::{BenchArgs, BenchEngine};
 pub(crate) use jobs::{DrawArgs, JobFlags, MergeArgs, RunArgs};
 pub(crate) use programs::{AsmArgs, CheckArgs, CompileArgs, DisArgs, EmitArgs, GlslArgs, InfoArgs, IsaArgs};
-pub(crate) use streams::{Budget, ExecArgs, RadeonArgs, ReplayArgs, seconds};
+pub(crate) use streams::{Budget, ExecArgs, RadeonArgs, ReplayArgs, chip, seconds};
 
 /// ATI's Close To the Metal device in software
 ///

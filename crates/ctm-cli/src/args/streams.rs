@@ -74,7 +74,7 @@ pub(crate) fn seconds(text: &str) -> Result<Budget, String> {
 
 /// Run a program that finds a Radeon
 ///
-/// The program runs with a preloaded library, in which the render node of an RV770 appears: drivers (Mesa's r600) find it as they find a card.
+/// The program runs with a preloaded library, in which the render node of a Radeon appears: drivers (Mesa's r600 or r300) find it as they find a card.
 /// Programs without a window work: surfaceless EGL, and GBM on /dev/dri/renderD128. The exit code is the program's. Linux only.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -83,7 +83,8 @@ Examples:
   ctm radeon --stats -- wflinfo --platform surfaceless_egl --api gl --profile core
   ctm radeon --capture captures -- ./program      every submission with its buffers, a file for each process
   ctm radeon --frames frames -- kmscube -c 60    every picture on the card's display as a PNG file
-  ctm radeon --no-execute --chip r580 -- ./program    compiles only, with Mesa's r300
+  ctm radeon --chip rv530 -- ./program            an R500, with Mesa's r300
+  ctm radeon --no-execute --chip r580 -- ./program    compiles only
 
 docs/radeon.md describes environment variables, captures and what is executed.")]
 pub(crate) struct RadeonArgs {
@@ -105,7 +106,7 @@ pub(crate) struct RadeonArgs {
     /// Take submissions and do nothing with them
     #[arg(long)]
     pub(crate) no_execute: bool,
-    /// The chip that drivers see: rv770, or rv530 or r580, whose submissions are not executed
+    /// The chip that drivers see: rv770, rv530 or r580
     #[arg(long, value_name = "CHIP", default_value = "rv770", value_parser = chip)]
     pub(crate) chip: Chip,
     /// The library, where it is not beside this program or in ../lib
@@ -116,7 +117,7 @@ pub(crate) struct RadeonArgs {
     pub(crate) program: Vec<OsString>,
 }
 
-fn chip(text: &str) -> Result<Chip, String> {
+pub(crate) fn chip(text: &str) -> Result<Chip, String> {
     let found = Chip::ALL.iter().find(|(_, name)| *name == text).map(|(chip, _)| *chip);
     found.ok_or_else(|| format!("the chips are {}", Chip::ALL.map(|(_, name)| name).join(", ")))
 }
