@@ -1,6 +1,6 @@
 //! The values of one table, before the job's own keys are mixed in.
 
-use super::r700::{Elements, LookupDraft, R700Draft};
+use super::r700::{Elements, LookupDraft, R700Pass};
 use super::tree::Origin;
 use super::{Data, FromOutput, Located, ProgramInfo, Ref, Save, Varying};
 use ctm_device::commands::{CondLoc, CondTest};
@@ -33,7 +33,7 @@ pub(super) struct Draft {
     /// Where the buffer goes after this very pass.
     pub conditional_save: Option<Located<PathBuf>>,
     /// The part for R700 passes.
-    pub r700: R700Draft,
+    pub r700: R700Pass,
 }
 
 #[derive(Clone, Debug)]

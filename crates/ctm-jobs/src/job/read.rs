@@ -8,7 +8,7 @@ use super::names::text_of_name;
 use super::r700::{FILTERS, LookupDraft, WRAPS};
 use super::tree::{Node, Origin, Table, Tree, Value};
 use super::values::{Slots, formats, tilings};
-use super::{FLAGS, Folders, FromOutput, Isa, Job, JobError, Located, Place, ProgramInfo, Ref, report_at};
+use super::{FLAGS, Folders, FromOutput, Given, Isa, Job, JobError, Located, Place, ProgramInfo, Ref, report_at};
 use ctm_device::commands::{CondLoc, CondTest};
 use ctm_device::mc::Format;
 use ctm_exec::x1k::Plane;
@@ -41,22 +41,6 @@ pub struct Reader {
     pub(super) given: Given,
     /// Where files may lie; `None`: anywhere.
     folders: Option<Folders>,
-}
-
-/// The program that a reader began with.
-#[derive(Clone, Debug, Default)]
-pub struct Given {
-    /// Its path, which need not be text.
-    pub path: Option<PathBuf>,
-    /// Its bytes, where they have been read.
-    pub bytes: Option<Arc<[u8]>>,
-}
-
-impl Given {
-    /// The bytes of this file, if they are here.
-    pub(crate) fn bytes_of(&self, path: &Path) -> Option<&[u8]> {
-        self.bytes.as_deref().filter(|_| self.path.as_deref() == Some(path))
-    }
 }
 
 impl Job {

@@ -1,7 +1,7 @@
 //! The results of a job: numbers, outputs, findings, and the fault that may have ended it.
 
-use super::prepare::Ready;
 use super::r700::{Elements, Vertex, target_name};
+use super::ready::Ready;
 use super::surface::{Rect, download};
 use super::{Pass, RunFault, run_fault};
 use ctm_device::device::{CommandError, CommandErrorReason, CommandFinding, Device};
@@ -13,12 +13,12 @@ use ctm_files::array::{Array, ItemType, Values};
 use ctm_files::render::Report;
 use ctm_isa::diag::Diagnostic;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The results of a job, and its final state: the device, or the arrays of R700 jobs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct JobReport {
     /// Results of each pass, over all its launches.
     pub passes: Vec<PassReport>,
@@ -172,6 +172,22 @@ impl JobReport {
     }
 }
 
+impl JobReport {
+    /// Adds a finding: the same one in every launch of a pass is one.
+    pub(super) fn found(&mut self, report: Report) {
+        if !self.reports.contains(&report) {
+            self.reports.push(report);
+        }
+    }
+
+    /// Adds a file that was written.
+    pub(super) fn wrote(&mut self, path: &Path) {
+        if !self.files.iter().any(|file| file == path) {
+            self.files.push(path.to_owned());
+        }
+    }
+}
+
 pub(super) fn fault(index: usize, pass: &Pass, ready: &Ready, error: &CommandError) -> RunFault {
     let CommandErrorReason::Fault(f) = &error.reason else {
         let code = if error.reason == CommandErrorReason::Cancelled { "cancelled" } else { "device" };
@@ -185,7 +201,7 @@ pub(super) fn fault(index: usize, pass: &Pass, ready: &Ready, error: &CommandErr
         };
     };
     let name = pass.name.as_ref().map(|n| n.value.clone());
-    run_fault(index, name, f, &ready.program.spans, ready.source.as_ref())
+    run_fault(index, name, f, ready.spans(), ready.source.as_ref())
 }
 
 pub(super) fn command_report(finding: &CommandFinding) -> Report {

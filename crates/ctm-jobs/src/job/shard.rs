@@ -1,6 +1,6 @@
 //! A job in parts of its domain, for batch systems, and the parts' files together again.
 
-use super::run::AnyProgram;
+use super::program::AnyProgram;
 use super::{Job, JobError, Located, r700};
 use ctm_exec::Domain;
 use ctm_files::array::{Array, ArrayError, Items, Kind, Values};

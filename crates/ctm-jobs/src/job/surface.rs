@@ -19,6 +19,7 @@
 
 use ctm_device::mc::{ByteOrder, Format, Surface};
 use ctm_device::memory::{DeviceMemory, MemoryError};
+use ctm_exec::Domain;
 use ctm_files::FileKind;
 use ctm_files::array::{Array, ArrayError, FillRow, Layout, Values};
 use std::io::BufReader;
@@ -150,6 +151,16 @@ pub struct Rect {
 }
 
 impl Rect {
+    /// The least rectangle around a domain and `old`.
+    pub(super) fn around(old: Option<Self>, domain: Domain) -> Self {
+        let (mut x0, mut y0, mut x1, mut y1) = (domain.i0, domain.j0, domain.i1 + 1, domain.j1 + 1);
+        if let Some(r) = old {
+            (x0, y0) = (x0.min(r.x), y0.min(r.y));
+            (x1, y1) = (x1.max(r.x + r.width), y1.max(r.y + r.height));
+        }
+        Self { x: x0, y: y0, width: x1 - x0, height: y1 - y0 }
+    }
+
     /// Rows, elements per row, and the channels of a format, as arrays have them.
     #[must_use]
     pub fn shape(&self, format: Format) -> [usize; 3] {

@@ -1,6 +1,6 @@
 //! The arrays of a job: each file is read once, and only its needed part before a launch.
 
-use super::Checker;
+use crate::job::checker::Checker;
 use crate::job::load::read_file;
 use crate::job::surface::Elements;
 use crate::job::{Data, Located};
@@ -25,17 +25,9 @@ impl Checker {
         if let Some(elements) = self.arrays.get(path) {
             return Some(Arc::clone(elements));
         }
-        match read_elements(path, size, format.map(|f| f.value), data) {
-            Ok(elements) => {
-                let elements = Arc::new(elements);
-                self.arrays.insert(path.clone(), Arc::clone(&elements));
-                Some(elements)
-            }
-            Err(report) => {
-                self.reports.push(*report);
-                None
-            }
-        }
+        let elements = Arc::new(self.keep(read_elements(path, size, format.map(|f| f.value), data))?);
+        self.arrays.insert(path.clone(), Arc::clone(&elements));
+        Some(elements)
     }
 }
 

@@ -1,29 +1,9 @@
 //! The values of one table for an R700 pass, before the job's own keys are mixed in.
 
-use super::{ConstantBuffer, FetchBuffer, MemoryBlock, R700Pass};
-use crate::job::{Located, Ref};
-use ctm_exec::r700::LoopConstant;
-use ctm_isa::r700::program::{Chip, Stage};
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
-#[derive(Clone, Debug, Default)]
-pub(in crate::job) struct R700Draft {
-    pub which: Option<Located<String>>,
-    pub stage: Option<Stage>,
-    pub chip: Option<Chip>,
-    pub fetch_program: Option<Located<PathBuf>>,
-    pub group_threads: Option<u32>,
-    pub vertex_offset: Option<u32>,
-    pub instance_offset: Option<u32>,
-    pub global_gprs: Option<u8>,
-    pub semantics: BTreeMap<u8, u8>,
-    pub loops: BTreeMap<Ref, Located<LoopConstant>>,
-    pub constant_buffers: Vec<ConstantBuffer>,
-    pub buffers: Vec<FetchBuffer>,
-    pub memories: Vec<MemoryBlock>,
-    pub vertices: Option<Located<PathBuf>>,
-}
+use super::model::{Lookup, MemoryBlock, R700Pass};
+use crate::job::located::{Data, Located};
+use ctm_exec::r700::resources::{Compare, Filter, MipFilter, TextureKind, Wrap};
+use ctm_launch::Ref;
 
 /// Own elements in place of those of the base with the same key.
 fn replace<T: Clone, K: PartialEq>(base: &[T], own: Vec<T>, key: impl Fn(&T) -> K) -> Vec<T> {
@@ -32,9 +12,9 @@ fn replace<T: Clone, K: PartialEq>(base: &[T], own: Vec<T>, key: impl Fn(&T) -> 
     out
 }
 
-impl R700Draft {
+impl R700Pass {
     /// This pass's values, else those of the job. A program of its own may be of another kind.
-    pub fn over(self, base: &Self, own_program: bool) -> Self {
+    pub(in crate::job) fn over(self, base: &Self, own_program: bool) -> Self {
         let mut semantics = base.semantics.clone();
         semantics.extend(self.semantics);
         let mut loops = base.loops.clone();
@@ -75,23 +55,58 @@ impl R700Draft {
             vertices: self.vertices.or_else(|| base.vertices.clone()),
         }
     }
+}
 
-    pub fn finish(self) -> R700Pass {
-        R700Pass {
-            which: self.which,
-            stage: self.stage,
-            chip: self.chip,
-            fetch_program: self.fetch_program,
-            group_threads: self.group_threads.unwrap_or(0),
-            vertex_offset: self.vertex_offset.unwrap_or(0),
-            instance_offset: self.instance_offset.unwrap_or(0),
-            global_gprs: self.global_gprs.unwrap_or(0),
-            semantics: self.semantics,
-            loops: self.loops,
-            constant_buffers: self.constant_buffers,
-            buffers: self.buffers,
-            memories: self.memories,
-            vertices: self.vertices,
+/// [`Lookup`] as far as one table says it.
+#[derive(Clone, Debug, Default)]
+pub(in crate::job) struct LookupDraft {
+    pub sampler: Option<Located<Ref>>,
+    pub kind: Option<TextureKind>,
+    pub depth: Option<u32>,
+    pub levels: Option<Vec<Located<Data>>>,
+    pub wrap_z: Option<Wrap>,
+    pub minify: Option<Filter>,
+    pub mip: Option<MipFilter>,
+    pub lod: [Option<f32>; 2],
+    pub lod_bias: Option<f32>,
+    pub compare: Option<Compare>,
+    pub anisotropy: Option<u8>,
+    pub seamless: Option<bool>,
+}
+
+impl LookupDraft {
+    /// A pass's own values over those of the job.
+    pub fn over(self, base: &Self) -> Self {
+        Self {
+            sampler: self.sampler.or_else(|| base.sampler.clone()),
+            kind: self.kind.or(base.kind),
+            depth: self.depth.or(base.depth),
+            levels: self.levels.or_else(|| base.levels.clone()),
+            wrap_z: self.wrap_z.or(base.wrap_z),
+            minify: self.minify.or(base.minify),
+            mip: self.mip.or(base.mip),
+            lod: [self.lod[0].or(base.lod[0]), self.lod[1].or(base.lod[1])],
+            lod_bias: self.lod_bias.or(base.lod_bias),
+            compare: self.compare.or(base.compare),
+            anisotropy: self.anisotropy.or(base.anisotropy),
+            seamless: self.seamless.or(base.seamless),
+        }
+    }
+
+    pub fn finish(self) -> Lookup {
+        Lookup {
+            sampler: self.sampler,
+            kind: self.kind.unwrap_or_default(),
+            depth: self.depth,
+            levels: self.levels.unwrap_or_default(),
+            wrap_z: self.wrap_z.unwrap_or_default(),
+            minify: self.minify,
+            mip: self.mip.unwrap_or_default(),
+            lod: self.lod,
+            lod_bias: self.lod_bias.unwrap_or_default(),
+            compare: self.compare.unwrap_or_default(),
+            anisotropy: self.anisotropy,
+            seamless: self.seamless.unwrap_or_default(),
         }
     }
 }

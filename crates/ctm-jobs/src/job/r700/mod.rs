@@ -1,20 +1,20 @@
-//! Jobs for R700 programs: the parts of their passes that X1K programs lack, and the runner.
+//! The parts of jobs that belong to R700 programs.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `read`, `draft` | the tree into an [`R700Pass`] |
-//! | `prepare`, `prepare/bind` | names resolved, files read, everything checked that can be before anything runs |
+//! | `model` | an [`R700Pass`], and the parts of textures and outputs |
+//! | `read`, `draft` | the tree into them |
 //! | `elements` | files into constants, buffers, textures and memories |
-//! | `run` | passes in order, and the state that lives from one to the next |
+//! | `prepare`, `prepare/bind` | names resolved, files read, everything checked that can be before anything runs |
+//! | `run` | launches on plain arrays |
 //! | `save` | final state into files |
 //!
-//! An R700 job needs no device: its programs run on plain arrays ([`ctm_exec::r700::Arrays`]), bound by number as the manual's
-//! fetch constants, samplers and host registers would bind them.
+//! R700 programs of a job need no device: they run on plain arrays ([`ctm_exec::r700::Arrays`]), bound by number as the manual's fetch constants,
+//! samplers and host registers would bind them.
 //!
 //! ```
-//! use ctm::ctm_exec::r700::Target;
-//! use ctm::job::r700::{ConstantBuffer, Contents, FetchBuffer, Lookup, MemoryBlock, R700Pass, target_name, target_of, target_slot};
-//! use ctm::job::{Conditional, Data, FromOutput, Given, Located, Output, ProgramInfo, Reader, Ref, Save, Texture, Varying};
+//! use ctm::job::Reader;
+//! use ctm::job::r700::Contents;
 //!
 //! let text = r#"
 //! isa = "r700"
@@ -23,44 +23,16 @@
 //! [[constant_buffer]]
 //! bank = 0
 //! values = [[1, 2, 3, 4]]
-//! [[texture]]
-//! slot = 0
-//! data = "photo.png"
-//! [[output]]
-//! slot = "pix0"
-//! save = "out.npy"
 //! "#;
 //! let job = Reader::for_job(text, "job.toml", "".as_ref()).finish()?;
-//! let (given, pass): (&Given, _) = (&job.given, &job.passes[0]);
-//! assert!(given.bytes.is_none());
-//! let r700: &R700Pass = pass.r700.as_ref().unwrap();
-//! let bank: &ConstantBuffer = &r700.constant_buffers[0];
-//! assert!(bank.bank.value == 0 && matches!(bank.contents, Contents::Values(_)));
-//! let (buffer, memory): (Option<&FetchBuffer>, Option<&MemoryBlock>) = (r700.buffers.first(), r700.memories.first());
-//! assert!(buffer.is_none() && memory.is_none());
-//!
-//! let texture: &Texture = &pass.textures[0];
-//! let slot: &Located<Ref> = &texture.slot;
-//! assert_eq!(slot.value, Ref::Index(0));
-//! assert!(matches!(texture.data.as_ref().map(|data| &data.value), Some(Data::File(_))));
-//! let (from, lookup): (Option<&Located<FromOutput>>, &Lookup) = (texture.output.as_ref(), &texture.lookup);
-//! assert!(from.is_none() && lookup.levels.is_empty());
-//! let output: &Output = &pass.outputs[0];
-//! let saves: &[Save] = if output.saves.is_empty() { &job.saves } else { &output.saves };
-//! assert!(saves[0].path.value.ends_with("out.npy"));
-//! let conditional: Option<&Conditional> = pass.conditional.as_ref();
-//! let information: Option<&Located<ProgramInfo>> = pass.program_info.as_ref();
-//! let varying: Option<&Varying> = pass.varying.values().next();
-//! assert!(conditional.is_none() && information.is_none() && varying.is_none());
-//!
-//! // Exports by name and by number.
-//! assert_eq!(target_of(&Ref::Name("depth".into())), Some(Target::Depth));
-//! assert_eq!((target_name(Target::Pixel(1)), target_slot(Target::Depth)), ("pix1".to_owned(), 8));
+//! let own = job.passes[0].r700.as_ref().unwrap();
+//! assert!(matches!(own.constant_buffers[0].contents, Contents::Values(_)));
 //! # Ok::<(), ctm::JobError>(())
 //! ```
 
 mod draft;
 mod elements;
+mod model;
 mod prepare;
 mod read;
 mod run;
@@ -69,201 +41,9 @@ mod save;
 pub use ctm_files::r700::target_name;
 pub(crate) use ctm_files::r700::{uses, uses_memory};
 pub use ctm_launch::r700::target_of;
-pub(super) use draft::R700Draft;
-pub(super) use prepare::{Prepared, Ready};
-pub use read::KINDS;
-pub(super) use read::LookupDraft;
-pub(crate) use read::{COMPARES, FILTERS, MIPS, WRAPS};
-pub(super) use run::run;
-
-use super::{Data, Located, Ref};
-use ctm_exec::Position;
-use ctm_exec::r700::formats::Format;
-use ctm_exec::r700::resources::{Compare, Filter, MipFilter, TextureKind, Wrap};
-use ctm_exec::r700::{LoopConstant, Space, Target, VertexEvent};
-use ctm_files::array::ItemType;
-use ctm_isa::r700::program::{Chip, Stage};
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
-/// The part of a pass for R700 programs.
-#[derive(Clone, Debug, Default)]
-pub struct R700Pass {
-    /// The program of a container, by number or name.
-    pub which: Option<Located<String>>,
-    /// The kind of program; `None`: as the program declares, else a pixel program.
-    pub stage: Option<Stage>,
-    /// The chip; `None`: RV770.
-    pub chip: Option<Chip>,
-    /// The file of the fetch subroutine that `CALL_FS` calls.
-    pub fetch_program: Option<Located<PathBuf>>,
-    /// Threads of a group, which share the local data share; 0: as many as a wavefront has.
-    pub group_threads: u32,
-    /// Index offset of vertex fetches of VERTEX_DATA.
-    pub vertex_offset: u32,
-    /// Index offset of vertex fetches of INSTANCE_DATA.
-    pub instance_offset: u32,
-    /// SIMD-global registers, 0..=124.
-    pub global_gprs: u8,
-    /// The register that each SEMANTIC_ID names.
-    pub semantics: BTreeMap<u8, u8>,
-    /// Loop constants, 0..=31.
-    pub loops: BTreeMap<Ref, Located<LoopConstant>>,
-    /// Constant buffers.
-    pub constant_buffers: Vec<ConstantBuffer>,
-    /// Buffers of vertex fetches.
-    pub buffers: Vec<FetchBuffer>,
-    /// Memories of MEM instructions.
-    pub memories: Vec<MemoryBlock>,
-    /// The file of the list of emitted vertices when this pass is done.
-    pub vertices: Option<Located<PathBuf>>,
-}
-
-/// The contents of a buffer.
-#[derive(Clone, Debug)]
-pub enum Contents {
-    /// Bits of x, y, z, w, row by row.
-    Values(Vec<[u32; 4]>),
-    /// A file, its items unchanged.
-    Data(Located<Data>),
-    /// The contents of a memory when the pass begins, before the pass gets a fresh one.
-    Memory(Space),
-}
-
-/// One constant buffer.
-#[derive(Clone, Debug)]
-pub struct ConstantBuffer {
-    /// The bank, 0..=15.
-    pub bank: Located<u8>,
-    /// The buffer of vertex fetches that shows it too.
-    pub fetch_resource: Option<u8>,
-    /// The constants; beyond them is 0.
-    pub contents: Contents,
-}
-
-/// One buffer of vertex fetches.
-#[derive(Clone, Debug)]
-pub struct FetchBuffer {
-    /// Which buffer.
-    pub slot: Located<Ref>,
-    /// Its bytes.
-    pub contents: Contents,
-    /// Bytes from one item to the next.
-    pub stride_bytes: u32,
-    /// The format for fetches that take it from the buffer.
-    pub format: Format,
-}
-
-/// One memory of MEM instructions.
-#[derive(Clone, Debug)]
-pub struct MemoryBlock {
-    /// The memory; `None` is scratch memory, of which each thread has its own.
-    pub space: Located<Option<Space>>,
-    /// Its size; `None`: that of its data, else that of an earlier pass.
-    pub size_bytes: Option<u64>,
-    /// Initial contents; zeros otherwise.
-    pub data: Option<Located<Data>>,
-    /// Ring and streams: dwords from one thread's item to the next.
-    pub item_dwords: Option<u32>,
-    /// Reduction: elements of four dwords that each thread has.
-    pub stride: Option<u32>,
-    /// The type of its dwords when it is saved.
-    pub items: ItemType,
-    /// Rows, columns, elements of the saved array; `None`: one row of everything.
-    pub shape: Option<Vec<usize>>,
-    /// Where it goes when this pass is done.
-    pub save: Option<Located<PathBuf>>,
-    /// Begin with `data` or zeros even where an earlier pass left something.
-    pub fresh: bool,
-}
-
-/// The part of R700 textures and samplers that X1K inputs lack.
-#[derive(Clone, Debug, Default)]
-pub struct Lookup {
-    /// The sampler of the texture's `filter` and related keys; `None`: those that the program reads it with.
-    pub sampler: Option<Located<Ref>>,
-    /// How its texels are arranged.
-    pub kind: TextureKind,
-    /// Slices, layers or faces; they follow each other in the rows of the file.
-    pub depth: Option<u32>,
-    /// Files of mipmap levels 1 and up.
-    pub levels: Vec<Located<Data>>,
-    /// The wrap of the third coordinate.
-    pub wrap_z: Wrap,
-    /// Filter where the texture is drawn smaller than it is; `None`: as where it is drawn larger.
-    pub minify: Option<Filter>,
-    /// How a level is chosen.
-    pub mip: MipFilter,
-    /// Smallest and largest level of detail; the defaults of [`ctm_exec::r700::Sampler`].
-    pub lod: [Option<f32>; 2],
-    /// Added to computed levels of detail.
-    pub lod_bias: f32,
-    /// How SAMPLE_C compares.
-    pub compare: Compare,
-    /// Most lookups along the longer gradient, 1 to 16; `None`: 1.
-    pub anisotropy: Option<u8>,
-    /// Filters of cubes go over edges.
-    pub seamless: bool,
-}
-
-/// How the elements of an R700 output are saved.
-///
-/// ```
-/// use ctm::array::ItemType;
-/// use ctm::job::r700::Elements;
-///
-/// let named = Elements::NAMES.iter().find(|(name, _)| *name == "float32_1").unwrap();
-/// assert_eq!(named.1, Elements { items: ItemType::Float32, channels: 1 });
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Elements {
-    /// The type of its values.
-    pub items: ItemType,
-    /// How many of x, y, z, w: 1, 2 or 4.
-    pub channels: usize,
-}
-
-impl Default for Elements {
-    fn default() -> Self {
-        Self { items: ItemType::Float32, channels: 4 }
-    }
-}
-
-impl Elements {
-    /// All of them, by the names that people type.
-    pub const NAMES: [(&'static str, Self); 9] = {
-        const fn of(items: ItemType, channels: usize) -> Elements {
-            Elements { items, channels }
-        }
-        [
-            ("float32_1", of(ItemType::Float32, 1)),
-            ("float32_2", of(ItemType::Float32, 2)),
-            ("float32_4", of(ItemType::Float32, 4)),
-            ("int32_1", of(ItemType::Int32, 1)),
-            ("int32_2", of(ItemType::Int32, 2)),
-            ("int32_4", of(ItemType::Int32, 4)),
-            ("uint32_1", of(ItemType::Uint32, 1)),
-            ("uint32_2", of(ItemType::Uint32, 2)),
-            ("uint32_4", of(ItemType::Uint32, 4)),
-        ]
-    };
-}
-
-/// A vertex that a geometry program emitted, or where it cut a strip (R700 §3.5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Vertex {
-    /// The thread.
-    pub at: Position,
-    /// The event.
-    pub event: VertexEvent,
-    /// The count of vertices that the thread had emitted before: the item in its part of the ring.
-    pub number: u32,
-    /// How many strips the thread had ended before.
-    pub strip: u32,
-}
-
-/// The number of an export in lists of outputs: pixel exports 0 to 7, depth 8, positions 9 to 12, parameters 13 to 44.
-#[must_use]
-pub fn target_slot(target: Target) -> u8 {
-    Target::all().position(|t| t == target).and_then(|n| u8::try_from(n).ok()).unwrap_or(u8::MAX)
-}
+pub(super) use draft::LookupDraft;
+pub(crate) use model::{COMPARES, FILTERS, MIPS, WRAPS};
+pub use model::{
+    ConstantBuffer, Contents, Elements, FetchBuffer, KINDS, Lookup, MemoryBlock, R700Pass, Vertex, target_slot,
+};
+pub(super) use run::ArraysBacking;

@@ -1,132 +1,36 @@
-//! All preparations of an R700 job before it runs: programs loaded, names resolved, files read, and all mismatches reported at once.
+//! Passes of R700 programs: programs loaded, names resolved, files read, and all mismatches reported at once.
 
 mod bind;
 
 use super::uses::Uses;
-use super::{FetchBuffer, MemoryBlock, R700Pass, target_name, target_of};
+use super::{R700Pass, target_name, target_of, target_slot};
+use crate::job::checker::{Checker, too_many_rows, varying};
 use crate::job::load::read_file;
-use crate::job::prepare::{too_many_rows, unknown_name, varying};
+use crate::job::ready::{Own, R700Ready, Ready, ReadyOutput};
 use crate::job::values::Slots;
-use crate::job::{Isa, Job, JobError, Located, Output, Pass, Place, Ref, Save, Varying, report_at};
-use ctm_exec::r700::{Arrays, Constants, Plane, Semantic, Space, Target};
+use crate::job::{Isa, Job, JobError, Located, Output, Pass, Ref, report_at};
+use ctm_exec::r700::{Arrays, Semantic, Space, Target};
 use ctm_files::FileKind;
 use ctm_files::array::Kind;
 use ctm_files::r700::gfd::{attribute_fetch, name_variables, uniforms_of};
 use ctm_files::r700::{Loaded, is_r700};
-use ctm_files::render::{Report, Source};
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::{Chip, Stage, SymbolKind};
 use ctm_isa::r700::text::Options;
 use ctm_launch::r700::default_planes;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
-
-/// A job whose parts have been found to fit together.
-pub(in crate::job) struct Prepared {
-    pub passes: Vec<Ready>,
-    pub saves: Vec<(Target, Save)>,
-    /// Warnings and notes.
-    pub reports: Vec<Report>,
-}
-
-/// A pass with numbers instead of names and contents instead of files.
-pub(in crate::job) struct Ready {
-    pub program: Program,
-    pub source: Option<Arc<Source>>,
-    pub fetch_program: Option<Program>,
-    pub stage: Stage,
-    pub chip: Chip,
-    pub constants: Constants,
-    /// Floating-point constants that differ between launches.
-    pub varying: Vec<(u8, Varying)>,
-    pub semantics: Vec<Semantic>,
-    pub planes: Vec<Plane>,
-    /// Constants, buffers, textures and samplers that do not change from launch to launch.
-    pub arrays: Arrays,
-    /// Textures that read an output once it has been written.
-    pub textures: Vec<(u8, Target, Option<String>)>,
-    /// Buffers that show a memory's contents from the begin of the pass.
-    pub buffers: Vec<(u8, Space, FetchBuffer)>,
-    pub memories: Vec<ReadyMemory>,
-    pub outputs: Vec<(Target, Output)>,
-}
-
-pub(in crate::job) struct ReadyMemory {
-    pub space: Space,
-    /// Its initial contents; `None`: those that an earlier pass left.
-    pub initial: Option<Arc<Vec<u32>>>,
-    pub fresh: bool,
-}
-
-/// Collects errors.
-#[derive(Default)]
-struct Checker {
-    reports: Vec<Report>,
-    several: bool,
-}
-
-impl Prepared {
-    pub fn new(job: &Job) -> Result<Self, JobError> {
-        let mut checker = Checker { several: job.passes.len() > 1, ..Checker::default() };
-        let mut passes = Vec::new();
-        for pass in &job.passes {
-            passes.extend(checker.pass(job, pass));
-        }
-        let complete = passes.len() == job.passes.len();
-        if complete {
-            checker.sequence(job, &passes);
-        }
-        let saves = if complete { checker.saves(job, &passes) } else { Vec::new() };
-        if checker.reports.iter().any(Report::is_error) {
-            return Err(JobError::Wrong(checker.reports));
-        }
-        Ok(Self { passes, saves, reports: checker.reports })
-    }
-}
 
 impl Checker {
-    fn push(&mut self, place: Option<&Place>, diagnostic: Diagnostic) {
-        let report = report_at(place, diagnostic);
-        if !self.reports.contains(&report) {
-            self.reports.push(report);
-        }
+    fn r700_program(&mut self, job: &Job, path: &Located<PathBuf>, which: Option<&str>) -> Option<Loaded> {
+        let loaded = self.loaded(load(path, job, which))?;
+        self.reports.extend(loaded.reports.iter().cloned());
+        Some(loaded)
     }
 
-    fn error(&mut self, at: &Located<impl Sized>, rule: &'static str, message: impl Into<String>) {
-        self.push(at.place.as_ref(), Diagnostic::error(rule, message));
-    }
-
-    fn warn(&mut self, at: &Located<impl Sized>, rule: &'static str, message: impl Into<String>) {
-        self.push(at.place.as_ref(), Diagnostic::warning(rule, message));
-    }
-
-    fn keep<T>(&mut self, result: Result<T, Box<Report>>) -> Option<T> {
-        result.map_err(|report| self.reports.push(*report)).ok()
-    }
-
-    fn load(&mut self, job: &Job, path: &Located<std::path::PathBuf>, which: Option<&str>) -> Option<Loaded> {
-        match load(path, job, which) {
-            Ok(loaded) => {
-                self.reports.extend(loaded.reports.iter().cloned());
-                Some(loaded)
-            }
-            Err(e) => {
-                for report in e.reports() {
-                    if !self.reports.contains(report) {
-                        self.reports.push(report.clone());
-                    }
-                }
-                None
-            }
-        }
-    }
-
-    fn pass(&mut self, job: &Job, pass: &Pass) -> Option<Ready> {
-        let default = R700Pass::default();
-        let own = pass.r700.as_ref().unwrap_or(&default);
-        let loaded = self.load(job, &pass.program, own.which.as_ref().map(|w| w.value.as_str()))?;
+    pub(in crate::job) fn r700_pass(&mut self, job: &Job, pass: &Pass, own: &R700Pass) -> Option<Ready> {
+        let loaded = self.r700_program(job, &pass.program, own.which.as_ref().map(|w| w.value.as_str()))?;
         let mut program = loaded.program;
         let uniforms = uniforms_of(&program);
         name_variables(&mut program);
@@ -160,7 +64,7 @@ impl Checker {
         }
         let mut uses = Uses::of(&program.decode());
         let fetch = match &own.fetch_program {
-            Some(path) => Some(self.load(job, path, None)?.program),
+            Some(path) => Some(self.r700_program(job, path, None)?.program),
             // A program whose settings name attributes gets them by a fetch, as from a host.
             None if uses.calls_fetch && pass.registers.is_none() => attribute_fetch(&program),
             None => None,
@@ -189,10 +93,10 @@ impl Checker {
         let mut arrays = Arrays::default();
         let constants = self.constants(pass, own, (&program, &uniforms), &uses, &mut arrays);
         let buffers = self.buffers(own, &program, &uses, &mut arrays);
-        let textures = self.textures(pass, &program, &uses, &mut arrays);
+        let reads = self.textures(pass, &program, &uses, &mut arrays);
         // A resource whose name or file is wrong may be the missing one.
         if self.errors() == errors_before {
-            self.missing(pass, &uses, &arrays, &textures, &buffers);
+            self.missing(pass, &uses, &arrays, &reads, &buffers);
         }
         let memories = self.memories(own);
         let outputs = self.outputs(pass, &uses);
@@ -223,37 +127,24 @@ impl Checker {
         }
         let planes = pass.registers.clone().unwrap_or_else(|| default_planes(stage, pass.domain));
         let semantics = own.semantics.iter().map(|(&id, &gpr)| Semantic { id, gpr }).collect();
-        (self.errors() == errors_before).then(|| Ready {
+        let own = R700Ready {
             program,
-            source: loaded.source,
             fetch_program: fetch,
             stage,
             chip: own.chip.unwrap_or(Chip::Rv770),
             constants,
-            varying,
             semantics,
             planes,
             arrays,
-            textures,
             buffers,
             memories,
-            outputs,
-        })
-    }
-
-    fn errors(&self) -> usize {
-        self.reports.iter().filter(|r| r.is_error()).count()
+        };
+        let own = Own::R700(Box::new(own));
+        (self.errors() == errors_before).then_some(Ready { source: loaded.source, varying, reads, outputs, own })
     }
 
     /// The number of a name, or an error that lists the names there are.
-    fn resolve(&mut self, at: &Located<Ref>, program: &Program, kind: SymbolKind, what: &str) -> Option<u8> {
-        let name = match &at.value {
-            Ref::Index(n) => return Some(*n),
-            Ref::Name(name) => name,
-        };
-        if let Some(index) = program.symbol(kind, name) {
-            return Some(index);
-        }
+    fn r700_number(&mut self, at: &Located<Ref>, program: &Program, kind: SymbolKind, what: &str) -> Option<u8> {
         let names: Vec<&str> = program.symbols.iter().filter(|s| s.kind == kind).map(|s| s.name.as_str()).collect();
         let slots = match kind {
             SymbolKind::Resource => Some(Slots::RESOURCE),
@@ -261,31 +152,11 @@ impl Checker {
             SymbolKind::Sampler => Some(Slots::SAMPLER),
             _ => None,
         };
-        self.unknown(at, what, name, &names, slots);
-        None
+        self.named(at, |name| program.symbol(kind, name), (what, &names, slots))
     }
 
-    fn unknown(&mut self, at: &Located<impl Sized>, what: &str, name: &str, names: &[&str], slots: Option<Slots>) {
-        self.push(at.place.as_ref(), unknown_name(what, name, names, slots));
-    }
-
-    fn array_path(&mut self, path: &Located<std::path::PathBuf>, allowed: &[Kind]) {
-        let kind = Kind::of(&path.value);
-        if !kind.is_some_and(|k| allowed.contains(&k)) {
-            let known = if allowed.contains(&Kind::Png) { Kind::EXTENSIONS } else { ".npy, .raw" };
-            let message = format!("{} cannot be written so; known are {known}", path.value.display());
-            self.error(path, "unknown-extension", message);
-        }
-    }
-
-    fn memory_path(&mut self, path: &Located<std::path::PathBuf>, memory: &MemoryBlock) {
-        let pictures = memory.items == ctm_files::array::ItemType::Float32;
-        let all = [Kind::Npy, Kind::Raw, Kind::Png, Kind::Pfm];
-        self.array_path(path, if pictures { &all } else { &all[..2] });
-    }
-
-    fn outputs(&mut self, pass: &Pass, uses: &Uses) -> Vec<(Target, Output)> {
-        let mut out: Vec<(Target, Output)> = Vec::new();
+    fn outputs(&mut self, pass: &Pass, uses: &Uses) -> Vec<ReadyOutput> {
+        let mut out: Vec<ReadyOutput> = Vec::new();
         for output in &pass.outputs {
             let Some(target) = target_of(&output.slot.value) else {
                 let message = format!("there is no output {}", output.slot.value);
@@ -316,97 +187,46 @@ impl Checker {
                 self.error(&output.slot, "output-too-small", message);
             }
             for save in &output.saves {
-                self.output_path(save, output);
+                self.items_path(&save.path, output.elements.items);
             }
-            out.push((target, output.clone()));
+            out.push(ReadyOutput { slot: target_slot(target), output: output.clone() });
         }
         for &target in &uses.targets {
-            if !out.iter().any(|(t, _)| *t == target) {
-                out.push((target, Output::new(Ref::Name(target_name(target)))));
+            let slot = target_slot(target);
+            if !out.iter().any(|o| o.slot == slot) {
+                out.push(ReadyOutput { slot, output: Output::new(Ref::Name(target_name(target))) });
             }
         }
-        out.sort_by_key(|(target, _)| *target);
+        out.sort_by_key(|o| o.slot);
         out
     }
 
-    fn output_path(&mut self, save: &Save, output: &Output) {
-        let all = [Kind::Npy, Kind::Raw, Kind::Png, Kind::Pfm];
-        self.array_path(&save.path, if output.elements.items.is_integer() { &all[..2] } else { &all });
-    }
-
-    /// Textures read outputs that a pass before them has written, memories are there before they are used.
-    fn sequence(&mut self, job: &Job, passes: &[Ready]) {
-        let mut latest: BTreeSet<Target> = BTreeSet::new();
-        let mut named: BTreeMap<&str, BTreeSet<Target>> = BTreeMap::new();
-        let mut spaces: BTreeSet<Space> = BTreeSet::new();
-        for (pass, ready) in job.passes.iter().zip(passes) {
-            for (slot, target, from) in &ready.textures {
-                let there = match from {
-                    Some(name) => named.get(name.as_str()).is_some_and(|t| t.contains(target)),
-                    None => latest.contains(target),
-                };
-                if !there && !ready.arrays.textures.contains_key(slot) {
-                    let who = from.as_ref().map_or("no pass".to_owned(), |name| format!("pass `{name}`"));
-                    let not = if from.is_some() { "has not" } else { "has" };
-                    let message = format!(
-                        "{who} {not} written output {} when this pass begins, and texture {slot} has no `data`",
-                        target_name(*target)
-                    );
-                    self.error(&pass.program, "output-not-written", message);
-                }
-            }
-            for (slot, space, buffer) in &ready.buffers {
-                if !spaces.contains(space) {
-                    let message =
-                        format!("buffer {slot} shows the {} memory, and no pass before this one has it", space.name());
-                    self.error(&buffer.slot, "missing-memory", message);
-                }
-            }
-            for memory in &ready.memories {
-                if memory.initial.is_none() && !spaces.contains(&memory.space) {
-                    let message = format!("the {} memory has neither `size_bytes` nor `data`", memory.space.name());
-                    let at = pass.r700.iter().flat_map(|o| &o.memories).find(|m| m.space.value == Some(memory.space));
-                    let place = at.and_then(|m| m.space.place.clone());
-                    self.push(place.as_ref(), Diagnostic::error("missing-key", message));
-                }
-                spaces.insert(memory.space);
-            }
-            for space in Uses::of(&ready.program.decode()).spaces.difference(&spaces) {
-                let name = space.name();
-                let message = format!("the program uses the {name} memory, and it is not given");
-                let help = format!(
-                    "give it as [[memory]] with kind = \"{name}\" and size_bytes, or --memory {name}:size_bytes=65536"
-                );
-                self.push(pass.program.place.as_ref(), Diagnostic::error("missing-memory", message).help(help));
-            }
-            latest.extend(ready.outputs.iter().map(|(target, _)| *target));
-            if let Some(name) = &pass.name {
-                named.insert(&name.value, latest.clone());
+    /// Memories are there before they are used; `spaces`: those of the passes before.
+    pub(in crate::job) fn memory_sequence(&mut self, pass: &Pass, ready: &R700Ready, spaces: &mut BTreeSet<Space>) {
+        for (slot, space, buffer) in &ready.buffers {
+            if !spaces.contains(space) {
+                let message =
+                    format!("buffer {slot} shows the {} memory, and no pass before this one has it", space.name());
+                self.error(&buffer.slot, "missing-memory", message);
             }
         }
-    }
-
-    /// Outputs that are saved at the end have been written by some pass.
-    fn saves(&mut self, job: &Job, passes: &[Ready]) -> Vec<(Target, Save)> {
-        let mut saves = Vec::new();
-        for save in &job.saves {
-            let Some(target) = target_of(&save.slot.value) else { continue };
-            let output = passes.iter().rev().find_map(|p| p.outputs.iter().find(|(t, _)| *t == target));
-            match output {
-                Some((_, output)) => self.output_path(save, output),
-                None => {
-                    let message = format!("output {} is to be saved, and no program exports it", target_name(target));
-                    self.error(&save.slot, "output-not-written", message);
-                }
+        for memory in &ready.memories {
+            if memory.initial.is_none() && !spaces.contains(&memory.space) {
+                let message = format!("the {} memory has neither `size_bytes` nor `data`", memory.space.name());
+                let at = pass.r700.iter().flat_map(|o| &o.memories).find(|m| m.space.value == Some(memory.space));
+                let place = at.and_then(|m| m.space.place.clone());
+                self.push(place.as_ref(), Diagnostic::error("missing-key", message));
             }
-            saves.push((target, save.clone()));
+            spaces.insert(memory.space);
         }
-        for memory in &job.memory_saves {
-            if let Some(path) = &memory.save {
-                self.memory_path(path, memory);
-            }
+        for space in Uses::of(&ready.program.decode()).spaces.difference(spaces) {
+            let name = space.name();
+            let message = format!("the program uses the {name} memory, and it is not given");
+            let help = format!(
+                "give it as [[memory]] with kind = \"{name}\" and size_bytes, or --memory {name}:size_bytes=65536"
+            );
+            self.push(pass.program.place.as_ref(), Diagnostic::error("missing-memory", message).help(help));
         }
-        saves
     }
 }
 

@@ -1,13 +1,16 @@
 //! The tables of R700 jobs: every key checked, every error with its place and the allowed values.
 
-use super::{ConstantBuffer, Contents, Elements, FetchBuffer, Lookup, MemoryBlock, R700Draft, target_name, target_of};
+use super::{
+    COMPARES, ConstantBuffer, Contents, Elements, FILTERS, FetchBuffer, KINDS, LookupDraft, MIPS, MemoryBlock,
+    R700Pass, WRAPS, target_name, target_of,
+};
 use crate::job::names::name_of_text;
 use crate::job::read::Reader;
 use crate::job::tree::{Node, Origin, Table, Value};
 use crate::job::values::{Slots, register_number};
-use crate::job::{Located, Ref, keys};
+use crate::job::{Ref, keys};
 use ctm_exec::r700::formats::Format;
-use ctm_exec::r700::resources::{Compare, Filter, MipFilter, TextureKind, Wrap};
+
 use ctm_exec::r700::{LoopConstant, Space, Target};
 use ctm_files::FileKind;
 use ctm_files::array::ItemType;
@@ -21,35 +24,6 @@ const RESOURCES: usize = 256;
 const BANKS: i128 = 16;
 /// Most bytes of a memory.
 const MEMORY_BYTES: i128 = 1 << 30;
-
-pub(crate) const FILTERS: [(&str, Filter); 2] = [("nearest", Filter::Nearest), ("linear", Filter::Linear)];
-pub(crate) const WRAPS: [(&str, Wrap); 4] =
-    [("repeat", Wrap::Repeat), ("mirror", Wrap::Mirror), ("clamp", Wrap::Clamp), ("border", Wrap::Border)];
-
-/// How texels are arranged, by name.
-pub const KINDS: [(&str, TextureKind); 7] = [
-    ("1d", TextureKind::OneD),
-    ("2d", TextureKind::TwoD),
-    ("3d", TextureKind::ThreeD),
-    ("cube", TextureKind::Cube),
-    ("1d_array", TextureKind::OneDArray),
-    ("2d_array", TextureKind::TwoDArray),
-    ("cube_array", TextureKind::CubeArray),
-];
-
-pub(crate) const MIPS: [(&str, MipFilter); 3] =
-    [("none", MipFilter::None), ("nearest", MipFilter::Nearest), ("linear", MipFilter::Linear)];
-
-pub(crate) const COMPARES: [(&str, Compare); 8] = [
-    ("never", Compare::Never),
-    ("less", Compare::Less),
-    ("less_equal", Compare::LessEqual),
-    ("equal", Compare::Equal),
-    ("greater_equal", Compare::GreaterEqual),
-    ("greater", Compare::Greater),
-    ("not_equal", Compare::NotEqual),
-    ("always", Compare::Always),
-];
 
 /// The memories by their names in job files.
 fn memories() -> Vec<(&'static str, Option<Space>)> {
@@ -72,8 +46,8 @@ pub(in crate::job) fn target_ref(which: &Ref) -> Option<Ref> {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "integers are checked against their ranges")]
 impl Reader {
     /// The keys of an R700 table that an X1K table lacks.
-    pub(in crate::job) fn r700_draft(&mut self, table: &Table) -> R700Draft {
-        let mut draft = R700Draft {
+    pub(in crate::job) fn r700_draft(&mut self, table: &Table) -> R700Pass {
+        let mut draft = R700Pass {
             which: table.get("which").and_then(|n| self.string("which", n).map(|s| self.located(s, n.origin))),
             stage: table.get("stage").and_then(|n| self.choice("stage", n, &names(Stage::ALL, |s| s.name()))),
             chip: table.get("chip").and_then(|n| self.choice("chip", n, &names(Chip::ALL, |c| c.name()))),
@@ -83,7 +57,7 @@ impl Reader {
             vertex_offset: self.optional(table, "vertex_offset", 0..=i128::from(u32::MAX)).map(|n| n as u32),
             instance_offset: self.optional(table, "instance_offset", 0..=i128::from(u32::MAX)).map(|n| n as u32),
             vertices: table.get("vertices").and_then(|n| self.path("vertices", n)),
-            ..R700Draft::default()
+            ..R700Pass::default()
         };
         if let Some(node) = table.get("semantics") {
             self.semantics(node, &mut draft);
@@ -136,7 +110,7 @@ impl Reader {
     }
 
     /// `{ 3 = 2 }`: semantic number to register.
-    fn semantics(&mut self, node: &Node, draft: &mut R700Draft) {
+    fn semantics(&mut self, node: &Node, draft: &mut R700Pass) {
         let Value::Table(table) = &node.value else {
             let allowed = "a table from semantic number to register: { 3 = 2 }";
             self.wrong_kind("semantics", node, allowed);
@@ -438,59 +412,5 @@ impl Reader {
         said || self.is_within(&path)
             && ctm_files::read(&path, FileKind::Program)
                 .is_ok_and(|bytes| ctm_files::r700::is_r700(&bytes, &path, None))
-    }
-}
-
-/// [`Lookup`] as far as one table says it.
-#[derive(Clone, Debug, Default)]
-pub(in crate::job) struct LookupDraft {
-    sampler: Option<Located<Ref>>,
-    kind: Option<TextureKind>,
-    depth: Option<u32>,
-    levels: Option<Vec<Located<crate::job::Data>>>,
-    wrap_z: Option<Wrap>,
-    minify: Option<Filter>,
-    mip: Option<MipFilter>,
-    lod: [Option<f32>; 2],
-    lod_bias: Option<f32>,
-    compare: Option<Compare>,
-    anisotropy: Option<u8>,
-    seamless: Option<bool>,
-}
-
-impl LookupDraft {
-    /// A pass's own values over those of the job.
-    pub fn over(self, base: &Self) -> Self {
-        Self {
-            sampler: self.sampler.or_else(|| base.sampler.clone()),
-            kind: self.kind.or(base.kind),
-            depth: self.depth.or(base.depth),
-            levels: self.levels.or_else(|| base.levels.clone()),
-            wrap_z: self.wrap_z.or(base.wrap_z),
-            minify: self.minify.or(base.minify),
-            mip: self.mip.or(base.mip),
-            lod: [self.lod[0].or(base.lod[0]), self.lod[1].or(base.lod[1])],
-            lod_bias: self.lod_bias.or(base.lod_bias),
-            compare: self.compare.or(base.compare),
-            anisotropy: self.anisotropy.or(base.anisotropy),
-            seamless: self.seamless.or(base.seamless),
-        }
-    }
-
-    pub fn finish(self) -> Lookup {
-        Lookup {
-            sampler: self.sampler,
-            kind: self.kind.unwrap_or_default(),
-            depth: self.depth,
-            levels: self.levels.unwrap_or_default(),
-            wrap_z: self.wrap_z.unwrap_or_default(),
-            minify: self.minify,
-            mip: self.mip.unwrap_or_default(),
-            lod: self.lod,
-            lod_bias: self.lod_bias.unwrap_or_default(),
-            compare: self.compare.unwrap_or_default(),
-            anisotropy: self.anisotropy,
-            seamless: self.seamless.unwrap_or_default(),
-        }
     }
 }

@@ -136,7 +136,7 @@ impl Reader {
                 })
                 .collect(),
             conditional,
-            r700: self.is_r700().then(|| draft.r700.finish()),
+            r700: self.is_r700().then_some(draft.r700),
         })
     }
 

@@ -2,13 +2,13 @@
 
 use super::super::elements::{bytes, constants, texels};
 use super::super::uses::{Uses, textures_at_position};
-use super::super::{ConstantBuffer, Contents, FetchBuffer, R700Pass, target_of};
-use super::{Checker, ReadyMemory};
-use crate::job::prepare::{not_read, unread};
+use super::super::{ConstantBuffer, Contents, FetchBuffer, R700Pass, target_of, target_slot};
+use crate::job::checker::{Checker, not_read, unknown_name, unread};
+use crate::job::ready::{OutputRead, ReadyMemory};
 use crate::job::values::Slots;
 use crate::job::{Data, FromOutput, Located, Pass, Ref, Texture, Varying, read_file};
 use ctm_exec::r700::resources::{BufferData, Image, TextureKind};
-use ctm_exec::r700::{self, Arrays, Constants, Sampler, Space, Target};
+use ctm_exec::r700::{self, Arrays, Constants, Sampler, Space};
 use ctm_files::FileKind;
 use ctm_files::array::dwords;
 use ctm_files::r700::uniform::Uniform;
@@ -113,14 +113,18 @@ impl Checker {
             match which {
                 Ref::Index(n) if usize::from(*n) < r700::CF_CONSTANTS => out.loops[usize::from(*n)] = value.value,
                 Ref::Index(_) => {}
-                Ref::Name(name) => self.unknown(value, "loop constant", name, &[], Some(Slots::INT)),
+                Ref::Name(name) => {
+                    self.push(value.place.as_ref(), unknown_name("loop constant", name, &[], Some(Slots::INT)))
+                }
             }
         }
         for (which, value) in &pass.bool {
             match which {
                 Ref::Index(n) if usize::from(*n) < r700::CF_CONSTANTS => out.bool[usize::from(*n)] = value.value,
                 Ref::Index(_) => {}
-                Ref::Name(name) => self.unknown(value, "boolean constant", name, &[], Some(Slots::BOOL)),
+                Ref::Name(name) => {
+                    self.push(value.place.as_ref(), unknown_name("boolean constant", name, &[], Some(Slots::BOOL)))
+                }
             }
         }
         // Constants at the top of a job may be another pass's; errors come first.
@@ -195,7 +199,7 @@ impl Checker {
         let is_constant = |k| matches!(k, SymbolKind::Constant | SymbolKind::Kcache(_));
         let names: Vec<&str> =
             program.symbols.iter().filter(|s| is_constant(s.kind)).map(|s| s.name.as_str()).collect();
-        self.unknown(at, "constant", name, &names, Some(Slots::FLOAT));
+        self.push(at.place.as_ref(), unknown_name("constant", name, &names, Some(Slots::FLOAT)));
         None
     }
 
@@ -208,7 +212,7 @@ impl Checker {
     ) -> Vec<(u8, Space, FetchBuffer)> {
         let mut from_memory = Vec::new();
         for buffer in &own.buffers {
-            let Some(slot) = self.resolve(&buffer.slot, program, SymbolKind::Buffer, "buffer") else { continue };
+            let Some(slot) = self.r700_number(&buffer.slot, program, SymbolKind::Buffer, "buffer") else { continue };
             if !uses.buffers.contains(&slot) {
                 let message = format!("buffer {slot} is given, and the program does not fetch from it");
                 self.warn(&buffer.slot, "buffer-not-read", message);
@@ -240,17 +244,19 @@ impl Checker {
         program: &Program,
         uses: &Uses,
         arrays: &mut Arrays,
-    ) -> Vec<(u8, Target, Option<String>)> {
+    ) -> Vec<OutputRead> {
         let mut from_outputs = Vec::new();
         for texture in &pass.textures {
-            let Some(slot) = self.resolve(&texture.slot, program, SymbolKind::Resource, "texture") else { continue };
+            let Some(slot) = self.r700_number(&texture.slot, program, SymbolKind::Resource, "texture") else {
+                continue;
+            };
             let read_with = uses.textures.get(&slot);
             if read_with.is_none() {
                 let message = format!("texture {slot} is given, and the program does not read it");
                 self.warn(&texture.slot, "input-not-read", message);
             }
             let samplers = match &texture.lookup.sampler {
-                Some(which) => self.resolve(which, program, SymbolKind::Sampler, "sampler").into_iter().collect(),
+                Some(which) => self.r700_number(which, program, SymbolKind::Sampler, "sampler").into_iter().collect(),
                 None => read_with.cloned().unwrap_or_default(),
             };
             let sampler = sampler(texture);
@@ -263,7 +269,13 @@ impl Checker {
             if let Some(from) = &texture.output {
                 let FromOutput { output, pass } = &from.value;
                 match target_of(output) {
-                    Some(target) => from_outputs.push((slot, target, pass.clone())),
+                    Some(target) => from_outputs.push(OutputRead {
+                        texture: slot,
+                        output: target_slot(target),
+                        pass: pass.clone(),
+                        has_data: texture.data.is_some(),
+                        place: from.place.clone(),
+                    }),
                     None => self.error(from, "bad-value", format!("there is no output {output}")),
                 }
             } else if texture.data.is_none() {
@@ -384,12 +396,12 @@ impl Checker {
         pass: &Pass,
         uses: &Uses,
         arrays: &Arrays,
-        textures: &[(u8, Target, Option<String>)],
+        reads: &[OutputRead],
         buffers: &[(u8, Space, FetchBuffer)],
     ) {
         let place = pass.program.place.clone();
         for slot in uses.textures.keys() {
-            if arrays.textures.contains_key(slot) || textures.iter().any(|t| t.0 == *slot) {
+            if arrays.textures.contains_key(slot) || reads.iter().any(|read| read.texture == *slot) {
                 continue;
             }
             let message = format!("the program reads texture {slot}, and it is not given");
@@ -429,9 +441,7 @@ impl Checker {
                 }
                 initial.resize(size, 0);
             }
-            if let Some(path) = &memory.save {
-                self.memory_path(path, memory);
-            }
+            self.memory_path(memory);
             out.push(ReadyMemory { space, initial: initial.map(Arc::new), fresh: memory.fresh });
         }
         out
