@@ -1,8 +1,9 @@
 //! `ctm asm`.
 
 use crate::Ending;
-use crate::args::AsmArgs;
+use crate::args::{AsmArgs, ProgramIsa};
 use crate::console::{Console, Failure, STDIN, each_file, program_bytes};
+use crate::pvs;
 use ctm::job::{Form, Isa, Loaded, read_file};
 use ctm::r700::{self, is_r700};
 use ctm_files::FileKind;
@@ -32,7 +33,7 @@ fn several(console: &Console, args: &AsmArgs, output: &Path) -> Ending {
     let mut programs = Vec::new();
     let ending = each_file(console, &args.files, args.json, |file| {
         let (bytes, file) = program_bytes(file)?;
-        if !is_r700(&bytes, file, args.isa.map(Isa::from)) {
+        if !is_r700(&bytes, file, args.isa.and_then(ProgramIsa::launched)) {
             return Err(Failure::wrong("wrong-isa", format!("{} is no R700 program", file.display())));
         }
         programs.push((program_name(file), load_r700(console, args, &bytes, file, file)?));
@@ -46,7 +47,10 @@ fn several(console: &Console, args: &AsmArgs, output: &Path) -> Ending {
 }
 
 fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
-    let isa = args.isa.map(Isa::from);
+    if pvs::is_wanted(args.isa, file) {
+        return pvs::assemble(console, args, file);
+    }
+    let isa = args.isa.and_then(ProgramIsa::launched);
     let (bytes, path) = program_bytes(file)?;
     // Input of the assembler is text, however it begins.
     let path = match isa {
@@ -161,7 +165,7 @@ fn load_r700(
 ) -> Result<r700::Loaded, Failure> {
     let options = Options { split_groups: args.split_groups, ..Options::default() };
     let which = args.program.as_deref().filter(|_| args.into.is_none());
-    let loaded = r700::Loaded::from_bytes(bytes, path, args.isa.map(Isa::from), which, &options)?;
+    let loaded = r700::Loaded::from_bytes(bytes, path, args.isa.and_then(ProgramIsa::launched), which, &options)?;
     if !loaded.is_text && identify(bytes) != Kind::R700Dump {
         return Err(Failure::wrong(
             "wrong-file",

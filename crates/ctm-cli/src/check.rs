@@ -1,13 +1,14 @@
 //! `ctm check`.
 
 use crate::Ending;
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, ProgramIsa};
 use crate::console::{Console, Exit, Failure, exit_of, program_bytes, tally};
-use ctm::job::{Isa, Loaded, Reader};
+use ctm::job::{Loaded, Reader};
 use ctm::r700::{every_program, is_r700};
 use ctm::render::Report;
 use ctm_image::swap_words;
 use ctm_isa::diag::Severity;
+use ctm_isa::pvs::check as pvs;
 use ctm_isa::r700::check as r700;
 use ctm_isa::r700::text::Options;
 use ctm_isa::x1k::check::{Theme, check_allowing, rule, rules};
@@ -15,14 +16,14 @@ use std::path::Path;
 
 pub(crate) fn run(console: &Console, args: &CheckArgs) -> Ending {
     if args.rules {
-        return if args.isa.map(Isa::from) == Some(Isa::R700) {
-            list(console, r700::Theme::ALL, r700::Theme::title, r700::rules())
-        } else {
-            list(console, Theme::ALL, Theme::title, rules())
+        return match args.isa {
+            Some(ProgramIsa::R700) => list(console, r700::Theme::ALL, r700::Theme::title, r700::rules()),
+            Some(ProgramIsa::Pvs) => list(console, pvs::Theme::ALL, pvs::Theme::title, pvs::rules()),
+            Some(ProgramIsa::X1k) | None => list(console, Theme::ALL, Theme::title, rules()),
         };
     }
     for name in &args.allow {
-        if rule(name).is_none() && r700::rule(name).is_none() && name != "unmet-semantic" {
+        if rule(name).is_none() && r700::rule(name).is_none() && pvs::rule(name).is_none() && name != "unmet-semantic" {
             return Err(Failure::usage(
                 "unknown-name",
                 format!("no rule is named `{name}`; `ctm check --rules` lists them"),
@@ -61,13 +62,16 @@ pub(crate) fn run(console: &Console, args: &CheckArgs) -> Ending {
 }
 
 fn findings(args: &CheckArgs, file: &Path) -> Result<Vec<Report>, ctm::job::JobError> {
-    let isa = args.isa.map(Isa::from);
+    let isa = args.isa.and_then(ProgramIsa::launched);
     if is_job(file) {
         return Reader::for_file(file)?.finish()?.check();
     }
     let (bytes, file) = program_bytes(file)?;
     let bytes = if args.big_endian { swap_words(&bytes) } else { bytes };
     let allowed: Vec<&str> = args.allow.iter().map(String::as_str).collect();
+    if crate::pvs::is_wanted(args.isa, file) {
+        return crate::pvs::findings(&bytes, file, &allowed);
+    }
     if is_r700(&bytes, file, isa) {
         let options = Options::default();
         let programs = match &args.program {

@@ -1,10 +1,11 @@
 //! `ctm dis`.
 
 use crate::Ending;
-use crate::args::DisArgs;
+use crate::args::{DisArgs, ProgramIsa};
 use crate::console::{Console, Exit, Failure, input_called};
+use crate::pvs;
 use ctm::commands::{self, Command};
-use ctm::job::{Isa, Loaded, byte_code_text};
+use ctm::job::{Loaded, byte_code_text};
 use ctm::r700::is_r700;
 use ctm_files::FileKind;
 use ctm_image::{ByteOrder, swap_words};
@@ -15,8 +16,10 @@ use std::path::Path;
 pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
     let (bytes, file) = input_called(&args.file, FileKind::Program, "the file")?;
     let bytes = if args.big_endian { swap_words(&bytes) } else { bytes };
-    let isa = args.isa.map(Isa::from);
-    let text = if is_command_buffer(file, &bytes) {
+    let isa = args.isa.and_then(ProgramIsa::launched);
+    let text = if pvs::is_wanted(args.isa, file) {
+        pvs::disassemble(console, args, &bytes, file)?
+    } else if is_command_buffer(file, &bytes) {
         if !bytes.len().is_multiple_of(4) {
             return Err(Failure::wrong(
                 "wrong-file",

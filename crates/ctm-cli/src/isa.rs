@@ -11,7 +11,8 @@ pub(crate) fn run(console: &Console, args: &IsaArgs) -> Ending {
     let (isas, words) = match args.topic.first().map(|t| t.to_ascii_lowercase()).as_deref() {
         Some("x1k") => (vec![Isa::x1k()], &args.topic[1..]),
         Some("r700") => (vec![Isa::r700()], &args.topic[1..]),
-        _ => (vec![Isa::x1k(), Isa::r700()], &args.topic[..]),
+        Some("pvs") => (vec![Isa::pvs()], &args.topic[1..]),
+        _ => (vec![Isa::x1k(), Isa::r700(), Isa::pvs()], &args.topic[..]),
     };
     if words.is_empty() && args.json {
         for isa in &isas {
@@ -26,8 +27,10 @@ pub(crate) fn run(console: &Console, args: &IsaArgs) -> Ending {
     }
     let topic = words.join(" ");
     let mut found: Vec<String> = Vec::new();
-    for isa in &isas {
-        // Both may have it; the heading says whose it is.
+    // Words of an assembly count where no table has the name: `mad` is MAD of the X1K, and a mnemonic of vertex programs.
+    let named = isas.iter().any(|isa| !isa.find(&topic).is_empty());
+    for isa in isas.iter().filter(|isa| !named || !isa.find(&topic).is_empty()) {
+        // Several may have it; the heading says whose it is.
         if args.json {
             found.extend(isa.topics(&topic).iter().map(|t| format!("{}", topic_json(isa, t))));
         } else if let Some(text) = isa.describe(&topic) {
@@ -41,7 +44,7 @@ pub(crate) fn run(console: &Console, args: &IsaArgs) -> Ending {
                 near.push(name);
             }
         }
-        let elsewhere = [Isa::x1k(), Isa::r700()].into_iter().find(|isa| isa.describe(&topic).is_some());
+        let elsewhere = [Isa::x1k(), Isa::r700(), Isa::pvs()].into_iter().find(|isa| isa.describe(&topic).is_some());
         let hint = if let Some(isa) = elsewhere {
             format!("the {} has it: `ctm isa {} {topic}`", isa.name, isa.name.to_ascii_lowercase())
         } else if near.is_empty() {

@@ -36,6 +36,7 @@ mod isa;
 mod kinds;
 mod merge;
 mod profile;
+mod pvs;
 mod radeon;
 mod random;
 mod reduce;

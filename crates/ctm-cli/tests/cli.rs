@@ -364,7 +364,7 @@ fn the_manual_answers_in_text_and_json() {
         assert_eq!((topic["name"].as_str(), topic["kind"].as_str()), (Some("MAD"), Some("value")), "{line}");
         assert!(topic["places"][0]["bits"].is_array() && topic["code"].is_u64() && topic["cite"].is_string(), "{line}");
     }
-    assert_eq!(d.good(&["isa", "--json"]).lines().count(), 2);
+    assert_eq!(d.good(&["isa", "--json"]).lines().count(), 3);
     let (code, _, stderr) = d.ctm(&["isa", "MADD"]);
     assert_eq!((code, stderr.matches(" MAX,").count()), (1, 1), "{stderr}");
     assert!(stderr.contains("error[unknown-name]: nothing is called `MADD`; there is"), "{stderr}");

@@ -5,6 +5,8 @@
 //!
 //! Begin with [`x1k::Launch`], [`r700::Launch`] and [`Engine`], then `x1k/interp` and `r700/interp`, read beside the manuals.
 //!
+//! Vertex programs of the R5xx run one vertex at a time: [`pvs`].
+//!
 //! Shared by both instruction sets: the values of every launch ([`domain`], [`fault`], [`outcome`]), numbers ([`float`], [`transcendental`]), arrays and coordinates ([`arrays`], [`sample`]), start values
 //! ([`plane`], [`ramp`], [`rows`]), groups of quads ([`groups`]). [`x1k`] and [`r700`] never use each other; [`Interp`] runs both.
 //!
@@ -22,6 +24,7 @@ pub mod interp;
 pub mod observe;
 pub mod outcome;
 pub mod plane;
+pub mod pvs;
 pub mod r700;
 pub mod ramp;
 pub mod rows;

@@ -43,6 +43,16 @@ fn neither_instruction_set_names_the_other() {
     }
 }
 
+/// Vertex programs use functions of the pixel processor of the same chip, and nothing of the other one.
+#[test]
+fn vertex_programs_name_no_r700() {
+    let mut found = Vec::new();
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/pvs"), &mut found);
+    assert!(found.len() >= 3 && found.iter().any(|(_, code)| names(code, "x1k")));
+    let wrong: Vec<_> = found.iter().filter(|(_, code)| names(code, "r700")).map(|(file, _)| file).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
 #[test]
 fn what_both_share_uses_neither() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

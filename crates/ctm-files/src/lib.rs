@@ -13,6 +13,7 @@
 //! | [`mesh`] | meshes: built in, OBJ, glTF, arrays of vertices |
 //! | [`dump`] | programs in logs of drivers |
 //! | [`load`] | program files into X1K programs, and which machine a file is for |
+//! | [`pvs`] | files that hold vertex programs (PVS): text, words |
 //! | [`r700`] | files that hold R700 programs: listings, words, containers |
 //! | [`program`] | a program of either instruction set |
 //!
@@ -42,6 +43,7 @@ pub mod load;
 pub mod mesh;
 pub mod open;
 pub mod program;
+pub mod pvs;
 pub mod r700;
 pub mod render;
 pub mod save;

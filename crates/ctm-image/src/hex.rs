@@ -1,6 +1,6 @@
 //! Bare words, as text or as bytes. They say nothing about a program but its instructions.
 //!
-//! Text: hexadecimal words of up to eight digits, one instruction a line (X1K: six words; R700: the two words of a
+//! Text: hexadecimal words of up to eight digits, one instruction a line (X1K: six words; PVS: four; R700: the two words of a
 //! 64-bit slot), or the same number of words on every line, as dumps have it: one dword a line, or eight. `0x` before a word and commas between words are accepted; `;`, `#` and `//` begin a comment that goes to
 //! the end of the line; empty lines mean nothing.
 
@@ -11,6 +11,8 @@ use std::fmt::Write;
 
 /// Words of an X1K instruction.
 pub const X1K_WORDS: usize = 6;
+/// Words of an instruction of a vertex program (PVS).
+pub const PVS_WORDS: usize = 4;
 /// Words of an R700 slot.
 pub const R700_WORDS: usize = 2;
 
@@ -70,6 +72,7 @@ pub fn read_words(text: &str, per_line: usize) -> Result<Vec<u32>, ImageError> {
         if per_line != 0 && on_this_line != 0 && on_this_line != per_line {
             let allowed = match per_line {
                 X1K_WORDS => "6 words, the dwords of one instruction",
+                PVS_WORDS => "4 words, the dwords of one instruction",
                 R700_WORDS => "2 words, one 64-bit slot",
                 _ => "the number of words of one instruction",
             };

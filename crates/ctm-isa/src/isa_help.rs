@@ -13,7 +13,7 @@ mod page;
 
 use crate::suggest::distance;
 use crate::table::{Field, FieldValue as _, Value, WordFormat};
-use crate::{r700, x1k};
+use crate::{pvs, r700, x1k};
 pub use page::draw;
 use page::{LETTERS, entry, heading, line, one_line, range};
 
@@ -126,12 +126,14 @@ impl Topic {
 /// Values of a field whose meaning depends on more than the field.
 struct Further {
     field: &'static str,
+    /// The width of the field, where words have fields of that name of several widths.
+    width: Option<u32>,
     values: &'static [Value],
 }
 
 /// The tables of one instruction set.
 pub struct Isa {
-    /// `X1K` or `R700`.
+    /// `X1K`, `R700` or `PVS`.
     pub name: &'static str,
     words: Vec<Word>,
     further: Vec<Further>,
@@ -157,7 +159,11 @@ impl Isa {
         let words =
             x1k::formats::WORDS.iter().map(|(kinds, format)| Word { format: *format, used_by: names(kinds) }).collect();
         let target = |field| {
-            [RenderTarget::VALUES, UmrtTarget::VALUES, CompareOp::VALUES].map(|values| Further { field, values })
+            [RenderTarget::VALUES, UmrtTarget::VALUES, CompareOp::VALUES].map(|values| Further {
+                field,
+                width: None,
+                values,
+            })
         };
         Self {
             name: "X1K",
@@ -207,6 +213,29 @@ impl Isa {
         }
     }
 
+    /// The tables of vertex programs.
+    #[must_use]
+    pub fn pvs() -> Self {
+        use pvs::ops::{MacroOp, MathOp, VectorOp};
+        let words = pvs::formats::WORDS.iter().map(|format| Word { format: **format, used_by: Vec::new() });
+        let registers = pvs::formats::REGISTERS.iter().map(|format| Word { format: **format, used_by: Vec::new() });
+        let opcode = |values| Further {
+            field: "PVS_DST_OPCODE",
+            width: pvs::formats::OpDst::FORMAT.field("PVS_DST_OPCODE").map(Field::width),
+            values,
+        };
+        Self {
+            name: "PVS",
+            words: words.chain(registers).collect(),
+            further: [VectorOp::VALUES, MacroOp::VALUES, MathOp::VALUES].map(opcode).into(),
+            opcode_fields: &["PVS_DST_OPCODE"],
+            columns: pvs_columns,
+            notes: |_, _| Vec::new(),
+            prefixes: &[],
+            meaning: pvs::text::meaning,
+        }
+    }
+
     fn places(&self) -> impl Iterator<Item = WordField> + '_ {
         self.words
             .iter()
@@ -214,7 +243,10 @@ impl Isa {
     }
 
     fn values_of(&self, field: &Field) -> Vec<Value> {
-        let further = self.further.iter().filter(|further| further.field == field.name);
+        let further = self
+            .further
+            .iter()
+            .filter(|further| further.field == field.name && further.width.is_none_or(|width| width == field.width()));
         field.values.iter().chain(further.flat_map(|further| further.values)).copied().collect()
     }
 
@@ -414,20 +446,21 @@ impl Isa {
             );
         }
         for &name in self.opcode_fields {
-            let mut seen: Vec<&[Value]> = Vec::new();
-            for place in self.places().filter(|place| place.field.name == name && !place.field.values.is_empty()) {
-                if seen.contains(&place.field.values) {
+            let mut seen: Vec<Vec<Value>> = Vec::new();
+            for place in self.places().filter(|place| place.field.name == name) {
+                let values = self.values_of(&place.field);
+                if values.is_empty() || seen.contains(&values) {
                     continue;
                 }
-                seen.push(place.field.values);
                 out.push('\n');
                 heading(&mut out, &format!("{} of {}", place.field.name, place.word.format.name), "");
-                for value in place.field.values {
+                for value in &values {
                     let columns = (self.columns)(&place.word.format, &place.field, value);
                     let formula = columns.iter().find(|(label, text)| *label == "formula" && !text.is_empty());
                     let text = formula.map_or_else(|| one_line(value.doc), |(_, text)| text.clone());
                     entry(&mut out, &format!("{:>3}  {:<22}", value.code, value.name), &text);
                 }
+                seen.push(values);
             }
         }
         out
@@ -527,6 +560,41 @@ fn x1k_notes(word: &WordFormat, field: &Field) -> Vec<Column> {
     }
     let kinds = InstType::ALL.iter().filter(|&&kind| cmn_field_is_effective(field.name, kind)).map(|kind| kind.name());
     vec![("effective", kinds.collect::<Vec<_>>().join(", "))]
+}
+
+fn pvs_columns(_: &WordFormat, field: &Field, value: &Value) -> Vec<Column> {
+    use pvs::ops::{Class, Op, Reads};
+    if field.name != "PVS_DST_OPCODE" {
+        return Vec::new();
+    }
+    let Some(op) = Op::all().find(|op| op.name() == value.name) else { return Vec::new() };
+    let info = op.info();
+    let sources: Vec<&str> = ["A", "B", "C"]
+        .into_iter()
+        .zip(info.reads)
+        .filter(|(_, r)| *r != Reads::Nothing)
+        .map(|(name, _)| name)
+        .collect();
+    let operands = if sources.is_empty() { "none".to_owned() } else { sources.join(", ") };
+    let mut columns =
+        vec![("formula", info.formula.to_owned()), ("operands", operands), ("mnemonic", info.mnemonic.to_owned())];
+    columns.retain(|(_, text)| !text.is_empty());
+    columns.push((
+        "engine",
+        match op {
+            Op::Vector(_) => "vector",
+            Op::Macro(_) => "vector, two clocks (PVS_DST_MACRO_INST)",
+            Op::Math(_) => "math (PVS_DST_MATH_INST)",
+        }
+        .to_owned(),
+    ));
+    match info.class {
+        Class::Predicate => columns.push(("also", "sets the predicate".to_owned())),
+        Class::Address => columns.push(("also", "is an integer in A0".to_owned())),
+        Class::Conditional => columns.push(("also", "writes some of the components".to_owned())),
+        Class::Nothing | Class::Plain => {}
+    }
+    columns
 }
 
 fn r700_columns(word: &WordFormat, field: &Field, value: &Value) -> Vec<Column> {

@@ -7,7 +7,7 @@ use ctm_isa::x1k::formats::FcAddr;
 /// Everything that has a name is found by it, in any case, and says something.
 #[test]
 fn every_name_is_described() {
-    for isa in [Isa::x1k(), Isa::r700()] {
+    for isa in [Isa::x1k(), Isa::r700(), Isa::pvs()] {
         for name in isa.names() {
             for query in [name.to_owned(), name.to_lowercase()] {
                 let topics = isa.find(&query);
@@ -137,5 +137,29 @@ fn r700_pages_say_what_operations_do() {
         let page = Isa::r700().describe(op.name()).unwrap();
         let function = ctm_isa::r700::ops::notes::reference_function(op);
         assert_eq!(page.contains("reference   "), function.is_some(), "{page}");
+    }
+}
+
+#[test]
+fn operations_of_vertex_programs_are_found_by_both_names() {
+    let isa = Isa::pvs();
+    assert_eq!(
+        isa.describe("VE_MULTIPLY_ADD").unwrap(),
+        "VE_MULTIPLY_ADD = 4 in PVS_DST_OPCODE".to_owned()
+            + &" ".repeat(58)
+            + "pvs-encoding §4\n    \
+         Multiply and add.\n    \
+         formula     A * B + C\n    \
+         operands    A, B, C\n    \
+         mnemonic    mad\n    \
+         engine      vector\n    \
+         encoded     bits 5:0 of PVS_OP_DST (dword 0)\n"
+    );
+    assert!(isa.describe("pseq_push").unwrap().contains("sets the predicate"));
+    assert!(isa.describe("rcp_sat").unwrap().contains("ME_RECIP_DX = 6"));
+    assert!(isa.describe("VAP_PVS_FLOW_CNTL_LOOP_INDEX").unwrap().contains("PVS_FC_LOOP_REPEAT_NO_FLI"));
+    let list = isa.list();
+    for op in ctm_isa::pvs::ops::Op::all() {
+        assert!(list.contains(op.name()), "{}", op.name());
     }
 }

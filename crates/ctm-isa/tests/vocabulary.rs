@@ -85,6 +85,26 @@ fn the_words_of_printed_x1k_programs_are_known() {
 }
 
 #[test]
+fn the_words_of_printed_vertex_programs_are_known() {
+    use ctm_isa::pvs;
+    let vocabulary = pvs::text::vocabulary();
+    assert!(vocabulary.windows(2).all(|pair| pair[0] < pair[1]));
+    let path = ctm_testkit::root().join("tests/corpus/pvs/programs.hex");
+    let mut missing = BTreeSet::new();
+    for block in std::fs::read_to_string(path).expect("a file of the project").split("\n\n") {
+        let word = |w: &str| u32::from_str_radix(w, 16).expect("a word");
+        let lines = block.lines().skip(1).map(|line| line.split(' ').map(word).collect::<Vec<u32>>());
+        let words = lines.map(|words| words.try_into().expect("four words")).collect();
+        let text = pvs::text::disassemble(&pvs::Program::from_words(words), &pvs::text::Options::default());
+        let without_clamps = text.replace("_sat", "");
+        missing.extend(unknown(&without_clamps, &vocabulary, &BTreeSet::new(), "r v c at a o ox L"));
+    }
+    // `c[a0.x+5]`
+    missing.retain(|word| !["r", "v", "c", "o"].contains(&word.as_str()));
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
 fn every_word_is_there_once_for_its_kind() {
     for vocabulary in [x1k::text::vocabulary(), r700::text::vocabulary()] {
         assert!(vocabulary.windows(2).all(|pair| pair[0] < pair[1]));

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`vectors`], [`check_vectors`] | where the files of `tests/vectors` lie; cases for the checkers |
 //! | [`x1k`] | X1K: run vectors, random cases and how to make them smaller, structured programs, memories, instructions field by field |
+//! | [`pvs`] | vertex programs: run vectors |
 //! | [`r700`] | R700: run vectors, structured programs, a chain with a geometry program |
 //! | [`far`], [`starts`] | values where planes of coordinates begin |
 //! | [`layout`] | the order of a crate's modules |
@@ -23,6 +24,7 @@ pub mod check_vectors;
 pub mod clock;
 pub mod far;
 pub mod layout;
+pub mod pvs;
 pub mod r700;
 pub mod seeded;
 pub mod starts;

@@ -77,6 +77,28 @@ impl From<IsaName> for ctm::job::Isa {
     }
 }
 
+/// The instruction set of a program file, where it does not say which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProgramIsa {
+    /// X1K (R5xx)
+    X1k,
+    /// R700
+    R700,
+    /// Vertex programs of the R5xx
+    Pvs,
+}
+
+impl ProgramIsa {
+    /// The instruction set, if its programs run in launches.
+    pub(crate) const fn launched(self) -> Option<ctm::job::Isa> {
+        match self {
+            Self::X1k => Some(ctm::job::Isa::X1k),
+            Self::R700 => Some(ctm::job::Isa::R700),
+            Self::Pvs => None,
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Asm(AsmArgs),

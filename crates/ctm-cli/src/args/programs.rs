@@ -1,6 +1,6 @@
 //! Programs: made of text and of shaders, printed, checked and described; and the manual.
 
-use super::IsaName;
+use super::{IsaName, ProgramIsa};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ pub(crate) struct AsmArgs {
     pub(crate) json: bool,
     /// The instruction set, where a file does not say which
     #[arg(long, value_enum, value_name = "ISA")]
-    pub(crate) isa: Option<IsaName>,
+    pub(crate) isa: Option<ProgramIsa>,
 }
 
 /// Compile Direct3D ps_3_0 assembly
@@ -83,6 +83,7 @@ pub(crate) struct CompileArgs {
 Examples:
   ctm dis fill.elf
   ctm dis fill.hex -o fill.x1k
+  ctm dis --isa pvs vertex.hex -o vertex.pvs
   ctm dis shader.gsh --program 0     one of a container's R700 programs
   ctm dis r600.log                   what R600_DEBUG=ps,vs or RADEON_DEBUG=fp printed, by its words
   ctm dis words.bin --big-endian     words with their bytes in the other order
@@ -108,7 +109,7 @@ pub(crate) struct DisArgs {
     pub(crate) big_endian: bool,
     /// The instruction set, where the file does not say which
     #[arg(long, value_enum, value_name = "ISA")]
-    pub(crate) isa: Option<IsaName>,
+    pub(crate) isa: Option<ProgramIsa>,
 }
 
 /// Print a program after a stage of the engine's compiler
@@ -167,7 +168,7 @@ pub(crate) struct CheckArgs {
     /// End with exit code 1 for warnings too
     #[arg(long)]
     pub(crate) strict: bool,
-    /// List the rules; with --isa r700 those of R700 programs
+    /// List the rules; with --isa r700 or pvs those of such programs
     #[arg(long)]
     pub(crate) rules: bool,
     /// Which program of a container or of a driver's log, by number or name; all R700 programs when left out
@@ -178,7 +179,7 @@ pub(crate) struct CheckArgs {
     pub(crate) big_endian: bool,
     /// The instruction set, where a file does not say which
     #[arg(long, value_enum, value_name = "ISA")]
-    pub(crate) isa: Option<IsaName>,
+    pub(crate) isa: Option<ProgramIsa>,
 }
 
 /// Make R700 or X1K programs of GLSL, by the installed Mesa
@@ -228,7 +229,7 @@ pub(crate) struct IsaArgs {
     /// One JSON object per line for everything that has the name; without a name, one for each instruction set
     #[arg(long)]
     pub(crate) json: bool,
-    /// An operation, word, field or command; with x1k or r700 in front where both have it
+    /// An operation, word, field or command; with x1k, r700 or pvs in front where several have it
     #[arg(value_name = "TOPIC")]
     pub(crate) topic: Vec<String>,
 }

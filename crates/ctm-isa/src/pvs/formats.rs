@@ -124,12 +124,8 @@ word_format! {
     }
 }
 
-/// The words of an instruction, with the dwords that have them.
-pub const WORDS: &[(&str, &WordFormat)] = &[
-    ("dword 0", &OpDst::FORMAT),
-    ("dwords 1 to 3", &Src::FORMAT),
-    ("dword 3 with PVS_DST_DUAL_MATH_OP", &DualMath::FORMAT),
-];
+/// The words of an instruction. `PVS_SRC` is dwords 1 and 2 as well as 3; `PVS_DUAL_MATH` takes the place of the latter.
+pub const WORDS: &[&WordFormat] = &[&OpDst::FORMAT, &Src::FORMAT, &DualMath::FORMAT];
 
 word_format! {
     /// The code of a program.

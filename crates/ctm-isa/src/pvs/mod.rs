@@ -9,6 +9,7 @@
 //! | `flow` | the slots of flow control, and the paths of a program |
 //! | `program` | a program: words, code range, flow control, constants, names |
 //! | `check` | the rules on programs |
+//! | `random` | random programs for tests |
 //! | `text` | the assembly language, there and back |
 //!
 //! Facts are cited as `R5xx` (register chapters of AMD's *R5xx Acceleration*) and `pvs-encoding` (`docs/manuals.md`).
@@ -20,6 +21,7 @@ pub mod formats;
 pub mod inst;
 pub mod ops;
 pub mod program;
+pub mod random;
 pub mod text;
 
 pub use inst::{Inst, Words};

@@ -35,11 +35,13 @@ const PARTS: &[(&str, &[&str])] = &[
         &[
             "x1k-assembly.md",
             "x1k-assembly-flow.md",
+            "pvs-assembly.md",
             "r700-assembly.md",
             "r700-assembly-fetches.md",
             "r700-containers.md",
             "ps3.md",
             "x1k-checks.md",
+            "pvs-checks.md",
             "r700-checks.md",
         ],
     ),

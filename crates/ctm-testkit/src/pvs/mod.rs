@@ -1,0 +1,3 @@
+//! Test helpers of vertex programs.
+
+pub mod run_vectors;
